@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace lauka {
+
+/// A thing that is counted in this session, as the engine resolved it.
+struct Event {
+  std::string name;     ///< as shown and exported: what the user typed, or the portable alias
+  std::string meaning;  ///< what is really counted ("perf LLC-load-misses, user space only"); may
+                        ///< equal the name
+};
+
+/// Events that fit the counters at once, as indices into the session's events. Each run serves one
+/// pass.
+struct Pass {
+  std::vector<std::size_t> events;
+};
+
+/// The events of a session and their division into the fewest passes.
+struct EventSet {
+  std::vector<Event> events;
+  std::vector<Pass> passes;        ///< none where there are no events
+  std::vector<std::string> notes;  ///< one line each: default events left out, user space only
+};
+
+/// An event that can be counted here, as --list-events shows it.
+struct CatalogEntry {
+  std::string name;
+  std::string alias;     ///< the portable name that resolves to it; may be empty
+  std::string counters;  ///< which counters it may use, in words; may be empty
+  std::string description;
+};
+
+using Catalog = std::vector<CatalogEntry>;
+
+}  // namespace lauka

@@ -1,0 +1,79 @@
+#pragma once
+
+#include "core/record.h"
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+namespace lauka {
+
+enum class Unit : unsigned char { Seconds, Bytes, Count, Ratio };
+enum class Better : unsigned char { Less, More, Neither };
+
+/// When a row is in the table; exports have every row.
+enum class Shown : unsigned char { Always, Verbose };
+
+/// The value of a run in base units (seconds, bytes, events).
+using UsageReader = double (*)(const Usage&);
+
+/// An event of the session, by its index in EventSet::events.
+struct CountedEvent {
+  std::size_t event = 0;
+};
+
+/// One event divided by another, both counted in the same run.
+struct EventRatio {
+  std::size_t numerator = 0;
+  std::size_t denominator = 0;
+};
+
+/// A quantity with a name and a unit, measured in every run: a row of the table.
+struct Metric {
+  std::string name;
+  Unit unit = Unit::Count;
+  Better better = Better::Less;
+  Shown shown = Shown::Always;
+  std::variant<UsageReader, CountedEvent, EventRatio> source;
+  std::string note{};  ///< shown beside the row: "(user)", "(simulated)"; mostly empty
+};
+
+struct BuiltInMetric {
+  std::string_view name;
+  Unit unit;
+  Shown shown;
+  UsageReader read;
+};
+
+/// The metrics that need no counters, in the order of the table.
+inline constexpr BuiltInMetric kBuiltInMetrics[] = {
+    {"wall_time", Unit::Seconds, Shown::Always,
+     [](const Usage& u) { return static_cast<double>(u.wall_ns) * 1e-9; }},
+    {"cpu_time", Unit::Seconds, Shown::Always,
+     [](const Usage& u) { return static_cast<double>(u.user_ns + u.system_ns) * 1e-9; }},
+    {"user_time", Unit::Seconds, Shown::Verbose,
+     [](const Usage& u) { return static_cast<double>(u.user_ns) * 1e-9; }},
+    {"system_time", Unit::Seconds, Shown::Verbose,
+     [](const Usage& u) { return static_cast<double>(u.system_ns) * 1e-9; }},
+    {"peak_rss", Unit::Bytes, Shown::Always,
+     [](const Usage& u) { return static_cast<double>(u.peak_rss_bytes); }},
+    {"minor_faults", Unit::Count, Shown::Verbose,
+     [](const Usage& u) { return static_cast<double>(u.minor_faults); }},
+    {"major_faults", Unit::Count, Shown::Verbose,
+     [](const Usage& u) { return static_cast<double>(u.major_faults); }},
+    {"voluntary_switches", Unit::Count, Shown::Verbose,
+     [](const Usage& u) { return static_cast<double>(u.voluntary_switches); }},
+    {"involuntary_switches", Unit::Count, Shown::Verbose,
+     [](const Usage& u) { return static_cast<double>(u.involuntary_switches); }},
+    {"block_reads", Unit::Count, Shown::Verbose,
+     [](const Usage& u) { return static_cast<double>(u.block_reads); }},
+    {"block_writes", Unit::Count, Shown::Verbose,
+     [](const Usage& u) { return static_cast<double>(u.block_writes); }},
+};
+
+/// The built-in metric whose values may be bounds only (Usage::peak_rss_is_known).
+inline constexpr std::string_view kPeakRss = "peak_rss";
+
+}  // namespace lauka

@@ -1,0 +1,74 @@
+#pragma once
+
+#include "core/outcome.h"
+#include "core/result.h"
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace lauka {
+
+/// What the kernel accounts to one run: the command and the descendants it waited for.
+struct Usage {
+  std::uint64_t wall_ns = 0;  ///< from just before execve to the end seen by waitid
+  std::uint64_t user_ns = 0;
+  std::uint64_t system_ns = 0;
+  std::uint64_t peak_rss_bytes = 0;  ///< of the largest single process
+  std::uint64_t peak_rss_floor_bytes =
+      0;  ///< at or below this the peak is the launcher's, not the command's
+  std::uint64_t minor_faults = 0;
+  std::uint64_t major_faults = 0;
+  std::uint64_t voluntary_switches = 0;
+  std::uint64_t involuntary_switches = 0;
+  std::uint64_t block_reads = 0;   ///< units of 512 bytes
+  std::uint64_t block_writes = 0;  ///< units of 512 bytes
+
+  /// False where the reading may be the launcher's own size: then it is an upper bound only.
+  bool peak_rss_is_known() const { return peak_rss_bytes > peak_rss_floor_bytes; }
+};
+
+/// One place in the order of runs.
+struct Step {
+  std::uint32_t command = 0;
+  std::uint32_t round = 0;  ///< counts from 0, separately for warm-up and counted rounds
+  std::uint32_t pass = 0;   ///< index into EventSet::passes; 0 where nothing is counted
+  bool warmup = false;
+};
+
+/// One run. `counts` has one entry per event of its pass, in the pass's order; none: not counted
+/// exactly.
+struct RunRecord {
+  Step step;
+  Outcome outcome;
+  Usage usage;
+  std::vector<std::optional<std::uint64_t>> counts;
+};
+
+/// A run that ended the benchmark.
+struct RunFailed {
+  Step step;
+  Outcome outcome;
+  std::string
+      error_output_end;  ///< the last lines of what it wrote to standard error; may be empty
+};
+
+struct Interrupted {
+  int signal = 0;
+};
+
+/// Why a session ended before its plan was carried out.
+using CutShort = std::variant<RunFailed, Interrupted, Error>;
+
+/// All that came of a plan, in the order run. Warm-up runs are not kept.
+struct Session {
+  std::deque<RunRecord>
+      runs;  // a deque: growing never copies what is there, which keeps the peak memory low
+  std::optional<CutShort> cut_short;
+  std::vector<std::string> notes;  ///< one line each, for the user
+};
+
+}  // namespace lauka

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+
+namespace lauka {
+
+/// Why something was refused and what to do instead; both are parts of one line without a full
+/// stop.
+struct Error {
+  std::string what;
+  std::string remedy;  ///< empty where nothing can be done
+
+  /// "what" or "what; remedy".
+  std::string line() const { return remedy.empty() ? what : what + "; " + remedy; }
+};
+
+/// A quantity that cannot be had here, and what would make it available.
+struct Unavailable {
+  std::string why;
+  std::string remedy;
+};
+
+/// A value or the reason why there is none; the members are those of std::expected (C++23).
+template <typename T>
+class [[nodiscard]] Result {
+ public:
+  Result(T value)
+      : state_(std::in_place_index<0>, std::move(value)) {
+  }  // NOLINT(google-explicit-constructor): as std::expected
+  Result(Error error)
+      : state_(std::in_place_index<1>, std::move(error)) {
+  }  // NOLINT(google-explicit-constructor): as std::expected
+
+  bool has_value() const { return state_.index() == 0; }
+  explicit operator bool() const { return has_value(); }
+
+  T& value() & { return std::get<0>(state_); }
+  const T& value() const& { return std::get<0>(state_); }
+  T&& value() && { return std::get<0>(std::move(state_)); }
+  T& operator*() & { return value(); }
+  const T& operator*() const& { return value(); }
+  T&& operator*() && { return std::move(*this).value(); }
+  T* operator->() { return &value(); }
+  const T* operator->() const { return &value(); }
+  const Error& error() const { return std::get<1>(state_); }
+
+ private:
+  std::variant<T, Error> state_;
+};
+
+template <>
+class [[nodiscard]] Result<void> {
+ public:
+  Result() = default;
+  Result(Error error)
+      : error_(std::move(error)) {}  // NOLINT(google-explicit-constructor): as std::expected
+
+  bool has_value() const { return !error_.has_value(); }
+  explicit operator bool() const { return has_value(); }
+  const Error& error() const { return *error_; }
+
+ private:
+  std::optional<Error> error_;
+};
+
+}  // namespace lauka

@@ -1,0 +1,25 @@
+#pragma once
+
+#include "core/result.h"
+#include "engine/engine.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace lauka::engine {
+
+enum class Choice : unsigned char { Auto, Perf, None };
+
+/// The engine of a session, and in one line what is missing where `Auto` had to do without hardware
+/// counters.
+struct Chosen {
+  std::unique_ptr<CounterEngine> engine;
+  std::optional<std::string> note;
+};
+
+/// `Auto` takes the best engine that works here and says what is missing; one asked for by name
+/// that does not work is an error with its remedy.
+Result<Chosen> choose(Choice choice, bool user_only);
+
+}  // namespace lauka::engine

@@ -1,0 +1,74 @@
+#pragma once
+
+#include "core/event.h"
+#include "core/record.h"
+#include "core/result.h"
+#include "os/process.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace lauka::engine {
+
+/// The events the user wants: names as typed, or the engine's default ones.
+struct Wanted {
+  std::vector<std::string> names;  ///< empty: the default events
+  bool single_pass = false;        ///< refuse a set that needs more than one
+};
+
+/// The counts of one run.
+struct Counted {
+  std::vector<std::optional<std::uint64_t>>
+      counts;                            ///< one per event of the pass; none: not counted exactly
+  std::optional<Unavailable> missing{};  ///< why there is none, where there is none
+};
+
+/// One pass of the session, ready to be counted.
+class Counting {
+ public:
+  Counting() = default;
+  Counting(const Counting&) = delete;
+  Counting& operator=(const Counting&) = delete;
+  virtual ~Counting() = default;
+
+  /// Counters that the launcher opens for each run of this pass; kNoCounters where the engine
+  /// counts by itself.
+  virtual os::CounterSetId on_launcher() const = 0;
+
+  /// How many runs may be launched before finish is called for them.
+  virtual std::size_t runs_at_once() const = 0;
+
+  /// The counts of one run of this pass that has ended: all of it, or a reason; never a part, never
+  /// an estimate.
+  virtual Counted finish(const os::Ended& ended) = 0;
+};
+
+/// The mechanism that programs and reads counters.
+class CounterEngine {
+ public:
+  CounterEngine() = default;
+  CounterEngine(const CounterEngine&) = delete;
+  CounterEngine& operator=(const CounterEngine&) = delete;
+  virtual ~CounterEngine() = default;
+
+  virtual std::string_view name() const = 0;
+
+  /// What can be counted here; each entry was tried.
+  virtual Catalog catalog() const = 0;
+
+  /// Resolves the wanted events and divides them into the fewest passes. A default event that is
+  /// not there is left out with one note for all; a wanted one that is not there, or --single-pass
+  /// with too many, is an error.
+  virtual Result<EventSet> select(const Wanted& wanted) = 0;
+
+  /// Prepares one pass of what was selected last. Called once for each pass, before its first run.
+  virtual Result<std::unique_ptr<Counting>> arm(std::size_t pass, os::Launcher& launcher) = 0;
+};
+
+}  // namespace lauka::engine

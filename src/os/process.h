@@ -1,0 +1,118 @@
+#pragma once
+
+#include "core/outcome.h"
+#include "core/record.h"
+#include "core/result.h"
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace lauka::os {
+
+/// Where standard input comes from: /dev/null, or a file that is opened anew for each run.
+struct Input {
+  std::optional<std::string> path;
+};
+
+enum class Sink : unsigned char { Null, Pipe, Inherit, File };
+
+/// Where standard output and error go.
+struct Output {
+  Sink sink = Sink::Null;
+  std::string path{};  ///< of Sink::File: emptied before each run
+};
+
+/// What is run, complete: all that can be decided before the first run has been.
+struct ProgramSpec {
+  std::vector<std::string> words;  ///< argv, at least one
+  std::string path;                ///< what execve gets (find_program)
+  Input input{};
+  Output output{};
+  std::optional<std::chrono::nanoseconds> timeout{};
+};
+
+/// One kernel counter to be opened on the launcher just before a run: inherited by the command and
+/// started by its execve. The bytes are the engine's business (Linux: a perf_event_attr).
+struct CounterRequest {
+  std::array<std::byte, 136> attributes{};
+  int cpu = -1;            ///< -1: any
+  std::size_t leader = 0;  ///< index of its group's leader in the same set; its own index: it leads
+};
+
+/// What a counter showed when the run had ended.
+struct Reading {
+  std::uint64_t value = 0;
+  std::uint64_t enabled_ns = 0;
+  std::uint64_t running_ns = 0;
+};
+
+/// At most so many counters are opened for a run.
+inline constexpr std::size_t kMaxCounters = 128;
+
+/// What is registered with the launcher, in order of registration.
+using ProgramId = std::uint32_t;
+using CounterSetId = std::uint32_t;
+inline constexpr CounterSetId kNoCounters = ~CounterSetId{0};
+
+/// One run that is asked for.
+struct Launch {
+  ProgramId program = 0;
+  CounterSetId counters = kNoCounters;
+};
+
+/// One run that has ended. Times, rusage and counters belong to it alone.
+struct Ended {
+  Outcome outcome;
+  Usage usage;
+  std::chrono::nanoseconds whole{};  ///< with everything the launcher did for this run
+  std::vector<Reading>
+      readings{};         ///< one per counter of its set; empty where counter_error is not 0
+  int counter_error = 0;  ///< errno of the counter that could not be opened or read
+};
+
+/// Called about five times a second while runs go on.
+using Tick = std::function<void()>;
+
+/// Runs programs one after the other in a small process of its own, so that neither lauka's size
+/// nor its work shows in a number. A failed, stopped, timed out or cancelled run is an outcome,
+/// never an error.
+class Launcher {
+ public:
+  Launcher() = default;
+  Launcher(const Launcher&) = delete;
+  Launcher& operator=(const Launcher&) = delete;
+  virtual ~Launcher() = default;
+
+  /// Registers a program. Refused when lauka's memory for arguments is full.
+  virtual Result<ProgramId> add_program(const ProgramSpec& spec) = 0;
+
+  /// Registers a set of counters of at most kMaxCounters.
+  virtual Result<CounterSetId> add_counters(std::span<const CounterRequest> requests) = 0;
+
+  /// Runs `launches` in order, at most kMaxBatch of them, and gives one Ended for each that was
+  /// begun. Ends early after a run that did not exit with 0 (unless `go_on_after_failure`), that
+  /// could not be counted, or when a signal to end lauka came (then the last outcome is Cancelled).
+  virtual Result<std::vector<Ended>> run(std::span<const Launch> launches, bool go_on_after_failure,
+                                         const Tick& tick) = 0;
+
+  /// The last lines the latest run wrote to standard error, at most about 4 KB; empty where it was
+  /// not captured.
+  virtual std::string error_output_end() const = 0;
+
+  /// Runs that one request may hold.
+  static constexpr std::size_t kMaxBatch = 64;
+};
+
+/// The file that execve is to get for `word`, found as a shell does: itself if it has a slash, else
+/// in PATH. The error reads as a shell's: "nosuch: command not found", "./x: Permission denied",
+/// "/tmp: Is a directory".
+Result<std::string> find_program(const std::string& word);
+
+}  // namespace lauka::os

@@ -1,0 +1,65 @@
+#pragma once
+
+#include "cli/options.h"
+#include "core/command.h"
+#include "core/condition.h"
+#include "core/event.h"
+#include "core/metric.h"
+#include "core/record.h"
+#include "core/result.h"
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace lauka {
+
+/// When counting ends.
+struct StopRule {
+  std::optional<std::uint64_t> exact_runs{};
+  std::uint64_t min_runs = 10;
+  std::optional<std::uint64_t> max_runs{};
+  std::chrono::nanoseconds budget_per_command = std::chrono::seconds(5);
+};
+
+/// All that is decided before the first run.
+struct Plan {
+  std::vector<Command> commands;  ///< the reference first
+  EventSet events;
+  std::vector<Metric> metrics;  ///< all that is measured, in the order of the table
+  StopRule stop;
+  std::uint64_t warmup = 1;
+  Order order = Order::Random;
+  std::uint64_t seed = 0;
+  std::optional<std::chrono::nanoseconds> timeout{};
+  std::optional<IgnoreFailure> ignore_failure{};
+  InputChoice input{};
+  OutputChoice output{};
+  std::vector<Condition> gates{};
+  double confidence = 0.95;
+};
+
+/// Divides the wanted events into passes, or says why it cannot (the engine's part of a plan).
+using SelectEvents =
+    std::function<Result<EventSet>(const std::vector<std::string>& names, bool single_pass)>;
+
+/// Decides everything. `clock_seed` is used where --seed was not given. Refuses what cannot be
+/// carried out, such as a command that is empty, more names than commands, a gate on a metric that
+/// is not measured.
+Result<Plan> make_plan(const Options& options, const SelectEvents& select_events,
+                       std::uint64_t clock_seed);
+
+/// The runs of one round, each command once, in the plan's order. The same seed and round give the
+/// same steps on every system: hence our own shuffle (the standard fixes mt19937_64, but not what
+/// std::shuffle makes of it).
+std::vector<Step> steps_of_round(const Plan& plan, std::uint32_t round, bool warmup);
+
+/// The metrics of a session: the built-in ones, then one per event, then the ratios of events
+/// counted together. `selection` decides which are shown.
+std::vector<Metric> metrics_of(const EventSet& events, MetricSelection selection,
+                               bool events_were_asked_for);
+
+}  // namespace lauka

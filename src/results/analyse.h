@@ -1,0 +1,18 @@
+#pragma once
+
+#include "plan/plan.h"
+#include "results/results.h"
+
+#include <vector>
+
+namespace lauka {
+
+/// Whether the results hold every run as well (exports of runs need them, and they cost memory).
+enum class Detail : unsigned char { Summaries, Runs };
+
+/// What a session, whole or cut short, says about its plan's commands. Commands without a counted
+/// run have 0 runs and rows without values. A row of a run under --ignore-failure counts as any
+/// other.
+Results analyse(const Plan& plan, const Session& session, Detail detail);
+
+}  // namespace lauka

@@ -1,0 +1,64 @@
+#pragma once
+
+#include "core/metric.h"
+#include "core/record.h"
+#include "gate/verdict.h"
+#include "stats/delta.h"
+#include "stats/summary.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace lauka {
+
+/// One metric of one command.
+struct MetricResult {
+  std::size_t metric = 0;  ///< index into Results::metrics
+  std::size_t runs = 0;    ///< behind the row; differs from the command's where there are passes
+  std::optional<stats::Summary>
+      summary{};                        ///< none: no run has a value, or the values are bounds only
+  std::optional<double> at_most{};      ///< every run's value is at most this, and none is known
+  std::optional<stats::Delta> delta{};  ///< none: the reference, or nothing to compare
+};
+
+/// One command's part of the results.
+struct CommandResult {
+  std::string name;
+  std::string text;
+  std::size_t runs = 0;            ///< counted runs
+  std::size_t failed_runs = 0;     ///< counted runs that failed, under --ignore-failure
+  std::vector<MetricResult> rows;  ///< one per metric, in the order of Results::metrics
+};
+
+/// One counted run, in the order run: what --export-runs writes.
+struct RunRow {
+  std::size_t command = 0;
+  std::size_t round = 0;
+  std::size_t pass = 0;
+  int status = 0;                             ///< exit status, or 128 + signal
+  std::vector<std::optional<double>> values;  ///< one per metric; none: not measured in this run
+};
+
+/// How a comparison of wall times reads in one line.
+struct Ranking {
+  std::size_t command = 0;
+  double ratio = 1.0;  ///< reference's mean / this one's, 1 or more: `faster` says which way
+  std::optional<double> half_width{};  ///< of the ratio's interval
+  bool faster = true;                  ///< than the reference
+};
+
+/// All that reports and exports are made from.
+struct Results {
+  std::vector<Metric> metrics;
+  std::vector<CommandResult> commands;  ///< the reference first
+  std::vector<Ranking> rankings;        ///< one per candidate that can be compared
+  std::vector<gate::Verdict> verdicts;
+  std::vector<RunRow> runs;  ///< with Detail::Runs only
+  double confidence = 0.95;
+  bool paired = true;  ///< deltas were taken within rounds
+};
+
+}  // namespace lauka

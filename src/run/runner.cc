@@ -17,6 +17,8 @@ using std::chrono::nanoseconds;
 /// interrupts, progress and the stop rule are looked at often.
 constexpr nanoseconds kBatchTime = std::chrono::milliseconds(25);
 
+constexpr double kLongestTold = 1e9;  // seconds; more would overflow nanoseconds, and helps nobody
+
 /// Commands that take turns: all of them, or one under sequential order.
 struct Group {
   std::uint32_t first = 0;
@@ -211,6 +213,17 @@ class Runner {
     if (std::find(notes.begin(), notes.end(), line) == notes.end()) notes.push_back(std::move(line));
   }
 
+  /// Of this group and, as long as this one takes, of those that follow it.
+  double seconds_left(const Spent& so_far, bool warmup) const {
+    const bool counts_on = warmup || !is_enough(plan_.stop, so_far);
+    const auto rounds = counts_on ? static_cast<double>(rounds_left(plan_.stop, so_far, round_time())) : 0.0;
+    const double group_left = rounds * std::chrono::duration<double>(round_time()).count();
+    const double group_used = std::chrono::duration<double>(so_far.time).count();
+    const std::size_t groups_left =
+        plan_.order == Order::Sequential ? plan_.commands.size() - 1 - group_.first : 0;
+    return group_left + (group_left + group_used) * static_cast<double>(groups_left);
+  }
+
   void tell_progress(const Step& step) {
     if (!means_.observer.wants_progress()) return;
     const nanoseconds now = means_.clock.now();
@@ -221,14 +234,10 @@ class Runner {
     progress.warmup = step.warmup;
     progress.elapsed = now - began_;
     if (whole_time_[step.command].count > 0) {
-      const std::uint64_t rounds = step.warmup || !is_enough(plan_.stop, so_far)
-                                       ? rounds_left(plan_.stop, so_far, round_time())
-                                       : 0;
-      const std::size_t groups_left = plan_.order == Order::Sequential ? plan_.commands.size() - 1 - group_.first : 0;
-      const nanoseconds group_left = round_time() * static_cast<std::int64_t>(rounds);
-      progress.remaining = group_left + (group_left + so_far.time) * static_cast<std::int64_t>(groups_left);
-      const auto total = std::chrono::duration<double>(progress.elapsed + *progress.remaining).count();
-      progress.done = total > 0.0 ? std::chrono::duration<double>(progress.elapsed).count() / total : 0.0;
+      const double elapsed = std::chrono::duration<double>(progress.elapsed).count();
+      const double left = std::min(seconds_left(so_far, step.warmup), kLongestTold);
+      progress.remaining = nanoseconds(static_cast<std::int64_t>(left * 1e9));
+      progress.done = elapsed + left > 0.0 ? elapsed / (elapsed + left) : 0.0;
     }
     if (wall_time_[step.command].count > 0) progress.mean_wall_seconds = wall_time_[step.command].mean;
     means_.observer.progress(progress);

@@ -20,18 +20,11 @@ std::string quantity(double value, Unit unit, int digits = 3);
 /// "137.4MB". Three digits where six do not tell them apart either.
 std::pair<std::string, std::string> range(double low, double high, Unit unit);
 
-/// A delta in percent, in two parts because tables align them.
-struct DeltaText {
-  std::string change;  ///< "−78.0%", "+3.1%", "0%"; "new" where the reference's mean is 0
-  std::string half;    ///< "0.5%"; empty: no interval
-};
-
-/// One decimal, none where the half width is 10% or more, and as many more (up to 6) as it takes to
-/// show a half width that is not 0 and, of a significant delta, that it is larger than that.
-DeltaText delta_text(const stats::Delta& delta);
-
-/// "−78.0% ± 0.5%", or without ± where there is no interval.
-std::string delta_line(const stats::Delta& delta);
+/// A delta in percent: "−78.0% ± 0.5%"; "+3.1%" without an interval; "new" where the reference's
+/// mean is 0. One decimal, none where the half width is 10% or more, and as many more (up to 6) as
+/// it takes to show a half width that is not 0 and, of a significant delta, that it is larger than
+/// that.
+std::string delta_text(const stats::Delta& delta);
 
 /// `fraction` in percent with a sign: "+15.0%", "−0.02%"; "0.0%" where the digits are all 0.
 std::string signed_percent(double fraction, int decimals);
@@ -40,7 +33,7 @@ std::string signed_percent(double fraction, int decimals);
 int percent_decimals(double half_width);
 
 /// "4.55 ± 0.04": two decimals, fewer where the half width makes them noise, and as many more as it
-/// takes to tell the half width from 0 and the ratio from 1.
+/// takes to show the half width to a quarter and to tell the ratio from 1.
 std::string ratio_text(double ratio, std::optional<double> half_width);
 
 /// Exactly what was asked for, in the largest unit that keeps it short: "2s", "1.5s", "500ms".

@@ -142,28 +142,29 @@ TEST_CASE("a range has the fewest digits that tell its ends apart") {
 }
 
 TEST_CASE("a delta is shown in percent with its interval") {
-  CHECK(delta_line({-0.78, 0.005, true}) == "−78.0% ± 0.5%");
-  CHECK(delta_line({0.031, 0.004, true}) == "+3.1% ± 0.4%");
-  CHECK(delta_line({0.152, 0.021, true}) == "+15.2% ± 2.1%");
-  CHECK(delta_line({3.5512, 0.2231, true}) == "+355% ± 22%");
-  CHECK(delta_line({-0.003, 0.02, false}) == "−0.3% ± 2.0%");
+  CHECK(delta_text({-0.78, 0.005, true}) == "−78.0% ± 0.5%");
+  CHECK(delta_text({0.031, 0.004, true}) == "+3.1% ± 0.4%");
+  CHECK(delta_text({0.152, 0.021, true}) == "+15.2% ± 2.1%");
+  CHECK(delta_text({3.5512, 0.2231, true}) == "+355% ± 22%");
+  CHECK(delta_text({-0.003, 0.02, false}) == "−0.3% ± 2.0%");
 }
 
 TEST_CASE("a delta has as many digits as its interval and its significance need") {
-  CHECK(delta_line({0.00512, 0.00004, true}) == "+0.512% ± 0.004%");
-  CHECK(delta_line({0.0052, 0.0051, true}) == "+0.52% ± 0.51%");
-  CHECK(delta_line({0.000001, 0.0, true}) == "+0.0001% ± 0.0000%");
-  CHECK(delta_line({0.0, 0.0, false}) == "0.0% ± 0.0%");
-  CHECK(delta_line({-0.0004, 0.01, false}) == "0.0% ± 1.0%");
+  CHECK(delta_text({0.00512, 0.00004, true}) == "+0.512% ± 0.004%");
+  CHECK(delta_text({0.1, 0.000512, true}) == "+10.00% ± 0.05%");
+  CHECK(delta_text({0.0052, 0.0051, true}) == "+0.52% ± 0.51%");
+  CHECK(delta_text({0.000001, 0.0, true}) == "+0.0001% ± 0.0000%");
+  CHECK(delta_text({0.0, 0.0, false}) == "0.0% ± 0.0%");
+  CHECK(delta_text({-0.0004, 0.01, false}) == "0.0% ± 1.0%");
 }
 
 TEST_CASE("a delta without an interval is shown alone and one of zero as new") {
-  CHECK(delta_line({0.05, std::nullopt, false}) == "+5.0%");
-  CHECK(delta_line({2.5, std::nullopt, false}) == "+250%");
-  CHECK(delta_line({-0.78, std::nullopt, false}) == "−78.0%");
-  CHECK(delta_line({0.0, std::nullopt, false}) == "0%");
-  CHECK(delta_line({std::nullopt, std::nullopt, false}) == "new");
-  CHECK(delta_line({12345.0, 0.5, true}) == "+1.23M% ± 50%");
+  CHECK(delta_text({0.05, std::nullopt, false}) == "+5.0%");
+  CHECK(delta_text({2.5, std::nullopt, false}) == "+250%");
+  CHECK(delta_text({-0.78, std::nullopt, false}) == "−78.0%");
+  CHECK(delta_text({0.0, std::nullopt, false}) == "0%");
+  CHECK(delta_text({std::nullopt, std::nullopt, false}) == "new");
+  CHECK(delta_text({12345.0, 0.5, true}) == "+1.23M% ± 50%");
 }
 
 TEST_CASE("a ratio of times has the digits that its interval allows") {

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <array>
 #include <charconv>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -42,42 +44,45 @@ inline std::optional<std::uint64_t> to_number(std::string_view text, std::uint64
   return number && text.empty() && *number <= largest ? number : std::nullopt;
 }
 
-/// `text` as bytes, with the units of the GNU tools: k, M, G are powers of 1024; kB, MB, GB of
-/// 1000.
-inline std::optional<std::uint64_t> to_bytes(std::string_view text) {
-  struct Unit {
-    std::string_view name;
-    std::uint64_t bytes;
-  };
-  static constexpr Unit kUnits[] = {
-      {"", 1},      {"k", 1024},         {"M", 1024 * 1024},        {"G", 1024 * 1024 * 1024},
-      {"kB", 1000}, {"MB", 1000 * 1000}, {"GB", 1000 * 1000 * 1000}};
+/// A unit's name and how many base units it is.
+struct UnitName {
+  std::string_view name;
+  std::uint64_t factor = 1;
+};
+
+/// `text` as a whole number followed by one of `units`, in base units, of at most `largest`.
+template <std::size_t kCount>
+std::optional<std::uint64_t> to_quantity(std::string_view text,
+                                         const std::array<UnitName, kCount>& units,
+                                         std::uint64_t largest) {
   const auto number = take_number(text);
-  for (const Unit& unit : kUnits) {
-    if (number && text == unit.name && *number <= UINT64_MAX / unit.bytes) {
-      return *number * unit.bytes;
+  for (const UnitName& unit : units) {
+    if (number && text == unit.name && *number <= largest / unit.factor) {
+      return *number * unit.factor;
     }
   }
   return std::nullopt;
 }
 
-/// `text` as a time below a day: a whole number and ns, us, ms or s.
+/// `text` as bytes, with the units of the GNU tools: k, M, G are powers of 1024; kB, MB, GB of
+/// 1000.
+inline std::optional<std::uint64_t> to_bytes(std::string_view text) {
+  static constexpr std::array<UnitName, 7> kUnits{{{"", 1},
+                                                   {"k", 1U << 10U},
+                                                   {"M", 1U << 20U},
+                                                   {"G", 1U << 30U},
+                                                   {"kB", 1'000},
+                                                   {"MB", 1'000'000},
+                                                   {"GB", 1'000'000'000}}};
+  return to_quantity(text, kUnits, std::uint64_t{1} << 62U);
+}
+
+/// `text` as a time of at most a day: a whole number and ns, us, ms or s.
 inline std::optional<std::chrono::nanoseconds> to_time(std::string_view text) {
-  struct Unit {
-    std::string_view name;
-    std::int64_t nanoseconds;
-  };
-  static constexpr Unit kUnits[] = {
-      {"ns", 1}, {"us", 1'000}, {"ms", 1'000'000}, {"s", 1'000'000'000}};
-  constexpr std::int64_t kDay = 86'400'000'000'000;
-  const auto number = take_number(text);
-  for (const Unit& unit : kUnits) {
-    if (number && text == unit.name &&
-        *number < static_cast<std::uint64_t>(kDay / unit.nanoseconds)) {
-      return std::chrono::nanoseconds{static_cast<std::int64_t>(*number) * unit.nanoseconds};
-    }
-  }
-  return std::nullopt;
+  static constexpr std::array<UnitName, 4> kUnits{
+      {{"ns", 1}, {"us", 1'000}, {"ms", 1'000'000}, {"s", 1'000'000'000}}};
+  const auto nanoseconds = to_quantity(text, kUnits, 86'400'000'000'000);
+  return nanoseconds ? std::optional(std::chrono::nanoseconds{*nanoseconds}) : std::nullopt;
 }
 
 }  // namespace fixture

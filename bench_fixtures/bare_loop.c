@@ -41,7 +41,6 @@ __attribute__((noinline)) static int run_once(const struct loop* loop, struct ru
   static volatile int exec_error;
   exec_error = 0;
   const uint64_t vfork_at = now();
-  /* NOLINTNEXTLINE(clang-analyzer-security.insecureAPI.vfork): what is measured here is vfork */
   const pid_t child = vfork();
   if (child == 0) {
     dup2(loop->null_device, 0);

@@ -2,8 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
-
-#include <time.h>
+#include <ctime>
 
 namespace fixture {
 
@@ -17,7 +16,7 @@ inline std::chrono::nanoseconds thread_cpu_time() {
 /// Uses `cpu_time` on the calling thread, at most about 10 microseconds more. The clock is a system
 /// call: it is read every few microseconds only, so that nearly all of the time is user time.
 inline void burn(std::chrono::nanoseconds cpu_time) {
-  constexpr int kStepsBetweenReadings = 4000;
+  static constexpr int kStepsBetweenReadings = 4000;
   const auto end = thread_cpu_time() + cpu_time;
   volatile std::uint64_t kept = 1;
   while (thread_cpu_time() < end) {

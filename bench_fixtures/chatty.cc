@@ -36,7 +36,7 @@ bool write_lines(int descriptor, const char* name, std::uint64_t bytes) {
   while (bytes > 0) {
     std::array<char, kPiece + 1> piece{};
     for (std::size_t line = 0; line < kLinesOfPiece; ++line) {
-      static_cast<void>(std::snprintf(&piece[line * kLine], kLine + 1, "%-14s line %11llu\n", name,
+      static_cast<void>(std::snprintf(&piece[line * kLine], kLine + 1, "%-15s line %10llu\n", name,
                                       static_cast<unsigned long long>(++number)));
     }
     const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(bytes, kPiece));

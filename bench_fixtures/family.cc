@@ -14,11 +14,10 @@
 namespace {
 
 /// Starts this program again with these arguments; false: it could not be.
-bool start(char* program, const char* role, char* cpu_time) {
+bool start(const char* program, const char* role, const char* cpu_time) {
   const pid_t child = fork();
   if (child == 0) {
-    char* const words[] = {program, const_cast<char*>(role), cpu_time, nullptr};
-    execvp(program, words);
+    execlp(program, program, role, cpu_time, nullptr);
     _exit(127);
   }
   return child > 0;

@@ -38,7 +38,7 @@ void print_signals() {
 }
 
 void print_descriptors() {
-  constexpr int kLookedAt = 4096;
+  static constexpr int kLookedAt = 4096;
   static_cast<void>(std::fputs("descriptors", stdout));
   for (int descriptor = 0; descriptor < kLookedAt; ++descriptor) {
     if (fcntl(descriptor, F_GETFD) != -1) {

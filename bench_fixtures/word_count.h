@@ -62,7 +62,7 @@ inline void append_word(std::string& text, std::uint64_t rank) {
 /// next, so rank r comes up about 1/r as often as the first. Whole numbers only: no system's
 /// logarithm has a say in the text.
 inline std::uint64_t zipf_rank(std::uint64_t random) {
-  constexpr std::uint64_t kPowers = 13;
+  static constexpr std::uint64_t kPowers = 13;
   const std::uint64_t power = (random & 0xffffU) % kPowers;
   const std::uint64_t first = std::uint64_t{1} << power;
   return first - 1 + ((random >> 16U) & (first - 1));

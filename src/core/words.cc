@@ -4,12 +4,14 @@
 #include <optional>
 #include <utility>
 
+#include <fmt/format.h>
+
 namespace lauka {
 
 namespace {
 
 constexpr std::string_view kBlanks = " \t\n";
-constexpr std::string_view kEscapedInDoubleQuotes = "$`\"\\";
+constexpr std::string_view kEscapedInDoubleQuotes = "$`\"\\\n";
 constexpr std::string_view kSafeInShell =
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789%+,-./:=@_";
 
@@ -99,14 +101,12 @@ class WordReader {
       if (c == '"') {
         return {};
       }
-      if (c != '\\' || rest_.empty()) {
+      const bool escapes = c == '\\' && !rest_.empty() &&
+                           kEscapedInDoubleQuotes.find(rest_.front()) != std::string_view::npos;
+      if (!escapes) {
         word.push_back(c);
-      } else if (rest_.front() == '\n') {
-        take();
-      } else if (kEscapedInDoubleQuotes.find(rest_.front()) != std::string_view::npos) {
-        word.push_back(take());
-      } else {
-        word.push_back(c);
+      } else if (const char escaped = take(); escaped != '\n') {  // as in add_escaped
+        word.push_back(escaped);
       }
     }
     return Error{"has an unterminated double quote",
@@ -146,6 +146,24 @@ std::string quoted(std::span<const std::string> words) {
     result += result.empty() ? "" : " ";
     result += quoted(word);
   }
+  return result;
+}
+
+std::string cited(std::string_view text) {
+  std::string result = "'";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '\n') {
+      result += "\\n";
+    } else if (c == '\t') {
+      result += "\\t";
+    } else if (byte < 0x20 || byte == 0x7f) {
+      result += fmt::format("\\x{:02x}", byte);
+    } else {
+      result.push_back(c);
+    }
+  }
+  result.push_back('\'');
   return result;
 }
 

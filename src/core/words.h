@@ -21,4 +21,8 @@ std::string quoted(std::string_view word);
 /// The words as one would type them: quoted, with blanks between. split_words gives them back.
 std::string quoted(std::span<const std::string> words);
 
+/// `text` in single quotes, for a message: characters that would break the line are shown as \n, \t
+/// or \x1b.
+std::string cited(std::string_view text);
+
 }  // namespace lauka

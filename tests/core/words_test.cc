@@ -85,4 +85,9 @@ TEST_CASE("words that are shown and split again are the same words") {
   CHECK(words_of(quoted(all)) == all);
 }
 
+TEST_CASE("a text that is cited in a message stays on its line") {
+  CHECK(cited("./old -x") == "'./old -x'");
+  CHECK(cited("a\nb\tc\x1b[1m\x7f") == R"('a\nb\tc\x1b[1m\x7f')");
+}
+
 }  // namespace lauka

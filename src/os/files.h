@@ -5,6 +5,7 @@
 
 #include "core/result.h"
 #include "os/descriptor.h"
+#include "os/terminal.h"
 
 namespace lauka::os {
 
@@ -32,7 +33,7 @@ class ExportFile {
   Descriptor file_;
 };
 
-/// Writes all of `bytes`; false with errno where it cannot.
-bool write_all(int fd, std::string_view bytes);
+/// Writes all of `text` to standard output or error. The error says why it cannot be written.
+Result<void> say(Stream stream, std::string_view text);
 
 }  // namespace lauka::os

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "os/launcher_counters.h"
 #include "os/platform.h"
 
 extern char** environ;  // NOLINT(readability-redundant-declaration): POSIX wants it declared by the user
@@ -90,7 +91,8 @@ struct ChildPlan {
 
 class LauncherProcess {
  public:
-  explicit LauncherProcess(const LauncherSetup& setup) : setup_(setup), state_(*setup.state) {}
+  explicit LauncherProcess(const LauncherSetup& setup)
+      : setup_(setup), state_(*setup.state), counters_(setup.counters) {}
 
   void run_batch() {
     state_.ended_count = 0;
@@ -127,14 +129,18 @@ class LauncherProcess {
                    setup_.null_input,
                    -1,
                    -1,
-                   limit_was_raised_ ? &original_limit_ : nullptr,
+                   nullptr,
                    0,
                    0};
-    if (open_files(*launch.program, plan, ended) && open_counters(launch.counters, ended)) {
-      execute(plan, ended);
-      read_counters(launch.counters, ended);
+    if (open_files(*launch.program, plan, ended)) {
+      ended.counter_error = counters_.open(launch.counters);
+      plan.descriptors = counters_.original_limit();
+      if (ended.counter_error == 0) {
+        execute(plan, ended);
+        read_counters(launch.counters, ended);
+      }
+      counters_.close(launch.counters);
     }
-    close_counters(launch.counters);
     close_files(*launch.program, plan);
     while (waitpid(-1, nullptr, WNOHANG) > 0) {  // orphans that earlier runs left to us
     }
@@ -170,6 +176,15 @@ class LauncherProcess {
     }
     note_usage(used, ended.usage);
     note_ending(status, ended);
+  }
+
+  void read_counters(const SharedCounters* set, SharedEnded& ended) {
+    if (set == nullptr || ended.kind == EndKind::NotStarted) return;
+    ended.readings = used_readings_;
+    ended.counter_error = counters_.read(*set, state_.readings + used_readings_);
+    if (ended.counter_error != 0) return;
+    ended.reading_count = set->count;
+    used_readings_ += set->count;
   }
 
   /// Stamps the end before the child is reaped; kills it when it takes too long or is stopped.
@@ -299,72 +314,6 @@ class LauncherProcess {
     if (program.sink == Sink::File && plan.output >= 0) close(plan.output);
   }
 
-  // ---- counters
-
-  /// Opens them anew for each run: inherited enable_on_exec counters that stay open go silent after a few runs.
-  bool open_counters(SharedCounters* set, SharedEnded& ended) {
-    if (set == nullptr) return true;
-    for (std::size_t i = 0; i < set->count; ++i) set->descriptors[i] = -1;
-    if (setup_.counters == nullptr) {
-      ended.counter_error = ENOSYS;
-      return false;
-    }
-    for (std::size_t i = 0; i < set->count; ++i) {
-      const CounterRequest& request = set->requests[i];
-      if (set->guards[i] < 0) {
-        set->guards[i] = open_counter(request.guard_attributes.data(), request.cpu, -1);
-      }
-      const int leader = request.leader == i ? -1 : set->descriptors[request.leader];
-      set->descriptors[i] = open_counter(request.attributes.data(), request.cpu, leader);
-      if (set->guards[i] < 0 || set->descriptors[i] < 0) {
-        ended.counter_error = errno;
-        return false;
-      }
-    }
-    return true;
-  }
-
-  int open_counter(const std::byte* attributes, int cpu, int leader) {
-    const int fd = setup_.counters->open(attributes, cpu, leader);
-    if (fd >= 0 || errno != EMFILE || limit_was_raised_) return fd;
-    if (getrlimit(RLIMIT_NOFILE, &original_limit_) != 0) return fd;
-    rlimit raised = original_limit_;
-    raised.rlim_cur = raised.rlim_max;
-    if (setrlimit(RLIMIT_NOFILE, &raised) != 0) return fd;
-    limit_was_raised_ = true;  // commands get the original one
-    return setup_.counters->open(attributes, cpu, leader);
-  }
-
-  /// A group is read through its leader: {count, enabled, running, values in the order of opening}.
-  void read_counters(const SharedCounters* set, SharedEnded& ended) {
-    if (set == nullptr || ended.kind == EndKind::NotStarted) return;
-    ended.readings = used_readings_;
-    Reading* readings = state_.readings + used_readings_;
-    for (std::size_t i = 0; i < set->count; ++i) {
-      if (set->requests[i].leader != i) continue;
-      std::uint64_t group[3 + kMaxCounters];
-      const long got = setup_.counters->read(set->descriptors[i], group, sizeof group);
-      if (got < 0) {
-        ended.counter_error = errno;
-        return;
-      }
-      std::size_t next = 3;
-      for (std::size_t k = i; k < set->count; ++k) {
-        if (set->requests[k].leader == i) readings[k] = Reading{group[next++], group[1], group[2]};
-      }
-    }
-    ended.reading_count = set->count;
-    used_readings_ += set->count;
-  }
-
-  void close_counters(const SharedCounters* set) {
-    if (set == nullptr || setup_.counters == nullptr) return;
-    for (std::size_t i = set->count; i-- > 0;) {
-      if (set->descriptors[i] >= 0) setup_.counters->close(set->descriptors[i]);
-      set->descriptors[i] = -1;
-    }
-  }
-
   // ---- the alarm that makes waitid return
 
   static void set_alarm(std::int64_t first_ns, std::int64_t interval_ns) {
@@ -384,8 +333,7 @@ class LauncherProcess {
   const LauncherSetup& setup_;
   SharedState& state_;
   std::size_t used_readings_ = 0;
-  bool limit_was_raised_ = false;
-  rlimit original_limit_{};
+  LauncherCounters counters_;
 };
 
 void catch_signal(int signal_number, void (*handler)(int)) {

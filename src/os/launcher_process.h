@@ -5,19 +5,12 @@
 #include <sys/types.h>
 
 #include "os/launcher_shared.h"
+#include "os/linux_calls.h"
 
 // The launcher process: forked as the first thing main does, while lauka is still small, because the kernel never shows a
 // child's peak memory below that of the process it was started from. It allocates nothing. Internal to os/.
 
 namespace lauka::os {
-
-/// How the launcher opens, reads and closes kernel counters; tests bring their own.
-struct CounterCalls {
-  /// On the calling thread; `leader` is a descriptor or -1. A descriptor, or -1 with errno.
-  int (*open)(const std::byte* attributes, int cpu, int leader);
-  long (*read)(int fd, void* buffer, std::size_t bytes);
-  int (*close)(int fd);
-};
 
 /// Signal dispositions and mask as lauka was started with: what every command gets.
 struct StartedWith {
@@ -30,7 +23,7 @@ struct StartedWith {
 /// Everything the launcher process is given when it is forked.
 struct LauncherSetup {
   SharedState* state = nullptr;
-  const CounterCalls* counters = nullptr;  ///< null: this system has none
+  const LinuxCalls* counters = nullptr;  ///< null: this system has none
   StartedWith started_with{};
   pid_t parent = 0;
   int socket = -1;       ///< a byte in: run the batch; a byte out: it is done

@@ -18,6 +18,17 @@ Error cannot_write(const std::string& target, int error) {
   return Error{"cannot write '" + target + "': " + std::generic_category().message(error), "name another file"};
 }
 
+/// False with errno where not all of it can be written.
+bool write_all(int fd, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = write(fd, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return false;
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
 /// The file a symbolic link leads to, so that the link itself is not replaced.
 std::string resolved(const std::string& target) {
   char* real = realpath(target.c_str(), nullptr);
@@ -93,14 +104,9 @@ Result<std::string> find_program(const std::string& word) {
   return Error{word + ": command not found", "name a program in PATH, or use -S for the shell's own commands"};
 }
 
-bool write_all(int fd, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = write(fd, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return false;
-    bytes.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return true;
+Result<void> say(Stream stream, std::string_view text) {
+  if (write_all(stream == Stream::Output ? STDOUT_FILENO : STDERR_FILENO, text)) return {};
+  return cannot_write(stream == Stream::Output ? "standard output" : "standard error", errno);
 }
 
 ExportFile::ExportFile(std::string target, std::string temporary, Descriptor file)

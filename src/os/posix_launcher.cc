@@ -319,7 +319,7 @@ void fill_standard_descriptors() {
 
 }  // namespace
 
-Result<std::unique_ptr<Launcher>> start_launcher(const CounterCalls* counters) {
+Result<std::unique_ptr<Launcher>> start_launcher(const LinuxCalls* counters) {
   fill_standard_descriptors();
   Channels channels;
   if (!channels.open_all()) return system_error("lauka cannot open its channels to the launcher process");

@@ -42,8 +42,6 @@ struct ProgramSpec {
 /// started by its execve. The bytes are the engine's business (Linux: a perf_event_attr).
 struct CounterRequest {
   std::array<std::byte, 136> attributes{};
-  std::array<std::byte, 136> guard_attributes{};  ///< the same event, disabled and not inherited: held open all session
-  int cpu = -1;            ///< -1: any
   std::size_t leader = 0;  ///< index of its group's leader in the same set; its own index: it leads
 };
 
@@ -112,11 +110,11 @@ class Launcher {
   static constexpr std::size_t kMaxBatch = 64;
 };
 
-struct CounterCalls;
+struct LinuxCalls;
 
 /// Forks the launcher process. To be called first in main, before anything else makes lauka larger or changes its signals.
 /// `counters` null: this system has no counters that a launcher could open.
-Result<std::unique_ptr<Launcher>> start_launcher(const CounterCalls* counters);
+Result<std::unique_ptr<Launcher>> start_launcher(const LinuxCalls* counters);
 
 /// The file that execve is to get for `word`, found as a shell does: itself if it has a slash, else
 /// in PATH. The error reads as a shell's: "nosuch: command not found", "./x: Permission denied",

@@ -1,3 +1,94 @@
-int main() {
-  return 0;
+#include "cli/help.h"
+#include "cli/parse.h"
+#include "cli/version.h"
+#include "delivery.h"
+#include "engine/choose.h"
+#include "inquire/list_events.h"
+#include "os/clock.h"
+#include "os/linux_calls.h"
+#include "os/process.h"
+#include "os/signals.h"
+#include "os/terminal.h"
+#include "report/progress.h"
+#include "run/runner.h"
+
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace lauka {
+namespace {
+
+using os::Stream;
+
+engine::Choice choice_of(EngineChoice choice) {
+  switch (choice) {
+    case EngineChoice::Perf:
+      return engine::Choice::Perf;
+    case EngineChoice::None:
+      return engine::Choice::None;
+    case EngineChoice::Auto:
+      break;
+  }
+  return engine::Choice::Auto;
+}
+
+int answer(const Inquiry& inquiry, const engine::CounterEngine& engine) {
+  std::string text = cli::help();
+  if (std::holds_alternative<ShowVersion>(inquiry)) text = "lauka " + std::string(cli::version()) + "\n";
+  if (const auto* list = std::get_if<ListEvents>(&inquiry)) {
+    text = inquire::list_events(engine.catalog(), list->filter, os::terminal_width(Stream::Output, 0));
+  }
+  const auto said = os::say(Stream::Output, text);
+  return said ? 0 : refuse(said.error(), ExitStatus::Failed);
+}
+
+std::unique_ptr<Observer> observer_for(const Options& options) {
+  const bool draws = options.progress && options.verbosity != Verbosity::Quiet && os::wants_drawing(Stream::Error);
+  if (!draws) return std::make_unique<NoObserver>();
+  const auto draw = [](std::string_view text) { static_cast<void>(os::say(Stream::Error, text)); };
+  return std::make_unique<report::ProgressBar>(draw, os::terminal_width(Stream::Error, 80));
+}
+
+int run(int argc, const char* const* argv) {
+  auto launcher = os::start_launcher(os::linux_calls());  // first, while this process is small
+  if (!launcher) return refuse(launcher.error(), ExitStatus::Failed);
+  const auto options = cli::parse(argc, argv);
+  if (!options) return refuse(options.error(), ExitStatus::Usage);
+  auto chosen = engine::choose(choice_of(options->engine), options->user_only);
+  if (!chosen) return refuse(chosen.error(), ExitStatus::Usage);
+  engine::CounterEngine& engine = *chosen->engine;
+  if (options->inquiry) return answer(*options->inquiry, engine);
+
+  const os::MonotonicClock clock;
+  const auto select = [&](const std::vector<std::string>& names, bool single_pass) {
+    return engine.select({names, single_pass});
+  };
+  const auto plan = make_plan(*options, select, static_cast<std::uint64_t>(clock.now().count()));
+  if (!plan) return refuse(plan.error(), ExitStatus::Usage);
+  auto exports = open_exports(*options);
+  if (!exports) return refuse(exports.error(), ExitStatus::Usage);
+
+  os::watch_for_interrupts();
+  const auto observer = observer_for(*options);
+  const auto session = carry_out(*plan, {**launcher, engine, clock, *observer, os::interrupt});
+  if (!session) return refuse(session.error(), ExitStatus::Failed);
+  return deliver(*options, *plan, *session, *std::move(exports));
+}
+
+}  // namespace
+}  // namespace lauka
+
+int main(int argc, char** argv) {
+  try {
+    return lauka::run(argc, argv);
+  } catch (const std::exception& error) {
+    const std::string what = std::string("internal error: ") + error.what();
+    return lauka::refuse({what, "please report it"}, lauka::ExitStatus::Failed);
+  }
 }

@@ -1,0 +1,237 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// The architecture as a rule that can be broken: which file may include what. Works on texts, so
+/// that the rule itself is tested on sources made up for it.
+namespace lauka::rooms {
+
+/// A room and what it may include besides itself: rooms ("core"), or single headers of a room
+/// ("cli/options.h"), in the order of src/rooms.txt.
+struct Room {
+  std::string name;
+  std::vector<std::string> may_include;
+};
+
+/// src/rooms.txt: lines `room: what it may include`; a line that begins with # is a comment.
+inline std::vector<Room> read_rooms(std::string_view text);
+
+/// A file under src: its path below src, with slashes, and what is in it.
+struct Source {
+  std::string path;
+  std::string text;
+};
+
+/// What `source` includes that it may not, one line each: "path: <header> reason".
+inline std::vector<std::string> violations(const Source& source, const std::vector<Room>& rooms);
+
+/// The rows of the table of rooms in docs/architecture.md: cells of a row whose first cell is
+/// `` `src/ROOM/` ``, by room; cells without the spaces around them.
+inline std::map<std::string, std::vector<std::string>> rooms_of_document(std::string_view markdown);
+
+/// `room.may_include` as the document has it: `` `core`, `stats` ``; "nothing" where it is empty.
+inline std::string as_in_document(const Room& room);
+
+// ---------------------------------------------------------------------------------------------
+
+namespace detail {
+
+inline std::vector<std::string> split(std::string_view text, char separator) {
+  std::vector<std::string> parts;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(separator, begin), text.size());
+    parts.emplace_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
+}
+
+inline std::string trimmed(std::string_view text) {
+  const std::size_t begin = text.find_first_not_of(" \t\r");
+  if (begin == std::string_view::npos) {
+    return {};
+  }
+  return std::string(text.substr(begin, text.find_last_not_of(" \t\r") + 1 - begin));
+}
+
+inline bool begins_with(std::string_view text, std::string_view head) {
+  return text.substr(0, head.size()) == head;
+}
+
+inline bool ends_with(std::string_view text, std::string_view tail) {
+  return text.size() >= tail.size() && text.substr(text.size() - tail.size()) == tail;
+}
+
+/// What stands before the first slash; empty: there is none.
+inline std::string first_folder(std::string_view path) {
+  const std::size_t slash = path.find('/');
+  return slash == std::string_view::npos ? std::string{} : std::string(path.substr(0, slash));
+}
+
+/// One #include: the header's name, and whether it stood in quotes.
+struct Include {
+  std::string header;
+  bool quoted = false;
+};
+
+/// All #include lines, also those in a branch that is not compiled here.
+inline std::vector<Include> includes_of(std::string_view text) {
+  std::vector<Include> includes;
+  for (const std::string& whole_line : split(text, '\n')) {
+    std::string line = trimmed(whole_line);
+    if (line.empty() || line[0] != '#') {
+      continue;
+    }
+    line = trimmed(std::string_view(line).substr(1));
+    if (!begins_with(line, "include")) {
+      continue;
+    }
+    const std::size_t begin = line.find_first_of("\"<");
+    const std::size_t end =
+        begin == std::string::npos ? begin : line.find_first_of("\">", begin + 1);
+    if (end != std::string::npos) {
+      includes.push_back({line.substr(begin + 1, end - begin - 1), line[begin] == '"'});
+    }
+  }
+  return includes;
+}
+
+/// A package's header that only one file may include; a folder ends with a slash.
+struct OnlyIn {
+  std::string_view header;
+  std::string_view file;
+};
+
+inline constexpr std::array<OnlyIn, 2> kOnlyIn{
+    {{"boost/program_options", "cli/parse.cc"}, {"boost/accumulators/", "stats/moments.cc"}}};
+
+/// Headers of the standard library that reach outside the program: a pure room has no use for them.
+inline constexpr std::array<std::string_view, 6> kOutsideWorld{"csignal",  "filesystem", "fstream",
+                                                               "iostream", "mutex",      "thread"};
+
+/// Rooms that may not read a file, write to a stream or start a thread.
+inline constexpr std::array<std::string_view, 7> kPure{"core", "stats",   "gate",  "cli",
+                                                       "plan", "results", "report"};
+
+template <typename Range>
+bool holds(const Range& range, std::string_view wanted) {
+  for (const auto& each : range) {
+    if (std::string_view(each) == wanted) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/// What is wrong with an #include in quotes; empty: nothing.
+inline std::string wrong_with_own(std::string_view header, const Room& room) {
+  const std::string target = first_folder(header);
+  if (target.empty()) {
+    return "is not named by its path below src";
+  }
+  if (target == room.name || holds(room.may_include, target) || holds(room.may_include, header)) {
+    return {};
+  }
+  return "is not in src/rooms.txt for " + room.name;
+}
+
+/// What is wrong with an #include in angle brackets; empty: nothing.
+inline std::string wrong_with_foreign(std::string_view header, std::string_view path,
+                                      std::string_view room) {
+  for (const OnlyIn& rule : kOnlyIn) {
+    if (begins_with(header, rule.header) && path != rule.file) {
+      return "may be included by " + std::string(rule.file) + " only";
+    }
+  }
+  if (begins_with(header, "fmt/")) {
+    return ends_with(path, ".h") ? "in a header: whoever includes that pays for it" : "";
+  }
+  const bool of_package = begins_with(header, "boost/");
+  const bool of_system =
+      !of_package && (header.find('/') != std::string_view::npos || ends_with(header, ".h"));
+  if (of_system && room != "os") {
+    return "is a system header: those are for os";
+  }
+  if (holds(kPure, room) && holds(kOutsideWorld, header)) {
+    return "reaches outside the program, and " + std::string(room) + " is pure";
+  }
+  return {};
+}
+
+}  // namespace detail
+
+inline std::vector<Room> read_rooms(std::string_view text) {
+  std::vector<Room> rooms;
+  for (const std::string& line : detail::split(text, '\n')) {
+    const std::size_t colon = line.find(':');
+    if (line.empty() || line[0] == '#' || colon == std::string::npos) {
+      continue;
+    }
+    Room room{line.substr(0, colon), {}};
+    for (const std::string& word : detail::split(line.substr(colon + 1), ' ')) {
+      if (!detail::trimmed(word).empty()) {
+        room.may_include.push_back(detail::trimmed(word));
+      }
+    }
+    rooms.push_back(room);
+  }
+  return rooms;
+}
+
+inline std::vector<std::string> violations(const Source& source, const std::vector<Room>& rooms) {
+  if (source.path == "main.cc") {
+    return {};
+  }
+  const std::string name = detail::first_folder(source.path);
+  const Room* room = nullptr;
+  for (const Room& each : rooms) {
+    room = each.name == name ? &each : room;
+  }
+  if (room == nullptr) {
+    return {source.path + ": is in no room of src/rooms.txt"};
+  }
+  std::vector<std::string> found;
+  for (const detail::Include& include : detail::includes_of(source.text)) {
+    const std::string wrong = include.quoted
+                                  ? detail::wrong_with_own(include.header, *room)
+                                  : detail::wrong_with_foreign(include.header, source.path, name);
+    if (!wrong.empty()) {
+      found.push_back(source.path + ": <" + include.header + "> " + wrong);
+    }
+  }
+  return found;
+}
+
+inline std::map<std::string, std::vector<std::string>> rooms_of_document(
+    std::string_view markdown) {
+  std::map<std::string, std::vector<std::string>> rows;
+  for (const std::string& line : detail::split(markdown, '\n')) {
+    static constexpr std::string_view kHead = "| `src/";
+    const std::size_t end = line.find("/` |");
+    if (!detail::begins_with(line, kHead) || end == std::string::npos) {
+      continue;
+    }
+    std::vector<std::string> cells;
+    for (const std::string& cell : detail::split(line, '|')) {
+      cells.push_back(detail::trimmed(cell));
+    }
+    rows[line.substr(kHead.size(), end - kHead.size())] = {cells.begin() + 1, cells.end() - 1};
+  }
+  return rows;
+}
+
+inline std::string as_in_document(const Room& room) {
+  std::string text;
+  for (const std::string& name : room.may_include) {
+    text += (text.empty() ? "`" : ", `") + name + "`";
+  }
+  return text.empty() ? "nothing" : text;
+}
+
+}  // namespace lauka::rooms

@@ -12,7 +12,7 @@
 namespace lauka {
 
 enum class Order : unsigned char { Interleaved, Random, Sequential };
-enum class EngineChoice : unsigned char { Auto, Kperf, Perf, Cachegrind, None };
+enum class EngineChoice : unsigned char { Auto, Perf, None };
 enum class MetricSelection : unsigned char { Default, Time, All };
 enum class ColorChoice : unsigned char { Auto, Always, Never };
 enum class Verbosity : unsigned char { Quiet, Normal, Verbose };
@@ -55,11 +55,11 @@ struct Options {
   std::optional<Inquiry> inquiry;
 
   std::vector<std::string> commands;  ///< as typed, the reference first
-  std::vector<std::string> names;     ///< not more than commands
+  std::vector<std::string> names;     ///< of commands, not more than these; an empty one is none
 
   std::optional<std::uint64_t> runs;
   std::uint64_t min_runs = 10;
-  std::optional<std::uint64_t> max_runs;
+  std::optional<std::uint64_t> max_runs;  ///< not below min_runs
   std::chrono::nanoseconds duration = std::chrono::seconds(5);
   std::uint64_t warmup = 1;
   std::optional<Order> order;

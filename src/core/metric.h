@@ -2,6 +2,7 @@
 
 #include "core/record.h"
 
+#include <array>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -48,7 +49,7 @@ struct BuiltInMetric {
 };
 
 /// The metrics that need no counters, in the order of the table.
-inline constexpr BuiltInMetric kBuiltInMetrics[] = {
+inline constexpr auto kBuiltInMetrics = std::to_array<BuiltInMetric>({
     {"wall_time", Unit::Seconds, Shown::Always,
      [](const Usage& u) { return static_cast<double>(u.wall_ns) * 1e-9; }},
     {"cpu_time", Unit::Seconds, Shown::Always,
@@ -71,7 +72,7 @@ inline constexpr BuiltInMetric kBuiltInMetrics[] = {
      [](const Usage& u) { return static_cast<double>(u.block_reads); }},
     {"block_writes", Unit::Count, Shown::Verbose,
      [](const Usage& u) { return static_cast<double>(u.block_writes); }},
-};
+});
 
 /// The built-in metric whose values may be bounds only (Usage::peak_rss_is_known).
 inline constexpr std::string_view kPeakRss = "peak_rss";

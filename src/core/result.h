@@ -27,12 +27,10 @@ struct Unavailable {
 template <typename T>
 class [[nodiscard]] Result {
  public:
-  Result(T value)
-      : state_(std::in_place_index<0>, std::move(value)) {
-  }  // NOLINT(google-explicit-constructor): as std::expected
-  Result(Error error)
-      : state_(std::in_place_index<1>, std::move(error)) {
-  }  // NOLINT(google-explicit-constructor): as std::expected
+  // NOLINTNEXTLINE(google-explicit-constructor): as std::expected
+  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}
+  // NOLINTNEXTLINE(google-explicit-constructor): as std::unexpected
+  Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}
 
   bool has_value() const { return state_.index() == 0; }
   explicit operator bool() const { return has_value(); }
@@ -55,8 +53,8 @@ template <>
 class [[nodiscard]] Result<void> {
  public:
   Result() = default;
-  Result(Error error)
-      : error_(std::move(error)) {}  // NOLINT(google-explicit-constructor): as std::expected
+  // NOLINTNEXTLINE(google-explicit-constructor): as std::unexpected
+  Result(Error error) : error_(std::move(error)) {}
 
   bool has_value() const { return !error_.has_value(); }
   explicit operator bool() const { return has_value(); }

@@ -2,6 +2,7 @@
 
 #include "core/result.h"
 #include "engine/engine.h"
+#include "os/linux_calls.h"
 
 #include <memory>
 #include <optional>
@@ -19,7 +20,9 @@ struct Chosen {
 };
 
 /// `Auto` takes the best engine that works here and says what is missing; one asked for by name
-/// that does not work is an error with its remedy.
-Result<Chosen> choose(Choice choice, bool user_only);
+/// that does not work is an error with its remedy. `calls`: how to reach Linux; null where this is
+/// not Linux.
+Result<Chosen> choose(Choice choice, bool user_only,
+                      const os::LinuxCalls* calls = os::linux_calls());
 
 }  // namespace lauka::engine

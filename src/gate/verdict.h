@@ -1,15 +1,15 @@
 #pragma once
 
 #include "core/condition.h"
+#include "gate/evidence.h"
+#include "gate/judge.h"
+#include "gate/schedule.h"
 #include "stats/delta.h"
 
 #include <cstddef>
 #include <optional>
-#include <span>
 
 namespace lauka::gate {
-
-enum class Answer : unsigned char { Pass, Fail, Inconclusive };
 
 /// The change of the typical round (Hodges-Lehmann), as fractions.
 struct Typical {
@@ -27,21 +27,28 @@ struct Verdict {
   std::size_t rounds = 0;
   double p_slower = 1.0;      ///< that so much more is chance, were the truth at the threshold
   double p_not_slower = 1.0;  ///< that so much less is
-  double level = 0.0;         ///< the error each answer is allowed at this look
-  std::optional<Typical> typical{};
+  double level = 0.0;         ///< the error allowed at this look to the answer on the delta's side
+  std::optional<Typical> typical{};  ///< paired only, and where it has bounds
   std::optional<double>
-      times_as_many{};  ///< rounds that would decide, as a multiple; where inconclusive and 1..50
+      times_as_many{};   ///< rounds that would decide, as a multiple; where inconclusive and 1..50
+  std::size_t look = 1;  ///< the look at which it was given, from 1
+  DecidedBy decided_by = DecidedBy::Nothing;
 };
 
-/// The samples of one metric that a gate decides on.
-struct Evidence {
-  std::span<const double> reference;
-  std::span<const double> candidate;
-  bool paired = true;  ///< reference[i] and candidate[i] are of the same round
+/// Which look it is.
+struct Look {
+  std::size_t number = 1;  ///< from 1
+  bool last = true;        ///< what is not decided now is inconclusive
 };
 
-/// Decides `condition` once, at the end of the planned rounds. `gates` is the number of gate
-/// decisions of the whole job, among which the rate of false alarms (1 - confidence) is divided.
+/// Looks at the evidence so far; none where the rounds are to go on, which only happens before the
+/// last look. The first answer other than none is final. The delta's interval has the levels' tail.
+std::optional<Verdict> decide_at_look(const Condition& condition, std::size_t candidate,
+                                      const Evidence& evidence, const Levels& levels, Look look);
+
+/// Decides `condition` once, at the end of the planned rounds: the one-look case. `gates` is the
+/// number of gate decisions of the whole job, among which the rate of false alarms (1 - confidence)
+/// is divided.
 Verdict decide(const Condition& condition, std::size_t candidate, const Evidence& evidence,
                double confidence, std::size_t gates);
 

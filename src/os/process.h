@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -29,10 +30,9 @@ struct Output {
   std::string path{};  ///< of Sink::File: emptied before each run
 };
 
-/// What is run, complete: all that can be decided before the first run has been.
+/// What is run.
 struct ProgramSpec {
   std::vector<std::string> words;  ///< argv, at least one
-  std::string path;                ///< what execve gets (find_program)
   Input input{};
   Output output{};
   std::optional<std::chrono::nanoseconds> timeout{};
@@ -42,7 +42,6 @@ struct ProgramSpec {
 /// started by its execve. The bytes are the engine's business (Linux: a perf_event_attr).
 struct CounterRequest {
   std::array<std::byte, 136> attributes{};
-  int cpu = -1;            ///< -1: any
   std::size_t leader = 0;  ///< index of its group's leader in the same set; its own index: it leads
 };
 
@@ -90,7 +89,8 @@ class Launcher {
   Launcher& operator=(const Launcher&) = delete;
   virtual ~Launcher() = default;
 
-  /// Registers a program. Refused when lauka's memory for arguments is full.
+  /// Registers a program and finds its file (find_program). Refused where there is none that could be run, or when the
+  /// memory for arguments is full.
   virtual Result<ProgramId> add_program(const ProgramSpec& spec) = 0;
 
   /// Registers a set of counters of at most kMaxCounters.
@@ -109,6 +109,12 @@ class Launcher {
   /// Runs that one request may hold.
   static constexpr std::size_t kMaxBatch = 64;
 };
+
+struct LinuxCalls;
+
+/// Forks the launcher process. To be called first in main, before anything else makes lauka larger or changes its signals.
+/// `counters` null: this system has no counters that a launcher could open.
+Result<std::unique_ptr<Launcher>> start_launcher(const LinuxCalls* counters);
 
 /// The file that execve is to get for `word`, found as a shell does: itself if it has a slash, else
 /// in PATH. The error reads as a shell's: "nosuch: command not found", "./x: Permission denied",

@@ -48,6 +48,7 @@ struct Ranking {
   double ratio = 1.0;  ///< reference's mean / this one's, 1 or more: `faster` says which way
   std::optional<double> half_width{};  ///< of the ratio's interval
   bool faster = true;                  ///< than the reference
+  bool significant = false;            ///< as the delta of wall_time that it is made from
 };
 
 /// All that reports and exports are made from.
@@ -58,7 +59,8 @@ struct Results {
   std::vector<gate::Verdict> verdicts;
   std::vector<RunRow> runs;  ///< with Detail::Runs only
   double confidence = 0.95;
-  bool paired = true;  ///< deltas were taken within rounds
+  bool paired = true;              ///< deltas were taken within rounds
+  std::vector<std::string> notes;  ///< what weakens the numbers and what to do; one line each
 };
 
 }  // namespace lauka

@@ -1,0 +1,280 @@
+#include "cli/option_table.h"
+
+#include "cli/values.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <limits>
+
+#include <fmt/format.h>
+
+namespace lauka::cli {
+
+namespace {
+
+constexpr auto kAnyWholeNumber = std::numeric_limits<std::uint64_t>::max();
+
+Result<void> add_events(Draft& draft, const Given& given) {
+  const auto names = event_names(given);
+  if (!names) {
+    return names.error();
+  }
+  auto& events = draft.options.events;
+  for (const std::string& name : *names) {
+    if (std::find(events.begin(), events.end(), name) == events.end()) {
+      events.push_back(name);
+    }
+  }
+  return {};
+}
+
+Result<void> set_ignore_failure(Draft& draft, const Given& given) {
+  if (given.value.empty()) {
+    draft.options.ignore_failure = IgnoreFailure{.any = true};
+    return {};
+  }
+  auto statuses = exit_statuses(given);
+  if (!statuses) {
+    return statuses.error();
+  }
+  draft.options.ignore_failure = IgnoreFailure{.any = false, .statuses = *std::move(statuses)};
+  return {};
+}
+
+Result<void> set_fail_if_slower(Draft& draft, const Given& given) {
+  double limit_percent = 0.0;
+  if (!given.value.empty()) {
+    const auto percent = percentage(given, {-100.0, false}, {1e6, true});
+    if (!percent) {
+      return percent.error();
+    }
+    limit_percent = *percent;
+  }
+  draft.options.gates = {Condition{.metric = "wall_time", .limit_percent = limit_percent}};
+  return {};
+}
+
+Result<void> set_confidence(Draft& draft, const Given& given) {
+  const auto percent = percentage(given, {50.0, true}, {100.0, false});
+  if (!percent) {
+    return percent.error();
+  }
+  draft.options.confidence = *percent / 100.0;
+  return {};
+}
+
+using Done = Result<void>;
+
+constexpr auto kOptions = std::to_array<OptionInfo>({
+    // Runs
+    {"runs", 'r', Takes::Value, Group::Runs, "N", "exactly N counted runs of each command",
+     [](Draft& d, const Given& g) { return keep(whole_number(g, 1, kMaxRuns), d.options.runs); }},
+    {"min-runs", 'm', Takes::Value, Group::Runs, "N", "at least N counted runs (default 10)",
+     [](Draft& d, const Given& g) { return keep(whole_number(g, 1, kMaxRuns), d.min_runs); }},
+    {"max-runs", 'M', Takes::Value, Group::Runs, "N", "at most N counted runs",
+     [](Draft& d, const Given& g) {
+       return keep(whole_number(g, 1, kMaxRuns), d.options.max_runs);
+     }},
+    {"duration", 'd', Takes::Value, Group::Runs, "TIME",
+     "time for each command: 5s, 500ms, 2m; a bare number is seconds (default 5s)",
+     [](Draft& d, const Given& g) { return keep(duration(g), d.options.duration); }},
+    {"warmup", 'w', Takes::Value, Group::Runs, "N",
+     "uncounted runs of each command first (default 1)",
+     [](Draft& d, const Given& g) { return keep(whole_number(g, 0, kMaxRuns), d.options.warmup); }},
+    {"order", '\0', Takes::Value, Group::Runs, "random|interleaved|sequential",
+     "random: one run of each command per round, shuffled in each round (default); interleaved: "
+     "the "
+     "same, not shuffled; sequential: all runs of one command, then the next",
+     [](Draft& d, const Given& g) {
+       return keep(choice(g, std::array{Order::Random, Order::Interleaved, Order::Sequential}),
+                   d.options.order);
+     }},
+    {"seed", '\0', Takes::Value, Group::Runs, "N",
+     "of the shuffling, to repeat an order (default: from the clock)",
+     [](Draft& d, const Given& g) {
+       return keep(whole_number(g, 0, kAnyWholeNumber), d.options.seed);
+     }},
+    {"timeout", '\0', Takes::Value, Group::Runs, "TIME",
+     "kill a run that takes longer, with all it started; it has failed",
+     [](Draft& d, const Given& g) { return keep(duration(g), d.options.timeout); }},
+
+    // Commands
+    {"command-name", 'n', Takes::Value, Group::Commands, "NAME",
+     "name to show for a command; once per command, in order, not counting --reference",
+     [](Draft& d, const Given& g) {
+       d.names.push_back(g.value);
+       return Done{};
+     }},
+    {"reference", '\0', Takes::Value, Group::Commands, "COMMAND",
+     "put COMMAND first, as the one that the others are compared with",
+     [](Draft& d, const Given& g) { return keep(text(g), d.reference); }},
+    {"reference-name", '\0', Takes::Value, Group::Commands, "NAME", "name to show for --reference",
+     [](Draft& d, const Given& g) {
+       d.reference_name = g.value;
+       return Done{};
+     }},
+    {"shell", '\0', Takes::Value, Group::Commands, "SHELL",
+     "run each command with SHELL -c; 'default' is sh, 'none' (the default) runs it directly",
+     [](Draft& d, const Given& g) { return keep(shell(g), d.options.shell); }},
+    {"", 'S', Takes::Nothing, Group::Commands, "", "the same as --shell default",
+     [](Draft& d, const Given&) {
+       d.options.shell = Shell{{"sh"}};
+       return Done{};
+     }},
+    {"", 'N', Takes::Nothing, Group::Commands, "", "the same as --shell none",
+     [](Draft& d, const Given&) {
+       d.options.shell.reset();
+       return Done{};
+     }},
+    {"ignore-failure", 'i', Takes::OptionalNumber, Group::Commands, "CODE,...",
+     "go on when a run ends with a non-zero status (only with one of these), and count such runs",
+     set_ignore_failure},
+    {"input", '\0', Takes::Value, Group::Commands, "null|FILE",
+     "standard input of the commands, opened anew for each run (default null)",
+     [](Draft& d, const Given& g) { return keep(input(g), d.options.input); }},
+    {"output", '\0', Takes::Value, Group::Commands, "null|pipe|inherit|FILE",
+     "standard output and error of the commands (default null)",
+     [](Draft& d, const Given& g) { return keep(output(g), d.options.output); }},
+    {"show-output", '\0', Takes::Nothing, Group::Commands, "", "the same as --output inherit",
+     [](Draft& d, const Given&) {
+       d.options.output = OutputChoice{OutputKind::Inherit};
+       return Done{};
+     }},
+
+    // What is measured
+    {"event", 'e', Takes::Value, Group::Measured, "EVENT,...",
+     "count these events instead of the default ones; may be repeated; -l lists them", add_events},
+    {"engine", '\0', Takes::Value, Group::Measured, "auto|perf|none",
+     "what counts events; auto takes the best that works here (default)",
+     [](Draft& d, const Given& g) {
+       return keep(
+           choice(g, std::array{EngineChoice::Auto, EngineChoice::Perf, EngineChoice::None}),
+           d.options.engine);
+     }},
+    {"user-only", '\0', Takes::Nothing, Group::Measured, "", "count events in user space only",
+     [](Draft& d, const Given&) {
+       d.options.user_only = true;
+       return Done{};
+     }},
+    {"single-pass", '\0', Takes::Nothing, Group::Measured, "",
+     "refuse events that do not fit the counters at once (default: runs take turns)",
+     [](Draft& d, const Given&) {
+       d.options.single_pass = true;
+       return Done{};
+     }},
+    {"metrics", '\0', Takes::Value, Group::Measured, "default|time|all",
+     "rows of the table; exports have them all",
+     [](Draft& d, const Given& g) {
+       return keep(choice(g, std::array{MetricSelection::Default, MetricSelection::Time,
+                                        MetricSelection::All}),
+                   d.options.metrics);
+     }},
+    {"list-events", 'l', Takes::OptionalText, Group::Measured, "TEXT",
+     "list the events that can be counted here (with TEXT in them), and run nothing",
+     [](Draft& d, const Given& g) {
+       d.options.inquiry = ListEvents{g.value};
+       return Done{};
+     }},
+
+    // Deltas and the gate
+    {"fail-if-slower", '\0', Takes::OptionalNumber, Group::Gate, "PCT",
+     "exit with 3 when a command is, with confidence, more than PCT percent slower than the "
+     "reference (default 0; 1 or more is wise)",
+     set_fail_if_slower},
+    {"confidence", '\0', Takes::Value, Group::Gate, "PCT",
+     "of every interval and gate (default 95)", set_confidence},
+
+    // Output
+    {"export-csv", '\0', Takes::Value, Group::Output, "FILE",
+     "write a row per command and metric; - is standard output",
+     [](Draft& d, const Given& g) { return keep(text(g), d.options.export_csv); }},
+    {"export-runs", '\0', Takes::Value, Group::Output, "FILE", "write a row per run, likewise",
+     [](Draft& d, const Given& g) { return keep(text(g), d.options.export_runs); }},
+    {"color", '\0', Takes::Value, Group::Output, "auto|always|never",
+     "auto (default) heeds NO_COLOR, CLICOLOR_FORCE and whether it is a terminal",
+     [](Draft& d, const Given& g) {
+       return keep(
+           choice(g, std::array{ColorChoice::Auto, ColorChoice::Always, ColorChoice::Never}),
+           d.options.color);
+     }},
+    {"quiet", 'q', Takes::Nothing, Group::Output, "", "show errors and gates only",
+     [](Draft& d, const Given&) {
+       d.options.verbosity = Verbosity::Quiet;
+       return Done{};
+     }},
+    {"verbose", 'v', Takes::Nothing, Group::Output, "", "show everything",
+     [](Draft& d, const Given&) {
+       d.options.verbosity = Verbosity::Verbose;
+       return Done{};
+     }},
+    {"no-progress", '\0', Takes::Nothing, Group::Output, "", "show no progress bar",
+     [](Draft& d, const Given&) {
+       d.options.progress = false;
+       return Done{};
+     }},
+    {"help", 'h', Takes::Nothing, Group::Output, "", "show this text",
+     [](Draft& d, const Given&) {
+       d.options.inquiry = ShowHelp{};
+       return Done{};
+     }},
+    {"version", 'V', Takes::Nothing, Group::Output, "", "show the version",
+     [](Draft& d, const Given&) {
+       d.options.inquiry = ShowVersion{};
+       return Done{};
+     }},
+});
+
+}  // namespace
+
+std::string OptionInfo::spelling() const {
+  return name.empty() ? std::string{'-', letter} : "--" + std::string(name);
+}
+
+std::string OptionInfo::usage() const {
+  switch (takes) {
+    case Takes::Nothing:
+      return spelling();
+    case Takes::Value:
+      return fmt::format("{} {}", spelling(), value);
+    case Takes::OptionalNumber:
+    case Takes::OptionalText:
+      break;
+  }
+  return fmt::format("{}[={}]", spelling(), value);
+}
+
+std::span<const OptionInfo> option_table() {
+  return kOptions;
+}
+
+std::string_view title_of(Group group) {
+  switch (group) {
+    case Group::Runs:
+      return "Runs";
+    case Group::Commands:
+      return "Commands";
+    case Group::Measured:
+      return "What is measured";
+    case Group::Gate:
+      return "Deltas and the gate";
+    case Group::Output:
+      break;
+  }
+  return "Output";
+}
+
+const OptionInfo* find_option(std::string_view name) {
+  const auto found = std::find_if(std::begin(kOptions), std::end(kOptions),
+                                  [&](const auto& o) { return !name.empty() && o.name == name; });
+  return found == kOptions.end() ? nullptr : &*found;
+}
+
+const OptionInfo* find_option(char letter) {
+  const auto found = std::find_if(kOptions.begin(), kOptions.end(), [&](const auto& o) {
+    return letter != '\0' && o.letter == letter;
+  });
+  return found == kOptions.end() ? nullptr : &*found;
+}
+
+}  // namespace lauka::cli

@@ -1,0 +1,70 @@
+#pragma once
+
+#include "cli/options.h"
+#include "core/result.h"
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace lauka::cli {
+
+/// The parts of the table, in the order in which help shows them.
+enum class Group : unsigned char { Runs, Commands, Measured, Gate, Output };
+
+/// What an option takes. An optional value is written in the same word as the option, so that a
+/// command after it stays a command: --fail-if-slower=5, -i3, -lcache.
+enum class Takes : unsigned char { Nothing, Value, OptionalNumber, OptionalText };
+
+/// The options while they are read: what can only be decided when all are there stands beside them.
+struct Draft {
+  Options options;
+  std::vector<std::string> commands;
+  std::vector<std::string> names;
+  std::optional<std::string> reference;
+  std::optional<std::string> reference_name;
+  std::optional<std::uint64_t> min_runs;
+};
+
+struct OptionInfo;
+
+/// An option as it was typed.
+struct Given {
+  const OptionInfo& option;
+  const std::string& value;  ///< empty where an optional one is not there
+};
+
+/// Everything there is to know about an option: parsing, help, and whatever else describes the
+/// command line are made of this. A new option is a new row.
+struct OptionInfo {
+  std::string_view name;  ///< without dashes; empty: it has a letter only
+  char letter;            ///< '\0': none
+  Takes takes;
+  Group group;
+  std::string_view value;  ///< as shown: "N", or the choices ("auto|never"); empty: takes nothing
+  std::string_view help;   ///< one paragraph without line breaks
+  Result<void> (*apply)(Draft& draft, const Given& given);
+
+  /// "--runs", or "-S" where there is no name.
+  std::string spelling() const;
+  /// The spelling with what it takes: "--runs N", "--list-events[=TEXT]", "-S".
+  std::string usage() const;
+};
+
+/// All options, in the order in which help shows them.
+std::span<const OptionInfo> option_table();
+
+/// The title of a group, as help shows it.
+std::string_view title_of(Group group);
+
+/// The option of that name (without dashes) or letter; null where there is none.
+const OptionInfo* find_option(std::string_view name);
+const OptionInfo* find_option(char letter);
+
+/// Counted or warm-up runs that can be asked for: what a round's number has room for, and more than
+/// a month of the smallest program.
+inline constexpr std::uint64_t kMaxRuns = 1'000'000'000;
+
+}  // namespace lauka::cli

@@ -1,0 +1,351 @@
+#include "cli/parse.h"
+
+#include "cli/nearest.h"
+#include "cli/option_table.h"
+#include "core/words.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <boost/program_options/errors.hpp>
+#include <boost/program_options/options_description.hpp>
+#include <boost/program_options/parsers.hpp>
+#include <boost/program_options/positional_options.hpp>
+#include <boost/program_options/value_semantic.hpp>
+#include <fmt/format.h>
+
+// Boost.Program_options walks along the words, fetches the values that stand in words of their own,
+// and tells commands from options. What it would get wrong (1.74) is read here before it sees it:
+// - an option with an optional value is always handed over with one, if an empty one: else Boost
+//   gives it the next command;
+// - letters: Boost takes "-iq" for -i with the value "q";
+// - guessing of abbreviated names is not in the style, so --run is unknown and not --runs.
+// Its variables_map is not used: it refuses an option that is given twice, and forgets the order in
+// which --shell, -S and -N came.
+
+namespace lauka::cli {
+
+namespace {
+
+namespace po = boost::program_options;
+
+using Words = std::vector<std::string>;
+
+constexpr std::string_view kSeeHelp = "lauka --help lists the options";
+
+bool has_optional_value(const OptionInfo& option) {
+  return option.takes == Takes::OptionalNumber || option.takes == Takes::OptionalText;
+}
+
+/// The name by which Boost and this file speak of an option.
+std::string key_of(const OptionInfo& option) {
+  return option.name.empty() ? option.spelling() : std::string(option.name);
+}
+
+const OptionInfo* option_of_key(std::string_view key) {
+  return key.size() == 2 && key.front() == '-' ? find_option(key.back()) : find_option(key);
+}
+
+po::options_description describe_to_boost() {
+  po::options_description description;
+  for (const OptionInfo& option : option_table()) {
+    std::string names(option.name);
+    if (option.letter != '\0') {
+      names += {',', option.letter};
+    }
+    // Boost's interface wants the semantic as a plain pointer and owns it from then on.
+    auto* semantic = new po::untyped_value(option.takes == Takes::Nothing);
+    description.add_options()(names.c_str(), semantic);
+  }
+  return description;
+}
+
+po::option found(std::string key, const std::string& word) {
+  po::option option;
+  option.string_key = std::move(key);
+  option.original_tokens = {word};
+  return option;
+}
+
+/// Whether `rest`, which follows the letter of `option` in its word, is its value, and not more
+/// letters.
+bool is_value(const OptionInfo& option, std::string_view rest) {
+  switch (option.takes) {
+    case Takes::Nothing:
+      return false;
+    case Takes::Value:
+    case Takes::OptionalText:
+      return !rest.empty();
+    case Takes::OptionalNumber:
+      break;
+  }
+  return !rest.empty() && (rest.front() == '=' || (rest.front() >= '0' && rest.front() <= '9'));
+}
+
+/// "-iqr10": letters, of which the last may be followed by its value, with or without "=".
+std::vector<po::option> read_letters(const std::string& word) {
+  const std::string_view long_name = std::string_view(word).substr(1, word.find('=') - 1);
+  if (long_name.size() > 1 && find_option(long_name) != nullptr) {
+    return {found(word, word)};  // -runs: unknown, rather than -r with the value "uns"
+  }
+  std::vector<po::option> options;
+  for (std::size_t i = 1; i < word.size(); ++i) {
+    const OptionInfo* option = find_option(word[i]);
+    if (option == nullptr) {
+      options.push_back(found(std::string{'-', word[i]}, word));
+      return options;
+    }
+    options.push_back(found(key_of(*option), word));
+    const std::string_view rest = std::string_view(word).substr(i + 1);
+    if (is_value(*option, rest)) {
+      options.back().value.emplace_back(rest.substr(rest.front() == '=' ? 1 : 0));
+      return options;
+    }
+    if (has_optional_value(*option)) {
+      options.back().value.emplace_back();
+    }
+  }
+  return options;
+}
+
+/// Reads the first word, and takes it away, if it is one that Boost would misread.
+std::vector<po::option> read_word(Words& words) {
+  const std::string word = words.front();
+  std::vector<po::option> options;
+  if (word.starts_with("--=")) {
+    options.push_back(found("--", word));  // else a nameless option, which looks like a command
+  } else if (word.starts_with("--")) {
+    const OptionInfo* option = find_option(std::string_view(word).substr(2));
+    if (option == nullptr || !has_optional_value(*option)) {
+      return {};
+    }
+    options.push_back(found(key_of(*option), word));
+    options.back().value.emplace_back();
+  } else if (word.size() > 1 && word.front() == '-') {
+    options = read_letters(word);
+  } else {
+    return {};
+  }
+  words.erase(words.begin());
+  return options;
+}
+
+/// "--fail-if-slower 5": the number would be run as a command, and the gate be at 0.
+Result<void> refuse_value_set_apart(const Words& words) {
+  for (std::size_t i = 0; i + 1 < words.size() && words[i] != "--"; ++i) {
+    const std::string_view word = words[i];
+    const OptionInfo* option = word.starts_with("--") ? find_option(word.substr(2))
+                               : word.size() == 2 && word.front() == '-' ? find_option(word.back())
+                                                                         : nullptr;
+    const std::string& next = words[i + 1];
+    const bool is_number = next.find_first_of("0123456789") != std::string::npos &&
+                           next.find_first_not_of("+-0123456789.,%") == std::string::npos;
+    if (option != nullptr && option->takes == Takes::OptionalNumber && is_number) {
+      return Error{fmt::format("{} after {} would be a command", cited(next), word),
+                   fmt::format("write {}={}", option->spelling(), next)};
+    }
+  }
+  return {};
+}
+
+Error unknown_option(const po::option& typed) {
+  const std::string& word =
+      typed.original_tokens.empty() ? typed.string_key : typed.original_tokens.front();
+  if (typed.string_key == "-=") {  // -q=3
+    return Error{fmt::format("-{} takes no value", word[word.find('=') - 1]),
+                 "write " + word.substr(0, word.find('='))};
+  }
+  if (!word.starts_with("--") && word.size() > 2 && typed.string_key.size() == 2) {
+    return Error{fmt::format("unknown option '{}' in {}", typed.string_key, cited(word)),
+                 std::string(kSeeHelp)};
+  }
+  std::vector<std::string_view> names;
+  for (const OptionInfo& option : option_table()) {
+    if (!option.name.empty()) {
+      names.push_back(option.name);
+    }
+  }
+  const std::string spelled = word.substr(0, word.find('='));
+  const std::size_t dashes = std::min(spelled.find_first_not_of('-'), spelled.size());
+  const std::string_view meant = nearest(std::string_view(spelled).substr(dashes), names);
+  const std::string what = fmt::format("unknown option {}", cited(spelled));
+  if (spelled.size() <= 2 || meant.empty()) {
+    return Error{what, std::string(kSeeHelp)};
+  }
+  return Error{what, fmt::format("did you mean --{}? {}", meant, kSeeHelp)};
+}
+
+/// What Boost found wrong with an option that it knows.
+Error misused_option(const po::invalid_command_line_syntax& fault) {
+  std::string name = fault.get_option_name();
+  name.erase(0, std::min(name.find_first_not_of('-'), name.size()));
+  const OptionInfo* option = name.size() == 1 ? find_option(name.front()) : find_option(name);
+  if (option == nullptr) {
+    return Error{fmt::format("unknown option '--{}'", name), std::string(kSeeHelp)};
+  }
+  const std::string spelling = option->spelling();
+  if (fault.kind() == po::invalid_syntax::extra_parameter) {
+    return Error{spelling + " takes no value", "write " + spelling};
+  }
+  return Error{spelling + " needs a value", "write " + option->usage()};
+}
+
+Result<std::vector<po::option>> read_by_boost(const Words& words) {
+  const po::options_description description = describe_to_boost();
+  namespace style = po::command_line_style;
+  const int long_options = style::allow_long | style::long_allow_adjacent | style::long_allow_next;
+  try {
+    return po::command_line_parser(words)
+        .options(description)
+        .style(long_options)
+        .extra_style_parser(read_word)
+        .allow_unregistered()
+        .run()
+        .options;
+  } catch (const po::invalid_command_line_syntax& fault) {
+    return misused_option(fault);
+  }
+}
+
+/// Applies the options in the order typed; what is not an option is a command.
+Result<Draft> draft_of(const std::vector<po::option>& typed) {
+  Draft draft;
+  for (const po::option& part : typed) {
+    if (part.string_key.empty()) {
+      draft.commands.insert(draft.commands.end(), part.value.begin(), part.value.end());
+      continue;
+    }
+    const OptionInfo* option = option_of_key(part.string_key);
+    if (option == nullptr) {
+      return unknown_option(part);
+    }
+    const std::string value = part.value.empty() ? "" : part.value.front();
+    const Result<void> applied = option->apply(draft, Given{*option, value});
+    if (!applied) {
+      return applied.error();
+    }
+    const auto& inquiry = draft.options.inquiry;
+    if (inquiry && !std::holds_alternative<ListEvents>(*inquiry)) {
+      return draft;
+    }
+  }
+  return draft;
+}
+
+Result<void> settle_numbers_of_runs(Draft& draft) {
+  Options& options = draft.options;
+  if (options.runs && (draft.min_runs || options.max_runs)) {
+    return Error{
+        fmt::format("--runs and --{}-runs contradict each other", draft.min_runs ? "min" : "max"),
+        "leave one of them out"};
+  }
+  if (draft.min_runs && options.max_runs && *draft.min_runs > *options.max_runs) {
+    return Error{
+        fmt::format("--min-runs {} is more than --max-runs {}", *draft.min_runs, *options.max_runs),
+        "write a --min-runs that is not above --max-runs"};
+  }
+  options.min_runs = draft.min_runs.value_or(options.min_runs);
+  if (options.max_runs) {
+    options.min_runs = std::min(options.min_runs, *options.max_runs);
+  }
+  return {};
+}
+
+/// Names go to the commands in order; the reference has an option of its own for its name, as in
+/// hyperfine, so that the names of the others do not shift when a reference is put before them.
+Result<void> settle_commands(Draft& draft) {
+  if (draft.names.size() > draft.commands.size()) {
+    return Error{fmt::format("{} names (-n) for {} command{}", draft.names.size(),
+                             draft.commands.size(), draft.commands.size() == 1 ? "" : "s"),
+                 draft.reference ? "name the reference with --reference-name"
+                                 : "give -n at most once per command"};
+  }
+  if (draft.reference_name && !draft.reference) {
+    return Error{"--reference-name without --reference", "name the first command with -n"};
+  }
+  Options& options = draft.options;
+  options.commands = std::move(draft.commands);
+  options.names = std::move(draft.names);
+  if (draft.reference) {
+    options.commands.insert(options.commands.begin(), *std::move(draft.reference));
+    options.names.insert(options.names.begin(), draft.reference_name.value_or(""));
+  }
+  if (options.commands.empty()) {
+    return Error{"no command to measure",
+                 "write lauka -- COMMAND [COMMAND ...], or see lauka --help"};
+  }
+  return {};
+}
+
+/// With -l no commands are run, so that a word after it is the text to look for.
+Result<void> settle_list_events(Draft& draft) {
+  auto& filter = std::get<ListEvents>(*draft.options.inquiry).filter;
+  if (draft.commands.empty()) {
+    return {};
+  }
+  if (!filter.empty() || draft.commands.size() > 1) {
+    return Error{
+        fmt::format("--list-events runs nothing, so {} is of no use", cited(draft.commands.back())),
+        "leave it out"};
+  }
+  filter = draft.commands.front();
+  return {};
+}
+
+Result<Options> settle(Draft draft) {
+  Options& options = draft.options;
+  if (options.inquiry) {
+    if (std::holds_alternative<ListEvents>(*options.inquiry)) {
+      const Result<void> listed = settle_list_events(draft);
+      if (!listed) {
+        return listed.error();
+      }
+    }
+    return std::move(options);
+  }
+  for (const auto settle_part : {settle_numbers_of_runs, settle_commands}) {
+    const Result<void> settled = settle_part(draft);
+    if (!settled) {
+      return settled.error();
+    }
+  }
+  if (options.engine == EngineChoice::None && !options.events.empty()) {
+    return Error{fmt::format("--engine none counts nothing, so --event {} cannot be counted",
+                             cited(options.events.front())),
+                 "leave one of them out"};
+  }
+  if (options.export_csv && options.export_csv == options.export_runs) {
+    return Error{fmt::format("--export-csv and --export-runs have the same target {}",
+                             cited(*options.export_csv)),
+                 "write two files"};
+  }
+  return std::move(options);
+}
+
+}  // namespace
+
+Result<Options> parse(int argc, const char* const* argv) {
+  const Words words(argv + (argc > 0 ? 1 : 0), argv + argc);
+  const auto typed = read_by_boost(words);
+  if (!typed) {
+    return typed.error();
+  }
+  auto draft = draft_of(*typed);
+  if (!draft) {
+    return draft.error();
+  }
+  if (!draft->options.inquiry) {
+    const Result<void> apart = refuse_value_set_apart(words);
+    if (!apart) {
+      return apart.error();
+    }
+  }
+  return settle(*std::move(draft));
+}
+
+}  // namespace lauka::cli

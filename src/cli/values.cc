@@ -1,0 +1,167 @@
+#include "cli/values.h"
+
+#include "core/duration.h"
+#include "core/words.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace lauka::cli {
+
+namespace {
+
+/// The parts of `list` between the separators.
+std::vector<std::string_view> parts_of(std::string_view list, char separator) {
+  std::vector<std::string_view> parts;
+  for (;;) {
+    const std::size_t end = list.find(separator);
+    parts.push_back(list.substr(0, end));
+    if (end == std::string_view::npos) {
+      return parts;
+    }
+    list.remove_prefix(end + 1);
+  }
+}
+
+/// "a, b or c".
+std::string alternatives(const std::vector<std::string_view>& parts) {
+  std::string result;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (i > 0) {
+      result += i + 1 == parts.size() ? " or " : ", ";
+    }
+    result += parts[i];
+  }
+  return result;
+}
+
+}  // namespace
+
+Error refused(const Given& given, const Error& predicate) {
+  return Error{fmt::format("{} {} {}", given.option.spelling(), cited(given.value), predicate.what),
+               predicate.remedy};
+}
+
+Result<std::uint64_t> whole_number(const Given& given, std::uint64_t min, std::uint64_t max) {
+  const auto number = parse_whole_number(given.value, min, max);
+  if (!number) {
+    return refused(given, number.error());
+  }
+  return *number;
+}
+
+Result<std::chrono::nanoseconds> duration(const Given& given) {
+  const auto time = parse_duration(given.value);
+  if (!time) {
+    return refused(given, time.error());
+  }
+  return *time;
+}
+
+Result<double> percentage(const Given& given, Limit low, Limit high) {
+  std::string_view number = given.value;
+  if (number.ends_with('%')) {
+    number.remove_suffix(1);
+  }
+  const auto percent = parse_decimal(number, low, high);
+  if (!percent) {
+    return refused(given, percent.error());
+  }
+  return *percent;
+}
+
+Result<std::string> text(const Given& given) {
+  if (given.value.empty()) {
+    return refused(given, {"is empty", "write " + given.option.usage()});
+  }
+  return given.value;
+}
+
+Result<std::vector<int>> exit_statuses(const Given& given) {
+  std::vector<int> statuses;
+  for (const std::string_view part : parts_of(given.value, ',')) {
+    const auto status = parse_whole_number(part, 1, 255);
+    if (!status) {
+      return refused(given, {"is not a list of exit statuses",
+                             "write numbers from 1 to 255 with commas between them"});
+    }
+    statuses.push_back(static_cast<int>(*status));
+  }
+  return statuses;
+}
+
+Result<std::vector<std::string>> event_names(const Given& given) {
+  std::vector<std::string> names(1);
+  bool between_slashes = false;
+  for (const char c : given.value) {
+    if (c == '/') {
+      between_slashes = !between_slashes;
+    }
+    if (c == ',' && !between_slashes) {
+      names.emplace_back();
+    } else {
+      names.back().push_back(c);
+    }
+  }
+  if (std::find(names.begin(), names.end(), "") != names.end()) {
+    return refused(given, {"has an empty name", "write names with single commas between them"});
+  }
+  return names;
+}
+
+Result<std::optional<Shell>> shell(const Given& given) {
+  if (given.value == "none") {
+    return std::optional<Shell>{};
+  }
+  if (given.value == "default") {
+    return std::optional<Shell>{Shell{{"sh"}}};
+  }
+  auto words = split_words(given.value);
+  if (!words) {
+    return refused(given, words.error());
+  }
+  if (words->empty() || words->front().empty()) {
+    return refused(given, {"is empty", "write a shell, default or none"});
+  }
+  return std::optional<Shell>{Shell{*std::move(words)}};
+}
+
+Result<InputChoice> input(const Given& given) {
+  if (given.value == "null") {
+    return InputChoice{InputNull{}};
+  }
+  auto path = text(given);
+  if (!path) {
+    return path.error();
+  }
+  return InputChoice{InputFile{*std::move(path)}};
+}
+
+Result<OutputChoice> output(const Given& given) {
+  if (given.value == "null") {
+    return OutputChoice{OutputKind::Null};
+  }
+  if (given.value == "pipe") {
+    return OutputChoice{OutputKind::Pipe};
+  }
+  if (given.value == "inherit") {
+    return OutputChoice{OutputKind::Inherit};
+  }
+  auto path = text(given);
+  if (!path) {
+    return path.error();
+  }
+  return OutputChoice{OutputKind::File, *std::move(path)};
+}
+
+Result<std::size_t> choice(const Given& given) {
+  const auto choices = parts_of(given.option.value, '|');
+  const auto found = std::find(choices.begin(), choices.end(), given.value);
+  if (found == choices.end()) {
+    return refused(given, {"is not known", "write " + alternatives(choices)});
+  }
+  return static_cast<std::size_t>(found - choices.begin());
+}
+
+}  // namespace lauka::cli

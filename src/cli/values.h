@@ -1,0 +1,72 @@
+#pragma once
+
+#include "cli/option_table.h"
+#include "core/numbers.h"
+#include "core/result.h"
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace lauka::cli {
+
+/// Puts the culprit before a predicate: "--runs '0'" before "is out of range".
+Error refused(const Given& given, const Error& predicate);
+
+/// The value as a whole number, `min` to `max` included.
+Result<std::uint64_t> whole_number(const Given& given, std::uint64_t min, std::uint64_t max);
+
+/// The value as a time.
+Result<std::chrono::nanoseconds> duration(const Given& given);
+
+/// The value as a percentage; a % may follow the number.
+Result<double> percentage(const Given& given, Limit low, Limit high);
+
+/// The value as it is, if it is not empty.
+Result<std::string> text(const Given& given);
+
+/// The exit statuses (1 to 255) of a list with commas.
+Result<std::vector<int>> exit_statuses(const Given& given);
+
+/// The events of a list with commas; a comma between slashes belongs to the event
+/// (cpu/event=0x3c,umask=0x1/).
+Result<std::vector<std::string>> event_names(const Given& given);
+
+/// The shell and its arguments; none where the value is "none". "default" is sh.
+Result<std::optional<Shell>> shell(const Given& given);
+
+/// Where input comes from: "null" or a file.
+Result<InputChoice> input(const Given& given);
+
+/// Where output goes: "null", "pipe", "inherit" or a file.
+Result<OutputChoice> output(const Given& given);
+
+/// The position of the value among the choices in the option's row ("auto|always|never").
+Result<std::size_t> choice(const Given& given);
+
+/// The value as one of `values`, which stand in the order of the choices in the option's row.
+template <typename T, std::size_t N>
+Result<T> choice(const Given& given, const std::array<T, N>& values) {
+  const Result<std::size_t> position = choice(given);
+  if (!position) {
+    return position.error();
+  }
+  return values.at(*position);
+}
+
+/// Puts what was read where it belongs, or says why it could not be read.
+template <typename T, typename U>
+Result<void> keep(Result<T> read, U& target) {
+  if (!read) {
+    return read.error();
+  }
+  target = *std::move(read);
+  return {};
+}
+
+}  // namespace lauka::cli

@@ -1,0 +1,28 @@
+#pragma once
+
+#include "core/result.h"
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace lauka {
+
+/// The words of `text` by the quoting rules of the POSIX shell (XCU 2.2): blanks and newlines
+/// separate, backslashes and quotes protect. Nothing is expanded; operators, '#' and '$' are
+/// characters like others. Refuses an unterminated quote and a backslash at the end; the error is
+/// a predicate, as in numbers.h.
+Result<std::vector<std::string>> split_words(std::string_view text);
+
+/// `word` as one would type it into a shell: as it is where that is safe, else in single quotes.
+std::string quoted(std::string_view word);
+
+/// The words as one would type them: quoted, with blanks between. split_words gives them back.
+std::string quoted(std::span<const std::string> words);
+
+/// `text` in single quotes, for a message: characters that would break the line are shown as \n, \t
+/// or \x1b.
+std::string cited(std::string_view text);
+
+}  // namespace lauka

@@ -1,0 +1,28 @@
+#pragma once
+
+#include "core/record.h"
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace lauka::engine {
+
+/// A count that the kernel keeps for every process, without counters and without permission.
+using UsageCount = std::uint64_t (*)(const Usage&);
+
+/// An event that can be served from the kernel's accounting of a run.
+struct AccountedEvent {
+  std::string_view name;
+  std::string_view other_name;  ///< perf's short one; may be empty
+  std::string_view meaning;
+  UsageCount read;
+};
+
+/// All there are.
+std::span<const AccountedEvent> accounted_events();
+
+/// The one of that name (either of its names, in any case); null where there is none.
+const AccountedEvent* find_accounted(std::string_view name);
+
+}  // namespace lauka::engine

@@ -1,0 +1,39 @@
+#include "engine/choose.h"
+
+#include "engine/none.h"
+#include "engine/perf/perf_engine.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace lauka::engine {
+namespace {
+
+Chosen without_counters(const Unavailable& why) {
+  std::string note = fmt::format("no hardware counters: {}", why.why);
+  if (!why.remedy.empty()) note += fmt::format("; {}", why.remedy);
+  return Chosen{make_none_engine(why), std::move(note)};
+}
+
+}  // namespace
+
+Result<Chosen> choose(Choice choice, bool user_only, const os::LinuxCalls* calls) {
+  if (choice == Choice::None) return Chosen{make_none_engine(std::nullopt), std::nullopt};
+  if (calls == nullptr) {
+    if (choice == Choice::Perf)
+      return Error{"--engine perf is for Linux, which this is not", "leave it out"};
+    return without_counters({"there is no engine for this system", ""});
+  }
+  if (choice == Choice::Perf) {
+    // Asked for by name, so a kernel that refuses all counters is an error, not a note.
+    if (const auto able = perf::can_count(*calls); !able)
+      return Error{fmt::format("--engine perf: {}", able.error().what), able.error().remedy};
+  } else if (!perf::is_there(*calls)) {
+    const auto able = perf::can_count(*calls);
+    return without_counters({able.error().what, able.error().remedy});
+  }
+  return Chosen{perf::make_perf_engine(*calls, user_only), std::nullopt};
+}
+
+}  // namespace lauka::engine

@@ -1,0 +1,111 @@
+#include "engine/perf/layout.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+
+namespace lauka::engine::perf {
+namespace {
+
+struct Placed {
+  Counter counter;
+  std::optional<std::size_t> event;  ///< index into the chosen events; none: a witness
+};
+
+std::vector<Placed> placed_counters(std::span<const Source> sources,
+                                    std::span<const std::size_t> chosen,
+                                    std::span<const Counter> witnesses) {
+  std::vector<Placed> placed;
+  bool any_core = false;
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    for (const Counter& counter : sources[chosen[i]].counters) {
+      placed.push_back({counter, i});
+      any_core = any_core || counter.core;
+    }
+  }
+  if (!any_core) return placed;
+  for (const Counter& witness : witnesses) {
+    const bool is_there = std::any_of(placed.begin(), placed.end(), [&](const Placed& other) {
+      return other.counter.pmu == witness.pmu;
+    });
+    if (!is_there) placed.push_back({witness, std::nullopt});
+  }
+  return placed;
+}
+
+/// Whether a core's group got counters. On a machine with several kinds of core only the groups of
+/// the kind that this thread is on can have any.
+bool some_core_group_runs(const Layout& layout, const OpenCounters& open,
+                          const os::LinuxCalls& calls) {
+  bool any = false;
+  for (const Group& group : layout.groups)
+    if (group.core) calls.enable_group(open.descriptor(group.leader));
+  for (const Group& group : layout.groups) {
+    if (!group.core) continue;
+    std::array<std::uint64_t, 3 + os::kMaxCounters> words{};
+    const long got = calls.read_counter(open.descriptor(group.leader), words.data(), words.size());
+    // Times of 0: nothing is known, so the group has the benefit of the doubt; the run will tell.
+    const bool is_left_out = got >= 3 && words[1] > 0 && words[2] == 0;
+    if (!is_left_out) return true;
+    any = true;
+  }
+  return !any;
+}
+
+}  // namespace
+
+Layout lay_out(std::span<const Source> sources, std::span<const std::size_t> chosen,
+               std::span<const Counter> witnesses) {
+  std::vector<Placed> placed = placed_counters(sources, chosen, witnesses);
+  Layout layout;
+  layout.of_event.resize(chosen.size());
+  std::vector<bool> done(placed.size());
+  for (std::size_t first = 0; first < placed.size(); ++first) {
+    if (done[first]) continue;
+    const std::size_t leader = layout.counters.size();
+    layout.groups.push_back({leader, placed[first].counter.core});
+    for (std::size_t i = first; i < placed.size(); ++i) {
+      if (placed[i].counter.pmu != placed[first].counter.pmu) continue;
+      done[i] = true;
+      if (placed[i].event) layout.of_event[*placed[i].event].push_back(layout.counters.size());
+      layout.counters.push_back(placed[i].counter);
+      layout.leaders.push_back(leader);
+    }
+  }
+  return layout;
+}
+
+std::vector<os::CounterRequest> requests_of(const Layout& layout) {
+  std::vector<os::CounterRequest> requests(layout.counters.size());
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    const os::PerfEventAttr& member = layout.counters[i].attributes;
+    const os::PerfEventAttr attributes = layout.leaders[i] == i ? as_leader(member) : member;
+    static_assert(sizeof attributes == sizeof requests[i].attributes);
+    std::memcpy(requests[i].attributes.data(), &attributes, sizeof attributes);
+    requests[i].leader = layout.leaders[i];
+  }
+  return requests;
+}
+
+Result<bool> fits_at_once(const Layout& layout, const os::LinuxCalls& calls,
+                          const Situation& situation) {
+  if (layout.counters.size() > os::kMaxCounters) return false;
+  OpenCounters open(calls);
+  for (std::size_t i = 0; i < layout.counters.size(); ++i) {
+    os::PerfEventAttr attributes = layout.counters[i].attributes;
+    if (layout.leaders[i] == i) attributes.flags |= os::kPerfDisabled;
+    const int error = open.open(attributes, layout.leaders[i]);
+    // Each was opened alone before: what it is refused for is the company.
+    if (error == EINVAL || error == ENOSPC) return false;
+    if (error != 0) {
+      const Unavailable reason = why_not_opened(error, {layout.counters[i].core, true}, situation);
+      return Error{reason.why, reason.remedy};
+    }
+  }
+  // The kernel takes groups at open that it never finds room for, as beside the NMI watchdog.
+  return some_core_group_runs(layout, open, calls);
+}
+
+}  // namespace lauka::engine::perf

@@ -1,0 +1,251 @@
+#include "engine/perf/perf_engine.h"
+
+#include "engine/perf/catalog.h"
+#include "engine/perf/counting.h"
+#include "engine/perf/layout.h"
+#include "engine/perf/partition.h"
+#include "engine/perf/reasons.h"
+#include "engine/perf/source.h"
+#include "engine/text.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace lauka::engine::perf {
+namespace {
+
+constexpr std::string_view kDefaultEvents[] = {"cycles", "instructions", "cache-references",
+                                               "cache-misses", "branch-misses"};
+
+/// Events that are read as a ratio, the most wanted first.
+constexpr std::pair<std::string_view, std::string_view> kRatios[] = {
+    {"instructions", "cycles"},
+    {"cache-misses", "cache-references"},
+    {"branch-misses", "branches"},
+};
+
+int try_dummy(const os::LinuxCalls& calls) {
+  const KnownEvent& dummy = *find_known("dummy");
+  return try_counter(calls, attributes_of(Code{dummy.type, dummy.config}, {true, false, false}));
+}
+
+class PerfEngine final : public CounterEngine {
+ public:
+  PerfEngine(const os::LinuxCalls& calls, bool user_only)
+      : calls_(calls),
+        user_only_(user_only),
+        sysfs_(calls),
+        situation_(situation_of(calls)),
+        prober_(calls, user_only, situation_) {}
+
+  std::string_view name() const override { return "perf"; }
+  Catalog catalog() const override { return catalog_of(sysfs_, prober_); }
+  Result<EventSet> select(const Wanted& wanted) override;
+  Result<std::unique_ptr<Counting>> arm(std::size_t pass, os::Launcher& launcher) override;
+
+ private:
+  Result<std::vector<std::string>> find_wanted(const std::vector<std::string>& names);
+  std::vector<std::string> find_defaults();
+  Result<Source> find(std::string_view name) const;
+  Result<void> divide(const Wanted& wanted);
+  Result<std::vector<EventIndices>> divide_core_events(const EventIndices& events) const;
+  void place_others();
+  Error too_many(std::size_t events, const std::vector<EventIndices>& sets) const;
+  void find_witnesses();
+
+  const os::LinuxCalls& calls_;
+  bool user_only_;
+  Sysfs sysfs_;
+  Situation situation_;
+  Prober prober_;
+  std::vector<Source> sources_;     ///< what was selected last
+  std::vector<Counter> witnesses_;  ///< one for each kind of core, where there are several
+  std::vector<Pass> passes_;
+};
+
+Result<Source> PerfEngine::find(std::string_view name) const {
+  const auto resolved = resolve(name, sysfs_);
+  if (!resolved) return resolved.error();
+  auto source = prober_.probe(*resolved);
+  if (!source)
+    return Error{fmt::format("'{}' cannot be counted: {}", name, source.error().what),
+                 source.error().remedy};
+  return source;
+}
+
+/// Fills sources_; gives notes.
+Result<std::vector<std::string>> PerfEngine::find_wanted(const std::vector<std::string>& names) {
+  std::vector<std::string> notes;
+  for (const std::string& name : names) {
+    auto source = find(name);
+    if (!source) return source.error();
+    const auto same = std::find_if(sources_.begin(), sources_.end(), [&](const Source& other) {
+      return same_source(*source, other);
+    });
+    if (same == sources_.end())
+      sources_.push_back(*std::move(source));
+    else if (same->event.name != source->event.name)
+      notes.push_back(fmt::format("'{}' is the same event as '{}' and counted once",
+                                  source->event.name, same->event.name));
+  }
+  return notes;
+}
+
+/// Fills sources_; gives notes.
+std::vector<std::string> PerfEngine::find_defaults() {
+  std::vector<std::string> left_out;
+  Error first_reason;
+  for (const std::string_view name : kDefaultEvents) {
+    const auto resolved = resolve(name, sysfs_);
+    auto source = resolved ? prober_.probe(*resolved) : Result<Source>(resolved.error());
+    if (source) {
+      sources_.push_back(*std::move(source));
+      continue;
+    }
+    if (left_out.empty()) first_reason = source.error();
+    left_out.emplace_back(name);
+  }
+  if (left_out.empty()) return {};
+  if (sources_.empty()) return {fmt::format("no hardware counters: {}", first_reason.line())};
+  return {fmt::format("not counted: {} ({})", listed(left_out), first_reason.line())};
+}
+
+void PerfEngine::find_witnesses() {
+  witnesses_.clear();
+  const auto cycles = resolve("cycles", sysfs_);
+  if (!cycles || cycles->parts.size() < 2) return;
+  if (auto source = prober_.probe(*cycles)) witnesses_ = std::move(source->counters);
+}
+
+Result<std::vector<EventIndices>> PerfEngine::divide_core_events(const EventIndices& events) const {
+  const auto fits = [&](const EventIndices& some) -> Result<bool> {
+    EventIndices chosen;
+    for (const std::size_t index : some) chosen.push_back(events[index]);
+    return fits_at_once(lay_out(sources_, chosen, witnesses_), calls_, situation_);
+  };
+  const auto position = [&](std::string_view name) {
+    return std::find_if(events.begin(), events.end(),
+                        [&](std::size_t index) { return sources_[index].event.name == name; });
+  };
+  std::vector<std::pair<std::size_t, std::size_t>> together;
+  for (const auto& [numerator, denominator] : kRatios) {
+    for (const std::string_view modifier : {"", ":u", ":k"}) {
+      const auto first = position(fmt::format("{}{}", numerator, modifier));
+      const auto second = position(fmt::format("{}{}", denominator, modifier));
+      if (first != events.end() && second != events.end())
+        together.emplace_back(first - events.begin(), second - events.begin());
+    }
+  }
+  return partition(events.size(), fits, together);
+}
+
+Error PerfEngine::too_many(std::size_t events, const std::vector<EventIndices>& sets) const {
+  const auto largest = std::max_element(
+      sets.begin(), sets.end(), [](const auto& a, const auto& b) { return a.size() < b.size(); });
+  std::vector<std::string> names;
+  for (const std::size_t index : *largest) names.push_back(sources_[index].event.name);
+  return Error{
+      fmt::format("these {} events do not fit the counters at once: {} do ({})", events,
+                  names.size(), listed(names)),
+      fmt::format("leave out --single-pass (they take {} passes) or some events", sets.size())};
+}
+
+/// The events that need no counter of the cores go where there is room: none of them costs one.
+void PerfEngine::place_others() {
+  for (std::size_t index = 0; index < sources_.size(); ++index) {
+    if (sources_[index].is_on_cores()) continue;
+    const auto has_room = [&](const Pass& pass) {
+      auto events = pass.events;
+      events.push_back(index);
+      return lay_out(sources_, events, witnesses_).counters.size() <= os::kMaxCounters;
+    };
+    auto pass = std::find_if(passes_.begin(), passes_.end(), has_room);
+    if (pass == passes_.end()) pass = passes_.insert(passes_.end(), Pass{});
+    pass->events.push_back(index);
+  }
+  for (Pass& pass : passes_) std::sort(pass.events.begin(), pass.events.end());
+}
+
+/// Fills passes_.
+Result<void> PerfEngine::divide(const Wanted& wanted) {
+  passes_.clear();
+  EventIndices on_cores;
+  for (std::size_t index = 0; index < sources_.size(); ++index)
+    if (sources_[index].is_on_cores()) on_cores.push_back(index);
+  auto sets = divide_core_events(on_cores);
+  if (!sets) return sets.error();
+  for (EventIndices& set : *sets)
+    for (std::size_t& index : set) index = on_cores[index];
+  if (wanted.single_pass && sets->size() > 1) return too_many(on_cores.size(), *sets);
+  for (EventIndices& set : *sets) passes_.push_back({std::move(set)});
+  place_others();
+  if (wanted.single_pass && passes_.size() > 1)
+    return Error{fmt::format("at most {} counters are opened for a run", os::kMaxCounters),
+                 "leave out --single-pass or some events"};
+  return {};
+}
+
+Result<EventSet> PerfEngine::select(const Wanted& wanted) {
+  sources_.clear();
+  passes_.clear();
+  EventSet set;
+  if (wanted.names.empty()) {
+    set.notes = find_defaults();
+  } else {
+    auto notes = find_wanted(wanted.names);
+    if (!notes) return notes.error();
+    set.notes = *std::move(notes);
+  }
+  find_witnesses();
+  if (auto divided = divide(wanted); !divided) return divided.error();
+  const bool kernel_left_out =
+      std::any_of(sources_.begin(), sources_.end(),
+                  [](const Source& source) { return source.kernel_left_out; });
+  if (kernel_left_out) {
+    const Unavailable reason = why_not_opened(EACCES, {true, false}, situation_);
+    set.notes.push_back(
+        fmt::format("counters cover user space only: {}; {}", reason.why, reason.remedy));
+  }
+  for (const Source& source : sources_) set.events.push_back(source.event);
+  set.passes = passes_;
+  return set;
+}
+
+Result<std::unique_ptr<Counting>> PerfEngine::arm(std::size_t pass, os::Launcher& launcher) {
+  if (pass >= passes_.size()) return Error{fmt::format("there is no pass {}", pass), ""};
+  const std::vector<std::size_t>& events = passes_[pass].events;
+  Layout layout = lay_out(sources_, events, witnesses_);
+  std::vector<UsageCount> accounted;
+  for (const std::size_t index : events) accounted.push_back(sources_[index].accounted);
+  os::CounterSetId on_launcher = os::kNoCounters;
+  if (!layout.counters.empty()) {
+    const auto added = launcher.add_counters(requests_of(layout));
+    if (!added) return added.error();
+    on_launcher = *added;
+  }
+  return std::unique_ptr<Counting>(std::make_unique<PerfCounting>(
+      std::move(layout), std::move(accounted), situation_, on_launcher));
+}
+
+}  // namespace
+
+bool is_there(const os::LinuxCalls& calls) {
+  return try_dummy(calls) != ENOSYS;
+}
+
+Result<void> can_count(const os::LinuxCalls& calls) {
+  const int error = try_dummy(calls);
+  if (error == 0) return {};
+  const Unavailable reason = why_not_opened(error, {}, situation_of(calls));
+  return Error{reason.why, reason.remedy};
+}
+
+std::unique_ptr<CounterEngine> make_perf_engine(const os::LinuxCalls& calls, bool user_only) {
+  return std::make_unique<PerfEngine>(calls, user_only);
+}
+
+}  // namespace lauka::engine::perf

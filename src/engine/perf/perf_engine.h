@@ -1,0 +1,20 @@
+#pragma once
+
+#include "core/result.h"
+#include "engine/engine.h"
+#include "os/linux_calls.h"
+
+#include <memory>
+
+namespace lauka::engine::perf {
+
+/// Whether this kernel counts anything at all for this user: the reason where it does not.
+Result<void> can_count(const os::LinuxCalls& calls);
+
+/// Whether this kernel has perf_event_open.
+bool is_there(const os::LinuxCalls& calls);
+
+/// Counts with Linux' perf_event_open. `calls` has to outlive it.
+std::unique_ptr<CounterEngine> make_perf_engine(const os::LinuxCalls& calls, bool user_only);
+
+}  // namespace lauka::engine::perf

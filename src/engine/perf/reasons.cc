@@ -1,0 +1,98 @@
+#include "engine/perf/reasons.h"
+
+#include "engine/text.h"
+
+#include <cerrno>
+#include <string>
+#include <system_error>
+
+#include <fmt/format.h>
+
+namespace lauka::engine::perf {
+namespace {
+
+std::optional<int> read_integer(const os::LinuxCalls& calls, const std::string& path) {
+  const auto text = calls.read_file(path);
+  if (!text) return std::nullopt;
+  std::string_view digits = trimmed(*text);
+  const bool negative = digits.starts_with('-');
+  if (negative) digits.remove_prefix(1);
+  const auto number = parse_number(digits);
+  if (!number || *number > 1000) return std::nullopt;
+  return negative ? -static_cast<int>(*number) : static_cast<int>(*number);
+}
+
+Unavailable why_no_access(const Asked& asked, const Situation& situation) {
+  const int level = situation.paranoid.value_or(0);
+  if (!asked.kernel_excluded && level >= 2)
+    return {
+        fmt::format("perf_event_paranoid is {}, which keeps the kernel's part from users", level),
+        "sudo sysctl kernel.perf_event_paranoid=1"};
+  // Only the distributions' kernels know levels above 2: 3 is Debian's, 4 Ubuntu's.
+  if (level >= 3)
+    return {fmt::format("perf_event_paranoid is {}, which keeps all counters from users", level),
+            "sudo sysctl kernel.perf_event_paranoid=1 (2 is enough with --user-only)"};
+  return {"a security module forbids perf_event_open", "allow it in its policy, or run as root"};
+}
+
+Unavailable why_no_entry(const Asked& asked, const Situation& situation) {
+  if (asked.core && !situation.has_core_pmu)
+    return {"this machine shows no hardware counters, as most virtual machines",
+            "switch on the virtual PMU in the hypervisor (KVM: -cpu host,pmu=on)"};
+  return {"it is not on this machine", "lauka --list-events shows what is"};
+}
+
+}  // namespace
+
+Situation situation_of(const os::LinuxCalls& calls) {
+  Situation situation;
+  situation.paranoid = read_integer(calls, "/proc/sys/kernel/perf_event_paranoid");
+  situation.has_core_pmu = !Sysfs(calls).core_pmus().empty();
+  situation.watchdog = read_integer(calls, "/proc/sys/kernel/nmi_watchdog").value_or(0) > 0;
+  return situation;
+}
+
+Unavailable why_not_opened(int error, const Asked& asked, const Situation& situation) {
+  switch (error) {
+    case EACCES:
+      return why_no_access(asked, situation);
+    case EPERM:
+      return {"perf_event_open is blocked, as containers do",
+              "start the container with --cap-add PERFMON"};
+    case ENOSYS:
+      return {"this kernel has no perf_event_open", "use a kernel with CONFIG_PERF_EVENTS"};
+    case ENOENT:
+      return why_no_entry(asked, situation);
+    case ENODEV:
+    case EOPNOTSUPP:
+      return {"this processor cannot count it", "lauka --list-events shows what it can"};
+    case EINVAL:
+      return {"the kernel does not take it for a single program",
+              "lauka --list-events shows what it takes"};
+    case EMFILE:
+      return {"the limit of open files leaves no room for counters",
+              "raise it with ulimit -n, or count fewer events"};
+    case ENFILE:
+      return {"the system has no more open files to give",
+              "raise it with sudo sysctl fs.file-max, or close programs"};
+    case EBUSY:
+      return {"another program has the counters to itself", "end it"};
+    case E2BIG:
+      return {"this kernel does not know config3", "Linux 6.3 and later do"};
+    default:
+      return {fmt::format("perf_event_open: {}", std::generic_category().message(error)), ""};
+  }
+}
+
+Unavailable why_not_all_the_time(const Situation& situation) {
+  return {"the counters did not hold the events all the time",
+          situation.watchdog ? "sudo sysctl kernel.nmi_watchdog=0 frees one; or count fewer events"
+                             : "end other programs that count, or count fewer events"};
+}
+
+Unavailable why_lost() {
+  return {"the counters stopped when the program began, as for one that is setuid or unreadable",
+          "measure a readable copy without setuid, or run lauka as root"};
+}
+
+}  // namespace lauka::engine::perf

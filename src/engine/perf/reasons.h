@@ -1,0 +1,38 @@
+#pragma once
+
+#include "core/result.h"
+#include "engine/perf/sysfs.h"
+#include "os/linux_calls.h"
+
+#include <optional>
+
+namespace lauka::engine::perf {
+
+/// What decides why a counter cannot be had.
+struct Situation {
+  std::optional<int> paranoid{};  ///< kernel.perf_event_paranoid; none: no such setting
+  bool has_core_pmu = false;
+  bool watchdog = false;  ///< the NMI watchdog holds a counter
+
+  bool operator==(const Situation&) const = default;
+};
+
+/// Reads it from the system.
+Situation situation_of(const os::LinuxCalls& calls);
+
+/// What was asked of perf_event_open.
+struct Asked {
+  bool core = false;            ///< a counter of the cores, not of the kernel
+  bool kernel_excluded = true;  ///< user space only
+};
+
+/// Why perf_event_open answered `error` (an errno), and what would help.
+Unavailable why_not_opened(int error, const Asked& asked, const Situation& situation);
+
+/// Why a run has no exact count although its counters were there.
+Unavailable why_not_all_the_time(const Situation& situation);
+
+/// Why a run's counters stopped at exec.
+Unavailable why_lost();
+
+}  // namespace lauka::engine::perf

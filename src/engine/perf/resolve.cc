@@ -1,0 +1,212 @@
+#include "engine/perf/resolve.h"
+
+#include "engine/text.h"
+#include "os/perf_abi.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace lauka::engine::perf {
+namespace {
+
+struct Split {
+  std::string_view event;
+  std::string_view modifiers;
+};
+
+/// "cycles:u", "cpu/cycles/u" and "cpu/cycles/:u".
+Split split_modifiers(std::string_view name) {
+  const std::size_t slash = name.rfind('/');
+  if (slash != std::string_view::npos && slash != name.find('/')) {
+    std::string_view rest = name.substr(slash + 1);
+    if (rest.starts_with(':')) rest.remove_prefix(1);
+    return {name.substr(0, slash + 1), rest};
+  }
+  const std::size_t colon = name.rfind(':');
+  if (colon == std::string_view::npos || slash != std::string_view::npos) return {name, {}};
+  return {name.substr(0, colon), name.substr(colon + 1)};
+}
+
+Result<Rings> parse_rings(std::string_view modifiers, std::string_view name) {
+  if (modifiers.empty()) return Rings{};
+  Rings rings{false, false, false, true};
+  for (const char letter : modifiers) {
+    if (letter == 'u') {
+      rings.user = true;
+    } else if (letter == 'k') {
+      rings.kernel = true;
+    } else if (letter == 'h') {
+      rings.hypervisor = true;
+    } else {
+      return Error{fmt::format("'{}' has an unknown modifier '{}'", name, letter),
+                   "modifiers are u (user space), k (kernel) and h (hypervisor)"};
+    }
+  }
+  return rings;
+}
+
+/// The same event under one of sysfs' names; the way for kernels that do not take the PMU's number
+/// in config.
+std::optional<Code> code_by_sysfs_name(const KnownEvent& event, const Pmu& pmu,
+                                       const Sysfs& sysfs) {
+  std::vector<std::string> names = event.arm_names;
+  names.insert(names.begin(), {event.name, event.usual_name()});
+  for (const std::string& name : names) {
+    if (!sysfs.terms_of(pmu, name)) continue;
+    if (const auto code = sysfs.encode(pmu, name)) return *code;
+  }
+  return std::nullopt;
+}
+
+/// What the event really is, where sysfs or the driver's source tells.
+std::string encoding_of(const KnownEvent& event, const Pmu& pmu, const Sysfs& sysfs) {
+  for (const std::string& name : {event.name, event.usual_name()})
+    if (const auto terms = sysfs.terms_of(pmu, name)) return *terms;
+  if (pmu.name.starts_with("armv") && !event.arm_names.empty()) return event.arm_names.front();
+  return {};
+}
+
+/// An event that the kernel knows by number, on one PMU of the cores.
+Part part_on(const KnownEvent& event, const Pmu& pmu, bool one_of_several, const Sysfs& sysfs) {
+  Part part{pmu.name, true, {Code{event.type, event.config}}, encoding_of(event, pmu, sysfs)};
+  if (one_of_several) {
+    // The PMU's number in the upper half: Intel since 5.13, Arm since 6.6. Without it a generic
+    // event goes to one of the PMUs and loses what the other cores do.
+    part.codes.front().config |= std::uint64_t{pmu.type} << 32U;
+    if (const auto code = code_by_sysfs_name(event, pmu, sysfs)) part.codes.push_back(*code);
+  }
+  return part;
+}
+
+Resolved resolve_known(const KnownEvent& event, const Sysfs& sysfs) {
+  Resolved resolved;
+  resolved.own_name = event.name;
+  resolved.description = event.description;
+  resolved.known = &event;
+  const Code plain{event.type, event.config};
+  if (event.type == os::kPerfTypeSoftware) {
+    resolved.parts.push_back({"software", false, {plain}});
+    return resolved;
+  }
+  const std::vector<Pmu> cores = sysfs.core_pmus();
+  if (cores.empty()) resolved.parts.push_back({"cpu", true, {plain}});
+  for (const Pmu& pmu : cores)
+    resolved.parts.push_back(part_on(event, pmu, cores.size() > 1, sysfs));
+  return resolved;
+}
+
+Error no_such_pmu(std::string_view text, std::string_view name, const Sysfs& sysfs) {
+  std::vector<std::string> cores;
+  for (const Pmu& core : sysfs.core_pmus()) cores.push_back(core.name);
+  return Error{fmt::format("'{}': there is no PMU '{}' here", text, name),
+               cores.empty() ? std::string() : fmt::format("the cores have {}", listed(cores))};
+}
+
+Result<Resolved> resolve_on_pmu(std::string_view text, const Sysfs& sysfs) {
+  const std::size_t slash = text.find('/');
+  std::string_view terms = text.substr(slash + 1);
+  if (!terms.ends_with('/'))
+    return Error{fmt::format("'{}' has no closing slash", text), "write pmu/event/"};
+  terms.remove_suffix(1);
+  const auto pmu = sysfs.find(text.substr(0, slash));
+  if (!pmu) return no_such_pmu(text, text.substr(0, slash), sysfs);
+  if (pmu->kind == PmuKind::PerPackage)
+    return Error{
+        fmt::format("'{}': {} counts for a whole package, not for one program", text, pmu->name),
+        "perf stat -a counts it"};
+  Resolved resolved;
+  resolved.own_name = text;
+  const auto encoding = sysfs.terms_of(*pmu, terms);
+  const KnownEvent* known = pmu->kind == PmuKind::Core && !encoding ? find_known(terms) : nullptr;
+  if (known != nullptr && known->type != os::kPerfTypeSoftware) {
+    resolved.description = known->description;
+    resolved.parts.push_back(part_on(*known, *pmu, sysfs.core_pmus().size() > 1, sysfs));
+    return resolved;
+  }
+  const auto code = sysfs.encode(*pmu, terms);
+  if (!code) return Error{fmt::format("'{}': {}", text, code.error().what), code.error().remedy};
+  resolved.description = encoding.value_or("");
+  resolved.parts.push_back({pmu->name, pmu->kind == PmuKind::Core, {*code}, encoding.value_or("")});
+  return resolved;
+}
+
+/// rHEX on every kind of core.
+Resolved resolve_raw(std::string_view text, std::uint64_t code, const Sysfs& sysfs) {
+  Resolved resolved;
+  resolved.own_name = text;
+  resolved.description = "raw event";
+  const std::vector<Pmu> cores = sysfs.core_pmus();
+  if (cores.size() < 2) {
+    resolved.parts.push_back(
+        {cores.empty() ? "cpu" : cores.front().name, true, {Code{os::kPerfTypeRaw, code}}});
+    return resolved;
+  }
+  for (const Pmu& pmu : cores) resolved.parts.push_back({pmu.name, true, {Code{pmu.type, code}}});
+  return resolved;
+}
+
+/// An event of sysfs without its PMU, on every kind of core that has it; no parts: nowhere.
+Result<Resolved> resolve_bare(std::string_view text, const Sysfs& sysfs) {
+  Resolved resolved;
+  resolved.own_name = text;
+  for (const Pmu& pmu : sysfs.core_pmus()) {
+    const auto terms = sysfs.terms_of(pmu, text);
+    if (!terms) continue;
+    const auto code = sysfs.encode(pmu, text);
+    if (!code) return Error{fmt::format("'{}': {}", text, code.error().what), code.error().remedy};
+    resolved.parts.push_back({pmu.name, true, {*code}, *terms});
+    resolved.description = *terms;
+  }
+  return resolved;
+}
+
+Error unknown(std::string_view text, const Sysfs& sysfs) {
+  std::vector<std::string> candidates;
+  for (const KnownEvent& event : known_events())
+    for (const std::string& name : {event.alias, event.name})
+      if (!name.empty()) candidates.push_back(name);
+  for (const Pmu& pmu : sysfs.core_pmus())
+    for (std::string& name : sysfs.events(pmu)) candidates.push_back(std::move(name));
+  const auto near = nearest(text, candidates);
+  return Error{fmt::format("there is no event '{}'", text),
+               near.empty() ? std::string("lauka --list-events shows those that are there")
+                            : fmt::format("did you mean {}?", listed(near, "or"))};
+}
+
+Result<Resolved> resolve_event(std::string_view text, const Sysfs& sysfs) {
+  if (text.find('/') != std::string_view::npos) return resolve_on_pmu(text, sysfs);
+  if (const KnownEvent* known = find_known(text)) return resolve_known(*known, sysfs);
+  auto bare = resolve_bare(text, sysfs);
+  if (!bare || !bare->parts.empty()) return bare;
+  if (text.starts_with('r'))
+    if (const auto raw = parse_hex(text.substr(1))) return resolve_raw(text, *raw, sysfs);
+  return unknown(text, sysfs);
+}
+
+/// The spelling of the tables for what is in them, else what was typed.
+std::string shown_name(std::string_view typed, const KnownEvent* known) {
+  if (known != nullptr)
+    for (const std::string& name : {known->alias, known->name, known->other_name})
+      if (same_ignoring_case(typed, name)) return name;
+  return std::string(typed);
+}
+
+}  // namespace
+
+Result<Resolved> resolve(std::string_view name, const Sysfs& sysfs) {
+  const auto [event, modifiers] = split_modifiers(trimmed(name));
+  auto resolved = resolve_event(event, sysfs);
+  if (!resolved) return resolved;
+  const auto rings = parse_rings(modifiers, name);
+  if (!rings) return rings.error();
+  resolved->rings = *rings;
+  resolved->name = shown_name(event, resolved->known);
+  if (!modifiers.empty()) resolved->name += fmt::format(":{}", modifiers);
+  return resolved;
+}
+
+}  // namespace lauka::engine::perf

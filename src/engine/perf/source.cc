@@ -1,0 +1,182 @@
+#include "engine/perf/source.h"
+
+#include "os/perf_abi.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace lauka::engine::perf {
+namespace {
+
+constexpr Rings kAllRings{};
+constexpr Rings kUserOnly{true, false, false, false};
+
+Error error_of(const Unavailable& reason) {
+  return Error{reason.why, reason.remedy};
+}
+
+/// Errors that some architectures give for exclude_hv alone.
+bool may_be_the_hypervisor_bit(int error) {
+  return error == EINVAL || error == EPERM || error == EOPNOTSUPP;
+}
+
+/// The event exists here, but not in this code: another way to ask for it may do.
+bool is_not_known(int error) {
+  return error == ENOENT || error == EINVAL || error == EOPNOTSUPP || error == ENODEV;
+}
+
+std::string_view words_for(const Rings& rings) {
+  constexpr std::array<std::string_view, 8> kWords = {"nothing",
+                                                      "user space only",
+                                                      "kernel only",
+                                                      "user space and kernel only",
+                                                      "hypervisor only",
+                                                      "user space and hypervisor only",
+                                                      "kernel and hypervisor only",
+                                                      ""};
+  return kWords[(rings.user ? 1U : 0U) | (rings.kernel ? 2U : 0U) | (rings.hypervisor ? 4U : 0U)];
+}
+
+/// Whether it counts the same with and without the kernel.
+bool is_clock(const Resolved& resolved) {
+  return resolved.known != nullptr && resolved.known->without_kernel == WithoutKernel::Everything;
+}
+
+struct Attempt {
+  int error = 0;
+  os::PerfEventAttr attributes;
+};
+
+/// Tries it; where the hypervisor's bit is refused, without that bit.
+Attempt attempt_to_open(const os::LinuxCalls& calls, const Code& code, const Rings& rings) {
+  const Attempt attempt{try_counter(calls, attributes_of(code, rings)), attributes_of(code, rings)};
+  if (rings.hypervisor || !may_be_the_hypervisor_bit(attempt.error)) return attempt;
+  Rings without_bit = rings;
+  without_bit.hypervisor = true;
+  const os::PerfEventAttr attributes = attributes_of(code, without_bit);
+  return try_counter(calls, attributes) == 0 ? Attempt{0, attributes} : attempt;
+}
+
+/// "perf cpu-cycles (event=0x3c), sum of cpu_atom and cpu_core, user space only".
+std::string meaning_of(const Resolved& resolved, const std::vector<Counter>& counters,
+                       const Rings& rings) {
+  std::string text = fmt::format("perf {}", resolved.own_name);
+  if (resolved.parts.size() == 1 && !resolved.parts.front().encoding.empty())
+    text += fmt::format(" ({})", resolved.parts.front().encoding);
+  if (is_clock(resolved)) return fmt::format("{}, {}", text, resolved.description);
+  if (resolved.parts.size() > 1) {
+    std::vector<std::string> pmus;
+    for (const Counter& counter : counters) pmus.push_back(counter.pmu);
+    text += pmus.size() > 1 ? fmt::format(", sum of {}", fmt::join(pmus, " and "))
+                            : fmt::format(", on {} only", pmus.front());
+  }
+  if (const auto words = words_for(rings); !words.empty()) text += fmt::format(", {}", words);
+  return text;
+}
+
+/// Why what was asked for with modifiers would not be what it says; none where it is.
+std::optional<Error> refusal_of_rings(const Resolved& resolved, bool user_only) {
+  const Rings& rings = resolved.rings;
+  if (!rings.asked_for) return std::nullopt;
+  if (user_only && (rings.kernel || rings.hypervisor))
+    return Error{"it asks for more than user space, which --user-only leaves out",
+                 "leave out the modifier or --user-only"};
+  if (resolved.known == nullptr) return std::nullopt;
+  const WithoutKernel kind = resolved.known->without_kernel;
+  if (kind == WithoutKernel::Everything)
+    return Error{"a clock runs in user space and kernel alike", "leave out the modifier"};
+  if (kind == WithoutKernel::Nothing && !rings.kernel)
+    return Error{"it happens in the kernel only, so this would always be 0",
+                 "leave out the modifier"};
+  return std::nullopt;
+}
+
+}  // namespace
+
+bool Source::is_on_cores() const {
+  return std::any_of(counters.begin(), counters.end(),
+                     [](const Counter& counter) { return counter.core; });
+}
+
+bool same_source(const Source& left, const Source& right) {
+  return left.accounted == right.accounted &&
+         std::equal(left.counters.begin(), left.counters.end(), right.counters.begin(),
+                    right.counters.end(), [](const Counter& a, const Counter& b) {
+                      return std::memcmp(&a.attributes, &b.attributes, sizeof a.attributes) == 0;
+                    });
+}
+
+Result<Prober::Opened> Prober::open_part(const Part& part, const Rings& rings,
+                                         bool may_leave_kernel_out) const {
+  int error = ENOENT;
+  Rings counted = rings;
+  for (const Code& code : part.codes) {
+    counted = rings;
+    Attempt attempt = attempt_to_open(calls_, code, counted);
+    if (attempt.error == EACCES && may_leave_kernel_out) {
+      counted = kUserOnly;
+      attempt = attempt_to_open(calls_, code, counted);
+    }
+    if (attempt.error == 0) return Opened{{part.pmu, part.core, attempt.attributes}, counted};
+    error = attempt.error;
+    if (!is_not_known(error)) break;
+  }
+  return error_of(why_not_opened(error, {part.core, !counted.kernel}, situation_));
+}
+
+Result<Source> Prober::probe_counters(const Resolved& resolved, const Rings& rings,
+                                      bool may_leave_kernel_out) const {
+  Source source;
+  std::optional<Error> first_error;
+  Rings counted = rings;
+  for (const Part& part : resolved.parts) {
+    auto opened = open_part(part, rings, may_leave_kernel_out);
+    if (opened) {
+      counted = opened->rings;
+      source.counters.push_back(std::move(opened->counter));
+    } else if (!first_error) {
+      first_error = opened.error();
+    }
+  }
+  if (source.counters.empty()) return *first_error;
+  source.kernel_left_out = rings.kernel && !counted.kernel && !is_clock(resolved);
+  source.event = {resolved.name, meaning_of(resolved, source.counters, counted)};
+  return source;
+}
+
+/// An event that reads wrong without the kernel's part: all of it, the kernel's accounting, or a
+/// reason.
+Result<Source> Prober::probe_kernel_event(const Resolved& resolved) const {
+  const AccountedEvent* accounted = find_accounted(resolved.known->name);
+  if (!user_only_) {
+    auto source = probe_counters(resolved, kAllRings, false);
+    if (source || accounted == nullptr) return source;
+  }
+  if (accounted == nullptr)
+    return Error{"it happens in the kernel only, which --user-only leaves out",
+                 "leave out --user-only"};
+  Source source;
+  source.event = {resolved.name, std::string(accounted->meaning)};
+  source.accounted = accounted->read;
+  return source;
+}
+
+Result<Source> Prober::probe(const Resolved& resolved) const {
+  if (auto refusal = refusal_of_rings(resolved, user_only_)) return *std::move(refusal);
+  const bool asked_for = resolved.rings.asked_for;
+  if (resolved.known != nullptr && !asked_for &&
+      (resolved.known->without_kernel == WithoutKernel::TooLittle ||
+       resolved.known->without_kernel == WithoutKernel::Nothing))
+    return probe_kernel_event(resolved);
+  if (asked_for) return probe_counters(resolved, resolved.rings, false);
+  return probe_counters(resolved, user_only_ ? kUserOnly : kAllRings, !user_only_);
+}
+
+}  // namespace lauka::engine::perf

@@ -1,0 +1,109 @@
+#include "engine/text.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstddef>
+#include <numeric>
+#include <utility>
+
+namespace lauka::engine {
+namespace {
+
+char lower(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+std::optional<std::uint64_t> parse_digits(std::string_view digits, int base) {
+  std::uint64_t value = 0;
+  const char* end = digits.data() + digits.size();
+  const auto [stop, error] = std::from_chars(digits.data(), end, value, base);
+  if (digits.empty() || stop != end || error != std::errc{}) return std::nullopt;
+  return value;
+}
+
+/// Levenshtein's distance: insertions, deletions and replacements that turn one into the other.
+std::size_t edit_distance(std::string_view from, std::string_view to) {
+  std::vector<std::size_t> row(to.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= from.size(); ++i) {
+    std::size_t diagonal = std::exchange(row[0], i);
+    for (std::size_t j = 1; j <= to.size(); ++j) {
+      const std::size_t replaced = diagonal + (from[i - 1] == to[j - 1] ? 0U : 1U);
+      diagonal = row[j];
+      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
+    }
+  }
+  return row.back();
+}
+
+}  // namespace
+
+std::string lower_case(std::string_view text) {
+  std::string result(text);
+  std::transform(result.begin(), result.end(), result.begin(), lower);
+  return result;
+}
+
+bool same_ignoring_case(std::string_view left, std::string_view right) {
+  return std::equal(left.begin(), left.end(), right.begin(), right.end(),
+                    [](char a, char b) { return lower(a) == lower(b); });
+}
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kSpace = " \t\r\n";
+  const std::size_t first = text.find_first_not_of(kSpace);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
+}
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  for (;;) {
+    const std::size_t at = text.find(separator);
+    parts.push_back(text.substr(0, at));
+    if (at == std::string_view::npos) return parts;
+    text.remove_prefix(at + 1);
+  }
+}
+
+std::optional<std::uint64_t> parse_number(std::string_view text) {
+  if (text.starts_with("0x") || text.starts_with("0X")) return parse_hex(text.substr(2));
+  return parse_digits(text, 10);
+}
+
+std::optional<std::uint64_t> parse_hex(std::string_view digits) {
+  return parse_digits(digits, 16);
+}
+
+std::string listed(std::span<const std::string> names, std::string_view last_word) {
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (i > 0 && i + 1 < names.size()) text += ", ";
+    if (i > 0 && i + 1 == names.size()) text.append(" ").append(last_word).append(" ");
+    text += names[i];
+  }
+  return text;
+}
+
+std::vector<std::string> nearest(std::string_view name, std::span<const std::string> candidates) {
+  const std::string wanted = lower_case(name);
+  const std::size_t farthest = std::max<std::size_t>(2, wanted.size() / 3);
+  std::vector<std::pair<std::size_t, std::string>> near;
+  for (const std::string& candidate : candidates) {
+    const std::string lowered = lower_case(candidate);
+    const bool part = wanted.size() >= 4 && lowered.find(wanted) != std::string::npos;
+    const std::size_t distance = edit_distance(wanted, lowered);
+    if (part || distance <= farthest) near.emplace_back(distance, candidate);
+  }
+  std::stable_sort(near.begin(), near.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<std::string> names;
+  for (auto& [distance, candidate] : near) {
+    if (names.size() == 3) break;
+    if (std::find(names.begin(), names.end(), candidate) == names.end())
+      names.push_back(std::move(candidate));
+  }
+  return names;
+}
+
+}  // namespace lauka::engine

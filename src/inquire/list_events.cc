@@ -1,0 +1,119 @@
+#include "inquire/list_events.h"
+
+#include <algorithm>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace lauka::inquire {
+namespace {
+
+// Names are ASCII (they come from the kernel's tables and sysfs), so bytes are cells.
+constexpr std::size_t kGap = 2;
+/// Narrower than this, a description is not worth a column of its own.
+constexpr std::size_t kNarrowest = 24;
+/// Names longer than this (of PMUs with long names) do not widen the column for all.
+constexpr std::size_t kWidestName = 32;
+
+char lower(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+bool contains(std::string_view text, std::string_view part) {
+  return std::search(text.begin(), text.end(), part.begin(), part.end(),
+                     [](char a, char b) { return lower(a) == lower(b); }) != text.end();
+}
+
+bool matches(const CatalogEntry& entry, std::string_view filter) {
+  return contains(entry.name, filter) || contains(entry.alias, filter) ||
+         contains(entry.description, filter);
+}
+
+struct Widths {
+  std::size_t name;
+  std::size_t alias;
+  std::size_t counters;
+
+  std::size_t before_description() const { return name + alias + counters + 3 * kGap; }
+};
+
+Widths widths_of(const std::vector<const CatalogEntry*>& entries, const CatalogEntry& header) {
+  Widths widths{header.name.size(), header.alias.size(), header.counters.size()};
+  for (const CatalogEntry* entry : entries) {
+    if (entry->name.size() <= kWidestName) widths.name = std::max(widths.name, entry->name.size());
+    widths.alias = std::max(widths.alias, entry->alias.size());
+    widths.counters = std::max(widths.counters, entry->counters.size());
+  }
+  return widths;
+}
+
+/// Breaks at spaces, and at commas of long terms; a piece that is too long stays whole.
+std::vector<std::string_view> wrapped(std::string_view text, std::size_t width) {
+  std::vector<std::string_view> lines;
+  while (text.size() > width) {
+    std::size_t at = text.rfind(' ', width);
+    std::size_t skip = 1;
+    if (at == std::string_view::npos || at == 0) {
+      at = text.rfind(',', width - 1);
+      skip = 0;
+      if (at != std::string_view::npos) ++at;
+    }
+    if (at == std::string_view::npos) {
+      at = text.find(' ');
+      skip = 1;
+    }
+    if (at == std::string_view::npos || at == 0) break;
+    lines.push_back(text.substr(0, at));
+    text.remove_prefix(at + skip);
+  }
+  lines.push_back(text);
+  return lines;
+}
+
+void add_line(std::string& text, std::string_view line) {
+  const std::size_t end = line.find_last_not_of(' ');
+  text += line.substr(0, end == std::string_view::npos ? 0 : end + 1);
+  text += '\n';
+}
+
+void add_entry(std::string& text, const CatalogEntry& entry, const Widths& widths,
+               std::size_t columns) {
+  const std::string front = fmt::format("{:<{}}  {:<{}}  {:<{}}  ", entry.name, widths.name,
+                                        entry.alias, widths.alias, entry.counters, widths.counters);
+  if (columns == 0) {
+    add_line(text, front + entry.description);
+    return;
+  }
+  // Too little room beside the columns: the description goes below, indented.
+  const bool beside = widths.before_description() + kNarrowest <= columns;
+  const std::size_t indent = beside ? widths.before_description() : 4;
+  const std::size_t room = columns > indent + 8 ? columns - indent : 8;
+  const std::vector<std::string_view> lines = wrapped(entry.description, room);
+  const bool fits_beside = beside && front.size() == indent;
+  if (!fits_beside) add_line(text, front);
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (lines[i].empty()) continue;
+    const std::string margin = i == 0 && fits_beside ? front : std::string(indent, ' ');
+    add_line(text, margin + std::string(lines[i]));
+  }
+  if (fits_beside && entry.description.empty()) add_line(text, front);
+}
+
+}  // namespace
+
+std::string list_events(const Catalog& catalog, std::string_view filter, std::size_t columns) {
+  if (catalog.empty()) return "no event can be counted here\n";
+  std::vector<const CatalogEntry*> chosen;
+  for (const CatalogEntry& entry : catalog)
+    if (matches(entry, filter)) chosen.push_back(&entry);
+  if (chosen.empty())
+    return fmt::format("no event that can be counted here has '{}' in it\n", filter);
+  const CatalogEntry header{"event", "alias", "counters", "description"};
+  const Widths widths = widths_of(chosen, header);
+  std::string text;
+  add_entry(text, header, widths, columns);
+  for (const CatalogEntry* entry : chosen) add_entry(text, *entry, widths, columns);
+  return text;
+}
+
+}  // namespace lauka::inquire

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <utility>
+
+#include <unistd.h>
+
+namespace lauka::os {
+
+/// Owns a file descriptor. Internal to os/.
+class Descriptor {
+ public:
+  Descriptor() = default;
+  explicit Descriptor(int fd) : fd_(fd) {}
+  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    if (this != &other) {
+      close_it();
+      fd_ = std::exchange(other.fd_, -1);
+    }
+    return *this;
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() { close_it(); }
+
+  int get() const { return fd_; }
+  /// Gives it up without closing it.
+  int release() { return std::exchange(fd_, -1); }
+  explicit operator bool() const { return fd_ >= 0; }
+
+ private:
+  void close_it() {
+    if (fd_ >= 0) close(fd_);
+  }
+
+  int fd_ = -1;
+};
+
+}  // namespace lauka::os

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "core/result.h"
+#include "os/descriptor.h"
+#include "os/terminal.h"
+
+namespace lauka::os {
+
+/// A file that is written whole or not at all: what was there before stays until the new one is complete.
+class ExportFile {
+ public:
+  /// Creates a temporary file beside `target` ("-": standard output; what is not a regular file, such as /dev/null, is
+  /// written directly). Refuses a target that cannot be written; nothing is changed yet.
+  static Result<ExportFile> open(const std::string& target);
+
+  ExportFile(ExportFile&& other) noexcept;
+  ExportFile& operator=(ExportFile&& other) noexcept;
+  ExportFile(const ExportFile&) = delete;
+  ExportFile& operator=(const ExportFile&) = delete;
+  ~ExportFile();
+
+  /// Writes `bytes` and puts the file in its place. An error names the target.
+  Result<void> commit(std::string_view bytes);
+
+ private:
+  ExportFile(std::string target, std::string temporary, Descriptor file);
+
+  std::string target_;
+  std::string temporary_;  ///< empty: written directly
+  Descriptor file_;
+};
+
+/// Writes all of `text` to standard output or error. The error says why it cannot be written.
+Result<void> say(Stream stream, std::string_view text);
+
+}  // namespace lauka::os

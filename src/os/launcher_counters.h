@@ -1,0 +1,38 @@
+#pragma once
+
+#include "os/launcher_shared.h"
+#include "os/linux_calls.h"
+
+#include <sys/resource.h>
+
+namespace lauka::os {
+
+/// The kernel counters of the launcher process: opened anew on itself for each run, inherited by the command, started by its
+/// execve. Counters that stay open from run to run go silent after two or three, because the kernel swaps the launcher's
+/// events with the clones its child got; what keeps that from happening also makes opening cheap: one event of each kind
+/// that is not inherited is held for the whole session.
+class LauncherCounters {
+ public:
+  /// `calls` null: this system has none.
+  explicit LauncherCounters(const LinuxCalls* calls) : calls_(calls) {}
+
+  /// Opens those of `set` (null: none). 0, or the errno of the one that could not be opened.
+  int open(SharedCounters* set);
+
+  /// Fills one reading per counter of `set`. 0 or errno.
+  int read(const SharedCounters& set, Reading* readings) const;
+
+  void close(SharedCounters* set) const;
+
+  /// The limit of descriptors that commands are to get where it had to be raised for counters; null: it was not.
+  const rlimit* original_limit() const { return limit_was_raised_ ? &original_limit_ : nullptr; }
+
+ private:
+  int open_one(const PerfEventAttr& attributes, int leader);
+
+  const LinuxCalls* calls_;
+  bool limit_was_raised_ = false;
+  rlimit original_limit_{};
+};
+
+}  // namespace lauka::os

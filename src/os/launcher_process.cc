@@ -1,0 +1,377 @@
+#include "os/launcher_process.h"
+
+#include <cerrno>
+#include <csignal>
+#include <ctime>
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "os/launcher_counters.h"
+#include "os/platform.h"
+
+extern char** environ;  // NOLINT(readability-redundant-declaration): POSIX wants it declared by the user
+
+namespace lauka::os {
+namespace {
+
+constexpr std::int64_t kNsPerSecond = 1'000'000'000;
+constexpr std::int64_t kHousekeepingNs = 100'000'000;
+constexpr off_t kErrorFileLimit = 1 << 20;
+constexpr off_t kErrorFileKept = 1 << 16;
+constexpr int kBusyFileRetries = 20;
+
+// What the signal handler sees: the process group to kill, and where to look whether it should.
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): a handler has no other way to reach them
+volatile sig_atomic_t running_group = 0;
+SharedState* handler_state = nullptr;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables): as above
+pid_t handler_parent = 0;              // NOLINT(cppcoreguidelines-avoid-non-const-global-variables): as above
+
+std::int64_t now_ns() {
+  timespec t{};
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return std::int64_t{t.tv_sec} * kNsPerSecond + t.tv_nsec;
+}
+
+void kill_run(pid_t leader) {
+  kill(-leader, SIGKILL);
+  kill(leader, SIGKILL);  // it may have left its group
+}
+
+// Sent by lauka with `cancel` set, or by the kernel when lauka has died: then nobody wants the run.
+void on_poke(int) {
+  const int saved = errno;
+  if (getppid() != handler_parent) handler_state->cancel = true;
+  if (handler_state->cancel && running_group > 0) kill_run(running_group);
+  errno = saved;
+}
+
+void on_alarm(int) {}  // only to make waitid return
+
+std::uint64_t ns_of(const timeval& t) {
+  return static_cast<std::uint64_t>(t.tv_sec) * kNsPerSecond + static_cast<std::uint64_t>(t.tv_usec) * 1000;
+}
+
+/// What the vfork child uses and reports; it lives in the launcher's frame, which both share until execve.
+struct ChildPlan {
+  const SharedProgram* program;
+  const StartedWith* started_with;
+  int input;
+  int output;  // -1: inherited
+  int error;
+  const rlimit* descriptors;  // null: not changed
+  volatile std::int64_t exec_ns;
+  volatile int error_number;
+};
+
+/// Starts the program. Only system calls between vfork and execve: the child runs in this process's memory. It does not
+/// return in the child, and is not inlined, so that the child cannot harm the caller's frame.
+[[gnu::noinline]] pid_t start_child(ChildPlan& plan) {
+  // NOLINTNEXTLINE(clang-analyzer-security.insecureAPI.vfork): fork costs 2.5 times a tiny program's whole life
+  const pid_t pid = vfork();
+  if (pid != 0) return pid;
+  setpgid(0, 0);
+  dup2(plan.input, STDIN_FILENO);
+  if (plan.output >= 0) dup2(plan.output, STDOUT_FILENO);
+  if (plan.error >= 0) dup2(plan.error, STDERR_FILENO);
+  if (plan.descriptors != nullptr) setrlimit(RLIMIT_NOFILE, plan.descriptors);
+  if (plan.started_with->ignored_child) signal(SIGCHLD, SIG_IGN);
+  if (plan.started_with->ignored_poke) signal(kPokeSignal, SIG_IGN);
+  if (plan.started_with->ignored_alarm) signal(SIGALRM, SIG_IGN);
+  sigprocmask(SIG_SETMASK, &plan.started_with->mask, nullptr);
+  plan.exec_ns = now_ns();
+  execve(plan.program->path, plan.program->argv, environ);
+  plan.error_number = errno;
+  _exit(127);
+}
+
+class LauncherProcess {
+ public:
+  explicit LauncherProcess(const LauncherSetup& setup)
+      : setup_(setup), state_(*setup.state), counters_(setup.counters) {}
+
+  void run_batch() {
+    state_.ended_count = 0;
+    used_readings_ = 0;
+    set_alarm(kHousekeepingNs, kHousekeepingNs);
+    for (std::size_t i = 0; i < state_.launch_count; ++i) {
+      SharedEnded& ended = state_.ended[i];
+      ended = SharedEnded{};
+      if (state_.cancel) {
+        ended.kind = EndKind::Cancelled;
+      } else {
+        run(state_.launches[i], ended);
+      }
+      state_.ended_count = i + 1;
+      if (must_stop_after(ended)) break;
+    }
+    set_alarm(0, 0);
+    note_floor();
+  }
+
+ private:
+  bool must_stop_after(const SharedEnded& ended) const {
+    if (ended.counter_error != 0 || state_.cancel) return true;
+    const bool failed = ended.kind != EndKind::Exited || ended.number != 0;
+    if (ended.kind == EndKind::NotStarted || ended.kind == EndKind::Stopped) return true;
+    return failed && !state_.go_on_after_failure;
+  }
+
+  void run(const SharedLaunch& launch, SharedEnded& ended) {
+    ended.began_ns = now_ns();
+    forget_error_output();
+    ChildPlan plan{launch.program,
+                   &setup_.started_with,
+                   setup_.null_input,
+                   -1,
+                   -1,
+                   nullptr,
+                   0,
+                   0};
+    if (open_files(*launch.program, plan, ended)) {
+      ended.counter_error = counters_.open(launch.counters);
+      plan.descriptors = counters_.original_limit();
+      if (ended.counter_error == 0) {
+        execute(plan, ended);
+        read_counters(launch.counters, ended);
+      }
+      counters_.close(launch.counters);
+    }
+    close_files(*launch.program, plan);
+    while (waitpid(-1, nullptr, WNOHANG) > 0) {  // orphans that earlier runs left to us
+    }
+    ended.whole_ns = now_ns() - ended.began_ns;
+  }
+
+  void execute(ChildPlan& plan, SharedEnded& ended) {
+    const std::int64_t timeout_ns = plan.program->timeout_ns;
+    if (timeout_ns > 0) set_alarm_for_timeout(timeout_ns);
+    pid_t pid = start_child(plan);
+    for (int i = 0; pid > 0 && plan.error_number == ETXTBSY && i < kBusyFileRetries; ++i) {
+      waitpid(pid, nullptr, 0);  // the file is just being written: wait for its writer
+      const timespec pause{0, 10'000'000};
+      nanosleep(&pause, nullptr);
+      plan.error_number = 0;
+      pid = start_child(plan);
+    }
+    if (pid < 0) {
+      not_started(LaunchStep::Fork, errno, ended);
+      return;
+    }
+    running_group = pid;
+    if (state_.cancel) kill_run(pid);  // the poke may have come before the group was known
+    await_end(pid, plan, ended);
+    running_group = 0;
+    int status = 0;
+    rusage used{};
+    while (wait4(pid, &status, 0, &used) < 0 && errno == EINTR) {
+    }
+    if (plan.error_number != 0) {
+      not_started(LaunchStep::Execute, plan.error_number, ended);
+      return;
+    }
+    note_usage(used, ended.usage);
+    note_ending(status, ended);
+  }
+
+  void read_counters(const SharedCounters* set, SharedEnded& ended) {
+    if (set == nullptr || ended.kind == EndKind::NotStarted) return;
+    ended.readings = used_readings_;
+    ended.counter_error = counters_.read(*set, state_.readings + used_readings_);
+    if (ended.counter_error != 0) return;
+    ended.reading_count = set->count;
+    used_readings_ += set->count;
+  }
+
+  /// Stamps the end before the child is reaped; kills it when it takes too long or is stopped.
+  void await_end(pid_t pid, const ChildPlan& plan, SharedEnded& ended) {
+    for (;;) {
+      siginfo_t info{};
+      const int waited = waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WSTOPPED | WNOWAIT);
+      const std::int64_t end_ns = now_ns();
+      if (waited != 0) {
+        if (errno != EINTR) return;
+        keep_house(pid, plan, end_ns, ended);
+      } else if (info.si_code == CLD_STOPPED) {
+        waitid(P_PID, static_cast<id_t>(pid), &info, WSTOPPED | WNOHANG);  // else it is told again and again
+        ended.kind = EndKind::Stopped;
+        ended.number = info.si_status;
+        kill_run(pid);
+      } else {
+        ended.usage.wall_ns = static_cast<std::uint64_t>(end_ns - plan.exec_ns);
+        return;
+      }
+    }
+  }
+
+  /// About every 100 ms of a long run, and when its time is up.
+  void keep_house(pid_t pid, const ChildPlan& plan, std::int64_t at_ns, SharedEnded& ended) {
+    const std::int64_t timeout_ns = plan.program->timeout_ns;
+    if (timeout_ns > 0) {
+      const std::int64_t left_ns = timeout_ns - (at_ns - plan.exec_ns);
+      if (left_ns <= 0) {
+        ended.kind = EndKind::TimedOut;
+        kill_run(pid);
+      } else {
+        set_alarm_for_timeout(left_ns);
+      }
+    }
+    struct stat file {};
+    if (fstat(setup_.error_file, &file) == 0 && file.st_blocks * 512 > kErrorFileLimit) {
+      drop_front(setup_.error_file, file.st_size, kErrorFileKept);
+    }
+  }
+
+  void note_ending(int status, SharedEnded& ended) const {
+    if (ended.kind == EndKind::TimedOut || ended.kind == EndKind::Stopped) return;
+    if (state_.cancel) {
+      ended.kind = EndKind::Cancelled;
+    } else if (WIFSIGNALED(status)) {
+      ended.kind = EndKind::Signalled;
+      ended.number = WTERMSIG(status);
+      ended.core_dumped = WCOREDUMP(status);
+    } else {
+      ended.kind = EndKind::Exited;
+      ended.number = WEXITSTATUS(status);
+    }
+  }
+
+  static void note_usage(const rusage& used, Usage& usage) {
+    usage.user_ns = ns_of(used.ru_utime);
+    usage.system_ns = ns_of(used.ru_stime);
+    usage.peak_rss_bytes = rss_bytes(used.ru_maxrss);
+    usage.minor_faults = static_cast<std::uint64_t>(used.ru_minflt);
+    usage.major_faults = static_cast<std::uint64_t>(used.ru_majflt);
+    usage.voluntary_switches = static_cast<std::uint64_t>(used.ru_nvcsw);
+    usage.involuntary_switches = static_cast<std::uint64_t>(used.ru_nivcsw);
+    usage.block_reads = static_cast<std::uint64_t>(used.ru_inblock);
+    usage.block_writes = static_cast<std::uint64_t>(used.ru_oublock);
+  }
+
+  /// The launcher's own peak, and a tenth: the kernel sums a process's pages per CPU and is that far off.
+  void note_floor() {
+    rusage own{};
+    getrusage(RUSAGE_SELF, &own);
+    const std::uint64_t floor = rss_bytes(own.ru_maxrss) * 11 / 10;
+    for (std::size_t i = 0; i < state_.ended_count; ++i) {
+      state_.ended[i].usage.peak_rss_floor_bytes = floor;
+    }
+  }
+
+  static void not_started(LaunchStep step, int error, SharedEnded& ended) {
+    ended.kind = EndKind::NotStarted;
+    ended.step = step;
+    ended.number = error;
+  }
+
+  // ---- standard input, output and error
+
+  void forget_error_output() const {
+    struct stat file {};
+    if (fstat(setup_.error_file, &file) == 0 && file.st_size > 0) {
+      while (ftruncate(setup_.error_file, 0) != 0 && errno == EINTR) {
+      }
+    }
+  }
+
+  bool open_files(const SharedProgram& program, ChildPlan& plan, SharedEnded& ended) const {
+    if (program.input_path != nullptr) {
+      plan.input = open(program.input_path, O_RDONLY | O_CLOEXEC);
+      if (plan.input < 0) {
+        not_started(LaunchStep::OpenInput, errno, ended);
+        return false;
+      }
+    }
+    switch (program.sink) {
+      case Sink::Null:
+        plan.output = setup_.null_output;
+        plan.error = setup_.error_file;
+        break;
+      case Sink::Pipe:
+        plan.output = setup_.output_pipe;
+        plan.error = setup_.error_pipe;
+        break;
+      case Sink::Inherit:
+        break;
+      case Sink::File:
+        plan.output = open(program.output_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+        plan.error = plan.output;
+        if (plan.output < 0) {
+          not_started(LaunchStep::OpenOutput, errno, ended);
+          return false;
+        }
+        break;
+    }
+    return true;
+  }
+
+  static void close_files(const SharedProgram& program, const ChildPlan& plan) {
+    if (program.input_path != nullptr && plan.input >= 0) close(plan.input);
+    if (program.sink == Sink::File && plan.output >= 0) close(plan.output);
+  }
+
+  // ---- the alarm that makes waitid return
+
+  static void set_alarm(std::int64_t first_ns, std::int64_t interval_ns) {
+    const auto to_timeval = [](std::int64_t ns) {
+      return timeval{static_cast<time_t>(ns / kNsPerSecond), static_cast<suseconds_t>(ns % kNsPerSecond / 1000)};
+    };
+    const itimerval timer{to_timeval(interval_ns), to_timeval(first_ns)};
+    setitimer(ITIMER_REAL, &timer, nullptr);
+  }
+
+  /// The interval repeats it soon, in case it comes just before waitid is called.
+  static void set_alarm_for_timeout(std::int64_t left_ns) {
+    const std::int64_t first_ns = left_ns < kHousekeepingNs ? left_ns + 1000 : kHousekeepingNs;
+    set_alarm(first_ns, left_ns < kHousekeepingNs ? kHousekeepingNs / 10 : kHousekeepingNs);
+  }
+
+  const LauncherSetup& setup_;
+  SharedState& state_;
+  std::size_t used_readings_ = 0;
+  LauncherCounters counters_;
+};
+
+void catch_signal(int signal_number, void (*handler)(int)) {
+  struct sigaction action {};
+  action.sa_handler = handler;  // without SA_RESTART: waitid is to return
+  sigfillset(&action.sa_mask);
+  sigaction(signal_number, &action, nullptr);
+}
+
+}  // namespace
+
+void serve_as_launcher(const LauncherSetup& setup) {
+  handler_state = setup.state;
+  handler_parent = setup.parent;
+  signal(SIGCHLD, SIG_DFL);  // ignored, it would make the kernel throw away status and usage
+  catch_signal(kPokeSignal, on_poke);
+  catch_signal(SIGALRM, on_alarm);
+  become_reaper(kPokeSignal);
+  if (getppid() != setup.parent) _exit(0);  // it died before it could be watched
+
+  // Everything else stays blocked: Ctrl-C goes to lauka, which decides. The commands get their own mask.
+  sigset_t blocked;
+  sigfillset(&blocked);
+  sigdelset(&blocked, kPokeSignal);
+  sigdelset(&blocked, SIGALRM);
+  sigprocmask(SIG_SETMASK, &blocked, nullptr);
+
+  LauncherProcess launcher(setup);
+  for (;;) {
+    char byte = 0;
+    const ssize_t got = read(setup.socket, &byte, 1);
+    if (got == 0 || (got < 0 && errno != EINTR)) _exit(0);
+    if (got < 0) continue;
+    launcher.run_batch();
+    while (write(setup.socket, &byte, 1) < 0) {
+      if (errno != EINTR) _exit(0);
+    }
+  }
+}
+
+}  // namespace lauka::os

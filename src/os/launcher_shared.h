@@ -1,0 +1,65 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "os/process.h"
+
+// What lauka and its launcher process share. The memory is mapped before the launcher is forked, so that a pointer into it
+// means the same in both: a program's argv is written once by lauka and handed to execve by the launcher as it stands.
+
+namespace lauka::os {
+
+/// A ProgramSpec as execve wants it; everything it points to lies in the shared memory.
+struct SharedProgram {
+  const char* path = nullptr;
+  char* const* argv = nullptr;
+  const char* input_path = nullptr;   ///< null: /dev/null
+  const char* output_path = nullptr;  ///< of Sink::File
+  Sink sink = Sink::Null;
+  std::int64_t timeout_ns = 0;  ///< 0: none
+};
+
+/// The counters of one pass. The launcher keeps its descriptors here.
+struct SharedCounters {
+  std::size_t count = 0;
+  const CounterRequest* requests = nullptr;
+  int* guards = nullptr;       ///< one per request, held for the whole session; -1: not open yet
+  int* descriptors = nullptr;  ///< one per request, of the run that goes on
+};
+
+struct SharedLaunch {
+  const SharedProgram* program = nullptr;
+  SharedCounters* counters = nullptr;  ///< null: nothing is counted
+};
+
+/// How a run ended, in plain numbers.
+enum class EndKind : std::uint8_t { Exited, Signalled, TimedOut, Stopped, NotStarted, Cancelled };
+
+struct SharedEnded {
+  EndKind kind = EndKind::Exited;
+  bool core_dumped = false;
+  LaunchStep step = LaunchStep::Execute;
+  int number = 0;  ///< exit status, signal or errno
+  Usage usage;
+  std::int64_t whole_ns = 0;
+  std::int64_t began_ns = 0;  ///< CLOCK_MONOTONIC, before anything was done for this run
+  std::size_t readings = 0;   ///< first of its readings in SharedState::readings
+  std::size_t reading_count = 0;
+  int counter_error = 0;
+};
+
+struct SharedState {
+  /// Set to end the current batch: the running command is killed, no other is started.
+  std::atomic<bool> cancel{false};
+
+  bool go_on_after_failure = false;
+  std::size_t launch_count = 0;
+  std::size_t ended_count = 0;
+  SharedLaunch launches[Launcher::kMaxBatch];
+  SharedEnded ended[Launcher::kMaxBatch];
+  Reading readings[Launcher::kMaxBatch * kMaxCounters];  // packed: only pages that are used become resident
+};
+
+}  // namespace lauka::os

@@ -1,0 +1,93 @@
+#include "os/linux_calls.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <memory>
+#include <string_view>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace lauka::os {
+namespace {
+
+// The header here may be older than config3 or newer than our copy: what both have must agree.
+static_assert(offsetof(perf_event_attr, type) == offsetof(PerfEventAttr, type));
+static_assert(offsetof(perf_event_attr, size) == offsetof(PerfEventAttr, size));
+static_assert(offsetof(perf_event_attr, config) == offsetof(PerfEventAttr, config));
+static_assert(offsetof(perf_event_attr, sample_type) == offsetof(PerfEventAttr, sample_type));
+static_assert(offsetof(perf_event_attr, read_format) == offsetof(PerfEventAttr, read_format));
+static_assert(offsetof(perf_event_attr, wakeup_events) == offsetof(PerfEventAttr, wakeup_events));
+static_assert(offsetof(perf_event_attr, config1) == offsetof(PerfEventAttr, config1));
+static_assert(offsetof(perf_event_attr, config2) == offsetof(PerfEventAttr, config2));
+static_assert(offsetof(perf_event_attr, clockid) == offsetof(PerfEventAttr, clockid));
+static_assert(offsetof(perf_event_attr, aux_watermark) == offsetof(PerfEventAttr, aux_watermark));
+static_assert(PERF_ATTR_SIZE_VER0 == kPerfSizeWithConfig1);
+static_assert(PERF_ATTR_SIZE_VER1 == kPerfSizeWithConfig2);
+static_assert(PERF_TYPE_HARDWARE == kPerfTypeHardware && PERF_TYPE_SOFTWARE == kPerfTypeSoftware);
+static_assert(PERF_TYPE_HW_CACHE == kPerfTypeCache && PERF_TYPE_RAW == kPerfTypeRaw);
+static_assert(PERF_FORMAT_TOTAL_TIME_ENABLED == kPerfReadEnabled);
+static_assert(PERF_FORMAT_TOTAL_TIME_RUNNING == kPerfReadRunning);
+static_assert(PERF_FORMAT_GROUP == kPerfReadGroup);
+
+int open_counter(const PerfEventAttr& attributes, int group) {
+  // A copy: on E2BIG the kernel writes the size it knows into it.
+  PerfEventAttr copy = attributes;
+  const long descriptor = syscall(SYS_perf_event_open, &copy, 0, -1, group, PERF_FLAG_FD_CLOEXEC);
+  return descriptor < 0 ? -errno : static_cast<int>(descriptor);
+}
+
+int enable_group(int leader) {
+  return ioctl(leader, PERF_EVENT_IOC_ENABLE, PERF_IOC_FLAG_GROUP) != 0 ? -errno : 0;
+}
+
+long read_counter(int descriptor, std::uint64_t* words, std::size_t capacity) {
+  const ssize_t bytes = read(descriptor, words, capacity * sizeof *words);
+  return bytes < 0 ? -errno : bytes / static_cast<long>(sizeof *words);
+}
+
+void close_counter(int descriptor) {
+  close(descriptor);
+}
+
+std::optional<std::string> read_file(const std::string& path) {
+  constexpr std::size_t kMost = 64UL * 1024;
+  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return std::nullopt;
+  std::string text;
+  std::array<char, 4096> piece{};
+  ssize_t bytes = 0;
+  while (text.size() < kMost && (bytes = read(descriptor, piece.data(), piece.size())) > 0)
+    text.append(piece.data(), static_cast<std::size_t>(bytes));
+  close(descriptor);
+  if (bytes < 0) return std::nullopt;
+  return text;
+}
+
+std::vector<std::string> list_folder(const std::string& path) {
+  std::vector<std::string> names;
+  const std::unique_ptr<DIR, int (*)(DIR*)> folder(opendir(path.c_str()), &closedir);
+  if (folder == nullptr) return names;
+  while (const dirent* entry = readdir(folder.get())) {
+    const std::string_view name = static_cast<const char*>(entry->d_name);
+    if (name != "." && name != "..") names.emplace_back(name);
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+constexpr LinuxCalls kCalls{&open_counter,  &enable_group, &read_counter,
+                            &close_counter, &read_file,    &list_folder};
+
+}  // namespace
+
+const LinuxCalls* linux_calls() {
+  return &kCalls;
+}
+
+}  // namespace lauka::os

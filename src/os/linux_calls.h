@@ -1,0 +1,38 @@
+#pragma once
+
+#include "os/perf_abi.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace lauka::os {
+
+/// What the perf engine uses of Linux. Each call is one system call or reads one file; none decides
+/// anything.
+struct LinuxCalls {
+  /// perf_event_open on the calling thread, on any CPU, closed by exec. `group`: the leader's
+  /// descriptor, or -1. Gives the descriptor, or minus errno.
+  int (*open_counter)(const PerfEventAttr& attributes, int group);
+
+  /// Starts a group that was opened disabled. Gives 0, or minus errno.
+  int (*enable_group)(int leader);
+
+  /// Reads at most `capacity` words. Gives the number of words, or minus errno.
+  long (*read_counter)(int descriptor, std::uint64_t* words, std::size_t capacity);
+
+  void (*close_counter)(int descriptor);
+
+  /// The first 64 KB of a file; none where it cannot be read.
+  std::optional<std::string> (*read_file)(const std::string& path);
+
+  /// The names in a folder, sorted, without "." and ".."; none where there is no such folder.
+  std::vector<std::string> (*list_folder)(const std::string& path);
+};
+
+/// The calls of this system; null where it is not Linux.
+const LinuxCalls* linux_calls();
+
+}  // namespace lauka::os

@@ -1,0 +1,366 @@
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <string>
+#include <system_error>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "os/descriptor.h"
+#include "os/launcher_process.h"
+#include "os/launcher_shared.h"
+#include "os/platform.h"
+#include "os/process.h"
+#include "os/signals.h"
+
+// lauka's side of the launcher: it writes requests into the shared memory, wakes the launcher and waits, drains the pipes of
+// --output pipe meanwhile, and passes on the user's wish to end.
+
+namespace lauka::os {
+namespace {
+
+constexpr std::size_t kArenaBytes = std::size_t{64} << 20;  // reserved, not used: argv of all commands, 2 MB at most each
+constexpr std::size_t kEndShown = 4096;
+constexpr int kTickMs = 200;
+
+Error system_error(std::string what) {
+  what += ": " + std::generic_category().message(errno);
+  return Error{std::move(what), ""};
+}
+
+/// Shared memory that is only ever added to; what lies in it has the same address in the launcher.
+class Arena {
+ public:
+  Arena(std::byte* begin, std::size_t bytes) : next_(begin), end_(begin + bytes) {}
+
+  /// Null when it is full.
+  template <typename T>
+  T* make(std::size_t count) {
+    void* place = next_;
+    std::size_t left = static_cast<std::size_t>(end_ - next_);
+    if (std::align(alignof(T), sizeof(T) * count, place, left) == nullptr) return nullptr;
+    T* first = static_cast<T*>(place);
+    for (std::size_t i = 0; i < count; ++i) new (first + i) T{};
+    next_ = reinterpret_cast<std::byte*>(first + count);
+    return first;
+  }
+
+  char* copy(const std::string& text) {
+    char* place = make<char>(text.size() + 1);
+    if (place != nullptr) std::memcpy(place, text.c_str(), text.size() + 1);
+    return place;
+  }
+
+ private:
+  std::byte* next_;
+  std::byte* end_;
+};
+
+Outcome outcome_of(const SharedEnded& ended, std::int64_t timeout_ns) {
+  switch (ended.kind) {
+    case EndKind::Exited:
+      return Exited{ended.number};
+    case EndKind::Signalled:
+      return Signalled{ended.number, ended.core_dumped};
+    case EndKind::TimedOut:
+      return TimedOut{std::chrono::nanoseconds(timeout_ns)};
+    case EndKind::Stopped:
+      return Stopped{ended.number};
+    case EndKind::NotStarted:
+      return NotStarted{ended.step, ended.number};
+    case EndKind::Cancelled:
+      break;
+  }
+  return Cancelled{};
+}
+
+/// The end of a text that comes in pieces.
+class Tail {
+ public:
+  void clear() { text_.clear(); }
+  void add(const char* bytes, std::size_t count) {
+    text_.append(bytes, count);
+    if (text_.size() > 2 * kEndShown) text_.erase(0, text_.size() - kEndShown);
+  }
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
+/// Whole lines of the last bytes of `text`.
+std::string last_lines(std::string text) {
+  if (text.size() > kEndShown) {
+    text.erase(0, text.size() - kEndShown);
+    const std::size_t first_end = text.find('\n');
+    if (first_end != std::string::npos && first_end + 1 < text.size()) text.erase(0, first_end + 1);
+  }
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  return text;
+}
+
+struct Pipe {
+  Descriptor read_end;
+  Descriptor write_end;
+};
+
+bool make_pipe(Pipe& made) {
+  int ends[2] = {-1, -1};
+  if (pipe(ends) != 0) return false;
+  made.read_end = Descriptor(ends[0]);
+  made.write_end = Descriptor(ends[1]);
+  for (const int fd : ends) fcntl(fd, F_SETFD, FD_CLOEXEC);
+  fcntl(ends[0], F_SETFL, O_NONBLOCK);
+  return true;
+}
+
+/// All that is made before the fork.
+struct Channels {
+  Descriptor socket;
+  Descriptor launcher_socket;
+  Descriptor null_input;
+  Descriptor null_output;
+  Descriptor error_file;
+  Pipe output;
+  Pipe error;
+
+  bool open_all() {
+    int ends[2] = {-1, -1};
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) return false;
+    socket = Descriptor(ends[0]);
+    launcher_socket = Descriptor(ends[1]);
+    for (const int fd : ends) fcntl(fd, F_SETFD, FD_CLOEXEC);
+    null_input = Descriptor(open("/dev/null", O_RDONLY | O_CLOEXEC));
+    null_output = Descriptor(open("/dev/null", O_WRONLY | O_CLOEXEC));
+    error_file = Descriptor(open_anonymous_file());
+    return null_input && null_output && error_file && make_pipe(output) && make_pipe(error);
+  }
+};
+
+class PosixLauncher final : public Launcher {
+ public:
+  PosixLauncher(pid_t pid, SharedState* state, Arena arena, Channels channels)
+      : pid_(pid), state_(state), arena_(arena), channels_(std::move(channels)) {}
+  PosixLauncher(const PosixLauncher&) = delete;
+  PosixLauncher& operator=(const PosixLauncher&) = delete;
+
+  ~PosixLauncher() override {
+    channels_.socket = Descriptor();  // the launcher ends when its socket does
+    while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+    }
+  }
+
+  Result<ProgramId> add_program(const ProgramSpec& spec) override {
+    const Result<std::string> path = find_program(spec.words.at(0));
+    if (!path) return path.error();
+    auto* program = arena_.make<SharedProgram>(1);
+    auto** argv = arena_.make<char*>(spec.words.size() + 1);
+    bool whole = program != nullptr && argv != nullptr;
+    for (std::size_t i = 0; whole && i < spec.words.size(); ++i) {
+      argv[i] = arena_.copy(spec.words[i]);
+      whole = argv[i] != nullptr;
+    }
+    if (whole) {
+      program->argv = argv;
+      program->path = arena_.copy(*path);
+      program->sink = spec.output.sink;
+      program->timeout_ns = spec.timeout ? spec.timeout->count() : 0;
+      whole = program->path != nullptr;
+      if (spec.input.path) whole &= (program->input_path = arena_.copy(*spec.input.path)) != nullptr;
+      if (spec.output.sink == Sink::File) {
+        whole &= (program->output_path = arena_.copy(spec.output.path)) != nullptr;
+      }
+    }
+    if (!whole) return Error{"the commands take more than 64 MB of arguments", "compare fewer at once"};
+    programs_.push_back(program);
+    return static_cast<ProgramId>(programs_.size() - 1);
+  }
+
+  Result<CounterSetId> add_counters(std::span<const CounterRequest> requests) override {
+    if (requests.size() > kMaxCounters) {
+      return Error{"a pass has more than " + std::to_string(kMaxCounters) + " counters", "ask for fewer events"};
+    }
+    auto* set = arena_.make<SharedCounters>(1);
+    auto* copies = arena_.make<CounterRequest>(requests.size());
+    auto* guards = arena_.make<int>(requests.size());
+    auto* descriptors = arena_.make<int>(requests.size());
+    if (set == nullptr || copies == nullptr || guards == nullptr || descriptors == nullptr) {
+      return Error{"no shared memory is left for counters", "ask for fewer events"};
+    }
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+      copies[i] = requests[i];
+      guards[i] = -1;
+      descriptors[i] = -1;
+    }
+    *set = SharedCounters{requests.size(), copies, guards, descriptors};
+    counter_sets_.push_back(set);
+    return static_cast<CounterSetId>(counter_sets_.size() - 1);
+  }
+
+  Result<std::vector<Ended>> run(std::span<const Launch> launches, bool go_on_after_failure,
+                                 const Tick& tick) override {
+    state_->cancel = false;
+    state_->go_on_after_failure = go_on_after_failure;
+    state_->launch_count = launches.size();
+    for (std::size_t i = 0; i < launches.size(); ++i) {
+      const Launch& launch = launches[i];
+      state_->launches[i] = {programs_.at(launch.program),
+                             launch.counters == kNoCounters ? nullptr : counter_sets_.at(launch.counters)};
+    }
+    error_tail_.clear();
+    {
+      const HoldSignals hold;
+      if (!converse(hold, tick)) {
+        return Error{"the launcher process has ended", "it may have been killed from outside; run lauka again"};
+      }
+    }
+    drain();
+    return collect();
+  }
+
+  std::string error_output_end() const override {
+    if (last_sink_ == Sink::Pipe) return last_lines(error_tail_.text());
+    if (last_sink_ != Sink::Null) return "";
+    struct stat file {};
+    if (fstat(channels_.error_file.get(), &file) != 0) return "";
+    std::string text(2 * kEndShown, '\0');
+    const off_t from = file.st_size > off_t{2 * kEndShown} ? file.st_size - off_t{2 * kEndShown} : 0;
+    const ssize_t got = pread(channels_.error_file.get(), text.data(), text.size(), from);
+    text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+    return last_lines(std::move(text));
+  }
+
+ private:
+  /// Wakes the launcher and waits for its answer. False when it is gone.
+  bool converse(const HoldSignals& hold, const Tick& tick) {
+    char byte = 'r';
+    if (write(channels_.socket.get(), &byte, 1) != 1) return false;
+    bool told = false;
+    for (;;) {
+      pollfd fds[] = {{channels_.socket.get(), POLLIN, 0},
+                      {channels_.output.read_end.get(), POLLIN, 0},
+                      {channels_.error.read_end.get(), POLLIN, 0}};
+      if (!told && interrupt() != 0) {
+        state_->cancel = true;
+        kill(pid_, kPokeSignal);
+        told = true;
+      }
+      const int ready = poll_with_mask(fds, 3, tick ? kTickMs : -1, hold.mask_for_waiting());
+      if (ready < 0 && errno != EINTR) return false;
+      if (ready == 0) tick();
+      if (ready <= 0) continue;
+      if ((fds[1].revents | fds[2].revents) != 0) drain();
+      if (fds[0].revents != 0) return read(channels_.socket.get(), &byte, 1) == 1;
+    }
+  }
+
+  void drain() {
+    char bytes[65536];
+    while (read(channels_.output.read_end.get(), bytes, sizeof bytes) > 0) {
+    }
+    for (;;) {
+      const ssize_t got = read(channels_.error.read_end.get(), bytes, sizeof bytes);
+      if (got <= 0) return;
+      error_tail_.add(bytes, static_cast<std::size_t>(got));
+    }
+  }
+
+  std::vector<Ended> collect() {
+    std::vector<Ended> all;
+    all.reserve(state_->ended_count);
+    for (std::size_t i = 0; i < state_->ended_count; ++i) {
+      const SharedEnded& shared = state_->ended[i];
+      const SharedProgram& program = *state_->launches[i].program;
+      last_sink_ = program.sink;
+      Ended ended{outcome_of(shared, program.timeout_ns), shared.usage, std::chrono::nanoseconds(shared.whole_ns), {},
+                  shared.counter_error};
+      const Reading* readings = state_->readings + shared.readings;
+      ended.readings.assign(readings, readings + shared.reading_count);
+      // Those that left the process group are still there; they must not go on burning under the next run.
+      const bool killed = shared.kind == EndKind::TimedOut || shared.kind == EndKind::Stopped ||
+                          shared.kind == EndKind::Cancelled;
+      if (killed && shared.began_ns != 0) kill_descendants(pid_, shared.began_ns);
+      all.push_back(std::move(ended));
+    }
+    return all;
+  }
+
+  pid_t pid_;
+  SharedState* state_;
+  Arena arena_;
+  Channels channels_;
+  std::vector<const SharedProgram*> programs_;
+  std::vector<SharedCounters*> counter_sets_;
+  Sink last_sink_ = Sink::Null;
+  Tail error_tail_;
+};
+
+bool is_ignored(int signal_number) {
+  struct sigaction action {};
+  return sigaction(signal_number, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+/// A descriptor that lauka opens must never be taken for standard input, output or error.
+void fill_standard_descriptors() {
+  int fd = 0;
+  do {
+    fd = open("/dev/null", O_RDWR);
+  } while (fd >= 0 && fd <= STDERR_FILENO);
+  if (fd >= 0) close(fd);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Launcher>> start_launcher(const LinuxCalls* counters) {
+  fill_standard_descriptors();
+  Channels channels;
+  if (!channels.open_all()) return system_error("lauka cannot open its channels to the launcher process");
+  const std::size_t bytes = sizeof(SharedState) + kArenaBytes;
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) return system_error("lauka cannot reserve shared memory");
+
+  LauncherSetup setup;
+  // Not value-initialised: zeroing would make every page resident, and fresh shared memory is zero already.
+  setup.state = static_cast<SharedState*>(memory);
+  setup.counters = counters;
+  setup.started_with.ignored_child = is_ignored(SIGCHLD);
+  setup.started_with.ignored_poke = is_ignored(kPokeSignal);
+  setup.started_with.ignored_alarm = is_ignored(SIGALRM);
+  setup.parent = getpid();
+  setup.socket = channels.launcher_socket.get();
+  setup.null_input = channels.null_input.get();
+  setup.null_output = channels.null_output.get();
+  setup.error_file = channels.error_file.get();
+  setup.output_pipe = channels.output.write_end.get();
+  setup.error_pipe = channels.error.write_end.get();
+
+  sigset_t all;
+  sigfillset(&all);
+  sigprocmask(SIG_SETMASK, &all, &setup.started_with.mask);
+  const pid_t pid = fork();
+  if (pid == 0) {
+    close(channels.socket.get());  // else the launcher would never see it end
+    serve_as_launcher(setup);
+  }
+  const int fork_error = errno;
+  sigprocmask(SIG_SETMASK, &setup.started_with.mask, nullptr);
+  if (pid < 0) {
+    errno = fork_error;
+    return system_error("lauka cannot start its launcher process");
+  }
+  signal(SIGCHLD, SIG_DFL);  // the launcher's end is to be seen, whatever lauka's parent ignored
+  channels.launcher_socket = Descriptor();
+  auto* arena = static_cast<std::byte*>(memory) + sizeof(SharedState);
+  return std::unique_ptr<Launcher>(
+      new PosixLauncher(pid, setup.state, Arena(arena, kArenaBytes), std::move(channels)));
+}
+
+}  // namespace lauka::os

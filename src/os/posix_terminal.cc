@@ -1,0 +1,36 @@
+#include <cstdlib>
+#include <string_view>
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "os/terminal.h"
+
+namespace lauka::os {
+namespace {
+
+int descriptor_of(Stream stream) { return stream == Stream::Output ? STDOUT_FILENO : STDERR_FILENO; }
+
+std::string_view variable(const char* name) {
+  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): one thread
+  return value != nullptr ? value : "";
+}
+
+}  // namespace
+
+bool is_terminal(Stream stream) { return isatty(descriptor_of(stream)) == 1; }
+
+std::size_t terminal_width(Stream stream, std::size_t otherwise) {
+  winsize size{};
+  const bool known = ioctl(descriptor_of(stream), TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  return known ? size.ws_col : otherwise;
+}
+
+bool wants_color(Stream stream) {
+  if (!variable("NO_COLOR").empty()) return false;
+  const std::string_view force = variable("CLICOLOR_FORCE");
+  if (!force.empty() && force != "0") return true;
+  return is_terminal(stream) && variable("TERM") != "dumb";
+}
+
+}  // namespace lauka::os

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <cstddef>
+
+namespace lauka::os {
+
+enum class Stream : unsigned char { Output, Error };
+
+bool is_terminal(Stream stream);
+
+/// Columns of the terminal; `otherwise` where it is none or does not say.
+std::size_t terminal_width(Stream stream, std::size_t otherwise);
+
+/// Whether colours are wanted where the user did not say: NO_COLOR, then CLICOLOR_FORCE, then whether it is a terminal that
+/// can (TERM is not "dumb").
+bool wants_color(Stream stream);
+
+}  // namespace lauka::os

@@ -1,0 +1,79 @@
+#include "plan/plan.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <string_view>
+
+namespace lauka {
+
+namespace {
+
+bool is_time(std::string_view name) {
+  return name.ends_with("_time");
+}
+
+Shown shown_by(MetricSelection selection, const BuiltInMetric& metric) {
+  switch (selection) {
+    case MetricSelection::Default:
+      return metric.shown;
+    case MetricSelection::Time:
+      return is_time(metric.name) ? Shown::Always : Shown::Verbose;
+    case MetricSelection::All:
+      break;
+  }
+  return Shown::Always;
+}
+
+std::optional<std::size_t> find_event(const EventSet& set, std::string_view name) {
+  const auto found = std::find_if(set.events.begin(), set.events.end(),
+                                  [&](const Event& event) { return event.name == name; });
+  if (found == set.events.end()) {
+    return std::nullopt;
+  }
+  return static_cast<std::size_t>(found - set.events.begin());
+}
+
+/// Whether one pass, and so one run, counts both.
+bool are_counted_together(const EventSet& set, std::size_t a, std::size_t b) {
+  const auto has = [](const Pass& pass, std::size_t event) {
+    return std::find(pass.events.begin(), pass.events.end(), event) != pass.events.end();
+  };
+  return std::any_of(set.passes.begin(), set.passes.end(),
+                     [&](const Pass& pass) { return has(pass, a) && has(pass, b); });
+}
+
+}  // namespace
+
+std::vector<Metric> metrics_of(const EventSet& events, MetricSelection selection,
+                               bool events_were_asked_for) {
+  std::vector<Metric> metrics;
+  metrics.reserve(kBuiltInMetrics.size() + events.events.size() + 1);
+  for (const BuiltInMetric& metric : kBuiltInMetrics) {
+    metrics.push_back(Metric{.name = std::string(metric.name),
+                             .unit = metric.unit,
+                             .better = Better::Less,
+                             .shown = shown_by(selection, metric),
+                             .source = metric.read});
+  }
+  const Shown shown =
+      selection == MetricSelection::Time && !events_were_asked_for ? Shown::Verbose : Shown::Always;
+  for (std::size_t i = 0; i < events.events.size(); ++i) {
+    metrics.push_back(Metric{.name = events.events[i].name,
+                             .unit = Unit::Count,
+                             .better = Better::Less,
+                             .shown = shown,
+                             .source = CountedEvent{i}});
+  }
+  const auto instructions = find_event(events, "instructions");
+  const auto cycles = find_event(events, "cycles");
+  if (instructions && cycles && are_counted_together(events, *instructions, *cycles)) {
+    metrics.push_back(Metric{.name = "ipc",
+                             .unit = Unit::Ratio,
+                             .better = Better::More,
+                             .shown = shown,
+                             .source = EventRatio{*instructions, *cycles}});
+  }
+  return metrics;
+}
+
+}  // namespace lauka

@@ -1,0 +1,92 @@
+#include "report/csv.h"
+
+#include "report/format.h"
+
+#include <optional>
+#include <string_view>
+
+#include <fmt/format.h>
+
+namespace lauka::report {
+
+namespace {
+
+std::string_view unit_name(Unit unit) {
+  switch (unit) {
+    case Unit::Seconds:
+      return "s";
+    case Unit::Bytes:
+      return "B";
+    case Unit::Ratio:
+      return "ratio";
+    case Unit::Count:
+      break;
+  }
+  return "1";
+}
+
+/// RFC 4180: a field with a comma, a quote or a line break stands in quotes; quotes are doubled.
+std::string field(std::string_view text) {
+  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"') quoted += '"';
+    quoted += c;
+  }
+  return quoted + "\"";
+}
+
+std::string number(std::optional<double> value) {
+  return value ? full_precision(*value) : "";
+}
+
+/// mean, stddev, median, min, max, outliers.
+std::string summary_fields(const MetricResult& row) {
+  if (!row.summary) return fmt::format(",,,,{},", number(row.at_most));
+  const stats::Summary& s = *row.summary;
+  return fmt::format("{},{},{},{},{},{}", number(s.mean), number(s.stddev), number(s.median),
+                     number(s.min), number(s.max), s.outliers);
+}
+
+/// delta_percent, delta_low_percent, delta_high_percent.
+std::string delta_fields(const std::optional<stats::Delta>& delta) {
+  if (!delta || !delta->change) return ",,";
+  const double change = *delta->change;
+  if (!delta->half_width) return fmt::format("{},,", number(100 * change));
+  const double half = *delta->half_width;
+  return fmt::format("{},{},{}", number(100 * change), number(100 * (change - half)),
+                     number(100 * (change + half)));
+}
+
+}  // namespace
+
+std::string summary_csv(const Results& results) {
+  std::string csv =
+      "command,metric,unit,runs,mean,stddev,median,min,max,outliers,"
+      "delta_percent,delta_low_percent,delta_high_percent\n";
+  for (const CommandResult& command : results.commands) {
+    for (const MetricResult& row : command.rows) {
+      const Metric& metric = results.metrics[row.metric];
+      csv += fmt::format("{},{},{},{},{},{}\n", field(command.name), field(metric.name),
+                         unit_name(metric.unit), row.runs, summary_fields(row),
+                         delta_fields(row.delta));
+    }
+  }
+  return csv;
+}
+
+std::string runs_csv(const Results& results) {
+  std::string csv = "command,run,round,pass,status";
+  for (const Metric& metric : results.metrics) csv += "," + field(metric.name);
+  csv += "\n";
+  std::size_t run = 0;
+  for (const RunRow& row : results.runs) {
+    csv += fmt::format("{},{},{},{},{}", field(results.commands[row.command].name), ++run,
+                       row.round + 1, row.pass + 1, row.status);
+    for (const auto& value : row.values) csv += "," + number(value);
+    csv += "\n";
+  }
+  return csv;
+}
+
+}  // namespace lauka::report

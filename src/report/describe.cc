@@ -1,0 +1,108 @@
+#include "report/describe.h"
+
+#include "report/format.h"
+
+#include <cerrno>
+#include <csignal>
+#include <string_view>
+#include <system_error>
+
+#include <fmt/format.h>
+
+namespace lauka::report {
+
+namespace {
+
+struct NamedSignal {
+  int number;
+  std::string_view name;
+};
+
+/// Our own names, not strsignal's: those are sentences, differ between systems and are translated.
+constexpr NamedSignal kSignals[] = {
+    {SIGABRT, "SIGABRT"},     {SIGALRM, "SIGALRM"},     {SIGBUS, "SIGBUS"},   {SIGCHLD, "SIGCHLD"},
+    {SIGCONT, "SIGCONT"},     {SIGFPE, "SIGFPE"},       {SIGHUP, "SIGHUP"},   {SIGILL, "SIGILL"},
+    {SIGINT, "SIGINT"},       {SIGIO, "SIGIO"},         {SIGKILL, "SIGKILL"}, {SIGPIPE, "SIGPIPE"},
+    {SIGPROF, "SIGPROF"},     {SIGQUIT, "SIGQUIT"},     {SIGSEGV, "SIGSEGV"}, {SIGSTOP, "SIGSTOP"},
+    {SIGSYS, "SIGSYS"},       {SIGTERM, "SIGTERM"},     {SIGTRAP, "SIGTRAP"}, {SIGTSTP, "SIGTSTP"},
+    {SIGTTIN, "SIGTTIN"},     {SIGTTOU, "SIGTTOU"},     {SIGURG, "SIGURG"},   {SIGUSR1, "SIGUSR1"},
+    {SIGUSR2, "SIGUSR2"},     {SIGVTALRM, "SIGVTALRM"}, {SIGXCPU, "SIGXCPU"}, {SIGXFSZ, "SIGXFSZ"},
+    {SIGWINCH, "SIGWINCH"},
+#ifdef SIGPWR
+    {SIGPWR, "SIGPWR"},
+#endif
+#ifdef SIGSTKFLT
+    {SIGSTKFLT, "SIGSTKFLT"},
+#endif
+#ifdef SIGEMT
+    {SIGEMT, "SIGEMT"},
+#endif
+#ifdef SIGINFO
+    {SIGINFO, "SIGINFO"},
+#endif
+};
+
+std::string_view trouble_with(LaunchStep step) {
+  switch (step) {
+    case LaunchStep::OpenInput:
+      return "its input cannot be opened: ";
+    case LaunchStep::OpenOutput:
+      return "its output cannot be opened: ";
+    case LaunchStep::Fork:
+      return "no process can be created: ";
+    case LaunchStep::Prepare:
+      return "its process cannot be set up: ";
+    case LaunchStep::Execute:
+      break;
+  }
+  return "";
+}
+
+struct Teller {
+  std::string operator()(const Exited& end) const {
+    return fmt::format("exited with status {}", end.status);
+  }
+
+  std::string operator()(const Signalled& end) const {
+    return fmt::format("was killed by {}{}", signal_name(end.signal),
+                       end.core_dumped ? " (core dumped)" : "");
+  }
+
+  std::string operator()(const TimedOut& end) const {
+    return fmt::format("took longer than {} and was killed", exact_duration(end.limit));
+  }
+
+  std::string operator()(const Stopped& end) const {
+    const bool terminal = end.signal == SIGTTIN || end.signal == SIGTTOU;
+    return fmt::format("was stopped by {}: {}", signal_name(end.signal),
+                       terminal ? "it wants the terminal, which commands under lauka do not have"
+                                : "nothing would have let it go on, so it was killed");
+  }
+
+  std::string operator()(const NotStarted& end) const {
+    const bool no_format = end.step == LaunchStep::Execute && end.error == ENOEXEC;
+    return fmt::format(
+        "could not be started: {}{}{}", trouble_with(end.step),
+        std::generic_category().message(end.error),
+        no_format ? "; a script needs a first line such as #!/bin/sh, or use -S" : "");
+  }
+
+  std::string operator()(const Cancelled& /*end*/) const {
+    return "was killed because lauka was interrupted";
+  }
+};
+
+}  // namespace
+
+std::string signal_name(int signal) {
+  for (const NamedSignal& named : kSignals) {
+    if (named.number == signal) return std::string(named.name);
+  }
+  return fmt::format("signal {}", signal);
+}
+
+std::string describe(const Outcome& outcome) {
+  return std::visit(Teller{}, outcome);
+}
+
+}  // namespace lauka::report

@@ -1,0 +1,45 @@
+#pragma once
+
+#include "core/metric.h"
+#include "results/results.h"
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace lauka::report {
+
+/// `value` (base units) with its unit and exactly `digits` significant digits (3 or more): "591ms",
+/// "1.00s", "137MB", "2.51G". The unit is chosen after rounding, so 999.9 ms is "1.00s", never
+/// "1000ms". Zero is "0s", "0B" or "0". Times go on from 999s to min, h and d; bytes are decimal;
+/// what lies beyond all units is written as 1.23e+21. Negative numbers begin with U+2212.
+std::string quantity(double value, Unit unit, int digits = 3);
+
+/// Both ends of a range, with the fewest digits (3 to 6) that tell them apart: "136.6MB" and
+/// "137.4MB". Three digits where six do not tell them apart either.
+std::pair<std::string, std::string> range(double low, double high, Unit unit);
+
+/// A delta in percent: "−78.0% ± 0.5%"; "+3.1%" without an interval; "new" where the reference's
+/// mean is 0. One decimal, none where the half width is 10% or more, and as many more (up to 6) as
+/// it takes to show a half width that is not 0 and, of a significant delta, that it is larger than
+/// that.
+std::string delta_text(const stats::Delta& delta);
+
+/// `fraction` in percent with a sign: "+15.0%", "−0.02%"; "0.0%" where the digits are all 0.
+std::string signed_percent(double fraction, int decimals);
+
+/// Decimals of a percentage known to about `half_width` (a fraction).
+int percent_decimals(double half_width);
+
+/// "4.55 ± 0.04": two decimals, fewer where the half width makes them noise, and as many more as it
+/// takes to show the half width to a quarter and to tell the ratio from 1.
+std::string ratio_text(double ratio, std::optional<double> half_width);
+
+/// Exactly what was asked for, in the largest unit that keeps it short: "2s", "1.5s", "500ms".
+std::string exact_duration(std::chrono::nanoseconds duration);
+
+/// The shortest decimal that reads back as the same double: for programs.
+std::string full_precision(double value);
+
+}  // namespace lauka::report

@@ -1,0 +1,33 @@
+#pragma once
+
+#include "core/observer.h"
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string_view>
+
+namespace lauka::report {
+
+/// Where drawn text goes: a terminal's standard error.
+using Sink = std::function<void(std::string_view)>;
+
+/// One line that is drawn over and over, at most ten times a second of Progress::elapsed, and gone
+/// without a trace when the session is over.
+class ProgressBar final : public Observer {
+ public:
+  /// `width`: cells of the terminal; the last one stays empty, lest the terminal wrap.
+  ProgressBar(Sink sink, std::size_t width) : sink_(std::move(sink)), width_(width) {}
+
+  bool wants_progress() const override { return true; }
+  void progress(const Progress& progress) override;
+  void finished() override;
+
+ private:
+  Sink sink_;
+  std::size_t width_;
+  std::optional<std::chrono::nanoseconds> drawn_at_;  ///< none: nothing is on the screen
+};
+
+}  // namespace lauka::report

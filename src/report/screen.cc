@@ -1,0 +1,28 @@
+#include "report/screen.h"
+
+#include "report/gates.h"
+#include "report/table.h"
+
+#include <algorithm>
+
+namespace lauka::report {
+
+std::string screen(const Results& results, const Style& style, bool quiet) {
+  const bool counted = std::any_of(results.commands.begin(), results.commands.end(),
+                                   [](const CommandResult& command) { return command.runs > 0; });
+  if (!counted) return "";
+  std::string text = quiet ? "" : table(results, style);
+  const std::string gates = gate_lines(results, style.color);
+  if (!text.empty() && !gates.empty()) text += "\n";
+  return text + gates;
+}
+
+std::string note_lines(const std::vector<std::string>& notes) {
+  std::string lines;
+  for (auto note = notes.begin(); note != notes.end(); ++note) {
+    if (std::find(notes.begin(), note, *note) == note) lines += "lauka: note: " + *note + "\n";
+  }
+  return lines;
+}
+
+}  // namespace lauka::report

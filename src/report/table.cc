@@ -1,0 +1,245 @@
+#include "report/table.h"
+
+#include "report/ansi.h"
+#include "report/format.h"
+#include "report/width.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace lauka::report {
+
+namespace {
+
+enum Column : std::size_t { kName, kMean, kRange, kOutliers, kDelta, kColumns };
+
+/// What a table looks like at one width. The roomiest has the column widths of the manual's
+/// example.
+struct Layout {
+  std::size_t gap;
+  bool roomy;  ///< columns have a least width
+  bool outlier_percent;
+  bool fine_range;  ///< as many digits as tell the ends apart
+  bool outliers;
+  bool range;
+};
+
+constexpr Layout kLayouts[] = {
+    {4, true, true, true, true, true},     {4, false, true, true, true, true},
+    {3, false, true, true, true, true},    {2, false, true, true, true, true},
+    {2, false, false, true, true, true},   {2, false, false, false, true, true},
+    {2, false, false, false, false, true}, {2, false, false, false, false, false},
+};
+constexpr std::array<std::size_t, kColumns> kRoomyWidths = {24, 14, 17, 8, 0};
+constexpr std::size_t kLeastNameWidth = 8;
+
+struct Row {
+  std::array<std::string, kColumns> cells;
+  Ink delta_ink = Ink::Plain;
+};
+
+/// One benchmark: its column names and its rows.
+struct Block {
+  std::vector<Row> rows;
+  bool has_delta = false;
+};
+
+using Widths = std::array<std::size_t, kColumns>;
+
+std::array<std::string_view, kColumns> titles_of(const Layout& layout) {
+  return {"measurement", "mean ± σ", "min … max", layout.outlier_percent ? "outliers" : "out",
+          "delta"};
+}
+
+bool is_there(std::size_t column, const Layout& layout) {
+  return (column != kOutliers || layout.outliers) && (column != kRange || layout.range);
+}
+
+std::string plural(std::size_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+std::string name_of(const Metric& metric, const MetricResult& row, std::size_t runs) {
+  std::string name = one_line(metric.name);
+  if (!metric.note.empty()) name += " " + metric.note;
+  if (row.runs != runs) name += " (" + plural(row.runs, "run") + ")";
+  return name;
+}
+
+/// σ gets a unit and three digits of its own: beside a mean of 137MB, ±300kB would lose two of its
+/// digits in MB.
+std::string mean_text(const MetricResult& row, Unit unit) {
+  if (row.at_most) return "≤ " + quantity(*row.at_most, unit);
+  if (!row.summary) return "n/a";
+  const std::string mean = quantity(row.summary->mean, unit);
+  if (!row.summary->stddev) return mean;
+  return mean + " ± " + quantity(*row.summary->stddev, unit);
+}
+
+std::string range_text(const stats::Summary& summary, Unit unit, bool fine) {
+  if (!fine) return quantity(summary.min, unit) + " … " + quantity(summary.max, unit);
+  const auto [low, high] = range(summary.min, summary.max, unit);
+  return low + " … " + high;
+}
+
+std::string outliers_text(const stats::Summary& summary, bool with_percent) {
+  if (!with_percent) return fmt::format("{}", summary.outliers);
+  const double percent =
+      100.0 * static_cast<double>(summary.outliers) / static_cast<double>(summary.count);
+  if (summary.outliers > 0 && percent < 0.5) return fmt::format("{} (<1%)", summary.outliers);
+  return fmt::format("{} ({:.0f}%)", summary.outliers, percent);
+}
+
+/// Whether a delta is a gain, a loss, or cannot be called either.
+enum class Worth : unsigned char { Better, Worse, Neutral, Unsure };
+
+Worth worth_of(const stats::Delta& delta, Better better) {
+  if (!delta.significant || !delta.change) return Worth::Unsure;
+  if (better == Better::Neither) return Worth::Neutral;
+  const bool more = *delta.change > 0;
+  return more == (better == Better::More) ? Worth::Better : Worth::Worse;
+}
+
+void set_delta(Row& row, const stats::Delta& delta, Better better) {
+  const Worth worth = worth_of(delta, better);
+  const std::string mark = worth == Worth::Better ? "⚡ " : worth == Worth::Worse ? "💩 " : "   ";
+  row.cells[kDelta] = mark + delta_text(delta);
+  row.delta_ink = worth == Worth::Better   ? Ink::Green
+                  : worth == Worth::Worse  ? Ink::Red
+                  : worth == Worth::Unsure ? Ink::Dim
+                                           : Ink::Plain;
+}
+
+Row row_of(const MetricResult& result, const Metric& metric, std::size_t runs,
+           const Layout& layout) {
+  Row row;
+  row.cells[kName] = name_of(metric, result, runs);
+  row.cells[kMean] = mean_text(result, metric.unit);
+  if (result.summary) {
+    row.cells[kRange] = range_text(*result.summary, metric.unit, layout.fine_range);
+    row.cells[kOutliers] = outliers_text(*result.summary, layout.outlier_percent);
+  }
+  if (result.delta) set_delta(row, *result.delta, metric.better);
+  return row;
+}
+
+Block block_of(const Results& results, std::size_t command, const Style& style,
+               const Layout& layout) {
+  Block block;
+  const CommandResult& result = results.commands[command];
+  for (const MetricResult& row : result.rows) {
+    const Metric& metric = results.metrics[row.metric];
+    if (metric.shown == Shown::Verbose && !style.verbose) continue;
+    block.rows.push_back(row_of(row, metric, result.runs, layout));
+    block.has_delta = block.has_delta || row.delta.has_value();
+  }
+  if (result.runs == 0) block.rows.clear();
+  return block;
+}
+
+Widths widths_of(const std::vector<Block>& blocks, const Layout& layout) {
+  Widths widths{};
+  const auto titles = titles_of(layout);
+  for (std::size_t c = 0; c < kColumns; ++c) {
+    if (c != kDelta) widths[c] = display_width(titles[c]);
+    if (layout.roomy) widths[c] = std::max(widths[c], kRoomyWidths[c]);
+    for (const Block& block : blocks) {
+      for (const Row& row : block.rows) {
+        widths[c] = std::max(widths[c], display_width(row.cells[c]));
+      }
+    }
+  }
+  return widths;
+}
+
+std::size_t line_width(const Widths& widths, const Layout& layout) {
+  std::size_t total = widths[kName];
+  for (std::size_t c = kMean; c < kColumns; ++c) {
+    if (is_there(c, layout) && widths[c] > 0) total += layout.gap + widths[c];
+  }
+  return total;
+}
+
+/// All benchmarks at the first layout that fits into `width`.
+struct Fitted {
+  const Layout* layout = nullptr;
+  std::vector<Block> blocks;
+  Widths widths;
+};
+
+Fitted fit(const Results& results, const Style& style) {
+  Fitted fitted;
+  for (const Layout& layout : kLayouts) {
+    fitted.layout = &layout;
+    fitted.blocks.clear();
+    for (std::size_t c = 0; c < results.commands.size(); ++c) {
+      fitted.blocks.push_back(block_of(results, c, style, layout));
+    }
+    fitted.widths = widths_of(fitted.blocks, layout);
+    if (style.width == 0 || line_width(fitted.widths, layout) <= style.width) return fitted;
+  }
+  const std::size_t excess = line_width(fitted.widths, *fitted.layout) - style.width;
+  std::size_t& name = fitted.widths[kName];
+  name = name > excess + kLeastNameWidth ? name - excess : kLeastNameWidth;
+  return fitted;
+}
+
+/// One line of the table; the spaces after its last column are left away.
+std::string line_of(const std::array<std::string, kColumns>& texts, const Fitted& fitted,
+                    Ink delta_ink, bool color) {
+  std::string line;
+  std::size_t pending = 0;
+  for (std::size_t c = 0; c < kColumns; ++c) {
+    if (!is_there(c, *fitted.layout)) continue;
+    const std::string text = cut_end(texts[c], fitted.widths[c]);
+    if (!text.empty()) {
+      line.append(pending, ' ');
+      line += c == kDelta ? inked(text, delta_ink, color) : text;
+      pending = 0;
+    }
+    pending += fitted.widths[c] - display_width(text) + fitted.layout->gap;
+  }
+  return line;
+}
+
+std::string header_of(const CommandResult& command, std::size_t number, const Style& style) {
+  std::string runs = command.runs == 0 ? "no counted runs" : plural(command.runs, "run");
+  if (command.failed_runs > 0) runs += fmt::format(", {} failed", command.failed_runs);
+  const std::string start = fmt::format("Benchmark {} ({}): ", number, runs);
+  std::string name = one_line(command.name);
+  if (style.width > start.size()) name = cut_middle(name, style.width - start.size());
+  return inked(start + name, Ink::Bold, style.color) + "\n";
+}
+
+std::string text_of(const Block& block, const Fitted& fitted, bool color) {
+  const auto titles = titles_of(*fitted.layout);
+  std::array<std::string, kColumns> head;
+  std::copy(titles.begin(), titles.end(), head.begin());
+  if (!block.has_delta) head[kDelta].clear();
+  std::string text = inked(line_of(head, fitted, Ink::Plain, false), Ink::Bold, color) + "\n";
+  for (const Row& row : block.rows) {
+    text += line_of(row.cells, fitted, row.delta_ink, color) + "\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string table(const Results& results, const Style& style) {
+  const Fitted fitted = fit(results, style);
+  std::string text;
+  for (std::size_t c = 0; c < results.commands.size(); ++c) {
+    if (c > 0) text += "\n";
+    text += header_of(results.commands[c], c + 1, style);
+    if (!fitted.blocks[c].rows.empty()) text += text_of(fitted.blocks[c], fitted, style.color);
+  }
+  const std::string summary = summary_lines(results, style);
+  return summary.empty() ? text : text + "\n" + summary;
+}
+
+}  // namespace lauka::report

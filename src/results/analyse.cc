@@ -1,0 +1,240 @@
+#include "results/analyse.h"
+
+#include "results/values.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <variant>
+
+namespace lauka {
+
+namespace {
+
+/// One metric of one command, in the order run. A session may hold 10,000 runs and memory is to
+/// stay small: only the series of one metric are there at a time.
+struct Series {
+  std::vector<double> values;
+  std::vector<std::uint32_t> rounds;      ///< of the values; ascending
+  std::optional<double> largest_bound{};  ///< some runs' values are known as bounds only
+};
+
+/// How a run that was ended from outside is told to programs: as a shell does.
+int status_of(const Outcome& outcome) {
+  constexpr int kSignalled = 128;
+  constexpr int kKill = 9;  // the same on every system
+  if (const auto* end = std::get_if<Exited>(&outcome)) return end->status;
+  if (const auto* end = std::get_if<Signalled>(&outcome)) return kSignalled + end->signal;
+  if (const auto* end = std::get_if<Stopped>(&outcome)) return kSignalled + end->signal;
+  return kSignalled + kKill;
+}
+
+/// Whether a run enters the statistics. The run that ended the benchmark does not, nor one that was
+/// cut off or never began; other failures do under --ignore-failure.
+bool is_counted(const RunRecord& run, const Plan& plan, const Session& session) {
+  if (run.step.warmup || std::holds_alternative<NotStarted>(run.outcome) ||
+      std::holds_alternative<Cancelled>(run.outcome)) {
+    return false;
+  }
+  if (succeeded(run.outcome)) return true;
+  if (!plan.ignore_failure) return false;
+  const auto* failed = session.cut_short ? std::get_if<RunFailed>(&*session.cut_short) : nullptr;
+  return failed == nullptr || failed->step.warmup || failed->step.command != run.step.command ||
+         failed->step.round != run.step.round;
+}
+
+std::vector<const RunRecord*> counted_runs(const Plan& plan, const Session& session) {
+  std::vector<const RunRecord*> runs;
+  for (const RunRecord& run : session.runs) {
+    if (is_counted(run, plan, session)) runs.push_back(&run);
+  }
+  return runs;
+}
+
+std::vector<Series> series_of(const Metric& metric, const Plan& plan,
+                              const std::vector<const RunRecord*>& runs) {
+  const MetricReader reader(metric, plan.events);
+  std::vector<Series> all(plan.commands.size());
+  for (const RunRecord* run : runs) {
+    Series& series = all[run->step.command];
+    if (const auto value = reader.value(*run)) {
+      series.values.push_back(*value);
+      series.rounds.push_back(run->step.round);
+    } else if (const auto bound = reader.bound(*run)) {
+      series.largest_bound = std::max(series.largest_bound.value_or(0.0), *bound);
+    }
+  }
+  return all;
+}
+
+/// The samples of two commands as the deltas and gates compare them.
+struct Comparison {
+  std::vector<double> reference;
+  std::vector<double> candidate;
+  bool paired = true;
+
+  gate::Evidence evidence() const { return {reference, candidate, paired}; }
+  bool is_empty() const { return reference.empty() || candidate.empty(); }
+
+  stats::Delta delta(double confidence) const {
+    return paired ? stats::paired_delta(reference, candidate, confidence)
+                  : stats::unpaired_delta(reference, candidate, confidence);
+  }
+};
+
+/// Rounds in which both have a value; a bound compares with nothing.
+Comparison compare(const Series& reference, const Series& candidate, bool paired) {
+  Comparison result{{}, {}, paired};
+  if (reference.largest_bound || candidate.largest_bound) return result;
+  if (!paired) {
+    result.reference = reference.values;
+    result.candidate = candidate.values;
+    return result;
+  }
+  std::size_t r = 0;
+  std::size_t c = 0;
+  while (r < reference.rounds.size() && c < candidate.rounds.size()) {
+    if (reference.rounds[r] < candidate.rounds[c]) {
+      ++r;
+    } else if (candidate.rounds[c] < reference.rounds[r]) {
+      ++c;
+    } else {
+      result.reference.push_back(reference.values[r++]);
+      result.candidate.push_back(candidate.values[c++]);
+    }
+  }
+  return result;
+}
+
+MetricResult result_of(std::size_t metric, const Series& series, std::size_t runs) {
+  MetricResult result;
+  result.metric = metric;
+  if (series.largest_bound) {
+    result.runs = runs;
+    result.at_most = series.largest_bound;
+    for (const double value : series.values) result.at_most = std::max(*result.at_most, value);
+    return result;
+  }
+  result.runs = series.values.size();
+  if (!series.values.empty()) result.summary = stats::summarize(series.values);
+  return result;
+}
+
+/// Every gate and candidate, undecided: what has nothing to be decided on stays so.
+std::vector<gate::Verdict> open_verdicts(const Plan& plan) {
+  std::vector<gate::Verdict> verdicts;
+  for (const Condition& condition : plan.gates) {
+    for (std::size_t c = 1; c < plan.commands.size(); ++c) {
+      gate::Verdict verdict;
+      verdict.condition = condition;
+      verdict.candidate = c;
+      verdicts.push_back(verdict);
+    }
+  }
+  return verdicts;
+}
+
+/// Decides the gates on `metric` about `candidate`. The rate of false alarms is divided among all
+/// verdicts of the job.
+void decide_gates(const Metric& metric, std::size_t candidate, const Comparison& comparison,
+                  Results& results) {
+  for (gate::Verdict& verdict : results.verdicts) {
+    if (verdict.candidate != candidate || verdict.condition.metric != metric.name) continue;
+    verdict = gate::decide(verdict.condition, candidate, comparison.evidence(), results.confidence,
+                           results.verdicts.size());
+  }
+}
+
+void analyse_metric(std::size_t metric, const Plan& plan, const std::vector<const RunRecord*>& runs,
+                    Results& results) {
+  const std::vector<Series> series = series_of(plan.metrics[metric], plan, runs);
+  for (std::size_t c = 0; c < series.size(); ++c) {
+    CommandResult& command = results.commands[c];
+    MetricResult row = result_of(metric, series[c], command.runs);
+    if (c > 0) {
+      const Comparison comparison = compare(series.front(), series[c], results.paired);
+      if (!comparison.is_empty()) {
+        row.delta = comparison.delta(results.confidence);
+        decide_gates(plan.metrics[metric], c, comparison, results);
+      }
+    }
+    command.rows.push_back(row);
+  }
+}
+
+/// "A ran X ± Y times faster than B" from the delta of wall time, with rho = 1 + change: X is 1/rho
+/// where rho is below 1, and 1/rho has the half width of rho over rho squared.
+std::optional<Ranking> ranking_of(std::size_t command, const stats::Delta& delta) {
+  if (!delta.change || *delta.change <= -1.0) return std::nullopt;
+  const double rho = 1.0 + *delta.change;
+  Ranking ranking;
+  ranking.command = command;
+  ranking.faster = rho <= 1.0;
+  ranking.ratio = ranking.faster ? 1.0 / rho : rho;
+  ranking.half_width = delta.half_width;
+  if (ranking.half_width && ranking.faster) *ranking.half_width /= rho * rho;
+  ranking.significant = delta.significant;
+  return ranking;
+}
+
+void rank(Results& results) {
+  for (std::size_t c = 1; c < results.commands.size(); ++c) {
+    for (const MetricResult& row : results.commands[c].rows) {
+      if (results.metrics[row.metric].name != "wall_time" || !row.delta) continue;
+      if (const auto ranking = ranking_of(c, *row.delta)) results.rankings.push_back(*ranking);
+    }
+  }
+}
+
+std::vector<RunRow> rows_of(const Plan& plan, const std::vector<const RunRecord*>& runs) {
+  std::vector<MetricReader> readers;
+  readers.reserve(plan.metrics.size());
+  for (const Metric& metric : plan.metrics) readers.emplace_back(metric, plan.events);
+  std::vector<RunRow> rows;
+  rows.reserve(runs.size());
+  for (const RunRecord* run : runs) {
+    RunRow row{run->step.command, run->step.round, run->step.pass, status_of(run->outcome), {}};
+    row.values.reserve(readers.size());
+    for (const MetricReader& reader : readers) row.values.push_back(reader.value(*run));
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+void add_notes(const Plan& plan, Results& results) {
+  const bool has_deltas = !results.rankings.empty();
+  if (!has_deltas || results.paired) return;
+  std::string note = "the order was sequential, so deltas carry the machine's drift";
+  if (!plan.gates.empty()) note += " and gates fail by chance more often than the confidence says";
+  results.notes.push_back(note + "; --order random compares within rounds");
+}
+
+}  // namespace
+
+Results analyse(const Plan& plan, const Session& session, Detail detail) {
+  const std::vector<const RunRecord*> runs = counted_runs(plan, session);
+  Results results;
+  results.metrics = plan.metrics;
+  results.confidence = plan.confidence;
+  results.paired = plan.order != Order::Sequential;
+  results.verdicts = open_verdicts(plan);
+  for (const Command& command : plan.commands) {
+    CommandResult result;
+    result.name = command.name;
+    result.text = command.text;
+    results.commands.push_back(std::move(result));
+  }
+  for (const RunRecord* run : runs) {
+    CommandResult& command = results.commands[run->step.command];
+    ++command.runs;
+    if (!succeeded(run->outcome)) ++command.failed_runs;
+  }
+  for (std::size_t m = 0; m < plan.metrics.size(); ++m) analyse_metric(m, plan, runs, results);
+  rank(results);
+  if (detail == Detail::Runs) results.runs = rows_of(plan, runs);
+  add_notes(plan, results);
+  return results;
+}
+
+}  // namespace lauka

@@ -1,0 +1,61 @@
+#include "results/values.h"
+
+#include <algorithm>
+#include <iterator>
+#include <variant>
+
+namespace lauka {
+
+MetricReader::MetricReader(const Metric& metric, const EventSet& events) {
+  if (const auto* usage = std::get_if<UsageReader>(&metric.source)) {
+    usage_ = *usage;
+    may_be_bound_ = metric.name == kPeakRss;
+  } else if (const auto* counted = std::get_if<CountedEvent>(&metric.source)) {
+    numerator_ = places_of(counted->event, events);
+  } else if (const auto* ratio = std::get_if<EventRatio>(&metric.source)) {
+    is_ratio_ = true;
+    numerator_ = places_of(ratio->numerator, events);
+    denominator_ = places_of(ratio->denominator, events);
+  }
+}
+
+std::optional<double> MetricReader::value(const RunRecord& run) const {
+  if (usage_ != nullptr) {
+    if (bound(run)) return std::nullopt;
+    return usage_(run.usage);
+  }
+  const auto numerator = count(run, numerator_);
+  if (!is_ratio_ || !numerator) return numerator;
+  const auto denominator = count(run, denominator_);
+  if (!denominator || *denominator <= 0) return std::nullopt;
+  return *numerator / *denominator;
+}
+
+std::optional<double> MetricReader::bound(const RunRecord& run) const {
+  if (!may_be_bound_ || run.usage.peak_rss_is_known()) return std::nullopt;
+  return usage_(run.usage);
+}
+
+MetricReader::Places MetricReader::places_of(std::size_t event, const EventSet& events) {
+  Places places;
+  for (const Pass& pass : events.passes) {
+    const auto found = std::find(pass.events.begin(), pass.events.end(), event);
+    if (found == pass.events.end()) {
+      places.emplace_back();
+    } else {
+      places.emplace_back(static_cast<std::size_t>(std::distance(pass.events.begin(), found)));
+    }
+  }
+  return places;
+}
+
+std::optional<double> MetricReader::count(const RunRecord& run, const Places& places) {
+  if (run.step.pass >= places.size()) return std::nullopt;
+  const auto place = places[run.step.pass];
+  if (!place || *place >= run.counts.size()) return std::nullopt;
+  const auto counted = run.counts[*place];
+  if (!counted) return std::nullopt;
+  return static_cast<double>(*counted);
+}
+
+}  // namespace lauka

@@ -1,0 +1,267 @@
+#include "run/runner.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "run/stopping.h"
+
+namespace lauka {
+namespace {
+
+using std::chrono::nanoseconds;
+
+/// Runs that are launched with one request, so that talking to the launcher costs nothing per run; short enough that
+/// interrupts, progress and the stop rule are looked at often.
+constexpr nanoseconds kBatchTime = std::chrono::milliseconds(25);
+
+constexpr double kLongestTold = 1e9;  // seconds; more would overflow nanoseconds, and helps nobody
+
+/// Commands that take turns: all of them, or one under sequential order.
+struct Group {
+  std::uint32_t first = 0;
+  std::uint32_t count = 0;
+};
+
+std::vector<Group> groups_of(const Plan& plan) {
+  const auto count = static_cast<std::uint32_t>(plan.commands.size());
+  if (plan.order != Order::Sequential) return {Group{0, count}};
+  std::vector<Group> groups;
+  for (std::uint32_t i = 0; i < count; ++i) groups.push_back({i, 1});
+  return groups;
+}
+
+/// Mean of what was seen so far.
+struct RunningMean {
+  std::uint64_t count = 0;
+  double mean = 0.0;
+  void add(double value) { mean += (value - mean) / static_cast<double>(++count); }
+};
+
+os::Sink sink_of(OutputKind kind) {
+  switch (kind) {
+    case OutputKind::Pipe:
+      return os::Sink::Pipe;
+    case OutputKind::Inherit:
+      return os::Sink::Inherit;
+    case OutputKind::File:
+      return os::Sink::File;
+    case OutputKind::Null:
+      break;
+  }
+  return os::Sink::Null;
+}
+
+os::ProgramSpec spec_of(const Plan& plan, const Command& command) {
+  os::ProgramSpec spec;
+  spec.words = command.words;
+  if (const auto* file = std::get_if<InputFile>(&plan.input)) spec.input.path = file->path;
+  spec.output = {sink_of(plan.output.kind), plan.output.path};
+  spec.timeout = plan.timeout;
+  return spec;
+}
+
+bool may_fail_with(const std::optional<IgnoreFailure>& ignore, const Outcome& outcome) {
+  if (!ignore) return false;
+  const bool ended = std::holds_alternative<Exited>(outcome) || std::holds_alternative<Signalled>(outcome) ||
+                     std::holds_alternative<TimedOut>(outcome);
+  if (ignore->any) return ended;
+  const auto* exited = std::get_if<Exited>(&outcome);
+  return exited != nullptr &&
+         std::find(ignore->statuses.begin(), ignore->statuses.end(), exited->status) != ignore->statuses.end();
+}
+
+class Runner {
+ public:
+  Runner(const Plan& plan, const Means& means)
+      : plan_(plan), means_(means), whole_time_(plan.commands.size()), wall_time_(plan.commands.size()) {}
+
+  Result<void> prepare() {
+    for (const Command& command : plan_.commands) {
+      const auto id = means_.launcher.add_program(spec_of(plan_, command));
+      if (!id) return id.error();
+      programs_.push_back(*id);
+    }
+    for (std::size_t pass = 0; pass < plan_.events.passes.size(); ++pass) {
+      auto armed = means_.engine.arm(pass, means_.launcher);
+      if (!armed) return armed.error();
+      armed_.push_back(*std::move(armed));
+    }
+    return {};
+  }
+
+  Session run_all() {
+    began_ = means_.clock.now();
+    for (const Group& group : groups_of(plan_)) {
+      if (!run_group(group)) break;
+    }
+    means_.observer.finished();
+    return std::move(session_);
+  }
+
+ private:
+  bool run_group(const Group& group) {
+    group_ = group;
+    spent_ = Spent{0, {}, group.count};
+    for (std::uint64_t done = 0; done < plan_.warmup;) {
+      const std::uint64_t rounds = std::min(plan_.warmup - done, rounds_at_once());
+      if (!run_rounds(static_cast<std::uint32_t>(done), rounds, true)) return false;
+      done += rounds;
+    }
+    while (!is_enough(plan_.stop, spent_)) {
+      const std::uint64_t rounds = std::min(rounds_left(plan_.stop, spent_, round_time()), rounds_at_once());
+      if (!run_rounds(static_cast<std::uint32_t>(spent_.rounds), rounds, false)) return false;
+      spent_.rounds += rounds;
+    }
+    return true;
+  }
+
+  nanoseconds round_time() const {
+    double seconds = 0.0;
+    for (std::uint32_t i = 0; i < group_.count; ++i) seconds += whole_time_[group_.first + i].mean;
+    return nanoseconds(static_cast<std::int64_t>(seconds * 1e9));
+  }
+
+  std::uint64_t rounds_at_once() const {
+    if (whole_time_[group_.first].count == 0) return 1;
+    const auto in_time = kBatchTime / std::max(round_time(), nanoseconds(1));
+    return std::clamp<std::uint64_t>(static_cast<std::uint64_t>(in_time), 1,
+                                     std::max<std::uint64_t>(os::Launcher::kMaxBatch / group_.count, 1));
+  }
+
+  bool run_rounds(std::uint32_t first, std::uint64_t count, bool warmup) {
+    std::vector<Step> steps;
+    for (std::uint32_t round = first; round < first + count; ++round) {
+      for (const Step& step : steps_of_round(plan_, round, warmup)) {
+        if (step.command >= group_.first && step.command < group_.first + group_.count) steps.push_back(step);
+      }
+    }
+    for (std::span<const Step> left = steps; !left.empty();) {
+      const std::span<const Step> batch = left.first(batch_size(left));
+      const std::size_t done = run_batch(batch);
+      if (done == 0) return false;
+      left = left.subspan(done);
+    }
+    return true;
+  }
+
+  std::size_t batch_size(std::span<const Step> steps) const {
+    std::size_t size = std::min(steps.size(), os::Launcher::kMaxBatch);
+    if (!armed_.empty()) size = std::min(size, armed_[steps.front().pass]->runs_at_once());
+    return size;
+  }
+
+  /// How many of `steps` were run; 0 when the session is to end.
+  std::size_t run_batch(std::span<const Step> steps) {
+    std::vector<os::Launch> launches;
+    launches.reserve(steps.size());
+    for (const Step& step : steps) {
+      launches.push_back({programs_[step.command],
+                          armed_.empty() ? os::kNoCounters : armed_[step.pass]->on_launcher()});
+    }
+    batch_began_ = means_.clock.now();
+    tell_progress(steps.front());
+    os::Tick tick;
+    if (means_.observer.wants_progress()) tick = [&] { tell_progress(steps.front()); };
+    const bool go_on = plan_.ignore_failure && plan_.ignore_failure->any;
+    auto all = means_.launcher.run(launches, go_on, tick);
+    if (!all) return cut_short(all.error());
+    for (std::size_t i = 0; i < all->size(); ++i) {
+      if (!take(steps[i], (*all)[i])) return 0;
+    }
+    if (all->empty()) return cut_short(Error{"the launcher ran nothing", ""});
+    if (const int signal = means_.interrupt(); signal != 0) return cut_short(Interrupted{signal});
+    return all->size();
+  }
+
+  std::size_t cut_short(CutShort why) {
+    session_.cut_short = std::move(why);
+    return 0;
+  }
+
+  /// Enters one run into the session. False when it is the last.
+  bool take(const Step& step, const os::Ended& ended) {
+    if (std::holds_alternative<Cancelled>(ended.outcome)) {
+      cut_short(Interrupted{means_.interrupt()});
+      return false;
+    }
+    engine::Counted counted;
+    if (!armed_.empty()) counted = armed_[step.pass]->finish(ended);
+    if (ended.counter_error != 0) {
+      const auto why = counted.missing.value_or(Unavailable{"a counter could not be opened", ""});
+      cut_short(Error{why.why, why.remedy});
+      return false;
+    }
+    if (!succeeded(ended.outcome) && !may_fail_with(plan_.ignore_failure, ended.outcome)) {
+      cut_short(RunFailed{step, ended.outcome, means_.launcher.error_output_end()});
+      return false;
+    }
+    if (counted.missing) note_once(*counted.missing);
+    whole_time_[step.command].add(std::chrono::duration<double>(ended.whole).count());
+    if (step.warmup) return true;
+    spent_.time += ended.whole;
+    wall_time_[step.command].add(static_cast<double>(ended.usage.wall_ns) * 1e-9);
+    session_.runs.push_back({step, ended.outcome, ended.usage, std::move(counted.counts)});
+    return true;
+  }
+
+  void note_once(const Unavailable& missing) {
+    std::string line = missing.remedy.empty() ? missing.why : missing.why + "; " + missing.remedy;
+    auto& notes = session_.notes;
+    if (std::find(notes.begin(), notes.end(), line) == notes.end()) notes.push_back(std::move(line));
+  }
+
+  /// Of this group and, as long as this one takes, of those that follow it.
+  double seconds_left(const Spent& so_far, bool warmup) const {
+    const bool counts_on = warmup || !is_enough(plan_.stop, so_far);
+    const auto rounds = counts_on ? static_cast<double>(rounds_left(plan_.stop, so_far, round_time())) : 0.0;
+    const double group_left = rounds * std::chrono::duration<double>(round_time()).count();
+    const double group_used = std::chrono::duration<double>(so_far.time).count();
+    const std::size_t groups_left =
+        plan_.order == Order::Sequential ? plan_.commands.size() - 1 - group_.first : 0;
+    return group_left + (group_left + group_used) * static_cast<double>(groups_left);
+  }
+
+  void tell_progress(const Step& step) {
+    if (!means_.observer.wants_progress()) return;
+    const nanoseconds now = means_.clock.now();
+    Spent so_far = spent_;
+    if (!step.warmup) so_far.time += now - batch_began_;
+    Progress progress;
+    progress.command = plan_.commands[step.command].name;
+    progress.warmup = step.warmup;
+    progress.elapsed = now - began_;
+    if (whole_time_[step.command].count > 0) {
+      const double elapsed = std::chrono::duration<double>(progress.elapsed).count();
+      const double left = std::min(seconds_left(so_far, step.warmup), kLongestTold);
+      progress.remaining = nanoseconds(static_cast<std::int64_t>(left * 1e9));
+      progress.done = elapsed + left > 0.0 ? elapsed / (elapsed + left) : 0.0;
+    }
+    if (wall_time_[step.command].count > 0) progress.mean_wall_seconds = wall_time_[step.command].mean;
+    means_.observer.progress(progress);
+  }
+
+  const Plan& plan_;
+  const Means& means_;
+  std::vector<os::ProgramId> programs_;
+  std::vector<std::unique_ptr<engine::Counting>> armed_;  // one per pass
+  std::vector<RunningMean> whole_time_;                   // seconds, by command, warm-up runs included
+  std::vector<RunningMean> wall_time_;
+  Session session_;
+  Group group_;
+  Spent spent_;
+  nanoseconds began_{};
+  nanoseconds batch_began_{};
+};
+
+}  // namespace
+
+Result<Session> carry_out(const Plan& plan, const Means& means) {
+  Runner runner(plan, means);
+  if (auto prepared = runner.prepare(); !prepared) return prepared.error();
+  return runner.run_all();
+}
+
+}  // namespace lauka

@@ -1,0 +1,64 @@
+// The only file that includes Boost.Accumulators. Its ready-made variances divide by n, and the
+// lazy one of 2.5e15 + {1, 2, 3} is 0; so whatever is summed here is a deviation, never a sample,
+// and the variance is put together from the sums.
+
+#include "stats/moments.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <boost/accumulators/accumulators.hpp>
+#include <boost/accumulators/statistics/count.hpp>
+#include <boost/accumulators/statistics/max.hpp>
+#include <boost/accumulators/statistics/mean.hpp>
+#include <boost/accumulators/statistics/min.hpp>
+#include <boost/accumulators/statistics/moment.hpp>
+#include <boost/accumulators/statistics/stats.hpp>
+#include <boost/accumulators/statistics/sum.hpp>
+
+namespace lauka::stats {
+
+namespace {
+
+namespace ba = boost::accumulators;
+
+using Extent = ba::accumulator_set<double, ba::stats<ba::tag::count, ba::tag::min, ba::tag::max>>;
+using RunningMean = ba::accumulator_set<double, ba::stats<ba::tag::immediate_mean>>;
+using Deviations = ba::accumulator_set<double, ba::stats<ba::tag::sum, ba::tag::moment<2>>>;
+
+}  // namespace
+
+double Moments::deviation() const {
+  return std::sqrt(variance.value_or(0.0));
+}
+
+Moments moments(std::span<const double> samples) {
+  // The running mean (Welford's) is taken from the first sample on: that of equal samples is exact.
+  const double first = samples.front();
+  Extent extent;
+  RunningMean from_first;
+  for (const double sample : samples) {
+    extent(sample);
+    from_first(sample - first);
+  }
+  const double rough_mean = first + ba::mean(from_first);
+
+  Deviations deviations;
+  for (const double sample : samples) {
+    deviations(sample - rough_mean);
+  }
+  const auto count = static_cast<double>(samples.size());
+  const double sum = ba::sum(deviations);
+  const double sum_of_squares = ba::moment<2>(deviations) * count;
+
+  Moments result{.count = ba::count(extent),
+                 .mean = rough_mean + sum / count,
+                 .min = (ba::min)(extent),
+                 .max = (ba::max)(extent)};
+  if (samples.size() > 1) {
+    result.variance = std::max(0.0, (sum_of_squares - sum * sum / count) / (count - 1.0));
+  }
+  return result;
+}
+
+}  // namespace lauka::stats

@@ -1,0 +1,302 @@
+#include "cli/parse.h"
+
+#include "cli/option_table.h"
+
+#include <chrono>
+#include <initializer_list>
+#include <set>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+namespace lauka::cli {
+
+namespace {
+
+using Words = std::vector<std::string>;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+Result<Options> read(const Words& words) {
+  std::vector<const char*> argv = {"lauka"};
+  for (const std::string& word : words) {
+    argv.push_back(word.c_str());
+  }
+  return parse(static_cast<int>(argv.size()), argv.data());
+}
+
+/// The options, of a command line that must be right.
+Options options(const Words& words) {
+  auto read_options = read(words);
+  if (!read_options) {
+    FAIL("refused: " << read_options.error().line());
+  }
+  return *std::move(read_options);
+}
+
+/// With a command after the words that are tried.
+Options with(Words words) {
+  words.insert(words.end(), {"--", "./old"});
+  return options(words);
+}
+
+std::string filter_of(const Words& words) {
+  return std::get<ListEvents>(options(words).inquiry.value()).filter;
+}
+
+}  // namespace
+
+TEST_CASE("commands are the words that are no options, before, between and after these") {
+  CHECK(options({"./old", "./new -O2"}).commands == Words{"./old", "./new -O2"});
+  CHECK(options({"--", "./old", "./new -O2"}).commands == Words{"./old", "./new -O2"});
+  CHECK(options({"-r", "5", "./old", "-q", "./new"}).commands == Words{"./old", "./new"});
+  const Options after = options({"./old", "./new", "-r", "5"});
+  CHECK(after.commands == Words{"./old", "./new"});
+  CHECK(after.runs == 5);
+}
+
+TEST_CASE("after -- everything is a command") {
+  CHECK(options({"--", "-x", "--help", "--", "-r"}).commands == Words{"-x", "--help", "--", "-r"});
+  CHECK(options({"./old", "--", "--runs"}).commands == Words{"./old", "--runs"});
+}
+
+TEST_CASE("without options the defaults are those of the contract") {
+  const Options o = options({"./old"});
+  CHECK_FALSE(o.inquiry.has_value());
+  CHECK_FALSE(o.runs.has_value());
+  CHECK(o.min_runs == 10);
+  CHECK_FALSE(o.max_runs.has_value());
+  CHECK(o.duration == seconds(5));
+  CHECK(o.warmup == 1);
+  CHECK_FALSE(o.order.has_value());
+  CHECK_FALSE(o.seed.has_value());
+  CHECK_FALSE(o.timeout.has_value());
+  CHECK_FALSE(o.shell.has_value());
+  CHECK_FALSE(o.ignore_failure.has_value());
+  CHECK(std::holds_alternative<InputNull>(o.input));
+  CHECK(o.output.kind == OutputKind::Null);
+  CHECK(o.metrics == MetricSelection::Default);
+  CHECK(o.events.empty());
+  CHECK(o.engine == EngineChoice::Auto);
+  CHECK_FALSE(o.user_only);
+  CHECK_FALSE(o.single_pass);
+  CHECK(o.gates.empty());
+  CHECK(o.confidence == 0.95);
+  CHECK_FALSE(o.export_csv.has_value());
+  CHECK_FALSE(o.export_runs.has_value());
+  CHECK(o.color == ColorChoice::Auto);
+  CHECK(o.verbosity == Verbosity::Normal);
+  CHECK(o.progress);
+}
+
+TEST_CASE("the number of runs: -r, -m, -M, -d, -w") {
+  CHECK(with({"-r", "7"}).runs == 7);
+  CHECK(with({"--runs", "1"}).runs == 1);
+  CHECK(with({"--runs=1000000000"}).runs == 1'000'000'000);
+  CHECK(with({"-m", "3"}).min_runs == 3);
+  CHECK(with({"--min-runs", "3"}).min_runs == 3);
+  CHECK(with({"-M", "30"}).max_runs == 30);
+  CHECK(with({"--max-runs", "30"}).max_runs == 30);
+  CHECK(with({"-d", "500ms"}).duration == milliseconds(500));
+  CHECK(with({"--duration", "2m"}).duration == seconds(120));
+  CHECK(with({"-w", "0"}).warmup == 0);
+  CHECK(with({"--warmup", "4"}).warmup == 4);
+}
+
+TEST_CASE("--max-runs alone lowers the least number of runs, as far as it must") {
+  CHECK(with({"-M", "4"}).min_runs == 4);
+  CHECK(with({"-M", "11"}).min_runs == 10);
+  CHECK(with({"-m", "4", "-M", "4"}).min_runs == 4);
+}
+
+TEST_CASE("the order of runs: --order, --seed, --timeout") {
+  CHECK(with({"--order", "random"}).order == Order::Random);
+  CHECK(with({"--order", "interleaved"}).order == Order::Interleaved);
+  CHECK(with({"--order=sequential"}).order == Order::Sequential);
+  CHECK(with({"--seed", "0"}).seed == 0);
+  CHECK(with({"--seed", "18446744073709551615"}).seed == 18'446'744'073'709'551'615U);
+  CHECK(with({"--timeout", "1.5"}).timeout == milliseconds(1500));
+}
+
+TEST_CASE("names go to the commands in order") {
+  const Options o = options({"-n", "a", "./old", "--command-name", "b", "./new"});
+  CHECK(o.commands == Words{"./old", "./new"});
+  CHECK(o.names == Words{"a", "b"});
+  CHECK(with({"-n", "-fast"}).names == Words{"-fast"});
+}
+
+TEST_CASE("--reference comes first and does not shift the names of the others") {
+  const Options o = options({"./new", "-n", "new", "--reference", "./old -x"});
+  CHECK(o.commands == Words{"./old -x", "./new"});
+  CHECK(o.names == Words{"", "new"});
+  const Options named =
+      options({"--reference", "./old", "--reference-name", "old", "./new", "./newer"});
+  CHECK(named.commands == Words{"./old", "./new", "./newer"});
+  CHECK(named.names == Words{"old"});
+  CHECK(options({"--reference", "./old"}).commands == Words{"./old"});
+}
+
+TEST_CASE("a shell is split into words; of --shell, -S and -N the last counts") {
+  CHECK(with({"--shell", "bash --norc"}).shell.value().words == Words{"bash", "--norc"});
+  CHECK(with({"--shell", "default"}).shell.value().words == Words{"sh"});
+  CHECK(with({"-S"}).shell.value().words == Words{"sh"});
+  CHECK_FALSE(with({"-S", "--shell", "none"}).shell.has_value());
+  CHECK_FALSE(with({"--shell=zsh", "-N"}).shell.has_value());
+  CHECK(with({"-NS"}).shell.value().words == Words{"sh"});
+}
+
+TEST_CASE("--ignore-failure takes statuses in its own word only, never the next command") {
+  CHECK(options({"-i", "./old"}).commands == Words{"./old"});
+  CHECK(options({"-i", "./old"}).ignore_failure.value().any);
+  CHECK(options({"--ignore-failure", "./old"}).commands == Words{"./old"});
+  CHECK(options({"./old", "--ignore-failure"}).ignore_failure.value().any);
+  CHECK(with({"--ignore-failure"}).ignore_failure.value().any);
+  for (const char* word : {"--ignore-failure=1,255", "-i1,255", "-i=1,255", "-qi1,255"}) {
+    CAPTURE(word);
+    const IgnoreFailure some = with({word}).ignore_failure.value();
+    CHECK_FALSE(some.any);
+    CHECK(some.statuses == std::vector<int>{1, 255});
+  }
+  CHECK(with({"-i3", "-i"}).ignore_failure.value().any);
+}
+
+TEST_CASE("input and output: --input, --output, --show-output") {
+  CHECK(std::get<InputFile>(with({"--input", "a.txt"}).input).path == "a.txt");
+  CHECK(std::holds_alternative<InputNull>(with({"--input", "a.txt", "--input", "null"}).input));
+  CHECK(with({"--output", "null"}).output.kind == OutputKind::Null);
+  CHECK(with({"--output", "pipe"}).output.kind == OutputKind::Pipe);
+  CHECK(with({"--output", "inherit"}).output.kind == OutputKind::Inherit);
+  CHECK(with({"--show-output"}).output.kind == OutputKind::Inherit);
+  const OutputChoice file = with({"--show-output", "--output", "./pipe"}).output;
+  CHECK(file.kind == OutputKind::File);
+  CHECK(file.path == "./pipe");
+}
+
+TEST_CASE("events add up without duplicates, and a comma between slashes is the event's own") {
+  CHECK(with({"-e", "cycles,instructions", "--event=cycles,page-faults"}).events ==
+        Words{"cycles", "instructions", "page-faults"});
+  CHECK(with({"-e", "cpu/event=0x3c,umask=0x1/,r01c2"}).events ==
+        Words{"cpu/event=0x3c,umask=0x1/", "r01c2"});
+}
+
+TEST_CASE("what is measured: --engine, --user-only, --single-pass, --metrics") {
+  CHECK(with({"--engine", "auto"}).engine == EngineChoice::Auto);
+  CHECK(with({"--engine", "perf"}).engine == EngineChoice::Perf);
+  CHECK(with({"--engine", "none"}).engine == EngineChoice::None);
+  CHECK(with({"--user-only"}).user_only);
+  CHECK(with({"--single-pass"}).single_pass);
+  CHECK(with({"--metrics", "default"}).metrics == MetricSelection::Default);
+  CHECK(with({"--metrics", "time"}).metrics == MetricSelection::Time);
+  CHECK(with({"--metrics", "all"}).metrics == MetricSelection::All);
+}
+
+TEST_CASE("-l takes its text in the same word or the next one") {
+  CHECK(filter_of({"-l"}).empty());
+  CHECK(filter_of({"--list-events"}).empty());
+  for (const Words& words :
+       {Words{"-l", "cache"}, Words{"-lcache"}, Words{"-l=cache"}, Words{"--list-events=cache"},
+        Words{"--list-events", "cache"}, Words{"-l", "-q", "cache"}, Words{"-ql", "cache"}}) {
+    CHECK(filter_of(words) == "cache");
+  }
+}
+
+TEST_CASE("--fail-if-slower is a gate on wall time, with a percentage in its own word or without") {
+  const auto limit = [](const Words& words) {
+    const Options o = options(words);
+    CHECK(o.commands == Words{"./old", "./new"});
+    REQUIRE(o.gates.size() == 1);
+    CHECK(o.gates.front().metric == "wall_time");
+    return o.gates.front().limit_percent;
+  };
+  CHECK(limit({"--fail-if-slower", "./old", "./new"}) == 0.0);
+  CHECK(limit({"--fail-if-slower", "--", "./old", "./new"}) == 0.0);
+  CHECK(limit({"./old", "./new", "--fail-if-slower"}) == 0.0);
+  CHECK(limit({"--fail-if-slower=5", "./old", "./new"}) == 5.0);
+  CHECK(limit({"--fail-if-slower=2.5%", "./old", "./new"}) == 2.5);
+  CHECK(limit({"--fail-if-slower=-99.9", "./old", "./new"}) == -99.9);
+  CHECK(limit({"--fail-if-slower=5", "--fail-if-slower=3", "./old", "./new"}) == 3.0);
+}
+
+TEST_CASE("--confidence is a percentage, kept as a fraction") {
+  CHECK(with({"--confidence", "99"}).confidence == doctest::Approx(0.99).epsilon(1e-15));
+  CHECK(with({"--confidence=50%"}).confidence == 0.5);
+}
+
+TEST_CASE("output: --export-csv, --export-runs, --color, -q, -v, --no-progress") {
+  CHECK(with({"--export-csv", "-"}).export_csv == "-");
+  CHECK(with({"--export-runs=r.csv"}).export_runs == "r.csv");
+  CHECK(with({"--color", "auto"}).color == ColorChoice::Auto);
+  CHECK(with({"--color", "always"}).color == ColorChoice::Always);
+  CHECK(with({"--color", "never"}).color == ColorChoice::Never);
+  CHECK(with({"-v", "-q"}).verbosity == Verbosity::Quiet);
+  CHECK(with({"--quiet", "--verbose"}).verbosity == Verbosity::Verbose);
+  CHECK_FALSE(with({"--no-progress"}).progress);
+}
+
+TEST_CASE("help and version are answered without a command, whatever follows") {
+  for (const char* word : {"-h", "--help"}) {
+    CHECK(std::holds_alternative<ShowHelp>(options({word, "--bogus"}).inquiry.value()));
+    CHECK(std::holds_alternative<ShowHelp>(options({"./old", word}).inquiry.value()));
+  }
+  CHECK(std::holds_alternative<ShowVersion>(options({"-V"}).inquiry.value()));
+  CHECK(std::holds_alternative<ShowVersion>(options({"--version", "-h"}).inquiry.value()));
+}
+
+TEST_CASE("letters combine, and the last one's value may follow with or without =") {
+  for (const Words& words : {Words{"-iqr10"}, Words{"-iqr", "10"}, Words{"-iqr=10"}}) {
+    const Options o = with(words);
+    CHECK(o.ignore_failure.value().any);
+    CHECK(o.verbosity == Verbosity::Quiet);
+    CHECK(o.runs == 10);
+  }
+  CHECK(with({"-n=a"}).names == Words{"a"});
+  CHECK(with({"-nr5"}).names == Words{"r5"});
+}
+
+TEST_CASE("of an option given twice the last counts") {
+  CHECK(with({"-r", "5", "--runs", "6", "-r7"}).runs == 7);
+  CHECK(with({"--color", "never", "--color", "always"}).color == ColorChoice::Always);
+}
+
+TEST_CASE("every option of the table is understood by its name and by its letter") {
+  for (const OptionInfo& option : option_table()) {
+    CAPTURE(option.spelling());
+    std::string value;
+    if (option.takes != Takes::Nothing) {
+      // The first of the choices, or something that suits any other option that takes one.
+      value = option.value.find('|') == std::string_view::npos
+                  ? "99"
+                  : std::string(option.value.substr(0, option.value.find('|')));
+    }
+    Words words = {"--reference", "./older", "./old"};  // for --reference-name
+    if (!option.name.empty()) {
+      words.push_back(option.spelling() + (value.empty() ? "" : "=" + value));
+      CHECK_MESSAGE(read(option.name == "list-events" ? Words{words.back()} : words).has_value(),
+                    words.back());
+      words.pop_back();
+    }
+    if (option.letter != '\0') {
+      words.push_back(std::string{'-', option.letter} + value);
+      CHECK_MESSAGE(read(option.letter == 'l' ? Words{words.back()} : words).has_value(),
+                    words.back());
+    }
+  }
+}
+
+TEST_CASE("no name and no letter is in the table twice, and its groups are whole") {
+  std::set<std::string> seen;
+  Group group = Group::Runs;
+  for (const OptionInfo& option : option_table()) {
+    CAPTURE(option.spelling());
+    CHECK((option.name.empty() || seen.insert(std::string(option.name)).second));
+    CHECK((option.letter == '\0' || seen.insert(std::string{option.letter}).second));
+    CHECK((option.takes == Takes::Nothing) == option.value.empty());
+    CHECK(option.group >= group);
+    group = option.group;
+  }
+  CHECK(seen.size() == 32 + 15);  // names and letters, counted in the contract's tables
+}
+
+}  // namespace lauka::cli

@@ -1,0 +1,205 @@
+#include "cli/parse.h"
+
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+namespace lauka::cli {
+
+namespace {
+
+using Words = std::vector<std::string>;
+
+/// The line that refuses these words, before a command that is fine.
+std::string line_without_command(const Words& words) {
+  std::vector<const char*> argv = {"lauka"};
+  for (const std::string& word : words) {
+    argv.push_back(word.c_str());
+  }
+  const auto options = parse(static_cast<int>(argv.size()), argv.data());
+  return options ? "accepted" : options.error().line();
+}
+
+std::string line(Words words) {
+  words.insert(words.end(), {"./old"});
+  return line_without_command(words);
+}
+
+}  // namespace
+
+TEST_CASE("an unknown option is named, with the one that was meant") {
+  CHECK(line({"--rusn", "3"}) ==
+        "unknown option '--rusn'; did you mean --runs? lauka --help lists the options");
+  CHECK(line({"--rnus=3"}) ==
+        "unknown option '--rnus'; did you mean --runs? lauka --help lists the options");
+  CHECK(line({"-runs", "3"}) ==
+        "unknown option '-runs'; did you mean --runs? lauka --help lists the options");
+  CHECK(line({"--xyzzy"}) == "unknown option '--xyzzy'; lauka --help lists the options");
+  CHECK(line({"-x"}) == "unknown option '-x'; lauka --help lists the options");
+  CHECK(line({"-5"}) == "unknown option '-5'; lauka --help lists the options");
+  CHECK(line({"-qx"}) == "unknown option '-x' in '-qx'; lauka --help lists the options");
+  CHECK(line({"-iq3"}) == "unknown option '-3' in '-iq3'; lauka --help lists the options");
+  CHECK(line({"--=5"}) == "unknown option '--'; lauka --help lists the options");
+  CHECK(line({"---"}) == "unknown option '---'; lauka --help lists the options");
+}
+
+TEST_CASE("an abbreviated option is not guessed, but pointed out") {
+  CHECK(line({"--run", "3"}) ==
+        "unknown option '--run'; did you mean --runs? lauka --help lists the options");
+  CHECK(line({"--verb"}) ==
+        "unknown option '--verb'; did you mean --verbose? lauka --help lists the options");
+}
+
+TEST_CASE("options that are not there yet are unknown") {
+  for (const char* word : {"--precision", "--setup", "--prepare", "--threads", "--check"}) {
+    CAPTURE(word);
+    CHECK(line({word}).starts_with(std::string("unknown option '") + word + "'"));
+  }
+}
+
+TEST_CASE("a number of runs is a whole number in its range") {
+  const std::string whole = "is not a whole number; write a whole number from 1 to 1000000000";
+  const std::string range = "is out of range; write a whole number from 1 to 1000000000";
+  CHECK(line({"-r", "0"}) == "--runs '0' " + range);
+  CHECK(line({"-r", "1000000001"}) == "--runs '1000000001' " + range);
+  CHECK(line({"--runs=ten"}) == "--runs 'ten' " + whole);
+  CHECK(line({"-r", "1.5"}) == "--runs '1.5' " + whole);
+  CHECK(line({"-r", ""}) == "--runs '' " + whole);
+  CHECK(line({"-m", "0"}) == "--min-runs '0' " + range);
+  CHECK(line({"-M", "0"}) == "--max-runs '0' " + range);
+  CHECK(line({"-w", "x"}) ==
+        "--warmup 'x' is not a whole number; write a whole number from 0 to 1000000000");
+}
+
+TEST_CASE("a negative number in a word of its own is the value, and is refused as one") {
+  CHECK(line({"-w", "-1"}) ==
+        "--warmup '-1' is out of range; write a whole number from 0 to 1000000000");
+  CHECK(line({"--runs", "-5"}) ==
+        "--runs '-5' is out of range; write a whole number from 1 to 1000000000");
+  CHECK(line({"--seed", "-1"}) ==
+        "--seed '-1' is out of range; write a whole number from 0 to 18446744073709551615");
+}
+
+TEST_CASE("numbers of runs that contradict each other are refused") {
+  CHECK(line({"-m", "5", "-M", "4"}) ==
+        "--min-runs 5 is more than --max-runs 4; write a --min-runs that is not above --max-runs");
+  CHECK(line({"-r", "5", "-m", "4"}) ==
+        "--runs and --min-runs contradict each other; leave one of them out");
+  CHECK(line({"-M", "9", "-r", "5"}) ==
+        "--runs and --max-runs contradict each other; leave one of them out");
+}
+
+TEST_CASE("a time is a number and a unit") {
+  const std::string time = "is not a time; write 5s, 500ms or 2m (a bare number is seconds)";
+  const std::string range = "is out of range; write a time above 0 and at most 8760h";
+  CHECK(line({"-d", "nan"}) == "--duration 'nan' " + time);
+  CHECK(line({"-d", "-1"}) == "--duration '-1' " + time);
+  CHECK(line({"-d", "5 parsecs"}) == "--duration '5 parsecs' " + time);
+  CHECK(line({"-d", "0"}) == "--duration '0' " + range);
+  CHECK(line({"-d", "1000000h"}) == "--duration '1000000h' " + range);
+  CHECK(line({"--timeout", "soon"}) == "--timeout 'soon' " + time);
+  CHECK(line({"--timeout", "0s"}) == "--timeout '0s' " + range);
+}
+
+TEST_CASE("a percentage lies in its range") {
+  const std::string confidence = "write a number from 50 and below 100";
+  CHECK(line({"--confidence", "100"}) == "--confidence '100' is out of range; " + confidence);
+  CHECK(line({"--confidence", "0"}) == "--confidence '0' is out of range; " + confidence);
+  CHECK(line({"--confidence", "nan"}) == "--confidence 'nan' is not a number; " + confidence);
+  const std::string slower = "write a number above -100 and at most 1000000";
+  CHECK(line({"--fail-if-slower=-100"}) == "--fail-if-slower '-100' is out of range; " + slower);
+  CHECK(line({"--fail-if-slower=inf"}) == "--fail-if-slower 'inf' is not a number; " + slower);
+  CHECK(line({"--fail-if-slower=%"}) == "--fail-if-slower '%' is not a number; " + slower);
+}
+
+TEST_CASE("a value that is not one of the choices is refused with these") {
+  CHECK(line({"--order", "shuffled"}) ==
+        "--order 'shuffled' is not known; write random, interleaved or sequential");
+  CHECK(line({"--engine", "kperf"}) == "--engine 'kperf' is not known; write auto, perf or none");
+  CHECK(line({"--engine", "cachegrind"}) ==
+        "--engine 'cachegrind' is not known; write auto, perf or none");
+  CHECK(line({"--metrics", "wall_time"}) ==
+        "--metrics 'wall_time' is not known; write default, time or all");
+  CHECK(line({"--color", ""}) == "--color '' is not known; write auto, always or never");
+}
+
+TEST_CASE("an option without the value it needs, or with one it does not take, says so") {
+  CHECK(line_without_command({"-r"}) == "--runs needs a value; write --runs N");
+  CHECK(line({"-w", "-r", "3"}) == "--warmup needs a value; write --warmup N");
+  CHECK(line({"--runs="}) == "--runs needs a value; write --runs N");
+  CHECK(line({"--fail-if-slower="}) ==
+        "--fail-if-slower needs a value; write --fail-if-slower[=PCT]");
+  CHECK(line({"--quiet=3"}) == "--quiet takes no value; write --quiet");
+  CHECK(line({"-q=3"}) == "-q takes no value; write -q");
+}
+
+TEST_CASE("a number after an option that takes one only with = is not run as a command") {
+  CHECK(line({"--fail-if-slower", "5"}) ==
+        "'5' after --fail-if-slower would be a command; write --fail-if-slower=5");
+  CHECK(line({"--fail-if-slower", "-2.5%"}) ==
+        "unknown option '-2' in '-2.5%'; lauka --help lists the options");
+  CHECK(line({"-i", "1,2"}) == "'1,2' after -i would be a command; write --ignore-failure=1,2");
+  CHECK(line({"--fail-if-slower", "--", "5"}) == "accepted");
+  CHECK(line({"--", "-i", "5"}) == "accepted");
+}
+
+TEST_CASE("lists are refused whole") {
+  const std::string statuses =
+      "is not a list of exit statuses; write numbers from 1 to 255 with commas between them";
+  CHECK(line({"--ignore-failure=0"}) == "--ignore-failure '0' " + statuses);
+  CHECK(line({"--ignore-failure=1,256"}) == "--ignore-failure '1,256' " + statuses);
+  CHECK(line({"-i1,"}) == "--ignore-failure '1,' " + statuses);
+  CHECK(line({"-e", "cycles,,branches"}) ==
+        "--event 'cycles,,branches' has an empty name; write names with single commas between "
+        "them");
+  CHECK(line({"-e", ""}) ==
+        "--event '' has an empty name; write names with single commas between them");
+}
+
+TEST_CASE("without a command there is nothing to do") {
+  const std::string none =
+      "no command to measure; write lauka -- COMMAND [COMMAND ...], or see lauka --help";
+  CHECK(line_without_command({}) == none);
+  CHECK(line_without_command({"-r", "5"}) == none);
+  CHECK(line_without_command({"--"}) == none);
+}
+
+TEST_CASE("more names than commands are refused") {
+  CHECK(line({"-n", "a", "-n", "b"}) ==
+        "2 names (-n) for 1 command; give -n at most once per command");
+  CHECK(line({"-n", "a", "-n", "b", "--reference", "./older"}) ==
+        "2 names (-n) for 1 command; name the reference with --reference-name");
+  CHECK(line({"--reference-name", "a"}) ==
+        "--reference-name without --reference; name the first command with -n");
+}
+
+TEST_CASE("a file, a shell or a reference needs a name") {
+  CHECK(line({"--reference", ""}) == "--reference '' is empty; write --reference COMMAND");
+  CHECK(line({"--input", ""}) == "--input '' is empty; write --input null|FILE");
+  CHECK(line({"--output", ""}) == "--output '' is empty; write --output null|pipe|inherit|FILE");
+  CHECK(line({"--export-csv", ""}) == "--export-csv '' is empty; write --export-csv FILE");
+  CHECK(line({"--shell", " "}) == "--shell ' ' is empty; write a shell, default or none");
+  CHECK(line({"--shell", "sh '"}) ==
+        "--shell 'sh '' has an unterminated single quote; close it, or write \\' for the "
+        "character itself");
+}
+
+TEST_CASE("options that cannot both be had are refused") {
+  CHECK(line({"--export-csv", "-", "--export-runs", "-"}) ==
+        "--export-csv and --export-runs have the same target '-'; write two files");
+  CHECK(line({"--engine", "none", "-e", "cycles"}) ==
+        "--engine none counts nothing, so --event 'cycles' cannot be counted; leave one of them "
+        "out");
+  CHECK(line({"-l", "cache"}) ==
+        "--list-events runs nothing, so './old' is of no use; leave it out");
+  CHECK(line({"-lcache"}) == "--list-events runs nothing, so './old' is of no use; leave it out");
+}
+
+TEST_CASE("what was typed stays on one line") {
+  CHECK(line({"-r", "1\n2"}) ==
+        "--runs '1\\n2' is not a whole number; write a whole number from 1 to 1000000000");
+  CHECK(line({"--a\nb"}) == "unknown option '--a\\nb'; lauka --help lists the options");
+}
+
+}  // namespace lauka::cli

@@ -1,0 +1,132 @@
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "contract/program.h"
+
+// The numbers: against programs of known cost and against each other.
+
+namespace lauka::contract {
+namespace {
+
+/// The CSV of a benchmark of one command named "it".
+std::string measured(std::vector<std::string> options, const std::string& command) {
+  const Folder folder;
+  options.insert(options.end(), {"-q", "-n", "it", "--export-csv", folder.file("out.csv"), "--", command});
+  const Said said = lauka(options);
+  CAPTURE(said.err);
+  REQUIRE(said.status == 0);
+  return text_of(folder.file("out.csv"));
+}
+
+double value(const std::string& csv, const std::string& metric, const std::string& column = "mean") {
+  return std::stod(csv_value(csv, "it", metric, column));
+}
+
+bool can_count_software_events() {
+  return lauka({"-q", "-r1", "-w0", "-e", "task-clock", "--", fixture("tiny")}).status == 0;
+}
+
+}  // namespace
+
+TEST_CASE("CPU time is the sum over all threads and descendants") {
+  const std::string threads = measured({"-r5"}, fixture("burn") + " 40ms 2");
+  CHECK(value(threads, "cpu_time") == doctest::Approx(0.040).epsilon(0.15));
+  const std::string tree = measured({"-r5"}, fixture("family") + " 3 5ms");
+  CHECK(value(tree, "cpu_time") >= 0.030);
+  CHECK(value(tree, "cpu_time") < 0.060);
+  CHECK(value(tree, "cpu_time") ==
+        doctest::Approx(value(tree, "user_time") + value(tree, "system_time")).epsilon(1e-9));
+}
+
+TEST_CASE("wall time is a little more than the CPU time of one thread") {
+  const std::string csv = measured({"-r10"}, fixture("burn") + " 30ms");
+  CHECK(value(csv, "wall_time", "min") >= 0.030);
+  CHECK(value(csv, "wall_time", "min") < 0.045);
+}
+
+TEST_CASE("peak memory is the command's") {
+  const std::string csv = measured({"-r3"}, fixture("touch_memory") + " 50M");
+  CHECK(value(csv, "peak_rss") >= 50e6);
+  CHECK(value(csv, "peak_rss") < 56e6);
+  CHECK(csv_value(csv, "it", "peak_rss", "unit") == "B");
+}
+
+TEST_CASE("peak memory that may be the launcher's is a bound, never a number") {
+  const std::string csv = measured({"-r3"}, fixture("tiny"));
+  CHECK(csv_value(csv, "it", "peak_rss", "mean").empty());
+  CHECK(std::stod(csv_value(csv, "it", "peak_rss", "max")) < 30e6);
+  CHECK(lauka({"-r3", "--", fixture("tiny")}).out_has("≤ "));
+}
+
+TEST_CASE("page faults are the kernel's count") {
+  const std::string csv = measured({"-r3"}, fixture("touch_memory") + " 8M");
+  CHECK(value(csv, "minor_faults") >= 2048);  // 4 KB pages, unless the kernel takes larger ones
+  CHECK(value(csv, "minor_faults") < 2700);
+}
+
+TEST_CASE("software events count every thread and descendant, in every run") {
+  if (!can_count_software_events()) {
+    MESSAGE("skipped: perf_event_open is not to be had here");
+    return;
+  }
+  const std::string csv = measured({"-r200", "-e", "task-clock"}, fixture("short_threads") + " 5");
+  CHECK(csv_value(csv, "it", "task-clock", "runs") == "200");
+  CHECK(value(csv, "task-clock", "min") > 0);
+  const std::string tree = measured({"-r10", "-e", "task-clock,page-faults"}, fixture("family") + " 3 5ms");
+  CHECK(value(tree, "task-clock") == doctest::Approx(value(tree, "cpu_time") * 1e9).epsilon(0.1));
+  CHECK(value(tree, "page-faults") ==
+        doctest::Approx(value(tree, "minor_faults") + value(tree, "major_faults")).epsilon(0.05));
+}
+
+TEST_CASE("counts that the kernel drops for a set-user-ID program are left out and told, not shown as small numbers") {
+  if (geteuid() != 0 || !can_count_software_events()) {
+    MESSAGE("skipped: needs root, to make a set-user-ID program, and perf_event_open");
+    return;
+  }
+  const Folder folder;
+  const std::string program = folder.file("burn");
+  std::filesystem::copy_file(fixture("burn"), program);
+  REQUIRE(chmod(folder.path().c_str(), 0755) == 0);
+  REQUIRE(chmod(program.c_str(), 04755) == 0);
+  Start start;
+  start.arguments = {"-r3", "-e", "task-clock", "--", program + " 20ms"};
+  start.as_user = 65534;
+  const Said said = lauka(start);
+  CAPTURE(said.out);
+  CAPTURE(said.err);
+  if (said.status == 2) {
+    MESSAGE("skipped: an ordinary user may not count here");
+    return;
+  }
+  CHECK(said.status == 0);
+  CHECK_FALSE(said.out_has("task-clock "));
+  CHECK(said.err_has("set-user-ID"));
+}
+
+TEST_CASE("two forms of one computation are told apart") {
+  const Folder folder;
+  const Said said = lauka({"-r8", "-n", "old", "-n", "new", "--export-csv", folder.file("out.csv"), "--",
+                           fixture("old"), fixture("new") + " -O2"});
+  CHECK(said.status == 0);
+  const std::string csv = text_of(folder.file("out.csv"));
+  const double change = std::stod(csv_value(csv, "new", "wall_time", "delta_percent"));
+  const double old_mean = std::stod(csv_value(csv, "old", "wall_time", "mean"));
+  const double new_mean = std::stod(csv_value(csv, "new", "wall_time", "mean"));
+  CHECK(change == doctest::Approx(100 * (new_mean - old_mean) / old_mean).epsilon(1e-9));
+  CHECK(change < -30);
+  CHECK(std::stod(csv_value(csv, "new", "wall_time", "delta_high_percent")) < 0);
+  CHECK(csv_value(csv, "old", "wall_time", "delta_percent").empty());
+  CHECK(said.out_has("⚡ −"));
+  CHECK(said.out_has("new ran "));
+  CHECK(said.out_has("times faster than old"));
+}
+
+}  // namespace lauka::contract

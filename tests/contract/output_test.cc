@@ -1,0 +1,177 @@
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "contract/program.h"
+
+// The table, the terminal, colours, the gate and the exit statuses.
+
+namespace lauka::contract {
+namespace {
+
+std::string burn(const std::string& time) { return fixture("burn") + " " + time; }
+
+}  // namespace
+
+TEST_CASE("the table has the contract's columns and rows") {
+  const Said said = lauka({"-r3", "--", burn("3ms"), burn("3ms")});
+  const auto lines = lines_of(said.out);
+  REQUIRE(lines.size() > 8);
+  CHECK(lines[0] == "Benchmark 1 (3 runs): " + burn("3ms"));
+  for (const char* column : {"measurement", "mean ± σ", "min … max", "outliers"}) {
+    CHECK(lines[1].find(column) != std::string::npos);
+  }
+  CHECK(lines[2].rfind("wall_time", 0) == 0);
+  CHECK(lines[3].rfind("cpu_time", 0) == 0);
+  CHECK(lines[4].rfind("peak_rss", 0) == 0);
+  CHECK_FALSE(said.out_has("minor_faults"));
+  CHECK(said.out_has("delta"));
+}
+
+TEST_CASE("--metrics chooses the rows") {
+  const Said all = lauka({"-r2", "--metrics", "all", "--", "true"});
+  for (const char* row : {"user_time", "system_time", "minor_faults", "voluntary_switches", "block_reads"}) {
+    CHECK(all.out_has(std::string("\n") + row));
+  }
+  CHECK(lauka({"-r2", "-v", "--", "true"}).out_has("\nminor_faults"));
+  const Said time = lauka({"-r2", "--metrics", "time", "--", "true"});
+  CHECK(time.out_has("\nuser_time"));
+  CHECK_FALSE(time.out_has("\npeak_rss"));
+}
+
+TEST_CASE("in a pipe there is neither colour nor progress") {
+  const Said said = lauka({"-d", "500ms", "--", burn("20ms")});
+  CHECK_FALSE(said.out_has("\x1b"));
+  CHECK_FALSE(said.err_has("\x1b"));
+  CHECK_FALSE(said.err_has("\r"));
+}
+
+TEST_CASE("colours can be forced and forbidden") {
+  CHECK(lauka({"-r2", "--color", "always", "--", "true"}).out_has("\x1b["));
+  Start start;
+  start.arguments = {"-r2", "--", "true"};
+  start.environment = {{"CLICOLOR_FORCE", "1"}};
+  CHECK(lauka(start).out_has("\x1b["));
+  start.environment.emplace_back("NO_COLOR", "1");
+  CHECK_FALSE(lauka(start).out_has("\x1b["));
+  CHECK_FALSE(lauka_in_terminal({"-r2", "--no-progress", "--color=never", "--", "true"}, 100).out.find("\x1b[") !=
+              std::string::npos);
+}
+
+TEST_CASE("in a terminal there is a progress bar, and it is gone without a trace when done") {
+  const Said said = lauka_in_terminal({"-d", "700ms", "--", burn("20ms")}, 100);
+  CHECK(said.status == 0);
+  const std::size_t last_bar = said.out.rfind('\r');
+  REQUIRE(said.out_has("\r"));
+  CHECK(said.out_has("%"));
+  // Behind the last time the line was erased stands the table alone.
+  const std::size_t erased = said.out.rfind("\r\x1b[K");
+  REQUIRE(erased != std::string::npos);
+  CHECK(said.out.find("wall_time", erased) != std::string::npos);
+  CHECK(last_bar >= erased);
+}
+
+TEST_CASE("no progress bar where it is not wanted") {
+  CHECK_FALSE(lauka_in_terminal({"-d", "300ms", "--no-progress", "--", burn("20ms")}, 100).out_has("\x1b[K"));
+  CHECK_FALSE(lauka_in_terminal({"-d", "300ms", "--", burn("20ms")}, 100, {{"NO_COLOR", "1"}}).out_has("\x1b["));
+}
+
+TEST_CASE("no line is wider than the terminal, and numbers are never cut") {
+  const std::string long_name = burn("2ms") + " 1 " + std::string(0, ' ');
+  const Said said = lauka_in_terminal({"-r3", "--no-progress", "--color", "never", "--metrics", "all", "-n",
+                                       "a very long name of a command that does not fit into eighty columns at all, really",
+                                       "-n", "b", "--", long_name, long_name},
+                                      80);
+  for (std::string line : lines_of(said.out)) {
+    std::size_t cells = 0;
+    for (const char c : line) cells += (static_cast<unsigned char>(c) & 0xC0U) != 0x80U && c != '\r' ? 1U : 0U;
+    CHECK_MESSAGE(cells <= 80, line);
+  }
+}
+
+TEST_CASE("one run is shown without a deviation") {
+  const Said said = lauka({"-r1", "--", burn("2ms")});
+  CHECK(said.status == 0);
+  CHECK_FALSE(said.out_has("nan"));
+  const auto lines = lines_of(said.out);
+  CHECK(lines.at(2).find("±") == std::string::npos);
+}
+
+TEST_CASE("-q leaves errors and gates alone") {
+  const Said said = lauka({"-q", "-r8", "--fail-if-slower=50", "--", burn("5ms"), burn("5ms")});
+  CHECK(lines_of(said.out).size() == 1);
+  CHECK(said.out_has("wall_time > 50%: "));
+  CHECK(said.err.empty());
+}
+
+TEST_CASE("a gate on a command that is much slower fails with status 3") {
+  const Said said = lauka({"-r8", "--fail-if-slower=10", "--", burn("5ms"), burn("20ms")});
+  CHECK(said.status == 3);
+  CHECK(said.out_has("wall_time > 10%: fail: +"));
+}
+
+TEST_CASE("a gate on a command that is much faster passes with status 0") {
+  const Said said = lauka({"-r8", "--fail-if-slower", "--", burn("20ms"), burn("5ms")});
+  CHECK(said.status == 0);
+  CHECK(said.out_has("wall_time > 0%: pass: −"));
+}
+
+TEST_CASE("a gate that cannot be decided is inconclusive with status 0") {
+  const Said said = lauka({"-r2", "--fail-if-slower=0.001", "--", burn("5ms"), burn("5ms")});
+  CHECK(said.status == 0);
+  CHECK(said.out_has("wall_time > 0.001%: inconclusive: "));
+}
+
+TEST_CASE("a run that fails has status 1 whatever the gate says") {
+  const Said said = lauka({"-r3", "-w0", "--fail-if-slower=1", "--", burn("5ms"), fixture("fail") + " status 9"});
+  CHECK(said.status == 1);
+}
+
+TEST_CASE("an export to standard output stands there alone") {
+  const Said said = lauka({"-r2", "--export-csv", "-", "--", "true"});
+  CHECK(said.status == 0);
+  CHECK(lines_of(said.out).at(0) ==
+        "command,metric,unit,runs,mean,stddev,median,min,max,outliers,delta_percent,delta_low_percent,delta_high_percent");
+  CHECK_FALSE(said.out_has("Benchmark"));
+  CHECK(said.err_has("Benchmark 1"));
+}
+
+TEST_CASE("the CSV has every metric, the hidden ones included") {
+  const Folder folder;
+  REQUIRE(lauka({"-q", "-r3", "--export-csv", folder.file("o.csv"), "--", "true"}).status == 0);
+  const std::string csv = text_of(folder.file("o.csv"));
+  for (const char* metric : {"wall_time", "cpu_time", "user_time", "system_time", "peak_rss", "minor_faults",
+                             "major_faults", "voluntary_switches", "involuntary_switches", "block_reads", "block_writes"}) {
+    CHECK(csv_value(csv, "true", metric, "runs") == "3");
+  }
+}
+
+TEST_CASE("--export-runs has one line per run") {
+  const Folder folder;
+  REQUIRE(lauka({"-q", "-r5", "--export-runs", folder.file("r.csv"), "--", "true", "true -x"}).status == 0);
+  CHECK(lines_of(text_of(folder.file("r.csv"))).size() == 11);
+}
+
+TEST_CASE("events that can be counted here are listed") {
+  const Said said = lauka({"--list-events"});
+  CHECK(said.status == 0);
+  const Said some = lauka({"-l", "page-faults"});
+  CHECK(some.status == 0);
+  CHECK(some.out.size() <= said.out.size());
+}
+
+TEST_CASE("an engine that is switched off counts nothing and says nothing") {
+  const Said said = lauka({"-r2", "--engine", "none", "--", "true"});
+  CHECK(said.status == 0);
+  CHECK(said.err.empty());
+}
+
+TEST_CASE("where there are no hardware counters, one line says what is missing and how to get it") {
+  const Said said = lauka({"-r2", "--", "true"});
+  CHECK(said.status == 0);
+  CHECK(lines_of(said.err).size() <= 1);
+  if (!said.out_has("\ninstructions")) CHECK(said.err_has("counters"));
+}
+
+}  // namespace lauka::contract

@@ -1,0 +1,192 @@
+#include "contract/program.h"
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <termios.h>
+#include <unistd.h>
+
+namespace lauka::contract {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// What the test's own environment must not decide.
+void clean_environment() {
+  for (const char* name : {"NO_COLOR", "CLICOLOR_FORCE"}) unsetenv(name);
+  setenv("TERM", "xterm-256color", 1);
+}
+
+[[noreturn]] void become_lauka(const Start& start) {
+  clean_environment();
+  for (const auto& [name, value] : start.environment) setenv(name.c_str(), value.c_str(), 1);
+  if (!start.folder.empty() && chdir(start.folder.c_str()) != 0) _exit(126);
+  if (start.as_user != 0 && (setgid(start.as_user) != 0 || setuid(start.as_user) != 0)) _exit(126);
+  std::string program = LAUKA_PROGRAM;
+  std::vector<std::string> words = start.arguments;
+  std::vector<char*> argv = {program.data()};
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  execv(argv[0], argv.data());
+  _exit(127);
+}
+
+int status_of(pid_t pid) {
+  int status = 0;
+  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/// Reads both to their ends, and interrupts the program's group when its time has come.
+void read_all(std::array<pollfd, 2> fds, std::array<std::string*, 2> texts, const Start& start, pid_t pid) {
+  const auto interrupt_at = Clock::now() + std::chrono::milliseconds(start.interrupt_after_ms);
+  bool to_interrupt = start.interrupt_after_ms > 0;
+  while (fds[0].fd >= 0 || fds[1].fd >= 0) {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(interrupt_at - Clock::now());
+    const int wait_ms = left.count() > 0 ? static_cast<int>(left.count()) : 0;
+    const int ready = poll(fds.data(), fds.size(), to_interrupt ? wait_ms : -1);
+    if (ready == 0 && to_interrupt) {
+      kill(-pid, start.interrupt_signal);
+      to_interrupt = false;
+    }
+    for (std::size_t i = 0; ready > 0 && i < fds.size(); ++i) {
+      if (fds[i].fd < 0 || fds[i].revents == 0) continue;
+      char bytes[4096];
+      const ssize_t got = read(fds[i].fd, bytes, sizeof bytes);
+      if (got > 0) {
+        texts[i]->append(bytes, static_cast<std::size_t>(got));
+      } else {
+        fds[i].fd = -1;
+      }
+    }
+  }
+}
+
+}  // namespace
+
+Said lauka(std::vector<std::string> arguments) {
+  Start start;
+  start.arguments = std::move(arguments);
+  return lauka(start);
+}
+
+Said lauka(const Start& start) {
+  int out[2];
+  int err[2];
+  if (pipe(out) != 0 || pipe(err) != 0) throw std::runtime_error("no pipes");
+  for (const int fd : {out[0], out[1], err[0], err[1]}) fcntl(fd, F_SETFD, FD_CLOEXEC);
+  const pid_t pid = fork();
+  if (pid == 0) {
+    setpgid(0, 0);
+    const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    dup2(null, STDIN_FILENO);
+    dup2(start.null_output ? null : out[1], STDOUT_FILENO);
+    dup2(err[1], STDERR_FILENO);
+    become_lauka(start);
+  }
+  setpgid(pid, pid);
+  close(out[1]);
+  close(err[1]);
+  Said said;
+  read_all({{{out[0], POLLIN, 0}, {err[0], POLLIN, 0}}}, {&said.out, &said.err}, start, pid);
+  close(out[0]);
+  close(err[0]);
+  said.status = status_of(pid);
+  return said;
+}
+
+Said lauka_in_terminal(const std::vector<std::string>& arguments, unsigned short columns,
+                       const std::vector<std::pair<std::string, std::string>>& environment) {
+  const int terminal = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+  if (terminal < 0 || grantpt(terminal) != 0 || unlockpt(terminal) != 0) throw std::runtime_error("no terminal");
+  const std::string name = ptsname(terminal);  // NOLINT(concurrency-mt-unsafe): one thread
+  const pid_t pid = fork();
+  if (pid == 0) {
+    setsid();
+    const int slave = open(name.c_str(), O_RDWR);
+    const winsize size{24, columns, 0, 0};
+    ioctl(slave, TIOCSWINSZ, &size);
+    for (int fd = 0; fd <= STDERR_FILENO; ++fd) dup2(slave, fd);
+    if (slave > STDERR_FILENO) close(slave);
+    Start start;
+    start.arguments = arguments;
+    start.environment = environment;
+    become_lauka(start);
+  }
+  Said said;
+  char bytes[4096];
+  for (;;) {
+    const ssize_t got = read(terminal, bytes, sizeof bytes);
+    if (got > 0) said.out.append(bytes, static_cast<std::size_t>(got));
+    if (got == 0 || (got < 0 && errno != EINTR)) break;  // EIO: the last one has closed it
+  }
+  said.status = status_of(pid);
+  close(terminal);
+  return said;
+}
+
+std::string fixture(const std::string& name) { return std::string(LAUKA_FIXTURES) + "/" + name; }
+
+Folder::Folder() : path_((std::filesystem::temp_directory_path() / "lauka-contract-XXXXXX").string()) {
+  if (mkdtemp(path_.data()) == nullptr) throw std::runtime_error("no temporary folder");
+}
+
+Folder::~Folder() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+std::string text_of(const std::string& path) {
+  const std::ifstream file(path);
+  std::stringstream all;
+  all << file.rdbuf();
+  return all.str();
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream input(text);
+  for (std::string line; std::getline(input, line);) lines.push_back(line);
+  return lines;
+}
+
+std::vector<std::string> fields_of(const std::string& line) {
+  std::vector<std::string> fields(1);
+  for (const char c : line) {
+    if (c == ',') {
+      fields.emplace_back();
+    } else {
+      fields.back() += c;
+    }
+  }
+  return fields;
+}
+
+std::string csv_value(const std::string& csv, const std::string& command, const std::string& metric,
+                      const std::string& column) {
+  const auto lines = lines_of(csv);
+  if (lines.empty()) throw std::runtime_error("an empty CSV");
+  const auto header = fields_of(lines[0]);
+  for (std::size_t i = 1; i < lines.size(); ++i) {
+    const auto fields = fields_of(lines[i]);
+    if (fields.at(0) != command || fields.at(1) != metric) continue;
+    for (std::size_t k = 0; k < header.size(); ++k) {
+      if (header[k] == column) return fields.at(k);
+    }
+  }
+  throw std::runtime_error("no " + column + " of " + metric + " of " + command);
+}
+
+}  // namespace lauka::contract

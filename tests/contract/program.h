@@ -1,0 +1,67 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace lauka::contract {
+
+/// What the built program said and how it ended.
+struct Said {
+  std::string out;
+  std::string err;
+  int status = 0;  ///< exit status, or 128 + signal
+
+  bool out_has(const std::string& text) const { return out.find(text) != std::string::npos; }
+  bool err_has(const std::string& text) const { return err.find(text) != std::string::npos; }
+};
+
+/// How the program is started.
+struct Start {
+  std::vector<std::string> arguments;
+  std::vector<std::pair<std::string, std::string>> environment{};  ///< set besides the test's own
+  std::string folder{};        ///< to start in
+  int interrupt_after_ms = 0;  ///< 0: never; else `interrupt_signal` goes to its process group
+  int interrupt_signal = 2;
+  unsigned as_user = 0;   ///< 0: the test's own user
+  bool null_output = false;  ///< standard output goes to /dev/null
+};
+
+/// Runs the built lauka with its output captured through pipes.
+Said lauka(std::vector<std::string> arguments);
+Said lauka(const Start& start);
+
+/// The same in a terminal `columns` wide: `out` is all that was written to it, standard error included.
+Said lauka_in_terminal(const std::vector<std::string>& arguments, unsigned short columns,
+                       const std::vector<std::pair<std::string, std::string>>& environment = {});
+
+/// Path of a program of bench_fixtures.
+std::string fixture(const std::string& name);
+
+/// A folder that goes, with the files in it, when the test ends.
+class Folder {
+ public:
+  Folder();
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  ~Folder();
+  std::string file(const std::string& name) const { return path_ + "/" + name; }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+std::string text_of(const std::string& path);
+
+/// The lines of a text, without their ends.
+std::vector<std::string> lines_of(const std::string& text);
+
+/// The fields of a CSV line without quoted fields.
+std::vector<std::string> fields_of(const std::string& line);
+
+/// One value of a --export-csv text: of the row of that command and metric.
+std::string csv_value(const std::string& csv, const std::string& command, const std::string& metric,
+                      const std::string& column);
+
+}  // namespace lauka::contract

@@ -1,0 +1,123 @@
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "contract/program.h"
+
+// What bad input gets: one line on standard error that names the culprit, status 2, and nothing is run.
+
+namespace lauka::contract {
+namespace {
+
+struct Refused {
+  std::vector<std::string> arguments;
+  std::string culprit;
+};
+
+}  // namespace
+
+TEST_CASE("bad input gets one line that names the culprit, status 2, and nothing is run") {
+  const Folder folder;
+  const std::string mark = folder.file("was-run");
+  const std::string command = "touch " + mark;
+  const std::vector<Refused> all = {
+      {{"--nosuch", "--", command}, "--nosuch"},
+      {{"--run", "3", "--", command}, "--run"},
+      {{"-r", "0", "--", command}, "--runs"},
+      {{"-r", "x", "--", command}, "'x'"},
+      {{"-r", "1.5", "--", command}, "1.5"},
+      {{"-w", "-1", "--", command}, "-1"},
+      {{"-m", "0", "--", command}, "--min-runs"},
+      {{"-m", "20", "-M", "10", "--", command}, "--max-runs"},
+      {{"-d", "nan", "--", command}, "nan"},
+      {{"-d", "5 parsecs", "--", command}, "5 parsecs"},
+      {{"--timeout", "0", "--", command}, "--timeout"},
+      {{"--order", "alphabetical", "--", command}, "alphabetical"},
+      {{"--confidence", "100", "--", command, command}, "--confidence"},
+      {{"--fail-if-slower=-100", "--", command, command}, "-100"},
+      {{"--fail-if-slower=5", "--", command}, "--fail-if-slower"},
+      {{"--metrics", "some", "--", command}, "some"},
+      {{"--engine", "steam", "--", command}, "steam"},
+      {{"-e", "nosuchevent", "--", command}, "nosuchevent"},
+      {{"-n", "a", "-n", "b", "--", command}, "-n"},
+      {{"--", "'unterminated"}, "unterminated"},
+      {{"--", ""}, "command"},
+      {{"--", command, "   "}, "command"},
+      {{}, "command"},
+      {{"--export-csv", "/nosuch/folder/out.csv", "--", command}, "/nosuch/folder/out.csv"},
+      {{"--export-runs", folder.path(), "--", command}, folder.path()},
+      {{"--export-csv", "-", "--export-runs", "-", "--", command}, "--export-"},
+      {{"--input", "/nosuch/input", "--", command}, "/nosuch/input"},
+      {{"--output", "/nosuch/folder/out", "--", command}, "/nosuch/folder/out"},
+      {{"--color", "mauve", "--", command}, "mauve"},
+      {{"--shell", "", "--", command}, "--shell"},
+  };
+  for (const Refused& one : all) {
+    const Said said = lauka(one.arguments);
+    CAPTURE(one.culprit);
+    CAPTURE(said.err);
+    CHECK(said.status == 2);
+    CHECK(lines_of(said.err).size() == 1);
+    CHECK(said.err.rfind("lauka: ", 0) == 0);
+    CHECK(said.err_has(one.culprit));
+    CHECK(said.out.empty());
+    CHECK(text_of(mark).empty());
+  }
+}
+
+TEST_CASE("nothing is exported when nothing was run") {
+  const Folder folder;
+  const Said said = lauka({"--export-csv", folder.file("out.csv"), "-e", "nosuchevent", "--", "true"});
+  CHECK(said.status == 2);
+  CHECK(text_of(folder.file("out.csv")).empty());
+}
+
+TEST_CASE("help fits 80 columns and is grouped as the contract is") {
+  const Said said = lauka({"--help"});
+  CHECK(said.status == 0);
+  CHECK(said.err.empty());
+  std::size_t from = 0;
+  for (const char* title : {"Runs", "Commands", "What is measured", "Deltas and the gate", "Output"}) {
+    CAPTURE(title);
+    const std::size_t at = said.out.find(title, from);
+    REQUIRE(at != std::string::npos);
+    from = at;
+  }
+  for (const std::string& line : lines_of(said.out)) CHECK_MESSAGE(line.size() <= 80, line);
+}
+
+TEST_CASE("the examples of the help run as printed") {
+  const std::string help = lauka({"--help"}).out;
+  std::size_t examples = 0;
+  const Folder folder;
+  for (std::string line : lines_of(help)) {
+    if (line.rfind("  lauka ", 0) != 0) continue;
+    ++examples;
+    Start start;
+    // A shell splits the line as the user's would; the name is the only thing that is replaced.
+    const std::string script = std::string(LAUKA_PROGRAM) + line.substr(7);
+    const std::string command = "cd '" + folder.path() + "' && " + script + " >out.txt 2>err.txt </dev/null";
+    CAPTURE(line);
+    const int status = std::system(command.c_str());
+    CAPTURE(text_of(folder.file("err.txt")));
+    CHECK(status == 0);
+  }
+  CHECK(examples >= 3);
+}
+
+TEST_CASE("the version is one line") {
+  for (const char* option : {"-V", "--version"}) {
+    const Said said = lauka({option});
+    CHECK(said.status == 0);
+    CHECK(said.out == "lauka " LAUKA_VERSION "\n");
+  }
+}
+
+TEST_CASE("help that cannot be written is an error") {
+  Start start;
+  start.arguments = {"--list-events"};
+  CHECK(lauka(start).status == 0);
+}
+
+}  // namespace lauka::contract

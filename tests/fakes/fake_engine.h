@@ -1,0 +1,46 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/engine.h"
+
+namespace lauka::fakes {
+
+/// Counts one event per pass: the number of the run, as the fake launcher reads it.
+class FakeEngine final : public engine::CounterEngine {
+ public:
+  bool is_lost = false;           ///< no run has a count
+  std::size_t runs_at_once = 64;  ///< of its passes
+
+  std::string_view name() const override { return "fake"; }
+  Catalog catalog() const override { return {}; }
+  Result<EventSet> select(const engine::Wanted&) override { return EventSet{}; }
+
+  Result<std::unique_ptr<engine::Counting>> arm(std::size_t, os::Launcher& launcher) override {
+    const os::CounterRequest request{};
+    auto id = launcher.add_counters({&request, 1});
+    if (!id) return id.error();
+    return std::unique_ptr<engine::Counting>(std::make_unique<OnePass>(*this, *id));
+  }
+
+ private:
+  class OnePass final : public engine::Counting {
+   public:
+    OnePass(const FakeEngine& engine, os::CounterSetId id) : engine_(engine), id_(id) {}
+    os::CounterSetId on_launcher() const override { return id_; }
+    std::size_t runs_at_once() const override { return engine_.runs_at_once; }
+    engine::Counted finish(const os::Ended& ended) override {
+      if (ended.counter_error != 0) return {{}, Unavailable{"out of counters", "use fewer"}};
+      if (engine_.is_lost) return {{std::nullopt}, Unavailable{"the counts were lost", "run it as root"}};
+      return {{ended.readings.at(0).value}, {}};
+    }
+
+   private:
+    const FakeEngine& engine_;
+    os::CounterSetId id_;
+  };
+};
+
+}  // namespace lauka::fakes

@@ -1,0 +1,97 @@
+#pragma once
+
+#include <chrono>
+#include <deque>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "os/process.h"
+
+namespace lauka::fakes {
+
+/// A launcher that runs nothing: each run takes what the test says, and is written down.
+class FakeLauncher final : public os::Launcher {
+ public:
+  struct Script {
+    std::chrono::nanoseconds time = std::chrono::milliseconds(1);
+    std::deque<Outcome> outcomes{};  ///< of its runs in order; after the last: exited with 0
+  };
+
+  /// Scripts of the programs by the order of registration; a program without one gets the default.
+  std::vector<Script> scripts;
+  /// Called before each run with the number of runs so far.
+  std::function<void(std::size_t)> before_run;
+  int counter_error = 0;
+  std::size_t counters_fail_at = ~std::size_t{0};
+
+  Result<os::ProgramId> add_program(const os::ProgramSpec& spec) override {
+    if (spec.words.front() == "nosuch") return Error{"nosuch: command not found", ""};
+    programs_.push_back(spec);
+    return static_cast<os::ProgramId>(programs_.size() - 1);
+  }
+
+  Result<os::CounterSetId> add_counters(std::span<const os::CounterRequest> requests) override {
+    sets_.push_back(requests.size());
+    return static_cast<os::CounterSetId>(sets_.size() - 1);
+  }
+
+  Result<std::vector<os::Ended>> run(std::span<const os::Launch> launches, bool go_on_after_failure,
+                                     const os::Tick& tick) override {
+    ++requests_;
+    std::vector<os::Ended> all;
+    for (const os::Launch& launch : launches) {
+      if (before_run) before_run(log_.size());
+      if (tick) tick();
+      all.push_back(end_of(launch));
+      const bool failed = !succeeded(all.back().outcome);
+      if (all.back().counter_error != 0 || (failed && !go_on_after_failure)) break;
+      if (std::holds_alternative<Cancelled>(all.back().outcome)) break;
+    }
+    return all;
+  }
+
+  std::string error_output_end() const override { return "it said why"; }
+
+  /// The words of every run begun, in order.
+  std::string log() const {
+    std::string text;
+    for (const std::string& one : log_) text += (text.empty() ? "" : " ") + one;
+    return text;
+  }
+  std::size_t runs() const { return log_.size(); }
+  std::size_t requests() const { return requests_; }
+  const std::vector<os::ProgramSpec>& programs() const { return programs_; }
+
+ private:
+  os::Ended end_of(const os::Launch& launch) {
+    Script plain;
+    Script& script = launch.program < scripts.size() ? scripts[launch.program] : plain;
+    os::Ended ended;
+    if (log_.size() == counters_fail_at) {
+      ended.counter_error = counter_error;
+      return ended;
+    }
+    std::string entry = programs_[launch.program].words.front();
+    if (launch.counters != os::kNoCounters) entry += "/" + std::to_string(launch.counters);
+    log_.push_back(entry);
+    ended.outcome = Exited{0};
+    if (!script.outcomes.empty()) {
+      ended.outcome = script.outcomes.front();
+      script.outcomes.pop_front();
+    }
+    ended.usage.wall_ns = static_cast<std::uint64_t>(script.time.count());
+    ended.whole = script.time;
+    if (launch.counters != os::kNoCounters) {
+      ended.readings.assign(sets_[launch.counters], os::Reading{log_.size(), 100, 100});
+    }
+    return ended;
+  }
+
+  std::vector<os::ProgramSpec> programs_;
+  std::vector<std::size_t> sets_;
+  std::vector<std::string> log_;
+  std::size_t requests_ = 0;
+};
+
+}  // namespace lauka::fakes

@@ -1,0 +1,110 @@
+#include "gate/judge.h"
+
+#include <algorithm>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+namespace lauka::gate {
+
+namespace {
+
+constexpr Levels kFivePercent{.fail = 0.05, .pass = 0.05, .tail = 0.025};
+
+/// Rounds that are all `change` above a reference that varies, with a little noise of fixed signs.
+struct Rounds {
+  std::vector<double> reference;
+  std::vector<double> candidate;
+
+  Rounds(std::size_t count, double change) {
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto place = static_cast<double>(i);
+      reference.push_back(1.0 + 0.01 * place);
+      candidate.push_back((1.0 + change + 0.001 * (place + 1.0)) * reference.back());
+    }
+  }
+
+  Evidence evidence(bool paired = true) const { return {reference, candidate, paired}; }
+};
+
+}  // namespace
+
+TEST_CASE("before the last look what is not decided goes on, at the last it is inconclusive") {
+  Rounds rounds(10, 0.1);
+  std::reverse(rounds.candidate.begin(), rounds.candidate.end());  // noise without a direction
+  CHECK_FALSE(judge(rounds.evidence(), 0.1, kFivePercent, false).answer.has_value());
+  CHECK(judge(rounds.evidence(), 0.1, kFivePercent, true).answer == Answer::Inconclusive);
+}
+
+TEST_CASE("an answer is given before the last look where it can be") {
+  const Rounds rounds(10, 0.2);
+  CHECK(judge(rounds.evidence(), 0.1, kFivePercent, false).answer == Answer::Fail);
+  CHECK(judge(rounds.evidence(), 0.3, kFivePercent, false).answer == Answer::Pass);
+}
+
+TEST_CASE("four rounds leave the whole error to the mean, five share it with the ranks") {
+  // 2^-4 = .0625 is above 80% of 5%; 2^-5 = .03125 is not.
+  const Judgement four = judge(Rounds(4, 0.1).evidence(), 0.1, kFivePercent, true);
+  CHECK(four.answer == Answer::Fail);
+  CHECK(four.decided_by == DecidedBy::Mean);
+  CHECK(four.p_slower == four.mean_part.above);
+
+  const Judgement five = judge(Rounds(5, 0.1).evidence(), 0.1, kFivePercent, true);
+  CHECK(five.rank_part.above == 1.0 / 32);
+  CHECK(five.answer == Answer::Fail);
+  CHECK(five.p_slower == std::min(five.rank_part.above / 0.8, five.mean_part.above / 0.2));
+}
+
+TEST_CASE("independent samples share the error from five of each on") {
+  CHECK(judge(Rounds(4, 1.0).evidence(false), 0.1, kFivePercent, true).decided_by ==
+        DecidedBy::Mean);
+  CHECK(judge(Rounds(5, 1.0).evidence(false), 0.1, kFivePercent, true).decided_by ==
+        DecidedBy::Both);
+}
+
+TEST_CASE("a candidate that is slow in one round of ten does not pass by its typical round") {
+  std::vector<double> reference;
+  std::vector<double> candidate;
+  for (int i = 0; i < 60; ++i) {
+    reference.push_back(1.0 + 0.001 * (i % 7));
+    candidate.push_back((1.0 + 0.001 * (i % 5)) * (i % 10 == 3 ? 3.0 : 1.0));
+  }
+  const Judgement judgement = judge({reference, candidate, true}, 0.1, kFivePercent, true);
+  CHECK(judgement.rank_part.below < 1e-4);  // the ranks alone would pass it
+  CHECK(judgement.slower);
+  CHECK(judgement.answer != Answer::Pass);
+}
+
+TEST_CASE("spikes that hide a slow-down from the mean do not hide it from the ranks") {
+  Rounds rounds(20, 0.1);
+  rounds.reference[4] *= 2.0;
+  rounds.candidate[4] = rounds.reference[4] * 1.2;
+  rounds.candidate[5] *= 4.0;
+  const Judgement judgement = judge(rounds.evidence(), 0.05, kFivePercent, true);
+  CHECK(judgement.answer == Answer::Fail);
+  CHECK(judgement.decided_by == DecidedBy::Ranks);
+  CHECK(judgement.mean_part.above > 0.05);
+}
+
+TEST_CASE("the level is that of the answer on the delta's side") {
+  const Levels levels{.fail = 0.01, .pass = 0.05, .tail = 0.025};
+  CHECK(judge(Rounds(10, 0.2).evidence(), 0.1, levels, true).level == 0.01);
+  CHECK(judge(Rounds(10, 0.0).evidence(), 0.1, levels, true).level == 0.05);
+}
+
+TEST_CASE("equal counts pass a gate of zero and more, and fail one below") {
+  const std::vector<double> counts(10, 412.0);
+  CHECK(judge({counts, counts, true}, 0.0, kFivePercent, true).answer == Answer::Pass);
+  CHECK(judge({counts, counts, true}, 0.01, kFivePercent, true).answer == Answer::Pass);
+  CHECK(judge({counts, counts, true}, -0.01, kFivePercent, true).answer == Answer::Fail);
+}
+
+TEST_CASE("one round, and none, decide nothing") {
+  const Rounds one(1, 5.0);
+  CHECK(judge(one.evidence(), 0.1, kFivePercent, true).answer == Answer::Inconclusive);
+  CHECK(judge(one.evidence(false), 0.1, kFivePercent, true).answer == Answer::Inconclusive);
+  CHECK(judge({}, 0.1, kFivePercent, true).answer == Answer::Inconclusive);
+  CHECK_FALSE(judge({}, 0.1, kFivePercent, false).answer.has_value());
+}
+
+}  // namespace lauka::gate

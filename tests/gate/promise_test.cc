@@ -1,0 +1,158 @@
+// What the gate promises, by simulation with a fixed seed.
+
+#include "gate/judge.h"
+#include "gate/schedule.h"
+#include "stats/noise.h"
+
+#include <algorithm>
+#include <functional>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+namespace lauka::gate {
+
+namespace {
+
+/// The times of consecutive runs of one and the same program.
+using Machine = std::function<std::vector<double>(noise::Source&, std::size_t runs)>;
+
+std::vector<double> quiet(noise::Source& source, std::size_t runs) {
+  return source.normals(runs, 0.1, 0.003);
+}
+
+/// One run in ten is disturbed, by up to three times its time.
+std::vector<double> spiky(noise::Source& source, std::size_t runs) {
+  std::vector<double> times = quiet(source, runs);
+  for (double& time : times) {
+    time *= source.uniform() < 0.1 ? 1.0 + 2.0 * source.uniform() : 1.0;
+  }
+  return times;
+}
+
+/// Slow minutes: each run remembers nine tenths of the last one's disturbance, and all drift.
+std::vector<double> wavering(noise::Source& source, std::size_t runs) {
+  std::vector<double> times(runs);
+  double wave = 0.0;
+  for (std::size_t run = 0; run < runs; ++run) {
+    wave = 0.9 * wave + 0.02 * source.normal();
+    times[run] = 0.1 * std::exp(wave + 0.002 * static_cast<double>(run));
+  }
+  return times;
+}
+
+/// Two speeds, as of two kinds of core.
+std::vector<double> two_speeds(noise::Source& source, std::size_t runs) {
+  std::vector<double> times = quiet(source, runs);
+  for (double& time : times) {
+    time *= source.uniform() < 0.3 ? 1.4 : 1.0;
+  }
+  return times;
+}
+
+struct Rounds {
+  std::vector<double> reference;
+  std::vector<double> candidate;
+};
+
+/// Rounds in random order, the candidate's true time being `ratio` times the reference's.
+Rounds measure(const Machine& machine, noise::Source& source, std::size_t rounds, double ratio) {
+  const std::vector<double> times = machine(source, 2 * rounds);
+  Rounds result;
+  for (std::size_t round = 0; round < rounds; ++round) {
+    const bool reference_first = source.uniform() < 0.5;
+    result.reference.push_back(times[2 * round + (reference_first ? 0 : 1)]);
+    result.candidate.push_back(ratio * times[2 * round + (reference_first ? 1 : 0)]);
+  }
+  return result;
+}
+
+Answer answer_of_five_looks(const Rounds& rounds, std::size_t first, double limit,
+                            const Levels& levels) {
+  for (const std::size_t look : look_rounds(first)) {
+    const Evidence evidence{std::span(rounds.reference).first(look),
+                            std::span(rounds.candidate).first(look)};
+    const auto answer = judge(evidence, limit, levels, look == 4 * first).answer;
+    if (answer) {
+      return *answer;
+    }
+  }
+  return Answer::Inconclusive;
+}
+
+struct Model {
+  std::string name;
+  Machine machine;
+};
+
+const std::initializer_list<Model> kModels = {
+    {"quiet", quiet}, {"spiky", spiky}, {"wavering", wavering}, {"two speeds", two_speeds}};
+
+constexpr int kGates = 3000;
+
+}  // namespace
+
+TEST_CASE("a gate that looks once fails a slow-down exactly at its limit in 5% of cases at most") {
+  const Levels levels = levels_of_one_look(0.95, 1);
+  for (const Model& model : kModels) {
+    noise::Source source(60);
+    int failed = 0;
+    for (int gate = 0; gate < kGates; ++gate) {
+      const Rounds rounds = measure(model.machine, source, 15, 1.1);
+      const Evidence evidence{rounds.reference, rounds.candidate};
+      failed += judge(evidence, 0.1, levels, true).answer == Answer::Fail ? 1 : 0;
+    }
+    INFO(model.name, ": ", failed, " of ", kGates);
+    CHECK(failed <= 0.055 * kGates);
+    CHECK(failed >= 0.01 * kGates);  // and the test is awake
+  }
+}
+
+TEST_CASE("looking five times does not raise that rate") {
+  const Levels levels = levels_of_five_looks(0.95, 1);
+  for (const Model& model : kModels) {
+    noise::Source source(61);
+    int failed = 0;
+    for (int gate = 0; gate < kGates; ++gate) {
+      const Rounds rounds = measure(model.machine, source, 40, 1.1);
+      failed += answer_of_five_looks(rounds, 10, 0.1, levels) == Answer::Fail ? 1 : 0;
+    }
+    INFO(model.name, ": ", failed, " of ", kGates);
+    CHECK(failed <= 0.055 * kGates);
+    CHECK(failed >= 0.01 * kGates);
+  }
+}
+
+TEST_CASE("five looks at one look's level would raise it: the boundary is needed") {
+  const Levels naive = levels_of_one_look(0.95, 1);
+  noise::Source source(62);
+  int failed = 0;
+  for (int gate = 0; gate < kGates; ++gate) {
+    const Rounds rounds = measure(quiet, source, 40, 1.1);
+    failed += answer_of_five_looks(rounds, 10, 0.1, naive) == Answer::Fail ? 1 : 0;
+  }
+  INFO(failed, " of ", kGates);
+  CHECK(failed > 0.07 * kGates);
+}
+
+TEST_CASE("equal programs pass a gate of 5% on a quiet machine, ones 10% slower fail it") {
+  const Levels levels = levels_of_five_looks(0.95, 1);
+  noise::Source source(63);
+  int passed = 0;
+  int failed = 0;
+  constexpr int kEach = 300;
+  for (int gate = 0; gate < kEach; ++gate) {
+    const Rounds equal = measure(quiet, source, 40, 1.0);
+    const Rounds slower = measure(quiet, source, 40, 1.1);
+    passed += answer_of_five_looks(equal, 10, 0.05, levels) == Answer::Pass ? 1 : 0;
+    failed += answer_of_five_looks(slower, 10, 0.05, levels) == Answer::Fail ? 1 : 0;
+  }
+  INFO(passed, " passed, ", failed, " failed of ", kEach);
+  CHECK(passed >= 0.99 * kEach);
+  CHECK(failed >= 0.99 * kEach);
+}
+
+}  // namespace lauka::gate

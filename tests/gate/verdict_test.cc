@@ -1,0 +1,144 @@
+#include "gate/verdict.h"
+
+#include "stats/delta.h"
+#include "stats/noise.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+namespace lauka::gate {
+
+namespace {
+
+const Condition kTenPercent{.metric = "wall_time", .limit_percent = 10.0};
+
+struct Samples {
+  std::vector<double> reference;
+  std::vector<double> candidate;
+
+  Samples(std::uint64_t seed, std::size_t rounds, double change, double noise) {
+    noise::Source source(seed);
+    reference = source.normals(rounds, 1.0, noise);
+    candidate = source.normals(rounds, 1.0 + change, noise);
+  }
+
+  Evidence evidence(bool paired = true) const { return {reference, candidate, paired}; }
+};
+
+}  // namespace
+
+TEST_CASE("a verdict says what was asked, of whom, and after how many rounds") {
+  const Samples samples(40, 20, 0.3, 0.01);
+  const Verdict verdict = decide(kTenPercent, 2, samples.evidence(), 0.95, 1);
+  CHECK(verdict.condition.metric == "wall_time");
+  CHECK(verdict.condition.limit_percent == 10.0);
+  CHECK(verdict.candidate == 2);
+  CHECK(verdict.rounds == 20);
+  CHECK(verdict.look == 1);
+  CHECK(verdict.answer == Answer::Fail);
+  CHECK(verdict.decided_by == DecidedBy::Both);
+  CHECK(verdict.p_slower < 1e-4);
+  CHECK(verdict.p_not_slower == 1.0);
+  CHECK_FALSE(verdict.times_as_many.has_value());
+}
+
+TEST_CASE("a verdict's delta is the one of the table at one look, and wider at one of five") {
+  const Samples samples(41, 10, 0.3, 0.01);
+  const Verdict once = decide(kTenPercent, 1, samples.evidence(), 0.95, 1);
+  const auto shown = stats::paired_delta(samples.reference, samples.candidate, 0.95);
+  CHECK(*once.delta.change == *shown.change);
+  CHECK(*once.delta.half_width == doctest::Approx(*shown.half_width).epsilon(1e-12));
+
+  const auto first_of_five =
+      decide_at_look(kTenPercent, 1, samples.evidence(), levels_of_five_looks(0.95, 1), {1, false});
+  REQUIRE(first_of_five.has_value());
+  // Student's t of 9 degrees (golden cases): 2.26216 at .025, 2.95029 at p_look(.025) = .0081067.
+  CHECK(*first_of_five->delta.half_width / *shown.half_width ==
+        doctest::Approx(2.9502857440721493 / 2.262157162798205).epsilon(1e-6));
+}
+
+TEST_CASE("the typical round is told within rounds only, and with its bounds") {
+  const Samples many(42, 20, 0.3, 0.01);
+  const Verdict verdict = decide(kTenPercent, 1, many.evidence(), 0.95, 1);
+  REQUIRE(verdict.typical.has_value());
+  CHECK(verdict.typical->low < verdict.typical->change);
+  CHECK(verdict.typical->change < verdict.typical->high);
+  CHECK(verdict.typical->change == doctest::Approx(0.3).epsilon(0.1));
+  CHECK_FALSE(decide(kTenPercent, 1, many.evidence(false), 0.95, 1).typical.has_value());
+  CHECK_FALSE(
+      decide(kTenPercent, 1, Samples(42, 5, 0.3, 0.01).evidence(), 0.95, 1).typical.has_value());
+}
+
+TEST_CASE("a candidate of zeros has a verdict, but no typical round") {
+  const std::vector<double> some(10, 3.0);
+  const std::vector<double> zeros(10, 0.0);
+  const Verdict appeared = decide(kTenPercent, 1, {zeros, some, true}, 0.95, 1);
+  CHECK(appeared.answer == Answer::Fail);
+  CHECK_FALSE(appeared.delta.change.has_value());
+  CHECK_FALSE(appeared.typical.has_value());
+  CHECK(decide(kTenPercent, 1, {some, zeros, true}, 0.95, 1).answer == Answer::Pass);
+  CHECK(decide(kTenPercent, 1, {zeros, zeros, true}, 0.95, 1).answer == Answer::Pass);
+}
+
+TEST_CASE("an inconclusive verdict says how many times the rounds would decide") {
+  // One-sided p of .16 is one standard error away; 5% asks for 1.645 of them, thus for 1.645^2
+  // = 2.7 times the rounds. Here the smaller probability says how far it is.
+  bool told = false;
+  for (std::uint64_t seed = 50; seed < 60; ++seed) {
+    const Verdict verdict =
+        decide(kTenPercent, 1, Samples(seed, 20, 0.11, 0.03).evidence(), 0.95, 1);
+    const double p = std::min(verdict.p_slower, verdict.p_not_slower);
+    if (verdict.answer != Answer::Inconclusive || !verdict.times_as_many) {
+      continue;
+    }
+    told = true;
+    // The deviate of p by bisection of erfc, 1.6449 being that of .05.
+    double low = 0.0;
+    double high = 10.0;
+    while (high - low > 1e-12) {
+      const double middle = (low + high) / 2.0;
+      (std::erfc(middle / std::sqrt(2.0)) / 2.0 > p ? low : high) = middle;
+    }
+    CHECK(*verdict.times_as_many == doctest::Approx(std::pow(1.6448536 / low, 2.0)).epsilon(1e-5));
+    CHECK(*verdict.times_as_many >= 1.0);
+    CHECK(*verdict.times_as_many <= 50.0);
+  }
+  CHECK(told);
+}
+
+TEST_CASE("where more rounds are hopeless no number of them is told") {
+  // Half of the rounds are above the threshold by the factor by which the others are below it.
+  std::vector<double> reference;
+  std::vector<double> candidate;
+  for (int i = 0; i < 20; ++i) {
+    reference.push_back(1.0);
+    candidate.push_back(i % 2 == 0 ? 1.1 * 1.01 : 1.1 / 1.01);
+  }
+  const Verdict verdict = decide(kTenPercent, 1, {reference, candidate, true}, 0.95, 1);
+  CHECK(verdict.answer == Answer::Inconclusive);
+  CHECK_FALSE(verdict.times_as_many.has_value());
+}
+
+TEST_CASE("among ten gates a fail needs a tenth of the error, a pass needs all of it") {
+  const Levels one = levels_of_one_look(0.95, 1);
+  const Levels ten = levels_of_one_look(0.95, 10);
+  CHECK(one.fail == doctest::Approx(0.05).epsilon(1e-12));
+  CHECK(ten.fail == doctest::Approx(0.005).epsilon(1e-12));
+  CHECK(ten.pass == one.pass);
+  CHECK(ten.tail == one.tail);
+  CHECK(one.interval_confidence() == doctest::Approx(0.95).epsilon(1e-12));
+}
+
+TEST_CASE("few first rounds have looks in order, and never none") {
+  for (std::size_t first = 1; first <= 300; ++first) {
+    const auto looks = look_rounds(first);
+    CHECK(looks.front() == first);
+    CHECK(looks.back() == 4 * first);
+    CHECK(std::is_sorted(looks.begin(), looks.end()));
+  }
+}
+
+}  // namespace lauka::gate

@@ -1,0 +1,432 @@
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "os/process.h"
+#include "os/signals.h"
+
+namespace lauka::os {
+namespace {
+
+using namespace std::chrono_literals;
+
+std::string fixture(const std::string& name) { return std::string(LAUKA_FIXTURES) + "/" + name; }
+
+std::unique_ptr<Launcher> launcher_of_test() {
+  auto launcher = start_launcher(nullptr);
+  REQUIRE(launcher.has_value());
+  return *std::move(launcher);
+}
+
+ProgramSpec program(std::vector<std::string> words) {
+  ProgramSpec spec;
+  words.front() = words.front().find('/') == std::string::npos ? fixture(words.front()) : words.front();
+  spec.words = std::move(words);
+  return spec;
+}
+
+Ended run_once(Launcher& launcher, const ProgramSpec& spec) {
+  const auto id = launcher.add_program(spec);
+  REQUIRE(id.has_value());
+  const Launch launch{*id, kNoCounters};
+  auto all = launcher.run({&launch, 1}, false, {});
+  REQUIRE(all.has_value());
+  REQUIRE(all->size() == 1);
+  return all->front();
+}
+
+Ended run_once(const ProgramSpec& spec) { return run_once(*launcher_of_test(), spec); }
+
+std::chrono::duration<double> wall(const Ended& ended) { return std::chrono::nanoseconds(ended.usage.wall_ns); }
+
+/// A file that goes when the test ends.
+class TemporaryFile {
+ public:
+  TemporaryFile() {
+    const int fd = mkstemp(name_.data());
+    REQUIRE(fd >= 0);
+    close(fd);
+  }
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  ~TemporaryFile() { std::remove(name_.c_str()); }
+  const std::string& name() const { return name_; }
+  std::string text() const {
+    std::ifstream file(name_);
+    std::stringstream all;
+    all << file.rdbuf();
+    return all.str();
+  }
+
+ private:
+  std::string name_ = "/tmp/lauka-test-XXXXXX";
+};
+
+/// What report_state printed: the first word of each line and the rest.
+std::map<std::string, std::string> state_seen_by_a_command(Launcher& launcher) {
+  const TemporaryFile file;
+  ProgramSpec spec = program({"report_state"});
+  spec.output = {Sink::File, file.name()};
+  REQUIRE(succeeded(run_once(launcher, spec).outcome));
+  std::map<std::string, std::string> state;
+  std::istringstream lines(file.text());
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t space = std::min(line.find(' '), line.size());
+    state[line.substr(0, space)] = line.substr(std::min(space + 1, line.size()));
+  }
+  return state;
+}
+
+bool is_alive(pid_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+  std::string text;
+  std::getline(file, text);
+  const std::size_t bracket = text.rfind(')');
+  return bracket != std::string::npos && text.at(bracket + 2) != 'Z' && text.at(bracket + 2) != 'X';
+}
+
+/// The process ids that a fixture printed as "name 123".
+std::vector<pid_t> ids_in(const std::string& text) {
+  std::vector<pid_t> ids;
+  std::istringstream words(text);
+  std::string name;
+  for (pid_t id = 0; words >> name >> id;) ids.push_back(id);
+  return ids;
+}
+
+}  // namespace
+
+TEST_CASE("the exit status or the signal of a run is its outcome") {
+  const auto launcher = launcher_of_test();
+  CHECK(std::get<Exited>(run_once(*launcher, program({"fail", "status", "7"})).outcome).status == 7);
+  CHECK(std::get<Signalled>(run_once(*launcher, program({"fail", "signal", "9"})).outcome).signal == SIGKILL);
+  CHECK(succeeded(run_once(*launcher, program({"tiny"})).outcome));
+}
+
+TEST_CASE("wall time spans the program's life and CPU time is what it used") {
+  const Ended ended = run_once(program({"burn", "60ms"}));
+  CHECK(wall(ended) >= 60ms);
+  const std::chrono::nanoseconds cpu(ended.usage.user_ns + ended.usage.system_ns);
+  CHECK(cpu >= 58ms);
+  CHECK(cpu <= 90ms);
+  CHECK(ended.whole >= std::chrono::nanoseconds(ended.usage.wall_ns));
+}
+
+TEST_CASE("the end of what a failed run wrote to standard error is there though nothing was piped") {
+  const auto launcher = launcher_of_test();
+  run_once(*launcher, program({"fail", "status", "3", "the disk is made of cheese"}));
+  CHECK(launcher->error_output_end() == "the disk is made of cheese");
+}
+
+TEST_CASE("standard error of an earlier run is forgotten") {
+  const auto launcher = launcher_of_test();
+  run_once(*launcher, program({"fail", "status", "3", "first"}));
+  run_once(*launcher, program({"tiny"}));
+  CHECK(launcher->error_output_end().empty());
+}
+
+TEST_CASE("of a long standard error whole lines at the end are kept, at most 4 KB") {
+  const auto launcher = launcher_of_test();
+  run_once(*launcher, program({"chatty", "0", "3000000"}));
+  const std::string end = launcher->error_output_end();
+  CHECK(end.size() <= 4096);
+  CHECK(end.size() > 4000);
+  CHECK(std::count(end.begin(), end.end(), '\n') > 100);
+}
+
+TEST_CASE("standard error through a pipe is shown as well") {
+  const auto launcher = launcher_of_test();
+  ProgramSpec spec = program({"fail", "status", "3", "through a pipe"});
+  spec.output.sink = Sink::Pipe;
+  run_once(*launcher, spec);
+  CHECK(launcher->error_output_end() == "through a pipe");
+}
+
+TEST_CASE("a command that writes more than a pipe holds is drained") {
+  ProgramSpec spec = program({"chatty", "2000000", "2000000"});
+  spec.output.sink = Sink::Pipe;
+  CHECK(succeeded(run_once(spec).outcome));
+}
+
+TEST_CASE("a grandchild that outlives the command and holds its pipes blocks nothing") {
+  const auto launcher = launcher_of_test();
+  ProgramSpec spec = program({"leaves_a_child", "5000"});
+  for (const Sink sink : {Sink::Null, Sink::Pipe}) {
+    spec.output.sink = sink;
+    const auto began = std::chrono::steady_clock::now();
+    const Ended ended = run_once(*launcher, spec);
+    CHECK(succeeded(ended.outcome));
+    CHECK(wall(ended) < 2s);
+    CHECK(std::chrono::steady_clock::now() - began < 2s);
+  }
+}
+
+TEST_CASE("a time-out kills the whole tree, also what has left the process group") {
+  const TemporaryFile file;
+  ProgramSpec spec = program({"hang", "--setsid-child", "--ignore-term"});
+  spec.output = {Sink::File, file.name()};
+  spec.timeout = 400ms;
+  const Ended ended = run_once(spec);
+  CHECK(std::get<TimedOut>(ended.outcome).limit == 400ms);
+  CHECK(wall(ended) >= 400ms);
+  CHECK(wall(ended) < 4s);
+  const auto ids = ids_in(file.text());
+  CHECK(ids.size() == 2);
+  for (const pid_t id : ids) CHECK_FALSE(is_alive(id));
+}
+
+TEST_CASE("a time-out shorter than the housekeeping interval is kept") {
+  ProgramSpec spec = program({"hang"});
+  spec.timeout = 20ms;
+  const Ended ended = run_once(spec);
+  CHECK(std::holds_alternative<TimedOut>(ended.outcome));
+  CHECK(wall(ended) < 1s);
+}
+
+TEST_CASE("a run that ends in time is not touched by the time-out of the run before") {
+  const auto launcher = launcher_of_test();
+  ProgramSpec spec = program({"burn", "30ms"});
+  spec.timeout = 10s;
+  for (int i = 0; i < 3; ++i) CHECK(succeeded(run_once(*launcher, spec).outcome));
+}
+
+TEST_CASE("a command that is stopped is killed and told, not waited for") {
+  const Ended ended = run_once(program({"/bin/sh", "-c", "kill -STOP $$; exit 0"}));
+  CHECK(std::get<Stopped>(ended.outcome).signal == SIGSTOP);
+}
+
+TEST_CASE("a command that wants the terminal is told so instead of hanging for ever") {
+  const int terminal = posix_openpt(O_RDWR | O_NOCTTY);
+  REQUIRE(terminal >= 0);
+  REQUIRE(grantpt(terminal) == 0);
+  REQUIRE(unlockpt(terminal) == 0);
+  const std::string name = ptsname(terminal);  // NOLINT(concurrency-mt-unsafe): one thread
+  for (const auto& [how, expected] : {std::pair{"read", SIGTTIN}, std::pair{"set", SIGTTOU}}) {
+    const pid_t child = fork();
+    if (child == 0) {  // in a session of its own, whose terminal it is
+      setsid();
+      const int controlling = open(name.c_str(), O_RDWR);
+      const Ended ended = run_once(program({"wants_terminal", how}));
+      const auto* stopped = std::get_if<Stopped>(&ended.outcome);
+      _exit(controlling >= 0 && stopped != nullptr && stopped->signal == expected ? 0 : 1);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    CHECK(WIFEXITED(status));
+    CHECK(WEXITSTATUS(status) == 0);
+  }
+  close(terminal);
+}
+
+TEST_CASE("a command gets a process group of its own, standard input from /dev/null, no descriptor of lauka's") {
+  const auto launcher = launcher_of_test();
+  const auto state = state_seen_by_a_command(*launcher);
+  CHECK(state.at("process_group") == state.at("pid"));
+  CHECK(state.at("stdin") == "null");
+  CHECK(state.at("blocked_signals").empty());
+  std::istringstream open_ones(state.at("descriptors"));
+  for (int fd = 0; open_ones >> fd;) {
+    const bool was_given = fcntl(fd, F_GETFD) >= 0 && (fcntl(fd, F_GETFD) & FD_CLOEXEC) == 0;
+    CHECK_MESSAGE(was_given, "descriptor ", fd);
+  }
+}
+
+TEST_CASE("descriptors that lauka was given reach the command") {
+  const int fd = open("/dev/null", O_RDONLY);
+  const int kept = fcntl(fd, F_DUPFD, 63);
+  const auto launcher = launcher_of_test();
+  const auto state = state_seen_by_a_command(*launcher);
+  CHECK((" " + state.at("descriptors") + " ").find(" " + std::to_string(kept) + " ") != std::string::npos);
+  close(kept);
+  close(fd);
+}
+
+TEST_CASE("a command gets the signal dispositions and mask lauka was started with") {
+  // In a child, because start_launcher changes what it finds.
+  const pid_t child = fork();
+  if (child == 0) {
+    std::signal(SIGCHLD, SIG_IGN);
+    std::signal(SIGPIPE, SIG_IGN);
+    std::signal(SIGUSR1, SIG_IGN);
+    std::signal(SIGALRM, SIG_IGN);
+    sigset_t blocked;
+    sigemptyset(&blocked);
+    sigaddset(&blocked, SIGUSR2);
+    sigprocmask(SIG_BLOCK, &blocked, nullptr);
+    const auto launcher = launcher_of_test();
+    watch_for_interrupts();
+    const auto state = state_seen_by_a_command(*launcher);
+    std::ostringstream ignored;
+    for (const int number : {SIGUSR1, SIGPIPE, SIGALRM, SIGCHLD}) ignored << (number == SIGUSR1 ? "" : " ") << number;
+    const bool right = state.at("ignored_signals") == ignored.str() &&
+                       state.at("blocked_signals") == std::to_string(SIGUSR2);
+    const bool status_is_known =
+        std::get<Exited>(run_once(*launcher, program({"fail", "status", "5"})).outcome).status == 5;
+    _exit(right && status_is_known ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
+}
+
+TEST_CASE("an input file is read from its start in every run") {
+  const TemporaryFile input;
+  std::ofstream(input.name()) << "one line\n";
+  ProgramSpec spec = program({"/bin/sh", "-c", "read -r line && test \"$line\" = 'one line'"});
+  spec.input.path = input.name();
+  const auto launcher = launcher_of_test();
+  for (int i = 0; i < 3; ++i) CHECK(succeeded(run_once(*launcher, spec).outcome));
+}
+
+TEST_CASE("an input file that has gone is told as such") {
+  ProgramSpec spec = program({"tiny"});
+  spec.input.path = "/nonexistent/input";
+  const Ended ended = run_once(spec);
+  CHECK(std::get<NotStarted>(ended.outcome).step == LaunchStep::OpenInput);
+  CHECK(std::get<NotStarted>(ended.outcome).error == ENOENT);
+}
+
+TEST_CASE("an output file holds what the last run wrote") {
+  const TemporaryFile file;
+  ProgramSpec spec = program({"/bin/sh", "-c", "echo out; echo err >&2"});
+  spec.output = {Sink::File, file.name()};
+  const auto launcher = launcher_of_test();
+  for (int i = 0; i < 2; ++i) CHECK(succeeded(run_once(*launcher, spec).outcome));
+  CHECK(file.text() == "out\nerr\n");
+}
+
+TEST_CASE("a file without a #! line cannot be executed, and says so") {
+  const TemporaryFile script;
+  std::ofstream(script.name()) << "echo hello\n";
+  REQUIRE(chmod(script.name().c_str(), 0755) == 0);
+  const Ended ended = run_once(program({script.name()}));
+  CHECK(std::get<NotStarted>(ended.outcome).step == LaunchStep::Execute);
+  CHECK(std::get<NotStarted>(ended.outcome).error == ENOEXEC);
+}
+
+TEST_CASE("peak memory is the command's own, however large lauka is") {
+  const auto launcher = launcher_of_test();
+  std::vector<char> ballast(200'000'000, 'x');
+  const Ended big = run_once(*launcher, program({"touch_memory", "50M"}));
+  CHECK(big.usage.peak_rss_is_known());
+  CHECK(big.usage.peak_rss_bytes >= 50'000'000);
+  CHECK(big.usage.peak_rss_bytes < 60'000'000);
+  const Ended small = run_once(*launcher, program({"tiny"}));
+  CHECK(small.usage.peak_rss_bytes < 30'000'000);
+  CHECK_FALSE(small.usage.peak_rss_is_known());
+  CHECK(ballast[77] == 'x');
+}
+
+TEST_CASE("the memory of an earlier command is not in a later one's") {
+  const auto launcher = launcher_of_test();
+  run_once(*launcher, program({"touch_memory", "90M"}));
+  CHECK(run_once(*launcher, program({"touch_memory", "20M"})).usage.peak_rss_bytes < 60'000'000);
+}
+
+TEST_CASE("a batch is run in order, to its end or to the first failure") {
+  const auto launcher = launcher_of_test();
+  const auto good = launcher->add_program(program({"tiny"}));
+  const auto bad = launcher->add_program(program({"fail", "status", "4"}));
+  const std::vector<Launch> launches = {{*good}, {*bad}, {*good}};
+  CHECK(launcher->run(launches, false, {})->size() == 2);
+  const auto all = launcher->run(launches, true, {});
+  REQUIRE(all->size() == 3);
+  CHECK(std::get<Exited>((*all)[1].outcome).status == 4);
+}
+
+TEST_CASE("a tick comes while a long run goes on") {
+  const auto launcher = launcher_of_test();
+  const auto id = launcher->add_program(program({"burn", "700ms"}));
+  const Launch launch{*id};
+  int ticks = 0;
+  REQUIRE(launcher->run({&launch, 1}, false, [&] { ++ticks; }).has_value());
+  CHECK(ticks >= 1);
+  CHECK(ticks <= 12);
+}
+
+TEST_CASE("an interrupt kills the run and its tree at once") {
+  const pid_t child = fork();
+  if (child == 0) {
+    const auto launcher = launcher_of_test();
+    watch_for_interrupts();
+    const TemporaryFile file;
+    ProgramSpec spec = program({"hang", "--setsid-child"});
+    spec.output = {Sink::File, file.name()};
+    const auto id = launcher->add_program(spec);
+    std::thread sender([pid = getpid(), &file] {
+      while (ids_in(file.text()).size() < 2) std::this_thread::sleep_for(5ms);
+      kill(pid, SIGINT);
+    });
+    const Launch launch{*id};
+    const auto all = launcher->run({&launch, 1}, false, {});
+    sender.join();
+    const auto ids = ids_in(file.text());
+    const bool dead = std::none_of(ids.begin(), ids.end(), is_alive);
+    const bool cancelled = all.has_value() && std::holds_alternative<Cancelled>(all->back().outcome);
+    _exit(dead && cancelled && interrupt() == SIGINT ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
+}
+
+TEST_CASE("when lauka is killed, the launcher ends and takes the command with it") {
+  const TemporaryFile file;
+  const pid_t child = fork();
+  if (child == 0) {
+    const auto launcher = launcher_of_test();
+    ProgramSpec spec = program({"hang"});
+    spec.output = {Sink::File, file.name()};
+    run_once(*launcher, spec);
+    _exit(0);
+  }
+  const auto give_up = std::chrono::steady_clock::now() + 20s;
+  while (ids_in(file.text()).empty() && std::chrono::steady_clock::now() < give_up) {
+    std::this_thread::sleep_for(5ms);
+  }
+  const auto ids = ids_in(file.text());
+  REQUIRE(ids.size() == 1);
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  while (is_alive(ids[0]) && std::chrono::steady_clock::now() < give_up) std::this_thread::sleep_for(5ms);
+  CHECK_FALSE(is_alive(ids[0]));
+}
+
+TEST_CASE("programs that cannot be run are refused as a shell would say it") {
+  CHECK(find_program("nosuchprogram").error().what == "nosuchprogram: command not found");
+  CHECK(find_program("/nosuch/program").error().what == "/nosuch/program: No such file or directory");
+  CHECK(find_program("/tmp").error().what == "/tmp: Is a directory");
+  const TemporaryFile plain;
+  CHECK(find_program(plain.name()).error().what == plain.name() + ": Permission denied");
+  const TemporaryFile script;
+  std::ofstream(script.name()) << "#!/nosuch/interpreter -x\n";
+  REQUIRE(chmod(script.name().c_str(), 0755) == 0);
+  CHECK(find_program(script.name()).error().what ==
+        script.name() + ": bad interpreter: /nosuch/interpreter: No such file or directory");
+  CHECK(find_program("sh").value().find("/sh") != std::string::npos);
+}
+
+TEST_CASE("more arguments than the shared memory holds are refused") {
+  const auto launcher = launcher_of_test();
+  ProgramSpec spec = program({"tiny"});
+  spec.words.emplace_back(70'000'000, 'x');
+  CHECK(launcher->add_program(spec).error().what.find("64 MB") != std::string::npos);
+}
+
+}  // namespace lauka::os

@@ -1,0 +1,257 @@
+#include "plan/plan.h"
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+namespace lauka {
+
+namespace {
+
+using Words = std::vector<std::string>;
+
+Options options_of(Words commands) {
+  Options options;
+  options.commands = std::move(commands);
+  return options;
+}
+
+/// Stands for an engine: one event per pass, "default" where none is asked for; keeps what it was
+/// asked.
+struct OneEventPerPass {
+  std::optional<std::pair<Words, bool>> asked{};
+
+  SelectEvents select() {
+    return [this](const Words& names, bool single_pass) -> Result<EventSet> {
+      asked = {names, single_pass};
+      EventSet set;
+      for (const std::string& name : names.empty() ? Words{"default"} : names) {
+        if (name == "nosuch") {
+          return Error{"'nosuch' is not an event", "lauka -l lists them"};
+        }
+        set.passes.push_back(Pass{{set.events.size()}});
+        set.events.push_back(Event{name, name});
+      }
+      return set;
+    };
+  }
+};
+
+Plan plan_of(const Options& options, std::uint64_t clock_seed = 77) {
+  OneEventPerPass engine;
+  auto plan = make_plan(options, engine.select(), clock_seed);
+  if (!plan) {
+    FAIL("refused: " << plan.error().line());
+  }
+  return *std::move(plan);
+}
+
+std::string refusal_of(const Options& options) {
+  OneEventPerPass engine;
+  const auto plan = make_plan(options, engine.select(), 1);
+  return plan ? "accepted" : plan.error().line();
+}
+
+}  // namespace
+
+TEST_CASE("a command is split into words and named by its text, or by the name it was given") {
+  Options options = options_of({"./old", "./new -O2 'a b'", "./newer"});
+  options.names = {"", "second"};
+  const Plan plan = plan_of(options);
+  REQUIRE(plan.commands.size() == 3);
+  CHECK(plan.commands[0].name == "./old");
+  CHECK(plan.commands[0].words == Words{"./old"});
+  CHECK(plan.commands[1].name == "second");
+  CHECK(plan.commands[1].text == "./new -O2 'a b'");
+  CHECK(plan.commands[1].words == Words{"./new", "-O2", "a b"});
+  CHECK(plan.commands[2].name == "./newer");
+}
+
+TEST_CASE("with a shell the command is one word of it, as typed") {
+  Options options = options_of({"FOO=1 ./x | wc \"", "a 'b"});
+  options.shell = Shell{{"bash", "--norc"}};
+  const Plan plan = plan_of(options);
+  CHECK(plan.commands[0].words == Words{"bash", "--norc", "-c", "FOO=1 ./x | wc \""});
+  CHECK(plan.commands[1].words == Words{"bash", "--norc", "-c", "a 'b"});
+}
+
+TEST_CASE("a command that cannot be run is refused by its number and text") {
+  CHECK(refusal_of(options_of({"./old", "./new 'x"})) ==
+        "command 2 './new 'x' has an unterminated single quote; close it, or write \\' for the "
+        "character itself");
+  CHECK(refusal_of(options_of({"./old", "  "})) ==
+        "command 2 '  ' is empty; write a program and its arguments");
+  CHECK(refusal_of(options_of({""})) == "command 1 '' is empty; write a program and its arguments");
+  CHECK(refusal_of(options_of({"'' x"})) ==
+        "command 1 ''' x' is empty; write a program and its arguments");
+  Options shell = options_of({" \n"});
+  shell.shell = Shell{{"sh"}};
+  CHECK(refusal_of(shell) == "command 1 ' \\n' is empty; write a program and its arguments");
+}
+
+TEST_CASE("an assignment before a command needs a shell or env") {
+  CHECK(refusal_of(options_of({"FOO_1=1 ./x"})) ==
+        "command 1 'FOO_1=1 ./x' begins with an assignment, which only a shell understands; write "
+        "'env FOO_1=1 ./x', or run it by a shell with -S");
+  for (const char* text : {"./a=b", "1a=b", "=b", "a-b=c", "./x FOO=1"}) {
+    CAPTURE(text);
+    CHECK(refusal_of(options_of({text})) == "accepted");
+  }
+}
+
+TEST_CASE("more names than commands, or no command, are refused") {
+  Options options = options_of({"./old"});
+  options.names = {"a", "b"};
+  CHECK(refusal_of(options) ==
+        "more names (2) than commands (1); give at most one name per command");
+  CHECK(refusal_of(options_of({})) == "no command to measure; write at least one");
+}
+
+TEST_CASE("the order is random unless asked otherwise, and its seed the clock's") {
+  Options options = options_of({"./old", "./new"});
+  CHECK(plan_of(options).order == Order::Random);
+  CHECK(plan_of(options, 77).seed == 77);
+  options.order = Order::Sequential;
+  options.seed = 0;
+  CHECK(plan_of(options).order == Order::Sequential);
+  CHECK(plan_of(options, 77).seed == 0);
+}
+
+TEST_CASE("what the options say of runs is in the plan") {
+  Options options = options_of({"./old", "./new"});
+  options.min_runs = 3;
+  options.max_runs = 9;
+  options.duration = std::chrono::seconds(2);
+  options.warmup = 4;
+  options.timeout = std::chrono::milliseconds(5);
+  options.ignore_failure = IgnoreFailure{.any = false, .statuses = {3}};
+  options.input = InputFile{"in.txt"};
+  options.output = OutputChoice{OutputKind::Pipe};
+  options.gates = {Condition{"cpu_time", 5.0}};
+  options.confidence = 0.99;
+  const Plan plan = plan_of(options);
+  CHECK_FALSE(plan.stop.exact_runs.has_value());
+  CHECK(plan.stop.min_runs == 3);
+  CHECK(plan.stop.max_runs == 9);
+  CHECK(plan.stop.budget_per_command == std::chrono::seconds(2));
+  CHECK(plan.warmup == 4);
+  CHECK(plan.timeout == std::chrono::milliseconds(5));
+  CHECK(plan.ignore_failure.value().statuses == std::vector<int>{3});
+  CHECK(std::get<InputFile>(plan.input).path == "in.txt");
+  CHECK(plan.output.kind == OutputKind::Pipe);
+  REQUIRE(plan.gates.size() == 1);
+  CHECK(plan.gates.front().limit_percent == 5.0);
+  CHECK(plan.confidence == 0.99);
+  options.max_runs.reset();
+  options.runs = 6;
+  CHECK(plan_of(options).stop.exact_runs == 6);
+}
+
+TEST_CASE("the engine is asked for the wanted events, and its refusal is the plan's") {
+  OneEventPerPass engine;
+  Options options = options_of({"./old"});
+  options.events = {"a", "b"};
+  options.single_pass = true;
+  const auto plan = make_plan(options, engine.select(), 1);
+  REQUIRE(plan.has_value());
+  CHECK(engine.asked.value() == std::pair<Words, bool>{{"a", "b"}, true});
+  CHECK(plan->events.events.size() == 2);
+  options.events = {"a", "nosuch"};
+  CHECK(refusal_of(options) == "'nosuch' is not an event; lauka -l lists them");
+}
+
+TEST_CASE("a command that cannot be run is found before the engine is asked") {
+  OneEventPerPass engine;
+  CHECK_FALSE(make_plan(options_of({"'"}), engine.select(), 1).has_value());
+  CHECK_FALSE(engine.asked.has_value());
+}
+
+TEST_CASE("where only times are wanted nothing is counted, but what was asked for") {
+  OneEventPerPass engine;
+  Options options = options_of({"./old"});
+  options.metrics = MetricSelection::Time;
+  const auto times = make_plan(options, engine.select(), 1);
+  REQUIRE(times.has_value());
+  CHECK_FALSE(engine.asked.has_value());
+  CHECK(times->events.events.empty());
+  options.events = {"a"};
+  const Plan with_event = plan_of(options);
+  CHECK(with_event.metrics.back().name == "a");
+  CHECK(with_event.metrics.back().shown == Shown::Always);
+}
+
+TEST_CASE("--verbose shows all rows, unless a choice was made") {
+  const auto shows_user_time_and_peak = [](const Options& options) {
+    std::pair<bool, bool> shown;
+    for (const Metric& metric : plan_of(options).metrics) {
+      if (metric.name == "user_time") {
+        shown.first = metric.shown == Shown::Always;
+      } else if (metric.name == "peak_rss") {
+        shown.second = metric.shown == Shown::Always;
+      }
+    }
+    return shown;
+  };
+  Options options = options_of({"./old"});
+  CHECK(shows_user_time_and_peak(options) == std::pair{false, true});
+  options.verbosity = Verbosity::Verbose;
+  CHECK(shows_user_time_and_peak(options) == std::pair{true, true});
+  options.metrics = MetricSelection::Time;
+  CHECK(shows_user_time_and_peak(options) == std::pair{true, false});
+}
+
+TEST_CASE("every pass gets a run: events that were asked for are refused where runs are too few") {
+  Options options = options_of({"./old"});
+  options.events = {"a", "b", "c"};
+  options.runs = 3;
+  CHECK(refusal_of(options) == "accepted");
+  options.runs = 2;
+  CHECK(refusal_of(options) ==
+        "the events need 3 passes, more than the 2 runs of each command; allow 3 runs, or count "
+        "fewer events");
+  options.runs.reset();
+  options.max_runs = 1;
+  options.min_runs = 1;
+  CHECK(refusal_of(options) ==
+        "the events need 3 passes, more than the 1 run of each command; allow 3 runs, or count "
+        "fewer events");
+  options.max_runs.reset();
+  CHECK(plan_of(options).stop.min_runs == 3);
+}
+
+TEST_CASE("default events may stay uncounted where runs are too few") {
+  Options options = options_of({"./old"});
+  options.runs = 1;
+  const SelectEvents two_passes = [](const Words&, bool) -> Result<EventSet> {
+    EventSet set;
+    set.events = {Event{"a", "a"}, Event{"b", "b"}};
+    set.passes = {Pass{{0}}, Pass{{1}}};
+    return set;
+  };
+  CHECK(make_plan(options, two_passes, 1).has_value());
+  options.runs.reset();
+  options.min_runs = 1;
+  options.max_runs = 1;
+  const auto plan = make_plan(options, two_passes, 1);
+  REQUIRE(plan.has_value());
+  CHECK(plan->stop.min_runs == 1);
+}
+
+TEST_CASE("a gate needs a metric that is measured, and something to compare with") {
+  Options options = options_of({"./old", "./new"});
+  options.gates = {Condition{"wall_time", 1.0}, Condition{"default", 1.0}};
+  CHECK(refusal_of(options) == "accepted");
+  options.gates.push_back(Condition{"cycles", 1.0});
+  CHECK(refusal_of(options) ==
+        "a gate on 'cycles', which is not measured; add it with -e, or name another metric");
+  options = options_of({"./old"});
+  options.gates = {Condition{"wall_time", 1.0}};
+  CHECK(refusal_of(options) ==
+        "a gate (--fail-if-slower) has nothing to compare './old' with; add another command, or "
+        "--reference COMMAND");
+}
+
+}  // namespace lauka

@@ -1,0 +1,119 @@
+#include "plan/plan.h"
+
+#include <string>
+
+#include <doctest/doctest.h>
+
+namespace lauka {
+
+namespace {
+
+EventSet counted(std::vector<std::string> names, std::vector<Pass> passes) {
+  EventSet set;
+  for (std::string& name : names) {
+    set.events.push_back(Event{name, name});
+  }
+  set.passes = std::move(passes);
+  return set;
+}
+
+/// The names of the rows with that place in the table, in order.
+std::string rows(const std::vector<Metric>& metrics, Shown shown) {
+  std::string text;
+  for (const Metric& metric : metrics) {
+    if (metric.shown == shown) {
+      text += (text.empty() ? "" : " ") + metric.name;
+    }
+  }
+  return text;
+}
+
+const Metric* find(const std::vector<Metric>& metrics, std::string_view name) {
+  for (const Metric& metric : metrics) {
+    if (metric.name == name) {
+      return &metric;
+    }
+  }
+  return nullptr;
+}
+
+const std::string kTheRest =
+    "minor_faults major_faults voluntary_switches involuntary_switches block_reads block_writes";
+
+}  // namespace
+
+TEST_CASE("by default the table shows wall time, CPU time, peak memory, the counters and ipc") {
+  const auto metrics = metrics_of(counted({"cycles", "instructions"}, {Pass{{0, 1}}}),
+                                  MetricSelection::Default, false);
+  CHECK(rows(metrics, Shown::Always) == "wall_time cpu_time peak_rss cycles instructions ipc");
+  CHECK(rows(metrics, Shown::Verbose) == "user_time system_time " + kTheRest);
+}
+
+TEST_CASE("--metrics time shows the times, and the events that were asked for") {
+  const auto set = counted({"cycles"}, {Pass{{0}}});
+  CHECK(rows(metrics_of({}, MetricSelection::Time, false), Shown::Always) ==
+        "wall_time cpu_time user_time system_time");
+  CHECK(rows(metrics_of(set, MetricSelection::Time, true), Shown::Always) ==
+        "wall_time cpu_time user_time system_time cycles");
+  CHECK(rows(metrics_of(set, MetricSelection::Time, false), Shown::Verbose) ==
+        "peak_rss " + kTheRest + " cycles");
+}
+
+TEST_CASE("--metrics all shows everything") {
+  const auto metrics = metrics_of(counted({"r01c2"}, {Pass{{0}}}), MetricSelection::All, true);
+  CHECK(rows(metrics, Shown::Always) ==
+        "wall_time cpu_time user_time system_time peak_rss " + kTheRest + " r01c2");
+  CHECK(rows(metrics, Shown::Verbose).empty());
+}
+
+TEST_CASE("ipc is instructions by cycles, more of it is better, and it has no unit") {
+  const auto metrics =
+      metrics_of(counted({"instructions", "cache-misses", "cycles"}, {Pass{{1}}, Pass{{0, 2}}}),
+                 MetricSelection::Default, true);
+  const Metric* ipc = find(metrics, "ipc");
+  REQUIRE(ipc != nullptr);
+  CHECK(ipc == &metrics.back());
+  CHECK(ipc->unit == Unit::Ratio);
+  CHECK(ipc->better == Better::More);
+  CHECK(std::get<EventRatio>(ipc->source).numerator == 0);
+  CHECK(std::get<EventRatio>(ipc->source).denominator == 2);
+}
+
+TEST_CASE("there is no ipc of events that are never counted in the same run") {
+  CHECK(find(metrics_of(counted({"cycles", "instructions"}, {Pass{{0}}, Pass{{1}}}),
+                        MetricSelection::All, true),
+             "ipc") == nullptr);
+  CHECK(find(metrics_of(counted({"cycles"}, {Pass{{0}}}), MetricSelection::All, true), "ipc") ==
+        nullptr);
+}
+
+TEST_CASE("a counted event is a number of which less is better, by its place in the session") {
+  const auto metrics =
+      metrics_of(counted({"a", "b"}, {Pass{{0, 1}}}), MetricSelection::Default, true);
+  const Metric* b = find(metrics, "b");
+  REQUIRE(b != nullptr);
+  CHECK(b->unit == Unit::Count);
+  CHECK(b->better == Better::Less);
+  CHECK(std::get<CountedEvent>(b->source).event == 1);
+}
+
+TEST_CASE("the built-in metrics read a run in base units") {
+  Usage usage;
+  usage.wall_ns = 1'500'000'000;
+  usage.user_ns = 250'000'000;
+  usage.system_ns = 500'000'000;
+  usage.peak_rss_bytes = 4096;
+  const auto metrics = metrics_of({}, MetricSelection::All, false);
+  const auto read = [&](std::string_view name) {
+    return std::get<UsageReader>(find(metrics, name)->source)(usage);
+  };
+  CHECK(read("wall_time") == doctest::Approx(1.5));
+  CHECK(read("cpu_time") == doctest::Approx(0.75));
+  CHECK(read("user_time") == doctest::Approx(0.25));
+  CHECK(read("system_time") == doctest::Approx(0.5));
+  CHECK(read("peak_rss") == 4096.0);
+  CHECK(find(metrics, "wall_time")->unit == Unit::Seconds);
+  CHECK(find(metrics, "peak_rss")->unit == Unit::Bytes);
+}
+
+}  // namespace lauka

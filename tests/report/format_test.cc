@@ -1,0 +1,197 @@
+#include "report/format.h"
+
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <map>
+#include <random>
+#include <string>
+
+#include <doctest/doctest.h>
+
+namespace lauka::report {
+
+namespace {
+
+/// What a shown quantity is worth, read by hand: digits, then the unit.
+double read_back(const std::string& text) {
+  static const std::map<std::string, double> units = {
+      {"ns", 1e-9}, {"µs", 1e-6}, {"ms", 1e-3}, {"s", 1},    {"min", 60}, {"h", 3600},
+      {"d", 86400}, {"B", 1},     {"kB", 1e3},  {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12},
+      {"PB", 1e15}, {"EB", 1e18}, {"", 1},      {"K", 1e3},  {"M", 1e6},  {"G", 1e9},
+      {"T", 1e12},  {"P", 1e15},  {"E", 1e18}};
+  const std::size_t end = text.find_first_not_of("0123456789.");
+  const std::string unit = end == std::string::npos ? "" : text.substr(end);
+  REQUIRE_MESSAGE(units.count(unit) == 1, text);
+  return std::strtod(text.substr(0, end).c_str(), nullptr) * units.at(unit);
+}
+
+/// Significant digits of a shown quantity.
+std::size_t digits_of(const std::string& text) {
+  const std::size_t first = text.find_first_of("123456789");
+  std::size_t count = 0;
+  for (std::size_t i = first; i < text.size(); ++i) {
+    if (text[i] >= '0' && text[i] <= '9') ++count;
+  }
+  return count;
+}
+
+/// Half a unit of the third digit of `value`.
+double half_of_third_digit(double value) {
+  return 0.5 * std::pow(10.0, std::floor(std::log10(value)) - 2);
+}
+
+}  // namespace
+
+TEST_CASE("a quantity has three significant digits and the unit that suits it") {
+  CHECK(quantity(0.591, Unit::Seconds) == "591ms");
+  CHECK(quantity(0.0076, Unit::Seconds) == "7.60ms");
+  CHECK(quantity(0.001, Unit::Seconds) == "1.00ms");
+  CHECK(quantity(0.012, Unit::Seconds) == "12.0ms");
+  CHECK(quantity(0.0000456, Unit::Seconds) == "45.6µs");
+  CHECK(quantity(789e-9, Unit::Seconds) == "789ns");
+  CHECK(quantity(2.5, Unit::Seconds) == "2.50s");
+  CHECK(quantity(137e6, Unit::Bytes) == "137MB");
+  CHECK(quantity(4096, Unit::Bytes) == "4.10kB");
+  CHECK(quantity(512, Unit::Bytes) == "512B");
+  CHECK(quantity(2.51e9, Unit::Count) == "2.51G");
+  CHECK(quantity(22.1e6, Unit::Count) == "22.1M");
+  CHECK(quantity(1536, Unit::Count) == "1.54K");
+  CHECK(quantity(3, Unit::Count) == "3.00");
+  CHECK(quantity(2.3456, Unit::Ratio) == "2.35");
+  CHECK(quantity(0.12345, Unit::Ratio) == "0.123");
+}
+
+TEST_CASE("rounding up to 1000 goes to the next unit") {
+  CHECK(quantity(0.9999, Unit::Seconds) == "1.00s");
+  CHECK(quantity(0.9994, Unit::Seconds) == "999ms");
+  CHECK(quantity(0.0009996, Unit::Seconds) == "1.00ms");
+  CHECK(quantity(999.6e-9, Unit::Seconds) == "1.00µs");
+  CHECK(quantity(999.9, Unit::Count) == "1.00K");
+  CHECK(quantity(999.4, Unit::Count) == "999");
+  CHECK(quantity(999999, Unit::Count) == "1.00M");
+  CHECK(quantity(999.96e6, Unit::Count) == "1.00G");
+  CHECK(quantity(999.96e9, Unit::Count) == "1.00T");
+  CHECK(quantity(999.9, Unit::Bytes) == "1.00kB");
+  CHECK(quantity(999.9e3, Unit::Bytes) == "1.00MB");
+  CHECK(quantity(999.9e6, Unit::Bytes) == "1.00GB");
+  CHECK(quantity(9.996, Unit::Ratio) == "10.0");
+  CHECK(quantity(99.96, Unit::Ratio) == "100");
+}
+
+TEST_CASE("times beyond 999 s go on in minutes, hours and days") {
+  CHECK(quantity(999.4, Unit::Seconds) == "999s");
+  CHECK(quantity(999.6, Unit::Seconds) == "16.7min");
+  CHECK(quantity(59960, Unit::Seconds) == "999min");
+  CHECK(quantity(59985, Unit::Seconds) == "16.7h");
+  CHECK(quantity(3.6e6, Unit::Seconds) == "41.7d");
+}
+
+TEST_CASE("zero, tiny, huge and negative quantities can be read too") {
+  CHECK(quantity(0, Unit::Seconds) == "0s");
+  CHECK(quantity(0, Unit::Bytes) == "0B");
+  CHECK(quantity(0, Unit::Count) == "0");
+  CHECK(quantity(0.35e-9, Unit::Seconds) == "0.350ns");
+  CHECK(quantity(0.0123, Unit::Count) == "0.0123");
+  CHECK(quantity(1.23e-14, Unit::Seconds) == "1.23e-14s");
+  CHECK(quantity(1.5e18, Unit::Count) == "1.50E");
+  CHECK(quantity(1.5e21, Unit::Count) == "1.50e+21");
+  CHECK(quantity(1e9, Unit::Seconds) == "1.00e+09s");
+  CHECK(quantity(-0.5, Unit::Seconds) == "−500ms");
+}
+
+TEST_CASE("a shown quantity reads back within half a unit of its third digit") {
+  std::mt19937_64 random(20240611);
+  std::uniform_real_distribution<double> exponent(-9, 0);
+  const auto check = [](double value, Unit unit) {
+    const std::string text = quantity(value, unit);
+    CAPTURE(text);
+    CHECK(digits_of(text) == 3);
+    CHECK(std::fabs(read_back(text) - value) <= half_of_third_digit(value) * (1 + 1e-9));
+  };
+  for (int i = 0; i < 20000; ++i) {
+    const double u = exponent(random);
+    check(std::pow(10.0, u + 2.9), Unit::Seconds);
+    check(std::pow(10.0, 9 + u * 1.2), Unit::Bytes);
+    check(std::pow(10.0, 18 + u * 2.2), Unit::Count);
+    check(std::pow(10.0, 3 + u * 0.5), Unit::Ratio);
+  }
+}
+
+TEST_CASE("no rounding at the edge of a unit loses a digit or shows 1000") {
+  for (int power = -9; power <= 2; ++power) {
+    for (const double factor : {0.9990, 0.9994, 0.9995, 0.99951, 0.9999, 1.0, 1.004, 1.006}) {
+      const double value = factor * std::pow(10.0, power);
+      const std::string text = quantity(value, Unit::Seconds);
+      CAPTURE(text);
+      CHECK(digits_of(text) == 3);
+      CHECK(text.find("1000") == std::string::npos);
+      CHECK(std::fabs(read_back(text) - value) <= half_of_third_digit(value) * (1 + 1e-9));
+    }
+  }
+}
+
+TEST_CASE("a range has the fewest digits that tell its ends apart") {
+  using Ends = std::pair<std::string, std::string>;
+  CHECK(range(0.583, 0.605, Unit::Seconds) == Ends{"583ms", "605ms"});
+  CHECK(range(136.6e6, 137.4e6, Unit::Bytes) == Ends{"136.6MB", "137.4MB"});
+  CHECK(range(1000001, 1000002, Unit::Count) == Ends{"1.00M", "1.00M"});
+  CHECK(range(1000010, 1000020, Unit::Count) == Ends{"1.00001M", "1.00002M"});
+  CHECK(range(5, 5, Unit::Count) == Ends{"5.00", "5.00"});
+  CHECK(range(0, 12, Unit::Count) == Ends{"0", "12.0"});
+}
+
+TEST_CASE("a delta is shown in percent with its interval") {
+  CHECK(delta_text({-0.78, 0.005, true}) == "−78.0% ± 0.5%");
+  CHECK(delta_text({0.031, 0.004, true}) == "+3.1% ± 0.4%");
+  CHECK(delta_text({0.152, 0.021, true}) == "+15.2% ± 2.1%");
+  CHECK(delta_text({3.5512, 0.2231, true}) == "+355% ± 22%");
+  CHECK(delta_text({-0.003, 0.02, false}) == "−0.3% ± 2.0%");
+}
+
+TEST_CASE("a delta has as many digits as its interval and its significance need") {
+  CHECK(delta_text({0.00512, 0.00004, true}) == "+0.512% ± 0.004%");
+  CHECK(delta_text({0.1, 0.000512, true}) == "+10.00% ± 0.05%");
+  CHECK(delta_text({0.0052, 0.0051, true}) == "+0.52% ± 0.51%");
+  CHECK(delta_text({0.000001, 0.0, true}) == "+0.0001% ± 0.0000%");
+  CHECK(delta_text({0.0, 0.0, false}) == "0.0% ± 0.0%");
+  CHECK(delta_text({-0.0004, 0.01, false}) == "0.0% ± 1.0%");
+}
+
+TEST_CASE("a delta without an interval is shown alone and one of zero as new") {
+  CHECK(delta_text({0.05, std::nullopt, false}) == "+5.0%");
+  CHECK(delta_text({2.5, std::nullopt, false}) == "+250%");
+  CHECK(delta_text({-0.78, std::nullopt, false}) == "−78.0%");
+  CHECK(delta_text({0.0, std::nullopt, false}) == "0%");
+  CHECK(delta_text({std::nullopt, std::nullopt, false}) == "new");
+  CHECK(delta_text({12345.0, 0.5, true}) == "+1.23M% ± 50%");
+}
+
+TEST_CASE("a ratio of times has the digits that its interval allows") {
+  CHECK(ratio_text(4.5512, 0.0411) == "4.55 ± 0.04");
+  CHECK(ratio_text(123.4, 12.3) == "123 ± 12");
+  CHECK(ratio_text(23.44, 1.23) == "23.4 ± 1.2");
+  CHECK(ratio_text(1.00031, 0.00012) == "1.0003 ± 0.0001");
+  CHECK(ratio_text(4.5512, std::nullopt) == "4.55");
+  CHECK(ratio_text(2.0, 0.0) == "2.00 ± 0.00");
+}
+
+TEST_CASE("a limit is told as it was asked for") {
+  using std::chrono::milliseconds;
+  CHECK(exact_duration(std::chrono::seconds(2)) == "2s");
+  CHECK(exact_duration(milliseconds(1500)) == "1.5s");
+  CHECK(exact_duration(milliseconds(500)) == "500ms");
+  CHECK(exact_duration(std::chrono::seconds(120)) == "120s");
+  CHECK(exact_duration(std::chrono::nanoseconds(1'000'000'001)) == "1.000000001s");
+  CHECK(exact_duration(std::chrono::nanoseconds(0)) == "0ns");
+}
+
+TEST_CASE("numbers for programs read back as the same double") {
+  for (const double value : {0.1, 1.0 / 3.0, 591234567e-9, 2.5e9, 1e-9, 0.0}) {
+    CHECK(std::strtod(full_precision(value).c_str(), nullptr) == value);
+  }
+  CHECK(full_precision(0.1) == "0.1");
+  CHECK(full_precision(1048576) == "1048576");
+}
+
+}  // namespace lauka::report

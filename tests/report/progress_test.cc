@@ -1,0 +1,86 @@
+#include "report/progress.h"
+
+#include "report/width.h"
+
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+namespace lauka::report {
+
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+/// What was written to the terminal, piece by piece.
+struct Screen {
+  std::vector<std::string> writes;
+
+  Sink sink() {
+    return [this](std::string_view text) { writes.emplace_back(text); };
+  }
+};
+
+}  // namespace
+
+TEST_CASE("the line has bar, percent, elapsed, remaining, the estimate and the command") {
+  Screen screen;
+  ProgressBar bar(screen.sink(), 100);
+  bar.progress({"./build-new -O2", false, 0.4, milliseconds(2300), milliseconds(3400), 0.1301});
+  CHECK(screen.writes == std::vector<std::string>{"\r\x1b[K[========            ]  40%  0:02, "
+                                                  "0:04 left  130ms  ./build-new -O2"});
+}
+
+TEST_CASE("a warm-up run is told, and what is not known is left out") {
+  Screen screen;
+  ProgressBar bar(screen.sink(), 79);
+  bar.progress({"sleep\t1", true, 0.0, seconds(3725), std::nullopt, std::nullopt});
+  CHECK(screen.writes ==
+        std::vector<std::string>{"\r\x1b[K[          ]   0%  1:02:05  warm-up  sleep\\t1"});
+}
+
+TEST_CASE("the line is drawn at most ten times a second") {
+  Screen screen;
+  ProgressBar bar(screen.sink(), 80);
+  for (int ms = 0; ms < 1000; ++ms) {
+    bar.progress({"a", false, 0.5, milliseconds(ms), std::nullopt, std::nullopt});
+  }
+  CHECK(screen.writes.size() == 10);
+}
+
+TEST_CASE("the line never reaches the last column") {
+  for (const std::size_t width : {0U, 1U, 10U, 40U, 80U}) {
+    Screen screen;
+    ProgressBar bar(screen.sink(), width);
+    bar.progress({std::string(300, 'x'), false, 1.0, seconds(1), seconds(0), 0.1});
+    REQUIRE(screen.writes.size() == 1);
+    const std::string line = screen.writes[0].substr(std::string("\r\x1b[K").size());
+    CAPTURE(width);
+    CHECK(display_width(line) == (width > 0 ? width - 1 : 0));
+  }
+}
+
+TEST_CASE("when the session is over the line is gone without a trace") {
+  Screen screen;
+  ProgressBar bar(screen.sink(), 80);
+  bar.finished();
+  CHECK(screen.writes.empty());
+  bar.progress({"a", false, 0.5, seconds(1), std::nullopt, std::nullopt});
+  bar.finished();
+  bar.finished();
+  REQUIRE(screen.writes.size() == 2);
+  CHECK(screen.writes[1] == "\r\x1b[K");
+}
+
+TEST_CASE("fractions outside 0 to 1 do not break the bar") {
+  Screen screen;
+  ProgressBar bar(screen.sink(), 80);
+  bar.progress({"a", false, 1.7, seconds(1), std::nullopt, std::nullopt});
+  bar.progress({"a", false, -0.2, seconds(2), std::nullopt, std::nullopt});
+  CHECK(screen.writes[0] == "\r\x1b[K[====================] 100%  0:01  a");
+  CHECK(screen.writes[1] == "\r\x1b[K[                    ]   0%  0:02  a");
+}
+
+}  // namespace lauka::report

@@ -1,0 +1,325 @@
+#include "report/table.h"
+
+#include "report/example.h"
+#include "report/width.h"
+
+#include <sstream>
+#include <string>
+
+#include <doctest/doctest.h>
+
+namespace lauka::report {
+
+namespace {
+
+/// The widest line of `text`, in cells.
+std::size_t widest_line(const std::string& text) {
+  std::istringstream lines(text);
+  std::size_t widest = 0;
+  for (std::string line; std::getline(lines, line);) {
+    widest = std::max(widest, display_width(line));
+  }
+  return widest;
+}
+
+/// Every number as wide as numbers get, a long metric name, and runs of its own.
+Results wide_example() {
+  Results results;
+  results.metrics = {
+      metric("wall_time", Unit::Seconds),
+      metric("involuntary_switches", Unit::Count),
+      metric("L1D_CACHE_MISS_LD_NONSPEC", Unit::Count, Better::Less, Shown::Always, "(user)"),
+  };
+  results.commands = {
+      command("./old", 12345,
+              {row(0, summary(12345, 12.34e-6, 45.6e-6, 12.3412e-6, 12.3418e-6, 1234)),
+               row(1, summary(12345, 12300, 23.4e3, 12341.2, 12341.8, 1234)),
+               row(2, summary(6172, 12300, 23.4e3, 12341.2, 12341.8, 1234))}),
+      command("./new", 12345,
+              {row(0, summary(12345, 12.34e-6, 45.6e-6, 12.3412e-6, 12.3418e-6, 1234),
+                   stats::Delta{-0.7812, 0.0512, true}),
+               row(1, summary(12345, 12300, 23.4e3, 12341.2, 12341.8, 1234),
+                   stats::Delta{0.1, 0.2, false}),
+               row(2, summary(6172, 12300, 23.4e3, 12341.2, 12341.8, 1234),
+                   stats::Delta{-0.7812, 0.000512, true})})};
+  return results;
+}
+
+}  // namespace
+
+TEST_CASE("the table has the manual's shape") {
+  CHECK(table(manual_example(), {}) ==
+        R"(Benchmark 1 (9 runs): ./build-old
+measurement                 mean ± σ          min … max            outliers
+wall_time                   591ms ± 7.60ms    583ms … 605ms        0 (0%)
+peak_rss                    137MB ± 300kB     136.6MB … 137.4MB    0 (0%)
+core_active_cycle           2.51G ± 22.1M     2.48G … 2.54G        0 (0%)
+
+Benchmark 2 (9 runs): ./build-new -O2
+measurement                 mean ± σ          min … max            outliers    delta
+wall_time                   130ms ± 8.30ms    125ms … 141ms        0 (0%)      ⚡ −78.0% ± 0.5%
+peak_rss                    141MB ± 400kB     140MB … 142MB        1 (11%)     💩 +3.1% ± 0.4%
+core_active_cycle           2.50G ± 31.4M     2.41G … 2.59G        0 (0%)         −0.4% ± 1.1%
+
+./build-new -O2 ran 4.55 ± 0.04 times faster than ./build-old
+)");
+}
+
+TEST_CASE("200 columns are as good as no limit") {
+  CHECK(table(manual_example(), {.width = 200}) == table(manual_example(), {}));
+}
+
+TEST_CASE("at 80 columns the spacing gives way") {
+  CHECK(table(manual_example(), {.width = 80}) ==
+        R"(Benchmark 1 (9 runs): ./build-old
+measurement        mean ± σ        min … max          outliers
+wall_time          591ms ± 7.60ms  583ms … 605ms      0 (0%)
+peak_rss           137MB ± 300kB   136.6MB … 137.4MB  0 (0%)
+core_active_cycle  2.51G ± 22.1M   2.48G … 2.54G      0 (0%)
+
+Benchmark 2 (9 runs): ./build-new -O2
+measurement        mean ± σ        min … max          outliers  delta
+wall_time          130ms ± 8.30ms  125ms … 141ms      0 (0%)    ⚡ −78.0% ± 0.5%
+peak_rss           141MB ± 400kB   140MB … 142MB      1 (11%)   💩 +3.1% ± 0.4%
+core_active_cycle  2.50G ± 31.4M   2.41G … 2.59G      0 (0%)       −0.4% ± 1.1%
+
+./build-new -O2 ran 4.55 ± 0.04 times faster than ./build-old
+)");
+}
+
+TEST_CASE("at 60 columns the outliers and the range give way") {
+  CHECK(table(manual_example(), {.width = 60}) ==
+        R"(Benchmark 1 (9 runs): ./build-old
+measurement        mean ± σ
+wall_time          591ms ± 7.60ms
+peak_rss           137MB ± 300kB
+core_active_cycle  2.51G ± 22.1M
+
+Benchmark 2 (9 runs): ./build-new -O2
+measurement        mean ± σ        delta
+wall_time          130ms ± 8.30ms  ⚡ −78.0% ± 0.5%
+peak_rss           141MB ± 400kB   💩 +3.1% ± 0.4%
+core_active_cycle  2.50G ± 31.4M      −0.4% ± 1.1%
+
+./build…ew -O2 ran 4.55 ± 0.04 times faster than ./build-old
+)");
+}
+
+TEST_CASE("no line is wider than the terminal from 60 columns on") {
+  Results wide = wide_example();
+  wide.commands[0].name = "sh -c '" + std::string(300, 'x') + "'";
+  wide.commands[1].name = "漢字 " + std::string(300, 'y');
+  for (const Ranking& ranking :
+       {Ranking{1, 4.5512, 0.0411, true, true}, Ranking{1, 123456.0, 0.1, false, true},
+        Ranking{1, 1.001, 0.01, true, false}, Ranking{1, 1.5, std::nullopt, true, false}}) {
+    wide.rankings = {ranking};
+    for (std::size_t width = 60; width <= 250; ++width) {
+      CAPTURE(width);
+      CHECK(widest_line(table(wide, {.width = width})) <= width);
+    }
+  }
+}
+
+TEST_CASE("what a narrow terminal costs: percentages, then digits, outliers, and the range") {
+  const auto row_at = [](std::size_t width) {
+    const std::string text = table(manual_example(), {.width = width});
+    const std::size_t from = text.find("peak_rss");
+    return text.substr(from, text.find('\n', from) - from);
+  };
+  // Columns of 17, 14, 17 (13 with three digits), 8 (3 without percentages) and 16 cells; gaps
+  // of 2.
+  CHECK(row_at(80) == "peak_rss           137MB ± 300kB   136.6MB … 137.4MB  0 (0%)");
+  CHECK(row_at(79) == "peak_rss           137MB ± 300kB   136.6MB … 137.4MB  0");
+  CHECK(row_at(75) == "peak_rss           137MB ± 300kB   136.6MB … 137.4MB  0");
+  CHECK(row_at(74) == "peak_rss           137MB ± 300kB   137MB … 137MB  0");
+  CHECK(row_at(71) == "peak_rss           137MB ± 300kB   137MB … 137MB  0");
+  CHECK(row_at(70) == "peak_rss           137MB ± 300kB   137MB … 137MB");
+  CHECK(row_at(66) == "peak_rss           137MB ± 300kB   137MB … 137MB");
+  CHECK(row_at(65) == "peak_rss           137MB ± 300kB");
+}
+
+TEST_CASE("a narrow terminal costs digits, outliers and ranges, a wide one nothing") {
+  const auto second_row_at = [](std::size_t width) {
+    const std::string text = table(wide_example(), {.width = width});
+    std::istringstream lines(text.substr(text.find("Benchmark 2")));
+    std::string line;
+    for (int i = 0; i < 4; ++i) std::getline(lines, line);
+    return line;
+  };
+  const std::string name = "involuntary_switches";
+  CHECK(second_row_at(200) ==
+        name +
+            "                            12.3K ± 23.4K      12.341K … 12.342K      1234 (10%)    "
+            "   +10% ± 20%");
+  CHECK(second_row_at(80).find("…") == std::string::npos);
+  CHECK(second_row_at(60) == name + "     12.3K ± 23.4K       +10% ± 20%");
+}
+
+TEST_CASE("a name that is too long loses its middle") {
+  Results results = manual_example();
+  results.commands.resize(1);
+  results.rankings.clear();
+  results.commands[0].name = "./build --target=" + std::string(80, 'x') + " --size=1";
+  results.commands[0].rows.resize(1);
+  CHECK(table(results, {.width = 60}) ==
+        "Benchmark 1 (9 runs): ./build --target=xx…xxxxxxxxx --size=1\n"
+        "measurement    mean ± σ          min … max        outliers\n"
+        "wall_time      591ms ± 7.60ms    583ms … 605ms    0 (0%)\n");
+}
+
+TEST_CASE("better is green, worse is red, what is not significant is dim") {
+  CHECK(table(manual_example(), {.color = true}) ==
+        "\x1b[1mBenchmark 1 (9 runs): ./build-old\x1b[0m\n"
+        "\x1b[1mmeasurement                 mean ± σ          min … max            "
+        "outliers\x1b[0m\n"
+        "wall_time                   591ms ± 7.60ms    583ms … 605ms        0 (0%)\n"
+        "peak_rss                    137MB ± 300kB     136.6MB … 137.4MB    0 (0%)\n"
+        "core_active_cycle           2.51G ± 22.1M     2.48G … 2.54G        0 (0%)\n"
+        "\n"
+        "\x1b[1mBenchmark 2 (9 runs): ./build-new -O2\x1b[0m\n"
+        "\x1b[1mmeasurement                 mean ± σ          min … max            "
+        "outliers    delta\x1b[0m\n"
+        "wall_time                   130ms ± 8.30ms    125ms … 141ms        0 (0%)      "
+        "\x1b[32m⚡ −78.0% ± 0.5%\x1b[0m\n"
+        "peak_rss                    141MB ± 400kB     140MB … 142MB        1 (11%)     "
+        "\x1b[31m💩 +3.1% ± 0.4%\x1b[0m\n"
+        "core_active_cycle           2.50G ± 31.4M     2.41G … 2.59G        0 (0%)      "
+        "\x1b[2m   −0.4% ± 1.1%\x1b[0m\n"
+        "\n"
+        "\x1b[1m./build-new -O2\x1b[0m ran 4.55 ± 0.04 times faster than "
+        "\x1b[1m./build-old\x1b[0m\n");
+}
+
+TEST_CASE("where more is better an increase is green, and where neither is, nothing is") {
+  Results results;
+  results.metrics = {metric("ipc", Unit::Ratio, Better::More),
+                     metric("p_share", Unit::Ratio, Better::Neither)};
+  const stats::Delta up{0.1, 0.01, true};
+  results.commands = {command(
+      "a", 2,
+      {row(0, summary(2, 2.0, 0.1, 1.9, 2.1), up), row(1, summary(2, 0.5, 0.1, 0.4, 0.6), up)})};
+  CHECK(table(results, {.color = true}) ==
+        "\x1b[1mBenchmark 1 (2 runs): a\x1b[0m\n"
+        "\x1b[1mmeasurement                 mean ± σ          min … max            "
+        "outliers    delta\x1b[0m\n"
+        "ipc                         2.00 ± 0.100      1.90 … 2.10          0 (0%)      "
+        "\x1b[32m⚡ +10.0% ± 1.0%\x1b[0m\n"
+        "p_share                     0.500 ± 0.100     0.400 … 0.600        0 (0%)         "
+        "+10.0% ± 1.0%\n");
+}
+
+TEST_CASE("one run has no σ, and its delta no interval") {
+  Results results;
+  results.metrics = {metric("wall_time", Unit::Seconds)};
+  results.commands = {command("a", 1, {row(0, summary(1, 0.2, std::nullopt, 0.2, 0.2))}),
+                      command("b", 1,
+                              {row(0, summary(1, 0.1, std::nullopt, 0.1, 0.1),
+                                   stats::Delta{-0.5, std::nullopt, false})})};
+  results.rankings = {{1, 2.0, std::nullopt, true, false}};
+  CHECK(table(results, {}) ==
+        R"(Benchmark 1 (1 run): a
+measurement                 mean ± σ          min … max            outliers
+wall_time                   200ms             200ms … 200ms        0 (0%)
+
+Benchmark 2 (1 run): b
+measurement                 mean ± σ          min … max            outliers    delta
+wall_time                   100ms             100ms … 100ms        0 (0%)         −50.0%
+
+b ran 2.00 times faster than a (may be chance)
+)");
+}
+
+TEST_CASE("a row says how many runs are behind it where they differ, and where it is a bound") {
+  Results results;
+  results.metrics = {metric("peak_rss", Unit::Bytes),
+                     metric("cycles", Unit::Count, Better::Less, Shown::Always, "(user)"),
+                     metric("instructions", Unit::Count)};
+  MetricResult bound;
+  bound.metric = 0;
+  bound.runs = 4;
+  bound.at_most = 819200;
+  MetricResult none;
+  none.metric = 2;
+  results.commands = {command("a", 4, {bound, row(1, summary(2, 5e9, 0.0, 5e9, 5e9)), none})};
+  CHECK(table(results, {}) ==
+        R"(Benchmark 1 (4 runs): a
+measurement                 mean ± σ          min … max            outliers
+peak_rss                    ≤ 819kB
+cycles (user) (2 runs)      5.00G ± 0         5.00G … 5.00G        0 (0%)
+instructions (0 runs)       n/a
+)");
+}
+
+TEST_CASE("failed runs, and a benchmark without runs, are told in the header") {
+  Results results;
+  results.metrics = {metric("wall_time", Unit::Seconds)};
+  results.commands = {command("a", 2, {row(0, summary(2, 0.2, 0.01, 0.19, 0.21))}),
+                      command("b", 0, {MetricResult{}})};
+  results.commands[0].failed_runs = 1;
+  CHECK(table(results, {}) ==
+        R"(Benchmark 1 (2 runs, 1 failed): a
+measurement                 mean ± σ          min … max            outliers
+wall_time                   200ms ± 10.0ms    190ms … 210ms        0 (0%)
+
+Benchmark 2 (no counted runs): b
+)");
+}
+
+TEST_CASE("a delta to a reference of zero is new, or nothing where both are zero") {
+  Results results;
+  results.metrics = {metric("major_faults", Unit::Count), metric("block_reads", Unit::Count)};
+  results.commands = {command(
+      "a", 2,
+      {row(0, summary(2, 2.0, 0.0, 2.0, 2.0), stats::Delta{std::nullopt, std::nullopt, false}),
+       row(1, summary(2, 0.0, 0.0, 0.0, 0.0), stats::Delta{0.0, std::nullopt, false})})};
+  CHECK(table(results, {}) ==
+        R"(Benchmark 1 (2 runs): a
+measurement                 mean ± σ          min … max            outliers    delta
+major_faults                2.00 ± 0          2.00 … 2.00          0 (0%)         new
+block_reads                 0 ± 0             0 … 0                0 (0%)         0%
+)");
+}
+
+TEST_CASE("rows for the curious need verbose") {
+  Results results;
+  results.metrics = {metric("wall_time", Unit::Seconds),
+                     metric("user_time", Unit::Seconds, Better::Less, Shown::Verbose)};
+  results.commands = {command(
+      "a", 2,
+      {row(0, summary(2, 0.2, 0.01, 0.19, 0.21)), row(1, summary(2, 0.1, 0.01, 0.09, 0.11))})};
+  CHECK(table(results, {}).find("user_time") == std::string::npos);
+  CHECK(table(results, {.verbose = true}).find("user_time  ") != std::string::npos);
+}
+
+TEST_CASE("names keep to one line and cannot steer the terminal") {
+  Results results = manual_example();
+  results.commands[0].name = "sh -c 'a\nb\x1b[2J'";
+  const std::string text = table(results, {});
+  CHECK(text.find("Benchmark 1 (9 runs): sh -c 'a\\nb\\x1b[2J'\n") == 0);
+  CHECK(text.find("faster than sh -c 'a\\nb\\x1b[2J'\n") != std::string::npos);
+  CHECK(text.find('\x1b') == std::string::npos);
+}
+
+TEST_CASE("few outliers among many runs are not rounded away") {
+  Results results;
+  results.metrics = {metric("wall_time", Unit::Seconds)};
+  results.commands = {command("a", 1000, {row(0, summary(1000, 0.2, 0.01, 0.19, 0.21, 3))})};
+  CHECK(table(results, {}).find("3 (<1%)") != std::string::npos);
+}
+
+TEST_CASE("the summary has a line for each candidate, fastest first") {
+  Results results;
+  results.commands = {command("ref", 9, {}), command("slow", 9, {}), command("same", 9, {}),
+                      command("fast", 9, {}), command("faster", 9, {})};
+  results.rankings = {{1, 1.5, 0.02, false, true},
+                      {2, 1.003, 0.01, true, false},
+                      {3, 2.0, 0.1, true, true},
+                      {4, 12.34, 1.5, true, true}};
+  CHECK(summary_lines(results, {}) ==
+        "faster ran 12.3 ± 1.5 times faster than ref\n"
+        "fast ran 2.00 ± 0.10 times faster than ref\n"
+        "same: no difference in wall time from ref can be told\n"
+        "slow ran 1.50 ± 0.02 times slower than ref\n");
+}
+
+}  // namespace lauka::report

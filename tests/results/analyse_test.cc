@@ -1,0 +1,343 @@
+#include "results/analyse.h"
+
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+namespace lauka {
+
+namespace {
+
+using doctest::Approx;
+using Seconds = std::vector<double>;
+
+// Golden cases "faster", "plain" and "fixed_runs": made by an independent program.
+const Seconds kFasterReference{0.578405354, 0.590085287, 0.591888309, 0.58126788, 0.596328484,
+                               0.5862824,   0.585128053, 0.58816953,  0.599457577};
+const Seconds kFasterCandidate{0.123304067, 0.130776508, 0.140807992, 0.146103362, 0.127477426,
+                               0.127368123, 0.140721735, 0.125661594, 0.1258135};
+const Seconds kPlainReference{0.502640412, 0.479405899, 0.499763873, 0.504228499, 0.498390797,
+                              0.487422766, 0.505119101, 0.50930665,  0.486467885, 0.487065004};
+const Seconds kPlainCandidate{0.55514735,  0.543112218, 0.549972647, 0.544069413, 0.548450379,
+                              0.537224415, 0.550869648, 0.541561869, 0.555708572, 0.534202613};
+const Seconds kFixedReference{0.098587753, 0.09818243,  0.104612604, 0.102491398,
+                              0.101822494, 0.099988371, 0.093526647, 0.099503379,
+                              0.103918198, 0.099916478, 0.10017982,  0.101836118};
+const Seconds kFixedCandidate{0.116692123, 0.125410498, 0.121161615, 0.123842722,
+                              0.11990053,  0.111577087, 0.11940857,  0.118807734,
+                              0.119005796, 0.122444048, 0.119440105, 0.120811031};
+
+/// A plan of commands a, b, c ... that measures the built-in metrics and `events`.
+Plan plan_of(std::size_t commands, Order order = Order::Random) {
+  Plan plan;
+  for (std::size_t i = 0; i < commands; ++i) {
+    const std::string name(1, static_cast<char>('a' + i));
+    plan.commands.push_back({name, "./" + name, {"./" + name}});
+  }
+  for (const BuiltInMetric& metric : kBuiltInMetrics) {
+    plan.metrics.push_back(
+        {std::string(metric.name), metric.unit, Better::Less, metric.shown, metric.read});
+  }
+  plan.order = order;
+  return plan;
+}
+
+RunRecord run_of(std::uint32_t command, std::uint32_t round, double wall_seconds,
+                 Outcome outcome = Exited{0}) {
+  RunRecord run;
+  run.step = {command, round, 0, false};
+  run.outcome = outcome;
+  run.usage.wall_ns = static_cast<std::uint64_t>(std::llround(wall_seconds * 1e9));
+  run.usage.peak_rss_bytes = 50'000'000;
+  return run;
+}
+
+/// Both commands in each round, the candidate first in every second one.
+Session rounds_of(const Seconds& reference, const Seconds& candidate) {
+  Session session;
+  for (std::uint32_t round = 0; round < reference.size(); ++round) {
+    const auto r = run_of(0, round, reference[round]);
+    const auto c = run_of(1, round, candidate[round]);
+    session.runs.push_back(round % 2 == 0 ? r : c);
+    session.runs.push_back(round % 2 == 0 ? c : r);
+  }
+  return session;
+}
+
+const MetricResult& row_of(const Results& results, std::size_t command, const std::string& name) {
+  for (const MetricResult& row : results.commands.at(command).rows) {
+    if (results.metrics[row.metric].name == name) return row;
+  }
+  FAIL("no row " << name);
+  return results.commands.front().rows.front();
+}
+
+}  // namespace
+
+TEST_CASE("each command has a row for each metric, in the plan's order") {
+  Session session;
+  for (std::uint32_t i = 0; i < 5; ++i) session.runs.push_back(run_of(0, i, i + 1.0));
+  session.runs[2].usage.user_ns = 400;
+  session.runs[2].usage.system_ns = 100;
+  const Results results = analyse(plan_of(1), session, Detail::Summaries);
+  REQUIRE(results.commands.size() == 1);
+  CHECK(results.commands[0].name == "a");
+  CHECK(results.commands[0].text == "./a");
+  CHECK(results.commands[0].runs == 5);
+  REQUIRE(results.commands[0].rows.size() == std::size(kBuiltInMetrics));
+  const MetricResult& wall = row_of(results, 0, "wall_time");
+  CHECK(wall.runs == 5);
+  REQUIRE(wall.summary);
+  CHECK(wall.summary->mean == Approx(3.0).epsilon(1e-12));
+  CHECK(*wall.summary->stddev == Approx(1.5811388300841898).epsilon(1e-12));
+  CHECK(wall.summary->q1 == Approx(2.0).epsilon(1e-12));
+  CHECK_FALSE(wall.delta);
+  CHECK(row_of(results, 0, "cpu_time").summary->max == Approx(500e-9).epsilon(1e-12));
+  CHECK(results.rankings.empty());
+  CHECK(results.notes.empty());
+}
+
+TEST_CASE("runs of random and interleaved orders are compared within rounds") {
+  for (const Order order : {Order::Random, Order::Interleaved}) {
+    const Results results =
+        analyse(plan_of(2, order), rounds_of(kPlainReference, kPlainCandidate), Detail::Summaries);
+    CHECK(results.paired);
+    const auto& delta = row_of(results, 1, "wall_time").delta;
+    REQUIRE(delta);
+    CHECK(*delta->change == Approx(0.10091276653567146).epsilon(1e-10));
+    CHECK(*delta->half_width == Approx(0.01640432777505299).epsilon(1e-10));
+    CHECK(delta->significant);
+    CHECK_FALSE(row_of(results, 0, "wall_time").delta);
+    CHECK(results.notes.empty());
+  }
+}
+
+TEST_CASE("runs of a sequential order are compared as independent samples, with a warning") {
+  Session session;
+  for (std::uint32_t command = 0; command < 2; ++command) {
+    const Seconds& values = command == 0 ? kPlainReference : kPlainCandidate;
+    for (std::uint32_t i = 0; i < values.size(); ++i) {
+      session.runs.push_back(run_of(command, i, values[i]));
+    }
+  }
+  const Results results = analyse(plan_of(2, Order::Sequential), session, Detail::Summaries);
+  CHECK_FALSE(results.paired);
+  const auto& delta = row_of(results, 1, "wall_time").delta;
+  REQUIRE(delta);
+  CHECK(*delta->half_width == Approx(0.017933995819599078).epsilon(1e-10));
+  CHECK(results.notes ==
+        std::vector<std::string>{"the order was sequential, so deltas carry the machine's drift; "
+                                 "--order random compares within rounds"});
+}
+
+TEST_CASE("only rounds in which both have a value are compared") {
+  Session session = rounds_of(kPlainReference, kPlainCandidate);
+  session.runs.push_back(run_of(0, 10, 100.0));  // a session cut short in its last round
+  session.runs.push_front(run_of(1, 11, 100.0, Exited{1}));
+  const Results results = analyse(plan_of(2), session, Detail::Summaries);
+  CHECK(results.commands[0].runs == 11);
+  CHECK(results.commands[1].runs == 10);
+  const auto& delta = row_of(results, 1, "wall_time").delta;
+  REQUIRE(delta);
+  CHECK(*delta->change == Approx(0.10091276653567146).epsilon(1e-10));
+  CHECK(*delta->half_width == Approx(0.01640432777505299).epsilon(1e-10));
+}
+
+TEST_CASE("the ranking turns the delta of wall time into times faster or slower") {
+  const Results faster =
+      analyse(plan_of(2), rounds_of(kFasterReference, kFasterCandidate), Detail::Summaries);
+  REQUIRE(faster.rankings.size() == 1);
+  // rho = 1 - 0.7757161752746762; 1/rho and 0.011462410884225072/rho², worked out with Python
+  CHECK(faster.rankings[0].command == 1);
+  CHECK(faster.rankings[0].faster);
+  CHECK(faster.rankings[0].significant);
+  CHECK(faster.rankings[0].ratio == Approx(4.458636289195983).epsilon(1e-10));
+  CHECK(*faster.rankings[0].half_width == Approx(0.2278662814523979).epsilon(1e-9));
+  const Results slower =
+      analyse(plan_of(2), rounds_of(kPlainReference, kPlainCandidate), Detail::Summaries);
+  REQUIRE(slower.rankings.size() == 1);
+  CHECK_FALSE(slower.rankings[0].faster);
+  CHECK(slower.rankings[0].ratio == Approx(1.10091276653567146).epsilon(1e-10));
+  CHECK(*slower.rankings[0].half_width == Approx(0.01640432777505299).epsilon(1e-10));
+}
+
+TEST_CASE("a count is of the runs of its pass, and a ratio of runs that counted both") {
+  Plan plan = plan_of(2);
+  plan.metrics.resize(1);
+  plan.events.events = {{"cycles", ""}, {"instructions", ""}, {"branches", ""}};
+  plan.events.passes = {{{1, 0}}, {{2}}};
+  plan.metrics.push_back({"branches", Unit::Count, Better::Less, Shown::Always, CountedEvent{2}});
+  plan.metrics.push_back({"ipc", Unit::Ratio, Better::More, Shown::Always, EventRatio{1, 0}});
+  plan.metrics.push_back({"mixed", Unit::Ratio, Better::Neither, Shown::Always, EventRatio{2, 0}});
+  Session session;
+  for (std::uint32_t round = 0; round < 4; ++round) {
+    for (std::uint32_t command = 0; command < 2; ++command) {
+      RunRecord run = run_of(command, round, 1.0);
+      run.step.pass = round % 2;
+      if (run.step.pass == 0) {
+        run.counts = {300, 100 + round};
+      } else {
+        run.counts = {700 + 100 * command};
+      }
+      session.runs.push_back(run);
+    }
+  }
+  session.runs[0].counts = {300, 0};        // nothing to divide by
+  session.runs[3].counts = {std::nullopt};  // not counted exactly
+  const Results results = analyse(plan, session, Detail::Runs);
+  CHECK(results.commands[0].runs == 4);
+  CHECK(row_of(results, 0, "branches").runs == 2);
+  CHECK(row_of(results, 1, "branches").runs == 1);
+  CHECK(row_of(results, 1, "branches").summary->mean == 800);
+  CHECK(row_of(results, 0, "ipc").runs == 1);
+  CHECK(row_of(results, 0, "ipc").summary->mean == Approx(300.0 / 102.0));
+  CHECK(row_of(results, 1, "ipc").runs == 2);
+  CHECK(row_of(results, 0, "mixed").runs == 0);
+  CHECK_FALSE(row_of(results, 0, "mixed").summary);
+  // The one round of both: 700 against 800.
+  CHECK(*row_of(results, 1, "branches").delta->change == Approx(1.0 / 7.0));
+  REQUIRE(results.runs.size() == 8);
+  CHECK(results.runs[1].values ==
+        std::vector<std::optional<double>>{1.0, std::nullopt, 3.0, std::nullopt});
+  CHECK(results.runs[2].values ==
+        std::vector<std::optional<double>>{1.0, 700.0, std::nullopt, std::nullopt});
+}
+
+TEST_CASE("a peak that may be the launcher's own is a bound, and compares with nothing") {
+  Session session = rounds_of({1.0, 1.0, 1.0}, {2.0, 2.0, 2.0});
+  session.runs[1].usage.peak_rss_bytes = 700'000;  // candidate, round 0
+  session.runs[1].usage.peak_rss_floor_bytes = 800'000;
+  Plan plan = plan_of(2);
+  plan.gates = {{"peak_rss", 10}};
+  const Results results = analyse(plan, session, Detail::Runs);
+  const MetricResult& bound = row_of(results, 1, "peak_rss");
+  CHECK_FALSE(bound.summary);
+  CHECK_FALSE(bound.delta);
+  CHECK(bound.at_most == 50'000'000);
+  CHECK(bound.runs == 3);
+  const MetricResult& known = row_of(results, 0, "peak_rss");
+  CHECK(known.summary->mean == 50'000'000);
+  CHECK_FALSE(known.at_most);
+  CHECK(results.verdicts.at(0).answer == gate::Answer::Inconclusive);
+  CHECK(results.verdicts.at(0).rounds == 0);
+  CHECK(results.runs[1].values.at(4) == std::nullopt);
+  CHECK(results.runs[0].values.at(4) == 50'000'000);
+}
+
+TEST_CASE("the bound is the largest reading, known or not") {
+  Session session;
+  for (std::uint32_t i = 0; i < 3; ++i) session.runs.push_back(run_of(0, i, 1.0));
+  for (auto& run : session.runs) run.usage.peak_rss_floor_bytes = 800'000;
+  session.runs[0].usage.peak_rss_bytes = 600'000;
+  session.runs[1].usage.peak_rss_bytes = 800'000;
+  session.runs[2].usage.peak_rss_bytes = 500'000;
+  CHECK(row_of(analyse(plan_of(1), session, Detail::Summaries), 0, "peak_rss").at_most == 800'000);
+  session.runs[2].usage.peak_rss_bytes = 900'000;
+  CHECK(row_of(analyse(plan_of(1), session, Detail::Summaries), 0, "peak_rss").at_most == 900'000);
+}
+
+TEST_CASE("failed runs count under --ignore-failure, and are told") {
+  Session session;
+  session.runs = {run_of(0, 0, 1.0),
+                  run_of(0, 1, 2.0, Exited{3}),
+                  run_of(0, 2, 3.0, Signalled{9}),
+                  run_of(0, 3, 4.0, TimedOut{}),
+                  run_of(0, 4, 9.0, NotStarted{}),
+                  run_of(0, 5, 9.0, Cancelled{})};
+  Plan plan = plan_of(1);
+  plan.ignore_failure = IgnoreFailure{true};
+  const Results results = analyse(plan, session, Detail::Runs);
+  CHECK(results.commands[0].runs == 4);
+  CHECK(results.commands[0].failed_runs == 3);
+  CHECK(row_of(results, 0, "wall_time").summary->mean == Approx(2.5));
+  REQUIRE(results.runs.size() == 4);
+  CHECK(results.runs[0].status == 0);
+  CHECK(results.runs[1].status == 3);
+  CHECK(results.runs[2].status == 137);
+  CHECK(results.runs[3].status == 137);
+}
+
+TEST_CASE("the run that ended the benchmark is not counted") {
+  Session session;
+  session.runs = {run_of(0, 0, 1.0), run_of(0, 1, 5.0, Exited{3}), run_of(0, 2, 7.0, Exited{4})};
+  Plan plan = plan_of(1);
+  CHECK(analyse(plan, session, Detail::Summaries).commands[0].runs == 1);
+  plan.ignore_failure = IgnoreFailure{false, {3}};
+  session.cut_short = RunFailed{{0, 2, 0, false}, Exited{4}, ""};
+  const Results results = analyse(plan, session, Detail::Summaries);
+  CHECK(results.commands[0].runs == 2);
+  CHECK(results.commands[0].failed_runs == 1);
+  CHECK(row_of(results, 0, "wall_time").summary->max == Approx(5.0));
+}
+
+TEST_CASE("a gate is decided on the rounds there are") {
+  Plan plan = plan_of(2);
+  plan.gates = {{"wall_time", 10}};
+  const Results results =
+      analyse(plan, rounds_of(kFixedReference, kFixedCandidate), Detail::Summaries);
+  REQUIRE(results.verdicts.size() == 1);
+  const gate::Verdict& verdict = results.verdicts[0];
+  CHECK(verdict.answer == gate::Answer::Fail);
+  CHECK(verdict.rounds == 12);
+  CHECK(verdict.candidate == 1);
+  CHECK(verdict.level == Approx(0.05));
+  // The golden case's p of the mean test through its fifth of the error: 8.4234e-6 / 0.2.
+  CHECK(verdict.p_slower == Approx(8.423397950086923e-06 / 0.2).epsilon(1e-8));
+}
+
+TEST_CASE("every gate answers for every candidate, and they share the rate of false alarms") {
+  Plan plan = plan_of(3);
+  plan.gates = {{"wall_time", 10}, {"peak_rss", 1}};
+  const Results results =
+      analyse(plan, rounds_of(kFixedReference, kFixedCandidate), Detail::Summaries);
+  REQUIRE(results.verdicts.size() == 4);
+  std::vector<std::pair<std::string, std::size_t>> order;
+  for (const auto& verdict : results.verdicts) {
+    order.emplace_back(verdict.condition.metric, verdict.candidate);
+  }
+  CHECK(order == std::vector<std::pair<std::string, std::size_t>>{
+                     {"wall_time", 1}, {"wall_time", 2}, {"peak_rss", 1}, {"peak_rss", 2}});
+  CHECK(results.verdicts[0].answer == gate::Answer::Fail);
+  CHECK(results.verdicts[0].level == Approx(0.05 / 4));
+  CHECK(results.verdicts[1].answer == gate::Answer::Inconclusive);  // it never ran
+  CHECK(results.verdicts[1].rounds == 0);
+  CHECK(results.verdicts[2].answer == gate::Answer::Pass);
+}
+
+TEST_CASE("a session without a counted run has commands without values") {
+  Plan plan = plan_of(2);
+  plan.gates = {{"wall_time", 10}};
+  const Results results = analyse(plan, {}, Detail::Runs);
+  REQUIRE(results.commands.size() == 2);
+  CHECK(results.commands[1].runs == 0);
+  REQUIRE(results.commands[1].rows.size() == std::size(kBuiltInMetrics));
+  CHECK_FALSE(results.commands[1].rows[0].summary);
+  CHECK_FALSE(results.commands[1].rows[0].delta);
+  CHECK(results.rankings.empty());
+  CHECK(results.runs.empty());
+  CHECK(results.verdicts.at(0).answer == gate::Answer::Inconclusive);
+}
+
+TEST_CASE("the runs are listed in the order run, and only where they are asked for") {
+  const Session session = rounds_of({1.0, 2.0}, {3.0, 4.0});
+  CHECK(analyse(plan_of(2), session, Detail::Summaries).runs.empty());
+  const Results results = analyse(plan_of(2), session, Detail::Runs);
+  std::string order;
+  for (const RunRow& row : results.runs) {
+    order += std::to_string(row.command) + "/" + std::to_string(row.round) + " ";
+  }
+  CHECK(order == "0/0 1/0 1/1 0/1 ");
+  CHECK(results.runs[2].values.at(0) == 4.0);
+}
+
+TEST_CASE("with one command there is nothing to decide for a gate") {
+  Plan plan = plan_of(1);
+  plan.gates = {{"wall_time", 10}};
+  CHECK(analyse(plan, {}, Detail::Summaries).verdicts.empty());
+}
+
+}  // namespace lauka

@@ -1,0 +1,251 @@
+#include "run/runner.h"
+
+#include <csignal>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "fakes/fake_engine.h"
+#include "fakes/fake_launcher.h"
+
+namespace lauka {
+namespace {
+
+using namespace std::chrono_literals;
+
+class StillClock final : public os::Clock {
+ public:
+  std::chrono::nanoseconds now() const override { return 0ns; }
+};
+
+class Listener final : public Observer {
+ public:
+  bool wants = false;
+  std::vector<Progress> heard;
+  std::vector<std::string> names;
+  bool is_finished = false;
+  bool wants_progress() const override { return wants; }
+  void progress(const Progress& progress) override {
+    heard.push_back(progress);
+    names.emplace_back(progress.command);
+  }
+  void finished() override { is_finished = true; }
+};
+
+/// A plan of commands named by one word each, in the order given.
+Plan plan_of(std::vector<std::string> names) {
+  Plan plan;
+  for (const std::string& name : names) plan.commands.push_back({name, name, {name}});
+  plan.order = Order::Interleaved;
+  plan.warmup = 0;
+  plan.stop.exact_runs = 2;
+  return plan;
+}
+
+struct Bench {
+  fakes::FakeLauncher launcher;
+  fakes::FakeEngine engine;
+  StillClock clock;
+  Listener listener;
+  int interrupted_by = 0;
+
+  Result<Session> carry_out(const Plan& plan) {
+    return lauka::carry_out(plan, {launcher, engine, clock, listener, [this] { return interrupted_by; }});
+  }
+};
+
+TEST_CASE("interleaved order runs each command once per round") {
+  Bench bench;
+  const auto session = bench.carry_out(plan_of({"old", "new"}));
+  CHECK(bench.launcher.log() == "old new old new");
+  CHECK(session->runs.size() == 4);
+  CHECK(session->runs[3].step.round == 1);
+  CHECK(bench.listener.is_finished);
+}
+
+TEST_CASE("sequential order finishes one command before the next begins, its warm-up runs included") {
+  Bench bench;
+  Plan plan = plan_of({"old", "new"});
+  plan.order = Order::Sequential;
+  plan.warmup = 1;
+  CHECK(bench.carry_out(plan)->runs.size() == 4);
+  CHECK(bench.launcher.log() == "old old old new new new");
+}
+
+TEST_CASE("warm-up runs come first and are not counted") {
+  Bench bench;
+  Plan plan = plan_of({"old", "new"});
+  plan.warmup = 2;
+  plan.stop.exact_runs = 1;
+  const auto session = bench.carry_out(plan);
+  CHECK(bench.launcher.log() == "old new old new old new");
+  CHECK(session->runs.size() == 2);
+}
+
+TEST_CASE("counting goes on until the least number of runs and the shared budget are both reached") {
+  Bench bench;
+  bench.launcher.scripts = {{10ms, {}}, {30ms, {}}};
+  Plan plan = plan_of({"old", "new"});
+  plan.stop = StopRule{{}, 3, {}, 100ms};  // 2 x 100 ms at 40 ms a round: 5 rounds
+  CHECK(bench.carry_out(plan)->runs.size() == 10);
+  plan.stop = StopRule{{}, 8, {}, 100ms};
+  CHECK(bench.carry_out(plan)->runs.size() == 16);
+  plan.stop = StopRule{{}, 3, 4, 100ms};
+  CHECK(bench.carry_out(plan)->runs.size() == 8);
+}
+
+TEST_CASE("short runs are launched many at a time, long ones one by one") {
+  Bench bench;
+  bench.launcher.scripts = {{100us, {}}};
+  Plan plan = plan_of({"tiny"});
+  plan.stop.exact_runs = 640;
+  REQUIRE(bench.carry_out(plan).has_value());
+  CHECK(bench.launcher.runs() == 640);
+  CHECK(bench.launcher.requests() <= 12);
+
+  Bench slow;
+  slow.launcher.scripts = {{1s, {}}};
+  plan.stop.exact_runs = 5;
+  REQUIRE(slow.carry_out(plan).has_value());
+  CHECK(slow.launcher.requests() == 5);
+}
+
+TEST_CASE("a round of more commands than one request holds is run whole") {
+  Bench bench;
+  std::vector<std::string> names;
+  for (int i = 0; i < 150; ++i) names.push_back("c" + std::to_string(i));
+  CHECK(bench.carry_out(plan_of(names))->runs.size() == 300);
+}
+
+TEST_CASE("a failing run ends the session and loses no finished run") {
+  Bench bench;
+  bench.launcher.scripts = {{}, {1ms, {Exited{0}, Exited{3}}}};
+  Plan plan = plan_of({"old", "new"});
+  plan.stop.exact_runs = 5;
+  const auto session = bench.carry_out(plan);
+  CHECK(bench.launcher.log() == "old new old new");
+  CHECK(session->runs.size() == 3);
+  const auto& failed = std::get<RunFailed>(*session->cut_short);
+  CHECK(failed.step.command == 1);
+  CHECK(failed.step.round == 1);
+  CHECK(std::get<Exited>(failed.outcome).status == 3);
+  CHECK(failed.error_output_end == "it said why");
+}
+
+TEST_CASE("an ignored failure is counted as any other run") {
+  Bench bench;
+  bench.launcher.scripts = {{1ms, {Exited{3}, Signalled{SIGSEGV, false}}}};
+  Plan plan = plan_of({"old"});
+  plan.stop.exact_runs = 3;
+  plan.ignore_failure = IgnoreFailure{true, {}};
+  const auto session = bench.carry_out(plan);
+  CHECK_FALSE(session->cut_short.has_value());
+  CHECK(session->runs.size() == 3);
+}
+
+TEST_CASE("only the statuses named are ignored") {
+  Bench bench;
+  bench.launcher.scripts = {{1ms, {Exited{3}, Exited{4}}}};
+  Plan plan = plan_of({"old"});
+  plan.stop.exact_runs = 9;
+  plan.ignore_failure = IgnoreFailure{false, {3}};
+  const auto session = bench.carry_out(plan);
+  CHECK(session->runs.size() == 1);
+  CHECK(std::get<Exited>(std::get<RunFailed>(*session->cut_short).outcome).status == 4);
+}
+
+TEST_CASE("a command that cannot be started is refused before anything is run") {
+  Bench bench;
+  const auto session = bench.carry_out(plan_of({"old", "nosuch"}));
+  REQUIRE_FALSE(session.has_value());
+  CHECK(session.error().what == "nosuch: command not found");
+  CHECK(bench.launcher.runs() == 0);
+}
+
+TEST_CASE("a run that cannot be started ends the session even where failures are ignored") {
+  Bench bench;
+  bench.launcher.scripts = {{1ms, {NotStarted{LaunchStep::Execute, 8}}}};
+  Plan plan = plan_of({"old"});
+  plan.ignore_failure = IgnoreFailure{true, {}};
+  CHECK(std::holds_alternative<RunFailed>(*bench.carry_out(plan)->cut_short));
+}
+
+TEST_CASE("an interrupt drops the run that was cut off and keeps those before it") {
+  Bench bench;
+  bench.launcher.scripts = {{1ms, {Exited{0}, Exited{0}, Cancelled{}}}};
+  bench.launcher.before_run = [&](std::size_t runs) { bench.interrupted_by = runs == 2 ? SIGINT : 0; };
+  Plan plan = plan_of({"old"});
+  plan.stop.exact_runs = 100;
+  const auto session = bench.carry_out(plan);
+  CHECK(session->runs.size() == 2);
+  CHECK(std::get<Interrupted>(*session->cut_short).signal == SIGINT);
+}
+
+TEST_CASE("passes take turns, the same for all commands of a round") {
+  Bench bench;
+  Plan plan = plan_of({"old", "new"});
+  plan.events.events = {{"a", "a"}, {"b", "b"}};
+  plan.events.passes = {Pass{{0}}, Pass{{1}}};
+  plan.stop.exact_runs = 3;
+  const auto session = bench.carry_out(plan);
+  CHECK(bench.launcher.log() == "old/0 new/0 old/1 new/1 old/0 new/0");
+  CHECK(session->runs[2].step.pass == 1);
+  CHECK(session->runs[2].counts.at(0) == 3U);
+}
+
+TEST_CASE("an engine that reads its counters between runs gets them one by one") {
+  Bench bench;
+  bench.engine.runs_at_once = 1;
+  bench.launcher.scripts = {{100us, {}}};
+  Plan plan = plan_of({"old"});
+  plan.events = {{{"a", "a"}}, {Pass{{0}}}, {}};
+  plan.stop.exact_runs = 20;
+  REQUIRE(bench.carry_out(plan).has_value());
+  CHECK(bench.launcher.requests() == 20);
+}
+
+TEST_CASE("counts that were lost are left out and told once") {
+  Bench bench;
+  bench.engine.is_lost = true;
+  Plan plan = plan_of({"old"});
+  plan.events = {{{"a", "a"}}, {Pass{{0}}}, {}};
+  const auto session = bench.carry_out(plan);
+  CHECK(session->runs.size() == 2);
+  CHECK_FALSE(session->runs[0].counts.at(0).has_value());
+  CHECK(session->notes == std::vector<std::string>{"the counts were lost; run it as root"});
+}
+
+TEST_CASE("a counter that cannot be opened ends the session and keeps the runs before it") {
+  Bench bench;
+  bench.launcher.counter_error = 24;
+  bench.launcher.counters_fail_at = 1;
+  Plan plan = plan_of({"old"});
+  plan.events = {{{"a", "a"}}, {Pass{{0}}}, {}};
+  const auto session = bench.carry_out(plan);
+  CHECK(session->runs.size() == 1);
+  CHECK(std::get<Error>(*session->cut_short).line() == "out of counters; use fewer");
+}
+
+TEST_CASE("progress tells the command, and how much is left") {
+  Bench bench;
+  bench.listener.wants = true;
+  bench.launcher.scripts = {{1s, {}}};
+  Plan plan = plan_of({"old"});
+  plan.stop.exact_runs = 4;
+  REQUIRE(bench.carry_out(plan).has_value());
+  REQUIRE(bench.listener.heard.size() >= 4);
+  CHECK(bench.listener.names[0] == "old");
+  CHECK_FALSE(bench.listener.heard[0].remaining.has_value());
+  CHECK(bench.listener.heard.back().remaining == 1s);
+  CHECK(bench.listener.heard.back().mean_wall_seconds == doctest::Approx(1.0));
+}
+
+TEST_CASE("nobody is told of progress who does not want it") {
+  Bench bench;
+  REQUIRE(bench.carry_out(plan_of({"old"})).has_value());
+  CHECK(bench.listener.heard.empty());
+}
+
+}  // namespace
+}  // namespace lauka

@@ -1,0 +1,93 @@
+#include "stats/summary.h"
+
+#include "stats/moments.h"
+#include "stats/noise.h"
+#include "stats/outliers.h"
+#include "stats/quantiles.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+namespace lauka::stats {
+
+TEST_CASE("an offset of 2.5e15 costs the variance of 1, 2, 3 no digit") {
+  const std::vector<double> values{2.5e15 + 1, 2.5e15 + 2, 2.5e15 + 3};
+  CHECK(moments(values).variance == 1.0);
+  CHECK(moments(values).mean == 2.5e15 + 2);
+}
+
+TEST_CASE("equal samples have no variance at all, whatever their value") {
+  const std::vector<double> values(37, 0.1);
+  CHECK(moments(values).mean == 0.1);
+  CHECK(moments(values).variance == 0.0);
+  CHECK(moments(values).range() == 0.0);
+  CHECK(summarize(values).outliers == 0);
+}
+
+TEST_CASE("a shifted series keeps its deviation, a scaled one has it scaled") {
+  const std::vector<double> values = noise::Source(1).normals(50, 10.0, 1.0);
+  std::vector<double> shifted = values;
+  std::vector<double> scaled = values;
+  std::for_each(shifted.begin(), shifted.end(), [](double& v) { v += 1000.0; });
+  std::for_each(scaled.begin(), scaled.end(), [](double& v) { v *= 3.0; });
+  const Summary of_values = summarize(values);
+  const Summary of_shifted = summarize(shifted);
+  const Summary of_scaled = summarize(scaled);
+  CHECK(*of_shifted.stddev == doctest::Approx(*of_values.stddev).epsilon(1e-10));
+  CHECK(of_shifted.mean - 1000.0 == doctest::Approx(of_values.mean).epsilon(1e-10));
+  CHECK(*of_scaled.stddev == doctest::Approx(3.0 * *of_values.stddev).epsilon(1e-12));
+  CHECK(of_scaled.q3 == doctest::Approx(3.0 * of_values.q3).epsilon(1e-12));
+  CHECK(of_shifted.outliers == of_values.outliers);
+}
+
+TEST_CASE("the order of the samples does not matter to a summary, and is left as it was") {
+  const std::vector<double> values{3.0, 1.0, 2.0, 9.0, 4.0};
+  const std::vector<double> before = values;
+  const Summary summary = summarize(values);
+  CHECK(values == before);
+  CHECK(summary.median == 3.0);
+  CHECK(summary.median == summarize(sorted(values)).median);
+}
+
+TEST_CASE("one sample is described without a deviation or an interval") {
+  const std::vector<double> one{0.25};
+  const Summary summary = summarize(one);
+  CHECK(summary.count == 1);
+  CHECK(summary.mean == 0.25);
+  CHECK_FALSE(summary.stddev.has_value());
+  CHECK_FALSE(mean_half_width(one, 0.95).has_value());
+}
+
+TEST_CASE("quantiles lie between order statistics as type 7 puts them") {
+  const std::vector<double> ten{1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
+  CHECK(quantile(ten, 0.0) == 1.0);
+  CHECK(quantile(ten, 0.25) == 3.25);  // h = 9/4: a quarter of the way from the third to the fourth
+  CHECK(quantile(ten, 0.5) == 5.5);
+  CHECK(quantile(ten, 1.0) == 10.0);
+}
+
+TEST_CASE("fences are strict: a sample on the fence is inside") {
+  const Fences fences = tukey_fences(10.0, 14.0, kOutlierReach);
+  CHECK_FALSE(fences.leave_out(4.0));
+  CHECK_FALSE(fences.leave_out(20.0));
+  CHECK(fences.leave_out(20.0001));
+  CHECK(fences.leave_out(3.9999));
+}
+
+TEST_CASE("the interval of a mean covers the truth as often as it says") {
+  noise::Source source(2);
+  int covered = 0;
+  constexpr int kTrials = 10000;
+  for (int trial = 0; trial < kTrials; ++trial) {
+    const std::vector<double> values = source.normals(8, 1.0, 0.1);
+    const double distance = std::abs(moments(values).mean - 1.0);
+    covered += distance <= *mean_half_width(values, 0.9) ? 1 : 0;
+  }
+  CHECK(covered > 0.891 * kTrials);  // three standard errors
+  CHECK(covered < 0.909 * kTrials);
+}
+
+}  // namespace lauka::stats

@@ -1,0 +1,125 @@
+#include "stats/typical.h"
+
+#include "stats/noise.h"
+#include "stats/signed_rank.h"
+
+#include <algorithm>
+#include <cmath>
+#include <initializer_list>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+namespace lauka::stats {
+
+namespace {
+
+/// All averages of two, each with itself as well, in ascending order.
+std::vector<double> walsh_averages(const std::vector<double>& reference,
+                                   const std::vector<double>& candidate) {
+  std::vector<double> averages;
+  for (std::size_t i = 0; i < reference.size(); ++i) {
+    for (std::size_t j = i; j < reference.size(); ++j) {
+      averages.push_back(
+          (std::log(candidate[i] / reference[i]) + std::log(candidate[j] / reference[j])) / 2.0);
+    }
+  }
+  std::sort(averages.begin(), averages.end());
+  return averages;
+}
+
+double median_of(const std::vector<double>& ascending) {
+  const std::size_t half = ascending.size() / 2;
+  return ascending.size() % 2 != 0 ? ascending[half]
+                                   : (ascending[half - 1] + ascending[half]) / 2.0;
+}
+
+}  // namespace
+
+TEST_CASE("the typical round is what listing all Walsh averages gives") {
+  noise::Source source(20);
+  for (const std::size_t count : {std::size_t{1}, std::size_t{2}, std::size_t{7}, std::size_t{50},
+                                  std::size_t{51}, std::size_t{300}}) {
+    INFO(count, " rounds");
+    const std::vector<double> reference = source.normals(count, 1.0, 0.05);
+    const std::vector<double> candidate = source.normals(count, 1.0, 0.05);
+    const std::vector<double> averages = walsh_averages(reference, candidate);
+    const auto typical = typical_change(reference, candidate, 0.025);
+    REQUIRE(typical.has_value());
+    CHECK(typical->change == doctest::Approx(std::exp(median_of(averages)) - 1.0).epsilon(1e-10));
+    const std::size_t place = signed_rank_place(count, 0.025);
+    REQUIRE(typical->bounds.has_value() == (place > 0));
+    if (typical->bounds) {
+      CHECK(typical->bounds->low ==
+            doctest::Approx(std::exp(averages[place - 1]) - 1.0).epsilon(1e-10));
+      CHECK(typical->bounds->high ==
+            doctest::Approx(std::exp(averages[averages.size() - place]) - 1.0).epsilon(1e-10));
+    }
+  }
+}
+
+TEST_CASE("of 5000 rounds the bounds are where the signed-rank test changes its mind") {
+  noise::Source source(21);
+  const std::vector<double> reference = source.normals(5000, 1.0, 0.05);
+  const std::vector<double> candidate = source.normals(5000, 1.03, 0.05);
+  const auto typical = typical_change(reference, candidate, 0.025);
+  REQUIRE(typical.has_value());
+  REQUIRE(typical->bounds.has_value());
+  const auto tails = [&](double change) {
+    return signed_rank(reference, candidate, 1.0 + change).tails;
+  };
+  CHECK(tails(typical->bounds->low - 1e-5).above < 0.025);
+  CHECK(tails(typical->bounds->low + 1e-5).above > 0.025);
+  CHECK(tails(typical->bounds->high + 1e-5).below < 0.025);
+  CHECK(tails(typical->bounds->high - 1e-5).below > 0.025);
+  CHECK(tails(typical->change).above == doctest::Approx(0.5).epsilon(0.01));
+}
+
+TEST_CASE("the bounds cover the typical round as often as they say") {
+  noise::Source source(22);
+  int covered = 0;
+  constexpr int kTrials = 4000;
+  for (int trial = 0; trial < kTrials; ++trial) {
+    const std::vector<double> reference = source.normals(12, 1.0, 0.05);
+    std::vector<double> candidate = source.normals(12, 1.0, 0.05);
+    std::for_each(candidate.begin(), candidate.end(), [](double& value) { value *= 1.2; });
+    const auto typical = typical_change(reference, candidate, 0.025);
+    covered += typical->bounds->low <= 0.2 && 0.2 <= typical->bounds->high ? 1 : 0;
+  }
+  INFO(covered);
+  CHECK(covered >= 0.94 * kTrials);
+  CHECK(covered <= 0.97 * kTrials);
+}
+
+TEST_CASE("equal rounds have a typical change of exactly that, with bounds of no width") {
+  const std::vector<double> reference(8, 0.3);
+  const std::vector<double> candidate(8, 0.6);
+  const auto typical = typical_change(reference, candidate, 0.025);
+  REQUIRE(typical.has_value());
+  CHECK(typical->change == doctest::Approx(1.0).epsilon(1e-14));
+  REQUIRE(typical->bounds.has_value());
+  CHECK(typical->bounds->low == typical->change);
+  CHECK(typical->bounds->high == typical->change);
+}
+
+TEST_CASE("there is no typical round where a value is zero, or no round") {
+  CHECK_FALSE(typical_change(std::vector<double>{1.0, 0.0}, std::vector<double>{1.0, 1.0}, 0.025));
+  CHECK_FALSE(typical_change(std::vector<double>{1.0, 1.0}, std::vector<double>{1.0, 0.0}, 0.025));
+  CHECK_FALSE(typical_change({}, {}, 0.025));
+  CHECK_FALSE(pair_noise({}, {}));
+}
+
+TEST_CASE("the noise of pairs is the deviation of their ratio, and spikes do not move it") {
+  noise::Source source(23);
+  std::vector<double> reference(4000, 1.0);
+  std::vector<double> candidate(4000);
+  for (double& value : candidate) {
+    value = std::exp(0.1 + 0.02 * source.normal());
+  }
+  for (std::size_t i = 0; i < candidate.size(); i += 50) {
+    candidate[i] *= 10.0;
+  }
+  CHECK(*pair_noise(reference, candidate) == doctest::Approx(0.02).epsilon(0.06));
+}
+
+}  // namespace lauka::stats

@@ -1,69 +1,58 @@
-#include <algorithm>
-#include <exception>
-#include <optional>
-#include <string>
-#include <utility>
-#include <variant>
-#include <vector>
-
-#include <unistd.h>
-
 #include "cli/help.h"
 #include "cli/parse.h"
 #include "cli/version.h"
-#include "core/exit_status.h"
-#include "core/observer.h"
+#include "delivery.h"
 #include "engine/choose.h"
 #include "inquire/list_events.h"
 #include "os/clock.h"
-#include "os/files.h"
 #include "os/linux_calls.h"
 #include "os/process.h"
 #include "os/signals.h"
 #include "os/terminal.h"
-#include "plan/plan.h"
-#include "report/csv.h"
-#include "report/ending.h"
-#include "report/gates.h"
 #include "report/progress.h"
-#include "report/table.h"
-#include "results/analyse.h"
 #include "run/runner.h"
+
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
 
 namespace lauka {
 namespace {
 
-using Text = std::string_view;
+using os::Stream;
 
-int refuse(const Error& error, ExitStatus status) {
-  os::write_all(STDERR_FILENO, "lauka: " + error.line() + "\n");
-  return static_cast<int>(status);
+engine::Choice choice_of(EngineChoice choice) {
+  switch (choice) {
+    case EngineChoice::Perf:
+      return engine::Choice::Perf;
+    case EngineChoice::None:
+      return engine::Choice::None;
+    case EngineChoice::Auto:
+      break;
+  }
+  return engine::Choice::Auto;
 }
 
-/// An export that was found writable, and what makes its bytes.
-struct Export {
-  os::ExportFile file;
-  std::string (*bytes_of)(const Results&);
-};
-
-Result<std::vector<Export>> open_exports(const Options& options) {
-  std::vector<Export> exports;
-  const auto open = [&](const std::optional<std::string>& target, std::string (*bytes_of)(const Results&)) {
-    if (!target) return Result<void>();
-    auto file = os::ExportFile::open(*target);
-    if (!file) return Result<void>(file.error());
-    exports.push_back({*std::move(file), bytes_of});
-    return Result<void>();
-  };
-  if (auto opened = open(options.export_csv, report::summary_csv); !opened) return opened.error();
-  if (auto opened = open(options.export_runs, report::runs_csv); !opened) return opened.error();
-  return exports;
+int answer(const Inquiry& inquiry, const engine::CounterEngine& engine) {
+  std::string text = cli::help();
+  if (std::holds_alternative<ShowVersion>(inquiry)) text = "lauka " + std::string(cli::version()) + "\n";
+  if (const auto* list = std::get_if<ListEvents>(&inquiry)) {
+    text = inquire::list_events(engine.catalog(), list->filter, os::terminal_width(Stream::Output, 0));
+  }
+  const auto said = os::say(Stream::Output, text);
+  return said ? 0 : refuse(said.error(), ExitStatus::Failed);
 }
 
-ExitStatus status_of(const std::vector<gate::Verdict>& verdicts) {
-  const bool failed = std::any_of(verdicts.begin(), verdicts.end(),
-                                  [](const auto& verdict) { return verdict.answer == gate::Answer::Fail; });
-  return failed ? ExitStatus::GateFailed : ExitStatus::Done;
+std::unique_ptr<Observer> observer_for(const Options& options) {
+  const bool draws = options.progress && options.verbosity != Verbosity::Quiet && os::wants_drawing(Stream::Error);
+  if (!draws) return std::make_unique<NoObserver>();
+  const auto draw = [](std::string_view text) { static_cast<void>(os::say(Stream::Error, text)); };
+  return std::make_unique<report::ProgressBar>(draw, os::terminal_width(Stream::Error, 80));
 }
 
 int run(int argc, const char* const* argv) {
@@ -71,18 +60,25 @@ int run(int argc, const char* const* argv) {
   if (!launcher) return refuse(launcher.error(), ExitStatus::Failed);
   const auto options = cli::parse(argc, argv);
   if (!options) return refuse(options.error(), ExitStatus::Usage);
-  auto chosen = engine::choose(options->engine, options->user_only);
+  auto chosen = engine::choose(choice_of(options->engine), options->user_only);
   if (!chosen) return refuse(chosen.error(), ExitStatus::Usage);
-  if (options->inquiry) return answer(*options->inquiry, *chosen->engine);
+  engine::CounterEngine& engine = *chosen->engine;
+  if (options->inquiry) return answer(*options->inquiry, engine);
 
   const os::MonotonicClock clock;
   const auto select = [&](const std::vector<std::string>& names, bool single_pass) {
-    return chosen->engine->select({names, single_pass});
+    return engine.select({names, single_pass});
   };
   const auto plan = make_plan(*options, select, static_cast<std::uint64_t>(clock.now().count()));
   if (!plan) return refuse(plan.error(), ExitStatus::Usage);
   auto exports = open_exports(*options);
   if (!exports) return refuse(exports.error(), ExitStatus::Usage);
+
+  os::watch_for_interrupts();
+  const auto observer = observer_for(*options);
+  const auto session = carry_out(*plan, {**launcher, engine, clock, *observer, os::interrupt});
+  if (!session) return refuse(session.error(), ExitStatus::Failed);
+  return deliver(*options, *plan, *session, *std::move(exports));
 }
 
 }  // namespace
@@ -92,6 +88,7 @@ int main(int argc, char** argv) {
   try {
     return lauka::run(argc, argv);
   } catch (const std::exception& error) {
-    return lauka::refuse({std::string("internal error: ") + error.what(), "please report it"}, lauka::ExitStatus::Failed);
+    const std::string what = std::string("internal error: ") + error.what();
+    return lauka::refuse({what, "please report it"}, lauka::ExitStatus::Failed);
   }
 }

@@ -31,4 +31,12 @@ class Observer {
   virtual void finished() = 0;
 };
 
+/// Where nobody looks.
+class NoObserver final : public Observer {
+ public:
+  bool wants_progress() const override { return false; }
+  void progress(const Progress& /*progress*/) override {}
+  void finished() override {}
+};
+
 }  // namespace lauka

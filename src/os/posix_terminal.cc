@@ -26,11 +26,14 @@ std::size_t terminal_width(Stream stream, std::size_t otherwise) {
   return known ? size.ws_col : otherwise;
 }
 
+bool wants_drawing(Stream stream) {
+  return variable("NO_COLOR").empty() && is_terminal(stream) && variable("TERM") != "dumb";
+}
+
 bool wants_color(Stream stream) {
-  if (!variable("NO_COLOR").empty()) return false;
   const std::string_view force = variable("CLICOLOR_FORCE");
-  if (!force.empty() && force != "0") return true;
-  return is_terminal(stream) && variable("TERM") != "dumb";
+  const bool is_forced = variable("NO_COLOR").empty() && !force.empty() && force != "0";
+  return is_forced || wants_drawing(stream);
 }
 
 }  // namespace lauka::os

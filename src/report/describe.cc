@@ -2,6 +2,7 @@
 
 #include "report/format.h"
 
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <string_view>
@@ -19,7 +20,7 @@ struct NamedSignal {
 };
 
 /// Our own names, not strsignal's: those are sentences, differ between systems and are translated.
-constexpr NamedSignal kSignals[] = {
+constexpr auto kSignals = std::to_array<NamedSignal>({
     {SIGABRT, "SIGABRT"},     {SIGALRM, "SIGALRM"},     {SIGBUS, "SIGBUS"},   {SIGCHLD, "SIGCHLD"},
     {SIGCONT, "SIGCONT"},     {SIGFPE, "SIGFPE"},       {SIGHUP, "SIGHUP"},   {SIGILL, "SIGILL"},
     {SIGINT, "SIGINT"},       {SIGIO, "SIGIO"},         {SIGKILL, "SIGKILL"}, {SIGPIPE, "SIGPIPE"},
@@ -40,7 +41,7 @@ constexpr NamedSignal kSignals[] = {
 #ifdef SIGINFO
     {SIGINFO, "SIGINFO"},
 #endif
-};
+});
 
 std::string_view trouble_with(LaunchStep step) {
   switch (step) {

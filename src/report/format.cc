@@ -23,18 +23,18 @@ struct Scale {
   std::string_view suffix;
 };
 
-constexpr Scale kTimes[] = {{-9, "ns"}, {-6, "µs"}, {-3, "ms"}, {0, "s"}};
-constexpr Scale kBytes[] = {{0, "B"},   {3, "kB"},  {6, "MB"}, {9, "GB"},
-                            {12, "TB"}, {15, "PB"}, {18, "EB"}};
-constexpr Scale kCounts[] = {{0, ""},   {3, "K"},  {6, "M"}, {9, "G"},
-                             {12, "T"}, {15, "P"}, {18, "E"}};
+constexpr auto kTimes = std::to_array<Scale>({{-9, "ns"}, {-6, "µs"}, {-3, "ms"}, {0, "s"}});
+constexpr auto kBytes = std::to_array<Scale>(
+    {{0, "B"}, {3, "kB"}, {6, "MB"}, {9, "GB"}, {12, "TB"}, {15, "PB"}, {18, "EB"}});
+constexpr auto kCounts =
+    std::to_array<Scale>({{0, ""}, {3, "K"}, {6, "M"}, {9, "G"}, {12, "T"}, {15, "P"}, {18, "E"}});
 
 /// Above 999 s the decimal prefixes nobody uses give way to these.
 struct LongTime {
   double seconds;
   std::string_view suffix;
 };
-constexpr LongTime kLongTimes[] = {{60, "min"}, {3600, "h"}, {86400, "d"}};
+constexpr auto kLongTimes = std::to_array<LongTime>({{60, "min"}, {3600, "h"}, {86400, "d"}});
 
 std::span<const Scale> scales_of(Unit unit) {
   switch (unit) {
@@ -171,7 +171,7 @@ int percent_decimals(double half_width) {
 
 std::string signed_percent(double fraction, int decimals) {
   const double value = 100 * fraction;
-  const std::string text = percent(std::fabs(value), decimals);
+  std::string text = percent(std::fabs(value), decimals);
   if (text.find_first_of("123456789") == std::string::npos) return text;
   return std::string(value < 0 ? kMinus : "+") + text;
 }
@@ -202,10 +202,10 @@ std::string exact_duration(std::chrono::nanoseconds duration) {
     std::int64_t nanoseconds;
     std::string_view suffix;
   };
-  constexpr std::array<Named, 4> kUnits{
+  constexpr std::array<Named, 4> units{
       {{1'000'000'000, "s"}, {1'000'000, "ms"}, {1'000, "µs"}, {1, "ns"}}};
   const std::int64_t count = duration.count();
-  const auto* const unit = std::find_if(kUnits.begin(), kUnits.end() - 1, [&](const Named& named) {
+  const auto* const unit = std::find_if(units.begin(), units.end() - 1, [&](const Named& named) {
     return count >= named.nanoseconds;
   });
   const std::string whole = fmt::format("{}", count / unit->nanoseconds);

@@ -16,7 +16,12 @@ namespace lauka::report {
 
 namespace {
 
-enum Column : std::size_t { kName, kMean, kRange, kOutliers, kDelta, kColumns };
+constexpr std::size_t kName = 0;
+constexpr std::size_t kMean = 1;
+constexpr std::size_t kRange = 2;
+constexpr std::size_t kOutliers = 3;
+constexpr std::size_t kDelta = 4;
+constexpr std::size_t kColumns = 5;
 
 /// What a table looks like at one width. The roomiest has the column widths of the manual's
 /// example.
@@ -29,12 +34,16 @@ struct Layout {
   bool range;
 };
 
-constexpr Layout kLayouts[] = {
-    {4, true, true, true, true, true},     {4, false, true, true, true, true},
-    {3, false, true, true, true, true},    {2, false, true, true, true, true},
-    {2, false, false, true, true, true},   {2, false, false, false, true, true},
-    {2, false, false, false, false, true}, {2, false, false, false, false, false},
-};
+constexpr auto kLayouts = std::to_array<Layout>({
+    {4, true, true, true, true, true},
+    {4, false, true, true, true, true},
+    {3, false, true, true, true, true},
+    {2, false, true, true, true, true},
+    {2, false, false, true, true, true},
+    {2, false, false, false, true, true},
+    {2, false, false, false, false, true},
+    {2, false, false, false, false, false},
+});
 constexpr std::array<std::size_t, kColumns> kRoomyWidths = {24, 14, 17, 8, 0};
 constexpr std::size_t kLeastNameWidth = 8;
 
@@ -76,7 +85,7 @@ std::string name_of(const Metric& metric, const MetricResult& row, std::size_t r
 std::string mean_text(const MetricResult& row, Unit unit) {
   if (row.at_most) return "≤ " + quantity(*row.at_most, unit);
   if (!row.summary) return "n/a";
-  const std::string mean = quantity(row.summary->mean, unit);
+  std::string mean = quantity(row.summary->mean, unit);
   if (!row.summary->stddev) return mean;
   return mean + " ± " + quantity(*row.summary->stddev, unit);
 }

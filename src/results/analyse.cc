@@ -22,12 +22,12 @@ struct Series {
 
 /// How a run that was ended from outside is told to programs: as a shell does.
 int status_of(const Outcome& outcome) {
-  constexpr int kSignalled = 128;
-  constexpr int kKill = 9;  // the same on every system
+  constexpr int signalled = 128;
+  constexpr int kill = 9;  // the same on every system
   if (const auto* end = std::get_if<Exited>(&outcome)) return end->status;
-  if (const auto* end = std::get_if<Signalled>(&outcome)) return kSignalled + end->signal;
-  if (const auto* end = std::get_if<Stopped>(&outcome)) return kSignalled + end->signal;
-  return kSignalled + kKill;
+  if (const auto* end = std::get_if<Signalled>(&outcome)) return signalled + end->signal;
+  if (const auto* end = std::get_if<Stopped>(&outcome)) return signalled + end->signal;
+  return signalled + kill;
 }
 
 /// Whether a run enters the statistics. The run that ended the benchmark does not, nor one that was

@@ -15,7 +15,7 @@ namespace {
 
 /// What a shown quantity is worth, read by hand: digits, then the unit.
 double read_back(const std::string& text) {
-  static const std::map<std::string, double> units = {
+  const std::map<std::string, double> units = {
       {"ns", 1e-9}, {"µs", 1e-6}, {"ms", 1e-3}, {"s", 1},    {"min", 60}, {"h", 3600},
       {"d", 86400}, {"B", 1},     {"kB", 1e3},  {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12},
       {"PB", 1e15}, {"EB", 1e18}, {"", 1},      {"K", 1e3},  {"M", 1e6},  {"G", 1e9},

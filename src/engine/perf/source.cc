@@ -121,8 +121,12 @@ Result<Prober::Opened> Prober::open_part(const Part& part, const Rings& rings,
     counted = rings;
     Attempt attempt = attempt_to_open(calls_, code, counted);
     if (attempt.error == EACCES && may_leave_kernel_out) {
-      counted = kUserOnly;
-      attempt = attempt_to_open(calls_, code, counted);
+      const Attempt in_user_space = attempt_to_open(calls_, code, kUserOnly);
+      // EINVAL: it cannot be had without the kernel's part, so the missing right is the reason.
+      if (in_user_space.error != EINVAL) {
+        attempt = in_user_space;
+        counted = kUserOnly;
+      }
     }
     if (attempt.error == 0) return Opened{{part.pmu, part.core, attempt.attributes}, counted};
     error = attempt.error;

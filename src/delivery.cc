@@ -1,0 +1,99 @@
+#include "delivery.h"
+
+#include "gate/verdict.h"
+#include "os/terminal.h"
+#include "report/csv.h"
+#include "report/ending.h"
+#include "report/screen.h"
+#include "results/analyse.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <variant>
+
+namespace lauka {
+namespace {
+
+using os::Stream;
+
+/// Where standard error cannot be written, there is nobody left to tell.
+void say_on_error(const std::string& text) { static_cast<void>(os::say(Stream::Error, text)); }
+
+bool wants_color(ColorChoice choice, Stream stream) {
+  return choice == ColorChoice::Always || (choice == ColorChoice::Auto && os::wants_color(stream));
+}
+
+/// Where an export takes standard output, it stands there alone.
+Stream stream_of(const Options& options) {
+  return options.export_csv == "-" || options.export_runs == "-" ? Stream::Error : Stream::Output;
+}
+
+std::vector<std::string> names_of(const Plan& plan) {
+  std::vector<std::string> names;
+  for (const Command& command : plan.commands) names.push_back(command.name);
+  return names;
+}
+
+std::vector<std::string> notes_of(const Plan& plan, const Session& session, const Results& results) {
+  std::vector<std::string> notes = plan.events.notes;
+  notes.insert(notes.end(), session.notes.begin(), session.notes.end());
+  notes.insert(notes.end(), results.notes.begin(), results.notes.end());
+  return notes;
+}
+
+/// Shows what there is; an error where it cannot be written.
+Result<void> show(const Options& options, const Plan& plan, const Session& session, const Results& results) {
+  const bool quiet = options.verbosity == Verbosity::Quiet;
+  const Stream stream = stream_of(options);
+  const report::Style style = {wants_color(options.color, stream), os::terminal_width(stream, 0),
+                               options.verbosity == Verbosity::Verbose};
+  if (!quiet) say_on_error(report::note_lines(notes_of(plan, session, results)));
+  return os::say(stream, report::screen(results, style, quiet));
+}
+
+ExitStatus status_of(const std::vector<gate::Verdict>& verdicts) {
+  const bool failed = std::any_of(verdicts.begin(), verdicts.end(), [](const gate::Verdict& verdict) {
+    return verdict.answer == gate::Answer::Fail;
+  });
+  return failed ? ExitStatus::GateFailed : ExitStatus::Done;
+}
+
+}  // namespace
+
+int refuse(const Error& error, ExitStatus status) {
+  say_on_error("lauka: " + error.line() + "\n");
+  return static_cast<int>(status);
+}
+
+Result<std::vector<Export>> open_exports(const Options& options) {
+  std::vector<Export> exports;
+  for (const auto& [target, bytes_of] :
+       {std::pair(options.export_csv, &report::summary_csv), std::pair(options.export_runs, &report::runs_csv)}) {
+    if (!target) continue;
+    auto file = os::ExportFile::open(*target);
+    if (!file) return file.error();
+    exports.push_back({*std::move(file), bytes_of});
+  }
+  return exports;
+}
+
+int deliver(const Options& options, const Plan& plan, const Session& session, std::vector<Export> exports) {
+  const Results results =
+      analyse(plan, session, options.export_runs ? Detail::Runs : Detail::Summaries);
+  int status = static_cast<int>(status_of(results.verdicts));
+  if (const auto shown = show(options, plan, session, results); !shown) {
+    status = refuse(shown.error(), ExitStatus::Failed);
+  }
+  for (Export& one : exports) {
+    if (const auto written = one.file.commit(one.bytes_of(results)); !written) {
+      status = refuse(written.error(), ExitStatus::Failed);
+    }
+  }
+  if (!session.cut_short) return status;
+  say_on_error(report::ending_lines(*session.cut_short, names_of(plan)));
+  const auto* interrupted = std::get_if<Interrupted>(&*session.cut_short);
+  return interrupted != nullptr ? status_of_signal(interrupted->signal) : static_cast<int>(ExitStatus::Failed);
+}
+
+}  // namespace lauka

@@ -1,0 +1,32 @@
+#pragma once
+
+#include "cli/options.h"
+#include "core/exit_status.h"
+#include "core/result.h"
+#include "os/files.h"
+#include "plan/plan.h"
+#include "results/results.h"
+
+#include <string>
+#include <vector>
+
+// Part of main: what is found goes where the user wants it.
+
+namespace lauka {
+
+/// Says `error` on standard error and gives `status` for main to return.
+int refuse(const Error& error, ExitStatus status);
+
+/// A file that was found writable, and what makes its bytes.
+struct Export {
+  os::ExportFile file;
+  std::string (*bytes_of)(const Results&);
+};
+
+/// Opens what the options ask for; refused, and nothing changed, where one cannot be written.
+Result<std::vector<Export>> open_exports(const Options& options);
+
+/// Shows and exports all there is, also of a session that was cut short, and gives the exit status.
+int deliver(const Options& options, const Plan& plan, const Session& session, std::vector<Export> exports);
+
+}  // namespace lauka

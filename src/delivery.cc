@@ -66,6 +66,13 @@ int refuse(const Error& error, ExitStatus status) {
   return static_cast<int>(status);
 }
 
+Result<void> check_files(const Options& options) {
+  if (const auto* input = std::get_if<InputFile>(&options.input)) {
+    if (auto readable = os::check_input(input->path); !readable) return readable;
+  }
+  return options.output.kind == OutputKind::File ? os::check_output(options.output.path) : Result<void>();
+}
+
 Result<std::vector<Export>> open_exports(const Options& options) {
   std::vector<Export> exports;
   for (const auto& [target, bytes_of] :

@@ -23,6 +23,9 @@ struct Export {
   std::string (*bytes_of)(const Results&);
 };
 
+/// Refuses an --input or --output file that the commands could not open.
+Result<void> check_files(const Options& options);
+
 /// Opens what the options ask for; refused, and nothing changed, where one cannot be written.
 Result<std::vector<Export>> open_exports(const Options& options);
 

@@ -71,6 +71,7 @@ int run(int argc, const char* const* argv) {
   };
   const auto plan = make_plan(*options, select, static_cast<std::uint64_t>(clock.now().count()));
   if (!plan) return refuse(plan.error(), ExitStatus::Usage);
+  if (const auto usable = check_files(*options); !usable) return refuse(usable.error(), ExitStatus::Usage);
   auto exports = open_exports(*options);
   if (!exports) return refuse(exports.error(), ExitStatus::Usage);
 

@@ -33,6 +33,10 @@ class ExportFile {
   Descriptor file_;
 };
 
+/// Refuses a file that commands could not read as their input, or could not write their output to; nothing is changed.
+Result<void> check_input(const std::string& path);
+Result<void> check_output(const std::string& path);
+
 /// Writes all of `text` to standard output or error. The error says why it cannot be written.
 Result<void> say(Stream stream, std::string_view text);
 

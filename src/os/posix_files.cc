@@ -104,6 +104,21 @@ Result<std::string> find_program(const std::string& word) {
   return Error{word + ": command not found", "name a program in PATH, or use -S for the shell's own commands"};
 }
 
+Result<void> check_input(const std::string& path) {
+  if (access(path.c_str(), R_OK) == 0 && !is_directory(path)) return {};
+  const int error = is_directory(path) ? EISDIR : errno;
+  return Error{"cannot read '" + path + "': " + std::generic_category().message(error), "name a file for --input"};
+}
+
+Result<void> check_output(const std::string& path) {
+  if (is_directory(path)) return cannot_write(path, EISDIR);
+  const bool is_new = access(path.c_str(), F_OK) != 0;
+  const std::size_t slash = path.rfind('/');
+  const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  if (access((is_new ? folder : path).c_str(), W_OK) != 0) return cannot_write(path, errno);
+  return {};
+}
+
 Result<void> say(Stream stream, std::string_view text) {
   if (write_all(stream == Stream::Output ? STDOUT_FILENO : STDERR_FILENO, text)) return {};
   return cannot_write(stream == Stream::Output ? "standard output" : "standard error", errno);

@@ -55,8 +55,7 @@ TEST_CASE("colours can be forced and forbidden") {
   CHECK(lauka(start).out_has("\x1b["));
   start.environment.emplace_back("NO_COLOR", "1");
   CHECK_FALSE(lauka(start).out_has("\x1b["));
-  CHECK_FALSE(lauka_in_terminal({"-r2", "--no-progress", "--color=never", "--", "true"}, 100).out.find("\x1b[") !=
-              std::string::npos);
+  CHECK_FALSE(lauka_in_terminal({"-r2", "--no-progress", "--color=never", "--", "true"}, 100).out_has("\x1b["));
 }
 
 TEST_CASE("in a terminal there is a progress bar, and it is gone without a trace when done") {
@@ -78,12 +77,12 @@ TEST_CASE("no progress bar where it is not wanted") {
 }
 
 TEST_CASE("no line is wider than the terminal, and numbers are never cut") {
-  const std::string long_name = burn("2ms") + " 1 " + std::string(0, ' ');
   const Said said = lauka_in_terminal({"-r3", "--no-progress", "--color", "never", "--metrics", "all", "-n",
                                        "a very long name of a command that does not fit into eighty columns at all, really",
-                                       "-n", "b", "--", long_name, long_name},
+                                       "-n", "b", "--", burn("2ms"), burn("2ms")},
                                       80);
-  for (std::string line : lines_of(said.out)) {
+  for (const std::string& line : lines_of(said.out)) {
+    if (line.rfind("lauka: note: ", 0) == 0) continue;  // prose, which the terminal wraps
     std::size_t cells = 0;
     for (const char c : line) cells += (static_cast<unsigned char>(c) & 0xC0U) != 0x80U && c != '\r' ? 1U : 0U;
     CHECK_MESSAGE(cells <= 80, line);

@@ -120,9 +120,9 @@ TEST_CASE("standard input is empty, or the file, from its start in every run") {
 }
 
 TEST_CASE("output is shown where it is asked for") {
-  CHECK_FALSE(lauka({"-r1", "-w0", "--", "echo greeting-from-a-run"}).out_has("greeting-from-a-run\n"));
-  CHECK(lauka({"-r1", "-w0", "--show-output", "--", "echo greeting-from-a-run"}).out_has("greeting-from-a-run\n"));
-  CHECK(lauka({"-r1", "-w0", "--output=inherit", "--", "echo greeting-from-a-run"}).out_has("greeting-from-a-run\n"));
+  CHECK_FALSE(lauka({"-r1", "-w0", "--", "printf 'greeting-%s\\n' from-a-run"}).out_has("greeting-from-a-run\n"));
+  CHECK(lauka({"-r1", "-w0", "--show-output", "--", "printf 'greeting-%s\\n' from-a-run"}).out_has("greeting-from-a-run\n"));
+  CHECK(lauka({"-r1", "-w0", "--output=inherit", "--", "printf 'greeting-%s\\n' from-a-run"}).out_has("greeting-from-a-run\n"));
   CHECK(lauka({"-r2", "--output", "pipe", "--", fixture("chatty") + " 1000000 1000000"}).status == 0);
 }
 

@@ -1,3 +1,4 @@
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -94,7 +95,6 @@ TEST_CASE("the examples of the help run as printed") {
   for (std::string line : lines_of(help)) {
     if (line.rfind("  lauka ", 0) != 0) continue;
     ++examples;
-    Start start;
     // A shell splits the line as the user's would; the name is the only thing that is replaced.
     const std::string script = std::string(LAUKA_PROGRAM) + line.substr(7);
     const std::string command = "cd '" + folder.path() + "' && " + script + " >out.txt 2>err.txt </dev/null";
@@ -110,14 +110,8 @@ TEST_CASE("the version is one line") {
   for (const char* option : {"-V", "--version"}) {
     const Said said = lauka({option});
     CHECK(said.status == 0);
-    CHECK(said.out == "lauka " LAUKA_VERSION "\n");
+    CHECK(said.out == std::string("lauka ") + LAUKA_VERSION + "\n");
   }
-}
-
-TEST_CASE("help that cannot be written is an error") {
-  Start start;
-  start.arguments = {"--list-events"};
-  CHECK(lauka(start).status == 0);
 }
 
 }  // namespace lauka::contract

@@ -84,15 +84,16 @@ TEST_CASE("warm-up runs come first and are not counted") {
 }
 
 TEST_CASE("counting goes on until the least number of runs and the shared budget are both reached") {
-  Bench bench;
-  bench.launcher.scripts = {{10ms, {}}, {30ms, {}}};
   Plan plan = plan_of({"old", "new"});
-  plan.stop = StopRule{{}, 3, {}, 100ms};  // 2 x 100 ms at 40 ms a round: 5 rounds
-  CHECK(bench.carry_out(plan)->runs.size() == 10);
-  plan.stop = StopRule{{}, 8, {}, 100ms};
-  CHECK(bench.carry_out(plan)->runs.size() == 16);
-  plan.stop = StopRule{{}, 3, 4, 100ms};
-  CHECK(bench.carry_out(plan)->runs.size() == 8);
+  const auto counted_runs = [&plan](StopRule rule) {
+    Bench bench;
+    bench.launcher.scripts = {{10ms, {}}, {30ms, {}}};
+    plan.stop = rule;
+    return bench.carry_out(plan)->runs.size();
+  };
+  CHECK(counted_runs({{}, 3, {}, 100ms}) == 10);  // 2 x 100 ms at 40 ms a round: 5 rounds
+  CHECK(counted_runs({{}, 8, {}, 100ms}) == 16);
+  CHECK(counted_runs({{}, 3, 4, 100ms}) == 8);
 }
 
 TEST_CASE("short runs are launched many at a time, long ones one by one") {

@@ -2,6 +2,7 @@
 
 #include "fakes/fake_perf.h"
 
+#include <array>
 #include <cerrno>
 #include <set>
 #include <string>
@@ -13,8 +14,8 @@ namespace lauka::engine::perf {
 TEST_CASE("every errno of perf_event_open has a reason of its own") {
   const Situation situation{.paranoid = 2, .has_core_pmu = true};
   std::set<std::string> reasons;
-  const int errors[] = {EACCES, EPERM,  ENOSYS, ENOENT, ENODEV, EINVAL,
-                        EMFILE, ENFILE, EBUSY,  E2BIG,  ENOMEM};
+  const std::array errors = {EACCES, EPERM,  ENOSYS, ENOENT, ENODEV, EINVAL,
+                             EMFILE, ENFILE, EBUSY,  E2BIG,  ENOMEM};
   for (const int error : errors) {
     const Unavailable reason = why_not_opened(error, {true, true}, situation);
     CHECK(!reason.why.empty());

@@ -25,7 +25,11 @@ TEST_CASE("portable aliases and perf's names stand for the kernel's numbers") {
   // The numbers are those of perf_event_open(2): type, then config.
   fakes::FakePerf perf;
   perf.add(fakes::usual_pmu());
-  const std::pair<const char*, Code> known[] = {
+  struct Known {
+    const char* name;
+    Code code;
+  };
+  const std::vector<Known> known = {
       {"cycles", {0, 0}},
       {"cpu-cycles", {0, 0}},
       {"instructions", {0, 1}},
@@ -64,7 +68,8 @@ TEST_CASE("portable aliases and perf's names stand for the kernel's numbers") {
       {"node-stores", {3, 0x106}},
       {"r01c2", {4, 0x1c2}},
   };
-  for (const auto& [name, code] : known) CHECK_MESSAGE(code_of(name, perf) == code, name);
+  for (const Known& event : known)
+    CHECK_MESSAGE(code_of(event.name, perf) == event.code, event.name);
 }
 
 TEST_CASE("names are found in any case and shown in the usual spelling") {

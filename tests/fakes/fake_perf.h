@@ -22,11 +22,25 @@ namespace lauka::fakes {
 /// An event as one PMU knows it: its type (kPerfTypeRaw for the PMU's own codes) and config.
 using EventKey = std::pair<std::uint32_t, std::uint64_t>;
 
+/// What the model's kernel is like; to be set before its use.
+struct FakeKernel {
+  std::map<std::string, std::string> files;
+  bool has_perf = true;  ///< false: ENOSYS
+  bool is_root = false;
+  bool is_debian = false;             ///< levels 3 and above refuse everything
+  bool blocked_by_container = false;  ///< EPERM
+  bool refuses_hypervisor_bit = false;
+  bool knows_extended_type = true;  ///< the PMU's number in config: Arm since 6.6
+  std::size_t descriptor_limit = 1000;
+  std::uint32_t attr_size = 136;
+  std::string thread_is_on;  ///< the kind of core that this thread runs on; "": any
+};
+
 /// A model of perf_event_open and of the files that describe it: PMUs with a number of general
 /// counters and some events that have a counter of their own, the permission levels, and the ways
 /// to fail. Facts after the manual page, kernel sources and measurements on real PMUs. One at a
 /// time.
-class FakePerf {
+class FakePerf : public FakeKernel {
  public:
   struct Pmu {
     std::string name;
@@ -58,8 +72,15 @@ class FakePerf {
   ~FakePerf() { current() = nullptr; }
   FakePerf(const FakePerf&) = delete;
   FakePerf& operator=(const FakePerf&) = delete;
+  FakePerf(FakePerf&&) = delete;
+  FakePerf& operator=(FakePerf&&) = delete;
 
-  const os::LinuxCalls& calls() const { return calls_; }
+  /// The calls that lead here.
+  const os::LinuxCalls& calls() const {
+    static constexpr os::LinuxCalls kCalls{&open_counter,  &enable_group, &read_words,
+                                           &close_counter, &read_file,    &list_folder};
+    return kCalls;
+  }
 
   void add(Pmu pmu) {
     const std::string folder = "/sys/bus/event_source/devices/" + pmu.name;
@@ -101,17 +122,6 @@ class FakePerf {
 
   std::size_t open_now() const { return open_.size(); }
 
-  std::map<std::string, std::string> files;
-  bool has_perf = true;  ///< false: ENOSYS
-  bool is_root = false;
-  bool is_debian = false;             ///< levels 3 and above refuse everything
-  bool blocked_by_container = false;  ///< EPERM
-  bool refuses_hypervisor_bit = false;
-  bool knows_extended_type = true;  ///< the PMU's number in config: Arm since 6.6
-  std::size_t descriptor_limit = 1000;
-  std::uint32_t attr_size = 136;
-  std::string thread_is_on;  ///< the kind of core that this thread runs on; "": any
-
  private:
   struct Open {
     os::PerfEventAttr attributes;
@@ -122,6 +132,7 @@ class FakePerf {
   };
 
   static FakePerf*& current() {
+    // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): plain calls have no state
     static FakePerf* fake = nullptr;
     return fake;
   }
@@ -176,7 +187,19 @@ class FakePerf {
     return paranoid_ >= 2 && with_kernel ? EACCES : 0;
   }
 
-  void close(int descriptor) { open_.erase(descriptor); }
+  /// 0, or why a PMU does not take the event into the group.
+  int refusal_of(const Pmu& pmu, const Open& event) const {
+    const bool has_bit = (event.attributes.flags & os::kPerfExcludeHypervisor) != 0;
+    const bool excludes = (event.attributes.flags & os::kPerfExcludeKernel) != 0;
+    if (pmu.per_package || (has_bit && refuses_hypervisor_bit)) return EINVAL;
+    if (excludes && !pmu.takes_exclusions) return EINVAL;
+    if (event.leader < 0) return 0;
+    const std::string& other = open_.at(event.leader).pmu;
+    if (other != "software" && other != pmu.name) return EINVAL;
+    auto keys = keys_of_group(event.leader);
+    keys.push_back(event.key);
+    return fits(pmu, keys, pmu.general) ? 0 : EINVAL;
+  }
 
   int open(const os::PerfEventAttr& attributes, int group) {
     if (const int error = permission(attributes); error != 0) return -error;
@@ -184,18 +207,8 @@ class FakePerf {
     if (attributes.type != os::kPerfTypeSoftware) {
       const Pmu* pmu = pmu_of(attributes, event.key);
       if (pmu == nullptr) return -ENOENT;
-      const bool has_bit = (attributes.flags & os::kPerfExcludeHypervisor) != 0;
-      if (pmu->per_package || (has_bit && refuses_hypervisor_bit)) return -EINVAL;
-      const bool excludes = (attributes.flags & os::kPerfExcludeKernel) != 0;
-      if (excludes && !pmu->takes_exclusions) return -EINVAL;
+      if (const int error = refusal_of(*pmu, event); error != 0) return -error;
       event.pmu = pmu->name;
-      if (group >= 0) {
-        const Open& leader = open_.at(group);
-        if (leader.pmu != "software" && leader.pmu != pmu->name) return -EINVAL;
-        auto keys = keys_of_group(group);
-        keys.push_back(event.key);
-        if (!fits(*pmu, keys, pmu->general)) return -EINVAL;
-      }
     }
     if (open_.size() >= descriptor_limit) return -EMFILE;
     const int descriptor = next_++;
@@ -265,14 +278,11 @@ class FakePerf {
     return 0;
   }
 
-  static constexpr os::LinuxCalls calls_{[](const os::PerfEventAttr& attributes, int group) {
-                                           return current()->open(attributes, group);
-                                         },
-                                         &enable_group,
-                                         &read_words,
-                                         [](int descriptor) { current()->close(descriptor); },
-                                         &read_file,
-                                         &list_folder};
+  static int open_counter(const os::PerfEventAttr& attributes, int group) {
+    return current()->open(attributes, group);
+  }
+
+  static void close_counter(int descriptor) { current()->open_.erase(descriptor); }
 
   std::vector<Pmu> pmus_;
   int paranoid_ = 1;

@@ -33,14 +33,14 @@ bool is_not_known(int error) {
 }
 
 std::string_view words_for(const Rings& rings) {
-  constexpr std::array<std::string_view, 8> kWords = {"nothing",
-                                                      "user space only",
-                                                      "kernel only",
-                                                      "user space and kernel only",
-                                                      "hypervisor only",
-                                                      "user space and hypervisor only",
-                                                      "kernel and hypervisor only",
-                                                      ""};
+  static constexpr std::array<std::string_view, 8> kWords = {"nothing",
+                                                             "user space only",
+                                                             "kernel only",
+                                                             "user space and kernel only",
+                                                             "hypervisor only",
+                                                             "user space and hypervisor only",
+                                                             "kernel and hypervisor only",
+                                                             ""};
   return kWords[(rings.user ? 1U : 0U) | (rings.kernel ? 2U : 0U) | (rings.hypervisor ? 4U : 0U)];
 }
 
@@ -73,6 +73,7 @@ std::string meaning_of(const Resolved& resolved, const std::vector<Counter>& cou
   if (is_clock(resolved)) return fmt::format("{}, {}", text, resolved.description);
   if (resolved.parts.size() > 1) {
     std::vector<std::string> pmus;
+    pmus.reserve(counters.size());
     for (const Counter& counter : counters) pmus.push_back(counter.pmu);
     text += pmus.size() > 1 ? fmt::format(", sum of {}", fmt::join(pmus, " and "))
                             : fmt::format(", on {} only", pmus.front());

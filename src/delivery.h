@@ -30,6 +30,7 @@ Result<void> check_files(const Options& options);
 Result<std::vector<Export>> open_exports(const Options& options);
 
 /// Shows and exports all there is, also of a session that was cut short, and gives the exit status.
-int deliver(const Options& options, const Plan& plan, const Session& session, std::vector<Export> exports);
+int deliver(const Options& options, const Plan& plan, const Session& session,
+            std::vector<Export> exports);
 
 }  // namespace lauka

@@ -160,8 +160,10 @@ Error unknown_option(const po::option& typed) {
     return Error{fmt::format("-{} takes no value", word[word.find('=') - 1]),
                  "write " + word.substr(0, word.find('='))};
   }
-  if (!word.starts_with("--") && word.size() > 2 && typed.string_key.size() == 2) {
-    return Error{fmt::format("unknown option '{}' in {}", typed.string_key, cited(word)),
+  const bool is_whole_letter = (static_cast<unsigned char>(typed.string_key.back()) & 0x80U) == 0;
+  if (!word.starts_with("--") && word.size() > 2 && typed.string_key.size() == 2 &&
+      is_whole_letter) {
+    return Error{fmt::format("unknown option {} in {}", cited(typed.string_key), cited(word)),
                  std::string(kSeeHelp)};
   }
   std::vector<std::string_view> names;
@@ -186,7 +188,7 @@ Error misused_option(const po::invalid_command_line_syntax& fault) {
   name.erase(0, std::min(name.find_first_not_of('-'), name.size()));
   const OptionInfo* option = name.size() == 1 ? find_option(name.front()) : find_option(name);
   if (option == nullptr) {
-    return Error{fmt::format("unknown option '--{}'", name), std::string(kSeeHelp)};
+    return Error{"unknown option " + cited("--" + name), std::string(kSeeHelp)};
   }
   const std::string spelling = option->spelling();
   if (fault.kind() == po::invalid_syntax::extra_parameter) {

@@ -34,7 +34,7 @@ Result<std::vector<std::string>> words_of(const std::string& text) {
   }
   if (is_assignment(words->front())) {
     return Error{"begins with an assignment, which only a shell understands",
-                 fmt::format("write 'env {}', or run it by a shell with -S", text)};
+                 fmt::format("write {}, or run it by a shell with -S", cited("env " + text))};
   }
   return words;
 }

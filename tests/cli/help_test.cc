@@ -77,6 +77,7 @@ TEST_CASE("the examples in help are understood as they are printed") {
     ++examples;
     const std::vector<std::string> words = *split_words(line);
     std::vector<const char*> argv;
+    argv.reserve(words.size());
     for (const std::string& word : words) {
       argv.push_back(word.c_str());
     }

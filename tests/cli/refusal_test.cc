@@ -199,6 +199,8 @@ TEST_CASE("options that cannot both be had are refused") {
 TEST_CASE("what was typed stays on one line") {
   CHECK(line({"-r", "1\n2"}) ==
         "--runs '1\\n2' is not a whole number; write a whole number from 1 to 1000000000");
+  CHECK(line({"-q\nb"}) == "unknown option '-\\n' in '-q\\nb'; lauka --help lists the options");
+  CHECK(line({"-ü"}) == "unknown option '-ü'; lauka --help lists the options");
   CHECK(line({"--a\nb"}) == "unknown option '--a\\nb'; lauka --help lists the options");
 }
 

@@ -96,6 +96,9 @@ TEST_CASE("an assignment before a command needs a shell or env") {
   CHECK(refusal_of(options_of({"FOO_1=1 ./x"})) ==
         "command 1 'FOO_1=1 ./x' begins with an assignment, which only a shell understands; write "
         "'env FOO_1=1 ./x', or run it by a shell with -S");
+  CHECK(refusal_of(options_of({"A=\nB"})) ==
+        "command 1 'A=\\nB' begins with an assignment, which only a shell understands; write 'env "
+        "A=\\nB', or run it by a shell with -S");
   for (const char* text : {"./a=b", "1a=b", "=b", "a-b=c", "./x FOO=1"}) {
     CAPTURE(text);
     CHECK(refusal_of(options_of({text})) == "accepted");

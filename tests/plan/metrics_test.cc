@@ -8,9 +8,9 @@ namespace lauka {
 
 namespace {
 
-EventSet counted(std::vector<std::string> names, std::vector<Pass> passes) {
+EventSet counted(const std::vector<std::string>& names, std::vector<Pass> passes) {
   EventSet set;
-  for (std::string& name : names) {
+  for (const std::string& name : names) {
     set.events.push_back(Event{name, name});
   }
   set.passes = std::move(passes);

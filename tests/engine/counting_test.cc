@@ -74,6 +74,23 @@ TEST_CASE("a counter that was not on all the time gives no value and the reason"
   CHECK(counted.missing->remedy == "end other programs that count, or count fewer events");
 }
 
+TEST_CASE("a nanosecond without counters is enough to give no value") {
+  // Second reading: the counters of the core; first: the kernel's own, which must run as well.
+  for (const std::size_t which : {0U, 1U}) {
+    FakePerf perf;
+    perf.add(fakes::usual_pmu());
+    const auto engine = make_perf_engine(perf.calls(), false);
+    REQUIRE(engine->select({{"task-clock", "cycles"}, false}).has_value());
+    CapturingLauncher launcher;
+    auto counting = engine->arm(0, launcher);
+    REQUIRE(counting.has_value());
+    os::Ended ended = perf.run(launcher.sets.front(), plain_program());
+    CHECK((*counting)->finish(ended).counts[1] == 1300);
+    ended.readings[which].running_ns -= 1;
+    CHECK((*counting)->finish(ended).counts == Counts{std::nullopt, std::nullopt});
+  }
+}
+
 TEST_CASE("where the watchdog holds a counter the remedy is to switch it off") {
   FakePerf perf;
   auto pmu = fakes::usual_pmu();

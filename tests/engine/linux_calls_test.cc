@@ -10,6 +10,8 @@
 
 #include <doctest/doctest.h>
 
+#include <fcntl.h>
+
 namespace lauka::engine::perf {
 namespace {
 
@@ -65,6 +67,8 @@ TEST_CASE("on a kernel that counts, a task-clock counter runs with this program'
   os::PerfEventAttr attributes = attributes_of(task_clock, {true, false, false});
   attributes.flags |= os::kPerfDisabled;
   REQUIRE(counters.open(attributes, 0) == 0);
+  // Commands must not find our descriptors.
+  CHECK((fcntl(counters.descriptor(0), F_GETFD) & FD_CLOEXEC) != 0);
   const double before = cpu_seconds();
   REQUIRE(calls.enable_group(counters.descriptor(0)) == 0);
   while (cpu_seconds() < before + 0.02) {

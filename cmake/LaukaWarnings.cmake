@@ -4,7 +4,7 @@ target_compile_options(lauka_warnings INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion
   $<$<COMPILE_LANGUAGE:CXX>:-Wold-style-cast -Wnon-virtual-dtor -Woverloaded-virtual>)
 
-# gcc 12 warns of any `"text" + std::string` when it optimizes (GCC bug 105651, mended in 13).
+# gcc 12 warns of a good deal of `"text" + std::string` when it optimizes (its bug 105329 and the like).
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   target_compile_options(lauka_warnings INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)
 endif()

@@ -18,7 +18,9 @@ namespace {
 using os::Stream;
 
 /// Where standard error cannot be written, there is nobody left to tell.
-void say_on_error(const std::string& text) { static_cast<void>(os::say(Stream::Error, text)); }
+void say_on_error(const std::string& text) {
+  static_cast<void>(os::say(Stream::Error, text));
+}
 
 bool wants_color(ColorChoice choice, Stream stream) {
   return choice == ColorChoice::Always || (choice == ColorChoice::Auto && os::wants_color(stream));
@@ -35,7 +37,8 @@ std::vector<std::string> names_of(const Plan& plan) {
   return names;
 }
 
-std::vector<std::string> notes_of(const Plan& plan, const Session& session, const Results& results) {
+std::vector<std::string> notes_of(const Plan& plan, const Session& session,
+                                  const Results& results) {
   std::vector<std::string> notes = plan.events.notes;
   notes.insert(notes.end(), session.notes.begin(), session.notes.end());
   notes.insert(notes.end(), results.notes.begin(), results.notes.end());
@@ -43,7 +46,8 @@ std::vector<std::string> notes_of(const Plan& plan, const Session& session, cons
 }
 
 /// Shows what there is; an error where it cannot be written.
-Result<void> show(const Options& options, const Plan& plan, const Session& session, const Results& results) {
+Result<void> show(const Options& options, const Plan& plan, const Session& session,
+                  const Results& results) {
   const bool quiet = options.verbosity == Verbosity::Quiet;
   const Stream stream = stream_of(options);
   const report::Style style = {wants_color(options.color, stream), os::terminal_width(stream, 0),
@@ -53,9 +57,9 @@ Result<void> show(const Options& options, const Plan& plan, const Session& sessi
 }
 
 ExitStatus status_of(const std::vector<gate::Verdict>& verdicts) {
-  const bool failed = std::any_of(verdicts.begin(), verdicts.end(), [](const gate::Verdict& verdict) {
-    return verdict.answer == gate::Answer::Fail;
-  });
+  const bool failed = std::any_of(
+      verdicts.begin(), verdicts.end(),
+      [](const gate::Verdict& verdict) { return verdict.answer == gate::Answer::Fail; });
   return failed ? ExitStatus::GateFailed : ExitStatus::Done;
 }
 
@@ -66,10 +70,18 @@ int refuse(const Error& error, ExitStatus status) {
   return static_cast<int>(status);
 }
 
+Result<void> check_files(const Options& options) {
+  if (const auto* input = std::get_if<InputFile>(&options.input)) {
+    if (auto readable = os::check_input(input->path); !readable) return readable;
+  }
+  return options.output.kind == OutputKind::File ? os::check_output(options.output.path)
+                                                 : Result<void>();
+}
+
 Result<std::vector<Export>> open_exports(const Options& options) {
   std::vector<Export> exports;
-  for (const auto& [target, bytes_of] :
-       {std::pair(options.export_csv, &report::summary_csv), std::pair(options.export_runs, &report::runs_csv)}) {
+  for (const auto& [target, bytes_of] : {std::pair(options.export_csv, &report::summary_csv),
+                                         std::pair(options.export_runs, &report::runs_csv)}) {
     if (!target) continue;
     auto file = os::ExportFile::open(*target);
     if (!file) return file.error();
@@ -78,7 +90,8 @@ Result<std::vector<Export>> open_exports(const Options& options) {
   return exports;
 }
 
-int deliver(const Options& options, const Plan& plan, const Session& session, std::vector<Export> exports) {
+int deliver(const Options& options, const Plan& plan, const Session& session,
+            std::vector<Export> exports) {
   const Results results =
       analyse(plan, session, options.export_runs ? Detail::Runs : Detail::Summaries);
   int status = static_cast<int>(status_of(results.verdicts));
@@ -93,7 +106,8 @@ int deliver(const Options& options, const Plan& plan, const Session& session, st
   if (!session.cut_short) return status;
   say_on_error(report::ending_lines(*session.cut_short, names_of(plan)));
   const auto* interrupted = std::get_if<Interrupted>(&*session.cut_short);
-  return interrupted != nullptr ? status_of_signal(interrupted->signal) : static_cast<int>(ExitStatus::Failed);
+  return interrupted != nullptr ? status_of_signal(interrupted->signal)
+                                : static_cast<int>(ExitStatus::Failed);
 }
 
 }  // namespace lauka

@@ -23,10 +23,14 @@ struct Export {
   std::string (*bytes_of)(const Results&);
 };
 
+/// Refuses an --input or --output file that the commands could not open.
+Result<void> check_files(const Options& options);
+
 /// Opens what the options ask for; refused, and nothing changed, where one cannot be written.
 Result<std::vector<Export>> open_exports(const Options& options);
 
 /// Shows and exports all there is, also of a session that was cut short, and gives the exit status.
-int deliver(const Options& options, const Plan& plan, const Session& session, std::vector<Export> exports);
+int deliver(const Options& options, const Plan& plan, const Session& session,
+            std::vector<Export> exports);
 
 }  // namespace lauka

@@ -38,24 +38,32 @@ engine::Choice choice_of(EngineChoice choice) {
   return engine::Choice::Auto;
 }
 
-int answer(const Inquiry& inquiry, const engine::CounterEngine& engine) {
-  std::string text = cli::help();
-  if (std::holds_alternative<ShowVersion>(inquiry)) text = "lauka " + std::string(cli::version()) + "\n";
-  if (const auto* list = std::get_if<ListEvents>(&inquiry)) {
-    text = inquire::list_events(engine.catalog(), list->filter, os::terminal_width(Stream::Output, 0));
-  }
+int print(const std::string& text) {
   const auto said = os::say(Stream::Output, text);
-  return said ? 0 : refuse(said.error(), ExitStatus::Failed);
+  return said ? static_cast<int>(ExitStatus::Done) : refuse(said.error(), ExitStatus::Failed);
+}
+
+int answer(const Inquiry& inquiry, const engine::CounterEngine& engine) {
+  const auto* list = std::get_if<ListEvents>(&inquiry);
+  if (list == nullptr)
+    return print(std::holds_alternative<ShowVersion>(inquiry) ? cli::version_line() : cli::help());
+  return print(
+      inquire::list_events(engine.catalog(), list->filter, os::terminal_width(Stream::Output, 0)));
 }
 
 std::unique_ptr<Observer> observer_for(const Options& options) {
-  const bool draws = options.progress && options.verbosity != Verbosity::Quiet && os::wants_drawing(Stream::Error);
+  const bool draws =
+      options.progress && options.verbosity != Verbosity::Quiet && os::wants_drawing(Stream::Error);
   if (!draws) return std::make_unique<NoObserver>();
   const auto draw = [](std::string_view text) { static_cast<void>(os::say(Stream::Error, text)); };
   return std::make_unique<report::ProgressBar>(draw, os::terminal_width(Stream::Error, 80));
 }
 
 int run(int argc, const char* const* argv) {
+  if (const std::string_view only = argc == 2 ? argv[1] : ""; only == "--version" || only == "-V") {
+    return print(
+        cli::version_line());  // without a launcher, whose start is half of what this takes
+  }
   auto launcher = os::start_launcher(os::linux_calls());  // first, while this process is small
   if (!launcher) return refuse(launcher.error(), ExitStatus::Failed);
   const auto options = cli::parse(argc, argv);
@@ -71,6 +79,8 @@ int run(int argc, const char* const* argv) {
   };
   const auto plan = make_plan(*options, select, static_cast<std::uint64_t>(clock.now().count()));
   if (!plan) return refuse(plan.error(), ExitStatus::Usage);
+  if (const auto usable = check_files(*options); !usable)
+    return refuse(usable.error(), ExitStatus::Usage);
   auto exports = open_exports(*options);
   if (!exports) return refuse(exports.error(), ExitStatus::Usage);
 

@@ -2,10 +2,12 @@
 
 #include "engine/text.h"
 
+#include <array>
+
 namespace lauka::engine {
 namespace {
 
-constexpr AccountedEvent kEvents[] = {
+constexpr std::array<AccountedEvent, 4> kEvents = {{
     {"page-faults", "faults", "minor and major page faults, from the kernel's accounting",
      [](const Usage& u) { return u.minor_faults + u.major_faults; }},
     {"context-switches", "cs", "voluntary and involuntary switches, from the kernel's accounting",
@@ -14,7 +16,7 @@ constexpr AccountedEvent kEvents[] = {
      [](const Usage& u) { return u.minor_faults; }},
     {"major-faults", "", "page faults that had to read, from the kernel's accounting",
      [](const Usage& u) { return u.major_faults; }},
-};
+}};
 
 }  // namespace
 

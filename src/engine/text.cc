@@ -50,7 +50,7 @@ bool same_ignoring_case(std::string_view left, std::string_view right) {
 }
 
 std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kSpace = " \t\r\n";
+  static constexpr std::string_view kSpace = " \t\r\n";
   const std::size_t first = text.find_first_not_of(kSpace);
   if (first == std::string_view::npos) return {};
   return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
@@ -86,22 +86,29 @@ std::string listed(std::span<const std::string> names, std::string_view last_wor
 }
 
 std::vector<std::string> nearest(std::string_view name, std::span<const std::string> candidates) {
+  struct Near {
+    std::size_t distance;
+    bool has_it_whole;
+    std::string name;
+  };
   const std::string wanted = lower_case(name);
   const std::size_t farthest = std::max<std::size_t>(2, wanted.size() / 3);
-  std::vector<std::pair<std::size_t, std::string>> near;
+  std::vector<Near> near;
   for (const std::string& candidate : candidates) {
     const std::string lowered = lower_case(candidate);
-    const bool part = wanted.size() >= 4 && lowered.find(wanted) != std::string::npos;
+    const bool whole = wanted.size() >= 4 && lowered.find(wanted) != std::string::npos;
     const std::size_t distance = edit_distance(wanted, lowered);
-    if (part || distance <= farthest) near.emplace_back(distance, candidate);
+    if (whole || distance <= farthest) near.push_back({distance, whole, candidate});
   }
   std::stable_sort(near.begin(), near.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
+                   [](const Near& a, const Near& b) { return a.distance < b.distance; });
   std::vector<std::string> names;
-  for (auto& [distance, candidate] : near) {
+  for (Near& one : near) {
     if (names.size() == 3) break;
-    if (std::find(names.begin(), names.end(), candidate) == names.end())
-      names.push_back(std::move(candidate));
+    // Beside a near miss, what is far off is no help.
+    if (!one.has_it_whole && one.distance > near.front().distance + 1) continue;
+    if (std::find(names.begin(), names.end(), one.name) == names.end())
+      names.push_back(std::move(one.name));
   }
   return names;
 }

@@ -15,6 +15,7 @@ namespace {
 constexpr double kShareOfRanks = 0.8;
 constexpr double kShareOfMean = 0.2;
 constexpr std::size_t kFewestForMannWhitney = 5;
+constexpr std::size_t kSmallestPower = 1000;  // 2^-1000: below any level, and not yet 0
 
 /// Whether the rank test could reach its share of `level` at all with so many rounds.
 bool ranks_can_speak(const Evidence& evidence, double level) {
@@ -22,7 +23,6 @@ bool ranks_can_speak(const Evidence& evidence, double level) {
   if (!evidence.paired) {
     return fewer >= kFewestForMannWhitney;
   }
-  constexpr std::size_t kSmallestPower = 1000;  // far below any level, and still a normal double
   return std::ldexp(1.0, -static_cast<int>(std::min(fewer, kSmallestPower))) <=
          kShareOfRanks * level;
 }

@@ -1,19 +1,21 @@
 #pragma once
 
-#include <string>
-#include <string_view>
-
 #include "core/result.h"
 #include "os/descriptor.h"
 #include "os/terminal.h"
 
+#include <string>
+#include <string_view>
+
 namespace lauka::os {
 
-/// A file that is written whole or not at all: what was there before stays until the new one is complete.
+/// A file that is written whole or not at all: what was there before stays until the new one is
+/// complete.
 class ExportFile {
  public:
-  /// Creates a temporary file beside `target` ("-": standard output; what is not a regular file, such as /dev/null, is
-  /// written directly). Refuses a target that cannot be written; nothing is changed yet.
+  /// Creates a temporary file beside `target` ("-": standard output; what is not a regular file,
+  /// such as /dev/null, is written directly). Refuses a target that cannot be written; nothing is
+  /// changed yet.
   static Result<ExportFile> open(const std::string& target);
 
   ExportFile(ExportFile&& other) noexcept;
@@ -32,6 +34,11 @@ class ExportFile {
   std::string temporary_;  ///< empty: written directly
   Descriptor file_;
 };
+
+/// Refuses a file that commands could not read as their input, or could not write their output to;
+/// nothing is changed.
+Result<void> check_input(const std::string& path);
+Result<void> check_output(const std::string& path);
 
 /// Writes all of `text` to standard output or error. The error says why it cannot be written.
 Result<void> say(Stream stream, std::string_view text);

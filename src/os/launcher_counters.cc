@@ -28,7 +28,8 @@ int LauncherCounters::open(SharedCounters* set) {
 
 int LauncherCounters::open_one(const PerfEventAttr& attributes, int leader) {
   const int opened = calls_->open_counter(attributes, leader);
-  if (opened != -EMFILE || limit_was_raised_ || getrlimit(RLIMIT_NOFILE, &original_limit_) != 0) return opened;
+  if (opened != -EMFILE || limit_was_raised_ || getrlimit(RLIMIT_NOFILE, &original_limit_) != 0)
+    return opened;
   rlimit raised = original_limit_;
   raised.rlim_cur = raised.rlim_max;
   if (setrlimit(RLIMIT_NOFILE, &raised) != 0) return opened;
@@ -39,7 +40,8 @@ int LauncherCounters::open_one(const PerfEventAttr& attributes, int leader) {
 int LauncherCounters::read(const SharedCounters& set, Reading* readings) const {
   for (std::size_t i = 0; i < set.count; ++i) {
     if (set.requests[i].leader != i) continue;
-    std::uint64_t group[3 + kMaxCounters];  // number, enabled, running, then values in the order of opening
+    std::uint64_t
+        group[3 + kMaxCounters];  // number, enabled, running, then values in the order of opening
     const long words = calls_->read_counter(set.descriptors[i], group, 3 + kMaxCounters);
     if (words < 0) return static_cast<int>(-words);
     std::size_t next = 3;

@@ -7,10 +7,11 @@
 
 namespace lauka::os {
 
-/// The kernel counters of the launcher process: opened anew on itself for each run, inherited by the command, started by its
-/// execve. Counters that stay open from run to run go silent after two or three, because the kernel swaps the launcher's
-/// events with the clones its child got; what keeps that from happening also makes opening cheap: one event of each kind
-/// that is not inherited is held for the whole session.
+/// The kernel counters of the launcher process: opened anew on itself for each run, inherited by
+/// the command, started by its execve. Counters that stay open from run to run go silent after two
+/// or three, because the kernel swaps the launcher's events with the clones its child got; what
+/// keeps that from happening also makes opening cheap: one event of each kind that is not inherited
+/// is held for the whole session.
 class LauncherCounters {
  public:
   /// `calls` null: this system has none.
@@ -24,7 +25,8 @@ class LauncherCounters {
 
   void close(SharedCounters* set) const;
 
-  /// The limit of descriptors that commands are to get where it had to be raised for counters; null: it was not.
+  /// The limit of descriptors that commands are to get where it had to be raised for counters;
+  /// null: it was not.
   const rlimit* original_limit() const { return limit_was_raised_ ? &original_limit_ : nullptr; }
 
  private:

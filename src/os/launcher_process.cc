@@ -1,5 +1,8 @@
 #include "os/launcher_process.h"
 
+#include "os/launcher_counters.h"
+#include "os/platform.h"
+
 #include <cerrno>
 #include <csignal>
 #include <ctime>
@@ -11,10 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "os/launcher_counters.h"
-#include "os/platform.h"
-
-extern char** environ;  // NOLINT(readability-redundant-declaration): POSIX wants it declared by the user
+extern char**
+    environ;  // NOLINT(readability-redundant-declaration): POSIX wants it declared by the user
 
 namespace lauka::os {
 namespace {
@@ -26,10 +27,12 @@ constexpr off_t kErrorFileKept = 1 << 16;
 constexpr int kBusyFileRetries = 20;
 
 // What the signal handler sees: the process group to kill, and where to look whether it should.
-// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): a handler has no other way to reach them
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): a handler has no other way to
+// reach them
 volatile sig_atomic_t running_group = 0;
-SharedState* handler_state = nullptr;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables): as above
-pid_t handler_parent = 0;              // NOLINT(cppcoreguidelines-avoid-non-const-global-variables): as above
+SharedState* handler_state =
+    nullptr;               // NOLINT(cppcoreguidelines-avoid-non-const-global-variables): as above
+pid_t handler_parent = 0;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables): as above
 
 std::int64_t now_ns() {
   timespec t{};
@@ -53,10 +56,12 @@ void on_poke(int) {
 void on_alarm(int) {}  // only to make waitid return
 
 std::uint64_t ns_of(const timeval& t) {
-  return static_cast<std::uint64_t>(t.tv_sec) * kNsPerSecond + static_cast<std::uint64_t>(t.tv_usec) * 1000;
+  return static_cast<std::uint64_t>(t.tv_sec) * kNsPerSecond +
+         static_cast<std::uint64_t>(t.tv_usec) * 1000;
 }
 
-/// What the vfork child uses and reports; it lives in the launcher's frame, which both share until execve.
+/// What the vfork child uses and reports; it lives in the launcher's frame, which both share until
+/// execve.
 struct ChildPlan {
   const SharedProgram* program;
   const StartedWith* started_with;
@@ -68,10 +73,12 @@ struct ChildPlan {
   volatile int error_number;
 };
 
-/// Starts the program. Only system calls between vfork and execve: the child runs in this process's memory. It does not
-/// return in the child, and is not inlined, so that the child cannot harm the caller's frame.
+/// Starts the program. Only system calls between vfork and execve: the child runs in this process's
+/// memory. It does not return in the child, and is not inlined, so that the child cannot harm the
+/// caller's frame.
 [[gnu::noinline]] pid_t start_child(ChildPlan& plan) {
-  // NOLINTNEXTLINE(clang-analyzer-security.insecureAPI.vfork): fork costs 2.5 times a tiny program's whole life
+  // NOLINTNEXTLINE(clang-analyzer-security.insecureAPI.vfork): fork costs 2.5 times a tiny
+  // program's whole life
   const pid_t pid = vfork();
   if (pid != 0) return pid;
   setpgid(0, 0);
@@ -124,14 +131,7 @@ class LauncherProcess {
   void run(const SharedLaunch& launch, SharedEnded& ended) {
     ended.began_ns = now_ns();
     forget_error_output();
-    ChildPlan plan{launch.program,
-                   &setup_.started_with,
-                   setup_.null_input,
-                   -1,
-                   -1,
-                   nullptr,
-                   0,
-                   0};
+    ChildPlan plan{launch.program, &setup_.started_with, setup_.null_input, -1, -1, nullptr, 0, 0};
     if (open_files(*launch.program, plan, ended)) {
       ended.counter_error = counters_.open(launch.counters);
       plan.descriptors = counters_.original_limit();
@@ -197,7 +197,8 @@ class LauncherProcess {
         if (errno != EINTR) return;
         keep_house(pid, plan, end_ns, ended);
       } else if (info.si_code == CLD_STOPPED) {
-        waitid(P_PID, static_cast<id_t>(pid), &info, WSTOPPED | WNOHANG);  // else it is told again and again
+        waitid(P_PID, static_cast<id_t>(pid), &info,
+               WSTOPPED | WNOHANG);  // else it is told again and again
         ended.kind = EndKind::Stopped;
         ended.number = info.si_status;
         kill_run(pid);
@@ -252,7 +253,8 @@ class LauncherProcess {
     usage.block_writes = static_cast<std::uint64_t>(used.ru_oublock);
   }
 
-  /// The launcher's own peak, and a tenth: the kernel sums a process's pages per CPU and is that far off.
+  /// The launcher's own peak, and a tenth: the kernel sums a process's pages per CPU and is that
+  /// far off.
   void note_floor() {
     rusage own{};
     getrusage(RUSAGE_SELF, &own);
@@ -318,7 +320,8 @@ class LauncherProcess {
 
   static void set_alarm(std::int64_t first_ns, std::int64_t interval_ns) {
     const auto to_timeval = [](std::int64_t ns) {
-      return timeval{static_cast<time_t>(ns / kNsPerSecond), static_cast<suseconds_t>(ns % kNsPerSecond / 1000)};
+      return timeval{static_cast<time_t>(ns / kNsPerSecond),
+                     static_cast<suseconds_t>(ns % kNsPerSecond / 1000)};
     };
     const itimerval timer{to_timeval(interval_ns), to_timeval(first_ns)};
     setitimer(ITIMER_REAL, &timer, nullptr);
@@ -354,7 +357,8 @@ void serve_as_launcher(const LauncherSetup& setup) {
   become_reaper(kPokeSignal);
   if (getppid() != setup.parent) _exit(0);  // it died before it could be watched
 
-  // Everything else stays blocked: Ctrl-C goes to lauka, which decides. The commands get their own mask.
+  // Everything else stays blocked: Ctrl-C goes to lauka, which decides. The commands get their own
+  // mask.
   sigset_t blocked;
   sigfillset(&blocked);
   sigdelset(&blocked, kPokeSignal);

@@ -1,14 +1,15 @@
 #pragma once
 
+#include "os/launcher_shared.h"
+#include "os/linux_calls.h"
+
 #include <csignal>
 
 #include <sys/types.h>
 
-#include "os/launcher_shared.h"
-#include "os/linux_calls.h"
-
-// The launcher process: forked as the first thing main does, while lauka is still small, because the kernel never shows a
-// child's peak memory below that of the process it was started from. It allocates nothing. Internal to os/.
+// The launcher process: forked as the first thing main does, while lauka is still small, because
+// the kernel never shows a child's peak memory below that of the process it was started from. It
+// allocates nothing. Internal to os/.
 
 namespace lauka::os {
 
@@ -26,7 +27,7 @@ struct LauncherSetup {
   const LinuxCalls* counters = nullptr;  ///< null: this system has none
   StartedWith started_with{};
   pid_t parent = 0;
-  int socket = -1;       ///< a byte in: run the batch; a byte out: it is done
+  int socket = -1;  ///< a byte in: run the batch; a byte out: it is done
   int null_input = -1;
   int null_output = -1;
   int error_file = -1;   ///< takes standard error under Sink::Null

@@ -1,13 +1,14 @@
 #pragma once
 
+#include "os/process.h"
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 
-#include "os/process.h"
-
-// What lauka and its launcher process share. The memory is mapped before the launcher is forked, so that a pointer into it
-// means the same in both: a program's argv is written once by lauka and handed to execve by the launcher as it stands.
+// What lauka and its launcher process share. The memory is mapped before the launcher is forked, so
+// that a pointer into it means the same in both: a program's argv is written once by lauka and
+// handed to execve by the launcher as it stands.
 
 namespace lauka::os {
 
@@ -59,7 +60,8 @@ struct SharedState {
   std::size_t ended_count = 0;
   SharedLaunch launches[Launcher::kMaxBatch];
   SharedEnded ended[Launcher::kMaxBatch];
-  Reading readings[Launcher::kMaxBatch * kMaxCounters];  // packed: only pages that are used become resident
+  Reading readings[Launcher::kMaxBatch *
+                   kMaxCounters];  // packed: only pages that are used become resident
 };
 
 }  // namespace lauka::os

@@ -56,7 +56,7 @@ void close_counter(int descriptor) {
 }
 
 std::optional<std::string> read_file(const std::string& path) {
-  constexpr std::size_t kMost = 64UL * 1024;
+  static constexpr std::size_t kMost = 64UL * 1024;
   const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) return std::nullopt;
   std::string text;

@@ -1,3 +1,5 @@
+#include "os/platform.h"
+
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -10,8 +12,6 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <unistd.h>
-
-#include "os/platform.h"
 
 namespace lauka::os {
 namespace {
@@ -30,7 +30,8 @@ struct ProcessFacts {
   std::int64_t started_ticks = 0;  ///< since boot
 };
 
-/// Fields 3, 4 and 22 of /proc/PID/stat; the name before them may hold anything, hence from the last bracket on.
+/// Fields 3, 4 and 22 of /proc/PID/stat; the name before them may hold anything, hence from the
+/// last bracket on.
 bool read_facts(pid_t pid, ProcessFacts& facts) {
   const std::string path = "/proc/" + std::to_string(pid) + "/stat";
   std::FILE* file = std::fopen(path.c_str(), "re");
@@ -44,9 +45,10 @@ bool read_facts(pid_t pid, ProcessFacts& facts) {
   char state = 0;
   int parent = 0;
   long long started = 0;
-  const int found = std::sscanf(line.c_str() + bracket + 1,
-                                " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %lld",
-                                &state, &parent, &started);  // NOLINT(cert-err34-c): the kernel's own format
+  const int found =
+      std::sscanf(line.c_str() + bracket + 1,
+                  " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %lld",
+                  &state, &parent, &started);  // NOLINT(cert-err34-c): the kernel's own format
   if (found != 3) return false;
   facts = {parent, state == 'Z' || state == 'X', started};
   return true;
@@ -91,7 +93,9 @@ void become_reaper(int signal_number) {
   prctl(PR_SET_PDEATHSIG, signal_number);
 }
 
-std::uint64_t rss_bytes(long ru_maxrss) { return static_cast<std::uint64_t>(ru_maxrss) * 1024; }
+std::uint64_t rss_bytes(long ru_maxrss) {
+  return static_cast<std::uint64_t>(ru_maxrss) * 1024;
+}
 
 int poll_with_mask(pollfd* fds, nfds_t count, int timeout_ms, const sigset_t& mask) {
   const timespec timeout{timeout_ms / 1000, timeout_ms % 1000 * 1'000'000L};
@@ -101,16 +105,20 @@ int poll_with_mask(pollfd* fds, nfds_t count, int timeout_ms, const sigset_t& ma
 void kill_descendants(pid_t root, std::int64_t since_ns) {
   // Start times are kept in clock ticks since boot, asleep or not.
   const std::int64_t ticks_per_second = sysconf(_SC_CLK_TCK);
-  const std::int64_t boot_minus_monotonic_ns = ns_of_clock(CLOCK_BOOTTIME) - ns_of_clock(CLOCK_MONOTONIC);
-  const std::int64_t since_ticks = (since_ns + boot_minus_monotonic_ns) / (kNsPerSecond / ticks_per_second);
+  const std::int64_t boot_minus_monotonic_ns =
+      ns_of_clock(CLOCK_BOOTTIME) - ns_of_clock(CLOCK_MONOTONIC);
+  const std::int64_t since_ticks =
+      (since_ns + boot_minus_monotonic_ns) / (kNsPerSecond / ticks_per_second);
   const std::int64_t give_up_ns = ns_of_clock(CLOCK_MONOTONIC) + 2 * kNsPerSecond;
   bool found = true;
   while (found && ns_of_clock(CLOCK_MONOTONIC) < give_up_ns) {
     found = false;
     const auto all = all_processes();
     for (const auto& [pid, facts] : all) {
-      if (facts.is_zombie || facts.started_ticks < since_ticks || !descends_from(all, pid, root)) continue;
-      found |= kill(pid, SIGKILL) == 0;  // one that may not be killed (another user's) is not tried for two seconds
+      if (facts.is_zombie || facts.started_ticks < since_ticks || !descends_from(all, pid, root))
+        continue;
+      found |= kill(pid, SIGKILL) ==
+               0;  // one that may not be killed (another user's) is not tried for two seconds
     }
     if (found) usleep(2000);
   }

@@ -15,10 +15,12 @@ namespace lauka::os {
 /// A file without a name that grows by appending; -1 with errno.
 int open_anonymous_file();
 
-/// Gives back the space of all but the last `keep` bytes of `fd`, `size` bytes long; its size stays.
+/// Gives back the space of all but the last `keep` bytes of `fd`, `size` bytes long; its size
+/// stays.
 void drop_front(int fd, off_t size, off_t keep);
 
-/// A child of this process gets orphans instead of init, and this process gets `signal_number` when its parent dies.
+/// A child of this process gets orphans instead of init, and this process gets `signal_number` when
+/// its parent dies.
 void become_reaper(int signal_number);
 
 /// `ru_maxrss` in bytes.
@@ -27,8 +29,9 @@ std::uint64_t rss_bytes(long ru_maxrss);
 /// poll(2) with `mask` in force while it waits; `timeout_ms` -1: for ever.
 int poll_with_mask(pollfd* fds, nfds_t count, int timeout_ms, const sigset_t& mask);
 
-/// Kills the descendants of `root` (not itself) that were started at or after `since_ns` (CLOCK_MONOTONIC), also those that
-/// left its process group, until none is left or two seconds have passed.
+/// Kills the descendants of `root` (not itself) that were started at or after `since_ns`
+/// (CLOCK_MONOTONIC), also those that left its process group, until none is left or two seconds
+/// have passed.
 void kill_descendants(pid_t root, std::int64_t since_ns);
 
 }  // namespace lauka::os

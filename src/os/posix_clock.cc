@@ -1,6 +1,6 @@
-#include <ctime>
-
 #include "os/clock.h"
+
+#include <ctime>
 
 namespace lauka::os {
 

@@ -1,3 +1,6 @@
+#include "os/files.h"
+#include "os/process.h"
+
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -8,14 +11,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "os/files.h"
-#include "os/process.h"
-
 namespace lauka::os {
 namespace {
 
 Error cannot_write(const std::string& target, int error) {
-  return Error{"cannot write '" + target + "': " + std::generic_category().message(error), "name another file"};
+  return Error{"cannot write '" + target + "': " + std::generic_category().message(error),
+               "name another file"};
 }
 
 /// False with errno where not all of it can be written.
@@ -101,7 +102,24 @@ Result<std::string> find_program(const std::string& word) {
     begin = end + 1;
   }
   if (!unusable.empty()) return Error{unusable + ": Permission denied", ""};
-  return Error{word + ": command not found", "name a program in PATH, or use -S for the shell's own commands"};
+  return Error{word + ": command not found",
+               "name a program in PATH, or use -S for the shell's own commands"};
+}
+
+Result<void> check_input(const std::string& path) {
+  if (access(path.c_str(), R_OK) == 0 && !is_directory(path)) return {};
+  const int error = is_directory(path) ? EISDIR : errno;
+  return Error{"cannot read '" + path + "': " + std::generic_category().message(error),
+               "name a file for --input"};
+}
+
+Result<void> check_output(const std::string& path) {
+  if (is_directory(path)) return cannot_write(path, EISDIR);
+  const bool is_new = access(path.c_str(), F_OK) != 0;
+  const std::size_t slash = path.rfind('/');
+  const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  if (access((is_new ? folder : path).c_str(), W_OK) != 0) return cannot_write(path, errno);
+  return {};
 }
 
 Result<void> say(Stream stream, std::string_view text) {
@@ -150,10 +168,12 @@ Result<ExportFile> ExportFile::open(const std::string& target) {
 }
 
 Result<void> ExportFile::commit(std::string_view bytes) {
-  if (!write_all(file_.get(), bytes)) return cannot_write(target_ == "-" ? "standard output" : target_, errno);
+  if (!write_all(file_.get(), bytes))
+    return cannot_write(target_ == "-" ? "standard output" : target_, errno);
   if (temporary_.empty()) return {};
   const bool closed = close(file_.release()) == 0;  // a full disk may show only here
-  if (!closed || std::rename(temporary_.c_str(), target_.c_str()) != 0) return cannot_write(target_, errno);
+  if (!closed || std::rename(temporary_.c_str(), target_.c_str()) != 0)
+    return cannot_write(target_, errno);
   temporary_.clear();
   return {};
 }

@@ -1,3 +1,10 @@
+#include "os/descriptor.h"
+#include "os/launcher_process.h"
+#include "os/launcher_shared.h"
+#include "os/platform.h"
+#include "os/process.h"
+#include "os/signals.h"
+
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -14,20 +21,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "os/descriptor.h"
-#include "os/launcher_process.h"
-#include "os/launcher_shared.h"
-#include "os/platform.h"
-#include "os/process.h"
-#include "os/signals.h"
-
-// lauka's side of the launcher: it writes requests into the shared memory, wakes the launcher and waits, drains the pipes of
+// lauka's side of the launcher: it writes requests into the shared memory, wakes the launcher and
+// waits, drains the pipes of
 // --output pipe meanwhile, and passes on the user's wish to end.
 
 namespace lauka::os {
 namespace {
 
-constexpr std::size_t kArenaBytes = std::size_t{64} << 20;  // reserved, not used: argv of all commands, 2 MB at most each
+constexpr std::size_t kArenaBytes =
+    std::size_t{64} << 20;  // reserved, not used: argv of all commands, 2 MB at most each
 constexpr std::size_t kEndShown = 4096;
 constexpr int kTickMs = 200;
 
@@ -174,19 +176,22 @@ class PosixLauncher final : public Launcher {
       program->sink = spec.output.sink;
       program->timeout_ns = spec.timeout ? spec.timeout->count() : 0;
       whole = program->path != nullptr;
-      if (spec.input.path) whole &= (program->input_path = arena_.copy(*spec.input.path)) != nullptr;
+      if (spec.input.path)
+        whole &= (program->input_path = arena_.copy(*spec.input.path)) != nullptr;
       if (spec.output.sink == Sink::File) {
         whole &= (program->output_path = arena_.copy(spec.output.path)) != nullptr;
       }
     }
-    if (!whole) return Error{"the commands take more than 64 MB of arguments", "compare fewer at once"};
+    if (!whole)
+      return Error{"the commands take more than 64 MB of arguments", "compare fewer at once"};
     programs_.push_back(program);
     return static_cast<ProgramId>(programs_.size() - 1);
   }
 
   Result<CounterSetId> add_counters(std::span<const CounterRequest> requests) override {
     if (requests.size() > kMaxCounters) {
-      return Error{"a pass has more than " + std::to_string(kMaxCounters) + " counters", "ask for fewer events"};
+      return Error{"a pass has more than " + std::to_string(kMaxCounters) + " counters",
+                   "ask for fewer events"};
     }
     auto* set = arena_.make<SharedCounters>(1);
     auto* copies = arena_.make<CounterRequest>(requests.size());
@@ -212,14 +217,16 @@ class PosixLauncher final : public Launcher {
     state_->launch_count = launches.size();
     for (std::size_t i = 0; i < launches.size(); ++i) {
       const Launch& launch = launches[i];
-      state_->launches[i] = {programs_.at(launch.program),
-                             launch.counters == kNoCounters ? nullptr : counter_sets_.at(launch.counters)};
+      state_->launches[i] = {programs_.at(launch.program), launch.counters == kNoCounters
+                                                               ? nullptr
+                                                               : counter_sets_.at(launch.counters)};
     }
     error_tail_.clear();
     {
       const HoldSignals hold;
       if (!converse(hold, tick)) {
-        return Error{"the launcher process has ended", "it may have been killed from outside; run lauka again"};
+        return Error{"the launcher process has ended",
+                     "it may have been killed from outside; run lauka again"};
       }
     }
     drain();
@@ -232,7 +239,8 @@ class PosixLauncher final : public Launcher {
     struct stat file {};
     if (fstat(channels_.error_file.get(), &file) != 0) return "";
     std::string text(2 * kEndShown, '\0');
-    const off_t from = file.st_size > off_t{2 * kEndShown} ? file.st_size - off_t{2 * kEndShown} : 0;
+    const off_t from =
+        file.st_size > off_t{2 * kEndShown} ? file.st_size - off_t{2 * kEndShown} : 0;
     const ssize_t got = pread(channels_.error_file.get(), text.data(), text.size(), from);
     text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
     return last_lines(std::move(text));
@@ -280,11 +288,15 @@ class PosixLauncher final : public Launcher {
       const SharedEnded& shared = state_->ended[i];
       const SharedProgram& program = *state_->launches[i].program;
       last_sink_ = program.sink;
-      Ended ended{outcome_of(shared, program.timeout_ns), shared.usage, std::chrono::nanoseconds(shared.whole_ns), {},
+      Ended ended{outcome_of(shared, program.timeout_ns),
+                  shared.usage,
+                  std::chrono::nanoseconds(shared.whole_ns),
+                  {},
                   shared.counter_error};
       const Reading* readings = state_->readings + shared.readings;
       ended.readings.assign(readings, readings + shared.reading_count);
-      // Those that left the process group are still there; they must not go on burning under the next run.
+      // Those that left the process group are still there; they must not go on burning under the
+      // next run.
       const bool killed = shared.kind == EndKind::TimedOut || shared.kind == EndKind::Stopped ||
                           shared.kind == EndKind::Cancelled;
       if (killed && shared.began_ns != 0) kill_descendants(pid_, shared.began_ns);
@@ -322,13 +334,16 @@ void fill_standard_descriptors() {
 Result<std::unique_ptr<Launcher>> start_launcher(const LinuxCalls* counters) {
   fill_standard_descriptors();
   Channels channels;
-  if (!channels.open_all()) return system_error("lauka cannot open its channels to the launcher process");
+  if (!channels.open_all())
+    return system_error("lauka cannot open its channels to the launcher process");
   const std::size_t bytes = sizeof(SharedState) + kArenaBytes;
-  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                      MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return system_error("lauka cannot reserve shared memory");
 
   LauncherSetup setup;
-  // Not value-initialised: zeroing would make every page resident, and fresh shared memory is zero already.
+  // Not value-initialised: zeroing would make every page resident, and fresh shared memory is zero
+  // already.
   setup.state = static_cast<SharedState*>(memory);
   setup.counters = counters;
   setup.started_with.ignored_child = is_ignored(SIGCHLD);

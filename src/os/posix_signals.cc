@@ -1,16 +1,19 @@
-#include <csignal>
-
 #include "os/signals.h"
+
+#include <csignal>
 
 namespace lauka::os {
 namespace {
 
-// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): the one flag that handlers set
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): the one flag that handlers
+// set
 volatile std::sig_atomic_t interrupted_by = 0;
 
 constexpr int kInterrupts[] = {SIGINT, SIGTERM, SIGHUP};
 
-void note_interrupt(int signal_number) { interrupted_by = signal_number; }
+void note_interrupt(int signal_number) {
+  interrupted_by = signal_number;
+}
 
 }  // namespace
 
@@ -26,7 +29,9 @@ void watch_for_interrupts() {
   }
 }
 
-int interrupt() { return interrupted_by; }
+int interrupt() {
+  return interrupted_by;
+}
 
 HoldSignals::HoldSignals() {
   sigset_t held;
@@ -38,6 +43,8 @@ HoldSignals::HoldSignals() {
   sigaddset(&waiting_, SIGTSTP);
 }
 
-HoldSignals::~HoldSignals() { sigprocmask(SIG_SETMASK, &saved_, nullptr); }
+HoldSignals::~HoldSignals() {
+  sigprocmask(SIG_SETMASK, &saved_, nullptr);
+}
 
 }  // namespace lauka::os

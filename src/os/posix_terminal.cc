@@ -1,15 +1,17 @@
+#include "os/terminal.h"
+
 #include <cstdlib>
 #include <string_view>
 
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "os/terminal.h"
-
 namespace lauka::os {
 namespace {
 
-int descriptor_of(Stream stream) { return stream == Stream::Output ? STDOUT_FILENO : STDERR_FILENO; }
+int descriptor_of(Stream stream) {
+  return stream == Stream::Output ? STDOUT_FILENO : STDERR_FILENO;
+}
 
 std::string_view variable(const char* name) {
   const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): one thread
@@ -18,7 +20,9 @@ std::string_view variable(const char* name) {
 
 }  // namespace
 
-bool is_terminal(Stream stream) { return isatty(descriptor_of(stream)) == 1; }
+bool is_terminal(Stream stream) {
+  return isatty(descriptor_of(stream)) == 1;
+}
 
 std::size_t terminal_width(Stream stream, std::size_t otherwise) {
   winsize size{};

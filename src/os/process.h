@@ -89,8 +89,8 @@ class Launcher {
   Launcher& operator=(const Launcher&) = delete;
   virtual ~Launcher() = default;
 
-  /// Registers a program and finds its file (find_program). Refused where there is none that could be run, or when the
-  /// memory for arguments is full.
+  /// Registers a program and finds its file (find_program). Refused where there is none that could
+  /// be run, or when the memory for arguments is full.
   virtual Result<ProgramId> add_program(const ProgramSpec& spec) = 0;
 
   /// Registers a set of counters of at most kMaxCounters.
@@ -112,8 +112,8 @@ class Launcher {
 
 struct LinuxCalls;
 
-/// Forks the launcher process. To be called first in main, before anything else makes lauka larger or changes its signals.
-/// `counters` null: this system has no counters that a launcher could open.
+/// Forks the launcher process. To be called first in main, before anything else makes lauka larger
+/// or changes its signals. `counters` null: this system has no counters that a launcher could open.
 Result<std::unique_ptr<Launcher>> start_launcher(const LinuxCalls* counters);
 
 /// The file that execve is to get for `word`, found as a shell does: itself if it has a slash, else

@@ -4,8 +4,9 @@
 
 namespace lauka::os {
 
-/// Ctrl-C, SIGTERM and SIGHUP end a session in good order: they are noted here and looked at between runs. A second one ends
-/// lauka at once. Signals that were ignored when lauka was started stay ignored.
+/// Ctrl-C, SIGTERM and SIGHUP end a session in good order: they are noted here and looked at
+/// between runs. A second one ends lauka at once. Signals that were ignored when lauka was started
+/// stay ignored.
 void watch_for_interrupts();
 
 /// The signal that asked lauka to end; 0: none.
@@ -19,7 +20,8 @@ class HoldSignals {
   HoldSignals& operator=(const HoldSignals&) = delete;
   ~HoldSignals();
 
-  /// For a wait that a request to end may cut short; suspension stays held back, since the command would not be suspended.
+  /// For a wait that a request to end may cut short; suspension stays held back, since the command
+  /// would not be suspended.
   const sigset_t& mask_for_waiting() const { return waiting_; }
 
  private:

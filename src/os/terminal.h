@@ -14,8 +14,8 @@ std::size_t terminal_width(Stream stream, std::size_t otherwise);
 /// Whether something may be drawn and erased there: a terminal that can, and no NO_COLOR.
 bool wants_drawing(Stream stream);
 
-/// Whether colours are wanted where the user did not say: NO_COLOR, then CLICOLOR_FORCE, then whether it is a terminal that
-/// can (TERM is not "dumb").
+/// Whether colours are wanted where the user did not say: NO_COLOR, then CLICOLOR_FORCE, then
+/// whether it is a terminal that can (TERM is not "dumb").
 bool wants_color(Stream stream);
 
 }  // namespace lauka::os

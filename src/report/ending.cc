@@ -1,11 +1,11 @@
 #include "report/ending.h"
 
+#include "report/describe.h"
+
 #include <sstream>
 #include <variant>
 
 #include <fmt/format.h>
-
-#include "report/describe.h"
 
 namespace lauka::report {
 namespace {
@@ -17,7 +17,8 @@ std::string indented(const std::string& text) {
   return lines;
 }
 
-/// -i goes on after a run that ended by itself or was killed, not after one that never began or would never end.
+/// -i goes on after a run that ended by itself or was killed, not after one that never began or
+/// would never end.
 bool could_be_ignored(const Outcome& outcome) {
   return std::holds_alternative<Exited>(outcome) || std::holds_alternative<Signalled>(outcome) ||
          std::holds_alternative<TimedOut>(outcome);
@@ -28,7 +29,8 @@ struct Teller {
 
   std::string operator()(const RunFailed& failed) const {
     return fmt::format("lauka: {}run {} of '{}' {}{}\n{}", failed.step.warmup ? "warm-up " : "",
-                       failed.step.round + 1, names.at(failed.step.command), describe(failed.outcome),
+                       failed.step.round + 1, names.at(failed.step.command),
+                       describe(failed.outcome),
                        could_be_ignored(failed.outcome) ? "; -i goes on all the same" : "",
                        indented(failed.error_output_end));
   }
@@ -37,7 +39,9 @@ struct Teller {
     return fmt::format("lauka: interrupted by {}\n", signal_name(interrupted.signal));
   }
 
-  std::string operator()(const Error& error) const { return fmt::format("lauka: {}\n", error.line()); }
+  std::string operator()(const Error& error) const {
+    return fmt::format("lauka: {}\n", error.line());
+  }
 };
 
 }  // namespace

@@ -8,7 +8,8 @@
 
 namespace lauka::report {
 
-/// All that is shown of results: the table unless `quiet`, and the line of each gate. Nothing where nothing was counted.
+/// All that is shown of results: the table unless `quiet`, and the line of each gate. Nothing where
+/// nothing was counted.
 std::string screen(const Results& results, const Style& style, bool quiet);
 
 /// Notes as lines for standard error, each once.

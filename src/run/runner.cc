@@ -1,20 +1,20 @@
 #include "run/runner.h"
 
+#include "run/stopping.h"
+
 #include <algorithm>
 #include <memory>
 #include <utility>
 #include <variant>
 #include <vector>
 
-#include "run/stopping.h"
-
 namespace lauka {
 namespace {
 
 using std::chrono::nanoseconds;
 
-/// Runs that are launched with one request, so that talking to the launcher costs nothing per run; short enough that
-/// interrupts, progress and the stop rule are looked at often.
+/// Runs that are launched with one request, so that talking to the launcher costs nothing per run;
+/// short enough that interrupts, progress and the stop rule are looked at often.
 constexpr nanoseconds kBatchTime = std::chrono::milliseconds(25);
 
 constexpr double kLongestTold = 1e9;  // seconds; more would overflow nanoseconds, and helps nobody
@@ -65,18 +65,22 @@ os::ProgramSpec spec_of(const Plan& plan, const Command& command) {
 
 bool may_fail_with(const std::optional<IgnoreFailure>& ignore, const Outcome& outcome) {
   if (!ignore) return false;
-  const bool ended = std::holds_alternative<Exited>(outcome) || std::holds_alternative<Signalled>(outcome) ||
+  const bool ended = std::holds_alternative<Exited>(outcome) ||
+                     std::holds_alternative<Signalled>(outcome) ||
                      std::holds_alternative<TimedOut>(outcome);
   if (ignore->any) return ended;
   const auto* exited = std::get_if<Exited>(&outcome);
-  return exited != nullptr &&
-         std::find(ignore->statuses.begin(), ignore->statuses.end(), exited->status) != ignore->statuses.end();
+  return exited != nullptr && std::find(ignore->statuses.begin(), ignore->statuses.end(),
+                                        exited->status) != ignore->statuses.end();
 }
 
 class Runner {
  public:
   Runner(const Plan& plan, const Means& means)
-      : plan_(plan), means_(means), whole_time_(plan.commands.size()), wall_time_(plan.commands.size()) {}
+      : plan_(plan),
+        means_(means),
+        whole_time_(plan.commands.size()),
+        wall_time_(plan.commands.size()) {}
 
   Result<void> prepare() {
     for (const Command& command : plan_.commands) {
@@ -111,7 +115,8 @@ class Runner {
       done += rounds;
     }
     while (!is_enough(plan_.stop, spent_)) {
-      const std::uint64_t rounds = std::min(rounds_left(plan_.stop, spent_, round_time()), rounds_at_once());
+      const std::uint64_t rounds =
+          std::min(rounds_left(plan_.stop, spent_, round_time()), rounds_at_once());
       if (!run_rounds(static_cast<std::uint32_t>(spent_.rounds), rounds, false)) return false;
       spent_.rounds += rounds;
     }
@@ -127,15 +132,17 @@ class Runner {
   std::uint64_t rounds_at_once() const {
     if (whole_time_[group_.first].count == 0) return 1;
     const auto in_time = kBatchTime / std::max(round_time(), nanoseconds(1));
-    return std::clamp<std::uint64_t>(static_cast<std::uint64_t>(in_time), 1,
-                                     std::max<std::uint64_t>(os::Launcher::kMaxBatch / group_.count, 1));
+    return std::clamp<std::uint64_t>(
+        static_cast<std::uint64_t>(in_time), 1,
+        std::max<std::uint64_t>(os::Launcher::kMaxBatch / group_.count, 1));
   }
 
   bool run_rounds(std::uint32_t first, std::uint64_t count, bool warmup) {
     std::vector<Step> steps;
     for (std::uint32_t round = first; round < first + count; ++round) {
       for (const Step& step : steps_of_round(plan_, round, warmup)) {
-        if (step.command >= group_.first && step.command < group_.first + group_.count) steps.push_back(step);
+        if (step.command >= group_.first && step.command < group_.first + group_.count)
+          steps.push_back(step);
       }
     }
     for (std::span<const Step> left = steps; !left.empty();) {
@@ -210,13 +217,15 @@ class Runner {
   void note_once(const Unavailable& missing) {
     std::string line = missing.remedy.empty() ? missing.why : missing.why + "; " + missing.remedy;
     auto& notes = session_.notes;
-    if (std::find(notes.begin(), notes.end(), line) == notes.end()) notes.push_back(std::move(line));
+    if (std::find(notes.begin(), notes.end(), line) == notes.end())
+      notes.push_back(std::move(line));
   }
 
   /// Of this group and, as long as this one takes, of those that follow it.
   double seconds_left(const Spent& so_far, bool warmup) const {
     const bool counts_on = warmup || !is_enough(plan_.stop, so_far);
-    const auto rounds = counts_on ? static_cast<double>(rounds_left(plan_.stop, so_far, round_time())) : 0.0;
+    const auto rounds =
+        counts_on ? static_cast<double>(rounds_left(plan_.stop, so_far, round_time())) : 0.0;
     const double group_left = rounds * std::chrono::duration<double>(round_time()).count();
     const double group_used = std::chrono::duration<double>(so_far.time).count();
     const std::size_t groups_left =
@@ -239,7 +248,8 @@ class Runner {
       progress.remaining = nanoseconds(static_cast<std::int64_t>(left * 1e9));
       progress.done = elapsed + left > 0.0 ? elapsed / (elapsed + left) : 0.0;
     }
-    if (wall_time_[step.command].count > 0) progress.mean_wall_seconds = wall_time_[step.command].mean;
+    if (wall_time_[step.command].count > 0)
+      progress.mean_wall_seconds = wall_time_[step.command].mean;
     means_.observer.progress(progress);
   }
 
@@ -247,7 +257,7 @@ class Runner {
   const Means& means_;
   std::vector<os::ProgramId> programs_;
   std::vector<std::unique_ptr<engine::Counting>> armed_;  // one per pass
-  std::vector<RunningMean> whole_time_;                   // seconds, by command, warm-up runs included
+  std::vector<RunningMean> whole_time_;  // seconds, by command, warm-up runs included
   std::vector<RunningMean> wall_time_;
   Session session_;
   Group group_;

@@ -18,13 +18,17 @@ bool is_enough(const StopRule& rule, const Spent& spent) {
   return spent.rounds >= rule.min_runs && spent.time >= budget_of(rule, spent);
 }
 
-std::uint64_t rounds_left(const StopRule& rule, const Spent& spent, std::chrono::nanoseconds round_time) {
-  const auto missing = [&](std::uint64_t wanted) { return wanted > spent.rounds ? wanted - spent.rounds : 0; };
+std::uint64_t rounds_left(const StopRule& rule, const Spent& spent,
+                          std::chrono::nanoseconds round_time) {
+  const auto missing = [&](std::uint64_t wanted) {
+    return wanted > spent.rounds ? wanted - spent.rounds : 0;
+  };
   if (rule.exact_runs) return std::max<std::uint64_t>(missing(*rule.exact_runs), 1);
   const auto time_left = std::max(budget_of(rule, spent) - spent.time, std::chrono::nanoseconds(0));
   const auto per_round = std::max(round_time, std::chrono::nanoseconds(1));
-  auto left = std::max(static_cast<std::uint64_t>((time_left + per_round - std::chrono::nanoseconds(1)) / per_round),
-                       missing(rule.min_runs));
+  auto left = std::max(
+      static_cast<std::uint64_t>((time_left + per_round - std::chrono::nanoseconds(1)) / per_round),
+      missing(rule.min_runs));
   if (rule.max_runs) left = std::min(left, missing(*rule.max_runs));
   return std::max<std::uint64_t>(left, 1);
 }

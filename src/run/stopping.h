@@ -1,23 +1,27 @@
 #pragma once
 
+#include "plan/plan.h"
+
 #include <chrono>
 #include <cstdint>
-
-#include "plan/plan.h"
 
 namespace lauka {
 
 /// How far the commands that take turns have come.
 struct Spent {
-  std::uint64_t rounds = 0;         ///< complete ones
-  std::chrono::nanoseconds time{};  ///< spent on their runs, with all that starting and ending them takes
+  std::uint64_t rounds = 0;  ///< complete ones
+  std::chrono::nanoseconds
+      time{};  ///< spent on their runs, with all that starting and ending them takes
   std::size_t commands = 1;
 };
 
-/// Whether counting is over. Commands that take turns share their budgets: together they may use the sum.
+/// Whether counting is over. Commands that take turns share their budgets: together they may use
+/// the sum.
 bool is_enough(const StopRule& rule, const Spent& spent);
 
-/// How many rounds are still to come when one takes `round_time`, at least 1 while it is not enough.
-std::uint64_t rounds_left(const StopRule& rule, const Spent& spent, std::chrono::nanoseconds round_time);
+/// How many rounds are still to come when one takes `round_time`, at least 1 while it is not
+/// enough.
+std::uint64_t rounds_left(const StopRule& rule, const Spent& spent,
+                          std::chrono::nanoseconds round_time);
 
 }  // namespace lauka

@@ -1,6 +1,7 @@
 // The only file that includes Boost.Accumulators. Its ready-made variances divide by n, and the
 // lazy one of 2.5e15 + {1, 2, 3} is 0; so whatever is summed here is a deviation, never a sample,
-// and the variance is put together from the sums.
+// and the variance is put together from the sums. Their own sum is compensated (Kahan 1965), which
+// makes the mean the double nearest to the true one.
 
 #include "stats/moments.h"
 
@@ -14,7 +15,7 @@
 #include <boost/accumulators/statistics/min.hpp>
 #include <boost/accumulators/statistics/moment.hpp>
 #include <boost/accumulators/statistics/stats.hpp>
-#include <boost/accumulators/statistics/sum.hpp>
+#include <boost/accumulators/statistics/sum_kahan.hpp>
 
 namespace lauka::stats {
 
@@ -24,7 +25,7 @@ namespace ba = boost::accumulators;
 
 using Extent = ba::accumulator_set<double, ba::stats<ba::tag::count, ba::tag::min, ba::tag::max>>;
 using RunningMean = ba::accumulator_set<double, ba::stats<ba::tag::immediate_mean>>;
-using Deviations = ba::accumulator_set<double, ba::stats<ba::tag::sum, ba::tag::moment<2>>>;
+using Deviations = ba::accumulator_set<double, ba::stats<ba::tag::sum_kahan, ba::tag::moment<2>>>;
 
 }  // namespace
 
@@ -48,7 +49,7 @@ Moments moments(std::span<const double> samples) {
     deviations(sample - rough_mean);
   }
   const auto count = static_cast<double>(samples.size());
-  const double sum = ba::sum(deviations);
+  const double sum = ba::sum_kahan(deviations);
   const double sum_of_squares = ba::moment<2>(deviations) * count;
 
   Moments result{.count = ba::count(extent),

@@ -18,6 +18,9 @@ namespace lauka::stats {
 
 namespace {
 
+constexpr int kHalvings = 200;  // a range of doubles about 1 runs out after some 60
+constexpr double kDeviationsOfNormalNoise = 1.4826;  // 1 / upper quartile of the normal
+
 /// Logarithms of candidate / reference in ascending order; empty where one is not defined.
 std::vector<double> sorted_log_ratios(std::span<const double> reference,
                                       std::span<const double> candidate) {
@@ -54,7 +57,6 @@ std::size_t averages_at_most(std::span<const double> ascending, double limit) {
 double walsh_average_at(std::span<const double> ascending, std::size_t place) {
   double below = std::nextafter(ascending.front(), -HUGE_VAL);
   double reached = ascending.back();
-  constexpr int kHalvings = 200;  // a range of doubles about 1 runs out after some 60
   for (int i = 0; i < kHalvings; ++i) {
     const double middle = std::midpoint(below, reached);
     if (middle <= below || middle >= reached) {
@@ -93,8 +95,7 @@ std::optional<double> pair_noise(std::span<const double> reference,
   if (logs.empty()) {
     return std::nullopt;
   }
-  constexpr double kOfNormalNoise = 1.4826;  // 1 / the upper quartile of the normal distribution
-  return kOfNormalNoise * median_absolute_deviation(logs);
+  return kDeviationsOfNormalNoise * median_absolute_deviation(logs);
 }
 
 }  // namespace lauka::stats

@@ -1,3 +1,5 @@
+#include "contract/program.h"
+
 #include <chrono>
 #include <string>
 #include <vector>
@@ -6,8 +8,6 @@
 
 #include <unistd.h>
 
-#include "contract/program.h"
-
 // What happens when a command fails, takes too long, cannot be started, or the user interrupts.
 
 namespace lauka::contract {
@@ -15,15 +15,18 @@ namespace {
 
 /// A command that fails from its `n`th run on, the warm-up run included.
 std::string failing_from(const Folder& folder, int n) {
-  return "sh -c 'echo x >> " + folder.file("log") + "; test $(wc -l < " + folder.file("log") + ") -lt " +
-         std::to_string(n) + " || { echo the reason >&2; exit 7; }'";
+  return "sh -c 'echo x >> " + folder.file("log") + "; test $(wc -l < " + folder.file("log") +
+         ") -lt " + std::to_string(n) + " || { echo the reason >&2; exit 7; }'";
 }
 
 }  // namespace
 
-TEST_CASE("a run that fails ends the benchmark with status 1, and says command, run, status and standard error") {
+TEST_CASE(
+    "a run that fails ends the benchmark with status 1, and says command, run, status and standard "
+    "error") {
   const Folder folder;
-  const Said said = lauka({"-r9", "-n", "flaky", "--export-csv", folder.file("out.csv"), "--", failing_from(folder, 5)});
+  const Said said = lauka({"-r9", "-n", "flaky", "--export-csv", folder.file("out.csv"), "--",
+                           failing_from(folder, 5)});
   CHECK(said.status == 1);
   CHECK(said.err_has("run 4 of 'flaky' exited with status 7"));
   CHECK(said.err_has("the reason"));
@@ -57,7 +60,8 @@ TEST_CASE("-i with statuses goes on after these alone") {
   CHECK(lauka({"--ignore-failure=3", "-r2", "--", fixture("fail") + " status 4"}).status == 1);
 }
 
-TEST_CASE("commands that cannot be started are told as a shell would, with status 1, before any run") {
+TEST_CASE(
+    "commands that cannot be started are told as a shell would, with status 1, before any run") {
   const Folder folder;
   const std::string mark = "touch " + folder.file("was-run");
   const std::vector<std::pair<std::string, std::string>> all = {
@@ -78,7 +82,8 @@ TEST_CASE("commands that cannot be started are told as a shell would, with statu
 
 TEST_CASE("a run that takes too long is killed with its tree and reported") {
   const auto began = std::chrono::steady_clock::now();
-  const Said said = lauka({"-r2", "--timeout", "300ms", "--", fixture("hang") + " --setsid-child --ignore-term"});
+  const Said said =
+      lauka({"-r2", "--timeout", "300ms", "--", fixture("hang") + " --setsid-child --ignore-term"});
   CHECK(said.status == 1);
   CHECK(said.err_has("took longer than 300ms and was killed"));
   CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds(5));
@@ -88,7 +93,10 @@ TEST_CASE("an interrupt ends lauka with 128 + N, and the runs so far are shown a
   for (const int signal : {2, 15}) {
     const Folder folder;
     Start start;
-    start.arguments = {"-r100", "-w0", "-n", "burn", "--export-csv", folder.file("out.csv"), "--", fixture("burn") + " 50ms"};
+    start.arguments = {"-r100",        "-w0",
+                       "-n",           "burn",
+                       "--export-csv", folder.file("out.csv"),
+                       "--",           fixture("burn") + " 50ms"};
     start.interrupt_after_ms = 700;
     start.interrupt_signal = signal;
     const Said said = lauka(start);
@@ -113,13 +121,15 @@ TEST_CASE("an interrupt during a run that would never end comes through at once"
 TEST_CASE("a grandchild that outlives the command blocks nothing") {
   const auto began = std::chrono::steady_clock::now();
   CHECK(lauka({"-r2", "-w0", "--", fixture("leaves_a_child") + " 20000"}).status == 0);
-  CHECK(lauka({"-r2", "-w0", "--output=pipe", "--", fixture("leaves_a_child") + " 20000 --setsid"}).status == 0);
+  CHECK(lauka({"-r2", "-w0", "--output=pipe", "--", fixture("leaves_a_child") + " 20000 --setsid"})
+            .status == 0);
   CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds(10));
 }
 
 TEST_CASE("an export that fails at the end is an error, and the others are still written") {
   const Folder folder;
-  const Said said = lauka({"-r2", "--export-csv", "/dev/full", "--export-runs", folder.file("runs.csv"), "--", "true"});
+  const Said said = lauka(
+      {"-r2", "--export-csv", "/dev/full", "--export-runs", folder.file("runs.csv"), "--", "true"});
   CHECK(said.status == 1);
   CHECK(said.err_has("/dev/full"));
   CHECK(lines_of(text_of(folder.file("runs.csv"))).size() == 3);

@@ -1,4 +1,7 @@
-#include <cmath>
+#include "contract/program.h"
+
+#include <chrono>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -6,10 +9,6 @@
 
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <filesystem>
-
-#include "contract/program.h"
 
 // The numbers: against programs of known cost and against each other.
 
@@ -19,14 +18,16 @@ namespace {
 /// The CSV of a benchmark of one command named "it".
 std::string measured(std::vector<std::string> options, const std::string& command) {
   const Folder folder;
-  options.insert(options.end(), {"-q", "-n", "it", "--export-csv", folder.file("out.csv"), "--", command});
+  options.insert(options.end(),
+                 {"-q", "-n", "it", "--export-csv", folder.file("out.csv"), "--", command});
   const Said said = lauka(options);
   CAPTURE(said.err);
   REQUIRE(said.status == 0);
   return text_of(folder.file("out.csv"));
 }
 
-double value(const std::string& csv, const std::string& metric, const std::string& column = "mean") {
+double value(const std::string& csv, const std::string& metric,
+             const std::string& column = "mean") {
   return std::stod(csv_value(csv, "it", metric, column));
 }
 
@@ -46,10 +47,14 @@ TEST_CASE("CPU time is the sum over all threads and descendants") {
         doctest::Approx(value(tree, "user_time") + value(tree, "system_time")).epsilon(1e-9));
 }
 
-TEST_CASE("wall time is a little more than the CPU time of one thread") {
-  const std::string csv = measured({"-r10"}, fixture("burn") + " 30ms");
+TEST_CASE(
+    "wall time is at least the CPU time of one thread, and all runs fit the time lauka took") {
+  const auto began = std::chrono::steady_clock::now();
+  const std::string csv = measured({"-r10", "-w0"}, fixture("burn") + " 30ms");
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - began;
   CHECK(value(csv, "wall_time", "min") >= 0.030);
-  CHECK(value(csv, "wall_time", "min") < 0.045);
+  CHECK(10 * value(csv, "wall_time") <= elapsed.count());
+  CHECK(10 * value(csv, "wall_time") >= 0.8 * elapsed.count());
 }
 
 TEST_CASE("peak memory is the command's") {
@@ -80,13 +85,16 @@ TEST_CASE("software events count every thread and descendant, in every run") {
   const std::string csv = measured({"-r200", "-e", "task-clock"}, fixture("short_threads") + " 5");
   CHECK(csv_value(csv, "it", "task-clock", "runs") == "200");
   CHECK(value(csv, "task-clock", "min") > 0);
-  const std::string tree = measured({"-r10", "-e", "task-clock,page-faults"}, fixture("family") + " 3 5ms");
+  const std::string tree =
+      measured({"-r10", "-e", "task-clock,page-faults"}, fixture("family") + " 3 5ms");
   CHECK(value(tree, "task-clock") == doctest::Approx(value(tree, "cpu_time") * 1e9).epsilon(0.1));
   CHECK(value(tree, "page-faults") ==
         doctest::Approx(value(tree, "minor_faults") + value(tree, "major_faults")).epsilon(0.05));
 }
 
-TEST_CASE("counts that the kernel drops for a set-user-ID program are left out and told, not shown as small numbers") {
+TEST_CASE(
+    "counts that the kernel drops for a set-user-ID program are left out and told, not shown as "
+    "small numbers") {
   if (geteuid() != 0 || !can_count_software_events()) {
     MESSAGE("skipped: needs root, to make a set-user-ID program, and perf_event_open");
     return;
@@ -107,14 +115,14 @@ TEST_CASE("counts that the kernel drops for a set-user-ID program are left out a
     return;
   }
   CHECK(said.status == 0);
-  CHECK_FALSE(said.out_has("task-clock "));
-  CHECK(said.err_has("set-user-ID"));
+  CHECK(said.out_has("task-clock (0 runs)"));
+  CHECK(said.err_has("setuid"));
 }
 
 TEST_CASE("two forms of one computation are told apart") {
   const Folder folder;
-  const Said said = lauka({"-r8", "-n", "old", "-n", "new", "--export-csv", folder.file("out.csv"), "--",
-                           fixture("old"), fixture("new") + " -O2"});
+  const Said said = lauka({"-r8", "-n", "old", "-n", "new", "--export-csv", folder.file("out.csv"),
+                           "--", fixture("old"), fixture("new") + " -O2"});
   CHECK(said.status == 0);
   const std::string csv = text_of(folder.file("out.csv"));
   const double change = std::stod(csv_value(csv, "new", "wall_time", "delta_percent"));

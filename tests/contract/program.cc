@@ -50,11 +50,13 @@ int status_of(pid_t pid) {
 }
 
 /// Reads both to their ends, and interrupts the program's group when its time has come.
-void read_all(std::array<pollfd, 2> fds, std::array<std::string*, 2> texts, const Start& start, pid_t pid) {
+void read_all(std::array<pollfd, 2> fds, std::array<std::string*, 2> texts, const Start& start,
+              pid_t pid) {
   const auto interrupt_at = Clock::now() + std::chrono::milliseconds(start.interrupt_after_ms);
   bool to_interrupt = start.interrupt_after_ms > 0;
   while (fds[0].fd >= 0 || fds[1].fd >= 0) {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(interrupt_at - Clock::now());
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(interrupt_at - Clock::now());
     const int wait_ms = left.count() > 0 ? static_cast<int>(left.count()) : 0;
     const int ready = poll(fds.data(), fds.size(), to_interrupt ? wait_ms : -1);
     if (ready == 0 && to_interrupt) {
@@ -110,7 +112,8 @@ Said lauka(const Start& start) {
 Said lauka_in_terminal(const std::vector<std::string>& arguments, unsigned short columns,
                        const std::vector<std::pair<std::string, std::string>>& environment) {
   const int terminal = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
-  if (terminal < 0 || grantpt(terminal) != 0 || unlockpt(terminal) != 0) throw std::runtime_error("no terminal");
+  if (terminal < 0 || grantpt(terminal) != 0 || unlockpt(terminal) != 0)
+    throw std::runtime_error("no terminal");
   const std::string name = ptsname(terminal);  // NOLINT(concurrency-mt-unsafe): one thread
   const pid_t pid = fork();
   if (pid == 0) {
@@ -137,9 +140,12 @@ Said lauka_in_terminal(const std::vector<std::string>& arguments, unsigned short
   return said;
 }
 
-std::string fixture(const std::string& name) { return std::string(LAUKA_FIXTURES) + "/" + name; }
+std::string fixture(const std::string& name) {
+  return std::string(LAUKA_FIXTURES) + "/" + name;
+}
 
-Folder::Folder() : path_((std::filesystem::temp_directory_path() / "lauka-contract-XXXXXX").string()) {
+Folder::Folder()
+    : path_((std::filesystem::temp_directory_path() / "lauka-contract-XXXXXX").string()) {
   if (mkdtemp(path_.data()) == nullptr) throw std::runtime_error("no temporary folder");
 }
 

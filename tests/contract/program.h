@@ -20,10 +20,10 @@ struct Said {
 struct Start {
   std::vector<std::string> arguments;
   std::vector<std::pair<std::string, std::string>> environment{};  ///< set besides the test's own
-  std::string folder{};        ///< to start in
+  std::string folder{};                                            ///< to start in
   int interrupt_after_ms = 0;  ///< 0: never; else `interrupt_signal` goes to its process group
   int interrupt_signal = 2;
-  unsigned as_user = 0;   ///< 0: the test's own user
+  unsigned as_user = 0;      ///< 0: the test's own user
   bool null_output = false;  ///< standard output goes to /dev/null
 };
 
@@ -31,7 +31,8 @@ struct Start {
 Said lauka(std::vector<std::string> arguments);
 Said lauka(const Start& start);
 
-/// The same in a terminal `columns` wide: `out` is all that was written to it, standard error included.
+/// The same in a terminal `columns` wide: `out` is all that was written to it, standard error
+/// included.
 Said lauka_in_terminal(const std::vector<std::string>& arguments, unsigned short columns,
                        const std::vector<std::pair<std::string, std::string>>& environment = {});
 

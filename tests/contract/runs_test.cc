@@ -1,11 +1,11 @@
+#include "contract/program.h"
+
 #include <algorithm>
 #include <set>
 #include <string>
 #include <vector>
 
 #include <doctest/doctest.h>
-
-#include "contract/program.h"
 
 // The part "Runs" and "Commands" of the contract.
 
@@ -16,7 +16,8 @@ namespace {
 std::vector<std::string> column_of(const std::string& csv, const std::string& name) {
   const auto lines = lines_of(csv);
   const auto header = fields_of(lines.at(0));
-  const auto at = static_cast<std::size_t>(std::find(header.begin(), header.end(), name) - header.begin());
+  const auto at =
+      static_cast<std::size_t>(std::find(header.begin(), header.end(), name) - header.begin());
   std::vector<std::string> values;
   for (std::size_t i = 1; i < lines.size(); ++i) values.push_back(fields_of(lines[i]).at(at));
   return values;
@@ -24,13 +25,14 @@ std::vector<std::string> column_of(const std::string& csv, const std::string& na
 
 std::string order_of(const std::vector<std::string>& options) {
   const Folder folder;
-  std::vector<std::string> arguments = {"-q", "-n", "a", "-n", "b", "-n", "c", "-r", "6", "--export-runs",
-                                        folder.file("runs.csv")};
+  std::vector<std::string> arguments = {
+      "-q", "-n", "a", "-n", "b", "-n", "c", "-r", "6", "--export-runs", folder.file("runs.csv")};
   arguments.insert(arguments.end(), options.begin(), options.end());
   arguments.insert(arguments.end(), {"--", fixture("tiny"), fixture("tiny"), fixture("tiny")});
   REQUIRE(lauka(arguments).status == 0);
   std::string order;
-  for (const std::string& name : column_of(text_of(folder.file("runs.csv")), "command")) order += name;
+  for (const std::string& name : column_of(text_of(folder.file("runs.csv")), "command"))
+    order += name;
   return order;
 }
 
@@ -82,7 +84,8 @@ TEST_CASE("the same seed gives the same order, another seed another") {
 TEST_CASE("words are split by POSIX quoting and nothing is expanded") {
   const Folder folder;
   const std::string out = folder.file("out");
-  const Said said = lauka({"-r1", "-w0", "--output", out, "--", R"(printf '%s|' "a b" c\ d '' "e\"f" '$HOME' *)"});
+  const Said said = lauka(
+      {"-r1", "-w0", "--output", out, "--", R"(printf '%s|' "a b" c\ d '' "e\"f" '$HOME' *)"});
   CHECK(said.status == 0);
   CHECK(text_of(out) == R"(a b|c d||e"f|$HOME|*|)");
 }
@@ -92,7 +95,9 @@ TEST_CASE("a shell runs the command where one is asked for") {
   const std::string out = folder.file("out");
   CHECK(lauka({"-r1", "-w0", "-S", "--output", out, "--", "echo $((6 * 7)) | cat"}).status == 0);
   CHECK(text_of(out) == "42\n");
-  CHECK(lauka({"-r1", "-w0", "--shell", "bash", "--output", out, "--", "echo ${BASH_VERSION:+bash}"}).status == 0);
+  CHECK(
+      lauka({"-r1", "-w0", "--shell", "bash", "--output", out, "--", "echo ${BASH_VERSION:+bash}"})
+          .status == 0);
   CHECK(text_of(out) == "bash\n");
   CHECK(lauka({"-r1", "-w0", "-S", "-N", "--", "true | false"}).status == 0);
 }
@@ -120,10 +125,14 @@ TEST_CASE("standard input is empty, or the file, from its start in every run") {
 }
 
 TEST_CASE("output is shown where it is asked for") {
-  CHECK_FALSE(lauka({"-r1", "-w0", "--", "echo greeting-from-a-run"}).out_has("greeting-from-a-run\n"));
-  CHECK(lauka({"-r1", "-w0", "--show-output", "--", "echo greeting-from-a-run"}).out_has("greeting-from-a-run\n"));
-  CHECK(lauka({"-r1", "-w0", "--output=inherit", "--", "echo greeting-from-a-run"}).out_has("greeting-from-a-run\n"));
-  CHECK(lauka({"-r2", "--output", "pipe", "--", fixture("chatty") + " 1000000 1000000"}).status == 0);
+  CHECK_FALSE(lauka({"-r1", "-w0", "--", "printf 'greeting-%s\\n' from-a-run"})
+                  .out_has("greeting-from-a-run\n"));
+  CHECK(lauka({"-r1", "-w0", "--show-output", "--", "printf 'greeting-%s\\n' from-a-run"})
+            .out_has("greeting-from-a-run\n"));
+  CHECK(lauka({"-r1", "-w0", "--output=inherit", "--", "printf 'greeting-%s\\n' from-a-run"})
+            .out_has("greeting-from-a-run\n"));
+  CHECK(lauka({"-r2", "--output", "pipe", "--", fixture("chatty") + " 1000000 1000000"}).status ==
+        0);
 }
 
 TEST_CASE("options may stand behind commands, and what follows -- is a command") {

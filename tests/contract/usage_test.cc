@@ -1,11 +1,13 @@
+#include "contract/program.h"
+
+#include <cstdlib>
 #include <string>
 #include <vector>
 
 #include <doctest/doctest.h>
 
-#include "contract/program.h"
-
-// What bad input gets: one line on standard error that names the culprit, status 2, and nothing is run.
+// What bad input gets: one line on standard error that names the culprit, status 2, and nothing is
+// run.
 
 namespace lauka::contract {
 namespace {
@@ -68,7 +70,8 @@ TEST_CASE("bad input gets one line that names the culprit, status 2, and nothing
 
 TEST_CASE("nothing is exported when nothing was run") {
   const Folder folder;
-  const Said said = lauka({"--export-csv", folder.file("out.csv"), "-e", "nosuchevent", "--", "true"});
+  const Said said =
+      lauka({"--export-csv", folder.file("out.csv"), "-e", "nosuchevent", "--", "true"});
   CHECK(said.status == 2);
   CHECK(text_of(folder.file("out.csv")).empty());
 }
@@ -78,7 +81,8 @@ TEST_CASE("help fits 80 columns and is grouped as the contract is") {
   CHECK(said.status == 0);
   CHECK(said.err.empty());
   std::size_t from = 0;
-  for (const char* title : {"Runs", "Commands", "What is measured", "Deltas and the gate", "Output"}) {
+  for (const char* title :
+       {"Runs", "Commands", "What is measured", "Deltas and the gate", "Output"}) {
     CAPTURE(title);
     const std::size_t at = said.out.find(title, from);
     REQUIRE(at != std::string::npos);
@@ -94,10 +98,10 @@ TEST_CASE("the examples of the help run as printed") {
   for (std::string line : lines_of(help)) {
     if (line.rfind("  lauka ", 0) != 0) continue;
     ++examples;
-    Start start;
     // A shell splits the line as the user's would; the name is the only thing that is replaced.
     const std::string script = std::string(LAUKA_PROGRAM) + line.substr(7);
-    const std::string command = "cd '" + folder.path() + "' && " + script + " >out.txt 2>err.txt </dev/null";
+    const std::string command =
+        "cd '" + folder.path() + "' && " + script + " >out.txt 2>err.txt </dev/null";
     CAPTURE(line);
     const int status = std::system(command.c_str());
     CAPTURE(text_of(folder.file("err.txt")));
@@ -110,14 +114,8 @@ TEST_CASE("the version is one line") {
   for (const char* option : {"-V", "--version"}) {
     const Said said = lauka({option});
     CHECK(said.status == 0);
-    CHECK(said.out == "lauka " LAUKA_VERSION "\n");
+    CHECK(said.out == std::string("lauka ") + LAUKA_VERSION + "\n");
   }
-}
-
-TEST_CASE("help that cannot be written is an error") {
-  Start start;
-  start.arguments = {"--list-events"};
-  CHECK(lauka(start).status == 0);
 }
 
 }  // namespace lauka::contract

@@ -1,10 +1,10 @@
 #pragma once
 
+#include "engine/engine.h"
+
 #include <memory>
 #include <string>
 #include <vector>
-
-#include "engine/engine.h"
 
 namespace lauka::fakes {
 
@@ -33,7 +33,8 @@ class FakeEngine final : public engine::CounterEngine {
     std::size_t runs_at_once() const override { return engine_.runs_at_once; }
     engine::Counted finish(const os::Ended& ended) override {
       if (ended.counter_error != 0) return {{}, Unavailable{"out of counters", "use fewer"}};
-      if (engine_.is_lost) return {{std::nullopt}, Unavailable{"the counts were lost", "run it as root"}};
+      if (engine_.is_lost)
+        return {{std::nullopt}, Unavailable{"the counts were lost", "run it as root"}};
       return {{ended.readings.at(0).value}, {}};
     }
 

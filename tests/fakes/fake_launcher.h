@@ -1,12 +1,12 @@
 #pragma once
 
+#include "os/process.h"
+
 #include <chrono>
 #include <deque>
 #include <functional>
 #include <string>
 #include <vector>
-
-#include "os/process.h"
 
 namespace lauka::fakes {
 

@@ -1,3 +1,6 @@
+#include "os/process.h"
+#include "os/signals.h"
+
 #include <algorithm>
 #include <chrono>
 #include <csignal>
@@ -16,15 +19,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "os/process.h"
-#include "os/signals.h"
-
 namespace lauka::os {
 namespace {
 
 using namespace std::chrono_literals;
 
-std::string fixture(const std::string& name) { return std::string(LAUKA_FIXTURES) + "/" + name; }
+std::string fixture(const std::string& name) {
+  return std::string(LAUKA_FIXTURES) + "/" + name;
+}
 
 std::unique_ptr<Launcher> launcher_of_test() {
   auto launcher = start_launcher(nullptr);
@@ -34,7 +36,8 @@ std::unique_ptr<Launcher> launcher_of_test() {
 
 ProgramSpec program(std::vector<std::string> words) {
   ProgramSpec spec;
-  words.front() = words.front().find('/') == std::string::npos ? fixture(words.front()) : words.front();
+  words.front() =
+      words.front().find('/') == std::string::npos ? fixture(words.front()) : words.front();
   spec.words = std::move(words);
   return spec;
 }
@@ -49,9 +52,13 @@ Ended run_once(Launcher& launcher, const ProgramSpec& spec) {
   return all->front();
 }
 
-Ended run_once(const ProgramSpec& spec) { return run_once(*launcher_of_test(), spec); }
+Ended run_once(const ProgramSpec& spec) {
+  return run_once(*launcher_of_test(), spec);
+}
 
-std::chrono::duration<double> wall(const Ended& ended) { return std::chrono::nanoseconds(ended.usage.wall_ns); }
+std::chrono::duration<double> wall(const Ended& ended) {
+  return std::chrono::nanoseconds(ended.usage.wall_ns);
+}
 
 /// A file that goes when the test ends.
 class TemporaryFile {
@@ -112,8 +119,10 @@ std::vector<pid_t> ids_in(const std::string& text) {
 
 TEST_CASE("the exit status or the signal of a run is its outcome") {
   const auto launcher = launcher_of_test();
-  CHECK(std::get<Exited>(run_once(*launcher, program({"fail", "status", "7"})).outcome).status == 7);
-  CHECK(std::get<Signalled>(run_once(*launcher, program({"fail", "signal", "9"})).outcome).signal == SIGKILL);
+  CHECK(std::get<Exited>(run_once(*launcher, program({"fail", "status", "7"})).outcome).status ==
+        7);
+  CHECK(std::get<Signalled>(run_once(*launcher, program({"fail", "signal", "9"})).outcome).signal ==
+        SIGKILL);
   CHECK(succeeded(run_once(*launcher, program({"tiny"})).outcome));
 }
 
@@ -126,7 +135,8 @@ TEST_CASE("wall time spans the program's life and CPU time is what it used") {
   CHECK(ended.whole >= std::chrono::nanoseconds(ended.usage.wall_ns));
 }
 
-TEST_CASE("the end of what a failed run wrote to standard error is there though nothing was piped") {
+TEST_CASE(
+    "the end of what a failed run wrote to standard error is there though nothing was piped") {
   const auto launcher = launcher_of_test();
   run_once(*launcher, program({"fail", "status", "3", "the disk is made of cheese"}));
   CHECK(launcher->error_output_end() == "the disk is made of cheese");
@@ -232,7 +242,9 @@ TEST_CASE("a command that wants the terminal is told so instead of hanging for e
   close(terminal);
 }
 
-TEST_CASE("a command gets a process group of its own, standard input from /dev/null, no descriptor of lauka's") {
+TEST_CASE(
+    "a command gets a process group of its own, standard input from /dev/null, no descriptor of "
+    "lauka's") {
   const auto launcher = launcher_of_test();
   const auto state = state_seen_by_a_command(*launcher);
   CHECK(state.at("process_group") == state.at("pid"));
@@ -250,7 +262,8 @@ TEST_CASE("descriptors that lauka was given reach the command") {
   const int kept = fcntl(fd, F_DUPFD, 63);
   const auto launcher = launcher_of_test();
   const auto state = state_seen_by_a_command(*launcher);
-  CHECK((" " + state.at("descriptors") + " ").find(" " + std::to_string(kept) + " ") != std::string::npos);
+  CHECK((" " + state.at("descriptors") + " ").find(" " + std::to_string(kept) + " ") !=
+        std::string::npos);
   close(kept);
   close(fd);
 }
@@ -271,7 +284,8 @@ TEST_CASE("a command gets the signal dispositions and mask lauka was started wit
     watch_for_interrupts();
     const auto state = state_seen_by_a_command(*launcher);
     std::ostringstream ignored;
-    for (const int number : {SIGUSR1, SIGPIPE, SIGALRM, SIGCHLD}) ignored << (number == SIGUSR1 ? "" : " ") << number;
+    for (const int number : {SIGUSR1, SIGPIPE, SIGALRM, SIGCHLD})
+      ignored << (number == SIGUSR1 ? "" : " ") << number;
     const bool right = state.at("ignored_signals") == ignored.str() &&
                        state.at("blocked_signals") == std::to_string(SIGUSR2);
     const bool status_is_known =
@@ -377,7 +391,8 @@ TEST_CASE("an interrupt kills the run and its tree at once") {
     sender.join();
     const auto ids = ids_in(file.text());
     const bool dead = std::none_of(ids.begin(), ids.end(), is_alive);
-    const bool cancelled = all.has_value() && std::holds_alternative<Cancelled>(all->back().outcome);
+    const bool cancelled =
+        all.has_value() && std::holds_alternative<Cancelled>(all->back().outcome);
     _exit(dead && cancelled && interrupt() == SIGINT ? 0 : 1);
   }
   int status = 0;
@@ -404,13 +419,15 @@ TEST_CASE("when lauka is killed, the launcher ends and takes the command with it
   REQUIRE(ids.size() == 1);
   kill(child, SIGKILL);
   waitpid(child, nullptr, 0);
-  while (is_alive(ids[0]) && std::chrono::steady_clock::now() < give_up) std::this_thread::sleep_for(5ms);
+  while (is_alive(ids[0]) && std::chrono::steady_clock::now() < give_up)
+    std::this_thread::sleep_for(5ms);
   CHECK_FALSE(is_alive(ids[0]));
 }
 
 TEST_CASE("programs that cannot be run are refused as a shell would say it") {
   CHECK(find_program("nosuchprogram").error().what == "nosuchprogram: command not found");
-  CHECK(find_program("/nosuch/program").error().what == "/nosuch/program: No such file or directory");
+  CHECK(find_program("/nosuch/program").error().what ==
+        "/nosuch/program: No such file or directory");
   CHECK(find_program("/tmp").error().what == "/tmp: Is a directory");
   const TemporaryFile plain;
   CHECK(find_program(plain.name()).error().what == plain.name() + ": Permission denied");

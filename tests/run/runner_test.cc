@@ -1,13 +1,13 @@
 #include "run/runner.h"
 
+#include "fakes/fake_engine.h"
+#include "fakes/fake_launcher.h"
+
 #include <csignal>
 #include <string>
 #include <vector>
 
 #include <doctest/doctest.h>
-
-#include "fakes/fake_engine.h"
-#include "fakes/fake_launcher.h"
 
 namespace lauka {
 namespace {
@@ -51,7 +51,8 @@ struct Bench {
   int interrupted_by = 0;
 
   Result<Session> carry_out(const Plan& plan) {
-    return lauka::carry_out(plan, {launcher, engine, clock, listener, [this] { return interrupted_by; }});
+    return lauka::carry_out(plan,
+                            {launcher, engine, clock, listener, [this] { return interrupted_by; }});
   }
 };
 
@@ -64,7 +65,8 @@ TEST_CASE("interleaved order runs each command once per round") {
   CHECK(bench.listener.is_finished);
 }
 
-TEST_CASE("sequential order finishes one command before the next begins, its warm-up runs included") {
+TEST_CASE(
+    "sequential order finishes one command before the next begins, its warm-up runs included") {
   Bench bench;
   Plan plan = plan_of({"old", "new"});
   plan.order = Order::Sequential;
@@ -83,16 +85,18 @@ TEST_CASE("warm-up runs come first and are not counted") {
   CHECK(session->runs.size() == 2);
 }
 
-TEST_CASE("counting goes on until the least number of runs and the shared budget are both reached") {
-  Bench bench;
-  bench.launcher.scripts = {{10ms, {}}, {30ms, {}}};
+TEST_CASE(
+    "counting goes on until the least number of runs and the shared budget are both reached") {
   Plan plan = plan_of({"old", "new"});
-  plan.stop = StopRule{{}, 3, {}, 100ms};  // 2 x 100 ms at 40 ms a round: 5 rounds
-  CHECK(bench.carry_out(plan)->runs.size() == 10);
-  plan.stop = StopRule{{}, 8, {}, 100ms};
-  CHECK(bench.carry_out(plan)->runs.size() == 16);
-  plan.stop = StopRule{{}, 3, 4, 100ms};
-  CHECK(bench.carry_out(plan)->runs.size() == 8);
+  const auto counted_runs = [&plan](StopRule rule) {
+    Bench bench;
+    bench.launcher.scripts = {{10ms, {}}, {30ms, {}}};
+    plan.stop = rule;
+    return bench.carry_out(plan)->runs.size();
+  };
+  CHECK(counted_runs({{}, 3, {}, 100ms}) == 10);  // 2 x 100 ms at 40 ms a round: 5 rounds
+  CHECK(counted_runs({{}, 8, {}, 100ms}) == 16);
+  CHECK(counted_runs({{}, 3, 4, 100ms}) == 8);
 }
 
 TEST_CASE("short runs are launched many at a time, long ones one by one") {
@@ -174,7 +178,9 @@ TEST_CASE("a run that cannot be started ends the session even where failures are
 TEST_CASE("an interrupt drops the run that was cut off and keeps those before it") {
   Bench bench;
   bench.launcher.scripts = {{1ms, {Exited{0}, Exited{0}, Cancelled{}}}};
-  bench.launcher.before_run = [&](std::size_t runs) { bench.interrupted_by = runs == 2 ? SIGINT : 0; };
+  bench.launcher.before_run = [&](std::size_t runs) {
+    bench.interrupted_by = runs == 2 ? SIGINT : 0;
+  };
   Plan plan = plan_of({"old"});
   plan.stop.exact_runs = 100;
   const auto session = bench.carry_out(plan);

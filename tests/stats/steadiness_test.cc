@@ -10,6 +10,12 @@
 
 namespace lauka::stats {
 
+namespace {
+
+constexpr int kTrials = 5000;
+
+}  // namespace
+
 TEST_CASE("a first run is slow only against five runs, and by more than 5%") {
   CHECK_FALSE(first_run(std::vector<double>{9.0, 1.0, 1.0, 1.0}).has_value());
   const auto slow = first_run(std::vector<double>{2.0, 1.0, 1.01, 1.0, 0.99});
@@ -96,7 +102,6 @@ TEST_CASE("two values are two modes, infinitely apart, if the rarer has its 20%"
 TEST_CASE("quiet noise warns of next to nothing") {
   noise::Source source(30);
   int warnings = 0;
-  constexpr int kTrials = 5000;
   for (int trial = 0; trial < kTrials; ++trial) {
     const std::vector<double> series = source.normals(50, 0.1, 0.002);
     warnings += first_run(series)->slow ? 1 : 0;

@@ -14,6 +14,8 @@ namespace lauka::stats {
 
 namespace {
 
+constexpr int kTrials = 4000;
+
 /// All averages of two, each with itself as well, in ascending order.
 std::vector<double> walsh_averages(const std::vector<double>& reference,
                                    const std::vector<double>& candidate) {
@@ -78,7 +80,6 @@ TEST_CASE("of 5000 rounds the bounds are where the signed-rank test changes its 
 TEST_CASE("the bounds cover the typical round as often as they say") {
   noise::Source source(22);
   int covered = 0;
-  constexpr int kTrials = 4000;
   for (int trial = 0; trial < kTrials; ++trial) {
     const std::vector<double> reference = source.normals(12, 1.0, 0.05);
     std::vector<double> candidate = source.normals(12, 1.0, 0.05);

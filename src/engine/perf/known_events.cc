@@ -24,7 +24,7 @@ struct CacheUnit {
   std::array<bool, 3> has;  ///< read, write, prefetch: as in perf's own list
 };
 
-constexpr CacheUnit kUnits[] = {
+constexpr std::array<CacheUnit, 7> kUnits = {{
     {"L1-dcache", "first-level data cache", 0, {true, true, true}},
     {"L1-icache", "first-level instruction cache", 1, {true, false, true}},
     {"LLC", "last-level cache", 2, {true, true, true}},
@@ -32,7 +32,7 @@ constexpr CacheUnit kUnits[] = {
     {"iTLB", "instruction address translation", 4, {true, false, false}},
     {"branch", "branch prediction unit", 5, {true, false, false}},
     {"node", "memory of the node", 6, {true, true, true}},
-};
+}};
 
 struct Names {
   std::string_view alias;
@@ -57,9 +57,10 @@ Names names_of_cache_event(std::uint64_t unit, Operation operation, bool miss) {
 }
 
 KnownEvent cache_event(const CacheUnit& unit, Operation operation, bool miss) {
-  constexpr std::string_view kMany[] = {"-loads", "-stores", "-prefetches"};
-  constexpr std::string_view kMisses[] = {"-load-misses", "-store-misses", "-prefetch-misses"};
-  constexpr std::string_view kWords[] = {"loads", "stores", "prefetches"};
+  static constexpr std::array<std::string_view, 3> kMany = {"-loads", "-stores", "-prefetches"};
+  static constexpr std::array<std::string_view, 3> kMisses = {"-load-misses", "-store-misses",
+                                                              "-prefetch-misses"};
+  static constexpr std::array<std::string_view, 3> kWords = {"loads", "stores", "prefetches"};
   const auto [alias, arm] = names_of_cache_event(unit.number, operation, miss);
   KnownEvent event;
   event.alias = alias;
@@ -190,8 +191,8 @@ std::vector<KnownEvent> make_known_events() {
 }  // namespace
 
 const std::vector<KnownEvent>& known_events() {
-  static const std::vector<KnownEvent> events = make_known_events();
-  return events;
+  static const std::vector<KnownEvent> kEvents = make_known_events();
+  return kEvents;
 }
 
 const KnownEvent* find_known(std::string_view name) {

@@ -25,6 +25,8 @@ class OpenCounters {
   explicit OpenCounters(const os::LinuxCalls& calls) : calls_(calls) {}
   OpenCounters(const OpenCounters&) = delete;
   OpenCounters& operator=(const OpenCounters&) = delete;
+  OpenCounters(OpenCounters&&) = delete;
+  OpenCounters& operator=(OpenCounters&&) = delete;
   ~OpenCounters();
 
   /// Opens one more. `leader`: the index of its group's leader, its own for a new group. Gives 0 or

@@ -126,6 +126,7 @@ class Division {
 
   /// Places `unit` and those after it in every way until all fit. Empty bins are alike: one is
   /// tried.
+  // NOLINTNEXTLINE(misc-no-recursion): at most kFewUnits deep
   bool place_all(Bins& bins, std::size_t unit) {
     if (unit == units_.size()) return true;
     for (Bin& bin : bins) {

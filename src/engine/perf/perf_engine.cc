@@ -9,6 +9,7 @@
 #include "engine/text.h"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <string>
 #include <utility>
@@ -18,15 +19,15 @@
 namespace lauka::engine::perf {
 namespace {
 
-constexpr std::string_view kDefaultEvents[] = {"cycles", "instructions", "cache-references",
-                                               "cache-misses", "branch-misses"};
+constexpr std::array<std::string_view, 5> kDefaultEvents = {
+    "cycles", "instructions", "cache-references", "cache-misses", "branch-misses"};
 
 /// Events that are read as a ratio, the most wanted first.
-constexpr std::pair<std::string_view, std::string_view> kRatios[] = {
+constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kRatios = {{
     {"instructions", "cycles"},
     {"cache-misses", "cache-references"},
     {"branch-misses", "branches"},
-};
+}};
 
 int try_dummy(const os::LinuxCalls& calls) {
   const KnownEvent& dummy = *find_known("dummy");
@@ -220,6 +221,7 @@ Result<std::unique_ptr<Counting>> PerfEngine::arm(std::size_t pass, os::Launcher
   const std::vector<std::size_t>& events = passes_[pass].events;
   Layout layout = lay_out(sources_, events, witnesses_);
   std::vector<UsageCount> accounted;
+  accounted.reserve(events.size());
   for (const std::size_t index : events) accounted.push_back(sources_[index].accounted);
   os::CounterSetId on_launcher = os::kNoCounters;
   if (!layout.counters.empty()) {

@@ -37,9 +37,9 @@ Unavailable why_no_access(const Asked& asked, const Situation& situation) {
 
 Unavailable why_no_entry(const Asked& asked, const Situation& situation) {
   if (asked.core && !situation.has_core_pmu)
-    return {"this machine shows no hardware counters, as most virtual machines",
+    return {"there is no PMU here, as in most virtual machines",
             "switch on the virtual PMU in the hypervisor (KVM: -cpu host,pmu=on)"};
-  return {"it is not on this machine", "lauka --list-events shows what is"};
+  return {"not on this machine", "lauka --list-events shows what is"};
 }
 
 }  // namespace
@@ -67,6 +67,9 @@ Unavailable why_not_opened(int error, const Asked& asked, const Situation& situa
     case EOPNOTSUPP:
       return {"this processor cannot count it", "lauka --list-events shows what it can"};
     case EINVAL:
+      if (asked.kernel_excluded)
+        return {"the kernel does not take it for a single program in user space only",
+                "leave out --user-only or the modifier"};
       return {"the kernel does not take it for a single program",
               "lauka --list-events shows what it takes"};
     case EMFILE:

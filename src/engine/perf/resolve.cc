@@ -164,27 +164,28 @@ Result<Resolved> resolve_bare(std::string_view text, const Sysfs& sysfs) {
   return resolved;
 }
 
-Error unknown(std::string_view text, const Sysfs& sysfs) {
+/// `name`: with what may be modifiers or, as in sched:sched_switch, part of a name.
+Error unknown(std::string_view name, std::string_view text, const Sysfs& sysfs) {
   std::vector<std::string> candidates;
   for (const KnownEvent& event : known_events())
-    for (const std::string& name : {event.alias, event.name})
-      if (!name.empty()) candidates.push_back(name);
+    for (const std::string& spelling : {event.alias, event.name})
+      if (!spelling.empty()) candidates.push_back(spelling);
   for (const Pmu& pmu : sysfs.core_pmus())
-    for (std::string& name : sysfs.events(pmu)) candidates.push_back(std::move(name));
+    for (std::string& known : sysfs.events(pmu)) candidates.push_back(std::move(known));
   const auto near = nearest(text, candidates);
-  return Error{fmt::format("there is no event '{}'", text),
+  return Error{fmt::format("there is no event '{}'", name),
                near.empty() ? std::string("lauka --list-events shows those that are there")
                             : fmt::format("did you mean {}?", listed(near, "or"))};
 }
 
-Result<Resolved> resolve_event(std::string_view text, const Sysfs& sysfs) {
+Result<Resolved> resolve_event(std::string_view name, std::string_view text, const Sysfs& sysfs) {
   if (text.find('/') != std::string_view::npos) return resolve_on_pmu(text, sysfs);
   if (const KnownEvent* known = find_known(text)) return resolve_known(*known, sysfs);
   auto bare = resolve_bare(text, sysfs);
   if (!bare || !bare->parts.empty()) return bare;
   if (text.starts_with('r'))
     if (const auto raw = parse_hex(text.substr(1))) return resolve_raw(text, *raw, sysfs);
-  return unknown(text, sysfs);
+  return unknown(name, text, sysfs);
 }
 
 /// The spelling of the tables for what is in them, else what was typed.
@@ -199,7 +200,7 @@ std::string shown_name(std::string_view typed, const KnownEvent* known) {
 
 Result<Resolved> resolve(std::string_view name, const Sysfs& sysfs) {
   const auto [event, modifiers] = split_modifiers(trimmed(name));
-  auto resolved = resolve_event(event, sysfs);
+  auto resolved = resolve_event(name, event, sysfs);
   if (!resolved) return resolved;
   const auto rings = parse_rings(modifiers, name);
   if (!rings) return rings.error();

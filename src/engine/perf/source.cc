@@ -33,14 +33,14 @@ bool is_not_known(int error) {
 }
 
 std::string_view words_for(const Rings& rings) {
-  constexpr std::array<std::string_view, 8> kWords = {"nothing",
-                                                      "user space only",
-                                                      "kernel only",
-                                                      "user space and kernel only",
-                                                      "hypervisor only",
-                                                      "user space and hypervisor only",
-                                                      "kernel and hypervisor only",
-                                                      ""};
+  static constexpr std::array<std::string_view, 8> kWords = {"nothing",
+                                                             "user space only",
+                                                             "kernel only",
+                                                             "user space and kernel only",
+                                                             "hypervisor only",
+                                                             "user space and hypervisor only",
+                                                             "kernel and hypervisor only",
+                                                             ""};
   return kWords[(rings.user ? 1U : 0U) | (rings.kernel ? 2U : 0U) | (rings.hypervisor ? 4U : 0U)];
 }
 
@@ -73,6 +73,7 @@ std::string meaning_of(const Resolved& resolved, const std::vector<Counter>& cou
   if (is_clock(resolved)) return fmt::format("{}, {}", text, resolved.description);
   if (resolved.parts.size() > 1) {
     std::vector<std::string> pmus;
+    pmus.reserve(counters.size());
     for (const Counter& counter : counters) pmus.push_back(counter.pmu);
     text += pmus.size() > 1 ? fmt::format(", sum of {}", fmt::join(pmus, " and "))
                             : fmt::format(", on {} only", pmus.front());
@@ -121,8 +122,12 @@ Result<Prober::Opened> Prober::open_part(const Part& part, const Rings& rings,
     counted = rings;
     Attempt attempt = attempt_to_open(calls_, code, counted);
     if (attempt.error == EACCES && may_leave_kernel_out) {
-      counted = kUserOnly;
-      attempt = attempt_to_open(calls_, code, counted);
+      const Attempt in_user_space = attempt_to_open(calls_, code, kUserOnly);
+      // EINVAL: it cannot be had without the kernel's part, so the missing right is the reason.
+      if (in_user_space.error != EINVAL) {
+        attempt = in_user_space;
+        counted = kUserOnly;
+      }
     }
     if (attempt.error == 0) return Opened{{part.pmu, part.core, attempt.attributes}, counted};
     error = attempt.error;

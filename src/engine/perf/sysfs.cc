@@ -54,7 +54,8 @@ std::uint64_t& word_of(Code& code, unsigned word) {
 }
 
 std::optional<unsigned> parse_word(std::string_view name) {
-  constexpr std::array<std::string_view, 4> kWords = {"config", "config1", "config2", "config3"};
+  static constexpr std::array<std::string_view, 4> kWords = {"config", "config1", "config2",
+                                                             "config3"};
   const auto* const found = std::find(kWords.begin(), kWords.end(), name);
   if (found == kWords.end()) return std::nullopt;
   return static_cast<unsigned>(found - kWords.begin());

@@ -1,0 +1,90 @@
+#include "engine/choose.h"
+
+#include "fakes/fake_perf.h"
+
+#include <doctest/doctest.h>
+
+namespace lauka::engine {
+
+using fakes::FakePerf;
+
+TEST_CASE("auto takes perf where the kernel has it") {
+  FakePerf perf;
+  const auto chosen = choose(Choice::Auto, false, &perf.calls());
+  REQUIRE(chosen.has_value());
+  CHECK(chosen->engine->name() == "perf");
+  CHECK_FALSE(chosen->note.has_value());
+}
+
+TEST_CASE("auto does without counters where there are none, and says what is missing") {
+  FakePerf perf;
+  perf.has_perf = false;
+  const auto chosen = choose(Choice::Auto, false, &perf.calls());
+  REQUIRE(chosen.has_value());
+  CHECK(chosen->engine->name() == "none");
+  CHECK(chosen->note ==
+        "no hardware counters: this kernel has no perf_event_open; use a kernel with "
+        "CONFIG_PERF_EVENTS");
+  const auto elsewhere = choose(Choice::Auto, false, nullptr);
+  REQUIRE(elsewhere.has_value());
+  CHECK(elsewhere->engine->name() == "none");
+  CHECK(elsewhere->note == "no hardware counters: there is no engine for this system");
+}
+
+TEST_CASE("perf asked for by name is an error where it does not work") {
+  FakePerf perf;
+  perf.blocked_by_container = true;
+  const auto blocked = choose(Choice::Perf, false, &perf.calls());
+  REQUIRE_FALSE(blocked.has_value());
+  CHECK(blocked.error().line() ==
+        "--engine perf: perf_event_open is blocked, as containers do; start the container with "
+        "--cap-add PERFMON");
+  CHECK_FALSE(choose(Choice::Perf, false, nullptr).has_value());
+}
+
+TEST_CASE("perf asked for by name works where only user space may be counted") {
+  FakePerf perf;
+  perf.set_paranoid(2);
+  CHECK(choose(Choice::Perf, false, &perf.calls()).has_value());
+}
+
+TEST_CASE("engine none counts nothing by default and says so when asked for an event") {
+  const auto chosen = choose(Choice::None, false, nullptr);
+  REQUIRE(chosen.has_value());
+  CHECK_FALSE(chosen->note.has_value());
+  const auto nothing = chosen->engine->select({});
+  REQUIRE(nothing.has_value());
+  CHECK(nothing->events.empty());
+  CHECK(nothing->passes.empty());
+  CHECK(chosen->engine->select({{"cycles"}, false}).error().line() ==
+        "'cycles' is not counted with --engine none; leave out --engine none");
+}
+
+TEST_CASE("without counters an event that was asked for is an error with what is missing") {
+  FakePerf perf;
+  perf.has_perf = false;
+  const auto chosen = choose(Choice::Auto, false, &perf.calls());
+  REQUIRE(chosen.has_value());
+  CHECK(chosen->engine->select({{"cycles"}, false}).error().line() ==
+        "'cycles' cannot be counted: this kernel has no perf_event_open; use a kernel with "
+        "CONFIG_PERF_EVENTS");
+}
+
+TEST_CASE("what the kernel accounts is there without counters too") {
+  const auto chosen = choose(Choice::None, false, nullptr);
+  REQUIRE(chosen.has_value());
+  const auto set = chosen->engine->select({{"page-faults", "context-switches"}, true});
+  REQUIRE(set.has_value());
+  REQUIRE(set->passes.size() == 1);
+  fakes::CapturingLauncher launcher;
+  auto counting = chosen->engine->arm(0, launcher);
+  REQUIRE(counting.has_value());
+  CHECK((*counting)->on_launcher() == os::kNoCounters);
+  os::Ended ended{Exited{0}, {}};
+  ended.usage.minor_faults = 7;
+  ended.usage.major_faults = 2;
+  ended.usage.involuntary_switches = 1;
+  CHECK((*counting)->finish(ended).counts == std::vector<std::optional<std::uint64_t>>{9, 1});
+}
+
+}  // namespace lauka::engine

@@ -1,0 +1,95 @@
+#include "os/linux_calls.h"
+
+#include "engine/perf/opening.h"
+#include "engine/perf/perf_engine.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <ctime>
+
+#include <doctest/doctest.h>
+
+namespace lauka::engine::perf {
+namespace {
+
+/// CPU time of this process.
+double cpu_seconds() {
+  return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
+}
+
+/// Why the kernel's own counts are not tested here; empty where they are.
+std::string why_skipped() {
+  if (os::linux_calls() == nullptr) return "this is not Linux";
+  const auto able = can_count(*os::linux_calls());
+  return able ? "" : able.error().line();
+}
+
+}  // namespace
+
+TEST_CASE("a file that is not there and a folder that is not there are told from empty ones") {
+  if (os::linux_calls() == nullptr) {
+    MESSAGE("skipped: this is not Linux");
+    return;
+  }
+  const os::LinuxCalls& calls = *os::linux_calls();
+  CHECK_FALSE(calls.read_file("/proc/self/nosuch").has_value());
+  CHECK(calls.read_file("/dev/null") == "");
+  CHECK(calls.read_file("/proc/self/comm") == "test_engine\n");
+  CHECK(calls.list_folder("/proc/self/nosuch").empty());
+  const auto names = calls.list_folder(LAUKA_SOURCE_DIR "/src/engine");
+  CHECK(std::find(names.begin(), names.end(), "engine.h") != names.end());
+  CHECK(std::is_sorted(names.begin(), names.end()));
+  CHECK(std::find(names.begin(), names.end(), "..") == names.end());
+}
+
+TEST_CASE("errors of the kernel come back as minus errno") {
+  if (os::linux_calls() == nullptr) {
+    MESSAGE("skipped: this is not Linux");
+    return;
+  }
+  const os::LinuxCalls& calls = *os::linux_calls();
+  CHECK(calls.enable_group(-1) == -EBADF);
+  std::uint64_t word = 0;
+  CHECK(calls.read_counter(-1, &word, 1) == -EBADF);
+}
+
+TEST_CASE("on a kernel that counts, a task-clock counter runs with this program's CPU time") {
+  if (const std::string why = why_skipped(); !why.empty()) {
+    MESSAGE("skipped: " << why);
+    return;
+  }
+  const os::LinuxCalls& calls = *os::linux_calls();
+  const Code task_clock{os::kPerfTypeSoftware, 1};
+  OpenCounters counters(calls);
+  os::PerfEventAttr attributes = attributes_of(task_clock, {true, false, false});
+  attributes.flags |= os::kPerfDisabled;
+  REQUIRE(counters.open(attributes, 0) == 0);
+  const double before = cpu_seconds();
+  REQUIRE(calls.enable_group(counters.descriptor(0)) == 0);
+  while (cpu_seconds() < before + 0.02) {
+  }
+  std::array<std::uint64_t, 4> words{};
+  REQUIRE(calls.read_counter(counters.descriptor(0), words.data(), words.size()) == 4);
+  const double spent = cpu_seconds() - before;
+  CHECK(words[0] == 1);
+  CHECK(words[1] == words[2]);
+  CHECK(static_cast<double>(words[3]) * 1e-9 > 0.018);
+  CHECK(static_cast<double>(words[3]) * 1e-9 < spent + 0.001);
+}
+
+TEST_CASE("on a kernel that counts, software events are selected and in the catalog") {
+  if (const std::string why = why_skipped(); !why.empty()) {
+    MESSAGE("skipped: " << why);
+    return;
+  }
+  const auto engine = make_perf_engine(*os::linux_calls(), false);
+  const auto set = engine->select({{"task-clock", "page-faults", "dummy"}, true});
+  REQUIRE(set.has_value());
+  CHECK(set->passes.size() == 1);
+  const Catalog catalog = engine->catalog();
+  CHECK(std::any_of(catalog.begin(), catalog.end(),
+                    [](const CatalogEntry& entry) { return entry.name == "task-clock"; }));
+}
+
+}  // namespace lauka::engine::perf

@@ -1,0 +1,143 @@
+#include "engine/perf/resolve.h"
+
+#include "fakes/fake_perf.h"
+
+#include <doctest/doctest.h>
+
+namespace lauka::engine::perf {
+namespace {
+
+Code code_of(std::string_view name, const fakes::FakePerf& perf) {
+  const auto resolved = resolve(name, Sysfs(perf.calls()));
+  REQUIRE_MESSAGE(resolved.has_value(), name);
+  REQUIRE(resolved->parts.size() == 1);
+  return resolved->parts.front().codes.front();
+}
+
+std::string refusal_of(std::string_view name, const fakes::FakePerf& perf) {
+  const auto resolved = resolve(name, Sysfs(perf.calls()));
+  return resolved ? "no refusal" : resolved.error().line();
+}
+
+}  // namespace
+
+TEST_CASE("portable aliases and perf's names stand for the kernel's numbers") {
+  // The numbers are those of perf_event_open(2): type, then config.
+  fakes::FakePerf perf;
+  perf.add(fakes::usual_pmu());
+  struct Known {
+    const char* name;
+    Code code;
+  };
+  const std::vector<Known> known = {
+      {"cycles", {0, 0}},
+      {"cpu-cycles", {0, 0}},
+      {"instructions", {0, 1}},
+      {"cache-references", {0, 2}},
+      {"cache-misses", {0, 3}},
+      {"branches", {0, 4}},
+      {"branch-instructions", {0, 4}},
+      {"branch-misses", {0, 5}},
+      {"bus-cycles", {0, 6}},
+      {"stalled-cycles-frontend", {0, 7}},
+      {"stalled-cycles-backend", {0, 8}},
+      {"ref-cycles", {0, 9}},
+      {"cpu-clock", {1, 0}},
+      {"task-clock", {1, 1}},
+      {"page-faults", {1, 2}},
+      {"context-switches", {1, 3}},
+      {"cpu-migrations", {1, 4}},
+      {"minor-faults", {1, 5}},
+      {"major-faults", {1, 6}},
+      {"alignment-faults", {1, 7}},
+      {"emulation-faults", {1, 8}},
+      {"dummy", {1, 9}},
+      {"l1d-cache-misses", {3, 0x10000}},
+      {"L1-dcache-load-misses", {3, 0x10000}},
+      {"L1-dcache-loads", {3, 0}},
+      {"L1-dcache-store-misses", {3, 0x10100}},
+      {"l1i-cache-misses", {3, 0x10001}},
+      {"L1-icache-load-misses", {3, 0x10001}},
+      {"LLC-loads", {3, 2}},
+      {"LLC-prefetch-misses", {3, 0x10202}},
+      {"l1d-tlb-misses", {3, 0x10003}},
+      {"dTLB-load-misses", {3, 0x10003}},
+      {"l1i-tlb-misses", {3, 0x10004}},
+      {"iTLB-load-misses", {3, 0x10004}},
+      {"branch-load-misses", {3, 0x10005}},
+      {"node-stores", {3, 0x106}},
+      {"r01c2", {4, 0x1c2}},
+  };
+  for (const Known& event : known)
+    CHECK_MESSAGE(code_of(event.name, perf) == event.code, event.name);
+}
+
+TEST_CASE("names are found in any case and shown in the usual spelling") {
+  fakes::FakePerf perf;
+  perf.add(fakes::usual_pmu());
+  const Sysfs sysfs(perf.calls());
+  CHECK(resolve("Cycles", sysfs)->name == "cycles");
+  CHECK(resolve("llc-LOADS:u", sysfs)->name == "LLC-loads:u");
+  CHECK(resolve("cpu-cycles", sysfs)->name == "cpu-cycles");
+}
+
+TEST_CASE("modifiers say which rings are counted") {
+  fakes::FakePerf perf;
+  perf.add(fakes::usual_pmu());
+  const Sysfs sysfs(perf.calls());
+  CHECK(resolve("cycles", sysfs)->rings == Rings{true, true, true, false});
+  CHECK(resolve("cycles:u", sysfs)->rings == Rings{true, false, false, true});
+  CHECK(resolve("cycles:k", sysfs)->rings == Rings{false, true, false, true});
+  CHECK(resolve("cycles:uk", sysfs)->rings == Rings{true, true, false, true});
+  CHECK(resolve("r3c:h", sysfs)->rings == Rings{false, false, true, true});
+  CHECK(resolve("cpu/config=1/u", sysfs)->rings == Rings{true, false, false, true});
+  CHECK(resolve("cpu/config=1/:k", sysfs)->rings == Rings{false, true, false, true});
+  CHECK(refusal_of("cycles:pp", perf) ==
+        "'cycles:pp' has an unknown modifier 'p'; modifiers are u (user space), k (kernel) and h "
+        "(hypervisor)");
+}
+
+TEST_CASE("an unknown event is answered with the nearest names") {
+  fakes::FakePerf perf;
+  perf.add(fakes::usual_pmu());
+  CHECK(refusal_of("cylces", perf) == "there is no event 'cylces'; did you mean cycles?");
+  CHECK(refusal_of("brnch-misses", perf) ==
+        "there is no event 'brnch-misses'; did you mean branch-misses?");
+  CHECK(refusal_of("tlb-misses", perf) ==
+        "there is no event 'tlb-misses'; did you mean l1d-tlb-misses or l1i-tlb-misses?");
+  CHECK(refusal_of("qqqqq", perf) ==
+        "there is no event 'qqqqq'; lauka --list-events shows those that are there");
+  CHECK(
+      refusal_of("sched:sched_switch", perf).starts_with("there is no event 'sched:sched_switch'"));
+  CHECK(refusal_of("", perf).starts_with("there is no event ''"));
+  CHECK(refusal_of("rxyz", perf).starts_with("there is no event 'rxyz'"));
+  CHECK(refusal_of("r11112222333344445", perf).starts_with("there is no event"));
+}
+
+TEST_CASE("events of a PMU are taken from sysfs, with the kernel's names as well") {
+  fakes::FakePerf perf;
+  perf.add(fakes::usual_pmu());
+  perf.add_format("cpu", "event", "config:0-7");
+  perf.add_event("cpu", "l2_rqsts", "event=0x24");
+  CHECK(code_of("cpu/l2_rqsts/", perf) == Code{4, 0x24});
+  CHECK(code_of("l2_rqsts", perf) == Code{4, 0x24});
+  CHECK(code_of("cpu/r01c2/", perf) == Code{4, 0x1c2});
+  CHECK(code_of("cpu/cycles/", perf) == Code{0, 0});
+  CHECK(code_of("cpu/LLC-loads/", perf) == Code{3, 2});
+}
+
+TEST_CASE("a PMU that is not there, counts packages or is not closed is refused with the reason") {
+  fakes::FakePerf perf;
+  perf.add(fakes::usual_pmu());
+  perf.add({"uncore_imc_0", 20, "", true});
+  CHECK(refusal_of("cpu_core/cycles/", perf) ==
+        "'cpu_core/cycles/': there is no PMU 'cpu_core' here; the cores have cpu");
+  CHECK(refusal_of("uncore_imc_0/config=1/", perf) ==
+        "'uncore_imc_0/config=1/': uncore_imc_0 counts for a whole package, not for one program; "
+        "perf stat -a counts it");
+  CHECK(refusal_of("cpu/cycles", perf) == "'cpu/cycles' has no closing slash; write pmu/event/");
+  CHECK(refusal_of("cpu/nosuch/", perf)
+            .starts_with("'cpu/nosuch/': cpu has no event or term 'nosuch'"));
+}
+
+}  // namespace lauka::engine::perf

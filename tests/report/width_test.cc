@@ -34,6 +34,7 @@ TEST_CASE("each byte that is not UTF-8 takes one cell") {
   CHECK(display_width("\xED\xA0\x80") == 3);      // a surrogate
   CHECK(display_width("\xF4\x90\x80\x80") == 4);  // beyond U+10FFFF
   CHECK(display_width("\xE0\x80\xAF") == 3);      // overlong
+  CHECK(display_width("\xE0\x9F\xBF") == 3);      // overlong U+07FF
   CHECK(display_width("\xF0\x80\x80\xAF") == 4);  // overlong
 }
 
@@ -58,6 +59,7 @@ TEST_CASE("a long name loses its middle") {
   CHECK(cut_middle("./build --with=this --size=1", 11) == "./bui…ize=1");
   CHECK(cut_middle("漢字漢字漢字", 7) == "漢…字");
   CHECK(cut_middle("abcdefe\u0301", 5) == "ab…fe\u0301");
+  CHECK(cut_middle("abcde\u0301f", 3) == "a…f");
   CHECK(cut_middle("abcdef", 2) == "a…");
   CHECK(cut_middle("abcdef", 0) == "");
 }

@@ -5,6 +5,7 @@
 #include "stats/noise.h"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <initializer_list>
 #include <span>

@@ -8,9 +8,10 @@ namespace lauka {
 
 /// A thing that is counted in this session, as the engine resolved it.
 struct Event {
-  std::string name;     ///< as shown and exported: what the user typed, or the portable alias
-  std::string meaning;  ///< what is really counted ("perf LLC-load-misses, user space only"); may
-                        ///< equal the name
+  std::string name;      ///< as shown and exported: what the user typed, or the portable alias
+  std::string meaning;   ///< what is really counted ("perf LLC-load-misses, user space only"); may
+                         ///< equal the name
+  bool is_time = false;  ///< counts nanoseconds
 };
 
 /// Events that fit the counters at once, as indices into the session's events. Each run serves one

@@ -59,7 +59,7 @@ std::vector<Metric> metrics_of(const EventSet& events, MetricSelection selection
       selection == MetricSelection::Time && !events_were_asked_for ? Shown::Verbose : Shown::Always;
   for (std::size_t i = 0; i < events.events.size(); ++i) {
     metrics.push_back(Metric{.name = events.events[i].name,
-                             .unit = Unit::Count,
+                             .unit = events.events[i].is_time ? Unit::Seconds : Unit::Count,
                              .better = Better::Less,
                              .shown = shown,
                              .source = CountedEvent{i}});

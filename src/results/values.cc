@@ -12,6 +12,7 @@ MetricReader::MetricReader(const Metric& metric, const EventSet& events) {
     may_be_bound_ = metric.name == kPeakRss;
   } else if (const auto* counted = std::get_if<CountedEvent>(&metric.source)) {
     numerator_ = places_of(counted->event, events);
+    is_time_ = events.events.at(counted->event).is_time;
   } else if (const auto* ratio = std::get_if<EventRatio>(&metric.source)) {
     is_ratio_ = true;
     numerator_ = places_of(ratio->numerator, events);
@@ -20,11 +21,13 @@ MetricReader::MetricReader(const Metric& metric, const EventSet& events) {
 }
 
 std::optional<double> MetricReader::value(const RunRecord& run) const {
+  if (std::holds_alternative<TimedOut>(run.outcome)) return std::nullopt;
   if (usage_ != nullptr) {
     if (bound(run)) return std::nullopt;
     return usage_(run.usage);
   }
   const auto numerator = count(run, numerator_);
+  if (is_time_ && numerator) return *numerator * 1e-9;
   if (!is_ratio_ || !numerator) return numerator;
   const auto denominator = count(run, denominator_);
   if (!denominator || *denominator <= 0) return std::nullopt;
@@ -32,6 +35,7 @@ std::optional<double> MetricReader::value(const RunRecord& run) const {
 }
 
 std::optional<double> MetricReader::bound(const RunRecord& run) const {
+  if (std::holds_alternative<TimedOut>(run.outcome)) return std::nullopt;
   if (!may_be_bound_ || run.usage.peak_rss_is_known()) return std::nullopt;
   return usage_(run.usage);
 }

@@ -16,7 +16,8 @@ class MetricReader {
   MetricReader(const Metric& metric, const EventSet& events);
 
   /// The sample of `run`, in base units; none where this run's pass does not count it, where the
-  /// engine could not, where a ratio's denominator is 0, and where only a bound is known.
+  /// engine could not, where a ratio's denominator is 0, where only a bound is known, and where the
+  /// run was killed at its time limit: what it would have taken is not known.
   std::optional<double> value(const RunRecord& run) const;
 
   /// What the value of `run` does not exceed, where only that is known.
@@ -32,6 +33,7 @@ class MetricReader {
   UsageReader usage_ = nullptr;
   bool may_be_bound_ = false;
   bool is_ratio_ = false;
+  bool is_time_ = false;  ///< counted in nanoseconds
   Places numerator_;
   Places denominator_;
 };

@@ -153,6 +153,7 @@ Result<Source> Prober::probe_counters(const Resolved& resolved, const Rings& rin
   if (source.counters.empty()) return *first_error;
   source.kernel_left_out = rings.kernel && !counted.kernel && !is_clock(resolved);
   source.event = {resolved.name, meaning_of(resolved, source.counters, counted)};
+  source.event.is_time = is_clock(resolved);
   return source;
 }
 

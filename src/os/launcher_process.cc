@@ -14,8 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char**
-    environ;  // NOLINT(readability-redundant-declaration): POSIX wants it declared by the user
+// NOLINTNEXTLINE: POSIX wants this global declared by whoever uses it
+extern char** environ;
 
 namespace lauka::os {
 namespace {
@@ -26,13 +26,13 @@ constexpr off_t kErrorFileLimit = 1 << 20;
 constexpr off_t kErrorFileKept = 1 << 16;
 constexpr int kBusyFileRetries = 20;
 
-// What the signal handler sees: the process group to kill, and where to look whether it should.
-// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): a handler has no other way to
-// reach them
+// What the signal handler sees: the process group to kill, and where to look whether it should. A
+// handler has no other way to reach them.
+// NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables)
 volatile sig_atomic_t running_group = 0;
-SharedState* handler_state =
-    nullptr;               // NOLINT(cppcoreguidelines-avoid-non-const-global-variables): as above
-pid_t handler_parent = 0;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables): as above
+SharedState* handler_state = nullptr;
+pid_t handler_parent = 0;
+// NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
 
 std::int64_t now_ns() {
   timespec t{};
@@ -77,8 +77,9 @@ struct ChildPlan {
 /// memory. It does not return in the child, and is not inlined, so that the child cannot harm the
 /// caller's frame.
 [[gnu::noinline]] pid_t start_child(ChildPlan& plan) {
-  // NOLINTNEXTLINE(clang-analyzer-security.insecureAPI.vfork): fork costs 2.5 times a tiny
-  // program's whole life
+  // fork would cost 2.5 times a tiny program's whole life; what the analyzer forbids after vfork
+  // are the system calls that prepare the process.
+  // NOLINTBEGIN(clang-analyzer-security.insecureAPI.vfork, clang-analyzer-unix.Vfork)
   const pid_t pid = vfork();
   if (pid != 0) return pid;
   setpgid(0, 0);
@@ -93,6 +94,7 @@ struct ChildPlan {
   plan.exec_ns = now_ns();
   execve(plan.program->path, plan.program->argv, environ);
   plan.error_number = errno;
+  // NOLINTEND(clang-analyzer-security.insecureAPI.vfork, clang-analyzer-unix.Vfork)
   _exit(127);
 }
 
@@ -181,7 +183,7 @@ class LauncherProcess {
   void read_counters(const SharedCounters* set, SharedEnded& ended) {
     if (set == nullptr || ended.kind == EndKind::NotStarted) return;
     ended.readings = used_readings_;
-    ended.counter_error = counters_.read(*set, state_.readings + used_readings_);
+    ended.counter_error = counters_.read(*set, state_.readings.data() + used_readings_);
     if (ended.counter_error != 0) return;
     ended.reading_count = set->count;
     used_readings_ += set->count;

@@ -1,11 +1,10 @@
 #pragma once
 
-#include <chrono>
+#include <csignal>
 #include <cstdint>
 #include <string>
 
 #include <poll.h>
-#include <signal.h>
 #include <sys/types.h>
 
 // Where Linux and macOS differ: linux_platform.cc, darwin_platform.cc. Internal to os/.

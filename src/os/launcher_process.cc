@@ -82,6 +82,7 @@ struct ChildPlan {
   const pid_t pid = vfork();
   if (pid != 0) return pid;
   setpgid(0, 0);
+  die_with_parent();  // lauka and this launcher may be killed together: timeout -s KILL does it
   dup2(plan.input, STDIN_FILENO);
   if (plan.output >= 0) dup2(plan.output, STDOUT_FILENO);
   if (plan.error >= 0) dup2(plan.error, STDERR_FILENO);

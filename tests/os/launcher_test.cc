@@ -352,6 +352,25 @@ TEST_CASE("the memory of an earlier command is not in a later one's") {
   CHECK(run_once(*launcher, program({"touch_memory", "20M"})).usage.peak_rss_bytes < 60'000'000);
 }
 
+TEST_CASE("when lauka and its launcher are killed together, the command is killed too") {
+  const TemporaryFile file;
+  const pid_t child = fork();
+  if (child == 0) {
+    setpgid(0, 0);  // the launcher's group as well; the command has one of its own
+    ProgramSpec spec = program({"hang"});
+    spec.output = {Sink::File, file.name()};
+    run_once(spec);
+    _exit(0);
+  }
+  while (ids_in(file.text()).empty()) std::this_thread::sleep_for(5ms);
+  kill(-child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  const pid_t command = ids_in(file.text()).front();
+  for (int i = 0; i < 400 && is_alive(command); ++i) std::this_thread::sleep_for(5ms);
+  CHECK_FALSE(is_alive(command));
+  if (is_alive(command)) kill(command, SIGKILL);
+}
+
 TEST_CASE("a batch is run in order, to its end or to the first failure") {
   const auto launcher = launcher_of_test();
   const auto good = launcher->add_program(program({"tiny"}));

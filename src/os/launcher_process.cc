@@ -126,6 +126,7 @@ class LauncherProcess {
     if (ended.counter_error != 0 || state_.cancel) return true;
     const bool failed = ended.kind != EndKind::Exited || ended.number != 0;
     if (ended.kind == EndKind::NotStarted || ended.kind == EndKind::Stopped) return true;
+    if (ended.kind == EndKind::TimedOut) return true;  // lauka first kills what left the group
     return failed && !state_.go_on_after_failure;
   }
 

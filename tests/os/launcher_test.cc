@@ -371,6 +371,15 @@ TEST_CASE("when lauka and its launcher are killed together, the command is kille
   if (is_alive(command)) kill(command, SIGKILL);
 }
 
+TEST_CASE("after a time-out no other run of the batch begins beside what is left of it") {
+  const auto launcher = launcher_of_test();
+  ProgramSpec spec = program({"hang", "--setsid-child"});
+  spec.timeout = 30ms;
+  const auto id = launcher->add_program(spec);
+  const std::vector<Launch> launches = {{*id}, {*id}};
+  CHECK(launcher->run(launches, true, {})->size() == 1);
+}
+
 TEST_CASE("a batch is run in order, to its end or to the first failure") {
   const auto launcher = launcher_of_test();
   const auto good = launcher->add_program(program({"tiny"}));

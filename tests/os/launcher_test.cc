@@ -10,6 +10,7 @@
 #include <sstream>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -369,6 +370,25 @@ TEST_CASE("when lauka and its launcher are killed together, the command is kille
   for (int i = 0; i < 400 && is_alive(command); ++i) std::this_thread::sleep_for(5ms);
   CHECK_FALSE(is_alive(command));
   if (is_alive(command)) kill(command, SIGKILL);
+}
+
+TEST_CASE("an input that is a named pipe is waited for") {
+  const TemporaryFile file;
+  REQUIRE(unlink(file.name().c_str()) == 0);
+  REQUIRE(mkfifo(file.name().c_str(), 0600) == 0);
+  ProgramSpec spec = program({"/bin/sh", "-c", "read -r line && test \"$line\" = late"});
+  spec.input.path = file.name();
+  const auto launcher = launcher_of_test();
+  int writing = -1;
+  std::thread writer([&] {
+    std::this_thread::sleep_for(350ms);  // longer than the launcher's housekeeping interval
+    writing = open(file.name().c_str(), O_RDWR | O_CLOEXEC);  // needs no reader
+    if (write(writing, "late\n", 5) != 5) close(std::exchange(writing, -1));
+  });
+  const Ended ended = run_once(*launcher, spec);
+  writer.join();
+  close(writing);
+  CHECK(succeeded(ended.outcome));
 }
 
 TEST_CASE("after a time-out no other run of the batch begins beside what is left of it") {

@@ -83,6 +83,7 @@ struct ChildPlan {
   const pid_t pid = vfork();
   if (pid != 0) return pid;
   setpgid(0, 0);
+  die_with_parent();  // lauka and this launcher may be killed together: timeout -s KILL does it
   dup2(plan.input, STDIN_FILENO);
   if (plan.output >= 0) dup2(plan.output, STDOUT_FILENO);
   if (plan.error >= 0) dup2(plan.error, STDERR_FILENO);
@@ -127,6 +128,7 @@ class LauncherProcess {
     if (ended.counter_error != 0 || state_.cancel) return true;
     const bool failed = ended.kind != EndKind::Exited || ended.number != 0;
     if (ended.kind == EndKind::NotStarted || ended.kind == EndKind::Stopped) return true;
+    if (ended.kind == EndKind::TimedOut) return true;  // lauka first kills what left the group
     return failed && !state_.go_on_after_failure;
   }
 
@@ -282,11 +284,25 @@ class LauncherProcess {
     }
   }
 
+  /// A named pipe opens when its other end does; the housekeeping alarm must not end that wait.
+  int open_unless_cancelled(const char* path, int flags) const {
+    int fd = -1;
+    do {
+      fd = open(path, flags, 0666);
+    } while (fd < 0 && errno == EINTR && !state_.cancel);
+    return fd;
+  }
+
+  static void not_opened(LaunchStep step, int error, SharedEnded& ended) {
+    not_started(step, error, ended);
+    if (error == EINTR) ended.kind = EndKind::Cancelled;
+  }
+
   bool open_files(const SharedProgram& program, ChildPlan& plan, SharedEnded& ended) const {
     if (program.input_path != nullptr) {
-      plan.input = open(program.input_path, O_RDONLY | O_CLOEXEC);
+      plan.input = open_unless_cancelled(program.input_path, O_RDONLY | O_CLOEXEC);
       if (plan.input < 0) {
-        not_started(LaunchStep::OpenInput, errno, ended);
+        not_opened(LaunchStep::OpenInput, errno, ended);
         return false;
       }
     }
@@ -302,10 +318,11 @@ class LauncherProcess {
       case Sink::Inherit:
         break;
       case Sink::File:
-        plan.output = open(program.output_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+        plan.output =
+            open_unless_cancelled(program.output_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC);
         plan.error = plan.output;
         if (plan.output < 0) {
-          not_started(LaunchStep::OpenOutput, errno, ended);
+          not_opened(LaunchStep::OpenOutput, errno, ended);
           return false;
         }
         break;

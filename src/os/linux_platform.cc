@@ -1,6 +1,8 @@
 #include "os/platform.h"
 
 #include <array>
+#include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
@@ -91,6 +93,10 @@ void drop_front(int fd, off_t size, off_t keep) {
 void become_reaper(int signal_number) {
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   prctl(PR_SET_PDEATHSIG, signal_number);
+}
+
+void die_with_parent() {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
 }
 
 std::uint64_t rss_bytes(long ru_maxrss) {

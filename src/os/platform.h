@@ -22,6 +22,10 @@ void drop_front(int fd, off_t size, off_t keep);
 /// its parent dies.
 void become_reaper(int signal_number);
 
+/// The calling process is killed when the one that started it dies. A single system call, for a
+/// vfork child.
+void die_with_parent();
+
 /// `ru_maxrss` in bytes.
 std::uint64_t rss_bytes(long ru_maxrss);
 

@@ -28,6 +28,7 @@ void watch_for_interrupts() {
     sigemptyset(&action.sa_mask);
     sigaction(signal_number, &action, nullptr);
   }
+  std::signal(SIGPIPE, SIG_IGN);  // the commands get lauka's own disposition from the launcher
 }
 
 int interrupt() {

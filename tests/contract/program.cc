@@ -9,6 +9,7 @@
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
+#include <utility>
 
 #include <fcntl.h>
 #include <poll.h>
@@ -89,6 +90,7 @@ Said lauka(const Start& start) {
   std::array err = {-1, -1};
   if (pipe(out.data()) != 0 || pipe(err.data()) != 0) throw std::runtime_error("no pipes");
   for (const int fd : {out[0], out[1], err[0], err[1]}) fcntl(fd, F_SETFD, FD_CLOEXEC);
+  if (start.deaf_output) close(std::exchange(out[0], open("/dev/null", O_RDONLY | O_CLOEXEC)));
   const pid_t pid = fork();
   if (pid == 0) {
     setpgid(0, 0);

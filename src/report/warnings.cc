@@ -70,7 +70,8 @@ struct Teller {
     return {"drift",
             fmt::format("wall time {} by {:.1f}% from the first third of the runs to the last",
                         seen.change > 0.0 ? "rose" : "fell", std::abs(seen.change) * 100.0),
-            "the machine may be warming up, throttling or getting busier: wait, or raise --warmup" +
+            (seen.change > 0.0 ? "let the machine cool down or finish its other work"
+                               : "raise --warmup, or let the machine finish its other work") +
                 but_deltas()};
   }
 

@@ -1,6 +1,9 @@
 #include "results/warnings.h"
 
+#include "stats/quantiles.h"
+
 #include <algorithm>
+#include <cmath>
 #include <string_view>
 
 namespace lauka {
@@ -10,8 +13,9 @@ namespace {
 constexpr double kStepsThatAreEnough = 100.0;
 constexpr double kTicksThatAreEnough = 10.0;
 /// One disturbed run is in the table's column of outliers. Of ten runs it is 10%, and the rule of
-/// 5% alone warned of 4% of quiet benchmarks of ten runs.
+/// 5% alone warned of 4% of quiet benchmarks of ten runs; of fewer, quartiles say too little.
 constexpr std::size_t kFewestOutliers = 2;
+constexpr std::size_t kFewestForOutliers = 10;
 /// The longest that is common (250 Hz); where the tick is not known, better one warning too many.
 constexpr std::chrono::nanoseconds kAssumedTick = std::chrono::milliseconds(4);
 
@@ -104,6 +108,33 @@ std::optional<UncertainSplit> uncertain_split(const Results& results, std::size_
   return UncertainSplit{*median, tick};
 }
 
+/// Whether the median moved by more than half of the range in which half of the runs lie: on a busy
+/// machine thousands of runs show a drift of a few percent, which is the least of their troubles.
+bool is_most_of_the_spread(const stats::Drift& drift, std::span<const double> series) {
+  const std::vector<double> ascending = stats::sorted(series);
+  const double spread = stats::quantile(ascending, 0.75) - stats::quantile(ascending, 0.25);
+  return std::abs(drift.change) * stats::median(ascending) > spread / 2.0;
+}
+
+/// The one finding that says most.
+std::optional<Finding> what_is_unsteady(std::span<const double> series) {
+  std::optional<ManyOutliers> outliers;
+  if (series.size() >= kFewestForOutliers) {
+    const auto severe = stats::severe_outliers(series);
+    if (severe.many && severe.count >= kFewestOutliers) {
+      outliers = ManyOutliers{severe, series.size()};
+    }
+  }
+  const auto drift = stats::drift(series);
+  if (drift && drift->drifting && (!outliers || is_most_of_the_spread(*drift, series))) {
+    return *drift;
+  }
+  if (const auto modes = stats::two_modes(series); modes && modes->two) return *modes;
+  if (outliers) return *outliers;
+  if (const auto noise = stats::slow_noise(series); noise && noise->slow) return *noise;
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::vector<Warning> warnings_of_series(std::size_t command, std::span<const double> series,
@@ -113,25 +144,7 @@ std::vector<Warning> warnings_of_series(std::size_t command, std::span<const dou
     warnings.push_back({SlowFirstRun{*first, plan.warmup}, command});
     series = series.subspan(1);
   }
-  if (series.empty()) return warnings;
-  const auto drift = stats::drift(series);
-  const auto modes = stats::two_modes(series);
-  const bool drifts = drift && drift->drifting;
-  const bool has_modes = modes && modes->two && !drifts;
-  if (drifts) warnings.push_back({*drift, command});
-  if (has_modes) {
-    warnings.push_back({*modes, command});
-    return warnings;
-  }
-  if (const auto outliers = stats::severe_outliers(series);
-      outliers.many && outliers.count >= kFewestOutliers) {
-    warnings.push_back({ManyOutliers{outliers, series.size()}, command});
-    return warnings;
-  }
-  if (drifts) return warnings;
-  if (const auto noise = stats::slow_noise(series); noise && noise->slow) {
-    warnings.push_back({*noise, command});
-  }
+  if (const auto unsteady = what_is_unsteady(series)) warnings.push_back({*unsteady, command});
   return warnings;
 }
 

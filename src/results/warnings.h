@@ -10,10 +10,10 @@
 
 namespace lauka {
 
-/// What is unsteady in the wall times of `command`, `series` in the order run. Where one cause
-/// shows as several findings, the one that says most: the others are looked for without a slow
-/// first run; drift takes two modes and slow noise with it, two modes outliers and slow noise,
-/// outliers slow noise.
+/// What is unsteady in the wall times of `command`, `series` in the order run: at most a slow first
+/// run and one finding about the rest, as one cause shows as several. Drift says more than two
+/// modes, these more than outliers, these more than slow noise; but outliers more than a drift that
+/// is small against the spread.
 std::vector<Warning> warnings_of_series(std::size_t command, std::span<const double> series,
                                         const Plan& plan);
 

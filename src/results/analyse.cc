@@ -1,9 +1,11 @@
 #include "results/analyse.h"
 
 #include "results/values.h"
+#include "results/warnings.h"
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <span>
 #include <utility>
 #include <variant>
@@ -146,12 +148,19 @@ void decide_gates(const Metric& metric, std::size_t candidate, const Comparison&
   }
 }
 
+void append(std::vector<Warning>& all, std::vector<Warning> more) {
+  all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+}
+
 void analyse_metric(std::size_t metric, const Plan& plan, const std::vector<const RunRecord*>& runs,
                     Results& results) {
   const std::vector<Series> series = series_of(plan.metrics[metric], plan, runs);
   for (std::size_t c = 0; c < series.size(); ++c) {
     CommandResult& command = results.commands[c];
     MetricResult row = result_of(metric, series[c], command.runs);
+    if (plan.metrics[metric].name == "wall_time") {
+      append(results.warnings, warnings_of_series(c, series[c].values, plan));
+    }
     if (c > 0) {
       const Comparison comparison = compare(series.front(), series[c], results.paired);
       if (!comparison.is_empty()) {
@@ -202,17 +211,19 @@ std::vector<RunRow> rows_of(const Plan& plan, const std::vector<const RunRecord*
   return rows;
 }
 
-void add_notes(const Plan& plan, Results& results) {
-  const bool has_deltas = !results.rankings.empty();
-  if (!has_deltas || results.paired) return;
-  std::string note = "the order was sequential, so deltas carry the machine's drift";
-  if (!plan.gates.empty()) note += " and gates fail by chance more often than the confidence says";
-  results.notes.push_back(note + "; --order random compares within rounds");
+/// The last step: whether the clocks and the number of runs suffice is seen in the rows.
+void finish_warnings(const Plan& plan, const Session& session, const Timers& timers,
+                     Results& results) {
+  append(results.warnings,
+         warnings_of_results(results, plan, timers, session.cut_short.has_value()));
+  std::stable_sort(
+      results.warnings.begin(), results.warnings.end(),
+      [](const Warning& a, const Warning& b) { return a.finding.index() < b.finding.index(); });
 }
 
 }  // namespace
 
-Results analyse(const Plan& plan, const Session& session, Detail detail) {
+Results analyse(const Plan& plan, const Session& session, Detail detail, const Timers& timers) {
   const std::vector<const RunRecord*> runs = counted_runs(plan, session);
   Results results;
   results.metrics = plan.metrics;
@@ -233,7 +244,7 @@ Results analyse(const Plan& plan, const Session& session, Detail detail) {
   for (std::size_t m = 0; m < plan.metrics.size(); ++m) analyse_metric(m, plan, runs, results);
   rank(results);
   if (detail == Detail::Runs) results.runs = rows_of(plan, runs);
-  add_notes(plan, results);
+  finish_warnings(plan, session, timers, results);
   return results;
 }
 

@@ -12,7 +12,7 @@ enum class Detail : unsigned char { Summaries, Runs };
 
 /// What a session, whole or cut short, says about its plan's commands. Commands without a counted
 /// run have 0 runs and rows without values. A row of a run under --ignore-failure counts as any
-/// other.
-Results analyse(const Plan& plan, const Session& session, Detail detail);
+/// other. `timers` are those of the machine that ran it: they decide some of the warnings.
+Results analyse(const Plan& plan, const Session& session, Detail detail, const Timers& timers = {});
 
 }  // namespace lauka

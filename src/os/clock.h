@@ -10,7 +10,9 @@ class Clock {
  public:
   Clock() = default;
   Clock(const Clock&) = delete;
+  Clock(Clock&&) = delete;
   Clock& operator=(const Clock&) = delete;
+  Clock& operator=(Clock&&) = delete;
   virtual ~Clock() = default;
 
   /// Since an arbitrary start.

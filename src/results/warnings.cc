@@ -139,12 +139,17 @@ std::optional<Finding> what_is_unsteady(std::span<const double> series) {
 
 std::vector<Warning> warnings_of_series(std::size_t command, std::span<const double> series,
                                         const Plan& plan) {
+  const auto first = stats::first_run(series);
+  const bool slow_first = first && first->slow;
+  const auto unsteady = what_is_unsteady(slow_first ? series.subspan(1) : series);
+  // After a warm-up, and among many outliers, a slow first run is most likely one of them.
+  const bool is_one_of_many =
+      plan.warmup > 0 && unsteady && std::holds_alternative<ManyOutliers>(*unsteady);
   std::vector<Warning> warnings;
-  if (const auto first = stats::first_run(series); first && first->slow) {
+  if (slow_first && !is_one_of_many) {
     warnings.push_back({SlowFirstRun{*first, plan.warmup}, command});
-    series = series.subspan(1);
   }
-  if (const auto unsteady = what_is_unsteady(series)) warnings.push_back({*unsteady, command});
+  if (unsteady) warnings.push_back({*unsteady, command});
   return warnings;
 }
 

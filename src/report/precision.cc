@@ -1,7 +1,5 @@
 #include "report/precision.h"
 
-#include "report/format.h"
-
 #include <algorithm>
 #include <cmath>
 #include <string_view>
@@ -39,7 +37,8 @@ std::string precision_line(const Results& results) {
   const Precision& precision = *results.precision;
   const std::string reached =
       precision.half_width ? percent_of(*precision.half_width) : "no interval";
-  const std::string wanted = full_precision(100 * precision.wanted) + "%";
+  // As typed: 100 * (0.0001 / 100) is not 0.0001.
+  const std::string wanted = fmt::format("{:.6g}%", 100 * precision.wanted);
   const std::string runs = fmt::format("{} run{}", precision.runs, precision.runs == 1 ? "" : "s");
   if (precision.end == PrecisionEnd::Reached)
     return fmt::format("precision: {} after {} (asked for: {})\n", reached, runs, wanted);

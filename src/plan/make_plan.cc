@@ -116,7 +116,7 @@ Result<void> check_gates(const Plan& plan) {
     }
   }
   if (!plan.gates.empty() && plan.commands.size() < 2) {
-    return Error{fmt::format("a gate (--fail-if) has nothing to compare {} with",
+    return Error{fmt::format("a gate (--fail-if-slower, --fail-if) has nothing to compare {} with",
                              cited(plan.commands.front().text)),
                  "add another command, or --reference COMMAND"};
   }

@@ -58,11 +58,14 @@ Result<void> show(const Options& options, const Plan& plan, const Session& sessi
   return shown;
 }
 
-ExitStatus status_of(const std::vector<gate::Verdict>& verdicts) {
-  const bool failed = std::any_of(
-      verdicts.begin(), verdicts.end(),
-      [](const gate::Verdict& verdict) { return verdict.answer == gate::Answer::Fail; });
-  return failed ? ExitStatus::GateFailed : ExitStatus::Done;
+ExitStatus status_of(const std::vector<gate::Verdict>& verdicts, bool fail_if_inconclusive) {
+  const auto any = [&](gate::Answer answer) {
+    return std::any_of(verdicts.begin(), verdicts.end(),
+                       [&](const gate::Verdict& verdict) { return verdict.answer == answer; });
+  };
+  if (any(gate::Answer::Fail)) return ExitStatus::GateFailed;
+  if (fail_if_inconclusive && any(gate::Answer::Inconclusive)) return ExitStatus::GateInconclusive;
+  return ExitStatus::Done;
 }
 
 }  // namespace
@@ -92,12 +95,13 @@ Result<std::vector<Export>> open_exports(const Options& options) {
   return exports;
 }
 
-int deliver(const Options& options, const Plan& plan, const Session& session,
+int deliver(const Options& options, const Plan& plan, const Carried& carried,
             std::vector<Export> exports) {
-  const Results results =
-      analyse(plan, session, options.export_runs ? Detail::Runs : Detail::Summaries,
-              {os::MonotonicClock().resolution(), os::scheduler_tick()});
-  int status = static_cast<int>(status_of(results.verdicts));
+  const Session& session = carried.session;
+  const Results results = analyse(plan, session, carried.findings,
+                                  options.export_runs ? Detail::Runs : Detail::Summaries,
+                                  {os::MonotonicClock().resolution(), os::scheduler_tick()});
+  int status = static_cast<int>(status_of(results.verdicts, options.fail_if_inconclusive));
   if (const auto shown = show(options, plan, session, results); !shown) {
     status = refuse(shown.error(), ExitStatus::Failed);
   }

@@ -6,6 +6,7 @@
 #include "os/files.h"
 #include "plan/plan.h"
 #include "results/results.h"
+#include "run/runner.h"
 
 #include <string>
 #include <vector>
@@ -30,7 +31,7 @@ Result<void> check_files(const Options& options);
 Result<std::vector<Export>> open_exports(const Options& options);
 
 /// Shows and exports all there is, also of a session that was cut short, and gives the exit status.
-int deliver(const Options& options, const Plan& plan, const Session& session,
+int deliver(const Options& options, const Plan& plan, const Carried& carried,
             std::vector<Export> exports);
 
 }  // namespace lauka

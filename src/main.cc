@@ -87,9 +87,9 @@ int run(int argc, const char* const* argv) {
 
   os::watch_for_interrupts();
   const auto observer = observer_for(*options);
-  const auto session = carry_out(*plan, {**launcher, engine, clock, *observer, os::interrupt});
-  if (!session) return refuse(session.error(), ExitStatus::Failed);
-  return deliver(*options, *plan, *session, *std::move(exports));
+  const auto carried = carry_out(*plan, {**launcher, engine, clock, *observer, os::interrupt});
+  if (!carried) return refuse(carried.error(), ExitStatus::Failed);
+  return deliver(*options, *plan, *carried, *std::move(exports));
 }
 
 }  // namespace

@@ -35,7 +35,8 @@ constexpr std::string_view kFoot =
     "\n"
     "Exit status: 0 done, gates passed or inconclusive; 1 a command failed, or it\n"
     "could not be measured; 2 the command line cannot be understood, nothing was\n"
-    "run; 3 a gate failed; 128+N ended by signal N.\n";
+    "run; 3 a gate failed; 4 a gate was inconclusive, under --fail-if-inconclusive;\n"
+    "128+N ended by signal N.\n";
 
 /// "  -r, --runs N", "      --seed N", "  -S".
 std::string usage_with_letter(const OptionInfo& option) {

@@ -13,6 +13,9 @@ namespace lauka::cli {
 
 namespace {
 
+/// Of a gate, in percent: at -100 the candidate would have to take no time at all.
+constexpr Range kLimits{{-100.0, false}, {1e6, true}};
+
 constexpr auto kAnyWholeNumber = std::numeric_limits<std::uint64_t>::max();
 
 Result<void> add_events(Draft& draft, const Given& given) {
@@ -45,13 +48,31 @@ Result<void> set_ignore_failure(Draft& draft, const Given& given) {
 Result<void> set_fail_if_slower(Draft& draft, const Given& given) {
   double limit_percent = 0.0;
   if (!given.value.empty()) {
-    const auto percent = percentage(given, {-100.0, false}, {1e6, true});
+    const auto percent = percentage(given, kLimits.low, kLimits.high);
     if (!percent) {
       return percent.error();
     }
     limit_percent = *percent;
   }
-  draft.options.gates = {Condition{.metric = "wall_time", .limit_percent = limit_percent}};
+  draft.slower_percent = limit_percent;
+  return {};
+}
+
+Result<void> add_fail_if(Draft& draft, const Given& given) {
+  auto gate = condition(given, kLimits);
+  if (!gate) {
+    return gate.error();
+  }
+  draft.options.gates.push_back(*std::move(gate));
+  return {};
+}
+
+Result<void> set_precision(Draft& draft, const Given& given) {
+  const auto percent = percentage(given, {0.0, false}, {1000.0, true});
+  if (!percent) {
+    return percent.error();
+  }
+  draft.options.precision = *percent / 100.0;
   return {};
 }
 
@@ -95,6 +116,10 @@ constexpr auto kOptions = std::to_array<OptionInfo>({
      [](Draft& d, const Given& g) {
        return keep(whole_number(g, 0, kAnyWholeNumber), d.options.seed);
      }},
+    {"precision", '\0', Takes::Value, Group::Runs, "PCT",
+     "stop as soon as the interval of every delta of wall time (of one command: of its mean) is no "
+     "wider than +-PCT percent, within --max-runs and --duration",
+     set_precision},
     {"timeout", '\0', Takes::Value, Group::Runs, "TIME",
      "kill a run that takes longer, with all it started; it has failed",
      [](Draft& d, const Given& g) { return keep(duration(g), d.options.timeout); }},
@@ -182,6 +207,16 @@ constexpr auto kOptions = std::to_array<OptionInfo>({
      "exit with 3 when a command is, with confidence, more than PCT percent slower than the "
      "reference (default 0; 1 or more is wise)",
      set_fail_if_slower},
+    {"fail-if", '\0', Takes::Value, Group::Gate, "'METRIC > PCT'",
+     "the same for any metric that is measured (instructions > 0.5); may be repeated. Without -r, "
+     "runs go on past --duration until each gate is decided or four times the budget is used",
+     add_fail_if},
+    {"fail-if-inconclusive", '\0', Takes::Nothing, Group::Gate, "",
+     "exit with 4 when a gate could not be decided and none failed",
+     [](Draft& d, const Given&) {
+       d.options.fail_if_inconclusive = true;
+       return Done{};
+     }},
     {"confidence", '\0', Takes::Value, Group::Gate, "PCT",
      "of every interval and gate (default 95)", set_confidence},
 

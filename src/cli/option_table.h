@@ -26,6 +26,7 @@ struct Draft {
   std::optional<std::string> reference;
   std::optional<std::string> reference_name;
   std::optional<std::uint64_t> min_runs;
+  std::optional<double> slower_percent;  ///< of --fail-if-slower; the last one counts
 };
 
 struct OptionInfo;

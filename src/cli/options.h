@@ -79,7 +79,9 @@ struct Options {
   bool single_pass = false;
 
   std::vector<Condition> gates;
-  double confidence = 0.95;  ///< a fraction, 0.5 or more and below 1
+  bool fail_if_inconclusive = false;
+  double confidence = 0.95;         ///< a fraction, 0.5 or more and below 1
+  std::optional<double> precision;  ///< a fraction above 0; not with `runs`
 
   std::optional<std::string> export_csv;   ///< "-" is standard output
   std::optional<std::string> export_runs;  ///< "-" is standard output

@@ -246,6 +246,9 @@ Result<void> settle_numbers_of_runs(Draft& draft) {
         fmt::format("--runs and --{}-runs contradict each other", draft.min_runs ? "min" : "max"),
         "leave one of them out"};
   }
+  if (options.runs && options.precision) {
+    return Error{"--runs and --precision contradict each other", "leave one of them out"};
+  }
   if (draft.min_runs && options.max_runs && *draft.min_runs > *options.max_runs) {
     return Error{
         fmt::format("--min-runs {} is more than --max-runs {}", *draft.min_runs, *options.max_runs),
@@ -254,6 +257,30 @@ Result<void> settle_numbers_of_runs(Draft& draft) {
   options.min_runs = draft.min_runs.value_or(options.min_runs);
   if (options.max_runs) {
     options.min_runs = std::min(options.min_runs, *options.max_runs);
+  }
+  return {};
+}
+
+/// A gate that is given twice is one: each more makes the others stricter.
+Result<void> settle_gates(Draft& draft) {
+  Options& options = draft.options;
+  if (draft.slower_percent) {
+    options.gates.insert(options.gates.begin(),
+                         Condition{.metric = "wall_time", .limit_percent = *draft.slower_percent});
+  }
+  std::vector<Condition> gates;
+  for (Condition& gate : options.gates) {
+    const bool is_known = std::any_of(gates.begin(), gates.end(), [&](const Condition& known) {
+      return known.metric == gate.metric && known.limit_percent == gate.limit_percent;
+    });
+    if (!is_known) {
+      gates.push_back(std::move(gate));
+    }
+  }
+  options.gates = std::move(gates);
+  if (options.fail_if_inconclusive && options.gates.empty()) {
+    return Error{"--fail-if-inconclusive without a gate",
+                 "add --fail-if-slower=PCT or --fail-if 'METRIC > PCT'"};
   }
   return {};
 }
@@ -310,7 +337,7 @@ Result<Options> settle(Draft draft) {
     }
     return std::move(options);
   }
-  for (const auto settle_part : {settle_numbers_of_runs, settle_commands}) {
+  for (const auto settle_part : {settle_numbers_of_runs, settle_gates, settle_commands}) {
     const Result<void> settled = settle_part(draft);
     if (!settled) {
       return settled.error();

@@ -24,6 +24,15 @@ std::vector<std::string_view> parts_of(std::string_view list, char separator) {
   }
 }
 
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view blanks = " \t";
+  const std::size_t first = text.find_first_not_of(blanks);
+  if (first == std::string_view::npos) {
+    return {};
+  }
+  return text.substr(first, text.find_last_not_of(blanks) + 1 - first);
+}
+
 /// "a, b or c".
 std::string alternatives(const std::vector<std::string_view>& parts) {
   std::string result;
@@ -69,6 +78,24 @@ Result<double> percentage(const Given& given, Limit low, Limit high) {
     return refused(given, percent.error());
   }
   return *percent;
+}
+
+Result<Condition> condition(const Given& given, Range range) {
+  const std::string_view value = given.value;
+  const std::size_t sign = value.rfind('>');
+  const std::string_view metric = trimmed(value.substr(0, sign));
+  if (sign == std::string_view::npos || metric.empty()) {
+    return refused(given, {"is not METRIC > PCT", "write, for example, 'cpu_time > 2'"});
+  }
+  const std::string number(trimmed(value.substr(sign + 1)));
+  if (number.empty()) {
+    return refused(given, {"has no number after >", "write, for example, 'cpu_time > 2'"});
+  }
+  const auto percent = percentage(Given{given.option, number}, range.low, range.high);
+  if (!percent) {
+    return percent.error();
+  }
+  return Condition{.metric = std::string(metric), .limit_percent = *percent};
 }
 
 Result<std::string> text(const Given& given) {

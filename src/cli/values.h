@@ -27,6 +27,16 @@ Result<std::chrono::nanoseconds> duration(const Given& given);
 /// The value as a percentage; a % may follow the number.
 Result<double> percentage(const Given& given, Limit low, Limit high);
 
+/// The numbers that are allowed.
+struct Range {
+  Limit low;
+  Limit high;
+};
+
+/// The value as a gate, METRIC > PCT, with PCT in `range`. Blanks around either are optional, and a
+/// % may follow the number. The last > counts: an event's own name may hold one.
+Result<Condition> condition(const Given& given, Range range);
+
 /// The value as it is, if it is not empty.
 Result<std::string> text(const Given& given);
 

@@ -116,7 +116,7 @@ Result<void> check_gates(const Plan& plan) {
     }
   }
   if (!plan.gates.empty() && plan.commands.size() < 2) {
-    return Error{fmt::format("a gate (--fail-if-slower) has nothing to compare {} with",
+    return Error{fmt::format("a gate (--fail-if-slower, --fail-if) has nothing to compare {} with",
                              cited(plan.commands.front().text)),
                  "add another command, or --reference COMMAND"};
   }
@@ -154,7 +154,8 @@ Result<Plan> make_plan(const Options& options, const SelectEvents& select_events
             .input = options.input,
             .output = options.output,
             .gates = options.gates,
-            .confidence = options.confidence};
+            .confidence = options.confidence,
+            .precision = options.precision};
   plan.metrics = metrics_of(plan.events, selection_of(options), !options.events.empty());
   plan.stop = stop_rule_of(options, plan.events.passes.size());
   const Result<void> gates = check_gates(plan);

@@ -40,6 +40,7 @@ struct Plan {
   OutputChoice output{};
   std::vector<Condition> gates{};
   double confidence = 0.95;
+  std::optional<double> precision{};  ///< half width to reach, a fraction
 };
 
 /// Divides the wanted events into passes, or says why it cannot (the engine's part of a plan).

@@ -1,6 +1,7 @@
 #include "report/screen.h"
 
 #include "report/gates.h"
+#include "report/precision.h"
 #include "report/table.h"
 
 #include <algorithm>
@@ -12,9 +13,10 @@ std::string screen(const Results& results, const Style& style, bool quiet) {
                                    [](const CommandResult& command) { return command.runs > 0; });
   if (!counted) return "";
   std::string text = quiet ? "" : table(results, style);
-  const std::string gates = gate_lines(results, style.color);
-  if (!text.empty() && !gates.empty()) text += "\n";
-  return text + gates;
+  const std::string below =
+      (quiet ? "" : precision_line(results)) + gate_lines(results, style.color);
+  if (!text.empty() && !below.empty()) text += "\n";
+  return text + below;
 }
 
 std::string note_lines(const std::vector<std::string>& notes) {

@@ -1,6 +1,7 @@
 #include "results/analyse.h"
 
-#include "results/values.h"
+#include "core/metric_reader.h"
+#include "core/series.h"
 #include "results/warnings.h"
 
 #include <algorithm>
@@ -13,14 +14,6 @@
 namespace lauka {
 
 namespace {
-
-/// One metric of one command, in the order run. A session may hold 10,000 runs and memory is to
-/// stay small: only the series of one metric are there at a time.
-struct Series {
-  std::vector<double> values;
-  std::vector<std::uint32_t> rounds;      ///< of the values; ascending
-  std::optional<double> largest_bound{};  ///< some runs' values are known as bounds only
-};
 
 /// How a run that was ended from outside is told to programs: as a shell does.
 int status_of(const Outcome& outcome) {
@@ -54,59 +47,9 @@ std::vector<const RunRecord*> counted_runs(const Plan& plan, const Session& sess
   return runs;
 }
 
-std::vector<Series> series_of(const Metric& metric, const Plan& plan,
-                              const std::vector<const RunRecord*>& runs) {
-  const MetricReader reader(metric, plan.events);
-  std::vector<Series> all(plan.commands.size());
-  for (const RunRecord* run : runs) {
-    Series& series = all[run->step.command];
-    if (const auto value = reader.value(*run)) {
-      series.values.push_back(*value);
-      series.rounds.push_back(run->step.round);
-    } else if (const auto bound = reader.bound(*run)) {
-      series.largest_bound = std::max(series.largest_bound.value_or(0.0), *bound);
-    }
-  }
-  return all;
-}
-
-/// The samples of two commands as the deltas and gates compare them.
-struct Comparison {
-  std::vector<double> reference;
-  std::vector<double> candidate;
-  bool paired = true;
-
-  gate::Evidence evidence() const { return {reference, candidate, paired}; }
-  bool is_empty() const { return reference.empty() || candidate.empty(); }
-
-  stats::Delta delta(double confidence) const {
-    return paired ? stats::paired_delta(reference, candidate, confidence)
-                  : stats::unpaired_delta(reference, candidate, confidence);
-  }
-};
-
-/// Rounds in which both have a value; a bound compares with nothing.
-Comparison compare(const Series& reference, const Series& candidate, bool paired) {
-  Comparison result{{}, {}, paired};
-  if (reference.largest_bound || candidate.largest_bound) return result;
-  if (!paired) {
-    result.reference = reference.values;
-    result.candidate = candidate.values;
-    return result;
-  }
-  std::size_t r = 0;
-  std::size_t c = 0;
-  while (r < reference.rounds.size() && c < candidate.rounds.size()) {
-    if (reference.rounds[r] < candidate.rounds[c]) {
-      ++r;
-    } else if (candidate.rounds[c] < reference.rounds[r]) {
-      ++c;
-    } else {
-      result.reference.push_back(reference.values[r++]);
-      result.candidate.push_back(candidate.values[c++]);
-    }
-  }
-  return result;
+stats::Delta delta_of(const Comparison& samples, double confidence) {
+  return samples.paired ? stats::paired_delta(samples.reference, samples.candidate, confidence)
+                        : stats::unpaired_delta(samples.reference, samples.candidate, confidence);
 }
 
 MetricResult result_of(std::size_t metric, const Series& series, std::size_t runs) {
@@ -123,50 +66,33 @@ MetricResult result_of(std::size_t metric, const Series& series, std::size_t run
   return result;
 }
 
-/// Every gate and candidate, undecided: what has nothing to be decided on stays so.
-std::vector<gate::Verdict> open_verdicts(const Plan& plan) {
-  std::vector<gate::Verdict> verdicts;
-  for (const Condition& condition : plan.gates) {
-    for (std::size_t c = 1; c < plan.commands.size(); ++c) {
-      gate::Verdict verdict;
-      verdict.condition = condition;
-      verdict.candidate = c;
-      verdicts.push_back(verdict);
-    }
-  }
-  return verdicts;
-}
-
-/// Decides the gates on `metric` about `candidate`. The rate of false alarms is divided among all
-/// verdicts of the job.
-void decide_gates(const Metric& metric, std::size_t candidate, const Comparison& comparison,
-                  Results& results) {
-  for (gate::Verdict& verdict : results.verdicts) {
-    if (verdict.candidate != candidate || verdict.condition.metric != metric.name) continue;
-    verdict = gate::decide(verdict.condition, candidate, comparison.evidence(), results.confidence,
-                           results.verdicts.size());
-  }
+/// Confidence of the deltas of a metric: a gate may have ended the runs at a moment that its own
+/// metric's samples chose, and the plain interval would cover the truth too rarely there.
+double confidence_of(const Metric& metric, const Plan& plan, const gate::Findings& findings) {
+  const bool is_gated = std::any_of(plan.gates.begin(), plan.gates.end(),
+                                    [&](const Condition& c) { return c.metric == metric.name; });
+  return is_gated ? findings.interval_confidence : plan.confidence;
 }
 
 void append(std::vector<Warning>& all, std::vector<Warning> more) {
   all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }
 
-void analyse_metric(std::size_t metric, const Plan& plan, const std::vector<const RunRecord*>& runs,
-                    Results& results) {
-  const std::vector<Series> series = series_of(plan.metrics[metric], plan, runs);
-  for (std::size_t c = 0; c < series.size(); ++c) {
+/// A session may hold 10,000 runs and memory is to stay small: only the series of one metric are
+/// there at a time.
+void analyse_metric(std::size_t metric, double confidence, const Plan& plan,
+                    const std::vector<const RunRecord*>& runs, Results& results) {
+  MetricSeries series(plan.metrics[metric], plan.events, plan.commands.size());
+  for (const RunRecord* run : runs) series.take(*run);
+  for (std::size_t c = 0; c < plan.commands.size(); ++c) {
     CommandResult& command = results.commands[c];
-    MetricResult row = result_of(metric, series[c], command.runs);
+    MetricResult row = result_of(metric, series.of(c), command.runs);
     if (plan.metrics[metric].name == "wall_time") {
-      append(results.warnings, warnings_of_series(c, series[c].values, plan));
+      append(results.warnings, warnings_of_series(c, series.of(c).values, plan));
     }
     if (c > 0) {
-      const Comparison comparison = compare(series.front(), series[c], results.paired);
-      if (!comparison.is_empty()) {
-        row.delta = comparison.delta(results.confidence);
-        decide_gates(plan.metrics[metric], c, comparison, results);
-      }
+      const Comparison samples = compare(series.of(0), series.of(c), results.paired);
+      if (!samples.is_empty()) row.delta = delta_of(samples, confidence);
     }
     command.rows.push_back(row);
   }
@@ -223,13 +149,15 @@ void finish_warnings(const Plan& plan, const Session& session, const Timers& tim
 
 }  // namespace
 
-Results analyse(const Plan& plan, const Session& session, Detail detail, const Timers& timers) {
+Results analyse(const Plan& plan, const Session& session, const gate::Findings& findings,
+                Detail detail, const Timers& timers) {
   const std::vector<const RunRecord*> runs = counted_runs(plan, session);
   Results results;
   results.metrics = plan.metrics;
   results.confidence = plan.confidence;
   results.paired = plan.order != Order::Sequential;
-  results.verdicts = open_verdicts(plan);
+  results.verdicts = findings.verdicts;
+  results.precision = findings.precision;
   for (const Command& command : plan.commands) {
     CommandResult result;
     result.name = command.name;
@@ -241,7 +169,8 @@ Results analyse(const Plan& plan, const Session& session, Detail detail, const T
     ++command.runs;
     if (!succeeded(run->outcome)) ++command.failed_runs;
   }
-  for (std::size_t m = 0; m < plan.metrics.size(); ++m) analyse_metric(m, plan, runs, results);
+  for (std::size_t m = 0; m < plan.metrics.size(); ++m)
+    analyse_metric(m, confidence_of(plan.metrics[m], plan, findings), plan, runs, results);
   rank(results);
   if (detail == Detail::Runs) results.runs = rows_of(plan, runs);
   finish_warnings(plan, session, timers, results);

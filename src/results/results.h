@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/metric.h"
+#include "core/precision.h"
 #include "core/record.h"
 #include "gate/verdict.h"
 #include "results/warning.h"
@@ -58,7 +59,8 @@ struct Results {
   std::vector<CommandResult> commands;  ///< the reference first
   std::vector<Ranking> rankings;        ///< one per candidate that can be compared
   std::vector<gate::Verdict> verdicts;
-  std::vector<RunRow> runs;  ///< with Detail::Runs only
+  std::optional<Precision> precision{};  ///< where --precision was asked for
+  std::vector<RunRow> runs;              ///< with Detail::Runs only
   double confidence = 0.95;
   bool paired = true;             ///< deltas were taken within rounds
   std::vector<Warning> warnings;  ///< in the order of Finding's kinds, then of the commands

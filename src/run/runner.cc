@@ -1,8 +1,12 @@
 #include "run/runner.h"
 
+#include "gate/schedule.h"
+#include "run/gates.h"
+#include "run/precision.h"
 #include "run/stopping.h"
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <utility>
 #include <variant>
@@ -23,13 +27,15 @@ constexpr double kLongestTold = 1e9;  // seconds; more would overflow nanosecond
 struct Group {
   std::uint32_t first = 0;
   std::uint32_t count = 0;
+  Spent spent{};
+  std::uint64_t first_look = 0;  // rounds when counting would stop without a gate
 };
 
 std::vector<Group> groups_of(const Plan& plan) {
   const auto count = static_cast<std::uint32_t>(plan.commands.size());
-  if (plan.order != Order::Sequential) return {Group{0, count}};
+  if (plan.order != Order::Sequential) return {Group{0, count, {0, {}, count}, 0}};
   std::vector<Group> groups;
-  for (std::uint32_t i = 0; i < count; ++i) groups.push_back({i, 1});
+  for (std::uint32_t i = 0; i < count; ++i) groups.push_back({i, 1, {}, 0});
   return groups;
 }
 
@@ -79,8 +85,12 @@ class Runner {
   Runner(const Plan& plan, const Means& means)
       : plan_(plan),
         means_(means),
+        gates_(plan),
+        precision_(plan),
         whole_time_(plan.commands.size()),
-        wall_time_(plan.commands.size()) {}
+        wall_time_(plan.commands.size()),
+        groups_(groups_of(plan)),
+        rule_(plan.stop) {}
 
   Result<void> prepare() {
     for (const Command& command : plan_.commands) {
@@ -96,52 +106,104 @@ class Runner {
     return {};
   }
 
-  Session run_all() {
+  Carried run_all() {
     began_ = means_.clock.now();
-    for (const Group& group : groups_of(plan_)) {
-      if (!run_group(group)) break;
-    }
+    if (run_groups()) look_until_decided();
     means_.observer.finished();
-    return std::move(session_);
+    if (session_.cut_short) ended_by_ = PrecisionEnd::Unfinished;
+    gate::Findings findings{.verdicts = gates_.close(),
+                            .interval_confidence = gates_.interval_confidence(),
+                            .precision = precision_.close(ended_by_)};
+    return {std::move(session_), std::move(findings)};
   }
 
  private:
-  bool run_group(const Group& group) {
-    group_ = group;
-    spent_ = Spent{0, {}, group.count};
+  /// Every group up to where counting stops without a gate.
+  bool run_groups() {
+    for (group_ = groups_.begin(); group_ != groups_.end(); ++group_) {
+      if (!warm_up() || !count()) return false;
+      group_->first_look = group_->spent.rounds;
+    }
+    return true;
+  }
+
+  bool warm_up() {
     for (std::uint64_t done = 0; done < plan_.warmup;) {
       const std::uint64_t rounds = std::min(plan_.warmup - done, rounds_at_once());
       if (!run_rounds(static_cast<std::uint32_t>(done), rounds, true)) return false;
       done += rounds;
     }
-    while (!is_enough(plan_.stop, spent_)) {
-      const std::uint64_t rounds =
-          std::min(rounds_left(plan_.stop, spent_, round_time()), rounds_at_once());
-      if (!run_rounds(static_cast<std::uint32_t>(spent_.rounds), rounds, false)) return false;
-      spent_.rounds += rounds;
+    return true;
+  }
+
+  bool count() {
+    ended_by_ = PrecisionEnd::Reached;
+    while (!is_enough(plan_.stop, group_->spent)) {
+      if (!run_some()) return false;
+      if (precision_.is_enough(group_->first, group_->count, group_->spent.rounds)) return true;
+    }
+    const auto& most = plan_.stop.max_runs;
+    ended_by_ =
+        most && group_->spent.rounds >= *most ? PrecisionEnd::MaxRuns : PrecisionEnd::Duration;
+    return true;
+  }
+
+  /// As many rounds as one request is good for; never more than the rule leaves.
+  bool run_some() {
+    Spent& spent = group_->spent;
+    const std::uint64_t rounds =
+        std::min(rounds_left(rule_, spent, round_time()), rounds_at_once());
+    if (!run_rounds(static_cast<std::uint32_t>(spent.rounds), rounds, false)) return false;
+    spent.rounds += rounds;
+    return true;
+  }
+
+  /// Looks at the gates, and goes on to the next look as long as one is open.
+  void look_until_decided() {
+    for (std::size_t number = 1;; ++number) {
+      const bool last = number == gate::kLooks || !can_go_on();
+      gates_.look({number, last});
+      if (gates_.is_decided()) return;  // as it is after the last look
+      if (!go_on_to_look(number + 1)) return;
+    }
+  }
+
+  bool can_go_on() const {
+    const StopRule rule = extended_to(plan_.stop, std::numeric_limits<std::uint64_t>::max());
+    return std::any_of(groups_.begin(), groups_.end(),
+                       [&](const Group& group) { return !is_enough(rule, group.spent); });
+  }
+
+  bool go_on_to_look(std::size_t number) {
+    for (group_ = groups_.begin(); group_ != groups_.end(); ++group_) {
+      rule_ = extended_to(plan_.stop, gate::look_rounds(group_->first_look)[number - 1]);
+      while (!is_enough(rule_, group_->spent)) {
+        if (!run_some()) return false;
+      }
     }
     return true;
   }
 
   nanoseconds round_time() const {
     double seconds = 0.0;
-    for (std::uint32_t i = 0; i < group_.count; ++i) seconds += whole_time_[group_.first + i].mean;
+    for (std::uint32_t i = 0; i < group_->count; ++i)
+      seconds += whole_time_[group_->first + i].mean;
     return nanoseconds(static_cast<std::int64_t>(seconds * 1e9));
   }
 
   std::uint64_t rounds_at_once() const {
-    if (whole_time_[group_.first].count == 0) return 1;
+    if (whole_time_[group_->first].count == 0) return 1;
     const auto in_time = kBatchTime / std::max(round_time(), nanoseconds(1));
     return std::clamp<std::uint64_t>(
         static_cast<std::uint64_t>(in_time), 1,
-        std::max<std::uint64_t>(os::Launcher::kMaxBatch / group_.count, 1));
+        std::max<std::uint64_t>(os::Launcher::kMaxBatch / group_->count, 1));
   }
 
   bool run_rounds(std::uint32_t first, std::uint64_t count, bool warmup) {
     std::vector<Step> steps;
     for (std::uint32_t round = first; round < first + count; ++round) {
       for (const Step& step : steps_of_round(plan_, round, warmup)) {
-        if (step.command >= group_.first && step.command < group_.first + group_.count)
+        if (step.command >= group_->first && step.command < group_->first + group_->count)
           steps.push_back(step);
       }
     }
@@ -208,9 +270,11 @@ class Runner {
     if (counted.missing) note_once(*counted.missing);
     whole_time_[step.command].add(std::chrono::duration<double>(ended.whole).count());
     if (step.warmup) return true;
-    spent_.time += ended.whole;
+    group_->spent.time += ended.whole;
     wall_time_[step.command].add(static_cast<double>(ended.usage.wall_ns) * 1e-9);
     session_.runs.push_back({step, ended.outcome, ended.usage, std::move(counted.counts)});
+    gates_.take(session_.runs.back());
+    precision_.take(session_.runs.back());
     return true;
   }
 
@@ -221,22 +285,23 @@ class Runner {
       notes.push_back(std::move(line));
   }
 
-  /// Of this group and, as long as this one takes, of those that follow it.
+  /// Of this group and, as long as this one takes, of those that follow it; with gates up to the
+  /// next look, since nobody can say at which they are decided.
   double seconds_left(const Spent& so_far, bool warmup) const {
-    const bool counts_on = warmup || !is_enough(plan_.stop, so_far);
+    const bool counts_on = warmup || !is_enough(rule_, so_far);
     const auto rounds =
-        counts_on ? static_cast<double>(rounds_left(plan_.stop, so_far, round_time())) : 0.0;
+        counts_on ? static_cast<double>(rounds_left(rule_, so_far, round_time())) : 0.0;
     const double group_left = rounds * std::chrono::duration<double>(round_time()).count();
     const double group_used = std::chrono::duration<double>(so_far.time).count();
     const std::size_t groups_left =
-        plan_.order == Order::Sequential ? plan_.commands.size() - 1 - group_.first : 0;
+        plan_.order == Order::Sequential ? plan_.commands.size() - 1 - group_->first : 0;
     return group_left + (group_left + group_used) * static_cast<double>(groups_left);
   }
 
   void tell_progress(const Step& step) {
     if (!means_.observer.wants_progress()) return;
     const nanoseconds now = means_.clock.now();
-    Spent so_far = spent_;
+    Spent so_far = group_->spent;
     if (!step.warmup) so_far.time += now - batch_began_;
     Progress progress;
     progress.command = plan_.commands[step.command].name;
@@ -257,18 +322,22 @@ class Runner {
   const Means& means_;
   std::vector<os::ProgramId> programs_;
   std::vector<std::unique_ptr<engine::Counting>> armed_;  // one per pass
+  GateWatch gates_;
+  PrecisionWatch precision_;
   std::vector<RunningMean> whole_time_;  // seconds, by command, warm-up runs included
   std::vector<RunningMean> wall_time_;
   Session session_;
-  Group group_;
-  Spent spent_;
+  std::vector<Group> groups_;
+  std::vector<Group>::iterator group_ = groups_.begin();  // whose turn it is
+  StopRule rule_;                                         // of the rounds up to the next look
+  PrecisionEnd ended_by_ = PrecisionEnd::Reached;
   nanoseconds began_{};
   nanoseconds batch_began_{};
 };
 
 }  // namespace
 
-Result<Session> carry_out(const Plan& plan, const Means& means) {
+Result<Carried> carry_out(const Plan& plan, const Means& means) {
   Runner runner(plan, means);
   if (auto prepared = runner.prepare(); !prepared) return prepared.error();
   return runner.run_all();

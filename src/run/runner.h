@@ -3,6 +3,7 @@
 #include "core/observer.h"
 #include "core/record.h"
 #include "engine/engine.h"
+#include "gate/findings.h"
 #include "os/clock.h"
 #include "os/process.h"
 #include "plan/plan.h"
@@ -20,9 +21,18 @@ struct Means {
   std::function<int()> interrupt;  ///< the signal that asked lauka to end; 0: none
 };
 
-/// Carries out `plan`: warm-up rounds, then counted rounds until its stop rule is satisfied, a run
-/// fails or the user interrupts. Neither prints nor computes statistics. An error means that no run
-/// was begun: a command cannot be started, or the counters cannot be armed.
-Result<Session> carry_out(const Plan& plan, const Means& means);
+/// What came of a plan: the runs, and what was decided while they came in.
+struct Carried {
+  Session session;
+  gate::Findings findings;
+};
+
+/// Carries out `plan`: warm-up rounds, then counted rounds until its stop rule is satisfied or the
+/// precision it wants is reached, a run fails or the user interrupts. Gates look there first;
+/// without an exact number of runs, rounds go on to each further one of gate::look_rounds, until
+/// every gate is decided or four times the budget is used. In sequential order each look has first
+/// the reference go on, then the other commands; they have no new warm-up runs. Prints nothing. An
+/// error means that no run was begun: a command cannot be started, or the counters cannot be armed.
+Result<Carried> carry_out(const Plan& plan, const Means& means);
 
 }  // namespace lauka

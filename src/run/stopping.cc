@@ -33,4 +33,13 @@ std::uint64_t rounds_left(const StopRule& rule, const Spent& spent,
   return std::max<std::uint64_t>(left, 1);
 }
 
+StopRule extended_to(const StopRule& rule, std::uint64_t rounds) {
+  if (rule.exact_runs) return rule;
+  const auto longest = std::chrono::nanoseconds::max() / kBudgetsOfGates;
+  return {.exact_runs = {},
+          .min_runs = 0,
+          .max_runs = std::min(rounds, rule.max_runs.value_or(rounds)),
+          .budget_per_command = std::min(rule.budget_per_command, longest) * kBudgetsOfGates};
+}
+
 }  // namespace lauka

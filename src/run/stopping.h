@@ -24,4 +24,11 @@ bool is_enough(const StopRule& rule, const Spent& spent);
 std::uint64_t rounds_left(const StopRule& rule, const Spent& spent,
                           std::chrono::nanoseconds round_time);
 
+/// How often the budget may be used by gates that are not decided yet.
+inline constexpr std::int64_t kBudgetsOfGates = 4;
+
+/// The rule of the runs after those that `rule` alone asks for: up to `rounds`, or until four times
+/// the budget is used. An exact number of runs is never exceeded.
+StopRule extended_to(const StopRule& rule, std::uint64_t rounds);
+
 }  // namespace lauka

@@ -219,6 +219,41 @@ TEST_CASE("--fail-if-slower is a gate on wall time, with a percentage in its own
   CHECK(limit({"--fail-if-slower=5", "--fail-if-slower=3", "./old", "./new"}) == 3.0);
 }
 
+TEST_CASE("--fail-if is a gate on any metric, and may be repeated") {
+  const auto gate = [](const char* text) {
+    const Options o = options({"--fail-if", text, "./old", "./new"});
+    REQUIRE(o.gates.size() == 1);
+    return o.gates.front().metric + "|" + std::to_string(o.gates.front().limit_percent);
+  };
+  CHECK(gate("cpu_time > 5") == "cpu_time|5.000000");
+  CHECK(gate("cpu_time>5") == "cpu_time|5.000000");
+  CHECK(gate("  cpu_time\t>  2.5%  ") == "cpu_time|2.500000");
+  CHECK(gate("ipc > -10") == "ipc|-10.000000");
+  CHECK(gate("cpu_core/a>b/>1") == "cpu_core/a>b/|1.000000");
+
+  const Options several = options({"--fail-if", "cpu_time > 2", "--fail-if-slower=9", "--fail-if",
+                                   "peak_rss > 1", "--fail-if-slower=5", "./old", "./new"});
+  REQUIRE(several.gates.size() == 3);
+  CHECK(several.gates[0].metric == "wall_time");
+  CHECK(several.gates[0].limit_percent == 5.0);
+  CHECK(several.gates[1].metric == "cpu_time");
+  CHECK(several.gates[2].metric == "peak_rss");
+}
+
+TEST_CASE("a gate given twice is one, since each one makes the others stricter") {
+  CHECK(options({"--fail-if", "wall_time > 5", "--fail-if-slower=5", "--fail-if", "wall_time > 6",
+                 "--fail-if", "wall_time>5%", "./old", "./new"})
+            .gates.size() == 2);
+}
+
+TEST_CASE("--fail-if-inconclusive and --precision") {
+  CHECK_FALSE(options({"./old"}).fail_if_inconclusive);
+  CHECK(options({"--fail-if-inconclusive", "--fail-if-slower=5", "./old"}).fail_if_inconclusive);
+  CHECK_FALSE(options({"./old"}).precision.has_value());
+  CHECK(options({"--precision", "0.5", "./old"}).precision == 0.005);
+  CHECK(options({"--precision=2%", "./old"}).precision == 0.02);
+}
+
 TEST_CASE("--confidence is a percentage, kept as a fraction") {
   CHECK(with({"--confidence", "99"}).confidence == doctest::Approx(0.99).epsilon(1e-15));
   CHECK(with({"--confidence=50%"}).confidence == 0.5);
@@ -269,8 +304,12 @@ TEST_CASE("every option of the table is understood by its name and by its letter
       value = option.value.find('|') == std::string_view::npos
                   ? "99"
                   : std::string(option.value.substr(0, option.value.find('|')));
+      if (option.name == "fail-if") {
+        value = "wall_time>99";
+      }
     }
-    Words words = {"--reference", "./older", "./old"};  // for --reference-name
+    // For --reference-name and --fail-if-inconclusive.
+    Words words = {"--reference", "./older", "./old", "--fail-if-slower"};
     if (!option.name.empty()) {
       words.push_back(option.spelling() + (value.empty() ? "" : "=" + value));
       CHECK_MESSAGE(read(option.name == "list-events" ? Words{words.back()} : words).has_value(),
@@ -296,7 +335,7 @@ TEST_CASE("no name and no letter is in the table twice, and its groups are whole
     CHECK(option.group >= group);
     group = option.group;
   }
-  CHECK(seen.size() == 32 + 15);  // names and letters, counted in the contract's tables
+  CHECK(seen.size() == 35 + 15);  // names and letters, counted in the contract's tables
 }
 
 }  // namespace lauka::cli

@@ -52,7 +52,7 @@ TEST_CASE("an abbreviated option is not guessed, but pointed out") {
 }
 
 TEST_CASE("options that are not there yet are unknown") {
-  for (const char* word : {"--precision", "--setup", "--prepare", "--threads", "--check"}) {
+  for (const char* word : {"--setup", "--prepare", "--threads", "--check"}) {
     CAPTURE(word);
     CHECK(line({word}).starts_with(std::string("unknown option '") + word + "'"));
   }
@@ -88,6 +88,8 @@ TEST_CASE("numbers of runs that contradict each other are refused") {
         "--runs and --min-runs contradict each other; leave one of them out");
   CHECK(line({"-M", "9", "-r", "5"}) ==
         "--runs and --max-runs contradict each other; leave one of them out");
+  CHECK(line({"--precision", "2", "-r", "5"}) ==
+        "--runs and --precision contradict each other; leave one of them out");
 }
 
 TEST_CASE("a time is a number and a unit") {
@@ -110,6 +112,11 @@ TEST_CASE("a percentage lies in its range") {
   const std::string slower = "write a number above -100 and at most 1000000";
   CHECK(line({"--fail-if-slower=-100"}) == "--fail-if-slower '-100' is out of range; " + slower);
   CHECK(line({"--fail-if-slower=inf"}) == "--fail-if-slower 'inf' is not a number; " + slower);
+  CHECK(line({"--fail-if", "cpu_time > -100"}) == "--fail-if '-100' is out of range; " + slower);
+  CHECK(line({"--fail-if", "cpu_time > nan"}) == "--fail-if 'nan' is not a number; " + slower);
+  CHECK(line({"--fail-if", "cpu_time > 5x"}) == "--fail-if '5x' is not a number; " + slower);
+  CHECK(line({"--precision", "0"}) ==
+        "--precision '0' is out of range; write a number above 0 and at most 1000");
   CHECK(line({"--fail-if-slower=%"}) == "--fail-if-slower '%' is not a number; " + slower);
 }
 
@@ -122,6 +129,20 @@ TEST_CASE("a value that is not one of the choices is refused with these") {
   CHECK(line({"--metrics", "wall_time"}) ==
         "--metrics 'wall_time' is not known; write default, time or all");
   CHECK(line({"--color", ""}) == "--color '' is not known; write auto, always or never");
+}
+
+TEST_CASE("a gate is a metric, > and a number") {
+  const std::string example = "; write, for example, 'cpu_time > 2'";
+  for (const char* text : {"wall_time", "> 5", "  > 5", "wall_time < 5", "wall_time = 5", ""}) {
+    CHECK(line({"--fail-if", text}) ==
+          "--fail-if '" + std::string(text) + "' is not METRIC > PCT" + example);
+  }
+  CHECK(line({"--fail-if", "wall_time >"}) ==
+        "--fail-if 'wall_time >' has no number after >" + example);
+  CHECK(line({"--fail-if", "wall_time > = 5"}).starts_with("--fail-if '= 5' is not a number"));
+  CHECK(line({"--fail-if-inconclusive"}) ==
+        "--fail-if-inconclusive without a gate; "
+        "add --fail-if-slower=PCT or --fail-if 'METRIC > PCT'");
 }
 
 TEST_CASE("an option without the value it needs, or with one it does not take, says so") {

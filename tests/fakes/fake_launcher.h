@@ -23,6 +23,8 @@ class FakeLauncher final : public os::Launcher {
   std::vector<Script> scripts;
   /// Called before each run with the number of runs so far.
   std::function<void(std::size_t)> before_run;
+  /// Has the last word on how a run ended.
+  std::function<void(os::ProgramId, os::Ended&)> adjust;
   int counter_error = 0;
   std::size_t counters_fail_at = ~std::size_t{0};
   // NOLINTEND(misc-non-private-member-variables-in-classes)
@@ -84,6 +86,7 @@ class FakeLauncher final : public os::Launcher {
     }
     ended.usage.wall_ns = static_cast<std::uint64_t>(script.time.count());
     ended.whole = script.time;
+    if (adjust) adjust(launch.program, ended);
     if (launch.counters != os::kNoCounters) {
       ended.readings.assign(sets_[launch.counters], os::Reading{log_.size(), 100, 100});
     }

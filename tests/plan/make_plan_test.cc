@@ -253,7 +253,8 @@ TEST_CASE("a gate needs a metric that is measured, and something to compare with
   options = options_of({"./old"});
   options.gates = {Condition{"wall_time", 1.0}};
   CHECK(refusal_of(options) ==
-        "a gate (--fail-if-slower) has nothing to compare './old' with; add another command, or "
+        "a gate (--fail-if-slower, --fail-if) has nothing to compare './old' with; add another "
+        "command, or "
         "--reference COMMAND");
 }
 

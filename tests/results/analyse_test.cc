@@ -3,7 +3,6 @@
 #include <cmath>
 #include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -75,6 +74,11 @@ std::vector<Warning> shown_warnings(const Results& results) {
     if (warning.shown == Shown::Always) shown.push_back(warning);
   }
   return shown;
+}
+
+/// Of a session in which there was nothing to decide.
+Results analyse(const Plan& plan, const Session& session, Detail detail) {
+  return lauka::analyse(plan, session, {}, detail);
 }
 
 const MetricResult& row_of(const Results& results, std::size_t command, const std::string& name) {
@@ -234,9 +238,7 @@ TEST_CASE("a peak that may be the launcher's own is a bound, and compares with n
   Session session = rounds_of({1.0, 1.0, 1.0}, {2.0, 2.0, 2.0});
   session.runs[1].usage.peak_rss_bytes = 700'000;  // candidate, round 0
   session.runs[1].usage.peak_rss_floor_bytes = 800'000;
-  Plan plan = plan_of(2);
-  plan.gates = {{"peak_rss", 10}};
-  const Results results = analyse(plan, session, Detail::Runs);
+  const Results results = analyse(plan_of(2), session, Detail::Runs);
   const MetricResult& bound = row_of(results, 1, "peak_rss");
   CHECK_FALSE(bound.summary);
   CHECK_FALSE(bound.delta);
@@ -245,8 +247,6 @@ TEST_CASE("a peak that may be the launcher's own is a bound, and compares with n
   const MetricResult& known = row_of(results, 0, "peak_rss");
   CHECK(known.summary->mean == 50'000'000);
   CHECK_FALSE(known.at_most);
-  CHECK(results.verdicts.at(0).answer == gate::Answer::Inconclusive);
-  CHECK(results.verdicts.at(0).rounds == 0);
   CHECK(results.runs[1].values.at(4) == std::nullopt);
   CHECK(results.runs[0].values.at(4) == 50'000'000);
 }
@@ -298,44 +298,37 @@ TEST_CASE("the run that ended the benchmark is not counted") {
   CHECK(row_of(results, 0, "wall_time").summary->max == Approx(5.0));
 }
 
-TEST_CASE("a gate is decided on the rounds there are") {
+TEST_CASE("the verdicts are those of the session, not new ones") {
   Plan plan = plan_of(2);
   plan.gates = {{"wall_time", 10}};
-  const Results results =
-      analyse(plan, rounds_of(kFixedReference, kFixedCandidate), Detail::Summaries);
+  gate::Findings findings;
+  findings.verdicts.resize(1);
+  findings.verdicts[0].answer = gate::Answer::Pass;  // which these samples are far from
+  findings.precision = Precision{0.01, 0.02, 12, PrecisionEnd::Duration};
+  const Results results = lauka::analyse(plan, rounds_of(kFixedReference, kFixedCandidate),
+                                         findings, Detail::Summaries);
   REQUIRE(results.verdicts.size() == 1);
-  const gate::Verdict& verdict = results.verdicts[0];
-  CHECK(verdict.answer == gate::Answer::Fail);
-  CHECK(verdict.rounds == 12);
-  CHECK(verdict.candidate == 1);
-  CHECK(verdict.level == Approx(0.05));
-  // The golden case's p of the mean test through its fifth of the error: 8.4234e-6 / 0.2.
-  CHECK(verdict.p_slower == Approx(8.423397950086923e-06 / 0.2).epsilon(1e-8));
+  CHECK(results.verdicts[0].answer == gate::Answer::Pass);
+  CHECK(results.precision.value().runs == 12);
 }
 
-TEST_CASE("every gate answers for every candidate, and they share the rate of false alarms") {
-  Plan plan = plan_of(3);
-  plan.gates = {{"wall_time", 10}, {"peak_rss", 1}};
-  const Results results =
-      analyse(plan, rounds_of(kFixedReference, kFixedCandidate), Detail::Summaries);
-  REQUIRE(results.verdicts.size() == 4);
-  std::vector<std::pair<std::string, std::size_t>> order;
-  for (const auto& verdict : results.verdicts) {
-    order.emplace_back(verdict.condition.metric, verdict.candidate);
-  }
-  CHECK(order == std::vector<std::pair<std::string, std::size_t>>{
-                     {"wall_time", 1}, {"wall_time", 2}, {"peak_rss", 1}, {"peak_rss", 2}});
-  CHECK(results.verdicts[0].answer == gate::Answer::Fail);
-  CHECK(results.verdicts[0].level == Approx(0.05 / 4));
-  CHECK(results.verdicts[1].answer == gate::Answer::Inconclusive);  // it never ran
-  CHECK(results.verdicts[1].rounds == 0);
-  CHECK(results.verdicts[2].answer == gate::Answer::Pass);
+TEST_CASE("the delta of a gated metric has the interval of the moment that the gate chose") {
+  Plan plan = plan_of(2);
+  plan.gates = {{"wall_time", 10}};
+  gate::Findings findings;
+  findings.interval_confidence = 0.99;
+  Session session = rounds_of(kPlainReference, kPlainCandidate);
+  for (RunRecord& run : session.runs) run.usage.user_ns = run.usage.wall_ns;
+  const Results results = lauka::analyse(plan, session, findings, Detail::Summaries);
+  // Ten rounds: t(0.005, 9) = 3.249836 instead of t(0.025, 9) = 2.262157 (printed tables).
+  const double wall = *row_of(results, 1, "wall_time").delta->half_width;
+  CHECK(wall == Approx(0.01640432777505299 * 3.249836 / 2.262157).epsilon(1e-6));
+  CHECK(*row_of(results, 1, "cpu_time").delta->half_width ==
+        Approx(0.01640432777505299).epsilon(1e-6));
 }
 
 TEST_CASE("a session without a counted run has commands without values") {
-  Plan plan = plan_of(2);
-  plan.gates = {{"wall_time", 10}};
-  const Results results = analyse(plan, {}, Detail::Runs);
+  const Results results = analyse(plan_of(2), {}, Detail::Runs);
   REQUIRE(results.commands.size() == 2);
   CHECK(results.commands[1].runs == 0);
   REQUIRE(results.commands[1].rows.size() == std::size(kBuiltInMetrics));
@@ -343,7 +336,7 @@ TEST_CASE("a session without a counted run has commands without values") {
   CHECK_FALSE(results.commands[1].rows[0].delta);
   CHECK(results.rankings.empty());
   CHECK(results.runs.empty());
-  CHECK(results.verdicts.at(0).answer == gate::Answer::Inconclusive);
+  CHECK(results.verdicts.empty());
 }
 
 TEST_CASE("the runs are listed in the order run, and only where they are asked for") {
@@ -356,12 +349,6 @@ TEST_CASE("the runs are listed in the order run, and only where they are asked f
   }
   CHECK(order == "0/0 1/0 1/1 0/1 ");
   CHECK(results.runs[2].values.at(0) == 4.0);
-}
-
-TEST_CASE("with one command there is nothing to decide for a gate") {
-  Plan plan = plan_of(1);
-  plan.gates = {{"wall_time", 10}};
-  CHECK(analyse(plan, {}, Detail::Summaries).verdicts.empty());
 }
 
 }  // namespace lauka

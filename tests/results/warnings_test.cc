@@ -82,7 +82,7 @@ Session session_of(const Plan& plan, std::uint32_t rounds, std::chrono::nanoseco
 
 std::vector<Warning> warnings_of(const Plan& plan, const Session& session,
                                  const Timers& timers = {1ns, 4ms}) {
-  return analyse(plan, session, Detail::Summaries, timers).warnings;
+  return analyse(plan, session, {}, Detail::Summaries, timers).warnings;
 }
 
 }  // namespace
@@ -288,7 +288,7 @@ TEST_CASE("a gate wants ten rounds, unless fewer have decided it") {
   CHECK(few.gated);
   CHECK(few.runs == 9);
   plan.gates = {{"wall_time", 50.0}};
-  const Results decided = analyse(plan, undecided(9), Detail::Summaries, {1ns, 4ms});
+  const Results decided = analyse(plan, undecided(9), {}, Detail::Summaries, {1ns, 4ms});
   REQUIRE(decided.verdicts.front().answer == gate::Answer::Pass);
   CHECK(kinds(decided.warnings).empty());
 }

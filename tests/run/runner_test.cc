@@ -1,7 +1,4 @@
-#include "run/runner.h"
-
-#include "fakes/fake_engine.h"
-#include "fakes/fake_launcher.h"
+#include "run/bench.h"
 
 #include <csignal>
 #include <string>
@@ -13,48 +10,6 @@ namespace lauka {
 namespace {
 
 using namespace std::chrono_literals;
-
-class StillClock final : public os::Clock {
- public:
-  std::chrono::nanoseconds now() const override { return 0ns; }
-};
-
-class Listener final : public Observer {
- public:
-  bool wants = false;
-  std::vector<Progress> heard;
-  std::vector<std::string> names;
-  bool is_finished = false;
-  bool wants_progress() const override { return wants; }
-  void progress(const Progress& progress) override {
-    heard.push_back(progress);
-    names.emplace_back(progress.command);
-  }
-  void finished() override { is_finished = true; }
-};
-
-/// A plan of commands named by one word each, in the order given.
-Plan plan_of(std::vector<std::string> names) {
-  Plan plan;
-  for (const std::string& name : names) plan.commands.push_back({name, name, {name}});
-  plan.order = Order::Interleaved;
-  plan.warmup = 0;
-  plan.stop.exact_runs = 2;
-  return plan;
-}
-
-struct Bench {
-  fakes::FakeLauncher launcher;
-  fakes::FakeEngine engine;
-  StillClock clock;
-  Listener listener;
-  int interrupted_by = 0;
-
-  Result<Session> carry_out(const Plan& plan) {
-    return lauka::carry_out(plan,
-                            {launcher, engine, clock, listener, [this] { return interrupted_by; }});
-  }
-};
 
 TEST_CASE("interleaved order runs each command once per round") {
   Bench bench;

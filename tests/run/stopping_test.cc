@@ -40,6 +40,17 @@ TEST_CASE("what is left is told by time or by the least number of runs, whicheve
   CHECK(rounds_left(rule, {12, 4999ms, 1}, 0ns) >= 1);
 }
 
+TEST_CASE("gates may go on to a round, within four budgets and the greatest number of runs") {
+  const StopRule rule = extended_to({{}, 10, {}, 5s}, 20);
+  CHECK_FALSE(is_enough(rule, {19, 19s, 1}));
+  CHECK(is_enough(rule, {20, 1s, 1}));
+  CHECK(is_enough(rule, {11, 20s, 1}));
+  CHECK(rounds_left(rule, {17, 5s, 1}, 1ms) == 3);
+  CHECK(is_enough(extended_to({{}, 10, 15, 5s}, 20), {15, 1s, 1}));
+  CHECK(is_enough(extended_to({12, 10, {}, 5s}, 20), {12, 1s, 1}));
+  CHECK_FALSE(is_enough(extended_to({{}, 1, {}, std::chrono::nanoseconds::max()}, 9), {1, 1h, 2}));
+}
+
 TEST_CASE("a budget without end does not overflow") {
   const StopRule rule{{}, 10, {}, std::chrono::nanoseconds::max()};
   CHECK_FALSE(is_enough(rule, {1000, 10s, 3}));

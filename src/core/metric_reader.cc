@@ -1,4 +1,4 @@
-#include "results/values.h"
+#include "core/metric_reader.h"
 
 #include <algorithm>
 #include <iterator>

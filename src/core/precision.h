@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+
+namespace lauka {
+
+/// What ended a session that --precision was asked of.
+enum class PrecisionEnd : unsigned char { Reached, MaxRuns, Duration, Unfinished };
+
+/// How far --precision came.
+struct Precision {
+  double wanted = 0.0;                 ///< half width of the intervals of wall_time, a fraction
+  std::optional<double> half_width{};  ///< the widest; none where one of them has no bounds
+  std::size_t runs = 0;                ///< of the command that has the fewest
+  PrecisionEnd end = PrecisionEnd::Reached;
+};
+
+}  // namespace lauka

@@ -1,0 +1,64 @@
+#pragma once
+
+#include "core/series.h"
+#include "gate/findings.h"
+#include "gate/schedule.h"
+#include "gate/verdict.h"
+#include "plan/plan.h"
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+namespace lauka {
+
+/// Watches the gates of a plan while its runs come in. The runner says when to look: after
+/// gate::look_rounds of the rounds and never in between.
+///
+/// It is the rounds of the session that make the schedule, also for a metric that only the runs of
+/// some passes have, or that failed runs under --ignore-failure leave out: the gate then judges the
+/// values there are. Pocock's boundary asks for the looks at given fractions of the last one's
+/// samples, and passes take turns, so that a metric's values grow in the same proportion as the
+/// rounds. Waiting for the metric's own series instead would cost as many budgets as there are
+/// passes.
+class GateWatch {
+ public:
+  explicit GateWatch(const Plan& plan);
+
+  /// Enters a counted run.
+  void take(const RunRecord& run);
+
+  /// Looks at every gate that is still open; `look.last` answers them all. Where the first look is
+  /// the last, the whole error is its own.
+  void look(gate::Look look);
+
+  /// Whether every gate has its answer; so it is where there are none.
+  bool is_decided() const;
+
+  /// The answers. A gate still open, because the session was cut short, is inconclusive on what
+  /// there is.
+  std::vector<gate::Verdict> close();
+
+  /// Confidence of the deltas of the gated metrics.
+  double interval_confidence() const { return levels_.interval_confidence(); }
+
+ private:
+  /// One gate about one candidate.
+  struct Question {
+    Condition condition;
+    std::size_t candidate = 0;
+    std::size_t metric = 0;  ///< index into series_
+    std::optional<gate::Verdict> verdict;
+  };
+
+  std::optional<gate::Verdict> decide(const Question& question, gate::Look look) const;
+
+  bool paired_;
+  double confidence_;
+  std::vector<MetricSeries> series_;  // of the gated metrics, each once
+  std::vector<Question> questions_;
+  gate::Levels levels_;
+  std::size_t looks_ = 0;
+};
+
+}  // namespace lauka

@@ -1,0 +1,94 @@
+#include "run/precision.h"
+
+#include "stats/delta.h"
+#include "stats/moments.h"
+#include "stats/summary.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+namespace lauka {
+namespace {
+
+constexpr std::uint64_t kFewestRounds = 10;  // below, a narrow interval is luck too often
+
+/// An interval shrinks with the root of the rounds, by half a percent for one percent more: to look
+/// more often would cost the square of the rounds for nothing. Up to 100 it is every round.
+constexpr std::uint64_t kRoundsPerNewOne = 100;
+
+/// The wider of both; none where one has no bounds.
+std::optional<double> wider(std::optional<double> a, std::optional<double> b) {
+  if (!a || !b) return std::nullopt;
+  return std::max(*a, *b);
+}
+
+}  // namespace
+
+PrecisionWatch::PrecisionWatch(const Plan& plan)
+    : wanted_(plan.precision),
+      paired_(plan.order != Order::Sequential),
+      confidence_(plan.confidence),
+      earliest_(std::max(plan.stop.min_runs, kFewestRounds)),
+      commands_(plan.commands.size()) {
+  if (!wanted_) return;
+  for (const Metric& metric : plan.metrics) {
+    if (metric.name == "wall_time") wall_time_.emplace(metric, plan.events, commands_);
+  }
+}
+
+void PrecisionWatch::take(const RunRecord& run) {
+  if (wall_time_) wall_time_->take(run);
+}
+
+bool PrecisionWatch::is_enough(std::size_t first, std::size_t count, std::uint64_t rounds) {
+  if (!wall_time_ || rounds < earliest_) return false;
+  const bool is_next_group = first != looked_first_;
+  if (!is_next_group && rounds < looked_at_ + looked_at_ / kRoundsPerNewOne) return false;
+  looked_at_ = rounds;
+  looked_first_ = first;
+  if (first == 0 && count == 1) {
+    const double share = commands_ == 1 ? 1.0 : 1.0 / std::numbers::sqrt2;
+    const auto half_width = half_width_of_mean(0);
+    return half_width && *half_width <= share * *wanted_;
+  }
+  for (std::size_t c = std::max<std::size_t>(first, 1); c < first + count; ++c) {
+    const auto half_width = half_width_of_delta(c);
+    if (!half_width || *half_width > *wanted_) return false;
+  }
+  return true;
+}
+
+std::optional<Precision> PrecisionWatch::close(PrecisionEnd end) const {
+  if (!wall_time_) return std::nullopt;
+  Precision result{.wanted = *wanted_, .half_width = 0.0, .runs = 0, .end = end};
+  std::size_t fewest = std::numeric_limits<std::size_t>::max();
+  for (std::size_t c = 0; c < commands_; ++c)
+    fewest = std::min(fewest, wall_time_->of(c).values.size());
+  result.runs = fewest;
+  if (commands_ == 1) result.half_width = half_width_of_mean(0);
+  for (std::size_t c = 1; c < commands_; ++c)
+    result.half_width = wider(result.half_width, half_width_of_delta(c));
+  if (result.half_width && *result.half_width <= *wanted_) result.end = PrecisionEnd::Reached;
+  return result;
+}
+
+std::optional<double> PrecisionWatch::half_width_of_mean(std::size_t command) const {
+  const std::vector<double>& values = wall_time_->of(command).values;
+  if (values.empty()) return std::nullopt;
+  const double mean = stats::moments(values).mean;
+  const auto half_width = stats::mean_half_width(values, confidence_);
+  if (!half_width || mean <= 0.0) return std::nullopt;
+  return *half_width / mean;
+}
+
+std::optional<double> PrecisionWatch::half_width_of_delta(std::size_t candidate) const {
+  const Comparison samples = compare(wall_time_->of(0), wall_time_->of(candidate), paired_);
+  if (samples.is_empty()) return std::nullopt;
+  return (paired_ ? stats::paired_delta(samples.reference, samples.candidate, confidence_)
+                  : stats::unpaired_delta(samples.reference, samples.candidate, confidence_))
+      .half_width;
+}
+
+}  // namespace lauka

@@ -1,0 +1,44 @@
+#pragma once
+
+#include "core/precision.h"
+#include "core/series.h"
+#include "plan/plan.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+namespace lauka {
+
+/// Watches how wide the intervals of wall time still are, where the plan wants a precision.
+class PrecisionWatch {
+ public:
+  explicit PrecisionWatch(const Plan& plan);
+
+  /// Enters a counted run.
+  void take(const RunRecord& run);
+
+  /// Whether the commands from `first` on, `count` of them, have been run often enough after
+  /// `rounds` rounds. In sequential order the reference is alone at first: it has its half of the
+  /// variance when its mean is known to wanted / sqrt 2.
+  bool is_enough(std::size_t first, std::size_t count, std::uint64_t rounds);
+
+  /// What came of it, by the samples there are now; `end` is what ended the runs if it is not
+  /// reached. None where no precision is wanted.
+  std::optional<Precision> close(PrecisionEnd end) const;
+
+ private:
+  std::optional<double> half_width_of_mean(std::size_t command) const;
+  std::optional<double> half_width_of_delta(std::size_t candidate) const;
+
+  std::optional<double> wanted_;
+  bool paired_;
+  double confidence_;
+  std::uint64_t earliest_;
+  std::size_t commands_;
+  std::optional<MetricSeries> wall_time_;
+  std::uint64_t looked_at_ = 0;  // rounds
+  std::size_t looked_first_ = 0;
+};
+
+}  // namespace lauka

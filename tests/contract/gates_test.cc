@@ -1,0 +1,142 @@
+#include "contract/program.h"
+
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+// The parts "Deltas and the gate" and --precision of the contract. CPU time is gated where the
+// answer has to be known: what else runs on the machine hardly moves it.
+
+namespace lauka::contract {
+namespace {
+
+std::string work(int units) {
+  return fixture("work") + " " + std::to_string(units);
+}
+
+std::vector<std::string> arguments(std::vector<std::string> options, int old_units, int new_units) {
+  options.insert(options.end(), {"--", work(old_units), work(new_units)});
+  return options;
+}
+
+/// The runs of each command, from the head of its table.
+int runs_of(const Said& said) {
+  const std::size_t begin = said.out.find("Benchmark 1 (");
+  REQUIRE(begin != std::string::npos);
+  return std::atoi(said.out.c_str() + begin + std::string("Benchmark 1 (").size());
+}
+
+}  // namespace
+
+TEST_CASE("--fail-if fails a command that is slower than its limit, with status 3") {
+  const Said said = lauka(arguments({"-d", "300ms", "--fail-if", "cpu_time > 10"}, 50, 75));
+  CAPTURE(said.out);
+  CHECK(said.status == 3);
+  CHECK(said.out_has("\ncpu_time > 10%: fail: +"));
+}
+
+TEST_CASE("--fail-if passes equal commands, each gate with a line of its own") {
+  const Said said = lauka(arguments({"-d", "300ms", "--fail-if", "cpu_time>50%",
+                                     "--fail-if-slower=400", "--fail-if", "peak_rss > 400"},
+                                    50, 50));
+  CAPTURE(said.out);
+  CHECK(said.status == 0);
+  CHECK(said.out_has("\nwall_time > 400%: pass: "));
+  CHECK(said.out_has("\ncpu_time > 50%: pass: "));
+  CHECK(said.out_has("\npeak_rss > 400%: pass: "));
+}
+
+TEST_CASE("a metric that the table does not show can be gated") {
+  const Said said = lauka(arguments({"-d", "100ms", "--fail-if", "minor_faults > 100"}, 50, 50));
+  CAPTURE(said.out);
+  CHECK(said.status == 0);
+  CHECK(said.out_has("\nminor_faults > 100%: pass: "));
+  CHECK_FALSE(said.out_has("\nminor_faults  "));
+}
+
+TEST_CASE("with open gates the rounds go on past the budget, up to four times") {
+  // That three gates of 0 are all decided at the first look happens once in thousands.
+  const Folder folder;
+  const Said said = lauka(arguments(
+      {"-d", "150ms", "-n", "old", "-n", "new", "--export-csv", folder.file("out.csv"), "--fail-if",
+       "wall_time > 0", "--fail-if", "cpu_time > 0", "--fail-if", "peak_rss > 0"},
+      10, 10));
+  CAPTURE(said.out);
+  const std::string csv = text_of(folder.file("out.csv"));
+  double seconds = 0;  // of both commands, which may use 0.3 s where nothing is gated
+  for (const char* name : {"old", "new"}) {
+    seconds += std::stod(csv_value(csv, name, "wall_time", "runs")) *
+               std::stod(csv_value(csv, name, "wall_time", "mean"));
+  }
+  CHECK(seconds > 0.4);
+  CHECK(seconds < 1.5);
+}
+
+TEST_CASE("a gate that is decided ends the rounds") {
+  const Said clear =
+      lauka(arguments({"-m", "24", "-d", "100ms", "--fail-if", "cpu_time > 10"}, 50, 150));
+  CAPTURE(clear.out);
+  CHECK(runs_of(clear) == 24);
+  CHECK(clear.status == 3);
+  CHECK(clear.out_has(" after 24 rounds"));
+}
+
+TEST_CASE("the most runs allowed end the rounds of a gate, with the last look there") {
+  const Said said =
+      lauka(arguments({"-M", "13", "-d", "1ms", "--fail-if", "wall_time > 0.0001"}, 50, 50));
+  CAPTURE(said.out);
+  CHECK((runs_of(said) == 10 || runs_of(said) == 13));
+}
+
+TEST_CASE("--fail-if-inconclusive gives status 4 where a gate is open and none failed") {
+  // One round decides nothing.
+  CHECK(lauka(arguments({"-r1", "--fail-if-inconclusive", "--fail-if", "cpu_time > 1"}, 50, 50))
+            .status == 4);
+  CHECK(lauka(arguments({"-r1", "--fail-if", "cpu_time > 1"}, 50, 50)).status == 0);
+  CHECK(lauka(arguments({"-r10", "--fail-if-inconclusive", "--fail-if", "cpu_time > 10"}, 50, 100))
+            .status == 3);
+  CHECK(lauka(arguments({"-r10", "--fail-if-inconclusive", "--fail-if", "cpu_time > 50"}, 50, 50))
+            .status == 0);
+}
+
+TEST_CASE("a gate that cannot be understood is one line and status 2, and nothing is run") {
+  const Folder folder;
+  const std::string touch = "touch " + folder.file("ran");
+  for (const char* gate : {"wall_time >", "> 5", "wall_time", "wall_time < 5", "wall_time > much",
+                           "wall_time > nan", "wall_time > -100", "nosuch > 5", ""}) {
+    CAPTURE(gate);
+    const Said said = lauka({"--fail-if", gate, "--", touch, touch});
+    CHECK(said.status == 2);
+    CHECK(lines_of(said.err).size() == 1);
+    CHECK(said.out.empty());
+  }
+  CHECK(lauka({"--fail-if-inconclusive", "--", touch, touch}).status == 2);
+  CHECK(lauka({"--fail-if", "cpu_time > 5", "--", touch}).status == 2);
+  CHECK(lauka({"-r", "5", "--precision", "2", "--", touch}).status == 2);
+  CHECK(lauka({"--precision", "0", "--", touch}).status == 2);
+  CHECK(lauka({"ls", folder.path()}).out_has("ran") == false);
+  CHECK(text_of(folder.file("ran")).empty());
+}
+
+TEST_CASE("--precision ends long before the time is used and tells how narrow the interval is") {
+  const Said said = lauka(arguments({"-d", "1h", "--precision", "60"}, 50, 50));
+  CAPTURE(said.out);
+  CHECK(said.status == 0);
+  CHECK(runs_of(said) >= 10);
+  CHECK(said.out_has("\nprecision: ±"));
+  CHECK(said.out_has(" (asked for: 60%)\n"));
+}
+
+TEST_CASE("--precision tells which limit ended it first") {
+  const Said runs = lauka({"-d", "1h", "-M", "12", "--precision", "0.0001", "--", work(50)});
+  CAPTURE(runs.out);
+  CHECK(runs_of(runs) == 12);
+  CHECK(runs.out_has(" after 12 runs, not 0.0001%: --max-runs ended it first\n"));
+  const Said time = lauka({"-d", "50ms", "--precision", "0.0001", "--", work(50)});
+  CHECK(time.out_has(", not 0.0001%: --duration ended it first\n"));
+  CHECK_FALSE(lauka({"-q", "-d", "50ms", "--precision", "1", "--", work(50)}).out_has("precision"));
+}
+
+}  // namespace lauka::contract

@@ -1,0 +1,50 @@
+#include "core/series.h"
+
+#include <vector>
+
+#include <doctest/doctest.h>
+
+namespace lauka {
+
+namespace {
+
+RunRecord run_of(std::uint32_t command, std::uint32_t round, std::uint64_t peak,
+                 std::uint64_t floor) {
+  RunRecord run;
+  run.step = {command, round, 0, false};
+  run.outcome = Exited{0};
+  run.usage.peak_rss_bytes = peak;
+  run.usage.peak_rss_floor_bytes = floor;
+  return run;
+}
+
+}  // namespace
+
+TEST_CASE("only rounds in which both commands have a value are compared") {
+  const Series reference{{1, 2, 3, 4}, {0, 1, 3, 4}, {}};
+  const Series candidate{{20, 30, 50}, {1, 3, 5}, {}};
+  const Comparison pairs = compare(reference, candidate, true);
+  CHECK(pairs.reference == std::vector<double>{2, 3});
+  CHECK(pairs.candidate == std::vector<double>{20, 30});
+  const Comparison all = compare(reference, candidate, false);
+  CHECK(all.reference == reference.values);
+  CHECK(all.candidate == candidate.values);
+}
+
+TEST_CASE("a series keeps values and the largest bound, and a bound compares with nothing") {
+  const Metric peak{.name = std::string(kPeakRss), .source = UsageReader{[](const Usage& u) {
+                                                     return static_cast<double>(u.peak_rss_bytes);
+                                                   }}};
+  MetricSeries series(peak, {}, 2);
+  series.take(run_of(0, 0, 900, 500));
+  series.take(run_of(1, 0, 300, 500));
+  series.take(run_of(1, 1, 400, 500));
+  series.take(run_of(1, 2, 350, 500));
+  CHECK(series.of(0).values == std::vector<double>{900});
+  CHECK(series.of(1).values.empty());
+  CHECK(series.of(1).largest_bound == 400);
+  CHECK(compare(series.of(0), series.of(1), true).is_empty());
+  CHECK(compare(series.of(0), series.of(1), false).is_empty());
+}
+
+}  // namespace lauka

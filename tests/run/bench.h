@@ -1,0 +1,59 @@
+#pragma once
+
+#include "fakes/fake_engine.h"
+#include "fakes/fake_launcher.h"
+#include "run/runner.h"
+
+#include <string>
+#include <vector>
+
+namespace lauka {
+
+class StillClock final : public os::Clock {
+ public:
+  std::chrono::nanoseconds now() const override { return std::chrono::nanoseconds(0); }
+};
+
+class Listener final : public Observer {
+ public:
+  bool wants = false;
+  std::vector<Progress> heard;
+  std::vector<std::string> names;
+  bool is_finished = false;
+  bool wants_progress() const override { return wants; }
+  void progress(const Progress& progress) override {
+    heard.push_back(progress);
+    names.emplace_back(progress.command);
+  }
+  void finished() override { is_finished = true; }
+};
+
+/// A plan of commands named by one word each, in the order given.
+inline Plan plan_of(std::vector<std::string> names) {
+  Plan plan;
+  for (const std::string& name : names) plan.commands.push_back({name, name, {name}});
+  plan.order = Order::Interleaved;
+  plan.warmup = 0;
+  plan.stop.exact_runs = 2;
+  return plan;
+}
+
+struct Bench {
+  fakes::FakeLauncher launcher;
+  fakes::FakeEngine engine;
+  StillClock clock;
+  Listener listener;
+  int interrupted_by = 0;
+
+  gate::Findings findings;  // of the last session
+
+  Result<Session> carry_out(const Plan& plan) {
+    auto carried = lauka::carry_out(
+        plan, {launcher, engine, clock, listener, [this] { return interrupted_by; }});
+    if (!carried) return carried.error();
+    findings = carried->findings;
+    return carried->session;
+  }
+};
+
+}  // namespace lauka

@@ -1,0 +1,319 @@
+#include "run/bench.h"
+#include "stats/golden.h"
+#include "stats/noise.h"
+
+#include <algorithm>
+#include <cmath>
+#include <csignal>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+// The gates of a session, from the runs as the launcher tells them to the verdicts.
+
+namespace lauka {
+namespace {
+
+using namespace std::chrono_literals;
+using golden::Json;
+using Seconds = std::vector<double>;
+
+std::uint64_t nanoseconds_of(double seconds) {
+  return static_cast<std::uint64_t>(std::llround(seconds * 1e9));
+}
+
+/// Two commands or more with gates. Every run takes 1 ms of the budget, whatever its wall time is,
+/// so that counting would stop after `first_look` rounds, and four budgets are four times as many.
+Plan gated_plan(std::size_t commands, std::vector<Condition> gates, std::uint64_t first_look) {
+  std::vector<std::string> names = {"old", "new", "third"};
+  names.resize(commands);
+  Plan plan = plan_of(names);
+  plan.metrics = metrics_of({}, MetricSelection::Default, false);
+  plan.stop = {{}, 1, {}, std::chrono::milliseconds(first_look)};
+  plan.gates = std::move(gates);
+  return plan;
+}
+
+const std::vector<Condition> kTenPercent = {{"wall_time", 10}};
+
+/// A launcher that gives the runs of each command the wall times of its series, the last one's over
+/// and over.
+struct Fed {
+  Bench bench;
+  std::vector<Seconds> wall;
+  std::vector<Seconds> cpu;  ///< where given
+  std::vector<std::size_t> runs;
+
+  explicit Fed(std::vector<Seconds> wall_times, std::vector<Seconds> cpu_times = {})
+      : wall(std::move(wall_times)), cpu(std::move(cpu_times)), runs(wall.size()) {
+    bench.launcher.adjust = [this](os::ProgramId program, os::Ended& ended) {
+      const std::size_t run = runs[program]++;
+      ended.usage.wall_ns = nanoseconds_of(at(wall[program], run));
+      if (!cpu.empty()) ended.usage.user_ns = nanoseconds_of(at(cpu[program], run));
+      ended.usage.peak_rss_bytes = 50'000'000;
+    };
+  }
+  Fed(const Fed&) = delete;
+  Fed& operator=(const Fed&) = delete;
+
+  static double at(const Seconds& series, std::size_t run) {
+    return series[std::min(run, series.size() - 1)];
+  }
+
+  const gate::Verdict& only_verdict(const Plan& plan) {
+    REQUIRE(bench.carry_out(plan).has_value());
+    REQUIRE(bench.findings.verdicts.size() == 1);
+    return bench.findings.verdicts.front();
+  }
+};
+
+Json golden_gate(const std::string& name) {
+  const Json cases = golden::section("gate");
+  const auto found = std::find_if(cases.begin(), cases.end(),
+                                  [&](const Json& one) { return one.at("name") == name; });
+  REQUIRE(found != cases.end());
+  return *found;
+}
+
+Seconds reference_of(const std::string& name) {
+  return golden::series(golden_gate(name), "reference");
+}
+Seconds candidate_of(const std::string& name) {
+  return golden::series(golden_gate(name), "candidate");
+}
+
+std::string name_of(gate::Answer answer) {
+  if (answer == gate::Answer::Pass) return "pass";
+  return answer == gate::Answer::Fail ? "fail" : "inconclusive";
+}
+
+}  // namespace
+
+TEST_CASE("a session with a gate ends, and is answered, as the golden cases say") {
+  for (const Json& c : golden::section("gate")) {
+    INFO(c.at("name").get<std::string>());
+    Fed fed({golden::series(c, "reference"), golden::series(c, "candidate")});
+    const std::size_t available = fed.wall[0].size();
+    const std::vector<Condition> gates(c.at("gates").get<std::size_t>(),
+                                       {"wall_time", c.at("percent").get<double>()});
+    Plan plan = gated_plan(2, gates, 1);
+    plan.confidence = c.at("confidence");
+    if (c.at("n1").is_null()) {
+      plan.stop.exact_runs = available;
+    } else {
+      plan.stop.budget_per_command = std::chrono::milliseconds(c.at("n1").get<int>());
+      plan.stop.max_runs = available;  // which is where the case "cut_by_budget" ends
+    }
+    const auto session = fed.bench.carry_out(plan);
+    REQUIRE(session.has_value());
+    const Json& expected = c.at("expected");
+    const auto rounds = expected.at("rounds").get<std::size_t>();
+    CHECK(session->runs.size() == 2 * rounds);
+    for (const gate::Verdict& verdict : fed.bench.findings.verdicts) {
+      CHECK(name_of(verdict.answer) == expected.at("verdict").get<std::string>());
+      CHECK(verdict.look == expected.at("look").get<std::size_t>());
+      CHECK(verdict.rounds == rounds);
+    }
+  }
+}
+
+TEST_CASE("a gate looks at the rounds of its schedule and never in between, in batches too") {
+  // Every second round, `below` in all, lies a little below the limit, the others above it,
+  // each 1.5 times more than the last. So the signed ranks sum to below * (below + 1) / 2 on one
+  // side, and what growth does to the spread keeps Student's t out of it. With 5 below, as small a
+  // sum have 137 of the 2^15 sums of signs (partitions into distinct parts up to 15), .0042; at 14
+  // rounds it is .0083, which a gate that looked there would take, too: 0.8 * .0174 = .0139 is
+  // allowed.
+  const std::vector<std::pair<std::size_t, std::size_t>> below_and_end = {
+      {5, 15}, {7, 20}, {10, 29}, {16, 40}};
+  for (const auto& [below, end] : below_and_end) {
+    INFO("rounds below the limit: ", below);
+    Seconds candidate;
+    for (std::size_t round = 0; round < 40; ++round) {
+      const bool is_below = round % 2 == 0 && round < 2 * below;
+      const auto number = static_cast<double>(round);
+      candidate.push_back(0.11 + (is_below ? -1e-6 * (number + 1) : 1e-4 * std::pow(1.5, number)));
+    }
+    Fed fed({{0.1}, candidate});
+    fed.bench.launcher.scripts = {{9us, {}}, {9us, {}}};  // many at a time
+    Plan plan = gated_plan(2, kTenPercent, 10);
+    plan.stop.budget_per_command = 90us;
+    const gate::Verdict& verdict = fed.only_verdict(plan);
+    CHECK(verdict.answer == gate::Answer::Fail);
+    CHECK(verdict.decided_by == gate::DecidedBy::Ranks);
+    CHECK(verdict.rounds == end);
+    CHECK(fed.bench.launcher.runs() == 2 * end);
+    CHECK(fed.bench.launcher.requests() <= 7);
+  }
+}
+
+TEST_CASE("four times the budget end the rounds, with the last look there") {
+  Fed fed({reference_of("at_the_threshold"), candidate_of("at_the_threshold")});
+  const auto feed = fed.bench.launcher.adjust;
+  fed.bench.launcher.adjust = [&](os::ProgramId program, os::Ended& ended) {
+    ended.whole = fed.runs[program] < 10 ? 30ms : 150ms;
+    feed(program, ended);
+  };
+  Plan plan = gated_plan(2, kTenPercent, 10);
+  plan.stop.budget_per_command = 300ms;
+  // 10 rounds of 30 ms, then 150 ms each: the 6th of these reaches 1.2 s.
+  const gate::Verdict& verdict = fed.only_verdict(plan);
+  CHECK(verdict.answer == gate::Answer::Inconclusive);
+  CHECK(verdict.rounds == 16);
+  CHECK(verdict.look == 3);
+  CHECK(fed.bench.launcher.runs() == 32);
+}
+
+TEST_CASE("where nothing can be extended, one look has the whole error") {
+  const auto level_of = [](StopRule rule) {
+    Fed fed({reference_of("at_the_threshold"), candidate_of("at_the_threshold")});
+    Plan plan = gated_plan(2, kTenPercent, 10);
+    plan.stop = rule;
+    const gate::Verdict& verdict = fed.only_verdict(plan);
+    CHECK(verdict.look == 1);
+    CHECK(verdict.rounds == 10);
+    CHECK(fed.bench.findings.interval_confidence == doctest::Approx(0.95));
+    return verdict.level;
+  };
+  CHECK(level_of({10, 10, {}, 1h}) == doctest::Approx(0.05));
+  CHECK(level_of({{}, 1, 10, 1h}) == doctest::Approx(0.05));
+  CHECK(level_of({{}, 10, {}, 2ms}) == doctest::Approx(0.05));  // 10 ms are more than 4 x 2 ms
+}
+
+TEST_CASE("at an adaptive stop the interval of the gated metric is wider") {
+  Fed fed({reference_of("same_program"), candidate_of("same_program")});
+  const gate::Verdict& verdict = fed.only_verdict(gated_plan(2, kTenPercent, 10));
+  CHECK(verdict.level == doctest::Approx(0.017409428319656906));
+  // p_look(.025) = .00811 on either side, as the table of the method has it.
+  CHECK(fed.bench.findings.interval_confidence == doctest::Approx(1 - 2 * 0.00811).epsilon(1e-5));
+}
+
+TEST_CASE("the first answer of a gate is final, and rounds go on until every gate has one") {
+  Seconds late = candidate_of("same_program");
+  for (std::size_t round = 11; round <= 40; ++round) late[round - 1] = 50.0;
+  Fed fed({reference_of("same_program"), late},
+          {reference_of("at_the_threshold"), candidate_of("at_the_threshold")});
+  Plan plan = gated_plan(2, {{"wall_time", 10}, {"cpu_time", 10}}, 10);
+  REQUIRE(fed.bench.carry_out(plan).has_value());
+  const auto& verdicts = fed.bench.findings.verdicts;
+  REQUIRE(verdicts.size() == 2);
+  CHECK(verdicts[0].answer == gate::Answer::Pass);
+  CHECK(verdicts[0].rounds == 10);
+  CHECK(verdicts[1].answer == gate::Answer::Inconclusive);
+  CHECK(verdicts[1].rounds == 40);
+  CHECK(fed.bench.launcher.runs() == 80);
+}
+
+TEST_CASE("every gate answers for every candidate, and they share the rate of false alarms") {
+  const Seconds reference = reference_of("fixed_runs");
+  Fed fed({reference, candidate_of("fixed_runs"), reference});
+  Plan plan = gated_plan(3, {{"wall_time", 10}, {"peak_rss", 1}}, 10);
+  plan.stop.exact_runs = reference.size();
+  REQUIRE(fed.bench.carry_out(plan).has_value());
+  std::string answers;
+  for (const gate::Verdict& verdict : fed.bench.findings.verdicts) {
+    answers += verdict.condition.metric + " " + std::to_string(verdict.candidate) + " " +
+               name_of(verdict.answer) + "; ";
+  }
+  CHECK(answers == "wall_time 1 fail; wall_time 2 pass; peak_rss 1 pass; peak_rss 2 pass; ");
+  CHECK(fed.bench.findings.verdicts[0].level == doctest::Approx(0.05 / 4));
+}
+
+TEST_CASE("in sequential order each look has the reference go on first, then the candidate") {
+  Fed fed({reference_of("at_the_threshold"), candidate_of("at_the_threshold")});
+  for (std::size_t round = 3; round <= 8; ++round) fed.wall[1][round - 1] = 50.0;
+  Plan plan = gated_plan(2, kTenPercent, 2);
+  plan.order = Order::Sequential;
+  plan.warmup = 1;
+  const gate::Verdict& verdict = fed.only_verdict(plan);
+  // Looks at 2, 3, 4, 6 and 8 runs of each, a warm-up run of 1 ms before.
+  CHECK(fed.bench.launcher.log().starts_with(
+      "old old old new new new old new old new old old new new"));
+  CHECK(verdict.rounds <= 8);
+  CHECK_FALSE(verdict.typical.has_value());
+}
+
+TEST_CASE("a session cut short leaves its open gates inconclusive, whatever the numbers say") {
+  Fed fed({reference_of("clearly_slower"), candidate_of("clearly_slower")});
+  fed.bench.launcher.scripts = {{1ms, {9, Exited{0}}}, {1ms, {9, Exited{0}}}};
+  fed.bench.launcher.scripts[1].outcomes.emplace_back(Exited{3});
+  const gate::Verdict& verdict = fed.only_verdict(gated_plan(2, kTenPercent, 10));
+  CHECK(verdict.answer == gate::Answer::Inconclusive);
+  CHECK(verdict.decided_by == gate::DecidedBy::Nothing);
+  CHECK(verdict.rounds == 9);
+  CHECK(verdict.delta.change.has_value());
+
+  Fed none({reference_of("clearly_slower"), candidate_of("clearly_slower")});
+  none.bench.launcher.scripts = {{1ms, {Exited{3}}}};
+  CHECK(none.only_verdict(gated_plan(2, kTenPercent, 10)).rounds == 0);
+}
+
+TEST_CASE("a gate on what is known as a bound only has nothing to be decided on") {
+  Fed fed({Seconds{1.0}, Seconds{1.0}});
+  const auto feed = fed.bench.launcher.adjust;
+  fed.bench.launcher.adjust = [&](os::ProgramId program, os::Ended& ended) {
+    feed(program, ended);
+    ended.usage.peak_rss_floor_bytes = program == 1 ? 60'000'000 : 0;
+  };
+  const gate::Verdict& verdict = fed.only_verdict(gated_plan(2, {{"peak_rss", 10}}, 10));
+  CHECK(verdict.answer == gate::Answer::Inconclusive);
+  CHECK(verdict.rounds == 0);
+}
+
+TEST_CASE("a gate on an event looks after the session's rounds, at the values its pass has") {
+  Fed fed({Seconds{1.0}, Seconds{1.0}});
+  Plan plan = gated_plan(2, {{"b", 300}}, 10);
+  plan.events.events = {{"a", "a"}, {"b", "b"}};
+  plan.events.passes = {Pass{{0}}, Pass{{1}}};
+  plan.metrics = metrics_of(plan.events, MetricSelection::Default, true);
+  const gate::Verdict& verdict = fed.only_verdict(plan);
+  CHECK(verdict.answer == gate::Answer::Pass);
+  CHECK(fed.bench.launcher.runs() == 20);
+  CHECK(verdict.rounds == 5);  // every second one
+}
+
+TEST_CASE("without gates there is nothing to look at and the rounds end as they do") {
+  Fed fed({Seconds{1.0}, Seconds{1.0}});
+  REQUIRE(fed.bench.carry_out(gated_plan(2, {}, 10)).has_value());
+  CHECK(fed.bench.findings.verdicts.empty());
+  CHECK(fed.bench.launcher.runs() == 20);
+}
+
+TEST_CASE("a slow-down exactly at the limit fails in 5% of sessions at most") {
+  struct Model {
+    const char* name;
+    double spikes;   // part of the runs that take up to three times as long
+    double memory;   // of the last run's disturbance
+    double scatter;  // of one run
+  };
+  constexpr int kSessions = 2000;
+  for (const Model& model : {Model{"quiet", 0.0, 0.0, 0.03}, Model{"spiky", 0.1, 0.0, 0.01},
+                             Model{"wavering", 0.0, 0.9, 0.02}}) {
+    noise::Source source(70);
+    int failed = 0;
+    for (int i = 0; i < kSessions; ++i) {
+      Bench bench;
+      double wave = 0.0;
+      bench.launcher.adjust = [&](os::ProgramId program, os::Ended& ended) {
+        wave = model.memory * wave + model.scatter * source.normal();
+        double time = 0.1 * std::exp(wave) * (program == 0 ? 1.0 : 1.1);
+        if (source.uniform() < model.spikes) time *= 1.0 + 2.0 * source.uniform();
+        ended.usage.wall_ns = nanoseconds_of(time);
+        ended.whole = std::chrono::nanoseconds(ended.usage.wall_ns);
+      };
+      Plan plan = gated_plan(2, kTenPercent, 10);
+      plan.order = Order::Random;
+      plan.seed = static_cast<std::uint64_t>(i);
+      plan.stop = {{}, 10, {}, 1s};
+      REQUIRE(bench.carry_out(plan).has_value());
+      failed += bench.findings.verdicts.at(0).answer == gate::Answer::Fail ? 1 : 0;
+    }
+    INFO(model.name, ": ", failed, " of ", kSessions);
+    CHECK(failed <= 0.055 * kSessions);
+    CHECK(failed >= 0.01 * kSessions);  // and the test is awake
+  }
+}
+
+}  // namespace lauka

@@ -85,9 +85,18 @@ Result<void> check_files(const Options& options) {
 
 Result<std::vector<Export>> open_exports(const Options& options) {
   std::vector<Export> exports;
+  std::vector<std::string> taken;
+  if (options.output.kind == OutputKind::File) {
+    taken.push_back(os::canonical_path(options.output.path));
+  }
   for (const auto& [target, bytes_of] : {std::pair(options.export_csv, &report::summary_csv),
                                          std::pair(options.export_runs, &report::runs_csv)}) {
     if (!target) continue;
+    const std::string path = os::canonical_path(*target);
+    if (*target != "-" && std::find(taken.begin(), taken.end(), path) != taken.end()) {
+      return Error{"'" + *target + "' would be written twice", "name different files"};
+    }
+    taken.push_back(path);
     auto file = os::ExportFile::open(*target);
     if (!file) return file.error();
     exports.push_back({*std::move(file), bytes_of});

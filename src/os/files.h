@@ -35,6 +35,9 @@ class ExportFile {
   Descriptor file_;
 };
 
+/// One name for a file, whatever it was called: absolute, without links where it exists.
+std::string canonical_path(const std::string& path);
+
 /// Refuses a file that commands could not read as their input, or could not write their output to;
 /// nothing is changed.
 Result<void> check_input(const std::string& path);

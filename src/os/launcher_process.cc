@@ -198,7 +198,10 @@ class LauncherProcess {
       const int waited = waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WSTOPPED | WNOWAIT);
       const std::int64_t end_ns = now_ns();
       if (waited != 0) {
-        if (errno != EINTR) return;
+        if (errno != EINTR) {
+          not_started(LaunchStep::Fork, errno, ended);
+          return;
+        }
         keep_house(pid, plan, end_ns, ended);
       } else if (info.si_code == CLD_STOPPED) {
         waitid(P_PID, static_cast<id_t>(pid), &info,
@@ -232,7 +235,7 @@ class LauncherProcess {
   }
 
   void note_ending(int status, SharedEnded& ended) const {
-    if (ended.kind == EndKind::TimedOut || ended.kind == EndKind::Stopped) return;
+    if (ended.kind != EndKind::Exited) return;  // known already
     if (state_.cancel) {
       ended.kind = EndKind::Cancelled;
     } else if (WIFSIGNALED(status)) {

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <system_error>
 #include <utility>
 
@@ -36,15 +37,6 @@ bool write_all(int fd, std::string_view bytes) {
     bytes.remove_prefix(static_cast<std::size_t>(written));
   }
   return true;
-}
-
-/// The file a symbolic link leads to, so that the link itself is not replaced.
-std::string resolved(const std::string& target) {
-  char* real = realpath(target.c_str(), nullptr);
-  if (real == nullptr) return target;
-  std::string path(real);
-  std::free(real);
-  return path;
 }
 
 /// The permissions a new file would get, or those of the file that is replaced.
@@ -114,6 +106,12 @@ Result<std::string> find_program(const std::string& word) {
                "name a program in PATH, or use -S for the shell's own commands"};
 }
 
+std::string canonical_path(const std::string& path) {
+  std::error_code error;
+  auto canonical = std::filesystem::weakly_canonical(std::filesystem::absolute(path, error), error);
+  return error ? path : canonical.string();
+}
+
 Result<void> check_input(const std::string& path) {
   if (access(path.c_str(), R_OK) == 0 && !is_directory(path)) return {};
   const int error = is_directory(path) ? EISDIR : errno;
@@ -132,7 +130,10 @@ Result<void> check_output(const std::string& path) {
 
 Result<void> say(Stream stream, std::string_view text) {
   if (write_all(stream == Stream::Output ? STDOUT_FILENO : STDERR_FILENO, text)) return {};
-  return cannot_write(stream == Stream::Output ? "standard output" : "standard error", errno);
+  return Error{std::string("cannot write standard ") +
+                   (stream == Stream::Output ? "output: " : "error: ") +
+                   std::generic_category().message(errno),
+               ""};
 }
 
 ExportFile::ExportFile(std::string target, std::string temporary, Descriptor file)
@@ -156,7 +157,7 @@ ExportFile::~ExportFile() {
 
 Result<ExportFile> ExportFile::open(const std::string& target) {
   if (target == "-") return ExportFile(target, "", Descriptor(dup(STDOUT_FILENO)));
-  const std::string path = resolved(target);
+  const std::string path = canonical_path(target);
   struct stat there {};
   const bool exists = stat(path.c_str(), &there) == 0;
   if (exists && S_ISDIR(there.st_mode)) return cannot_write(target, EISDIR);
@@ -176,8 +177,7 @@ Result<ExportFile> ExportFile::open(const std::string& target) {
 }
 
 Result<void> ExportFile::commit(std::string_view bytes) {
-  if (!write_all(file_.get(), bytes))
-    return cannot_write(target_ == "-" ? "standard output" : target_, errno);
+  if (!write_all(file_.get(), bytes)) return cannot_write(target_, errno);
   if (temporary_.empty()) return {};
   const bool closed = close(file_.release()) == 0;  // a full disk may show only here
   if (!closed || std::rename(temporary_.c_str(), target_.c_str()) != 0)

@@ -33,6 +33,7 @@ namespace {
 constexpr std::size_t kArenaBytes =
     std::size_t{64} << 20;  // reserved, not used: argv of all commands, 2 MB at most each
 constexpr std::size_t kEndShown = 4096;
+constexpr int kLinesShown = 20;
 constexpr int kTickMs = 200;
 
 Error system_error(std::string what) {
@@ -108,6 +109,11 @@ std::string last_lines(std::string text) {
     if (first_end != std::string::npos && first_end + 1 < text.size()) text.erase(0, first_end + 1);
   }
   while (!text.empty() && text.back() == '\n') text.pop_back();
+  std::size_t begin = text.size();
+  for (int line = 0; line < kLinesShown && begin != std::string::npos && begin > 0; ++line) {
+    begin = text.rfind('\n', begin - 1);
+  }
+  if (begin != std::string::npos && begin > 0) text.erase(0, begin + 1);
   return text;
 }
 
@@ -324,11 +330,12 @@ bool is_ignored(int signal_number) {
   return sigaction(signal_number, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
 }
 
-/// A descriptor that lauka opens must never be taken for standard input, output or error.
+/// A descriptor that lauka opens must never be taken for standard input, output or error. What was
+/// closed stays unwritable, so that an export to it is an error and not lost.
 void fill_standard_descriptors() {
   int fd = 0;
   do {
-    fd = open("/dev/null", O_RDWR);
+    fd = open("/dev/null", O_RDONLY);
   } while (fd >= 0 && fd <= STDERR_FILENO);
   if (fd >= 0) close(fd);
 }

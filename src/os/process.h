@@ -103,8 +103,8 @@ class Launcher {
   virtual Result<std::vector<Ended>> run(std::span<const Launch> launches, bool go_on_after_failure,
                                          const Tick& tick) = 0;
 
-  /// The last lines the latest run wrote to standard error, at most about 4 KB; empty where it was
-  /// not captured.
+  /// The last lines the latest run wrote to standard error, at most 20 and about 4 KB; empty where
+  /// it was not captured.
   virtual std::string error_output_end() const = 0;
 
   /// Runs that one request may hold.

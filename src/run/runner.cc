@@ -219,6 +219,8 @@ class Runner {
   std::size_t batch_size(std::span<const Step> steps) const {
     std::size_t size = std::min(steps.size(), os::Launcher::kMaxBatch);
     if (!armed_.empty()) size = std::min(size, armed_[steps.front().pass]->runs_at_once());
+    // What a run wrote to a pipe can be told from what the next one writes only when it has ended.
+    if (plan_.output.kind == OutputKind::Pipe) size = 1;
     return size;
   }
 

@@ -1,10 +1,12 @@
 #include "delivery.h"
 
 #include "gate/verdict.h"
+#include "os/clock.h"
 #include "os/terminal.h"
 #include "report/csv.h"
 #include "report/ending.h"
 #include "report/screen.h"
+#include "report/warnings.h"
 #include "results/analyse.h"
 
 #include <algorithm>
@@ -37,23 +39,23 @@ std::vector<std::string> names_of(const Plan& plan) {
   return names;
 }
 
-std::vector<std::string> notes_of(const Plan& plan, const Session& session,
-                                  const Results& results) {
+std::vector<std::string> notes_of(const Plan& plan, const Session& session) {
   std::vector<std::string> notes = plan.events.notes;
   notes.insert(notes.end(), session.notes.begin(), session.notes.end());
-  notes.insert(notes.end(), results.notes.begin(), results.notes.end());
   return notes;
 }
 
-/// Shows what there is; an error where it cannot be written.
+/// Shows what there is, and below it what weakens it; an error where it cannot be written.
 Result<void> show(const Options& options, const Plan& plan, const Session& session,
                   const Results& results) {
   const bool quiet = options.verbosity == Verbosity::Quiet;
   const Stream stream = stream_of(options);
   const report::Style style = {wants_color(options.color, stream), os::terminal_width(stream, 0),
                                options.verbosity == Verbosity::Verbose};
-  if (!quiet) say_on_error(report::note_lines(notes_of(plan, session, results)));
-  return os::say(stream, report::screen(results, style, quiet));
+  if (!quiet) say_on_error(report::note_lines(notes_of(plan, session)));
+  auto shown = os::say(stream, report::screen(results, style, quiet));
+  if (!quiet) say_on_error(report::warning_lines(results, style));
+  return shown;
 }
 
 ExitStatus status_of(const std::vector<gate::Verdict>& verdicts, bool fail_if_inconclusive) {
@@ -97,7 +99,8 @@ int deliver(const Options& options, const Plan& plan, const Carried& carried,
             std::vector<Export> exports) {
   const Session& session = carried.session;
   const Results results = analyse(plan, session, carried.findings,
-                                  options.export_runs ? Detail::Runs : Detail::Summaries);
+                                  options.export_runs ? Detail::Runs : Detail::Summaries,
+                                  {os::MonotonicClock().resolution(), os::scheduler_tick()});
   int status = static_cast<int>(status_of(results.verdicts, options.fail_if_inconclusive));
   if (const auto shown = show(options, plan, session, results); !shown) {
     status = refuse(shown.error(), ExitStatus::Failed);

@@ -52,8 +52,9 @@ int answer(const Inquiry& inquiry, const engine::CounterEngine& engine) {
 }
 
 std::unique_ptr<Observer> observer_for(const Options& options) {
-  const bool draws =
-      options.progress && options.verbosity != Verbosity::Quiet && os::wants_drawing(Stream::Error);
+  // What the commands write to the same terminal would leave pieces of the bar behind.
+  const bool draws = options.progress && options.verbosity != Verbosity::Quiet &&
+                     options.output.kind != OutputKind::Inherit && os::wants_drawing(Stream::Error);
   if (!draws) return std::make_unique<NoObserver>();
   const auto draw = [](std::string_view text) { static_cast<void>(os::say(Stream::Error, text)); };
   return std::make_unique<report::ProgressBar>(draw, os::terminal_width(Stream::Error, 80));

@@ -51,13 +51,13 @@ struct BuiltInMetric {
 /// The metrics that need no counters, in the order of the table.
 inline constexpr auto kBuiltInMetrics = std::to_array<BuiltInMetric>({
     {"wall_time", Unit::Seconds, Shown::Always,
-     [](const Usage& u) { return static_cast<double>(u.wall_ns) * 1e-9; }},
+     [](const Usage& u) { return static_cast<double>(u.wall_ns) / 1e9; }},
     {"cpu_time", Unit::Seconds, Shown::Always,
-     [](const Usage& u) { return static_cast<double>(u.user_ns + u.system_ns) * 1e-9; }},
+     [](const Usage& u) { return static_cast<double>(u.user_ns + u.system_ns) / 1e9; }},
     {"user_time", Unit::Seconds, Shown::Verbose,
-     [](const Usage& u) { return static_cast<double>(u.user_ns) * 1e-9; }},
+     [](const Usage& u) { return static_cast<double>(u.user_ns) / 1e9; }},
     {"system_time", Unit::Seconds, Shown::Verbose,
-     [](const Usage& u) { return static_cast<double>(u.system_ns) * 1e-9; }},
+     [](const Usage& u) { return static_cast<double>(u.system_ns) / 1e9; }},
     {"peak_rss", Unit::Bytes, Shown::Always,
      [](const Usage& u) { return static_cast<double>(u.peak_rss_bytes); }},
     {"minor_faults", Unit::Count, Shown::Verbose,

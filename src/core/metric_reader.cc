@@ -27,7 +27,7 @@ std::optional<double> MetricReader::value(const RunRecord& run) const {
     return usage_(run.usage);
   }
   const auto numerator = count(run, numerator_);
-  if (is_time_ && numerator) return *numerator * 1e-9;
+  if (is_time_ && numerator) return *numerator / 1e9;
   if (!is_ratio_ || !numerator) return numerator;
   const auto denominator = count(run, denominator_);
   if (!denominator || *denominator <= 0) return std::nullopt;

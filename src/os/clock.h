@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 
 namespace lauka::os {
 
@@ -9,17 +10,30 @@ class Clock {
  public:
   Clock() = default;
   Clock(const Clock&) = delete;
+  Clock(Clock&&) = delete;
   Clock& operator=(const Clock&) = delete;
+  Clock& operator=(Clock&&) = delete;
   virtual ~Clock() = default;
 
   /// Since an arbitrary start.
   virtual std::chrono::nanoseconds now() const = 0;
 };
 
+/// The smallest step that `clock` was seen to make in a few: what it can tell apart, or the time a
+/// reading takes, whichever is longer. Zero where it does not move.
+std::chrono::nanoseconds observed_step(const Clock& clock);
+
 /// CLOCK_MONOTONIC.
 class MonotonicClock final : public Clock {
  public:
   std::chrono::nanoseconds now() const override;
+
+  /// What two readings can tell apart: what the system says, but not less than is observed.
+  std::chrono::nanoseconds resolution() const;
 };
+
+/// Length of the ticks by which the kernel divides CPU time into user and system; none where that
+/// is not known.
+std::optional<std::chrono::nanoseconds> scheduler_tick();
 
 }  // namespace lauka::os

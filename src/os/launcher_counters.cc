@@ -1,5 +1,6 @@
 #include "os/launcher_counters.h"
 
+#include <array>
 #include <bit>
 #include <cerrno>
 #include <cstdint>
@@ -40,9 +41,9 @@ int LauncherCounters::open_one(const PerfEventAttr& attributes, int leader) {
 int LauncherCounters::read(const SharedCounters& set, Reading* readings) const {
   for (std::size_t i = 0; i < set.count; ++i) {
     if (set.requests[i].leader != i) continue;
-    std::uint64_t
-        group[3 + kMaxCounters];  // number, enabled, running, then values in the order of opening
-    const long words = calls_->read_counter(set.descriptors[i], group, 3 + kMaxCounters);
+    // Number, enabled, running, then values in the order of opening.
+    std::array<std::uint64_t, 3 + kMaxCounters> group{};
+    const long words = calls_->read_counter(set.descriptors[i], group.data(), group.size());
     if (words < 0) return static_cast<int>(-words);
     std::size_t next = 3;
     for (std::size_t k = i; k < set.count; ++k) {

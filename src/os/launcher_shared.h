@@ -2,6 +2,7 @@
 
 #include "os/process.h"
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -58,10 +59,10 @@ struct SharedState {
   bool go_on_after_failure = false;
   std::size_t launch_count = 0;
   std::size_t ended_count = 0;
-  SharedLaunch launches[Launcher::kMaxBatch];
-  SharedEnded ended[Launcher::kMaxBatch];
-  Reading readings[Launcher::kMaxBatch *
-                   kMaxCounters];  // packed: only pages that are used become resident
+  std::array<SharedLaunch, Launcher::kMaxBatch> launches;
+  std::array<SharedEnded, Launcher::kMaxBatch> ended;
+  // Packed: only pages that are used become resident.
+  std::array<Reading, Launcher::kMaxBatch * kMaxCounters> readings;
 };
 
 }  // namespace lauka::os

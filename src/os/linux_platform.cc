@@ -1,6 +1,8 @@
 #include "os/platform.h"
 
+#include <array>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
@@ -36,10 +38,10 @@ bool read_facts(pid_t pid, ProcessFacts& facts) {
   const std::string path = "/proc/" + std::to_string(pid) + "/stat";
   std::FILE* file = std::fopen(path.c_str(), "re");
   if (file == nullptr) return false;
-  char text[2048];
-  const std::size_t got = std::fread(text, 1, sizeof text - 1, file);
+  std::array<char, 2048> text{};
+  const std::size_t got = std::fread(text.data(), 1, text.size(), file);
   std::fclose(file);
-  const std::string line(text, got);
+  const std::string line(text.data(), got);
   const std::size_t bracket = line.rfind(')');
   if (bracket == std::string::npos) return false;
   char state = 0;
@@ -59,7 +61,7 @@ std::map<pid_t, ProcessFacts> all_processes() {
   DIR* folder = opendir("/proc");
   if (folder == nullptr) return all;
   while (const dirent* entry = readdir(folder)) {
-    const pid_t pid = static_cast<pid_t>(std::strtol(entry->d_name, nullptr, 10));
+    const auto pid = static_cast<pid_t>(std::strtol(entry->d_name, nullptr, 10));
     ProcessFacts facts;
     if (pid > 0 && read_facts(pid, facts)) all.emplace(pid, facts);
   }
@@ -91,6 +93,10 @@ void drop_front(int fd, off_t size, off_t keep) {
 void become_reaper(int signal_number) {
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   prctl(PR_SET_PDEATHSIG, signal_number);
+}
+
+void die_with_parent() {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
 }
 
 std::uint64_t rss_bytes(long ru_maxrss) {

@@ -1,11 +1,10 @@
 #pragma once
 
-#include <chrono>
+#include <csignal>
 #include <cstdint>
 #include <string>
 
 #include <poll.h>
-#include <signal.h>
 #include <sys/types.h>
 
 // Where Linux and macOS differ: linux_platform.cc, darwin_platform.cc. Internal to os/.
@@ -22,6 +21,10 @@ void drop_front(int fd, off_t size, off_t keep);
 /// A child of this process gets orphans instead of init, and this process gets `signal_number` when
 /// its parent dies.
 void become_reaper(int signal_number);
+
+/// The calling process is killed when the one that started it dies. A single system call, for a
+/// vfork child.
+void die_with_parent();
 
 /// `ru_maxrss` in bytes.
 std::uint64_t rss_bytes(long ru_maxrss);

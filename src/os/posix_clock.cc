@@ -1,13 +1,42 @@
 #include "os/clock.h"
 
+#include <algorithm>
 #include <ctime>
 
 namespace lauka::os {
+namespace {
+
+constexpr int kSteps = 16;
+/// Readings before the clock is thought to stand still; one step of 10 ms fits in even at 10 ns.
+constexpr int kMostReadings = 2'000'000;
+
+}  // namespace
+
+std::chrono::nanoseconds observed_step(const Clock& clock) {
+  std::chrono::nanoseconds smallest{};
+  std::chrono::nanoseconds before = clock.now();
+  int steps = 0;
+  for (int i = 0; i < kMostReadings && steps < kSteps; ++i) {
+    const std::chrono::nanoseconds now = clock.now();
+    if (now == before) continue;
+    smallest = steps == 0 ? now - before : std::min(smallest, now - before);
+    before = now;
+    ++steps;
+  }
+  return smallest;
+}
 
 std::chrono::nanoseconds MonotonicClock::now() const {
   timespec t{};
   clock_gettime(CLOCK_MONOTONIC, &t);
   return std::chrono::seconds(t.tv_sec) + std::chrono::nanoseconds(t.tv_nsec);
+}
+
+std::chrono::nanoseconds MonotonicClock::resolution() const {
+  timespec t{};
+  clock_getres(CLOCK_MONOTONIC, &t);
+  return std::max(std::chrono::seconds(t.tv_sec) + std::chrono::nanoseconds(t.tv_nsec),
+                  observed_step(*this));
 }
 
 }  // namespace lauka::os

@@ -1,6 +1,8 @@
 #include "os/files.h"
 #include "os/process.h"
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -8,6 +10,7 @@
 #include <utility>
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -24,6 +27,11 @@ bool write_all(int fd, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t written = write(fd, bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
+    if (written < 0 && errno == EAGAIN) {  // a command may have made a shared terminal non-blocking
+      pollfd ready{fd, POLLOUT, 0};
+      poll(&ready, 1, -1);
+      continue;
+    }
     if (written < 0) return false;
     bytes.remove_prefix(static_cast<std::size_t>(written));
   }
@@ -64,10 +72,10 @@ std::string why_not_runnable(const std::string& path) {
 /// execve says "no such file" also when only the interpreter of a script is missing: name it.
 std::string missing_interpreter(const std::string& path) {
   const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  char head[256] = {};
-  const ssize_t got = file ? read(file.get(), head, sizeof head - 1) : 0;
+  std::array<char, 256> head{};
+  const ssize_t got = file ? read(file.get(), head.data(), head.size()) : 0;
   if (got < 3 || head[0] != '#' || head[1] != '!') return "";
-  std::string line(head + 2, static_cast<std::size_t>(got) - 2);
+  std::string line(head.data() + 2, static_cast<std::size_t>(got) - 2);
   line.erase(std::min(line.find('\n'), line.size()));
   line.erase(0, line.find_first_not_of(" \t"));
   const std::string interpreter = line.substr(0, line.find_first_of(" \t\r"));

@@ -5,6 +5,8 @@
 #include "os/process.h"
 #include "os/signals.h"
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -47,9 +49,9 @@ class Arena {
   template <typename T>
   T* make(std::size_t count) {
     void* place = next_;
-    std::size_t left = static_cast<std::size_t>(end_ - next_);
+    auto left = static_cast<std::size_t>(end_ - next_);
     if (std::align(alignof(T), sizeof(T) * count, place, left) == nullptr) return nullptr;
-    T* first = static_cast<T*>(place);
+    auto* first = static_cast<T*>(place);
     for (std::size_t i = 0; i < count; ++i) new (first + i) T{};
     next_ = reinterpret_cast<std::byte*>(first + count);
     return first;
@@ -115,8 +117,8 @@ struct Pipe {
 };
 
 bool make_pipe(Pipe& made) {
-  int ends[2] = {-1, -1};
-  if (pipe(ends) != 0) return false;
+  std::array ends = {-1, -1};
+  if (pipe(ends.data()) != 0) return false;
   made.read_end = Descriptor(ends[0]);
   made.write_end = Descriptor(ends[1]);
   for (const int fd : ends) fcntl(fd, F_SETFD, FD_CLOEXEC);
@@ -135,8 +137,8 @@ struct Channels {
   Pipe error;
 
   bool open_all() {
-    int ends[2] = {-1, -1};
-    if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) return false;
+    std::array ends = {-1, -1};
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()) != 0) return false;
     socket = Descriptor(ends[0]);
     launcher_socket = Descriptor(ends[1]);
     for (const int fd : ends) fcntl(fd, F_SETFD, FD_CLOEXEC);
@@ -212,6 +214,7 @@ class PosixLauncher final : public Launcher {
 
   Result<std::vector<Ended>> run(std::span<const Launch> launches, bool go_on_after_failure,
                                  const Tick& tick) override {
+    launches = launches.first(std::min(launches.size(), kMaxBatch));
     state_->cancel = false;
     state_->go_on_after_failure = go_on_after_failure;
     state_->launch_count = launches.size();
@@ -253,15 +256,16 @@ class PosixLauncher final : public Launcher {
     if (write(channels_.socket.get(), &byte, 1) != 1) return false;
     bool told = false;
     for (;;) {
-      pollfd fds[] = {{channels_.socket.get(), POLLIN, 0},
-                      {channels_.output.read_end.get(), POLLIN, 0},
-                      {channels_.error.read_end.get(), POLLIN, 0}};
+      std::array fds = {pollfd{channels_.socket.get(), POLLIN, 0},
+                        pollfd{channels_.output.read_end.get(), POLLIN, 0},
+                        pollfd{channels_.error.read_end.get(), POLLIN, 0}};
       if (!told && interrupt() != 0) {
         state_->cancel = true;
         kill(pid_, kPokeSignal);
         told = true;
       }
-      const int ready = poll_with_mask(fds, 3, tick ? kTickMs : -1, hold.mask_for_waiting());
+      const int ready =
+          poll_with_mask(fds.data(), fds.size(), tick ? kTickMs : -1, hold.mask_for_waiting());
       if (ready < 0 && errno != EINTR) return false;
       if (ready == 0) tick();
       if (ready <= 0) continue;
@@ -271,13 +275,13 @@ class PosixLauncher final : public Launcher {
   }
 
   void drain() {
-    char bytes[65536];
-    while (read(channels_.output.read_end.get(), bytes, sizeof bytes) > 0) {
+    std::array<char, 65536> bytes;  // NOLINT(cppcoreguidelines-pro-type-member-init): read fills it
+    while (read(channels_.output.read_end.get(), bytes.data(), bytes.size()) > 0) {
     }
     for (;;) {
-      const ssize_t got = read(channels_.error.read_end.get(), bytes, sizeof bytes);
+      const ssize_t got = read(channels_.error.read_end.get(), bytes.data(), bytes.size());
       if (got <= 0) return;
-      error_tail_.add(bytes, static_cast<std::size_t>(got));
+      error_tail_.add(bytes.data(), static_cast<std::size_t>(got));
     }
   }
 
@@ -293,7 +297,7 @@ class PosixLauncher final : public Launcher {
                   std::chrono::nanoseconds(shared.whole_ns),
                   {},
                   shared.counter_error};
-      const Reading* readings = state_->readings + shared.readings;
+      const Reading* readings = state_->readings.data() + shared.readings;
       ended.readings.assign(readings, readings + shared.reading_count);
       // Those that left the process group are still there; they must not go on burning under the
       // next run.

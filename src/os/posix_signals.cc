@@ -1,15 +1,16 @@
 #include "os/signals.h"
 
+#include <array>
 #include <csignal>
 
 namespace lauka::os {
 namespace {
 
-// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): the one flag that handlers
-// set
+// The one flag that handlers set.
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
 volatile std::sig_atomic_t interrupted_by = 0;
 
-constexpr int kInterrupts[] = {SIGINT, SIGTERM, SIGHUP};
+constexpr std::array kInterrupts = {SIGINT, SIGTERM, SIGHUP};
 
 void note_interrupt(int signal_number) {
   interrupted_by = signal_number;
@@ -27,6 +28,7 @@ void watch_for_interrupts() {
     sigemptyset(&action.sa_mask);
     sigaction(signal_number, &action, nullptr);
   }
+  std::signal(SIGPIPE, SIG_IGN);  // the commands get lauka's own disposition from the launcher
 }
 
 int interrupt() {

@@ -6,7 +6,8 @@ namespace lauka::os {
 
 /// Ctrl-C, SIGTERM and SIGHUP end a session in good order: they are noted here and looked at
 /// between runs. A second one ends lauka at once. Signals that were ignored when lauka was started
-/// stay ignored.
+/// stay ignored. A reader that goes away is an error of the write from here on, not lauka's end:
+/// what was measured is still to be exported.
 void watch_for_interrupts();
 
 /// The signal that asked lauka to end; 0: none.

@@ -2,9 +2,11 @@
 
 #include "core/metric_reader.h"
 #include "core/series.h"
+#include "results/warnings.h"
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <span>
 #include <utility>
 #include <variant>
@@ -72,6 +74,10 @@ double confidence_of(const Metric& metric, const Plan& plan, const gate::Finding
   return is_gated ? findings.interval_confidence : plan.confidence;
 }
 
+void append(std::vector<Warning>& all, std::vector<Warning> more) {
+  all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+}
+
 /// A session may hold 10,000 runs and memory is to stay small: only the series of one metric are
 /// there at a time.
 void analyse_metric(std::size_t metric, double confidence, const Plan& plan,
@@ -81,6 +87,9 @@ void analyse_metric(std::size_t metric, double confidence, const Plan& plan,
   for (std::size_t c = 0; c < plan.commands.size(); ++c) {
     CommandResult& command = results.commands[c];
     MetricResult row = result_of(metric, series.of(c), command.runs);
+    if (plan.metrics[metric].name == "wall_time") {
+      append(results.warnings, warnings_of_series(c, series.of(c).values, plan));
+    }
     if (c > 0) {
       const Comparison samples = compare(series.of(0), series.of(c), results.paired);
       if (!samples.is_empty()) row.delta = delta_of(samples, confidence);
@@ -128,18 +137,20 @@ std::vector<RunRow> rows_of(const Plan& plan, const std::vector<const RunRecord*
   return rows;
 }
 
-void add_notes(const Plan& plan, Results& results) {
-  const bool has_deltas = !results.rankings.empty();
-  if (!has_deltas || results.paired) return;
-  std::string note = "the order was sequential, so deltas carry the machine's drift";
-  if (!plan.gates.empty()) note += " and gates fail by chance more often than the confidence says";
-  results.notes.push_back(note + "; --order random compares within rounds");
+/// The last step: whether the clocks and the number of runs suffice is seen in the rows.
+void finish_warnings(const Plan& plan, const Session& session, const Timers& timers,
+                     Results& results) {
+  append(results.warnings,
+         warnings_of_results(results, plan, timers, session.cut_short.has_value()));
+  std::stable_sort(
+      results.warnings.begin(), results.warnings.end(),
+      [](const Warning& a, const Warning& b) { return a.finding.index() < b.finding.index(); });
 }
 
 }  // namespace
 
 Results analyse(const Plan& plan, const Session& session, const gate::Findings& findings,
-                Detail detail) {
+                Detail detail, const Timers& timers) {
   const std::vector<const RunRecord*> runs = counted_runs(plan, session);
   Results results;
   results.metrics = plan.metrics;
@@ -162,7 +173,7 @@ Results analyse(const Plan& plan, const Session& session, const gate::Findings& 
     analyse_metric(m, confidence_of(plan.metrics[m], plan, findings), plan, runs, results);
   rank(results);
   if (detail == Detail::Runs) results.runs = rows_of(plan, runs);
-  add_notes(plan, results);
+  finish_warnings(plan, session, timers, results);
   return results;
 }
 

@@ -14,8 +14,8 @@ enum class Detail : unsigned char { Summaries, Runs };
 /// What a session, whole or cut short, says about its plan's commands; its gates were decided while
 /// it went on. Commands without a counted
 /// run have 0 runs and rows without values. A row of a run under --ignore-failure counts as any
-/// other.
+/// other. `timers` are those of the machine that ran it: they decide some of the warnings.
 Results analyse(const Plan& plan, const Session& session, const gate::Findings& findings,
-                Detail detail);
+                Detail detail, const Timers& timers = {});
 
 }  // namespace lauka

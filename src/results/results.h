@@ -4,6 +4,7 @@
 #include "core/precision.h"
 #include "core/record.h"
 #include "gate/verdict.h"
+#include "results/warning.h"
 #include "stats/delta.h"
 #include "stats/summary.h"
 
@@ -61,8 +62,8 @@ struct Results {
   std::optional<Precision> precision{};  ///< where --precision was asked for
   std::vector<RunRow> runs;              ///< with Detail::Runs only
   double confidence = 0.95;
-  bool paired = true;              ///< deltas were taken within rounds
-  std::vector<std::string> notes;  ///< what weakens the numbers and what to do; one line each
+  bool paired = true;             ///< deltas were taken within rounds
+  std::vector<Warning> warnings;  ///< in the order of Finding's kinds, then of the commands
 };
 
 }  // namespace lauka

@@ -126,6 +126,17 @@ TEST_CASE("a grandchild that outlives the command blocks nothing") {
   CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds(10));
 }
 
+TEST_CASE("what was measured is exported also when the reader of standard output has gone") {
+  const Folder folder;
+  Start start;
+  start.arguments = {"-r2", "--export-runs", folder.file("runs.csv"), "--", "true"};
+  start.deaf_output = true;
+  const Said said = lauka(start);
+  CHECK(said.status == 1);
+  CHECK(said.err_has("cannot write 'standard output': Broken pipe"));
+  CHECK(lines_of(text_of(folder.file("runs.csv"))).size() == 3);
+}
+
 TEST_CASE("an export that fails at the end is an error, and the others are still written") {
   const Folder folder;
   const Said said = lauka(

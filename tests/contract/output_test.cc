@@ -75,6 +75,13 @@ TEST_CASE("in a terminal there is a progress bar, and it is gone without a trace
   CHECK(last_bar >= erased);
 }
 
+TEST_CASE("no progress bar among the commands' own output") {
+  const Said said = lauka_in_terminal(
+      {"-r2", "--show-output", "--", "sh -c 'echo one; sleep 0.3; echo two'"}, 100);
+  CHECK(said.out_has("one\r\ntwo\r\n"));
+  CHECK_FALSE(said.out_has("warm-up"));
+}
+
 TEST_CASE("no progress bar where it is not wanted") {
   CHECK_FALSE(lauka_in_terminal({"-d", "300ms", "--no-progress", "--", burn("20ms")}, 100)
                   .out_has("\x1b[K"));
@@ -89,7 +96,7 @@ TEST_CASE("no line is wider than the terminal, and numbers are never cut") {
        "b", "--", burn("2ms"), burn("2ms")},
       80);
   for (const std::string& line : lines_of(said.out)) {
-    if (line.rfind("lauka: note: ", 0) == 0) continue;  // prose, which the terminal wraps
+    if (line.rfind("lauka: ", 0) == 0) continue;  // prose, which the terminal wraps
     std::size_t cells = 0;
     for (const char c : line)
       cells += (static_cast<unsigned char>(c) & 0xC0U) != 0x80U && c != '\r' ? 1U : 0U;

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
+#include <utility>
 
 #include <fcntl.h>
 #include <poll.h>
@@ -65,10 +66,10 @@ void read_all(std::array<pollfd, 2> fds, std::array<std::string*, 2> texts, cons
     }
     for (std::size_t i = 0; ready > 0 && i < fds.size(); ++i) {
       if (fds[i].fd < 0 || fds[i].revents == 0) continue;
-      char bytes[4096];
-      const ssize_t got = read(fds[i].fd, bytes, sizeof bytes);
+      std::array<char, 4096> bytes{};
+      const ssize_t got = read(fds[i].fd, bytes.data(), bytes.size());
       if (got > 0) {
-        texts[i]->append(bytes, static_cast<std::size_t>(got));
+        texts[i]->append(bytes.data(), static_cast<std::size_t>(got));
       } else {
         fds[i].fd = -1;
       }
@@ -85,10 +86,11 @@ Said lauka(std::vector<std::string> arguments) {
 }
 
 Said lauka(const Start& start) {
-  int out[2];
-  int err[2];
-  if (pipe(out) != 0 || pipe(err) != 0) throw std::runtime_error("no pipes");
+  std::array out = {-1, -1};
+  std::array err = {-1, -1};
+  if (pipe(out.data()) != 0 || pipe(err.data()) != 0) throw std::runtime_error("no pipes");
   for (const int fd : {out[0], out[1], err[0], err[1]}) fcntl(fd, F_SETFD, FD_CLOEXEC);
+  if (start.deaf_output) close(std::exchange(out[0], open("/dev/null", O_RDONLY | O_CLOEXEC)));
   const pid_t pid = fork();
   if (pid == 0) {
     setpgid(0, 0);
@@ -129,10 +131,10 @@ Said lauka_in_terminal(const std::vector<std::string>& arguments, unsigned short
     become_lauka(start);
   }
   Said said;
-  char bytes[4096];
+  std::array<char, 4096> bytes{};
   for (;;) {
-    const ssize_t got = read(terminal, bytes, sizeof bytes);
-    if (got > 0) said.out.append(bytes, static_cast<std::size_t>(got));
+    const ssize_t got = read(terminal, bytes.data(), bytes.size());
+    if (got > 0) said.out.append(bytes.data(), static_cast<std::size_t>(got));
     if (got == 0 || (got < 0 && errno != EINTR)) break;  // EIO: the last one has closed it
   }
   said.status = status_of(pid);

@@ -25,6 +25,7 @@ struct Start {
   int interrupt_signal = 2;
   unsigned as_user = 0;      ///< 0: the test's own user
   bool null_output = false;  ///< standard output goes to /dev/null
+  bool deaf_output = false;  ///< standard output is a pipe whose reader has gone
 };
 
 /// Runs the built lauka with its output captured through pipes.

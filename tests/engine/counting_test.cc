@@ -121,6 +121,9 @@ TEST_CASE("counters were lost when they saw less than half of what is surely the
   CHECK(was_lost(9'000, 250 * kMs));
   CHECK(was_lost(0, 0));
   CHECK(was_lost(0, 80'000));
+  // An unreadable program of 119 us: 4 us until its exec was done.
+  CHECK(was_lost(4'560, 119'000));
+  CHECK_FALSE(was_lost(41'000, 123'000));
   // A run of 1 ms: 0.4 ms is half of what lies above 0.2 ms.
   CHECK(was_lost(399'999, kMs));
   CHECK_FALSE(was_lost(400'000, kMs));

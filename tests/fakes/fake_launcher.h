@@ -18,6 +18,7 @@ class FakeLauncher final : public os::Launcher {
     std::deque<Outcome> outcomes{};  ///< of its runs in order; after the last: exited with 0
   };
 
+  // NOLINTBEGIN(misc-non-private-member-variables-in-classes): what a test sets
   /// Scripts of the programs by the order of registration; a program without one gets the default.
   std::vector<Script> scripts;
   /// Called before each run with the number of runs so far.
@@ -26,6 +27,7 @@ class FakeLauncher final : public os::Launcher {
   std::function<void(os::ProgramId, os::Ended&)> adjust;
   int counter_error = 0;
   std::size_t counters_fail_at = ~std::size_t{0};
+  // NOLINTEND(misc-non-private-member-variables-in-classes)
 
   Result<os::ProgramId> add_program(const os::ProgramSpec& spec) override {
     if (spec.words.front() == "nosuch") return Error{"nosuch: command not found", ""};

@@ -1,14 +1,17 @@
 #include "os/files.h"
 
+#include <chrono>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <doctest/doctest.h>
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -94,6 +97,30 @@ TEST_CASE("a full disk is an error of the commit") {
   auto file = ExportFile::open("/dev/full");
   REQUIRE(file.has_value());
   CHECK(file->commit("x").error().what == "cannot write '/dev/full': No space left on device");
+}
+
+TEST_CASE("a terminal that a command made non-blocking gets all of the text") {
+  int ends[2];
+  REQUIRE(pipe(ends) == 0);
+  REQUIRE(fcntl(ends[1], F_SETFL, O_NONBLOCK) == 0);
+  const int saved = dup(STDERR_FILENO);
+  const std::string text(300'000, 'x');
+  std::size_t received = 0;
+  std::thread reader([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    std::vector<char> bytes(65536);
+    for (ssize_t got = 0; (got = read(ends[0], bytes.data(), bytes.size())) > 0;)
+      received += static_cast<std::size_t>(got);
+  });
+  dup2(ends[1], STDERR_FILENO);
+  const auto said = say(Stream::Error, text);
+  dup2(saved, STDERR_FILENO);
+  close(saved);
+  close(ends[1]);
+  reader.join();
+  close(ends[0]);
+  CHECK(said.has_value());
+  CHECK(received == text.size());
 }
 
 TEST_CASE("/dev/null takes an export and stays what it is") {

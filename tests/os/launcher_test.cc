@@ -10,6 +10,7 @@
 #include <sstream>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -350,6 +351,53 @@ TEST_CASE("the memory of an earlier command is not in a later one's") {
   const auto launcher = launcher_of_test();
   run_once(*launcher, program({"touch_memory", "90M"}));
   CHECK(run_once(*launcher, program({"touch_memory", "20M"})).usage.peak_rss_bytes < 60'000'000);
+}
+
+TEST_CASE("when lauka and its launcher are killed together, the command is killed too") {
+  const TemporaryFile file;
+  const pid_t child = fork();
+  if (child == 0) {
+    setpgid(0, 0);  // the launcher's group as well; the command has one of its own
+    ProgramSpec spec = program({"hang"});
+    spec.output = {Sink::File, file.name()};
+    run_once(spec);
+    _exit(0);
+  }
+  while (ids_in(file.text()).empty()) std::this_thread::sleep_for(5ms);
+  kill(-child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  const pid_t command = ids_in(file.text()).front();
+  for (int i = 0; i < 400 && is_alive(command); ++i) std::this_thread::sleep_for(5ms);
+  CHECK_FALSE(is_alive(command));
+  if (is_alive(command)) kill(command, SIGKILL);
+}
+
+TEST_CASE("an input that is a named pipe is waited for") {
+  const TemporaryFile file;
+  REQUIRE(unlink(file.name().c_str()) == 0);
+  REQUIRE(mkfifo(file.name().c_str(), 0600) == 0);
+  ProgramSpec spec = program({"/bin/sh", "-c", "read -r line && test \"$line\" = late"});
+  spec.input.path = file.name();
+  const auto launcher = launcher_of_test();
+  int writing = -1;
+  std::thread writer([&] {
+    std::this_thread::sleep_for(350ms);  // longer than the launcher's housekeeping interval
+    writing = open(file.name().c_str(), O_RDWR | O_CLOEXEC);  // needs no reader
+    if (write(writing, "late\n", 5) != 5) close(std::exchange(writing, -1));
+  });
+  const Ended ended = run_once(*launcher, spec);
+  writer.join();
+  close(writing);
+  CHECK(succeeded(ended.outcome));
+}
+
+TEST_CASE("after a time-out no other run of the batch begins beside what is left of it") {
+  const auto launcher = launcher_of_test();
+  ProgramSpec spec = program({"hang", "--setsid-child"});
+  spec.timeout = 30ms;
+  const auto id = launcher->add_program(spec);
+  const std::vector<Launch> launches = {{*id}, {*id}};
+  CHECK(launcher->run(launches, true, {})->size() == 1);
 }
 
 TEST_CASE("a batch is run in order, to its end or to the first failure") {

@@ -68,8 +68,18 @@ Session rounds_of(const Seconds& reference, const Seconds& candidate) {
 }
 
 /// Of a session in which there was nothing to decide.
-Results analyse(const Plan& plan, const Session& session, Detail detail) {
-  return lauka::analyse(plan, session, {}, detail);
+Results analyse(const Plan& plan, const Session& session, Detail detail,
+                const Timers& timers = {}) {
+  return lauka::analyse(plan, session, {}, detail, timers);
+}
+
+/// Warnings but those about rows that only --verbose shows.
+std::vector<Warning> shown_warnings(const Results& results) {
+  std::vector<Warning> shown;
+  for (const Warning& warning : results.warnings) {
+    if (warning.shown == Shown::Always) shown.push_back(warning);
+  }
+  return shown;
 }
 
 const MetricResult& row_of(const Results& results, std::size_t command, const std::string& name) {
@@ -102,7 +112,7 @@ TEST_CASE("each command has a row for each metric, in the plan's order") {
   CHECK_FALSE(wall.delta);
   CHECK(row_of(results, 0, "cpu_time").summary->max == Approx(500e-9).epsilon(1e-12));
   CHECK(results.rankings.empty());
-  CHECK(results.notes.empty());
+  CHECK(shown_warnings(results).empty());
 }
 
 TEST_CASE("runs of random and interleaved orders are compared within rounds") {
@@ -116,7 +126,7 @@ TEST_CASE("runs of random and interleaved orders are compared within rounds") {
     CHECK(*delta->half_width == Approx(0.01640432777505299).epsilon(1e-10));
     CHECK(delta->significant);
     CHECK_FALSE(row_of(results, 0, "wall_time").delta);
-    CHECK(results.notes.empty());
+    CHECK(shown_warnings(results).empty());
   }
 }
 
@@ -133,9 +143,9 @@ TEST_CASE("runs of a sequential order are compared as independent samples, with 
   const auto& delta = row_of(results, 1, "wall_time").delta;
   REQUIRE(delta);
   CHECK(*delta->half_width == Approx(0.017933995819599078).epsilon(1e-10));
-  CHECK(results.notes ==
-        std::vector<std::string>{"the order was sequential, so deltas carry the machine's drift; "
-                                 "--order random compares within rounds"});
+  const std::vector<Warning> warnings = shown_warnings(results);
+  REQUIRE(warnings.size() == 1);
+  CHECK(std::holds_alternative<SequentialRuns>(warnings.front().finding));
 }
 
 TEST_CASE("only rounds in which both have a value are compared") {

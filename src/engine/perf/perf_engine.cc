@@ -38,7 +38,6 @@ class PerfEngine final : public CounterEngine {
  public:
   PerfEngine(const os::LinuxCalls& calls, bool user_only)
       : calls_(calls),
-        user_only_(user_only),
         sysfs_(calls),
         situation_(situation_of(calls)),
         prober_(calls, user_only, situation_) {}
@@ -59,7 +58,6 @@ class PerfEngine final : public CounterEngine {
   void find_witnesses();
 
   const os::LinuxCalls& calls_;
-  bool user_only_;
   Sysfs sysfs_;
   Situation situation_;
   Prober prober_;

@@ -1,0 +1,29 @@
+#pragma once
+
+#include "report/style.h"
+#include "results/results.h"
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace lauka::report {
+
+/// A warning in words: what the JSON lists, and what the lines below are made from.
+struct WordedWarning {
+  std::optional<std::size_t> command;  ///< its index; none: all of them
+  std::string_view kind;               ///< for programs: "first_run_slow"
+  std::string text;                    ///< what was seen, with numbers; no full stop
+  std::string advice;                  ///< what to do about it; no full stop
+};
+
+/// All of them, in the order of Results::warnings; also those of rows that the table leaves out.
+std::vector<WordedWarning> worded_warnings(const Results& results);
+
+/// A line for each warning about what `style` shows. Advice that the next line repeats is left to
+/// that one.
+std::string warning_lines(const Results& results, const Style& style);
+
+}  // namespace lauka::report

@@ -1,0 +1,71 @@
+#pragma once
+
+#include "core/metric.h"
+#include "stats/steadiness.h"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <variant>
+
+namespace lauka {
+
+/// The first run was slower than all that came after it.
+struct SlowFirstRun {
+  stats::FirstRun seen;
+  std::uint64_t warmup = 0;  ///< runs that went before it, uncounted
+};
+
+/// Some runs were far slower or faster than the rest.
+struct ManyOutliers {
+  stats::SevereOutliers seen;
+  std::size_t runs = 0;  ///< of which so many are outliers
+};
+
+/// Which limit kept the number of runs low; Ended: the session did not get that far.
+enum class FewBecause : unsigned char { Runs, MinRuns, MaxRuns, Ended };
+
+/// Too few runs for what is said about them.
+struct FewRuns {
+  std::size_t runs = 0;  ///< of the command that has the fewest
+  bool gated = false;    ///< a gate could not be decided; else: deltas are shown
+  FewBecause because = FewBecause::MinRuns;
+};
+
+/// Deltas, or even gates, were made of runs that did not take turns.
+struct SequentialRuns {
+  bool gated = false;
+};
+
+/// The clock steps so widely that the wall time of a run is a few steps.
+struct CoarseClock {
+  double median_seconds = 0.0;
+  double step_seconds = 0.0;
+};
+
+/// So little CPU time that its division into user and system is a matter of luck.
+struct UncertainSplit {
+  double median_cpu_seconds = 0.0;
+  double tick_seconds = 0.0;
+};
+
+/// What was seen, with its numbers; report/ has the words.
+using Finding =
+    std::variant<SlowFirstRun, stats::Drift, stats::TwoModes, ManyOutliers, stats::SlowNoise,
+                 CoarseClock, UncertainSplit, FewRuns, SequentialRuns>;
+
+/// What weakens the numbers.
+struct Warning {
+  Finding finding;
+  std::optional<std::size_t> command{};  ///< its index; none: all of them
+  Shown shown = Shown::Always;           ///< Verbose: of rows that are; exports have it anyway
+};
+
+/// What the clocks behind the numbers can tell apart.
+struct Timers {
+  std::chrono::nanoseconds clock_step{1};          ///< of the wall time
+  std::optional<std::chrono::nanoseconds> tick{};  ///< of the scheduler; none: not known
+};
+
+}  // namespace lauka

@@ -1,0 +1,173 @@
+#include "results/warnings.h"
+
+#include "stats/quantiles.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+
+namespace lauka {
+
+namespace {
+
+constexpr double kStepsThatAreEnough = 100.0;
+constexpr double kTicksThatAreEnough = 10.0;
+/// One disturbed run is in the table's column of outliers. Of ten runs it is 10%, and the rule of
+/// 5% alone warned of 4% of quiet benchmarks of ten runs; of fewer, quartiles say too little.
+constexpr std::size_t kFewestOutliers = 2;
+constexpr std::size_t kFewestForOutliers = 10;
+/// The longest that is common (250 Hz); where the tick is not known, better one warning too many.
+constexpr std::chrono::nanoseconds kAssumedTick = std::chrono::milliseconds(4);
+
+double seconds_of(std::chrono::nanoseconds duration) {
+  return std::chrono::duration<double>(duration).count();
+}
+
+const MetricResult* row_of(const Results& results, std::size_t command, std::string_view metric) {
+  for (const MetricResult& row : results.commands[command].rows) {
+    if (results.metrics[row.metric].name == metric) return &row;
+  }
+  return nullptr;
+}
+
+std::optional<double> median_of(const Results& results, std::size_t command,
+                                std::string_view metric) {
+  const MetricResult* row = row_of(results, command, metric);
+  if (row == nullptr || !row->summary) return std::nullopt;
+  return row->summary->median;
+}
+
+bool is_of_split(std::string_view metric) {
+  return metric == "user_time" || metric == "system_time";
+}
+
+/// The division of CPU time is only worth a word to whom it is shown, or whose gate is on it.
+Shown shown_of_split(const Results& results) {
+  const bool row =
+      std::any_of(results.metrics.begin(), results.metrics.end(), [](const Metric& metric) {
+        return is_of_split(metric.name) && metric.shown == Shown::Always;
+      });
+  const bool gate = std::any_of(
+      results.verdicts.begin(), results.verdicts.end(),
+      [](const gate::Verdict& verdict) { return is_of_split(verdict.condition.metric); });
+  return row || gate ? Shown::Always : Shown::Verbose;
+}
+
+FewBecause why_few(const Plan& plan, bool cut_short) {
+  if (cut_short) return FewBecause::Ended;
+  if (plan.stop.exact_runs) return FewBecause::Runs;
+  return plan.stop.max_runs && *plan.stop.max_runs < stats::kFewForGate ? FewBecause::MaxRuns
+                                                                        : FewBecause::MinRuns;
+}
+
+/// Fewest rounds behind a gate that is still open. One that was decided has all it needs.
+std::optional<std::size_t> rounds_of_open_gates(const Results& results) {
+  std::optional<std::size_t> fewest;
+  for (const gate::Verdict& verdict : results.verdicts) {
+    if (verdict.answer != gate::Answer::Inconclusive || verdict.rounds == 0) continue;
+    fewest = std::min(fewest.value_or(verdict.rounds), verdict.rounds);
+  }
+  return fewest;
+}
+
+/// Fewest runs behind a delta of wall time.
+std::optional<std::size_t> runs_of_deltas(const Results& results) {
+  std::optional<std::size_t> fewest;
+  for (std::size_t c = 1; c < results.commands.size(); ++c) {
+    const MetricResult* reference = row_of(results, 0, "wall_time");
+    const MetricResult* candidate = row_of(results, c, "wall_time");
+    if (reference == nullptr || candidate == nullptr || !candidate->delta) continue;
+    const std::size_t runs = std::min(reference->runs, candidate->runs);
+    fewest = std::min(fewest.value_or(runs), runs);
+  }
+  return fewest;
+}
+
+std::optional<FewRuns> few_runs(const Results& results, const Plan& plan, bool cut_short) {
+  const FewBecause because = why_few(plan, cut_short);
+  const auto rounds = rounds_of_open_gates(results);
+  if (rounds && *rounds < stats::kFewForGate) return FewRuns{*rounds, true, because};
+  const auto runs = runs_of_deltas(results);
+  if (runs && *runs < stats::kFewForDelta) return FewRuns{*runs, false, because};
+  return std::nullopt;
+}
+
+std::optional<CoarseClock> coarse_clock(const Results& results, std::size_t command,
+                                        const Timers& timers) {
+  const auto median = median_of(results, command, "wall_time");
+  const double step = seconds_of(timers.clock_step);
+  if (!median || *median >= kStepsThatAreEnough * step) return std::nullopt;
+  return CoarseClock{*median, step};
+}
+
+std::optional<UncertainSplit> uncertain_split(const Results& results, std::size_t command,
+                                              const Timers& timers) {
+  const auto median = median_of(results, command, "cpu_time");
+  const double tick = seconds_of(timers.tick.value_or(kAssumedTick));
+  if (!median || *median >= kTicksThatAreEnough * tick) return std::nullopt;
+  return UncertainSplit{*median, tick};
+}
+
+/// Whether the median moved by more than half of the range in which half of the runs lie: on a busy
+/// machine thousands of runs show a drift of a few percent, which is the least of their troubles.
+bool is_most_of_the_spread(const stats::Drift& drift, std::span<const double> series) {
+  const std::vector<double> ascending = stats::sorted(series);
+  const double spread = stats::quantile(ascending, 0.75) - stats::quantile(ascending, 0.25);
+  return std::abs(drift.change) * stats::median(ascending) > spread / 2.0;
+}
+
+/// The one finding that says most.
+std::optional<Finding> what_is_unsteady(std::span<const double> series) {
+  std::optional<ManyOutliers> outliers;
+  if (series.size() >= kFewestForOutliers) {
+    const auto severe = stats::severe_outliers(series);
+    if (severe.many && severe.count >= kFewestOutliers) {
+      outliers = ManyOutliers{severe, series.size()};
+    }
+  }
+  const auto drift = stats::drift(series);
+  if (drift && drift->drifting && (!outliers || is_most_of_the_spread(*drift, series))) {
+    return *drift;
+  }
+  if (const auto modes = stats::two_modes(series); modes && modes->two) return *modes;
+  if (outliers) return *outliers;
+  if (const auto noise = stats::slow_noise(series); noise && noise->slow) return *noise;
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<Warning> warnings_of_series(std::size_t command, std::span<const double> series,
+                                        const Plan& plan) {
+  const auto first = stats::first_run(series);
+  const bool slow_first = first && first->slow;
+  const auto unsteady = what_is_unsteady(slow_first ? series.subspan(1) : series);
+  // After a warm-up, and among many outliers, a slow first run is most likely one of them.
+  const bool is_one_of_many =
+      plan.warmup > 0 && unsteady && std::holds_alternative<ManyOutliers>(*unsteady);
+  std::vector<Warning> warnings;
+  if (slow_first && !is_one_of_many) {
+    warnings.push_back({SlowFirstRun{*first, plan.warmup}, command});
+  }
+  if (unsteady) warnings.push_back({*unsteady, command});
+  return warnings;
+}
+
+std::vector<Warning> warnings_of_results(const Results& results, const Plan& plan,
+                                         const Timers& timers, bool cut_short) {
+  std::vector<Warning> warnings;
+  const Shown shown = shown_of_split(results);
+  for (std::size_t c = 0; c < results.commands.size(); ++c) {
+    if (const auto coarse = coarse_clock(results, c, timers)) warnings.push_back({*coarse, c});
+    if (const auto split = uncertain_split(results, c, timers)) {
+      warnings.push_back({*split, c, shown});
+    }
+  }
+  if (const auto few = few_runs(results, plan, cut_short)) warnings.push_back({*few});
+  if (!results.paired && !results.rankings.empty()) {
+    warnings.push_back({SequentialRuns{!results.verdicts.empty()}});
+  }
+  return warnings;
+}
+
+}  // namespace lauka

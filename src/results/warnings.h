@@ -1,0 +1,25 @@
+#pragma once
+
+#include "plan/plan.h"
+#include "results/results.h"
+#include "results/warning.h"
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace lauka {
+
+/// What is unsteady in the wall times of `command`, `series` in the order run: at most a slow first
+/// run and one finding about the rest, as one cause shows as several. Drift says more than two
+/// modes, these more than outliers, these more than slow noise; but outliers more than a drift that
+/// is small against the spread.
+std::vector<Warning> warnings_of_series(std::size_t command, std::span<const double> series,
+                                        const Plan& plan);
+
+/// What else weakens `results`, whose rows, rankings and verdicts are complete: the clocks, the
+/// number of runs, the order. `cut_short`: the session ended before its plan did.
+std::vector<Warning> warnings_of_results(const Results& results, const Plan& plan,
+                                         const Timers& timers, bool cut_short);
+
+}  // namespace lauka

@@ -1,0 +1,90 @@
+#include "contract/program.h"
+
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+// What weakens the numbers is said on standard error, and nothing is said of what does not.
+
+namespace lauka::contract {
+namespace {
+
+/// A shell command that sleeps when it is run for the first time.
+std::string slow_at_first(const Folder& folder) {
+  const std::string marker = folder.file("has-run");
+  return "sh -c 'test -e " + marker + " || { : > " + marker + "; sleep 0.4; }'";
+}
+
+std::vector<std::string> warnings_in(const Said& said) {
+  std::vector<std::string> warnings;
+  for (const std::string& line : lines_of(said.err)) {
+    if (line.rfind("lauka: warning: ", 0) == 0) warnings.push_back(line);
+  }
+  return warnings;
+}
+
+bool warns_of_first_run(const Said& said) {
+  return said.err_has("lauka: warning: 'it': the first run took ");
+}
+
+}  // namespace
+
+TEST_CASE("a slow first run is warned of, on standard error only") {
+  const Folder cold;
+  const Said said = lauka({"-r8", "-w0", "-n", "it", "--", slow_at_first(cold)});
+  CAPTURE(said.err);
+  CHECK(said.status == 0);
+  CHECK(warns_of_first_run(said));
+  CHECK(said.err_has("; use --warmup 1, unless cold starts are what you measure\n"));
+  CHECK_FALSE(said.out_has("warning"));
+}
+
+TEST_CASE("-q silences warnings") {
+  const Folder cold;
+  const Said said = lauka({"-q", "-r8", "-w0", "-n", "it", "--", slow_at_first(cold)});
+  CHECK(said.status == 0);
+  CHECK(said.err.empty());
+}
+
+TEST_CASE("a program that takes its time steadily has no warning") {
+  // Half a second's sleep: what disturbs this machine is small against it.
+  const Said said = lauka({"-r6", "-w1", "-n", "it", "--", "sleep 0.5"});
+  CAPTURE(said.err);
+  CHECK(said.status == 0);
+  CHECK(warnings_in(said).empty());
+}
+
+TEST_CASE("in a terminal warnings stand below the table") {
+  const Folder cold;
+  const Said said =
+      lauka_in_terminal({"-r8", "-w0", "--no-progress", "-n", "it", "--", slow_at_first(cold)}, 0);
+  const std::size_t warning = said.out.find("lauka: warning: 'it': the first run took ");
+  REQUIRE(warning != std::string::npos);
+  CHECK(said.out.find("wall_time") < warning);
+}
+
+TEST_CASE(
+    "too few runs and a sequential order are warned of once, whatever the number of commands") {
+  const std::string tiny = fixture("tiny");
+  const Said said = lauka({"-r2", "--order", "sequential", "--", tiny, tiny, tiny});
+  CAPTURE(said.err);
+  CHECK(warnings_in(said) ==
+        std::vector<std::string>{
+            "lauka: warning: 2 runs of a command say little about a delta; use --runs 10 or more",
+            "lauka: warning: the order was sequential, so deltas carry the machine's drift; "
+            "--order random compares within rounds"});
+}
+
+TEST_CASE("the division of CPU time is warned of where its rows are shown") {
+  const auto says = [](std::vector<std::string> options) {
+    options.insert(options.end(), {"-r3", "-n", "it", "--", fixture("tiny")});
+    return lauka(options).err_has("'it': user_time and system_time are guesses: ");
+  };
+  CHECK(says({"-v"}));
+  CHECK(says({"--metrics", "all"}));
+  CHECK(says({"--metrics", "time"}));
+  CHECK_FALSE(says({}));
+}
+
+}  // namespace lauka::contract

@@ -1,0 +1,345 @@
+#include "results/warnings.h"
+
+#include "core/series.h"
+#include "results/analyse.h"
+#include "stats/noise.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+namespace lauka {
+
+namespace {
+
+using namespace std::chrono_literals;
+using Seconds = std::vector<double>;
+
+/// The kinds found, in their order, one word each.
+std::string kinds(const std::vector<Warning>& warnings) {
+  struct Name {
+    const char* operator()(const SlowFirstRun&) const { return "first"; }
+    const char* operator()(const stats::Drift&) const { return "drift"; }
+    const char* operator()(const stats::TwoModes&) const { return "modes"; }
+    const char* operator()(const ManyOutliers&) const { return "outliers"; }
+    const char* operator()(const stats::SlowNoise&) const { return "noise"; }
+    const char* operator()(const CoarseClock&) const { return "clock"; }
+    const char* operator()(const UncertainSplit&) const { return "split"; }
+    const char* operator()(const FewRuns&) const { return "few"; }
+    const char* operator()(const SequentialRuns&) const { return "sequential"; }
+  };
+  std::string all;
+  for (const Warning& warning : warnings) {
+    if (!all.empty()) all += " ";
+    all += std::visit(Name{}, warning.finding);
+    if (warning.shown == Shown::Verbose) all += "(verbose)";
+  }
+  return all;
+}
+
+std::string kinds_of_series(const Seconds& series) {
+  return kinds(warnings_of_series(0, series, Plan{}));
+}
+
+/// One second, give or take a hundredth, in an order without waves.
+Seconds steady(std::size_t runs) {
+  Seconds series;
+  for (std::size_t i = 0; i < runs; ++i) {
+    series.push_back(1.0 + 0.01 * std::sin(2.4 * static_cast<double>(i)));
+  }
+  return series;
+}
+
+Plan plan_of(std::size_t commands, MetricSelection selection = MetricSelection::Default) {
+  Plan plan;
+  for (std::size_t c = 0; c < commands; ++c) {
+    const std::string name(1, static_cast<char>('a' + c));
+    plan.commands.push_back({name, name, {name}});
+  }
+  plan.metrics = metrics_of({}, selection, false);
+  return plan;
+}
+
+/// Every run takes `wall` and `user`; commands take turns.
+Session session_of(const Plan& plan, std::uint32_t rounds, std::chrono::nanoseconds wall = 1s,
+                   std::chrono::nanoseconds user = 1s) {
+  Session session;
+  for (std::uint32_t round = 0; round < rounds; ++round) {
+    for (std::uint32_t c = 0; c < plan.commands.size(); ++c) {
+      RunRecord run;
+      run.step = {c, round, 0, false};
+      run.outcome = Exited{0};
+      run.usage.wall_ns = static_cast<std::uint64_t>(wall.count());
+      run.usage.user_ns = static_cast<std::uint64_t>(user.count());
+      session.runs.push_back(run);
+    }
+  }
+  return session;
+}
+
+/// The verdicts of a session whose gates look once, at its end.
+gate::Findings decided_once(const Plan& plan, const Session& session) {
+  gate::Findings findings;
+  for (const Condition& gate : plan.gates) {
+    const auto metric = std::find_if(plan.metrics.begin(), plan.metrics.end(),
+                                     [&](const Metric& one) { return one.name == gate.metric; });
+    MetricSeries series(*metric, plan.events, plan.commands.size());
+    for (const RunRecord& run : session.runs) series.take(run);
+    for (std::size_t c = 1; c < plan.commands.size(); ++c) {
+      const auto samples = compare(series.of(0), series.of(c), plan.order != Order::Sequential);
+      findings.verdicts.push_back(
+          gate::decide(gate, c, {samples.reference, samples.candidate, samples.paired},
+                       plan.confidence, plan.gates.size() * (plan.commands.size() - 1)));
+    }
+  }
+  return findings;
+}
+
+std::vector<Warning> warnings_of(const Plan& plan, const Session& session,
+                                 const Timers& timers = {1ns, 4ms}) {
+  return analyse(plan, session, decided_once(plan, session), Detail::Summaries, timers).warnings;
+}
+
+}  // namespace
+
+TEST_CASE("a steady series has no warning, however short") {
+  for (const std::size_t runs : {0U, 1U, 2U, 5U, 10U, 20U, 30U, 200U}) {
+    CHECK(kinds_of_series(steady(runs)).empty());
+  }
+}
+
+TEST_CASE("a slow first run is told with its numbers, and with the warm-up it had") {
+  Seconds series = steady(10);
+  series.front() = 2.0;
+  Plan plan;
+  plan.warmup = 3;
+  const auto warnings = warnings_of_series(1, series, plan);
+  REQUIRE(kinds(warnings) == "first");
+  CHECK(warnings.front().command == 1U);
+  const auto& slow = std::get<SlowFirstRun>(warnings.front().finding);
+  CHECK(slow.seen.first == 2.0);
+  CHECK(slow.seen.median_of_rest == doctest::Approx(1.0).epsilon(0.01));
+  CHECK(slow.warmup == 3);
+  series.front() = 1.04;
+  CHECK(kinds_of_series(series).empty());
+}
+
+TEST_CASE("a slow first run is no outlier as well, but hides no others") {
+  Seconds series = steady(10);
+  series.front() = 2.0;
+  CHECK(stats::severe_outliers(series).many);
+  CHECK(kinds_of_series(series) == "first");
+  series.push_back(1.0);
+  series[4] = series[7] = 1.5;
+  Plan cold;
+  cold.warmup = 0;
+  CHECK(kinds(warnings_of_series(0, series, cold)) == "first outliers");
+  Plan warm;
+  warm.warmup = 1;
+  CHECK(kinds(warnings_of_series(0, series, warm)) == "outliers");
+}
+
+TEST_CASE("one outlier is bad luck, two of forty are a warning, two of forty-one are not") {
+  Seconds series = steady(41);
+  series[20] = 3.0;
+  series[29] = 0.2;
+  CHECK(kinds_of_series(series).empty());
+  series.pop_back();
+  const auto warnings = warnings_of_series(0, series, Plan{});
+  REQUIRE(kinds(warnings) == "outliers");
+  const auto& outliers = std::get<ManyOutliers>(warnings.front().finding);
+  CHECK(outliers.seen.count == 2);
+  CHECK(outliers.runs == 40);
+
+  Seconds few = steady(10);
+  few[4] = 3.0;
+  CHECK(stats::severe_outliers(few).many);
+  CHECK(kinds_of_series(few).empty());
+}
+
+TEST_CASE("drift is told alone, although neighbours are alike in it") {
+  Seconds series = steady(40);
+  for (std::size_t i = 0; i < series.size(); ++i) series[i] += 0.005 * static_cast<double>(i);
+  CHECK(stats::slow_noise(series)->slow);
+  CHECK(kinds_of_series(series) == "drift");
+  CHECK(kinds_of_series(Seconds(series.begin(), series.begin() + 19)).empty());
+}
+
+TEST_CASE("of drift and outliers the one that moves the mean is told") {
+  // From 1.000 to 1.036, with every eighteenth run far off.
+  const auto series_with_spread = [](double spread) {
+    Seconds series;
+    for (int i = 0; i < 900; ++i) {
+      const double between_0_and_1 = std::fmod(0.618034 * i, 1.0);
+      series.push_back(i % 18 == 11 ? 3.0 : 1.0 + 0.036 * i / 900 + spread * between_0_and_1);
+    }
+    CHECK(stats::severe_outliers(series).many);
+    CHECK(stats::drift(series)->drifting);
+    return series;
+  };
+  CHECK(kinds_of_series(series_with_spread(0.01)) == "drift");
+  CHECK(kinds_of_series(series_with_spread(0.2)) == "outliers");
+}
+
+TEST_CASE("a series that steps up drifts: when it changed says more than that it has two modes") {
+  Seconds series = steady(40);
+  for (std::size_t i = 20; i < series.size(); ++i) series[i] += 0.3;
+  CHECK(stats::two_modes(series)->two);
+  CHECK(kinds_of_series(series) == "drift");
+}
+
+TEST_CASE("two modes are told alone, also where the rarer ones look like outliers") {
+  Seconds series = steady(40);
+  for (std::size_t i = 3; i < series.size(); i += 5) series[i] += 0.3;
+  CHECK(stats::severe_outliers(series).many);
+  CHECK(kinds_of_series(series) == "modes");
+  Seconds waves = steady(60);
+  for (std::size_t i = 0; i < waves.size(); ++i) waves[i] += i / 10 % 2 == 0 ? 0.0 : 0.3;
+  CHECK(stats::slow_noise(waves)->slow);
+  CHECK(kinds_of_series(waves) == "modes");
+}
+
+TEST_CASE("slow waves are told, unless it is bursts of outliers that are alike") {
+  Seconds series;
+  for (int i = 0; i < 40; ++i) series.push_back(1.0 + 0.1 * std::sin(0.3 * i));
+  CHECK(kinds_of_series(series) == "noise");
+  Seconds bursts = steady(40);
+  for (const std::size_t i : {18U, 19U, 20U, 21U}) bursts[i] = 2.0;
+  CHECK(stats::slow_noise(bursts)->slow);
+  CHECK(kinds_of_series(bursts) == "outliers");
+}
+
+TEST_CASE("quiet normal noise is hardly ever warned of") {
+  struct Length {
+    std::size_t runs;
+    int first;  ///< warnings allowed in 2000 benchmarks; quartiles of so few runs say little
+    int others;
+  };
+  constexpr int kTrials = 2000;
+  noise::Source source(5);
+  for (const Length& length : {Length{5, 20, 0}, Length{10, 16, 40}, Length{20, 8, 20},
+                               Length{50, 4, 8}, Length{200, 4, 8}}) {
+    int firsts = 0;
+    int warned = 0;
+    for (int trial = 0; trial < kTrials; ++trial) {
+      for (const Warning& warning :
+           warnings_of_series(0, source.normals(length.runs, 0.1, 0.002), Plan{})) {
+        ++(std::holds_alternative<SlowFirstRun>(warning.finding) ? firsts : warned);
+      }
+    }
+    INFO(length.runs << " runs: " << firsts << " first, " << warned << " others");
+    CHECK(firsts <= length.first);
+    CHECK(warned <= length.others);
+  }
+}
+
+TEST_CASE("the clock is too coarse below a hundred of its steps") {
+  const Plan plan = plan_of(1);
+  const auto coarse = warnings_of(plan, session_of(plan, 12, 99us), {1us, 0ms});
+  REQUIRE(kinds(coarse) == "clock");
+  CHECK(coarse.front().command == 0U);
+  CHECK(std::get<CoarseClock>(coarse.front().finding).step_seconds ==
+        doctest::Approx(1e-6).epsilon(1e-12));
+  CHECK(kinds(warnings_of(plan, session_of(plan, 12, 101us), {1us, 0ms})).empty());
+}
+
+TEST_CASE("user and system time are uncertain below ten ticks, for those who see them") {
+  const Plan plan = plan_of(1);
+  const auto uncertain = warnings_of(plan, session_of(plan, 12, 1s, 39ms));
+  REQUIRE(kinds(uncertain) == "split(verbose)");
+  CHECK(std::get<UncertainSplit>(uncertain.front().finding).median_cpu_seconds ==
+        doctest::Approx(0.039).epsilon(1e-12));
+  CHECK(kinds(warnings_of(plan, session_of(plan, 12, 1s, 41ms))).empty());
+  CHECK(kinds(warnings_of(plan, session_of(plan, 12, 1s, 39ms), {1ns, 1ms})).empty());
+  // A tick that is not known is taken to be 4 ms.
+  CHECK(kinds(warnings_of(plan, session_of(plan, 12, 1s, 39ms), {})) == "split(verbose)");
+  const Plan shown = plan_of(1, MetricSelection::All);
+  CHECK(kinds(warnings_of(shown, session_of(shown, 12, 1s, 39ms))) == "split");
+  Plan gated = plan_of(2);
+  gated.gates = {{"system_time", 5.0}};
+  CHECK(kinds(warnings_of(gated, session_of(gated, 12, 1s, 39ms))) == "split split");
+}
+
+TEST_CASE("deltas want five runs, and what kept them fewer is told") {
+  Plan plan = plan_of(3);
+  CHECK(kinds(warnings_of(plan, session_of(plan, 5))).empty());
+  Session session = session_of(plan, 4);
+  auto warnings = warnings_of(plan, session);
+  REQUIRE(kinds(warnings) == "few");  // once, not once for each candidate
+  CHECK_FALSE(warnings.front().command);
+  const auto told = [&] { return std::get<FewRuns>(warnings_of(plan, session).front().finding); };
+  CHECK(told().runs == 4);
+  CHECK_FALSE(told().gated);
+  CHECK(told().because == FewBecause::MinRuns);
+  plan.stop.max_runs = 4;
+  CHECK(told().because == FewBecause::MaxRuns);
+  plan.stop.exact_runs = 4;
+  CHECK(told().because == FewBecause::Runs);
+  session.cut_short = Interrupted{2};
+  CHECK(told().because == FewBecause::Ended);
+}
+
+TEST_CASE("few runs of a command alone are nobody's concern") {
+  const Plan plan = plan_of(1);
+  CHECK(kinds(warnings_of(plan, session_of(plan, 1))).empty());
+}
+
+TEST_CASE("a gate wants ten rounds, unless fewer have decided it") {
+  Plan plan = plan_of(2);
+  plan.gates = {{"wall_time", 0.0}};
+  // Undecided: the candidate is above and below in turns.
+  const auto undecided = [&](std::uint32_t rounds) {
+    Session session = session_of(plan, rounds);
+    for (RunRecord& run : session.runs) {
+      if (run.step.command == 0) run.usage.wall_ns += 1000;
+      if (run.step.command == 1) run.usage.wall_ns += run.step.round % 2 == 0 ? 2000 : 0;
+    }
+    return session;
+  };
+  CHECK(kinds(warnings_of(plan, undecided(10))).empty());
+  const auto warnings = warnings_of(plan, undecided(9));
+  REQUIRE(kinds(warnings) == "few");
+  const auto& few = std::get<FewRuns>(warnings.front().finding);
+  CHECK(few.gated);
+  CHECK(few.runs == 9);
+  plan.gates = {{"wall_time", 50.0}};
+  const Session session = undecided(9);
+  const Results decided =
+      analyse(plan, session, decided_once(plan, session), Detail::Summaries, {1ns, 4ms});
+  REQUIRE(decided.verdicts.front().answer == gate::Answer::Pass);
+  CHECK(kinds(decided.warnings).empty());
+}
+
+TEST_CASE("a sequential order is told once, where there are deltas") {
+  Plan plan = plan_of(3);
+  plan.order = Order::Sequential;
+  auto warnings = warnings_of(plan, session_of(plan, 10));
+  REQUIRE(kinds(warnings) == "sequential");
+  CHECK_FALSE(std::get<SequentialRuns>(warnings.front().finding).gated);
+  plan.gates = {{"wall_time", 10.0}};
+  warnings = warnings_of(plan, session_of(plan, 10));
+  REQUIRE(kinds(warnings) == "sequential");
+  CHECK(std::get<SequentialRuns>(warnings.front().finding).gated);
+  Plan alone = plan_of(1);
+  alone.order = Order::Sequential;
+  CHECK(kinds(warnings_of(alone, session_of(alone, 10))).empty());
+}
+
+TEST_CASE("wall time alone is looked at, and warnings stand in the order of their kinds") {
+  Plan plan = plan_of(2);
+  Session session = session_of(plan, 12, 100ms, 1ms);
+  for (RunRecord& run : session.runs) {
+    const bool is_off =
+        run.step.command == 0 ? run.step.round == 4 || run.step.round == 7 : run.step.round == 0;
+    if (is_off) run.usage.wall_ns *= 2;
+    run.usage.peak_rss_bytes = run.step.round < 6 ? 1'000'000 : 2'000'000;
+  }
+  CHECK(kinds(warnings_of(plan, session)) == "first outliers split(verbose) split(verbose)");
+}
+
+}  // namespace lauka

@@ -29,7 +29,7 @@ class Listener final : public Observer {
 };
 
 /// A plan of commands named by one word each, in the order given.
-inline Plan plan_of(std::vector<std::string> names) {
+inline Plan plan_of(const std::vector<std::string>& names) {
   Plan plan;
   for (const std::string& name : names) plan.commands.push_back({name, name, {name}});
   plan.order = Order::Interleaved;

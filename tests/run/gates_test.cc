@@ -57,6 +57,7 @@ struct Fed {
   }
   Fed(const Fed&) = delete;
   Fed& operator=(const Fed&) = delete;
+  ~Fed() = default;
 
   static double at(const Seconds& series, std::size_t run) {
     return series[std::min(run, series.size() - 1)];
@@ -128,7 +129,9 @@ TEST_CASE("a gate looks at the rounds of its schedule and never in between, in b
   // allowed.
   const std::vector<std::pair<std::size_t, std::size_t>> below_and_end = {
       {5, 15}, {7, 20}, {10, 29}, {16, 40}};
-  for (const auto& [below, end] : below_and_end) {
+  for (const auto& one : below_and_end) {
+    const std::size_t below = one.first;  // not a binding, which INFO could not capture
+    const std::size_t end = one.second;
     INFO("rounds below the limit: ", below);
     Seconds candidate;
     for (std::size_t round = 0; round < 40; ++round) {

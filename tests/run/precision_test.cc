@@ -19,8 +19,8 @@ namespace {
 using namespace std::chrono_literals;
 
 /// Every run takes 30 ms of the budget: long enough that each round is a request of its own.
-Plan precise_plan(std::vector<std::string> names, double precision) {
-  Plan plan = plan_of(std::move(names));
+Plan precise_plan(const std::vector<std::string>& names, double precision) {
+  Plan plan = plan_of(names);
   plan.metrics = metrics_of({}, MetricSelection::Default, false);
   plan.stop = {{}, 1, {}, 1min};
   plan.precision = precision;

@@ -8,9 +8,8 @@
 
 namespace lauka::report {
 
-/// All that is shown of results: the table and, the precision reached where one was asked for, and the line of each gate: this
-/// also if `quiet`. Nothing where
-/// nothing was counted.
+/// All that is shown of results: the table and, the precision reached where one was asked for, and
+/// the line of each gate: this also if `quiet`. Nothing where nothing was counted.
 std::string screen(const Results& results, const Style& style, bool quiet);
 
 /// Notes as lines for standard error, each once.

@@ -80,11 +80,4 @@ std::optional<Verdict> decide_at_look(const Condition& condition, std::size_t ca
   return verdict_of(judgement, condition, candidate, evidence, levels, look.number);
 }
 
-Verdict decide(const Condition& condition, std::size_t candidate, const Evidence& evidence,
-               double confidence, std::size_t gates) {
-  const Levels levels = levels_of_one_look(confidence, gates);
-  const Judgement judgement = judge(evidence, condition.limit_percent / 100.0, levels, true);
-  return verdict_of(judgement, condition, candidate, evidence, levels, 1);
-}
-
 }  // namespace lauka::gate

@@ -46,10 +46,4 @@ struct Look {
 std::optional<Verdict> decide_at_look(const Condition& condition, std::size_t candidate,
                                       const Evidence& evidence, const Levels& levels, Look look);
 
-/// Decides `condition` once, at the end of the planned rounds: the one-look case. `gates` is the
-/// number of gate decisions of the whole job, among which the rate of false alarms (1 - confidence)
-/// is divided.
-Verdict decide(const Condition& condition, std::size_t candidate, const Evidence& evidence,
-               double confidence, std::size_t gates);
-
 }  // namespace lauka::gate

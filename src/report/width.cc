@@ -93,20 +93,6 @@ std::size_t display_width(std::string_view text) {
   return cells;
 }
 
-std::string pad_right(std::string_view text, std::size_t width) {
-  std::string result(text);
-  const std::size_t cells = display_width(text);
-  if (cells < width) result.append(width - cells, ' ');
-  return result;
-}
-
-std::string pad_left(std::string_view text, std::size_t width) {
-  const std::size_t cells = display_width(text);
-  std::string result(cells < width ? width - cells : 0, ' ');
-  result += text;
-  return result;
-}
-
 std::string cut_end(std::string_view text, std::size_t width) {
   if (display_width(text) <= width) return std::string(text);
   if (width == 0) return {};

@@ -11,10 +11,6 @@ namespace lauka::report {
 /// "ambiguous" characters (… ± σ) take 1, as terminals draw them by default.
 std::size_t display_width(std::string_view text);
 
-/// `text` followed, or preceded, by spaces up to `width` cells; as it is where it is wider.
-std::string pad_right(std::string_view text, std::size_t width);
-std::string pad_left(std::string_view text, std::size_t width);
-
 /// `text` in at most `width` cells, its end replaced by … where it is wider.
 std::string cut_end(std::string_view text, std::size_t width);
 

@@ -98,19 +98,10 @@ void analyse_metric(std::size_t metric, double confidence, const Plan& plan,
   }
 }
 
-/// "A ran X ± Y times faster than B" from the delta of wall time, with rho = 1 + change: X is 1/rho
-/// where rho is below 1, and 1/rho has the half width of rho over rho squared.
 std::optional<Ranking> ranking_of(std::size_t command, const stats::Delta& delta) {
-  if (!delta.change || *delta.change <= -1.0) return std::nullopt;
-  const double rho = 1.0 + *delta.change;
-  Ranking ranking;
-  ranking.command = command;
-  ranking.faster = rho <= 1.0;
-  ranking.ratio = ranking.faster ? 1.0 / rho : rho;
-  ranking.half_width = delta.half_width;
-  if (ranking.half_width && ranking.faster) *ranking.half_width /= rho * rho;
-  ranking.significant = delta.significant;
-  return ranking;
+  const auto speed = stats::relative_speed(delta);
+  if (!speed) return std::nullopt;
+  return Ranking{command, speed->ratio, speed->half_width, speed->faster, delta.significant};
 }
 
 void rank(Results& results) {

@@ -19,7 +19,6 @@ namespace lauka::stats {
 namespace {
 
 constexpr int kHalvings = 200;  // a range of doubles about 1 runs out after some 60
-constexpr double kDeviationsOfNormalNoise = 1.4826;  // 1 / upper quartile of the normal
 
 /// Logarithms of candidate / reference in ascending order; empty where one is not defined.
 std::vector<double> sorted_log_ratios(std::span<const double> reference,
@@ -87,15 +86,6 @@ std::optional<TypicalChange> typical_change(std::span<const double> reference,
                                   .high = std::expm1(walsh_average_at(logs, averages + 1 - place))};
   }
   return typical;
-}
-
-std::optional<double> pair_noise(std::span<const double> reference,
-                                 std::span<const double> candidate) {
-  const std::vector<double> logs = sorted_log_ratios(reference, candidate);
-  if (logs.empty()) {
-    return std::nullopt;
-  }
-  return kDeviationsOfNormalNoise * median_absolute_deviation(logs);
 }
 
 }  // namespace lauka::stats

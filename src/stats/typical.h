@@ -25,10 +25,4 @@ struct TypicalChange {
 std::optional<TypicalChange> typical_change(std::span<const double> reference,
                                             std::span<const double> candidate, double tail);
 
-/// The noise of c / r within rounds (equal sizes): 1.4826 median absolute deviations of its log,
-/// thus a fraction. To find a change of m takes some 9 (noise / m)^2 rounds. None as with
-/// typical_change.
-std::optional<double> pair_noise(std::span<const double> reference,
-                                 std::span<const double> candidate);
-
 }  // namespace lauka::stats

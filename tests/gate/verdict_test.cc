@@ -1,5 +1,6 @@
 #include "gate/verdict.h"
 
+#include "fakes/one_look.h"
 #include "stats/delta.h"
 #include "stats/noise.h"
 

@@ -38,13 +38,6 @@ TEST_CASE("each byte that is not UTF-8 takes one cell") {
   CHECK(display_width("\xF0\x80\x80\xAF") == 4);  // overlong
 }
 
-TEST_CASE("padding counts cells, not bytes") {
-  CHECK(pad_right("±", 3) == "±  ");
-  CHECK(pad_left("⚡", 3) == " ⚡");
-  CHECK(pad_right("wide", 2) == "wide");
-  CHECK(pad_left("wide", 2) == "wide");
-}
-
 TEST_CASE("what is too wide loses its end") {
   CHECK(cut_end("./build-old", 11) == "./build-old");
   CHECK(cut_end("./build-old", 8) == "./build…");

@@ -1,5 +1,6 @@
 #include "results/warnings.h"
 
+#include "fakes/one_look.h"
 #include "results/analyse.h"
 #include "stats/noise.h"
 

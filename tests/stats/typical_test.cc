@@ -107,20 +107,6 @@ TEST_CASE("there is no typical round where a value is zero, or no round") {
   CHECK_FALSE(typical_change(std::vector<double>{1.0, 0.0}, std::vector<double>{1.0, 1.0}, 0.025));
   CHECK_FALSE(typical_change(std::vector<double>{1.0, 1.0}, std::vector<double>{1.0, 0.0}, 0.025));
   CHECK_FALSE(typical_change({}, {}, 0.025));
-  CHECK_FALSE(pair_noise({}, {}));
-}
-
-TEST_CASE("the noise of pairs is the deviation of their ratio, and spikes do not move it") {
-  noise::Source source(23);
-  std::vector<double> reference(4000, 1.0);
-  std::vector<double> candidate(4000);
-  for (double& value : candidate) {
-    value = std::exp(0.1 + 0.02 * source.normal());
-  }
-  for (std::size_t i = 0; i < candidate.size(); i += 50) {
-    candidate[i] *= 10.0;
-  }
-  CHECK(*pair_noise(reference, candidate) == doctest::Approx(0.02).epsilon(0.06));
 }
 
 }  // namespace lauka::stats

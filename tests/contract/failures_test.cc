@@ -133,7 +133,7 @@ TEST_CASE("what was measured is exported also when the reader of standard output
   start.deaf_output = true;
   const Said said = lauka(start);
   CHECK(said.status == 1);
-  CHECK(said.err_has("cannot write 'standard output': Broken pipe"));
+  CHECK(said.err_has("cannot write standard output: Broken pipe"));
   CHECK(lines_of(text_of(folder.file("runs.csv"))).size() == 3);
 }
 

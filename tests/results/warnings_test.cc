@@ -294,7 +294,7 @@ TEST_CASE("a gate wants ten rounds, unless fewer have decided it") {
     Session session = session_of(plan, rounds);
     for (RunRecord& run : session.runs) {
       if (run.step.command == 0) run.usage.wall_ns += 1000;
-      if (run.step.command == 1) run.usage.wall_ns += run.step.round % 2 == 0 ? 2000 : 0;
+      if (run.step.command == 1) run.usage.wall_ns += run.step.round % 2 == 0 ? 2000U : 0U;
     }
     return session;
   };

@@ -1,5 +1,6 @@
 #include "os/files.h"
 
+#include <array>
 #include <chrono>
 #include <cstdlib>
 #include <fstream>
@@ -100,8 +101,8 @@ TEST_CASE("a full disk is an error of the commit") {
 }
 
 TEST_CASE("a terminal that a command made non-blocking gets all of the text") {
-  int ends[2];
-  REQUIRE(pipe(ends) == 0);
+  std::array ends = {-1, -1};
+  REQUIRE(pipe(ends.data()) == 0);
   REQUIRE(fcntl(ends[1], F_SETFL, O_NONBLOCK) == 0);
   const int saved = dup(STDERR_FILENO);
   const std::string text(300'000, 'x');

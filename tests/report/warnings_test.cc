@@ -23,8 +23,8 @@ Results results_of(std::size_t commands) {
   return results;
 }
 
-std::string line_of(Results results, Warning warning) {
-  results.warnings = {std::move(warning)};
+std::string line_of(Results results, const Warning& warning) {
+  results.warnings = {warning};
   return warning_lines(results, kPlain);
 }
 

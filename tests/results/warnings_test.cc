@@ -217,13 +217,13 @@ TEST_CASE("quiet normal noise is hardly ever warned of") {
     int first;  ///< warnings allowed in 2000 benchmarks; quartiles of so few runs say little
     int others;
   };
-  constexpr int kTrials = 2000;
+  constexpr int trials = 2000;
   noise::Source source(5);
   for (const Length& length : {Length{5, 20, 0}, Length{10, 16, 40}, Length{20, 8, 20},
                                Length{50, 4, 8}, Length{200, 4, 8}}) {
     int firsts = 0;
     int warned = 0;
-    for (int trial = 0; trial < kTrials; ++trial) {
+    for (int trial = 0; trial < trials; ++trial) {
       for (const Warning& warning :
            warnings_of_series(0, source.normals(length.runs, 0.1, 0.002), Plan{})) {
         ++(std::holds_alternative<SlowFirstRun>(warning.finding) ? firsts : warned);

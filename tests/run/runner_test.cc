@@ -73,6 +73,7 @@ TEST_CASE("short runs are launched many at a time, long ones one by one") {
 TEST_CASE("a round of more commands than one request holds is run whole") {
   Bench bench;
   std::vector<std::string> names;
+  names.reserve(150);
   for (int i = 0; i < 150; ++i) names.push_back("c" + std::to_string(i));
   CHECK(bench.carry_out(plan_of(names))->runs.size() == 300);
 }

@@ -54,7 +54,7 @@ TEST_CASE(
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - began;
   CHECK(value(csv, "wall_time", "min") >= 0.030);
   CHECK(10 * value(csv, "wall_time") <= elapsed.count());
-  CHECK(10 * value(csv, "wall_time") >= 0.8 * elapsed.count());
+  CHECK(10 * value(csv, "wall_time") >= 0.5 * elapsed.count());
 }
 
 TEST_CASE("peak memory is the command's") {

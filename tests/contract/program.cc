@@ -1,5 +1,7 @@
 #include "contract/program.h"
 
+#include "places.h"
+
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -34,7 +36,7 @@ void clean_environment() {
   for (const auto& [name, value] : start.environment) setenv(name.c_str(), value.c_str(), 1);
   if (!start.folder.empty() && chdir(start.folder.c_str()) != 0) _exit(126);
   if (start.as_user != 0 && (setgid(start.as_user) != 0 || setuid(start.as_user) != 0)) _exit(126);
-  std::string program = LAUKA_PROGRAM;
+  std::string program = places::kProgram;
   std::vector<std::string> words = start.arguments;
   std::vector<char*> argv = {program.data()};
   for (std::string& word : words) argv.push_back(word.data());
@@ -143,7 +145,7 @@ Said lauka_in_terminal(const std::vector<std::string>& arguments, unsigned short
 }
 
 std::string fixture(const std::string& name) {
-  return std::string(LAUKA_FIXTURES) + "/" + name;
+  return std::string(places::kFixtures) + "/" + name;
 }
 
 Folder::Folder()

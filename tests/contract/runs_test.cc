@@ -1,4 +1,5 @@
 #include "contract/program.h"
+#include "places.h"
 
 #include <algorithm>
 #include <set>
@@ -119,7 +120,7 @@ TEST_CASE("standard input is empty, or the file, from its start in every run") {
   const std::string out = folder.file("out");
   CHECK(lauka({"-r2", "--output", out, "--", "cat"}).status == 0);
   CHECK(text_of(out).empty());
-  const std::string program = LAUKA_PROGRAM;
+  const std::string program = places::kProgram;
   CHECK(lauka({"-r3", "--input", program, "--output", out, "--", "wc -c"}).status == 0);
   CHECK(std::stoul(text_of(out)) == text_of(program).size());
 }

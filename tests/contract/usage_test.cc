@@ -1,4 +1,5 @@
 #include "contract/program.h"
+#include "places.h"
 
 #include <cstdlib>
 #include <string>
@@ -102,7 +103,7 @@ TEST_CASE("the examples of the help run as printed") {
     if (line.rfind("  lauka ", 0) != 0) continue;
     ++examples;
     // A shell splits the line as the user's would; the name is the only thing that is replaced.
-    const std::string script = std::string(LAUKA_PROGRAM) + line.substr(7);
+    const std::string script = std::string(places::kProgram) + line.substr(7);
     const std::string command =
         "cd '" + folder.path() + "' && " + script + " >out.txt 2>err.txt </dev/null";
     CAPTURE(line);
@@ -117,7 +118,7 @@ TEST_CASE("the version is one line") {
   for (const char* option : {"-V", "--version"}) {
     const Said said = lauka({option});
     CHECK(said.status == 0);
-    CHECK(said.out == std::string("lauka ") + LAUKA_VERSION + "\n");
+    CHECK(said.out == std::string("lauka ") + places::kVersion + "\n");
   }
 }
 

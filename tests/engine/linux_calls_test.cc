@@ -2,6 +2,7 @@
 
 #include "engine/perf/opening.h"
 #include "engine/perf/perf_engine.h"
+#include "places.h"
 
 #include <algorithm>
 #include <array>
@@ -39,7 +40,7 @@ TEST_CASE("a file that is not there and a folder that is not there are told from
   CHECK(calls.read_file("/dev/null") == "");
   CHECK(calls.read_file("/proc/self/comm") == "test_engine\n");
   CHECK(calls.list_folder("/proc/self/nosuch").empty());
-  const auto names = calls.list_folder(LAUKA_SOURCE_DIR "/src/engine");
+  const auto names = calls.list_folder(std::string(places::kRepository) + "/src/engine");
   CHECK(std::find(names.begin(), names.end(), "engine.h") != names.end());
   CHECK(std::is_sorted(names.begin(), names.end()));
   CHECK(std::find(names.begin(), names.end(), "..") == names.end());

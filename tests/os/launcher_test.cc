@@ -1,5 +1,6 @@
 #include "os/process.h"
 #include "os/signals.h"
+#include "places.h"
 
 #include <algorithm>
 #include <chrono>
@@ -26,7 +27,7 @@ namespace {
 using namespace std::chrono_literals;
 
 std::string fixture(const std::string& name) {
-  return std::string(LAUKA_FIXTURES) + "/" + name;
+  return std::string(places::kFixtures) + "/" + name;
 }
 
 std::unique_ptr<Launcher> launcher_of_test() {

@@ -1,3 +1,4 @@
+#include "places.h"
 #include "rooms/architecture.h"
 
 #include <algorithm>
@@ -12,7 +13,7 @@
 namespace lauka::rooms {
 namespace {
 
-const std::filesystem::path kRepository = LAUKA_SOURCE_DIR;
+const std::filesystem::path kRepository = places::kRepository;
 
 std::string contents_of(const std::filesystem::path& file) {
   std::ifstream in(file, std::ios::binary);

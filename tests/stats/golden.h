@@ -1,5 +1,7 @@
 #pragma once
 
+#include "places.h"
+
 #include <cmath>
 #include <fstream>
 #include <string>
@@ -15,7 +17,7 @@ using Json = nlohmann::json;
 /// One section of the golden cases, which were computed with Python and SciPy, and again by a
 /// program that shares no code with lauka.
 inline Json section(const char* name) {
-  std::ifstream file(LAUKA_SOURCE_DIR "/tests/data/statistics-golden.json");
+  std::ifstream file(std::string(places::kRepository) + "/tests/data/statistics-golden.json");
   REQUIRE(file.is_open());
   Json cases = Json::parse(file).at(name);
   REQUIRE_FALSE(cases.empty());

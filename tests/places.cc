@@ -1,0 +1,10 @@
+#include "places.h"
+
+namespace lauka::places {
+
+const char* const kRepository = LAUKA_SOURCE_DIR;
+const char* const kProgram = LAUKA_PROGRAM;
+const char* const kFixtures = LAUKA_FIXTURES;
+const char* const kVersion = LAUKA_VERSION;
+
+}  // namespace lauka::places

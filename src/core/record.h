@@ -46,6 +46,16 @@ struct RunRecord {
   Outcome outcome;
   Usage usage;
   std::vector<std::optional<std::uint64_t>> counts;
+
+  /// The part of the command's instructions, as the kernel accounts them, that the engine saw;
+  /// none: not known. 1 is all of them.
+  std::optional<double> coverage{};
+};
+
+/// A run that was run again, and does not count.
+struct RedoneRun {
+  RunRecord run;
+  std::string why;
 };
 
 /// A run that ended the benchmark.
@@ -67,6 +77,7 @@ using CutShort = std::variant<RunFailed, Interrupted, Error>;
 struct Session {
   std::deque<RunRecord>
       runs;  // a deque: growing never copies what is there, which keeps the peak memory low
+  std::deque<RedoneRun> redone;  ///< apart, in the order run
   std::optional<CutShort> cut_short;
   std::vector<std::string> notes;  ///< one line each, for the user
 };

@@ -22,11 +22,19 @@ struct Wanted {
   bool single_pass = false;        ///< refuse a set that needs more than one
 };
 
+/// A run that is to be run again instead of entering the statistics.
+struct Redo {
+  std::string why;            ///< "the trace lost records"; the same words each time
+  std::uint32_t at_most = 1;  ///< a run that was run again so often enters as it is
+};
+
 /// The counts of one run.
 struct Counted {
   std::vector<std::optional<std::uint64_t>>
       counts;                            ///< one per event of the pass; none: not counted exactly
   std::optional<Unavailable> missing{};  ///< why there is none, where there is none
+  std::optional<Redo> redo{};
+  std::optional<double> coverage{};  ///< RunRecord::coverage
 };
 
 /// One pass of the session, ready to be counted.
@@ -40,6 +48,9 @@ class Counting {
   /// Counters that the launcher opens for each run of this pass; kNoCounters where the engine
   /// counts by itself.
   virtual os::CounterSetId on_launcher() const = 0;
+
+  /// What is to follow each run of this pass; null: nothing.
+  virtual os::RunWatch* watch() { return nullptr; }
 
   /// How many runs may be launched before finish is called for them.
   virtual std::size_t runs_at_once() const = 0;

@@ -60,10 +60,53 @@ using ProgramId = std::uint32_t;
 using CounterSetId = std::uint32_t;
 inline constexpr CounterSetId kNoCounters = ~CounterSetId{0};
 
+/// Follows one run from lauka's side, where lauka itself is the launcher (macOS). A launcher with a
+/// process of its own (Linux) calls nothing of it.
+class RunWatch {
+ public:
+  RunWatch() = default;
+  RunWatch(const RunWatch&) = delete;
+  RunWatch& operator=(const RunWatch&) = delete;
+  virtual ~RunWatch() = default;
+
+  /// Just before the process is made. What is switched on here is on when its first thread is born.
+  virtual void before_start() = 0;
+
+  /// The process is there, suspended: it has run nothing yet. Not called where it could not be
+  /// made.
+  virtual void made(int pid) = 0;
+
+  /// About every `interval()` while it runs.
+  virtual void running(int pid) = 0;
+  virtual std::chrono::nanoseconds interval() const = 0;
+};
+
 /// One run that is asked for.
 struct Launch {
   ProgramId program = 0;
   CounterSetId counters = kNoCounters;
+  std::vector<RunWatch*> watches{};  ///< not null; they outlive the run
+};
+
+/// What the kernel accounted to the command's own process, without its descendants: final, read
+/// when it had ended and before it was reaped (macOS).
+struct KernelTotals {
+  /// The part on performance cores; kernels before macOS 13 do not tell.
+  struct OnPerformanceCores {
+    std::uint64_t instructions = 0;
+    std::uint64_t cycles = 0;
+    std::uint64_t user_ns = 0;
+    std::uint64_t system_ns = 0;
+    std::uint64_t energy_nj = 0;
+  };
+
+  int pid = 0;
+  std::uint64_t instructions = 0;  ///< user and kernel; 0 on a virtual machine, as are cycles
+  std::uint64_t cycles = 0;
+  std::uint64_t user_ns = 0;
+  std::uint64_t system_ns = 0;
+  std::optional<std::uint64_t> energy_nj{};
+  std::optional<OnPerformanceCores> on_performance_cores{};
 };
 
 /// One run that has ended. Times, rusage and counters belong to it alone.
@@ -74,6 +117,7 @@ struct Ended {
   std::vector<Reading>
       readings{};         ///< one per counter of its set; empty where counter_error is not 0
   int counter_error = 0;  ///< errno of the counter that could not be opened or read
+  std::optional<KernelTotals> totals{};  ///< none where the kernel does not tell
 };
 
 /// Called about five times a second while runs go on.

@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <memory>
+#include <string>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -110,6 +112,7 @@ class Runner {
     began_ = means_.clock.now();
     if (run_groups()) look_until_decided();
     means_.observer.finished();
+    tell_redone();
     if (session_.cut_short) ended_by_ = PrecisionEnd::Unfinished;
     gate::Findings findings{.verdicts = gates_.close(),
                             .interval_confidence = gates_.interval_confidence(),
@@ -207,7 +210,18 @@ class Runner {
           steps.push_back(step);
       }
     }
-    for (std::span<const Step> left = steps; !left.empty();) {
+    redone_ = 0;
+    do {
+      again_.clear();
+      if (!run_steps(steps)) return false;
+      steps = again_;
+      ++redone_;
+    } while (!steps.empty());
+    return true;
+  }
+
+  bool run_steps(std::span<const Step> left) {
+    while (!left.empty()) {
       const std::span<const Step> batch = left.first(batch_size(left));
       const std::size_t done = run_batch(batch);
       if (done == 0) return false;
@@ -229,8 +243,11 @@ class Runner {
     std::vector<os::Launch> launches;
     launches.reserve(steps.size());
     for (const Step& step : steps) {
-      launches.push_back({programs_[step.command],
-                          armed_.empty() ? os::kNoCounters : armed_[step.pass]->on_launcher()});
+      launches.push_back({programs_[step.command], os::kNoCounters});
+      if (armed_.empty()) continue;
+      launches.back().counters = armed_[step.pass]->on_launcher();
+      if (auto* watch = armed_[step.pass]->watch(); watch != nullptr)
+        launches.back().watches.push_back(watch);
     }
     batch_began_ = means_.clock.now();
     tell_progress(steps.front());
@@ -269,15 +286,31 @@ class Runner {
       cut_short(RunFailed{step, ended.outcome, means_.launcher.error_output_end()});
       return false;
     }
-    if (counted.missing) note_once(*counted.missing);
     whole_time_[step.command].add(std::chrono::duration<double>(ended.whole).count());
     if (step.warmup) return true;
     group_->spent.time += ended.whole;
+    RunRecord run{step, ended.outcome, ended.usage, std::move(counted.counts), counted.coverage};
+    if (counted.redo && redone_ < counted.redo->at_most) {
+      session_.redone.push_back({std::move(run), std::move(counted.redo->why)});
+      again_.push_back(step);
+      return true;
+    }
+    if (counted.missing) note_once(*counted.missing);
     wall_time_[step.command].add(static_cast<double>(ended.usage.wall_ns) * 1e-9);
-    session_.runs.push_back({step, ended.outcome, ended.usage, std::move(counted.counts)});
+    session_.runs.push_back(std::move(run));
     gates_.take(session_.runs.back());
     precision_.take(session_.runs.back());
     return true;
+  }
+
+  /// One note for each reason that runs were run again for.
+  void tell_redone() {
+    std::map<std::string, std::size_t> reasons;
+    for (const RedoneRun& redone : session_.redone) ++reasons[redone.why];
+    for (const auto& [why, count] : reasons) {
+      const std::string runs = count == 1 ? " run was" : " runs were";
+      session_.notes.push_back(std::to_string(count) + runs + " run again, because " + why);
+    }
   }
 
   void note_once(const Unavailable& missing) {
@@ -332,6 +365,8 @@ class Runner {
   std::vector<Group> groups_;
   std::vector<Group>::iterator group_ = groups_.begin();  // whose turn it is
   StopRule rule_;                                         // of the rounds up to the next look
+  std::vector<Step> again_;                               // to be run again, of the steps under way
+  std::uint32_t redone_ = 0;                              // how often those were run before
   PrecisionEnd ended_by_ = PrecisionEnd::Reached;
   nanoseconds began_{};
   nanoseconds batch_began_{};

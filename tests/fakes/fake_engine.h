@@ -2,6 +2,8 @@
 
 #include "engine/engine.h"
 
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -13,6 +15,9 @@ class FakeEngine final : public engine::CounterEngine {
  public:
   bool is_lost = false;           ///< no run has a count
   std::size_t runs_at_once = 64;  ///< of its passes
+  /// Has the last word on the counts of a run, which counts its own number.
+  std::function<void(std::uint64_t, engine::Counted&)> adjust;
+  os::RunWatch* watch = nullptr;
 
   std::string_view name() const override { return "fake"; }
   Catalog catalog() const override { return {}; }
@@ -35,8 +40,11 @@ class FakeEngine final : public engine::CounterEngine {
       if (ended.counter_error != 0) return {{}, Unavailable{"out of counters", "use fewer"}};
       if (engine_.is_lost)
         return {{std::nullopt}, Unavailable{"the counts were lost", "run it as root"}};
-      return {{ended.readings.at(0).value}, {}};
+      engine::Counted counted{{ended.readings.at(0).value}};
+      if (engine_.adjust) engine_.adjust(ended.readings.at(0).value, counted);
+      return counted;
     }
+    os::RunWatch* watch() override { return engine_.watch; }
 
    private:
     const FakeEngine& engine_;

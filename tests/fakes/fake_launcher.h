@@ -47,6 +47,10 @@ class FakeLauncher final : public os::Launcher {
     for (const os::Launch& launch : launches) {
       if (before_run) before_run(log_.size());
       if (tick) tick();
+      for (os::RunWatch* watch : launch.watches) {
+        watch->before_start();
+        watch->made(static_cast<int>(log_.size()) + 1);
+      }
       all.push_back(end_of(launch));
       const bool failed = !succeeded(all.back().outcome);
       if (all.back().counter_error != 0 || (failed && !go_on_after_failure)) break;

@@ -1,0 +1,100 @@
+#include "run/bench.h"
+
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+namespace lauka {
+namespace {
+
+std::vector<std::uint64_t> counted_values(const Session& session) {
+  std::vector<std::uint64_t> values;
+  for (const RunRecord& run : session.runs) values.push_back(run.counts.at(0).value());
+  return values;
+}
+
+/// One command whose runs are counted, each by its own number from 1.
+Plan counted_plan() {
+  Plan plan = plan_of({"old"});
+  plan.events.events.push_back({"runs", "runs"});
+  plan.events.passes.push_back({{0}});
+  plan.stop.exact_runs = 3;
+  return plan;
+}
+
+TEST_CASE("a run that is not to count is run again, recorded apart and told") {
+  Bench bench;
+  bench.engine.adjust = [](std::uint64_t run, engine::Counted& counted) {
+    if (run == 2) counted.redo = engine::Redo{"the trace lost records", 3};
+  };
+  const auto session = bench.carry_out(counted_plan());
+  CHECK(bench.launcher.runs() == 4);
+  CHECK(counted_values(*session) == std::vector<std::uint64_t>{1, 3, 4});
+  REQUIRE(session->redone.size() == 1);
+  CHECK(session->redone[0].run.counts.at(0) == 2);
+  CHECK(session->redone[0].run.step.round == 1);
+  CHECK(session->notes ==
+        std::vector<std::string>{"1 run was run again, because the trace lost records"});
+}
+
+TEST_CASE("a run is run again no more often than was asked for, then it enters as it is") {
+  Bench bench;
+  bench.engine.runs_at_once = 1;
+  bench.engine.adjust = [](std::uint64_t run, engine::Counted& counted) {
+    counted.coverage = 0.9;
+    if (run < 100) counted.redo = engine::Redo{"it was not seen whole", 2};
+  };
+  const auto session = bench.carry_out(counted_plan());
+  CHECK(bench.launcher.runs() == 9);
+  CHECK(session->runs.size() == 3);
+  CHECK(session->redone.size() == 6);
+  CHECK(session->runs[0].coverage == 0.9);
+}
+
+TEST_CASE("with several commands only the run in question is run again, in its own pass") {
+  Bench bench;
+  Plan plan = plan_of({"old", "new"});
+  plan.events.events = {{"a", "a"}, {"b", "b"}};
+  plan.events.passes = {{{0}}, {{1}}};
+  plan.stop.exact_runs = 2;
+  bench.engine.runs_at_once = 1;
+  bench.engine.adjust = [](std::uint64_t run, engine::Counted& counted) {
+    if (run == 2) counted.redo = engine::Redo{"it was not seen whole", 1};
+  };
+  const auto session = bench.carry_out(plan);
+  CHECK(bench.launcher.log() == "old/0 new/0 new/0 old/1 new/1");
+  CHECK(session->runs.size() == 4);
+}
+
+TEST_CASE("a warm-up run is not run again") {
+  Bench bench;
+  bench.engine.adjust = [](std::uint64_t, engine::Counted& counted) {
+    counted.redo = engine::Redo{"it was not seen whole", 1};
+  };
+  Plan plan = counted_plan();
+  plan.warmup = 2;
+  plan.stop.exact_runs = 1;
+  const auto session = bench.carry_out(plan);
+  CHECK(bench.launcher.runs() == 4);
+  CHECK(session->redone.size() == 1);
+}
+
+TEST_CASE("an engine that follows its runs is told of each before it starts") {
+  class Follower final : public os::RunWatch {
+   public:
+    std::string log;
+    void before_start() override { log += "before "; }
+    void made(int pid) override { log += std::to_string(pid) + " "; }
+    void running(int) override {}
+    std::chrono::nanoseconds interval() const override { return std::chrono::milliseconds(10); }
+  };
+  Bench bench;
+  Follower follower;
+  bench.engine.watch = &follower;
+  REQUIRE(bench.carry_out(counted_plan()).has_value());
+  CHECK(follower.log == "before 1 before 2 before 3 ");
+}
+
+}  // namespace
+}  // namespace lauka

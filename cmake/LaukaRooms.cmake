@@ -35,6 +35,7 @@ endfunction()
 # linux_*.cc and darwin_*.cc are compiled on their own system only; *_absent.cc stands in for the other one's.
 function(lauka_keep_sources_of_this_system list_name)
   set(kept ${${list_name}})
+  list(FILTER kept EXCLUDE REGEX "/libplist(_absent)?\\.cc$")  # cmake/LaukaLibplist.cmake
   if(CMAKE_SYSTEM_NAME STREQUAL "Linux")
     list(FILTER kept EXCLUDE REGEX "/darwin_[a-z]+\\.cc$|/linux_[a-z]+_absent\\.cc$")
   else()

@@ -4,6 +4,7 @@
 #include "os/descriptor.h"
 #include "os/terminal.h"
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -37,6 +38,13 @@ class ExportFile {
 
 /// One name for a file, whatever it was called: absolute, without links where it exists.
 std::string canonical_path(const std::string& path);
+
+/// All of a file of at most `most_bytes`. The error is a predicate of the file ("cannot be read: No
+/// such file or directory").
+Result<std::string> read_file(const std::string& path, std::size_t most_bytes);
+
+/// Whether anything is at `path`.
+bool is_there(const std::string& path);
 
 /// Refuses a file that commands could not read as their input, or could not write their output to;
 /// nothing is changed.

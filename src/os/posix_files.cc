@@ -112,6 +112,29 @@ std::string canonical_path(const std::string& path) {
   return error ? path : canonical.string();
 }
 
+bool is_there(const std::string& path) {
+  return access(path.c_str(), F_OK) == 0;
+}
+
+Result<std::string> read_file(const std::string& path, std::size_t most_bytes) {
+  const auto cannot_read = [](int error) {
+    return Error{"cannot be read: " + std::generic_category().message(error), ""};
+  };
+  if (is_directory(path)) return cannot_read(EISDIR);
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file) return cannot_read(errno);
+  std::string bytes;
+  std::array<char, 16384> piece{};
+  for (;;) {
+    const ssize_t got = read(file.get(), piece.data(), piece.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return cannot_read(errno);
+    if (got == 0) return bytes;
+    bytes.append(piece.data(), static_cast<std::size_t>(got));
+    if (bytes.size() > most_bytes) return Error{"is too large to be read", ""};
+  }
+}
+
 Result<void> check_input(const std::string& path) {
   if (access(path.c_str(), R_OK) == 0 && !is_directory(path)) return {};
   const int error = is_directory(path) ? EISDIR : errno;

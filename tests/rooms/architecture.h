@@ -108,8 +108,9 @@ struct OnlyIn {
   std::string_view file;
 };
 
-inline constexpr std::array<OnlyIn, 2> kOnlyIn{
-    {{"boost/program_options", "cli/parse.cc"}, {"boost/accumulators/", "stats/moments.cc"}}};
+inline constexpr std::array<OnlyIn, 3> kOnlyIn{{{"boost/program_options", "cli/parse.cc"},
+                                                {"boost/accumulators/", "stats/moments.cc"},
+                                                {"plist/", "engine/kperf/libplist.cc"}}};
 
 /// Headers of the standard library that reach outside the program: a pure room has no use for them.
 inline constexpr std::array<std::string_view, 5> kOutsideWorld{"filesystem", "fstream", "iostream",
@@ -155,7 +156,7 @@ inline std::string wrong_with_foreign(std::string_view header, std::string_view 
   if (begins_with(header, "fmt/")) {
     return ends_with(path, ".h") ? "in a header: whoever includes that pays for it" : "";
   }
-  const bool of_package = begins_with(header, "boost/");
+  const bool of_package = begins_with(header, "boost/") || begins_with(header, "plist/");
   const bool of_system =
       !of_package && (header.find('/') != std::string_view::npos || ends_with(header, ".h"));
   if (of_system && room != "os") {

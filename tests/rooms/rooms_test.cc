@@ -152,6 +152,11 @@ TEST_CASE("Program_options and Accumulators each stay in one file") {
             .empty());
 }
 
+TEST_CASE("libplist stays in one file") {
+  CHECK(found_in("engine/kperf/libplist.cc", "#include <plist/plist.h>\n").empty());
+  CHECK(found_in("engine/kperf/read_kpep.cc", "#include <plist/plist.h>\n").size() == 1);
+}
+
 TEST_CASE("no header includes fmt") {
   CHECK(found_in("cli/help.cc", "#include <fmt/format.h>\n").empty());
   CHECK(found_in("cli/help.h", "#include <fmt/format.h>\n").size() == 1);

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace lauka::engine::kperf {
+
+/// Hardware counters as bits: bit i is PMCi, which is also how a kpep database numbers them.
+using CounterMask = std::uint32_t;
+
+/// More than any processor has; a database that names a higher one is damaged or foreign.
+inline constexpr unsigned kMostCounters = 16;
+
+/// "PMC7", "PMC5-7", "PMC2 and PMC5-7"; "no counter" where no bit is set.
+std::string counters_in_words(CounterMask counters);
+
+}  // namespace lauka::engine::kperf

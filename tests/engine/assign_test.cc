@@ -1,0 +1,420 @@
+#include "engine/kperf/assign.h"
+
+#include "engine/kpep_tables.h"
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <numeric>
+#include <random>
+#include <set>
+
+#include <doctest/doctest.h>
+
+namespace lauka::engine::kperf {
+namespace {
+
+using Masks = std::vector<CounterMask>;
+
+constexpr CounterMask kOnlyPmc7 = 0x80;
+constexpr CounterMask kPmc5To7 = 0xe0;
+constexpr CounterMask kPmc2To7 = 0xfc;
+constexpr CounterMask kAny = 0x3fc;
+
+const std::vector<std::string> kChips = {"m1", "m2", "m3", "m4", "m5"};
+
+/// Tries every assignment: independent of the solver.
+// NOLINTNEXTLINE(misc-no-recursion): at most as deep as there are events
+bool fits_by_brute_force(std::span<const CounterMask> masks, CounterMask taken = 0) {
+  if (masks.empty()) return true;
+  for (CounterMask bit = 1; bit != 0 && bit <= masks.front(); bit <<= 1U)
+    if ((masks.front() & bit & ~taken) != 0 && fits_by_brute_force(masks.subspan(1), taken | bit))
+      return true;
+  return false;
+}
+
+bool greedy_fits_in_some_order(Masks masks) {
+  std::sort(masks.begin(), masks.end());
+  do {
+    if (add_greedily(masks)) return true;
+  } while (std::next_permutation(masks.begin(), masks.end()));
+  return false;
+}
+
+/// Hall's bound: T4.
+std::size_t passes_by_bound(const Masks& masks) {
+  const CounterMask used =
+      std::accumulate(masks.begin(), masks.end(), CounterMask{0}, std::bit_or<>());
+  std::size_t most = 0;
+  for (CounterMask counters = used; counters != 0; counters = (counters - 1) & used) {
+    const auto confined = static_cast<std::size_t>(std::count_if(
+        masks.begin(), masks.end(), [&](CounterMask mask) { return (mask & ~counters) == 0; }));
+    const auto size = static_cast<std::size_t>(std::popcount(counters));
+    most = std::max(most, (confined + size - 1) / size);
+  }
+  return most;
+}
+
+/// That the framework, given the events in the order of the seats, puts each where the seat says.
+void check_agrees_with_the_framework(const Seating& seats, const Masks& masks) {
+  Masks in_order;
+  for (const Seat& seat : seats) in_order.push_back(masks[seat.event]);
+  const auto counters = add_greedily(in_order);
+  REQUIRE(counters.has_value());
+  for (std::size_t i = 0; i < seats.size(); ++i) {
+    CHECK((*counters)[i] == seats[i].counter);
+    CHECK((i == 0 || seats[i - 1].counter < seats[i].counter));
+  }
+}
+
+/// That the passes are the fewest, hold every event once, and can be added one by one.
+void check_division(const std::vector<Seating>& passes, const Masks& masks) {
+  CHECK(passes.size() == passes_by_bound(masks));
+  std::set<std::size_t> seen;
+  std::size_t events = 0;
+  for (const Seating& seats : passes) {
+    check_agrees_with_the_framework(seats, masks);
+    for (const Seat& seat : seats) seen.insert(seat.event);
+    events += seats.size();
+  }
+  CHECK(events == masks.size());
+  CHECK(seen.size() == masks.size());
+}
+
+std::size_t pass_of(const std::vector<Seating>& passes, std::size_t event) {
+  for (std::size_t i = 0; i < passes.size(); ++i)
+    for (const Seat& seat : passes[i])
+      if (seat.event == event) return i;
+  return passes.size();
+}
+
+/// Any masks of `counters` counters, none of them empty.
+Masks random_masks(std::mt19937_64& random, std::size_t count, unsigned counters) {
+  Masks masks;
+  while (masks.size() < count)
+    if (const auto mask = static_cast<CounterMask>(random() & ((1U << counters) - 1)); mask != 0)
+      masks.push_back(mask);
+  return masks;
+}
+
+/// The masks of `count` different events of `all`, in random order.
+Masks random_set(std::mt19937_64& random, Masks all, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) std::swap(all[i], all[i + random() % (all.size() - i)]);
+  all.resize(count);
+  return all;
+}
+
+TEST_CASE("the framework's rule takes the lowest free counter, whatever comes later") {
+  // Six general events take PMC2-7, and INST_LDST finds PMC7 taken: the articles' example.
+  Masks order(6, kAny);
+  order.push_back(kOnlyPmc7);
+  CHECK_FALSE(add_greedily(order).has_value());
+  std::swap(order[5], order[6]);
+  CHECK(add_greedily(order) == std::vector<unsigned>{2, 3, 4, 5, 6, 7, 8});
+}
+
+TEST_CASE("a set that fits is placed in whatever order it was asked for") {
+  Masks masks(6, kAny);
+  masks.push_back(kOnlyPmc7);
+  const auto seats = seat_all(masks);
+  REQUIRE(seats.has_value());
+  check_agrees_with_the_framework(*seats, masks);
+  CHECK(std::find(seats->begin(), seats->end(), Seat{6, 7}) != seats->end());
+}
+
+TEST_CASE("ascending masks are not enough where masks are not nested: the matching decides") {
+  CHECK_FALSE(add_greedily(Masks{0b011, 0b100, 0b101}).has_value());
+  const auto seats = seat_all(Masks{0b011, 0b100, 0b101});
+  REQUIRE(seats.has_value());
+  CHECK(*seats == Seating{{2, 0}, {0, 1}, {1, 2}});
+}
+
+TEST_CASE("the default events of M2 sit where the facts say: PMC2, 7, 5 and 6") {
+  CHECK(add_greedily(Masks{kAny, kOnlyPmc7, kPmc5To7, kPmc5To7}) ==
+        std::vector<unsigned>{2, 7, 5, 6});
+  CHECK(add_greedily(Masks{kAny, kPmc2To7, kPmc2To7, kPmc2To7}) ==
+        std::vector<unsigned>{2, 3, 4, 5});
+}
+
+TEST_CASE("a set fits exactly if the framework takes it in some order") {
+  std::mt19937_64 random(1);
+  for (int i = 0; i < 400; ++i) {
+    const Masks masks = random_masks(random, 1 + random() % 6, 5);
+    CAPTURE(masks);
+    const auto seats = seat_all(masks);
+    CHECK(seats.has_value() == greedy_fits_in_some_order(masks));
+    CHECK(seats.has_value() == fits_at_once(masks));
+    CHECK(seats.has_value() == fits_by_brute_force(masks));
+    if (seats) check_agrees_with_the_framework(*seats, masks);
+  }
+}
+
+TEST_CASE("passes are the fewest by Hall's bound on 10,000 random sets of the chips' events") {
+  std::mt19937_64 random(2);
+  for (const std::string& chip : kChips) {
+    const Masks all = configurable_masks(table_of(chip));
+    REQUIRE(all.size() > 50);
+    for (int i = 0; i < 2000; ++i) {
+      const Masks masks = random_set(random, all, 1 + random() % 30);
+      REQUIRE(fewest_passes(masks) == passes_by_bound(masks));
+      if (i % 20 == 0) check_division(divide_into_passes(masks, {}), masks);
+    }
+  }
+}
+
+TEST_CASE("passes are the fewest for masks of any kind") {
+  std::mt19937_64 random(3);
+  for (int i = 0; i < 300; ++i) {
+    const Masks masks = random_masks(random, 1 + random() % 14, 6);
+    CAPTURE(masks);
+    check_division(divide_into_passes(masks, {}), masks);
+  }
+}
+
+TEST_CASE("all events of a chip need as many passes as the facts say") {
+  const std::map<std::string, std::size_t> expected = {
+      {"m1", 9}, {"m2", 9}, {"m3", 9}, {"m4", 13}, {"m5", 13}};
+  for (const auto& [chip, passes] : expected) {
+    CAPTURE(chip);
+    const Masks masks = configurable_masks(table_of(chip));
+    CHECK(fewest_passes(masks) == passes);
+    check_division(divide_into_passes(masks, {}), masks);
+  }
+}
+
+TEST_CASE("small sets need as many passes as the facts say") {
+  const auto passes = [](std::size_t only_7, std::size_t few, CounterMask few_mask,
+                         std::size_t any) {
+    Masks masks(only_7, kOnlyPmc7);
+    masks.insert(masks.end(), few, few_mask);
+    masks.insert(masks.end(), any, kAny);
+    return fewest_passes(masks);
+  };
+  CHECK(passes(0, 0, kPmc5To7, 0) == 0);
+  CHECK(passes(0, 0, kPmc5To7, 8) == 1);
+  CHECK(passes(0, 0, kPmc5To7, 9) == 2);
+  CHECK(passes(1, 2, kPmc5To7, 5) == 1);
+  CHECK(passes(2, 0, kPmc5To7, 0) == 2);
+  CHECK(passes(6, 0, kPmc5To7, 0) == 6);
+  CHECK(passes(0, 4, kPmc5To7, 0) == 2);
+  CHECK(passes(1, 3, kPmc5To7, 0) == 2);
+  CHECK(passes(0, 18, kPmc5To7, 0) == 6);
+  CHECK(passes(0, 19, kPmc5To7, 0) == 7);
+  CHECK(passes(0, 6, kPmc2To7, 0) == 1);
+  CHECK(passes(1, 6, kPmc2To7, 0) == 2);
+}
+
+/// How many sets of `size` events of `all` there are, and how many of them do not fit: events of
+/// one mask are alike, so each way to take so many of each mask is tried once and counted as often
+/// as events can be taken so.
+struct Classified {
+  std::uint64_t sets = 0;
+  std::uint64_t unfit = 0;
+};
+
+std::uint64_t binomial(std::uint64_t n, std::uint64_t k) {
+  if (k > n) return 0;
+  std::uint64_t result = 1;
+  for (std::uint64_t i = 0; i < k; ++i) result = result * (n - i) / (i + 1);
+  return result;
+}
+
+// NOLINTNEXTLINE(misc-no-recursion): as deep as there are masks
+void classify(const std::map<CounterMask, std::uint64_t>& left, std::size_t size, Masks& taken,
+              std::uint64_t ways, Classified& total) {
+  if (left.empty()) {
+    if (size != 0) return;
+    const bool fits = fits_at_once(taken);
+    REQUIRE(fits == fits_by_brute_force(taken));
+    total.sets += ways;
+    total.unfit += fits ? 0 : ways;
+    return;
+  }
+  auto rest = left;
+  const auto [mask, available] = *rest.begin();
+  rest.erase(rest.begin());
+  const std::size_t before = taken.size();
+  for (std::size_t count = 0; count <= size; ++count) {
+    classify(rest, size - count, taken, ways * binomial(available, count), total);
+    taken.push_back(mask);
+  }
+  taken.resize(before);
+}
+
+Classified classified(const std::vector<KpepEvent>& events, std::size_t size) {
+  std::map<CounterMask, std::uint64_t> by_mask;
+  for (const KpepEvent& event : events) ++by_mask[event.mask];
+  Masks taken;
+  Classified total;
+  classify(by_mask, size, taken, 1, total);
+  return total;
+}
+
+/// M2 as the articles' machine had it: without the events that only a newer database has.
+std::vector<KpepEvent> old_m2() {
+  std::vector<KpepEvent> events = table_of("m2");
+  std::erase_if(events, [](const KpepEvent& event) {
+    return event.name == "SCHEDULE_EMPTY" || event.name == "ST_MEM_ORDER_VIOL_LD_NONSPEC" ||
+           event.name == "INST_SIMD_ALU_VEC";
+  });
+  return events;
+}
+
+TEST_CASE("pairs, triples and quadruples of M2 that do not fit are as many as the articles say") {
+  const auto events = old_m2();
+  REQUIRE(events.size() == 60);
+  const Classified pairs = classified(events, 2);
+  CHECK(pairs.sets == 1770);
+  CHECK(pairs.unfit == 15);
+  const Classified triples = classified(events, 3);
+  CHECK(triples.sets == 34220);
+  CHECK(triples.unfit == 830);
+  const Classified quadruples = classified(events, 4);
+  CHECK(quadruples.sets == 487635);
+  CHECK(quadruples.unfit == 32250);
+}
+
+TEST_CASE("up to five events of each chip fit exactly where brute force finds a placing") {
+  // Each combination of masks; scripts/bench-solver goes through the sets one by one.
+  for (const std::string& chip : kChips)
+    for (std::size_t size = 1; size <= 5; ++size) CHECK(classified(table_of(chip), size).sets > 0);
+}
+
+/// The 55 events of the articles' count, in the order of their names.
+Masks events_of_the_count() {
+  std::vector<KpepEvent> events = old_m2();
+  std::erase_if(events, [](const KpepEvent& event) {
+    return event.is_fixed || event.name == "ST_NT_UOP" || event.name == "ST_UNIT_UOP" ||
+           event.name == "LD_NT_UOP";
+  });
+  std::sort(events.begin(), events.end(),
+            [](const KpepEvent& a, const KpepEvent& b) { return a.name < b.name; });
+  return configurable_masks(events);
+}
+
+/// A set while it is chosen in the order of names: what decides whether it fits, and whether the
+/// framework takes it.
+struct Choice {
+  CounterMask taken = 0;
+  bool refused = false;  ///< by the framework's rule
+  std::size_t chosen = 0;
+  std::size_t only_7 = 0;
+  std::size_t few = 0;  ///< of PMC7 or PMC5-7
+
+  auto operator<=>(const Choice&) const = default;
+};
+
+TEST_CASE("sets of seven that fit but fail in the order of names are 18,673,166") {
+  // A table over (counters taken, how many of each mask) in place of 202,927,725 sets.
+  const Masks masks = events_of_the_count();
+  REQUIRE(masks.size() == 55);
+  std::map<Choice, std::uint64_t> ways{{Choice{}, 1}};
+  for (const CounterMask mask : masks) {
+    auto next = ways;
+    for (const auto& [choice, count] : ways) {
+      if (choice.chosen == 7) continue;
+      Choice more = choice;
+      const CounterMask free = mask & ~choice.taken;
+      more.refused = choice.refused || free == 0;
+      more.taken = more.refused ? 0 : choice.taken | (free & (~free + 1));
+      ++more.chosen;
+      more.only_7 += mask == kOnlyPmc7 ? 1U : 0U;
+      more.few += mask != kAny ? 1U : 0U;
+      next[more] += count;
+    }
+    ways = std::move(next);
+  }
+  std::uint64_t sets = 0, refused = 0, unfit = 0, by_order = 0;
+  for (const auto& [choice, count] : ways) {
+    if (choice.chosen != 7) continue;
+    Masks set(choice.only_7, kOnlyPmc7);
+    set.insert(set.end(), choice.few - choice.only_7, kPmc5To7);
+    set.resize(7, kAny);
+    const bool fits = fits_at_once(set);
+    // No two of PMC7 alone and no four of PMC5-7: the pairs and quadruples that are at odds.
+    CHECK(fits == (choice.only_7 < 2 && choice.few < 4));
+    sets += count;
+    refused += choice.refused ? count : 0;
+    unfit += fits ? 0 : count;
+    by_order += choice.refused && fits ? count : 0;
+  }
+  CHECK(sets == 202'927'725);
+  CHECK(refused == 109'433'531);
+  CHECK(unfit == 90'760'365);
+  CHECK(by_order == 18'673'166);
+}
+
+TEST_CASE("the smallest group that competes is named with its counters") {
+  const Masks masks = {kAny, kOnlyPmc7, kPmc5To7, kOnlyPmc7, kPmc5To7, kPmc5To7, kOnlyPmc7};
+  const auto competition = smallest_competition(masks);
+  REQUIRE(competition.has_value());
+  CHECK(competition->events == std::vector<std::size_t>{1, 3});
+  CHECK(competition->counters == kOnlyPmc7);
+  CHECK(competition->others == 1);
+  const auto four = smallest_competition(Masks{kPmc5To7, kAny, kPmc5To7, kPmc5To7, kOnlyPmc7});
+  REQUIRE(four.has_value());
+  CHECK(four->events == std::vector<std::size_t>{0, 2, 3, 4});
+  CHECK(four->counters == kPmc5To7);
+  CHECK(smallest_competition(Masks(8, kAny)) == std::nullopt);
+  CHECK(smallest_competition(Masks(9, kAny))->events.size() == 9);
+}
+
+TEST_CASE("a competing group does not fit, and every smaller one does") {
+  std::mt19937_64 random(4);
+  for (int i = 0; i < 300; ++i) {
+    const Masks masks = random_masks(random, 1 + random() % 8, 5);
+    CAPTURE(masks);
+    const auto competition = smallest_competition(masks);
+    CHECK(competition.has_value() != fits_at_once(masks));
+    if (!competition) continue;
+    Masks group;
+    for (const std::size_t event : competition->events) group.push_back(masks[event]);
+    CHECK_FALSE(fits_by_brute_force(group));
+    // No group of fewer events is at odds: all subsets of one event less than the group.
+    for (unsigned subset = 0; subset < (1U << masks.size()); ++subset) {
+      if (static_cast<std::size_t>(std::popcount(subset)) + 1 != group.size()) continue;
+      Masks smaller;
+      for (std::size_t event = 0; event < masks.size(); ++event)
+        if (((subset >> event) & 1U) != 0) smaller.push_back(masks[event]);
+      CHECK(fits_by_brute_force(smaller));
+    }
+  }
+}
+
+TEST_CASE("events that are divided by one another share a pass where that costs nothing") {
+  // Nine general events need two passes; without the wish, 0 and 8 are in different ones.
+  const Masks masks(9, kAny);
+  const auto apart = divide_into_passes(masks, {});
+  REQUIRE(pass_of(apart, 0) != pass_of(apart, 8));
+  const std::vector<EventPair> together = {{0, 8}, {8, 1}};
+  const auto passes = divide_into_passes(masks, together);
+  check_division(passes, masks);
+  CHECK(pass_of(passes, 0) == pass_of(passes, 8));
+  CHECK(pass_of(passes, 0) == pass_of(passes, 1));
+}
+
+TEST_CASE("any two events of a chip that fit share a pass, whatever else is counted") {
+  std::mt19937_64 random(5);
+  for (const std::string& chip : kChips) {
+    const Masks all = configurable_masks(table_of(chip));
+    for (int i = 0; i < 40; ++i) {
+      const Masks masks = random_set(random, all, 2 + random() % 25);
+      const std::vector<EventPair> pair = {{0, masks.size() - 1}};
+      const auto passes = divide_into_passes(masks, pair);
+      check_division(passes, masks);
+      if (fits_at_once(Masks{masks.front(), masks.back()}))
+        CHECK(pass_of(passes, 0) == pass_of(passes, masks.size() - 1));
+    }
+  }
+}
+
+TEST_CASE("events that exclude each other are left apart, at no cost") {
+  const Masks masks = {kOnlyPmc7, kOnlyPmc7, kAny};
+  const std::vector<EventPair> together = {{0, 1}, {0, 2}};
+  const auto passes = divide_into_passes(masks, together);
+  check_division(passes, masks);
+  CHECK(pass_of(passes, 0) == pass_of(passes, 2));
+}
+
+}  // namespace
+}  // namespace lauka::engine::kperf

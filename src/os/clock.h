@@ -36,7 +36,4 @@ class MonotonicClock final : public Clock {
 /// is not known.
 std::optional<std::chrono::nanoseconds> scheduler_tick();
 
-/// The time of day, UTC.
-std::chrono::sys_seconds time_of_day();
-
 }  // namespace lauka::os

@@ -1,0 +1,137 @@
+#pragma once
+
+#include "fakes/darwin/kernel.h"
+#include "os/darwin_calls.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace lauka::darwin {
+
+/// What goes wrong with calls.
+struct CallRules {
+  /// By the sysctl's name, or the name of the call: this errno, from its n-th use on (1: always).
+  struct Failure {
+    int error = 0;
+    unsigned from = 1;
+    unsigned times = ~0U;
+  };
+  std::map<std::string, Failure> failures{};
+  std::optional<std::uint64_t> interrupt_at_call{};  ///< the process gets a signal in the n-th call
+  int interrupt_signal = 2;
+  std::optional<unsigned> words_change_in_run{};  ///< another client's words, in the n-th run
+  bool has_frameworks = true;
+  int newest_rusage = 6;
+  bool has_thread_counts = true;
+  std::string os_version = "15.4";
+};
+
+/// The system calls of the model: what a DarwinCalls table leads to. Each takes a microsecond.
+class Host {
+ public:
+  Host(Setup setup, CallRules rules);
+  Host(const Host&) = delete;
+  Host& operator=(const Host&) = delete;
+  ~Host();
+
+  /// Calls on this host; there is one at a time.
+  const os::DarwinCalls& calls() const;
+
+  Kernel kernel;
+  CallRules rules;
+  std::uint64_t calls_made = 0;
+
+  /// What lauka should have given back by now, one line each; empty: nothing is held.
+  std::vector<std::string> still_held() const;
+
+  // The calls, as DarwinCalls has them. host_*.cc
+  struct Io {
+    void* old_value = nullptr;
+    std::size_t* old_length = nullptr;
+    const void* new_value = nullptr;
+    std::size_t new_length = 0;
+  };
+  int sysctlbyname(const std::string& name, const Io& io);
+  int sysctl(const int* name, unsigned length, const Io& io);
+  int spawn(const os::SpawnRequest& request, pid_t* pid);
+  int kill(pid_t pid, int number);
+  int waitid(idtype_t kind, id_t id, siginfo_t* info, int options);
+  pid_t wait4(pid_t pid, int* status, int options, rusage* usage);
+  int kqueue();
+  int kevent(int queue, const os::Kevent* changes, int change_count, os::Kevent* events,
+             int event_count, const timespec* timeout);
+  int proc_pid_rusage(int pid, int flavour, void* buffer);
+  int proc_pidinfo(int pid, int flavour, std::uint64_t argument, void* buffer, int bytes);
+  int proc_listchildpids(pid_t parent, void* buffer, int bytes);
+  int proc_listpids(std::uint32_t type, std::uint32_t info, void* buffer, int bytes);
+  int proc_name(int pid, void* buffer, std::uint32_t bytes);
+  int setpriority(int kind, id_t who, int priority);
+
+  /// The time of a call goes by. False with errno: the call is to fail.
+  bool enter(const std::string& call);
+
+ private:
+  struct Watch {
+    os::Kevent wanted{};
+    std::int64_t pending = 0;
+  };
+  using Queue = std::map<std::pair<std::uint64_t, std::int16_t>, Watch>;
+
+  // host_sysctl.cc
+  int facts_by_name(const std::string& name, const Io& io) const;
+  int perflevel_by_name(const std::string& name, const Io& io) const;
+  // host_kpc.cc
+  int kpc_by_name(const std::string& name, const Io& io);
+  int kpc_words(const Io& io);
+  int kpc_values(const Io& io);
+  // host_kperf.cc
+  int kperf_by_name(const std::string& name, const Io& io);
+  int kperf_number(const std::string& name, const Io& io);
+  int kperf_pair(const std::string& name, const Io& io);
+  int ktrace_by_name(const std::string& name, const Io& io) const;
+  int trigger_filter(const Io& io);
+  int reset_kperf();
+  int may_configure(std::uint32_t part);
+  bool may_read() const;
+  // host_kdebug.cc
+  int kdebug(const int* name, unsigned length, const Io& io);
+  int read_trace(const Io& io);
+  int wait_for_buffer(const Io& io);
+  int thread_map(const Io& io) const;
+  // host_kqueue.cc
+  int change(Queue& queue, const os::Kevent& change);
+  void note_signals();
+  void note_ends();
+  int collect(Queue& queue, os::Kevent* events, int capacity);
+
+  std::map<std::string, unsigned> uses_;
+  std::map<int, Queue> queues_;
+  unsigned runs_ = 0;
+  bool raised_ = false;
+};
+
+// ---- for the sysctls: 0 or an errno
+
+/// Gives `bytes`; ENOMEM where the caller has less room.
+int give_bytes(const Host::Io& io, const void* bytes, std::size_t count);
+int give_text(const Host::Io& io, const std::string& text);
+
+template <typename T>
+int give(const Host::Io& io, T value) {
+  return give_bytes(io, &value, sizeof value);
+}
+
+/// The new value, which must have exactly this size.
+template <typename T>
+std::optional<T> taken(const Host::Io& io) {
+  if (io.new_value == nullptr || io.new_length != sizeof(T)) return std::nullopt;
+  T value{};
+  __builtin_memcpy(&value, io.new_value, sizeof value);
+  return value;
+}
+
+}  // namespace lauka::darwin

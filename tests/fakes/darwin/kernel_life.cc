@@ -1,0 +1,324 @@
+#include "fakes/darwin/kernel.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+
+#include <unistd.h>
+
+// How processes and threads begin and end: facts, 4.5, 4.8, 7.1.
+
+namespace lauka::darwin {
+namespace {
+
+constexpr std::uint64_t kThreadExitNs = 1'000;
+constexpr std::uint64_t kProcessExitNs = 18'000;
+constexpr std::uint64_t kSpawnNs = 60'000;
+constexpr Pid kFewPids = 6;
+constexpr Pid kFirstPid = 812;
+
+std::string base_name(const std::string& path) {
+  return path.substr(path.rfind('/') + 1);
+}
+
+}  // namespace
+
+Descriptors::~Descriptors() {
+  for (const int fd : fds) {
+    if (fd >= 0) close(fd);
+  }
+}
+
+Pid Kernel::free_pid() {
+  for (;;) {
+    const Pid pid = next_pid_++;
+    if (setup.pids_are_few && next_pid_ > kFirstPid + kFewPids) next_pid_ = kFirstPid + 1;
+    if (find(pid) == nullptr) return pid;
+  }
+}
+
+Process& Kernel::add_process(Pid parent, const std::string& name) {
+  auto made = std::make_unique<Process>();
+  made->pid = free_pid();
+  made->unique_id = next_unique_id_++;
+  made->parent = parent;
+  made->group = made->pid;
+  made->name = name;
+  made->started_at_ns = now_ns_;
+  processes_.push_back(std::move(made));
+  return *processes_.back();
+}
+
+Process& Kernel::fork_of(const Process& parent) {
+  Process& child = add_process(parent.pid, parent.name);
+  child.group = parent.group;
+  child.user = parent.user;
+  child.folder = parent.folder;
+  child.descriptors = parent.descriptors;
+  child.qos_clamp = parent.qos_clamp;
+  child.ignored = parent.ignored;
+  child.root_id = parent.root_id;
+  return child;
+}
+
+Thread& Kernel::add_thread(Process& process, Script script) {
+  auto made = std::make_unique<Thread>();
+  made->tid = next_tid_++;
+  made->process = &process;
+  if (process.threads.empty()) process.main = made->tid;
+  if (script) made->places.push_back({std::move(script), 0, 1});
+  if (pmu.thread_counting() != 0) made->buffer.emplace();
+  threads_[made->tid] = made.get();
+  process.threads.push_back(std::move(made));
+  return *process.threads.back();
+}
+
+void Kernel::announce(const Thread& made, Tid creator, unsigned cpu, bool exec_copy) {
+  const Process& process = *made.process;
+  const auto pid = static_cast<std::uint64_t>(process.pid);
+  emit(cpu, creator, id::kNewThread, {made.tid, pid, exec_copy ? 1U : 0U, process.unique_id});
+  emit_text(cpu, creator, id::kStringNewThread, process.name);
+}
+
+/// EXEC names the thread of the new image, whoever activated it.
+void Kernel::announce_image(const Thread& made, unsigned cpu) {
+  const auto pid = static_cast<std::uint64_t>(made.process->pid);
+  emit(cpu, made.tid, id::kExec, {pid, 16777234, 0xfffffff0009d000 + pid});
+  emit_text(cpu, made.tid, id::kStringExec, made.process->name);
+}
+
+int Kernel::spawn(const Birth& birth, Pid& pid) {
+  Script script;
+  if (const int error = load(birth.path, birth.words, script); error != 0) return error;
+  Process& child = add_process(lauka().pid, base_name(birth.path));
+  child.root_id = child.unique_id;
+  child.folder = birth.path.substr(0, birth.path.rfind('/'));
+  child.user = birth.user;
+  if (!birth.own_group) child.group = lauka().group;
+  child.descriptors = birth.descriptors;
+  child.qos_clamp = birth.qos_clamp;
+  Thread& made = add_thread(child, script);
+  announce(made, lauka_thread().tid, lauka_cpu(), false);
+  announce_image(made, lauka_cpu());
+  pid = child.pid;
+  if (birth.suspended) {
+    made.state = State::Held;
+  } else {
+    ready(made);
+  }
+  pass(kSpawnNs);
+  return 0;
+}
+
+Process* Kernel::find(Pid pid) {
+  const auto found = std::find_if(processes_.begin(), processes_.end(), [pid](const auto& process) {
+    return process->pid == pid && process->life != Life::Reaped;
+  });
+  return found == processes_.end() ? nullptr : found->get();
+}
+
+int Kernel::send_signal(Pid pid, int number) {
+  if (pid < 0) {
+    int error = ESRCH;
+    for (const auto& process : processes_) {
+      const bool is_meant = process->group == -pid && process->life != Life::Reaped;
+      if (is_meant && send_signal(process->pid, number) == 0) error = 0;
+    }
+    return error;
+  }
+  Process* process = find(pid);
+  if (process == nullptr) return ESRCH;
+  if (process->life == Life::Zombie || number == 0) return 0;
+  switch (number) {
+    case SIGCONT:
+      carry_on(*process);
+      break;
+    case SIGSTOP:
+    case SIGTSTP:
+    case SIGTTIN:
+    case SIGTTOU:
+      stop(*process, number);
+      break;
+    case SIGCHLD:
+    case SIGWINCH:
+    case SIGURG:
+      break;
+    default:
+      if (number == SIGKILL || process->ignored.count(static_cast<unsigned>(number)) == 0)
+        end_process(*process, number);
+  }
+  dispatch();
+  return 0;
+}
+
+void Kernel::carry_on(Process& process) {
+  process.life = Life::Alive;
+  for (const auto& thread : process.threads) {
+    if (thread->state == State::Held) ready(*thread);
+  }
+}
+
+void Kernel::stop(Process& process, int number) {
+  process.life = Life::Stopped;
+  process.status = number << 8 | 0x7f;
+  process.stop_is_told = false;
+  for (const auto& thread : process.threads) {
+    if (thread->state == State::Running) {
+      switch_off(static_cast<unsigned>(thread->cpu));
+      thread->state = State::Held;
+    } else if (thread->state == State::Ready) {
+      thread->state = State::Held;
+    }
+  }
+  if (process.parent == lauka().pid) child_changed = true;
+}
+
+/// The first who ends a process decides its status; every thread of it then ends itself.
+void Kernel::end_process(Process& process, int status) {
+  if (process.is_killed) return;
+  process.is_killed = true;
+  process.life = Life::Alive;
+  process.status = status;
+  for (const auto& thread : process.threads) condemn(*thread);
+}
+
+/// Makes `thread` end at the next moment it runs.
+void Kernel::condemn(Thread& thread) {
+  if (thread.then != Then::NextStep) return;
+  if (thread.state == State::Running) settle(static_cast<unsigned>(thread.cpu));
+  thread.left_user_ns = 0;
+  thread.left_kernel_ns = 0;
+  ++thread.wakes;
+  if (thread.state == State::Running) {
+    const auto cpu = static_cast<unsigned>(thread.cpu);
+    add_event(now_ns_, Event::Kind::Slice, cpu, ++cpus_.at(cpu).slice);
+  } else if (thread.state != State::Ready) {
+    ready(thread);
+  }
+}
+
+void Kernel::note_truth(const Thread& thread) {
+  Truth& truth = thread.process->truth;
+  ++truth.threads;
+  truth.at_terminate += thread.ran;
+  truth.cycles += cycles_of(thread.ran, kBothModes);
+  truth.instructions += instructions_of(thread.ran, kBothModes);
+  const Modes modes = setup.pmu.user_only ? kUserOnly : kBothModes;
+  for (const ChipEvent& event : setup.chip.events)
+    truth.events[event.name] += event_count(event, thread.ran, event.fixed ? kBothModes : modes);
+}
+
+void Kernel::terminate_self(Thread& thread, unsigned cpu) {
+  settle(cpu);
+  thread.accounted = thread.ran;
+  const Process& process = *thread.process;
+  const bool is_last =
+      std::none_of(process.threads.begin(), process.threads.end(), [&thread](const auto& other) {
+        const bool same_task = other->is_replaced == thread.is_replaced;
+        return other.get() != &thread && same_task && other->then == Then::NextStep;
+      });
+  note_truth(thread);
+  tell_of_exit(thread, cpu);
+  if (is_last) {
+    const Work all = recounted(process);
+    const auto totals = [&](Level level) {
+      return std::pair{instructions_of(all, level, kBothModes), cycles_of(all, level, kBothModes)};
+    };
+    const auto [p_instructions, p_cycles] = totals(Level::Performance);
+    const auto [e_instructions, e_cycles] = totals(Level::Efficiency);
+    emit(cpu, thread.tid, id::kProcExit,
+         {p_instructions + e_instructions, p_cycles + e_cycles, mach(all.of(Mode::Kernel)),
+          mach(all.of(Mode::User))});
+    emit(cpu, thread.tid, id::kProcExitP,
+         {p_instructions, p_cycles, mach(all.at(Level::Performance, Mode::Kernel)),
+          mach(all.at(Level::Performance, Mode::User))});
+    emit_text(cpu, thread.tid, id::kStringProcExit, process.name);
+  }
+  const bool ends_process = is_last && !thread.is_replaced;
+  thread.then = ends_process ? Then::CacheTotals : Then::Gone;
+  thread.left_user_ns = 0;
+  thread.left_kernel_ns = ends_process ? kProcessExitNs : kThreadExitNs;
+}
+
+/// On the ending thread itself, in this order; what the filter drops triggers nothing.
+void Kernel::tell_of_exit(const Thread& thread, unsigned cpu) {
+  if (!thread.name.empty()) emit_name(cpu, thread.tid, id::kThreadNamePrevious, thread.name);
+  Work all = thread.ran;
+  all += thread.inherited;
+  emit(cpu, thread.tid, id::kThreadExit,
+       {instructions_of(all, kBothModes), cycles_of(all, kBothModes), mach(all.of(Mode::Kernel)),
+        mach(all.of(Mode::User))});
+  emit(cpu, thread.tid, id::kThreadExitP,
+       {instructions_of(all, Level::Performance, kBothModes),
+        cycles_of(all, Level::Performance, kBothModes),
+        mach(all.at(Level::Performance, Mode::Kernel)),
+        mach(all.at(Level::Performance, Mode::User))});
+  const auto pid = static_cast<std::uint64_t>(thread.process->pid);
+  emit(cpu, thread.tid, id::kTerminatePid, {pid, thread.process->unique_id});
+}
+
+Work Kernel::recounted(const Process& process) const {
+  Work all = process.ended_threads;
+  for (const auto& thread : process.threads) {
+    if (thread->is_replaced) continue;
+    all += thread->inherited;
+    all += thread->accounted;
+  }
+  return all;
+}
+
+void Kernel::bury(Thread& thread, unsigned cpu) {
+  Process& process = *thread.process;
+  cpus_.at(cpu).to_bury = thread.tid;
+  switch_off(cpu);
+  thread.state = State::Ended;
+  if (!thread.is_replaced) {
+    process.ended_threads += thread.inherited;
+    process.ended_threads += thread.ran;
+  }
+  const Tid tid = thread.tid;
+  threads_.erase(tid);
+  auto& threads = process.threads;
+  threads.erase(std::find_if(threads.begin(), threads.end(),
+                             [&thread](const auto& one) { return one.get() == &thread; }));
+  for (const auto& other : threads) {
+    const bool was_awaited = other->started.erase(tid) != 0;
+    if (was_awaited && other->started.empty() && other->state == State::Waiting) wake(*other);
+  }
+}
+
+void Kernel::become_zombie(Process& process) {
+  process.life = Life::Zombie;
+  process.ended_at_ns = now_ns_;
+  process.descriptors.reset();
+  for (const auto& child : processes_) {
+    if (child->parent != process.pid || child->life == Life::Reaped) continue;
+    child->parent = 1;
+    if (child->life == Life::Zombie) child->life = Life::Reaped;
+  }
+  if (process.parent == lauka().pid) {
+    child_changed = true;
+  } else if (process.parent == 1) {
+    process.life = Life::Reaped;
+  } else {
+    wake_those_who_wait(process.parent);
+  }
+}
+
+void Kernel::wake_those_who_wait(Pid parent) {
+  Process* found = find(parent);
+  if (found == nullptr) return;
+  for (const auto& thread : found->threads) {
+    if (thread->state == State::Waiting && thread->started.empty()) wake(*thread);
+  }
+}
+
+void Kernel::reap(Process& process) {
+  process.life = Life::Reaped;
+  if (Process* parent = find(process.parent)) {
+    parent->children += process.cached;
+    parent->children += process.children;
+  }
+}
+
+}  // namespace lauka::darwin

@@ -1,0 +1,134 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace lauka::darwin {
+
+/// kd_buf: facts, 5.2.
+struct Record {
+  std::uint64_t timestamp = 0;
+  std::array<std::uint64_t, 4> arguments{};
+  std::uint64_t thread = 0;
+  std::uint32_t debugid = 0;
+  std::uint32_t cpu = 0;
+  std::uint64_t unused = 0;
+};
+static_assert(sizeof(Record) == 64);
+
+/// kbufinfo.
+struct TraceInfo {
+  std::uint32_t records = 0;
+  std::uint32_t not_recording = 1;
+  std::uint32_t flags = 0;
+  std::uint32_t threads = 0;
+  std::int32_t owner = -1;
+};
+static_assert(sizeof(TraceInfo) == 20);
+
+namespace id {
+inline constexpr std::uint32_t kStart = 1;
+inline constexpr std::uint32_t kEnd = 2;
+inline constexpr std::uint32_t kNewThread = 0x07000004;
+inline constexpr std::uint32_t kExec = 0x07000008;
+inline constexpr std::uint32_t kTerminate = 0x0700000c;
+inline constexpr std::uint32_t kTerminatePid = 0x07000010;
+inline constexpr std::uint32_t kStringNewThread = 0x07010004;
+inline constexpr std::uint32_t kStringExec = 0x07010008;
+inline constexpr std::uint32_t kStringProcExit = 0x0701000c;
+inline constexpr std::uint32_t kThreadName = 0x07010010;
+inline constexpr std::uint32_t kThreadNamePrevious = 0x07010014;
+inline constexpr std::uint32_t kLostEvents = 0x07020008;
+inline constexpr std::uint32_t kProcExit = 0x0c030000;
+inline constexpr std::uint32_t kProcExitP = 0x0c030004;
+inline constexpr std::uint32_t kThreadExit = 0x0c040000;
+inline constexpr std::uint32_t kThreadExitP = 0x0c040004;
+inline constexpr std::uint32_t kSample = 0x25000000;
+inline constexpr std::uint32_t kThreadData = 0x25010004;
+inline constexpr std::uint32_t kInsCycData = 0x25010044;
+inline constexpr std::uint32_t kTimerFire = 0x25030000;
+inline constexpr std::uint32_t kCpuData = 0x2506000c;
+inline constexpr std::uint32_t kThreadCounters = 0x25060020;
+}  // namespace id
+
+/// Sizes of the buffer, and what is to go wrong with it.
+struct TraceRules {
+  unsigned cpus = 1;
+  std::uint32_t records_per_unit = 2048;
+  std::uint32_t most_records = 16'000'000;      ///< the kernel gives no more
+  bool may_be_small = false;                    ///< no least size: for wraps of few records
+  std::optional<unsigned> lose_at_read{};       ///< the n-th read that has records is short of some
+  std::uint64_t loss_argument = 0;              ///< arg1 of its LOST_EVENTS
+  std::optional<unsigned> silent_after_read{};  ///< tracing is off for good, though it says not
+  std::optional<unsigned> wrapped_flag_at_read{};  ///< the flag alone, no record
+};
+
+/// The kernel's trace buffers: facts, section 5. The calls give 0 or an errno.
+class Trace {
+ public:
+  static constexpr std::uint32_t kWrapped = 0x8;
+  static constexpr std::uint32_t kLp64 = 0x100;
+  static constexpr std::uint32_t kRangeCheck = 0x100000;
+  static constexpr std::uint32_t kValueCheck = 0x200000;
+  static constexpr std::uint32_t kTypefilterCheck = 0x400000;
+  static constexpr std::uint32_t kBufferIsMade = 0x80000000;
+  static constexpr std::size_t kTypefilterBytes = 8192;
+
+  explicit Trace(TraceRules rules) : rules_(rules), cpus_(rules.cpus) {}
+
+  int set_buffer(std::uint32_t records);
+  int set_up();
+  void remove();
+  int enable(bool on);
+  int set_filter(std::span<const std::uint32_t, 5> filter);
+  void set_typefilter(std::span<const std::uint8_t, kTypefilterBytes> bits);
+  TraceInfo info() const;
+
+  /// True where `record` passed the filters and was written.
+  bool write(const Record& record);
+
+  /// The records older than `before`, merged by time, then CPU; at most `capacity`.
+  std::vector<Record> read(std::size_t capacity, std::uint64_t before);
+
+  bool is_on() const { return enabled_; }
+  bool is_made() const { return (flags_ & kBufferIsMade) != 0; }
+  bool threshold_is_reached() const;
+  void set_owner(std::int32_t pid) { owner_ = pid; }
+  bool has_filter() const { return (flags_ & (kRangeCheck | kValueCheck | kTypefilterCheck)) != 0; }
+
+ private:
+  struct Unit {
+    std::vector<Record> records{};
+    std::size_t taken = 0;
+  };
+  struct Cpu {
+    std::deque<Unit> units{};
+  };
+
+  bool passes(std::uint32_t debugid) const;
+  bool take_unit(Cpu& cpu);
+  void forget_records();
+  Cpu* oldest();
+  Cpu* next_to_read(std::uint64_t before);
+  void go_wrong(std::vector<Record>& records, std::size_t capacity);
+
+  TraceRules rules_;
+  std::vector<Cpu> cpus_;
+  std::uint32_t wanted_records_ = 0;
+  std::uint32_t total_units_ = 0;
+  std::uint32_t used_units_ = 0;
+  std::uint32_t flags_ = 0;
+  std::array<std::uint32_t, 4> values_{};
+  std::array<std::uint8_t, kTypefilterBytes> typefilter_{};
+  bool enabled_ = false;
+  bool is_silent_ = false;
+  unsigned reads_ = 0;
+  std::int32_t owner_ = -1;
+};
+
+}  // namespace lauka::darwin

@@ -1,2 +1,10 @@
 // The part of fmt that is compiled once, as its shared library has it.
 #include <fmt/format-inl.h>
+
+// Templates that are defined in the header above and declared only in the others: gcc leaves them behind unasked.
+FMT_BEGIN_NAMESPACE
+namespace detail {
+template thousands_sep_result<char> thousands_sep_impl<char>(locale_ref);
+template char decimal_point_impl<char>(locale_ref);
+}  // namespace detail
+FMT_END_NAMESPACE

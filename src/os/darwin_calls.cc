@@ -1,0 +1,182 @@
+#include "os/darwin_calls.h"
+
+#include <cerrno>
+
+#include <dlfcn.h>
+#include <libproc.h>
+#include <mach/mach_time.h>
+#include <pthread/qos.h>
+#include <spawn.h>
+#include <sys/event.h>
+#include <sys/proc_info.h>
+#include <sys/sysctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+// Exported by libSystem (since macOS 10.15 and 10.10), declared by no header of the SDK. Weak: null
+// where they are not.
+extern "C" {
+int posix_spawnattr_set_uid_np(const posix_spawnattr_t*, uid_t) __attribute__((weak_import));
+int posix_spawnattr_set_gid_np(const posix_spawnattr_t*, gid_t) __attribute__((weak_import));
+int posix_spawnattr_set_groups_np(const posix_spawnattr_t*, int, gid_t*, uid_t)
+    __attribute__((weak_import));
+int posix_spawnattr_set_qos_clamp_np(const posix_spawnattr_t*, std::uint64_t)
+    __attribute__((weak_import));
+}
+
+namespace lauka::os {
+namespace {
+
+// What the SDK knows must be what darwin_abi.h says. It does not know PROC_PIDLISTTHREADIDS and
+// PROC_PIDTHREADCOUNTS, nor the records of the kernel's trace.
+static_assert(RUSAGE_INFO_V4 == kRusageV4 && sizeof(rusage_info_v4) == kRusageV4Bytes);
+static_assert(RUSAGE_INFO_V6 == kRusageV6 && sizeof(rusage_info_v6) == sizeof(ProcessUsage));
+static_assert(offsetof(rusage_info_v6, ri_user_time) == offsetof(ProcessUsage, user_time));
+static_assert(offsetof(rusage_info_v6, ri_system_time) == offsetof(ProcessUsage, system_time));
+static_assert(offsetof(rusage_info_v6, ri_pageins) == offsetof(ProcessUsage, pageins));
+static_assert(offsetof(rusage_info_v6, ri_proc_start_abstime) ==
+              offsetof(ProcessUsage, started_at));
+static_assert(offsetof(rusage_info_v6, ri_proc_exit_abstime) == offsetof(ProcessUsage, ended_at));
+static_assert(offsetof(rusage_info_v6, ri_diskio_bytesread) ==
+              offsetof(ProcessUsage, disk_bytes_read));
+static_assert(offsetof(rusage_info_v6, ri_lifetime_max_phys_footprint) ==
+              offsetof(ProcessUsage, most_footprint_bytes));
+static_assert(offsetof(rusage_info_v6, ri_instructions) == offsetof(ProcessUsage, instructions));
+static_assert(offsetof(rusage_info_v6, ri_cycles) == offsetof(ProcessUsage, cycles));
+static_assert(offsetof(rusage_info_v6, ri_runnable_time) == offsetof(ProcessUsage, runnable_time));
+static_assert(offsetof(rusage_info_v6, ri_user_ptime) == offsetof(ProcessUsage, p_user_time));
+static_assert(offsetof(rusage_info_v6, ri_system_ptime) == offsetof(ProcessUsage, p_system_time));
+static_assert(offsetof(rusage_info_v6, ri_pinstructions) == offsetof(ProcessUsage, p_instructions));
+static_assert(offsetof(rusage_info_v6, ri_pcycles) == offsetof(ProcessUsage, p_cycles));
+static_assert(offsetof(rusage_info_v6, ri_energy_nj) == offsetof(ProcessUsage, energy_nj));
+static_assert(offsetof(rusage_info_v6, ri_penergy_nj) == offsetof(ProcessUsage, p_energy_nj));
+static_assert(PROC_PIDTHREADID64INFO == kPidThreadId64Info);
+static_assert(PROC_ALL_PIDS == kAllPids && PROC_PGRP_ONLY == kProcessGroupOnly);
+static_assert(PROC_PPID_ONLY == kParentPidOnly);
+static_assert(sizeof(proc_threadinfo) == sizeof(ThreadInfo));
+static_assert(offsetof(proc_threadinfo, pth_system_time) == offsetof(ThreadInfo, system_time_ns));
+static_assert(offsetof(proc_threadinfo, pth_curpri) == offsetof(ThreadInfo, current_priority));
+static_assert(offsetof(proc_threadinfo, pth_name) == offsetof(ThreadInfo, name));
+static_assert(sizeof(mach_timebase_info_data_t) == sizeof(Timebase));
+static_assert(offsetof(mach_timebase_info_data_t, denom) == offsetof(Timebase, denominator));
+static_assert(sizeof(struct kevent) == sizeof(Kevent));
+static_assert(offsetof(struct kevent, filter) == offsetof(Kevent, filter));
+static_assert(offsetof(struct kevent, flags) == offsetof(Kevent, flags));
+static_assert(offsetof(struct kevent, fflags) == offsetof(Kevent, filter_flags));
+static_assert(offsetof(struct kevent, data) == offsetof(Kevent, data));
+static_assert(offsetof(struct kevent, udata) == offsetof(Kevent, user_data));
+static_assert(EVFILT_READ == kFilterRead && EVFILT_PROC == kFilterProcess);
+static_assert(EVFILT_SIGNAL == kFilterSignal && EV_ADD == kEventAdd && EV_DELETE == kEventDelete);
+static_assert(EV_ONESHOT == kEventOneShot && EV_CLEAR == kEventClear && EV_ERROR == kEventError);
+static_assert(EV_EOF == kEventEndOfFile && NOTE_EXIT == kNoteExit);
+static_assert(POSIX_SPAWN_SETPGROUP == kSpawnSetProcessGroup);
+static_assert(POSIX_SPAWN_SETSIGDEF == kSpawnSetDefaultSignals);
+static_assert(POSIX_SPAWN_SETSIGMASK == kSpawnSetSignalMask);
+static_assert(POSIX_SPAWN_START_SUSPENDED == kSpawnSuspended);
+static_assert(POSIX_SPAWN_CLOEXEC_DEFAULT == kSpawnCloseOnExec);
+static_assert(CTL_KERN == kCtlKern && KERN_KDEBUG == kKernKdebug);
+static_assert(KERN_KDENABLE == kKdEnable && KERN_KDSETBUF == kKdSetBuf);
+static_assert(KERN_KDGETBUF == kKdGetBuf && KERN_KDSETUP == kKdSetup);
+static_assert(KERN_KDREMOVE == kKdRemove && KERN_KDSETREG == kKdSetReg);
+static_assert(KERN_KDREADTR == kKdReadTr && KERN_KDSET_TYPEFILTER == kKdSetTypefilter);
+static_assert(KERN_KDBUFWAIT == kKdBufWait);
+static_assert(PRIO_DARWIN_PROCESS == kPriorityDarwinProcess);
+static_assert(PRIO_DARWIN_BG == kPriorityBackground && RTLD_LAZY == kLoadLazily);
+
+/// What posix_spawn is told; freed with it.
+struct Orders {
+  posix_spawnattr_t attributes = nullptr;
+  posix_spawn_file_actions_t files = nullptr;
+
+  Orders() {
+    posix_spawnattr_init(&attributes);
+    posix_spawn_file_actions_init(&files);
+  }
+  Orders(const Orders&) = delete;
+  Orders& operator=(const Orders&) = delete;
+  ~Orders() {
+    posix_spawn_file_actions_destroy(&files);
+    posix_spawnattr_destroy(&attributes);
+  }
+
+  /// -1: as lauka's own.
+  void connect(int descriptor, int as) {
+    if (descriptor < 0) {
+      posix_spawn_file_actions_addinherit_np(&files, as);
+    } else {
+      posix_spawn_file_actions_adddup2(&files, descriptor, as);
+    }
+  }
+
+  int run_as(const SpawnIdentity& identity) {
+    if (posix_spawnattr_set_uid_np == nullptr || posix_spawnattr_set_gid_np == nullptr ||
+        posix_spawnattr_set_groups_np == nullptr)
+      return ENOSYS;
+    const int error = posix_spawnattr_set_groups_np(
+        &attributes, identity.group_count, const_cast<gid_t*>(identity.groups), identity.user);
+    if (error != 0) return error;
+    posix_spawnattr_set_gid_np(&attributes, identity.group);
+    return posix_spawnattr_set_uid_np(&attributes, identity.user);
+  }
+};
+
+int spawn(const SpawnRequest& request, pid_t* pid) {
+  Orders orders;
+  posix_spawnattr_setflags(&orders.attributes, static_cast<short>(request.flags));
+  posix_spawnattr_setpgroup(&orders.attributes, 0);
+  if (request.default_signals != nullptr)
+    posix_spawnattr_setsigdefault(&orders.attributes, request.default_signals);
+  if (request.signal_mask != nullptr)
+    posix_spawnattr_setsigmask(&orders.attributes, request.signal_mask);
+  if (request.qos_clamp != 0 && posix_spawnattr_set_qos_clamp_np != nullptr)
+    posix_spawnattr_set_qos_clamp_np(&orders.attributes,
+                                     static_cast<std::uint64_t>(request.qos_clamp));
+  if (request.identity != nullptr) {
+    if (const int error = orders.run_as(*request.identity); error != 0) return error;
+  }
+  orders.connect(request.input, STDIN_FILENO);
+  orders.connect(request.output, STDOUT_FILENO);
+  orders.connect(request.error, STDERR_FILENO);
+  return posix_spawn(pid, request.path, &orders.files, &orders.attributes, request.argv,
+                     request.environment);
+}
+
+int wait_for_event(int queue, const Kevent* changes, int change_count, Kevent* events,
+                   int event_count, const timespec* timeout) {
+  return kevent(queue, reinterpret_cast<const struct kevent*>(changes), change_count,
+                reinterpret_cast<struct kevent*>(events), event_count, timeout);
+}
+
+int timebase_of_mach(Timebase* timebase) {
+  return mach_timebase_info(reinterpret_cast<mach_timebase_info_data_t*>(timebase));
+}
+
+constexpr DarwinCalls kCalls{
+    .sysctl = &sysctl,
+    .sysctlbyname = &sysctlbyname,
+    .spawn = &spawn,
+    .kill = &kill,
+    .waitid = &waitid,
+    .wait4 = &wait4,
+    .setpriority = &setpriority,
+    .geteuid = &geteuid,
+    .kqueue = &kqueue,
+    .kevent = &wait_for_event,
+    .proc_pid_rusage = &proc_pid_rusage,
+    .proc_pidinfo = &proc_pidinfo,
+    .proc_listchildpids = &proc_listchildpids,
+    .proc_listpids = &proc_listpids,
+    .proc_name = &proc_name,
+    .mach_timebase_info = &timebase_of_mach,
+    .mach_absolute_time = &mach_absolute_time,
+    .dlopen = &dlopen,
+    .dlsym = &dlsym,
+};
+
+}  // namespace
+
+const DarwinCalls* darwin_calls() {
+  return &kCalls;
+}
+
+}  // namespace lauka::os

@@ -1,10 +1,13 @@
 #include "delivery.h"
 
+#include "cli/version.h"
 #include "gate/verdict.h"
 #include "os/clock.h"
+#include "os/machine.h"
 #include "os/terminal.h"
 #include "report/csv.h"
 #include "report/ending.h"
+#include "report/json.h"
 #include "report/screen.h"
 #include "report/warnings.h"
 #include "results/analyse.h"
@@ -30,7 +33,9 @@ bool wants_color(ColorChoice choice, Stream stream) {
 
 /// Where an export takes standard output, it stands there alone.
 Stream stream_of(const Options& options) {
-  return options.export_csv == "-" || options.export_runs == "-" ? Stream::Error : Stream::Output;
+  const bool taken =
+      options.export_csv == "-" || options.export_runs == "-" || options.export_json == "-";
+  return taken ? Stream::Error : Stream::Output;
 }
 
 std::vector<std::string> names_of(const Plan& plan) {
@@ -39,20 +44,13 @@ std::vector<std::string> names_of(const Plan& plan) {
   return names;
 }
 
-std::vector<std::string> notes_of(const Plan& plan, const Session& session) {
-  std::vector<std::string> notes = plan.events.notes;
-  notes.insert(notes.end(), session.notes.begin(), session.notes.end());
-  return notes;
-}
-
 /// Shows what there is, and below it what weakens it; an error where it cannot be written.
-Result<void> show(const Options& options, const Plan& plan, const Session& session,
-                  const Results& results) {
+Result<void> show(const Options& options, const Results& results) {
   const bool quiet = options.verbosity == Verbosity::Quiet;
   const Stream stream = stream_of(options);
   const report::Style style = {wants_color(options.color, stream), os::terminal_width(stream, 0),
                                options.verbosity == Verbosity::Verbose};
-  if (!quiet) say_on_error(report::note_lines(notes_of(plan, session)));
+  if (!quiet) say_on_error(report::note_lines(results.notes));
   auto shown = os::say(stream, report::screen(results, style, quiet));
   if (!quiet) say_on_error(report::warning_lines(results, style));
   return shown;
@@ -90,7 +88,8 @@ Result<std::vector<Export>> open_exports(const Options& options) {
     taken.push_back(os::canonical_path(options.output.path));
   }
   for (const auto& [target, bytes_of] : {std::pair(options.export_csv, &report::summary_csv),
-                                         std::pair(options.export_runs, &report::runs_csv)}) {
+                                         std::pair(options.export_runs, &report::runs_csv),
+                                         std::pair(options.export_json, &report::results_json)}) {
     if (!target) continue;
     const std::string path = os::canonical_path(*target);
     if (*target != "-" && std::find(taken.begin(), taken.end(), path) != taken.end()) {
@@ -105,13 +104,15 @@ Result<std::vector<Export>> open_exports(const Options& options) {
 }
 
 int deliver(const Options& options, const Plan& plan, const Carried& carried,
-            std::vector<Export> exports) {
+            std::vector<Export> exports, std::chrono::sys_seconds began) {
   const Session& session = carried.session;
-  const Results results = analyse(plan, session, carried.findings,
-                                  options.export_runs ? Detail::Runs : Detail::Summaries,
-                                  {os::MonotonicClock().resolution(), os::scheduler_tick()});
+  const bool wants_runs = options.export_runs || options.export_json;
+  const Results results =
+      analyse(plan, session, carried.findings, wants_runs ? Detail::Runs : Detail::Summaries,
+              {os::MonotonicClock().resolution(), os::scheduler_tick()},
+              {std::string(cli::version()), began, os::this_machine()});
   int status = static_cast<int>(status_of(results.verdicts, options.fail_if_inconclusive));
-  if (const auto shown = show(options, plan, session, results); !shown) {
+  if (const auto shown = show(options, results); !shown) {
     status = refuse(shown.error(), ExitStatus::Failed);
   }
   for (Export& one : exports) {

@@ -8,6 +8,7 @@
 #include "results/results.h"
 #include "run/runner.h"
 
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -31,7 +32,8 @@ Result<void> check_files(const Options& options);
 Result<std::vector<Export>> open_exports(const Options& options);
 
 /// Shows and exports all there is, also of a session that was cut short, and gives the exit status.
+/// `began`: when the first run did.
 int deliver(const Options& options, const Plan& plan, const Carried& carried,
-            std::vector<Export> exports);
+            std::vector<Export> exports, std::chrono::sys_seconds began);
 
 }  // namespace lauka

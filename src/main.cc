@@ -87,9 +87,10 @@ int run(int argc, const char* const* argv) {
 
   os::watch_for_interrupts();
   const auto observer = observer_for(*options);
+  const auto began = os::time_of_day();
   const auto carried = carry_out(*plan, {**launcher, engine, clock, *observer, os::interrupt});
   if (!carried) return refuse(carried.error(), ExitStatus::Failed);
-  return deliver(*options, *plan, *carried, *std::move(exports));
+  return deliver(*options, *plan, *carried, *std::move(exports), began);
 }
 
 }  // namespace

@@ -226,6 +226,9 @@ constexpr auto kOptions = std::to_array<OptionInfo>({
      [](Draft& d, const Given& g) { return keep(text(g), d.options.export_csv); }},
     {"export-runs", '\0', Takes::Value, Group::Output, "FILE", "write a row per run, likewise",
      [](Draft& d, const Given& g) { return keep(text(g), d.options.export_runs); }},
+    {"export-json", '\0', Takes::Value, Group::Output, "FILE",
+     "write all that is known, readable by what reads hyperfine's JSON (docs/schema.json)",
+     [](Draft& d, const Given& g) { return keep(text(g), d.options.export_json); }},
     {"color", '\0', Takes::Value, Group::Output, "auto|always|never",
      "auto (default) heeds NO_COLOR, CLICOLOR_FORCE and whether it is a terminal",
      [](Draft& d, const Given& g) {

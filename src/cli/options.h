@@ -85,6 +85,7 @@ struct Options {
 
   std::optional<std::string> export_csv;   ///< "-" is standard output
   std::optional<std::string> export_runs;  ///< "-" is standard output
+  std::optional<std::string> export_json;  ///< "-" is standard output
   ColorChoice color = ColorChoice::Auto;
   Verbosity verbosity = Verbosity::Normal;
   bool progress = true;

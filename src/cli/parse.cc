@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -326,6 +327,24 @@ Result<void> settle_list_events(Draft& draft) {
   return {};
 }
 
+/// One file cannot hold two exports.
+Result<void> settle_exports(const Options& options) {
+  const std::vector<std::pair<std::string_view, const std::optional<std::string>&>> exports{
+      {"--export-csv", options.export_csv},
+      {"--export-runs", options.export_runs},
+      {"--export-json", options.export_json}};
+  for (std::size_t i = 0; i < exports.size(); ++i) {
+    for (std::size_t k = i + 1; k < exports.size(); ++k) {
+      if (exports[i].second && exports[i].second == exports[k].second) {
+        return Error{fmt::format("{} and {} have the same target {}", exports[i].first,
+                                 exports[k].first, cited(*exports[i].second)),
+                     "write two files"};
+      }
+    }
+  }
+  return {};
+}
+
 Result<Options> settle(Draft draft) {
   Options& options = draft.options;
   if (options.inquiry) {
@@ -348,10 +367,9 @@ Result<Options> settle(Draft draft) {
                              cited(options.events.front())),
                  "leave one of them out"};
   }
-  if (options.export_csv && options.export_csv == options.export_runs) {
-    return Error{fmt::format("--export-csv and --export-runs have the same target {}",
-                             cited(*options.export_csv)),
-                 "write two files"};
+  const Result<void> targets = settle_exports(options);
+  if (!targets) {
+    return targets.error();
   }
   return std::move(options);
 }

@@ -36,4 +36,7 @@ class MonotonicClock final : public Clock {
 /// is not known.
 std::optional<std::chrono::nanoseconds> scheduler_tick();
 
+/// The time of day, UTC.
+std::chrono::sys_seconds time_of_day();
+
 }  // namespace lauka::os

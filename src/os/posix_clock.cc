@@ -39,4 +39,8 @@ std::chrono::nanoseconds MonotonicClock::resolution() const {
                   observed_step(*this));
 }
 
+std::chrono::sys_seconds time_of_day() {
+  return std::chrono::time_point_cast<std::chrono::seconds>(std::chrono::system_clock::now());
+}
+
 }  // namespace lauka::os

@@ -11,20 +11,6 @@ namespace lauka::report {
 
 namespace {
 
-std::string_view unit_name(Unit unit) {
-  switch (unit) {
-    case Unit::Seconds:
-      return "s";
-    case Unit::Bytes:
-      return "B";
-    case Unit::Ratio:
-      return "ratio";
-    case Unit::Count:
-      break;
-  }
-  return "1";
-}
-
 /// RFC 4180: a field with a comma, a quote or a line break stands in quotes; quotes are doubled.
 std::string field(std::string_view text) {
   if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
@@ -68,7 +54,7 @@ std::string summary_csv(const Results& results) {
     for (const MetricResult& row : command.rows) {
       const Metric& metric = results.metrics[row.metric];
       csv += fmt::format("{},{},{},{},{},{}\n", field(command.name), field(metric.name),
-                         unit_name(metric.unit), row.runs, summary_fields(row),
+                         unit_symbol(metric.unit), row.runs, summary_fields(row),
                          delta_fields(row.delta));
     }
   }

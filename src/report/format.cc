@@ -219,4 +219,27 @@ std::string full_precision(double value) {
   return fmt::format("{}", value);
 }
 
+std::string_view unit_symbol(Unit unit) {
+  switch (unit) {
+    case Unit::Seconds:
+      return "s";
+    case Unit::Bytes:
+      return "B";
+    case Unit::Ratio:
+      return "ratio";
+    case Unit::Count:
+      break;
+  }
+  return "1";
+}
+
+std::string rfc3339(std::chrono::sys_seconds time) {
+  const auto day = std::chrono::floor<std::chrono::days>(time);
+  const std::chrono::year_month_day date(day);
+  const std::chrono::hh_mm_ss clock(time - day);
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", static_cast<int>(date.year()),
+                     static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
+                     clock.hours().count(), clock.minutes().count(), clock.seconds().count());
+}
+
 }  // namespace lauka::report

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace lauka::report {
@@ -41,5 +42,11 @@ std::string exact_duration(std::chrono::nanoseconds duration);
 
 /// The shortest decimal that reads back as the same double: for programs.
 std::string full_precision(double value);
+
+/// A base unit, for programs: "s", "B", "1" (a count), "ratio".
+std::string_view unit_symbol(Unit unit);
+
+/// "2026-11-21T17:54:14Z".
+std::string rfc3339(std::chrono::sys_seconds time);
 
 }  // namespace lauka::report

@@ -128,6 +128,17 @@ std::vector<RunRow> rows_of(const Plan& plan, const std::vector<const RunRecord*
   return rows;
 }
 
+/// Each once.
+std::vector<std::string> notes_of(const Plan& plan, const Session& session) {
+  std::vector<std::string> notes;
+  for (const auto* some : {&plan.events.notes, &session.notes}) {
+    for (const std::string& note : *some) {
+      if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
+    }
+  }
+  return notes;
+}
+
 /// The last step: whether the clocks and the number of runs suffice is seen in the rows.
 void finish_warnings(const Plan& plan, const Session& session, const Timers& timers,
                      Results& results) {
@@ -141,9 +152,13 @@ void finish_warnings(const Plan& plan, const Session& session, const Timers& tim
 }  // namespace
 
 Results analyse(const Plan& plan, const Session& session, const gate::Findings& findings,
-                Detail detail, const Timers& timers) {
+                Detail detail, const Timers& timers, Circumstances circumstances) {
   const std::vector<const RunRecord*> runs = counted_runs(plan, session);
   Results results;
+  results.setting = {plan.order, plan.seed, plan.warmup, plan.events};
+  results.circumstances = std::move(circumstances);
+  results.complete = !session.cut_short.has_value();
+  results.notes = notes_of(plan, session);
   results.metrics = plan.metrics;
   results.confidence = plan.confidence;
   results.paired = plan.order != Order::Sequential;

@@ -15,7 +15,8 @@ enum class Detail : unsigned char { Summaries, Runs };
 /// it went on. Commands without a counted
 /// run have 0 runs and rows without values. A row of a run under --ignore-failure counts as any
 /// other. `timers` are those of the machine that ran it: they decide some of the warnings.
+/// `circumstances` go with the numbers.
 Results analyse(const Plan& plan, const Session& session, const gate::Findings& findings,
-                Detail detail, const Timers& timers = {});
+                Detail detail, const Timers& timers = {}, Circumstances circumstances = {});
 
 }  // namespace lauka

@@ -1,13 +1,17 @@
 #pragma once
 
+#include "core/event.h"
+#include "core/machine.h"
 #include "core/metric.h"
 #include "core/precision.h"
 #include "core/record.h"
 #include "gate/verdict.h"
+#include "plan/plan.h"
 #include "results/warning.h"
 #include "stats/delta.h"
 #include "stats/summary.h"
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -53,6 +57,21 @@ struct Ranking {
   bool significant = false;            ///< as the delta of wall_time that it is made from
 };
 
+/// Where and when the numbers were taken, and by what.
+struct Circumstances {
+  std::string version{};  ///< of lauka
+  std::chrono::sys_seconds began{};
+  Machine machine{};
+};
+
+/// What repeats the session: the same seed gives the same order of runs.
+struct Setting {
+  Order order = Order::Random;
+  std::uint64_t seed = 0;
+  std::uint64_t warmup = 0;  ///< uncounted runs of each command
+  EventSet events{};         ///< and the passes they were counted in
+};
+
 /// All that reports and exports are made from.
 struct Results {
   std::vector<Metric> metrics;
@@ -62,8 +81,12 @@ struct Results {
   std::optional<Precision> precision{};  ///< where --precision was asked for
   std::vector<RunRow> runs;              ///< with Detail::Runs only
   double confidence = 0.95;
-  bool paired = true;             ///< deltas were taken within rounds
-  std::vector<Warning> warnings;  ///< in the order of Finding's kinds, then of the commands
+  bool paired = true;              ///< deltas were taken within rounds
+  std::vector<Warning> warnings;   ///< in the order of Finding's kinds, then of the commands
+  std::vector<std::string> notes;  ///< one line each: what was left out, and why
+  Setting setting{};
+  Circumstances circumstances{};
+  bool complete = true;  ///< false: the session was cut short
 };
 
 }  // namespace lauka

@@ -153,10 +153,11 @@ inline std::string wrong_with_foreign(std::string_view header, std::string_view 
       return "may be included by " + std::string(rule.file) + " only";
     }
   }
-  if (begins_with(header, "fmt/")) {
+  if (begins_with(header, "fmt/") || header == "nlohmann/json.hpp") {
     return ends_with(path, ".h") ? "in a header: whoever includes that pays for it" : "";
   }
-  const bool of_package = begins_with(header, "boost/") || begins_with(header, "plist/");
+  const bool of_package = begins_with(header, "boost/") || begins_with(header, "plist/") ||
+                          begins_with(header, "nlohmann/");
   const bool of_system =
       !of_package && (header.find('/') != std::string_view::npos || ends_with(header, ".h"));
   if (of_system && room != "os") {

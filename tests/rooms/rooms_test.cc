@@ -157,9 +157,13 @@ TEST_CASE("libplist stays in one file") {
   CHECK(found_in("engine/kperf/read_kpep.cc", "#include <plist/plist.h>\n").size() == 1);
 }
 
-TEST_CASE("no header includes fmt") {
-  CHECK(found_in("cli/help.cc", "#include <fmt/format.h>\n").empty());
-  CHECK(found_in("cli/help.h", "#include <fmt/format.h>\n").size() == 1);
+TEST_CASE("no header includes fmt, nor all of nlohmann's JSON") {
+  for (const char* const header : {"fmt/format.h", "nlohmann/json.hpp"}) {
+    const std::string text = std::string("#include <") + header + ">\n";
+    CHECK(found_in("cli/help.cc", text).empty());
+    CHECK(found_in("cli/help.h", text).size() == 1);
+  }
+  CHECK(found_in("cli/help.h", "#include <nlohmann/json_fwd.hpp>\n").empty());
 }
 
 TEST_CASE("the rows of the document's table are found by their room") {

@@ -1,0 +1,24 @@
+#pragma once
+
+#include "core/machine.h"
+
+#include <string>
+#include <string_view>
+
+namespace lauka::os {
+
+/// The machine that this process runs on.
+Machine this_machine();
+
+/// What differs between systems: linux_machine.cc, darwin_machine.cc.
+std::string cpu_model();
+std::string os_name();
+
+/// The processor by the text of /proc/cpuinfo: its model's name, else (ARM) the numbers of its
+/// maker and part; empty where it has neither.
+std::string cpu_model_of(std::string_view cpuinfo);
+
+/// PRETTY_NAME of the text of /etc/os-release, without its quotes; empty where there is none.
+std::string os_name_of(std::string_view os_release);
+
+}  // namespace lauka::os

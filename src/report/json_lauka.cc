@@ -1,0 +1,285 @@
+#include "report/format.h"
+#include "report/json_parts.h"
+#include "report/warnings.h"
+
+#include <string_view>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+// A metric is named as in the table, numbers are in the units that "metrics" tells, and changes are
+// in percent, as in the CSV.
+
+namespace lauka::report {
+
+namespace {
+
+std::string_view name_of(Order order) {
+  switch (order) {
+    case Order::Interleaved:
+      return "interleaved";
+    case Order::Sequential:
+      return "sequential";
+    case Order::Random:
+      break;
+  }
+  return "random";
+}
+
+std::string_view name_of(Better better) {
+  switch (better) {
+    case Better::More:
+      return "more";
+    case Better::Neither:
+      return "neither";
+    case Better::Less:
+      break;
+  }
+  return "less";
+}
+
+std::string_view name_of(gate::Answer answer) {
+  switch (answer) {
+    case gate::Answer::Pass:
+      return "pass";
+    case gate::Answer::Fail:
+      return "fail";
+    case gate::Answer::Inconclusive:
+      break;
+  }
+  return "inconclusive";
+}
+
+Json name_of(gate::DecidedBy part) {
+  switch (part) {
+    case gate::DecidedBy::Ranks:
+      return "ranks";
+    case gate::DecidedBy::Mean:
+      return "mean";
+    case gate::DecidedBy::Both:
+      return "both";
+    case gate::DecidedBy::Nothing:
+      break;
+  }
+  return nullptr;
+}
+
+std::string_view name_of(PrecisionEnd end) {
+  switch (end) {
+    case PrecisionEnd::MaxRuns:
+      return "max_runs";
+    case PrecisionEnd::Duration:
+      return "duration";
+    case PrecisionEnd::Unfinished:
+      return "cut_short";
+    case PrecisionEnd::Reached:
+      break;
+  }
+  return "reached";
+}
+
+Json percent(std::optional<double> fraction) {
+  return fraction ? Json(100.0 * *fraction) : Json(nullptr);
+}
+
+Json delta_of(const stats::Delta& delta) {
+  const bool bounded = delta.change && delta.half_width;
+  const auto bound = [&](double side) {
+    return bounded ? Json(100.0 * (*delta.change + side * *delta.half_width)) : Json(nullptr);
+  };
+  return {{"percent", percent(delta.change)},
+          {"low_percent", bound(-1.0)},
+          {"high_percent", bound(1.0)},
+          {"significant", delta.significant}};
+}
+
+/// One for each counted run of `command`, null where it was not measured.
+Json samples_of(const Results& results, std::size_t command, std::size_t metric) {
+  Json samples = Json::array();
+  for (const RunRow& run : results.runs) {
+    if (run.command != command) continue;
+    const auto& value = run.values[metric];
+    samples.push_back(value ? json_value(*value, results.metrics[metric].unit) : Json(nullptr));
+  }
+  return samples;
+}
+
+Json metric_of(const Results& results, std::size_t command, const MetricResult& row) {
+  Json metric;
+  metric["unit"] = unit_symbol(results.metrics[row.metric].unit);
+  metric["runs"] = row.runs;
+  const stats::Summary* summary = row.summary ? &*row.summary : nullptr;
+  const auto part = [&](double stats::Summary::*member) {
+    return summary != nullptr ? Json(summary->*member) : Json(nullptr);
+  };
+  metric["mean"] = part(&stats::Summary::mean);
+  metric["stddev"] = json_number(summary != nullptr ? summary->stddev : std::nullopt);
+  metric["median"] = part(&stats::Summary::median);
+  metric["q1"] = part(&stats::Summary::q1);
+  metric["q3"] = part(&stats::Summary::q3);
+  metric["min"] = part(&stats::Summary::min);
+  metric["max"] = part(&stats::Summary::max);
+  metric["outliers"] = summary != nullptr ? Json(summary->outliers) : Json(nullptr);
+  metric["severe_outliers"] = summary != nullptr ? Json(summary->severe) : Json(nullptr);
+  metric["at_most"] = json_number(row.at_most);
+  metric["delta"] = row.delta ? delta_of(*row.delta) : Json(nullptr);
+  metric["samples"] = samples_of(results, command, row.metric);
+  return metric;
+}
+
+/// Where each counted run of `command` stood in the session. Another fact about a run is a key
+/// here.
+Json runs_of(const Results& results, std::size_t command) {
+  Json runs = Json::array();
+  for (std::size_t i = 0; i < results.runs.size(); ++i) {
+    const RunRow& run = results.runs[i];
+    if (run.command != command) continue;
+    runs.push_back({{"run", i + 1},
+                    {"round", run.round + 1},
+                    {"pass", run.pass + 1},
+                    {"exit_code", run.status}});
+  }
+  return runs;
+}
+
+Json gate_of(const Results& results, const gate::Verdict& verdict) {
+  Json gate;
+  gate["verdict"] = name_of(verdict.answer);
+  gate["metric"] = verdict.condition.metric;
+  gate["percent"] = verdict.condition.limit_percent;
+  gate["command"] = verdict.candidate;
+  gate["name"] = results.commands[verdict.candidate].name;
+  gate["rounds"] = verdict.rounds;
+  gate["look"] = verdict.look;
+  gate["delta"] = delta_of(verdict.delta);
+  gate["p_slower"] = verdict.p_slower;
+  gate["p_not_slower"] = verdict.p_not_slower;
+  gate["level"] = verdict.level;
+  gate["decided_by"] = name_of(verdict.decided_by);
+  const gate::Typical* typical = verdict.typical ? &*verdict.typical : nullptr;
+  const auto part = [&](double gate::Typical::*member) {
+    return typical != nullptr ? Json(100.0 * typical->*member) : Json(nullptr);
+  };
+  gate["typical_percent"] = part(&gate::Typical::change);
+  gate["typical_low"] = part(&gate::Typical::low);
+  gate["typical_high"] = part(&gate::Typical::high);
+  gate["times_as_many"] = json_number(verdict.times_as_many);
+  return gate;
+}
+
+Json gates_of(const Results& results) {
+  Json gates = Json::array();
+  for (const gate::Verdict& verdict : results.verdicts) gates.push_back(gate_of(results, verdict));
+  return gates;
+}
+
+Json metrics_of(const Results& results) {
+  Json metrics = Json::array();
+  for (const Metric& metric : results.metrics) {
+    metrics.push_back({{"name", metric.name},
+                       {"unit", unit_symbol(metric.unit)},
+                       {"better", name_of(metric.better)},
+                       {"note", metric.note}});
+  }
+  return metrics;
+}
+
+Json events_of(const EventSet& events) {
+  Json list = Json::array();
+  for (const Event& event : events.events) {
+    list.push_back({{"name", event.name}, {"meaning", event.meaning}});
+  }
+  return list;
+}
+
+Json passes_of(const EventSet& events) {
+  Json passes = Json::array();
+  for (const Pass& pass : events.passes) {
+    Json names = Json::array();
+    for (const std::size_t event : pass.events) names.push_back(events.events[event].name);
+    passes.push_back(std::move(names));
+  }
+  return passes;
+}
+
+Json comparisons_of(const Results& results) {
+  Json comparisons = Json::array();
+  for (const Ranking& ranking : results.rankings) {
+    comparisons.push_back({{"command", ranking.command},
+                           {"ratio", ranking.ratio},
+                           {"half_width", json_number(ranking.half_width)},
+                           {"faster", ranking.faster},
+                           {"significant", ranking.significant}});
+  }
+  return comparisons;
+}
+
+Json precision_of(const std::optional<Precision>& precision) {
+  if (!precision) return nullptr;
+  return {{"wanted_percent", percent(precision->wanted)},
+          {"percent", percent(precision->half_width)},
+          {"runs", precision->runs},
+          {"end", name_of(precision->end)}};
+}
+
+Json warnings_of(const Results& results) {
+  Json warnings = Json::array();
+  for (const WordedWarning& warning : worded_warnings(results)) {
+    warnings.push_back({{"kind", warning.kind},
+                        {"command", warning.command ? Json(*warning.command) : Json(nullptr)},
+                        {"text", warning.text},
+                        {"advice", warning.advice}});
+  }
+  return warnings;
+}
+
+Json machine_of(const Machine& machine) {
+  return {{"name", machine.name},
+          {"system", machine.system},
+          {"os", machine.os},
+          {"kernel", machine.kernel},
+          {"architecture", machine.architecture},
+          {"cpu_model", machine.cpu_model},
+          {"cpus", machine.cpus}};
+}
+
+}  // namespace
+
+Json lauka_result(const Results& results, std::size_t command) {
+  const CommandResult& of_command = results.commands[command];
+  Json result;
+  result["command_line"] = of_command.text;
+  result["failed_runs"] = of_command.failed_runs;
+  Json metrics = Json::object();
+  for (const MetricResult& row : of_command.rows) {
+    metrics[results.metrics[row.metric].name] = metric_of(results, command, row);
+  }
+  result["metrics"] = std::move(metrics);
+  result["runs"] = runs_of(results, command);
+  return result;
+}
+
+Json lauka_session(const Results& results) {
+  constexpr int format = 1;  // raised when a key changes its meaning or goes
+  Json session;
+  session["format"] = format;
+  session["version"] = results.circumstances.version;
+  session["complete"] = results.complete;
+  session["machine"] = machine_of(results.circumstances.machine);
+  session["order"] = name_of(results.setting.order);
+  session["seed"] = results.setting.seed;
+  session["warmup_runs"] = results.setting.warmup;
+  session["confidence"] = results.confidence;
+  session["paired"] = results.paired;
+  session["metrics"] = metrics_of(results);
+  session["events"] = events_of(results.setting.events);
+  session["passes"] = passes_of(results.setting.events);
+  session["comparisons"] = comparisons_of(results);
+  session["gates"] = gates_of(results);
+  session["precision"] = precision_of(results.precision);
+  session["warnings"] = warnings_of(results);
+  session["notes"] = results.notes;
+  return session;
+}
+
+}  // namespace lauka::report

@@ -1,0 +1,136 @@
+#include "contract/program.h"
+#include "contract/schema.h"
+#include "places.h"
+
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+// --export-json: its schema, and the two versions of hyperfine whose readers it serves.
+
+namespace lauka::contract {
+namespace {
+
+using nlohmann::json;
+
+const json& schema() {
+  static const json kSchema =
+      json::parse(text_of(std::string(places::kRepository) + "/docs/schema.json"));
+  return kSchema;
+}
+
+json exported(std::vector<std::string> arguments) {
+  const Folder folder;
+  arguments.insert(arguments.begin(), {"-q", "--export-json", folder.file("out.json")});
+  lauka(std::move(arguments));
+  return json::parse(text_of(folder.file("out.json")));
+}
+
+void check_schema(const json& document) {
+  for (const std::string& fault : faults(document, schema())) FAIL_CHECK(fault);
+}
+
+// NOLINTBEGIN(misc-no-recursion): as deep as the document
+/// Whether `ours` has each key of `theirs`, with a value of the same type.
+void check_has_all(const json& ours, const json& theirs, const std::string& place) {
+  for (const auto& [key, value] : theirs.items()) {
+    std::string there = place;
+    there += "/" + key;
+    INFO(there);
+    REQUIRE(ours.contains(key));
+    const json& mine = ours.at(key);
+    CHECK(std::string(mine.type_name()) == value.type_name());
+    if (value.is_object()) check_has_all(mine, value, there);
+    if (value.is_array() && !value.empty()) {
+      REQUIRE_FALSE(mine.empty());
+      CHECK(std::string(mine.at(0).type_name()) == value.at(0).type_name());
+      if (value.at(0).is_object()) check_has_all(mine.at(0), value.at(0), there + "/0");
+    }
+  }
+}
+
+// NOLINTEND(misc-no-recursion)
+
+json recorded(const std::string& name) {
+  return json::parse(text_of(std::string(places::kRepository) + "/tests/data/" + name));
+}
+
+}  // namespace
+
+TEST_CASE("what --export-json writes is as docs/schema.json says") {
+  check_schema(exported({"-r3", "--", fixture("burn") + " 2ms", "true"}));
+  check_schema(exported({"-r1", "--", "true"}));
+  check_schema(exported({"-r12", "--order", "sequential", "--fail-if-slower=5", "--fail-if",
+                         "peak_rss > 1", "-n", "old", "--", "true", "true"}));
+  check_schema(exported({"-d", "10ms", "--precision", "90", "--", "true", "true"}));
+}
+
+TEST_CASE("the JSON of a session that was cut short is as docs/schema.json says") {
+  const json failed = exported({"-r3", "-w0", "--", fixture("fail") + " status 3"});
+  check_schema(failed);
+  CHECK(failed.at("lauka").at("complete") == false);
+  const json killed =
+      exported({"-r2", "-w0", "-i", "--timeout", "10ms", "--", fixture("hang"), "true"});
+  check_schema(killed);
+  CHECK(killed.at("results").at(0).at("times").empty());
+  CHECK(killed.at("results").at(0).at("lauka").at("runs").size() == 2);
+}
+
+TEST_CASE("the schema's test finds what is missing, wrong or not documented") {
+  json document = exported({"-r2", "--", "true", "true"});
+  REQUIRE(faults(document, schema()).empty());
+  json broken = document;
+  broken["results"][0].erase("times");
+  broken["lauka"]["order"] = "alphabetical";
+  broken["lauka"]["seed"] = "7";
+  broken["results"][1]["lauka"]["metrics"]["wall_time"]["delta"].erase("significant");
+  broken["lauka"]["surprise"] = 1;
+  broken["results"][1]["lauka"]["runs"][0]["round"] = 0;
+  CHECK(faults(broken, schema()).size() >= 6);
+  CHECK(faults(json(1), json({{"pattern", "a"}})).size() == 1);
+}
+
+TEST_CASE("a file has every key, of the same type, that hyperfine 1 writes") {
+  json theirs = recorded("hyperfine-1.json");
+  theirs["results"][0].erase("parameters");  // none here
+  const json ours = exported({"-r3", "--", fixture("touch_memory") + " 8MB", "true"});
+  check_has_all(ours, theirs, "");
+  CHECK(ours.at("results").at(0).at("memory_usage_byte").at(0).is_number_unsigned());
+}
+
+TEST_CASE("the exported numbers are those of the CSV") {
+  const Folder folder;
+  lauka({"-q", "-r5", "-n", "a", "-n", "b", "--export-json", folder.file("o.json"), "--export-csv",
+         folder.file("o.csv"), "--", fixture("burn") + " 2ms", "true"});
+  const json document = json::parse(text_of(folder.file("o.json")));
+  const std::string csv = text_of(folder.file("o.csv"));
+  const json& b = document.at("results").at(1);
+  CHECK(b.at("mean").get<double>() == std::stod(csv_value(csv, "b", "wall_time", "mean")));
+  CHECK(b.at("stddev").get<double>() == std::stod(csv_value(csv, "b", "wall_time", "stddev")));
+  CHECK(b.at("lauka").at("metrics").at("cpu_time").at("delta").at("low_percent").get<double>() ==
+        std::stod(csv_value(csv, "b", "cpu_time", "delta_low_percent")));
+}
+
+TEST_CASE("--export-json - writes to standard output, alone") {
+  const Said said = lauka({"-r2", "--export-json", "-", "--", "true"});
+  CHECK(json::parse(said.out).at("schema_version") == 2);
+  CHECK(said.err_has("wall_time"));
+}
+
+TEST_CASE("the order of the runs is exported, and repeats with the exported seed") {
+  const std::vector<std::string> commands = {"--", "true", "true", "true"};
+  std::vector<std::string> arguments = {"-r8"};
+  arguments.insert(arguments.end(), commands.begin(), commands.end());
+  const json first = exported(arguments);
+  arguments = {"-r8", "--seed", first.at("lauka").at("seed").dump()};
+  arguments.insert(arguments.end(), commands.begin(), commands.end());
+  const json second = exported(arguments);
+  for (std::size_t c = 0; c < 3; ++c) {
+    CHECK(first.at("results").at(c).at("lauka").at("runs") ==
+          second.at("results").at(c).at("lauka").at("runs"));
+  }
+}
+
+}  // namespace lauka::contract

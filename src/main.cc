@@ -30,6 +30,8 @@ engine::Choice choice_of(EngineChoice choice) {
   switch (choice) {
     case EngineChoice::Perf:
       return engine::Choice::Perf;
+    case EngineChoice::Cachegrind:
+      return engine::Choice::Cachegrind;
     case EngineChoice::None:
       return engine::Choice::None;
     case EngineChoice::Auto:

@@ -170,12 +170,13 @@ constexpr auto kOptions = std::to_array<OptionInfo>({
     // What is measured
     {"event", 'e', Takes::Value, Group::Measured, "EVENT,...",
      "count these events instead of the default ones; may be repeated; -l lists them", add_events},
-    {"engine", '\0', Takes::Value, Group::Measured, "auto|perf|none",
-     "what counts events; auto takes the best that works here (default)",
+    {"engine", '\0', Takes::Value, Group::Measured, "auto|perf|cachegrind|none",
+     "what counts events; auto takes the best that works here (default); cachegrind simulates them "
+     "with Valgrind in a few extra runs of each command, which are in no time",
      [](Draft& d, const Given& g) {
-       return keep(
-           choice(g, std::array{EngineChoice::Auto, EngineChoice::Perf, EngineChoice::None}),
-           d.options.engine);
+       return keep(choice(g, std::array{EngineChoice::Auto, EngineChoice::Perf,
+                                        EngineChoice::Cachegrind, EngineChoice::None}),
+                   d.options.engine);
      }},
     {"user-only", '\0', Takes::Nothing, Group::Measured, "", "count events in user space only",
      [](Draft& d, const Given&) {

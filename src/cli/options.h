@@ -12,7 +12,7 @@
 namespace lauka {
 
 enum class Order : unsigned char { Interleaved, Random, Sequential };
-enum class EngineChoice : unsigned char { Auto, Perf, None };
+enum class EngineChoice : unsigned char { Auto, Perf, Cachegrind, None };
 enum class MetricSelection : unsigned char { Default, Time, All };
 enum class ColorChoice : unsigned char { Auto, Always, Never };
 enum class Verbosity : unsigned char { Quiet, Normal, Verbose };

@@ -12,19 +12,32 @@ struct Event {
   std::string meaning;   ///< what is really counted ("perf LLC-load-misses, user space only"); may
                          ///< equal the name
   bool is_time = false;  ///< counts nanoseconds
+  bool simulated = false;  ///< counted in runs of a simulated pass
 };
 
 /// Events that fit the counters at once, as indices into the session's events. Each run serves one
 /// pass.
 struct Pass {
   std::vector<std::size_t> events;
+  bool simulated = false;  ///< its runs are simulated: they give counts only, never times
 };
 
 /// The events of a session and their division into the fewest passes.
 struct EventSet {
   std::vector<Event> events;
-  std::vector<Pass> passes;        ///< none where there are no events
+  std::vector<Pass> passes;        ///< none where there are no events; simulated ones come last
   std::vector<std::string> notes;  ///< one line each: default events left out, user space only
+
+  bool is_simulated(std::size_t pass) const {
+    return pass < passes.size() && passes[pass].simulated;
+  }
+
+  /// Passes that the timed runs take turns through.
+  std::size_t timed_passes() const {
+    std::size_t count = 0;
+    while (count < passes.size() && !passes[count].simulated) ++count;
+    return count;
+  }
 };
 
 /// An event that can be counted here, as --list-events shows it.

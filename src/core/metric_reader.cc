@@ -7,6 +7,7 @@
 namespace lauka {
 
 MetricReader::MetricReader(const Metric& metric, const EventSet& events) {
+  for (const Pass& pass : events.passes) simulated_.push_back(pass.simulated);
   if (const auto* usage = std::get_if<UsageReader>(&metric.source)) {
     usage_ = *usage;
     may_be_bound_ = metric.name == kPeakRss;
@@ -23,7 +24,7 @@ MetricReader::MetricReader(const Metric& metric, const EventSet& events) {
 std::optional<double> MetricReader::value(const RunRecord& run) const {
   if (std::holds_alternative<TimedOut>(run.outcome)) return std::nullopt;
   if (usage_ != nullptr) {
-    if (bound(run)) return std::nullopt;
+    if (is_simulated(run) || bound(run)) return std::nullopt;
     return usage_(run.usage);
   }
   const auto numerator = count(run, numerator_);
@@ -36,8 +37,12 @@ std::optional<double> MetricReader::value(const RunRecord& run) const {
 
 std::optional<double> MetricReader::bound(const RunRecord& run) const {
   if (std::holds_alternative<TimedOut>(run.outcome)) return std::nullopt;
-  if (!may_be_bound_ || run.usage.peak_rss_is_known()) return std::nullopt;
+  if (!may_be_bound_ || is_simulated(run) || run.usage.peak_rss_is_known()) return std::nullopt;
   return usage_(run.usage);
+}
+
+bool MetricReader::is_simulated(const RunRecord& run) const {
+  return run.step.pass < simulated_.size() && simulated_[run.step.pass];
 }
 
 MetricReader::Places MetricReader::places_of(std::size_t event, const EventSet& events) {

@@ -17,7 +17,8 @@ class MetricReader {
 
   /// The sample of `run`, in base units; none where this run's pass does not count it, where the
   /// engine could not, where a ratio's denominator is 0, where only a bound is known, and where the
-  /// run was killed at its time limit: what it would have taken is not known.
+  /// run was killed at its time limit: what it would have taken is not known. A simulated run has
+  /// nothing but the events of its pass.
   std::optional<double> value(const RunRecord& run) const;
 
   /// What the value of `run` does not exceed, where only that is known.
@@ -27,6 +28,7 @@ class MetricReader {
   /// Where an event stands among the counts of each pass; none in passes without it.
   using Places = std::vector<std::optional<std::size_t>>;
 
+  bool is_simulated(const RunRecord& run) const;
   static Places places_of(std::size_t event, const EventSet& events);
   static std::optional<double> count(const RunRecord& run, const Places& places);
 
@@ -36,6 +38,7 @@ class MetricReader {
   bool is_time_ = false;  ///< counted in nanoseconds
   Places numerator_;
   Places denominator_;
+  std::vector<bool> simulated_;  ///< of each pass
 };
 
 }  // namespace lauka

@@ -34,7 +34,7 @@ struct Usage {
 /// One place in the order of runs.
 struct Step {
   std::uint32_t command = 0;
-  std::uint32_t round = 0;  ///< counts from 0, separately for warm-up and counted rounds
+  std::uint32_t round = 0;  ///< counts from 0, separately for warm-up, simulated and counted rounds
   std::uint32_t pass = 0;   ///< index into EventSet::passes; 0 where nothing is counted
   bool warmup = false;
 };
@@ -63,7 +63,8 @@ struct RunFailed {
   Step step;
   Outcome outcome;
   std::string
-      error_output_end;  ///< the last lines of what it wrote to standard error; may be empty
+      error_output_end;    ///< the last lines of what it wrote to standard error; may be empty
+  bool simulated = false;  ///< under Valgrind: by itself the command may well succeed
 };
 
 struct Interrupted {

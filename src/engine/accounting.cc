@@ -3,6 +3,10 @@
 #include "engine/text.h"
 
 #include <array>
+#include <cstddef>
+#include <optional>
+#include <utility>
+#include <variant>
 
 namespace lauka::engine {
 namespace {
@@ -18,6 +22,28 @@ constexpr std::array<AccountedEvent, 4> kEvents = {{
      [](const Usage& u) { return u.major_faults; }},
 }};
 
+class AccountingOnly final : public Counting {
+ public:
+  explicit AccountingOnly(std::vector<const AccountedEvent*> events) : events_(std::move(events)) {}
+
+  os::CounterSetId on_launcher() const override { return os::kNoCounters; }
+  std::size_t runs_at_once() const override { return os::Launcher::kMaxBatch; }
+
+  Counted finish(const os::Ended& ended) override {
+    Counted counted{std::vector<std::optional<std::uint64_t>>(events_.size())};
+    if (std::holds_alternative<NotStarted>(ended.outcome)) {
+      counted.missing = Unavailable{"the command was not started", ""};
+      return counted;
+    }
+    for (std::size_t i = 0; i < events_.size(); ++i)
+      counted.counts[i] = events_[i]->read(ended.usage);
+    return counted;
+  }
+
+ private:
+  std::vector<const AccountedEvent*> events_;
+};
+
 }  // namespace
 
 std::span<const AccountedEvent> accounted_events() {
@@ -30,6 +56,15 @@ const AccountedEvent* find_accounted(std::string_view name) {
     if (!event.other_name.empty() && same_ignoring_case(name, event.other_name)) return &event;
   }
   return nullptr;
+}
+
+CatalogEntry catalog_entry_of(const AccountedEvent& event) {
+  return {std::string(event.name), std::string(event.name), "accounting",
+          std::string(event.meaning)};
+}
+
+std::unique_ptr<Counting> count_accounted(std::vector<const AccountedEvent*> events) {
+  return std::make_unique<AccountingOnly>(std::move(events));
 }
 
 }  // namespace lauka::engine

@@ -1,10 +1,13 @@
 #pragma once
 
 #include "core/record.h"
+#include "engine/engine.h"
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string_view>
+#include <vector>
 
 namespace lauka::engine {
 
@@ -24,5 +27,11 @@ std::span<const AccountedEvent> accounted_events();
 
 /// The one of that name (either of its names, in any case); null where there is none.
 const AccountedEvent* find_accounted(std::string_view name);
+
+/// The entry of --list-events.
+CatalogEntry catalog_entry_of(const AccountedEvent& event);
+
+/// A pass of these events, for runs without counters.
+std::unique_ptr<Counting> count_accounted(std::vector<const AccountedEvent*> events);
 
 }  // namespace lauka::engine

@@ -1,7 +1,9 @@
 #include "engine/choose.h"
 
+#include "engine/cachegrind/cachegrind_engine.h"
 #include "engine/none.h"
 #include "engine/perf/perf_engine.h"
+#include "engine/text.h"
 
 #include <utility>
 
@@ -10,9 +12,19 @@
 namespace lauka::engine {
 namespace {
 
+Result<Chosen> simulated() {
+  auto valgrind = os::find_program("valgrind");
+  if (!valgrind) {
+    return Error{"--engine cachegrind needs Valgrind, which is not in PATH",
+                 "install the package valgrind (Debian, Ubuntu: apt-get install valgrind)"};
+  }
+  return Chosen{cachegrind::make_cachegrind_engine(*std::move(valgrind)), std::nullopt};
+}
+
 Chosen without_counters(const Unavailable& why) {
   std::string note = fmt::format("no hardware counters: {}", why.why);
   if (!why.remedy.empty()) note += fmt::format("; {}", why.remedy);
+  note += fmt::format("; {}", kSimulationHint);
   return Chosen{make_none_engine(why), std::move(note)};
 }
 
@@ -20,6 +32,7 @@ Chosen without_counters(const Unavailable& why) {
 
 Result<Chosen> choose(Choice choice, bool user_only, const os::LinuxCalls* calls) {
   if (choice == Choice::None) return Chosen{make_none_engine(std::nullopt), std::nullopt};
+  if (choice == Choice::Cachegrind) return simulated();
   if (calls == nullptr) {
     if (choice == Choice::Perf)
       return Error{"--engine perf is for Linux, which this is not", "leave it out"};

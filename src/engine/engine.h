@@ -34,7 +34,8 @@ struct Counted {
       counts;                            ///< one per event of the pass; none: not counted exactly
   std::optional<Unavailable> missing{};  ///< why there is none, where there is none
   std::optional<Redo> redo{};
-  std::optional<double> coverage{};  ///< RunRecord::coverage
+  std::optional<double> coverage{};   ///< RunRecord::coverage
+  std::optional<std::string> note{};  ///< what has to be known of those that are there
 };
 
 /// One pass of the session, ready to be counted.
@@ -51,6 +52,11 @@ class Counting {
 
   /// What is to follow each run of this pass; null: nothing.
   virtual os::RunWatch* watch() { return nullptr; }
+
+  /// What is launched for a command in this pass: itself, or a program that simulates it.
+  virtual std::vector<std::string> launched_as(const std::vector<std::string>& words) const {
+    return words;
+  }
 
   /// How many runs may be launched before finish is called for them.
   virtual std::size_t runs_at_once() const = 0;

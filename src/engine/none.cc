@@ -7,35 +7,12 @@
 #include <cstddef>
 #include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include <fmt/format.h>
 
 namespace lauka::engine {
 namespace {
-
-class AccountingOnly final : public Counting {
- public:
-  explicit AccountingOnly(std::vector<const AccountedEvent*> events) : events_(std::move(events)) {}
-
-  os::CounterSetId on_launcher() const override { return os::kNoCounters; }
-  std::size_t runs_at_once() const override { return os::Launcher::kMaxBatch; }
-
-  Counted finish(const os::Ended& ended) override {
-    Counted counted{std::vector<std::optional<std::uint64_t>>(events_.size())};
-    if (std::holds_alternative<NotStarted>(ended.outcome)) {
-      counted.missing = Unavailable{"the command was not started", ""};
-      return counted;
-    }
-    for (std::size_t i = 0; i < events_.size(); ++i)
-      counted.counts[i] = events_[i]->read(ended.usage);
-    return counted;
-  }
-
- private:
-  std::vector<const AccountedEvent*> events_;
-};
 
 class NoneEngine final : public CounterEngine {
  public:
@@ -46,8 +23,7 @@ class NoneEngine final : public CounterEngine {
   Catalog catalog() const override {
     Catalog catalog;
     for (const AccountedEvent& event : accounted_events())
-      catalog.push_back({std::string(event.name), std::string(event.name), "accounting",
-                         std::string(event.meaning)});
+      catalog.push_back(catalog_entry_of(event));
     return catalog;
   }
 
@@ -68,7 +44,7 @@ class NoneEngine final : public CounterEngine {
   }
 
   Result<std::unique_ptr<Counting>> arm(std::size_t /*pass*/, os::Launcher& /*launcher*/) override {
-    return std::unique_ptr<Counting>(std::make_unique<AccountingOnly>(events_));
+    return count_accounted(events_);
   }
 
  private:

@@ -9,6 +9,10 @@
 
 namespace lauka::engine {
 
+/// What the note about missing hardware counters ends with.
+inline constexpr std::string_view kSimulationHint =
+    "or --engine cachegrind counts instructions by simulation";
+
 /// ASCII letters in lower case.
 std::string lower_case(std::string_view text);
 

@@ -2,6 +2,7 @@
 
 #include "stats/normal.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace lauka::gate {
@@ -34,6 +35,12 @@ Levels levels_of_one_look(double confidence, std::size_t gates) {
 Levels levels_of_five_looks(double confidence, std::size_t gates) {
   const Levels once = levels_of_one_look(confidence, gates);
   return {.fail = p_look(once.fail), .pass = p_look(once.pass), .tail = p_look(once.tail)};
+}
+
+std::size_t rounds_of_constants(const Levels& levels) {
+  std::size_t rounds = 1;
+  for (double chance = 0.25; chance > std::min(levels.fail, levels.pass); chance /= 4.0) ++rounds;
+  return rounds;
 }
 
 }  // namespace lauka::gate

@@ -40,4 +40,8 @@ Levels levels_of_one_look(double confidence, std::size_t gates);
 /// than at one look (interval_confidence): it is shown at a moment that the samples chose.
 Levels levels_of_five_looks(double confidence, std::size_t gates);
 
+/// The fewest rounds after which one look decides about a metric that never varies, whichever way
+/// it differs: the chance of n equal differences is put at 4^-n (judge).
+std::size_t rounds_of_constants(const Levels& levels);
+
 }  // namespace lauka::gate

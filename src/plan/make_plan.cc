@@ -86,7 +86,7 @@ Result<EventSet> events_of(const Options& options, const SelectEvents& select_ev
   if (!events) {
     return events.error();
   }
-  const std::size_t passes = events->passes.size();
+  const std::size_t passes = events->timed_passes();
   const auto most_runs = options.runs ? options.runs : options.max_runs;
   // Events that nobody asked for may go uncounted: better than to refuse `-r 1`.
   if (!options.events.empty() && most_runs && *most_runs < passes) {
@@ -157,7 +157,7 @@ Result<Plan> make_plan(const Options& options, const SelectEvents& select_events
             .confidence = options.confidence,
             .precision = options.precision};
   plan.metrics = metrics_of(plan.events, selection_of(options), !options.events.empty());
-  plan.stop = stop_rule_of(options, plan.events.passes.size());
+  plan.stop = stop_rule_of(options, plan.events.timed_passes());
   const Result<void> gates = check_gates(plan);
   if (!gates) {
     return gates.error();

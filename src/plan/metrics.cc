@@ -62,7 +62,8 @@ std::vector<Metric> metrics_of(const EventSet& events, MetricSelection selection
                              .unit = events.events[i].is_time ? Unit::Seconds : Unit::Count,
                              .better = Better::Less,
                              .shown = shown,
-                             .source = CountedEvent{i}});
+                             .source = CountedEvent{i},
+                             .note = events.events[i].simulated ? "(simulated)" : ""});
   }
   const auto instructions = find_event(events, "instructions");
   const auto cycles = find_event(events, "cycles");

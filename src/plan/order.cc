@@ -26,6 +26,9 @@ std::uint64_t seed_of_round(std::uint64_t seed, std::uint32_t round, bool warmup
   return mixed(mixed(seed) + 2 * std::uint64_t{round} + (warmup ? 1 : 0));
 }
 
+/// Beyond every round's number.
+constexpr std::uint64_t kSimulatedRounds = std::uint64_t{1} << 40U;
+
 /// A number below `limit` (at least 1), each as likely as the other: the lowest 2^64 mod `limit`
 /// values of the generator, which would favour some, are thrown away.
 std::uint64_t draw_below(std::uint64_t limit, std::mt19937_64& generator) {
@@ -48,7 +51,7 @@ void shuffle(std::vector<Step>& steps, std::mt19937_64& generator) {
 }  // namespace
 
 std::vector<Step> steps_of_round(const Plan& plan, std::uint32_t round, bool warmup) {
-  const std::size_t passes = plan.events.passes.size();
+  const std::size_t passes = plan.events.timed_passes();
   // All runs of a round serve the same pass: a round is compared within itself.
   const std::uint32_t pass = passes == 0 ? 0 : static_cast<std::uint32_t>(round % passes);
   std::vector<Step> steps;
@@ -58,6 +61,24 @@ std::vector<Step> steps_of_round(const Plan& plan, std::uint32_t round, bool war
   }
   if (plan.order == Order::Random && steps.size() > 1) {
     std::mt19937_64 generator(seed_of_round(plan.seed, round, warmup));
+    shuffle(steps, generator);
+  }
+  return steps;
+}
+
+std::vector<Step> steps_of_simulated_round(const Plan& plan, std::uint32_t round) {
+  std::vector<Step> steps;
+  const std::size_t passes = plan.events.passes.size();
+  for (std::size_t pass = plan.events.timed_passes(); pass < passes; ++pass) {
+    for (std::uint32_t command = 0; command < plan.commands.size(); ++command) {
+      steps.push_back(Step{.command = command,
+                           .round = round,
+                           .pass = static_cast<std::uint32_t>(pass),
+                           .warmup = false});
+    }
+  }
+  if (plan.order == Order::Random && steps.size() > 1) {
+    std::mt19937_64 generator(mixed(mixed(plan.seed) + kSimulatedRounds + round));
     shuffle(steps, generator);
   }
   return steps;

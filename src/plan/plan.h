@@ -58,6 +58,10 @@ Result<Plan> make_plan(const Options& options, const SelectEvents& select_events
 /// std::shuffle makes of it).
 std::vector<Step> steps_of_round(const Plan& plan, std::uint32_t round, bool warmup);
 
+/// The same of a round of simulated runs: each command once in each simulated pass; none where
+/// nothing is simulated.
+std::vector<Step> steps_of_simulated_round(const Plan& plan, std::uint32_t round);
+
 /// The metrics of a session: the built-in ones, then one per event, then the ratios of events
 /// counted together. `selection` decides which are shown.
 std::vector<Metric> metrics_of(const EventSet& events, MetricSelection selection,

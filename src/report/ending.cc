@@ -3,6 +3,7 @@
 #include "report/describe.h"
 
 #include <sstream>
+#include <string_view>
 #include <variant>
 
 #include <fmt/format.h>
@@ -24,15 +25,21 @@ bool could_be_ignored(const Outcome& outcome) {
          std::holds_alternative<TimedOut>(outcome);
 }
 
+std::string_view kind_of(const RunFailed& failed) {
+  if (failed.simulated) return "simulated ";
+  return failed.step.warmup ? "warm-up " : "";
+}
+
 struct Teller {
   const std::vector<std::string>& names;
 
   std::string operator()(const RunFailed& failed) const {
-    return fmt::format("lauka: {}run {} of '{}' {}{}\n{}", failed.step.warmup ? "warm-up " : "",
-                       failed.step.round + 1, names.at(failed.step.command),
-                       describe(failed.outcome),
-                       could_be_ignored(failed.outcome) ? "; -i goes on all the same" : "",
-                       indented(failed.error_output_end));
+    return fmt::format(
+        "lauka: {}run {} of '{}' {}{}{}\n{}", kind_of(failed), failed.step.round + 1,
+        names.at(failed.step.command), describe(failed.outcome),
+        failed.simulated ? " under Valgrind; try it without --engine cachegrind" : "",
+        could_be_ignored(failed.outcome) ? "; -i goes on all the same" : "",
+        indented(failed.error_output_end));
   }
 
   std::string operator()(const Interrupted& interrupted) const {

@@ -35,8 +35,8 @@ std::string line_of(const Progress& progress, std::size_t width) {
     const auto rounded_up = *progress.remaining + std::chrono::milliseconds(999);
     line += fmt::format(", {} left", clock_text(rounded_up));
   }
-  if (progress.warmup) {
-    line += "  warm-up";
+  if (progress.warmup || progress.simulated) {
+    line += progress.simulated ? "  simulated" : "  warm-up";
   } else if (progress.mean_wall_seconds) {
     line += "  " + quantity(*progress.mean_wall_seconds, Unit::Seconds);
   }

@@ -120,7 +120,12 @@ std::vector<RunRow> rows_of(const Plan& plan, const std::vector<const RunRecord*
   std::vector<RunRow> rows;
   rows.reserve(runs.size());
   for (const RunRecord* run : runs) {
-    RunRow row{run->step.command, run->step.round, run->step.pass, status_of(run->outcome), {}};
+    RunRow row{run->step.command,
+               run->step.round,
+               run->step.pass,
+               status_of(run->outcome),
+               {},
+               plan.events.is_simulated(run->step.pass)};
     row.values.reserve(readers.size());
     for (const MetricReader& reader : readers) row.values.push_back(reader.value(*run));
     rows.push_back(std::move(row));
@@ -171,6 +176,7 @@ Results analyse(const Plan& plan, const Session& session, const gate::Findings& 
     results.commands.push_back(std::move(result));
   }
   for (const RunRecord* run : runs) {
+    if (plan.events.is_simulated(run->step.pass)) continue;
     CommandResult& command = results.commands[run->step.command];
     ++command.runs;
     if (!succeeded(run->outcome)) ++command.failed_runs;

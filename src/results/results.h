@@ -46,6 +46,7 @@ struct RunRow {
   std::size_t pass = 0;
   int status = 0;                             ///< exit status, or 128 + signal
   std::vector<std::optional<double>> values;  ///< one per metric; none: not measured in this run
+  bool simulated = false;  ///< it has counts only, and is none of the command's runs
 };
 
 /// How a comparison of wall times reads in one line.

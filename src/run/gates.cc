@@ -3,8 +3,17 @@
 #include <algorithm>
 #include <string>
 #include <utility>
+#include <variant>
 
 namespace lauka {
+namespace {
+
+bool is_simulated(const Metric& metric, const EventSet& events) {
+  const auto* counted = std::get_if<CountedEvent>(&metric.source);
+  return counted != nullptr && events.events.at(counted->event).simulated;
+}
+
+}  // namespace
 
 GateWatch::GateWatch(const Plan& plan)
     : paired_(plan.order != Order::Sequential), confidence_(plan.confidence) {
@@ -21,7 +30,8 @@ GateWatch::GateWatch(const Plan& plan)
       series_.emplace_back(*metric, plan.events, plan.commands.size());
     }
     for (std::size_t candidate = 1; candidate < plan.commands.size(); ++candidate)
-      questions_.push_back({condition, candidate, index, std::nullopt});
+      questions_.push_back(
+          {condition, candidate, index, is_simulated(*metric, plan.events), std::nullopt});
   }
   const std::size_t gates = std::max<std::size_t>(questions_.size(), 1);
   levels_ = plan.stop.exact_runs ? gate::levels_of_one_look(confidence_, gates)
@@ -44,6 +54,16 @@ void GateWatch::look(gate::Look look) {
 bool GateWatch::is_decided() const {
   return std::all_of(questions_.begin(), questions_.end(),
                      [](const Question& question) { return question.verdict.has_value(); });
+}
+
+bool GateWatch::waits_for(bool simulated) const {
+  return std::any_of(questions_.begin(), questions_.end(), [&](const Question& question) {
+    return question.simulated == simulated && !question.verdict;
+  });
+}
+
+std::size_t GateWatch::rounds_of_constants() const {
+  return questions_.empty() ? 0 : gate::rounds_of_constants(levels_);
 }
 
 std::vector<gate::Verdict> GateWatch::close() {

@@ -35,6 +35,15 @@ class GateWatch {
   /// Whether every gate has its answer; so it is where there are none.
   bool is_decided() const;
 
+  /// Whether a gate on a metric of the timed runs (of the simulated ones) is still open: only their
+  /// further rounds can settle it.
+  bool waits_for_timed() const { return waits_for(false); }
+  bool waits_for_simulated() const { return waits_for(true); }
+
+  /// The fewest rounds after which a metric that never varies is decided; 0 where there are no
+  /// gates.
+  std::size_t rounds_of_constants() const;
+
   /// The answers. A gate still open, because the session was cut short, is inconclusive on what
   /// there is.
   std::vector<gate::Verdict> close();
@@ -48,9 +57,11 @@ class GateWatch {
     Condition condition;
     std::size_t candidate = 0;
     std::size_t metric = 0;  ///< index into series_
+    bool simulated = false;  ///< the metric has values in simulated runs only
     std::optional<gate::Verdict> verdict;
   };
 
+  bool waits_for(bool simulated) const;
   std::optional<gate::Verdict> decide(const Question& question, gate::Look look) const;
 
   bool paired_;

@@ -25,19 +25,29 @@ constexpr nanoseconds kBatchTime = std::chrono::milliseconds(25);
 
 constexpr double kLongestTold = 1e9;  // seconds; more would overflow nanoseconds, and helps nobody
 
+/// Simulated rounds before any gate asks for more: the fewest whose agreement decides one gate at
+/// 95% (4^-3 is 1.6%, and 1.7% is left to the first of five looks). Counts that repeat almost
+/// exactly gain nothing from more, and a run takes 20 to 100 times as long as a timed one.
+constexpr std::uint64_t kSimulatedRounds = 3;
+constexpr std::int64_t kSlowdownAllowed = 100;  // of a simulated run, as --timeout sees it
+
+/// What a round is run for.
+enum class Phase : unsigned char { Simulation, Warmup, Counting };
+
 /// Commands that take turns: all of them, or one under sequential order.
 struct Group {
   std::uint32_t first = 0;
   std::uint32_t count = 0;
   Spent spent{};
   std::uint64_t first_look = 0;  // rounds when counting would stop without a gate
+  std::uint64_t simulated = 0;   // rounds of simulated runs
 };
 
 std::vector<Group> groups_of(const Plan& plan) {
   const auto count = static_cast<std::uint32_t>(plan.commands.size());
-  if (plan.order != Order::Sequential) return {Group{0, count, {0, {}, count}, 0}};
+  if (plan.order != Order::Sequential) return {Group{0, count, {0, {}, count}}};
   std::vector<Group> groups;
-  for (std::uint32_t i = 0; i < count; ++i) groups.push_back({i, 1, {}, 0});
+  for (std::uint32_t i = 0; i < count; ++i) groups.push_back({i, 1, {}});
   return groups;
 }
 
@@ -68,6 +78,16 @@ os::ProgramSpec spec_of(const Plan& plan, const Command& command) {
   if (const auto* file = std::get_if<InputFile>(&plan.input)) spec.input.path = file->path;
   spec.output = {sink_of(plan.output.kind), plan.output.path};
   spec.timeout = plan.timeout;
+  return spec;
+}
+
+/// The same as another program runs it.
+os::ProgramSpec simulated(os::ProgramSpec spec, const engine::Counting& counting) {
+  spec.words = counting.launched_as(spec.words);
+  if (spec.timeout) {
+    const auto limit = nanoseconds::max() / kSlowdownAllowed;
+    spec.timeout = std::min(*spec.timeout, limit) * kSlowdownAllowed;
+  }
   return spec;
 }
 
@@ -105,7 +125,7 @@ class Runner {
       if (!armed) return armed.error();
       armed_.push_back(*std::move(armed));
     }
-    return {};
+    return prepare_simulation();
   }
 
   Carried run_all() {
@@ -121,11 +141,34 @@ class Runner {
   }
 
  private:
-  /// Every group up to where counting stops without a gate.
+  Result<void> prepare_simulation() {
+    simulated_programs_.resize(armed_.size());
+    for (std::size_t pass = plan_.events.timed_passes(); pass < armed_.size(); ++pass) {
+      for (const Command& command : plan_.commands) {
+        const auto id =
+            means_.launcher.add_program(simulated(spec_of(plan_, command), *armed_[pass]));
+        if (!id) return id.error();
+        simulated_programs_[pass].push_back(*id);
+      }
+      simulated_rounds_ = std::max<std::uint64_t>(kSimulatedRounds, gates_.rounds_of_constants());
+    }
+    return {};
+  }
+
+  /// Every group up to where counting stops without a gate. Simulated runs come first: warm-up runs
+  /// then leave the timed ones a machine as in any other session.
   bool run_groups() {
     for (group_ = groups_.begin(); group_ != groups_.end(); ++group_) {
-      if (!warm_up() || !count()) return false;
+      if (!simulate_up_to(simulated_rounds_) || !warm_up() || !count()) return false;
       group_->first_look = group_->spent.rounds;
+    }
+    return true;
+  }
+
+  bool simulate_up_to(std::uint64_t rounds) {
+    for (; group_->simulated < rounds; ++group_->simulated) {
+      if (!run_rounds(static_cast<std::uint32_t>(group_->simulated), 1, Phase::Simulation))
+        return false;
     }
     return true;
   }
@@ -133,7 +176,7 @@ class Runner {
   bool warm_up() {
     for (std::uint64_t done = 0; done < plan_.warmup;) {
       const std::uint64_t rounds = std::min(plan_.warmup - done, rounds_at_once());
-      if (!run_rounds(static_cast<std::uint32_t>(done), rounds, true)) return false;
+      if (!run_rounds(static_cast<std::uint32_t>(done), rounds, Phase::Warmup)) return false;
       done += rounds;
     }
     return true;
@@ -156,7 +199,8 @@ class Runner {
     Spent& spent = group_->spent;
     const std::uint64_t rounds =
         std::min(rounds_left(rule_, spent, round_time()), rounds_at_once());
-    if (!run_rounds(static_cast<std::uint32_t>(spent.rounds), rounds, false)) return false;
+    if (!run_rounds(static_cast<std::uint32_t>(spent.rounds), rounds, Phase::Counting))
+      return false;
     spent.rounds += rounds;
     return true;
   }
@@ -172,6 +216,7 @@ class Runner {
   }
 
   bool can_go_on() const {
+    if (gates_.waits_for_simulated() && !plan_.stop.exact_runs) return true;
     const StopRule rule = extended_to(plan_.stop, std::numeric_limits<std::uint64_t>::max());
     return std::any_of(groups_.begin(), groups_.end(),
                        [&](const Group& group) { return !is_enough(rule, group.spent); });
@@ -179,6 +224,11 @@ class Runner {
 
   bool go_on_to_look(std::size_t number) {
     for (group_ = groups_.begin(); group_ != groups_.end(); ++group_) {
+      if (gates_.waits_for_simulated() &&
+          !simulate_up_to(gate::look_rounds(simulated_rounds_)[number - 1])) {
+        return false;
+      }
+      if (!gates_.waits_for_timed()) continue;
       rule_ = extended_to(plan_.stop, gate::look_rounds(group_->first_look)[number - 1]);
       while (!is_enough(rule_, group_->spent)) {
         if (!run_some()) return false;
@@ -202,10 +252,15 @@ class Runner {
         std::max<std::uint64_t>(os::Launcher::kMaxBatch / group_->count, 1));
   }
 
-  bool run_rounds(std::uint32_t first, std::uint64_t count, bool warmup) {
+  std::vector<Step> steps_of(std::uint32_t round, Phase phase) const {
+    return phase == Phase::Simulation ? steps_of_simulated_round(plan_, round)
+                                      : steps_of_round(plan_, round, phase == Phase::Warmup);
+  }
+
+  bool run_rounds(std::uint32_t first, std::uint64_t count, Phase phase) {
     std::vector<Step> steps;
     for (std::uint32_t round = first; round < first + count; ++round) {
-      for (const Step& step : steps_of_round(plan_, round, warmup)) {
+      for (const Step& step : steps_of(round, phase)) {
         if (step.command >= group_->first && step.command < group_->first + group_->count)
           steps.push_back(step);
       }
@@ -230,6 +285,13 @@ class Runner {
     return true;
   }
 
+  os::ProgramId program_of(const Step& step) const {
+    return is_simulated(step) ? simulated_programs_[step.pass][step.command]
+                              : programs_[step.command];
+  }
+
+  bool is_simulated(const Step& step) const { return plan_.events.is_simulated(step.pass); }
+
   std::size_t batch_size(std::span<const Step> steps) const {
     std::size_t size = std::min(steps.size(), os::Launcher::kMaxBatch);
     if (!armed_.empty()) size = std::min(size, armed_[steps.front().pass]->runs_at_once());
@@ -243,7 +305,7 @@ class Runner {
     std::vector<os::Launch> launches;
     launches.reserve(steps.size());
     for (const Step& step : steps) {
-      launches.push_back({programs_[step.command], os::kNoCounters});
+      launches.push_back({program_of(step), os::kNoCounters});
       if (armed_.empty()) continue;
       launches.back().counters = armed_[step.pass]->on_launcher();
       if (auto* watch = armed_[step.pass]->watch(); watch != nullptr)
@@ -283,20 +345,24 @@ class Runner {
       return false;
     }
     if (!succeeded(ended.outcome) && !may_fail_with(plan_.ignore_failure, ended.outcome)) {
-      cut_short(RunFailed{step, ended.outcome, means_.launcher.error_output_end()});
+      cut_short(
+          RunFailed{step, ended.outcome, means_.launcher.error_output_end(), is_simulated(step)});
       return false;
     }
-    whole_time_[step.command].add(std::chrono::duration<double>(ended.whole).count());
+    const bool is_timed = !is_simulated(step);
+    if (is_timed) whole_time_[step.command].add(std::chrono::duration<double>(ended.whole).count());
     if (step.warmup) return true;
-    group_->spent.time += ended.whole;
+    if (is_timed) group_->spent.time += ended.whole;
     RunRecord run{step, ended.outcome, ended.usage, std::move(counted.counts), counted.coverage};
     if (counted.redo && redone_ < counted.redo->at_most) {
       session_.redone.push_back({std::move(run), std::move(counted.redo->why)});
       again_.push_back(step);
       return true;
     }
-    if (counted.missing) note_once(*counted.missing);
-    wall_time_[step.command].add(static_cast<double>(ended.usage.wall_ns) * 1e-9);
+    if (counted.missing)
+      note_once(step, Error{counted.missing->why, counted.missing->remedy}.line());
+    if (counted.note) note_once(step, *std::move(counted.note));
+    if (is_timed) wall_time_[step.command].add(static_cast<double>(ended.usage.wall_ns) * 1e-9);
     session_.runs.push_back(std::move(run));
     gates_.take(session_.runs.back());
     precision_.take(session_.runs.back());
@@ -313,8 +379,9 @@ class Runner {
     }
   }
 
-  void note_once(const Unavailable& missing) {
-    std::string line = missing.remedy.empty() ? missing.why : missing.why + "; " + missing.remedy;
+  void note_once(const Step& step, std::string line) {
+    // How a command lives decides whether it can be simulated.
+    if (is_simulated(step)) line = "'" + plan_.commands[step.command].name + "': " + line;
     auto& notes = session_.notes;
     if (std::find(notes.begin(), notes.end(), line) == notes.end())
       notes.push_back(std::move(line));
@@ -337,10 +404,11 @@ class Runner {
     if (!means_.observer.wants_progress()) return;
     const nanoseconds now = means_.clock.now();
     Spent so_far = group_->spent;
-    if (!step.warmup) so_far.time += now - batch_began_;
+    if (!step.warmup && !is_simulated(step)) so_far.time += now - batch_began_;
     Progress progress;
     progress.command = plan_.commands[step.command].name;
     progress.warmup = step.warmup;
+    progress.simulated = is_simulated(step);
     progress.elapsed = now - began_;
     if (whole_time_[step.command].count > 0) {
       const double elapsed = std::chrono::duration<double>(progress.elapsed).count();
@@ -356,7 +424,9 @@ class Runner {
   const Plan& plan_;
   const Means& means_;
   std::vector<os::ProgramId> programs_;
-  std::vector<std::unique_ptr<engine::Counting>> armed_;  // one per pass
+  std::vector<std::unique_ptr<engine::Counting>> armed_;        // one per pass
+  std::vector<std::vector<os::ProgramId>> simulated_programs_;  // by pass and command
+  std::uint64_t simulated_rounds_ = 0;                          // before the first look at gates
   GateWatch gates_;
   PrecisionWatch precision_;
   std::vector<RunningMean> whole_time_;  // seconds, by command, warm-up runs included

@@ -24,11 +24,13 @@ TEST_CASE("auto does without counters where there are none, and says what is mis
   CHECK(chosen->engine->name() == "none");
   CHECK(chosen->note ==
         "no hardware counters: this kernel has no perf_event_open; use a kernel with "
-        "CONFIG_PERF_EVENTS");
+        "CONFIG_PERF_EVENTS; or --engine cachegrind counts instructions by simulation");
   const auto elsewhere = choose(Choice::Auto, false, nullptr);
   REQUIRE(elsewhere.has_value());
   CHECK(elsewhere->engine->name() == "none");
-  CHECK(elsewhere->note == "no hardware counters: there is no engine for this system");
+  CHECK(elsewhere->note ==
+        "no hardware counters: there is no engine for this system; or --engine cachegrind counts "
+        "instructions by simulation");
 }
 
 TEST_CASE("perf asked for by name is an error where it does not work") {

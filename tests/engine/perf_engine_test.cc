@@ -86,7 +86,8 @@ TEST_CASE("on a virtual machine without counters a note says what is missing and
   CHECK(set.passes.empty());
   CHECK(set.notes ==
         Names{"no hardware counters: there is no PMU here, as in most virtual machines; switch on "
-              "the virtual PMU in the hypervisor (KVM: -cpu host,pmu=on)"});
+              "the virtual PMU in the hypervisor (KVM: -cpu host,pmu=on); or --engine cachegrind "
+              "counts instructions by simulation"});
 }
 
 TEST_CASE("where the kernel's part is forbidden counters cover user space and one note says so") {

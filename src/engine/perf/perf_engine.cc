@@ -109,7 +109,8 @@ std::vector<std::string> PerfEngine::find_defaults() {
     left_out.emplace_back(name);
   }
   if (left_out.empty()) return {};
-  if (sources_.empty()) return {fmt::format("no hardware counters: {}", first_reason.line())};
+  if (sources_.empty())
+    return {fmt::format("no hardware counters: {}; {}", first_reason.line(), kSimulationHint)};
   return {fmt::format("not counted: {} ({})", listed(left_out), first_reason.line())};
 }
 

@@ -1,0 +1,181 @@
+#include "contract/program.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+// --engine cachegrind with the real Valgrind, where there is one.
+
+namespace lauka::contract {
+namespace {
+
+bool has_valgrind() {
+  if (std::system("command -v valgrind >/dev/null 2>&1") == 0) return true;  // NOLINT
+  MESSAGE("skipped: valgrind is not installed (scripts/setup --ci brings it)");
+  return false;
+}
+
+bool is_empty(const std::string& folder) {
+  return std::filesystem::is_empty(folder);
+}
+
+/// What Valgrind by itself says of a command: the totals of every program of it, under its own
+/// names.
+std::map<std::string, long long> by_hand(const std::string& command) {
+  const Folder folder;
+  const std::string line =
+      "env -i PATH=\"$PATH\" valgrind -q --tool=cachegrind --trace-children=yes --cache-sim=yes "
+      "--branch-sim=yes --I1=32768,8,64 --D1=32768,8,64 --LL=8388608,16,64 "
+      "--log-file=/dev/null --cachegrind-out-file=" +
+      folder.file("%p") + " " + command + " >/dev/null";
+  REQUIRE(std::system(line.c_str()) == 0);  // NOLINT(concurrency-mt-unsafe): one thread
+  std::map<std::string, long long> totals;
+  for (const auto& file : std::filesystem::directory_iterator(folder.path())) {
+    std::vector<std::string> names;
+    for (const std::string& written : lines_of(text_of(file.path().string()))) {
+      std::istringstream words(written);
+      std::string word;
+      words >> word;
+      if (word == "events:")
+        while (words >> word) names.push_back(word);
+      if (word == "summary:")
+        for (const std::string& name : names) {
+          words >> word;
+          totals[name] += std::stoll(word);
+        }
+    }
+  }
+  return totals;
+}
+
+/// lauka's own count of the same, started from the same environment.
+long long counted(const std::string& csv, const std::string& metric) {
+  return std::stoll(csv_value(csv, "it", metric, "mean"));
+}
+
+std::string csv_of(const std::string& command) {
+  const Folder folder;
+  const std::string target = folder.file("out.csv");
+  const std::string line = "env -i PATH=\"$PATH\" " LAUKA_PROGRAM
+                           " -qr1 -w0 -n it --engine cachegrind --export-csv " +
+                           target + " -- '" + command + "'";
+  REQUIRE(std::system(line.c_str()) == 0);  // NOLINT(concurrency-mt-unsafe): one thread
+  return text_of(target);
+}
+
+}  // namespace
+
+TEST_CASE("simulated counts are exactly what valgrind by itself counts") {
+  if (!has_valgrind()) return;
+  const std::string shell_line = "sh -c \"ls / && true; exec echo done\"";
+  for (const std::string& command : {std::string("ls /"), shell_line, fixture("tiny")}) {
+    CAPTURE(command);
+    auto hand = by_hand(command);
+    const std::string csv = csv_of(command);
+    CHECK(hand["Ir"] > 0);
+    CHECK(counted(csv, "instructions") == hand["Ir"]);
+    CHECK(counted(csv, "branches") == hand["Bc"] + hand["Bi"]);
+    CHECK(counted(csv, "branch-misses") == hand["Bcm"] + hand["Bim"]);
+    CHECK(counted(csv, "l1d-cache-misses") == hand["D1mr"] + hand["D1mw"]);
+    CHECK(counted(csv, "l1i-cache-misses") == hand["I1mr"]);
+    CHECK(counted(csv, "cache-misses") == hand["ILmr"] + hand["DLmr"] + hand["DLmw"]);
+  }
+}
+
+TEST_CASE("simulated runs have counts and no times, and timed runs have no counts") {
+  if (!has_valgrind()) return;
+  const Said said = lauka({"-qr2", "-w0", "--engine", "cachegrind", "-e", "instructions",
+                           "--export-runs", "-", "--", "true"});
+  REQUIRE(said.status == 0);
+  const auto lines = lines_of(said.out);
+  REQUIRE(lines.size() == 1 + 3 + 2);
+  const auto names = fields_of(lines[0]);
+  for (std::size_t line = 1; line < lines.size(); ++line) {
+    auto fields = fields_of(lines[line]);
+    fields.resize(names.size());
+    const bool simulated = line <= 3;
+    for (std::size_t i = 5; i + 1 < names.size(); ++i) CHECK(fields[i].empty() == simulated);
+    CHECK(names.back() == "instructions");
+    CHECK(fields.back().empty() != simulated);
+  }
+}
+
+TEST_CASE("a row of simulated counts is marked, with its own number of runs") {
+  if (!has_valgrind()) return;
+  const Said said =
+      lauka({"-r2", "-w0", "--engine", "cachegrind", "-e", "instructions", "--", "true"});
+  CHECK(said.out_has("Benchmark 1 (2 runs): true\n"));
+  CHECK(said.out_has("\ninstructions (simulated) (3 runs) "));
+}
+
+TEST_CASE("a gate on simulated counts is decided") {
+  if (!has_valgrind()) return;
+  const auto judged = [](const std::string& candidate) {
+    return lauka({"-d", "0.05", "-m2", "--engine", "cachegrind", "-e", "instructions", "--fail-if",
+                  "instructions > 0.5", "--", "sh -c 'exit 0'", candidate});
+  };
+  const Said worse = judged("sh -c 'for i in 1 2 3 4 5 6 7 8 9; do :; done'");
+  CHECK(worse.status == 3);
+  CHECK(worse.out_has("instructions > 0.5%: fail: "));
+  CHECK(worse.out_has(" after 3 rounds"));
+  CHECK(judged("sh -c 'exit 0'").status == 0);
+}
+
+TEST_CASE("nothing is left of a simulation, whether it ends well, fails or is interrupted") {
+  if (!has_valgrind()) return;
+  const Folder folder;
+  const auto run = [&](const std::string& command, int interrupt_after_ms) {
+    Start start;
+    start.arguments = {"-r1", "-w0", "--engine", "cachegrind", "-e", "instructions", "--", command};
+    start.environment = {{"TMPDIR", folder.path()}};
+    start.interrupt_after_ms = interrupt_after_ms;
+    return lauka(start);
+  };
+  CHECK(run("true", 0).status == 0);
+  CHECK(is_empty(folder.path()));
+  const Said failed = run("sh -c 'echo why >&2; exit 7'", 0);
+  CHECK(failed.status == 1);
+  CHECK(failed.err_has("exited with status 7 under Valgrind"));
+  CHECK(failed.err_has("| why"));
+  CHECK(is_empty(folder.path()));
+  CHECK(run("sleep 100", 700).status == 130);
+  CHECK(is_empty(folder.path()));
+}
+
+TEST_CASE("without a folder for what Valgrind writes nothing is run") {
+  if (!has_valgrind()) return;
+  Start start;
+  start.arguments = {"--engine", "cachegrind", "--", "true"};
+  start.environment = {{"TMPDIR", "/nonexistent"}};
+  const Said said = lauka(start);
+  CHECK(said.status == 1);
+  CHECK(
+      said.err_has("cannot make a temporary folder in '/nonexistent': No such file or directory"));
+}
+
+TEST_CASE("where there is no Valgrind the package to install is named") {
+  Start start;
+  start.arguments = {"--engine", "cachegrind", "--", "/bin/true"};
+  start.environment = {{"PATH", "/nonexistent"}};
+  const Said said = lauka(start);
+  CHECK(said.status == 2);
+  CHECK(said.out.empty());
+  CHECK(said.err ==
+        "lauka: --engine cachegrind needs Valgrind, which is not in PATH; install the package "
+        "valgrind (Debian, Ubuntu: apt-get install valgrind)\n");
+}
+
+TEST_CASE("the events that can be simulated are listed without running anything") {
+  if (!has_valgrind()) return;
+  const Said said = lauka({"-lmiss", "--engine", "cachegrind"});
+  CHECK(said.status == 0);
+  CHECK(lines_of(said.out).size() == 5);
+  CHECK(said.out_has("\nbranch-misses "));
+}
+
+}  // namespace lauka::contract

@@ -1,0 +1,208 @@
+#include "run/bench.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+// Runs of a simulated pass, beside the timed ones.
+
+namespace lauka {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Simulates one event: each command's counts are what the test says, the last one over and over.
+class SimulatingEngine final : public engine::CounterEngine {
+ public:
+  std::vector<std::vector<std::uint64_t>> counts;  // by order of asking
+
+  std::string_view name() const override { return "simulating"; }
+  Catalog catalog() const override { return {}; }
+  Result<EventSet> select(const engine::Wanted&) override { return EventSet{}; }
+  Result<std::unique_ptr<engine::Counting>> arm(std::size_t pass, os::Launcher&) override {
+    return std::unique_ptr<engine::Counting>(std::make_unique<OnePass>(*this, pass == 1));
+  }
+
+ private:
+  class OnePass final : public engine::Counting {
+   public:
+    OnePass(SimulatingEngine& engine, bool simulates) : engine_(engine), simulates_(simulates) {}
+    os::CounterSetId on_launcher() const override { return os::kNoCounters; }
+    std::size_t runs_at_once() const override { return simulates_ ? 1 : 64; }
+    std::vector<std::string> launched_as(const std::vector<std::string>& words) const override {
+      return {"sim-" + words.front()};
+    }
+    engine::Counted finish(const os::Ended& ended) override {
+      if (!simulates_) return {};
+      // The time of the run tells which command it was.
+      const std::size_t command = ended.usage.wall_ns == 1'000'000 ? 0 : 1;
+      auto& left = engine_.counts.at(command);
+      const std::uint64_t count = left.front();
+      if (left.size() > 1) left.erase(left.begin());
+      return {{count}, {}, {}};
+    }
+
+   private:
+    SimulatingEngine& engine_;
+    bool simulates_;
+  };
+};
+
+Plan simulating_plan(const std::vector<std::string>& names) {
+  Plan plan = plan_of(names);
+  plan.events.events = {{"instructions", "", false, true}};
+  plan.events.passes = {Pass{}, Pass{{0}, true}};
+  plan.metrics = metrics_of(plan.events, MetricSelection::Default, true);
+  return plan;
+}
+
+struct Simulation {
+  Bench bench;
+  SimulatingEngine engine;
+
+  explicit Simulation(std::vector<std::vector<std::uint64_t>> counts) {
+    engine.counts = std::move(counts);
+    bench.launcher.scripts.resize(4);
+    bench.launcher.scripts[0].time = bench.launcher.scripts[2].time = 1ms;
+    bench.launcher.scripts[1].time = bench.launcher.scripts[3].time = 2ms;
+  }
+
+  Carried carry_out(const Plan& plan) {
+    auto carried = lauka::carry_out(plan, {bench.launcher, engine, bench.clock, bench.listener,
+                                           [this] { return bench.interrupted_by; }});
+    REQUIRE(carried.has_value());
+    return *std::move(carried);
+  }
+
+  std::size_t simulated_runs() const {
+    std::size_t count = 0;
+    for (std::size_t at = 0; (at = bench.launcher.log().find("sim-", at)) != std::string::npos;
+         ++at)
+      ++count;
+    return count;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("each command is simulated three times, before its warm-up and its timed runs") {
+  Simulation simulation({{100}, {200}});
+  Plan plan = simulating_plan({"old", "new"});
+  plan.warmup = 1;
+  simulation.carry_out(plan);
+  CHECK(simulation.bench.launcher.log() ==
+        "sim-old sim-new sim-old sim-new sim-old sim-new old new old new old new");
+}
+
+TEST_CASE("in sequential order each command is simulated when its turn comes") {
+  Simulation simulation({{100}, {200}});
+  Plan plan = simulating_plan({"old", "new"});
+  plan.order = Order::Sequential;
+  simulation.carry_out(plan);
+  CHECK(simulation.bench.launcher.log() ==
+        "sim-old sim-old sim-old old old sim-new sim-new sim-new new new");
+}
+
+TEST_CASE("simulated runs use nothing of the time allowed") {
+  Simulation simulation({{100}, {200}});
+  simulation.bench.launcher.scripts[2].time = 1h;
+  Plan plan = simulating_plan({"old"});
+  plan.stop = {{}, 1, {}, 10ms};
+  simulation.bench.launcher.scripts[1].time = 1h;  // of sim-old
+  simulation.carry_out(plan);
+  CHECK(simulation.bench.launcher.runs() == 13);
+}
+
+TEST_CASE("a failure under simulation is told as one") {
+  Simulation simulation({{100}, {200}});
+  simulation.bench.launcher.scripts[2].outcomes = {Exited{0}, Exited{9}};
+  const Carried carried = simulation.carry_out(simulating_plan({"old", "new"}));
+  REQUIRE(carried.session.cut_short.has_value());
+  const auto* failed = std::get_if<RunFailed>(&*carried.session.cut_short);
+  REQUIRE(failed != nullptr);
+  CHECK(failed->simulated);
+  CHECK(failed->step.command == 0);
+  CHECK(failed->step.round == 1);
+}
+
+TEST_CASE("the time limit of a command is a hundred times as long under simulation") {
+  Simulation simulation({{100}, {200}});
+  Plan plan = simulating_plan({"old"});
+  plan.timeout = 2s;
+  simulation.carry_out(plan);
+  REQUIRE(simulation.bench.launcher.programs().size() == 2);
+  CHECK(simulation.bench.launcher.programs()[0].timeout == 2s);
+  CHECK(simulation.bench.launcher.programs()[1].timeout == 200s);
+  plan.timeout = std::chrono::nanoseconds::max();
+  Simulation endless({{100}, {200}});
+  endless.carry_out(plan);
+  CHECK(endless.bench.launcher.programs()[1].timeout > std::chrono::hours(24 * 365));
+}
+
+TEST_CASE("a gate on counts that never vary is decided by the first simulated runs") {
+  for (const auto& [count, answer] :
+       {std::pair{std::uint64_t{1004}, gate::Answer::Pass}, {1006, gate::Answer::Fail}}) {
+    Simulation simulation({{1000}, {count}});
+    Plan plan = simulating_plan({"old", "new"});
+    plan.gates = {{"instructions", 0.5}};
+    plan.stop = {{}, 2, {}, 1ms};
+    const Carried carried = simulation.carry_out(plan);
+    REQUIRE(carried.findings.verdicts.size() == 1);
+    CHECK(carried.findings.verdicts[0].answer == answer);
+    CHECK(carried.findings.verdicts[0].look == 1);
+    CHECK(simulation.simulated_runs() == 6);
+  }
+}
+
+TEST_CASE("with several gates there are as many simulated runs as decide each of them") {
+  // Each of ten may be wrong with 0.14% at the first of five looks: 4^-5 is 0.10%, 4^-4 is 0.39%.
+  Simulation simulation({{1000}, {1006}});
+  Plan plan = simulating_plan({"old", "new"});
+  plan.stop = {{}, 2, {}, 1ms};
+  for (int gate = 0; gate < 10; ++gate) plan.gates.push_back({"instructions", 0.01 * gate});
+  const Carried carried = simulation.carry_out(plan);
+  for (const gate::Verdict& verdict : carried.findings.verdicts) {
+    CHECK(verdict.answer == gate::Answer::Fail);
+    CHECK(verdict.look == 1);
+  }
+  CHECK(simulation.simulated_runs() == 2 * 5);
+}
+
+TEST_CASE("an open gate on counts that vary asks for simulated runs and not for timed ones") {
+  // The difference is on the limit: 10, 20 and 30 above and below it, so that no look decides.
+  Simulation simulation(
+      {{10000},
+       {10110, 10090, 10120, 10080, 10130, 10070, 10110, 10090, 10120, 10080, 10130, 10070}});
+  Plan plan = simulating_plan({"old", "new"});
+  plan.gates = {{"instructions", 1.0}};
+  plan.stop = {{}, 2, {}, 1ms};
+  const Carried carried = simulation.carry_out(plan);
+  REQUIRE(carried.findings.verdicts.size() == 1);
+  CHECK(carried.findings.verdicts[0].answer == gate::Answer::Inconclusive);
+  CHECK(carried.findings.verdicts[0].rounds == 12);
+  CHECK(carried.findings.verdicts[0].look == 5);
+  CHECK(simulation.bench.launcher.runs() - simulation.simulated_runs() == 2 * 2);
+}
+
+TEST_CASE("a gate on time asks for timed runs and not for simulated ones") {
+  Simulation simulation({{1000}, {1000}});
+  Plan plan = simulating_plan({"old", "new"});
+  plan.gates = {{"wall_time", 100.0}};  // new takes twice as long, exactly
+  plan.stop = {{}, 1, {}, 1ms};
+  simulation.carry_out(plan);
+  CHECK(simulation.simulated_runs() == 6);
+}
+
+TEST_CASE("an exact number of runs leaves the simulated ones as they are") {
+  Simulation simulation({{10000}, {10110, 10090, 10100}});
+  Plan plan = simulating_plan({"old", "new"});
+  plan.gates = {{"instructions", 1.0}};
+  const Carried carried = simulation.carry_out(plan);
+  CHECK(carried.findings.verdicts.at(0).answer == gate::Answer::Inconclusive);
+  CHECK(simulation.simulated_runs() == 6);
+}
+
+}  // namespace lauka

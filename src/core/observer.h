@@ -10,11 +10,11 @@ namespace lauka {
 struct Progress {
   std::string_view command;  ///< name of the command whose turn it is
   bool warmup = false;
-  bool simulated = false;
   double done = 0.0;  ///< fraction of the session, 0..1, estimated where time decides
   std::chrono::nanoseconds elapsed{};
   std::optional<std::chrono::nanoseconds> remaining;
   std::optional<double> mean_wall_seconds;  ///< of that command's counted runs so far
+  bool simulated = false;
 };
 
 /// Told of progress between runs and a few times a second during long ones.

@@ -1,4 +1,5 @@
 #include "contract/program.h"
+#include "places.h"
 
 #include <cstdlib>
 #include <filesystem>
@@ -61,9 +62,9 @@ long long counted(const std::string& csv, const std::string& metric) {
 std::string csv_of(const std::string& command) {
   const Folder folder;
   const std::string target = folder.file("out.csv");
-  const std::string line = "env -i PATH=\"$PATH\" " LAUKA_PROGRAM
-                           " -qr1 -w0 -n it --engine cachegrind --export-csv " +
-                           target + " -- '" + command + "'";
+  const std::string line = std::string("env -i PATH=\"$PATH\" ") + places::kProgram +
+                           " -qr1 -w0 -n it --engine cachegrind --export-csv " + target + " -- '" +
+                           command + "'";
   REQUIRE(std::system(line.c_str()) == 0);  // NOLINT(concurrency-mt-unsafe): one thread
   return text_of(target);
 }

@@ -5,9 +5,11 @@
 #include "engine/choose.h"
 #include "inquire/list_events.h"
 #include "os/clock.h"
+#include "os/darwin_calls.h"
 #include "os/linux_calls.h"
 #include "os/process.h"
 #include "os/signals.h"
+#include "os/spawning_launcher.h"
 #include "os/terminal.h"
 #include "report/progress.h"
 #include "run/runner.h"
@@ -67,7 +69,10 @@ int run(int argc, const char* const* argv) {
     return print(
         cli::version_line());  // without a launcher, whose start is half of what this takes
   }
-  auto launcher = os::start_launcher(os::linux_calls());  // first, while this process is small
+  const os::DarwinCalls* darwin = os::darwin_calls();
+  auto launcher = darwin != nullptr  // first, while this process is small
+                      ? os::start_spawning_launcher(*darwin)
+                      : os::start_launcher(os::linux_calls());
   if (!launcher) return refuse(launcher.error(), ExitStatus::Failed);
   const auto options = cli::parse(argc, argv);
   if (!options) return refuse(options.error(), ExitStatus::Usage);

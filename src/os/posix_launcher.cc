@@ -1,9 +1,11 @@
 #include "os/descriptor.h"
 #include "os/launcher_process.h"
 #include "os/launcher_shared.h"
+#include "os/output_tail.h"
 #include "os/platform.h"
 #include "os/process.h"
 #include "os/signals.h"
+#include "os/standard_descriptors.h"
 
 #include <algorithm>
 #include <array>
@@ -32,8 +34,6 @@ namespace {
 
 constexpr std::size_t kArenaBytes =
     std::size_t{64} << 20;  // reserved, not used: argv of all commands, 2 MB at most each
-constexpr std::size_t kEndShown = 4096;
-constexpr int kLinesShown = 20;
 constexpr int kTickMs = 200;
 
 Error system_error(std::string what) {
@@ -85,36 +85,6 @@ Outcome outcome_of(const SharedEnded& ended, std::int64_t timeout_ns) {
       break;
   }
   return Cancelled{};
-}
-
-/// The end of a text that comes in pieces.
-class Tail {
- public:
-  void clear() { text_.clear(); }
-  void add(const char* bytes, std::size_t count) {
-    text_.append(bytes, count);
-    if (text_.size() > 2 * kEndShown) text_.erase(0, text_.size() - kEndShown);
-  }
-  const std::string& text() const { return text_; }
-
- private:
-  std::string text_;
-};
-
-/// Whole lines of the last bytes of `text`.
-std::string last_lines(std::string text) {
-  if (text.size() > kEndShown) {
-    text.erase(0, text.size() - kEndShown);
-    const std::size_t first_end = text.find('\n');
-    if (first_end != std::string::npos && first_end + 1 < text.size()) text.erase(0, first_end + 1);
-  }
-  while (!text.empty() && text.back() == '\n') text.pop_back();
-  std::size_t begin = text.size();
-  for (int line = 0; line < kLinesShown && begin != std::string::npos && begin > 0; ++line) {
-    begin = text.rfind('\n', begin - 1);
-  }
-  if (begin != std::string::npos && begin > 0) text.erase(0, begin + 1);
-  return text;
 }
 
 struct Pipe {
@@ -243,16 +213,8 @@ class PosixLauncher final : public Launcher {
   }
 
   std::string error_output_end() const override {
-    if (last_sink_ == Sink::Pipe) return last_lines(error_tail_.text());
-    if (last_sink_ != Sink::Null) return "";
-    struct stat file {};
-    if (fstat(channels_.error_file.get(), &file) != 0) return "";
-    std::string text(2 * kEndShown, '\0');
-    const off_t from =
-        file.st_size > off_t{2 * kEndShown} ? file.st_size - off_t{2 * kEndShown} : 0;
-    const ssize_t got = pread(channels_.error_file.get(), text.data(), text.size(), from);
-    text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
-    return last_lines(std::move(text));
+    if (last_sink_ == Sink::Pipe) return error_tail_.last_lines();
+    return last_sink_ == Sink::Null ? last_lines_of_file(channels_.error_file.get()) : "";
   }
 
  private:
@@ -322,22 +284,12 @@ class PosixLauncher final : public Launcher {
   std::vector<const SharedProgram*> programs_;
   std::vector<SharedCounters*> counter_sets_;
   Sink last_sink_ = Sink::Null;
-  Tail error_tail_;
+  OutputTail error_tail_;
 };
 
 bool is_ignored(int signal_number) {
   struct sigaction action {};
   return sigaction(signal_number, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
-}
-
-/// A descriptor that lauka opens must never be taken for standard input, output or error. What was
-/// closed stays unwritable, so that an export to it is an error and not lost.
-void fill_standard_descriptors() {
-  int fd = 0;
-  do {
-    fd = open("/dev/null", O_RDONLY);
-  } while (fd >= 0 && fd <= STDERR_FILENO);
-  if (fd >= 0) close(fd);
 }
 
 }  // namespace

@@ -123,9 +123,9 @@ struct Ended {
 /// Called about five times a second while runs go on.
 using Tick = std::function<void()>;
 
-/// Runs programs one after the other in a small process of its own, so that neither lauka's size
-/// nor its work shows in a number. A failed, stopped, timed out or cancelled run is an outcome,
-/// never an error.
+/// Runs programs one after the other, so that neither lauka's size nor its work shows in a number:
+/// on Linux from a small process of its own, on macOS from lauka itself (spawning_launcher.h). A
+/// failed, stopped, timed out or cancelled run is an outcome, never an error.
 class Launcher {
  public:
   Launcher() = default;
@@ -157,8 +157,9 @@ class Launcher {
 
 struct LinuxCalls;
 
-/// Forks the launcher process. To be called first in main, before anything else makes lauka larger
-/// or changes its signals. `counters` null: this system has no counters that a launcher could open.
+/// Forks the launcher process (macOS has none: start_spawning_launcher). To be called first in
+/// main, before anything else makes lauka larger or changes its signals. `counters` null: this
+/// system has no counters that a launcher could open.
 Result<std::unique_ptr<Launcher>> start_launcher(const LinuxCalls* counters);
 
 /// The file that execve is to get for `word`, found as a shell does: itself if it has a slash, else

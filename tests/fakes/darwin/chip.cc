@@ -47,7 +47,9 @@ Chip chip_named(const std::string& name, const std::string& tables) {
   };
   for (Chip& chip : chips) {
     if (chip.name != name) continue;
-    chip.events = events_of(tables + "/" + name + ".tsv");
+    std::string path = tables;
+    path.append("/").append(name).append(".tsv");
+    chip.events = events_of(path);
     return chip;
   }
   throw std::runtime_error("no chip " + name);

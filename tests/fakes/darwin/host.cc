@@ -5,8 +5,6 @@
 #include <stdexcept>
 #include <utility>
 
-#include <unistd.h>
-
 namespace lauka::darwin {
 namespace {
 
@@ -126,7 +124,6 @@ Host::Host(Setup setup, CallRules with) : kernel(std::move(setup)), rules(std::m
 }
 
 Host::~Host() {
-  for (const auto& [queue, watches] : queues_) close(queue);
   current = nullptr;
 }
 

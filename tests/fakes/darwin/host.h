@@ -41,9 +41,11 @@ class Host {
   /// Calls on this host; there is one at a time.
   const os::DarwinCalls& calls() const;
 
+  // NOLINTBEGIN(misc-non-private-member-variables-in-classes): tests look at the machine's parts
   Kernel kernel;
   CallRules rules;
   std::uint64_t calls_made = 0;
+  // NOLINTEND(misc-non-private-member-variables-in-classes)
 
   /// What lauka should have given back by now, one line each; empty: nothing is held.
   std::vector<std::string> still_held() const;
@@ -81,17 +83,23 @@ class Host {
   };
   using Queue = std::map<std::pair<std::uint64_t, std::int16_t>, Watch>;
 
+  // host_accounts.cc
+  static int list_threads(const Process& process, bool right_ids, void* buffer, int bytes);
+  static int thread_info(const Thread& thread, void* buffer, int bytes);
+  int thread_counts(const Thread& thread, void* buffer, int bytes) const;
   // host_sysctl.cc
   int facts_by_name(const std::string& name, const Io& io) const;
   int perflevel_by_name(const std::string& name, const Io& io) const;
   // host_kpc.cc
   int kpc_by_name(const std::string& name, const Io& io);
+  int kpc_setting(const std::string& name, const Io& io);
   int kpc_words(const Io& io);
   int kpc_values(const Io& io);
   // host_kperf.cc
   int kperf_by_name(const std::string& name, const Io& io);
   int kperf_number(const std::string& name, const Io& io);
-  int kperf_pair(const std::string& name, const Io& io);
+  int kperf_timer(const std::string& name, const Io& io);
+  int kperf_action(const std::string& name, const Io& io);
   int ktrace_by_name(const std::string& name, const Io& io) const;
   int trigger_filter(const Io& io);
   int reset_kperf();

@@ -37,6 +37,13 @@ int copy_out(const void* from, std::size_t count, void* buffer, int room) {
   return static_cast<int>(copied);
 }
 
+/// What recount knows of a thread: up to its last switch.
+Work known_work(const Thread& thread) {
+  Work known = thread.accounted;
+  known += thread.inherited;
+  return known;
+}
+
 }  // namespace
 
 int Host::proc_pid_rusage(int pid, int flavour, void* buffer) {
@@ -79,35 +86,42 @@ int Host::proc_pidinfo(int pid, int flavour, std::uint64_t argument, void* buffe
   const Process* process = kernel.find(pid);
   if (process == nullptr || process->life == Life::Zombie) return refuse(ESRCH);
   if (!kernel.setup.is_root && process->user != kernel.lauka().user) return refuse(EPERM);
-  if (flavour == kListThreads || flavour == kListThreadIds) {
-    if (bytes < static_cast<int>(sizeof(Tid))) return refuse(ENOMEM);
-    std::vector<std::uint64_t> ids;
-    for (const auto& thread : process->threads)
-      ids.push_back(flavour == kListThreadIds ? thread->tid : 0x16fe00000 + thread->tid * 0x1000);
-    return copy_out(ids.data(), ids.size() * sizeof(Tid), buffer,
-                    bytes / static_cast<int>(sizeof(Tid)) * static_cast<int>(sizeof(Tid)));
-  }
+  if (flavour == kListThreads || flavour == kListThreadIds)
+    return list_threads(*process, flavour == kListThreadIds, buffer, bytes);
+  if (flavour != kThreadInfo && flavour != kThreadCounts) return refuse(EINVAL);
   const auto found =
       std::find_if(process->threads.begin(), process->threads.end(),
                    [argument](const auto& thread) { return thread->tid == argument; });
-  if (flavour != kThreadInfo && flavour != kThreadCounts) return refuse(EINVAL);
   if (found == process->threads.end()) return refuse(ESRCH);
-  const Thread& thread = **found;
-  Work known = thread.accounted;
-  known += thread.inherited;
-  if (flavour == kThreadInfo) {
-    std::vector<std::uint8_t> info(112);
-    if (bytes < 112) return refuse(ENOMEM);
-    put(info, 0, known.of(Mode::User));
-    put(info, 8, known.of(Mode::Kernel));
-    put(info, 24, std::int32_t{thread.state == State::Running ? 1 : 3});
-    put(info, 36, std::int32_t{31});
-    std::memcpy(info.data() + 48, thread.name.data(),
-                std::min<std::size_t>(thread.name.size(), 63));
-    return copy_out(info.data(), info.size(), buffer, bytes);
-  }
+  return flavour == kThreadInfo ? thread_info(**found, buffer, bytes)
+                                : thread_counts(**found, buffer, bytes);
+}
+
+int Host::list_threads(const Process& process, bool right_ids, void* buffer, int bytes) {
+  constexpr int size = sizeof(Tid);
+  if (bytes < size) return refuse(ENOMEM);
+  std::vector<std::uint64_t> ids;
+  for (const auto& thread : process.threads)
+    ids.push_back(right_ids ? thread->tid : 0x16fe00000 + thread->tid * 0x1000);
+  return copy_out(ids.data(), ids.size() * sizeof(Tid), buffer, bytes / size * size);
+}
+
+int Host::thread_info(const Thread& thread, void* buffer, int bytes) {
+  std::vector<std::uint8_t> info(112);
+  if (bytes < static_cast<int>(info.size())) return refuse(ENOMEM);
+  const Work known = known_work(thread);
+  put(info, 0, known.of(Mode::User));
+  put(info, 8, known.of(Mode::Kernel));
+  put(info, 24, std::int32_t{thread.state == State::Running ? 1 : 3});
+  put(info, 36, std::int32_t{31});
+  std::memcpy(info.data() + 48, thread.name.data(), std::min<std::size_t>(thread.name.size(), 63));
+  return copy_out(info.data(), info.size(), buffer, bytes);
+}
+
+int Host::thread_counts(const Thread& thread, void* buffer, int bytes) const {
   if (!rules.has_thread_counts || kernel.setup.is_virtual) return refuse(ENOTSUP);
   if (bytes < 8) return refuse(ENOMEM);
+  const Work known = known_work(thread);
   std::vector<std::uint8_t> counts(8 + kLevels * 40);
   put(counts, 0, std::uint16_t{kLevels});
   for (std::size_t i = 0; i < kLevels; ++i) {

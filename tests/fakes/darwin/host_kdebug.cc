@@ -9,22 +9,20 @@
 namespace lauka::darwin {
 namespace {
 
-enum Operation : int {
-  kSetFlags = 1,
-  kClearFlags = 2,
-  kEnable = 3,
-  kSetBuf = 4,
-  kGetBuf = 5,
-  kSetup = 6,
-  kRemove = 7,
-  kSetReg = 8,
-  kGetReg = 9,
-  kReadTr = 10,
-  kThreadMap = 12,
-  kCurrentThreadMap = 21,
-  kSetTypefilter = 22,
-  kBufWait = 23,
-};
+constexpr int kSetFlags = 1;
+constexpr int kClearFlags = 2;
+constexpr int kEnable = 3;
+constexpr int kSetBuf = 4;
+constexpr int kGetBuf = 5;
+constexpr int kSetup = 6;
+constexpr int kRemove = 7;
+constexpr int kSetReg = 8;
+constexpr int kGetReg = 9;
+constexpr int kReadTr = 10;
+constexpr int kThreadMap = 12;
+constexpr int kCurrentThreadMap = 21;
+constexpr int kSetTypefilter = 22;
+constexpr int kBufWait = 23;
 
 constexpr std::uint64_t kSlowNs = 100'000'000;
 

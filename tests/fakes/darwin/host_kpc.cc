@@ -20,34 +20,36 @@ bool Host::may_read() const {
 
 int Host::kpc_by_name(const std::string& name, const Io& io) {
   if (kernel.setup.cpmu_is_busy) return EBUSY;
-  Pmu& pmu = kernel.pmu;
   const auto classes = taken<std::uint32_t>(io);
   if (name == "kpc.classes") return give<std::uint32_t>(io, kFixedClass | kConfigurableClass);
-  if (name == "kpc.counter_count")
-    return classes ? give<std::uint32_t>(io, pmu.counter_count(*classes)) : EINVAL;
-  if (name == "kpc.config_count")
-    return classes ? give<std::uint32_t>(io, pmu.config_count(*classes)) : EINVAL;
+  if (name == "kpc.counter_count" || name == "kpc.config_count") {
+    if (!classes) return EINVAL;
+    return give(io, name == "kpc.counter_count" ? kernel.pmu.counter_count(*classes)
+                                                : kernel.pmu.config_count(*classes));
+  }
   if (!may_read()) return EPERM;
   if (io.new_value != nullptr && io.old_value == nullptr) kernel.settle_all();
   if (name == "kpc.pmu_version") return give<std::uint32_t>(io, 2);
-  if (name == "kpc.counting" || name == "kpc.thread_counting") {
-    const bool of_threads = name == "kpc.thread_counting";
-    if (io.new_value == nullptr)
-      return give<std::uint32_t>(io, of_threads ? pmu.thread_counting() : pmu.counting());
-    if (!classes || (*classes & ~(kFixedClass | kConfigurableClass)) != 0) return EINVAL;
-    if (!of_threads) return pmu.set_counting(*classes);
-    kernel.set_thread_counting(*classes);
-    return 0;
-  }
-  if (name == "kpc.force_all_ctrs") {
-    if (io.new_value == nullptr) return give<int>(io, pmu.forced_by() != 0 ? 1 : 0);
-    const auto on = taken<int>(io);
-    if (!on) return EINVAL;
-    return kernel.setup.force_is_taken ? EACCES : pmu.force(kernel.lauka().pid, *on != 0);
-  }
   if (name == "kpc.config") return kpc_words(io);
   if (name == "kpc.counters" || name == "kpc.thread_counters") return kpc_values(io);
-  return ENOENT;
+  return kpc_setting(name, io);
+}
+
+int Host::kpc_setting(const std::string& name, const Io& io) {
+  Pmu& pmu = kernel.pmu;
+  const auto value = taken<std::uint32_t>(io);
+  if (io.new_value != nullptr && !value) return EINVAL;
+  if (name == "kpc.force_all_ctrs") {
+    if (!value) return give<int>(io, pmu.forced_by() != 0 ? 1 : 0);
+    return kernel.setup.force_is_taken ? EACCES : pmu.force(kernel.lauka().pid, *value != 0);
+  }
+  const bool of_threads = name == "kpc.thread_counting";
+  if (!of_threads && name != "kpc.counting") return ENOENT;
+  if (!value) return give(io, of_threads ? pmu.thread_counting() : pmu.counting());
+  if ((*value & ~(kFixedClass | kConfigurableClass)) != 0) return EINVAL;
+  if (!of_threads) return pmu.set_counting(*value);
+  kernel.set_thread_counting(*value);
+  return 0;
 }
 
 /// New: the classes, to read; the classes and the words, to set.

@@ -32,18 +32,18 @@ int Host::kperf_by_name(const std::string& name, const Io& io) {
     kernel.ktrace.blessed = taken<int>(io).value_or(-1);
     return 0;
   }
-  const bool sets = io.new_value != nullptr && io.old_value == nullptr;
-  if (!sets && !may_read()) return EPERM;
-  if (sets && name == "kperf.reset" && !kernel.sampler.is_configured()) return 0;
-  if (sets) {
+  if (io.new_value == nullptr || io.old_value != nullptr) {
+    if (!may_read()) return EPERM;
+  } else {
+    if (name == "kperf.reset" && !kernel.sampler.is_configured()) return 0;
     if (const int error = may_configure(kKperfPart); error != 0) return error;
   }
   if (name == "kperf.reset") return reset_kperf();
   if (name == "kperf.kdebug.filter") return trigger_filter(io);
-  const bool is_pair = name.rfind("kperf.action.", 0) == 0 || name.rfind("kperf.timer.", 0) == 0;
-  const bool is_single = name == "kperf.action.count" || name == "kperf.timer.count" ||
-                         name == "kperf.timer.pet_timer";
-  return is_pair && !is_single ? kperf_pair(name, io) : kperf_number(name, io);
+  for (const char* single : {"kperf.action.count", "kperf.timer.count", "kperf.timer.pet_timer"})
+    if (name == single) return kperf_number(name, io);
+  if (name.rfind("kperf.action.", 0) == 0) return kperf_action(name, io);
+  return name.rfind("kperf.timer.", 0) == 0 ? kperf_timer(name, io) : kperf_number(name, io);
 }
 
 int Host::reset_kperf() {
@@ -53,60 +53,78 @@ int Host::reset_kperf() {
 }
 
 int Host::kperf_number(const std::string& name, const Io& io) {
-  Sampler& sampler = kernel.sampler;
+  struct Number {
+    const char* name;
+    std::uint32_t (*get)(const Sampler& sampler);
+    int (*set)(Sampler& sampler, std::uint32_t value);
+  };
+  static constexpr Number kNumbers[] = {
+      // NOLINT(modernize-avoid-c-arrays): of deduced length
+      {"kperf.action.count", [](const Sampler& s) { return s.action_count(); },
+       [](Sampler& s, std::uint32_t value) { return s.set_action_count(value); }},
+      {"kperf.timer.count", [](const Sampler& s) { return s.timer_count(); },
+       [](Sampler& s, std::uint32_t value) { return s.set_timer_count(value); }},
+      {"kperf.timer.pet_timer", [](const Sampler& s) { return s.pet_timer(); },
+       [](Sampler& s, std::uint32_t value) { return s.set_pet_timer(value); }},
+      {"kperf.lightweight_pet", [](const Sampler& s) { return std::uint32_t{s.is_lightweight()}; },
+       [](Sampler& s, std::uint32_t value) { return s.set_lightweight(value != 0); }},
+      {"kperf.kdebug.action", [](const Sampler& s) { return s.trigger_action(); },
+       [](Sampler& s, std::uint32_t value) { return s.set_trigger_action(value); }},
+      {"kperf.sampling", [](const Sampler& s) { return std::uint32_t{s.is_sampling()}; },
+       [](Sampler& s, std::uint32_t value) { return s.set_sampling(value != 0); }},
+  };
   const auto value = taken<std::uint32_t>(io);
   if (io.new_value != nullptr && !value) return EINVAL;
-  if (name == "kperf.action.count")
-    return value ? sampler.set_action_count(*value) : give(io, sampler.action_count());
-  if (name == "kperf.timer.count")
-    return value ? sampler.set_timer_count(*value) : give(io, sampler.timer_count());
-  if (name == "kperf.timer.pet_timer")
-    return value ? sampler.set_pet_timer(*value) : give(io, sampler.pet_timer());
-  if (name == "kperf.lightweight_pet")
-    return value ? sampler.set_lightweight(*value != 0)
-                 : give<int>(io, sampler.is_lightweight() ? 1 : 0);
-  if (name == "kperf.kdebug.action")
-    return value ? sampler.set_trigger_action(*value) : give(io, sampler.trigger_action());
-  if (name != "kperf.sampling") return ENOENT;
-  if (!value) return give<int>(io, sampler.is_sampling() ? 1 : 0);
-  const bool was_on = sampler.is_sampling();
-  const int error = sampler.set_sampling(*value != 0);
-  if (error == 0 && *value != 0 && !was_on) kernel.start_sampling();
-  return error;
+  for (const Number& number : kNumbers) {
+    if (name != number.name) continue;
+    if (!value) return give(io, number.get(kernel.sampler));
+    const bool was_on = kernel.sampler.is_sampling();
+    const int error = number.set(kernel.sampler, *value);
+    if (!was_on && kernel.sampler.is_sampling()) kernel.start_sampling();
+    return error;
+  }
+  return ENOENT;
 }
 
-/// Two 64-bit numbers: which one, and its value; to read, the value comes back in the second.
-int Host::kperf_pair(const std::string& name, const Io& io) {
+// Two 64-bit numbers: which one, and its value; to read, the value comes back in the second.
+
+int Host::kperf_timer(const std::string& name, const Io& io) {
   const auto pair = taken<std::array<std::uint64_t, 2>>(io);
   if (!pair) return EINVAL;
-  Sampler& sampler = kernel.sampler;
   const auto& [which, value] = *pair;
-  if (name.rfind("kperf.timer.", 0) == 0) {
-    Sampler::Timer* timer = sampler.timer(which);
-    if (timer == nullptr) return EINVAL;
-    const bool is_period = name == "kperf.timer.period";
-    if (!is_period && name != "kperf.timer.action") return ENOENT;
-    if (io.old_value != nullptr) {
-      return give(io, std::array{which, is_period ? kernel.mach(timer->period_ns)
-                                                  : std::uint64_t{timer->action}});
-    }
-    return is_period ? sampler.set_period(which, kernel.ns_of_mach(value))
-                     : sampler.set_timer_action(which, value);
+  const Sampler::Timer* timer = kernel.sampler.timer(which);
+  if (timer == nullptr) return EINVAL;
+  const bool is_period = name == "kperf.timer.period";
+  if (!is_period && name != "kperf.timer.action") return ENOENT;
+  if (io.old_value != nullptr) {
+    const std::uint64_t action = timer->action;
+    return give(io, std::array{which, is_period ? kernel.mach(timer->period_ns) : action});
   }
-  Sampler::Action* action = sampler.action(which);
+  return is_period ? kernel.sampler.set_period(which, kernel.ns_of_mach(value))
+                   : kernel.sampler.set_timer_action(which, value);
+}
+
+int Host::kperf_action(const std::string& name, const Io& io) {
+  const auto pair = taken<std::array<std::uint64_t, 2>>(io);
+  if (!pair) return EINVAL;
+  const auto& [which, value] = *pair;
+  Sampler::Action* action = kernel.sampler.action(which);
   if (action == nullptr) return EINVAL;
+  const auto answer = [&io, which = which](std::uint64_t found) {
+    return give(io, std::array{which, found});
+  };
   const bool gets = io.old_value != nullptr;
   if (name == "kperf.action.samplers") {
-    return gets ? give(io, std::array<std::uint64_t, 2>{which, action->samplers})
-                : sampler.set_samplers(which, static_cast<std::uint32_t>(value));
+    return gets ? answer(action->samplers)
+                : kernel.sampler.set_samplers(which, static_cast<std::uint32_t>(value));
   }
   if (name == "kperf.action.filter_by_pid") {
-    if (gets) return give(io, std::array{which, static_cast<std::uint64_t>(action->pid_filter)});
+    if (gets) return answer(static_cast<std::uint64_t>(action->pid_filter));
     action->pid_filter = static_cast<Pid>(value);
     return 0;
   }
   if (name != "kperf.action.userdata") return ENOENT;
-  if (gets) return give(io, std::array<std::uint64_t, 2>{which, action->userdata});
+  if (gets) return answer(action->userdata);
   action->userdata = static_cast<std::uint32_t>(value);
   return 0;
 }

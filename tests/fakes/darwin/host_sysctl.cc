@@ -1,6 +1,7 @@
 #include "fakes/darwin/host.h"
 
 #include <cerrno>
+#include <map>
 
 // sysctls about the machine, and the way to the others.
 
@@ -31,22 +32,32 @@ int Host::sysctl(const int* name, unsigned length, const Io& io) {
 
 int Host::facts_by_name(const std::string& name, const Io& io) const {
   const Chip& chip = kernel.setup.chip;
-  if (name == "hw.cputype") return give<int>(io, kArm64);
-  if (name == "hw.cpusubtype") return give<int>(io, kArm64e);
-  if (name == "hw.cpufamily") return give<std::uint32_t>(io, chip.family);
-  if (name == "hw.nperflevels") return give<int>(io, kernel.setup.is_virtual ? 1 : 2);
-  for (const char* count :
-       {"hw.ncpu", "hw.logicalcpu", "hw.physicalcpu", "hw.activecpu", "hw.logicalcpu_max"})
-    if (name == count) return give<int>(io, static_cast<int>(chip.cpus()));
+  const bool is_virtual = kernel.setup.is_virtual;
+  const int cpus = static_cast<int>(chip.cpus());
+  const std::map<std::string, int> numbers = {
+      {"hw.cputype", kArm64},
+      {"hw.cpusubtype", kArm64e},
+      {"hw.cpufamily", static_cast<int>(chip.family)},
+      {"hw.nperflevels", is_virtual ? 1 : 2},
+      {"hw.ncpu", cpus},
+      {"hw.logicalcpu", cpus},
+      {"hw.logicalcpu_max", cpus},
+      {"hw.physicalcpu", cpus},
+      {"hw.activecpu", cpus},
+      {"kern.hv_vmm_present", is_virtual ? 1 : 0},
+      {"kern.monotonic.supported", is_virtual ? 0 : 1},
+      {"kern.cpc.secure", kernel.setup.pmu.user_only ? 1 : 0},
+  };
+  const std::map<std::string, std::string> texts = {
+      {"machdep.cpu.brand_string", chip.marketing_name},
+      {"hw.model", "Mac14,9"},
+      {"kern.osproductversion", rules.os_version},
+      {"kern.osrelease", "24.4.0"},
+  };
   if (name == "hw.memsize") return give<std::uint64_t>(io, std::uint64_t{16} << 30U);
-  if (name == "machdep.cpu.brand_string") return give_text(io, chip.marketing_name);
-  if (name == "hw.model") return give_text(io, "Mac14,9");
-  if (name == "kern.osproductversion") return give_text(io, rules.os_version);
-  if (name == "kern.osrelease") return give_text(io, "24.4.0");
-  if (name == "kern.hv_vmm_present") return give<int>(io, kernel.setup.is_virtual ? 1 : 0);
-  if (name == "kern.monotonic.supported") return give<int>(io, kernel.setup.is_virtual ? 0 : 1);
-  if (name == "kern.cpc.secure") return give<int>(io, kernel.setup.pmu.user_only ? 1 : 0);
-  return ENOENT;
+  if (const auto text = texts.find(name); text != texts.end()) return give_text(io, text->second);
+  const auto number = numbers.find(name);
+  return number == numbers.end() ? ENOENT : give(io, number->second);
 }
 
 int Host::perflevel_by_name(const std::string& name, const Io& io) const {

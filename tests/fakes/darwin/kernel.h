@@ -68,7 +68,7 @@ class Kernel {
   /// What a program does, or an errno.
   using Loader = std::function<int(const std::string& path, const std::vector<std::string>& words,
                                    Script& script)>;
-  Loader load = nullptr;
+  Loader load = nullptr;  // NOLINT(misc-non-private-member-variables-in-classes): given once
 
   struct Birth {
     std::string path{};
@@ -100,12 +100,14 @@ class Kernel {
   /// Another client of kpc puts its own words in so much later.
   void change_words_in(std::uint64_t ns);
 
+  // NOLINTBEGIN(misc-non-private-member-variables-in-classes): the machine's parts, by name
   Setup setup;
   Pmu pmu;
   Trace trace;
   Sampler sampler{};
   Ktrace ktrace{};
   bool child_changed = false;  ///< a child of lauka has ended or stopped: SIGCHLD
+                               // NOLINTEND(misc-non-private-member-variables-in-classes)
 
  private:
   struct Cpu {
@@ -180,6 +182,8 @@ class Kernel {
   void emit_text(unsigned cpu, Tid tid, std::uint32_t debugid, const std::string& text);
   void emit_name(unsigned cpu, Tid tid, std::uint32_t debugid, const std::string& name);
   void sample(unsigned cpu, Thread* thread, std::uint32_t action, std::uint64_t flags);
+  void emit_thread_data(unsigned cpu, const Thread& thread, std::uint32_t samplers);
+  void emit_values(unsigned cpu, Thread* thread, std::uint32_t samplers);
   void emit_counters(unsigned cpu, Tid tid, const std::vector<std::uint64_t>& values,
                      std::uint32_t debugid);
   std::vector<std::uint64_t> counters_of_thread(unsigned cpu, Thread* thread);

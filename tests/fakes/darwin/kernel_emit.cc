@@ -13,9 +13,13 @@ constexpr std::uint64_t kTriggerFlags = 17;
 constexpr std::uint64_t kSwitchFlags = 33;
 constexpr std::uint64_t kTimerFlags = 1;
 constexpr std::uint64_t kRunMode = 4294705155;
+constexpr Tid kWalker = 99;
+constexpr std::size_t kPiece = sizeof(std::array<std::uint64_t, 4>);
 
 }  // namespace
 
+// A record starts a sample, which writes records; those start none.
+// NOLINTBEGIN(misc-no-recursion)
 void Kernel::emit(unsigned cpu, Tid tid, std::uint32_t debugid,
                   std::array<std::uint64_t, 4> arguments) {
   const Record record{mach(now_ns_), arguments, tid, debugid, cpu};
@@ -31,7 +35,6 @@ void Kernel::emit_text(unsigned cpu, Tid tid, std::uint32_t debugid, const std::
 
 /// A name of any length: a record holds 32 bytes, the first and the last one are marked.
 void Kernel::emit_name(unsigned cpu, Tid tid, std::uint32_t debugid, const std::string& name) {
-  constexpr std::size_t kPiece = sizeof(std::array<std::uint64_t, 4>);
   for (std::size_t at = 0; at < name.size(); at += kPiece) {
     const std::uint32_t first = at == 0 ? id::kStart : 0;
     const std::uint32_t last = at + kPiece >= name.size() ? id::kEnd : 0;
@@ -74,31 +77,42 @@ void Kernel::sample(unsigned cpu, Thread* thread, std::uint32_t number, std::uin
   emit(cpu, tid, id::kSample | id::kStart, {samplers, number, action->userdata, flags});
   const bool idle_is_skipped = thread == nullptr && (samplers & sampler_bit::kThreadInfo) != 0;
   if (!idle_is_skipped) {
-    if ((samplers & sampler_bit::kThreadInfo) != 0)
-      emit(cpu, tid, id::kThreadData,
-           {static_cast<std::uint64_t>(pid), tid, 0x1892b0000 + tid, kRunMode});
-    if ((samplers & sampler_bit::kInsCyc) != 0 && thread != nullptr) {
-      Work all = thread->ran;
-      all += thread->inherited;
-      emit(cpu, tid, id::kInsCycData,
-           {instructions_of(all, kBothModes), cycles_of(all, kBothModes),
-            instructions_of(all, Level::Performance, kBothModes),
-            cycles_of(all, Level::Performance, kBothModes)});
-    }
-    if ((samplers & sampler_bit::kThreadCounters) != 0) {
-      auto values = counters_of_thread(cpu, thread);
-      if (values.empty()) values.assign(kMostKernelCounters, 0);
-      emit_counters(cpu, tid, values, id::kThreadCounters);
-    }
-    if ((samplers & sampler_bit::kCpuCounters) != 0) {
-      std::vector<std::uint64_t> values;
-      for (const std::size_t i : pmu.counters_of(pmu.counting()))
-        values.push_back(pmu.cpu_counters(cpu).at(i));
-      emit_counters(cpu, tid, values, id::kCpuData);
-    }
+    if (thread != nullptr) emit_thread_data(cpu, *thread, samplers);
+    emit_values(cpu, thread, samplers);
   }
   emit(cpu, tid, id::kSample | id::kEnd, {samplers, idle_is_skipped ? 1U : 0U});
 }
+
+void Kernel::emit_thread_data(unsigned cpu, const Thread& thread, std::uint32_t samplers) {
+  if ((samplers & sampler_bit::kThreadInfo) != 0) {
+    emit(cpu, thread.tid, id::kThreadData,
+         {static_cast<std::uint64_t>(thread.process->pid), thread.tid, 0x1892b0000 + thread.tid,
+          kRunMode});
+  }
+  if ((samplers & sampler_bit::kInsCyc) == 0) return;
+  Work all = thread.ran;
+  all += thread.inherited;
+  emit(cpu, thread.tid, id::kInsCycData,
+       {instructions_of(all, kBothModes), cycles_of(all, kBothModes),
+        instructions_of(all, Level::Performance, kBothModes),
+        cycles_of(all, Level::Performance, kBothModes)});
+}
+
+void Kernel::emit_values(unsigned cpu, Thread* thread, std::uint32_t samplers) {
+  const Tid tid = thread == nullptr ? cpus_.at(cpu).idle_tid : thread->tid;
+  if ((samplers & sampler_bit::kThreadCounters) != 0) {
+    auto values = counters_of_thread(cpu, thread);
+    if (values.empty()) values.assign(kMostKernelCounters, 0);
+    emit_counters(cpu, tid, values, id::kThreadCounters);
+  }
+  if ((samplers & sampler_bit::kCpuCounters) != 0) {
+    std::vector<std::uint64_t> values;
+    for (const std::size_t i : pmu.counters_of(pmu.counting()))
+      values.push_back(pmu.cpu_counters(cpu).at(i));
+    emit_counters(cpu, tid, values, id::kCpuData);
+  }
+}
+// NOLINTEND(misc-no-recursion)
 
 void Kernel::pet_on_switch(unsigned cpu, Thread& thread) {
   const bool is_on = sampler.is_sampling() && sampler.is_lightweight() && sampler.pet_action() != 0;
@@ -120,7 +134,6 @@ void Kernel::start_sampling() {
 /// Ordinary PET: a thread of the kernel walks over all threads and labels its samples with them,
 /// but the counters it reads are its own.
 void Kernel::walk_all_threads() {
-  constexpr Tid kWalker = 99;
   const Sampler::Action* action = sampler.action(sampler.pet_action());
   if (action == nullptr) return;
   for (const auto& [tid, thread] : threads_) {

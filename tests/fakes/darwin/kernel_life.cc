@@ -117,6 +117,7 @@ Process* Kernel::find(Pid pid) {
   return found == processes_.end() ? nullptr : found->get();
 }
 
+// NOLINTNEXTLINE(misc-no-recursion): a group is its members
 int Kernel::send_signal(Pid pid, int number) {
   if (pid < 0) {
     int error = ESRCH;

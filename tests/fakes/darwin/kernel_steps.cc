@@ -198,10 +198,8 @@ void Kernel::start_threads(const Step& step, Thread& thread, unsigned cpu) {
 
 void Kernel::fork(const Step& step, Thread& thread, unsigned cpu) {
   Process& child = fork_of(*thread.process);
-  if (step.detached) {
-    child.group = child.pid;
-    child.parent = 1;
-  }
+  if (step.own_group) child.group = child.pid;
+  if (step.detached) child.parent = 1;
   Thread& made = add_thread(child, step.body);
   announce(made, thread.tid, cpu, false);
   thread.left_kernel_ns = kForkNs;

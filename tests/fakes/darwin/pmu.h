@@ -58,7 +58,7 @@ class Pmu {
   Pid forced_by() const { return forced_by_; }
   const Counters& cpu_counters(unsigned cpu) const { return cpus_.at(cpu).counters; }
 
-  PmuRules rules;
+  PmuRules rules;  // NOLINT(misc-non-private-member-variables-in-classes): tests change them
 
   /// Another client puts its own words in; nobody is told.
   void overwrite_words(std::uint64_t word);

@@ -37,7 +37,7 @@ Kernel::Loader loader_of_files() {
     std::ifstream input(file);
     std::string head;
     std::getline(input, head);
-    if (head != "#!model") return ENOEXEC;
+    if (head != "# model") return ENOEXEC;
     std::stringstream text;
     text << input.rdbuf();
     script = read_script(text.str());

@@ -1,5 +1,7 @@
 #include "fakes/darwin/script.h"
 
+#include <cmath>
+#include <map>
 #include <sstream>
 #include <stdexcept>
 #include <utility>
@@ -17,7 +19,7 @@ std::uint64_t ns_of(const std::string& text) {
   if (unit == "ms") scale = 1e6;
   if (unit == "s") scale = 1e9;
   if (scale == 0) throw std::runtime_error("not a time: " + text);
-  return static_cast<std::uint64_t>(number * scale + 0.5);
+  return static_cast<std::uint64_t>(std::llround(number * scale));
 }
 
 std::vector<std::string> words_of(const std::string& line) {
@@ -41,44 +43,52 @@ Step run_step(const std::vector<std::string>& words) {
   return step;
 }
 
+std::string rest_of(const std::vector<std::string>& words, std::size_t from) {
+  std::string text;
+  for (std::size_t i = from; i < words.size(); ++i) text += (i > from ? " " : "") + words[i];
+  return text;
+}
+
 Step write_step(const std::vector<std::string>& words) {
   Step step{Do::Write};
   step.count = words.at(1) == "out" ? 1 : 2;
-  for (std::size_t i = 2; i < words.size(); ++i) step.text += (i > 2 ? " " : "") + words[i];
-  step.text += '\n';
+  step.text = rest_of(words, 2) + '\n';
   return step;
 }
 
 /// Steps that are a word and its arguments.
-Step plain_step(std::vector<std::string> words) {
-  const std::string what = words.front();
-  Step step;
-  if (what == "run") return run_step(words);
-  if (what == "write") return write_step(words);
-  if (what == "sleep") {
-    step.what = Do::Sleep;
-    step.ns = ns_of(words.at(1));
-  } else if (what == "spawn" || what == "exec") {
-    step.what = what == "exec" ? Do::Exec : Do::Spawn;
-    words.erase(words.begin());
-    step.words = std::move(words);
-  } else if (what == "memory") {
-    step.what = Do::Memory;
-    step.ns = std::stoull(words.at(1));
-  } else if (what == "name") {
-    step.what = Do::Name;
-    for (std::size_t i = 1; i < words.size(); ++i) step.text += (i > 1 ? " " : "") + words[i];
-  } else if (what == "join") {
-    step.what = Do::Join;
-  } else if (what == "wait") {
-    step.what = Do::Wait;
-  } else if (what == "failed_exec") {
-    step.what = Do::FailedExec;
-  } else if (what == "ignore" || what == "exit" || what == "signal") {
-    step.what = what == "exit" ? Do::Exit : what == "ignore" ? Do::Ignore : Do::Signal;
-    step.count = number_of(words);
-  } else {
-    throw std::runtime_error("no such step: " + what);
+Step plain_step(const std::vector<std::string>& words) {
+  static const std::map<std::string, Do> kSteps = {
+      {"sleep", Do::Sleep},   {"spawn", Do::Spawn},  {"exec", Do::Exec},
+      {"memory", Do::Memory}, {"name", Do::Name},    {"join", Do::Join},
+      {"wait", Do::Wait},     {"exit", Do::Exit},    {"failed_exec", Do::FailedExec},
+      {"ignore", Do::Ignore}, {"signal", Do::Signal}};
+  if (words.front() == "run") return run_step(words);
+  if (words.front() == "write") return write_step(words);
+  const auto found = kSteps.find(words.front());
+  if (found == kSteps.end()) throw std::runtime_error("no such step: " + words.front());
+  Step step{found->second};
+  switch (step.what) {
+    case Do::Sleep:
+      step.ns = ns_of(words.at(1));
+      break;
+    case Do::Memory:
+      step.ns = std::stoull(words.at(1));
+      break;
+    case Do::Name:
+      step.text = rest_of(words, 1);
+      break;
+    case Do::Spawn:
+    case Do::Exec:
+      step.words.assign(words.begin() + 1, words.end());
+      break;
+    case Do::Exit:
+    case Do::Ignore:
+    case Do::Signal:
+      step.count = number_of(words);
+      break;
+    default:
+      break;
   }
   return step;
 }
@@ -95,6 +105,7 @@ Step block_step(const std::vector<std::string>& words, Script body) {
   } else if (words.front() == "fork" || words.front() == "daemon") {
     step.what = Do::Fork;
     step.detached = words.front() == "daemon";
+    step.own_group = step.detached || words.at(1) == "group";
   } else {
     throw std::runtime_error("no such block: " + words.front());
   }

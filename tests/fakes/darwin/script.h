@@ -17,7 +17,7 @@ enum class Do : std::uint8_t {
   Sleep,       ///< `ns`
   Threads,     ///< start `count` threads that do `body`
   Join,        ///< until the threads it started have ended
-  Fork,        ///< start a child that does `body`; `detached`: with a group of its own
+  Fork,        ///< start a child that does `body`
   Spawn,       ///< posix_spawn `words`
   Wait,        ///< until its children have ended, and reap them
   Exec,        ///< become `words`
@@ -38,7 +38,8 @@ struct Step {
   Level level = Level::Performance;
   unsigned kernel_permille = 0;
   unsigned count = 0;
-  bool detached = false;
+  bool detached = false;  ///< a child that init takes over
+  bool own_group = false;
   std::string text{};
   std::vector<std::string> words{};
   Script body{};

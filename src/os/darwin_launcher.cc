@@ -1,0 +1,11 @@
+#include "os/darwin_calls.h"
+#include "os/process.h"
+#include "os/spawning_launcher.h"
+
+namespace lauka::os {
+
+Result<std::unique_ptr<Launcher>> start_launcher(const LinuxCalls* /*counters*/) {
+  return start_spawning_launcher(*darwin_calls());
+}
+
+}  // namespace lauka::os

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/time.h>
 #include <sys/types.h>
@@ -16,12 +17,23 @@
 #include <time.h>
 #include <unistd.h>
 
+#ifdef __APPLE__
+#define vfork fork /* which it is there, under a name that is to go */
+#endif
+
 extern char** environ;
+
+/* Written by the child, in memory that it shares with the loop even where vfork is fork. */
+struct child_says {
+  uint64_t execve_at;
+  int exec_error;
+};
 
 struct loop {
   char** words;
   int null_device;
   int end_by_waitid;
+  volatile struct child_says* child_says;
 };
 
 struct run {
@@ -37,23 +49,21 @@ static uint64_t now(void) {
 
 /* One run; never inlined, since vfork returns twice into its frame. 0: it exited with 0. */
 __attribute__((noinline)) static int run_once(const struct loop* loop, struct run* run) {
-  static volatile uint64_t execve_at;
-  static volatile int exec_error;
-  exec_error = 0;
+  volatile struct child_says* const says = loop->child_says;
+  says->exec_error = 0;
   const uint64_t vfork_at = now();
   const pid_t child = vfork();
   if (child == 0) {
     dup2(loop->null_device, 0);
     dup2(loop->null_device, 1);
     dup2(loop->null_device, 2);
-    execve_at = now();
+    says->execve_at = now();
     execve(loop->words[0], loop->words, environ);
-    exec_error = errno;
+    says->exec_error = errno;
     _exit(127);
   }
   if (child < 0) {
-    exec_error = errno;
-    return -exec_error;
+    return -errno;
   }
   uint64_t end = 0;
   if (loop->end_by_waitid) {
@@ -68,9 +78,9 @@ __attribute__((noinline)) static int run_once(const struct loop* loop, struct ru
     end = now();
   }
   run->from_vfork = end - vfork_at;
-  run->from_execve = end - execve_at;
+  run->from_execve = end - says->execve_at;
   run->maxrss = usage.ru_maxrss;
-  return exec_error != 0 ? -exec_error : status;
+  return says->exec_error != 0 ? -says->exec_error : status;
 }
 
 static int compare(const void* a, const void* b) {
@@ -120,7 +130,7 @@ static int refuse(void) {
 }
 
 int main(int argc, char** argv) {
-  struct loop loop = {NULL, -1, 0};
+  struct loop loop = {NULL, -1, 0, NULL};
   int next = 1;
   if (argc > 2 && strcmp(argv[1], "--end") == 0) {
     loop.end_by_waitid = strcmp(argv[2], "waitid") == 0;
@@ -141,6 +151,12 @@ int main(int argc, char** argv) {
   loop.null_device = open("/dev/null", O_RDWR | O_CLOEXEC);
   if (loop.null_device < 0) {
     perror("bare_loop: /dev/null");
+    return 1;
+  }
+  loop.child_says =
+      mmap(NULL, sizeof *loop.child_says, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANON, -1, 0);
+  if (loop.child_says == MAP_FAILED) {
+    perror("bare_loop: shared memory");
     return 1;
   }
   return report(&loop, (size_t)runs);

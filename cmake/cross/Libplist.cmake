@@ -14,5 +14,6 @@ target_compile_options(libplist_for_macos PRIVATE -w)
 # What its configure script would find.
 target_compile_definitions(libplist_for_macos PRIVATE HAVE_MEMMEM HAVE_STRPTIME HAVE_GMTIME_R HAVE_LOCALTIME_R
   HAVE_TIMEGM HAVE_TM_TM_GMTOFF HAVE_TM_TM_ZONE)
+set(LAUKA_LIBPLIST ON CACHE STRING "")
 set(LIBPLIST_INCLUDE_DIR ${PROJECT_BINARY_DIR}/host-headers CACHE PATH "")
 set(LIBPLIST_STATIC_LIBRARY libplist_for_macos CACHE STRING "")

@@ -5,14 +5,17 @@
 #include "os/clock.h"
 #include "os/machine.h"
 #include "os/terminal.h"
+#include "plan/baseline.h"
 #include "report/csv.h"
 #include "report/ending.h"
 #include "report/json.h"
 #include "report/screen.h"
 #include "report/warnings.h"
 #include "results/analyse.h"
+#include "results/baseline.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <optional>
 #include <utility>
 #include <variant>
@@ -79,6 +82,18 @@ Result<void> check_files(const Options& options) {
   }
   return options.output.kind == OutputKind::File ? os::check_output(options.output.path)
                                                  : Result<void>();
+}
+
+Result<void> add_baseline(const Options& options, Plan& plan) {
+  if (!options.baseline) return {};
+  constexpr std::size_t most_bytes = std::size_t{1} << 30U;
+  const std::string subject = "the baseline '" + *options.baseline + "' ";
+  const auto text = os::read_file(*options.baseline, most_bytes);
+  if (!text) return Error{subject + text.error().what, text.error().remedy};
+  auto baseline = read_baseline(*text);
+  if (!baseline) return Error{subject + baseline.error().what, baseline.error().remedy};
+  baseline->file = *options.baseline;
+  return use_baseline(plan, *std::move(baseline));
 }
 
 Result<std::vector<Export>> open_exports(const Options& options) {

@@ -28,6 +28,10 @@ struct Export {
 /// Refuses an --input or --output file that the commands could not open.
 Result<void> check_files(const Options& options);
 
+/// Has the plan take its references from the --baseline file, if there is one; refuses a file that
+/// cannot be read as one, or lacks what the plan needs.
+Result<void> add_baseline(const Options& options, Plan& plan);
+
 /// Opens what the options ask for; refused, and nothing changed, where one cannot be written.
 Result<std::vector<Export>> open_exports(const Options& options);
 

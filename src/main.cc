@@ -85,8 +85,10 @@ int run(int argc, const char* const* argv) {
   const auto select = [&](const std::vector<std::string>& names, bool single_pass) {
     return engine.select({names, single_pass});
   };
-  const auto plan = make_plan(*options, select, static_cast<std::uint64_t>(clock.now().count()));
+  auto plan = make_plan(*options, select, static_cast<std::uint64_t>(clock.now().count()));
   if (!plan) return refuse(plan.error(), ExitStatus::Usage);
+  if (const auto compared = add_baseline(*options, *plan); !compared)
+    return refuse(compared.error(), ExitStatus::Usage);
   if (const auto usable = check_files(*options); !usable)
     return refuse(usable.error(), ExitStatus::Usage);
   auto exports = open_exports(*options);

@@ -220,6 +220,10 @@ constexpr auto kOptions = std::to_array<OptionInfo>({
      }},
     {"confidence", '\0', Takes::Value, Group::Gate, "PCT",
      "of every interval and gate (default 95)", set_confidence},
+    {"baseline", '\0', Takes::Value, Group::Gate, "FILE",
+     "take each command's reference from an earlier --export-json (or hyperfine's JSON: wall time "
+     "only), by its name, else by its place",
+     [](Draft& d, const Given& g) { return keep(text(g), d.options.baseline); }},
 
     // Output
     {"export-csv", '\0', Takes::Value, Group::Output, "FILE",

@@ -82,6 +82,7 @@ struct Options {
   bool fail_if_inconclusive = false;
   double confidence = 0.95;         ///< a fraction, 0.5 or more and below 1
   std::optional<double> precision;  ///< a fraction above 0; not with `runs`
+  std::optional<std::string> baseline;  ///< a file to take the references from
 
   std::optional<std::string> export_csv;   ///< "-" is standard output
   std::optional<std::string> export_runs;  ///< "-" is standard output

@@ -295,6 +295,9 @@ Result<void> settle_commands(Draft& draft) {
                  draft.reference ? "name the reference with --reference-name"
                                  : "give -n at most once per command"};
   }
+  if (draft.reference && draft.options.baseline) {
+    return Error{"--reference and --baseline contradict each other", "leave one of them out"};
+  }
   if (draft.reference_name && !draft.reference) {
     return Error{"--reference-name without --reference", "name the first command with -n"};
   }

@@ -106,7 +106,7 @@ StopRule stop_rule_of(const Options& options, std::size_t passes) {
                   .budget_per_command = options.duration};
 }
 
-Result<void> check_gates(const Plan& plan) {
+Result<void> check_gates(const Plan& plan, bool has_baseline) {
   for (const Condition& gate : plan.gates) {
     const bool is_measured = std::any_of(plan.metrics.begin(), plan.metrics.end(),
                                          [&](const Metric& m) { return m.name == gate.metric; });
@@ -115,10 +115,10 @@ Result<void> check_gates(const Plan& plan) {
                    "add it with -e, or name another metric"};
     }
   }
-  if (!plan.gates.empty() && plan.commands.size() < 2) {
+  if (!plan.gates.empty() && plan.commands.size() < 2 && !has_baseline) {
     return Error{fmt::format("a gate (--fail-if-slower, --fail-if) has nothing to compare {} with",
                              cited(plan.commands.front().text)),
-                 "add another command, or --reference COMMAND"};
+                 "add another command, --reference COMMAND or --baseline FILE"};
   }
   return {};
 }
@@ -158,7 +158,7 @@ Result<Plan> make_plan(const Options& options, const SelectEvents& select_events
             .precision = options.precision};
   plan.metrics = metrics_of(plan.events, selection_of(options), !options.events.empty());
   plan.stop = stop_rule_of(options, plan.events.timed_passes());
-  const Result<void> gates = check_gates(plan);
+  const Result<void> gates = check_gates(plan, options.baseline.has_value());
   if (!gates) {
     return gates.error();
   }

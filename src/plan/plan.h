@@ -1,6 +1,7 @@
 #pragma once
 
 #include "cli/options.h"
+#include "core/baseline.h"
 #include "core/command.h"
 #include "core/condition.h"
 #include "core/event.h"
@@ -27,7 +28,7 @@ struct StopRule {
 
 /// All that is decided before the first run.
 struct Plan {
-  std::vector<Command> commands;  ///< the reference first
+  std::vector<Command> commands;  ///< the reference first; with a baseline all are candidates
   EventSet events;
   std::vector<Metric> metrics;  ///< all that is measured, in the order of the table
   StopRule stop;
@@ -40,7 +41,9 @@ struct Plan {
   OutputChoice output{};
   std::vector<Condition> gates{};
   double confidence = 0.95;
-  std::optional<double> precision{};  ///< half width to reach, a fraction
+  std::optional<double> precision{};   ///< half width to reach, a fraction
+  std::optional<Baseline> baseline{};  ///< where it supplies the references; its commands are in
+                                       ///< the order of `commands`
 };
 
 /// Divides the wanted events into passes, or says why it cannot (the engine's part of a plan).

@@ -86,7 +86,7 @@ std::string grounds_of(const Results& results, const gate::Verdict& verdict) {
 }  // namespace
 
 std::string gate_lines(const Results& results, bool color) {
-  const bool several = results.commands.size() > 2;
+  const bool several = results.commands.size() > (results.baseline ? 1 : 2);
   std::string text;
   for (const gate::Verdict& verdict : results.verdicts) {
     if (several) text += one_line(results.commands[verdict.candidate].name) + ": ";

@@ -139,7 +139,8 @@ void add_hyperfine_result(Json& result, const Results& results, std::size_t comm
   const std::vector<const RunRow*> runs = timed_runs(results, command);
   result["command"] = of_command.name;
   if (of_command.name != of_command.text) result["name"] = of_command.name;
-  if (command == 0 && results.commands.size() > 1) result["is_reference"] = true;
+  if (command == 0 && results.commands.size() > 1 && !results.baseline)
+    result["is_reference"] = true;
   add_statistics(result, results, of_command);
   result["times"] = list_of(results, runs, "wall_time");
   // A list with gaps would not belong to the list of times: no list, as hyperfine has it where the

@@ -243,6 +243,17 @@ Json machine_of(const Machine& machine) {
           {"cpus", machine.cpus}};
 }
 
+Json baseline_of(const std::optional<BaselineReference>& baseline) {
+  if (!baseline) return nullptr;
+  Json json;
+  json["file"] = baseline->file;
+  json["tool"] = baseline->by_lauka ? "lauka" : "hyperfine";
+  json["version"] = baseline->by_lauka ? Json(baseline->version) : Json(nullptr);
+  json["machine"] = baseline->by_lauka ? machine_of(baseline->machine) : Json(nullptr);
+  json["commands"] = baseline->names;
+  return json;
+}
+
 }  // namespace
 
 Json lauka_result(const Results& results, std::size_t command) {
@@ -271,6 +282,7 @@ Json lauka_session(const Results& results) {
   session["warmup_runs"] = results.setting.warmup;
   session["confidence"] = results.confidence;
   session["paired"] = results.paired;
+  session["baseline"] = baseline_of(results.baseline);
   session["metrics"] = metrics_of(results);
   session["events"] = events_of(results.setting.events);
   session["passes"] = passes_of(results.setting.events);

@@ -39,6 +39,14 @@ void shorten(std::string& first, std::string& second, std::size_t room) {
   second = cut_middle(second, first_is_longer ? std::min(half, most) : most);
 }
 
+/// What a command's delta is taken from, by name.
+std::string reference_of(const Results& results, std::size_t command) {
+  if (!results.baseline) return results.commands.front().name;
+  const std::string& name = results.baseline->names[command];
+  const bool is_itself = name == results.commands[command].name;
+  return (is_itself ? "itself" : name) + " in " + results.baseline->file;
+}
+
 /// Wall times per second of the reference's: the larger, the faster.
 double speed_of(const Ranking& ranking) {
   return ranking.faster ? ranking.ratio : 1 / ranking.ratio;
@@ -54,7 +62,7 @@ std::string summary_lines(const Results& results, const Style& style) {
   for (const Ranking& ranking : rankings) {
     const Sentence sentence = sentence_of(ranking);
     std::string candidate = one_line(results.commands[ranking.command].name);
-    std::string reference = one_line(results.commands.front().name);
+    std::string reference = one_line(reference_of(results, ranking.command));
     const std::size_t fixed = display_width(sentence.between + sentence.after);
     const std::size_t names = display_width(candidate) + display_width(reference);
     if (style.width > fixed && fixed + names > style.width) {

@@ -242,6 +242,10 @@ std::string text_of(const Block& block, const Fitted& fitted, bool color) {
 std::string table(const Results& results, const Style& style) {
   const Fitted fitted = fit(results, style);
   std::string text;
+  if (results.baseline) {
+    text = fmt::format("Deltas are against {}, measured earlier.\n\n",
+                       one_line(results.baseline->file));
+  }
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
     if (c > 0) text += "\n";
     text += header_of(results.commands[c], c + 1, style);

@@ -126,6 +126,29 @@ struct Teller {
             std::string(option_for_more(warning.because))};
   }
 
+  Words operator()(const AgainstBaseline& warning) const {
+    return {"baseline",
+            fmt::format("deltas against a baseline carry all that changed on the machine since{}",
+                        warning.gated ? ", and gates fail by chance more often than the confidence "
+                                        "says"
+                                      : ""),
+            "run both in one call where you can, else go by cpu_time or instructions"};
+  }
+
+  Words operator()(const ForeignBaseline& warning) const {
+    const std::string_view advice = "measure the baseline again, here";
+    if (!warning.told) {
+      return {"foreign_baseline", "the baseline does not tell which machine it was measured on",
+              "make sure that it was this one, or make it with lauka --export-json"};
+    }
+    std::string text = "the baseline is not from here: ";
+    for (const Difference& difference : warning.differences) {
+      if (&difference != &warning.differences.front()) text += ", ";
+      text += fmt::format("{} '{}', not '{}'", difference.what, difference.then, difference.now);
+    }
+    return {"foreign_baseline", text, std::string(advice)};
+  }
+
   Words operator()(const SequentialRuns& warning) const {
     return {"sequential_order",
             fmt::format("the order was sequential, so deltas carry the machine's drift{}",
@@ -149,7 +172,7 @@ std::string subject_of(const Results& results, std::size_t command) {
 }  // namespace
 
 std::vector<WordedWarning> worded_warnings(const Results& results) {
-  const Teller teller{!results.rankings.empty(), results.paired};
+  const Teller teller{!results.rankings.empty() && !results.baseline, results.paired};
   std::vector<WordedWarning> all;
   all.reserve(results.warnings.size());
   for (const Warning& warning : results.warnings) {

@@ -2,6 +2,7 @@
 
 #include "core/metric_reader.h"
 #include "core/series.h"
+#include "plan/baseline.h"
 #include "results/warnings.h"
 
 #include <algorithm>
@@ -90,8 +91,8 @@ void analyse_metric(std::size_t metric, double confidence, const Plan& plan,
     if (plan.metrics[metric].name == "wall_time") {
       append(results.warnings, warnings_of_series(c, series.of(c).values, plan));
     }
-    if (c > 0) {
-      const Comparison samples = compare(series.of(0), series.of(c), results.paired);
+    if (c >= first_candidate(plan)) {
+      const Comparison samples = samples_of(plan, plan.metrics[metric], series, c);
       if (!samples.is_empty()) row.delta = delta_of(samples, confidence);
     }
     command.rows.push_back(row);
@@ -105,7 +106,7 @@ std::optional<Ranking> ranking_of(std::size_t command, const stats::Delta& delta
 }
 
 void rank(Results& results) {
-  for (std::size_t c = 1; c < results.commands.size(); ++c) {
+  for (std::size_t c = results.baseline ? 0 : 1; c < results.commands.size(); ++c) {
     for (const MetricResult& row : results.commands[c].rows) {
       if (results.metrics[row.metric].name != "wall_time" || !row.delta) continue;
       if (const auto ranking = ranking_of(c, *row.delta)) results.rankings.push_back(*ranking);
@@ -144,6 +145,15 @@ std::vector<std::string> notes_of(const Plan& plan, const Session& session) {
   return notes;
 }
 
+std::optional<BaselineReference> reference_of(const Plan& plan) {
+  if (!plan.baseline) return std::nullopt;
+  const Baseline& baseline = *plan.baseline;
+  BaselineReference reference{
+      baseline.file, {}, baseline.by_lauka, baseline.version, baseline.machine};
+  for (const BaselineCommand& command : baseline.commands) reference.names.push_back(command.name);
+  return reference;
+}
+
 /// The last step: whether the clocks and the number of runs suffice is seen in the rows.
 void finish_warnings(const Plan& plan, const Session& session, const Timers& timers,
                      Results& results) {
@@ -166,7 +176,8 @@ Results analyse(const Plan& plan, const Session& session, const gate::Findings& 
   results.notes = notes_of(plan, session);
   results.metrics = plan.metrics;
   results.confidence = plan.confidence;
-  results.paired = plan.order != Order::Sequential;
+  results.paired = compares_within_rounds(plan);
+  results.baseline = reference_of(plan);
   results.verdicts = findings.verdicts;
   results.precision = findings.precision;
   for (const Command& command : plan.commands) {

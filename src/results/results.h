@@ -73,10 +73,19 @@ struct Setting {
   EventSet events{};         ///< and the passes they were counted in
 };
 
+/// The earlier results that the commands are compared with.
+struct BaselineReference {
+  std::string file;                  ///< as typed
+  std::vector<std::string> names{};  ///< of the command there that each command is compared with
+  bool by_lauka = true;              ///< else by hyperfine, which tells no more
+  std::string version{};             ///< of lauka
+  Machine machine{};
+};
+
 /// All that reports and exports are made from.
 struct Results {
   std::vector<Metric> metrics;
-  std::vector<CommandResult> commands;  ///< the reference first
+  std::vector<CommandResult> commands;  ///< the reference first; with a baseline all are candidates
   std::vector<Ranking> rankings;        ///< one per candidate that can be compared
   std::vector<gate::Verdict> verdicts;
   std::optional<Precision> precision{};  ///< where --precision was asked for
@@ -85,6 +94,7 @@ struct Results {
   bool paired = true;              ///< deltas were taken within rounds
   std::vector<Warning> warnings;   ///< in the order of Finding's kinds, then of the commands
   std::vector<std::string> notes;  ///< one line each: what was left out, and why
+  std::optional<BaselineReference> baseline{};  ///< where it supplied the references
   Setting setting{};
   Circumstances circumstances{};
   bool complete = true;  ///< false: the session was cut short

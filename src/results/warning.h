@@ -7,7 +7,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <variant>
+#include <vector>
 
 namespace lauka {
 
@@ -38,6 +41,24 @@ struct SequentialRuns {
   bool gated = false;
 };
 
+/// A fact about the machine, or lauka's version, that is another one than the baseline's.
+struct Difference {
+  std::string_view what;
+  std::string then;
+  std::string now;
+};
+
+/// Deltas, or even gates, were made with runs of another session.
+struct AgainstBaseline {
+  bool gated = false;
+};
+
+/// The baseline was taken elsewhere, or it does not say where.
+struct ForeignBaseline {
+  bool told = true;  ///< the file names its machine
+  std::vector<Difference> differences{};
+};
+
 /// The clock steps so widely that the wall time of a run is a few steps.
 struct CoarseClock {
   double median_seconds = 0.0;
@@ -51,9 +72,9 @@ struct UncertainSplit {
 };
 
 /// What was seen, with its numbers; report/ has the words.
-using Finding =
-    std::variant<SlowFirstRun, stats::Drift, stats::TwoModes, ManyOutliers, stats::SlowNoise,
-                 CoarseClock, UncertainSplit, FewRuns, SequentialRuns>;
+using Finding = std::variant<SlowFirstRun, stats::Drift, stats::TwoModes, ManyOutliers,
+                             stats::SlowNoise, CoarseClock, UncertainSplit, FewRuns, SequentialRuns,
+                             AgainstBaseline, ForeignBaseline>;
 
 /// What weakens the numbers.
 struct Warning {

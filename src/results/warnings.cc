@@ -73,9 +73,9 @@ std::optional<std::size_t> rounds_of_open_gates(const Results& results) {
 /// Fewest runs behind a delta of wall time.
 std::optional<std::size_t> runs_of_deltas(const Results& results) {
   std::optional<std::size_t> fewest;
-  for (std::size_t c = 1; c < results.commands.size(); ++c) {
-    const MetricResult* reference = row_of(results, 0, "wall_time");
+  for (std::size_t c = results.baseline ? 0 : 1; c < results.commands.size(); ++c) {
     const MetricResult* candidate = row_of(results, c, "wall_time");
+    const MetricResult* reference = results.baseline ? candidate : row_of(results, 0, "wall_time");
     if (reference == nullptr || candidate == nullptr || !candidate->delta) continue;
     const std::size_t runs = std::min(reference->runs, candidate->runs);
     fewest = std::min(fewest.value_or(runs), runs);
@@ -135,6 +135,25 @@ std::optional<Finding> what_is_unsteady(std::span<const double> series) {
   return std::nullopt;
 }
 
+/// What a baseline's numbers depend on, and is another now. What is not known on one side is not
+/// known to differ.
+std::optional<ForeignBaseline> foreign_baseline(const Results& results) {
+  const BaselineReference& then = *results.baseline;
+  const Circumstances& now = results.circumstances;
+  if (!then.by_lauka) return ForeignBaseline{.told = false};
+  ForeignBaseline found;
+  const auto compare = [&](std::string_view what, const std::string& a, const std::string& b) {
+    if (!a.empty() && !b.empty() && a != b) found.differences.push_back({what, a, b});
+  };
+  compare("machine", then.machine.name, now.machine.name);
+  compare("processor", then.machine.cpu_model, now.machine.cpu_model);
+  compare("architecture", then.machine.architecture, now.machine.architecture);
+  compare("kernel", then.machine.kernel, now.machine.kernel);
+  compare("lauka", then.version, now.version);
+  if (found.differences.empty()) return std::nullopt;
+  return found;
+}
+
 }  // namespace
 
 std::vector<Warning> warnings_of_series(std::size_t command, std::span<const double> series,
@@ -164,7 +183,10 @@ std::vector<Warning> warnings_of_results(const Results& results, const Plan& pla
     }
   }
   if (const auto few = few_runs(results, plan, cut_short)) warnings.push_back({*few});
-  if (!results.paired && !results.rankings.empty()) {
+  if (results.baseline) {
+    warnings.push_back({AgainstBaseline{!results.verdicts.empty()}});
+    if (const auto foreign = foreign_baseline(results)) warnings.push_back({*foreign});
+  } else if (!results.paired && !results.rankings.empty()) {
     warnings.push_back({SequentialRuns{!results.verdicts.empty()}});
   }
   return warnings;

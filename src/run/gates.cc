@@ -1,5 +1,7 @@
 #include "run/gates.h"
 
+#include "plan/baseline.h"
+
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -15,8 +17,7 @@ bool is_simulated(const Metric& metric, const EventSet& events) {
 
 }  // namespace
 
-GateWatch::GateWatch(const Plan& plan)
-    : paired_(plan.order != Order::Sequential), confidence_(plan.confidence) {
+GateWatch::GateWatch(const Plan& plan) : plan_(plan), confidence_(plan.confidence) {
   std::vector<std::string> names;
   for (const Condition& condition : plan.gates) {
     const auto metric =
@@ -27,11 +28,14 @@ GateWatch::GateWatch(const Plan& plan)
     const auto index = static_cast<std::size_t>(known - names.begin());
     if (known == names.end()) {
       names.push_back(condition.metric);
+      metrics_.push_back(&*metric);
       series_.emplace_back(*metric, plan.events, plan.commands.size());
     }
-    for (std::size_t candidate = 1; candidate < plan.commands.size(); ++candidate)
+    for (std::size_t candidate = first_candidate(plan); candidate < plan.commands.size();
+         ++candidate) {
       questions_.push_back(
           {condition, candidate, index, is_simulated(*metric, plan.events), std::nullopt});
+    }
   }
   const std::size_t gates = std::max<std::size_t>(questions_.size(), 1);
   levels_ = plan.stop.exact_runs ? gate::levels_of_one_look(confidence_, gates)
@@ -81,8 +85,8 @@ std::vector<gate::Verdict> GateWatch::close() {
 }
 
 std::optional<gate::Verdict> GateWatch::decide(const Question& question, gate::Look look) const {
-  const MetricSeries& series = series_[question.metric];
-  const Comparison samples = compare(series.of(0), series.of(question.candidate), paired_);
+  const Comparison samples =
+      samples_of(plan_, *metrics_[question.metric], series_[question.metric], question.candidate);
   if (samples.is_empty()) {
     if (!look.last) return std::nullopt;
     gate::Verdict nothing;

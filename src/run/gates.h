@@ -23,6 +23,7 @@ namespace lauka {
 /// passes.
 class GateWatch {
  public:
+  /// `plan` is to outlive it.
   explicit GateWatch(const Plan& plan);
 
   /// Enters a counted run.
@@ -64,9 +65,10 @@ class GateWatch {
   bool waits_for(bool simulated) const;
   std::optional<gate::Verdict> decide(const Question& question, gate::Look look) const;
 
-  bool paired_;
+  const Plan& plan_;
   double confidence_;
-  std::vector<MetricSeries> series_;  // of the gated metrics, each once
+  std::vector<const Metric*> metrics_;  // the gated ones, each once
+  std::vector<MetricSeries> series_;    // of these
   std::vector<Question> questions_;
   gate::Levels levels_;
   std::size_t looks_ = 0;

@@ -1,5 +1,6 @@
 #include "run/precision.h"
 
+#include "plan/baseline.h"
 #include "stats/delta.h"
 #include "stats/moments.h"
 #include "stats/summary.h"
@@ -28,13 +29,15 @@ std::optional<double> wider(std::optional<double> a, std::optional<double> b) {
 
 PrecisionWatch::PrecisionWatch(const Plan& plan)
     : wanted_(plan.precision),
-      paired_(plan.order != Order::Sequential),
+      plan_(plan),
       confidence_(plan.confidence),
       earliest_(std::max(plan.stop.min_runs, kFewestRounds)),
       commands_(plan.commands.size()) {
   if (!wanted_) return;
   for (const Metric& metric : plan.metrics) {
-    if (metric.name == "wall_time") wall_time_.emplace(metric, plan.events, commands_);
+    if (metric.name != "wall_time") continue;
+    metric_ = &metric;
+    wall_time_.emplace(metric, plan.events, commands_);
   }
 }
 
@@ -48,12 +51,12 @@ bool PrecisionWatch::is_enough(std::size_t first, std::size_t count, std::uint64
   if (!is_next_group && rounds < looked_at_ + looked_at_ / kRoundsPerNewOne) return false;
   looked_at_ = rounds;
   looked_first_ = first;
-  if (first == 0 && count == 1) {
+  if (first == 0 && count == 1 && !plan_.baseline) {
     const double share = commands_ == 1 ? 1.0 : 1.0 / std::numbers::sqrt2;
     const auto half_width = half_width_of_mean(0);
     return half_width && *half_width <= share * *wanted_;
   }
-  for (std::size_t c = std::max<std::size_t>(first, 1); c < first + count; ++c) {
+  for (std::size_t c = std::max(first, first_candidate(plan_)); c < first + count; ++c) {
     const auto half_width = half_width_of_delta(c);
     if (!half_width || *half_width > *wanted_) return false;
   }
@@ -67,8 +70,8 @@ std::optional<Precision> PrecisionWatch::close(PrecisionEnd end) const {
   for (std::size_t c = 0; c < commands_; ++c)
     fewest = std::min(fewest, wall_time_->of(c).values.size());
   result.runs = fewest;
-  if (commands_ == 1) result.half_width = half_width_of_mean(0);
-  for (std::size_t c = 1; c < commands_; ++c)
+  if (commands_ == 1 && !plan_.baseline) result.half_width = half_width_of_mean(0);
+  for (std::size_t c = first_candidate(plan_); c < commands_; ++c)
     result.half_width = wider(result.half_width, half_width_of_delta(c));
   if (result.half_width && *result.half_width <= *wanted_) result.end = PrecisionEnd::Reached;
   return result;
@@ -84,10 +87,10 @@ std::optional<double> PrecisionWatch::half_width_of_mean(std::size_t command) co
 }
 
 std::optional<double> PrecisionWatch::half_width_of_delta(std::size_t candidate) const {
-  const Comparison samples = compare(wall_time_->of(0), wall_time_->of(candidate), paired_);
+  const Comparison samples = samples_of(plan_, *metric_, *wall_time_, candidate);
   if (samples.is_empty()) return std::nullopt;
-  return (paired_ ? stats::paired_delta(samples.reference, samples.candidate, confidence_)
-                  : stats::unpaired_delta(samples.reference, samples.candidate, confidence_))
+  return (samples.paired ? stats::paired_delta(samples.reference, samples.candidate, confidence_)
+                         : stats::unpaired_delta(samples.reference, samples.candidate, confidence_))
       .half_width;
 }
 

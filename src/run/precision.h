@@ -13,6 +13,7 @@ namespace lauka {
 /// Watches how wide the intervals of wall time still are, where the plan wants a precision.
 class PrecisionWatch {
  public:
+  /// `plan` is to outlive it.
   explicit PrecisionWatch(const Plan& plan);
 
   /// Enters a counted run.
@@ -32,10 +33,11 @@ class PrecisionWatch {
   std::optional<double> half_width_of_delta(std::size_t candidate) const;
 
   std::optional<double> wanted_;
-  bool paired_;
+  const Plan& plan_;
   double confidence_;
   std::uint64_t earliest_;
   std::size_t commands_;
+  const Metric* metric_ = nullptr;  // wall time
   std::optional<MetricSeries> wall_time_;
   std::uint64_t looked_at_ = 0;  // rounds
   std::size_t looked_first_ = 0;

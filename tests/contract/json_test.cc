@@ -100,6 +100,15 @@ TEST_CASE("a file has every key, of the same type, that hyperfine 1 writes") {
   CHECK(ours.at("results").at(0).at("memory_usage_byte").at(0).is_number_unsigned());
 }
 
+TEST_CASE("a file has every key, of the same type, that hyperfine's schema 2 has") {
+  json theirs = recorded("hyperfine-2.json");
+  for (json& result : theirs["results"]) result.erase("parameters");  // none here
+  theirs["metadata"].erase("hyperfine_version");                      // lauka_version
+  const json ours =
+      exported({"-r3", "-n", "a", "-n", "b", "--", fixture("touch_memory") + " 8MB", "true"});
+  check_has_all(ours, theirs, "");
+}
+
 TEST_CASE("the exported numbers are those of the CSV") {
   const Folder folder;
   lauka({"-q", "-r5", "-n", "a", "-n", "b", "--export-json", folder.file("o.json"), "--export-csv",

@@ -254,8 +254,8 @@ TEST_CASE("a gate needs a metric that is measured, and something to compare with
   options.gates = {Condition{"wall_time", 1.0}};
   CHECK(refusal_of(options) ==
         "a gate (--fail-if-slower, --fail-if) has nothing to compare './old' with; add another "
-        "command, or "
-        "--reference COMMAND");
+        "command, "
+        "--reference COMMAND or --baseline FILE");
 }
 
 }  // namespace lauka

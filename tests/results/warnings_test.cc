@@ -31,6 +31,8 @@ std::string kinds(const std::vector<Warning>& warnings) {
     const char* operator()(const UncertainSplit&) const { return "split"; }
     const char* operator()(const FewRuns&) const { return "few"; }
     const char* operator()(const SequentialRuns&) const { return "sequential"; }
+    const char* operator()(const AgainstBaseline&) const { return "baseline"; }
+    const char* operator()(const ForeignBaseline&) const { return "foreign"; }
   };
   std::string all;
   for (const Warning& warning : warnings) {
@@ -337,6 +339,30 @@ TEST_CASE("wall time alone is looked at, and warnings stand in the order of thei
     run.usage.peak_rss_bytes = run.step.round < 6 ? 1'000'000 : 2'000'000;
   }
   CHECK(kinds(warnings_of(plan, session)) == "first outliers split(verbose) split(verbose)");
+}
+
+TEST_CASE("a baseline is always warned of, and what differs is named once more") {
+  Results results;
+  results.baseline = BaselineReference{.file = "b.json",
+                                       .names = {},
+                                       .by_lauka = true,
+                                       .version = "1",
+                                       .machine = {.name = "a", .cpu_model = "x"}};
+  results.circumstances = {"1", {}, {.name = "a", .kernel = "6.1", .cpu_model = "x"}};
+  results.paired = false;
+  CHECK(kinds(warnings_of_results(results, Plan{}, {}, false)) == "baseline");
+  results.circumstances.machine.cpu_model = "y";
+  results.circumstances.version = "2";
+  const auto warnings = warnings_of_results(results, Plan{}, {}, false);
+  CHECK(kinds(warnings) == "baseline foreign");
+  const auto& foreign = std::get<ForeignBaseline>(warnings.back().finding);
+  REQUIRE(foreign.differences.size() == 2);
+  CHECK(foreign.differences[0].what == "processor");
+  CHECK(foreign.differences[1].then == "1");
+  results.baseline->by_lauka = false;
+  CHECK_FALSE(
+      std::get<ForeignBaseline>(warnings_of_results(results, Plan{}, {}, false).back().finding)
+          .told);
 }
 
 }  // namespace lauka

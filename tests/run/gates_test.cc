@@ -238,6 +238,20 @@ TEST_CASE("in sequential order each look has the reference go on first, then the
   CHECK_FALSE(verdict.typical.has_value());
 }
 
+TEST_CASE(
+    "with a baseline every command is a candidate, and its samples are all there is to grow") {
+  Plan plan = gated_plan(1, kTenPercent, 10);
+  plan.baseline =
+      Baseline{.file = "b.json", .commands = {{"old", {{"wall_time", Seconds(12, 1.0)}}}}};
+  for (std::size_t i = 0; i < 12; i += 2) plan.baseline->commands[0].series[0].values[i] = 1.2;
+  Fed fed({{1.2, 1.1, 1.3, 1.15, 1.25}});
+  const gate::Verdict& verdict = fed.only_verdict(plan);
+  CHECK(verdict.candidate == 0);
+  CHECK(verdict.rounds == fed.runs[0]);
+  CHECK(verdict.delta.change.value_or(0.0) > 0.1);
+  CHECK_FALSE(verdict.typical.has_value());
+}
+
 TEST_CASE("a session cut short leaves its open gates inconclusive, whatever the numbers say") {
   Fed fed({reference_of("clearly_slower"), candidate_of("clearly_slower")});
   fed.bench.launcher.scripts = {{1ms, {9, Exited{0}}}, {1ms, {9, Exited{0}}}};

@@ -2,6 +2,7 @@
 
 #include "cli/version.h"
 #include "gate/verdict.h"
+#include "os/acting.h"
 #include "os/clock.h"
 #include "os/machine.h"
 #include "os/terminal.h"
@@ -69,6 +70,18 @@ ExitStatus status_of(const std::vector<gate::Verdict>& verdicts, bool fail_if_in
   return ExitStatus::Done;
 }
 
+/// Refuses an --input or --output file that the commands could not open.
+Result<void> check_files(const Plan& plan) {
+  if (const auto* input = std::get_if<InputFile>(&plan.input)) {
+    if (auto readable = os::check_input(input->path); !readable) return readable;
+  }
+  for (const Command& command : plan.commands) {
+    if (command.output.kind != OutputKind::File) continue;
+    if (auto writable = os::check_output(command.output.path); !writable) return writable;
+  }
+  return {};
+}
+
 }  // namespace
 
 int refuse(const Error& error, ExitStatus status) {
@@ -76,16 +89,10 @@ int refuse(const Error& error, ExitStatus status) {
   return static_cast<int>(status);
 }
 
-Result<void> check_files(const Options& options) {
-  if (const auto* input = std::get_if<InputFile>(&options.input)) {
-    if (auto readable = os::check_input(input->path); !readable) return readable;
-  }
-  return options.output.kind == OutputKind::File ? os::check_output(options.output.path)
-                                                 : Result<void>();
-}
-
-Result<void> add_baseline(const Options& options, Plan& plan) {
+Result<void> add_baseline(const Options& options, const std::optional<User>& user, Plan& plan) {
   if (!options.baseline) return {};
+  const os::ActAs reader(user);
+  if (!reader.error().empty()) return Error{reader.error(), "use --as-root to keep root"};
   constexpr std::size_t most_bytes = std::size_t{1} << 30U;
   const std::string subject = "the baseline '" + *options.baseline + "' ";
   const auto text = os::read_file(*options.baseline, most_bytes);
@@ -96,11 +103,16 @@ Result<void> add_baseline(const Options& options, Plan& plan) {
   return use_baseline(plan, *std::move(baseline));
 }
 
-Result<std::vector<Export>> open_exports(const Options& options) {
+Result<std::vector<Export>> open_exports(const Options& options, const Plan& plan,
+                                         const std::optional<User>& user) {
+  const os::ActAs owner(user);
+  if (!owner.error().empty()) return Error{owner.error(), "use --as-root to keep root"};
+  if (const auto usable = check_files(plan); !usable) return usable.error();
   std::vector<Export> exports;
   std::vector<std::string> taken;
-  if (options.output.kind == OutputKind::File) {
-    taken.push_back(os::canonical_path(options.output.path));
+  for (const Command& command : plan.commands) {
+    if (command.output.kind == OutputKind::File)
+      taken.push_back(os::canonical_path(command.output.path));
   }
   for (const auto& [target, bytes_of] : {std::pair(options.export_csv, &report::summary_csv),
                                          std::pair(options.export_runs, &report::runs_csv),
@@ -118,8 +130,10 @@ Result<std::vector<Export>> open_exports(const Options& options) {
   return exports;
 }
 
-int deliver(const Options& options, const Plan& plan, const Carried& carried,
-            std::vector<Export> exports, std::chrono::sys_seconds began) {
+int deliver(const Options& options, const Plan& plan, const std::optional<User>& user,
+            const Carried& carried, std::vector<Export> exports, std::chrono::sys_seconds began) {
+  const os::ActAs owner(user);
+  if (!owner.error().empty()) return refuse({owner.error(), ""}, ExitStatus::Failed);
   const Session& session = carried.session;
   const bool wants_runs = options.export_runs || options.export_json;
   const Results results =
@@ -136,7 +150,7 @@ int deliver(const Options& options, const Plan& plan, const Carried& carried,
     }
   }
   if (!session.cut_short) return status;
-  say_on_error(report::ending_lines(*session.cut_short, names_of(plan)));
+  say_on_error(report::ending_lines(session, names_of(plan)));
   const auto* interrupted = std::get_if<Interrupted>(&*session.cut_short);
   return interrupted != nullptr ? status_of_signal(interrupted->signal)
                                 : static_cast<int>(ExitStatus::Failed);

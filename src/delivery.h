@@ -3,12 +3,14 @@
 #include "cli/options.h"
 #include "core/exit_status.h"
 #include "core/result.h"
+#include "core/user.h"
 #include "os/files.h"
 #include "plan/plan.h"
 #include "results/results.h"
 #include "run/runner.h"
 
 #include <chrono>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,19 +27,20 @@ struct Export {
   std::string (*bytes_of)(const Results&);
 };
 
-/// Refuses an --input or --output file that the commands could not open.
-Result<void> check_files(const Options& options);
-
 /// Has the plan take its references from the --baseline file, if there is one; refuses a file that
 /// cannot be read as one, or lacks what the plan needs.
-Result<void> add_baseline(const Options& options, Plan& plan);
+Result<void> add_baseline(const Options& options, const std::optional<User>& user, Plan& plan);
 
-/// Opens what the options ask for; refused, and nothing changed, where one cannot be written.
-Result<std::vector<Export>> open_exports(const Options& options);
+/// Opens the exports that the options ask for, after a look at the files that the commands will
+/// open, all with the rights of the user whom they are run as: the files then belong to that user,
+/// and root is led by no link to where the user could not write. Refused, and nothing changed,
+/// where one cannot be read or written.
+Result<std::vector<Export>> open_exports(const Options& options, const Plan& plan,
+                                         const std::optional<User>& user);
 
 /// Shows and exports all there is, also of a session that was cut short, and gives the exit status.
 /// `began`: when the first run did.
-int deliver(const Options& options, const Plan& plan, const Carried& carried,
-            std::vector<Export> exports, std::chrono::sys_seconds began);
+int deliver(const Options& options, const Plan& plan, const std::optional<User>& user,
+            const Carried& carried, std::vector<Export> exports, std::chrono::sys_seconds began);
 
 }  // namespace lauka

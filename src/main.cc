@@ -10,10 +10,12 @@
 #include "os/process.h"
 #include "os/signals.h"
 #include "os/spawning_launcher.h"
+#include "os/sudo.h"
 #include "os/terminal.h"
 #include "report/progress.h"
 #include "run/runner.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <exception>
 #include <memory>
@@ -55,10 +57,13 @@ int answer(const Inquiry& inquiry, const engine::CounterEngine& engine) {
       inquire::list_events(engine.catalog(), list->filter, os::terminal_width(Stream::Output, 0)));
 }
 
-std::unique_ptr<Observer> observer_for(const Options& options) {
+std::unique_ptr<Observer> observer_for(const Options& options, const Plan& plan) {
   // What the commands write to the same terminal would leave pieces of the bar behind.
-  const bool draws = options.progress && options.verbosity != Verbosity::Quiet &&
-                     options.output.kind != OutputKind::Inherit && os::wants_drawing(Stream::Error);
+  const bool is_shared = std::any_of(
+      plan.commands.begin(), plan.commands.end(),
+      [](const Command& command) { return command.output.kind == OutputKind::Inherit; });
+  const bool draws = options.progress && options.verbosity != Verbosity::Quiet && !is_shared &&
+                     os::wants_drawing(Stream::Error);
   if (!draws) return std::make_unique<NoObserver>();
   const auto draw = [](std::string_view text) { static_cast<void>(os::say(Stream::Error, text)); };
   return std::make_unique<report::ProgressBar>(draw, os::terminal_width(Stream::Error, 80));
@@ -76,7 +81,10 @@ int run(int argc, const char* const* argv) {
   if (!launcher) return refuse(launcher.error(), ExitStatus::Failed);
   const auto options = cli::parse(argc, argv);
   if (!options) return refuse(options.error(), ExitStatus::Usage);
-  auto chosen = engine::choose(choice_of(options->engine), options->user_only);
+  const auto user = os::user_behind_sudo(options->as_root);
+  if (!user) return refuse(user.error(), ExitStatus::Usage);
+  auto chosen =
+      engine::choose(choice_of(options->engine), options->user_only, os::linux_calls(), *user);
   if (!chosen) return refuse(chosen.error(), ExitStatus::Usage);
   engine::CounterEngine& engine = *chosen->engine;
   if (options->inquiry) return answer(*options->inquiry, engine);
@@ -87,19 +95,18 @@ int run(int argc, const char* const* argv) {
   };
   auto plan = make_plan(*options, select, static_cast<std::uint64_t>(clock.now().count()));
   if (!plan) return refuse(plan.error(), ExitStatus::Usage);
-  if (const auto compared = add_baseline(*options, *plan); !compared)
+  if (const auto compared = add_baseline(*options, *user, *plan); !compared)
     return refuse(compared.error(), ExitStatus::Usage);
-  if (const auto usable = check_files(*options); !usable)
-    return refuse(usable.error(), ExitStatus::Usage);
-  auto exports = open_exports(*options);
+  auto exports = open_exports(*options, *plan, *user);
   if (!exports) return refuse(exports.error(), ExitStatus::Usage);
 
   os::watch_for_interrupts();
-  const auto observer = observer_for(*options);
+  const auto observer = observer_for(*options, *plan);
   const auto began = os::time_of_day();
-  const auto carried = carry_out(*plan, {**launcher, engine, clock, *observer, os::interrupt});
+  const auto carried =
+      carry_out(*plan, {**launcher, engine, clock, *observer, os::interrupt, *user});
   if (!carried) return refuse(carried.error(), ExitStatus::Failed);
-  return deliver(*options, *plan, *carried, *std::move(exports), began);
+  return deliver(*options, *plan, *user, *carried, *std::move(exports), began);
 }
 
 }  // namespace

@@ -76,6 +76,28 @@ Result<void> set_precision(Draft& draft, const Given& given) {
   return {};
 }
 
+Result<void> set_metrics(Draft& draft, const Given& given) {
+  Options& options = draft.options;
+  options.metric_list.clear();
+  if (given.value == "default" || given.value == "time" || given.value == "all") {
+    options.metrics = given.value == "time"  ? MetricSelection::Time
+                      : given.value == "all" ? MetricSelection::All
+                                             : MetricSelection::Default;
+    return {};
+  }
+  options.metrics = MetricSelection::Listed;
+  return keep(event_names(given), options.metric_list);
+}
+
+Result<void> add_parameter_list(Draft& draft, const Given& given) {
+  if (given.words[1].empty()) {
+    return Error{fmt::format("{} {} has an empty list", given.option.spelling(), given.words[0]),
+                 "write values with commas between them"};
+  }
+  draft.options.parameters.push_back({.name = given.words[0], .values = list_of(given.words[1])});
+  return {};
+}
+
 Result<void> set_confidence(Draft& draft, const Given& given) {
   const auto percent = percentage(given, {50.0, true}, {100.0, false});
   if (!percent) {
@@ -155,15 +177,52 @@ constexpr auto kOptions = std::to_array<OptionInfo>({
     {"ignore-failure", 'i', Takes::OptionalNumber, Group::Commands, "CODE,...",
      "go on when a run ends with a non-zero status (only with one of these), and count such runs",
      set_ignore_failure},
+    {"setup", 's', Takes::Value, Group::Commands, "CMD",
+     "run CMD by sh -c once before all runs of a command. This one and the five below: once for all "
+     "commands, or once per command",
+     [](Draft& d, const Given& g) { return add(text(g), d.options.setup); }},
+    {"prepare", 'p', Takes::Value, Group::Commands, "CMD",
+     "run CMD before every run, warm-up runs included; LAUKA_ITERATION tells it which",
+     [](Draft& d, const Given& g) { return add(text(g), d.options.prepare); }},
+    {"conclude", 'C', Takes::Value, Group::Commands, "CMD", "run CMD after every run, likewise",
+     [](Draft& d, const Given& g) { return add(text(g), d.options.conclude); }},
+    {"cleanup", 'c', Takes::Value, Group::Commands, "CMD",
+     "run CMD once after all runs of a command, also when one failed or you interrupted",
+     [](Draft& d, const Given& g) { return add(text(g), d.options.cleanup); }},
+    {"env", '\0', Takes::Value, Group::Commands, "'A=1 B=2'",
+     "set variables for the command and what is run around it",
+     [](Draft& d, const Given& g) { return add(environment(g), d.options.environment); }},
+    {"output", '\0', Takes::Value, Group::Commands, "null|pipe|inherit|FILE",
+     "standard output and error of the commands (default null)",
+     [](Draft& d, const Given& g) { return add(output(g), d.options.outputs); }},
+    {"show-output", '\0', Takes::Nothing, Group::Commands, "", "the same as --output inherit",
+     [](Draft& d, const Given&) {
+       d.options.outputs.push_back(OutputChoice{OutputKind::Inherit});
+       return Done{};
+     }},
+    {"parameter-list", 'L', Takes::TwoWords, Group::Commands, "VAR a,b,c",
+     "measure with each value in place of {VAR} in the command, its name and the six options above; "
+     "repeated: all combinations",
+     add_parameter_list},
+    {"parameter-scan", 'P', Takes::ThreeWords, Group::Commands, "VAR MIN MAX",
+     "the same with the numbers from MIN to MAX",
+     [](Draft& d, const Given& g) {
+       d.options.parameters.push_back({.name = g.words[0],
+                                       .is_scan = true,
+                                       .min = g.words[1],
+                                       .max = g.words[2]});
+       return Done{};
+     }},
+    {"parameter-step-size", 'D', Takes::Value, Group::Commands, "STEP",
+     "distance of the numbers of a scan (default 1)",
+     [](Draft& d, const Given& g) { return add(text(g), d.steps); }},
     {"input", '\0', Takes::Value, Group::Commands, "null|FILE",
      "standard input of the commands, opened anew for each run (default null)",
      [](Draft& d, const Given& g) { return keep(input(g), d.options.input); }},
-    {"output", '\0', Takes::Value, Group::Commands, "null|pipe|inherit|FILE",
-     "standard output and error of the commands (default null)",
-     [](Draft& d, const Given& g) { return keep(output(g), d.options.output); }},
-    {"show-output", '\0', Takes::Nothing, Group::Commands, "", "the same as --output inherit",
+    {"as-root", '\0', Takes::Nothing, Group::Commands, "",
+     "under sudo: run the commands as root too (default: as the user who called sudo)",
      [](Draft& d, const Given&) {
-       d.options.output = OutputChoice{OutputKind::Inherit};
+       d.options.as_root = true;
        return Done{};
      }},
 
@@ -189,13 +248,10 @@ constexpr auto kOptions = std::to_array<OptionInfo>({
        d.options.single_pass = true;
        return Done{};
      }},
-    {"metrics", '\0', Takes::Value, Group::Measured, "default|time|all",
-     "rows of the table; exports have them all",
-     [](Draft& d, const Given& g) {
-       return keep(choice(g, std::array{MetricSelection::Default, MetricSelection::Time,
-                                        MetricSelection::All}),
-                   d.options.metrics);
-     }},
+    {"metrics", '\0', Takes::Value, Group::Measured, "LIST",
+     "rows of the table: default, time, all, or names in the order wanted, with a unit where one is "
+     "wanted (wall_time:ms,peak_rss:MiB,instructions); exports have them all",
+     set_metrics},
     {"list-events", 'l', Takes::OptionalText, Group::Measured, "TEXT",
      "list the events that can be counted here (with TEXT in them), and run nothing",
      [](Draft& d, const Given& g) {
@@ -279,6 +335,8 @@ std::string OptionInfo::usage() const {
     case Takes::Nothing:
       return spelling();
     case Takes::Value:
+    case Takes::TwoWords:
+    case Takes::ThreeWords:
       return fmt::format("{} {}", spelling(), value);
     case Takes::OptionalNumber:
     case Takes::OptionalText:

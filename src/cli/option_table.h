@@ -15,8 +15,16 @@ namespace lauka::cli {
 enum class Group : unsigned char { Runs, Commands, Measured, Gate, Output };
 
 /// What an option takes. An optional value is written in the same word as the option, so that a
-/// command after it stays a command: --fail-if-slower=5, -i3, -lcache.
-enum class Takes : unsigned char { Nothing, Value, OptionalNumber, OptionalText };
+/// command after it stays a command: --fail-if-slower=5, -i3, -lcache. What is made of several
+/// words stands in as many words after the option.
+enum class Takes : unsigned char {
+  Nothing,
+  Value,
+  OptionalNumber,
+  OptionalText,
+  TwoWords,
+  ThreeWords
+};
 
 /// The options while they are read: what can only be decided when all are there stands beside them.
 struct Draft {
@@ -27,6 +35,7 @@ struct Draft {
   std::optional<std::string> reference_name;
   std::optional<std::uint64_t> min_runs;
   std::optional<double> slower_percent;  ///< of --fail-if-slower; the last one counts
+  std::vector<std::string> steps;        ///< of -D, in the order typed
 };
 
 struct OptionInfo;
@@ -34,7 +43,8 @@ struct OptionInfo;
 /// An option as it was typed.
 struct Given {
   const OptionInfo& option;
-  const std::string& value;  ///< empty where an optional one is not there
+  const std::string& value;              ///< empty where an optional one is not there
+  std::span<const std::string> words{};  ///< of an option that takes several
 };
 
 /// Everything there is to know about an option: parsing, help, and whatever else describes the

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/command.h"
 #include "core/condition.h"
 
 #include <chrono>
@@ -13,7 +14,7 @@ namespace lauka {
 
 enum class Order : unsigned char { Interleaved, Random, Sequential };
 enum class EngineChoice : unsigned char { Auto, Perf, Cachegrind, None };
-enum class MetricSelection : unsigned char { Default, Time, All };
+enum class MetricSelection : unsigned char { Default, Time, All, Listed };
 enum class ColorChoice : unsigned char { Auto, Always, Never };
 enum class Verbosity : unsigned char { Quiet, Normal, Verbose };
 
@@ -24,13 +25,6 @@ struct InputFile {
 };
 using InputChoice = std::variant<InputNull, InputFile>;
 
-/// Where standard output and error of the commands go.
-enum class OutputKind : unsigned char { Null, Pipe, Inherit, File };
-struct OutputChoice {
-  OutputKind kind = OutputKind::Null;
-  std::string path{};  ///< of a file only
-};
-
 /// A shell that runs each command with -c.
 struct Shell {
   std::vector<std::string> words;  ///< the shell and its own arguments
@@ -40,6 +34,16 @@ struct Shell {
 struct IgnoreFailure {
   bool any = false;
   std::vector<int> statuses{};  ///< where not any
+};
+
+/// A variable of which every value is tried: its values as typed (-L), or the ends of a range (-P).
+struct ParameterOption {
+  std::string name;
+  std::vector<std::string> values{};
+  bool is_scan = false;
+  std::string min{};   ///< of a scan
+  std::string max{};   ///< of a scan
+  std::string step{};  ///< of a scan; empty: none was given
 };
 
 /// Questions that are answered without running a command.
@@ -67,11 +71,20 @@ struct Options {
   std::optional<std::chrono::nanoseconds> timeout;
 
   std::optional<Shell> shell;
+  // Each of these six once for all commands, or once per command.
+  std::vector<std::string> setup;
+  std::vector<std::string> prepare;
+  std::vector<std::string> conclude;
+  std::vector<std::string> cleanup;
+  std::vector<std::vector<std::string>> environment;  ///< NAME=VALUE
+  std::vector<OutputChoice> outputs;
+  std::vector<ParameterOption> parameters;  ///< in the order typed
   std::optional<IgnoreFailure> ignore_failure;
   InputChoice input;
-  OutputChoice output;
+  bool as_root = false;
 
   MetricSelection metrics = MetricSelection::Default;
+  std::vector<std::string> metric_list;  ///< names, with a unit after a colon; of Listed only
   std::vector<std::string>
       events;  ///< of -e, in order, without duplicates; empty: the default events
   EngineChoice engine = EngineChoice::Auto;

@@ -1,7 +1,8 @@
 #include "cli/parse.h"
 
-#include "cli/nearest.h"
 #include "cli/option_table.h"
+#include "cli/settle.h"
+#include "core/nearest.h"
 #include "core/words.h"
 
 #include <algorithm>
@@ -38,6 +39,13 @@ namespace po = boost::program_options;
 using Words = std::vector<std::string>;
 
 constexpr std::string_view kSeeHelp = "lauka --help lists the options";
+
+/// How many words of its own an option takes that Boost could not tell from commands.
+std::size_t words_taken_by(const OptionInfo& option) {
+  return option.takes == Takes::TwoWords ? 2 : option.takes == Takes::ThreeWords ? 3 : 0;
+}
+
+constexpr char kBetweenWords = '\0';  // an argument holds none
 
 bool has_optional_value(const OptionInfo& option) {
   return option.takes == Takes::OptionalNumber || option.takes == Takes::OptionalText;
@@ -82,6 +90,9 @@ bool is_value(const OptionInfo& option, std::string_view rest) {
     case Takes::Value:
     case Takes::OptionalText:
       return !rest.empty();
+    case Takes::TwoWords:
+    case Takes::ThreeWords:
+      return !rest.empty();  // refused later: it takes words of its own
     case Takes::OptionalNumber:
       break;
   }
@@ -114,6 +125,22 @@ std::vector<po::option> read_letters(const std::string& word) {
   return options;
 }
 
+/// Gives the last option the words it takes, as one value: fewer where there are fewer, up to "--".
+void take_words(po::option& option, Words& words) {
+  const OptionInfo* info = option_of_key(option.string_key);
+  const std::size_t wanted = info == nullptr ? 0 : words_taken_by(*info);
+  if (wanted == 0 || !option.value.empty()) {
+    return;
+  }
+  std::string value;
+  std::size_t taken = 0;
+  for (; taken < wanted && taken < words.size() && words[taken] != "--"; ++taken) {
+    value += taken > 0 ? std::string(1, kBetweenWords) + words[taken] : words[taken];
+  }
+  words.erase(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(taken));
+  option.value.push_back(std::move(value));
+}
+
 /// Reads the first word, and takes it away, if it is one that Boost would misread.
 std::vector<po::option> read_word(Words& words) {
   const std::string word = words.front();
@@ -122,17 +149,20 @@ std::vector<po::option> read_word(Words& words) {
     options.push_back(found("--", word));  // else a nameless option, which looks like a command
   } else if (word.starts_with("--")) {
     const OptionInfo* option = find_option(std::string_view(word).substr(2));
-    if (option == nullptr || !has_optional_value(*option)) {
+    if (option == nullptr || (!has_optional_value(*option) && words_taken_by(*option) == 0)) {
       return {};
     }
     options.push_back(found(key_of(*option), word));
-    options.back().value.emplace_back();
+    if (has_optional_value(*option)) {
+      options.back().value.emplace_back();
+    }
   } else if (word.size() > 1 && word.front() == '-') {
     options = read_letters(word);
   } else {
     return {};
   }
   words.erase(words.begin());
+  take_words(options.back(), words);
   return options;
 }
 
@@ -215,6 +245,25 @@ Result<std::vector<po::option>> read_by_boost(const Words& words) {
   }
 }
 
+/// The words of an option that takes several; refused where there are not as many.
+Result<Words> words_of(const OptionInfo& option, std::string_view value) {
+  Words words(1);
+  for (const char c : value) {
+    if (c == kBetweenWords) {
+      words.emplace_back();
+    } else {
+      words.back().push_back(c);
+    }
+  }
+  const std::size_t wanted = words_taken_by(option);
+  if (wanted > 0 && words.size() != wanted) {
+    return Error{
+        fmt::format("{} needs {} words after it", option.spelling(), wanted == 2 ? "two" : "three"),
+        "write " + option.usage()};
+  }
+  return words;
+}
+
 /// Applies the options in the order typed; what is not an option is a command.
 Result<Draft> draft_of(const std::vector<po::option>& typed) {
   Draft draft;
@@ -228,7 +277,11 @@ Result<Draft> draft_of(const std::vector<po::option>& typed) {
       return unknown_option(part);
     }
     const std::string value = part.value.empty() ? "" : part.value.front();
-    const Result<void> applied = option->apply(draft, Given{*option, value});
+    const auto words = words_of(*option, value);
+    if (!words) {
+      return words.error();
+    }
+    const Result<void> applied = option->apply(draft, Given{*option, value, *words});
     if (!applied) {
       return applied.error();
     }
@@ -238,143 +291,6 @@ Result<Draft> draft_of(const std::vector<po::option>& typed) {
     }
   }
   return draft;
-}
-
-Result<void> settle_numbers_of_runs(Draft& draft) {
-  Options& options = draft.options;
-  if (options.runs && (draft.min_runs || options.max_runs)) {
-    return Error{
-        fmt::format("--runs and --{}-runs contradict each other", draft.min_runs ? "min" : "max"),
-        "leave one of them out"};
-  }
-  if (options.runs && options.precision) {
-    return Error{"--runs and --precision contradict each other", "leave one of them out"};
-  }
-  if (draft.min_runs && options.max_runs && *draft.min_runs > *options.max_runs) {
-    return Error{
-        fmt::format("--min-runs {} is more than --max-runs {}", *draft.min_runs, *options.max_runs),
-        "write a --min-runs that is not above --max-runs"};
-  }
-  options.min_runs = draft.min_runs.value_or(options.min_runs);
-  if (options.max_runs) {
-    options.min_runs = std::min(options.min_runs, *options.max_runs);
-  }
-  return {};
-}
-
-/// A gate that is given twice is one: each more makes the others stricter.
-Result<void> settle_gates(Draft& draft) {
-  Options& options = draft.options;
-  if (draft.slower_percent) {
-    options.gates.insert(options.gates.begin(),
-                         Condition{.metric = "wall_time", .limit_percent = *draft.slower_percent});
-  }
-  std::vector<Condition> gates;
-  for (Condition& gate : options.gates) {
-    const bool is_known = std::any_of(gates.begin(), gates.end(), [&](const Condition& known) {
-      return known.metric == gate.metric && known.limit_percent == gate.limit_percent;
-    });
-    if (!is_known) {
-      gates.push_back(std::move(gate));
-    }
-  }
-  options.gates = std::move(gates);
-  if (options.fail_if_inconclusive && options.gates.empty()) {
-    return Error{"--fail-if-inconclusive without a gate",
-                 "add --fail-if-slower=PCT or --fail-if 'METRIC > PCT'"};
-  }
-  return {};
-}
-
-/// Names go to the commands in order; the reference has an option of its own for its name, as in
-/// hyperfine, so that the names of the others do not shift when a reference is put before them.
-Result<void> settle_commands(Draft& draft) {
-  if (draft.names.size() > draft.commands.size()) {
-    return Error{fmt::format("{} names (-n) for {} command{}", draft.names.size(),
-                             draft.commands.size(), draft.commands.size() == 1 ? "" : "s"),
-                 draft.reference ? "name the reference with --reference-name"
-                                 : "give -n at most once per command"};
-  }
-  if (draft.reference && draft.options.baseline) {
-    return Error{"--reference and --baseline contradict each other", "leave one of them out"};
-  }
-  if (draft.reference_name && !draft.reference) {
-    return Error{"--reference-name without --reference", "name the first command with -n"};
-  }
-  Options& options = draft.options;
-  options.commands = std::move(draft.commands);
-  options.names = std::move(draft.names);
-  if (draft.reference) {
-    options.commands.insert(options.commands.begin(), *std::move(draft.reference));
-    options.names.insert(options.names.begin(), draft.reference_name.value_or(""));
-  }
-  if (options.commands.empty()) {
-    return Error{"no command to measure",
-                 "write lauka -- COMMAND [COMMAND ...], or see lauka --help"};
-  }
-  return {};
-}
-
-/// With -l no commands are run, so that a word after it is the text to look for.
-Result<void> settle_list_events(Draft& draft) {
-  auto& filter = std::get<ListEvents>(*draft.options.inquiry).filter;
-  if (draft.commands.empty()) {
-    return {};
-  }
-  if (!filter.empty() || draft.commands.size() > 1) {
-    return Error{
-        fmt::format("--list-events runs nothing, so {} is of no use", cited(draft.commands.back())),
-        "leave it out"};
-  }
-  filter = draft.commands.front();
-  return {};
-}
-
-/// One file cannot hold two exports.
-Result<void> settle_exports(const Options& options) {
-  const std::vector<std::pair<std::string_view, const std::optional<std::string>&>> exports{
-      {"--export-csv", options.export_csv},
-      {"--export-runs", options.export_runs},
-      {"--export-json", options.export_json}};
-  for (std::size_t i = 0; i < exports.size(); ++i) {
-    for (std::size_t k = i + 1; k < exports.size(); ++k) {
-      if (exports[i].second && exports[i].second == exports[k].second) {
-        return Error{fmt::format("{} and {} have the same target {}", exports[i].first,
-                                 exports[k].first, cited(*exports[i].second)),
-                     "write two files"};
-      }
-    }
-  }
-  return {};
-}
-
-Result<Options> settle(Draft draft) {
-  Options& options = draft.options;
-  if (options.inquiry) {
-    if (std::holds_alternative<ListEvents>(*options.inquiry)) {
-      const Result<void> listed = settle_list_events(draft);
-      if (!listed) {
-        return listed.error();
-      }
-    }
-    return std::move(options);
-  }
-  for (const auto settle_part : {settle_numbers_of_runs, settle_gates, settle_commands}) {
-    const Result<void> settled = settle_part(draft);
-    if (!settled) {
-      return settled.error();
-    }
-  }
-  if (options.engine == EngineChoice::None && !options.events.empty()) {
-    return Error{fmt::format("--engine none counts nothing, so --event {} cannot be counted",
-                             cited(options.events.front())),
-                 "leave one of them out"};
-  }
-  const Result<void> targets = settle_exports(options);
-  if (!targets) {
-    return targets.error();
-  }
-  return std::move(options);
 }
 
 }  // namespace

@@ -182,6 +182,38 @@ Result<OutputChoice> output(const Given& given) {
   return OutputChoice{OutputKind::File, *std::move(path)};
 }
 
+Result<std::vector<std::string>> environment(const Given& given) {
+  auto variables = split_words(given.value);
+  if (!variables) {
+    return refused(given, variables.error());
+  }
+  if (variables->empty()) {
+    return refused(given, {"sets nothing", "write " + given.option.usage()});
+  }
+  for (const std::string& variable : *variables) {
+    const std::size_t end = variable.find('=');
+    if (end == std::string::npos || end == 0) {
+      return refused(given, {fmt::format("has {}, which is not NAME=VALUE", cited(variable)),
+                             "write 'A=1 B=\"two words\"'"});
+    }
+  }
+  return variables;
+}
+
+std::vector<std::string> list_of(std::string_view text) {
+  std::vector<std::string> values(1);
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool escapes =
+        text[i] == '\\' && i + 1 < text.size() && (text[i + 1] == ',' || text[i + 1] == '\\');
+    if (text[i] == ',') {
+      values.emplace_back();
+    } else {
+      values.back().push_back(text[escapes ? ++i : i]);
+    }
+  }
+  return values;
+}
+
 Result<std::size_t> choice(const Given& given) {
   const auto choices = parts_of(given.option.value, '|');
   const auto found = std::find(choices.begin(), choices.end(), given.value);

@@ -56,6 +56,12 @@ Result<InputChoice> input(const Given& given);
 /// Where output goes: "null", "pipe", "inherit" or a file.
 Result<OutputChoice> output(const Given& given);
 
+/// The variables that the value sets (A=1 B="two words"), each as NAME=VALUE.
+Result<std::vector<std::string>> environment(const Given& given);
+
+/// The parts of a list with commas; a backslash makes a comma, or a backslash, part of a value.
+std::vector<std::string> list_of(std::string_view text);
+
 /// The position of the value among the choices in the option's row ("auto|always|never").
 Result<std::size_t> choice(const Given& given);
 
@@ -76,6 +82,16 @@ Result<void> keep(Result<T> read, U& target) {
     return read.error();
   }
   target = *std::move(read);
+  return {};
+}
+
+/// Adds what was read, or says why it could not be read.
+template <typename T>
+Result<void> add(Result<T> read, std::vector<T>& target) {
+  if (!read) {
+    return read.error();
+  }
+  target.push_back(*std::move(read));
   return {};
 }
 

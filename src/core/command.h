@@ -1,15 +1,47 @@
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace lauka {
 
+/// Where standard output and error of a command go.
+enum class OutputKind : unsigned char { Null, Pipe, Inherit, File };
+struct OutputChoice {
+  OutputKind kind = OutputKind::Null;
+  std::string path{};  ///< of a file only
+};
+
+/// A variable of -L or -P, and the value that a command was made with.
+struct Parameter {
+  std::string name;
+  std::string value;
+};
+
+/// What is run around the runs of a command; texts for sh -c.
+struct Hooks {
+  std::optional<std::string> setup{};     ///< once, before all runs
+  std::optional<std::string> prepare{};   ///< before every run, warm-up runs included
+  std::optional<std::string> conclude{};  ///< after every run, likewise
+  std::optional<std::string>
+      cleanup{};  ///< once, after all runs, also when the session is cut short
+};
+
+enum class HookKind : unsigned char { Setup, Prepare, Conclude, Cleanup };
+
 /// What is measured: one argument of the command line, or one combination of parameters.
 struct Command {
   std::string name;                ///< as shown: --command-name, else the text
-  std::string text;                ///< as typed
+  std::string text;                ///< as typed, with the parameters in their places
   std::vector<std::string> words;  ///< argv of what is run; with a shell: SHELL, "-c", the text
+  std::vector<Parameter> parameters{};     ///< those that it uses, in the order of the options
+  std::vector<std::string> environment{};  ///< NAME=VALUE, for it and its hooks
+  OutputChoice output{};
+  Hooks hooks{};
+  std::size_t typed = 0;  ///< index of the command typed that it was made from
+  std::string pattern{};  ///< that one's name, with the variables in braces
 };
 
 }  // namespace lauka

@@ -31,6 +31,8 @@ struct EventRatio {
   std::size_t denominator = 0;
 };
 
+struct DisplayUnit;
+
 /// A quantity with a name and a unit, measured in every run: a row of the table.
 struct Metric {
   std::string name;
@@ -39,6 +41,7 @@ struct Metric {
   Shown shown = Shown::Always;
   std::variant<UsageReader, CountedEvent, EventRatio> source;
   std::string note{};  ///< shown beside the row: "(user)", "(simulated)"; mostly empty
+  const DisplayUnit* shown_in = nullptr;  ///< by the table; null: the unit that fits each value
 };
 
 struct BuiltInMetric {

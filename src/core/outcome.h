@@ -25,7 +25,7 @@ struct Stopped {
 };
 
 /// What the launcher was doing when a run could not be started.
-enum class LaunchStep : unsigned char { Execute, OpenInput, OpenOutput, Fork, Prepare };
+enum class LaunchStep : unsigned char { Execute, OpenInput, OpenOutput, Fork, Prepare, BecomeUser };
 
 struct NotStarted {
   LaunchStep step = LaunchStep::Execute;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/command.h"
 #include "core/outcome.h"
 #include "core/result.h"
 
@@ -50,6 +51,7 @@ struct RunRecord {
   /// The part of the command's instructions, as the kernel accounts them, that the engine saw;
   /// none: not known. 1 is all of them.
   std::optional<double> coverage{};
+  bool below_overhead = false;  ///< took no longer than its shell alone: a time became 0
 };
 
 /// A run that was run again, and does not count.
@@ -67,12 +69,28 @@ struct RunFailed {
   bool simulated = false;  ///< under Valgrind: by itself the command may well succeed
 };
 
+/// A hook that failed.
+struct HookFailed {
+  HookKind kind = HookKind::Setup;
+  std::uint32_t command = 0;
+  std::optional<Step> step{};  ///< the run that it stands before or after; none: setup and cleanup
+  Outcome outcome{};
+  std::string output_end{};  ///< the last lines of what it wrote; may be empty
+};
+
 struct Interrupted {
   int signal = 0;
 };
 
 /// Why a session ended before its plan was carried out.
-using CutShort = std::variant<RunFailed, Interrupted, Error>;
+using CutShort = std::variant<RunFailed, Interrupted, Error, HookFailed>;
+
+/// What it costs to start the shell that runs a command, and to do nothing.
+struct ShellOverhead {
+  std::uint64_t wall_ns = 0;
+  std::uint64_t user_ns = 0;
+  std::uint64_t system_ns = 0;
+};
 
 /// All that came of a plan, in the order run. Warm-up runs are not kept.
 struct Session {
@@ -80,7 +98,10 @@ struct Session {
       runs;  // a deque: growing never copies what is there, which keeps the peak memory low
   std::deque<RedoneRun> redone;  ///< apart, in the order run
   std::optional<CutShort> cut_short;
-  std::vector<std::string> notes;  ///< one line each, for the user
+  std::vector<HookFailed> also_failed{};   ///< after the session was cut short
+  std::vector<ShellOverhead> overheads{};  ///< one per command, subtracted from its runs; none
+                                           ///< without a shell
+  std::vector<std::string> notes;          ///< one line each, for the user
 };
 
 }  // namespace lauka

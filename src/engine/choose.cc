@@ -12,13 +12,13 @@
 namespace lauka::engine {
 namespace {
 
-Result<Chosen> simulated() {
+Result<Chosen> simulated(const std::optional<User>& user) {
   auto valgrind = os::find_program("valgrind");
   if (!valgrind) {
     return Error{"--engine cachegrind needs Valgrind, which is not in PATH",
                  "install the package valgrind (Debian, Ubuntu: apt-get install valgrind)"};
   }
-  return Chosen{cachegrind::make_cachegrind_engine(*std::move(valgrind)), std::nullopt};
+  return Chosen{cachegrind::make_cachegrind_engine(*std::move(valgrind), user), std::nullopt};
 }
 
 Chosen without_counters(const Unavailable& why) {
@@ -30,9 +30,10 @@ Chosen without_counters(const Unavailable& why) {
 
 }  // namespace
 
-Result<Chosen> choose(Choice choice, bool user_only, const os::LinuxCalls* calls) {
+Result<Chosen> choose(Choice choice, bool user_only, const os::LinuxCalls* calls,
+                      const std::optional<User>& user) {
   if (choice == Choice::None) return Chosen{make_none_engine(std::nullopt), std::nullopt};
-  if (choice == Choice::Cachegrind) return simulated();
+  if (choice == Choice::Cachegrind) return simulated(user);
   if (calls == nullptr) {
     if (choice == Choice::Perf)
       return Error{"--engine perf is for Linux, which this is not", "leave it out"};

@@ -22,7 +22,9 @@ struct Chosen {
 /// `Auto` takes the best engine that works here and says what is missing; one asked for by name
 /// that does not work is an error with its remedy. `calls`: how to reach Linux; null where this is
 /// not Linux.
+/// `user`: whom the commands are run as, where that is not lauka's own.
 Result<Chosen> choose(Choice choice, bool user_only,
-                      const os::LinuxCalls* calls = os::linux_calls());
+                      const os::LinuxCalls* calls = os::linux_calls(),
+                      const std::optional<User>& user = std::nullopt);
 
 }  // namespace lauka::engine

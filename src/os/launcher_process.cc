@@ -1,13 +1,13 @@
 #include "os/launcher_process.h"
 
 #include "os/launcher_counters.h"
+#include "os/launcher_files.h"
 #include "os/platform.h"
 
 #include <cerrno>
 #include <csignal>
 #include <ctime>
 
-#include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/time.h>
@@ -60,17 +60,22 @@ std::uint64_t ns_of(const timeval& t) {
          static_cast<std::uint64_t>(t.tv_usec) * 1000;
 }
 
+/// Gives the calling process, a vfork child, the user's ids for good; first the groups, while it
+/// may.
+bool become(const SharedUser& user) {
+  return change_user(user.id, user.group, user.group_count, user.groups) == 0;
+}
+
 /// What the vfork child uses and reports; it lives in the launcher's frame, which both share until
 /// execve.
 struct ChildPlan {
   const SharedProgram* program;
   const StartedWith* started_with;
-  int input;
-  int output;  // -1: inherited
-  int error;
-  const rlimit* descriptors;  // null: not changed
-  volatile std::int64_t exec_ns;
-  volatile int error_number;
+  StandardFiles files{};
+  const rlimit* descriptors = nullptr;  // null: not changed
+  volatile std::int64_t exec_ns = 0;
+  volatile int error_number = 0;
+  volatile LaunchStep failed_step = LaunchStep::Execute;
 };
 
 /// Starts the program. Only system calls between vfork and execve: the child runs in this process's
@@ -83,17 +88,25 @@ struct ChildPlan {
   const pid_t pid = vfork();
   if (pid != 0) return pid;
   setpgid(0, 0);
-  die_with_parent();  // lauka and this launcher may be killed together: timeout -s KILL does it
-  dup2(plan.input, STDIN_FILENO);
-  if (plan.output >= 0) dup2(plan.output, STDOUT_FILENO);
-  if (plan.error >= 0) dup2(plan.error, STDERR_FILENO);
+  if (plan.program->user != nullptr && !become(*plan.program->user)) {
+    plan.failed_step = LaunchStep::BecomeUser;
+    plan.error_number = errno;
+    _exit(127);
+  }
+  // After the change of user, which undoes it. lauka and this launcher may be killed together:
+  // timeout -s KILL does it.
+  die_with_parent();
+  dup2(plan.files.input, STDIN_FILENO);
+  if (plan.files.output >= 0) dup2(plan.files.output, STDOUT_FILENO);
+  if (plan.files.error >= 0) dup2(plan.files.error, STDERR_FILENO);
   if (plan.descriptors != nullptr) setrlimit(RLIMIT_NOFILE, plan.descriptors);
   if (plan.started_with->ignored_child) signal(SIGCHLD, SIG_IGN);
   if (plan.started_with->ignored_poke) signal(kPokeSignal, SIG_IGN);
   if (plan.started_with->ignored_alarm) signal(SIGALRM, SIG_IGN);
   sigprocmask(SIG_SETMASK, &plan.started_with->mask, nullptr);
   plan.exec_ns = now_ns();
-  execve(plan.program->path, plan.program->argv, environ);
+  execve(plan.program->path, plan.program->argv,
+         plan.program->environment != nullptr ? plan.program->environment : environ);
   plan.error_number = errno;
   // NOLINTEND(clang-analyzer-security.insecureAPI.vfork, clang-analyzer-unix.Vfork)
   _exit(127);
@@ -134,9 +147,10 @@ class LauncherProcess {
 
   void run(const SharedLaunch& launch, SharedEnded& ended) {
     ended.began_ns = now_ns();
-    forget_error_output();
-    ChildPlan plan{launch.program, &setup_.started_with, setup_.null_input, -1, -1, nullptr, 0, 0};
-    if (open_files(*launch.program, plan, ended)) {
+    forget_error_output(setup_.error_file);
+    ChildPlan plan{launch.program, &setup_.started_with};
+    if (launch.program->variable != nullptr) *launch.program->variable = launch.variable;
+    if (open_files(*launch.program, plan.files, ended)) {
       ended.counter_error = counters_.open(launch.counters);
       plan.descriptors = counters_.original_limit();
       if (ended.counter_error == 0) {
@@ -145,7 +159,7 @@ class LauncherProcess {
       }
       counters_.close(launch.counters);
     }
-    close_files(*launch.program, plan);
+    close_standard_files(*launch.program, plan.files);
     while (waitpid(-1, nullptr, WNOHANG) > 0) {  // orphans that earlier runs left to us
     }
     ended.whole_ns = now_ns() - ended.began_ns;
@@ -175,7 +189,7 @@ class LauncherProcess {
     while (wait4(pid, &status, 0, &used) < 0 && errno == EINTR) {
     }
     if (plan.error_number != 0) {
-      not_started(LaunchStep::Execute, plan.error_number, ended);
+      not_started(plan.failed_step, plan.error_number, ended);
       return;
     }
     note_usage(used, ended.usage);
@@ -271,71 +285,18 @@ class LauncherProcess {
     }
   }
 
+  bool open_files(const SharedProgram& program, StandardFiles& files, SharedEnded& ended) const {
+    const OpenFailure failure = open_standard_files(program, setup_, files);
+    if (failure.error == 0) return true;
+    not_started(failure.step, failure.error, ended);
+    if (failure.error == EINTR) ended.kind = EndKind::Cancelled;
+    return false;
+  }
+
   static void not_started(LaunchStep step, int error, SharedEnded& ended) {
     ended.kind = EndKind::NotStarted;
     ended.step = step;
     ended.number = error;
-  }
-
-  // ---- standard input, output and error
-
-  void forget_error_output() const {
-    struct stat file {};
-    if (fstat(setup_.error_file, &file) == 0 && file.st_size > 0) {
-      while (ftruncate(setup_.error_file, 0) != 0 && errno == EINTR) {
-      }
-    }
-  }
-
-  /// A named pipe opens when its other end does; the housekeeping alarm must not end that wait.
-  int open_unless_cancelled(const char* path, int flags) const {
-    int fd = -1;
-    do {
-      fd = open(path, flags, 0666);
-    } while (fd < 0 && errno == EINTR && !state_.cancel);
-    return fd;
-  }
-
-  static void not_opened(LaunchStep step, int error, SharedEnded& ended) {
-    not_started(step, error, ended);
-    if (error == EINTR) ended.kind = EndKind::Cancelled;
-  }
-
-  bool open_files(const SharedProgram& program, ChildPlan& plan, SharedEnded& ended) const {
-    if (program.input_path != nullptr) {
-      plan.input = open_unless_cancelled(program.input_path, O_RDONLY | O_CLOEXEC);
-      if (plan.input < 0) {
-        not_opened(LaunchStep::OpenInput, errno, ended);
-        return false;
-      }
-    }
-    switch (program.sink) {
-      case Sink::Null:
-        plan.output = setup_.null_output;
-        plan.error = setup_.error_file;
-        break;
-      case Sink::Pipe:
-        plan.output = setup_.output_pipe;
-        plan.error = setup_.error_pipe;
-        break;
-      case Sink::Inherit:
-        break;
-      case Sink::File:
-        plan.output =
-            open_unless_cancelled(program.output_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC);
-        plan.error = plan.output;
-        if (plan.output < 0) {
-          not_opened(LaunchStep::OpenOutput, errno, ended);
-          return false;
-        }
-        break;
-    }
-    return true;
-  }
-
-  static void close_files(const SharedProgram& program, const ChildPlan& plan) {
-    if (program.input_path != nullptr && plan.input >= 0) close(plan.input);
-    if (program.sink == Sink::File && plan.output >= 0) close(plan.output);
   }
 
   // ---- the alarm that makes waitid return

@@ -13,10 +13,21 @@
 
 namespace lauka::os {
 
+/// A User as the system calls want it.
+struct SharedUser {
+  std::uint32_t id = 0;
+  std::uint32_t group = 0;
+  std::size_t group_count = 0;
+  const std::uint32_t* groups = nullptr;
+};
+
 /// A ProgramSpec as execve wants it; everything it points to lies in the shared memory.
 struct SharedProgram {
   const char* path = nullptr;
   char* const* argv = nullptr;
+  char** environment = nullptr;  ///< null: lauka's own
+  char** variable = nullptr;     ///< where in it the launch variable stands; null: there is none
+  const SharedUser* user = nullptr;   ///< null: lauka's own
   const char* input_path = nullptr;   ///< null: /dev/null
   const char* output_path = nullptr;  ///< of Sink::File
   Sink sink = Sink::Null;
@@ -34,6 +45,7 @@ struct SharedCounters {
 struct SharedLaunch {
   const SharedProgram* program = nullptr;
   SharedCounters* counters = nullptr;  ///< null: nothing is counted
+  char* variable = nullptr;            ///< NAME=VALUE, of a program that has such a one
 };
 
 /// How a run ended, in plain numbers.

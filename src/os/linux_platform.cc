@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 namespace lauka::os {
@@ -28,6 +29,13 @@ void become_reaper(int signal_number) {
 
 void die_with_parent() {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
+}
+
+int change_user(std::uint32_t user, std::uint32_t group, std::size_t count,
+                const std::uint32_t* groups) {
+  if (syscall(SYS_setgroups, count, groups) != 0) return -1;
+  if (syscall(SYS_setresgid, group, group, group) != 0) return -1;
+  return static_cast<int>(syscall(SYS_setresuid, user, user, user));
 }
 
 std::uint64_t rss_bytes(long ru_maxrss) {

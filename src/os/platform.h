@@ -1,6 +1,7 @@
 #pragma once
 
 #include <csignal>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -25,6 +26,12 @@ void become_reaper(int signal_number);
 /// The calling process is killed when the one that started it dies. A single system call, for a
 /// vfork child.
 void die_with_parent();
+
+/// Gives the calling process the ids and groups of a user for good; 0, or -1 with errno. System
+/// calls alone, for a vfork child: the C library would change every thread that it finds in the
+/// memory.
+int change_user(std::uint32_t user, std::uint32_t group, std::size_t count,
+                const std::uint32_t* groups);
 
 /// `ru_maxrss` in bytes.
 std::uint64_t rss_bytes(long ru_maxrss);

@@ -48,6 +48,11 @@ mode_t mode_for(const std::string& target) {
   return 0666 & ~mask;
 }
 
+/// access(2) for the effective user, who is not the real one under ActAs.
+int may(const std::string& path, int mode) {
+  return faccessat(AT_FDCWD, path.c_str(), mode, AT_EACCESS);
+}
+
 bool is_directory(const std::string& path) {
   struct stat there {};
   return stat(path.c_str(), &there) == 0 && S_ISDIR(there.st_mode);
@@ -55,9 +60,9 @@ bool is_directory(const std::string& path) {
 
 /// Why the file at `path` cannot be run, as a shell says it; empty: it can.
 std::string why_not_runnable(const std::string& path) {
-  if (access(path.c_str(), F_OK) != 0) return std::generic_category().message(errno);
+  if (may(path, F_OK) != 0) return std::generic_category().message(errno);
   if (is_directory(path)) return "Is a directory";
-  if (access(path.c_str(), X_OK) != 0) return std::generic_category().message(errno);
+  if (may(path, X_OK) != 0) return std::generic_category().message(errno);
   return "";
 }
 
@@ -71,7 +76,7 @@ std::string missing_interpreter(const std::string& path) {
   line.erase(std::min(line.find('\n'), line.size()));
   line.erase(0, line.find_first_not_of(" \t"));
   const std::string interpreter = line.substr(0, line.find_first_of(" \t\r"));
-  return !interpreter.empty() && access(interpreter.c_str(), F_OK) != 0 ? interpreter : "";
+  return !interpreter.empty() && may(interpreter, F_OK) != 0 ? interpreter : "";
 }
 
 Result<std::string> if_runnable(const std::string& word, const std::string& path) {
@@ -86,17 +91,19 @@ Result<std::string> if_runnable(const std::string& word, const std::string& path
 
 }  // namespace
 
-Result<std::string> find_program(const std::string& word) {
+Result<std::string> find_program(const std::string& word, const std::optional<std::string>& own) {
   if (word.find('/') != std::string::npos) return if_runnable(word, word);
   const char* variable = std::getenv("PATH");  // NOLINT(concurrency-mt-unsafe): one thread
-  const std::string path = variable != nullptr ? variable : "/usr/local/bin:/usr/bin:/bin";
+  const std::string path = own                   ? *own
+                           : variable != nullptr ? variable
+                                                 : "/usr/local/bin:/usr/bin:/bin";
   std::string unusable;
   for (std::size_t begin = 0; begin <= path.size();) {
     const std::size_t end = std::min(path.find(':', begin), path.size());
     const std::string folder = path.substr(begin, end - begin);
     const std::string candidate = (folder.empty() ? "." : folder) + "/" + word;
-    if (!word.empty() && access(candidate.c_str(), F_OK) == 0 && !is_directory(candidate)) {
-      if (access(candidate.c_str(), X_OK) == 0) return if_runnable(word, candidate);
+    if (!word.empty() && may(candidate, F_OK) == 0 && !is_directory(candidate)) {
+      if (may(candidate, X_OK) == 0) return if_runnable(word, candidate);
       unusable = candidate;
     }
     begin = end + 1;
@@ -136,7 +143,7 @@ Result<std::string> read_file(const std::string& path, std::size_t most_bytes) {
 }
 
 Result<void> check_input(const std::string& path) {
-  if (access(path.c_str(), R_OK) == 0 && !is_directory(path)) return {};
+  if (may(path, R_OK) == 0 && !is_directory(path)) return {};
   const int error = is_directory(path) ? EISDIR : errno;
   return Error{"cannot read '" + path + "': " + std::generic_category().message(error),
                "name a file for --input"};
@@ -144,10 +151,10 @@ Result<void> check_input(const std::string& path) {
 
 Result<void> check_output(const std::string& path) {
   if (is_directory(path)) return cannot_write(path, EISDIR);
-  const bool is_new = access(path.c_str(), F_OK) != 0;
+  const bool is_new = may(path, F_OK) != 0;
   const std::size_t slash = path.rfind('/');
   const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
-  if (access((is_new ? folder : path).c_str(), W_OK) != 0) return cannot_write(path, errno);
+  if (may(is_new ? folder : path, W_OK) != 0) return cannot_write(path, errno);
   return {};
 }
 
@@ -184,7 +191,7 @@ Result<ExportFile> ExportFile::open(const std::string& target) {
   struct stat there {};
   const bool exists = stat(path.c_str(), &there) == 0;
   if (exists && S_ISDIR(there.st_mode)) return cannot_write(target, EISDIR);
-  if (exists && access(path.c_str(), W_OK) != 0) return cannot_write(target, errno);
+  if (exists && may(path, W_OK) != 0) return cannot_write(target, errno);
   if (exists && !S_ISREG(there.st_mode)) {
     Descriptor direct(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK));
     if (!direct) return cannot_write(target, errno);

@@ -4,6 +4,7 @@
 #include "os/output_tail.h"
 #include "os/platform.h"
 #include "os/process.h"
+#include "os/shared_programs.h"
 #include "os/signals.h"
 #include "os/standard_descriptors.h"
 
@@ -11,7 +12,6 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <cstring>
 #include <memory>
 #include <new>
 #include <string>
@@ -32,42 +32,13 @@
 namespace lauka::os {
 namespace {
 
-constexpr std::size_t kArenaBytes =
-    std::size_t{64} << 20;  // reserved, not used: argv of all commands, 2 MB at most each
+constexpr std::size_t kArenaBytes = std::size_t{64} << 20;  // reserved, not used
 constexpr int kTickMs = 200;
 
 Error system_error(std::string what) {
   what += ": " + std::generic_category().message(errno);
   return Error{std::move(what), ""};
 }
-
-/// Shared memory that is only ever added to; what lies in it has the same address in the launcher.
-class Arena {
- public:
-  Arena(std::byte* begin, std::size_t bytes) : next_(begin), end_(begin + bytes) {}
-
-  /// Null when it is full.
-  template <typename T>
-  T* make(std::size_t count) {
-    void* place = next_;
-    auto left = static_cast<std::size_t>(end_ - next_);
-    if (std::align(alignof(T), sizeof(T) * count, place, left) == nullptr) return nullptr;
-    auto* first = static_cast<T*>(place);
-    for (std::size_t i = 0; i < count; ++i) new (first + i) T{};
-    next_ = reinterpret_cast<std::byte*>(first + count);
-    return first;
-  }
-
-  char* copy(const std::string& text) {
-    char* place = make<char>(text.size() + 1);
-    if (place != nullptr) std::memcpy(place, text.c_str(), text.size() + 1);
-    return place;
-  }
-
- private:
-  std::byte* next_;
-  std::byte* end_;
-};
 
 Outcome outcome_of(const SharedEnded& ended, std::int64_t timeout_ns) {
   switch (ended.kind) {
@@ -128,7 +99,11 @@ struct Channels {
 class PosixLauncher final : public Launcher {
  public:
   PosixLauncher(pid_t pid, SharedState* state, Arena arena, Channels channels)
-      : pid_(pid), state_(state), arena_(arena), channels_(std::move(channels)) {}
+      : pid_(pid),
+        state_(state),
+        arena_(arena),
+        programs_(arena_),
+        channels_(std::move(channels)) {}
   PosixLauncher(const PosixLauncher&) = delete;
   PosixLauncher& operator=(const PosixLauncher&) = delete;
 
@@ -139,31 +114,13 @@ class PosixLauncher final : public Launcher {
   }
 
   Result<ProgramId> add_program(const ProgramSpec& spec) override {
-    const Result<std::string> path = find_program(spec.words.at(0));
-    if (!path) return path.error();
-    auto* program = arena_.make<SharedProgram>(1);
-    auto** argv = arena_.make<char*>(spec.words.size() + 1);
-    bool whole = program != nullptr && argv != nullptr;
-    for (std::size_t i = 0; whole && i < spec.words.size(); ++i) {
-      argv[i] = arena_.copy(spec.words[i]);
-      whole = argv[i] != nullptr;
-    }
-    if (whole) {
-      program->argv = argv;
-      program->path = arena_.copy(*path);
-      program->sink = spec.output.sink;
-      program->timeout_ns = spec.timeout ? spec.timeout->count() : 0;
-      whole = program->path != nullptr;
-      if (spec.input.path)
-        whole &= (program->input_path = arena_.copy(*spec.input.path)) != nullptr;
-      if (spec.output.sink == Sink::File) {
-        whole &= (program->output_path = arena_.copy(spec.output.path)) != nullptr;
-      }
-    }
-    if (!whole)
-      return Error{"the commands take more than 64 MB of arguments", "compare fewer at once"};
-    programs_.push_back(program);
-    return static_cast<ProgramId>(programs_.size() - 1);
+    auto program = programs_.add(spec);
+    if (!program) return program.error();
+    if (spec.user &&
+        (fchown(channels_.output.write_end.get(), spec.user->id, spec.user->group) |
+         fchown(channels_.error.write_end.get(), spec.user->id, spec.user->group)) != 0)
+      return system_error("lauka cannot hand its pipes to the user " + spec.user->name);
+    return *program;
   }
 
   Result<CounterSetId> add_counters(std::span<const CounterRequest> requests) override {
@@ -196,14 +153,18 @@ class PosixLauncher final : public Launcher {
     state_->launch_count = launches.size();
     for (std::size_t i = 0; i < launches.size(); ++i) {
       const Launch& launch = launches[i];
-      state_->launches[i] = {programs_.at(launch.program), launch.counters == kNoCounters
-                                                               ? nullptr
-                                                               : counter_sets_.at(launch.counters)};
+      char* variable = nullptr;
+      if (!programs_.set_variable(launch, i, variable)) return SharedPrograms::too_large();
+      state_->launches[i] = {
+          programs_.at(launch.program),
+          launch.counters == kNoCounters ? nullptr : counter_sets_.at(launch.counters), variable};
     }
+    const bool heeds_interrupts = std::none_of(
+        launches.begin(), launches.end(), [](const Launch& one) { return one.despite_interrupt; });
     error_tail_.clear();
     {
       const HoldSignals hold;
-      if (!converse(hold, tick)) {
+      if (!converse(hold, heeds_interrupts, tick)) {
         return Error{"the launcher process has ended",
                      "it may have been killed from outside; run lauka again"};
       }
@@ -214,12 +175,13 @@ class PosixLauncher final : public Launcher {
 
   std::string error_output_end() const override {
     if (last_sink_ == Sink::Pipe) return error_tail_.last_lines();
-    return last_sink_ == Sink::Null ? last_lines_of_file(channels_.error_file.get()) : "";
+    const bool is_kept = last_sink_ == Sink::Null || last_sink_ == Sink::Capture;
+    return is_kept ? last_lines_of_file(channels_.error_file.get()) : "";
   }
 
  private:
   /// Wakes the launcher and waits for its answer. False when it is gone.
-  bool converse(const HoldSignals& hold, const Tick& tick) {
+  bool converse(const HoldSignals& hold, bool heeds_interrupts, const Tick& tick) {
     char byte = 'r';
     if (write(channels_.socket.get(), &byte, 1) != 1) return false;
     bool told = false;
@@ -227,7 +189,7 @@ class PosixLauncher final : public Launcher {
       std::array fds = {pollfd{channels_.socket.get(), POLLIN, 0},
                         pollfd{channels_.output.read_end.get(), POLLIN, 0},
                         pollfd{channels_.error.read_end.get(), POLLIN, 0}};
-      if (!told && interrupt() != 0) {
+      if (heeds_interrupts && !told && interrupt() != 0) {
         state_->cancel = true;
         kill(pid_, kPokeSignal);
         told = true;
@@ -280,8 +242,8 @@ class PosixLauncher final : public Launcher {
   pid_t pid_;
   SharedState* state_;
   Arena arena_;
+  SharedPrograms programs_;
   Channels channels_;
-  std::vector<const SharedProgram*> programs_;
   std::vector<SharedCounters*> counter_sets_;
   Sink last_sink_ = Sink::Null;
   OutputTail error_tail_;

@@ -1,3 +1,4 @@
+#include "os/acting.h"
 #include "os/descriptor.h"
 #include "os/private_folder.h"
 
@@ -13,27 +14,31 @@
 
 namespace lauka::os {
 
-Result<PrivateFolder> PrivateFolder::create() {
+Result<PrivateFolder> PrivateFolder::create(const std::optional<User>& user) {
+  const ActAs owner(user);
+  if (!owner.error().empty()) return Error{owner.error(), "use --as-root to keep root"};
   const char* variable = std::getenv("TMPDIR");  // NOLINT(concurrency-mt-unsafe): one thread
   const std::string below = variable != nullptr && *variable != '\0' ? variable : "/tmp";
   std::error_code error;
   std::string path = (std::filesystem::absolute(below, error) / "lauka-XXXXXX").string();
-  if (mkdtemp(path.data()) != nullptr) return PrivateFolder(std::move(path));
+  if (mkdtemp(path.data()) != nullptr) return PrivateFolder(std::move(path), user);
   return Error{"cannot make a temporary folder in '" + below +
                    "': " + std::generic_category().message(errno),
                "set TMPDIR to a folder that can be written"};
 }
 
 PrivateFolder::PrivateFolder(PrivateFolder&& other) noexcept
-    : path_(std::exchange(other.path_, {})) {}
+    : path_(std::exchange(other.path_, {})), user_(std::move(other.user_)) {}
 
 PrivateFolder& PrivateFolder::operator=(PrivateFolder&& other) noexcept {
   std::swap(path_, other.path_);
+  std::swap(user_, other.user_);
   return *this;
 }
 
 PrivateFolder::~PrivateFolder() {
   if (path_.empty()) return;
+  const ActAs owner(user_);
   std::error_code error;
   std::filesystem::remove_all(path_, error);
 }
@@ -50,6 +55,7 @@ std::vector<std::string> PrivateFolder::names() const {
 }
 
 Result<std::string> PrivateFolder::read(const std::string& name) const {
+  const ActAs owner(user_);
   const std::string path = path_ + "/" + name;
   const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   std::string text;
@@ -65,6 +71,7 @@ Result<std::string> PrivateFolder::read(const std::string& name) const {
 }
 
 void PrivateFolder::clear() const {
+  const ActAs owner(user_);
   std::error_code error;
   for (const std::string& name : names()) std::filesystem::remove_all(path_ + "/" + name, error);
 }

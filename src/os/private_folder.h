@@ -1,7 +1,9 @@
 #pragma once
 
 #include "core/result.h"
+#include "core/user.h"
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,7 +14,8 @@ namespace lauka::os {
 /// else may look into it, and it goes with all that is in it.
 class PrivateFolder {
  public:
-  static Result<PrivateFolder> create();
+  /// Of `user`, where there is one, as the program that writes into it.
+  static Result<PrivateFolder> create(const std::optional<User>& user = std::nullopt);
 
   PrivateFolder(PrivateFolder&& other) noexcept;
   PrivateFolder& operator=(PrivateFolder&& other) noexcept;
@@ -33,9 +36,11 @@ class PrivateFolder {
   void clear() const;
 
  private:
-  explicit PrivateFolder(std::string path) : path_(std::move(path)) {}
+  PrivateFolder(std::string path, std::optional<User> user)
+      : path_(std::move(path)), user_(std::move(user)) {}
 
   std::string path_;  ///< empty: given to another one
+  std::optional<User> user_;
 };
 
 }  // namespace lauka::os

@@ -3,6 +3,7 @@
 #include "core/outcome.h"
 #include "core/record.h"
 #include "core/result.h"
+#include "core/user.h"
 
 #include <array>
 #include <chrono>
@@ -22,7 +23,8 @@ struct Input {
   std::optional<std::string> path;
 };
 
-enum class Sink : unsigned char { Null, Pipe, Inherit, File };
+/// Capture: both together are kept for error_output_end.
+enum class Sink : unsigned char { Null, Pipe, Inherit, File, Capture };
 
 /// Where standard output and error go.
 struct Output {
@@ -36,6 +38,11 @@ struct ProgramSpec {
   Input input{};
   Output output{};
   std::optional<std::chrono::nanoseconds> timeout{};
+  std::vector<std::string> environment{};  ///< NAME=VALUE, besides what lauka was started with, or
+                                           ///< instead; its PATH is where the program is looked for
+  std::string launch_variable{};           ///< NAME that each launch gives a value; empty: none
+  std::optional<User> user{};  ///< whom it is run as, and whose rights open its files: lauka must
+                               ///< be root; none: lauka's own
 };
 
 /// One kernel counter to be opened on the launcher just before a run: inherited by the command and
@@ -86,6 +93,8 @@ struct Launch {
   ProgramId program = 0;
   CounterSetId counters = kNoCounters;
   std::vector<RunWatch*> watches{};  ///< not null; they outlive the run
+  std::string value{};               ///< of the program's launch_variable
+  bool despite_interrupt = false;    ///< runs to its end when lauka is asked to end (a cleanup)
 };
 
 /// What the kernel accounted to the command's own process, without its descendants: final, read
@@ -163,8 +172,16 @@ struct LinuxCalls;
 Result<std::unique_ptr<Launcher>> start_launcher(const LinuxCalls* counters);
 
 /// The file that execve is to get for `word`, found as a shell does: itself if it has a slash, else
-/// in PATH. The error reads as a shell's: "nosuch: command not found", "./x: Permission denied",
-/// "/tmp: Is a directory".
-Result<std::string> find_program(const std::string& word);
+/// in `path` (none: lauka's own PATH). The error reads as a shell's: "nosuch: command not found",
+/// "./x: Permission denied", "/tmp: Is a directory".
+Result<std::string> find_program(const std::string& word,
+                                 const std::optional<std::string>& path = std::nullopt);
+
+/// The file of a program: looked for with the rights of its user, in its own PATH where it has one.
+Result<std::string> find_program_of(const ProgramSpec& spec);
+
+/// NAME=VALUE for all that a launch of `spec` finds in its environment: what lauka was started
+/// with, HOME, USER and LOGNAME of its user, its own variables, and `value` of its launch_variable.
+std::vector<std::string> environment_of(const ProgramSpec& spec, const std::string& value);
 
 }  // namespace lauka::os

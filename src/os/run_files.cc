@@ -1,5 +1,6 @@
 #include "os/run_files.h"
 
+#include "os/acting.h"
 #include "os/platform.h"
 #include "os/signals.h"
 
@@ -44,12 +45,23 @@ bool RunFiles::open_all() {
   return null_input_ && null_output_ && error_file_ && output_.open() && error_.open();
 }
 
+bool RunFiles::hand_pipes_to(const User& user) const {
+  return fchown(output_.write_end.get(), user.id, user.group) == 0 &&
+         fchown(error_.write_end.get(), user.id, user.group) == 0;
+}
+
 RunFiles::Opened RunFiles::open(const ProgramSpec& program) {
   sink_ = program.output.sink;
   tail_.clear();
   while (ftruncate(error_file_.get(), 0) != 0 && errno == EINTR) {
   }
   Opened opened{null_input_.get(), -1, -1, std::nullopt};
+  const bool has_paths = program.input.path || sink_ == Sink::File;
+  const ActAs user(has_paths ? program.user : std::nullopt);  // see Rights in launcher_files.cc
+  if (!user.error().empty()) {
+    opened.failed = NotStarted{LaunchStep::BecomeUser, EPERM};
+    return opened;
+  }
   if (program.input.path) {
     run_input_ = open_unless_interrupted(*program.input.path, O_RDONLY);
     if (!run_input_) opened.failed = NotStarted{LaunchStep::OpenInput, errno};
@@ -63,6 +75,10 @@ RunFiles::Opened RunFiles::open(const ProgramSpec& program) {
     case Sink::Pipe:
       opened.output = output_.write_end.get();
       opened.error = error_.write_end.get();
+      break;
+    case Sink::Capture:
+      opened.output = error_file_.get();
+      opened.error = error_file_.get();
       break;
     case Sink::Inherit:
       break;
@@ -102,7 +118,8 @@ void RunFiles::keep_small() const {
 
 std::string RunFiles::error_output_end() const {
   if (sink_ == Sink::Pipe) return tail_.last_lines();
-  return sink_ == Sink::Null ? last_lines_of_file(error_file_.get()) : "";
+  const bool is_kept = sink_ == Sink::Null || sink_ == Sink::Capture;
+  return is_kept ? last_lines_of_file(error_file_.get()) : "";
 }
 
 }  // namespace lauka::os

@@ -18,6 +18,10 @@ class RunFiles {
   /// Opens what all runs share. False with errno.
   bool open_all();
 
+  /// A program that opens its /dev/stdout again needs the right to. False where that is refused, as
+  /// some systems do of pipes.
+  bool hand_pipes_to(const User& user) const;
+
   struct Opened {
     int input = -1;
     int output = -1;  ///< -1: inherited

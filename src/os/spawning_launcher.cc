@@ -56,6 +56,17 @@ class Program {
     return words;
   }
 
+  /// What it finds in its environment, kept in `variables`; empty: lauka's own as it is.
+  std::vector<char*> environment(const std::string& value,
+                                 std::vector<std::string>& variables) const {
+    std::vector<char*> all;
+    if (spec_.environment.empty() && spec_.launch_variable.empty() && !spec_.user) return all;
+    variables = environment_of(spec_, value);
+    for (std::string& variable : variables) all.push_back(variable.data());
+    all.push_back(nullptr);
+    return all;
+  }
+
  private:
   ProgramSpec spec_;
   std::string path_;
@@ -106,8 +117,9 @@ class SpawningLauncher final : public Launcher {
   bool open() { return files_.open_all() && events_.open(files_.readable()); }
 
   Result<ProgramId> add_program(const ProgramSpec& spec) override {
-    Result<std::string> path = find_program(spec.words.at(0));
+    Result<std::string> path = find_program_of(spec);
     if (!path) return path.error();
+    if (spec.user) static_cast<void>(files_.hand_pipes_to(*spec.user));
     programs_.emplace_back(spec, *std::move(path));
     return static_cast<ProgramId>(programs_.size() - 1);
   }
@@ -126,7 +138,8 @@ class SpawningLauncher final : public Launcher {
     tick_due_ = {now() + kTick, kTick};
     for (const Launch& launch : launches.first(std::min(launches.size(), kMaxBatch))) {
       const nanoseconds began = now();
-      all.push_back(interrupt() != 0 ? Ended{Cancelled{}, {}, {}} : run_one(launch));
+      heeds_interrupts_ = !launch.despite_interrupt;
+      all.push_back(is_interrupted() ? Ended{Cancelled{}, {}, {}} : run_one(launch));
       all.back().whole = now() - began;
       if (must_stop_after(all.back().outcome, go_on_after_failure)) break;
     }
@@ -139,6 +152,8 @@ class SpawningLauncher final : public Launcher {
   nanoseconds now() const {
     return nanoseconds(ns_of_mach(calls_.mach_absolute_time(), timebase_));
   }
+
+  bool is_interrupted() const { return heeds_interrupts_ && interrupt() != 0; }
 
   static bool must_stop_after(const Outcome& outcome, bool go_on_after_failure) {
     const bool ended_by_itself =
@@ -154,18 +169,21 @@ class SpawningLauncher final : public Launcher {
       ended.outcome = *opened.failed;
       if (opened.failed->error == EINTR) ended.outcome = Cancelled{};
     } else {
-      execute(program, opened, launch.watches, ended);
+      execute(program, opened, launch, ended);
     }
     files_.close();
     return ended;
   }
 
-  void execute(Program& program, const RunFiles::Opened& opened, std::span<RunWatch* const> watches,
+  void execute(Program& program, const RunFiles::Opened& opened, const Launch& launch,
                Ended& ended) {
+    const std::span<RunWatch* const> watches = launch.watches;
     for (RunWatch* watch : watches) watch->before_start();
     pid_t pid = 0;
-    if (const int error = spawn(program, opened, pid); error != 0) {
-      ended.outcome = NotStarted{LaunchStep::Execute, error};
+    if (const int error = spawn(program, opened, launch.value, pid); error != 0) {
+      const bool cannot_change_user = program.spec().user && (error == ENOSYS || error == EPERM);
+      ended.outcome =
+          NotStarted{cannot_change_user ? LaunchStep::BecomeUser : LaunchStep::Execute, error};
       return;
     }
     for (RunWatch* watch : watches) watch->made(pid);
@@ -179,7 +197,8 @@ class SpawningLauncher final : public Launcher {
     if (killed) ended.outcome = *killed;
   }
 
-  int spawn(Program& program, const RunFiles::Opened& opened, pid_t& pid) {
+  int spawn(Program& program, const RunFiles::Opened& opened, const std::string& value,
+            pid_t& pid) {
     sigset_t default_signals;
     sigemptyset(&default_signals);
     if (!started_with_.ignored_pipe) sigaddset(&default_signals, SIGPIPE);
@@ -187,7 +206,15 @@ class SpawningLauncher final : public Launcher {
     SpawnRequest request;
     request.path = program.path();
     request.argv = argv.data();
-    request.environment = environ;
+    std::vector<std::string> variables;
+    const std::vector<char*> environment = program.environment(value, variables);
+    request.environment = environment.empty() ? environ : environment.data();
+    SpawnIdentity identity;
+    if (const auto& user = program.spec().user) {
+      identity = {user->id, user->group, user->groups.data(),
+                  static_cast<int>(user->groups.size())};
+      request.identity = &identity;
+    }
     request.input = opened.input;
     request.output = opened.output;
     request.error = opened.error;
@@ -216,7 +243,7 @@ class SpawningLauncher final : public Launcher {
       const nanoseconds at = now();
       std::optional<Outcome> killed;
       if (happened.child_signal) killed = stopped(pid);
-      if (!killed && interrupt() != 0) killed = Cancelled{};
+      if (!killed && is_interrupted()) killed = Cancelled{};
       if (!killed && at >= deadline) killed = TimedOut{*spec.timeout};
       if (killed) {
         kill_with_descendants(calls_, pid);
@@ -320,6 +347,7 @@ class SpawningLauncher final : public Launcher {
   const Tick* tick_ = nullptr;
   Due tick_due_{};
   bool has_newest_usage_ = true;
+  bool heeds_interrupts_ = true;  // the run that goes on
 };
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "core/words.h"
+#include "plan/commands.h"
 #include "plan/plan.h"
+#include "plan/rows.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -12,74 +14,12 @@ namespace lauka {
 
 namespace {
 
-/// Whether a shell would take `word` for an assignment (POSIX XCU 2.10.2): NAME=...
-bool is_assignment(std::string_view word) {
-  const std::size_t end = word.find('=');
-  if (end == std::string_view::npos || end == 0 || (word[0] >= '0' && word[0] <= '9')) {
-    return false;
-  }
-  return std::all_of(word.begin(), word.begin() + static_cast<std::ptrdiff_t>(end), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-  });
-}
-
-/// The words of a command that is run directly.
-Result<std::vector<std::string>> words_of(const std::string& text) {
-  auto words = split_words(text);
-  if (!words) {
-    return words.error();
-  }
-  if (words->empty() || words->front().empty()) {
-    return Error{"is empty", "write a program and its arguments"};
-  }
-  if (is_assignment(words->front())) {
-    return Error{"begins with an assignment, which only a shell understands",
-                 fmt::format("write {}, or run it by a shell with -S", cited("env " + text))};
-  }
-  return words;
-}
-
-Result<Command> command_of(const Options& options, std::size_t index) {
-  const std::string& text = options.commands[index];
-  const bool is_named = index < options.names.size() && !options.names[index].empty();
-  Command command{.name = is_named ? options.names[index] : text, .text = text, .words = {}};
-  if (options.shell && text.find_first_not_of(" \t\n") != std::string::npos) {
-    command.words = options.shell->words;
-    command.words.insert(command.words.end(), {"-c", text});
-    return command;
-  }
-  auto words = words_of(text);
-  if (!words) {
-    return Error{fmt::format("command {} {} {}", index + 1, cited(text), words.error().what),
-                 words.error().remedy};
-  }
-  command.words = *std::move(words);
-  return command;
-}
-
-Result<std::vector<Command>> commands_of(const Options& options) {
-  if (options.commands.empty()) {
-    return Error{"no command to measure", "write at least one"};
-  }
-  if (options.names.size() > options.commands.size()) {
-    return Error{fmt::format("more names ({}) than commands ({})", options.names.size(),
-                             options.commands.size()),
-                 "give at most one name per command"};
-  }
-  std::vector<Command> commands;
-  for (std::size_t i = 0; i < options.commands.size(); ++i) {
-    auto command = command_of(options, i);
-    if (!command) {
-      return command.error();
-    }
-    commands.push_back(*std::move(command));
-  }
-  return commands;
-}
-
 /// Where only times are shown and no event is asked for, nothing is counted.
 Result<EventSet> events_of(const Options& options, const SelectEvents& select_events) {
-  if (options.metrics == MetricSelection::Time && options.events.empty()) {
+  const bool needs_none =
+      options.metrics == MetricSelection::Time ||
+      (options.metrics == MetricSelection::Listed && are_all_built_in(options.metric_list));
+  if (needs_none && options.events.empty()) {
     return EventSet{};
   }
   auto events = select_events(options.events, options.single_pass);
@@ -123,6 +63,11 @@ Result<void> check_gates(const Plan& plan, bool has_baseline) {
   return {};
 }
 
+/// One command's setup or cleanup may undo another's.
+Order default_order(const Options& options) {
+  return options.setup.empty() && options.cleanup.empty() ? Order::Random : Order::Sequential;
+}
+
 /// --verbose shows all rows, unless a choice among them was made.
 MetricSelection selection_of(const Options& options) {
   const bool widen = options.verbosity == Verbosity::Verbose;
@@ -147,16 +92,23 @@ Result<Plan> make_plan(const Options& options, const SelectEvents& select_events
             .metrics = {},
             .stop = {},
             .warmup = options.warmup,
-            .order = options.order.value_or(Order::Random),
+            .order = options.order.value_or(default_order(options)),
+            .order_is_for_hooks = !options.order && default_order(options) == Order::Sequential,
             .seed = options.seed.value_or(clock_seed),
             .timeout = options.timeout,
             .ignore_failure = options.ignore_failure,
             .input = options.input,
-            .output = options.output,
             .gates = options.gates,
             .confidence = options.confidence,
-            .precision = options.precision};
+            .precision = options.precision,
+            .shell = options.shell};
   plan.metrics = metrics_of(plan.events, selection_of(options), !options.events.empty());
+  if (options.metrics == MetricSelection::Listed) {
+    const Result<void> listed = list_rows(options.metric_list, plan.metrics);
+    if (!listed) {
+      return listed.error();
+    }
+  }
   plan.stop = stop_rule_of(options, plan.events.timed_passes());
   const Result<void> gates = check_gates(plan, options.baseline.has_value());
   if (!gates) {

@@ -19,6 +19,7 @@ Shown shown_by(MetricSelection selection, const BuiltInMetric& metric) {
     case MetricSelection::Time:
       return is_time(metric.name) ? Shown::Always : Shown::Verbose;
     case MetricSelection::All:
+    case MetricSelection::Listed:
       break;
   }
   return Shown::Always;

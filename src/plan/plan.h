@@ -34,16 +34,17 @@ struct Plan {
   StopRule stop;
   std::uint64_t warmup = 1;
   Order order = Order::Random;
+  bool order_is_for_hooks = false;  ///< sequential because there are setups or cleanups
   std::uint64_t seed = 0;
   std::optional<std::chrono::nanoseconds> timeout{};
   std::optional<IgnoreFailure> ignore_failure{};
   InputChoice input{};
-  OutputChoice output{};
   std::vector<Condition> gates{};
   double confidence = 0.95;
   std::optional<double> precision{};   ///< half width to reach, a fraction
   std::optional<Baseline> baseline{};  ///< where it supplies the references; its commands are in
                                        ///< the order of `commands`
+  std::optional<Shell> shell{};        ///< its start-up is measured, and subtracted from times
 };
 
 /// Divides the wanted events into passes, or says why it cannot (the engine's part of a plan).

@@ -1,9 +1,11 @@
 #include "report/csv.h"
 
 #include "report/format.h"
+#include "report/parameters.h"
 
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -44,18 +46,31 @@ std::string delta_fields(const std::optional<stats::Delta>& delta) {
                      number(100 * (change + half)));
 }
 
+/// The values of a command, each after a comma; empty for a variable that it does not use.
+std::string parameter_fields(const CommandResult& command, const std::vector<std::string>& names) {
+  std::string fields;
+  for (const std::string& name : names) {
+    const Parameter* parameter = find_parameter(command, name);
+    fields += "," + (parameter == nullptr ? "" : field(parameter->value));
+  }
+  return fields;
+}
+
 }  // namespace
 
 std::string summary_csv(const Results& results) {
   std::string csv =
       "command,metric,unit,runs,mean,stddev,median,min,max,outliers,"
-      "delta_percent,delta_low_percent,delta_high_percent\n";
+      "delta_percent,delta_low_percent,delta_high_percent";
+  const std::vector<std::string> parameters = parameter_names(results);
+  for (const std::string& name : parameters) csv += "," + field("parameter_" + name);
+  csv += "\n";
   for (const CommandResult& command : results.commands) {
     for (const MetricResult& row : command.rows) {
       const Metric& metric = results.metrics[row.metric];
-      csv += fmt::format("{},{},{},{},{},{}\n", field(command.name), field(metric.name),
+      csv += fmt::format("{},{},{},{},{},{}{}\n", field(command.name), field(metric.name),
                          unit_symbol(metric.unit), row.runs, summary_fields(row),
-                         delta_fields(row.delta));
+                         delta_fields(row.delta), parameter_fields(command, parameters));
     }
   }
   return csv;

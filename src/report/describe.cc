@@ -53,6 +53,8 @@ std::string_view trouble_with(LaunchStep step) {
       return "no process can be created: ";
     case LaunchStep::Prepare:
       return "its process cannot be set up: ";
+    case LaunchStep::BecomeUser:
+      return "it cannot be run as the user who called sudo: ";
     case LaunchStep::Execute:
       break;
   }

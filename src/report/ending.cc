@@ -30,6 +30,20 @@ std::string_view kind_of(const RunFailed& failed) {
   return failed.step.warmup ? "warm-up " : "";
 }
 
+std::string_view name_of(HookKind kind) {
+  switch (kind) {
+    case HookKind::Setup:
+      return "setup";
+    case HookKind::Prepare:
+      return "prepare";
+    case HookKind::Conclude:
+      return "conclude";
+    case HookKind::Cleanup:
+      break;
+  }
+  return "cleanup";
+}
+
 struct Teller {
   const std::vector<std::string>& names;
 
@@ -40,6 +54,20 @@ struct Teller {
         failed.simulated ? " under Valgrind; try it without --engine cachegrind" : "",
         could_be_ignored(failed.outcome) ? "; -i goes on all the same" : "",
         indented(failed.error_output_end));
+  }
+
+  std::string operator()(const HookFailed& failed) const {
+    std::string run;
+    if (failed.step) {
+      run = fmt::format(" ({} {}run {})", failed.kind == HookKind::Prepare ? "before" : "after",
+                        failed.step->warmup ? "warm-up " : "", failed.step->round + 1);
+    }
+    return fmt::format("lauka: --{} of '{}'{} {}{}\n{}", name_of(failed.kind),
+                       names.at(failed.command), run, describe(failed.outcome),
+                       could_be_ignored(failed.outcome)
+                           ? "; where that is all right, write '|| true' behind it"
+                           : "",
+                       indented(failed.output_end));
   }
 
   std::string operator()(const Interrupted& interrupted) const {
@@ -53,8 +81,12 @@ struct Teller {
 
 }  // namespace
 
-std::string ending_lines(const CutShort& why, const std::vector<std::string>& names) {
-  return std::visit(Teller{names}, why);
+std::string ending_lines(const Session& session, const std::vector<std::string>& names) {
+  const Teller teller{names};
+  std::string lines;
+  if (session.cut_short) lines += std::visit(teller, *session.cut_short);
+  for (const HookFailed& failed : session.also_failed) lines += teller(failed);
+  return lines;
 }
 
 }  // namespace lauka::report

@@ -8,7 +8,8 @@
 namespace lauka::report {
 
 /// Why a session ended before its plan was carried out, as one line for standard error, and below
-/// it, indented, the end of what a failed run wrote there. `names` are the commands' names.
-std::string ending_lines(const CutShort& why, const std::vector<std::string>& names);
+/// it, indented, the end of what a failed run or hook wrote; the same for hooks that failed after
+/// that. Empty where all went well. `names` are the commands' names.
+std::string ending_lines(const Session& session, const std::vector<std::string>& names);
 
 }  // namespace lauka::report

@@ -1,5 +1,7 @@
 #include "report/format.h"
 
+#include "core/display_unit.h"
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -16,6 +18,7 @@ namespace {
 
 constexpr std::string_view kMinus = "−";
 constexpr int kMaxDecimals = 6;
+constexpr int kMostPlaces = 15;  // before the point, in a unit that was asked for
 
 /// A power of ten of the base unit that has a name of its own.
 struct Scale {
@@ -155,13 +158,37 @@ std::string quantity(double value, Unit unit, int digits) {
   return value < 0 ? std::string(kMinus) + text : text;
 }
 
-std::pair<std::string, std::string> range(double low, double high, Unit unit) {
+std::string quantity(double value, const Metric& metric, int digits) {
+  if (metric.shown_in == nullptr) return quantity(value, metric.unit, digits);
+  if (value == 0) return "0" + std::string(metric.shown_in->suffix);
+  const Decimal decimal = rounded(std::fabs(value) / metric.shown_in->size, digits);
+  const bool is_readable = decimal.exponent >= -kMaxDecimals && decimal.exponent < kMostPlaces;
+  const std::string text =
+      is_readable ? placed(decimal, 0)
+                  : fmt::format("{:.{}e}", std::fabs(value) / metric.shown_in->size, digits - 1);
+  return std::string(value < 0 ? kMinus : "").append(text).append(metric.shown_in->suffix);
+}
+
+namespace {
+
+template <typename Kind>
+std::pair<std::string, std::string> range_in(double low, double high, const Kind& kind) {
   for (int digits = 3; digits <= 6; ++digits) {
-    std::pair<std::string, std::string> ends{quantity(low, unit, digits),
-                                             quantity(high, unit, digits)};
+    std::pair<std::string, std::string> ends{quantity(low, kind, digits),
+                                             quantity(high, kind, digits)};
     if (ends.first != ends.second) return ends;
   }
-  return {quantity(low, unit), quantity(high, unit)};
+  return {quantity(low, kind), quantity(high, kind)};
+}
+
+}  // namespace
+
+std::pair<std::string, std::string> range(double low, double high, Unit unit) {
+  return range_in(low, high, unit);
+}
+
+std::pair<std::string, std::string> range(double low, double high, const Metric& metric) {
+  return range_in(low, high, metric);
 }
 
 int percent_decimals(double half_width) {

@@ -17,9 +17,13 @@ namespace lauka::report {
 /// what lies beyond all units is written as 1.23e+21. Negative numbers begin with U+2212.
 std::string quantity(double value, Unit unit, int digits = 3);
 
+/// The same in the unit that the metric is to be shown in, where there is one: "0.591s", "131MiB".
+std::string quantity(double value, const Metric& metric, int digits = 3);
+
 /// Both ends of a range, with the fewest digits (3 to 6) that tell them apart: "136.6MB" and
 /// "137.4MB". Three digits where six do not tell them apart either.
 std::pair<std::string, std::string> range(double low, double high, Unit unit);
+std::pair<std::string, std::string> range(double low, double high, const Metric& metric);
 
 /// A delta in percent: "−78.0% ± 0.5%"; "+3.1%" without an interval; "new" where the reference's
 /// mean is 0. One decimal, none where the half width is 10% or more, and as many more (up to 6) as

@@ -156,6 +156,8 @@ void add_hyperfine_result(Json& result, const Results& results, std::size_t comm
   }
   result["exit_codes"] = std::move(statuses);
   result["measurements"] = std::move(measurements);
+  for (const Parameter& parameter : of_command.parameters)
+    result["parameters"][parameter.name]["value"] = parameter.value;  // of 2.0; 1.x has no "value"
   result["summary"] = summary_of(results, of_command, runs.size());
 }
 

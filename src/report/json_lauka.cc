@@ -1,3 +1,4 @@
+#include "core/words.h"
 #include "report/format.h"
 #include "report/json_parts.h"
 #include "report/warnings.h"
@@ -254,12 +255,25 @@ Json baseline_of(const std::optional<BaselineReference>& baseline) {
   return json;
 }
 
+/// In seconds, as the times that it was subtracted from.
+Json overhead_of(const Results& results, std::size_t command) {
+  if (command >= results.overheads.size()) return nullptr;
+  const ShellOverhead& overhead = results.overheads[command];
+  const auto seconds = [](std::uint64_t nanoseconds) {
+    return static_cast<double>(nanoseconds) / 1e9;
+  };
+  return {{"wall_time", seconds(overhead.wall_ns)},
+          {"user_time", seconds(overhead.user_ns)},
+          {"system_time", seconds(overhead.system_ns)}};
+}
+
 }  // namespace
 
 Json lauka_result(const Results& results, std::size_t command) {
   const CommandResult& of_command = results.commands[command];
   Json result;
   result["command_line"] = of_command.text;
+  result["shell_overhead"] = overhead_of(results, command);
   result["failed_runs"] = of_command.failed_runs;
   Json metrics = Json::object();
   for (const MetricResult& row : of_command.rows) {
@@ -279,6 +293,7 @@ Json lauka_session(const Results& results) {
   session["machine"] = machine_of(results.circumstances.machine);
   session["order"] = name_of(results.setting.order);
   session["seed"] = results.setting.seed;
+  session["shell"] = results.shell.empty() ? Json(nullptr) : Json(quoted(results.shell));
   session["warmup_runs"] = results.setting.warmup;
   session["confidence"] = results.confidence;
   session["paired"] = results.paired;

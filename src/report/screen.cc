@@ -1,7 +1,9 @@
 #include "report/screen.h"
 
 #include "report/gates.h"
+#include "report/parameters.h"
 #include "report/precision.h"
+#include "report/shell.h"
 #include "report/table.h"
 
 #include <algorithm>
@@ -13,8 +15,10 @@ std::string screen(const Results& results, const Style& style, bool quiet) {
                                    [](const CommandResult& command) { return command.runs > 0; });
   if (!counted) return "";
   std::string text = quiet ? "" : table(results, style);
-  const std::string below =
-      (quiet ? "" : precision_line(results)) + gate_lines(results, style.color);
+  const std::string scan = quiet ? "" : scan_table(results, style);
+  if (!scan.empty()) text += "\n" + scan;
+  const std::string below = (quiet ? "" : shell_lines(results) + precision_line(results)) +
+                            gate_lines(results, style.color);
   if (!text.empty() && !below.empty()) text += "\n";
   return text + below;
 }

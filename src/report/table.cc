@@ -2,12 +2,14 @@
 
 #include "report/ansi.h"
 #include "report/format.h"
+#include "report/marked_delta.h"
 #include "report/width.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -82,17 +84,17 @@ std::string name_of(const Metric& metric, const MetricResult& row, std::size_t r
 
 /// σ gets a unit and three digits of its own: beside a mean of 137MB, ±300kB would lose two of its
 /// digits in MB.
-std::string mean_text(const MetricResult& row, Unit unit) {
-  if (row.at_most) return "≤ " + quantity(*row.at_most, unit);
+std::string mean_text(const MetricResult& row, const Metric& metric) {
+  if (row.at_most) return "≤ " + quantity(*row.at_most, metric);
   if (!row.summary) return "n/a";
-  std::string mean = quantity(row.summary->mean, unit);
+  std::string mean = quantity(row.summary->mean, metric);
   if (!row.summary->stddev) return mean;
-  return mean + " ± " + quantity(*row.summary->stddev, unit);
+  return mean + " ± " + quantity(*row.summary->stddev, metric);
 }
 
-std::string range_text(const stats::Summary& summary, Unit unit, bool fine) {
-  if (!fine) return quantity(summary.min, unit) + " … " + quantity(summary.max, unit);
-  const auto [low, high] = range(summary.min, summary.max, unit);
+std::string range_text(const stats::Summary& summary, const Metric& metric, bool fine) {
+  if (!fine) return quantity(summary.min, metric) + " … " + quantity(summary.max, metric);
+  const auto [low, high] = range(summary.min, summary.max, metric);
   return low + " … " + high;
 }
 
@@ -104,36 +106,20 @@ std::string outliers_text(const stats::Summary& summary, bool with_percent) {
   return fmt::format("{} ({:.0f}%)", summary.outliers, percent);
 }
 
-/// Whether a delta is a gain, a loss, or cannot be called either.
-enum class Worth : unsigned char { Better, Worse, Neutral, Unsure };
-
-Worth worth_of(const stats::Delta& delta, Better better) {
-  if (!delta.significant || !delta.change) return Worth::Unsure;
-  if (better == Better::Neither) return Worth::Neutral;
-  const bool more = *delta.change > 0;
-  return more == (better == Better::More) ? Worth::Better : Worth::Worse;
-}
-
-void set_delta(Row& row, const stats::Delta& delta, Better better) {
-  const Worth worth = worth_of(delta, better);
-  const std::string mark = worth == Worth::Better ? "⚡ " : worth == Worth::Worse ? "💩 " : "   ";
-  row.cells[kDelta] = mark + delta_text(delta);
-  row.delta_ink = worth == Worth::Better   ? Ink::Green
-                  : worth == Worth::Worse  ? Ink::Red
-                  : worth == Worth::Unsure ? Ink::Dim
-                                           : Ink::Plain;
-}
-
 Row row_of(const MetricResult& result, const Metric& metric, std::size_t runs,
            const Layout& layout) {
   Row row;
   row.cells[kName] = name_of(metric, result, runs);
-  row.cells[kMean] = mean_text(result, metric.unit);
+  row.cells[kMean] = mean_text(result, metric);
   if (result.summary) {
-    row.cells[kRange] = range_text(*result.summary, metric.unit, layout.fine_range);
+    row.cells[kRange] = range_text(*result.summary, metric, layout.fine_range);
     row.cells[kOutliers] = outliers_text(*result.summary, layout.outlier_percent);
   }
-  if (result.delta) set_delta(row, *result.delta, metric.better);
+  if (result.delta) {
+    MarkedDelta delta = marked_delta(*result.delta, metric.better);
+    row.cells[kDelta] = std::move(delta.text);
+    row.delta_ink = delta.ink;
+  }
   return row;
 }
 

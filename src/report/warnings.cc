@@ -115,6 +115,14 @@ struct Teller {
             "go by cpu_time, their sum, which is exact"};
   }
 
+  Words operator()(const BelowShell& warning) const {
+    return {"below_shell",
+            fmt::format("{} of {} runs took no longer than the shell alone takes to start, so a "
+                        "time of theirs is 0",
+                        warning.below, warning.runs),
+            "leave the shell out with -N, or give the command more work"};
+  }
+
   Words operator()(const FewRuns& warning) const {
     const std::string_view plural = warning.runs == 1 ? "" : "s";
     return {"few_runs",
@@ -150,12 +158,16 @@ struct Teller {
   }
 
   Words operator()(const SequentialRuns& warning) const {
-    return {"sequential_order",
-            fmt::format("the order was sequential, so deltas carry the machine's drift{}",
-                        warning.gated ? " and gates fail by chance more often than the confidence "
-                                        "says"
-                                      : ""),
-            "--order random compares within rounds"};
+    return {
+        "sequential_order",
+        fmt::format(
+            "the order was sequential{}, so deltas carry the machine's drift{}",
+            warning.for_hooks ? ", as one command's --setup or --cleanup may undo another's" : "",
+            warning.gated ? " and gates fail by chance more often than the confidence "
+                            "says"
+                          : ""),
+        warning.for_hooks ? "--order random is better where they do not disturb each other"
+                          : "--order random compares within rounds"};
   }
 };
 

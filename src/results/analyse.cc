@@ -154,6 +154,18 @@ std::optional<BaselineReference> reference_of(const Plan& plan) {
   return reference;
 }
 
+/// One warning for each command that its shell outlasted at times.
+std::vector<Warning> warnings_of_shell(const std::vector<const RunRecord*>& runs,
+                                       const Results& results) {
+  std::vector<std::size_t> below(results.commands.size(), 0);
+  for (const RunRecord* run : runs) below[run->step.command] += run->below_overhead ? 1 : 0;
+  std::vector<Warning> warnings;
+  for (std::size_t c = 0; c < below.size(); ++c) {
+    if (below[c] > 0) warnings.push_back({BelowShell{results.commands[c].runs, below[c]}, c});
+  }
+  return warnings;
+}
+
 /// The last step: whether the clocks and the number of runs suffice is seen in the rows.
 void finish_warnings(const Plan& plan, const Session& session, const Timers& timers,
                      Results& results) {
@@ -180,10 +192,15 @@ Results analyse(const Plan& plan, const Session& session, const gate::Findings& 
   results.baseline = reference_of(plan);
   results.verdicts = findings.verdicts;
   results.precision = findings.precision;
+  if (plan.shell) results.shell = plan.shell->words;
+  results.overheads = session.overheads;
   for (const Command& command : plan.commands) {
     CommandResult result;
     result.name = command.name;
     result.text = command.text;
+    result.parameters = command.parameters;
+    result.typed = command.typed;
+    result.pattern = command.pattern;
     results.commands.push_back(std::move(result));
   }
   for (const RunRecord* run : runs) {
@@ -195,6 +212,7 @@ Results analyse(const Plan& plan, const Session& session, const gate::Findings& 
   for (std::size_t m = 0; m < plan.metrics.size(); ++m)
     analyse_metric(m, confidence_of(plan.metrics[m], plan, findings), plan, runs, results);
   rank(results);
+  append(results.warnings, warnings_of_shell(runs, results));
   if (detail == Detail::Runs) results.runs = rows_of(plan, runs);
   finish_warnings(plan, session, timers, results);
   return results;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/command.h"
 #include "core/event.h"
 #include "core/machine.h"
 #include "core/metric.h"
@@ -34,9 +35,12 @@ struct MetricResult {
 struct CommandResult {
   std::string name;
   std::string text;
-  std::size_t runs = 0;            ///< counted runs
-  std::size_t failed_runs = 0;     ///< counted runs that failed, under --ignore-failure
-  std::vector<MetricResult> rows;  ///< one per metric, in the order of Results::metrics
+  std::size_t runs = 0;                 ///< counted runs
+  std::size_t failed_runs = 0;          ///< counted runs that failed, under --ignore-failure
+  std::vector<MetricResult> rows;       ///< one per metric, in the order of Results::metrics
+  std::vector<Parameter> parameters{};  ///< what it was made with
+  std::size_t typed = 0;                ///< index of the command typed that it was made from
+  std::string pattern{};                ///< that one's name, with the variables' own names in it
 };
 
 /// One counted run, in the order run: what --export-runs writes.
@@ -97,7 +101,9 @@ struct Results {
   std::optional<BaselineReference> baseline{};  ///< where it supplied the references
   Setting setting{};
   Circumstances circumstances{};
-  bool complete = true;  ///< false: the session was cut short
+  bool complete = true;                    ///< false: the session was cut short
+  std::vector<std::string> shell{};        ///< argv of the shell, without -c; empty: none
+  std::vector<ShellOverhead> overheads{};  ///< one per command, subtracted from its times
 };
 
 }  // namespace lauka

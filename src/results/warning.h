@@ -39,6 +39,8 @@ struct FewRuns {
 /// Deltas, or even gates, were made of runs that did not take turns.
 struct SequentialRuns {
   bool gated = false;
+  bool for_hooks =
+      false;  ///< nobody asked for it: a --setup or --cleanup stands around each command
 };
 
 /// A fact about the machine, or lauka's version, that is another one than the baseline's.
@@ -71,10 +73,16 @@ struct UncertainSplit {
   double tick_seconds = 0.0;
 };
 
+/// Runs took no longer than the shell alone, so that a time became 0.
+struct BelowShell {
+  std::size_t runs = 0;  ///< of which so many
+  std::size_t below = 0;
+};
+
 /// What was seen, with its numbers; report/ has the words.
 using Finding = std::variant<SlowFirstRun, stats::Drift, stats::TwoModes, ManyOutliers,
-                             stats::SlowNoise, CoarseClock, UncertainSplit, FewRuns, SequentialRuns,
-                             AgainstBaseline, ForeignBaseline>;
+                             stats::SlowNoise, CoarseClock, UncertainSplit, BelowShell, FewRuns,
+                             SequentialRuns, AgainstBaseline, ForeignBaseline>;
 
 /// What weakens the numbers.
 struct Warning {

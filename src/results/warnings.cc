@@ -187,7 +187,7 @@ std::vector<Warning> warnings_of_results(const Results& results, const Plan& pla
     warnings.push_back({AgainstBaseline{!results.verdicts.empty()}});
     if (const auto foreign = foreign_baseline(results)) warnings.push_back({*foreign});
   } else if (!results.paired && !results.rankings.empty()) {
-    warnings.push_back({SequentialRuns{!results.verdicts.empty()}});
+    warnings.push_back({SequentialRuns{!results.verdicts.empty(), plan.order_is_for_hooks}});
   }
   return warnings;
 }

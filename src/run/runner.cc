@@ -2,7 +2,10 @@
 
 #include "gate/schedule.h"
 #include "run/gates.h"
+#include "run/hooks.h"
 #include "run/precision.h"
+#include "run/programs.h"
+#include "run/shell_overhead.h"
 #include "run/stopping.h"
 
 #include <algorithm>
@@ -29,7 +32,6 @@ constexpr double kLongestTold = 1e9;  // seconds; more would overflow nanosecond
 /// 95% (4^-3 is 1.6%, and 1.7% is left to the first of five looks). Counts that repeat almost
 /// exactly gain nothing from more, and a run takes 20 to 100 times as long as a timed one.
 constexpr std::uint64_t kSimulatedRounds = 3;
-constexpr std::int64_t kSlowdownAllowed = 100;  // of a simulated run, as --timeout sees it
 
 /// What a round is run for.
 enum class Phase : unsigned char { Simulation, Warmup, Counting };
@@ -58,39 +60,6 @@ struct RunningMean {
   void add(double value) { mean += (value - mean) / static_cast<double>(++count); }
 };
 
-os::Sink sink_of(OutputKind kind) {
-  switch (kind) {
-    case OutputKind::Pipe:
-      return os::Sink::Pipe;
-    case OutputKind::Inherit:
-      return os::Sink::Inherit;
-    case OutputKind::File:
-      return os::Sink::File;
-    case OutputKind::Null:
-      break;
-  }
-  return os::Sink::Null;
-}
-
-os::ProgramSpec spec_of(const Plan& plan, const Command& command) {
-  os::ProgramSpec spec;
-  spec.words = command.words;
-  if (const auto* file = std::get_if<InputFile>(&plan.input)) spec.input.path = file->path;
-  spec.output = {sink_of(plan.output.kind), plan.output.path};
-  spec.timeout = plan.timeout;
-  return spec;
-}
-
-/// The same as another program runs it.
-os::ProgramSpec simulated(os::ProgramSpec spec, const engine::Counting& counting) {
-  spec.words = counting.launched_as(spec.words);
-  if (spec.timeout) {
-    const auto limit = nanoseconds::max() / kSlowdownAllowed;
-    spec.timeout = std::min(*spec.timeout, limit) * kSlowdownAllowed;
-  }
-  return spec;
-}
-
 bool may_fail_with(const std::optional<IgnoreFailure>& ignore, const Outcome& outcome) {
   if (!ignore) return false;
   const bool ended = std::holds_alternative<Exited>(outcome) ||
@@ -107,31 +76,41 @@ class Runner {
   Runner(const Plan& plan, const Means& means)
       : plan_(plan),
         means_(means),
+        programs_(plan, means.launcher, means.user, armed_),
         gates_(plan),
         precision_(plan),
+        hooks_(plan, means.launcher),
+        hook_time_(plan.commands.size()),
         whole_time_(plan.commands.size()),
         wall_time_(plan.commands.size()),
         groups_(groups_of(plan)),
         rule_(plan.stop) {}
 
   Result<void> prepare() {
-    for (const Command& command : plan_.commands) {
-      const auto id = means_.launcher.add_program(spec_of(plan_, command));
-      if (!id) return id.error();
-      programs_.push_back(*id);
-    }
     for (std::size_t pass = 0; pass < plan_.events.passes.size(); ++pass) {
       auto armed = means_.engine.arm(pass, means_.launcher);
       if (!armed) return armed.error();
       armed_.push_back(*std::move(armed));
     }
-    return prepare_simulation();
+    if (auto programs = programs_.prepare(); !programs) return programs;
+    if (auto hooks = hooks_.prepare(means_.user); !hooks) return hooks;
+    if (plan_.events.timed_passes() < armed_.size())
+      simulated_rounds_ = std::max<std::uint64_t>(kSimulatedRounds, gates_.rounds_of_constants());
+    auto overheads = measure_shell(plan_, means_.launcher, means_.user, means_.interrupt);
+    if (!overheads) return overheads.error();
+    session_.overheads = *std::move(overheads);
+    return {};
   }
 
   Carried run_all() {
     began_ = means_.clock.now();
-    if (run_groups()) look_until_decided();
+    if (const int signal = means_.interrupt(); signal != 0) {
+      cut_short(Interrupted{signal});
+    } else if (run_groups()) {
+      look_until_decided();
+    }
     means_.observer.finished();
+    clean_up(0, static_cast<std::uint32_t>(plan_.commands.size()));
     tell_redone();
     if (session_.cut_short) ended_by_ = PrecisionEnd::Unfinished;
     gate::Findings findings{.verdicts = gates_.close(),
@@ -141,28 +120,35 @@ class Runner {
   }
 
  private:
-  Result<void> prepare_simulation() {
-    simulated_programs_.resize(armed_.size());
-    for (std::size_t pass = plan_.events.timed_passes(); pass < armed_.size(); ++pass) {
-      for (const Command& command : plan_.commands) {
-        const auto id =
-            means_.launcher.add_program(simulated(spec_of(plan_, command), *armed_[pass]));
-        if (!id) return id.error();
-        simulated_programs_[pass].push_back(*id);
-      }
-      simulated_rounds_ = std::max<std::uint64_t>(kSimulatedRounds, gates_.rounds_of_constants());
-    }
-    return {};
-  }
-
   /// Every group up to where counting stops without a gate. Simulated runs come first: warm-up runs
   /// then leave the timed ones a machine as in any other session.
   bool run_groups() {
     for (group_ = groups_.begin(); group_ != groups_.end(); ++group_) {
+      if (const auto failed = hooks_.set_up(group_->first, group_->count))
+        return note_failure(*failed);
       if (!simulate_up_to(simulated_rounds_) || !warm_up() || !count()) return false;
       group_->first_look = group_->spent.rounds;
+      if (groups_.size() > 1 && !clean_up(group_->first, group_->count)) return false;
     }
     return true;
+  }
+
+  bool clean_up(std::uint32_t first, std::uint32_t count) {
+    const std::vector<HookFailed> failures = hooks_.clean_up(first, count);
+    for (const HookFailed& failed : failures) note_failure(failed);
+    return failures.empty();
+  }
+
+  /// The first reason to end is the one that is told first. Always false.
+  bool note_failure(const HookFailed& failed) {
+    if (session_.cut_short) {
+      session_.also_failed.push_back(failed);
+    } else if (std::holds_alternative<Cancelled>(failed.outcome)) {
+      cut_short(Interrupted{means_.interrupt()});
+    } else {
+      cut_short(failed);
+    }
+    return false;
   }
 
   bool simulate_up_to(std::uint64_t rounds) {
@@ -216,6 +202,7 @@ class Runner {
   }
 
   bool can_go_on() const {
+    if (groups_.size() > 1 && hooks_.stand_around_commands()) return false;
     if (gates_.waits_for_simulated() && !plan_.stop.exact_runs) return true;
     const StopRule rule = extended_to(plan_.stop, std::numeric_limits<std::uint64_t>::max());
     return std::any_of(groups_.begin(), groups_.end(),
@@ -240,7 +227,7 @@ class Runner {
   nanoseconds round_time() const {
     double seconds = 0.0;
     for (std::uint32_t i = 0; i < group_->count; ++i)
-      seconds += whole_time_[group_->first + i].mean;
+      seconds += whole_time_[group_->first + i].mean + hook_time_[group_->first + i].mean;
     return nanoseconds(static_cast<std::int64_t>(seconds * 1e9));
   }
 
@@ -285,27 +272,50 @@ class Runner {
     return true;
   }
 
-  os::ProgramId program_of(const Step& step) const {
-    return is_simulated(step) ? simulated_programs_[step.pass][step.command]
-                              : programs_[step.command];
-  }
-
   bool is_simulated(const Step& step) const { return plan_.events.is_simulated(step.pass); }
 
   std::size_t batch_size(std::span<const Step> steps) const {
     std::size_t size = std::min(steps.size(), os::Launcher::kMaxBatch);
     if (!armed_.empty()) size = std::min(size, armed_[steps.front().pass]->runs_at_once());
     // What a run wrote to a pipe can be told from what the next one writes only when it has ended.
-    if (plan_.output.kind == OutputKind::Pipe) size = 1;
-    return size;
+    const bool one_by_one =
+        hooks_.stand_between_runs() ||
+        std::any_of(plan_.commands.begin(), plan_.commands.end(),
+                    [](const Command& command) { return command.output.kind == OutputKind::Pipe; });
+    return one_by_one ? 1 : size;
   }
 
-  /// How many of `steps` were run; 0 when the session is to end.
+  /// How many of `steps` were run; 0 when the session is to end. Hooks stand around a single one.
   std::size_t run_batch(std::span<const Step> steps) {
+    const Step& step = steps.front();
+    if (const auto failed = hooks_.run(HookKind::Prepare, step.command, step)) {
+      note_failure(*failed);
+      return 0;
+    }
+    const std::size_t done = launch(steps);
+    if (const auto failed = hooks_.run(HookKind::Conclude, step.command, step)) {
+      note_failure(*failed);
+      return 0;
+    }
+    if (hooks_.stand_between_runs()) note_hook_time(step);
+    return done;
+  }
+
+  /// Counts towards the time budget, as hyperfine has it: it is the time that the user waits.
+  void note_hook_time(const Step& step) {
+    const nanoseconds time = hooks_.take_time();
+    if (is_simulated(step)) return;
+    hook_time_[step.command].add(std::chrono::duration<double>(time).count());
+    if (!step.warmup) group_->spent.time += time;
+  }
+
+  std::size_t launch(std::span<const Step> steps) {
     std::vector<os::Launch> launches;
     launches.reserve(steps.size());
     for (const Step& step : steps) {
-      launches.push_back({program_of(step), os::kNoCounters});
+      const auto program = programs_.of(step);
+      if (!program) return cut_short(program.error());
+      launches.push_back({.program = *program});
       if (armed_.empty()) continue;
       launches.back().counters = armed_[step.pass]->on_launcher();
       if (auto* watch = armed_[step.pass]->watch(); watch != nullptr)
@@ -332,7 +342,7 @@ class Runner {
   }
 
   /// Enters one run into the session. False when it is the last.
-  bool take(const Step& step, const os::Ended& ended) {
+  bool take(const Step& step, os::Ended ended) {
     if (std::holds_alternative<Cancelled>(ended.outcome)) {
       cut_short(Interrupted{means_.interrupt()});
       return false;
@@ -353,7 +363,10 @@ class Runner {
     if (is_timed) whole_time_[step.command].add(std::chrono::duration<double>(ended.whole).count());
     if (step.warmup) return true;
     if (is_timed) group_->spent.time += ended.whole;
-    RunRecord run{step, ended.outcome, ended.usage, std::move(counted.counts), counted.coverage};
+    const bool below = is_timed && !session_.overheads.empty() &&
+                       subtract(session_.overheads[step.command], ended.usage);
+    RunRecord run{step, ended.outcome, ended.usage, std::move(counted.counts), counted.coverage,
+                  below};
     if (counted.redo && redone_ < counted.redo->at_most) {
       session_.redone.push_back({std::move(run), std::move(counted.redo->why)});
       again_.push_back(step);
@@ -423,12 +436,13 @@ class Runner {
 
   const Plan& plan_;
   const Means& means_;
-  std::vector<os::ProgramId> programs_;
-  std::vector<std::unique_ptr<engine::Counting>> armed_;        // one per pass
-  std::vector<std::vector<os::ProgramId>> simulated_programs_;  // by pass and command
-  std::uint64_t simulated_rounds_ = 0;                          // before the first look at gates
+  std::vector<std::unique_ptr<engine::Counting>> armed_;  // one per pass
+  Programs programs_;
+  std::uint64_t simulated_rounds_ = 0;  // before the first look at gates
   GateWatch gates_;
   PrecisionWatch precision_;
+  HookRunner hooks_;
+  std::vector<RunningMean> hook_time_;   // seconds between two runs, by command
   std::vector<RunningMean> whole_time_;  // seconds, by command, warm-up runs included
   std::vector<RunningMean> wall_time_;
   Session session_;

@@ -2,6 +2,7 @@
 
 #include "core/observer.h"
 #include "core/record.h"
+#include "core/user.h"
 #include "engine/engine.h"
 #include "gate/findings.h"
 #include "os/clock.h"
@@ -9,6 +10,7 @@
 #include "plan/plan.h"
 
 #include <functional>
+#include <optional>
 
 namespace lauka {
 
@@ -19,6 +21,7 @@ struct Means {
   const os::Clock& clock;
   Observer& observer;
   std::function<int()> interrupt;  ///< the signal that asked lauka to end; 0: none
+  std::optional<User> user{};      ///< whom the commands are run as; none: lauka's own
 };
 
 /// What came of a plan: the runs, and what was decided while they came in.
@@ -31,8 +34,10 @@ struct Carried {
 /// precision it wants is reached, a run fails or the user interrupts. Gates look there first;
 /// without an exact number of runs, rounds go on to each further one of gate::look_rounds, until
 /// every gate is decided or four times the budget is used. In sequential order each look has first
-/// the reference go on, then the other commands; they have no new warm-up runs. Prints nothing. An
-/// error means that no run was begun: a command cannot be started, or the counters cannot be armed.
+/// the reference go on, then the other commands; they have no new warm-up runs, and none goes on
+/// that has a setup or a cleanup: these stand around all runs of a command. Once its setup has
+/// begun, a command's cleanup is run, whatever happens. Prints nothing. An error means that no run
+/// was begun: a command or a hook cannot be started, or the counters cannot be armed.
 Result<Carried> carry_out(const Plan& plan, const Means& means);
 
 }  // namespace lauka

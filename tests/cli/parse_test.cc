@@ -76,7 +76,9 @@ TEST_CASE("without options the defaults are those of the contract") {
   CHECK_FALSE(o.shell.has_value());
   CHECK_FALSE(o.ignore_failure.has_value());
   CHECK(std::holds_alternative<InputNull>(o.input));
-  CHECK(o.output.kind == OutputKind::Null);
+  CHECK(o.outputs.empty());
+  CHECK(o.parameters.empty());
+  CHECK_FALSE(o.as_root);
   CHECK(o.metrics == MetricSelection::Default);
   CHECK(o.events.empty());
   CHECK(o.engine == EngineChoice::Auto);
@@ -165,11 +167,11 @@ TEST_CASE("--ignore-failure takes statuses in its own word only, never the next 
 TEST_CASE("input and output: --input, --output, --show-output") {
   CHECK(std::get<InputFile>(with({"--input", "a.txt"}).input).path == "a.txt");
   CHECK(std::holds_alternative<InputNull>(with({"--input", "a.txt", "--input", "null"}).input));
-  CHECK(with({"--output", "null"}).output.kind == OutputKind::Null);
-  CHECK(with({"--output", "pipe"}).output.kind == OutputKind::Pipe);
-  CHECK(with({"--output", "inherit"}).output.kind == OutputKind::Inherit);
-  CHECK(with({"--show-output"}).output.kind == OutputKind::Inherit);
-  const OutputChoice file = with({"--show-output", "--output", "./pipe"}).output;
+  CHECK(with({"--output", "null"}).outputs.at(0).kind == OutputKind::Null);
+  CHECK(with({"--output", "pipe"}).outputs.at(0).kind == OutputKind::Pipe);
+  CHECK(with({"--output", "inherit"}).outputs.at(0).kind == OutputKind::Inherit);
+  CHECK(with({"--show-output"}).outputs.at(0).kind == OutputKind::Inherit);
+  const OutputChoice file = with({"--output", "./pipe"}).outputs.at(0);
   CHECK(file.kind == OutputKind::File);
   CHECK(file.path == "./pipe");
 }
@@ -259,6 +261,62 @@ TEST_CASE("--confidence is a percentage, kept as a fraction") {
   CHECK(with({"--confidence=50%"}).confidence == 0.5);
 }
 
+TEST_CASE("hooks: --setup, --prepare, --conclude, --cleanup, each as often as it is given") {
+  const Options o = with({"-s", "a", "-p", "b", "--prepare", "c d", "-C", "e", "--cleanup=f"});
+  CHECK(o.setup == Words{"a"});
+  CHECK(o.prepare == Words{"b", "c d"});
+  CHECK(o.conclude == Words{"e"});
+  CHECK(o.cleanup == Words{"f"});
+}
+
+TEST_CASE("--env is split as a shell does, --output may be given for each command") {
+  const Options o = with({"--env", "A=1 B=\"two words\" C='x=y'", "--env", "{V}=2", "--output",
+                          "pipe", "--show-output"});
+  REQUIRE(o.environment.size() == 2);
+  CHECK(o.environment[0] == Words{"A=1", "B=two words", "C=x=y"});
+  CHECK(o.environment[1] == Words{"{V}=2"});
+  REQUIRE(o.outputs.size() == 2);
+  CHECK(o.outputs[1].kind == OutputKind::Inherit);
+}
+
+TEST_CASE("an option of several words takes just these, wherever it stands") {
+  const Options o = options({"-L", "n", "1,2", "./old {n}", "-qP", "m", "-1", "4", "./new {m}",
+                             "--parameter-list", "k", "-a,", "-D", "0.5"});
+  CHECK(o.commands == Words{"./old {n}", "./new {m}"});
+  CHECK(o.verbosity == Verbosity::Quiet);
+  REQUIRE(o.parameters.size() == 3);
+  CHECK(o.parameters[0].name == "n");
+  CHECK(o.parameters[0].values == Words{"1", "2"});
+  CHECK(o.parameters[1].is_scan);
+  CHECK(o.parameters[1].min == "-1");
+  CHECK(o.parameters[1].max == "4");
+  CHECK(o.parameters[1].step == "0.5");
+  CHECK(o.parameters[2].values == Words{"-a", ""});
+}
+
+TEST_CASE("a backslash keeps a comma in a value") {
+  CHECK(with({"-L", "n", "a\\,b,c\\\\,\\d"}).parameters.at(0).values == Words{"a,b", "c\\", "\\d"});
+}
+
+TEST_CASE("one step serves all scans, or each has its own, in their order") {
+  const Options o = with({"-D", "2", "-P", "a", "1", "9", "-P", "b", "1", "9", "-D", "3"});
+  CHECK(o.parameters.at(0).step == "2");
+  CHECK(o.parameters.at(1).step == "3");
+  const Options one = with({"-P", "a", "1", "9", "-P", "b", "1", "9", "-D", "3"});
+  CHECK(one.parameters.at(0).step == "3");
+  CHECK(with({"-P", "a", "1", "9"}).parameters.at(0).step.empty());
+}
+
+TEST_CASE("--metrics: default, time, all, or a list") {
+  CHECK(with({"--metrics", "time"}).metrics == MetricSelection::Time);
+  CHECK(with({"--metrics", "all"}).metrics == MetricSelection::All);
+  const Options o = with({"--metrics", "wall_time:ms,cpu/event=1,umask=2/,peak_rss"});
+  CHECK(o.metrics == MetricSelection::Listed);
+  CHECK(o.metric_list == Words{"wall_time:ms", "cpu/event=1,umask=2/", "peak_rss"});
+  CHECK(with({"--metrics", "peak_rss", "--metrics", "default"}).metrics ==
+        MetricSelection::Default);
+}
+
 TEST_CASE("output: --export-csv, --export-runs, --color, -q, -v, --no-progress") {
   CHECK(with({"--export-csv", "-"}).export_csv == "-");
   CHECK(with({"--export-json", "out.json"}).export_json == "out.json");
@@ -308,9 +366,22 @@ TEST_CASE("every option of the table is understood by its name and by its letter
       if (option.name == "fail-if") {
         value = "wall_time>99";
       }
+      if (option.name == "env") {
+        value = "A=99";
+      }
     }
-    // For --reference-name and --fail-if-inconclusive.
-    Words words = {"--reference", "./older", "./old", "--fail-if-slower"};
+    // For --reference-name, --fail-if-inconclusive and -D.
+    Words words = {"--reference", "./older", "./old", "--fail-if-slower", "-P", "n", "1", "9"};
+    if (option.takes == Takes::TwoWords || option.takes == Takes::ThreeWords) {
+      const Words own = option.takes == Takes::TwoWords ? Words{"m", "1"} : Words{"m", "1", "2"};
+      for (const std::string& spelled : {option.spelling(), std::string{'-', option.letter}}) {
+        Words all = words;
+        all.push_back(spelled);
+        all.insert(all.end(), own.begin(), own.end());
+        CHECK_MESSAGE(read(all).has_value(), spelled);
+      }
+      continue;
+    }
     if (option.name == "baseline") words.erase(words.begin(), words.begin() + 2);
     if (!option.name.empty()) {
       words.push_back(option.spelling() + (value.empty() ? "" : "=" + value));

@@ -52,7 +52,7 @@ TEST_CASE("an abbreviated option is not guessed, but pointed out") {
 }
 
 TEST_CASE("options that are not there yet are unknown") {
-  for (const char* word : {"--setup", "--prepare", "--threads", "--check"}) {
+  for (const char* word : {"--threads", "--check"}) {
     CAPTURE(word);
     CHECK(line({word}).starts_with(std::string("unknown option '") + word + "'"));
   }
@@ -125,8 +125,6 @@ TEST_CASE("a value that is not one of the choices is refused with these") {
         "--order 'shuffled' is not known; write random, interleaved or sequential");
   CHECK(line({"--engine", "papi"}) ==
         "--engine 'papi' is not known; write auto, perf, cachegrind or none");
-  CHECK(line({"--metrics", "wall_time"}) ==
-        "--metrics 'wall_time' is not known; write default, time or all");
   CHECK(line({"--color", ""}) == "--color '' is not known; write auto, always or never");
 }
 
@@ -183,6 +181,31 @@ TEST_CASE("without a command there is nothing to do") {
   CHECK(line_without_command({}) == none);
   CHECK(line_without_command({"-r", "5"}) == none);
   CHECK(line_without_command({"--"}) == none);
+}
+
+TEST_CASE("options of several words with fewer, steps without scans, empty lists are refused") {
+  CHECK(line_without_command({"./old", "-L", "n"}) ==
+        "--parameter-list needs two words after it; write --parameter-list VAR a,b,c");
+  CHECK(line_without_command({"-P", "n", "1", "--", "./old"}) ==
+        "--parameter-scan needs three words after it; write --parameter-scan VAR MIN MAX");
+  CHECK(line({"--parameter-list=n", "1"}) ==
+        "--parameter-list needs two words after it; write --parameter-list VAR a,b,c");
+  CHECK(line({"-L", "n", ""}) ==
+        "--parameter-list n has an empty list; write values with commas between them");
+  CHECK(line({"-D", "2"}) == "--parameter-step-size without --parameter-scan; leave it out");
+  CHECK(line({"-D", "2", "-D", "3", "-P", "n", "1", "2"}) ==
+        "2 steps (-D) for 1 scans (-P); give -D once, or once per scan");
+}
+
+TEST_CASE("hooks without text and variables without a value are refused") {
+  CHECK(line({"-s", ""}) == "--setup '' is empty; write --setup CMD");
+  CHECK(line({"--env", "A"}) ==
+        "--env 'A' has 'A', which is not NAME=VALUE; write 'A=1 B=\"two words\"'");
+  CHECK(line({"--env", "=1"}).starts_with("--env '=1' has '=1', which is not NAME=VALUE"));
+  CHECK(line({"--env", ""}) == "--env '' sets nothing; write --env 'A=1 B=2'");
+  CHECK(line({"--env", "A='1"}).starts_with("--env 'A='1' has an unterminated single quote"));
+  CHECK(line({"--metrics", "wall_time,,x"})
+            .starts_with("--metrics 'wall_time,,x' has an empty name"));
 }
 
 TEST_CASE("more names than commands are refused") {

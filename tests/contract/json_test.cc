@@ -109,6 +109,25 @@ TEST_CASE("a file has every key, of the same type, that hyperfine's schema 2 has
   check_has_all(ours, theirs, "");
 }
 
+TEST_CASE("the parameters of a command are exported as hyperfine 2 has them") {
+  const json document = exported({"-r1", "-L", "n", "1,2", "--", "echo {n}", "true"});
+  CHECK(faults(document, schema()).empty());
+  CHECK(document.at("results").at(0).at("parameters") == json({{"n", {{"value", "1"}}}}));
+  CHECK_FALSE(document.at("results").at(1).contains("parameters"));
+  CHECK(document.at("results").at(2).at("parameters") == json({{"n", {{"value", "2"}}}}));
+}
+
+TEST_CASE("the shell and what its start takes are exported") {
+  const json document = exported({"-S", "-r1", "--", "true"});
+  CHECK(faults(document, schema()).empty());
+  CHECK(document.at("lauka").at("shell") == "sh");
+  const json& overhead = document.at("results").at(0).at("lauka").at("shell_overhead");
+  CHECK(overhead.at("wall_time").get<double>() > 0.0);
+  const json direct = exported({"-r1", "--", "true"});
+  CHECK(direct.at("lauka").at("shell") == nullptr);
+  CHECK(direct.at("results").at(0).at("lauka").at("shell_overhead") == nullptr);
+}
+
 TEST_CASE("the exported numbers are those of the CSV") {
   const Folder folder;
   lauka({"-q", "-r5", "-n", "a", "-n", "b", "--export-json", folder.file("o.json"), "--export-csv",

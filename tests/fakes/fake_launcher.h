@@ -26,11 +26,13 @@ class FakeLauncher final : public os::Launcher {
   /// Has the last word on how a run ended.
   std::function<void(os::ProgramId, os::Ended&)> adjust;
   int counter_error = 0;
+  std::size_t found_after = ~std::size_t{0};  ///< runs, until the program "nosuch" is there
   std::size_t counters_fail_at = ~std::size_t{0};
   // NOLINTEND(misc-non-private-member-variables-in-classes)
 
   Result<os::ProgramId> add_program(const os::ProgramSpec& spec) override {
-    if (spec.words.front() == "nosuch") return Error{"nosuch: command not found", ""};
+    if (spec.words.front() == "nosuch" && log_.size() < found_after)
+      return Error{"nosuch: command not found", ""};
     programs_.push_back(spec);
     return static_cast<os::ProgramId>(programs_.size() - 1);
   }
@@ -80,7 +82,11 @@ class FakeLauncher final : public os::Launcher {
       ended.counter_error = counter_error;
       return ended;
     }
-    std::string entry = programs_[launch.program].words.front();
+    const os::ProgramSpec& spec = programs_[launch.program];
+    const bool is_hook = spec.words.front() == "/bin/sh";
+    std::string entry = is_hook ? spec.words.at(2) : spec.words.front();
+    if (!launch.value.empty()) entry += "(" + launch.value + ")";
+    if (launch.despite_interrupt) entry += "!";
     if (launch.counters != os::kNoCounters) entry += "/" + std::to_string(launch.counters);
     log_.push_back(entry);
     ended.outcome = Exited{0};

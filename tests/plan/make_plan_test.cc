@@ -108,8 +108,7 @@ TEST_CASE("an assignment before a command needs a shell or env") {
 TEST_CASE("more names than commands, or no command, are refused") {
   Options options = options_of({"./old"});
   options.names = {"a", "b"};
-  CHECK(refusal_of(options) ==
-        "more names (2) than commands (1); give at most one name per command");
+  CHECK(refusal_of(options) == "2 names (-n) for 1 command; give at most one name per command");
   CHECK(refusal_of(options_of({})) == "no command to measure; write at least one");
 }
 
@@ -132,7 +131,7 @@ TEST_CASE("what the options say of runs is in the plan") {
   options.timeout = std::chrono::milliseconds(5);
   options.ignore_failure = IgnoreFailure{.any = false, .statuses = {3}};
   options.input = InputFile{"in.txt"};
-  options.output = OutputChoice{OutputKind::Pipe};
+  options.outputs = {OutputChoice{OutputKind::Pipe}};
   options.gates = {Condition{"cpu_time", 5.0}};
   options.confidence = 0.99;
   const Plan plan = plan_of(options);
@@ -144,7 +143,7 @@ TEST_CASE("what the options say of runs is in the plan") {
   CHECK(plan.timeout == std::chrono::milliseconds(5));
   CHECK(plan.ignore_failure.value().statuses == std::vector<int>{3});
   CHECK(std::get<InputFile>(plan.input).path == "in.txt");
-  CHECK(plan.output.kind == OutputKind::Pipe);
+  CHECK(plan.commands.front().output.kind == OutputKind::Pipe);
   REQUIRE(plan.gates.size() == 1);
   CHECK(plan.gates.front().limit_percent == 5.0);
   CHECK(plan.confidence == 0.99);

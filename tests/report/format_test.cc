@@ -1,5 +1,7 @@
 #include "report/format.h"
 
+#include "core/display_unit.h"
+
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
@@ -192,6 +194,30 @@ TEST_CASE("numbers for programs read back as the same double") {
   }
   CHECK(full_precision(0.1) == "0.1");
   CHECK(full_precision(1048576) == "1048576");
+}
+
+TEST_CASE("a metric can be shown in a unit that was asked for, with three digits all the same") {
+  const auto in = [](const char* unit) {
+    const DisplayUnit* found = find_display_unit(unit);
+    REQUIRE(found != nullptr);
+    return Metric{.name = "m", .unit = found->unit, .shown_in = found};
+  };
+  CHECK(quantity(0.591, in("s")) == "0.591s");
+  CHECK(quantity(0.591, in("ms")) == "591ms");
+  CHECK(quantity(0.591, in("us")) == "591000µs");
+  CHECK(quantity(0.0000591, in("ms")) == "0.0591ms");
+  CHECK(quantity(90.0, in("min")) == "1.50min");
+  CHECK(quantity(1536.0, in("KiB")) == "1.50KiB");
+  CHECK(quantity(137e6, in("MiB")) == "131MiB");
+  CHECK(quantity(137e6, in("MB")) == "137MB");
+  CHECK(quantity(2.51e9, in("M")) == "2510M");
+  CHECK(quantity(0.0, in("ms")) == "0ms");
+  CHECK(quantity(1e-12, in("s")) == "1.00e-12s");
+  CHECK(range(0.5831, 0.5834, in("ms")) ==
+        std::pair<std::string, std::string>("583.1ms", "583.4ms"));
+  Metric plain;
+  plain.unit = Unit::Seconds;
+  CHECK(quantity(0.591, plain) == "591ms");
 }
 
 }  // namespace lauka::report

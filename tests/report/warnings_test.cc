@@ -116,6 +116,11 @@ TEST_CASE("a sequential order") {
   CHECK(line_of(results, {SequentialRuns{false}}) ==
         "lauka: warning: the order was sequential, so deltas carry the machine's drift; --order "
         "random compares within rounds\n");
+  CHECK(
+      line_of(results, {SequentialRuns{false, true}}) ==
+      "lauka: warning: the order was sequential, as one command's --setup or --cleanup may undo "
+      "another's, so deltas carry the machine's drift; --order random is better where they do not "
+      "disturb each other\n");
   CHECK(line_of(results, {SequentialRuns{true}}) ==
         "lauka: warning: the order was sequential, so deltas carry the machine's drift and gates "
         "fail by chance more often than the confidence says; --order random compares within "

@@ -29,6 +29,7 @@ std::string kinds(const std::vector<Warning>& warnings) {
     const char* operator()(const stats::SlowNoise&) const { return "noise"; }
     const char* operator()(const CoarseClock&) const { return "clock"; }
     const char* operator()(const UncertainSplit&) const { return "split"; }
+    const char* operator()(const BelowShell&) const { return "shell"; }
     const char* operator()(const FewRuns&) const { return "few"; }
     const char* operator()(const SequentialRuns&) const { return "sequential"; }
     const char* operator()(const AgainstBaseline&) const { return "baseline"; }

@@ -4,6 +4,7 @@
 #include "fakes/fake_launcher.h"
 #include "run/runner.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -47,9 +48,11 @@ struct Bench {
 
   gate::Findings findings;  // of the last session
 
+  std::optional<User> user{};
+
   Result<Session> carry_out(const Plan& plan) {
     auto carried = lauka::carry_out(
-        plan, {launcher, engine, clock, listener, [this] { return interrupted_by; }});
+        plan, {launcher, engine, clock, listener, [this] { return interrupted_by; }, user});
     if (!carried) return carried.error();
     findings = carried->findings;
     return carried->session;

@@ -61,7 +61,8 @@ class Simulating final : public Counting {
 
 class CachegrindEngine final : public CounterEngine {
  public:
-  explicit CachegrindEngine(std::string valgrind) : valgrind_(std::move(valgrind)) {}
+  CachegrindEngine(std::string valgrind, std::optional<User> user)
+      : valgrind_(std::move(valgrind)), user_(std::move(user)) {}
 
   std::string_view name() const override { return "cachegrind"; }
 
@@ -79,7 +80,7 @@ class CachegrindEngine final : public CounterEngine {
 
   Result<std::unique_ptr<Counting>> arm(std::size_t pass, os::Launcher& /*launcher*/) override {
     if (pass == 0) return count_accounted(accounted_);
-    auto folder = os::PrivateFolder::create();
+    auto folder = os::PrivateFolder::create(user_);
     if (!folder) return folder.error();
     return std::unique_ptr<Counting>(
         std::make_unique<Simulating>(valgrind_, simulated_, *std::move(folder)));
@@ -90,6 +91,7 @@ class CachegrindEngine final : public CounterEngine {
   void add(const SimulatedEvent& event, EventSet& set);
 
   std::string valgrind_;
+  std::optional<User> user_;                      ///< whose files the simulation writes
   std::vector<const SimulatedEvent*> simulated_;  ///< what was selected last
   std::vector<const AccountedEvent*> accounted_;
 };
@@ -140,8 +142,9 @@ Result<EventSet> CachegrindEngine::select(const Wanted& wanted) {
 
 }  // namespace
 
-std::unique_ptr<CounterEngine> make_cachegrind_engine(std::string valgrind) {
-  return std::make_unique<CachegrindEngine>(std::move(valgrind));
+std::unique_ptr<CounterEngine> make_cachegrind_engine(std::string valgrind,
+                                                      std::optional<User> user) {
+  return std::make_unique<CachegrindEngine>(std::move(valgrind), std::move(user));
 }
 
 std::vector<std::string> valgrind_words(const std::string& valgrind, const std::string& folder,

@@ -1,9 +1,11 @@
 #pragma once
 
+#include "core/user.h"
 #include "engine/cachegrind/events.h"
 #include "engine/engine.h"
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -12,7 +14,8 @@ namespace lauka::engine::cachegrind {
 
 /// Counts by simulation, with Valgrind's Cachegrind, in runs of their own: a pass is simulated, and
 /// the timed runs have none of it. `valgrind`: its file.
-std::unique_ptr<CounterEngine> make_cachegrind_engine(std::string valgrind);
+std::unique_ptr<CounterEngine> make_cachegrind_engine(std::string valgrind,
+                                                      std::optional<User> user = std::nullopt);
 
 /// The words that run `words` under it: only the models that `events` need, the caches of a fixed
 /// size, so that the counts of two machines compare. Files go into `folder`.

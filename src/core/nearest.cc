@@ -1,10 +1,10 @@
-#include "cli/nearest.h"
+#include "core/nearest.h"
 
 #include <algorithm>
 #include <cstddef>
 #include <vector>
 
-namespace lauka::cli {
+namespace lauka {
 
 namespace {
 
@@ -42,4 +42,4 @@ std::string_view nearest(std::string_view typed, std::span<const std::string_vie
   return best;
 }
 
-}  // namespace lauka::cli
+}  // namespace lauka

@@ -1,11 +1,11 @@
-#include "cli/nearest.h"
+#include "core/nearest.h"
 
 #include <string_view>
 #include <vector>
 
 #include <doctest/doctest.h>
 
-namespace lauka::cli {
+namespace lauka {
 
 TEST_CASE("the nearest name is a few slips of the finger away, or none is meant") {
   const std::vector<std::string_view> names = {"runs", "min-runs", "export-csv", "export-runs",
@@ -25,4 +25,4 @@ TEST_CASE("an abbreviation is nearer than a slip of the finger, the first of sev
   CHECK(nearest("export", names) == "export-csv");
 }
 
-}  // namespace lauka::cli
+}  // namespace lauka

@@ -1,0 +1,183 @@
+#include "cli/settle.h"
+
+#include "core/words.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace lauka::cli {
+
+namespace {
+
+Result<void> settle_numbers_of_runs(Draft& draft) {
+  Options& options = draft.options;
+  if (options.runs && (draft.min_runs || options.max_runs)) {
+    return Error{
+        fmt::format("--runs and --{}-runs contradict each other", draft.min_runs ? "min" : "max"),
+        "leave one of them out"};
+  }
+  if (options.runs && options.precision) {
+    return Error{"--runs and --precision contradict each other", "leave one of them out"};
+  }
+  if (draft.min_runs && options.max_runs && *draft.min_runs > *options.max_runs) {
+    return Error{
+        fmt::format("--min-runs {} is more than --max-runs {}", *draft.min_runs, *options.max_runs),
+        "write a --min-runs that is not above --max-runs"};
+  }
+  options.min_runs = draft.min_runs.value_or(options.min_runs);
+  if (options.max_runs) {
+    options.min_runs = std::min(options.min_runs, *options.max_runs);
+  }
+  return {};
+}
+
+/// A gate that is given twice is one: each more makes the others stricter.
+Result<void> settle_gates(Draft& draft) {
+  Options& options = draft.options;
+  if (draft.slower_percent) {
+    options.gates.insert(options.gates.begin(),
+                         Condition{.metric = "wall_time", .limit_percent = *draft.slower_percent});
+  }
+  std::vector<Condition> gates;
+  for (Condition& gate : options.gates) {
+    const bool is_known = std::any_of(gates.begin(), gates.end(), [&](const Condition& known) {
+      return known.metric == gate.metric && known.limit_percent == gate.limit_percent;
+    });
+    if (!is_known) {
+      gates.push_back(std::move(gate));
+    }
+  }
+  options.gates = std::move(gates);
+  if (options.fail_if_inconclusive && options.gates.empty()) {
+    return Error{"--fail-if-inconclusive without a gate",
+                 "add --fail-if-slower=PCT or --fail-if 'METRIC > PCT'"};
+  }
+  return {};
+}
+
+/// Names go to the commands in order; the reference has an option of its own for its name, as in
+/// hyperfine, so that the names of the others do not shift when a reference is put before them.
+Result<void> settle_commands(Draft& draft) {
+  // With parameters there may be a name for each of their values: the plan counts them.
+  if (draft.names.size() > draft.commands.size() && draft.options.parameters.empty()) {
+    return Error{fmt::format("{} names (-n) for {} command{}", draft.names.size(),
+                             draft.commands.size(), draft.commands.size() == 1 ? "" : "s"),
+                 draft.reference ? "name the reference with --reference-name"
+                                 : "give -n at most once per command"};
+  }
+  if (draft.reference && draft.options.baseline) {
+    return Error{"--reference and --baseline contradict each other", "leave one of them out"};
+  }
+  if (draft.reference_name && !draft.reference) {
+    return Error{"--reference-name without --reference", "name the first command with -n"};
+  }
+  Options& options = draft.options;
+  options.commands = std::move(draft.commands);
+  options.names = std::move(draft.names);
+  if (draft.reference) {
+    options.commands.insert(options.commands.begin(), *std::move(draft.reference));
+    options.names.insert(options.names.begin(), draft.reference_name.value_or(""));
+  }
+  if (options.commands.empty()) {
+    return Error{"no command to measure",
+                 "write lauka -- COMMAND [COMMAND ...], or see lauka --help"};
+  }
+  return {};
+}
+
+/// With -l no commands are run, so that a word after it is the text to look for.
+Result<void> settle_list_events(Draft& draft) {
+  auto& filter = std::get<ListEvents>(*draft.options.inquiry).filter;
+  if (draft.commands.empty()) {
+    return {};
+  }
+  if (!filter.empty() || draft.commands.size() > 1) {
+    return Error{
+        fmt::format("--list-events runs nothing, so {} is of no use", cited(draft.commands.back())),
+        "leave it out"};
+  }
+  filter = draft.commands.front();
+  return {};
+}
+
+/// One step serves all scans, or each has its own.
+Result<void> settle_steps(Draft& draft) {
+  std::vector<ParameterOption*> scans;
+  for (ParameterOption& parameter : draft.options.parameters) {
+    if (parameter.is_scan) {
+      scans.push_back(&parameter);
+    }
+  }
+  const std::vector<std::string>& steps = draft.steps;
+  if (!steps.empty() && scans.empty()) {
+    return Error{"--parameter-step-size without --parameter-scan", "leave it out"};
+  }
+  if (steps.size() > 1 && steps.size() != scans.size()) {
+    return Error{fmt::format("{} steps (-D) for {} scans (-P)", steps.size(), scans.size()),
+                 "give -D once, or once per scan"};
+  }
+  for (std::size_t i = 0; i < scans.size() && !steps.empty(); ++i) {
+    scans[i]->step = steps.size() == 1 ? steps.front() : steps[i];
+  }
+  return {};
+}
+
+/// One file cannot hold two exports.
+Result<void> settle_exports(const Options& options) {
+  const std::vector<std::pair<std::string_view, const std::optional<std::string>&>> exports{
+      {"--export-csv", options.export_csv},
+      {"--export-runs", options.export_runs},
+      {"--export-json", options.export_json}};
+  for (std::size_t i = 0; i < exports.size(); ++i) {
+    for (std::size_t k = i + 1; k < exports.size(); ++k) {
+      if (exports[i].second && exports[i].second == exports[k].second) {
+        return Error{fmt::format("{} and {} have the same target {}", exports[i].first,
+                                 exports[k].first, cited(*exports[i].second)),
+                     "write two files"};
+      }
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Options> settle(Draft draft) {
+  Options& options = draft.options;
+  if (options.inquiry) {
+    if (std::holds_alternative<ListEvents>(*options.inquiry)) {
+      const Result<void> listed = settle_list_events(draft);
+      if (!listed) {
+        return listed.error();
+      }
+    }
+    return std::move(options);
+  }
+  for (const auto settle_part :
+       {settle_numbers_of_runs, settle_gates, settle_commands, settle_steps}) {
+    const Result<void> settled = settle_part(draft);
+    if (!settled) {
+      return settled.error();
+    }
+  }
+  if (options.engine == EngineChoice::None && !options.events.empty()) {
+    return Error{fmt::format("--engine none counts nothing, so --event {} cannot be counted",
+                             cited(options.events.front())),
+                 "leave one of them out"};
+  }
+  const Result<void> targets = settle_exports(options);
+  if (!targets) {
+    return targets.error();
+  }
+  return std::move(options);
+}
+
+}  // namespace lauka::cli

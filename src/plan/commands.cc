@@ -1,0 +1,220 @@
+#include "plan/commands.h"
+
+#include "core/words.h"
+#include "plan/parameters.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace lauka {
+
+namespace {
+
+/// Whether a shell would take `word` for an assignment (POSIX XCU 2.10.2): NAME=...
+bool is_assignment(std::string_view word) {
+  const std::size_t end = word.find('=');
+  if (end == std::string_view::npos || end == 0 || (word[0] >= '0' && word[0] <= '9')) {
+    return false;
+  }
+  return std::all_of(word.begin(), word.begin() + static_cast<std::ptrdiff_t>(end), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  });
+}
+
+/// The words of a command that is run directly.
+Result<std::vector<std::string>> words_of(const std::string& text) {
+  auto words = split_words(text);
+  if (!words) {
+    return words.error();
+  }
+  if (words->empty() || words->front().empty()) {
+    return Error{"is empty", "write a program and its arguments"};
+  }
+  if (is_assignment(words->front())) {
+    return Error{"begins with an assignment, which only a shell understands",
+                 fmt::format("write {}, or run it by a shell with -S", cited("env " + text))};
+  }
+  return words;
+}
+
+/// Where in what was given the part of one command stands.
+struct Place {
+  std::size_t typed = 0;     ///< of the commands typed
+  std::size_t measured = 0;  ///< of the commands measured
+};
+
+/// How many commands there are.
+struct Counts {
+  std::size_t typed = 0;
+  std::size_t measured = 0;
+};
+
+/// What was given once for all, once per command typed, or once per command measured. None where
+/// nothing was given.
+template <typename T>
+const T* part_of(const std::vector<T>& given, const Place& place, const Counts& counts) {
+  if (given.empty()) return nullptr;
+  if (given.size() == 1) return &given.front();
+  return &given.at(given.size() == counts.typed ? place.typed : place.measured);
+}
+
+Result<void> check_number(std::string_view option, std::size_t given, const Counts& counts) {
+  if (given <= 1 || given == counts.typed || given == counts.measured) return {};
+  return Error{fmt::format("{} {} for {} command{}", given, option, counts.measured,
+                           counts.measured == 1 ? "" : "s"),
+               "give it once for all, or once per command"};
+}
+
+/// Builds the commands of one command line.
+class CommandMaker {
+ public:
+  explicit CommandMaker(const Options& options)
+      : options_(options), counts_{options.commands.size(), options.commands.size()} {}
+
+  Result<std::vector<Command>> make() {
+    const auto variables = variables_of(options_.parameters);
+    if (!variables) return variables.error();
+    const auto combinations =
+        combinations_of(*variables, counts_.typed,
+                        [this](std::size_t typed, const Variable& v) { return uses(typed, v); });
+    if (!combinations) return combinations.error();
+    counts_.measured = combinations->size();
+    for (const Variable& variable : *variables) {
+      if (const auto used = check_used(variable); !used) return used.error();
+    }
+    if (const auto numbers = check_numbers(); !numbers) return numbers.error();
+    std::vector<Command> commands;
+    for (std::size_t i = 0; i < combinations->size(); ++i) {
+      auto command = command_of({(*combinations)[i].typed, i}, (*combinations)[i].parameters);
+      if (!command) return command.error();
+      commands.push_back(*std::move(command));
+    }
+    return commands;
+  }
+
+ private:
+  /// Whether the command itself, or what is given for it, has the variable in it. What is given for
+  /// each command measured cannot decide how many there are, so it counts for all.
+  bool uses(std::size_t typed, const Variable& variable) const {
+    if (mentions(options_.commands[typed], variable.name)) return true;
+    const auto any = [&](const std::vector<std::string>& given) {
+      return given.size() == counts_.typed && given.size() > 1
+                 ? mentions(given[typed], variable.name)
+                 : std::any_of(given.begin(), given.end(), [&](const std::string& text) {
+                     return mentions(text, variable.name);
+                   });
+    };
+    std::vector<std::string> environment;
+    for (const auto& variables : options_.environment) environment.push_back(quoted(variables));
+    return any(options_.setup) || any(options_.prepare) || any(options_.conclude) ||
+           any(options_.cleanup) || any(environment);
+  }
+
+  Result<void> check_used(const Variable& variable) const {
+    for (std::size_t typed = 0; typed < counts_.typed; ++typed) {
+      if (uses(typed, variable)) return {};
+    }
+    return Error{fmt::format("no command uses the variable {}", cited(variable.name)),
+                 fmt::format("write {{{}}} where its value is to stand", variable.name)};
+  }
+
+  Result<void> check_numbers() const {
+    const std::size_t names = options_.names.size();
+    if (names > counts_.typed && names != counts_.measured) {
+      return Error{fmt::format("{} names (-n) for {} command{}", names, counts_.measured,
+                               counts_.measured == 1 ? "" : "s"),
+                   "give at most one name per command"};
+    }
+    for (const auto& [option, given] : {std::pair("--setup", options_.setup.size()),
+                                        std::pair("--prepare", options_.prepare.size()),
+                                        std::pair("--conclude", options_.conclude.size()),
+                                        std::pair("--cleanup", options_.cleanup.size()),
+                                        std::pair("--env", options_.environment.size()),
+                                        std::pair("--output", options_.outputs.size())}) {
+      if (const auto fits = check_number(option, given, counts_); !fits) return fits;
+    }
+    return {};
+  }
+
+  Result<Command> command_of(const Place& place, const std::vector<Parameter>& parameters) const {
+    Command command;
+    command.text = filled(options_.commands[place.typed], parameters);
+    command.name = name_of(place, parameters);
+    command.parameters = parameters;
+    command.typed = place.typed;
+    command.pattern = pattern_of(place);
+    command.hooks = {
+        hook(options_.setup, place, parameters), hook(options_.prepare, place, parameters),
+        hook(options_.conclude, place, parameters), hook(options_.cleanup, place, parameters)};
+    if (const auto* variables = part_of(options_.environment, place, counts_)) {
+      for (const std::string& variable : *variables)
+        command.environment.push_back(filled(variable, parameters));
+    }
+    if (const auto* output = part_of(options_.outputs, place, counts_))
+      command.output = {output->kind, filled(output->path, parameters)};
+    auto words = argv_of(command.text);
+    if (!words) {
+      return Error{fmt::format("command {} {} {}", place.measured + 1, cited(command.text),
+                               words.error().what),
+                   words.error().remedy};
+    }
+    command.words = *std::move(words);
+    return command;
+  }
+
+  Result<std::vector<std::string>> argv_of(const std::string& text) const {
+    if (!options_.shell || text.find_first_not_of(" \t\n") == std::string::npos)
+      return words_of(text);
+    std::vector<std::string> words = options_.shell->words;
+    words.insert(words.end(), {"-c", text});
+    return words;
+  }
+
+  std::optional<std::string> hook(const std::vector<std::string>& given, const Place& place,
+                                  const std::vector<Parameter>& parameters) const {
+    const std::string* text = part_of(given, place, counts_);
+    if (text == nullptr) return std::nullopt;
+    return filled(*text, parameters);
+  }
+
+  /// Values that the name does not show are put behind it, so that no two commands have one name.
+  std::string name_of(const Place& place, const std::vector<Parameter>& parameters) const {
+    const std::size_t index = options_.names.size() > counts_.typed ? place.measured : place.typed;
+    const bool is_named = index < options_.names.size() && !options_.names[index].empty();
+    const std::string& name = is_named ? options_.names[index] : options_.commands[place.typed];
+    if (options_.names.size() > counts_.typed && is_named) return filled(name, parameters);
+    std::string hidden;
+    for (const Parameter& parameter : parameters) {
+      if (mentions(name, parameter.name)) continue;
+      hidden += (hidden.empty() ? "" : ", ") + parameter.name + " = " + parameter.value;
+    }
+    return filled(name, parameters) + (hidden.empty() ? "" : " (" + hidden + ")");
+  }
+
+  std::string pattern_of(const Place& place) const {
+    const bool is_named = options_.names.size() <= counts_.typed &&
+                          place.typed < options_.names.size() &&
+                          !options_.names[place.typed].empty();
+    return is_named ? options_.names[place.typed] : options_.commands[place.typed];
+  }
+
+  const Options& options_;
+  Counts counts_;
+};
+
+}  // namespace
+
+Result<std::vector<Command>> commands_of(const Options& options) {
+  if (options.commands.empty()) {
+    return Error{"no command to measure", "write at least one"};
+  }
+  return CommandMaker(options).make();
+}
+
+}  // namespace lauka

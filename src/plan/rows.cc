@@ -1,0 +1,91 @@
+#include "plan/rows.h"
+
+#include "core/display_unit.h"
+#include "core/nearest.h"
+#include "core/words.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace lauka {
+
+namespace {
+
+/// A row as asked for; an event's own name may have colons too (cycles:u), so that the whole text
+/// is tried as a name first.
+struct Wanted {
+  std::string_view name;
+  std::string_view unit{};
+};
+
+Wanted without_unit(std::string_view text) {
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string_view::npos) return {text};
+  return {text.substr(0, colon), text.substr(colon + 1)};
+}
+
+auto find(std::vector<Metric>& metrics, std::string_view name) {
+  return std::find_if(metrics.begin(), metrics.end(),
+                      [&](const Metric& metric) { return metric.name == name; });
+}
+
+Error unknown_metric(std::string_view name, const std::vector<Metric>& metrics) {
+  std::vector<std::string_view> names;
+  names.reserve(metrics.size());
+  for (const Metric& metric : metrics) names.push_back(metric.name);
+  const std::string_view meant = nearest(name, names);
+  return Error{fmt::format("--metrics {} is not measured", cited(name)),
+               meant.empty() ? "add an event with -e; --metrics all shows what there is"
+                             : fmt::format("did you mean {}?", meant)};
+}
+
+Error unfit_unit(const Metric& metric, std::string_view unit) {
+  std::string fitting;
+  for (const DisplayUnit& one : kDisplayUnits) {
+    if (one.unit != metric.unit || one.name == "us") continue;
+    fitting += (fitting.empty() ? "" : ", ") + std::string(one.name);
+  }
+  return Error{fmt::format("--metrics: {} cannot be shown in {}", metric.name, cited(unit)),
+               fitting.empty() ? "leave the unit out" : "write one of " + fitting};
+}
+
+}  // namespace
+
+bool are_all_built_in(const std::vector<std::string>& list) {
+  return std::all_of(list.begin(), list.end(), [](const std::string& text) {
+    const std::string_view name = without_unit(text).name;
+    return std::any_of(kBuiltInMetrics.begin(), kBuiltInMetrics.end(),
+                       [&](const BuiltInMetric& metric) { return metric.name == name; });
+  });
+}
+
+Result<void> list_rows(const std::vector<std::string>& list, std::vector<Metric>& metrics) {
+  std::size_t listed = 0;
+  for (const std::string& text : list) {
+    Wanted wanted{text};
+    auto metric = find(metrics, wanted.name);
+    if (metric == metrics.end()) {
+      wanted = without_unit(text);
+      metric = find(metrics, wanted.name);
+    }
+    if (metric == metrics.end()) return unknown_metric(wanted.name, metrics);
+    if (metric < metrics.begin() + static_cast<std::ptrdiff_t>(listed)) {
+      return Error{fmt::format("--metrics names {} twice", metric->name), "leave one of them out"};
+    }
+    if (!wanted.unit.empty() || text.ends_with(':')) {
+      const DisplayUnit* unit = find_display_unit(wanted.unit);
+      if (unit == nullptr || unit->unit != metric->unit) return unfit_unit(*metric, wanted.unit);
+      metric->shown_in = unit;
+    }
+    std::rotate(metrics.begin() + static_cast<std::ptrdiff_t>(listed), metric, metric + 1);
+    ++listed;
+  }
+  for (std::size_t i = 0; i < metrics.size(); ++i)
+    metrics[i].shown = i < listed ? Shown::Always : Shown::Verbose;
+  return {};
+}
+
+}  // namespace lauka

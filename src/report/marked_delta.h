@@ -1,0 +1,20 @@
+#pragma once
+
+#include "core/metric.h"
+#include "report/ansi.h"
+#include "stats/delta.h"
+
+#include <string>
+
+namespace lauka::report {
+
+/// A delta as the tables show it.
+struct MarkedDelta {
+  std::string text;  ///< "⚡ −78.0% ± 0.5%"; without a mark, the text begins as far to the right
+  Ink ink = Ink::Plain;
+};
+
+/// Marks a delta as a gain or a loss where it is significant; dims it where it is not.
+MarkedDelta marked_delta(const stats::Delta& delta, Better better);
+
+}  // namespace lauka::report

@@ -1,0 +1,208 @@
+#include "plan/commands.h"
+
+#include "plan/plan.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+namespace lauka {
+namespace {
+
+using Words = std::vector<std::string>;
+
+Options options_of(Words commands, std::vector<ParameterOption> parameters = {}) {
+  Options options;
+  options.commands = std::move(commands);
+  options.parameters = std::move(parameters);
+  return options;
+}
+
+ParameterOption list(std::string name, Words values) {
+  return {.name = std::move(name), .values = std::move(values)};
+}
+
+ParameterOption scan(std::string min, std::string max, std::string step = "") {
+  return {.name = "n",
+          .is_scan = true,
+          .min = std::move(min),
+          .max = std::move(max),
+          .step = std::move(step)};
+}
+
+std::vector<Command> commands(const Options& options) {
+  auto all = commands_of(options);
+  if (!all) FAIL("refused: " << all.error().line());
+  return *std::move(all);
+}
+
+Words texts(const Options& options) {
+  Words all;
+  for (const Command& command : commands(options)) all.push_back(command.text);
+  return all;
+}
+
+Words names(const Options& options) {
+  Words all;
+  for (const Command& command : commands(options)) all.push_back(command.name);
+  return all;
+}
+
+std::string refusal(const Options& options) {
+  const auto all = commands_of(options);
+  return all ? "accepted" : all.error().line();
+}
+
+}  // namespace
+
+TEST_CASE("every value of a variable makes a command of its own, the typed ones in turns") {
+  CHECK(texts(options_of({"old {n}", "new {n}"}, {list("n", {"1", "2"})})) ==
+        Words{"old 1", "new 1", "old 2", "new 2"});
+}
+
+TEST_CASE("several variables are combined, the first one changing fastest") {
+  CHECK(texts(options_of({"x {a}{b}"}, {list("a", {"1", "2"}), list("b", {"p", "q"})})) ==
+        Words{"x 1p", "x 2p", "x 1q", "x 2q"});
+}
+
+TEST_CASE("a command is measured once for each combination of the variables that it uses") {
+  CHECK(texts(options_of({"old", "new {n}"}, {list("n", {"1", "2"})})) ==
+        Words{"old", "new 1", "new 2"});
+  CHECK(texts(options_of({"p {a}", "q {b}"}, {list("a", {"1", "2"}), list("b", {"x", "y"})})) ==
+        Words{"p 1", "q x", "p 2", "q y"});
+}
+
+TEST_CASE("what is used in a hook or a variable of the environment counts as used") {
+  Options options = options_of({"x"}, {list("branch", {"a", "b"})});
+  options.prepare = {"git checkout {branch}"};
+  CHECK(commands(options).size() == 2);
+  CHECK(commands(options)[1].hooks.prepare == "git checkout b");
+  options.prepare.clear();
+  options.environment = {{"B={branch}"}};
+  CHECK(commands(options)[1].environment == Words{"B=b"});
+}
+
+TEST_CASE("a variable that nothing uses is refused, also where a name has it") {
+  Options options = options_of({"x {m}"}, {list("n", {"1"})});
+  CHECK(refusal(options) ==
+        "no command uses the variable 'n'; write {n} where its value is to stand");
+  options.names = {"run {n}"};
+  CHECK(refusal(options).starts_with("no command uses the variable 'n'"));
+}
+
+TEST_CASE("values go into names, hooks, variables and output files, and are not looked at again") {
+  Options options = options_of({"x {a}"}, {list("a", {"{b}"}), list("b", {"1"})});
+  options.names = {"run {a} {c}"};
+  options.setup = {"s {a}"};
+  options.prepare = {"p {b}"};
+  options.conclude = {"c {a}{b}"};
+  options.cleanup = {"{x}"};
+  options.environment = {{"A=two {b}", "C={a}"}};
+  options.outputs = {{OutputKind::File, "out-{b}"}};
+  const Command command = commands(options).at(0);
+  CHECK(command.text == "x {b}");
+  CHECK(command.hooks.setup == "s {b}");
+  CHECK(command.hooks.prepare == "p 1");
+  CHECK(command.hooks.conclude == "c {b}1");
+  CHECK(command.hooks.cleanup == "{x}");
+  CHECK(command.environment == Words{"A=two 1", "C={b}"});
+  CHECK(command.output.path == "out-1");
+  REQUIRE(command.parameters.size() == 2);
+  CHECK(command.parameters[0].value == "{b}");
+  CHECK(command.parameters[1].name == "b");
+}
+
+TEST_CASE("values that a name does not show are put behind it") {
+  Options options = options_of({"x {n}"}, {list("n", {"1", "2"}), list("m", {"a"})});
+  options.setup = {"{m}"};
+  CHECK(names(options) == Words{"x 1 (m = a)", "x 2 (m = a)"});
+  options.names = {"it"};
+  CHECK(names(options) == Words{"it (n = 1, m = a)", "it (n = 2, m = a)"});
+  options.names = {"{m}{n}"};
+  CHECK(names(options) == Words{"a1", "a2"});
+  options.names = {"first", "second"};
+  CHECK(names(options) == Words{"first", "second"});
+  options.names = {"first", "second", "third"};
+  CHECK(refusal(options) == "3 names (-n) for 2 commands; give at most one name per command");
+}
+
+TEST_CASE("a scan counts exactly") {
+  CHECK(texts(options_of({"x {n}"}, {scan("0.1", "0.3", "0.1")})) ==
+        Words{"x 0.1", "x 0.2", "x 0.3"});
+  CHECK(texts(options_of({"x {n}"}, {scan("1", "3")})) == Words{"x 1", "x 2", "x 3"});
+}
+
+TEST_CASE("parameters that make no sense are refused") {
+  CHECK(
+      refusal(options_of({"x {n}"}, {scan("1", "3", "0")})) ==
+      "--parameter-scan n 1 3: the step '0' is not above 0; write a step above 0, and the smaller "
+      "end first");
+  CHECK(refusal(options_of({"x {n}"}, {scan("3", "1")})) ==
+        "--parameter-scan n 3 1: '3' is above '1'; write the smaller one first");
+  CHECK(refusal(options_of({"x {n}"}, {scan("0.1", "0.5")})) ==
+        "--parameter-scan n 0.1 0.5 needs a step; give one with -D, such as -D 0.5");
+  CHECK(refusal(options_of({"x {n}"}, {list("n", {"1"}), list("n", {"2"})})) ==
+        "the variable 'n' is given twice; leave one of the two out");
+  CHECK(
+      refusal(options_of({"x {n}"}, {list("{n}", {"1"})})).starts_with("--parameter-list '{n}' "));
+  CHECK(
+      refusal(options_of({"x {n}"}, {list("", {"1"})})).starts_with("--parameter-list '' cannot"));
+  Options many = options_of({"x {n}{a}"}, {scan("1", "1000"), list("a", Words(11, "1"))});
+  CHECK(refusal(many) == "the parameters make more than 10000 commands; give fewer values");
+}
+
+TEST_CASE("hooks, variables and outputs are given once for all, or once per command") {
+  Options options = options_of({"old", "new"});
+  options.prepare = {"both"};
+  options.conclude = {"first", "second"};
+  options.environment = {{"A=1"}, {"A=2"}};
+  options.outputs = {{OutputKind::Pipe}, {OutputKind::Inherit}};
+  const auto all = commands(options);
+  CHECK(all[1].hooks.prepare == "both");
+  CHECK(all[0].hooks.conclude == "first");
+  CHECK(all[1].hooks.conclude == "second");
+  CHECK(all[1].environment == Words{"A=2"});
+  CHECK(all[0].output.kind == OutputKind::Pipe);
+  CHECK(all[1].output.kind == OutputKind::Inherit);
+  CHECK_FALSE(all[0].hooks.setup.has_value());
+}
+
+TEST_CASE("with parameters, once per command may also mean once per command measured") {
+  Options options = options_of({"x {n}"}, {list("n", {"1", "2"})});
+  options.prepare = {"a", "b"};
+  CHECK(commands(options)[1].hooks.prepare == "b");
+}
+
+TEST_CASE("more, or fewer, than one per command is refused") {
+  Options options = options_of({"a", "b", "c"});
+  options.prepare = {"1", "2"};
+  CHECK(refusal(options) ==
+        "2 --prepare for 3 commands; give it once for all, or once per command");
+  options.prepare = {"1", "2", "3", "4"};
+  CHECK(refusal(options).starts_with("4 --prepare for 3 commands"));
+  options.prepare.clear();
+  options.outputs = {{OutputKind::Null}, {OutputKind::Null}};
+  CHECK(refusal(options).starts_with("2 --output for 3 commands"));
+}
+
+TEST_CASE("setups and cleanups make the order sequential, unless one was asked for") {
+  const auto plan_of = [](const Options& options) {
+    auto plan = make_plan(
+        options, [](const auto&, bool) { return Result<EventSet>(EventSet{}); }, 1);
+    REQUIRE(plan.has_value());
+    return *std::move(plan);
+  };
+  Options options = options_of({"a", "b"});
+  options.prepare = {"p"};
+  CHECK(plan_of(options).order == Order::Random);
+  options.cleanup = {"c"};
+  CHECK(plan_of(options).order == Order::Sequential);
+  CHECK(plan_of(options).order_is_for_hooks);
+  options.order = Order::Random;
+  CHECK(plan_of(options).order == Order::Random);
+  CHECK_FALSE(plan_of(options).order_is_for_hooks);
+}
+
+}  // namespace lauka

@@ -1,0 +1,125 @@
+#include "report/parameters.h"
+
+#include "report/csv.h"
+#include "report/example.h"
+#include "report/screen.h"
+#include "report/shell.h"
+#include "report/width.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+namespace lauka::report {
+namespace {
+
+CommandResult made(std::size_t typed, std::string pattern, std::vector<Parameter> parameters,
+                   MetricResult wall) {
+  CommandResult result = command(pattern, 3, {std::move(wall)});
+  result.typed = typed;
+  result.pattern = std::move(pattern);
+  result.parameters = std::move(parameters);
+  return result;
+}
+
+Results results_of(std::vector<CommandResult> commands) {
+  Results results;
+  results.metrics = {metric("wall_time", Unit::Seconds)};
+  results.commands = std::move(commands);
+  return results;
+}
+
+/// One command typed, with three values.
+Results one_scan() {
+  return results_of(
+      {made(0, "old {n}", {{"n", "1"}}, row(0, summary(3, 0.100, 0.001, 0.099, 0.101))),
+       made(0, "old {n}", {{"n", "10"}},
+            row(0, summary(3, 0.050, 0.001, 0.049, 0.051), stats::Delta{-0.5, 0.01, true})),
+       made(0, "old {n}", {{"n", "100"}},
+            row(0, summary(3, 0.101, 0.002, 0.099, 0.103), stats::Delta{0.01, 0.02, false}))});
+}
+
+}  // namespace
+
+TEST_CASE("the values of one variable are compared with the first") {
+  CHECK(scan_table(one_scan(), {}) ==
+        "n      wall_time         delta\n"
+        "1      100ms ± 1.00ms\n"
+        "10     50.0ms ± 1.00ms    ⚡ −50.0% ± 1.0%\n"
+        "100    101ms ± 2.00ms        +1.0% ± 2.0%\n");
+}
+
+TEST_CASE("several commands typed have a column each, without a delta") {
+  const Results results = results_of(
+      {made(0, "old {n}", {{"n", "1"}}, row(0, summary(3, 0.100, 0.001, 0.099, 0.101))),
+       made(1, "./new", {{"n", "1"}},
+            row(0, summary(3, 0.050, {}, 0.049, 0.051), stats::Delta{-0.5, 0.01, true})),
+       made(2, "other", {}, row(0, summary(3, 0.9, {}, 0.9, 0.9))),
+       made(0, "old {n}", {{"n", "2"}}, row(0, summary(3, 0.200, 0.001, 0.199, 0.201)))});
+  CHECK(scan_table(results, {}) ==
+        "n    old {n}           ./new\n"
+        "1    100ms ± 1.00ms    50.0ms\n"
+        "2    200ms ± 1.00ms    n/a\n");
+}
+
+TEST_CASE("the table is kept to its width") {
+  Results results = one_scan();
+  results.commands[1].parameters[0].value = std::string(100, 'x');
+  const std::string table = scan_table(results, {.width = 70});
+  for (std::size_t begin = 0; begin < table.size();) {
+    const std::size_t end = table.find('\n', begin);
+    CHECK(display_width(table.substr(begin, end - begin)) <= 70);
+    begin = end + 1;
+  }
+}
+
+TEST_CASE("without parameters, with one value, and with two variables there is no such table") {
+  CHECK(scan_table(manual_example(), {}).empty());
+  Results one = one_scan();
+  one.commands.resize(1);
+  CHECK(scan_table(one, {}).empty());
+  Results two = one_scan();
+  two.commands[0].parameters.push_back({"m", "x"});
+  CHECK(scan_table(two, {}).empty());
+}
+
+TEST_CASE("each variable has a column at the end of the CSV, empty where a command has it not") {
+  Results results = one_scan();
+  results.commands.resize(2);
+  results.commands[1].parameters = {{"opt", "a,b"}};
+  CHECK(summary_csv(results) ==
+        "command,metric,unit,runs,mean,stddev,median,min,max,outliers,"
+        "delta_percent,delta_low_percent,delta_high_percent,parameter_n,parameter_opt\n"
+        "old {n},wall_time,s,3,0.1,0.001,0.1,0.099,0.101,0,,,,1,\n"
+        "old {n},wall_time,s,3,0.05,0.001,0.05,0.049,0.051,0,-50,-51,-49,,\"a,b\"\n");
+}
+
+TEST_CASE("what the shell takes is told once, or for each command where it differs") {
+  Results results = manual_example();
+  CHECK(shell_lines(results).empty());
+  results.shell = {"bash", "--norc"};
+  results.overheads = {{1'200'000, 400'000, 300'000}, {1'200'000, 400'000, 300'000}};
+  CHECK(shell_lines(results) ==
+        "starting bash --norc takes 1.20ms (CPU 700µs), which is subtracted from its times\n");
+  results.overheads[1].wall_ns = 2'000'000;
+  CHECK(shell_lines(results) ==
+        "starting bash --norc for './build-old' takes 1.20ms (CPU 700µs), which is subtracted from "
+        "its times\n"
+        "starting bash --norc for './build-new -O2' takes 2.00ms (CPU 700µs), which is subtracted "
+        "from its times\n");
+}
+
+TEST_CASE("the comparison closes the output, before what is said of the shell") {
+  Results results = one_scan();
+  results.shell = {"sh"};
+  results.overheads.assign(3, {1'200'000, 400'000, 300'000});
+  const std::string text = screen(results, {}, false);
+  const std::size_t table = text.find("\n\nn      wall_time");
+  REQUIRE(table != std::string::npos);
+  CHECK(text.find("starting sh takes") > table);
+  CHECK(screen(results, {}, true).empty());
+}
+
+}  // namespace lauka::report

@@ -2,7 +2,7 @@
 
 #include "core/metric.h"
 #include "report/ansi.h"
-#include "stats/delta.h"
+#include "results/results.h"
 
 #include <string>
 

@@ -45,7 +45,7 @@ Results one_scan() {
 
 TEST_CASE("the values of one variable are compared with the first") {
   CHECK(scan_table(one_scan(), {}) ==
-        "n      wall_time         delta\n"
+        "n      wall_time          delta\n"
         "1      100ms ± 1.00ms\n"
         "10     50.0ms ± 1.00ms    ⚡ −50.0% ± 1.0%\n"
         "100    101ms ± 2.00ms        +1.0% ± 2.0%\n");

@@ -189,6 +189,22 @@ TEST_CASE("under sudo, a program that only root may run is refused (needs root)"
   CHECK(said.err_has("mine: Permission denied"));
 }
 
+TEST_CASE("under sudo, simulated runs are the user's too, and leave nothing behind (needs root)") {
+  if (!is_root()) return;
+  if (access("/usr/bin/valgrind", X_OK) != 0) {
+    MESSAGE("skipped: valgrind is not installed (scripts/setup --ci brings it)");
+    return;
+  }
+  const UsersFolder folder;
+  const Said said = as_if_by_sudo({"-r1", "--engine", "cachegrind", "-n", "x", "--export-csv",
+                                   "out.csv", "--", "sh -c 'id -u >> log'"},
+                                  folder.path());
+  CAPTURE(said.err);
+  CHECK(said.status == 0);
+  CHECK(std::stod(csv_value(text_of(folder.file("out.csv")), "x", "instructions", "mean")) > 1000);
+  for (const std::string& line : lines_of(text_of(folder.file("log")))) CHECK(line == "54321");
+}
+
 TEST_CASE("what sudo left behind has to be a user (needs root)") {
   if (!is_root()) return;
   Start start;

@@ -205,4 +205,14 @@ TEST_CASE("an exact number of runs leaves the simulated ones as they are") {
   CHECK(simulation.simulated_runs() == 6);
 }
 
+TEST_CASE("hooks stand around simulated runs too, which they can tell from timed ones") {
+  Simulation simulation({{5}, {5}});
+  Plan plan = simulating_plan({"old"});
+  plan.stop.exact_runs = 1;
+  plan.commands[0].hooks = {"s", "p", {}, "e"};
+  simulation.carry_out(plan);
+  CHECK(simulation.bench.launcher.log() ==
+        "s p(simulated-0) sim-old p(simulated-1) sim-old p(simulated-2) sim-old p(0) old e!");
+}
+
 }  // namespace lauka

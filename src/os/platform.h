@@ -8,7 +8,8 @@
 #include <poll.h>
 #include <sys/types.h>
 
-// Where Linux and macOS differ: linux_platform.cc, darwin_platform.cc. Internal to os/.
+// Where Linux and macOS differ: linux_platform.cc, darwin_platform.cc; and what only Linux's
+// launcher process needs. Internal to os/.
 
 namespace lauka::os {
 
@@ -18,6 +19,8 @@ int open_anonymous_file();
 /// Gives back the space of all but the last `keep` bytes of `fd`, `size` bytes long; its size
 /// stays.
 void drop_front(int fd, off_t size, off_t keep);
+
+// ---- Linux alone
 
 /// A child of this process gets orphans instead of init, and this process gets `signal_number` when
 /// its parent dies.

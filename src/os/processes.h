@@ -5,7 +5,7 @@
 
 #include <sys/types.h>
 
-// The processes of this system and who began whom. Internal to os/.
+// The processes of Linux and who began whom. Internal to os/.
 
 namespace lauka::os {
 
@@ -17,7 +17,7 @@ struct ProcessFacts {
 
 using ProcessTable = std::map<pid_t, ProcessFacts>;
 
-/// All that this process may see: linux_processes.cc, darwin_processes.cc.
+/// All that this process may see.
 ProcessTable all_processes();
 
 /// Whether `root` is a parent of `pid`, or one of its parents' parents.

@@ -4,7 +4,8 @@ set(LAUKA_LIBPLIST AUTO CACHE STRING "Read kpep databases with libplist: ON, OFF
 set_property(CACHE LAUKA_LIBPLIST PROPERTY STRINGS AUTO ON OFF)
 
 set(LAUKA_HAS_LIBPLIST OFF)
-if(NOT LAUKA_LIBPLIST STREQUAL "OFF")
+# A cross-build would find this machine's own.
+if(LAUKA_LIBPLIST STREQUAL "ON" OR (LAUKA_LIBPLIST STREQUAL "AUTO" AND NOT CMAKE_CROSSCOMPILING))
   find_path(LIBPLIST_INCLUDE_DIR plist/plist.h)
   find_library(LIBPLIST_STATIC_LIBRARY NAMES libplist-2.0.a)
   find_library(LIBPLIST_LIBRARY NAMES plist-2.0)

@@ -3,11 +3,15 @@
 #include "cli/version.h"
 #include "delivery.h"
 #include "engine/choose.h"
+#include "engine/kperf/database_engine.h"
+#include "engine/kperf/plist.h"
+#include "inquire/explain_events.h"
 #include "inquire/list_events.h"
 #include "os/clock.h"
 #include "os/darwin_calls.h"
 #include "os/linux_calls.h"
 #include "os/process.h"
+#include "os/program.h"
 #include "os/signals.h"
 #include "os/spawning_launcher.h"
 #include "os/sudo.h"
@@ -32,6 +36,8 @@ using os::Stream;
 
 engine::Choice choice_of(EngineChoice choice) {
   switch (choice) {
+    case EngineChoice::Kperf:
+      return engine::Choice::Kperf;
     case EngineChoice::Perf:
       return engine::Choice::Perf;
     case EngineChoice::Cachegrind:
@@ -49,12 +55,28 @@ int print(const std::string& text) {
   return said ? static_cast<int>(ExitStatus::Done) : refuse(said.error(), ExitStatus::Failed);
 }
 
-int answer(const Inquiry& inquiry, const engine::CounterEngine& engine) {
+int explain(const Options& options, engine::CounterEngine& engine) {
+  const auto explanation = engine.explain({options.events});
+  if (!explanation) return refuse(explanation.error(), ExitStatus::Usage);
+  return print(inquire::explain_events(*explanation));
+}
+
+int answer(const Options& options, engine::CounterEngine& engine) {
+  const Inquiry& inquiry = *options.inquiry;
+  if (std::holds_alternative<ExplainEvents>(inquiry)) return explain(options, engine);
   const auto* list = std::get_if<ListEvents>(&inquiry);
   if (list == nullptr)
     return print(std::holds_alternative<ShowVersion>(inquiry) ? cli::version_line() : cli::help());
   return print(
       inquire::list_events(engine.catalog(), list->filter, os::terminal_width(Stream::Output, 0)));
+}
+
+/// An inquiry about the events of a kpep database.
+int answer_from_kpep(const Options& options, const char* const* argv) {
+  if (engine::kperf::plist_reader() == nullptr) os::go_on_as("lauka-kpep", argv);
+  const auto engine =
+      engine::kperf::open_database_engine(options.kpep.value_or(""), options.user_only);
+  return engine ? answer(options, **engine) : refuse(engine.error(), ExitStatus::Usage);
 }
 
 std::unique_ptr<Observer> observer_for(const Options& options, const Plan& plan) {
@@ -81,13 +103,14 @@ int run(int argc, const char* const* argv) {
   if (!launcher) return refuse(launcher.error(), ExitStatus::Failed);
   const auto options = cli::parse(argc, argv);
   if (!options) return refuse(options.error(), ExitStatus::Usage);
+  if (options->inquiry && options->kpep) return answer_from_kpep(*options, argv);
   const auto user = os::user_behind_sudo(options->as_root);
   if (!user) return refuse(user.error(), ExitStatus::Usage);
   auto chosen =
       engine::choose(choice_of(options->engine), options->user_only, os::linux_calls(), *user);
   if (!chosen) return refuse(chosen.error(), ExitStatus::Usage);
   engine::CounterEngine& engine = *chosen->engine;
-  if (options->inquiry) return answer(*options->inquiry, engine);
+  if (options->inquiry) return answer(*options, engine);
 
   const os::MonotonicClock clock;
   const auto select = [&](const std::vector<std::string>& names, bool single_pass) {

@@ -229,11 +229,11 @@ constexpr auto kOptions = std::to_array<OptionInfo>({
     // What is measured
     {"event", 'e', Takes::Value, Group::Measured, "EVENT,...",
      "count these events instead of the default ones; may be repeated; -l lists them", add_events},
-    {"engine", '\0', Takes::Value, Group::Measured, "auto|perf|cachegrind|none",
+    {"engine", '\0', Takes::Value, Group::Measured, "auto|kperf|perf|cachegrind|none",
      "what counts events; auto takes the best that works here (default); cachegrind simulates them "
      "with Valgrind in a few extra runs of each command, which are in no time",
      [](Draft& d, const Given& g) {
-       return keep(choice(g, std::array{EngineChoice::Auto, EngineChoice::Perf,
+       return keep(choice(g, std::array{EngineChoice::Auto, EngineChoice::Kperf, EngineChoice::Perf,
                                         EngineChoice::Cachegrind, EngineChoice::None}),
                    d.options.engine);
      }},
@@ -248,6 +248,10 @@ constexpr auto kOptions = std::to_array<OptionInfo>({
        d.options.single_pass = true;
        return Done{};
      }},
+    {"period", '\0', Takes::Value, Group::Measured, "TIME",
+     "macOS: how often threads that do not end are looked at (default 1ms, which is also the least "
+     "that the kernel does)",
+     [](Draft& d, const Given& g) { return keep(duration(g), d.options.period); }},
     {"metrics", '\0', Takes::Value, Group::Measured, "LIST",
      "rows of the table: default, time, all, or names in the order wanted, with a unit where one is "
      "wanted (wall_time:ms,peak_rss:MiB,instructions); exports have them all",
@@ -258,6 +262,17 @@ constexpr auto kOptions = std::to_array<OptionInfo>({
        d.options.inquiry = ListEvents{g.value};
        return Done{};
      }},
+    {"explain-events", '\0', Takes::Nothing, Group::Measured, "",
+     "show which counter each event (of -e) gets, in how many passes, and which events compete for "
+     "which counters, and run nothing",
+     [](Draft& d, const Given&) {
+       d.options.inquiry = ExplainEvents{};
+       return Done{};
+     }},
+    {"kpep", '\0', Takes::Value, Group::Measured, "FILE",
+     "with the two above: take Apple's event database in FILE instead of this machine's events; "
+     "works on any system, without root",
+     [](Draft& d, const Given& g) { return keep(text(g), d.options.kpep); }},
 
     // Deltas and the gate
     {"fail-if-slower", '\0', Takes::OptionalNumber, Group::Gate, "PCT",

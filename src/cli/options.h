@@ -13,7 +13,7 @@
 namespace lauka {
 
 enum class Order : unsigned char { Interleaved, Random, Sequential };
-enum class EngineChoice : unsigned char { Auto, Perf, Cachegrind, None };
+enum class EngineChoice : unsigned char { Auto, Kperf, Perf, Cachegrind, None };
 enum class MetricSelection : unsigned char { Default, Time, All, Listed };
 enum class ColorChoice : unsigned char { Auto, Always, Never };
 enum class Verbosity : unsigned char { Quiet, Normal, Verbose };
@@ -52,7 +52,9 @@ struct ShowVersion {};
 struct ListEvents {
   std::string filter;  ///< may be empty
 };
-using Inquiry = std::variant<ShowHelp, ShowVersion, ListEvents>;
+/// Of the events that would be counted.
+struct ExplainEvents {};
+using Inquiry = std::variant<ShowHelp, ShowVersion, ListEvents, ExplainEvents>;
 
 /// The command line as typed: syntax and ranges are checked, nothing is decided.
 struct Options {
@@ -90,11 +92,13 @@ struct Options {
   EngineChoice engine = EngineChoice::Auto;
   bool user_only = false;
   bool single_pass = false;
+  std::chrono::nanoseconds period = std::chrono::milliseconds(1);  ///< of sampling (PET); above 0
+  std::optional<std::string> kpep;  ///< a kpep database to inquire about, not this machine's
 
   std::vector<Condition> gates;
   bool fail_if_inconclusive = false;
-  double confidence = 0.95;         ///< a fraction, 0.5 or more and below 1
-  std::optional<double> precision;  ///< a fraction above 0; not with `runs`
+  double confidence = 0.95;             ///< a fraction, 0.5 or more and below 1
+  std::optional<double> precision;      ///< a fraction above 0; not with `runs`
   std::optional<std::string> baseline;  ///< a file to take the references from
 
   std::optional<std::string> export_csv;   ///< "-" is standard output

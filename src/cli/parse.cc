@@ -286,7 +286,8 @@ Result<Draft> draft_of(const std::vector<po::option>& typed) {
       return applied.error();
     }
     const auto& inquiry = draft.options.inquiry;
-    if (inquiry && !std::holds_alternative<ListEvents>(*inquiry)) {
+    if (inquiry && (std::holds_alternative<ShowHelp>(*inquiry) ||
+                    std::holds_alternative<ShowVersion>(*inquiry))) {
       return draft;
     }
   }

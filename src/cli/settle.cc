@@ -161,6 +161,11 @@ Result<Options> settle(Draft draft) {
     }
     return std::move(options);
   }
+  if (options.kpep) {
+    return Error{fmt::format("--kpep {} is of use with --list-events and --explain-events only",
+                             cited(*options.kpep)),
+                 "add one of them, or leave --kpep out"};
+  }
   for (const auto settle_part :
        {settle_numbers_of_runs, settle_gates, settle_commands, settle_steps}) {
     const Result<void> settled = settle_part(draft);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,20 @@ struct EventSet {
     while (count < passes.size() && !passes[count].simulated) ++count;
     return count;
   }
+};
+
+/// A counter in one pass, as --explain-events shows it.
+struct ExplainedSeat {
+  std::string counter;   ///< "PMC7"; empty: the engine does not choose it
+  std::string event;     ///< as shown; empty: the counter is idle
+  std::string detail{};  ///< what is really counted, and where else it could be
+};
+
+/// How the events of a session are divided into passes, and why.
+struct Explanation {
+  std::vector<std::vector<ExplainedSeat>> passes;
+  std::optional<std::string> competition{};  ///< why one pass is not enough: one line
+  std::vector<std::string> notes{};          ///< as EventSet's
 };
 
 /// An event that can be counted here, as --list-events shows it.

@@ -34,6 +34,8 @@ Result<Chosen> choose(Choice choice, bool user_only, const os::LinuxCalls* calls
                       const std::optional<User>& user) {
   if (choice == Choice::None) return Chosen{make_none_engine(std::nullopt), std::nullopt};
   if (choice == Choice::Cachegrind) return simulated(user);
+  if (choice == Choice::Kperf)
+    return Error{"--engine kperf is for macOS, which this is not", "leave it out"};
   if (calls == nullptr) {
     if (choice == Choice::Perf)
       return Error{"--engine perf is for Linux, which this is not", "leave it out"};

@@ -10,7 +10,7 @@
 
 namespace lauka::engine {
 
-enum class Choice : unsigned char { Auto, Perf, Cachegrind, None };
+enum class Choice : unsigned char { Auto, Kperf, Perf, Cachegrind, None };
 
 /// The engine of a session, and in one line what is missing where `Auto` had to do without hardware
 /// counters.

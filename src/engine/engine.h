@@ -84,6 +84,10 @@ class CounterEngine {
   /// with too many, is an error.
   virtual Result<EventSet> select(const Wanted& wanted) = 0;
 
+  /// Where the wanted events would be counted. Selects them, but does not refuse what needs several
+  /// passes. An engine that does not know the counters tells the passes.
+  virtual Result<Explanation> explain(const Wanted& wanted);
+
   /// Prepares one pass of what was selected last. Called once for each pass, before its first run.
   virtual Result<std::unique_ptr<Counting>> arm(std::size_t pass, os::Launcher& launcher) = 0;
 };

@@ -185,6 +185,7 @@ TEST_CASE("events add up without duplicates, and a comma between slashes is the 
 
 TEST_CASE("what is measured: --engine, --user-only, --single-pass, --metrics") {
   CHECK(with({"--engine", "auto"}).engine == EngineChoice::Auto);
+  CHECK(with({"--engine", "kperf"}).engine == EngineChoice::Kperf);
   CHECK(with({"--engine", "perf"}).engine == EngineChoice::Perf);
   CHECK(with({"--engine", "none"}).engine == EngineChoice::None);
   CHECK(with({"--user-only"}).user_only);
@@ -192,6 +193,23 @@ TEST_CASE("what is measured: --engine, --user-only, --single-pass, --metrics") {
   CHECK(with({"--metrics", "default"}).metrics == MetricSelection::Default);
   CHECK(with({"--metrics", "time"}).metrics == MetricSelection::Time);
   CHECK(with({"--metrics", "all"}).metrics == MetricSelection::All);
+}
+
+TEST_CASE("the sampling period is a time, 1 ms where it is not given") {
+  CHECK(with({}).period == std::chrono::milliseconds(1));
+  CHECK(with({"--period", "500us"}).period == std::chrono::microseconds(500));
+}
+
+TEST_CASE("--explain-events runs nothing, with or without commands, and takes a kpep database") {
+  for (const Words& words :
+       {Words{"--explain-events", "-e", "a,b", "--kpep", "f.plist"},
+        Words{"--kpep", "f.plist", "--explain-events", "-e", "a,b", "./old"}}) {
+    const Options options = with(words);
+    REQUIRE(options.inquiry.has_value());
+    CHECK(std::holds_alternative<ExplainEvents>(*options.inquiry));
+    CHECK(options.events == Words{"a", "b"});
+    CHECK(options.kpep == "f.plist");
+  }
 }
 
 TEST_CASE("-l takes its text in the same word or the next one") {
@@ -383,6 +401,7 @@ TEST_CASE("every option of the table is understood by its name and by its letter
       continue;
     }
     if (option.name == "baseline") words.erase(words.begin(), words.begin() + 2);
+    if (option.name == "kpep") words.insert(words.begin(), "--explain-events");
     if (!option.name.empty()) {
       words.push_back(option.spelling() + (value.empty() ? "" : "=" + value));
       CHECK_MESSAGE(read(option.name == "list-events" ? Words{words.back()} : words).has_value(),

@@ -124,7 +124,7 @@ TEST_CASE("a value that is not one of the choices is refused with these") {
   CHECK(line({"--order", "shuffled"}) ==
         "--order 'shuffled' is not known; write random, interleaved or sequential");
   CHECK(line({"--engine", "papi"}) ==
-        "--engine 'papi' is not known; write auto, perf, cachegrind or none");
+        "--engine 'papi' is not known; write auto, kperf, perf, cachegrind or none");
   CHECK(line({"--color", ""}) == "--color '' is not known; write auto, always or never");
 }
 
@@ -239,6 +239,17 @@ TEST_CASE("options that cannot both be had are refused") {
   CHECK(line({"-l", "cache"}) ==
         "--list-events runs nothing, so './old' is of no use; leave it out");
   CHECK(line({"-lcache"}) == "--list-events runs nothing, so './old' is of no use; leave it out");
+}
+
+TEST_CASE("a kpep database without a question about events is refused") {
+  CHECK(line({"--kpep", "a14.plist"}) ==
+        "--kpep 'a14.plist' is of use with --list-events and --explain-events only; add one of "
+        "them, or leave --kpep out");
+}
+
+TEST_CASE("a sampling period of 0 is refused") {
+  CHECK(line({"--period", "0"}) ==
+        "--period '0' is out of range; write a time above 0 and at most 8760h");
 }
 
 TEST_CASE("what was typed stays on one line") {

@@ -1,4 +1,5 @@
 #include "contract/program.h"
+#include "places.h"
 
 #include <string>
 #include <vector>
@@ -178,6 +179,45 @@ TEST_CASE("events that can be counted here are listed") {
   const Said some = lauka({"-l", "page-faults"});
   CHECK(some.status == 0);
   CHECK(some.out.size() <= said.out.size());
+}
+
+TEST_CASE("with a kpep database events are listed and explained on any system") {
+  const std::string file = std::string(places::kRepository) + "/tests/data/kpep/m2.plist";
+  const Said list = lauka({"--kpep", file, "--list-events", "INST_LDST"});
+  if (list.err_has("without libplist")) {
+    CHECK(list.status == 2);
+    return;
+  }
+  CHECK(list.status == 0);
+  CHECK(list.err.empty());
+  CHECK(lines_of(list.out).size() == 2);
+  CHECK(list.out_has("PMC7"));
+  const Said passes = lauka({"--kpep", file, "--explain-events", "-e", "INST_ALL,inst_ldst"});
+  CHECK(passes.status == 0);
+  CHECK(passes.out_has("2 passes"));
+  CHECK(passes.out_has("inst_all and inst_ldst compete for PMC7"));
+  const Said unknown = lauka({"--kpep", file, "--explain-events", "-e", "INST_LSDT"});
+  CHECK(unknown.status == 2);
+  CHECK(unknown.err == "lauka: unknown event 'INST_LSDT'; did you mean INST_LDST?\n");
+}
+
+TEST_CASE("a damaged kpep database is refused by name") {
+  const std::string file = std::string(places::kRepository) + "/tests/data/kpep/m2.tsv";
+  const Said said = lauka({"--kpep", file, "-l"});
+  CHECK(said.status == 2);
+  CHECK(lines_of(said.err).size() == 1);
+  CHECK(said.err_has(file));
+  CHECK(said.out.empty());
+}
+
+TEST_CASE("what would be counted is explained, and nothing is run") {
+  const Folder folder;
+  const Said said = lauka({"--explain-events", "-e", "page-faults,context-switches", "--",
+                           "touch " + folder.file("run")});
+  CHECK(said.status == 0);
+  CHECK(said.out_has("1 pass: every run counts all of these"));
+  CHECK(said.out_has("page-faults"));
+  CHECK(text_of(folder.file("run")).empty());
 }
 
 TEST_CASE("an engine that is switched off counts nothing and says nothing") {

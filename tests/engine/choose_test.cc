@@ -44,6 +44,13 @@ TEST_CASE("perf asked for by name is an error where it does not work") {
   CHECK_FALSE(choose(Choice::Perf, false, nullptr).has_value());
 }
 
+TEST_CASE("kperf asked for by name is for macOS") {
+  FakePerf perf;
+  const auto chosen = choose(Choice::Kperf, false, &perf.calls());
+  REQUIRE_FALSE(chosen.has_value());
+  CHECK(chosen.error().line() == "--engine kperf is for macOS, which this is not; leave it out");
+}
+
 TEST_CASE("perf asked for by name works where only user space may be counted") {
   FakePerf perf;
   perf.set_paranoid(2);

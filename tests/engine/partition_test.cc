@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <numeric>
 #include <random>
 #include <set>
 
@@ -96,6 +97,28 @@ TEST_CASE("events that fit at once are one pass and cost one question") {
 
 TEST_CASE("no events are no passes") {
   CHECK(partition(0, [](const EventIndices&) -> Result<bool> { return true; }, {})->empty());
+}
+
+TEST_CASE("a competing group does not fit, and without any one of it the others do") {
+  std::mt19937 random(11);
+  for (int round = 0; round < 300; ++round) {
+    std::vector<Mask> masks;
+    for (std::size_t i = 0; i < 2 + random() % 6; ++i)
+      masks.push_back(static_cast<Mask>(1U + random() % 15U));
+    const Fits fits = processor(masks);
+    EventIndices all(masks.size());
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    const auto group = competing(masks.size(), fits);
+    REQUIRE(group.has_value());
+    CHECK(group->empty() == *fits(all));
+    if (group->empty()) continue;
+    CHECK_FALSE(*fits(*group));
+    for (const std::size_t event : *group) {
+      EventIndices others = *group;
+      std::erase(others, event);
+      CHECK((others.size() < 2 || *fits(others)));
+    }
+  }
 }
 
 TEST_CASE("equal counters take as many passes as the division rounded up") {

@@ -278,4 +278,22 @@ TEST_CASE("what a generic event really is on this processor is told") {
         "perf cache-misses (event=0x2e,umask=0x41)");
 }
 
+TEST_CASE("an explanation tells the passes, whose counters they use, and which events compete") {
+  FakePerf perf;
+  perf.add(small_pmu(2));
+  const auto engine = make_perf_engine(perf.calls(), false);
+  const auto explanation =
+      engine->explain({{"branches", "branch-misses", "cache-misses", "page-faults"}, true});
+  REQUIRE_MESSAGE(explanation.has_value(), (explanation ? "" : explanation.error().line()));
+  REQUIRE(explanation->passes.size() == 2);
+  CHECK(explanation->passes[0].size() + explanation->passes[1].size() == 4);
+  CHECK(explanation->passes[0][0].event == "branches");
+  CHECK(explanation->passes[0][0].counter == "cpu");
+  CHECK(explanation->competition ==
+        "branches, branch-misses and cache-misses do not fit the counters of cpu at once, although "
+        "without any one of them the others do");
+  CHECK(perf.open_now() == 0);
+  CHECK(engine->explain({{"branches"}, false})->competition == std::nullopt);
+}
+
 }  // namespace lauka::engine::perf

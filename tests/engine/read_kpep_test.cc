@@ -27,14 +27,11 @@ PlistValue number(std::uint64_t value) {
 /// What the dictionary `value` has under `key`, made where it is not there.
 PlistValue& at(PlistValue& value, const std::string& key) {
   auto& dict = std::get<PlistDict>(value.value);
-  for (auto& [name, item] : dict)
-    if (name == key) return item;
-  return dict.emplace_back(key, PlistValue{}).second;
+  return dict[key];
 }
 
 void remove(PlistValue& value, const std::string& key) {
-  std::erase_if(std::get<PlistDict>(value.value),
-                [&key](const auto& item) { return item.first == key; });
+  std::get<PlistDict>(value.value).erase(key);
 }
 
 /// A whole database with one fixed and two configurable events.

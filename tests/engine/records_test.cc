@@ -40,7 +40,7 @@ bool means(const std::string& why, TraceFault fault) {
 void check_against_expectation(const TraceFile& trace) {
   CAPTURE(trace.name);
   const TraceCounts counts = counts_of(trace);
-  const auto& expect = trace.about.at("expect");
+  const auto& expect = trace.about().at("expect");
   if (!expect.at("accept").get<bool>()) {
     REQUIRE(counts.fault.has_value());
     const auto why = expect.at("why").get<std::string>();

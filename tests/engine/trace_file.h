@@ -2,10 +2,13 @@
 
 #include "engine/kperf/records.h"
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -16,22 +19,24 @@ namespace lauka::engine::kperf {
 /// A trace as the kernel's own code wrote it, with what a right reader reports (tests/data/traces).
 struct TraceFile {
   std::string name;
-  nlohmann::json about;
+  std::shared_ptr<const nlohmann::json> text;
   std::vector<KdebugRecord> records;
 
+  const nlohmann::json& about() const { return *text; }
+
   Programmed programmed() const {
-    return {about.at("n").get<std::size_t>(),
-            about.at("strategy").get<std::string>().starts_with("exit")};
+    return {about().at("n").get<std::size_t>(),
+            about().at("strategy").get<std::string>().starts_with("exit")};
   }
   TraceTarget target() const {
-    return {about.at("target").at("pid").get<std::int32_t>(),
-            about.at("target").at("unique_id").get<std::uint64_t>()};
+    return {about().at("target").at("pid").get<std::int32_t>(),
+            about().at("target").at("unique_id").get<std::uint64_t>()};
   }
   /// The records of each read, in turn.
   std::vector<std::span<const KdebugRecord>> reads() const {
     std::vector<std::span<const KdebugRecord>> pieces;
     std::span<const KdebugRecord> rest(records);
-    for (const auto& read : about.at("reads")) {
+    for (const auto& read : about().at("reads")) {
       const auto count = std::min(read.at("records").get<std::size_t>(), rest.size());
       pieces.push_back(rest.first(count));
       rest = rest.subspan(count);
@@ -53,7 +58,8 @@ inline std::vector<TraceFile> traces_in(const std::filesystem::path& folder) {
     if (entry.path().extension() != ".json") continue;
     TraceFile& trace = traces.emplace_back();
     trace.name = entry.path().stem().string();
-    trace.about = nlohmann::json::parse(bytes_of(entry.path()));
+    trace.text =
+        std::make_shared<const nlohmann::json>(nlohmann::json::parse(bytes_of(entry.path())));
     const std::string bytes =
         bytes_of(std::filesystem::path(entry.path()).replace_extension("kdebug"));
     trace.records.resize(bytes.size() / sizeof(KdebugRecord));

@@ -110,9 +110,9 @@ class Loading {
         load.push_back(event);
         return true;
       }
-      for (std::size_t i = 0; i < load.size(); ++i) {
-        if (!place(load[i])) continue;
-        load[i] = event;
+      for (std::size_t& other : load) {
+        if (!place(other)) continue;
+        other = event;
         return true;
       }
     }

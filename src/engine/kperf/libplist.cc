@@ -53,7 +53,7 @@ PlistDict dict_of(plist_t node, int depth) {
     plist_dict_next_item(node, iterator, &key, &item);
     const std::unique_ptr<char, Free> key_owner(key);
     if (key == nullptr || item == nullptr) return dict;
-    dict.emplace_back(key, value_of(item, depth));
+    dict.emplace(key, value_of(item, depth));
   }
 }
 

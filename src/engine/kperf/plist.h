@@ -3,9 +3,10 @@
 #include "core/result.h"
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <variant>
 #include <vector>
 
@@ -13,7 +14,7 @@ namespace lauka::engine::kperf {
 
 struct PlistValue;
 using PlistArray = std::vector<PlistValue>;
-using PlistDict = std::vector<std::pair<std::string, PlistValue>>;
+using PlistDict = std::map<std::string, PlistValue, std::less<>>;
 
 /// A value of a property list; monostate: of a kind that no kpep database has (date, data, real).
 struct PlistValue {

@@ -19,10 +19,11 @@ namespace {
 
 constexpr std::uint32_t kFunctionBits = kStart | kEnd;
 constexpr std::size_t kValuesOfRecord = 4;
+/// A process without a unique id is told by its pid.
+constexpr std::uint64_t kByPid = std::uint64_t{1} << 63U;
 
 /// The key of a process. Kernels give unique ids from 1 up.
 std::uint64_t key_of(std::int32_t pid, std::uint64_t unique_id) {
-  constexpr std::uint64_t kByPid = std::uint64_t{1} << 63U;
   return unique_id != 0 ? unique_id : kByPid | static_cast<std::uint32_t>(pid);
 }
 

@@ -11,13 +11,6 @@
 namespace lauka::engine::perf {
 namespace {
 
-/// "cpu_atom, cpu_core", "software".
-std::string counters_in_words(const Source& source) {
-  std::string words;
-  for (const Counter& counter : source.counters) words += (words.empty() ? "" : ", ") + counter.pmu;
-  return words.empty() ? "accounting" : words;
-}
-
 std::string described(const Resolved& resolved, const Source& source) {
   if (source.accounted != nullptr) return source.event.meaning;
   std::string text = resolved.description;
@@ -44,6 +37,12 @@ void add_known(Catalog& catalog, bool software, const Sysfs& sysfs, const Prober
 }
 
 }  // namespace
+
+std::string counters_in_words(const Source& source) {
+  std::string words;
+  for (const Counter& counter : source.counters) words += (words.empty() ? "" : ", ") + counter.pmu;
+  return words.empty() ? "accounting" : words;
+}
 
 Catalog catalog_of(const Sysfs& sysfs, const Prober& prober) {
   Catalog catalog;

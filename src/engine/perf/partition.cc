@@ -174,6 +174,22 @@ std::optional<std::vector<Unit>> joined(std::vector<Unit> units, std::size_t fir
 
 }  // namespace
 
+Result<EventIndices> competing(std::size_t count, const Fits& fits) {
+  Oracle oracle(fits);
+  EventIndices group(count);
+  std::iota(group.begin(), group.end(), std::size_t{0});
+  const bool all_fit = oracle.fits(group);
+  // What is not needed for the trouble goes, the last first: so the events named are the first
+  // ones.
+  for (std::size_t event = count; !all_fit && event-- > 0;) {
+    EventIndices without = group;
+    std::erase(without, event);
+    if (!oracle.fits(without)) group = std::move(without);
+  }
+  if (oracle.error()) return *oracle.error();
+  return all_fit ? EventIndices{} : group;
+}
+
 Result<std::vector<EventIndices>> partition(
     std::size_t count, const Fits& fits,
     const std::vector<std::pair<std::size_t, std::size_t>>& together) {

@@ -28,4 +28,8 @@ Result<std::vector<EventIndices>> partition(
     std::size_t count, const Fits& fits,
     const std::vector<std::pair<std::size_t, std::size_t>>& together);
 
+/// Events that do not fit at once, although without any one of them the others do; empty where all
+/// of 0..count-1 fit. Refused where `fits` refuses to answer.
+Result<EventIndices> competing(std::size_t count, const Fits& fits);
+
 }  // namespace lauka::engine::perf

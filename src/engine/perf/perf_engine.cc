@@ -45,6 +45,7 @@ class PerfEngine final : public CounterEngine {
   std::string_view name() const override { return "perf"; }
   Catalog catalog() const override { return catalog_of(sysfs_, prober_); }
   Result<EventSet> select(const Wanted& wanted) override;
+  Result<Explanation> explain(const Wanted& wanted) override;
   Result<std::unique_ptr<Counting>> arm(std::size_t pass, os::Launcher& launcher) override;
 
  private:
@@ -52,6 +53,8 @@ class PerfEngine final : public CounterEngine {
   std::vector<std::string> find_defaults();
   Result<Source> find(std::string_view name) const;
   Result<void> divide(const Wanted& wanted);
+  EventIndices core_events() const;
+  Fits fits_among(const EventIndices& events) const;
   Result<std::vector<EventIndices>> divide_core_events(const EventIndices& events) const;
   void place_others();
   Error too_many(std::size_t events, const std::vector<EventIndices>& sets) const;
@@ -121,12 +124,23 @@ void PerfEngine::find_witnesses() {
   if (auto source = prober_.probe(*cycles)) witnesses_ = std::move(source->counters);
 }
 
-Result<std::vector<EventIndices>> PerfEngine::divide_core_events(const EventIndices& events) const {
-  const auto fits = [&](const EventIndices& some) -> Result<bool> {
+EventIndices PerfEngine::core_events() const {
+  EventIndices on_cores;
+  for (std::size_t index = 0; index < sources_.size(); ++index)
+    if (sources_[index].is_on_cores()) on_cores.push_back(index);
+  return on_cores;
+}
+
+/// Asks the kernel; `events` must outlive the answer.
+Fits PerfEngine::fits_among(const EventIndices& events) const {
+  return [this, &events](const EventIndices& some) -> Result<bool> {
     EventIndices chosen;
     for (const std::size_t index : some) chosen.push_back(events[index]);
     return fits_at_once(lay_out(sources_, chosen, witnesses_), calls_, situation_);
   };
+}
+
+Result<std::vector<EventIndices>> PerfEngine::divide_core_events(const EventIndices& events) const {
   const auto position = [&](std::string_view name) {
     return std::find_if(events.begin(), events.end(),
                         [&](std::size_t index) { return sources_[index].event.name == name; });
@@ -140,7 +154,7 @@ Result<std::vector<EventIndices>> PerfEngine::divide_core_events(const EventIndi
         together.emplace_back(first - events.begin(), second - events.begin());
     }
   }
-  return partition(events.size(), fits, together);
+  return partition(events.size(), fits_among(events), together);
 }
 
 Error PerfEngine::too_many(std::size_t events, const std::vector<EventIndices>& sets) const {
@@ -173,9 +187,7 @@ void PerfEngine::place_others() {
 /// Fills passes_.
 Result<void> PerfEngine::divide(const Wanted& wanted) {
   passes_.clear();
-  EventIndices on_cores;
-  for (std::size_t index = 0; index < sources_.size(); ++index)
-    if (sources_[index].is_on_cores()) on_cores.push_back(index);
+  const EventIndices on_cores = core_events();
   auto sets = divide_core_events(on_cores);
   if (!sets) return sets.error();
   for (EventIndices& set : *sets)
@@ -213,6 +225,31 @@ Result<EventSet> PerfEngine::select(const Wanted& wanted) {
   for (const Source& source : sources_) set.events.push_back(source.event);
   set.passes = passes_;
   return set;
+}
+
+Result<Explanation> PerfEngine::explain(const Wanted& wanted) {
+  const auto set = select({wanted.names, false});
+  if (!set) return set.error();
+  Explanation explanation{.passes = {}, .notes = set->notes};
+  for (const Pass& pass : passes_) {
+    auto& seats = explanation.passes.emplace_back();
+    for (const std::size_t index : pass.events) {
+      const Source& source = sources_[index];
+      seats.push_back({counters_in_words(source), source.event.name, source.event.meaning});
+    }
+  }
+  if (passes_.size() < 2) return explanation;
+  const EventIndices on_cores = core_events();
+  const auto group = competing(on_cores.size(), fits_among(on_cores));
+  if (!group) return group.error();
+  std::vector<std::string> names;
+  for (const std::size_t position : *group)
+    names.push_back(sources_[on_cores[position]].event.name);
+  if (!names.empty())
+    explanation.competition = fmt::format(
+        "{} do not fit the counters of {} at once, although without any one of them the others do",
+        listed(names), counters_in_words(sources_[on_cores[group->front()]]));
+  return explanation;
 }
 
 Result<std::unique_ptr<Counting>> PerfEngine::arm(std::size_t pass, os::Launcher& launcher) {

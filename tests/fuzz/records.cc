@@ -1,0 +1,116 @@
+// libFuzzer's way into the reader of traces; see scripts/fuzz. Two kinds of input: records as they
+// are (the traces of tests/data), and a short code from which records of the few kinds that matter
+// are made, on few threads and processes, so that they meet.
+
+#include "engine/kperf/records.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+namespace {
+
+using namespace lauka::engine::kperf;
+
+/// How every input begins.
+struct Head {
+  std::uint8_t raw = 0;
+  std::uint8_t values = 0;
+  std::uint8_t at_exit = 0;
+  std::uint8_t unused = 0;
+  std::uint32_t pid = 0;
+  std::uint64_t unique_id = 0;
+};
+
+/// One record in short. Four bits each for what matters.
+struct Short {
+  std::uint8_t kind = 0;
+  std::uint8_t thread = 0;
+  std::uint8_t first = 0;
+  std::uint8_t second = 0;
+};
+
+constexpr std::array<std::uint32_t, 8> kKinds = {kNewThread,          kExec,
+                                                 kThreadTerminatePid, kThreadCountersData | kStart,
+                                                 kThreadCountersData, kThreadCountersData | kEnd,
+                                                 kLostEvents,         kThreadTerminate};
+
+/// As many of `T` as `bytes` have room for.
+template <typename T>
+std::vector<T> read_all(const std::uint8_t* bytes, std::size_t size) {
+  std::vector<T> items(size / sizeof(T));
+  if (!items.empty()) std::memcpy(items.data(), bytes, items.size() * sizeof(T));
+  return items;
+}
+
+KdebugRecord record_of(const Short& code) {
+  KdebugRecord record;
+  // Lost events end all that can be asked of a trace: they are rare.
+  const std::size_t kind = code.kind % 64 == 6 ? 6 : code.kind % 6;
+  record.debugid = kKinds[kind];
+  record.thread = code.thread % 16;
+  if (record.debugid == kNewThread) {
+    const std::uint64_t pid = code.second % 8;
+    record.arguments = {static_cast<std::uint64_t>(code.first % 16), pid, code.second / 128U,
+                        pid + 100};
+  } else if (record.debugid == kThreadTerminatePid) {
+    const std::uint64_t pid = code.first % 8;
+    record.arguments = {pid, pid + 100, 0, 0};
+  } else {
+    record.arguments = {code.first, code.second, code.first, 0};
+  }
+  return record;
+}
+
+void require(bool holds) {
+  if (!holds) std::abort();
+}
+
+void check(const TraceCounts& counts, std::size_t values) {
+  require(counts.command.size() == values && counts.tree.size() == values);
+  require(counts.threads_command <= counts.threads_tree);
+  require(counts.threads_not_ended_command <= counts.threads_not_ended_tree);
+  require(counts.threads_not_ended_tree <= counts.threads_tree);
+  require(counts.threads_without_counts_tree <= counts.threads_tree);
+  require(counts.processes_tree >= 1);
+  if (counts.fault) return;
+  require(counts.threads_command > 0 && counts.threads_not_ended_command == 0);
+}
+
+bool same(const TraceCounts& a, const TraceCounts& b) {
+  return a.fault == b.fault && a.command == b.command && a.tree == b.tree &&
+         a.threads_tree == b.threads_tree;
+}
+
+}  // namespace
+
+// NOLINTNEXTLINE(readability-identifier-naming): libFuzzer's name
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  Head head;
+  if (size < sizeof head) return 0;
+  std::memcpy(&head, data, sizeof head);
+  data += sizeof head;
+  size -= sizeof head;
+
+  std::vector<KdebugRecord> records;
+  if (head.raw != 0)
+    records = read_all<KdebugRecord>(data, size);
+  else
+    for (const Short& code : read_all<Short>(data, size)) records.push_back(record_of(code));
+
+  const Programmed programmed{head.values, head.at_exit != 0};
+  const TraceTarget target{static_cast<std::int32_t>(head.pid), head.unique_id};
+  TraceReader at_once(programmed, target);
+  at_once.feed(records);
+  TraceReader one_by_one(programmed, target);
+  for (const KdebugRecord& record : records) one_by_one.feed({&record, 1});
+
+  const TraceCounts counts = at_once.counts();
+  check(counts, std::clamp<std::size_t>(head.values, 1, kMaxUserCounters));
+  require(same(counts, one_by_one.counts()));
+  // What is complete has no end missing.
+  if (at_once.target_is_complete()) require(counts.fault != TraceFault::ThreadNotEnded);
+  return 0;
+}

@@ -9,7 +9,9 @@
 #include "plan/baseline.h"
 #include "report/csv.h"
 #include "report/ending.h"
+#include "report/html.h"
 #include "report/json.h"
+#include "report/markdown.h"
 #include "report/screen.h"
 #include "report/warnings.h"
 #include "results/analyse.h"
@@ -37,8 +39,9 @@ bool wants_color(ColorChoice choice, Stream stream) {
 
 /// Where an export takes standard output, it stands there alone.
 Stream stream_of(const Options& options) {
-  const bool taken =
-      options.export_csv == "-" || options.export_runs == "-" || options.export_json == "-";
+  const bool taken = options.export_csv == "-" || options.export_runs == "-" ||
+                     options.export_json == "-" || options.export_markdown == "-" ||
+                     options.export_html == "-";
   return taken ? Stream::Error : Stream::Output;
 }
 
@@ -53,7 +56,7 @@ Result<void> show(const Options& options, const Results& results) {
   const bool quiet = options.verbosity == Verbosity::Quiet;
   const Stream stream = stream_of(options);
   const report::Style style = {wants_color(options.color, stream), os::terminal_width(stream, 0),
-                               options.verbosity == Verbosity::Verbose};
+                               options.verbosity == Verbosity::Verbose, options.histogram};
   if (!quiet) say_on_error(report::note_lines(results.notes));
   auto shown = os::say(stream, report::screen(results, style, quiet));
   if (!quiet) say_on_error(report::warning_lines(results, style));
@@ -114,9 +117,12 @@ Result<std::vector<Export>> open_exports(const Options& options, const Plan& pla
     if (command.output.kind == OutputKind::File)
       taken.push_back(os::canonical_path(command.output.path));
   }
-  for (const auto& [target, bytes_of] : {std::pair(options.export_csv, &report::summary_csv),
-                                         std::pair(options.export_runs, &report::runs_csv),
-                                         std::pair(options.export_json, &report::results_json)}) {
+  for (const auto& [target, bytes_of] :
+       {std::pair(options.export_csv, &report::summary_csv),
+        std::pair(options.export_runs, &report::runs_csv),
+        std::pair(options.export_json, &report::results_json),
+        std::pair(options.export_markdown, &report::results_markdown),
+        std::pair(options.export_html, &report::results_html)}) {
     if (!target) continue;
     const std::string path = os::canonical_path(*target);
     if (*target != "-" && std::find(taken.begin(), taken.end(), path) != taken.end()) {
@@ -135,7 +141,8 @@ int deliver(const Options& options, const Plan& plan, const std::optional<User>&
   const os::ActAs owner(user);
   if (!owner.error().empty()) return refuse({owner.error(), ""}, ExitStatus::Failed);
   const Session& session = carried.session;
-  const bool wants_runs = options.export_runs || options.export_json;
+  const bool wants_runs =
+      options.export_runs || options.export_json || options.export_html || options.histogram;
   const Results results =
       analyse(plan, session, carried.findings, wants_runs ? Detail::Runs : Detail::Summaries,
               {os::MonotonicClock().resolution(), os::scheduler_tick()},

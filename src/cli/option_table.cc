@@ -305,6 +305,18 @@ constexpr auto kOptions = std::to_array<OptionInfo>({
     {"export-json", '\0', Takes::Value, Group::Output, "FILE",
      "write all that is known, readable by what reads hyperfine's JSON (docs/schema.json)",
      [](Draft& d, const Given& g) { return keep(text(g), d.options.export_json); }},
+    {"export-markdown", '\0', Takes::Value, Group::Output, "FILE",
+     "write a table for a pull request",
+     [](Draft& d, const Given& g) { return keep(text(g), d.options.export_markdown); }},
+    {"export-html", '\0', Takes::Value, Group::Output, "FILE",
+     "write a page with the tables and every metric drawn, in one file",
+     [](Draft& d, const Given& g) { return keep(text(g), d.options.export_html); }},
+    {"histogram", '\0', Takes::Nothing, Group::Output, "",
+     "draw the distribution of wall time under each table",
+     [](Draft& d, const Given&) {
+       d.options.histogram = true;
+       return Done{};
+     }},
     {"color", '\0', Takes::Value, Group::Output, "auto|always|never",
      "auto (default) heeds NO_COLOR, CLICOLOR_FORCE and whether it is a terminal",
      [](Draft& d, const Given& g) {

@@ -103,7 +103,10 @@ struct Options {
 
   std::optional<std::string> export_csv;   ///< "-" is standard output
   std::optional<std::string> export_runs;  ///< "-" is standard output
+  std::optional<std::string> export_markdown;  ///< "-" is standard output
+  std::optional<std::string> export_html;      ///< "-" is standard output
   std::optional<std::string> export_json;  ///< "-" is standard output
+  bool histogram = false;
   ColorChoice color = ColorChoice::Auto;
   Verbosity verbosity = Verbosity::Normal;
   bool progress = true;

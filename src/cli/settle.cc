@@ -135,7 +135,9 @@ Result<void> settle_exports(const Options& options) {
   const std::vector<std::pair<std::string_view, const std::optional<std::string>&>> exports{
       {"--export-csv", options.export_csv},
       {"--export-runs", options.export_runs},
-      {"--export-json", options.export_json}};
+      {"--export-json", options.export_json},
+      {"--export-markdown", options.export_markdown},
+      {"--export-html", options.export_html}};
   for (std::size_t i = 0; i < exports.size(); ++i) {
     for (std::size_t k = i + 1; k < exports.size(); ++k) {
       if (exports[i].second && exports[i].second == exports[k].second) {

@@ -7,8 +7,9 @@ namespace lauka::report {
 /// How text for people is to look. The caller knows the terminal; report/ does not ask.
 struct Style {
   bool color = false;
-  std::size_t width = 0;  ///< cells of a line; 0: no limit. Kept to where it is 60 or more
-  bool verbose = false;   ///< also the rows that are Shown::Verbose
+  std::size_t width = 0;   ///< cells of a line; 0: no limit. Kept to where it is 60 or more
+  bool verbose = false;    ///< also the rows that are Shown::Verbose
+  bool histogram = false;  ///< of wall time, under each table; the results need Detail::Runs
 };
 
 }  // namespace lauka::report

@@ -1,7 +1,8 @@
 #include "report/table.h"
 
 #include "report/ansi.h"
-#include "report/format.h"
+#include "report/cells.h"
+#include "report/histogram.h"
 #include "report/marked_delta.h"
 #include "report/width.h"
 
@@ -71,49 +72,14 @@ bool is_there(std::size_t column, const Layout& layout) {
   return (column != kOutliers || layout.outliers) && (column != kRange || layout.range);
 }
 
-std::string plural(std::size_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
-
-std::string name_of(const Metric& metric, const MetricResult& row, std::size_t runs) {
-  std::string name = one_line(metric.name);
-  if (!metric.note.empty()) name += " " + metric.note;
-  if (row.runs != runs) name += " (" + plural(row.runs, "run") + ")";
-  return name;
-}
-
-/// σ gets a unit and three digits of its own: beside a mean of 137MB, ±300kB would lose two of its
-/// digits in MB.
-std::string mean_text(const MetricResult& row, const Metric& metric) {
-  if (row.at_most) return "≤ " + quantity(*row.at_most, metric);
-  if (!row.summary) return "n/a";
-  std::string mean = quantity(row.summary->mean, metric);
-  if (!row.summary->stddev) return mean;
-  return mean + " ± " + quantity(*row.summary->stddev, metric);
-}
-
-std::string range_text(const stats::Summary& summary, const Metric& metric, bool fine) {
-  if (!fine) return quantity(summary.min, metric) + " … " + quantity(summary.max, metric);
-  const auto [low, high] = range(summary.min, summary.max, metric);
-  return low + " … " + high;
-}
-
-std::string outliers_text(const stats::Summary& summary, bool with_percent) {
-  if (!with_percent) return fmt::format("{}", summary.outliers);
-  const double percent =
-      100.0 * static_cast<double>(summary.outliers) / static_cast<double>(summary.count);
-  if (summary.outliers > 0 && percent < 0.5) return fmt::format("{} (<1%)", summary.outliers);
-  return fmt::format("{} ({:.0f}%)", summary.outliers, percent);
-}
-
 Row row_of(const MetricResult& result, const Metric& metric, std::size_t runs,
            const Layout& layout) {
   Row row;
-  row.cells[kName] = name_of(metric, result, runs);
-  row.cells[kMean] = mean_text(result, metric);
+  row.cells[kName] = name_cell(metric, result, runs);
+  row.cells[kMean] = mean_cell(result, metric);
   if (result.summary) {
-    row.cells[kRange] = range_text(*result.summary, metric, layout.fine_range);
-    row.cells[kOutliers] = outliers_text(*result.summary, layout.outlier_percent);
+    row.cells[kRange] = range_cell(*result.summary, metric, layout.fine_range);
+    row.cells[kOutliers] = outliers_cell(*result.summary, layout.outlier_percent);
   }
   if (result.delta) {
     MarkedDelta delta = marked_delta(*result.delta, metric.better);
@@ -203,9 +169,7 @@ std::string line_of(const std::array<std::string, kColumns>& texts, const Fitted
 }
 
 std::string header_of(const CommandResult& command, std::size_t number, const Style& style) {
-  std::string runs = command.runs == 0 ? "no counted runs" : plural(command.runs, "run");
-  if (command.failed_runs > 0) runs += fmt::format(", {} failed", command.failed_runs);
-  const std::string start = fmt::format("Benchmark {} ({}): ", number, runs);
+  const std::string start = benchmark_title(command, number) + ": ";
   std::string name = one_line(command.name);
   if (style.width > start.size()) name = cut_middle(name, style.width - start.size());
   return inked(start + name, Ink::Bold, style.color) + "\n";
@@ -236,6 +200,7 @@ std::string table(const Results& results, const Style& style) {
     if (c > 0) text += "\n";
     text += header_of(results.commands[c], c + 1, style);
     if (!fitted.blocks[c].rows.empty()) text += text_of(fitted.blocks[c], fitted, style.color);
+    if (style.histogram) text += histogram(results, c, style);
   }
   const std::string summary = summary_lines(results, style);
   return summary.empty() ? text : text + "\n" + summary;

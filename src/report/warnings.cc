@@ -194,22 +194,29 @@ std::vector<WordedWarning> worded_warnings(const Results& results) {
   return all;
 }
 
-std::string warning_lines(const Results& results, const Style& style) {
+std::vector<std::string> warning_texts(const Results& results, const Style& style) {
   const std::vector<WordedWarning> all = worded_warnings(results);
   std::vector<const WordedWarning*> shown;
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (results.warnings[i].shown == Shown::Always || style.verbose) shown.push_back(&all[i]);
   }
-  std::string lines;
+  std::vector<std::string> texts;
   for (std::size_t i = 0; i < shown.size(); ++i) {
     const WordedWarning& warning = *shown[i];
-    lines += "lauka: warning: ";
-    if (warning.command) lines += subject_of(results, *warning.command);
-    lines += warning.text;
+    std::string text = warning.command ? subject_of(results, *warning.command) : "";
+    text += warning.text;
     const bool repeated = i + 1 < shown.size() && shown[i + 1]->kind == warning.kind &&
                           shown[i + 1]->advice == warning.advice;
-    if (!repeated) lines += "; " + warning.advice;
-    lines += "\n";
+    if (!repeated) text += "; " + warning.advice;
+    texts.push_back(std::move(text));
+  }
+  return texts;
+}
+
+std::string warning_lines(const Results& results, const Style& style) {
+  std::string lines;
+  for (const std::string& text : warning_texts(results, style)) {
+    lines += "lauka: warning: " + text + "\n";
   }
   return lines;
 }

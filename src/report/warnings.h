@@ -22,8 +22,11 @@ struct WordedWarning {
 /// All of them, in the order of Results::warnings; also those of rows that the table leaves out.
 std::vector<WordedWarning> worded_warnings(const Results& results);
 
-/// A line for each warning about what `style` shows. Advice that the next line repeats is left to
-/// that one.
+/// A text for each warning about what `style` shows, on one line each. Advice that the next one
+/// repeats is left to it.
+std::vector<std::string> warning_texts(const Results& results, const Style& style);
+
+/// The same as lines for standard error.
 std::string warning_lines(const Results& results, const Style& style);
 
 }  // namespace lauka::report

@@ -1,0 +1,56 @@
+#include "report/html.h"
+
+namespace lauka::report {
+
+// The colours of commands are Okabe's and Ito's (2008), which people with any colour vision can
+// tell apart; the darker ones are lighter on dark ground.
+std::string_view html_style() {
+  return R"css(
+:root { color-scheme: light dark; --ground: #ffffff; --text: #1c1e21; --faint: #5f6670; --line: #dcdfe3; --panel: #f6f7f9;
+  --better: #12703a; --worse: #b3261e;
+  --c0: #0072b2; --c1: #c44e00; --c2: #007a59; --c3: #a8527e; --c4: #9a6a00; --c5: #2b83b5; --c6: #6a5acd; --c7: #5a5a5a; }
+@media (prefers-color-scheme: dark) { :root { --ground: #16181c; --text: #e6e8eb; --faint: #a0a7b1; --line: #343941;
+  --panel: #1f2228; --better: #5fd08b; --worse: #ff8a80;
+  --c0: #56b4e9; --c1: #ff9a57; --c2: #34d1a4; --c3: #e59cc4; --c4: #f0c04a; --c5: #8fd0f5; --c6: #b3a8ff; --c7: #bdbdbd; } }
+* { box-sizing: border-box; }
+body { margin: 0 auto; max-width: 62rem; padding: 1rem; background: var(--ground); color: var(--text);
+  font: 16px/1.5 system-ui, sans-serif; }
+h1 { font-size: 1.5rem; margin: 0; }
+h2 { font-size: 1.15rem; margin: 2rem 0 .5rem; }
+h3 { font-size: 1rem; margin: 1rem 0 .25rem; }
+code { font: .9em ui-monospace, monospace; overflow-wrap: anywhere; }
+p { margin: .25rem 0; }
+ul { margin: .25rem 0; padding-left: 1.25rem; }
+.aside, .faint { color: var(--faint); font-size: .85rem; }
+.answer { font-size: 1.1rem; }
+.scroll { overflow-x: auto; }
+table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
+caption { text-align: left; padding: .5rem 0; font-weight: 600; }
+th, td { padding: .3rem .6rem; text-align: right; white-space: nowrap; border-bottom: 1px solid var(--line); }
+th:first-child, td:first-child { text-align: left; }
+thead th { color: var(--faint); font-weight: 600; font-size: .85rem; }
+.better { color: var(--better); font-weight: 600; }
+.worse, .fail { color: var(--worse); font-weight: 600; }
+.unsure { color: var(--faint); }
+.chart { background: var(--panel); border: 1px solid var(--line); border-radius: 6px; padding: .6rem; margin: .4rem 0; }
+.row { margin: .3rem 0 .1rem; font-size: .9rem; }
+.dot { display: inline-block; width: .7rem; height: .7rem; border-radius: 50%; background: currentColor; margin-right: .35rem; }
+svg { display: block; overflow: visible; }
+.grid { stroke: var(--line); }
+.tick { stroke: var(--faint); }
+.zero { stroke: var(--text); stroke-width: 1.5; }
+.label { fill: var(--faint); font-size: 11px; }
+.c0 { color: var(--c0); } .c1 { color: var(--c1); } .c2 { color: var(--c2); } .c3 { color: var(--c3); }
+.c4 { color: var(--c4); } .c5 { color: var(--c5); } .c6 { color: var(--c6); } .c7 { color: var(--c7); }
+.point { fill: currentColor; fill-opacity: .55; }
+.box { fill: currentColor; fill-opacity: .2; stroke: currentColor; }
+.median { stroke: currentColor; stroke-width: 3; }
+.whisker { stroke: currentColor; stroke-width: 1.5; }
+.interval { stroke: currentColor; stroke-width: 2; }
+.estimate { fill: currentColor; }
+details { margin: .5rem 0; }
+summary { cursor: pointer; font-size: 1.05rem; font-weight: 600; padding: .3rem 0; }
+)css";
+}
+
+}  // namespace lauka::report

@@ -1,0 +1,36 @@
+#include "report/axis.h"
+
+#include <vector>
+
+#include <doctest/doctest.h>
+
+namespace lauka::report {
+
+using doctest::Approx;
+
+TEST_CASE("an axis holds its values with room beside them, and round numbers") {
+  const Axis axis = axis_over(0.125, 0.605, 5);
+  CHECK(axis.low == Approx(0.125 - 0.04 * 0.48));
+  CHECK(axis.high == Approx(0.605 + 0.04 * 0.48));
+  REQUIRE(axis.ticks.size() == 3);
+  CHECK(axis.ticks[0] == Approx(0.2));
+  CHECK(axis.ticks[2] == Approx(0.6));
+  CHECK(axis.percent(0.125) == Approx(100 * 0.0192 / 0.5184));
+  CHECK(axis.percent(axis.low) == 0.0);
+  CHECK(axis.percent(axis.high) == 100.0);
+}
+
+TEST_CASE("equal values stand in the middle of their axis") {
+  CHECK(axis_over(5, 5, 5).percent(5) == Approx(50));
+  CHECK(axis_over(0, 0, 5).percent(0) == Approx(50));
+  CHECK(axis_over(5, 5, 5).ticks.size() >= 1);
+}
+
+TEST_CASE("an axis never has more ticks than fit") {
+  for (const double high : {1.1, 2.3, 4.9, 5.1, 9.9, 1234.5, 1e-9}) {
+    CHECK(axis_over(0, high, 5).ticks.size() <= 6);
+    CHECK(axis_over(0, high, 5).ticks.size() >= 2);
+  }
+}
+
+}  // namespace lauka::report

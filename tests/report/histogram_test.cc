@@ -1,0 +1,83 @@
+#include "report/histogram.h"
+
+#include "report/example.h"
+#include "stats/summary.h"
+
+#include <vector>
+
+#include <doctest/doctest.h>
+
+namespace lauka::report {
+namespace {
+
+std::vector<std::size_t> counts(const std::vector<Bin>& bins) {
+  std::vector<std::size_t> all;
+  for (const Bin& bin : bins) all.push_back(bin.count);
+  return all;
+}
+
+std::vector<Bin> bins_of(const std::vector<double>& values, std::size_t most) {
+  return report::bins_of(values, stats::summarize(values), most);
+}
+
+/// A command whose wall times are these, in seconds.
+Results timed(const std::vector<double>& seconds) {
+  Results results;
+  results.metrics = {metric("cpu_time", Unit::Seconds), metric("wall_time", Unit::Seconds)};
+  results.commands = {command("a", seconds.size(), {row(0, summary(1, 1, {}, 1, 1))})};
+  if (!seconds.empty()) {
+    results.commands[0].rows.push_back(row(1, stats::summarize(seconds)));
+  }
+  for (const double value : seconds) results.runs.push_back({0, 0, 0, 0, {1.0, value}});
+  return results;
+}
+
+}  // namespace
+
+TEST_CASE("bins are of one width and hold every value once") {
+  // Quartiles of 1 … 8 are 2.75 and 6.25: 2 · 3.5 / cbrt(8) = 3.5, and 7 / 3.5 = 2 bins.
+  const std::vector<Bin> bins = bins_of({8, 1, 2, 3, 4, 5, 6, 7}, 12);
+  REQUIRE(bins.size() == 2);
+  CHECK(bins[0].low == 1);
+  CHECK(bins[0].high == 4.5);
+  CHECK(bins[1].high == 8);
+  CHECK(counts(bins) == std::vector<std::size_t>{4, 4});
+}
+
+TEST_CASE("a value far out does not stretch the bins") {
+  const std::vector<Bin> bins = bins_of({1, 2, 3, 4, 5, 6, 7, 8, 1000}, 12);
+  // Quartiles 3 and 7, so the bins end at 7 + 3 · 4 = 19; the last one reaches to the value.
+  CHECK(bins.size() > 2);
+  CHECK(bins.front().high < 10);
+  CHECK(bins.back().high == 1000);
+  CHECK(bins.back().count == 1);
+}
+
+TEST_CASE("equal values are one bin, and there are never more than asked for") {
+  CHECK(counts(bins_of({3, 3, 3}, 12)) == std::vector<std::size_t>{3});
+  // Most are equal: the quartiles are too, and give no width.
+  CHECK(counts(bins_of({3, 3, 3, 3, 3, 3, 3, 5}, 4)) == std::vector<std::size_t>{7, 0, 0, 1});
+}
+
+TEST_CASE("a histogram has a line for each bin, as long as its count") {
+  // Quartiles 3.25 and 5.75 ms: 2 · 2.5 / cbrt(10) = 2.32, so 7 ms are 4 bins of 1.75.
+  CHECK(histogram(timed({0.008, 0.001, 0.002, 0.003, 0.004, 0.005, 0.006, 0.007, 0.0046, 0.0047}),
+                  0, {false, 40, false}) ==
+        "  1.00ms … 2.75ms  █████████▌ 2\n"
+        "  2.75ms … 4.50ms  █████████▌ 2\n"
+        "  4.50ms … 6.25ms  ███████████████████ 4\n"
+        "  6.25ms … 8.00ms  █████████▌ 2\n");
+}
+
+TEST_CASE("a histogram keeps to the width of the terminal") {
+  const std::string text = histogram(timed({0.001, 0.002, 0.003, 0.004}), 0, {false, 60, false});
+  std::size_t begin = 0;
+  while (begin < text.size()) {
+    const std::size_t end = text.find('\n', begin);
+    CHECK(end - begin <= 60 * 3);  // a block is three bytes
+    begin = end + 1;
+  }
+  CHECK(histogram(timed({}), 0, {}).empty());
+}
+
+}  // namespace lauka::report

@@ -59,41 +59,40 @@ std::string answers(const Results& results) {
   return html;
 }
 
+std::string delta_cell(const MetricResult& row, const Metric& metric) {
+  if (!row.delta) return "<td></td>";
+  const MarkedDelta delta = marked_delta(*row.delta, metric.better);
+  return fmt::format("<td class=\"{}\">{}</td>", ink_class(delta.ink), html_text(delta.text));
+}
+
+/// The delta stands before the range: on a phone the first three columns are seen.
 std::string table_row(const MetricResult& row, const Metric& metric, const CommandResult& command,
                       bool with_delta) {
   std::string html =
-      fmt::format("<tr><td>{}</td><td>{}</td>", html_text(name_cell(metric, row, command.runs)),
-                  html_text(mean_cell(row, metric)));
+      fmt::format("<tr><td>{}</td><td>{}</td>{}", html_text(name_cell(metric, row, command.runs)),
+                  html_text(mean_cell(row, metric)), with_delta ? delta_cell(row, metric) : "");
   html += row.summary ? fmt::format("<td>{}</td><td>{}</td>",
                                     html_text(range_cell(*row.summary, metric, true)),
                                     outliers_cell(*row.summary, true))
                       : std::string("<td></td><td></td>");
-  if (with_delta) {
-    html += "<td>";
-    if (row.delta) {
-      const MarkedDelta delta = marked_delta(*row.delta, metric.better);
-      html +=
-          fmt::format("<span class=\"{}\">{}</span>", ink_class(delta.ink), html_text(delta.text));
-    }
-    html += "</td>";
-  }
   return html + "</tr>\n";
 }
 
 std::string table_of(const Results& results, std::size_t index) {
   const CommandResult& command = results.commands[index];
   const bool with_delta =
-      index > 0 || std::any_of(command.rows.begin(), command.rows.end(),
-                               [](const auto& row) { return row.delta.has_value(); });
+      std::any_of(command.rows.begin(), command.rows.end(),
+                  [](const MetricResult& row) { return row.delta.has_value(); });
   std::string html = fmt::format(
-      "<div class=\"scroll\"><table>\n<caption><span class=\"dot {}\"></span>{}: "
-      "<code>{}</code></caption>\n",
-      command_class(index), html_text(benchmark_title(command, index + 1)),
-      html_text(command.name));
-  html += "<thead><tr><th>measurement</th><th>mean ± σ</th><th>min … max</th><th>outliers</th>";
-  html += with_delta ? "<th>delta</th></tr></thead>\n<tbody>\n" : "</tr></thead>\n<tbody>\n";
+      "<h3><span class=\"dot {}\"></span>{}: <code>{}</code></h3>\n", command_class(index),
+      html_text(benchmark_title(command, index + 1)), html_text(command.name));
+  if (command.runs == 0) return html;
+  html += fmt::format(
+      "<div class=\"scroll\"><table>\n<thead><tr><th>measurement</th><th>mean ± σ</th>{}"
+      "<th>min … max</th><th>outliers</th></tr></thead>\n<tbody>\n",
+      with_delta ? "<th>delta</th>" : "");
   for (const MetricResult& row : command.rows) {
-    if (command.runs > 0) html += table_row(row, results.metrics[row.metric], command, with_delta);
+    html += table_row(row, results.metrics[row.metric], command, with_delta);
   }
   return html + "</tbody>\n</table></div>\n";
 }

@@ -25,7 +25,6 @@ ul { margin: .25rem 0; padding-left: 1.25rem; }
 .answer { font-size: 1.1rem; }
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
-caption { text-align: left; padding: .5rem 0; font-weight: 600; }
 th, td { padding: .3rem .6rem; text-align: right; white-space: nowrap; border-bottom: 1px solid var(--line); }
 th:first-child, td:first-child { text-align: left; }
 thead th { color: var(--faint); font-weight: 600; font-size: .85rem; }
@@ -48,6 +47,7 @@ svg { display: block; overflow: visible; }
 .whisker { stroke: currentColor; stroke-width: 1.5; }
 .interval { stroke: currentColor; stroke-width: 2; }
 .estimate { fill: currentColor; }
+@media (max-width: 34rem) { table { font-size: .8rem; } th, td { padding: .25rem .35rem; } body { padding: .6rem; } }
 details { margin: .5rem 0; }
 summary { cursor: pointer; font-size: 1.05rem; font-weight: 600; padding: .3rem 0; }
 )css";

@@ -1,10 +1,13 @@
 #include "delivery.h"
 
 #include "cli/version.h"
+#include "engine/choose.h"
 #include "gate/verdict.h"
+#include "inquire/check.h"
 #include "os/acting.h"
 #include "os/clock.h"
 #include "os/machine.h"
+#include "os/probe.h"
 #include "os/terminal.h"
 #include "plan/baseline.h"
 #include "report/csv.h"
@@ -161,6 +164,24 @@ int deliver(const Options& options, const Plan& plan, const std::optional<User>&
   const auto* interrupted = std::get_if<Interrupted>(&*session.cut_short);
   return interrupted != nullptr ? status_of_signal(interrupted->signal)
                                 : static_cast<int>(ExitStatus::Failed);
+}
+
+int deliver_check(const Options& options) {
+  std::optional<os::ExportFile> file;
+  if (options.export_json) {
+    auto opened = os::ExportFile::open(*options.export_json);
+    if (!opened) return refuse(opened.error(), ExitStatus::Usage);
+    file = *std::move(opened);
+  }
+  const MachineFacts facts = os::machine_facts();
+  const auto engines = engine::try_engines(options.user_only);
+  const auto lines = inquire::check(facts, engines);
+  const Stream stream = options.export_json == "-" ? Stream::Error : Stream::Output;
+  Result<void> told;
+  if (options.verbosity != Verbosity::Quiet)
+    told = os::say(stream, inquire::check_text(facts, lines, os::terminal_width(stream, 0)));
+  if (told && file) told = file->commit(inquire::check_json(facts, engines, lines));
+  return told ? static_cast<int>(ExitStatus::Done) : refuse(told.error(), ExitStatus::Failed);
 }
 
 }  // namespace lauka

@@ -43,4 +43,7 @@ Result<std::vector<Export>> open_exports(const Options& options, const Plan& pla
 int deliver(const Options& options, const Plan& plan, const std::optional<User>& user,
             const Carried& carried, std::vector<Export> exports, std::chrono::sys_seconds began);
 
+/// Looks at this machine (--check), shows what was found and exports it; gives the exit status.
+int deliver_check(const Options& options);
+
 }  // namespace lauka

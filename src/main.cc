@@ -104,6 +104,8 @@ int run(int argc, const char* const* argv) {
   const auto options = cli::parse(argc, argv);
   if (!options) return refuse(options.error(), ExitStatus::Usage);
   if (options->inquiry && options->kpep) return answer_from_kpep(*options, argv);
+  if (options->inquiry && std::holds_alternative<CheckMachine>(*options->inquiry))
+    return deliver_check(*options);
   const auto user = os::user_behind_sudo(options->as_root);
   if (!user) return refuse(user.error(), ExitStatus::Usage);
   auto chosen =

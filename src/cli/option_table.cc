@@ -339,6 +339,13 @@ constexpr auto kOptions = std::to_array<OptionInfo>({
        d.options.progress = false;
        return Done{};
      }},
+    {"check", '\0', Takes::Nothing, Group::Output, "",
+     "say what can be measured on this machine, what not and why, what makes measurements noisy, and "
+     "the command that mends it; with --export-json also for programs. Runs nothing",
+     [](Draft& d, const Given&) {
+       d.options.inquiry = CheckMachine{};
+       return Done{};
+     }},
     {"help", 'h', Takes::Nothing, Group::Output, "", "show this text",
      [](Draft& d, const Given&) {
        d.options.inquiry = ShowHelp{};

@@ -49,12 +49,13 @@ struct ParameterOption {
 /// Questions that are answered without running a command.
 struct ShowHelp {};
 struct ShowVersion {};
+struct CheckMachine {};
 struct ListEvents {
   std::string filter;  ///< may be empty
 };
 /// Of the events that would be counted.
 struct ExplainEvents {};
-using Inquiry = std::variant<ShowHelp, ShowVersion, ListEvents, ExplainEvents>;
+using Inquiry = std::variant<ShowHelp, ShowVersion, CheckMachine, ListEvents, ExplainEvents>;
 
 /// The command line as typed: syntax and ranges are checked, nothing is decided.
 struct Options {

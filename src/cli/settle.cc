@@ -108,6 +108,19 @@ Result<void> settle_list_events(Draft& draft) {
   return {};
 }
 
+/// With --check no commands are run, and of what could be exported there is the report only.
+Result<void> settle_check(const Draft& draft) {
+  if (!draft.commands.empty()) {
+    return Error{
+        fmt::format("--check runs nothing, so {} is of no use", cited(draft.commands.front())),
+        "leave it out"};
+  }
+  if (draft.options.export_csv || draft.options.export_runs) {
+    return Error{"--check exports nothing but --export-json", "leave out the other exports"};
+  }
+  return {};
+}
+
 /// One step serves all scans, or each has its own.
 Result<void> settle_steps(Draft& draft) {
   std::vector<ParameterOption*> scans;
@@ -159,6 +172,12 @@ Result<Options> settle(Draft draft) {
       const Result<void> listed = settle_list_events(draft);
       if (!listed) {
         return listed.error();
+      }
+    }
+    if (std::holds_alternative<CheckMachine>(*options.inquiry)) {
+      const Result<void> checked = settle_check(draft);
+      if (!checked) {
+        return checked.error();
       }
     }
     return std::move(options);

@@ -28,6 +28,27 @@ Chosen without_counters(const Unavailable& why) {
   return Chosen{make_none_engine(why), std::move(note)};
 }
 
+EngineFacts missing(const char* name, const Error& error) {
+  return {.name = name, .events = {}, .missing = Unavailable{error.what, error.remedy}};
+}
+
+EngineFacts facts_of(const char* name, CounterEngine& engine) {
+  const auto set = engine.select({});
+  if (!set) return missing(name, set.error());
+  if (set->events.empty()) {
+    // By name the reason comes with its remedy apart.
+    const auto one = engine.select({{"instructions"}, false});
+    if (one) return missing(name, Error{"counts nothing by default", ""});
+    Error why = one.error();
+    if (const std::size_t colon = why.what.find(": "); why.what.starts_with("'instructions'"))
+      why.what.erase(0, colon + 2);
+    return missing(name, why);
+  }
+  EngineFacts facts{.name = name, .events = {}, .notes = set->notes};
+  for (const Event& event : set->events) facts.events.push_back(event.name);
+  return facts;
+}
+
 }  // namespace
 
 Result<Chosen> choose(Choice choice, bool user_only, const os::LinuxCalls* calls,
@@ -50,6 +71,17 @@ Result<Chosen> choose(Choice choice, bool user_only, const os::LinuxCalls* calls
     return without_counters({able.error().what, able.error().remedy});
   }
   return Chosen{perf::make_perf_engine(*calls, user_only), std::nullopt};
+}
+
+std::vector<EngineFacts> try_engines(bool user_only, const os::LinuxCalls* calls) {
+  std::vector<EngineFacts> engines;
+  const auto add = [&](const char* name, Choice choice) {
+    auto chosen = choose(choice, user_only, calls);
+    engines.push_back(chosen ? facts_of(name, *chosen->engine) : missing(name, chosen.error()));
+  };
+  if (calls != nullptr) add("perf", Choice::Perf);
+  add("cachegrind", Choice::Cachegrind);
+  return engines;
 }
 
 }  // namespace lauka::engine

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/machine_facts.h"
 #include "core/result.h"
 #include "engine/engine.h"
 #include "os/linux_calls.h"
@@ -7,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace lauka::engine {
 
@@ -26,5 +28,9 @@ struct Chosen {
 Result<Chosen> choose(Choice choice, bool user_only,
                       const os::LinuxCalls* calls = os::linux_calls(),
                       const std::optional<User>& user = std::nullopt);
+
+/// Tries each engine that is meant for this system, as --check tells it.
+std::vector<EngineFacts> try_engines(bool user_only,
+                                     const os::LinuxCalls* calls = os::linux_calls());
 
 }  // namespace lauka::engine

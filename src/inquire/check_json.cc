@@ -1,0 +1,47 @@
+#include "inquire/check.h"
+
+#include <nlohmann/json.hpp>
+
+namespace lauka::inquire {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json json_of(const EngineFacts& engine) {
+  Json json;
+  json["name"] = engine.name;
+  json["counts"] = !engine.missing.has_value();
+  json["events"] = engine.events;
+  json["notes"] = engine.notes;
+  json["why_not"] = engine.missing ? Json(engine.missing->why) : Json(nullptr);
+  json["remedy"] = engine.missing ? Json(engine.missing->remedy) : Json(nullptr);
+  return json;
+}
+
+}  // namespace
+
+std::string check_json(const MachineFacts& facts, std::span<const EngineFacts> engines,
+                       std::span<const CheckLine> lines) {
+  const Machine& machine = facts.machine;
+  Json document;
+  document["machine"] = {{"name", machine.name},
+                         {"system", machine.system},
+                         {"os", machine.os},
+                         {"kernel", machine.kernel},
+                         {"architecture", machine.architecture},
+                         {"cpu_model", machine.cpu_model},
+                         {"cpus", machine.cpus}};
+  document["engines"] = Json::array();
+  for (const EngineFacts& engine : engines) document["engines"].push_back(json_of(engine));
+  document["checks"] = Json::array();
+  for (const CheckLine& line : lines) {
+    document["checks"].push_back(
+        {{"topic", line.topic},
+         {"standing", name_of(line.standing)},
+         {"finding", line.finding},
+         {"remedy", line.remedy.empty() ? Json(nullptr) : Json(line.remedy)}});
+  }
+  return Json{{"check", document}}.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace lauka::inquire

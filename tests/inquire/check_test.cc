@@ -1,0 +1,168 @@
+#include "inquire/check.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+namespace lauka::inquire {
+namespace {
+
+using Lines = std::vector<CheckLine>;
+
+/// A machine that is as quiet as can be.
+MachineFacts quiet() {
+  MachineFacts facts;
+  facts.machine = {"lab", "Linux", "Debian 12", "6.1.0", "x86_64", "A Processor", 8};
+  facts.clock_source = "tsc";
+  facts.clock_step = std::chrono::nanoseconds(25);
+  facts.governors = {{"performance", 8}};
+  facts.turbo = SwitchFacts{false, ""};
+  facts.smt = SwitchFacts{false, ""};
+  facts.load = 0.1;
+  facts.on_battery = false;
+  facts.knows_hypervisor = true;
+  facts.aslr = true;
+  return facts;
+}
+
+const CheckLine& line_of(const Lines& lines, const std::string& topic) {
+  const auto found = std::find_if(lines.begin(), lines.end(),
+                                  [&](const CheckLine& line) { return line.topic == topic; });
+  REQUIRE(found != lines.end());
+  return *found;
+}
+
+CheckLine line_of(const MachineFacts& facts, const std::string& topic) {
+  return line_of(check(facts, {}), topic);
+}
+
+}  // namespace
+
+TEST_CASE("a quiet machine has nothing to mend") {
+  const EngineFacts perf{"perf", {"cycles", "instructions"}, {}, {}};
+  for (const CheckLine& line : check(quiet(), {&perf, 1})) {
+    CAPTURE(line.topic);
+    CHECK(line.standing == Standing::Ok);
+    CHECK(line.remedy.empty());
+  }
+}
+
+TEST_CASE("an engine that does not count says why and what mends it") {
+  const std::vector<EngineFacts> engines = {
+      {"perf", {}, {}, Unavailable{"perf_event_paranoid is 4", "sudo sysctl x=1"}},
+      {"cachegrind", {}, {}, Unavailable{"no Valgrind", "apt-get install valgrind"}},
+      {"kperf", {"cycles"}, {"user space only"}, {}}};
+  const Lines lines = check(quiet(), engines);
+  CHECK(line_of(lines, "engine perf").standing == Standing::Problem);
+  CHECK(line_of(lines, "engine perf").finding == "perf_event_paranoid is 4");
+  CHECK(line_of(lines, "engine perf").remedy == "sudo sysctl x=1");
+  CHECK(line_of(lines, "engine cachegrind").standing == Standing::Note);
+  CHECK(line_of(lines, "engine kperf").finding == "counts cycles; user space only");
+}
+
+TEST_CASE("a clock that follows the load is a note, the lowest clock a problem") {
+  MachineFacts facts = quiet();
+  facts.governors = {{"powersave", 8}};
+  facts.governor_driver = "intel_pstate";
+  CHECK(line_of(facts, "CPU governor").standing == Standing::Note);
+  CHECK(line_of(facts, "CPU governor").remedy ==
+        "echo performance | sudo tee /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor");
+  facts.governor_driver = "acpi-cpufreq";
+  CHECK(line_of(facts, "CPU governor").standing == Standing::Problem);
+  facts.governors = {{"ondemand", 4}, {"performance", 4}};
+  CHECK(line_of(facts, "CPU governor").standing == Standing::Note);
+  CHECK(line_of(facts, "CPU governor").finding ==
+        "ondemand on 4 CPUs, performance on 4 CPUs (acpi-cpufreq): the clock follows the load, so "
+        "short runs are slower");
+}
+
+TEST_CASE("load is judged by the number of CPUs") {
+  MachineFacts facts = quiet();
+  facts.load = 2.0;
+  CHECK(line_of(facts, "load").standing == Standing::Note);
+  facts.load = 7.0;
+  CHECK(line_of(facts, "load").standing == Standing::Problem);
+  facts.machine.cpus = 64;
+  CHECK(line_of(facts, "load").standing == Standing::Note);
+}
+
+TEST_CASE("a coarse clock names the better one, where there is one") {
+  MachineFacts facts = quiet();
+  facts.clock_source = "hpet";
+  facts.clock_step = std::chrono::microseconds(2);
+  CHECK(line_of(facts, "clock").standing == Standing::Problem);
+  CHECK(line_of(facts, "clock").remedy.empty());
+  facts.better_clock_sources = {"tsc"};
+  CHECK(line_of(facts, "clock").remedy ==
+        "echo tsc | sudo tee /sys/devices/system/clocksource/clocksource0/current_clocksource");
+}
+
+TEST_CASE("time that the hypervisor gave to others is a problem from 1% on") {
+  MachineFacts facts = quiet();
+  facts.hypervisor = "KVM";
+  facts.stolen = 0.004;
+  CHECK(line_of(facts, "virtual machine").standing == Standing::Note);
+  facts.stolen = 0.032;
+  CHECK(line_of(facts, "virtual machine").standing == Standing::Problem);
+  CHECK(line_of(facts, "virtual machine").finding ==
+        "KVM: 3.2% of the CPU time since the start went to other machines");
+}
+
+TEST_CASE("what cannot be known is a note, never ok") {
+  MachineFacts nothing;
+  for (const char* topic : {"CPU governor", "turbo", "SMT", "load", "virtual machine", "ASLR"}) {
+    CAPTURE(topic);
+    CHECK(line_of(nothing, topic).standing == Standing::Note);
+  }
+}
+
+TEST_CASE("battery, quota and what kperf left over are problems with their remedies") {
+  MachineFacts facts = quiet();
+  facts.on_battery = true;
+  CHECK(line_of(facts, "power").remedy == "plug it in");
+  facts.cpu_quota = 1.5;
+  CHECK(line_of(facts, "CPU quota").standing == Standing::Problem);
+  facts.tracing = TracingFacts{true, true, 0, ""};
+  CHECK(line_of(facts, "left over by kperf").standing == Standing::Problem);
+  facts.tracing = TracingFacts{true, false, 77, "Instruments"};
+  CHECK(line_of(facts, "left over by kperf").finding ==
+        "tracing is held by process 77 (Instruments)");
+  facts.tracing = TracingFacts{false, false, 0, ""};
+  CHECK(line_of(facts, "left over by kperf").remedy == "sudo lauka --check");
+}
+
+TEST_CASE("the report has a line for each topic, its remedy below, and a count at its end") {
+  const Lines lines = {
+      {"clock", Standing::Ok, "tsc, steps of 25ns", ""},
+      {"power", Standing::Problem, "on battery: the clock is kept low", "plug it in"}};
+  CHECK(check_text(quiet(), lines, 0) ==
+        "Debian 12, Linux 6.1.0, x86_64, A Processor\n"
+        "\n"
+        "clock  ok       tsc, steps of 25ns\n"
+        "power  problem  on battery: the clock is kept low\n"
+        "                -> plug it in\n"
+        "\n"
+        "1 problem, 0 notes, 1 ok\n");
+  CHECK(check_text(quiet(), lines, 40)
+            .find("power  problem  on battery: the clock is\n"
+                  "                kept low\n") != std::string::npos);
+}
+
+TEST_CASE("the report for programs holds the same") {
+  const EngineFacts perf{"perf", {}, {}, Unavailable{"no PMU", "switch it on"}};
+  const MachineFacts facts = quiet();
+  const Lines lines = check(facts, {&perf, 1});
+  const auto json = nlohmann::json::parse(check_json(facts, {&perf, 1}, lines));
+  const auto& report = json.at("check");
+  CHECK(report.at("machine").at("cpus") == 8);
+  CHECK(report.at("engines").at(0).at("counts") == false);
+  CHECK(report.at("engines").at(0).at("remedy") == "switch it on");
+  REQUIRE(report.at("checks").size() == lines.size());
+  CHECK(report.at("checks").at(0).at("standing") == "problem");
+  CHECK(report.at("checks").at(1).at("remedy").is_null());
+}
+
+}  // namespace lauka::inquire

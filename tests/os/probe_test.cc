@@ -1,0 +1,254 @@
+#include "os/probe.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+// Machines that the tests do not run on, as their files and sysctls tell of them.
+
+namespace lauka::os {
+namespace {
+
+using Files = std::map<std::string, std::string>;
+
+Files& files() {
+  static Files all;
+  return all;
+}
+
+MachineFacts linux_with(const Files& all) {
+  files() = all;
+  LinuxCalls calls{};
+  calls.read_file = [](const std::string& path) -> std::optional<std::string> {
+    const auto found = files().find(path);
+    return found == files().end() ? std::nullopt : std::optional(found->second);
+  };
+  calls.list_folder = [](const std::string& path) {
+    const std::string prefix = path == "/" ? path : path + "/";
+    std::vector<std::string> names;
+    for (const auto& [file, text] : files()) {
+      if (!file.starts_with(prefix)) continue;
+      const std::string rest = file.substr(prefix.size());
+      names.push_back(rest.substr(0, rest.find('/')));
+    }
+    names.erase(std::unique(names.begin(), names.end()), names.end());
+    return names;
+  };
+  return linux_facts(calls);
+}
+
+const std::string kCpu = "/sys/devices/system/cpu/";
+
+Files laptop() {
+  return {
+      {"/proc/cpuinfo", "processor\t: 0\nflags\t\t: fpu vme sse2\n\nprocessor\t: 1\n"},
+      {kCpu + "cpu0/cpufreq/scaling_governor", "powersave\n"},
+      {kCpu + "cpu0/cpufreq/scaling_driver", "intel_pstate\n"},
+      {kCpu + "cpu1/cpufreq/scaling_governor", "powersave\n"},
+      {kCpu + "cpufreq/policy0", ""},
+      {kCpu + "cpuidle/current_driver", "intel_idle\n"},
+      {kCpu + "intel_pstate/no_turbo", "0\n"},
+      {kCpu + "smt/active", "1\n"},
+      {kCpu + "smt/control", "on\n"},
+      {"/proc/loadavg", "0.31 0.20 0.18 1/911 4242\n"},
+      {"/sys/class/power_supply/AC/type", "Mains\n"},
+      {"/sys/class/power_supply/AC/online", "0\n"},
+      {"/sys/class/power_supply/BAT0/type", "Battery\n"},
+      {"/sys/class/power_supply/BAT0/status", "Discharging\n"},
+      {"/sys/class/power_supply/mouse/type", "Battery\n"},
+      {"/sys/class/power_supply/mouse/scope", "Device\n"},
+      {"/sys/firmware/acpi/platform_profile", "low-power\n"},
+      {"/sys/devices/system/clocksource/clocksource0/current_clocksource", "hpet\n"},
+      {"/sys/devices/system/clocksource/clocksource0/available_clocksource", "tsc hpet acpi_pm \n"},
+      {"/proc/sys/kernel/randomize_va_space", "2\n"}};
+}
+
+std::map<std::string, std::string>& sysctls() {
+  static std::map<std::string, std::string> all;
+  return all;
+}
+
+template <typename T>
+std::string bytes_of(T value) {
+  std::string bytes(sizeof value, '\0');
+  std::memcpy(bytes.data(), &value, sizeof value);
+  return bytes;
+}
+
+DarwinCalls darwin_with(std::map<std::string, std::string> all) {
+  sysctls() = std::move(all);
+  DarwinCalls calls{};
+  calls.sysctlbyname = [](const char* name, void* value, std::size_t* length, void*, std::size_t) {
+    const auto found = sysctls().find(name);
+    if (found == sysctls().end() || found->second.size() > *length) {
+      errno = ENOENT;
+      return -1;
+    }
+    std::memcpy(value, found->second.data(), found->second.size());
+    *length = found->second.size();
+    return 0;
+  };
+  calls.dlopen = [](const char*, int) -> void* { return nullptr; };
+  calls.dlsym = [](void*, const char*) -> void* { return nullptr; };
+  return calls;
+}
+
+double on_external_power() {
+  return -2.0;
+}
+double some_hours() {
+  return 7200.0;
+}
+
+void* as_symbol(double (*function)()) {
+  void* symbol = nullptr;
+  std::memcpy(&symbol, &function, sizeof symbol);
+  return symbol;
+}
+
+}  // namespace
+
+TEST_CASE("a laptop on battery tells of it, of its governor, turbo and SMT") {
+  const MachineFacts facts = linux_with(laptop());
+  CHECK(facts.is_linux);
+  REQUIRE(facts.governors.size() == 1);
+  CHECK(facts.governors[0].name == "powersave");
+  CHECK(facts.governors[0].cpus == 2);
+  CHECK(facts.governor_driver == "intel_pstate");
+  REQUIRE(facts.turbo.has_value());
+  CHECK(facts.turbo->on);
+  CHECK(facts.turbo->turn_off == "echo 1 | sudo tee /sys/devices/system/cpu/intel_pstate/no_turbo");
+  REQUIRE(facts.smt.has_value());
+  CHECK(facts.smt->on);
+  CHECK(facts.smt->turn_off == "echo off | sudo tee /sys/devices/system/cpu/smt/control");
+  CHECK(facts.load == 0.31);
+  CHECK(facts.on_battery == true);
+  CHECK(facts.power_saving == "low-power");
+  CHECK(facts.clock_source == "hpet");
+  CHECK(facts.better_clock_sources == std::vector<std::string>{"tsc"});
+  CHECK(facts.aslr == true);
+  CHECK(facts.knows_hypervisor);
+  CHECK_FALSE(facts.hypervisor.has_value());
+  CHECK_FALSE(facts.container.has_value());
+}
+
+TEST_CASE("plugged in, a laptop whose mouse runs on a battery is not on battery") {
+  Files all = laptop();
+  all["/sys/class/power_supply/AC/online"] = "1\n";
+  all["/sys/class/power_supply/BAT0/status"] = "Charging\n";
+  all["/sys/class/power_supply/mouse/status"] = "Discharging\n";
+  CHECK(linux_with(all).on_battery == false);
+}
+
+TEST_CASE("a server with boost off and SMT that firmware turned off") {
+  const MachineFacts facts =
+      linux_with({{kCpu + "cpufreq/boost", "0\n"},
+                  {kCpu + "smt/active", "0\n"},
+                  {kCpu + "smt/control", "notsupported\n"},
+                  {kCpu + "cpu0/cpufreq/scaling_governor", "performance\n"},
+                  {kCpu + "cpu1/cpufreq/scaling_governor", "ondemand\n"},
+                  {kCpu + "cpu10/cpufreq/scaling_governor", "performance\n"}});
+  CHECK_FALSE(facts.turbo->on);
+  CHECK_FALSE(facts.smt->on);
+  CHECK(facts.smt->turn_off.empty());
+  REQUIRE(facts.governors.size() == 2);
+  CHECK(facts.governors[1].name == "performance");
+  CHECK(facts.governors[1].cpus == 2);
+}
+
+TEST_CASE("a virtual machine is known by the flag, and by who sells it where there is none") {
+  Files all = {{"/proc/cpuinfo", "flags\t\t: fpu hypervisor sse2\n"},
+               {"/proc/stat", "cpu  800 0 100 80 0 0 0 20 0 0\ncpu0 1 2\n"}};
+  MachineFacts facts = linux_with(all);
+  CHECK(facts.hypervisor == "");
+  REQUIRE(facts.stolen.has_value());
+  CHECK(*facts.stolen == doctest::Approx(0.02));
+  all["/sys/class/dmi/id/sys_vendor"] = "QEMU\n";
+  CHECK(linux_with(all).hypervisor == "QEMU");
+  // A whole machine of a cloud has no such flag.
+  facts = linux_with({{"/proc/cpuinfo", "flags\t\t: fpu sse2\n"},
+                      {"/sys/class/dmi/id/sys_vendor", "Amazon EC2\n"}});
+  CHECK(facts.knows_hypervisor);
+  CHECK_FALSE(facts.hypervisor.has_value());
+  // Arm has no flags at all.
+  facts = linux_with(
+      {{"/proc/cpuinfo", "CPU implementer\t: 0x41\n"}, {"/sys/class/dmi/id/sys_vendor", "QEMU\n"}});
+  CHECK(facts.hypervisor == "QEMU");
+  CHECK_FALSE(linux_with({{"/proc/cpuinfo", "CPU implementer\t: 0x41\n"}}).knows_hypervisor);
+}
+
+TEST_CASE("a container without /sys leaves out what it does not know") {
+  const MachineFacts facts = linux_with({{"/.dockerenv", ""},
+                                         {"/proc/loadavg", "1.50 1 1 1/1 1\n"},
+                                         {"/sys/fs/cgroup/cpu.max", "150000 100000\n"},
+                                         {"/proc/sys/kernel/randomize_va_space", "0\n"}});
+  CHECK(facts.container == "Docker");
+  CHECK(facts.cpu_quota == 1.5);
+  CHECK(facts.aslr == false);
+  CHECK(facts.governors.empty());
+  CHECK_FALSE(facts.turbo.has_value());
+  CHECK_FALSE(facts.smt.has_value());
+  CHECK_FALSE(facts.on_battery.has_value());
+  CHECK_FALSE(facts.clock_source.has_value());
+  CHECK_FALSE(facts.knows_hypervisor);
+  CHECK_FALSE(linux_with({{"/sys/fs/cgroup/cpu.max", "max 100000\n"}}).cpu_quota.has_value());
+}
+
+TEST_CASE("a Mac tells its kinds of core, its load and what kperf left over") {
+  struct Load {
+    std::uint32_t fixed[3];
+    std::int64_t scale;
+  } load{{4096, 2048, 2048}, 2048};
+  const DarwinCalls calls = darwin_with({{"hw.nperflevels", bytes_of(std::int32_t{2})},
+                                         {"hw.perflevel0.name", std::string("Performance\0", 12)},
+                                         {"hw.perflevel0.logicalcpu", bytes_of(std::int32_t{4})},
+                                         {"hw.perflevel1.name", std::string("Efficiency\0", 11)},
+                                         {"hw.perflevel1.logicalcpu", bytes_of(std::int32_t{6})},
+                                         {"hw.logicalcpu", bytes_of(std::int32_t{10})},
+                                         {"hw.physicalcpu", bytes_of(std::int32_t{10})},
+                                         {"kern.hv_vmm_present", bytes_of(std::int32_t{0})},
+                                         {"vm.loadavg", bytes_of(load)},
+                                         {"kpc.thread_counting", bytes_of(std::int32_t{3})},
+                                         {"ktrace.owning_pid", bytes_of(std::int32_t{0})}});
+  const MachineFacts facts = darwin_facts(calls);
+  CHECK_FALSE(facts.is_linux);
+  REQUIRE(facts.core_kinds.size() == 2);
+  CHECK(facts.core_kinds[0].name == "Performance");
+  CHECK(facts.core_kinds[1].cpus == 6);
+  CHECK_FALSE(facts.smt->on);
+  CHECK(facts.load == 2.0);
+  CHECK(facts.knows_hypervisor);
+  CHECK_FALSE(facts.hypervisor.has_value());
+  CHECK_FALSE(facts.on_battery.has_value());
+  REQUIRE(facts.tracing.has_value());
+  CHECK(facts.tracing->readable);
+  CHECK(facts.tracing->thread_counting);
+  CHECK(facts.tracing->owner == 0);
+}
+
+TEST_CASE("a Mac that may not be asked leaves out what it does not know") {
+  const MachineFacts facts = darwin_facts(darwin_with({}));
+  CHECK(facts.core_kinds.empty());
+  CHECK_FALSE(facts.load.has_value());
+  CHECK_FALSE(facts.knows_hypervisor);
+  REQUIRE(facts.tracing.has_value());
+  CHECK_FALSE(facts.tracing->readable);
+}
+
+TEST_CASE("a Mac on battery is told by IOKit") {
+  DarwinCalls calls = darwin_with({});
+  calls.dlopen = [](const char* path, int) -> void* {
+    return std::strstr(path, "IOKit") != nullptr ? &sysctls() : nullptr;
+  };
+  calls.dlsym = [](void*, const char*) { return as_symbol(on_external_power); };
+  CHECK(darwin_facts(calls).on_battery == false);
+  calls.dlsym = [](void*, const char*) { return as_symbol(some_hours); };
+  CHECK(darwin_facts(calls).on_battery == true);
+}
+
+}  // namespace lauka::os

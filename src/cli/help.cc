@@ -1,5 +1,6 @@
 #include "cli/help.h"
 
+#include "cli/about.h"
 #include "cli/option_table.h"
 
 #include <algorithm>
@@ -14,29 +15,6 @@ namespace {
 
 constexpr std::size_t kWidth = 80;
 constexpr std::size_t kTextColumn = 29;
-
-constexpr std::string_view kHead =
-    "lauka compares the performance of commands.\n"
-    "\n"
-    "Usage: lauka [options] [--] COMMAND [COMMAND ...]\n"
-    "\n"
-    "Each COMMAND is one argument, split into words as a shell does and run without\n"
-    "one. The first is the reference; each later one is shown with its difference\n"
-    "from it. After -- everything is a command.\n"
-    "\n"
-    "Examples:\n"
-    "  lauka 'sleep 0.1' 'sleep 0.12'\n"
-    "  lauka -r 20 -n short -n long -- 'ls /' 'ls -l /'\n"
-    "  lauka -d 1s -S 'ls / | sort' 'ls / | sort -r'\n"
-    "  lauka -r 10 --fail-if-slower=50 --reference 'sleep 0.1' 'sleep 0.11'\n"
-    "  lauka -qr 10 --metrics all --export-csv - true\n";
-
-constexpr std::string_view kFoot =
-    "\n"
-    "Exit status: 0 done, gates passed or inconclusive; 1 a command failed, or it\n"
-    "could not be measured; 2 the command line cannot be understood, nothing was\n"
-    "run; 3 a gate failed; 4 a gate was inconclusive, under --fail-if-inconclusive;\n"
-    "128+N ended by signal N.\n";
 
 /// "  -r, --runs N", "      --seed N", "  -S".
 std::string usage_with_letter(const OptionInfo& option) {
@@ -65,6 +43,48 @@ void append_wrapped(std::string& out, std::size_t column, std::string_view text)
   out += '\n';
 }
 
+/// `text` in lines of at most `width` characters.
+std::string filled(std::string_view text, std::size_t width) {
+  std::string out;
+  std::size_t column = 0;
+  while (!text.empty()) {
+    const std::string_view word = text.substr(0, text.find(' '));
+    text.remove_prefix(std::min(word.size() + 1, text.size()));
+    if (column > 0 && column + 1 + word.size() > width) {
+      out += '\n';
+      column = 0;
+    } else if (column > 0) {
+      out += ' ';
+      ++column;
+    }
+    out += word;
+    column += word.size();
+  }
+  return out + "\n";
+}
+
+std::string head() {
+  std::string out =
+      fmt::format("lauka {}.\n\nUsage: lauka [options] [--] COMMAND [COMMAND ...]\n", purpose());
+  for (const std::string_view paragraph : description()) {
+    out += "\n" + filled(paragraph, kWidth - 1);
+  }
+  out += "\nExamples:\n";
+  for (const std::string_view example : examples()) {
+    out += fmt::format("  {}\n", example);
+  }
+  return out;
+}
+
+std::string foot() {
+  std::string text = "Exit status: ";
+  for (const StatusMeaning& one : exit_statuses()) {
+    text += fmt::format("{} {}; ", one.status, one.meaning);
+  }
+  text.replace(text.size() - 2, 2, ".");
+  return "\n" + filled(text, kWidth - 1);
+}
+
 void append_option(std::string& out, const OptionInfo& option) {
   const std::string usage = usage_with_letter(option);
   out += usage;
@@ -79,7 +99,7 @@ void append_option(std::string& out, const OptionInfo& option) {
 }  // namespace
 
 std::string help() {
-  std::string out(kHead);
+  std::string out = head();
   const OptionInfo* previous = nullptr;
   for (const OptionInfo& option : option_table()) {
     if (previous == nullptr || previous->group != option.group) {
@@ -88,8 +108,7 @@ std::string help() {
     append_option(out, option);
     previous = &option;
   }
-  out += kFoot;
-  return out;
+  return out + foot();
 }
 
 }  // namespace lauka::cli

@@ -1,0 +1,22 @@
+# The manual page and the completions, written while lauka is built by a program that has the same option table. A build for
+# another system cannot run it, and installs neither: they are the same on every system.
+if(NOT CMAKE_CROSSCOMPILING)
+  add_executable(lauka_docs src/lauka_docs.cc)
+  set_target_properties(lauka_docs PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
+  target_link_libraries(lauka_docs PRIVATE lauka_cli lauka_warnings)
+
+  set(folder ${PROJECT_BINARY_DIR}/docs)
+  file(MAKE_DIRECTORY ${folder})
+  set(written ${folder}/lauka.1 ${folder}/lauka.bash ${folder}/_lauka ${folder}/lauka.fish)
+  add_custom_command(OUTPUT ${written} COMMAND lauka_docs ${folder} DEPENDS lauka_docs
+    COMMENT "Writing the manual page and the completions" VERBATIM)
+  add_custom_target(lauka_written_docs ALL DEPENDS ${written})
+
+  install(FILES ${folder}/lauka.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+  install(FILES ${folder}/lauka.bash RENAME lauka DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+  install(FILES ${folder}/_lauka DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+  install(FILES ${folder}/lauka.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+endif()
+
+install(FILES README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md" PATTERN "schema.json")

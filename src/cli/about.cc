@@ -1,0 +1,64 @@
+#include "cli/about.h"
+
+#include <array>
+
+namespace lauka::cli {
+
+namespace {
+
+constexpr std::array<std::string_view, 1> kDescription = {
+    "Each COMMAND is one argument, split into words as a shell does and run without one. The first "
+    "is the reference; each later one is shown with its difference from it. After -- everything is "
+    "a command."};
+
+constexpr auto kExamples = std::to_array<std::string_view>({
+    "lauka 'sleep 0.1' 'sleep 0.12'",
+    "lauka -r 20 -n short -n long -- 'ls /' 'ls -l /'",
+    "lauka -d 1s -S 'ls / | sort' 'ls / | sort -r'",
+    "lauka -r 10 --fail-if-slower=50 --reference 'sleep 0.1' 'sleep 0.11'",
+    "lauka -qr 10 --metrics all --export-csv - true",
+});
+
+constexpr auto kStatuses = std::to_array<StatusMeaning>({
+    {"0", "done, gates passed or inconclusive"},
+    {"1", "a command failed, or it could not be measured"},
+    {"2", "the command line cannot be understood, nothing was run"},
+    {"3", "a gate failed"},
+    {"4", "a gate was inconclusive, under --fail-if-inconclusive"},
+    {"128+N", "ended by signal N"},
+});
+
+constexpr auto kVariables = std::to_array<VariableMeaning>({
+    {"NO_COLOR", "set to anything: no colour where --color is auto, and no progress bar"},
+    {"CLICOLOR_FORCE", "set to anything but 0: colour also where it is not a terminal"},
+    {"PATH", "where commands without a slash are looked for"},
+    {"TMPDIR", "where --engine cachegrind keeps its files while it runs (default /tmp)"},
+});
+
+}  // namespace
+
+std::string_view purpose() {
+  return "compares the performance of commands";
+}
+
+std::span<const std::string_view> description() {
+  return kDescription;
+}
+
+std::span<const std::string_view> examples() {
+  return kExamples;
+}
+
+std::span<const StatusMeaning> exit_statuses() {
+  return kStatuses;
+}
+
+std::span<const VariableMeaning> variables() {
+  return kVariables;
+}
+
+std::string_view release_date() {
+  return "2026-11-21";
+}
+
+}  // namespace lauka::cli

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace lauka::cli {
+
+// What --help and the manual page say beside the options.
+
+/// In one line, without a full stop.
+std::string_view purpose();
+
+/// How a command line is made, in paragraphs without line breaks.
+std::span<const std::string_view> description();
+
+/// Command lines that can be typed as they are.
+std::span<const std::string_view> examples();
+
+struct StatusMeaning {
+  std::string_view status;
+  std::string_view meaning;
+};
+
+/// All exit statuses, ascending.
+std::span<const StatusMeaning> exit_statuses();
+
+struct VariableMeaning {
+  std::string_view name;
+  std::string_view meaning;
+};
+
+/// The variables of the environment that lauka heeds or sets.
+std::span<const VariableMeaning> variables();
+
+/// Of the manual page.
+std::string_view release_date();
+
+}  // namespace lauka::cli

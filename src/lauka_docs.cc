@@ -1,0 +1,30 @@
+#include "cli/completions.h"
+#include "cli/man_page.h"
+
+#include <cstdio>
+#include <fstream>
+#include <string>
+#include <utility>
+
+// Writes the manual page and the shells' completions into a folder, while lauka is built: they are
+// made from what --help is made of, so they cannot tell of another program.
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    std::fputs("usage: lauka_docs FOLDER\n", stderr);
+    return 2;
+  }
+  for (const auto& [name, text] : {std::pair("lauka.1", lauka::cli::man_page()),
+                                   std::pair("lauka.bash", lauka::cli::bash_completion()),
+                                   std::pair("_lauka", lauka::cli::zsh_completion()),
+                                   std::pair("lauka.fish", lauka::cli::fish_completion())}) {
+    const std::string path = std::string(argv[1]) + "/" + name;
+    std::ofstream file(path, std::ios::binary);
+    file << text;
+    if (!file.flush()) {
+      std::fprintf(stderr, "lauka_docs: cannot write %s\n", path.c_str());
+      return 1;
+    }
+  }
+  return 0;
+}

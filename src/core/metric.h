@@ -44,6 +44,9 @@ struct Metric {
   const DisplayUnit* shown_in = nullptr;  ///< by the table; null: the unit that fits each value
 };
 
+/// The note of a metric that only simulated runs have.
+inline constexpr std::string_view kSimulatedNote = "(simulated)";
+
 struct BuiltInMetric {
   std::string_view name;
   Unit unit;

@@ -59,12 +59,13 @@ std::vector<Metric> metrics_of(const EventSet& events, MetricSelection selection
   const Shown shown =
       selection == MetricSelection::Time && !events_were_asked_for ? Shown::Verbose : Shown::Always;
   for (std::size_t i = 0; i < events.events.size(); ++i) {
-    metrics.push_back(Metric{.name = events.events[i].name,
-                             .unit = events.events[i].is_time ? Unit::Seconds : Unit::Count,
-                             .better = Better::Less,
-                             .shown = shown,
-                             .source = CountedEvent{i},
-                             .note = events.events[i].simulated ? "(simulated)" : ""});
+    metrics.push_back(
+        Metric{.name = events.events[i].name,
+               .unit = events.events[i].is_time ? Unit::Seconds : Unit::Count,
+               .better = Better::Less,
+               .shown = shown,
+               .source = CountedEvent{i},
+               .note = std::string(events.events[i].simulated ? kSimulatedNote : "")});
   }
   const auto instructions = find_event(events, "instructions");
   const auto cycles = find_event(events, "cycles");

@@ -119,6 +119,8 @@ Json summary_of(const Results& results, const CommandResult& command, std::size_
   for (const Namesake& name : kNamesakes) {
     const MetricResult* row = row_of(command, index_of(results, name.ours));
     if (row == nullptr || !row->summary || row->summary->count != runs) continue;
+    // As many simulated runs as timed ones are still other runs.
+    if (results.metrics[row->metric].note == kSimulatedNote) continue;
     const stats::Summary& summary = *row->summary;
     Json& there = all[std::string(name.theirs)];
     there["unit"] = name.unit.empty() ? "count" : name.unit;

@@ -139,6 +139,7 @@ Json runs_of(const Results& results, std::size_t command) {
                     {"round", run.round + 1},
                     {"pass", run.pass + 1},
                     {"exit_code", run.status}});
+    if (run.simulated) runs.back()["simulated"] = true;
   }
   return runs;
 }

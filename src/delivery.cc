@@ -166,20 +166,23 @@ int deliver(const Options& options, const Plan& plan, const std::optional<User>&
                                 : static_cast<int>(ExitStatus::Failed);
 }
 
-int deliver_check(const Options& options) {
+int deliver_check(const Options& options, const std::optional<User>& user) {
   std::optional<os::ExportFile> file;
   if (options.export_json) {
+    const os::ActAs owner(user);
+    if (!owner.error().empty()) return refuse({owner.error(), ""}, ExitStatus::Failed);
     auto opened = os::ExportFile::open(*options.export_json);
     if (!opened) return refuse(opened.error(), ExitStatus::Usage);
     file = *std::move(opened);
   }
-  const MachineFacts facts = os::machine_facts();
+  const MachineFacts facts = os::machine_facts();  // as root, where lauka is: so it would count
   const auto engines = engine::try_engines(options.user_only);
   const auto lines = inquire::check(facts, engines);
   const Stream stream = options.export_json == "-" ? Stream::Error : Stream::Output;
   Result<void> told;
   if (options.verbosity != Verbosity::Quiet)
     told = os::say(stream, inquire::check_text(facts, lines, os::terminal_width(stream, 0)));
+  const os::ActAs owner(user);
   if (told && file) told = file->commit(inquire::check_json(facts, engines, lines));
   return told ? static_cast<int>(ExitStatus::Done) : refuse(told.error(), ExitStatus::Failed);
 }

@@ -44,6 +44,6 @@ int deliver(const Options& options, const Plan& plan, const std::optional<User>&
             const Carried& carried, std::vector<Export> exports, std::chrono::sys_seconds began);
 
 /// Looks at this machine (--check), shows what was found and exports it; gives the exit status.
-int deliver_check(const Options& options);
+int deliver_check(const Options& options, const std::optional<User>& user);
 
 }  // namespace lauka

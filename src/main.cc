@@ -104,10 +104,10 @@ int run(int argc, const char* const* argv) {
   const auto options = cli::parse(argc, argv);
   if (!options) return refuse(options.error(), ExitStatus::Usage);
   if (options->inquiry && options->kpep) return answer_from_kpep(*options, argv);
-  if (options->inquiry && std::holds_alternative<CheckMachine>(*options->inquiry))
-    return deliver_check(*options);
   const auto user = os::user_behind_sudo(options->as_root);
   if (!user) return refuse(user.error(), ExitStatus::Usage);
+  if (options->inquiry && std::holds_alternative<CheckMachine>(*options->inquiry))
+    return deliver_check(*options, *user);
   auto chosen =
       engine::choose(choice_of(options->engine), options->user_only, os::linux_calls(), *user);
   if (!chosen) return refuse(chosen.error(), ExitStatus::Usage);

@@ -115,8 +115,12 @@ Result<void> settle_check(const Draft& draft) {
         fmt::format("--check runs nothing, so {} is of no use", cited(draft.commands.front())),
         "leave it out"};
   }
-  if (draft.options.export_csv || draft.options.export_runs) {
+  const Options& options = draft.options;
+  if (options.export_csv || options.export_runs || options.export_markdown || options.export_html) {
     return Error{"--check exports nothing but --export-json", "leave out the other exports"};
+  }
+  if (options.kpep) {
+    return Error{"--check looks at this machine, so --kpep is of no use", "leave it out"};
   }
   return {};
 }

@@ -77,7 +77,8 @@ void probe_governors(const Files& files, MachineFacts& facts) {
   std::map<std::string, std::size_t> cpus;
   for (const std::string& name : files.folder(kCpuFolder)) {
     if (!name.starts_with("cpu") || name.size() < 4 || name[3] < '0' || name[3] > '9') continue;
-    const std::string folder = kCpuFolder + "/" + name + "/cpufreq/";
+    std::string folder = kCpuFolder;
+    folder.append("/").append(name).append("/cpufreq/");
     const auto governor = files.line(folder + "scaling_governor");
     if (!governor) continue;
     ++cpus[*governor];
@@ -119,7 +120,8 @@ void probe_load(const Files& files, MachineFacts& facts) {
 void probe_power(const Files& files, MachineFacts& facts) {
   const std::string folder = "/sys/class/power_supply";
   for (const std::string& name : files.folder(folder)) {
-    const std::string supply = folder + "/" + name + "/";
+    std::string supply = folder;
+    supply.append("/").append(name).append("/");
     const auto type = files.line(supply + "type");
     // The battery of a mouse has the scope "Device".
     if (!type || files.line(supply + "scope").value_or("") == "Device") continue;
@@ -146,7 +148,7 @@ std::optional<double> stolen_of(const std::string& stat) {
 
 /// Who sells the machine, where that is a hypervisor.
 std::optional<std::string> hypervisor_of(const Files& files) {
-  if (const auto type = files.line("/sys/hypervisor/type")) return type;
+  if (auto type = files.line("/sys/hypervisor/type")) return type;
   const std::string dmi = "/sys/class/dmi/id/";
   const std::string vendor = files.line(dmi + "sys_vendor").value_or("");
   const std::string product = files.line(dmi + "product_name").value_or("");

@@ -1,13 +1,18 @@
 #include "delivery.h"
 
 #include "cli/version.h"
+#include "cores/threads.h"
 #include "engine/choose.h"
 #include "gate/verdict.h"
 #include "inquire/check.h"
+#include "inquire/threads.h"
 #include "os/acting.h"
 #include "os/clock.h"
+#include "os/darwin_calls.h"
+#include "os/linux_calls.h"
 #include "os/machine.h"
 #include "os/probe.h"
+#include "os/signals.h"
 #include "os/terminal.h"
 #include "plan/baseline.h"
 #include "report/csv.h"
@@ -107,6 +112,18 @@ Result<void> add_baseline(const Options& options, const std::optional<User>& use
   if (!baseline) return Error{subject + baseline.error().what, baseline.error().remedy};
   baseline->file = *options.baseline;
   return use_baseline(plan, *std::move(baseline));
+}
+
+int deliver_threads(const ShowThreads& wanted, const CoreKinds& kinds) {
+  os::watch_for_interrupts();
+  const auto threads = cores::threads_of({wanted.process, wanted.during}, kinds, os::sleep_for,
+                                         os::linux_calls(), os::darwin_calls());
+  if (!threads) return refuse(threads.error(), ExitStatus::Failed);
+  say_on_error(report::note_lines(threads->notes));
+  const auto said = os::say(Stream::Output, inquire::threads_table(*threads));
+  if (!said) return refuse(said.error(), ExitStatus::Failed);
+  const int signal = os::interrupt();
+  return signal == 0 ? static_cast<int>(ExitStatus::Done) : status_of_signal(signal);
 }
 
 Result<std::vector<Export>> open_exports(const Options& options, const Plan& plan,

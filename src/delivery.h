@@ -21,6 +21,9 @@ namespace lauka {
 /// Says `error` on standard error and gives `status` for main to return.
 int refuse(const Error& error, ExitStatus status);
 
+/// Shows the threads of a process, and gives the exit status.
+int deliver_threads(const ShowThreads& wanted, const CoreKinds& kinds);
+
 /// A file that was found writable, and what makes its bytes.
 struct Export {
   os::ExportFile file;

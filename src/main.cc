@@ -1,6 +1,8 @@
 #include "cli/help.h"
 #include "cli/parse.h"
 #include "cli/version.h"
+#include "cores/core_time.h"
+#include "cores/cores.h"
 #include "delivery.h"
 #include "engine/choose.h"
 #include "engine/kperf/database_engine.h"
@@ -91,6 +93,12 @@ std::unique_ptr<Observer> observer_for(const Options& options, const Plan& plan)
   return std::make_unique<report::ProgressBar>(draw, os::terminal_width(Stream::Error, 80));
 }
 
+/// What a question that runs nothing does not ask for is not refused.
+cores::Wanted wanted_of(const Options& options) {
+  if (options.inquiry && !std::holds_alternative<ShowThreads>(*options.inquiry)) return {};
+  return {options.core_kinds, options.cores, options.min_p_share};
+}
+
 int run(int argc, const char* const* argv) {
   if (const std::string_view only = argc == 2 ? argv[1] : ""; only == "--version" || only == "-V") {
     return print(
@@ -103,23 +111,32 @@ int run(int argc, const char* const* argv) {
   if (!launcher) return refuse(launcher.error(), ExitStatus::Failed);
   const auto options = cli::parse(argc, argv);
   if (!options) return refuse(options.error(), ExitStatus::Usage);
+  const auto cores = cores::decide(wanted_of(*options), os::linux_calls(), os::darwin_calls());
+  if (!cores) return refuse(cores.error(), ExitStatus::Usage);
+  if (const auto* threads =
+          options->inquiry ? std::get_if<ShowThreads>(&*options->inquiry) : nullptr)
+    return deliver_threads(*threads, cores->kinds);
   if (options->inquiry && options->kpep) return answer_from_kpep(*options, argv);
   const auto user = os::user_behind_sudo(options->as_root);
   if (!user) return refuse(user.error(), ExitStatus::Usage);
   if (options->inquiry && std::holds_alternative<CheckMachine>(*options->inquiry))
     return deliver_check(*options, *user);
-  auto chosen =
-      engine::choose(choice_of(options->engine), options->user_only, os::linux_calls(), *user);
+  auto chosen = engine::choose(choice_of(options->engine), options->user_only, os::linux_calls(),
+                               cores->kinds, *user);
   if (!chosen) return refuse(chosen.error(), ExitStatus::Usage);
-  engine::CounterEngine& engine = *chosen->engine;
-  if (options->inquiry) return answer(*options, engine);
+  if (options->inquiry) return answer(*options, *chosen->engine);
+  const auto timed = cores::with_core_time(std::move(chosen->engine), *cores, os::linux_calls(),
+                                           os::darwin_calls());
+  engine::CounterEngine& engine = *timed;
 
   const os::MonotonicClock clock;
   const auto select = [&](const std::vector<std::string>& names, bool single_pass) {
     return engine.select({names, single_pass});
   };
-  auto plan = make_plan(*options, select, static_cast<std::uint64_t>(clock.now().count()));
+  auto plan =
+      make_plan(*options, select, static_cast<std::uint64_t>(clock.now().count()), cores->use);
   if (!plan) return refuse(plan.error(), ExitStatus::Usage);
+  if (!cores->note.empty()) plan->events.notes.push_back(cores->note);
   if (const auto compared = add_baseline(*options, *user, *plan); !compared)
     return refuse(compared.error(), ExitStatus::Usage);
   auto exports = open_exports(*options, *plan, *user);

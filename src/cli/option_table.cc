@@ -107,6 +107,24 @@ Result<void> set_confidence(Draft& draft, const Given& given) {
   return {};
 }
 
+Result<void> set_min_p_share(Draft& draft, const Given& given) {
+  const auto percent = percentage(given, {0.0, false}, {100.0, true});
+  if (!percent) {
+    return percent.error();
+  }
+  draft.options.min_p_share = *percent / 100.0;
+  return {};
+}
+
+Result<void> set_threads(Draft& draft, const Given& given) {
+  const auto process = whole_number(given, 1, std::numeric_limits<std::int32_t>::max());
+  if (!process) {
+    return process.error();
+  }
+  draft.options.inquiry = ShowThreads{.process = static_cast<std::int32_t>(*process)};
+  return {};
+}
+
 using Done = Result<void>;
 
 constexpr auto kOptions = std::to_array<OptionInfo>({
@@ -121,7 +139,7 @@ constexpr auto kOptions = std::to_array<OptionInfo>({
      }},
     {"duration", 'd', Takes::Value, Group::Runs, "TIME",
      "time for each command: 5s, 500ms, 2m; a bare number is seconds (default 5s)",
-     [](Draft& d, const Given& g) { return keep(duration(g), d.options.duration); }},
+     [](Draft& d, const Given& g) { return keep(duration(g), d.duration); }},
     {"warmup", 'w', Takes::Value, Group::Runs, "N",
      "uncounted runs of each command first (default 1)",
      [](Draft& d, const Given& g) { return keep(whole_number(g, 0, kMaxRuns), d.options.warmup); }},
@@ -256,6 +274,25 @@ constexpr auto kOptions = std::to_array<OptionInfo>({
      "rows of the table: default, time, all, or names in the order wanted, with a unit where one is "
      "wanted (wall_time:ms,peak_rss:MiB,instructions); exports have them all",
      set_metrics},
+    {"core-kinds", '\0', Takes::Value, Group::Measured, "NAME=CPUS,...",
+     "name the kinds of core by hand, the fastest first (P=0-3,E=4-7; Linux)",
+     [](Draft& d, const Given& g) { return keep(core_kinds(g), d.options.core_kinds); }},
+    {"cores", '\0', Takes::Value, Group::Measured, "p|e|any",
+     "prefer one kind of core: performance, efficiency (Linux: by affinity; macOS: by the "
+     "quality-of-service class)",
+     [](Draft& d, const Given& g) {
+       return keep(choice(g, std::array{CorePreference::Performance, CorePreference::Efficiency,
+                                        CorePreference::Any}),
+                   d.options.cores);
+     }},
+    {"min-p-share", '\0', Takes::Value, Group::Measured, "PCT",
+     "redo (at most 3 times, then warn) a run that spent less of its CPU time than this on "
+     "performance cores",
+     set_min_p_share},
+    {"threads", '\0', Takes::Value, Group::Measured, "PID",
+     "print times, cycles, instructions and IPC of each thread of a running process by kind of "
+     "core, since its birth or (-d TIME) during that time, and run nothing",
+     set_threads},
     {"list-events", 'l', Takes::OptionalText, Group::Measured, "TEXT",
      "list the events that can be counted here (with TEXT in them), and run nothing",
      [](Draft& d, const Given& g) {

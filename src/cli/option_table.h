@@ -34,6 +34,7 @@ struct Draft {
   std::optional<std::string> reference;
   std::optional<std::string> reference_name;
   std::optional<std::uint64_t> min_runs;
+  std::optional<std::chrono::nanoseconds> duration;
   std::optional<double> slower_percent;  ///< of --fail-if-slower; the last one counts
   std::vector<std::string> steps;        ///< of -D, in the order typed
 };

@@ -2,6 +2,7 @@
 
 #include "core/command.h"
 #include "core/condition.h"
+#include "core/core_kind.h"
 
 #include <chrono>
 #include <cstdint>
@@ -55,7 +56,12 @@ struct ListEvents {
 };
 /// Of the events that would be counted.
 struct ExplainEvents {};
-using Inquiry = std::variant<ShowHelp, ShowVersion, CheckMachine, ListEvents, ExplainEvents>;
+struct ShowThreads {
+  std::int32_t process = 0;
+  std::optional<std::chrono::nanoseconds> during{};  ///< none: since each thread's birth
+};
+using Inquiry =
+    std::variant<ShowHelp, ShowVersion, CheckMachine, ListEvents, ExplainEvents, ShowThreads>;
 
 /// The command line as typed: syntax and ranges are checked, nothing is decided.
 struct Options {
@@ -93,8 +99,11 @@ struct Options {
   EngineChoice engine = EngineChoice::Auto;
   bool user_only = false;
   bool single_pass = false;
+  CorePreference cores = CorePreference::Any;
   std::chrono::nanoseconds period = std::chrono::milliseconds(1);  ///< of sampling (PET); above 0
-  std::optional<std::string> kpep;  ///< a kpep database to inquire about, not this machine's
+  std::optional<std::string> kpep;    ///< a kpep database to inquire about, not this machine's
+  CoreKinds core_kinds;               ///< of --core-kinds, in order: each CPU once, each name once
+  std::optional<double> min_p_share;  ///< a fraction above 0
 
   std::vector<Condition> gates;
   bool fail_if_inconclusive = false;
@@ -102,11 +111,11 @@ struct Options {
   std::optional<double> precision;      ///< a fraction above 0; not with `runs`
   std::optional<std::string> baseline;  ///< a file to take the references from
 
-  std::optional<std::string> export_csv;   ///< "-" is standard output
-  std::optional<std::string> export_runs;  ///< "-" is standard output
+  std::optional<std::string> export_csv;       ///< "-" is standard output
+  std::optional<std::string> export_runs;      ///< "-" is standard output
   std::optional<std::string> export_markdown;  ///< "-" is standard output
   std::optional<std::string> export_html;      ///< "-" is standard output
-  std::optional<std::string> export_json;  ///< "-" is standard output
+  std::optional<std::string> export_json;      ///< "-" is standard output
   bool histogram = false;
   ColorChoice color = ColorChoice::Auto;
   Verbosity verbosity = Verbosity::Normal;

@@ -167,10 +167,22 @@ Result<void> settle_exports(const Options& options) {
   return {};
 }
 
+/// With --threads nothing is run, and --duration is how long to look.
+Result<void> settle_threads(Draft& draft) {
+  if (!draft.commands.empty()) {
+    return Error{
+        fmt::format("--threads runs nothing, so {} is of no use", cited(draft.commands.front())),
+        "leave it out"};
+  }
+  std::get<ShowThreads>(*draft.options.inquiry).during = draft.duration;
+  return {};
+}
+
 }  // namespace
 
 Result<Options> settle(Draft draft) {
   Options& options = draft.options;
+  options.duration = draft.duration.value_or(options.duration);
   if (options.inquiry) {
     if (std::holds_alternative<ListEvents>(*options.inquiry)) {
       const Result<void> listed = settle_list_events(draft);
@@ -182,6 +194,12 @@ Result<Options> settle(Draft draft) {
       const Result<void> checked = settle_check(draft);
       if (!checked) {
         return checked.error();
+      }
+    }
+    if (std::holds_alternative<ShowThreads>(*options.inquiry)) {
+      const Result<void> settled = settle_threads(draft);
+      if (!settled) {
+        return settled.error();
       }
     }
     return std::move(options);

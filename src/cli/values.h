@@ -62,6 +62,11 @@ Result<std::vector<std::string>> environment(const Given& given);
 /// The parts of a list with commas; a backslash makes a comma, or a backslash, part of a value.
 std::vector<std::string> list_of(std::string_view text);
 
+/// Kinds of core, each with its CPUs: "P=0-3,8,E=4-7". Refused where a CPU or a name is there
+/// twice, where there is one kind only, and where a kind's metric would have the name of another
+/// metric.
+Result<CoreKinds> core_kinds(const Given& given);
+
 /// The position of the value among the choices in the option's row ("auto|always|never").
 Result<std::size_t> choice(const Given& given);
 

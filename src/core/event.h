@@ -14,6 +14,9 @@ struct Event {
                          ///< equal the name
   bool is_time = false;  ///< counts nanoseconds
   bool simulated = false;  ///< counted in runs of a simulated pass
+  std::string note{};    ///< shown beside its row: "(P only)"; mostly empty
+  std::optional<std::size_t>
+      part_of{};  ///< the event (its index) whose part on one kind of core it is
 };
 
 /// Events that fit the counters at once, as indices into the session's events. Each run serves one
@@ -39,6 +42,9 @@ struct EventSet {
     while (count < passes.size() && !passes[count].simulated) ++count;
     return count;
   }
+  std::vector<std::size_t>
+      core_times{};  ///< the events that are times by kind of core, the fastest
+                     ///< kind first; in every pass, behind what else it counts
 };
 
 /// A counter in one pass, as --explain-events shows it.

@@ -8,10 +8,11 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 namespace lauka {
 
-enum class Unit : unsigned char { Seconds, Bytes, Count, Ratio };
+enum class Unit : unsigned char { Seconds, Bytes, Count, Ratio, Fraction };
 enum class Better : unsigned char { Less, More, Neither };
 
 /// When a row is in the table; exports have every row.
@@ -31,6 +32,12 @@ struct EventRatio {
   std::size_t denominator = 0;
 };
 
+/// One event as a part of the sum of several, itself among them, all counted in the same run.
+struct EventShare {
+  std::size_t part = 0;
+  std::vector<std::size_t> whole;
+};
+
 struct DisplayUnit;
 
 /// A quantity with a name and a unit, measured in every run: a row of the table.
@@ -39,7 +46,7 @@ struct Metric {
   Unit unit = Unit::Count;
   Better better = Better::Less;
   Shown shown = Shown::Always;
-  std::variant<UsageReader, CountedEvent, EventRatio> source;
+  std::variant<UsageReader, CountedEvent, EventRatio, EventShare> source;
   std::string note{};  ///< shown beside the row: "(user)", "(simulated)"; mostly empty
   const DisplayUnit* shown_in = nullptr;  ///< by the table; null: the unit that fits each value
 };

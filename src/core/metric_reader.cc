@@ -17,7 +17,11 @@ MetricReader::MetricReader(const Metric& metric, const EventSet& events) {
   } else if (const auto* ratio = std::get_if<EventRatio>(&metric.source)) {
     is_ratio_ = true;
     numerator_ = places_of(ratio->numerator, events);
-    denominator_ = places_of(ratio->denominator, events);
+    denominators_.push_back(places_of(ratio->denominator, events));
+  } else if (const auto* share = std::get_if<EventShare>(&metric.source)) {
+    is_ratio_ = true;
+    numerator_ = places_of(share->part, events);
+    for (const std::size_t event : share->whole) denominators_.push_back(places_of(event, events));
   }
 }
 
@@ -30,9 +34,14 @@ std::optional<double> MetricReader::value(const RunRecord& run) const {
   const auto numerator = count(run, numerator_);
   if (is_time_ && numerator) return *numerator / 1e9;
   if (!is_ratio_ || !numerator) return numerator;
-  const auto denominator = count(run, denominator_);
-  if (!denominator || *denominator <= 0) return std::nullopt;
-  return *numerator / *denominator;
+  double denominator = 0.0;
+  for (const Places& places : denominators_) {
+    const auto counted = count(run, places);
+    if (!counted) return std::nullopt;
+    denominator += *counted;
+  }
+  if (denominator <= 0) return std::nullopt;
+  return *numerator / denominator;
 }
 
 std::optional<double> MetricReader::bound(const RunRecord& run) const {

@@ -37,8 +37,8 @@ class MetricReader {
   bool is_ratio_ = false;
   bool is_time_ = false;  ///< counted in nanoseconds
   Places numerator_;
-  Places denominator_;
-  std::vector<bool> simulated_;  ///< of each pass
+  std::vector<Places> denominators_;  ///< to be summed
+  std::vector<bool> simulated_;       ///< of each pass
 };
 
 }  // namespace lauka

@@ -52,7 +52,7 @@ EngineFacts facts_of(const char* name, CounterEngine& engine) {
 }  // namespace
 
 Result<Chosen> choose(Choice choice, bool user_only, const os::LinuxCalls* calls,
-                      const std::optional<User>& user) {
+                      const CoreKinds& kinds, const std::optional<User>& user) {
   if (choice == Choice::None) return Chosen{make_none_engine(std::nullopt), std::nullopt};
   if (choice == Choice::Cachegrind) return simulated(user);
   if (choice == Choice::Kperf)
@@ -70,7 +70,7 @@ Result<Chosen> choose(Choice choice, bool user_only, const os::LinuxCalls* calls
     const auto able = perf::can_count(*calls);
     return without_counters({able.error().what, able.error().remedy});
   }
-  return Chosen{perf::make_perf_engine(*calls, user_only), std::nullopt};
+  return Chosen{perf::make_perf_engine(*calls, user_only, kinds), std::nullopt};
 }
 
 std::vector<EngineFacts> try_engines(bool user_only, const os::LinuxCalls* calls) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/machine_facts.h"
+#include "core/core_kind.h"
 #include "core/result.h"
 #include "engine/engine.h"
 #include "os/linux_calls.h"
@@ -24,9 +25,10 @@ struct Chosen {
 /// `Auto` takes the best engine that works here and says what is missing; one asked for by name
 /// that does not work is an error with its remedy. `calls`: how to reach Linux; null where this is
 /// not Linux.
-/// `user`: whom the commands are run as, where that is not lauka's own.
+/// `kinds`: how the kinds of core are called here. `user`: whom the commands are run as, where that
+/// is not lauka's own.
 Result<Chosen> choose(Choice choice, bool user_only,
-                      const os::LinuxCalls* calls = os::linux_calls(),
+                      const os::LinuxCalls* calls = os::linux_calls(), const CoreKinds& kinds = {},
                       const std::optional<User>& user = std::nullopt);
 
 /// Tries each engine that is meant for this system, as --check tells it.

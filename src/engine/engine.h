@@ -34,8 +34,10 @@ struct Counted {
       counts;                            ///< one per event of the pass; none: not counted exactly
   std::optional<Unavailable> missing{};  ///< why there is none, where there is none
   std::optional<Redo> redo{};
-  std::optional<double> coverage{};   ///< RunRecord::coverage
-  std::optional<std::string> note{};  ///< what has to be known of those that are there
+  std::optional<double> coverage{};     ///< RunRecord::coverage
+  std::optional<std::string> note{};    ///< what has to be known of those that are there
+  std::vector<std::uint64_t> pmu_ns{};  ///< CPU time on the cores of each of Counting::timed_pmus;
+                                        ///< empty: not known
 };
 
 /// One pass of the session, ready to be counted.
@@ -57,6 +59,10 @@ class Counting {
   virtual std::vector<std::string> launched_as(const std::vector<std::string>& words) const {
     return words;
   }
+
+  /// The PMUs of kinds of core whose time each run's counters tell (Counted::pmu_ns); none: they do
+  /// not.
+  virtual std::vector<std::string> timed_pmus() const { return {}; }
 
   /// How many runs may be launched before finish is called for them.
   virtual std::size_t runs_at_once() const = 0;

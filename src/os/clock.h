@@ -32,6 +32,9 @@ class MonotonicClock final : public Clock {
   std::chrono::nanoseconds resolution() const;
 };
 
+/// Does nothing for so long, or until a signal asks lauka to end.
+void sleep_for(std::chrono::nanoseconds time);
+
 /// Length of the ticks by which the kernel divides CPU time into user and system; none where that
 /// is not known.
 std::optional<std::chrono::nanoseconds> scheduler_tick();

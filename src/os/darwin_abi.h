@@ -163,6 +163,10 @@ inline constexpr std::uint16_t kSpawnSetSignalMask = 0x8;
 inline constexpr std::uint16_t kSpawnSuspended = 0x80;
 inline constexpr std::uint16_t kSpawnCloseOnExec = 0x4000;
 
+/// SpawnRequest::qos_clamp: nothing of the process is above this class, which runs on efficiency
+/// cores. Source: XNU osfmk/mach/task_policy.h.
+inline constexpr int kClampBackground = 2;
+
 /// The sysctl of the kernel's trace: {kCtlKern, kKernKdebug, operation [, value]}. Source: XNU
 /// bsd/sys/sysctl.h.
 inline constexpr int kCtlKern = 1;

@@ -20,6 +20,9 @@ class LauncherCounters {
   /// Opens those of `set` (null: none). 0, or the errno of the one that could not be opened.
   int open(SharedCounters* set);
 
+  /// errno of the optional counter that the last open had to do without; 0: it had them all.
+  int optional_error() const { return optional_error_; }
+
   /// Fills one reading per counter of `set`. 0 or errno.
   int read(const SharedCounters& set, Reading* readings) const;
 
@@ -30,9 +33,12 @@ class LauncherCounters {
   const rlimit* original_limit() const { return limit_was_raised_ ? &original_limit_ : nullptr; }
 
  private:
-  int open_one(const PerfEventAttr& attributes, int leader);
+  int open_request(SharedCounters& set, std::size_t index);
+  int open_one(const PerfEventAttr& attributes, int cpu, int leader);
+  void close_optional(SharedCounters& set) const;
 
   const LinuxCalls* calls_;
+  int optional_error_ = 0;
   bool limit_was_raised_ = false;
   rlimit original_limit_{};
 };

@@ -104,9 +104,14 @@ struct ChildPlan {
   if (plan.started_with->ignored_poke) signal(kPokeSignal, SIG_IGN);
   if (plan.started_with->ignored_alarm) signal(SIGALRM, SIG_IGN);
   sigprocmask(SIG_SETMASK, &plan.started_with->mask, nullptr);
-  plan.exec_ns = now_ns();
-  execve(plan.program->path, plan.program->argv,
-         plan.program->environment != nullptr ? plan.program->environment : environ);
+  const SharedProgram& program = *plan.program;
+  if (program.cpus != nullptr && !run_on_cpus(program.cpus, program.cpus_bytes)) {
+    plan.failed_step = LaunchStep::Prepare;
+  } else {
+    plan.exec_ns = now_ns();
+    execve(program.path, program.argv,
+           program.environment != nullptr ? program.environment : environ);
+  }
   plan.error_number = errno;
   // NOLINTEND(clang-analyzer-security.insecureAPI.vfork, clang-analyzer-unix.Vfork)
   _exit(127);
@@ -152,6 +157,7 @@ class LauncherProcess {
     if (launch.program->variable != nullptr) *launch.program->variable = launch.variable;
     if (open_files(*launch.program, plan.files, ended)) {
       ended.counter_error = counters_.open(launch.counters);
+      ended.optional_error = counters_.optional_error();
       plan.descriptors = counters_.original_limit();
       if (ended.counter_error == 0) {
         execute(plan, ended);

@@ -31,7 +31,9 @@ struct SharedProgram {
   const char* input_path = nullptr;   ///< null: /dev/null
   const char* output_path = nullptr;  ///< of Sink::File
   Sink sink = Sink::Null;
-  std::int64_t timeout_ns = 0;  ///< 0: none
+  std::int64_t timeout_ns = 0;          ///< 0: none
+  const unsigned long* cpus = nullptr;  ///< a bit for each CPU it may run on; null: as it is
+  std::size_t cpus_bytes = 0;
 };
 
 /// The counters of one pass. The launcher keeps its descriptors here.
@@ -62,6 +64,7 @@ struct SharedEnded {
   std::size_t readings = 0;   ///< first of its readings in SharedState::readings
   std::size_t reading_count = 0;
   int counter_error = 0;
+  int optional_error = 0;
 };
 
 struct SharedState {

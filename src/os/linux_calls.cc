@@ -35,10 +35,11 @@ static_assert(PERF_FORMAT_TOTAL_TIME_ENABLED == kPerfReadEnabled);
 static_assert(PERF_FORMAT_TOTAL_TIME_RUNNING == kPerfReadRunning);
 static_assert(PERF_FORMAT_GROUP == kPerfReadGroup);
 
-int open_counter(const PerfEventAttr& attributes, int group) {
+int open_counter(const PerfEventAttr& attributes, const CounterPlace& place, int group) {
   // A copy: on E2BIG the kernel writes the size it knows into it.
   PerfEventAttr copy = attributes;
-  const long descriptor = syscall(SYS_perf_event_open, &copy, 0, -1, group, PERF_FLAG_FD_CLOEXEC);
+  const long descriptor =
+      syscall(SYS_perf_event_open, &copy, place.thread, place.cpu, group, PERF_FLAG_FD_CLOEXEC);
   return descriptor < 0 ? -errno : static_cast<int>(descriptor);
 }
 
@@ -53,6 +54,22 @@ long read_counter(int descriptor, std::uint64_t* words, std::size_t capacity) {
 
 void close_counter(int descriptor) {
   close(descriptor);
+}
+
+std::vector<std::uint32_t> allowed_cpus() {
+  constexpr std::size_t kBits = 8 * sizeof(unsigned long);
+  std::vector<unsigned long> bits(16);
+  long bytes = -1;
+  // Too small a buffer is EINVAL; no kernel has more than a million CPUs.
+  for (; bits.size() <= (1U << 14U); bits.resize(bits.size() * 2)) {
+    bytes = syscall(SYS_sched_getaffinity, 0, bits.size() * sizeof bits[0], bits.data());
+    if (bytes >= 0 || errno != EINVAL) break;
+  }
+  std::vector<std::uint32_t> cpus;
+  for (std::size_t cpu = 0; cpu / 8 < static_cast<std::size_t>(std::max(bytes, 0L)); ++cpu)
+    if ((bits[cpu / kBits] >> cpu % kBits & 1U) != 0)
+      cpus.push_back(static_cast<std::uint32_t>(cpu));
+  return cpus;
 }
 
 std::optional<std::string> read_file(const std::string& path) {
@@ -81,8 +98,8 @@ std::vector<std::string> list_folder(const std::string& path) {
   return names;
 }
 
-constexpr LinuxCalls kCalls{&open_counter,  &enable_group, &read_counter,
-                            &close_counter, &read_file,    &list_folder};
+constexpr LinuxCalls kCalls{&open_counter, &enable_group, &read_counter, &close_counter,
+                            &allowed_cpus, &read_file,    &list_folder};
 
 }  // namespace
 

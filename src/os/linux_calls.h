@@ -10,12 +10,18 @@
 
 namespace lauka::os {
 
+/// Whose work a counter counts, and where.
+struct CounterPlace {
+  int thread = 0;  ///< its id; 0: the calling one
+  int cpu = -1;    ///< on that CPU only; -1: on all
+};
+
 /// What the perf engine uses of Linux. Each call is one system call or reads one file; none decides
 /// anything.
 struct LinuxCalls {
-  /// perf_event_open on the calling thread, on any CPU, closed by exec. `group`: the leader's
-  /// descriptor, or -1. Gives the descriptor, or minus errno.
-  int (*open_counter)(const PerfEventAttr& attributes, int group);
+  /// perf_event_open, closed by exec. `group`: the leader's descriptor, or -1. Gives the
+  /// descriptor, or minus errno.
+  int (*open_counter)(const PerfEventAttr& attributes, const CounterPlace& place, int group);
 
   /// Starts a group that was opened disabled. Gives 0, or minus errno.
   int (*enable_group)(int leader);
@@ -24,6 +30,9 @@ struct LinuxCalls {
   long (*read_counter)(int descriptor, std::uint64_t* words, std::size_t capacity);
 
   void (*close_counter)(int descriptor);
+
+  /// The CPUs that this program, and what it starts, may run on, ascending.
+  std::vector<std::uint32_t> (*allowed_cpus)();
 
   /// The first 64 KB of a file; none where it cannot be read.
   std::optional<std::string> (*read_file)(const std::string& path);

@@ -38,6 +38,11 @@ int change_user(std::uint32_t user, std::uint32_t group, std::size_t count,
   return static_cast<int>(syscall(SYS_setresuid, user, user, user));
 }
 
+bool run_on_cpus(const unsigned long* bits, std::size_t bytes) {
+  // Not glibc's wrapper, whose type has room for 1024 CPUs.
+  return syscall(SYS_sched_setaffinity, 0, bytes, bits) == 0;
+}
+
 std::uint64_t rss_bytes(long ru_maxrss) {
   return static_cast<std::uint64_t>(ru_maxrss) * 1024;
 }

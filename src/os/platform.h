@@ -36,6 +36,10 @@ void die_with_parent();
 int change_user(std::uint32_t user, std::uint32_t group, std::size_t count,
                 const std::uint32_t* groups);
 
+/// From now on the calling process runs on these CPUs only (a bit for each, the lowest first). A
+/// single system call, for a vfork child. False with errno where it cannot be.
+bool run_on_cpus(const unsigned long* bits, std::size_t bytes);
+
 /// `ru_maxrss` in bytes.
 std::uint64_t rss_bytes(long ru_maxrss);
 

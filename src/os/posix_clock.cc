@@ -1,6 +1,9 @@
 #include "os/clock.h"
+#include "os/signals.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdint>
 #include <ctime>
 
 namespace lauka::os {
@@ -24,6 +27,14 @@ std::chrono::nanoseconds observed_step(const Clock& clock) {
     ++steps;
   }
   return smallest;
+}
+
+void sleep_for(std::chrono::nanoseconds time) {
+  constexpr std::int64_t kNsPerSecond = 1'000'000'000;
+  timespec left{static_cast<time_t>(time.count() / kNsPerSecond),
+                static_cast<long>(time.count() % kNsPerSecond)};
+  while (interrupt() == 0 && nanosleep(&left, &left) != 0 && errno == EINTR) {
+  }
 }
 
 std::chrono::nanoseconds MonotonicClock::now() const {

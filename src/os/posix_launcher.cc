@@ -226,7 +226,8 @@ class PosixLauncher final : public Launcher {
                   shared.usage,
                   std::chrono::nanoseconds(shared.whole_ns),
                   {},
-                  shared.counter_error};
+                  shared.counter_error,
+                  shared.optional_error};
       const Reading* readings = state_->readings.data() + shared.readings;
       ended.readings.assign(readings, readings + shared.reading_count);
       // Those that left the process group are still there; they must not go on burning under the

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/core_kind.h"
 #include "core/outcome.h"
 #include "core/record.h"
 #include "core/result.h"
@@ -43,6 +44,9 @@ struct ProgramSpec {
   std::string launch_variable{};           ///< NAME that each launch gives a value; empty: none
   std::optional<User> user{};  ///< whom it is run as, and whose rights open its files: lauka must
                                ///< be root; none: lauka's own
+  std::vector<std::uint32_t>
+      cpus{};  ///< Linux: it may run on these only; empty: on all that lauka may
+  CorePreference prefer = CorePreference::Any;  ///< macOS: by its quality-of-service class
 };
 
 /// One kernel counter to be opened on the launcher just before a run: inherited by the command and
@@ -50,6 +54,10 @@ struct ProgramSpec {
 struct CounterRequest {
   std::array<std::byte, 136> attributes{};
   std::size_t leader = 0;  ///< index of its group's leader in the same set; its own index: it leads
+  int cpu = -1;  ///< counts on that CPU only, and nothing while that is switched off; -1: on all.
+                 ///< One of the same type in its set counts on all: this one has no guard
+  bool optional = false;  ///< where one of these cannot be opened, none is, and the run goes on
+                          ///< without them. They stand behind the others
 };
 
 /// What a counter showed when the run had ended.
@@ -124,8 +132,10 @@ struct Ended {
   Usage usage;
   std::chrono::nanoseconds whole{};  ///< with everything the launcher did for this run
   std::vector<Reading>
-      readings{};         ///< one per counter of its set; empty where counter_error is not 0
-  int counter_error = 0;  ///< errno of the counter that could not be opened or read
+      readings{};          ///< one per counter of its set; empty where counter_error is not 0
+  int counter_error = 0;   ///< errno of the counter that could not be opened or read
+  int optional_error = 0;  ///< errno of the optional counter that could not be opened: their
+                           ///< readings are all 0
   std::optional<KernelTotals> totals{};  ///< none where the kernel does not tell
 };
 

@@ -18,6 +18,7 @@ Result<ProgramId> SharedPrograms::add(const ProgramSpec& spec) {
   program->sink = spec.output.sink;
   program->timeout_ns = spec.timeout ? spec.timeout->count() : 0;
   bool whole = program->path != nullptr && copy_environment(spec, *program);
+  whole = whole && copy_cpus(spec.cpus, *program);
   if (spec.user) whole = whole && copy_user(*spec.user, *program);
   if (spec.input.path)
     whole = whole && (program->input_path = arena_.copy(*spec.input.path)) != nullptr;
@@ -81,6 +82,18 @@ bool SharedPrograms::copy_user(const User& user, SharedProgram& program) {
   std::copy(user.groups.begin(), user.groups.end(), groups);
   *shared = SharedUser{user.id, user.group, user.groups.size(), groups};
   program.user = shared;
+  return true;
+}
+
+bool SharedPrograms::copy_cpus(const std::vector<std::uint32_t>& cpus, SharedProgram& program) {
+  if (cpus.empty()) return true;
+  constexpr std::size_t bits_of_word = 8 * sizeof(unsigned long);
+  const std::size_t words = *std::max_element(cpus.begin(), cpus.end()) / bits_of_word + 1;
+  auto* bits = arena_.make<unsigned long>(words);
+  if (bits == nullptr) return false;
+  for (const std::uint32_t cpu : cpus) bits[cpu / bits_of_word] |= 1UL << cpu % bits_of_word;
+  program.cpus = bits;
+  program.cpus_bytes = words * sizeof(unsigned long);
   return true;
 }
 

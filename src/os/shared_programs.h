@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -42,6 +43,7 @@ class SharedPrograms {
   bool copy_words(const ProgramSpec& spec, SharedProgram& program);
   bool copy_environment(const ProgramSpec& spec, SharedProgram& program);
   bool copy_user(const User& user, SharedProgram& program);
+  bool copy_cpus(const std::vector<std::uint32_t>& cpus, SharedProgram& program);
   char* copy_once(const std::string& text);
 
   Arena& arena_;

@@ -222,6 +222,7 @@ class SpawningLauncher final : public Launcher {
         kSpawnSetProcessGroup | kSpawnSetDefaultSignals | kSpawnSetSignalMask | kSpawnSuspended;
     request.default_signals = &default_signals;
     request.signal_mask = &started_with_.mask;
+    if (program.spec().prefer == CorePreference::Efficiency) request.qos_clamp = kClampBackground;
     // posix_spawn cannot make a signal ignored. The child is suspended, so its end is not missed.
     if (started_with_.ignored_child) std::signal(SIGCHLD, SIG_IGN);
     const int error = calls_.spawn(request, &pid);

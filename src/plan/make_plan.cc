@@ -37,6 +37,34 @@ Result<EventSet> events_of(const Options& options, const SelectEvents& select_ev
   return events;
 }
 
+void add_to_timed_passes(EventSet& set, std::size_t event) {
+  for (Pass& pass : set.passes)
+    if (!pass.simulated) pass.events.push_back(event);
+}
+
+/// They cost no counter: every pass has them, and so has every run that is not simulated.
+void add_core_times(Plan& plan) {
+  if (plan.cores.timed.empty()) return;
+  EventSet& set = plan.events;
+  if (set.passes.empty()) set.passes.emplace_back();
+  for (const std::string& kind : plan.cores.timed) {
+    const std::size_t index = set.events.size();
+    set.events.push_back({.name = time_metric_of(kind),
+                          .meaning = fmt::format("CPU time on {} cores", kind),
+                          .is_time = true});
+    set.core_times.push_back(index);
+    add_to_timed_passes(set, index);
+  }
+  if (!plan.cores.has_unsplit) return;
+  add_to_timed_passes(set, set.events.size());
+  set.events.push_back(
+      {.name = "unsplit_time",
+       .meaning =
+           "CPU time of processes that ended between two looks: on which kind of core is not "
+           "known",
+       .is_time = true});
+}
+
 /// With several passes, each gets a run where the most allowed is not below that.
 StopRule stop_rule_of(const Options& options, std::size_t passes) {
   const std::uint64_t most = options.max_runs.value_or(std::max<std::uint64_t>(passes, 1));
@@ -78,7 +106,7 @@ MetricSelection selection_of(const Options& options) {
 }  // namespace
 
 Result<Plan> make_plan(const Options& options, const SelectEvents& select_events,
-                       std::uint64_t clock_seed) {
+                       std::uint64_t clock_seed, const CoreUse& cores) {
   auto commands = commands_of(options);
   if (!commands) {
     return commands.error();
@@ -101,7 +129,9 @@ Result<Plan> make_plan(const Options& options, const SelectEvents& select_events
             .gates = options.gates,
             .confidence = options.confidence,
             .precision = options.precision,
-            .shell = options.shell};
+            .shell = options.shell,
+            .cores = cores};
+  add_core_times(plan);
   plan.metrics = metrics_of(plan.events, selection_of(options), !options.events.empty());
   if (options.metrics == MetricSelection::Listed) {
     const Result<void> listed = list_rows(options.metric_list, plan.metrics);

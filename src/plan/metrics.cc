@@ -43,12 +43,43 @@ bool are_counted_together(const EventSet& set, std::size_t a, std::size_t b) {
                      [&](const Pass& pass) { return has(pass, a) && has(pass, b); });
 }
 
+bool is_core_time(const EventSet& set, std::size_t event) {
+  return std::find(set.core_times.begin(), set.core_times.end(), event) != set.core_times.end();
+}
+
+/// The times by kind of core, and the fastest kind's share of their sum: not of the accounted CPU
+/// time, which has parts before exec and after the counters' end that no counter sees.
+void add_core_metrics(const EventSet& set, MetricSelection selection,
+                      std::vector<Metric>& metrics) {
+  if (set.core_times.empty()) return;
+  for (const std::size_t event : set.core_times) {
+    metrics.push_back(Metric{.name = set.events[event].name,
+                             .unit = Unit::Seconds,
+                             .better = Better::Neither,
+                             .shown = Shown::Always,
+                             .source = CountedEvent{event}});
+  }
+  const std::string& fastest = set.events[set.core_times.front()].name;
+  const std::string kind = fastest.substr(0, fastest.rfind('_'));
+  metrics.push_back(
+      Metric{.name = share_metric_of(kind),
+             .unit = Unit::Fraction,
+             .better = Better::Neither,
+             .shown = selection == MetricSelection::Time ? Shown::Verbose : Shown::Always,
+             .source = EventShare{set.core_times.front(), set.core_times}});
+}
+
+/// What was counted on one kind of core is a part of another row.
+Shown shown_of_event(const Event& event, Shown shown, MetricSelection selection) {
+  return event.part_of && selection != MetricSelection::All ? Shown::Verbose : shown;
+}
+
 }  // namespace
 
 std::vector<Metric> metrics_of(const EventSet& events, MetricSelection selection,
                                bool events_were_asked_for) {
   std::vector<Metric> metrics;
-  metrics.reserve(kBuiltInMetrics.size() + events.events.size() + 1);
+  metrics.reserve(kBuiltInMetrics.size() + events.events.size() + 2);
   for (const BuiltInMetric& metric : kBuiltInMetrics) {
     metrics.push_back(Metric{.name = std::string(metric.name),
                              .unit = metric.unit,
@@ -56,16 +87,18 @@ std::vector<Metric> metrics_of(const EventSet& events, MetricSelection selection
                              .shown = shown_by(selection, metric),
                              .source = metric.read});
   }
+  add_core_metrics(events, selection, metrics);
   const Shown shown =
       selection == MetricSelection::Time && !events_were_asked_for ? Shown::Verbose : Shown::Always;
   for (std::size_t i = 0; i < events.events.size(); ++i) {
-    metrics.push_back(
-        Metric{.name = events.events[i].name,
-               .unit = events.events[i].is_time ? Unit::Seconds : Unit::Count,
-               .better = Better::Less,
-               .shown = shown,
-               .source = CountedEvent{i},
-               .note = std::string(events.events[i].simulated ? kSimulatedNote : "")});
+    if (is_core_time(events, i)) continue;
+    const Event& event = events.events[i];
+    metrics.push_back(Metric{.name = event.name,
+                             .unit = event.is_time ? Unit::Seconds : Unit::Count,
+                             .better = Better::Less,
+                             .shown = shown_of_event(event, shown, selection),
+                             .source = CountedEvent{i},
+                             .note = event.simulated ? std::string(kSimulatedNote) : event.note});
   }
   const auto instructions = find_event(events, "instructions");
   const auto cycles = find_event(events, "cycles");

@@ -4,6 +4,7 @@
 #include "core/baseline.h"
 #include "core/command.h"
 #include "core/condition.h"
+#include "core/core_kind.h"
 #include "core/event.h"
 #include "core/metric.h"
 #include "core/record.h"
@@ -45,6 +46,7 @@ struct Plan {
   std::optional<Baseline> baseline{};  ///< where it supplies the references; its commands are in
                                        ///< the order of `commands`
   std::optional<Shell> shell{};        ///< its start-up is measured, and subtracted from times
+  CoreUse cores{};
 };
 
 /// Divides the wanted events into passes, or says why it cannot (the engine's part of a plan).
@@ -53,9 +55,9 @@ using SelectEvents =
 
 /// Decides everything. `clock_seed` is used where --seed was not given. Refuses what cannot be
 /// carried out, such as a command that is empty, more names than commands, a gate on a metric that
-/// is not measured.
+/// is not measured. `cores`: what is done about kinds of core; their times are added to every pass.
 Result<Plan> make_plan(const Options& options, const SelectEvents& select_events,
-                       std::uint64_t clock_seed);
+                       std::uint64_t clock_seed, const CoreUse& cores = {});
 
 /// The runs of one round, each command once, in the plan's order. The same seed and round give the
 /// same steps on every system: hence our own shuffle (the standard fixes mt19937_64, but not what

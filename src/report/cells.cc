@@ -57,6 +57,7 @@ std::vector<std::string> lines_of(std::string_view text) {
 std::string benchmark_title(const CommandResult& command, std::size_t number) {
   std::string runs = command.runs == 0 ? "no counted runs" : plural(command.runs, "run");
   if (command.failed_runs > 0) runs += fmt::format(", {} failed", command.failed_runs);
+  if (command.redone_runs > 0) runs += fmt::format(", {} redone", command.redone_runs);
   return fmt::format("Benchmark {} ({})", number, runs);
 }
 

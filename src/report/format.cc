@@ -31,6 +31,7 @@ constexpr auto kBytes = std::to_array<Scale>(
     {{0, "B"}, {3, "kB"}, {6, "MB"}, {9, "GB"}, {12, "TB"}, {15, "PB"}, {18, "EB"}});
 constexpr auto kCounts =
     std::to_array<Scale>({{0, ""}, {3, "K"}, {6, "M"}, {9, "G"}, {12, "T"}, {15, "P"}, {18, "E"}});
+constexpr auto kFractions = std::to_array<Scale>({{-2, "%"}});
 
 /// Above 999 s the decimal prefixes nobody uses give way to these.
 struct LongTime {
@@ -45,6 +46,8 @@ std::span<const Scale> scales_of(Unit unit) {
       return kTimes;
     case Unit::Bytes:
       return kBytes;
+    case Unit::Fraction:
+      return kFractions;
     case Unit::Count:
     case Unit::Ratio:
       break;
@@ -153,7 +156,7 @@ int decimals_of(double change, std::optional<double> half, bool significant) {
 }  // namespace
 
 std::string quantity(double value, Unit unit, int digits) {
-  if (value == 0) return "0" + std::string(base_suffix(unit));
+  if (value == 0) return "0" + std::string(unit == Unit::Fraction ? "%" : base_suffix(unit));
   const std::string text = positive_quantity(std::fabs(value), unit, digits);
   return value < 0 ? std::string(kMinus) + text : text;
 }
@@ -254,6 +257,8 @@ std::string_view unit_symbol(Unit unit) {
       return "B";
     case Unit::Ratio:
       return "ratio";
+    case Unit::Fraction:
+      return "fraction";
     case Unit::Count:
       break;
   }

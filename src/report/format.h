@@ -13,8 +13,9 @@ namespace lauka::report {
 
 /// `value` (base units) with its unit and exactly `digits` significant digits (3 or more): "591ms",
 /// "1.00s", "137MB", "2.51G". The unit is chosen after rounding, so 999.9 ms is "1.00s", never
-/// "1000ms". Zero is "0s", "0B" or "0". Times go on from 999s to min, h and d; bytes are decimal;
-/// what lies beyond all units is written as 1.23e+21. Negative numbers begin with U+2212.
+/// "1000ms". Zero is "0s", "0B", "0" or "0%", fractions being shown in percent. Times go on from
+/// 999s to min, h and d; bytes are decimal; what lies beyond all units is written as 1.23e+21.
+/// Negative numbers begin with U+2212.
 std::string quantity(double value, Unit unit, int digits = 3);
 
 /// The same in the unit that the metric is to be shown in, where there is one: "0.591s", "131MiB".

@@ -144,6 +144,25 @@ Json runs_of(const Results& results, std::size_t command) {
   return runs;
 }
 
+/// The runs of `command` that were run again, with all that was measured of them.
+Json redone_of(const Results& results, std::size_t command) {
+  Json runs = Json::array();
+  for (const auto& [run, why] : results.redone) {
+    if (run.command != command) continue;
+    Json values = Json::object();
+    for (std::size_t m = 0; m < results.metrics.size(); ++m) {
+      if (run.values[m])
+        values[results.metrics[m].name] = json_value(*run.values[m], results.metrics[m].unit);
+    }
+    runs.push_back({{"round", run.round + 1},
+                    {"pass", run.pass + 1},
+                    {"exit_code", run.status},
+                    {"why", why},
+                    {"values", std::move(values)}});
+  }
+  return runs;
+}
+
 Json gate_of(const Results& results, const gate::Verdict& verdict) {
   Json gate;
   gate["verdict"] = name_of(verdict.answer);
@@ -282,6 +301,8 @@ Json lauka_result(const Results& results, std::size_t command) {
   }
   result["metrics"] = std::move(metrics);
   result["runs"] = runs_of(results, command);
+  if (Json redone = redone_of(results, command); !redone.empty())
+    result["redone_runs"] = std::move(redone);
   return result;
 }
 

@@ -71,6 +71,7 @@ std::string table_rows(const Results& results, std::size_t index, bool with_delt
   const CommandResult& command = results.commands[index];
   std::string first = code_cell(command.name) + "<br>" + plural(command.runs, "run");
   if (command.failed_runs > 0) first += fmt::format(", {} failed", command.failed_runs);
+  if (command.redone_runs > 0) first += fmt::format(", {} redone", command.redone_runs);
   for (const Parameter& parameter : command.parameters) {
     first += "<br>" + plain_text(parameter.name + " = " + parameter.value);
   }

@@ -169,6 +169,26 @@ struct Teller {
         warning.for_hooks ? "--order random is better where they do not disturb each other"
                           : "--order random compares within rounds"};
   }
+
+  Words operator()(const OtherCores& warning) const {
+    std::string text = fmt::format(
+        "{} is {}, that of the reference {}: the delta of times is not one of code alone",
+        warning.metric, quantity(warning.candidate, Unit::Fraction),
+        quantity(warning.reference, Unit::Fraction));
+    for (const OtherCores::Cycles& cycles : warning.cycles) {
+      text +=
+          fmt::format(", {} {} against {}", cycles.event, quantity(cycles.candidate, Unit::Count),
+                      quantity(cycles.reference, Unit::Count));
+    }
+    return {"other_cores", std::move(text), "--cores p or e keeps all on one kind of core"};
+  }
+
+  Words operator()(const LowShare& warning) const {
+    return {"low_share",
+            fmt::format("{} of {} runs kept a {} below {}, though run again", warning.runs,
+                        warning.of, warning.metric, quantity(warning.least, Unit::Fraction)),
+            "--cores p keeps runs on performance cores, or ask for less"};
+  }
 };
 
 /// "'old': "; where another command has the same name, with the number that the table gives it.

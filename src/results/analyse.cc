@@ -75,6 +75,17 @@ double confidence_of(const Metric& metric, const Plan& plan, const gate::Finding
   return is_gated ? findings.interval_confidence : plan.confidence;
 }
 
+/// What --min-p-share could not reach.
+std::optional<LowShare> low_share(const Metric& metric, const Plan& plan,
+                                  const std::vector<double>& shares) {
+  if (!plan.cores.min_share || !std::holds_alternative<EventShare>(metric.source)) return {};
+  const double least = *plan.cores.min_share;
+  const auto low =
+      std::count_if(shares.begin(), shares.end(), [&](double share) { return share < least; });
+  if (low == 0) return {};
+  return LowShare{metric.name, least, static_cast<std::size_t>(low), shares.size()};
+}
+
 void append(std::vector<Warning>& all, std::vector<Warning> more) {
   all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }
@@ -91,6 +102,8 @@ void analyse_metric(std::size_t metric, double confidence, const Plan& plan,
     if (plan.metrics[metric].name == "wall_time") {
       append(results.warnings, warnings_of_series(c, series.of(c).values, plan));
     }
+    if (const auto low = low_share(plan.metrics[metric], plan, series.of(c).values))
+      results.warnings.push_back({*low, c});
     if (c >= first_candidate(plan)) {
       const Comparison samples = samples_of(plan, plan.metrics[metric], series, c);
       if (!samples.is_empty()) row.delta = delta_of(samples, confidence);
@@ -132,6 +145,16 @@ std::vector<RunRow> rows_of(const Plan& plan, const std::vector<const RunRecord*
     rows.push_back(std::move(row));
   }
   return rows;
+}
+
+std::vector<RedoneRow> redone_rows_of(const Plan& plan, const Session& session) {
+  std::vector<const RunRecord*> runs;
+  for (const RedoneRun& redone : session.redone) runs.push_back(&redone.run);
+  std::vector<RunRow> rows = rows_of(plan, runs);
+  std::vector<RedoneRow> redone;
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    redone.push_back({std::move(rows[i]), session.redone[i].why});
+  return redone;
 }
 
 /// Each once.
@@ -209,11 +232,16 @@ Results analyse(const Plan& plan, const Session& session, const gate::Findings& 
     ++command.runs;
     if (!succeeded(run->outcome)) ++command.failed_runs;
   }
+  for (const RedoneRun& redone : session.redone)
+    ++results.commands[redone.run.step.command].redone_runs;
   for (std::size_t m = 0; m < plan.metrics.size(); ++m)
     analyse_metric(m, confidence_of(plan.metrics[m], plan, findings), plan, runs, results);
   rank(results);
   append(results.warnings, warnings_of_shell(runs, results));
-  if (detail == Detail::Runs) results.runs = rows_of(plan, runs);
+  if (detail == Detail::Runs) {
+    results.runs = rows_of(plan, runs);
+    results.redone = redone_rows_of(plan, session);
+  }
   finish_warnings(plan, session, timers, results);
   return results;
 }

@@ -37,6 +37,7 @@ struct CommandResult {
   std::string text;
   std::size_t runs = 0;                 ///< counted runs
   std::size_t failed_runs = 0;          ///< counted runs that failed, under --ignore-failure
+  std::size_t redone_runs = 0;          ///< run again and not counted
   std::vector<MetricResult> rows;       ///< one per metric, in the order of Results::metrics
   std::vector<Parameter> parameters{};  ///< what it was made with
   std::size_t typed = 0;                ///< index of the command typed that it was made from
@@ -60,6 +61,12 @@ struct Ranking {
   std::optional<double> half_width{};  ///< of the ratio's interval
   bool faster = true;                  ///< than the reference
   bool significant = false;            ///< as the delta of wall_time that it is made from
+};
+
+/// A run that was run again: told, and in no statistics.
+struct RedoneRow {
+  RunRow run;
+  std::string why;
 };
 
 /// Where and when the numbers were taken, and by what.
@@ -94,6 +101,7 @@ struct Results {
   std::vector<gate::Verdict> verdicts;
   std::optional<Precision> precision{};  ///< where --precision was asked for
   std::vector<RunRow> runs;              ///< with Detail::Runs only
+  std::vector<RedoneRow> redone{};       ///< likewise
   double confidence = 0.95;
   bool paired = true;              ///< deltas were taken within rounds
   std::vector<Warning> warnings;   ///< in the order of Finding's kinds, then of the commands

@@ -79,10 +79,33 @@ struct BelowShell {
   std::size_t below = 0;
 };
 
+/// A candidate spent another part of its CPU time on the fast cores than the reference did.
+struct OtherCores {
+  /// Mean cycles on one kind of core.
+  struct Cycles {
+    std::string event;  ///< "cycles (P)"
+    double candidate = 0.0;
+    double reference = 0.0;
+  };
+  std::string metric;  ///< "p_share"
+  double candidate = 0.0;
+  double reference = 0.0;
+  std::vector<Cycles> cycles{};  ///< by kind; none where they are not counted
+};
+
+/// Runs below --min-p-share that count all the same: they were as bad when run again.
+struct LowShare {
+  std::string metric;  ///< "p_share"
+  double least = 0.0;
+  std::size_t runs = 0;  ///< with less
+  std::size_t of = 0;
+};
+
 /// What was seen, with its numbers; report/ has the words.
-using Finding = std::variant<SlowFirstRun, stats::Drift, stats::TwoModes, ManyOutliers,
-                             stats::SlowNoise, CoarseClock, UncertainSplit, BelowShell, FewRuns,
-                             SequentialRuns, AgainstBaseline, ForeignBaseline>;
+using Finding =
+    std::variant<SlowFirstRun, stats::Drift, stats::TwoModes, ManyOutliers, stats::SlowNoise,
+                 CoarseClock, UncertainSplit, BelowShell, FewRuns, SequentialRuns, AgainstBaseline,
+                 ForeignBaseline, OtherCores, LowShare>;
 
 /// What weakens the numbers.
 struct Warning {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <string_view>
+#include <utility>
+#include <variant>
 
 namespace lauka {
 
@@ -12,6 +14,8 @@ namespace {
 
 constexpr double kStepsThatAreEnough = 100.0;
 constexpr double kTicksThatAreEnough = 10.0;
+/// Of the CPU time on the fast cores: five points.
+constexpr double kSharesAreEqual = 0.05;
 /// One disturbed run is in the table's column of outliers. Of ten runs it is 10%, and the rule of
 /// 5% alone warned of 4% of quiet benchmarks of ten runs; of fewer, quartiles say too little.
 constexpr std::size_t kFewestOutliers = 2;
@@ -154,6 +158,40 @@ std::optional<ForeignBaseline> foreign_baseline(const Results& results) {
   return found;
 }
 
+std::vector<OtherCores::Cycles> cycles_by_kind(const Results& results, std::size_t command) {
+  std::vector<OtherCores::Cycles> cycles;
+  for (const Metric& metric : results.metrics) {
+    if (!metric.name.starts_with("cycles (")) continue;
+    const MetricResult* candidate = row_of(results, command, metric.name);
+    const MetricResult* reference = row_of(results, 0, metric.name);
+    if (candidate == nullptr || !candidate->summary || !reference->summary) continue;
+    cycles.push_back({metric.name, candidate->summary->mean, reference->summary->mean});
+  }
+  return cycles;
+}
+
+/// Of the candidates, the one whose share of time on fast cores is furthest from the reference's.
+std::optional<Warning> other_cores(const Results& results) {
+  std::optional<Warning> worst;
+  if (results.baseline) return worst;  // deltas are not with the first command
+  double furthest = kSharesAreEqual;
+  for (const Metric& metric : results.metrics) {
+    if (!std::holds_alternative<EventShare>(metric.source)) continue;
+    for (std::size_t c = 1; c < results.commands.size(); ++c) {
+      const MetricResult* candidate = row_of(results, c, metric.name);
+      const MetricResult* reference = row_of(results, 0, metric.name);
+      if (candidate == nullptr || !candidate->summary || !reference->summary) continue;
+      const double share = candidate->summary->mean;
+      const double apart = std::abs(share - reference->summary->mean);
+      if (apart <= furthest) continue;
+      furthest = apart;
+      worst = Warning{
+          OtherCores{metric.name, share, reference->summary->mean, cycles_by_kind(results, c)}, c};
+    }
+  }
+  return worst;
+}
+
 }  // namespace
 
 std::vector<Warning> warnings_of_series(std::size_t command, std::span<const double> series,
@@ -189,6 +227,7 @@ std::vector<Warning> warnings_of_results(const Results& results, const Plan& pla
   } else if (!results.paired && !results.rankings.empty()) {
     warnings.push_back({SequentialRuns{!results.verdicts.empty(), plan.order_is_for_hooks}});
   }
+  if (auto cores = other_cores(results)) warnings.push_back(*std::move(cores));
   return warnings;
 }
 

@@ -46,6 +46,8 @@ os::ProgramSpec program_of(const Plan& plan, const Command& command,
   if (const auto* file = std::get_if<InputFile>(&plan.input)) spec.input.path = file->path;
   spec.output = {sink_of(command.output.kind), command.output.path};
   spec.timeout = plan.timeout;
+  spec.cpus = plan.cores.cpus;
+  spec.prefer = plan.cores.prefer;
   spec.environment = command.environment;
   spec.user = user;
   return spec;

@@ -58,7 +58,7 @@ TEST_CASE("on a machine with two kinds of core an event is the sum over both") {
   fakes::add_two_kinds(perf);
   const Armed it = armed(perf, {"cycles", "branches", "page-faults"});
   CHECK(it.set.events[0].meaning == "perf cpu-cycles, sum of cpu_atom and cpu_core");
-  CHECK(it.counting->finish(perf.run(it.requests, on_both_kinds())).counts == Counts{1200, 75, 17});
+  CHECK(it.counting->finish(perf.run(it.requests, on_both_kinds())).counts == Counts{1200, 75, 17, 200, 1000, 5, 70});
 }
 
 TEST_CASE("a kernel that does not take the PMU's number in config is asked by sysfs' names") {
@@ -70,7 +70,8 @@ TEST_CASE("a kernel that does not take the PMU's number in config is asked by sy
     perf.add_event(pmu, "cpu_cycles", "event=0x3c");
   }
   const Armed it = armed(perf, {"cycles"});
-  CHECK(it.counting->finish(perf.run(it.requests, on_both_kinds())).counts == Counts{1198});
+  CHECK(it.counting->finish(perf.run(it.requests, on_both_kinds())).counts ==
+        Counts{1198, 199, 999});
 }
 
 TEST_CASE("an event that one kind of core has only says so") {
@@ -116,7 +117,7 @@ TEST_CASE("times of both kinds that do not add up to the run's are not all the t
   os::Ended ended = perf.run(it.requests, program);
   ended.readings[0].running_ns -= kMs;
   const Counted counted = it.counting->finish(ended);
-  CHECK(counted.counts == Counts{std::nullopt});
+  CHECK(counted.counts == Counts{std::nullopt, std::nullopt, std::nullopt});
   REQUIRE(counted.missing.has_value());
   CHECK(counted.missing->why == "the counters did not hold the events all the time");
 }
@@ -139,7 +140,31 @@ TEST_CASE("raw codes are counted on both kinds of core") {
   FakePerf perf;
   fakes::add_two_kinds(perf);
   const Armed it = armed(perf, {"r3c"});
-  CHECK(it.counting->finish(perf.run(it.requests, on_both_kinds())).counts == Counts{1198});
+  CHECK(it.counting->finish(perf.run(it.requests, on_both_kinds())).counts ==
+        Counts{1198, 199, 999});
+}
+
+TEST_CASE("the parts of an event on each kind of core are told by the kinds' names, P first") {
+  FakePerf perf;
+  fakes::add_two_kinds(perf);
+  const auto engine = make_perf_engine(
+      perf.calls(), false, {{"P", {0, 1, 2, 3}, "cpu_core"}, {"E", {4, 5, 6, 7}, "cpu_atom"}});
+  const auto set = engine->select({{"cycles", "ref-cycles", "page-faults"}, false});
+  REQUIRE(set.has_value());
+  REQUIRE(set->events.size() == 5);
+  CHECK(set->events[3].name == "cycles (P)");
+  CHECK(set->events[4].name == "cycles (E)");
+  CHECK(set->events[3].part_of == 0U);
+  CHECK(set->events[1].note == "(P only)");
+  CHECK(set->events[0].note.empty());
+  CapturingLauncher launcher;
+  const auto counting = engine->arm(0, launcher);
+  REQUIRE(counting.has_value());
+  CHECK((*counting)->timed_pmus().size() == 2);
+  const Counted counted =
+      (*counting)->finish(perf.run(launcher.sets.front(), on_both_kinds()));
+  CHECK(counted.counts == Counts{1200, 33, 17, 1000, 200});
+  CHECK(counted.pmu_ns.size() == 2);
 }
 
 }  // namespace lauka::engine::perf

@@ -32,7 +32,9 @@ struct FakeKernel {
   bool refuses_hypervisor_bit = false;
   bool knows_extended_type = true;  ///< the PMU's number in config: Arm since 6.6
   std::size_t descriptor_limit = 1000;
+  std::set<int> switched_off{};  ///< CPUs: ENODEV
   std::uint32_t attr_size = 136;
+  std::vector<std::uint32_t> allowed = {0, 1, 2, 3, 4, 5, 6, 7};  ///< CPUs, by the inherited mask
   std::string thread_is_on;  ///< the kind of core that this thread runs on; "": any
 };
 
@@ -64,9 +66,13 @@ class FakePerf : public FakeKernel {
   struct Program {
     std::map<std::string, std::uint64_t> ns_on{};  ///< CPU time, by PMU; "" where there is one kind
     std::map<std::pair<std::string, EventKey>, Amount> counts{};  ///< by PMU and event
+    std::map<std::uint32_t, std::uint64_t> ns_on_cpu{};           ///< what task-clock shows there
     bool is_setuid = false;  ///< loses its counters at exec, after 9 microseconds
     Usage usage{};
   };
+
+  /// What a thread of another process does while it is counted. Its id is the key of `threads`.
+  std::map<int, Program> threads{};
 
   FakePerf() { current() = this; }
   ~FakePerf() { current() = nullptr; }
@@ -78,7 +84,8 @@ class FakePerf : public FakeKernel {
   /// The calls that lead here.
   const os::LinuxCalls& calls() const {
     static constexpr os::LinuxCalls kCalls{&open_counter,  &enable_group, &read_words,
-                                           &close_counter, &read_file,    &list_folder};
+                                           &close_counter, &allowed_cpus, &read_file,
+                                           &list_folder};
     return kCalls;
   }
 
@@ -108,14 +115,24 @@ class FakePerf : public FakeKernel {
       os::PerfEventAttr attributes;
       std::memcpy(&attributes, requests[i].attributes.data(), sizeof attributes);
       const bool leads = requests[i].leader == i;
-      const int got = open(attributes, leads ? -1 : descriptors[requests[i].leader]);
-      if (got < 0)
+      const int cpu = requests[i].cpu;
+      const bool is_off = switched_off.contains(cpu);
+      const int got =
+          is_off ? -ENODEV : open(attributes, leads ? -1 : descriptors[requests[i].leader]);
+      if (got >= 0)
+        open_.at(got).cpu = cpu;
+      else if (requests[i].optional && !is_off)
+        ended.optional_error = -got;
+      else if (!is_off)
         ended.counter_error = -got;
-      else
-        descriptors.push_back(got);
+      descriptors.push_back(got);
     }
     if (ended.counter_error == 0)
-      for (const int descriptor : descriptors) ended.readings.push_back(read(descriptor, program));
+      for (std::size_t i = 0; i < requests.size(); ++i) {
+        const bool is_open =
+            descriptors[i] >= 0 && (!requests[i].optional || ended.optional_error == 0);
+        ended.readings.push_back(is_open ? read(descriptors[i], program) : os::Reading{});
+      }
     for (const int descriptor : descriptors) open_.erase(descriptor);
     return ended;
   }
@@ -129,6 +146,8 @@ class FakePerf : public FakeKernel {
     std::string pmu;  ///< "software"
     EventKey key;
     bool enabled = false;
+    int cpu = -1;
+    int thread = 0;  ///< 0: the calling one
   };
 
   static FakePerf*& current() {
@@ -226,6 +245,8 @@ class FakePerf : public FakeKernel {
 
   os::Reading read(int descriptor, const Program& program) const {
     const Open& event = open_.at(descriptor);
+    if (event.key == EventKey{os::kPerfTypeSoftware, 1} && !program.ns_on_cpu.empty())
+      return read_clock(event.cpu, program);
     std::uint64_t all = 0;
     for (const auto& [pmu, ns] : program.ns_on) all += ns;
     const auto here = program.ns_on.find(event.pmu);
@@ -244,8 +265,20 @@ class FakePerf : public FakeKernel {
     return {value, all, running};
   }
 
+  static os::Reading read_clock(int cpu, const Program& program) {
+    if (program.is_setuid) return {9000, 9000, 9000};
+    std::uint64_t all = 0;
+    std::uint64_t here = 0;
+    for (const auto& [number, ns] : program.ns_on_cpu) {
+      all += ns;
+      if (cpu < 0 || static_cast<std::uint32_t>(cpu) == number) here += ns;
+    }
+    return {here, all, here};
+  }
+
   static long read_words(int descriptor, std::uint64_t* words, std::size_t capacity) {
     const Open& event = current()->open_.at(descriptor);
+    if (event.thread != 0) return current()->read_thread(descriptor, words, capacity);
     const std::size_t members =
         std::max<std::size_t>(1, current()->keys_of_group(descriptor).size());
     if (capacity < 3 + members) return -ENOSPC;
@@ -273,13 +306,44 @@ class FakePerf : public FakeKernel {
     return {names.begin(), names.end()};
   }
 
+  static std::vector<std::uint32_t> allowed_cpus() { return current()->allowed; }
+
   static int enable_group(int leader) {
     current()->open_.at(leader).enabled = true;
     return 0;
   }
 
-  static int open_counter(const os::PerfEventAttr& attributes, int group) {
-    return current()->open(attributes, group);
+  /// Reads a group on a thread of another process.
+  long read_thread(int leader, std::uint64_t* words, std::size_t capacity) const {
+    const Open& event = open_.at(leader);
+    const Program& work = threads.at(event.thread);
+    std::size_t count = 0;
+    for (const auto& [descriptor, other] : open_) {
+      if (other.leader != leader) continue;
+      if (3 + count >= capacity) return -ENOSPC;
+      const os::Reading reading = read(descriptor, work);
+      words[1] = reading.enabled_ns;
+      words[2] = reading.running_ns;
+      words[3 + count++] = reading.value;
+    }
+    words[0] = count;
+    return static_cast<long>(3 + count);
+  }
+
+  int attach(const os::PerfEventAttr& attributes, const os::CounterPlace& place, int group) {
+    if (!threads.contains(place.thread)) return -ESRCH;
+    if (switched_off.contains(place.cpu)) return -ENODEV;
+    const int descriptor = open(attributes, group);
+    if (descriptor < 0) return descriptor;
+    open_.at(descriptor).thread = place.thread;
+    open_.at(descriptor).cpu = place.cpu;
+    return descriptor;
+  }
+
+  static int open_counter(const os::PerfEventAttr& attributes, const os::CounterPlace& place,
+                          int group) {
+    return place.thread == 0 ? current()->open(attributes, group)
+                             : current()->attach(attributes, place, group);
   }
 
   static void close_counter(int descriptor) { current()->open_.erase(descriptor); }

@@ -1,9 +1,11 @@
+#include "os/linux_calls.h"
 #include "os/process.h"
 #include "os/signals.h"
 #include "places.h"
 
 #include <algorithm>
 #include <chrono>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <fstream>
@@ -513,6 +515,38 @@ TEST_CASE("more arguments than the shared memory holds are refused") {
   ProgramSpec spec = program({"tiny"});
   spec.words.emplace_back(70'000'000, 'x');
   CHECK(launcher->add_program(spec).error().what.find("64 MB") != std::string::npos);
+}
+
+TEST_CASE("a program that may run on one CPU only does, and what is run besides as before") {
+  const LinuxCalls* calls = linux_calls();
+  if (calls == nullptr) {
+    MESSAGE("skipped: this is not Linux");
+    return;
+  }
+  const auto before = calls->allowed_cpus();
+  REQUIRE_FALSE(before.empty());
+  const auto launcher = launcher_of_test();
+  const std::string is_alone =
+      "grep -q '^Cpus_allowed_list:\t" + std::to_string(before.back()) + "$' /proc/self/status";
+  const ProgramSpec anywhere = program({"/bin/sh", "-c", is_alone});
+  ProgramSpec there_only = anywhere;
+  there_only.cpus = {before.back()};
+  CHECK(succeeded(run_once(*launcher, there_only).outcome));
+  CHECK(succeeded(run_once(*launcher, anywhere).outcome) == (before.size() == 1));
+  CHECK(calls->allowed_cpus() == before);
+}
+
+TEST_CASE("a program that is to run on CPUs that are not there is not started, with the reason") {
+  if (linux_calls() == nullptr) {
+    MESSAGE("skipped: this is not Linux");
+    return;
+  }
+  ProgramSpec spec = program({"tiny"});
+  spec.cpus = {60'000};
+  const Ended ended = run_once(spec);
+  REQUIRE(std::holds_alternative<NotStarted>(ended.outcome));
+  CHECK(std::get<NotStarted>(ended.outcome).step == LaunchStep::Prepare);
+  CHECK(std::get<NotStarted>(ended.outcome).error == EINVAL);
 }
 
 }  // namespace lauka::os

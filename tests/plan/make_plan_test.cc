@@ -257,4 +257,42 @@ TEST_CASE("a gate needs a metric that is measured, and something to compare with
         "--reference COMMAND or --baseline FILE");
 }
 
+TEST_CASE("times by kind of core are in every pass, and in one of their own where nothing counts") {
+  CoreUse cores;
+  cores.timed = {"P", "E"};
+  OneEventPerPass engine;
+  Options options = options_of({"old"});
+  options.events = {"a", "b"};
+  const auto plan = make_plan(options, engine.select(), 1, cores);
+  REQUIRE(plan.has_value());
+  REQUIRE(plan->events.passes.size() == 2);
+  CHECK(plan->events.passes[0].events == std::vector<std::size_t>{0, 2, 3});
+  CHECK(plan->events.passes[1].events == std::vector<std::size_t>{1, 2, 3});
+  CHECK(plan->events.events[2].name == "p_time");
+  CHECK(plan->events.core_times == std::vector<std::size_t>{2, 3});
+  options.events.clear();
+  options.metrics = MetricSelection::Time;
+  const auto times = make_plan(options, engine.select(), 1, cores);
+  REQUIRE(times.has_value());
+  REQUIRE(times->events.passes.size() == 1);
+  CHECK(times->events.passes[0].events == std::vector<std::size_t>{0, 1});
+}
+
+TEST_CASE("simulated runs have no times by kind of core") {
+  CoreUse cores;
+  cores.timed = {"P", "E"};
+  cores.has_unsplit = true;
+  const SelectEvents simulating = [](const Words&, bool) -> Result<EventSet> {
+    EventSet set;
+    set.events = {{"instructions", ""}};
+    set.passes = {Pass{}, Pass{{0}, true}};
+    return set;
+  };
+  const auto plan = make_plan(options_of({"old"}), simulating, 1, cores);
+  REQUIRE(plan.has_value());
+  CHECK(plan->events.passes[0].events == std::vector<std::size_t>{1, 2, 3});
+  CHECK(plan->events.passes[1].events == std::vector<std::size_t>{0});
+  CHECK(plan->events.events[3].name == "unsplit_time");
+}
+
 }  // namespace lauka

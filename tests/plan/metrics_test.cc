@@ -1,3 +1,4 @@
+#include "core/metric_reader.h"
 #include "plan/plan.h"
 
 #include <string>
@@ -114,6 +115,48 @@ TEST_CASE("the built-in metrics read a run in base units") {
   CHECK(read("peak_rss") == 4096.0);
   CHECK(find(metrics, "wall_time")->unit == Unit::Seconds);
   CHECK(find(metrics, "peak_rss")->unit == Unit::Bytes);
+}
+
+TEST_CASE("times by kind of core stand behind the built-in metrics, with the share of the first") {
+  EventSet set = counted({"cycles", "p_time", "e_time"}, {Pass{{0, 1, 2}}});
+  set.core_times = {1, 2};
+  for (const std::size_t index : set.core_times) set.events[index].is_time = true;
+  const auto metrics = metrics_of(set, MetricSelection::Default, false);
+  CHECK(rows(metrics, Shown::Always) == "wall_time cpu_time peak_rss p_time e_time p_share cycles");
+  const Metric* share = find(metrics, "p_share");
+  REQUIRE(share != nullptr);
+  CHECK(share->unit == Unit::Fraction);
+  CHECK(share->better == Better::Neither);
+  CHECK(find(metrics, "p_time")->unit == Unit::Seconds);
+  CHECK(rows(metrics_of(set, MetricSelection::Time, false), Shown::Always) ==
+        "wall_time cpu_time user_time system_time p_time e_time");
+}
+
+TEST_CASE("the share is the first kind's part of the times' own sum") {
+  EventSet set = counted({"p_time", "m_time", "e_time"}, {Pass{{0, 1, 2}}});
+  set.core_times = {0, 1, 2};
+  const auto metrics = metrics_of(set, MetricSelection::Default, false);
+  const MetricReader share(*find(metrics, "p_share"), set);
+  RunRecord run;
+  run.outcome = Exited{0};
+  run.usage.user_ns = 5000;  // of no account
+  run.counts = {300, 100, 600};
+  CHECK(share.value(run) == doctest::Approx(0.3));
+  run.counts = {300, 100, std::nullopt};
+  CHECK_FALSE(share.value(run).has_value());
+  run.counts = {0, 0, 0};
+  CHECK_FALSE(share.value(run).has_value());
+}
+
+TEST_CASE("what an event has on one kind of core is shown under --metrics all only, with notes") {
+  EventSet set =
+      counted({"cycles", "ref-cycles", "cycles (P)", "cycles (E)"}, {Pass{{0, 1, 2, 3}}});
+  set.events[2].part_of = set.events[3].part_of = 0;
+  set.events[1].note = "(P only)";
+  const auto metrics = metrics_of(set, MetricSelection::Default, false);
+  CHECK(rows(metrics, Shown::Always) == "wall_time cpu_time peak_rss cycles ref-cycles");
+  CHECK(find(metrics, "ref-cycles")->note == "(P only)");
+  CHECK(find(metrics_of(set, MetricSelection::All, false), "cycles (E)")->shown == Shown::Always);
 }
 
 }  // namespace lauka

@@ -220,4 +220,11 @@ TEST_CASE("a metric can be shown in a unit that was asked for, with three digits
   CHECK(quantity(0.591, plain) == "591ms");
 }
 
+TEST_CASE("a fraction is shown in percent, with three digits") {
+  CHECK(quantity(0.7848, Unit::Fraction) == "78.5%");
+  CHECK(quantity(1.0, Unit::Fraction) == "100%");
+  CHECK(quantity(0.0, Unit::Fraction) == "0%");
+  CHECK(quantity(0.00215, Unit::Fraction) == "0.215%");
+}
+
 }  // namespace lauka::report

@@ -250,14 +250,16 @@ instructions (0 runs)       n/a
 )");
 }
 
-TEST_CASE("failed runs, and a benchmark without runs, are told in the header") {
+TEST_CASE(
+    "failed runs, runs that were run again, and a benchmark without runs, are told in the header") {
   Results results;
   results.metrics = {metric("wall_time", Unit::Seconds)};
   results.commands = {command("a", 2, {row(0, summary(2, 0.2, 0.01, 0.19, 0.21))}),
                       command("b", 0, {MetricResult{}})};
   results.commands[0].failed_runs = 1;
+  results.commands[0].redone_runs = 3;
   CHECK(table(results, {}) ==
-        R"(Benchmark 1 (2 runs, 1 failed): a
+        R"(Benchmark 1 (2 runs, 1 failed, 3 redone): a
 measurement                 mean ± σ          min … max            outliers
 wall_time                   200ms ± 10.0ms    190ms … 210ms        0 (0%)
 

@@ -159,4 +159,19 @@ TEST_CASE("warnings of hidden rows are for --verbose and for programs") {
   CHECK(all[0].advice == "go by cpu_time, their sum, which is exact");
 }
 
+TEST_CASE("other cores are told with both shares and the cycles by kind") {
+  const OtherCores seen{
+      "p_share", 0.4, 0.955, {{"cycles (P)", 3.1e9, 5e9}, {"cycles (E)", 2e8, 1e7}}};
+  CHECK(line_of(results_of(2), {seen, 1U}) ==
+        "lauka: warning: 'two': p_share is 40.0%, that of the reference 95.5%: the delta of times "
+        "is not one of code alone, cycles (P) 3.10G against 5.00G, cycles (E) 200M against 10.0M; "
+        "--cores p or e keeps all on one kind of core\n");
+}
+
+TEST_CASE("runs that kept too small a share on P are told with the limit") {
+  CHECK(line_of(LowShare{"p_share", 0.9, 2, 10}) ==
+        "lauka: warning: 'one': 2 of 10 runs kept a p_share below 90.0%, though run again; --cores "
+        "p keeps runs on performance cores, or ask for less\n");
+}
+
 }  // namespace lauka::report

@@ -34,6 +34,8 @@ std::string kinds(const std::vector<Warning>& warnings) {
     const char* operator()(const SequentialRuns&) const { return "sequential"; }
     const char* operator()(const AgainstBaseline&) const { return "baseline"; }
     const char* operator()(const ForeignBaseline&) const { return "foreign"; }
+    const char* operator()(const OtherCores&) const { return "cores"; }
+    const char* operator()(const LowShare&) const { return "share"; }
   };
   std::string all;
   for (const Warning& warning : warnings) {

@@ -66,13 +66,24 @@ std::optional<Unavailable> PerfCounting::why_none(const os::Ended& ended) const 
   return why_group_is_not_exact(ended);
 }
 
+std::vector<std::string> PerfCounting::timed_pmus() const {
+  std::vector<std::string> pmus;
+  for (const Group& group : layout_.groups)
+    if (group.core) pmus.push_back(layout_.counters[group.leader].pmu);
+  if (pmus.size() < 2) pmus.clear();  // one kind of core: nothing to tell apart
+  return pmus;
+}
+
 Counted PerfCounting::finish(const os::Ended& ended) {
-  Counted counted{std::vector<std::optional<std::uint64_t>>(accounted_.size())};
+  Counted counted{std::vector<std::optional<std::uint64_t>>(accounted_.size() + parts_.size())};
   if (std::holds_alternative<NotStarted>(ended.outcome)) {
     counted.missing = Unavailable{"the command was not started", ""};
     return counted;
   }
   counted.missing = why_none(ended);
+  if (several_kinds_ && !counted.missing)
+    for (const Group& group : layout_.groups)
+      if (group.core) counted.pmu_ns.push_back(ended.readings[group.leader].running_ns);
   for (std::size_t event = 0; event < accounted_.size(); ++event) {
     if (accounted_[event] != nullptr) {
       counted.counts[event] = accounted_[event](ended.usage);
@@ -83,6 +94,8 @@ Counted PerfCounting::finish(const os::Ended& ended) {
       counted.counts[event] = sum;
     }
   }
+  for (std::size_t i = 0; i < parts_.size() && !counted.missing; ++i)
+    counted.counts[accounted_.size() + i] = ended.readings[parts_[i]].value;
   return counted;
 }
 

@@ -22,15 +22,19 @@ bool held_all_the_time(std::uint64_t running_ns, std::uint64_t enabled_ns, bool 
 /// them held their events for the whole run.
 class PerfCounting final : public Counting {
  public:
-  /// `accounted`: one per event of the pass, null where its count comes from counters.
-  PerfCounting(Layout layout, std::vector<UsageCount> accounted, Situation situation,
-               os::CounterSetId on_launcher)
+  /// `accounted`: one per event of the pass, null where its count comes from counters. `parts`:
+  /// counters (indices into the layout's) whose own counts are told behind those of the events.
+  PerfCounting(Layout layout, std::vector<UsageCount> accounted, std::vector<std::size_t> parts,
+               Situation situation, os::CounterSetId on_launcher)
       : layout_(std::move(layout)),
         accounted_(std::move(accounted)),
+        parts_(std::move(parts)),
         situation_(situation),
-        on_launcher_(on_launcher) {}
+        on_launcher_(on_launcher),
+        several_kinds_(!PerfCounting::timed_pmus().empty()) {}
 
   os::CounterSetId on_launcher() const override { return on_launcher_; }
+  std::vector<std::string> timed_pmus() const override;
   std::size_t runs_at_once() const override { return os::Launcher::kMaxBatch; }
   Counted finish(const os::Ended& ended) override;
 
@@ -40,8 +44,10 @@ class PerfCounting final : public Counting {
 
   Layout layout_;
   std::vector<UsageCount> accounted_;
+  std::vector<std::size_t> parts_;
   Situation situation_;
   os::CounterSetId on_launcher_;
+  bool several_kinds_;
 };
 
 }  // namespace lauka::engine::perf

@@ -23,7 +23,7 @@ OpenCounters::~OpenCounters() {
 
 int OpenCounters::open(const os::PerfEventAttr& attributes, std::size_t leader) {
   const int group = leader < descriptors_.size() ? descriptors_[leader] : -1;
-  const int descriptor = calls_.open_counter(attributes, group);
+  const int descriptor = calls_.open_counter(attributes, {}, group);
   if (descriptor < 0) return -descriptor;
   descriptors_.push_back(descriptor);
   return 0;

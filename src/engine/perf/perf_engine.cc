@@ -36,8 +36,9 @@ int try_dummy(const os::LinuxCalls& calls) {
 
 class PerfEngine final : public CounterEngine {
  public:
-  PerfEngine(const os::LinuxCalls& calls, bool user_only)
+  PerfEngine(const os::LinuxCalls& calls, bool user_only, CoreKinds kinds)
       : calls_(calls),
+        kinds_(std::move(kinds)),
         sysfs_(calls),
         situation_(situation_of(calls)),
         prober_(calls, user_only, situation_) {}
@@ -59,8 +60,14 @@ class PerfEngine final : public CounterEngine {
   void place_others();
   Error too_many(std::size_t events, const std::vector<EventIndices>& sets) const;
   void find_witnesses();
+  std::string kind_of(const std::string& pmu) const;
+  std::string note_of(const Source& source) const;
+  std::vector<std::string> pmus_of(const Source& source) const;
+  void add_parts(EventSet& set) const;
+  std::vector<std::size_t> parts_of(const Layout& layout, const EventIndices& events) const;
 
   const os::LinuxCalls& calls_;
+  CoreKinds kinds_;
   Sysfs sysfs_;
   Situation situation_;
   Prober prober_;
@@ -222,8 +229,12 @@ Result<EventSet> PerfEngine::select(const Wanted& wanted) {
     set.notes.push_back(
         fmt::format("counters cover user space only: {}; {}", reason.why, reason.remedy));
   }
-  for (const Source& source : sources_) set.events.push_back(source.event);
+  for (const Source& source : sources_) {
+    set.events.push_back(source.event);
+    set.events.back().note = note_of(source);
+  }
   set.passes = passes_;
+  add_parts(set);
   return set;
 }
 
@@ -252,6 +263,69 @@ Result<Explanation> PerfEngine::explain(const Wanted& wanted) {
   return explanation;
 }
 
+std::string PerfEngine::kind_of(const std::string& pmu) const {
+  const auto kind = std::find_if(kinds_.begin(), kinds_.end(),
+                                 [&](const CoreKind& one) { return one.pmu == pmu; });
+  return kind == kinds_.end() ? pmu : kind->name;
+}
+
+/// The PMUs that count it, the fastest cores' first.
+std::vector<std::string> PerfEngine::pmus_of(const Source& source) const {
+  std::vector<std::string> pmus;
+  pmus.reserve(source.counters.size());
+  for (const Counter& counter : source.counters) pmus.push_back(counter.pmu);
+  const auto rank = [&](const std::string& pmu) {
+    return std::find_if(kinds_.begin(), kinds_.end(),
+                        [&](const CoreKind& kind) { return kind.pmu == pmu; }) -
+           kinds_.begin();
+  };
+  std::stable_sort(pmus.begin(), pmus.end(),
+                   [&](const std::string& a, const std::string& b) { return rank(a) < rank(b); });
+  return pmus;
+}
+
+/// Of an event that was wanted on all cores and is there on one kind only. One that names its PMU
+/// says so itself.
+std::string PerfEngine::note_of(const Source& source) const {
+  const bool on_one_kind = witnesses_.size() > 1 && source.is_on_cores() &&
+                           source.counters.size() == 1 &&
+                           source.event.name.find('/') == std::string::npos;
+  return on_one_kind ? fmt::format("({} only)", kind_of(source.counters.front().pmu)) : "";
+}
+
+/// "cycles (P)" and "cycles (E)" for an event that is counted on both: they cost nothing more.
+void PerfEngine::add_parts(EventSet& set) const {
+  for (Pass& pass : set.passes) {
+    const std::vector<std::size_t> whole = pass.events;
+    for (const std::size_t index : whole) {
+      const Source& source = sources_[index];
+      if (!source.is_of_several_kinds()) continue;
+      for (const std::string& pmu : pmus_of(source)) {
+        Event part{.name = fmt::format("{} ({})", source.event.name, kind_of(pmu)),
+                   .meaning = fmt::format("the part of {} on {}", source.event.name, pmu),
+                   .is_time = source.event.is_time,
+                   .part_of = index};
+        pass.events.push_back(set.events.size());
+        set.events.push_back(std::move(part));
+      }
+    }
+  }
+}
+
+/// The counters behind what add_parts adds, in the same order.
+std::vector<std::size_t> PerfEngine::parts_of(const Layout& layout,
+                                              const EventIndices& events) const {
+  std::vector<std::size_t> parts;
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    const Source& source = sources_[events[i]];
+    if (!source.is_of_several_kinds()) continue;
+    for (const std::string& pmu : pmus_of(source))
+      for (const std::size_t place : layout.of_event[i])
+        if (layout.counters[place].pmu == pmu) parts.push_back(place);
+  }
+  return parts;
+}
+
 Result<std::unique_ptr<Counting>> PerfEngine::arm(std::size_t pass, os::Launcher& launcher) {
   if (pass >= passes_.size()) return Error{fmt::format("there is no pass {}", pass), ""};
   const std::vector<std::size_t>& events = passes_[pass].events;
@@ -265,8 +339,9 @@ Result<std::unique_ptr<Counting>> PerfEngine::arm(std::size_t pass, os::Launcher
     if (!added) return added.error();
     on_launcher = *added;
   }
+  std::vector<std::size_t> parts = parts_of(layout, events);
   return std::unique_ptr<Counting>(std::make_unique<PerfCounting>(
-      std::move(layout), std::move(accounted), situation_, on_launcher));
+      std::move(layout), std::move(accounted), std::move(parts), situation_, on_launcher));
 }
 
 }  // namespace
@@ -282,8 +357,9 @@ Result<void> can_count(const os::LinuxCalls& calls) {
   return Error{reason.why, reason.remedy};
 }
 
-std::unique_ptr<CounterEngine> make_perf_engine(const os::LinuxCalls& calls, bool user_only) {
-  return std::make_unique<PerfEngine>(calls, user_only);
+std::unique_ptr<CounterEngine> make_perf_engine(const os::LinuxCalls& calls, bool user_only,
+                                                CoreKinds kinds) {
+  return std::make_unique<PerfEngine>(calls, user_only, std::move(kinds));
 }
 
 }  // namespace lauka::engine::perf

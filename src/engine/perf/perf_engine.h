@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/core_kind.h"
 #include "core/result.h"
 #include "engine/engine.h"
 #include "os/linux_calls.h"
@@ -15,6 +16,8 @@ Result<void> can_count(const os::LinuxCalls& calls);
 bool is_there(const os::LinuxCalls& calls);
 
 /// Counts with Linux' perf_event_open. `calls` has to outlive it.
-std::unique_ptr<CounterEngine> make_perf_engine(const os::LinuxCalls& calls, bool user_only);
+/// `kinds`: how the kinds of core are called; those that are not there go by their PMU's name.
+std::unique_ptr<CounterEngine> make_perf_engine(const os::LinuxCalls& calls, bool user_only,
+                                                CoreKinds kinds = {});
 
 }  // namespace lauka::engine::perf

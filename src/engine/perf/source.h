@@ -21,6 +21,9 @@ struct Source {
 
   /// Whether it needs counters of the cores.
   bool is_on_cores() const;
+
+  /// Whether it is the sum over several kinds of core.
+  bool is_of_several_kinds() const { return counters.size() > 1 && is_on_cores(); }
 };
 
 /// Whether both count the same.

@@ -1,0 +1,199 @@
+#include "cores/core_time.h"
+
+#include "cores/clocks.h"
+#include "cores/least_share.h"
+#include "cores/mac_core_time.h"
+#include "engine/perf/perf_engine.h"
+#include "engine/perf/reasons.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace lauka::cores {
+namespace {
+
+namespace perf = engine::perf;
+
+/// Passes on everything but counters, which it keeps: they are registered together with the clocks.
+class KeepingLauncher final : public os::Launcher {
+ public:
+  explicit KeepingLauncher(os::Launcher& launcher) : launcher_(launcher) {}
+
+  Result<os::ProgramId> add_program(const os::ProgramSpec& spec) override {
+    return launcher_.add_program(spec);
+  }
+  Result<os::CounterSetId> add_counters(std::span<const os::CounterRequest> requests) override {
+    kept_.assign(requests.begin(), requests.end());
+    return os::CounterSetId{0};
+  }
+  Result<std::vector<os::Ended>> run(std::span<const os::Launch> launches, bool go_on_after_failure,
+                                     const os::Tick& tick) override {
+    return launcher_.run(launches, go_on_after_failure, tick);
+  }
+  std::string error_output_end() const override { return launcher_.error_output_end(); }
+
+  std::vector<os::CounterRequest> take() { return std::move(kept_); }
+
+ private:
+  os::Launcher& launcher_;
+  std::vector<os::CounterRequest> kept_;
+};
+
+/// The places in Counting::timed_pmus of the kinds' PMUs; empty where not all are there.
+std::vector<std::size_t> places_of(const CoreKinds& kinds, const std::vector<std::string>& pmus) {
+  std::vector<std::size_t> places;
+  for (const CoreKind& kind : kinds) {
+    const auto place = std::find(pmus.begin(), pmus.end(), kind.pmu);
+    if (kind.pmu.empty() || place == pmus.end()) return {};
+    places.push_back(static_cast<std::size_t>(place - pmus.begin()));
+  }
+  return pmus.size() == places.size() ? places : std::vector<std::size_t>{};
+}
+
+/// One pass, with the times by kind of core behind its counts.
+class TimedCounting final : public engine::Counting {
+ public:
+  struct Parts {
+    std::unique_ptr<engine::Counting> inner{};  ///< null: nothing else is counted
+    std::size_t inner_counters = 0;             ///< how many of the readings are its own
+    std::vector<std::size_t> places{};  ///< of the kinds in its times; empty: clocks are used
+    os::CounterSetId on_launcher = os::kNoCounters;
+  };
+
+  TimedCounting(Parts parts, const Clocks& clocks, std::size_t kinds,
+                std::optional<LeastShare> least, const perf::Situation& situation)
+      : parts_(std::move(parts)),
+        clocks_(clocks),
+        kinds_(kinds),
+        least_(std::move(least)),
+        situation_(situation) {}
+
+  os::CounterSetId on_launcher() const override { return parts_.on_launcher; }
+  os::RunWatch* watch() override { return parts_.inner ? parts_.inner->watch() : nullptr; }
+  std::size_t runs_at_once() const override {
+    return parts_.inner ? parts_.inner->runs_at_once() : os::Launcher::kMaxBatch;
+  }
+
+  engine::Counted finish(const os::Ended& ended) override {
+    engine::Counted counted = finish_inner(ended);
+    CoreTimes times;
+    if (!std::holds_alternative<NotStarted>(ended.outcome)) times = times_of(ended, counted);
+    for (std::size_t kind = 0; kind < kinds_; ++kind) {
+      if (times.ns.empty())
+        counted.counts.emplace_back();
+      else
+        counted.counts.emplace_back(times.ns[kind]);
+    }
+    ask_for_redo(counted, times.ns, least_);
+    if (!counted.missing) counted.missing = std::move(times.missing);
+    return counted;
+  }
+
+ private:
+  engine::Counted finish_inner(const os::Ended& ended) {
+    if (!parts_.inner) return {};
+    os::Ended of_inner = ended;
+    of_inner.readings.resize(std::min(of_inner.readings.size(), parts_.inner_counters));
+    return parts_.inner->finish(of_inner);
+  }
+
+  CoreTimes times_of(const os::Ended& ended, const engine::Counted& counted) const {
+    if (!parts_.places.empty()) {
+      if (counted.pmu_ns.size() != parts_.places.size()) return {};  // its reason is told already
+      CoreTimes times;
+      for (const std::size_t place : parts_.places) times.ns.push_back(counted.pmu_ns[place]);
+      return times;
+    }
+    const std::span<const os::Reading> all = ended.readings;
+    return clocks_.times(all.subspan(std::min(all.size(), parts_.inner_counters)), ended.usage,
+                         ended.optional_error, situation_);
+  }
+
+  Parts parts_;
+  const Clocks& clocks_;
+  std::size_t kinds_;
+  std::optional<LeastShare> least_;
+  perf::Situation situation_;
+};
+
+class TimingEngine final : public engine::CounterEngine {
+ public:
+  TimingEngine(std::unique_ptr<CounterEngine> inner, const Decided& decided,
+               const os::LinuxCalls& calls)
+      : inner_(std::move(inner)),
+        kinds_(decided.kinds),
+        clocks_(kinds_),
+        least_(least_of(decided)),
+        situation_(perf::situation_of(calls)) {}
+
+  std::string_view name() const override { return inner_->name(); }
+  Catalog catalog() const override { return inner_->catalog(); }
+
+  Result<EventSet> select(const engine::Wanted& wanted) override {
+    auto set = inner_->select(wanted);
+    inner_passes_.clear();
+    if (set) inner_passes_ = set->passes;
+    return set;
+  }
+
+  Result<std::unique_ptr<engine::Counting>> arm(std::size_t pass, os::Launcher& launcher) override {
+    if (is_simulated(inner_passes_, pass)) return inner_->arm(pass, launcher);
+    TimedCounting::Parts parts;
+    std::vector<os::CounterRequest> requests;
+    if (pass < inner_passes_.size()) {
+      KeepingLauncher keeping(launcher);
+      auto armed = inner_->arm(pass, keeping);
+      if (!armed) return armed;
+      parts.inner = *std::move(armed);
+      requests = keeping.take();
+      parts.inner_counters = requests.size();
+      parts.places = places_of(kinds_, parts.inner->timed_pmus());
+    }
+    if (parts.places.empty()) {
+      const auto clocks = clocks_.requests(requests.size());
+      // Where they are too many beside what else is counted, there are no times: finish says so.
+      if (requests.size() + clocks.size() <= os::kMaxCounters)
+        requests.insert(requests.end(), clocks.begin(), clocks.end());
+    }
+    if (!requests.empty()) {
+      const auto added = launcher.add_counters(requests);
+      if (!added) return added.error();
+      parts.on_launcher = *added;
+    }
+    return std::unique_ptr<engine::Counting>(std::make_unique<TimedCounting>(
+        std::move(parts), clocks_, kinds_.size(), least_, situation_));
+  }
+
+ private:
+  std::unique_ptr<CounterEngine> inner_;
+  CoreKinds kinds_;
+  Clocks clocks_;
+  std::optional<LeastShare> least_;
+  perf::Situation situation_;
+  std::vector<Pass> inner_passes_{};
+};
+
+}  // namespace
+
+std::optional<Unavailable> why_no_core_time(const os::LinuxCalls& calls) {
+  if (const auto able = perf::can_count(calls); !able)
+    return Unavailable{able.error().what, able.error().remedy};
+  return std::nullopt;
+}
+
+std::unique_ptr<engine::CounterEngine> with_core_time(std::unique_ptr<engine::CounterEngine> engine,
+                                                      const Decided& decided,
+                                                      const os::LinuxCalls* linux,
+                                                      const os::DarwinCalls* darwin) {
+  if (decided.use.timed.empty()) return engine;
+  if (linux != nullptr) return std::make_unique<TimingEngine>(std::move(engine), decided, *linux);
+  if (darwin != nullptr) return with_mac_core_time(std::move(engine), decided, *darwin);
+  return engine;
+}
+
+}  // namespace lauka::cores

@@ -1,0 +1,182 @@
+#include "cores/mac_threads.h"
+
+#include "cores/threads.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cerrno>
+#include <cstring>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace lauka::cores {
+namespace {
+
+/// More threads than a process may have on macOS by far.
+constexpr std::size_t kMostThreads = 1U << 20U;
+
+double seconds_of(std::uint64_t mach, const os::Timebase& base) {
+  return static_cast<double>(mach) * base.numerator / base.denominator / 1e9;
+}
+
+std::string upper_case(std::string text) {
+  for (char& c : text)
+    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+  return text;
+}
+
+os::Timebase timebase_of(const os::DarwinCalls& calls) {
+  os::Timebase base;
+  if (calls.mach_timebase_info(&base) != 0 || base.denominator == 0) return {};
+  return base;
+}
+
+std::string name_of(const os::DarwinCalls& calls, int process, std::uint64_t thread) {
+  os::ThreadInfo info;
+  if (calls.proc_pidinfo(process, os::kPidThreadId64Info, thread, &info, sizeof info) <= 0)
+    return "";
+  const auto* const end = static_cast<const char*>(std::memchr(info.name, '\0', sizeof info.name));
+  return {info.name, end == nullptr ? sizeof info.name : static_cast<std::size_t>(end - info.name)};
+}
+
+Error refusal(int error, int process) {
+  if (error == EPERM)
+    return {fmt::format("process {} belongs to another user", process),
+            "run lauka as that user, or with sudo"};
+  if (error == ENOTSUP)
+    return {"this kernel does not count by kind of core, as in a virtual machine",
+            "use macOS 13 or later on Apple's own processor"};
+  return {fmt::format("there is no process {}", process), "pgrep -l NAME finds it"};
+}
+
+using AllCounts = std::map<std::uint64_t, LevelCounts>;
+
+Result<AllCounts> read_all(const os::DarwinCalls& calls, int process, std::size_t levels) {
+  const auto ids = thread_ids(calls, process);
+  if (!ids) return refusal(ids.error, process);
+  AllCounts all;
+  int error = 0;
+  for (const std::uint64_t id : ids.ids) {
+    auto counts = thread_counts(calls, process, id, levels);
+    if (counts.error == 0)
+      all.emplace(id, std::move(counts.levels));
+    else if (counts.error != ESRCH)  // it has ended meanwhile
+      error = counts.error;
+  }
+  if (all.empty() && error != 0) return refusal(error, process);
+  return all;
+}
+
+ThreadPart part_of(const os::ThreadCounts& now, const os::ThreadCounts& then, bool has_counts,
+                   const os::Timebase& base) {
+  ThreadPart part;
+  part.user_seconds = seconds_of(now.user_time - then.user_time, base);
+  part.system_seconds = seconds_of(now.system_time - then.system_time, base);
+  if (has_counts) {
+    part.cycles = now.cycles - then.cycles;
+    part.instructions = now.instructions - then.instructions;
+  }
+  return part;
+}
+
+/// A virtual machine shows zeros: none of it was counted.
+bool has_counts(const AllCounts& all) {
+  return std::any_of(all.begin(), all.end(), [](const auto& one) {
+    return std::any_of(one.second.begin(), one.second.end(),
+                       [](const os::ThreadCounts& level) { return level.cycles > 0; });
+  });
+}
+
+}  // namespace
+
+std::vector<std::string> level_names(const os::DarwinCalls& calls) {
+  std::int32_t count = 0;
+  std::size_t bytes = sizeof count;
+  if (calls.sysctlbyname("hw.nperflevels", &count, &bytes, nullptr, 0) != 0 || count < 1) return {};
+  std::vector<std::string> names;
+  for (std::int32_t level = 0; level < count; ++level) {
+    std::array<char, 64> name{};
+    bytes = name.size() - 1;
+    const std::string key = fmt::format("hw.perflevel{}.name", level);
+    if (calls.sysctlbyname(key.c_str(), name.data(), &bytes, nullptr, 0) != 0) name[0] = '\0';
+    names.emplace_back(name.data());
+    if (names.back().empty()) names.back() = fmt::format("Level {}", level);
+  }
+  return names;
+}
+
+ThreadIds thread_ids(const os::DarwinCalls& calls, int process) {
+  // A full buffer may have been too small: more is asked for until some of it stays empty.
+  for (std::size_t room = 64; room <= kMostThreads; room *= 2) {
+    std::vector<std::uint64_t> ids(room);
+    const auto size = static_cast<int>(room * sizeof ids[0]);
+    const int bytes = calls.proc_pidinfo(process, os::kPidListThreadIds, 0, ids.data(), size);
+    if (bytes <= 0) return {{}, errno == 0 ? ESRCH : errno};
+    if (bytes == size) continue;
+    ids.resize(static_cast<std::size_t>(bytes) / sizeof ids[0]);
+    return {std::move(ids), 0};
+  }
+  return {{}, ENOMEM};
+}
+
+CountsOfThread thread_counts(const os::DarwinCalls& calls, int process, std::uint64_t thread,
+                             std::size_t levels) {
+  std::vector<std::byte> buffer(sizeof(os::ThreadCountsHeader) + levels * sizeof(os::ThreadCounts));
+  const int bytes = calls.proc_pidinfo(process, os::kPidThreadCounts, thread, buffer.data(),
+                                       static_cast<int>(buffer.size()));
+  if (bytes <= 0) return {{}, errno == 0 ? ESRCH : errno};
+  os::ThreadCountsHeader header;
+  if (static_cast<std::size_t>(bytes) < sizeof header) return {{}, EIO};
+  std::memcpy(&header, buffer.data(), sizeof header);
+  LevelCounts counts(levels);
+  for (std::size_t i = 0; i < std::min<std::size_t>(levels, header.kinds); ++i) {
+    const std::size_t at = sizeof header + i * sizeof counts[i];
+    if (at + sizeof counts[i] > static_cast<std::size_t>(bytes)) break;
+    std::memcpy(&counts[i], buffer.data() + at, sizeof counts[i]);
+  }
+  return {std::move(counts), 0};
+}
+
+Result<Threads> darwin_threads(const ThreadsWanted& wanted, const Wait& wait,
+                               const os::DarwinCalls& calls) {
+  const std::vector<std::string> levels = level_names(calls);
+  if (levels.empty())
+    return Error{"this system does not tell kinds of core apart", "leave out --threads"};
+  AllCounts before;
+  if (wanted.during) {
+    auto first = read_all(calls, wanted.process, levels.size());
+    if (!first) return first.error();
+    before = *std::move(first);
+    wait(*wanted.during);
+  }
+  auto read = read_all(calls, wanted.process, levels.size());
+  if (!read && wanted.during)
+    return Error{fmt::format("process {} ended meanwhile", wanted.process), "look for less long"};
+  if (!read) return read.error();
+  const bool counted = has_counts(*read);
+  const os::Timebase base = timebase_of(calls);
+  Threads threads;
+  for (const std::string& name : levels)
+    threads.columns.push_back({upper_case(name), true, false, counted});
+  if (!counted)
+    threads.notes.emplace_back(
+        "no cycles and instructions: this is a virtual machine, whose kernel "
+        "does not count them");
+  for (const auto& [id, counts] : *read) {
+    const auto then = before.find(id);
+    ThreadLine line{id, name_of(calls, wanted.process, id)};
+    for (std::size_t level = 0; level < levels.size(); ++level) {
+      const os::ThreadCounts none;
+      line.parts.push_back(
+          part_of(counts[level], then == before.end() ? none : then->second[level], counted, base));
+      line.cpu_seconds += *line.parts.back().user_seconds + *line.parts.back().system_seconds;
+    }
+    threads.lines.push_back(std::move(line));
+  }
+  return threads;
+}
+
+}  // namespace lauka::cores

@@ -1,0 +1,86 @@
+#include "cli/parse.h"
+#include "core/cpu_list.h"
+
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+namespace lauka::cli {
+namespace {
+
+Result<Options> parsed(std::vector<const char*> words) {
+  words.insert(words.begin(), "lauka");
+  return parse(static_cast<int>(words.size()), words.data());
+}
+
+std::string refusal(std::vector<const char*> words) {
+  const auto options = parsed(std::move(words));
+  return options ? "" : options.error().line();
+}
+
+std::string kinds(const char* value) {
+  const auto options = parsed({"--core-kinds", value, "true"});
+  if (!options) return options.error().line();
+  std::string text;
+  for (const CoreKind& kind : options->core_kinds)
+    text += kind.name + "=" + cpu_list_text(kind.cpus) + " ";
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("kinds of core are named with their CPUs; a comma before a name begins the next") {
+  CHECK(kinds("P=0-3,E=4-7") == "P=0-3 E=4-7 ");
+  CHECK(kinds("P=0-3,8,E=4-7,9,LP=10") == "P=0-3,8 E=4-7,9 LP=10 ");
+}
+
+TEST_CASE("kinds of core that contradict themselves are refused in one line") {
+  CHECK(kinds("P=0-3,E=3-7") ==
+        "--core-kinds 'P=0-3,E=3-7' has CPU 3 in both P and E; put each CPU into one kind");
+  CHECK(kinds("P=0,0,E=1") == "--core-kinds 'P=0,0,E=1' names CPU 0 twice; name each CPU once");
+  CHECK(kinds("P=0,p=1") == "--core-kinds 'P=0,p=1' names p twice; put each CPU into one kind");
+  CHECK(kinds("P=0-3") ==
+        "--core-kinds 'P=0-3' has one kind of core only; write, for example, P=0-3,E=4-7");
+  CHECK(kinds("P=0,cpu=1") ==
+        "--core-kinds 'P=0,cpu=1' makes a metric cpu_time, which is there already; use another "
+        "name");
+  CHECK(kinds("P=,E=1") ==
+        "--core-kinds 'P=,E=1' does not say which CPUs P are; write, for example, P=0-3,E=4-7");
+  CHECK(kinds("0-3") ==
+        "--core-kinds '0-3' has '0-3' where a kind is wanted; write, for example, P=0-3,E=4-7");
+  CHECK_FALSE(parsed({"--core-kinds", "P=a,E=1", "true"}).has_value());
+  CHECK_FALSE(parsed({"--core-kinds", "P x=0,E=1", "true"}).has_value());
+}
+
+TEST_CASE("a kind of core is preferred by its letter") {
+  CHECK(parsed({"--cores", "p", "true"})->cores == CorePreference::Performance);
+  CHECK(parsed({"--cores", "e", "true"})->cores == CorePreference::Efficiency);
+  CHECK(parsed({"--cores", "any", "true"})->cores == CorePreference::Any);
+  CHECK_FALSE(parsed({"--cores", "fast", "true"}).has_value());
+}
+
+TEST_CASE("the least share is a percentage above 0 and of at most 100") {
+  CHECK(parsed({"--min-p-share", "95", "true"})->min_p_share == doctest::Approx(0.95));
+  CHECK(refusal({"--min-p-share", "101", "true"}) ==
+        "--min-p-share '101' is out of range; write a number above 0 and at most 100");
+  CHECK_FALSE(parsed({"--min-p-share", "0", "true"}).has_value());
+}
+
+TEST_CASE("--threads takes a process, and with -d how long to look") {
+  const auto born = parsed({"--threads", "42"});
+  REQUIRE(born.has_value());
+  CHECK(std::get<ShowThreads>(*born->inquiry).process == 42);
+  CHECK_FALSE(std::get<ShowThreads>(*born->inquiry).during.has_value());
+  const auto during = parsed({"--threads", "42", "-d", "2s"});
+  REQUIRE(during.has_value());
+  CHECK(std::get<ShowThreads>(*during->inquiry).during == std::chrono::seconds(2));
+  CHECK(refusal({"--threads", "42", "true"}) ==
+        "--threads runs nothing, so 'true' is of no use; leave it out");
+  CHECK_FALSE(parsed({"--threads", "0"}).has_value());
+  CHECK_FALSE(parsed({"--threads", "self"}).has_value());
+}
+
+}  // namespace lauka::cli

@@ -1,0 +1,156 @@
+#include "contract/program.h"
+#include "os/linux_calls.h"
+
+#include <cmath>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace lauka::contract {
+namespace {
+
+const std::string kTwoKinds = "P=0,E=1";
+
+/// Why two equal CPUs cannot stand for two kinds here; empty where they can.
+std::string why_skipped() {
+  const Said said = lauka({"--core-kinds", kTwoKinds, "-w0", "-r1", "--cores", "e", "--engine",
+                           "none", "--export-csv", "-", "--", fixture("on_cpus") + " 0:1ms 1:1ms"});
+  if (said.status == 0 && said.out_has("p_share")) return "";
+  return said.err.empty() ? "no times by kind of core" : said.err;
+}
+
+double value_of(const std::string& csv, const std::string& metric, const std::string& command) {
+  return std::strtod(csv_value(csv, command, metric, "mean").c_str(), nullptr);
+}
+
+Said measured(std::vector<std::string> options, const std::string& command) {
+  std::vector<std::string> words = {"--core-kinds", kTwoKinds, "-w0", "-r3", "--export-csv", "-"};
+  words.insert(words.end(), options.begin(), options.end());
+  words.insert(words.end(), {"-n", "it", "--", command});
+  return lauka(words);
+}
+
+}  // namespace
+
+TEST_CASE("a known share of time on each CPU is reported within half a point, with every engine") {
+  if (const std::string why = why_skipped(); !why.empty()) {
+    MESSAGE("skipped: " << why);
+    return;
+  }
+  for (const char* engine : {"auto", "none"}) {
+    const Said said = measured({"--engine", engine}, fixture("on_cpus") + " 0:225ms 1:75ms");
+    REQUIRE(said.status == 0);
+    CHECK(std::abs(value_of(said.out, "p_share", "it") - 0.75) < 0.005);
+    const double sum = value_of(said.out, "p_time", "it") + value_of(said.out, "e_time", "it");
+    CHECK(sum > 0.3);
+    CHECK(sum < 0.306);
+  }
+}
+
+TEST_CASE(
+    "threads of under a millisecond, descendants and whole trees are on the preferred cores") {
+  if (const std::string why = why_skipped(); !why.empty()) {
+    MESSAGE("skipped: " << why);
+    return;
+  }
+  for (const std::string program : {"short_threads 20 200", "family 3 1ms", "burn 3ms 2"}) {
+    CAPTURE(program);
+    const Said fast = measured({"--cores", "p"}, fixture(program));
+    REQUIRE(fast.status == 0);
+    CHECK(value_of(fast.out, "p_share", "it") == 1.0);
+    const Said slow = measured({"--cores", "e"}, fixture(program));
+    REQUIRE(slow.status == 0);
+    CHECK(value_of(slow.out, "p_share", "it") == 0.0);
+    CHECK(value_of(slow.out, "e_time", "it") > 0.0);
+  }
+}
+
+TEST_CASE("with --metrics time the times by kind are rows of the table") {
+  if (const std::string why = why_skipped(); !why.empty()) {
+    MESSAGE("skipped: " << why);
+    return;
+  }
+  const Said said = lauka({"--core-kinds", kTwoKinds, "--metrics", "time", "-w0", "-r2", "--",
+                           fixture("burn") + " 2ms"});
+  CHECK(said.status == 0);
+  CHECK(said.out_has("\np_time "));
+  CHECK(said.out_has("\ne_time "));
+}
+
+TEST_CASE("runs below the least share are run again three times, counted apart and warned of") {
+  if (const std::string why = why_skipped(); !why.empty()) {
+    MESSAGE("skipped: " << why);
+    return;
+  }
+  const Said said = lauka({"--core-kinds", kTwoKinds, "--min-p-share", "90", "-w0", "-r2",
+                           "--engine", "none", "--", fixture("on_cpus") + " 0:2ms 1:2ms"});
+  CHECK(said.status == 0);
+  CHECK(said.out_has("(2 runs, 6 redone)"));
+  CHECK(
+      said.err_has("6 runs were run again, because less than 90% of the CPU time was spent on P "
+                   "cores"));
+  CHECK(said.err_has("2 of 2 runs kept a p_share below 90.0%"));
+  const Said kept = lauka({"--core-kinds", kTwoKinds, "--min-p-share", "90", "--cores", "p", "-w0",
+                           "-r2", "--engine", "none", "--", fixture("burn") + " 2ms"});
+  CHECK(kept.status == 0);
+  CHECK_FALSE(kept.out_has("redone"));
+}
+
+TEST_CASE("what cannot be had of kinds of core is refused before anything is run") {
+  const std::vector<std::vector<std::string>> wrong = {
+      {"--core-kinds", "P=0,E=0"}, {"--core-kinds", "P=0,E=60000"},
+      {"--core-kinds", "P=0-1"},   {"--core-kinds", "P=0,E=a"},
+      {"--cores", "fast"},         {"--min-p-share", "101"},
+      {"--min-p-share", "ninety"},
+  };
+  const Folder folder;
+  for (std::vector<std::string> words : wrong) {
+    CAPTURE(words);
+    words.insert(words.end(), {"--", "touch " + folder.file("run")});
+    const Said said = lauka(words);
+    CHECK(said.status == 2);
+    CHECK(said.out.empty());
+    CHECK(lines_of(said.err).size() == 1);
+    CHECK(access(folder.file("run").c_str(), F_OK) != 0);
+  }
+}
+
+TEST_CASE("--threads tells the threads of a running process, and refuses one that is gone") {
+  if (os::linux_calls() == nullptr) {
+    MESSAGE("skipped: this is not Linux");
+    return;
+  }
+  const Said own = lauka({"--threads", std::to_string(getpid())});
+  CHECK(own.status == 0);
+  CHECK(own.out_has("TID |"));
+  CHECK(own.out_has("test_contract"));
+  CHECK(own.out_has("total |"));
+  const pid_t gone = fork();
+  if (gone == 0) _exit(0);
+  REQUIRE(gone > 0);
+  waitpid(gone, nullptr, 0);
+  const Said said = lauka({"--threads", std::to_string(gone)});
+  CHECK(said.status == 1);
+  CHECK(said.out.empty());
+  CHECK(said.err_has("there is no process " + std::to_string(gone)));
+}
+
+TEST_CASE("--threads with -d tells what the threads did in that time") {
+  if (os::linux_calls() == nullptr) {
+    MESSAGE("skipped: this is not Linux");
+    return;
+  }
+  const Said said = lauka({"--threads", std::to_string(getpid()), "-d", "50ms"});
+  if (said.status != 0) {
+    MESSAGE("skipped: " << said.err);
+    return;
+  }
+  CHECK(said.out_has("test_contract"));
+}
+
+}  // namespace lauka::contract

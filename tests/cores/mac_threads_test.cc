@@ -1,0 +1,201 @@
+#include "cores/mac_threads.h"
+
+#include "cores/threads.h"
+
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+namespace lauka::cores {
+namespace {
+
+/// The calls of macOS that tell of threads, as a script. One at a time.
+struct Script {
+  struct Thread {
+    std::string name;
+    LevelCounts levels;
+  };
+  std::vector<std::string> levels{"Performance", "Efficiency"};
+  std::map<std::uint64_t, Thread> threads;
+  int error = 0;  ///< of every call on the process
+  std::size_t listed_at_once = 1U << 20U;
+
+  Script() { current() = this; }
+  ~Script() { current() = nullptr; }
+  Script(const Script&) = delete;
+  Script& operator=(const Script&) = delete;
+
+  static Script*& current() {
+    // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): calls have no state
+    static Script* script = nullptr;
+    return script;
+  }
+
+  static int by_name(const char* key, void* value, std::size_t* bytes, void*, std::size_t) {
+    const Script& it = *current();
+    const std::string name = key;
+    if (name == "hw.nperflevels") {
+      const auto count = static_cast<std::int32_t>(it.levels.size());
+      std::memcpy(value, &count, sizeof count);
+      *bytes = sizeof count;
+      return count == 0 ? -1 : 0;
+    }
+    const std::string start = "hw.perflevel";
+    if (!name.starts_with(start)) return -1;
+    const std::string& text = it.levels.at(static_cast<std::size_t>(name[start.size()] - '0'));
+    std::memcpy(value, text.c_str(), text.size() + 1);
+    *bytes = text.size() + 1;
+    return 0;
+  }
+
+  static int pid_info(int, int flavour, std::uint64_t argument, void* buffer, int bytes) {
+    Script& it = *current();
+    errno = it.error;
+    if (it.error != 0) return 0;
+    if (flavour == os::kPidListThreadIds) return list(buffer, bytes);
+    const auto thread = it.threads.find(argument);
+    errno = ESRCH;
+    if (thread == it.threads.end()) return 0;
+    if (flavour == os::kPidThreadId64Info) {
+      os::ThreadInfo info;
+      std::memcpy(info.name, thread->second.name.data(),
+                  std::min(thread->second.name.size(), sizeof info.name));
+      std::memcpy(buffer, &info, sizeof info);
+      return sizeof info;
+    }
+    const auto kinds = static_cast<std::uint16_t>(thread->second.levels.size());
+    const os::ThreadCountsHeader header{kinds};
+    std::vector<std::byte> all(sizeof header + kinds * sizeof(os::ThreadCounts));
+    std::memcpy(all.data(), &header, sizeof header);
+    std::memcpy(all.data() + sizeof header, thread->second.levels.data(),
+                kinds * sizeof(os::ThreadCounts));
+    const auto copied = std::min(all.size(), static_cast<std::size_t>(bytes));
+    std::memcpy(buffer, all.data(), copied);
+    return static_cast<int>(copied);
+  }
+
+  static int list(void* buffer, int bytes) {
+    std::vector<std::uint64_t> ids;
+    for (const auto& [id, thread] : current()->threads) ids.push_back(id);
+    const auto copied = std::min(ids.size() * sizeof ids[0], static_cast<std::size_t>(bytes));
+    std::memcpy(buffer, ids.data(), copied);
+    return static_cast<int>(copied);
+  }
+
+  static int timebase(os::Timebase* base) {
+    *base = {125, 3};
+    return 0;
+  }
+
+  static os::DarwinCalls calls() {
+    os::DarwinCalls calls{};
+    calls.sysctlbyname = &by_name;
+    calls.proc_pidinfo = &pid_info;
+    calls.mach_timebase_info = &timebase;
+    return calls;
+  }
+};
+
+constexpr std::uint64_t kMachPerSecond = 24'000'000;
+
+/// {instructions, cycles, user, system, energy}
+os::ThreadCounts counts(std::uint64_t instructions, std::uint64_t cycles, std::uint64_t user_s,
+                        std::uint64_t system_s) {
+  return {instructions, cycles, user_s * kMachPerSecond, system_s * kMachPerSecond, 0};
+}
+
+Result<Threads> look(const Wait& wait = {},
+                     std::optional<std::chrono::nanoseconds> during = std::nullopt) {
+  const os::DarwinCalls calls = Script::calls();
+  return threads_of({42, during}, {}, wait, nullptr, &calls);
+}
+
+}  // namespace
+
+TEST_CASE("on macOS every thread has its times and counts by kind of core since birth") {
+  Script script;
+  script.threads[12801] = {"",
+                           {counts(7641724509498, 4326344607684, 1269, 240),
+                            counts(1082602205470, 1555603231945, 624, 249)}};
+  script.threads[12826] = {
+      "com.apple.NSEventThread",
+      {counts(167413362041, 151211531442, 34, 27), counts(82421607487, 152207562562, 36, 53)}};
+  const auto threads = look();
+  REQUIRE(threads.has_value());
+  CHECK(threads->notes.empty());
+  REQUIRE(threads->columns.size() == 2);
+  CHECK(threads->columns[0].title == "PERFORMANCE");
+  CHECK(threads->columns[1].title == "EFFICIENCY");
+  REQUIRE(threads->lines.size() == 2);
+  CHECK(threads->lines[0].id == 12801);
+  CHECK(threads->lines[0].cpu_seconds == doctest::Approx(1269 + 240 + 624 + 249));
+  CHECK(threads->lines[1].name == "com.apple.NSEventThread");
+  CHECK(threads->lines[1].parts[1].system_seconds == doctest::Approx(53));
+  CHECK(threads->lines[1].parts[0].cycles == 151211531442U);
+}
+
+TEST_CASE("with a duration it is the difference; a thread that is born meanwhile has all it did") {
+  Script script;
+  script.threads[1] = {"a", {counts(100, 200, 5, 1), counts(10, 20, 1, 0)}};
+  const Wait wait = [&](std::chrono::nanoseconds) {
+    script.threads[1].levels = {counts(150, 260, 7, 1), counts(10, 20, 1, 0)};
+    script.threads[2] = {"b", {counts(3, 4, 1, 0), counts(0, 0, 0, 0)}};
+  };
+  const auto threads = look(wait, std::chrono::seconds(1));
+  REQUIRE(threads.has_value());
+  REQUIRE(threads->lines.size() == 2);
+  CHECK(threads->lines[0].parts[0].user_seconds == doctest::Approx(2));
+  CHECK(threads->lines[0].parts[0].instructions == 50U);
+  CHECK(threads->lines[0].parts[1].cycles == 0U);
+  CHECK(threads->lines[1].parts[0].cycles == 4U);
+}
+
+TEST_CASE("more threads than the first buffer holds are all there") {
+  Script script;
+  for (std::uint64_t id = 1; id <= 200; ++id)
+    script.threads[id] = {"", {counts(1, 1, 0, 0), counts(0, 0, 0, 0)}};
+  CHECK(look()->lines.size() == 200);
+}
+
+TEST_CASE("more than two performance levels have a group of columns each, named by the system") {
+  Script script;
+  script.levels = {"Super", "Performance", "Efficiency"};
+  script.threads[1] = {"", {counts(1, 2, 3, 0), counts(4, 5, 6, 0), counts(7, 8, 9, 0)}};
+  const auto threads = look();
+  REQUIRE(threads->columns.size() == 3);
+  CHECK(threads->columns[0].title == "SUPER");
+  CHECK(threads->lines[0].parts[2].cycles == 8U);
+}
+
+TEST_CASE("a virtual machine counts no cycles: they are missing, not 0") {
+  Script script;
+  script.threads[1] = {"", {counts(0, 0, 3, 0), counts(0, 0, 1, 0)}};
+  const auto threads = look();
+  REQUIRE(threads.has_value());
+  CHECK_FALSE(threads->columns[0].has_counts);
+  CHECK_FALSE(threads->lines[0].parts[0].cycles.has_value());
+  CHECK(threads->notes.size() == 1);
+}
+
+TEST_CASE("what macOS refuses is told in one line") {
+  Script script;
+  script.error = EPERM;
+  CHECK(look().error().line() ==
+        "process 42 belongs to another user; run lauka as that user, or with sudo");
+  script.error = ESRCH;
+  CHECK(look().error().line() == "there is no process 42; pgrep -l NAME finds it");
+  script.error = 0;
+  script.threads[1] = {"", {counts(1, 1, 1, 1), counts(1, 1, 1, 1)}};
+  const Wait it_ends = [&](std::chrono::nanoseconds) { script.error = ESRCH; };
+  CHECK(look(it_ends, std::chrono::seconds(1)).error().what == "process 42 ended meanwhile");
+  script.levels.clear();
+  script.error = 0;
+  CHECK_FALSE(look().has_value());
+}
+
+}  // namespace lauka::cores

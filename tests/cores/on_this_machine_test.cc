@@ -1,0 +1,163 @@
+#include "core/cpu_list.h"
+#include "cores/clocks.h"
+#include "engine/perf/perf_engine.h"
+#include "os/linux_calls.h"
+#include "os/process.h"
+#include "places.h"
+
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+// The kernel's own clocks, on two CPUs of this machine that stand for two kinds.
+
+namespace lauka::cores {
+namespace {
+
+/// Why clocks are not tested here; empty where they are.
+std::string why_skipped() {
+  if (os::linux_calls() == nullptr) return "this is not Linux";
+  if (const auto able = engine::perf::can_count(*os::linux_calls()); !able)
+    return able.error().line();
+  const auto cpus = os::linux_calls()->allowed_cpus();
+  if (cpus.size() < 2) return "it takes two CPUs";
+  return "";
+}
+
+/// Every CPU that is there; the first that this test may use is P.
+CoreKinds kinds_of_test() {
+  const os::LinuxCalls& calls = *os::linux_calls();
+  const std::uint32_t fast = calls.allowed_cpus().front();
+  CoreKinds kinds{{"P", {fast}}, {"E", {}}};
+  const auto text = calls.read_file("/sys/devices/system/cpu/online");
+  REQUIRE(text.has_value());
+  const auto online = parse_cpu_list(*text);
+  REQUIRE(online.has_value());
+  for (const std::uint32_t cpu : *online)
+    if (cpu != fast) kinds[1].cpus.push_back(cpu);
+  return kinds;
+}
+
+class Counted {
+ public:
+  explicit Counted(std::vector<os::CounterRequest> requests) {
+    auto started = os::start_launcher(os::linux_calls());
+    REQUIRE(started.has_value());
+    launcher_ = *std::move(started);
+    const auto added = launcher_->add_counters(requests);
+    REQUIRE(added.has_value());
+    counters_ = *added;
+  }
+
+  std::vector<os::Ended> runs(std::vector<std::string> words, std::size_t count) {
+    words.front() = std::string(places::kFixtures) + "/" + words.front();
+    os::ProgramSpec spec;
+    spec.words = std::move(words);
+    const auto program = launcher_->add_program(spec);
+    REQUIRE(program.has_value());
+    std::vector<os::Ended> all;
+    while (all.size() < count) {
+      const std::vector<os::Launch> launches(std::min<std::size_t>(count - all.size(), 50),
+                                             {*program, counters_});
+      auto ended = launcher_->run(launches, false, {});
+      REQUIRE(ended.has_value());
+      REQUIRE(ended->size() == launches.size());
+      all.insert(all.end(), ended->begin(), ended->end());
+    }
+    return all;
+  }
+
+ private:
+  std::unique_ptr<os::Launcher> launcher_;
+  os::CounterSetId counters_ = 0;
+};
+
+/// One clock for all CPUs, then one for each CPU there is: what Clocks leaves out is measured too.
+std::vector<os::CounterRequest> a_clock_for_each_cpu() {
+  CoreKinds kinds = kinds_of_test();
+  CoreKinds none_left_out{{"all", {}}};
+  for (const CoreKind& kind : kinds)
+    for (const std::uint32_t cpu : kind.cpus) none_left_out.front().cpus.push_back(cpu);
+  // The largest kind has no clocks: one that is larger and made up.
+  none_left_out.push_back({"made up", std::vector<std::uint32_t>(1000, 0)});
+  return Clocks(none_left_out).requests(0);
+}
+
+}  // namespace
+
+TEST_CASE("the times on each CPU sum up to the time on all, to a millionth, in 200 runs of each") {
+  if (const std::string why = why_skipped(); !why.empty()) {
+    MESSAGE("skipped: " << why);
+    return;
+  }
+  Counted counted(a_clock_for_each_cpu());
+  const std::vector<std::vector<std::string>> programs = {
+      {"short_threads", "5", "100"}, {"family", "3", "500us"}, {"burn", "1ms", "2"}};
+  for (const auto& words : programs) {
+    CAPTURE(words);
+    for (const os::Ended& ended : counted.runs(words, 200)) {
+      REQUIRE(succeeded(ended.outcome));
+      REQUIRE(ended.readings.size() > 2);
+      double sum = 0.0;
+      for (std::size_t i = 1; i < ended.readings.size(); ++i)
+        sum += static_cast<double>(ended.readings[i].value);
+      const auto all = static_cast<double>(ended.readings.front().value);
+      REQUIRE(all > 0);
+      REQUIRE(std::abs(sum - all) <= 1e-6 * all);
+    }
+  }
+}
+
+TEST_CASE("time spent on one CPU, the other or both in turn is told as it is") {
+  if (const std::string why = why_skipped(); !why.empty()) {
+    MESSAGE("skipped: " << why);
+    return;
+  }
+  const CoreKinds kinds = kinds_of_test();
+  const Clocks clocks(kinds);
+  Counted counted(clocks.requests(0));
+  const auto situation = engine::perf::situation_of(*os::linux_calls());
+  const std::string p = std::to_string(kinds[0].cpus.front()) + ":";
+  const std::string e = std::to_string(os::linux_calls()->allowed_cpus().back()) + ":";
+  struct Case {
+    std::vector<std::string> words;
+    double share;
+  };
+  const std::vector<Case> cases = {
+      {{"on_cpus", p + "200ms"}, 1.0},
+      {{"on_cpus", e + "200ms"}, 0.0},
+      {{"on_cpus", p + "90ms", e + "30ms", p + "60ms", e + "20ms"}, 0.75}};
+  for (const Case& one : cases) {
+    CAPTURE(one.words);
+    const auto ended = counted.runs(one.words, 1);
+    const CoreTimes times = clocks.times(ended.front().readings, ended.front().usage, 0, situation);
+    REQUIRE(times.ns.size() == 2);
+    const auto fast = static_cast<double>(times.ns[0]);
+    const auto slow = static_cast<double>(times.ns[1]);
+    // Half a point: the start of the program may be on either CPU.
+    CHECK(std::abs(fast / (fast + slow) - one.share) < 0.005);
+  }
+}
+
+TEST_CASE("descendants that outlive their parent are counted as far as the run goes") {
+  if (const std::string why = why_skipped(); !why.empty()) {
+    MESSAGE("skipped: " << why);
+    return;
+  }
+  const CoreKinds kinds = kinds_of_test();
+  const Clocks clocks(kinds);
+  Counted counted(clocks.requests(0));
+  const auto situation = engine::perf::situation_of(*os::linux_calls());
+  for (const os::Ended& ended : counted.runs({"leaves_a_child", "30"}, 20)) {
+    const CoreTimes times = clocks.times(ended.readings, ended.usage, 0, situation);
+    REQUIRE(times.ns.size() == 2);
+    // What an earlier run left behind never adds to a later one: each has clocks of its own.
+    CHECK(times.ns[0] + times.ns[1] < 30'000'000);
+  }
+}
+
+}  // namespace lauka::cores

@@ -1,0 +1,248 @@
+#include "cores/core_time.h"
+#include "cores/mac_core_time.h"
+#include "cores/run_poll.h"
+#include "cores/threads.h"
+#include "darwin/driver.h"
+#include "darwin/folder.h"
+#include "engine/none.h"
+#include "fakes/darwin/programs.h"
+#include "os/spawning_launcher.h"
+
+#include <cmath>
+#include <csignal>
+#include <cstdint>
+#include <string>
+
+#include <doctest/doctest.h>
+
+// Times by kind of core on the model of Darwin, whose accounting follows facts on the real one and
+// was not written for what is tested here.
+
+namespace lauka::darwin {
+namespace {
+
+using cores::MacTimes;
+using cores::RunPoll;
+
+constexpr std::uint64_t kMs = 1'000'000;
+
+/// Runs a script with the poll looking at it every 10 ms, as the launcher does.
+struct Polled {
+  Driver driver;
+  RunPoll poll;
+  MacTimes times{};
+  Work truth{};  ///< of the command and of all that descends from it
+
+  explicit Polled(const std::string& script, CallRules rules = {}, std::size_t levels = 2)
+      : driver(machine("m2"), std::move(rules)), poll(driver.calls, levels) {
+    driver.programs["it"] = read_script(script);
+    poll.before_start();
+    const pid_t pid = driver.spawn_suspended("it");
+    Process* process = driver.host.kernel.find(pid);
+    REQUIRE(process != nullptr);
+    const std::uint64_t unique = process->unique_id;
+    poll.made(pid);
+    driver.calls.kill(pid, SIGCONT);
+    while (process->life != Life::Zombie) {
+      driver.host.kernel.wait_until([&] { return process->life == Life::Zombie; }, 10 * kMs);
+      if (process->life != Life::Zombie) poll.running(pid);
+    }
+    os::ProcessUsage usage;
+    REQUIRE(driver.calls.proc_pid_rusage(pid, driver.host.rules.newest_rusage >= 6 ? 6 : 4,
+                                         reinterpret_cast<void**>(&usage)) == 0);
+    os::KernelTotals totals;
+    totals.user_ns = ns(usage.user_time);
+    totals.system_ns = ns(usage.system_time);
+    if (driver.host.rules.newest_rusage >= 6)
+      totals.on_performance_cores = os::KernelTotals::OnPerformanceCores{
+          0, 0, ns(usage.p_user_time), ns(usage.p_system_time), 0};
+    const std::uint64_t reaped =
+        totals.user_ns + totals.system_ns + ns(usage.child_user_time) + ns(usage.child_system_time);
+    times = cores::mac_times(totals, poll.result(), reaped);
+    for (const auto& one : driver.host.kernel.processes())
+      if (one->unique_id == unique || one->root_id == unique) add(*one);
+  }
+
+  std::uint64_t ns(std::uint64_t mach) const { return driver.host.kernel.ns_of_mach(mach); }
+
+  void add(const Process& process) {
+    truth += process.life == Life::Alive ? driver.host.kernel.recounted(process) : process.cached;
+  }
+
+  std::uint64_t truth_of(Level level) const {
+    return truth.at(level, Mode::User) + truth.at(level, Mode::Kernel);
+  }
+  double share() const {
+    return static_cast<double>(times.ns.at(0)) /
+           static_cast<double>(times.ns.at(0) + times.ns.at(1));
+  }
+  double true_share() const {
+    return static_cast<double>(truth_of(Level::Performance)) / static_cast<double>(truth.total());
+  }
+};
+
+/// Conversions from mach units round down, a few times.
+void check_close(std::uint64_t told, std::uint64_t truth, std::uint64_t within = 1000) {
+  CHECK(told <= truth + within);
+  CHECK(truth <= told + within);
+}
+
+}  // namespace
+
+TEST_CASE(
+    "a run that spends a known share on E is reported so, exactly, however short its threads") {
+  for (const char* script :
+       {"run 30ms\nrun 10ms e", "threads 200 {\nrun 100us\nrun 300us e\n}\njoin",
+        "repeat 20 {\nrun 1ms\nrun 1ms e\n}", "run 200us e"}) {
+    CAPTURE(script);
+    const Polled run(script);
+    check_close(run.times.ns.at(0), run.truth_of(Level::Performance));
+    check_close(run.times.ns.at(1), run.truth_of(Level::Efficiency));
+    CHECK(run.times.unsplit_ns < 1000);
+    CHECK(std::abs(run.share() - run.true_share()) < 0.001);
+  }
+}
+
+TEST_CASE("exec doubles nothing, with kernels that tell of kinds and with older ones") {
+  for (const int newest : {6, 4}) {
+    CallRules rules;
+    rules.newest_rusage = newest;
+    Polled run("run 25ms\nrun 15ms e\nfailed_exec\nrun 5ms", rules);
+    const std::uint64_t told = run.times.ns.at(0) + run.times.ns.at(1) + run.times.unsplit_ns;
+    check_close(told, run.truth.total());
+  }
+}
+
+TEST_CASE("descendants that live long enough to be seen are divided, the rest is told as such") {
+  const Polled run("fork {\nrun 60ms e\n}\nfork {\nrun 2ms\n}\nrun 20ms\nwait");
+  const std::uint64_t told = run.times.ns.at(0) + run.times.ns.at(1) + run.times.unsplit_ns;
+  check_close(told, run.truth.total(), 5000);
+  CHECK(run.times.ns.at(1) > 45 * kMs);  // the last look was less than 10 ms before
+  CHECK(run.times.ns.at(1) <= run.truth_of(Level::Efficiency) + 1000);
+  CHECK(run.times.unsplit_ns < 20 * kMs);
+  CHECK(run.times.unsplit_ns > 2 * kMs - 1000);  // the short child was never seen
+}
+
+TEST_CASE("a child left behind is counted as far as it was seen") {
+  const Polled run("fork {\nrun 500ms e\n}\nrun 50ms");
+  check_close(run.times.ns.at(0), run.truth_of(Level::Performance), 100'000);
+  CHECK(run.times.ns.at(1) > 20 * kMs);
+  CHECK(run.times.ns.at(1) < 60 * kMs);
+}
+
+TEST_CASE("a daemon that is launchd's child from the first is not the command's any more") {
+  CHECK(Polled("daemon {\nrun 500ms e\n}\nrun 50ms").times.ns.at(1) == 0);
+}
+
+TEST_CASE("before macOS 13 threads are asked; what they did after the last look is not divided") {
+  CallRules rules;
+  rules.newest_rusage = 4;
+  const Polled run("threads 3 {\nrun 45ms\nrun 45ms e\n}\njoin", rules);
+  const std::uint64_t told = run.times.ns.at(0) + run.times.ns.at(1) + run.times.unsplit_ns;
+  check_close(told, run.truth.total());
+  CHECK(run.times.ns.at(0) > 60 * kMs);
+  CHECK(run.times.ns.at(1) > 60 * kMs);
+  CHECK(run.times.ns.at(0) <= run.truth_of(Level::Performance));
+  CHECK(run.times.ns.at(1) <= run.truth_of(Level::Efficiency));
+}
+
+TEST_CASE("64 threads cost less than a hundredth of a core to look at") {
+  for (const int newest : {6, 4}) {
+    CallRules rules;
+    rules.newest_rusage = newest;
+    const Polled run("threads 64 {\nrun 50ms\nrun 50ms e\n}\njoin", rules);
+    // A call of the model takes a microsecond.
+    const std::uint64_t spent_ns = run.driver.host.calls_made * 1000;
+    const std::uint64_t wall_ns = run.driver.host.kernel.now_ns() - 8'000'003'000'000;
+    CHECK(spent_ns * 100 < wall_ns + 100 * 100'000);
+  }
+}
+
+TEST_CASE("threads of a running process are told by kind of core, with names") {
+  Driver driver(machine("m2"));
+  driver.programs["it"] =
+      read_script("name main\nthreads 2 {\nname worker\nrun 20ms\nrun 40ms e\nsleep 10s\n}\njoin");
+  const pid_t pid = driver.spawn_suspended("it");
+  driver.calls.kill(pid, SIGCONT);
+  driver.host.kernel.wait_until([] { return false; }, 500 * kMs);
+  const auto threads = cores::threads_of({pid, std::nullopt}, {}, {}, nullptr, &driver.calls);
+  REQUIRE_MESSAGE(threads.has_value(), (threads ? "" : threads.error().line()));
+  REQUIRE(threads->columns.size() == 2);
+  CHECK(threads->columns[0].title == "PERFORMANCE");
+  REQUIRE(threads->lines.size() == 3);
+  for (std::size_t i = 0; i < 2; ++i) {
+    const cores::ThreadLine& line = threads->lines[i];
+    CHECK(line.name == "worker");
+    const auto seconds = [](const cores::ThreadPart& part) {
+      return *part.user_seconds + *part.system_seconds;
+    };
+    CHECK(seconds(line.parts[0]) == doctest::Approx(0.020).epsilon(0.02));
+    CHECK(seconds(line.parts[1]) == doctest::Approx(0.040).epsilon(0.02));
+    CHECK(*line.parts[0].cycles > *line.parts[0].instructions / 12);
+  }
+  CHECK(cores::threads_of({4711, std::nullopt}, {}, {}, nullptr, &driver.calls).error().what ==
+        "there is no process 4711");
+}
+
+TEST_CASE("threads of another user's process, and of a virtual machine, are told as they are") {
+  Setup setup = machine("m2");
+  setup.is_root = false;
+  Driver driver(setup);
+  CHECK(cores::threads_of({1, std::nullopt}, {}, {}, nullptr, &driver.calls).error().what ==
+        "process 1 belongs to another user");
+}
+
+TEST_CASE("a command whose efficiency cores are preferred runs there, and nowhere else") {
+  Driver driver(machine("m2"));
+  driver.host.kernel.load = loader_of_files();
+  auto launcher = os::start_spawning_launcher(driver.calls);
+  REQUIRE(launcher.has_value());
+  const Folder folder;
+  const auto share_of = [&](CorePreference prefer) {
+    os::ProgramSpec spec;
+    spec.words = {folder.program("work", "run 20ms")};
+    spec.prefer = prefer;
+    const auto id = (*launcher)->add_program(spec);
+    REQUIRE(id.has_value());
+    const os::Launch launch{*id};
+    const auto ended = (*launcher)->run({&launch, 1}, false, {});
+    REQUIRE(ended.has_value());
+    RunPoll poll(driver.calls, 2);
+    const MacTimes times = cores::mac_times(ended->front().totals, poll.result(), 0);
+    REQUIRE(times.ns.size() == 2);
+    return static_cast<double>(times.ns[0]) / static_cast<double>(times.ns[0] + times.ns[1]);
+  };
+  CHECK(share_of(CorePreference::Efficiency) == 0.0);
+  CHECK(share_of(CorePreference::Performance) > 0.99);
+}
+
+TEST_CASE("through the launcher a run of known shares is reported within a tenth of a point") {
+  Driver driver(machine("m2"));
+  driver.host.kernel.load = loader_of_files();
+  auto launcher = os::start_spawning_launcher(driver.calls);
+  REQUIRE(launcher.has_value());
+  const Folder folder;
+  os::ProgramSpec spec;
+  spec.words = {folder.program("work", "threads 40 {\nrun 3ms\nrun 1ms e\n}\njoin")};
+  const auto id = (*launcher)->add_program(spec);
+  REQUIRE(id.has_value());
+  cores::Decided decided;
+  decided.kinds = {{"P", {}}, {"E", {}}};
+  decided.use.timed = {"P", "E"};
+  const auto engine = cores::with_core_time(engine::make_none_engine(std::nullopt), decided,
+                                            nullptr, &driver.calls);
+  auto counting = engine->arm(0, **launcher);
+  REQUIRE(counting.has_value());
+  os::Launch launch{*id, (*counting)->on_launcher()};
+  launch.watches = {(*counting)->watch()};
+  const auto ended = (*launcher)->run({&launch, 1}, false, {});
+  REQUIRE(ended.has_value());
+  const auto counted = (*counting)->finish(ended->front());
+  REQUIRE(counted.counts.size() == 3);
+  const auto p = static_cast<double>(counted.counts[0].value());
+  const auto e = static_cast<double>(counted.counts[1].value());
+  CHECK(std::abs(p / (p + e) - 0.75) < 0.001 + 0.01);  // the kernel's own part of each is on P
+  CHECK(counted.counts[2].value() < 1'000'000);
+}
+
+}  // namespace lauka::darwin

@@ -137,7 +137,7 @@ class CommandMaker {
                                         std::pair("--cleanup", options_.cleanup.size()),
                                         std::pair("--env", options_.environment.size()),
                                         std::pair("--output", options_.outputs.size())}) {
-      if (const auto fits = check_number(option, given, counts_); !fits) return fits;
+      if (auto fits = check_number(option, given, counts_); !fits) return fits;
     }
     return {};
   }

@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <chrono>
 #include <cstdint>
 #include <cstdlib>
+#include <ctime>
 #include <random>
 #include <string>
 #include <string_view>
@@ -39,14 +39,15 @@ class Claims {
   bool all_hold_ = true;
 };
 
+/// CPU time: other programs on the machine do not count.
 class Stopwatch {
  public:
   double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+    return static_cast<double>(std::clock() - start_) / static_cast<double>(CLOCKS_PER_SEC);
   }
 
  private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  std::clock_t start_ = std::clock();
 };
 
 /// Tries every assignment, highest counter first, so that it has nothing in common with the solver.
@@ -126,22 +127,17 @@ bool framework_agrees(const Seating& seats, const CounterMask* masks) {
   return true;
 }
 
-void count_sets_of_seven(Claims& claims) {
+void count_sets_of_seven(Claims& claims, const Masks& masks) {
   const Stopwatch stopwatch;
-  const Masks masks = events_of_the_articles();
   std::uint64_t sets = 0;
   std::uint64_t refused = 0;
-  std::uint64_t by_order = 0;
   std::uint64_t unfit = 0;
-  std::uint64_t wrong = 0;
-  std::uint64_t other_reason = 0;
+  std::uint64_t by_order = 0;
   std::uint64_t disagreed = 0;
   for_each_set(masks, 7, [&](const CounterMask* set) {
     ++sets;
-    const bool fits = fits_by_brute_force(set, 7, 0);
+    const bool fits = fits_at_once({set, 7});
     if (!fits) ++unfit;
-    if (fits_at_once({set, 7}) != fits) ++wrong;
-    if (has_no_small_conflict(set, 7) != fits) ++other_reason;
     if (greedy_takes(set, 7)) return;
     ++refused;
     if (!fits) return;
@@ -152,12 +148,25 @@ void count_sets_of_seven(Claims& claims) {
   fmt::print("sets of 7 of the articles' {} events of M2, in the order of names\n", masks.size());
   claims.claim("sets", sets, 202'927'725);
   claims.claim("the framework's rule refuses", refused, 109'433'531);
-  claims.claim("fit in no order, by brute force", unfit, 90'760'365);
-  claims.claim("of these, without a pair or four at odds, or fit with them", other_reason, 0);
-  claims.claim("fit, and are refused for their order alone", by_order, 18'673'166);
+  claims.claim("lauka refuses", unfit, 90'760'365);
+  claims.claim("lauka accepts, refused by the rule for their order alone", by_order, 18'673'166);
   claims.claim("of these, not taken by the framework in lauka's order", disagreed, 0);
+  fmt::print("  {:.1f} s of CPU time\n\n", stopwatch.seconds());
+}
+
+void check_sets_of_seven(Claims& claims, const Masks& masks) {
+  const Stopwatch stopwatch;
+  std::uint64_t wrong = 0;
+  std::uint64_t other_reason = 0;
+  for_each_set(masks, 7, [&](const CounterMask* set) {
+    const bool fits = fits_by_brute_force(set, 7, 0);
+    if (fits_at_once({set, 7}) != fits) ++wrong;
+    if (has_no_small_conflict(set, 7) != fits) ++other_reason;
+  });
+  fmt::print("the same sets, against every assignment\n");
   claims.claim("lauka accepts or refuses another set than fits", wrong, 0);
-  fmt::print("  {:.1f} s\n\n", stopwatch.seconds());
+  claims.claim("unfit without a pair or four at odds, or fit with them", other_reason, 0);
+  fmt::print("  {:.1f} s of CPU time\n\n", stopwatch.seconds());
 }
 
 /// How many sets of `size` (2 to 5) do not fit, from a program in another language that multiplies
@@ -191,7 +200,7 @@ void classify_small_sets(Claims& claims) {
       claims.claim("  do not fit, by brute force", unfit, unfit_of(chip, size));
       claims.claim("  lauka's answer is another", wrong, 0);
     }
-    fmt::print("  {:.1f} s\n\n", stopwatch.seconds());
+    fmt::print("  {:.1f} s of CPU time\n\n", stopwatch.seconds());
   }
 }
 
@@ -233,14 +242,16 @@ void count_passes(Claims& claims) {
   claims.claim("sets", sets, 10'000);
   claims.claim("divided into more passes than Hall's bound, or fewer", wrong, 0);
   claims.claim("passes the framework does not take as they are", disagreed, 0);
-  fmt::print("  {:.1f} s\n", stopwatch.seconds());
+  fmt::print("  {:.1f} s of CPU time\n", stopwatch.seconds());
 }
 
 }  // namespace
 
 int main() {
   Claims claims;
-  count_sets_of_seven(claims);
+  const Masks masks = events_of_the_articles();
+  count_sets_of_seven(claims, masks);
+  check_sets_of_seven(claims, masks);
   classify_small_sets(claims);
   count_passes(claims);
   return claims.all_hold() ? EXIT_SUCCESS : EXIT_FAILURE;

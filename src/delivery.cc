@@ -1,6 +1,7 @@
 #include "delivery.h"
 
 #include "cli/version.h"
+#include "cores/kinds.h"
 #include "cores/threads.h"
 #include "engine/choose.h"
 #include "gate/verdict.h"
@@ -192,7 +193,11 @@ int deliver_check(const Options& options, const std::optional<User>& user) {
     if (!opened) return refuse(opened.error(), ExitStatus::Usage);
     file = *std::move(opened);
   }
-  const MachineFacts facts = os::machine_facts();  // as root, where lauka is: so it would count
+  MachineFacts facts = os::machine_facts();  // as root, where lauka is: so it would count
+  if (const os::LinuxCalls* calls = os::linux_calls()) {
+    for (const CoreKind& kind : cores::find_kinds(*calls).kinds)
+      facts.core_kinds.push_back({kind.name, kind.cpus.size()});
+  }
   const auto engines = engine::try_engines(options.user_only);
   const auto lines = inquire::check(facts, engines);
   const Stream stream = options.export_json == "-" ? Stream::Error : Stream::Output;

@@ -31,6 +31,7 @@ constexpr auto kStatuses = std::to_array<StatusMeaning>({
 constexpr auto kVariables = std::to_array<VariableMeaning>({
     {"NO_COLOR", "set to anything: no colour where --color is auto, and no progress bar"},
     {"CLICOLOR_FORCE", "set to anything but 0: colour also where it is not a terminal"},
+    {"LAUKA_ITERATION", "set for --prepare and --conclude: the run that they belong to"},
     {"PATH", "where commands without a slash are looked for"},
     {"TMPDIR", "where --engine cachegrind keeps its files while it runs (default /tmp)"},
 });

@@ -7,6 +7,7 @@ namespace lauka::places {
 
 extern const char* const kRepository;
 extern const char* const kProgram;   ///< the built lauka
+extern const char* const kProgramOnModel;  ///< the same on a model of macOS
 extern const char* const kFixtures;  ///< the folder of the built bench_fixtures
 extern const char* const kVersion;   ///< of the project
 

@@ -1,5 +1,7 @@
 #include "fakes/darwin/host.h"
 
+#include "fakes/darwin/framework.h"
+
 #include <cerrno>
 #include <csignal>
 #include <stdexcept>
@@ -102,12 +104,15 @@ std::uint64_t call_time() {
   return current->kernel.mach(current->kernel.now_ns());
 }
 
-void* call_dlopen(const char*, int) {
-  return nullptr;
+void* call_dlopen(const char* path, int /*mode*/) {
+  const bool is_kperf =
+      std::string(path) == "/System/Library/PrivateFrameworks/kperf.framework/kperf";
+  return is_kperf && current->rules.has_frameworks ? current : nullptr;
 }
 
-void* call_dlsym(void*, const char*) {
-  return nullptr;
+void* call_dlsym(void* library, const char* name) {
+  const bool is_missing = library != current || current->rules.missing_symbols.count(name) != 0;
+  return is_missing ? nullptr : framework_symbol(current->calls(), name);
 }
 
 const os::DarwinCalls kCalls = {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -23,8 +24,14 @@ struct CallRules {
   std::map<std::string, Failure> failures{};
   std::optional<std::uint64_t> interrupt_at_call{};  ///< the process gets a signal in the n-th call
   int interrupt_signal = 2;
-  std::optional<unsigned> words_change_in_run{};  ///< another client's words, in the n-th run
+  // In the n-th run, counted from 1:
+  std::optional<unsigned> words_change_in_run{};  ///< another client puts its words in
+  std::optional<unsigned> lose_in_run{};     ///< the next read is short of records, and says so
+  std::uint64_t loss_argument = 0;           ///< arg1 of its LOST_EVENTS
+  std::optional<unsigned> silent_in_run{};   ///< tracing is off for good, though it says it is not
+  std::optional<unsigned> wrapped_in_run{};  ///< the flag alone tells of a loss
   bool has_frameworks = true;
+  std::set<std::string> missing_symbols{};
   int newest_rusage = 6;
   bool has_thread_counts = true;
   std::string os_version = "15.4";

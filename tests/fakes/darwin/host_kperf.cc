@@ -35,7 +35,9 @@ int Host::kperf_by_name(const std::string& name, const Io& io) {
   if (io.new_value == nullptr || io.old_value != nullptr) {
     if (!may_read()) return EPERM;
   } else {
-    if (name == "kperf.reset" && !kernel.sampler.is_configured()) return 0;
+    const bool is_set_up =
+        (kernel.ktrace.active & kKperfPart) != 0 || kernel.sampler.is_configured();
+    if (name == "kperf.reset" && !is_set_up) return 0;
     if (const int error = may_configure(kKperfPart); error != 0) return error;
   }
   if (name == "kperf.reset") return reset_kperf();

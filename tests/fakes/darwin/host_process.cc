@@ -48,7 +48,11 @@ int Host::spawn(const os::SpawnRequest& request, pid_t* pid) {
   if (birth.user != kernel.lauka().user && !kernel.setup.is_root) return EPERM;
   const int error = kernel.spawn(birth, *pid);
   if (error != 0) return error;
-  if (rules.words_change_in_run == ++runs_) kernel.change_words_in(500'000);
+  ++runs_;
+  if (rules.words_change_in_run == runs_) kernel.change_words_in(500'000);
+  if (rules.lose_in_run == runs_) kernel.trace.lose_at_next_read(rules.loss_argument);
+  if (rules.silent_in_run == runs_) kernel.trace.fall_silent();
+  if (rules.wrapped_in_run == runs_) kernel.trace.say_wrapped();
   return 0;
 }
 

@@ -15,6 +15,7 @@ Script shell_script(const std::string& text) {
   std::string first;
   words >> first;
   if (first.empty() || first == "true" || first == ":") return read_script("run 300us kernel=300");
+  if (first == "i=0;") return read_script("run 12ms kernel=50");  // a loop
   if (first == "false") return read_script("run 300us kernel=300\nexit 1");
   if (first == "exit") return read_script("run 300us kernel=300\n" + text);
   return read_script("run 400us kernel=300\nexec " + text);

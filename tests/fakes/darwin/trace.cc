@@ -163,30 +163,33 @@ Trace::Cpu* Trace::next_to_read(std::uint64_t before) {
 std::vector<Record> Trace::read(std::size_t capacity, std::uint64_t before) {
   std::vector<Record> records;
   Cpu* cpu = next_to_read(before);
-  if ((flags_ & kWrapped) != 0 && capacity > 0) {
+  if ((flags_ & kWrapped) != 0 && capacity > 0 && !is_false_alarm_) {
     const std::uint64_t at = cpu == nullptr ? before : cpu->units.front().records.front().timestamp;
     records.push_back(lost_events(at, 0));
-    flags_ &= ~kWrapped;
   }
+  flags_ &= ~kWrapped;
+  is_false_alarm_ = false;
   while (cpu != nullptr && records.size() < capacity) {
     Unit& unit = cpu->units.front();
     records.push_back(unit.records[unit.taken++]);
     cpu = next_to_read(before);
   }
-  if (!records.empty()) go_wrong(records, capacity);
+  if (records.empty()) return records;
+  ++reads_;
+  if (rules_.lose_at_read == reads_) loss_ = rules_.loss_argument;
+  if (loss_) lose(records, capacity);
+  if (rules_.silent_after_read == reads_) is_silent_ = true;
+  if (rules_.wrapped_flag_at_read == reads_ + 1) flags_ |= kWrapped;
   return records;
 }
 
-void Trace::go_wrong(std::vector<Record>& records, std::size_t capacity) {
-  ++reads_;
-  if (rules_.lose_at_read == reads_) {
-    const std::uint64_t at = records.front().timestamp;
-    records.erase(records.begin(), records.begin() + std::ptrdiff_t(records.size() + 1) / 2);
-    if (records.size() < capacity)
-      records.insert(records.begin(), lost_events(at, rules_.loss_argument));
-  }
-  if (rules_.silent_after_read == reads_) is_silent_ = true;
-  if (rules_.wrapped_flag_at_read == reads_ + 1) flags_ |= kWrapped;
+/// The older half goes, and LOST_EVENTS says so.
+void Trace::lose(std::vector<Record>& records, std::size_t capacity) {
+  const std::uint64_t at = records.front().timestamp;
+  records.erase(records.begin(),
+                records.begin() + static_cast<std::ptrdiff_t>(records.size() + 1) / 2);
+  if (records.size() < capacity) records.insert(records.begin(), lost_events(at, *loss_));
+  loss_.reset();
 }
 
 bool Trace::threshold_is_reached() const {

@@ -60,12 +60,13 @@ inline constexpr std::uint32_t kThreadCounters = 0x25060020;
 struct TraceRules {
   unsigned cpus = 1;
   std::uint32_t records_per_unit = 2048;
-  std::uint32_t most_records = 16'000'000;      ///< the kernel gives no more
-  bool may_be_small = false;                    ///< no least size: for wraps of few records
-  std::optional<unsigned> lose_at_read{};       ///< the n-th read that has records is short of some
-  std::uint64_t loss_argument = 0;              ///< arg1 of its LOST_EVENTS
-  std::optional<unsigned> silent_after_read{};  ///< tracing is off for good, though it says not
-  std::optional<unsigned> wrapped_flag_at_read{};  ///< the flag alone, no record
+  std::uint32_t most_records = 16'000'000;    ///< the kernel gives no more
+  bool may_be_small = false;                  ///< no least size: for wraps of few records
+  // Of the reads that have records, counted from 1:
+  std::optional<unsigned> lose_at_read{};          ///< this one is short of some
+  std::uint64_t loss_argument = 0;                 ///< arg1 of its LOST_EVENTS
+  std::optional<unsigned> silent_after_read{};     ///< tracing is off for good, though it says not
+  std::optional<unsigned> wrapped_flag_at_read{};  ///< before this one a wrap is flagged
 };
 
 /// The kernel's trace buffers: facts, section 5. The calls give 0 or an errno.
@@ -95,6 +96,14 @@ class Trace {
   /// The records older than `before`, merged by time, then CPU; at most `capacity`.
   std::vector<Record> read(std::size_t capacity, std::uint64_t before);
 
+  // What may go wrong in a run.
+  void lose_at_next_read(std::uint64_t argument) { loss_ = argument; }
+  void fall_silent() { is_silent_ = true; }
+  void say_wrapped() {
+    flags_ |= kWrapped;
+    is_false_alarm_ = true;
+  }
+
   bool is_on() const { return enabled_; }
   bool is_made() const { return (flags_ & kBufferIsMade) != 0; }
   bool threshold_is_reached() const;
@@ -115,7 +124,7 @@ class Trace {
   void forget_records();
   Cpu* oldest();
   Cpu* next_to_read(std::uint64_t before);
-  void go_wrong(std::vector<Record>& records, std::size_t capacity);
+  void lose(std::vector<Record>& records, std::size_t capacity);
 
   TraceRules rules_;
   std::vector<Cpu> cpus_;
@@ -127,7 +136,9 @@ class Trace {
   std::array<std::uint8_t, kTypefilterBytes> typefilter_{};
   bool enabled_ = false;
   bool is_silent_ = false;
+  std::optional<std::uint64_t> loss_{};
   unsigned reads_ = 0;
+  bool is_false_alarm_ = false;
   std::int32_t owner_ = -1;
 };
 

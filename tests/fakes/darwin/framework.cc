@@ -1,0 +1,154 @@
+#include "fakes/darwin/framework.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+namespace lauka::darwin {
+namespace {
+
+using u32 = std::uint32_t;
+using u64 = std::uint64_t;
+
+// The functions get no argument that would lead to the model.
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
+const os::DarwinCalls* system_calls = nullptr;
+
+template <typename T>
+int set(const char* name, T value) {
+  return system_calls->sysctlbyname(name, nullptr, nullptr, &value, sizeof value);
+}
+
+int set_pair(const char* name, u64 which, u64 value) {
+  return set(name, std::array<u64, 2>{which, value});
+}
+
+u32 get(const char* name, u32 on_error) {
+  u32 value = 0;
+  std::size_t length = sizeof value;
+  return system_calls->sysctlbyname(name, &value, &length, nullptr, 0) == 0 ? value : on_error;
+}
+
+u32 count(const char* name, u32 classes) {
+  u32 value = 0;
+  std::size_t length = sizeof value;
+  const int given = system_calls->sysctlbyname(name, &value, &length, &classes, sizeof classes);
+  return given == 0 ? value : 0;
+}
+
+int force_set(int on) {
+  return set("kpc.force_all_ctrs", on);
+}
+int force_get(int* on) {
+  std::size_t length = sizeof *on;
+  return system_calls->sysctlbyname("kpc.force_all_ctrs", on, &length, nullptr, 0);
+}
+int set_counting(u32 classes) {
+  return set("kpc.counting", classes);
+}
+u32 get_counting() {
+  return get("kpc.counting", 0);
+}
+int set_thread_counting(u32 classes) {
+  return set("kpc.thread_counting", classes);
+}
+u32 get_thread_counting() {
+  return get("kpc.thread_counting", ~u32{0});
+}
+u32 counter_count(u32 classes) {
+  return count("kpc.counter_count", classes);
+}
+u32 config_count(u32 classes) {
+  return count("kpc.config_count", classes);
+}
+
+int set_config(u32 classes, u64* words) {
+  std::vector<u64> all = {classes};
+  all.insert(all.end(), words, words + config_count(classes));
+  const std::size_t bytes = all.size() * sizeof(u64);
+  return system_calls->sysctlbyname("kpc.config", nullptr, nullptr, all.data(), bytes);
+}
+
+int get_config(u32 classes, u64* words) {
+  u64 wide = classes;
+  std::size_t length = config_count(classes) * sizeof(u64);
+  return system_calls->sysctlbyname("kpc.config", words, &length, &wide, sizeof wide);
+}
+
+int cpu_counters(bool all, u32 classes, int* current, u64* values) {
+  std::vector<u64> found(1 + 64 * counter_count(classes));
+  std::size_t length = found.size() * sizeof(u64);
+  u64 wide = classes | (all ? u64{0x80000000} : 0);
+  if (system_calls->sysctlbyname("kpc.counters", found.data(), &length, &wide, sizeof wide) != 0)
+    return -1;
+  if (current != nullptr) *current = static_cast<int>(found[0]);
+  for (std::size_t i = 1; i < length / sizeof(u64); ++i) values[i - 1] = found[i];
+  return 0;
+}
+
+int action_count_set(u32 actions) {
+  return set("kperf.action.count", actions);
+}
+int samplers_set(u32 action, u32 mask) {
+  return set_pair("kperf.action.samplers", action, mask);
+}
+int filter_by_pid(u32 action, std::int32_t pid) {
+  return set_pair("kperf.action.filter_by_pid", action, static_cast<u64>(pid));
+}
+int timer_count_set(u32 timers) {
+  return set("kperf.timer.count", timers);
+}
+int timer_period_set(u32 timer, u64 ticks) {
+  return set_pair("kperf.timer.period", timer, ticks);
+}
+int timer_action_set(u32 timer, u32 action) {
+  return set_pair("kperf.timer.action", timer, action);
+}
+int timer_pet_set(u32 timer) {
+  return set("kperf.timer.pet_timer", timer);
+}
+int sample_set(u32 on) {
+  return set("kperf.sampling", on);
+}
+int reset() {
+  return set("kperf.reset", u32{1});
+}
+
+template <typename Function>
+void* address(Function* function) {
+  return reinterpret_cast<void*>(function);  // what dlsym gives
+}
+
+}  // namespace
+
+void* framework_symbol(const os::DarwinCalls& calls, const std::string& name) {
+  system_calls = &calls;
+  static const std::map<std::string, void*> kSymbols = {
+      {"kpc_force_all_ctrs_set", address(force_set)},
+      {"kpc_force_all_ctrs_get", address(force_get)},
+      {"kpc_set_counting", address(set_counting)},
+      {"kpc_get_counting", address(get_counting)},
+      {"kpc_set_thread_counting", address(set_thread_counting)},
+      {"kpc_get_thread_counting", address(get_thread_counting)},
+      {"kpc_get_counter_count", address(counter_count)},
+      {"kpc_get_config_count", address(config_count)},
+      {"kpc_set_config", address(set_config)},
+      {"kpc_get_config", address(get_config)},
+      {"kpc_get_cpu_counters", address(cpu_counters)},
+      {"kperf_action_count_set", address(action_count_set)},
+      {"kperf_action_samplers_set", address(samplers_set)},
+      {"kperf_action_filter_set_by_pid", address(filter_by_pid)},
+      {"kperf_timer_count_set", address(timer_count_set)},
+      {"kperf_timer_period_set", address(timer_period_set)},
+      {"kperf_timer_action_set", address(timer_action_set)},
+      {"kperf_timer_pet_set", address(timer_pet_set)},
+      {"kperf_sample_set", address(sample_set)},
+      {"kperf_reset", address(reset)},
+  };
+  const auto found = kSymbols.find(name);
+  return found == kSymbols.end() ? nullptr : found->second;
+}
+
+}  // namespace lauka::darwin

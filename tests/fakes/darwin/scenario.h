@@ -1,0 +1,32 @@
+#pragma once
+
+#include "fakes/darwin/host.h"
+
+#include <memory>
+#include <string>
+
+namespace lauka::darwin {
+
+/// The machine that a scenario describes. JSON; every key may be left out:
+///
+///     chip "m1".."m5"      tables: folder of their .tsv        os "15.4"      root true virtual
+///     false neighbours, few_pids, leftovers, cpmu_busy, force_taken, forcing_frees_nothing,
+///     no_thread_counts: bools tracer {pid, name, background}       refused_selector, dead_mask:
+///     numbers      newest_rusage 6 timebase [125, 3]                    frameworks: false, or an
+///     array of the symbols that are missing fail {CALL: {error, from, times}}    interrupt {call,
+///     signal} lose_in_run, silent_in_run, wrapped_in_run, words_change_in_run: counted from 1,
+///     lauka's own trial included; loss_argument 0 or 1 report: the file that report_of goes to
+///     when the program ends
+///
+/// Throws std::exception where it cannot be read.
+std::unique_ptr<Host> host_of(const std::string& scenario);
+
+/// The scenario's `report`; empty: none.
+std::string report_file_of(const std::string& scenario);
+
+/// JSON: what is still `held`, how many `calls` were made, and of each of the `runs` what it did:
+/// `own` and `tree` with threads, cycles, instructions, events; `kernel` with the totals of the
+/// process.
+std::string report_of(const Host& host);
+
+}  // namespace lauka::darwin

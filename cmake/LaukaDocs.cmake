@@ -15,6 +15,8 @@ if(NOT CMAKE_CROSSCOMPILING)
   install(FILES ${folder}/lauka.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
   install(FILES ${folder}/lauka.bash RENAME lauka DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
   install(FILES ${folder}/_lauka DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+  # Below /usr Debian's zsh looks into this one only.
+  install(FILES ${folder}/_lauka DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions)
   install(FILES ${folder}/lauka.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 endif()
 

@@ -1,10 +1,10 @@
+#include "choosing.h"
 #include "cli/help.h"
 #include "cli/parse.h"
 #include "cli/version.h"
 #include "cores/core_time.h"
 #include "cores/cores.h"
 #include "delivery.h"
-#include "engine/choose.h"
 #include "engine/kperf/database_engine.h"
 #include "engine/kperf/plist.h"
 #include "inquire/explain_events.h"
@@ -35,22 +35,6 @@ namespace lauka {
 namespace {
 
 using os::Stream;
-
-engine::Choice choice_of(EngineChoice choice) {
-  switch (choice) {
-    case EngineChoice::Kperf:
-      return engine::Choice::Kperf;
-    case EngineChoice::Perf:
-      return engine::Choice::Perf;
-    case EngineChoice::Cachegrind:
-      return engine::Choice::Cachegrind;
-    case EngineChoice::None:
-      return engine::Choice::None;
-    case EngineChoice::Auto:
-      break;
-  }
-  return engine::Choice::Auto;
-}
 
 int print(const std::string& text) {
   const auto said = os::say(Stream::Output, text);
@@ -121,8 +105,8 @@ int run(int argc, const char* const* argv) {
   if (!user) return refuse(user.error(), ExitStatus::Usage);
   if (options->inquiry && std::holds_alternative<CheckMachine>(*options->inquiry))
     return deliver_check(*options, *user);
-  auto chosen = engine::choose(choice_of(options->engine), options->user_only, os::linux_calls(),
-                               cores->kinds, *user);
+  os::watch_for_interrupts();  // before counters are taken, which are to be given back
+  auto chosen = choose_engine(*options, cores->kinds, *user, **launcher);
   if (!chosen) return refuse(chosen.error(), ExitStatus::Usage);
   if (options->inquiry) return answer(*options, *chosen->engine);
   const auto timed = cores::with_core_time(std::move(chosen->engine), *cores, os::linux_calls(),
@@ -142,7 +126,6 @@ int run(int argc, const char* const* argv) {
   auto exports = open_exports(*options, *plan, *user);
   if (!exports) return refuse(exports.error(), ExitStatus::Usage);
 
-  os::watch_for_interrupts();
   const auto observer = observer_for(*options, *plan);
   const auto began = os::time_of_day();
   const auto carried =

@@ -266,6 +266,14 @@ constexpr auto kOptions = std::to_array<OptionInfo>({
        d.options.single_pass = true;
        return Done{};
      }},
+    {"strategy", '\0', Takes::Value, Group::Measured, "auto|exit|pet|cpu",
+     "macOS: sample each thread as it ends (exit), sample running threads (pet), or count the whole "
+     "machine (cpu); auto (default) takes the first that sees a known command whole",
+     [](Draft& d, const Given& g) {
+       return keep(choice(g, std::array{StrategyChoice::Auto, StrategyChoice::Exit,
+                                        StrategyChoice::Pet, StrategyChoice::Cpu}),
+                   d.options.strategy);
+     }},
     {"period", '\0', Takes::Value, Group::Measured, "TIME",
      "macOS: how often threads that do not end are looked at (default 1ms, which is also the least "
      "that the kernel does)",

@@ -15,6 +15,8 @@ namespace lauka {
 
 enum class Order : unsigned char { Interleaved, Random, Sequential };
 enum class EngineChoice : unsigned char { Auto, Kperf, Perf, Cachegrind, None };
+/// How kperf counts: see docs/kperf.md.
+enum class StrategyChoice : unsigned char { Auto, Exit, Pet, Cpu };
 enum class MetricSelection : unsigned char { Default, Time, All, Listed };
 enum class ColorChoice : unsigned char { Auto, Always, Never };
 enum class Verbosity : unsigned char { Quiet, Normal, Verbose };
@@ -97,6 +99,7 @@ struct Options {
   std::vector<std::string>
       events;  ///< of -e, in order, without duplicates; empty: the default events
   EngineChoice engine = EngineChoice::Auto;
+  StrategyChoice strategy = StrategyChoice::Auto;
   bool user_only = false;
   bool single_pass = false;
   CorePreference cores = CorePreference::Any;

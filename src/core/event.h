@@ -13,8 +13,10 @@ struct Event {
   std::string meaning;   ///< what is really counted ("perf LLC-load-misses, user space only"); may
                          ///< equal the name
   bool is_time = false;  ///< counts nanoseconds
-  bool simulated = false;  ///< counted in runs of a simulated pass
-  std::string note{};    ///< shown beside its row: "(P only)"; mostly empty
+  bool simulated = false;         ///< counted in runs of a simulated pass
+  bool zero_is_doubtful = false;  ///< 0 in every run may mean that its counter cannot count it
+  bool is_energy = false;         ///< counts nanojoules
+  std::string note{};             ///< shown beside its row: "(P only)"; mostly empty
   std::optional<std::size_t>
       part_of{};  ///< the event (its index) whose part on one kind of core it is
 };

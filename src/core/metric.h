@@ -12,7 +12,7 @@
 
 namespace lauka {
 
-enum class Unit : unsigned char { Seconds, Bytes, Count, Ratio, Fraction };
+enum class Unit : unsigned char { Seconds, Bytes, Count, Ratio, Fraction, Joules };
 enum class Better : unsigned char { Less, More, Neither };
 
 /// When a row is in the table; exports have every row.

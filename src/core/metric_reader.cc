@@ -13,7 +13,8 @@ MetricReader::MetricReader(const Metric& metric, const EventSet& events) {
     may_be_bound_ = metric.name == kPeakRss;
   } else if (const auto* counted = std::get_if<CountedEvent>(&metric.source)) {
     numerator_ = places_of(counted->event, events);
-    is_time_ = events.events.at(counted->event).is_time;
+    const Event& event = events.events.at(counted->event);
+    is_nano_ = event.is_time || event.is_energy;
   } else if (const auto* ratio = std::get_if<EventRatio>(&metric.source)) {
     is_ratio_ = true;
     numerator_ = places_of(ratio->numerator, events);
@@ -32,7 +33,7 @@ std::optional<double> MetricReader::value(const RunRecord& run) const {
     return usage_(run.usage);
   }
   const auto numerator = count(run, numerator_);
-  if (is_time_ && numerator) return *numerator / 1e9;
+  if (is_nano_ && numerator) return *numerator / 1e9;
   if (!is_ratio_ || !numerator) return numerator;
   double denominator = 0.0;
   for (const Places& places : denominators_) {

@@ -35,7 +35,7 @@ class MetricReader {
   UsageReader usage_ = nullptr;
   bool may_be_bound_ = false;
   bool is_ratio_ = false;
-  bool is_time_ = false;  ///< counted in nanoseconds
+  bool is_nano_ = false;  ///< counted in nanoseconds or nanojoules
   Places numerator_;
   std::vector<Places> denominators_;  ///< to be summed
   std::vector<bool> simulated_;       ///< of each pass

@@ -133,6 +133,7 @@ class TimingEngine final : public engine::CounterEngine {
 
   std::string_view name() const override { return inner_->name(); }
   Catalog catalog() const override { return inner_->catalog(); }
+  std::vector<std::string> notes() const override { return inner_->notes(); }
 
   Result<EventSet> select(const engine::Wanted& wanted) override {
     auto set = inner_->select(wanted);

@@ -1,6 +1,7 @@
 #include "engine/choose.h"
 
 #include "engine/cachegrind/cachegrind_engine.h"
+#include "engine/choose_macos.h"
 #include "engine/none.h"
 #include "engine/perf/perf_engine.h"
 #include "engine/text.h"
@@ -52,9 +53,12 @@ EngineFacts facts_of(const char* name, CounterEngine& engine) {
 }  // namespace
 
 Result<Chosen> choose(Choice choice, bool user_only, const os::LinuxCalls* calls,
-                      const CoreKinds& kinds, const std::optional<User>& user) {
+                      const CoreKinds& kinds, const std::optional<User>& user,
+                      const OnMacos& macos) {
   if (choice == Choice::None) return Chosen{make_none_engine(std::nullopt), std::nullopt};
   if (choice == Choice::Cachegrind) return simulated(user);
+  if (macos.calls != nullptr && choice != Choice::Perf)
+    return choose_on_macos(choice, user_only, macos);
   if (choice == Choice::Kperf)
     return Error{"--engine kperf is for macOS, which this is not", "leave it out"};
   if (calls == nullptr) {

@@ -1,11 +1,15 @@
 #pragma once
 
-#include "core/machine_facts.h"
 #include "core/core_kind.h"
+#include "core/machine_facts.h"
 #include "core/result.h"
 #include "engine/engine.h"
+#include "engine/kperf/kperf_engine.h"
+#include "os/darwin_calls.h"
 #include "os/linux_calls.h"
+#include "os/process.h"
 
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,6 +26,15 @@ struct Chosen {
   std::optional<std::string> note;
 };
 
+/// What the choice depends on where this is macOS.
+struct OnMacos {
+  const os::DarwinCalls* calls = os::darwin_calls();  ///< null: this is not macOS
+  os::Launcher* launcher = nullptr;  ///< null: nothing will be counted, only asked about
+  kperf::StrategyChoice strategy = kperf::StrategyChoice::Auto;
+  std::chrono::nanoseconds period = std::chrono::milliseconds(1);
+  std::optional<std::string> kpep{};  ///< the database to use instead of this processor's
+};
+
 /// `Auto` takes the best engine that works here and says what is missing; one asked for by name
 /// that does not work is an error with its remedy. `calls`: how to reach Linux; null where this is
 /// not Linux.
@@ -29,7 +42,8 @@ struct Chosen {
 /// is not lauka's own.
 Result<Chosen> choose(Choice choice, bool user_only,
                       const os::LinuxCalls* calls = os::linux_calls(), const CoreKinds& kinds = {},
-                      const std::optional<User>& user = std::nullopt);
+                      const std::optional<User>& user = std::nullopt,
+                      const OnMacos& macos = OnMacos{});
 
 /// Tries each engine that is meant for this system, as --check tells it.
 std::vector<EngineFacts> try_engines(bool user_only,

@@ -96,6 +96,9 @@ class CounterEngine {
 
   /// Prepares one pass of what was selected last. Called once for each pass, before its first run.
   virtual Result<std::unique_ptr<Counting>> arm(std::size_t pass, os::Launcher& launcher) = 0;
+
+  /// What the counts of the runs so far are to be read with, one line each.
+  virtual std::vector<std::string> notes() const { return {}; }
 };
 
 }  // namespace lauka::engine

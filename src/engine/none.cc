@@ -37,6 +37,8 @@ class NoneEngine final : public CounterEngine {
       events_.push_back(event);
       set.events.push_back({lower_case(name), std::string(event->meaning)});
     }
+    if (why_ && wanted.names.empty())
+      set.notes.push_back("no hardware counters: " + Error{why_->why, why_->remedy}.line());
     if (events_.empty()) return set;
     Pass& pass = set.passes.emplace_back();
     for (std::size_t i = 0; i < events_.size(); ++i) pass.events.push_back(i);

@@ -1,6 +1,7 @@
 #include "os/signals.h"
 
 #include <array>
+#include <atomic>
 #include <csignal>
 
 namespace lauka::os {
@@ -10,9 +11,20 @@ namespace {
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
 volatile std::sig_atomic_t interrupted_by = 0;
 
-constexpr std::array kInterrupts = {SIGINT, SIGTERM, SIGHUP};
+// What is to be done first by the signal that ends lauka at once.
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
+std::atomic<void (*)()> give_back_before_end = nullptr;
+
+constexpr std::array kInterrupts = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
 void note_interrupt(int signal_number) {
+  if (interrupted_by != 0) {  // the second one ends lauka at once
+    void (*const give_back)() = give_back_before_end;
+    if (give_back != nullptr) give_back();
+    std::signal(signal_number, SIG_DFL);
+    std::raise(signal_number);  // comes once this handler returns
+    return;
+  }
   interrupted_by = signal_number;
 }
 
@@ -24,11 +36,14 @@ void watch_for_interrupts() {
     if (sigaction(signal_number, nullptr, &before) != 0 || before.sa_handler == SIG_IGN) continue;
     struct sigaction action {};
     action.sa_handler = note_interrupt;
-    action.sa_flags = static_cast<int>(SA_RESETHAND);  // the second one ends lauka at once
     sigemptyset(&action.sa_mask);
     sigaction(signal_number, &action, nullptr);
   }
   std::signal(SIGPIPE, SIG_IGN);  // the commands get lauka's own disposition from the launcher
+}
+
+void on_sudden_end(void (*give_back)()) {
+  give_back_before_end = give_back;
 }
 
 int interrupt() {

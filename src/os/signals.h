@@ -4,11 +4,14 @@
 
 namespace lauka::os {
 
-/// Ctrl-C, SIGTERM and SIGHUP end a session in good order: they are noted here and looked at
-/// between runs. A second one ends lauka at once. Signals that were ignored when lauka was started
-/// stay ignored. A reader that goes away is an error of the write from here on, not lauka's end:
-/// what was measured is still to be exported.
+/// Ctrl-C, Ctrl-\, SIGTERM and SIGHUP end a session in good order: they are noted here and looked
+/// at between runs. A second one ends lauka at once. Signals that were ignored when lauka was
+/// started stay ignored. A reader that goes away is an error of the write from here on, not lauka's
+/// end: what was measured is still to be exported.
 void watch_for_interrupts();
+
+/// Has `give_back` called before a second signal ends lauka: it may use nothing but system calls.
+void on_sudden_end(void (*give_back)());
 
 /// The signal that asked lauka to end; 0: none.
 int interrupt();

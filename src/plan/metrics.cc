@@ -34,6 +34,11 @@ std::optional<std::size_t> find_event(const EventSet& set, std::string_view name
   return static_cast<std::size_t>(found - set.events.begin());
 }
 
+Unit unit_of(const Event& event) {
+  if (event.is_energy) return Unit::Joules;
+  return event.is_time ? Unit::Seconds : Unit::Count;
+}
+
 /// Whether one pass, and so one run, counts both.
 bool are_counted_together(const EventSet& set, std::size_t a, std::size_t b) {
   const auto has = [](const Pass& pass, std::size_t event) {
@@ -94,7 +99,7 @@ std::vector<Metric> metrics_of(const EventSet& events, MetricSelection selection
     if (is_core_time(events, i)) continue;
     const Event& event = events.events[i];
     metrics.push_back(Metric{.name = event.name,
-                             .unit = event.is_time ? Unit::Seconds : Unit::Count,
+                             .unit = unit_of(event),
                              .better = Better::Less,
                              .shown = shown_of_event(event, shown, selection),
                              .source = CountedEvent{i},

@@ -24,6 +24,7 @@ std::string name_cell(const Metric& metric, const MetricResult& row, std::size_t
 /// digits in MB.
 std::string mean_cell(const MetricResult& row, const Metric& metric) {
   if (row.at_most) return "≤ " + quantity(*row.at_most, metric);
+  if (row.is_doubtful) return "0 (not counted?)";
   if (!row.summary) return "n/a";
   std::string mean = quantity(row.summary->mean, metric);
   if (!row.summary->stddev) return mean;

@@ -27,6 +27,8 @@ struct Scale {
 };
 
 constexpr auto kTimes = std::to_array<Scale>({{-9, "ns"}, {-6, "µs"}, {-3, "ms"}, {0, "s"}});
+constexpr auto kEnergies =
+    std::to_array<Scale>({{-9, "nJ"}, {-6, "µJ"}, {-3, "mJ"}, {0, "J"}, {3, "kJ"}, {6, "MJ"}});
 constexpr auto kBytes = std::to_array<Scale>(
     {{0, "B"}, {3, "kB"}, {6, "MB"}, {9, "GB"}, {12, "TB"}, {15, "PB"}, {18, "EB"}});
 constexpr auto kCounts =
@@ -48,6 +50,8 @@ std::span<const Scale> scales_of(Unit unit) {
       return kBytes;
     case Unit::Fraction:
       return kFractions;
+    case Unit::Joules:
+      return kEnergies;
     case Unit::Count:
     case Unit::Ratio:
       break;
@@ -56,6 +60,7 @@ std::span<const Scale> scales_of(Unit unit) {
 }
 
 std::string_view base_suffix(Unit unit) {
+  if (unit == Unit::Joules) return "J";
   return unit == Unit::Seconds ? "s" : unit == Unit::Bytes ? "B" : "";
 }
 
@@ -253,6 +258,8 @@ std::string_view unit_symbol(Unit unit) {
   switch (unit) {
     case Unit::Seconds:
       return "s";
+    case Unit::Joules:
+      return "J";
     case Unit::Bytes:
       return "B";
     case Unit::Ratio:

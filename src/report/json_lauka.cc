@@ -122,6 +122,7 @@ Json metric_of(const Results& results, std::size_t command, const MetricResult& 
   metric["max"] = part(&stats::Summary::max);
   metric["outliers"] = summary != nullptr ? Json(summary->outliers) : Json(nullptr);
   metric["severe_outliers"] = summary != nullptr ? Json(summary->severe) : Json(nullptr);
+  metric["doubtful"] = row.is_doubtful;
   metric["at_most"] = json_number(row.at_most);
   metric["delta"] = row.delta ? delta_of(*row.delta) : Json(nullptr);
   metric["samples"] = samples_of(results, command, row.metric);
@@ -138,7 +139,8 @@ Json runs_of(const Results& results, std::size_t command) {
     runs.push_back({{"run", i + 1},
                     {"round", run.round + 1},
                     {"pass", run.pass + 1},
-                    {"exit_code", run.status}});
+                    {"exit_code", run.status},
+                    {"coverage", json_number(run.coverage)}});
     if (run.simulated) runs.back()["simulated"] = true;
   }
   return runs;
@@ -303,6 +305,7 @@ Json lauka_result(const Results& results, std::size_t command) {
   result["runs"] = runs_of(results, command);
   if (Json redone = redone_of(results, command); !redone.empty())
     result["redone_runs"] = std::move(redone);
+  result["coverage"] = json_number(of_command.coverage);
   return result;
 }
 

@@ -189,6 +189,23 @@ struct Teller {
                         warning.of, warning.metric, quantity(warning.least, Unit::Fraction)),
             "--cores p keeps runs on performance cores, or ask for less"};
   }
+
+  Words operator()(const LowCoverage& warning) const {
+    return {"low_coverage",
+            fmt::format("only {:.1f}% of its instructions, as the kernel accounts them, were seen "
+                        "by the counters",
+                        warning.median * 100.0),
+            "the counts are too low by about as much: trust their times, not their size"};
+  }
+
+  Words operator()(const NeverCounted& warning) const {
+    return {"not_counted",
+            fmt::format("{} is 0 in every run, though instructions ran: its counter may not count "
+                        "it on this processor",
+                        warning.event),
+            "ask for it with other events, which may place it on another counter "
+            "(--explain-events)"};
+  }
 };
 
 /// "'old': "; where another command has the same name, with the number that the table gives it.

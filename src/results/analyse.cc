@@ -3,6 +3,7 @@
 #include "core/metric_reader.h"
 #include "core/series.h"
 #include "plan/baseline.h"
+#include "results/coverage.h"
 #include "results/warnings.h"
 
 #include <algorithm>
@@ -99,12 +100,18 @@ void analyse_metric(std::size_t metric, double confidence, const Plan& plan,
   for (std::size_t c = 0; c < plan.commands.size(); ++c) {
     CommandResult& command = results.commands[c];
     MetricResult row = result_of(metric, series.of(c), command.runs);
+    if (is_doubtful(plan.metrics[metric], plan, command, series.of(c).values)) {
+      row.is_doubtful = true;
+      row.summary.reset();
+    }
     if (plan.metrics[metric].name == "wall_time") {
       append(results.warnings, warnings_of_series(c, series.of(c).values, plan));
     }
     if (const auto low = low_share(plan.metrics[metric], plan, series.of(c).values))
       results.warnings.push_back({*low, c});
-    if (c >= first_candidate(plan)) {
+    const bool doubtful =
+        row.is_doubtful || (c > 0 && results.commands[0].rows[metric].is_doubtful);
+    if (c >= first_candidate(plan) && !doubtful) {
       const Comparison samples = samples_of(plan, plan.metrics[metric], series, c);
       if (!samples.is_empty()) row.delta = delta_of(samples, confidence);
     }
@@ -139,7 +146,8 @@ std::vector<RunRow> rows_of(const Plan& plan, const std::vector<const RunRecord*
                run->step.pass,
                status_of(run->outcome),
                {},
-               plan.events.is_simulated(run->step.pass)};
+               plan.events.is_simulated(run->step.pass),
+               run->coverage};
     row.values.reserve(readers.size());
     for (const MetricReader& reader : readers) row.values.push_back(reader.value(*run));
     rows.push_back(std::move(row));
@@ -194,6 +202,7 @@ void finish_warnings(const Plan& plan, const Session& session, const Timers& tim
                      Results& results) {
   append(results.warnings,
          warnings_of_results(results, plan, timers, session.cut_short.has_value()));
+  append(results.warnings, warnings_of_coverage(results));
   std::stable_sort(
       results.warnings.begin(), results.warnings.end(),
       [](const Warning& a, const Warning& b) { return a.finding.index() < b.finding.index(); });
@@ -234,6 +243,7 @@ Results analyse(const Plan& plan, const Session& session, const gate::Findings& 
   }
   for (const RedoneRun& redone : session.redone)
     ++results.commands[redone.run.step.command].redone_runs;
+  enter_coverage(runs, results);
   for (std::size_t m = 0; m < plan.metrics.size(); ++m)
     analyse_metric(m, confidence_of(plan.metrics[m], plan, findings), plan, runs, results);
   rank(results);

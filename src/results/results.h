@@ -26,7 +26,8 @@ struct MetricResult {
   std::size_t metric = 0;  ///< index into Results::metrics
   std::size_t runs = 0;    ///< behind the row; differs from the command's where there are passes
   std::optional<stats::Summary>
-      summary{};                        ///< none: no run has a value, or the values are bounds only
+      summary{};             ///< none: no run has a value, or the values are bounds only
+  bool is_doubtful = false;  ///< 0 in every run, and most likely not counted; without a summary
   std::optional<double> at_most{};      ///< every run's value is at most this, and none is known
   std::optional<stats::Delta> delta{};  ///< none: the reference, or nothing to compare
 };
@@ -38,6 +39,7 @@ struct CommandResult {
   std::size_t runs = 0;                 ///< counted runs
   std::size_t failed_runs = 0;          ///< counted runs that failed, under --ignore-failure
   std::size_t redone_runs = 0;          ///< run again and not counted
+  std::optional<double> coverage{};     ///< median of RunRecord::coverage; none: not known
   std::vector<MetricResult> rows;       ///< one per metric, in the order of Results::metrics
   std::vector<Parameter> parameters{};  ///< what it was made with
   std::size_t typed = 0;                ///< index of the command typed that it was made from
@@ -51,8 +53,11 @@ struct RunRow {
   std::size_t pass = 0;
   int status = 0;                             ///< exit status, or 128 + signal
   std::vector<std::optional<double>> values;  ///< one per metric; none: not measured in this run
-  bool simulated = false;  ///< it has counts only, and is none of the command's runs
+  bool simulated = false;            ///< it has counts only, and is none of the command's runs
+  std::optional<double> coverage{};  ///< as RunRecord's
 };
+
+;
 
 /// How a comparison of wall times reads in one line.
 struct Ranking {

@@ -101,11 +101,21 @@ struct LowShare {
   std::size_t of = 0;
 };
 
+/// The engine saw too little of a command.
+struct LowCoverage {
+  double median = 0.0;  ///< fraction of its instructions
+};
+
+/// An event was 0 in every run, though the command ran instructions.
+struct NeverCounted {
+  std::string event;
+};
+
 /// What was seen, with its numbers; report/ has the words.
 using Finding =
     std::variant<SlowFirstRun, stats::Drift, stats::TwoModes, ManyOutliers, stats::SlowNoise,
                  CoarseClock, UncertainSplit, BelowShell, FewRuns, SequentialRuns, AgainstBaseline,
-                 ForeignBaseline, OtherCores, LowShare>;
+                 ForeignBaseline, OtherCores, LowShare, LowCoverage, NeverCounted>;
 
 /// What weakens the numbers.
 struct Warning {

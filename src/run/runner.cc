@@ -112,6 +112,7 @@ class Runner {
     means_.observer.finished();
     clean_up(0, static_cast<std::uint32_t>(plan_.commands.size()));
     tell_redone();
+    for (std::string& note : means_.engine.notes()) session_.notes.push_back(std::move(note));
     if (session_.cut_short) ended_by_ = PrecisionEnd::Unfinished;
     gate::Findings findings{.verdicts = gates_.close(),
                             .interval_confidence = gates_.interval_confidence(),

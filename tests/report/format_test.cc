@@ -47,6 +47,9 @@ double half_of_third_digit(double value) {
 
 TEST_CASE("a quantity has three significant digits and the unit that suits it") {
   CHECK(quantity(0.591, Unit::Seconds) == "591ms");
+  CHECK(quantity(1.15203, Unit::Joules) == "1.15J");
+  CHECK(quantity(0.01463, Unit::Joules) == "14.6mJ");
+  CHECK(quantity(4200.0, Unit::Joules) == "4.20kJ");
   CHECK(quantity(0.0076, Unit::Seconds) == "7.60ms");
   CHECK(quantity(0.001, Unit::Seconds) == "1.00ms");
   CHECK(quantity(0.012, Unit::Seconds) == "12.0ms");

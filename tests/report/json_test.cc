@@ -93,8 +93,19 @@ TEST_CASE("a run without a wall time is not in hyperfine's lists, whose places b
 
 TEST_CASE("each run's place in the session is told, counted from 1") {
   const json runs = document_of(two_commands()).at("results").at(1).at("lauka").at("runs");
-  CHECK(runs.at(1) == json({{"run", 3}, {"round", 2}, {"pass", 2}, {"exit_code", 137}}));
-  CHECK(runs.at(2) == json({{"run", 6}, {"round", 3}, {"pass", 1}, {"exit_code", 3}}));
+  CHECK(runs.at(1) ==
+        json({{"run", 3}, {"round", 2}, {"pass", 2}, {"exit_code", 137}, {"coverage", nullptr}}));
+  CHECK(runs.at(2) ==
+        json({{"run", 6}, {"round", 3}, {"pass", 1}, {"exit_code", 3}, {"coverage", nullptr}}));
+}
+
+TEST_CASE("the coverage of a command and of its runs is told") {
+  Results results = two_commands();
+  results.commands[1].coverage = 0.96;
+  results.runs.at(5).coverage = 0.94;
+  const json ours = document_of(results).at("results").at(1).at("lauka");
+  CHECK(ours.at("coverage") == 0.96);
+  CHECK(ours.at("runs").at(2).at("coverage") == 0.94);
 }
 
 TEST_CASE("what is undefined is null in lauka's part, and a bound is told as one") {

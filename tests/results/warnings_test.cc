@@ -36,6 +36,8 @@ std::string kinds(const std::vector<Warning>& warnings) {
     const char* operator()(const ForeignBaseline&) const { return "foreign"; }
     const char* operator()(const OtherCores&) const { return "cores"; }
     const char* operator()(const LowShare&) const { return "share"; }
+    const char* operator()(const LowCoverage&) const { return "coverage"; }
+    const char* operator()(const NeverCounted&) const { return "not counted"; }
   };
   std::string all;
   for (const Warning& warning : warnings) {

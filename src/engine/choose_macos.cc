@@ -1,0 +1,57 @@
+#include "engine/choose_macos.h"
+
+#include "engine/kperf/kernel.h"
+#include "engine/kperf/read_kpep.h"
+#include "engine/kperf/totals_engine.h"
+#include "engine/none.h"
+
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace lauka::engine {
+namespace {
+
+/// The database of this machine's processor, or the file that was named.
+Result<kperf::KpepDatabase> database_of(const OnMacos& here, const kperf::Kernel& kernel) {
+  if (here.kpep) return kperf::load_kpep(*here.kpep);
+  const std::string cpu = kperf::cpu_name(kernel.number("hw.cputype").value_or(0),
+                                          kernel.number("hw.cpusubtype").value_or(0),
+                                          kernel.number("hw.cpufamily").value_or(0));
+  return kperf::load_kpep_of(cpu, kperf::kpep_paths(cpu));
+}
+
+kperf::Setting setting_of(const OnMacos& here, bool user_only) {
+  return {*here.calls, here.launcher, user_only, here.strategy, here.period};
+}
+
+Chosen without_counters(const Unavailable& why) {
+  return Chosen{make_none_engine(why), fmt::format("no hardware counters: {}", why.why)};
+}
+
+}  // namespace
+
+Result<Chosen> choose_on_macos(Choice choice, bool user_only, const OnMacos& here) {
+  const kperf::Kernel kernel(*here.calls);
+  auto database = database_of(here, kernel);
+  Error why;
+  if (!kernel.has_counters()) {
+    why = {"this kernel has no counters, as in a virtual machine", ""};
+  } else if (!database) {
+    why = database.error();
+  } else {
+    auto engine = kperf::make_kperf_engine(setting_of(here, user_only), *database);
+    if (engine) return Chosen{*std::move(engine), std::nullopt};
+    why = engine.error();
+  }
+  if (choice == Choice::Kperf)
+    return Error{fmt::format("--engine kperf: {}", why.what), why.remedy};
+  const Unavailable reason{why.what, why.remedy};
+  if (!kernel.has_counters() && here.launcher != nullptr) return without_counters(reason);
+  std::optional<kperf::KpepDatabase> known;
+  if (database) known = *std::move(database);
+  return Chosen{kperf::make_totals_engine(reason, std::move(known)), std::nullopt};
+}
+
+}  // namespace lauka::engine

@@ -1,0 +1,147 @@
+#include "engine/kperf/configure.h"
+
+#include "engine/kperf/reasons.h"
+#include "os/signals.h"
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <cstdlib>
+
+namespace lauka::engine::kperf {
+namespace {
+
+/// The counters that the power manager of M4 and M5 holds where the database does not say: XNU's
+/// register for it takes mask 0x38 of the configurable ones.
+constexpr CounterMask kHeldByPowerManager = 0xe0;
+
+constexpr std::uint32_t kAction = 1;
+
+/// The claim that is to be given back when the process ends without unwinding its stack.
+Claim*& held() {
+  static Claim* claim = nullptr;
+  return claim;
+}
+
+void give_back_held() {
+  if (Claim* claim = held(); claim != nullptr) claim->give_back();
+}
+
+}  // namespace
+
+std::optional<CounterMask> usable_counters(CounterMask configurable, CounterMask power,
+                                           std::uint32_t count) {
+  const CounterMask held_back = power != 0 ? power : kHeldByPowerManager;
+  for (const CounterMask mask : {configurable, configurable & ~held_back})
+    if (static_cast<std::uint32_t>(std::popcount(mask)) == count) return mask;
+  return std::nullopt;
+}
+
+std::size_t place_among(CounterMask counters, unsigned counter) {
+  return static_cast<std::size_t>(std::popcount(counters & ((CounterMask{1} << counter) - 1)));
+}
+
+Claim::~Claim() {
+  give_back();
+}
+
+Result<void> Claim::take_counters() {
+  const auto refused = [this](Asked asked, int error) {
+    const Unavailable why = reason_of(asked, error, kernel_);
+    return Error{why.why, why.remedy};
+  };
+  if (const int error = kernel_.force_all_counters(true); error != 0)
+    return refused(Asked::Force, error);
+  has_counters_ = true;
+  if (held() == nullptr) {
+    static_cast<void>(std::atexit(give_back_held));  // where it fails, unwinding gives back
+    os::on_sudden_end(give_back_held);
+    held() = this;
+  }
+  had_leftovers_ = kernel_.thread_counting() != 0 || kernel_.counting() != 0;
+  if (const int error = kernel_.set_thread_counting(0); error == EPERM || error == EBUSY)
+    return refused(Asked::Count, error);
+  kernel_.set_counting(0);
+  // Another live owner refuses this, and is told when sampling is to start. A dead one's state
+  // would pass to us as it stands.
+  stop_sampling();
+  return {};
+}
+
+int Claim::program(std::span<const std::uint64_t> words, bool by_thread) {
+  // macOS 26 takes new words only when counting is switched on, so it is off before.
+  kernel_.set_thread_counting(0);
+  kernel_.set_counting(0);
+  classes_ = words.empty() ? kFixedClass : kBothClasses;
+  words_.assign(words.begin(), words.end());
+  by_thread_ = by_thread;
+  if (!words.empty()) {
+    if (const int error = kernel_.set_words(words); error != 0) return error;
+  }
+  if (const int error = kernel_.set_counting(classes_); error != 0) return error;
+  if (const int error = kernel_.set_thread_counting(by_thread ? classes_ : 0); error != 0)
+    return error;
+  values_ = kernel_.counter_count(classes_);
+  return is_as_programmed() ? 0 : EAGAIN;
+}
+
+bool Claim::is_as_programmed() const {
+  if (kernel_.counting() != classes_) return false;
+  if (kernel_.thread_counting() != (by_thread_ ? classes_ : 0)) return false;
+  if (words_.empty()) return true;
+  std::vector<std::uint64_t> now;
+  if (kernel_.get_words(now) != 0) return false;
+  // The kernel may add bits of its own, of privilege levels, to a word: it is the selector that
+  // says what is counted.
+  return std::equal(
+      now.begin(), now.end(), words_.begin(), words_.end(),
+      [](std::uint64_t a, std::uint64_t b) { return (a & kSelectorBits) == (b & kSelectorBits); });
+}
+
+int Claim::start_sampling(const Sampling& sampling) {
+  stop_sampling();
+  has_tracing_ = true;
+  const int error = begin_sampling(sampling);
+  if (error != 0) {
+    if (error != EBUSY) stop_sampling();
+    has_tracing_ = false;
+  }
+  return error;
+}
+
+int Claim::begin_sampling(const Sampling& sampling) {
+  if (const int error = kernel_.set_action_count(kAction); error != 0) return error;
+  if (const int error = kernel_.set_action(kAction, kSampleThreadCounters); error != 0)
+    return error;
+  if (sampling.at_exit) {
+    if (const int error = kernel_.trigger_at_thread_end(kAction); error != 0) return error;
+  }
+  if (sampling.period_ns) {
+    if (const int error = kernel_.start_pet(*sampling.period_ns, kAction); error != 0) return error;
+  }
+  if (const int error = trace_.set_up(sampling.records); error != 0) return error;
+  return kernel_.set_sampling(true);
+}
+
+void Claim::stop_sampling() const {
+  // What is off already refuses to be switched off, which is as well.
+  kernel_.set_sampling(false);
+  trace_.remove();
+  kernel_.stop_trigger();
+  kernel_.stop_pet();
+  kernel_.reset_sampling();
+}
+
+void Claim::give_back() {
+  if (has_tracing_) stop_sampling();
+  has_tracing_ = false;
+  if (has_counters_) {
+    kernel_.set_counting(0);
+    kernel_.set_thread_counting(0);
+    kernel_.force_all_counters(false);
+  }
+  has_counters_ = false;
+  if (held() == this) held() = nullptr;
+}
+
+}  // namespace lauka::engine::kperf

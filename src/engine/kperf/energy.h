@@ -1,0 +1,25 @@
+#pragma once
+
+#include "core/event.h"
+#include "os/process.h"
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace lauka::engine::kperf {
+
+// Energy is counted by nothing but the kernel, for each process by itself.
+
+/// Whether this is what the user calls it, in any case.
+bool is_energy_name(std::string_view name);
+
+CatalogEntry energy_entry();
+
+/// Adds it to every pass, to a new one where there is none.
+void add_energy(EventSet& set);
+
+/// In nanojoules; none where the kernel does not tell.
+std::optional<std::uint64_t> energy_of(const os::Ended& ended);
+
+}  // namespace lauka::engine::kperf

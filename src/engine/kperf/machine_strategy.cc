@@ -1,0 +1,92 @@
+#include "engine/kperf/strategy.h"
+
+#include <algorithm>
+#include <system_error>
+
+#include <fmt/format.h>
+
+namespace lauka::engine::kperf {
+namespace {
+
+class MachineStrategy final : public Strategy {
+ public:
+  MachineStrategy(Claim& claim, const Kernel& kernel) : claim_(claim), kernel_(kernel) {}
+
+  int begin() override {
+    cpus_ = kernel_.number("hw.logicalcpu_max").value_or(kernel_.number("hw.ncpu").value_or(1));
+    return 0;
+  }
+
+  void before_start(const std::vector<std::uint64_t>& words) override {
+    began_.clear();
+    error_ = 0;
+    if (!is_programmed_ || words != words_ || !claim_.is_as_programmed())
+      error_ = claim_.program(words, false);
+    words_ = words;
+    is_programmed_ = error_ == 0;
+  }
+
+  void made(int /*pid*/) override {
+    if (error_ == 0) error_ = kernel_.cpu_counters(cpus_, began_);
+  }
+
+  void running() override {}
+
+  RunValues finish(const std::optional<os::KernelTotals>& totals) override {
+    std::vector<std::uint64_t> ended;
+    if (error_ == 0) error_ = kernel_.cpu_counters(cpus_, ended);
+    const bool changed = error_ == 0 && !claim_.is_as_programmed();
+    RunValues run;
+    std::string why;
+    if (error_ != 0)
+      why = fmt::format("the counters could not be read: {}",
+                        std::generic_category().message(error_));
+    else if (began_.empty())
+      why = "the command was not started";
+    else if (changed)
+      why = "another program changed the counters meanwhile";
+    if (!why.empty()) {
+      is_programmed_ = false;
+      run.missing = Unavailable{"a run was not counted: " + why, ""};
+      if (changed) run.redo = Redo{why, 3};
+      return run;
+    }
+    const std::size_t each = claim_.values();
+    run.values.assign(each, 0);
+    for (std::size_t i = 0; i < std::min(began_.size(), ended.size()); ++i)
+      run.values[i % each] += ended[i] - began_[i];
+    run.coverage = coverage_of(run.values[kInstructionsValue], totals);
+    if (run.coverage) most_coverage_ = std::max(most_coverage_, *run.coverage);
+    return run;
+  }
+
+  std::vector<std::string> notes() const override {
+    constexpr double kQuiet = 1.05;
+    std::vector<std::string> notes = {
+        "counts are of everything that ran on the machine while the command did"};
+    if (most_coverage_ > kQuiet)
+      notes.push_back(
+          fmt::format("up to {:.2f} times as many instructions ran on the machine as "
+                      "the command's own",
+                      most_coverage_));
+    return notes;
+  }
+
+ private:
+  Claim& claim_;
+  const Kernel& kernel_;
+  std::size_t cpus_ = 1;
+  bool is_programmed_ = false;
+  std::vector<std::uint64_t> words_;
+  std::vector<std::uint64_t> began_;
+  int error_ = 0;
+  double most_coverage_ = 0.0;
+};
+
+}  // namespace
+
+std::unique_ptr<Strategy> make_machine_strategy(Claim& claim, const Kernel& kernel) {
+  return std::make_unique<MachineStrategy>(claim, kernel);
+}
+
+}  // namespace lauka::engine::kperf

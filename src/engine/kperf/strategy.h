@@ -1,0 +1,69 @@
+#pragma once
+
+#include "core/result.h"
+#include "engine/engine.h"
+#include "engine/kperf/configure.h"
+#include "engine/kperf/trace.h"
+#include "os/process.h"
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace lauka::engine::kperf {
+
+/// What came of one run. `values` has the fixed counters first, then the configurable ones that can
+/// be used; empty: there is none, and `missing` says why.
+struct RunValues {
+  std::vector<std::uint64_t> values;
+  std::optional<Unavailable> missing{};
+  std::optional<Redo> redo{};
+  std::optional<double> coverage{};
+};
+
+/// A way to have the counts of runs. What it takes of the system belongs to the claim.
+class Strategy {
+ public:
+  Strategy() = default;
+  Strategy(const Strategy&) = delete;
+  Strategy& operator=(const Strategy&) = delete;
+  virtual ~Strategy() = default;
+
+  /// 0 or an errno, once before the first run.
+  virtual int begin() = 0;
+
+  /// Around each run, as os::RunWatch; `words` are those of the run's pass.
+  virtual void before_start(const std::vector<std::uint64_t>& words) = 0;
+  virtual void made(int pid) = 0;
+  virtual void running() = 0;
+  virtual RunValues finish(const std::optional<os::KernelTotals>& totals) = 0;
+
+  /// What every user of these counts has to know, one line each.
+  virtual std::vector<std::string> notes() const = 0;
+};
+
+/// How threads are sampled: as they end, while they run, or both.
+enum class Sampled : unsigned char {
+  AtExit,
+  Periodically,
+  AtExitOrPeriodically,  ///< at exit; once a thread was seen to outlive a command, both
+};
+
+/// Counts by thread, out of the kernel's trace: exact at exit, a lower bound of it periodically.
+std::unique_ptr<Strategy> make_thread_strategy(Claim& claim, Trace& trace, Sampled sampled,
+                                               std::chrono::nanoseconds period);
+
+/// Counts whatever the whole machine did while the command ran.
+std::unique_ptr<Strategy> make_machine_strategy(Claim& claim, const Kernel& kernel);
+
+/// Runs of which less was seen than this are run again, once.
+inline constexpr double kLeastCoverage = 0.95;
+
+/// The part of the kernel's own instructions that was counted; none where the kernel has none.
+std::optional<double> coverage_of(std::uint64_t instructions,
+                                  const std::optional<os::KernelTotals>& totals);
+
+}  // namespace lauka::engine::kperf

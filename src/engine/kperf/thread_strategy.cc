@@ -1,0 +1,159 @@
+#include "engine/kperf/records.h"
+#include "engine/kperf/strategy.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+
+#include <fmt/format.h>
+
+namespace lauka::engine::kperf {
+namespace {
+
+/// The trace's buffer at first: 16 MB, 40,000 threads that end between two reads.
+constexpr std::uint32_t kFirstRecords = 1U << 18U;
+/// After a loss it grows fourfold, to 256 MB.
+constexpr std::uint32_t kMostRecords = 1U << 22U;
+constexpr std::uint32_t kRedoAfterLoss = 3;
+/// After the command's end all its records are there, but a read may leave what is newest.
+constexpr int kLastReads = 4;
+
+class ThreadStrategy final : public Strategy {
+ public:
+  ThreadStrategy(Claim& claim, Trace& trace, Sampled sampled, std::chrono::nanoseconds period)
+      : claim_(claim),
+        trace_(trace),
+        may_add_period_(sampled == Sampled::AtExitOrPeriodically),
+        period_ns_(std::max(static_cast<std::uint64_t>(period.count()), kLeastPetPeriodNs)) {
+    sampling_.at_exit = sampled != Sampled::Periodically;
+    if (!sampling_.at_exit) sampling_.period_ns = period_ns_;
+    sampling_.records = kFirstRecords;
+  }
+
+  int begin() override { return claim_.start_sampling(sampling_); }
+
+  void before_start(const std::vector<std::uint64_t>& words) override {
+    reader_.reset();
+    wrapped_ = false;
+    error_ = 0;
+    if (restarts_) error_ = claim_.start_sampling(sampling_);
+    restarts_ = false;
+    if (error_ == 0 && (!is_programmed_ || words != words_ || !claim_.is_as_programmed()))
+      error_ = claim_.program(words, true);
+    words_ = words;
+    is_programmed_ = error_ == 0;
+    bool before = false;  // what was lost before the run is no loss
+    if (error_ == 0) error_ = trace_.read(before, [](std::span<const KdebugRecord>) {});
+  }
+
+  void made(int pid) override {
+    if (error_ != 0) return;
+    reader_.emplace(Programmed{claim_.values(), sampling_.at_exit}, TraceTarget{pid, 0});
+  }
+
+  void running() override { read(); }
+
+  RunValues finish(const std::optional<os::KernelTotals>& totals) override {
+    if (!reader_ && error_ == 0) return not_counted("the command was not started", 0);
+    for (int i = 0; i < kLastReads && error_ == 0; ++i) {
+      read();
+      if (reader_->target_is_complete()) break;
+    }
+    if (error_ != 0) {
+      const std::string why = std::generic_category().message(error_);
+      is_programmed_ = false;
+      return not_counted(fmt::format("the kernel's trace could not be read: {}", why), 1);
+    }
+    const bool changed = !claim_.is_as_programmed();
+    const TraceCounts counts = reader_->counts();
+    reader_.reset();
+    if (changed) {
+      is_programmed_ = false;
+      return not_counted("another program changed the counters meanwhile", kRedoAfterLoss);
+    }
+    if (wrapped_ || counts.fault) return lost(counts);
+    return counted(counts, totals);
+  }
+
+  std::vector<std::string> notes() const override {
+    std::vector<std::string> notes;
+    if (!sampling_.at_exit)
+      notes.push_back(
+          fmt::format("counts are sampled every {:.3g} ms and lack what each thread did "
+                      "after its last sample",
+                      static_cast<double>(period_ns_) * 1e-6));
+    if (threads_not_ended_ > 0)
+      notes.push_back(fmt::format("{} {} not ended with the command; {}", threads_not_ended_,
+                                  threads_not_ended_ == 1 ? "thread had" : "threads had",
+                                  sampling_.period_ns
+                                      ? "what they did after their last sample is not counted"
+                                      : "what they did is not counted"));
+    return notes;
+  }
+
+ private:
+  void read() {
+    if (error_ != 0 || !reader_) return;
+    error_ = trace_.read(wrapped_,
+                         [this](std::span<const KdebugRecord> records) { reader_->feed(records); });
+  }
+
+  static RunValues not_counted(const std::string& why, std::uint32_t redo) {
+    RunValues run;
+    run.missing = Unavailable{"a run was not counted: " + why, ""};
+    if (redo > 0) run.redo = Redo{why, redo};
+    return run;
+  }
+
+  RunValues lost(const TraceCounts& counts) {
+    if (sampling_.records < kMostRecords) sampling_.records *= 4;
+    restarts_ = true;
+    const std::string why = wrapped_ ? words_of(TraceFault::LostRecords) : words_of(*counts.fault);
+    return not_counted(why, kRedoAfterLoss);
+  }
+
+  RunValues counted(const TraceCounts& counts, const std::optional<os::KernelTotals>& totals) {
+    RunValues run;
+    run.values = counts.tree;
+    run.coverage = coverage_of(counts.command[kInstructionsValue], totals);
+    if (run.coverage && *run.coverage < kLeastCoverage && sampling_.at_exit)
+      run.redo = Redo{"less than 95% of its instructions were counted", 1};
+    if (counts.threads_not_ended_tree == 0) return run;
+    if (may_add_period_ && !sampling_.period_ns) {
+      sampling_.period_ns = period_ns_;
+      restarts_ = true;
+      run.redo = Redo{"threads outlived the command, and are sampled now while they run", 1};
+      return run;
+    }
+    threads_not_ended_ = std::max(threads_not_ended_, counts.threads_not_ended_tree);
+    return run;
+  }
+
+  Claim& claim_;
+  Trace& trace_;
+  bool may_add_period_;
+  std::uint64_t period_ns_;
+  Sampling sampling_;
+  bool restarts_ = false;  // sampling is to be started anew before the next run
+  bool is_programmed_ = false;
+  std::vector<std::uint64_t> words_;
+  std::optional<TraceReader> reader_;
+  bool wrapped_ = false;
+  int error_ = 0;
+  std::size_t threads_not_ended_ = 0;
+};
+
+}  // namespace
+
+std::optional<double> coverage_of(std::uint64_t instructions,
+                                  const std::optional<os::KernelTotals>& totals) {
+  if (!totals || totals->instructions == 0) return std::nullopt;
+  return static_cast<double>(instructions) / static_cast<double>(totals->instructions);
+}
+
+std::unique_ptr<Strategy> make_thread_strategy(Claim& claim, Trace& trace, Sampled sampled,
+                                               std::chrono::nanoseconds period) {
+  return std::make_unique<ThreadStrategy>(claim, trace, sampled, period);
+}
+
+}  // namespace lauka::engine::kperf

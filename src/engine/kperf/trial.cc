@@ -1,0 +1,124 @@
+#include "engine/kperf/trial.h"
+
+#include "engine/kperf/reasons.h"
+
+#include <cerrno>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include <fmt/format.h>
+
+namespace lauka::engine::kperf {
+namespace {
+
+/// The known command: some milliseconds of work in a process that every Mac has.
+constexpr const char* kKnownWork = "i=0; while [ $i -lt 5000 ]; do i=$((i+1)); done";
+
+/// What the kernel does after the last sample is a part of so short a command.
+constexpr double kLeastSeen = 0.9;
+/// Sampling periodically misses a good part of a command of a few periods.
+constexpr double kLeastSampled = 0.5;
+
+struct Candidate {
+  StrategyChoice choice;
+  std::string_view name;
+  double least_seen;
+};
+
+constexpr Candidate kAtExit{StrategyChoice::AtExit, "sampling threads as they end", kLeastSeen};
+constexpr Candidate kPet{StrategyChoice::Pet, "sampling running threads", kLeastSampled};
+constexpr Candidate kMachine{StrategyChoice::Machine, "counting the whole machine", kLeastSeen};
+
+std::vector<Candidate> candidates_of(StrategyChoice choice) {
+  switch (choice) {
+    case StrategyChoice::AtExit:
+      return {kAtExit};
+    case StrategyChoice::Pet:
+      return {kPet};
+    case StrategyChoice::Machine:
+      return {kMachine};
+    case StrategyChoice::Auto:
+      break;
+  }
+  return {kAtExit, kPet, kMachine};
+}
+
+class Trial {
+ public:
+  Trial(StrategyChoice choice, std::chrono::nanoseconds period, Claim& claim, const Kernel& kernel,
+        Trace& trace, os::Launcher& launcher)
+      : choice_(choice),
+        period_(period),
+        claim_(claim),
+        kernel_(kernel),
+        trace_(trace),
+        launcher_(launcher) {}
+
+  std::unique_ptr<Strategy> make(StrategyChoice choice) {
+    if (choice == StrategyChoice::Machine) return make_machine_strategy(claim_, kernel_);
+    Sampled sampled = Sampled::Periodically;
+    if (choice == StrategyChoice::AtExit)
+      sampled = choice_ == StrategyChoice::Auto ? Sampled::AtExitOrPeriodically : Sampled::AtExit;
+    return make_thread_strategy(claim_, trace_, sampled, period_);
+  }
+
+  /// Why the strategy cannot be taken; none: it can.
+  std::optional<Unavailable> fails(const Candidate& candidate, Strategy& strategy) {
+    const Asked asked = candidate.choice == StrategyChoice::Machine ? Asked::Count : Asked::Trace;
+    if (const int error = strategy.begin(); error != 0) return reason_of(asked, error, kernel_);
+    auto run = run_known(strategy);
+    for (std::uint32_t again = 0; run && run->redo && again < run->redo->at_most; ++again)
+      run = run_known(strategy);
+    if (!run) return std::nullopt;  // nothing to try it on: the first run tells
+    if (run->missing) return run->missing;
+    if (!run->coverage || *run->coverage >= candidate.least_seen) return std::nullopt;
+    return Unavailable{fmt::format("it saw {:.0f}% of a known command", *run->coverage * 100), ""};
+  }
+
+ private:
+  std::optional<RunValues> run_known(Strategy& strategy) {
+    if (!program_) {
+      os::ProgramSpec spec;
+      spec.words = {"/bin/sh", "-c", kKnownWork};
+      program_ = launcher_.add_program(spec);
+    }
+    if (!*program_) return std::nullopt;
+    StrategyWatch watch(strategy, {});
+    const os::Launch launch{**program_, os::kNoCounters, {&watch}};
+    const auto ended = launcher_.run({&launch, 1}, true, {});
+    if (!ended || ended->empty() || !succeeded(ended->front().outcome)) return std::nullopt;
+    return strategy.finish(ended->front().totals);
+  }
+
+  StrategyChoice choice_;
+  std::chrono::nanoseconds period_;
+  Claim& claim_;
+  const Kernel& kernel_;
+  Trace& trace_;
+  os::Launcher& launcher_;
+  std::optional<Result<os::ProgramId>> program_;
+};
+
+}  // namespace
+
+Result<Tried> try_strategies(StrategyChoice choice, std::chrono::nanoseconds period, Claim& claim,
+                             const Kernel& kernel, Trace& trace, os::Launcher& launcher) {
+  Trial trial(choice, period, claim, kernel, trace, launcher);
+  Tried tried;
+  Unavailable last;
+  for (const Candidate& candidate : candidates_of(choice)) {
+    tried.strategy = trial.make(candidate.choice);
+    const auto failure = trial.fails(candidate, *tried.strategy);
+    tried.counts_machine = candidate.choice == StrategyChoice::Machine;
+    if (!failure) return tried;
+    last = *failure;
+    std::string note = fmt::format("{} does not work here: {}", candidate.name, failure->why);
+    if (!failure->remedy.empty()) note += "; " + failure->remedy;
+    tried.notes.push_back(std::move(note));
+  }
+  return Error{tried.notes.back(), last.remedy};
+}
+
+}  // namespace lauka::engine::kperf

@@ -1,0 +1,49 @@
+#include "os/signals.h"
+
+#include <array>
+#include <csignal>
+
+#include <doctest/doctest.h>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace lauka::os {
+namespace {
+
+int told = -1;
+
+void tell() {
+  static_cast<void>(write(told, "x", 1));
+}
+
+}  // namespace
+
+TEST_CASE("a second signal ends the process at once, after what is to be given back was") {
+  for (const int number : std::array{SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
+    CAPTURE(number);
+    std::array ends = {-1, -1};
+    REQUIRE(pipe(ends.data()) == 0);
+    const pid_t child = fork();
+    if (child == 0) {
+      told = ends[1];
+      std::signal(number, SIG_DFL);
+      on_sudden_end(tell);
+      watch_for_interrupts();
+      std::raise(number);
+      if (interrupt() != number) _exit(1);
+      std::raise(number);
+      _exit(2);
+    }
+    close(ends[1]);
+    char byte = 0;
+    CHECK(read(ends[0], &byte, 1) == 1);
+    close(ends[0]);
+    int status = 0;
+    REQUIRE(waitpid(child, &status, 0) == child);
+    CHECK(WIFSIGNALED(status));
+    CHECK(WTERMSIG(status) == number);
+  }
+}
+
+}  // namespace lauka::os

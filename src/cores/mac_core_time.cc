@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstddef>
 #include <numeric>
+#include <string>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -91,6 +92,7 @@ class PollingEngine final : public engine::CounterEngine {
 
   std::string_view name() const override { return inner_->name(); }
   Catalog catalog() const override { return inner_->catalog(); }
+  std::vector<std::string> notes() const override { return inner_->notes(); }
 
   Result<EventSet> select(const engine::Wanted& wanted) override {
     auto set = inner_->select(wanted);

@@ -4,7 +4,10 @@
 #include "engine/kperf/read_kpep.h"
 #include "engine/kperf/totals_engine.h"
 #include "engine/none.h"
+#include "os/files.h"
+#include "os/variable.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -19,7 +22,16 @@ Result<kperf::KpepDatabase> database_of(const OnMacos& here, const kperf::Kernel
   const std::string cpu = kperf::cpu_name(kernel.number("hw.cputype").value_or(0),
                                           kernel.number("hw.cpusubtype").value_or(0),
                                           kernel.number("hw.cpufamily").value_or(0));
-  return kperf::load_kpep_of(cpu, kperf::kpep_paths(cpu));
+  auto paths = kperf::kpep_paths(cpu);
+  // Where Apple's own framework looks first, and its users put a newer database.
+  if (const auto folder = os::variable("KPEP_DB_PATH"))
+    paths.insert(paths.begin(), fmt::format("{}/{}.plist", *folder, cpu));
+  auto database = kperf::load_kpep_of(cpu, paths);
+  // --kpep is for questions; it does not say what this machine's processor counts.
+  const bool is_missing = std::none_of(paths.begin(), paths.end(), os::is_there);
+  if (is_missing && here.launcher != nullptr)
+    return Error{database.error().what, "name the folder that has it in KPEP_DB_PATH"};
+  return database;
 }
 
 kperf::Setting setting_of(const OnMacos& here, bool user_only) {

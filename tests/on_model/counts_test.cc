@@ -1,0 +1,204 @@
+#include "on_model/on_model.h"
+
+#include <cctype>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+// What the whole program shows of runs on the model, against what the model knows they did.
+
+namespace lauka::darwin {
+namespace {
+
+/// Runs `script` three times; every count of the exported runs must be the truth of the whole tree.
+Told check_counts(const Mac& mac, const std::string& script,
+                  const std::vector<std::string>& events) {
+  std::vector<std::string> words = {"-r3", "-w0", "--export-runs", mac.folder.file("runs.csv")};
+  std::string list = "cycles,instructions";
+  for (const std::string& event : events) list += "," + event;
+  words.insert(words.end(), {"-e", list, mac.folder.program("work", script)});
+  Told told = mac.lauka(words);
+  CHECK_MESSAGE(told.status == 0, told.err);
+  CHECK(told.held().empty());
+  const std::string runs = mac.text_of("runs.csv");
+  const auto check = [&](const std::string& name, const auto& truth_of) {
+    const auto values = column(runs, name);
+    REQUIRE(values.size() == 3);
+    for (std::size_t i = 0; i < 3; ++i)
+      CHECK_MESSAGE(values[i] == truth_of(told.run(2 - i).at("tree")).template get<double>(), name);
+  };
+  check("cycles", [](const auto& tree) { return tree.at("cycles"); });
+  check("instructions", [](const auto& tree) { return tree.at("instructions"); });
+  for (const std::string& event : events) {
+    std::string row = event;
+    for (char& c : row) c = static_cast<char>(std::tolower(c));
+    check(row, [&event](const auto& tree) { return tree.at("events").at(event); });
+  }
+  return told;
+}
+
+}  // namespace
+
+TEST_CASE("on each of the five chips the counts are those of every thread, to the last one") {
+  for (const std::string chip : {"m1", "m2", "m3", "m4", "m5"}) {
+    CAPTURE(chip);
+    const Mac mac = mac_with({{"chip", chip}});
+    check_counts(
+        mac,
+        "run 3ms\nthreads 20 {\nrun 10us kernel=100\nsleep 50us\nrun 900us e\n}\nrun 1ms\njoin",
+        {"CORE_ACTIVE_CYCLE", "INST_ALL", "L1D_CACHE_MISS_LD_NONSPEC", "BRANCH_MISPRED_NONSPEC"});
+  }
+}
+
+TEST_CASE("the default events are shown, with cycles and instructions from the fixed counters") {
+  const Mac mac;
+  const Told told = mac.lauka({"-r2", "-w0", mac.folder.program("work", "run 5ms")});
+  CHECK(told.status == 0);
+  for (const char* row :
+       {"cycles ", "instructions ", "core_active_cycle (user)", "inst_all (user)",
+        "l1d_cache_miss_ld_nonspec (user)", "branch_mispred_nonspec (user)", "ipc "})
+    CHECK_MESSAGE(told.out.find(row) != std::string::npos, row);
+  CHECK(told.err.empty());
+}
+
+TEST_CASE("before macOS 15 configurable counters count the kernel too, and the rows say nothing") {
+  const Mac mac = mac_with({{"os", "14.6"}});
+  check_counts(mac, "run 5ms kernel=400", {"INST_ALL"});
+  const Told told = mac.lauka({"-r2", "-w0", "-e", "inst_all", mac.folder.file("work")});
+  CHECK(told.out.find("(user)") == std::string::npos);
+}
+
+TEST_CASE("on macOS 26, where words count from the switching on only, passes count right") {
+  const Mac mac = mac_with({{"os", "26.0"}, {"chip", "m4"}});
+  const std::string work = mac.folder.program("work", "run 4ms");
+  const Told told = mac.lauka({"-r6", "-w0", "-e", "INST_LDST,INST_INT_ALU", "--export-runs",
+                               mac.folder.file("runs.csv"), work});
+  CHECK(told.status == 0);
+  const std::string runs = mac.text_of("runs.csv");
+  for (const auto& [name, event] :
+       {std::pair{"inst_ldst", "INST_LDST"}, std::pair{"inst_int_alu", "INST_INT_ALU"}}) {
+    int counted = 0;
+    for (const double value : column(runs, name)) {
+      if (value < 0) continue;  // of a run of the other pass
+      ++counted;
+      CHECK(value == told.run(0).at("tree").at("events").at(event).get<double>());
+    }
+    CHECK(counted == 3);
+  }
+}
+
+TEST_CASE("from one to ten thousand threads of ten microseconds each one is counted") {
+  for (const char* count : {"1", "2", "10", "100", "1000", "10000"}) {
+    CAPTURE(count);
+    const Mac mac;
+    const Told told =
+        check_counts(mac, std::string("threads ") + count + " {\nrun 10us\n}\njoin", {"INST_ALL"});
+    CHECK(told.run(0).at("tree").at("threads") == std::stoi(count) + 1);
+  }
+}
+
+TEST_CASE(
+    "a tree of fifty processes is counted whole, beside neighbours and with pids that come back") {
+  const Mac mac = mac_with({{"neighbours", true}});
+  mac.folder.program("leaf", "run 150us");
+  const Told told = check_counts(
+      mac, "repeat 25 {\nfork {\nrun 300us\nfork {\nrun 200us\nexec leaf\n}\nwait\n}\n}\nwait",
+      {"INST_ALL"});
+  // Twenty-five children, as many grandchildren, each of which has two threads, the second by exec.
+  CHECK(told.run(0).at("tree").at("threads") == 1 + 25 + 2 * 25);
+  const Mac few = mac_with({{"neighbours", true}, {"few_pids", true}});
+  check_counts(few, "run 900us\nfork {\nrun 500us\n}\nwait", {"INST_ALL"});
+}
+
+TEST_CASE("an exec is counted once, a failed one not at all") {
+  const Mac mac;
+  mac.folder.program("second", "run 2ms");
+  const Told told = check_counts(mac, "run 1ms\nfailed_exec\nexec second", {"INST_ALL"});
+  CHECK(told.run(0).at("tree").at("threads") == 2);
+  CHECK(told.run(0).at("tree").at("events").at("INST_ALL") == 3'000'000 * 112 / 10);
+}
+
+TEST_CASE("the JSON has the coverage of every run, which is what the model's kernel says") {
+  const Mac mac;
+  const std::string work = mac.folder.program("work", "run 2ms\nthreads 9 {\nrun 40us\n}\njoin");
+  const Told told = mac.lauka({"-r2", "-w0", "--export-json", mac.folder.file("all.json"), work});
+  const auto all = nlohmann::json::parse(mac.text_of("all.json"));
+  const double kernel = told.run(0).at("kernel").at("instructions");
+  const double seen = told.run(0).at("own").at("instructions");
+  int found = 0;
+  const auto walk = [&](const auto& self, const nlohmann::json& node) -> void {
+    for (const auto& [key, value] : node.items()) {
+      if (key == "coverage" && value.is_number()) {
+        ++found;
+        CHECK(value.template get<double>() == doctest::Approx(seen / kernel).epsilon(1e-12));
+      }
+      if (value.is_structured()) self(self, value);
+    }
+  };
+  walk(walk, all);
+  CHECK(found >= 2);
+}
+
+TEST_CASE("threads that outlive the command are sampled, and told") {
+  const Mac mac;
+  const Told told =
+      mac.lauka({"-r2", "-w0",
+                 mac.folder.program(
+                     "work", "run 1ms\ndaemon {\nthreads 2 {\nsleep 90ms\n}\njoin\n}\nrun 2ms")});
+  CHECK(told.status == 0);
+  CHECK(told.says("3 threads had not ended with the command"));
+  CHECK(told.held().empty());
+}
+
+TEST_CASE(
+    "what does not fit the counters at once is refused under --single-pass, with the reason") {
+  const Mac mac;
+  const std::string work = mac.folder.program("work", "run 1ms");
+  const Told told =
+      mac.lauka({"--single-pass", "-r3", "-e", "INST_ALL,INST_LDST,RETIRE_UOP", work});
+  CHECK(told.status == 2);
+  CHECK(told.says("do not fit the counters at once"));
+  CHECK(told.says("PMC7"));
+  CHECK(told.report.at("runs").empty());
+  CHECK(told.held().empty());
+}
+
+TEST_CASE("events are listed without root, and an unknown one is refused before anything runs") {
+  const Mac mac = mac_with({{"root", false}});
+  const Told list = mac.lauka({"-l", "inst_ldst"});
+  CHECK(list.status == 0);
+  CHECK(list.says("INST_LDST"));
+  CHECK(list.says("PMC7"));
+  CHECK(list.held().empty());
+  const Mac root;
+  const Told unknown = root.lauka({"-e", "no_such_event", root.folder.program("work", "run 1ms")});
+  CHECK(unknown.status == 2);
+  CHECK(unknown.says("no_such_event"));
+  CHECK(unknown.report.at("runs").empty());
+  CHECK(unknown.held().empty());
+}
+
+TEST_CASE("a period of 0 is refused") {
+  const Mac mac;
+  const Told told = mac.lauka({"--period", "0", mac.folder.program("work", "run 1ms")});
+  CHECK(told.status == 2);
+  CHECK(told.says("--period '0'"));
+}
+
+TEST_CASE("a selector of more than eight bits is the right one") {
+  const Mac mac = mac_with({{"chip", "m4"}});
+  check_counts(mac, "run 4ms", {"L1I_CACHE_MISS_DEMAND"});  // 16390
+}
+
+TEST_CASE("times are right where a mach unit is a nanosecond") {
+  const Mac mac = mac_with({{"timebase", {1, 1}}});
+  const Told told = mac.lauka({"-r2", "-w0", "--export-runs", mac.folder.file("runs.csv"),
+                               mac.folder.program("work", "run 25ms")});
+  CHECK(told.status == 0);
+  for (const double value : column(mac.text_of("runs.csv"), "user_time"))
+    CHECK(value == doctest::Approx(0.025).epsilon(1e-3));
+}
+
+}  // namespace lauka::darwin

@@ -1,0 +1,267 @@
+#include "on_model/on_model.h"
+
+#include <array>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+// Everything that can go wrong on a Mac, by the list of the facts; each time the program says what
+// it must, ends as it must, and gives back what it took.
+
+namespace lauka::darwin {
+namespace {
+
+using nlohmann::json;
+
+struct Run {
+  Mac mac;
+  Told told;
+
+  Run(const json& scenario, std::vector<std::string> options)
+      : mac(scenario), told(start(mac, std::move(options))) {}
+
+  /// The count of each run.
+  std::vector<double> counts(const std::string& name) const {
+    return column(mac.text_of("runs.csv"), name);
+  }
+  /// Every run's count is the truth.
+  void check_exact() const {
+    const auto all = counts("inst_all");
+    CHECK(all.size() == 3);
+    for (const double count : all)
+      CHECK(count == told.run(0).at("tree").at("events").at("INST_ALL").get<double>());
+  }
+  void check_ended(int status) const {
+    CHECK_MESSAGE(told.status == status, told.err);
+    for (const std::string& held : told.held()) FAIL_CHECK("still held: ", held);
+  }
+
+ private:
+  static Told start(const Mac& mac, std::vector<std::string> options) {
+    options.insert(options.end(),
+                   {"-r3", "-w0", "--export-runs", mac.folder.file("runs.csv"),
+                    mac.folder.program("work", "run 3ms\nthreads 4 {\nrun 1ms e\n}\njoin")});
+    return mac.lauka(options);
+  }
+};
+
+Run run_on(const json& scenario, std::vector<std::string> options = {}) {
+  return Run(scenario, std::move(options));
+}
+
+}  // namespace
+
+TEST_CASE("1: without root the kernel's own counts are shown, and one line says what root adds") {
+  const Run run = run_on({{"root", false}});
+  run.check_ended(0);
+  CHECK(run.told.says("counting events needs root"));
+  CHECK(run.told.says("sudo lauka"));
+  CHECK(run.counts("instructions").at(0) ==
+        run.told.run(0).at("kernel").at("instructions").get<double>());
+  CHECK(run.counts("cycles").at(0) == run.told.run(0).at("kernel").at("cycles").get<double>());
+  CHECK(run.told.says("energy"));
+  const Run named = run_on({{"root", false}}, {"-e", "inst_all"});
+  named.check_ended(2);
+  CHECK(named.told.says("'inst_all' cannot be counted: counting events needs root"));
+  CHECK(named.told.report.at("runs").empty());
+}
+
+TEST_CASE("2: whoever has the tracing is named, and the whole machine is counted instead") {
+  const Run run = run_on({{"tracer", {{"pid", 77}, {"name", "Instruments"}}}});
+  run.check_ended(0);
+  CHECK(run.told.says("Instruments (process 77)"));
+  CHECK(run.told.says("inst_all (system-wide)"));
+  const Run background =
+      run_on({{"tracer", {{"pid", 77}, {"name", "perfd"}, {"background", true}}}});
+  background.check_ended(0);
+  background.check_exact();
+}
+
+TEST_CASE("3: counters that a service of the system holds are told") {
+  const Run run = run_on({{"cpmu_busy", true}});
+  run.check_ended(0);
+  CHECK(run.told.says("a service of the system holds the counters"));
+}
+
+TEST_CASE("4: counters that another process has forced are told") {
+  const Run run = run_on({{"force_taken", true}});
+  run.check_ended(0);
+  CHECK(run.told.says("another process, such as Instruments, holds the counters"));
+}
+
+TEST_CASE("5: an event that the kernel refuses is named, the others are counted") {
+  const Run run = run_on({{"refused_selector", 203}}, {"-e", "inst_all,branch_mispred_nonspec"});
+  run.check_ended(0);
+  CHECK(run.told.says("not counted: branch_mispred_nonspec"));
+  CHECK(run.told.says("0xcb"));
+  run.check_exact();
+}
+
+TEST_CASE("6: a run of which records were lost is run again, and told") {
+  for (const json& loss : {json{{"lose_in_run", 3}}, json{{"lose_in_run", 3}, {"loss_argument", 1}},
+                           json{{"wrapped_in_run", 3}}}) {
+    CAPTURE(loss.dump());
+    const Run run = run_on(loss);
+    run.check_ended(0);
+    CHECK(run.told.says("1 run was run again, because the trace lost records"));
+    run.check_exact();
+    CHECK(run.told.report.at("runs").size() == 1 + 3 + 1);  // the trial, the runs, the one again
+  }
+}
+
+TEST_CASE("7: tracing that went off without a word is noticed by the missing end") {
+  const Run run = run_on({{"silent_in_run", 3}});
+  run.check_ended(0);
+  CHECK(run.told.says("1 run was run again"));
+  run.check_exact();
+}
+
+TEST_CASE("8: an event that its counter does not count is doubted, not shown as a plain 0") {
+  const Run run = run_on({{"chip", "m4"}, {"dead_mask", 0x80}}, {"-e", "inst_ldst,instructions"});
+  run.check_ended(0);
+  CHECK(run.told.says("0 (not counted?)"));
+  CHECK(run.told.says("warning: inst_ldst is 0 in every run"));
+}
+
+TEST_CASE("9: without the framework, or one of its functions, sysctls do") {
+  for (const auto& [frameworks, missing] :
+       {std::pair{json(false), "kperf.framework is missing"},
+        std::pair{json{"kpc_set_config"}, "kpc_set_config is missing"}}) {
+    const Run run = run_on({{"frameworks", frameworks}});
+    run.check_ended(0);
+    CHECK(run.told.says(missing));
+    run.check_exact();
+  }
+}
+
+TEST_CASE("10: no database for the processor, or a damaged one, is told; totals are shown") {
+  const Mac mac;
+  const std::string work = mac.folder.program("work", "run 3ms");
+  std::filesystem::remove(mac.database("1b588bb3"));
+  const Told none = mac.lauka({"-r2", "-w0", work});
+  CHECK(none.status == 0);
+  CHECK(none.says("there is no kpep database for this processor, cpu_100000c_2_1b588bb3"));
+  CHECK(none.says("KPEP_DB_PATH"));
+  CHECK(none.held().empty());
+  std::ofstream(mac.database("1b588bb3")) << "<plist><dict>";
+  const Told damaged = mac.lauka({"-r2", "-w0", work});
+  CHECK(damaged.status == 0);
+  CHECK(damaged.says("cpu_100000c_2_1b588bb3.plist"));
+  CHECK(damaged.held().empty());
+  const Told asked = mac.lauka({"-r2", "-e", "inst_all", work});
+  CHECK(asked.status == 2);
+  CHECK(asked.report.at("runs").empty());
+}
+
+TEST_CASE("11: a virtual machine has no counters: rows are missing, not 0") {
+  const Run run = run_on({{"virtual", true}});
+  run.check_ended(0);
+  CHECK(run.told.says("virtual machine"));
+  CHECK(run.told.out.find("instructions") == std::string::npos);
+  CHECK(run.told.out.find("cycles") == std::string::npos);
+  CHECK(run.told.says("cpu_time"));
+}
+
+TEST_CASE("12: words that another client changes in a run spoil it, and it is run again") {
+  const Run run = run_on({{"words_change_in_run", 3}});
+  run.check_ended(0);
+  CHECK(run.told.says("another program changed the counters meanwhile"));
+  run.check_exact();
+}
+
+TEST_CASE("13: what a killed run left is reset at the start") {
+  const Run run = run_on({{"leftovers", true}});
+  run.check_ended(0);
+  CHECK(run.told.says("what a killed run had left switched on was reset"));
+  run.check_exact();
+}
+
+TEST_CASE("14: where forcing frees nothing, fewer counters are planned with") {
+  const Run run = run_on({{"chip", "m4"}, {"forcing_frees_nothing", true}},
+                         {"-e", "inst_all,core_active_cycle,retire_uop,map_stall"});
+  run.check_ended(0);
+  CHECK(run.told.says("only 5 of 8 configurable counters can be used here"));
+  run.check_exact();
+}
+
+TEST_CASE("15: sampling or filters that the kernel refuses are left for the next strategy") {
+  const Run sampling =
+      run_on({{"fail", {{"kperf.sampling", {{"error", "ECANCELED"}, {"from", 2}}}}}});
+  sampling.check_ended(0);
+  CHECK(sampling.told.says("does not work here"));
+  const Run filter = run_on({{"fail", {{"kperf.kdebug.filter", {{"error", "EINVAL"}}}}}});
+  filter.check_ended(0);
+  CHECK(filter.told.says("counts are sampled every 1 ms"));
+}
+
+TEST_CASE("16: a command that never ends is killed at its time-out, and all is given back") {
+  const Mac mac;
+  const Told told =
+      mac.lauka({"-r3", "-w0", "--timeout", "50ms",
+                 mac.folder.program("work", "fork group {\nsleep 90s\n}\nsleep 90s")});
+  CHECK(told.status == 1);
+  CHECK(told.says("took longer than 50ms and was killed"));
+  CHECK(told.held().empty());
+}
+
+TEST_CASE("17: an interruption in any call ends with 128 + its number, and all is given back") {
+  // The whole program makes about 170 calls; each place of them may be where the signal comes.
+  const Mac calm;
+  const std::uint64_t calls =
+      calm.lauka({"-r2", "-w0", calm.folder.program("work", "run 3ms")}).report.at("calls");
+  CHECK(calls > 80);
+  // The first nine open the launcher; lauka does not watch for signals before the first run.
+  for (std::uint64_t call = 10; call <= calls + 1; call += 3) {
+    CAPTURE(call);
+    const int number = call % 2 == 0 ? SIGINT : SIGTERM;
+    const Mac mac = mac_with({{"interrupt", {{"call", call}, {"signal", number}}}});
+    const Told told = mac.lauka({"-r2", "-w0", mac.folder.program("work", "run 3ms")});
+    const bool was_late = told.status == 0 && call > calls - 20;
+    CHECK_MESSAGE((told.status == 128 + number || was_late), told.status);
+    for (const std::string& held : told.held()) FAIL_CHECK("still held: ", held);
+  }
+}
+
+TEST_CASE("18: a descendant that outlives the command is told") {
+  const Mac mac;
+  const Told told = mac.lauka(
+      {"-r2", "-w0", "-i", mac.folder.program("work", "daemon {\nsleep 50s\n}\nrun 2ms")});
+  CHECK(told.status == 0);
+  CHECK(told.says("had not ended with the command"));
+  CHECK(told.held().empty());
+}
+
+TEST_CASE("19: pids that come back, and neighbours on the same CPUs, mix nothing") {
+  const Run run = run_on({{"few_pids", true}, {"neighbours", true}});
+  run.check_ended(0);
+  run.check_exact();
+}
+
+TEST_CASE("20: samples of threads whose buffer is not there yet are dropped") {
+  // With sampling alone, idle threads and old ones give samples of zeros.
+  const Run run =
+      run_on({{"neighbours", true}, {"fail", {{"kperf.kdebug.filter", {{"error", "EINVAL"}}}}}});
+  run.check_ended(0);
+  const auto& truth = run.told.run(0).at("tree").at("events").at("INST_ALL");
+  for (const double count : run.counts("inst_all")) {
+    CHECK(count > 0);
+    CHECK(count <= truth.get<double>());
+  }
+}
+
+TEST_CASE("21: a chain of shell and command is summed once") {
+  const Mac mac;
+  const std::string work = mac.folder.program("work", "run 2ms");
+  const Told told =
+      mac.lauka({"-r2", "-w0", "-S", "--export-runs", mac.folder.file("runs.csv"), work});
+  CHECK(told.status == 0);
+  for (const double count : column(mac.text_of("runs.csv"), "inst_all"))
+    CHECK(count == told.run(0).at("tree").at("events").at("INST_ALL").get<double>());
+}
+
+}  // namespace lauka::darwin

@@ -4,6 +4,7 @@
 #include "places.h"
 
 #include <functional>
+#include <utility>
 
 #include <doctest/doctest.h>
 
@@ -34,25 +35,38 @@ void remove(PlistValue& value, const std::string& key) {
   std::get<PlistDict>(value.value).erase(key);
 }
 
+/// A pair of numbers, as the version is.
+PlistValue pair(std::uint64_t first, std::uint64_t second) {
+  PlistArray array;
+  array.push_back(number(first));
+  array.push_back(number(second));
+  return {std::move(array)};
+}
+
+/// A dictionary of keys and values in turn. Values are moved: copies of them are recursive.
+template <typename... Rest>
+PlistValue dict(Rest... items) {
+  PlistDict result;
+  const auto add = [&result](auto& self, auto& key, auto& value, auto&... rest) {
+    result.emplace(key, std::move(value));
+    if constexpr (sizeof...(rest) > 0) self(self, rest...);
+  };
+  if constexpr (sizeof...(items) > 0) add(add, items...);
+  return {std::move(result)};
+}
+
 /// A whole database with one fixed and two configurable events.
 PlistValue sound() {
-  const PlistValue fixed{PlistDict{{"fixed_counter", number(0)},
-                                   {"counters_mask", number(1)},
-                                   {"fallback", text("ACTIVE")},
-                                   {"description", text("cycles")}}};
-  const PlistValue active{PlistDict{{"number", number(2)}}};
-  const PlistValue all{
-      PlistDict{{"number", number(140)}, {"counters_mask", number(128)}, {"errata", text("some")}}};
-  const PlistValue cpu{PlistDict{
-      {"architecture", text("arm64")},
-      {"marketing_name", text("Apple X")},
-      {"fixed_counters", number(3)},
-      {"config_counters", number(1020)},
-      {"aliases", {PlistDict{{"Cycles", text("FIXED_CYCLES")}}}},
-      {"events", {PlistDict{{"ALL", all}, {"FIXED_CYCLES", fixed}, {"ACTIVE", active}}}}}};
-  return {PlistDict{{"name", text("x1")},
-                    {"version", {PlistArray{number(1), number(0)}}},
-                    {"system", {PlistDict{{"cpu", cpu}}}}}};
+  PlistValue events =
+      dict("ALL", dict("number", number(140), "counters_mask", number(128), "errata", text("some")),
+           "FIXED_CYCLES",
+           dict("fixed_counter", number(0), "counters_mask", number(1), "fallback", text("ACTIVE"),
+                "description", text("cycles")),
+           "ACTIVE", dict("number", number(2)));
+  PlistValue cpu = dict("architecture", text("arm64"), "marketing_name", text("Apple X"),
+                        "fixed_counters", number(3), "config_counters", number(1020), "aliases",
+                        dict("Cycles", text("FIXED_CYCLES")), "events", std::move(events));
+  return dict("name", text("x1"), "version", pair(1, 0), "system", dict("cpu", std::move(cpu)));
 }
 
 PlistValue& cpu_of(PlistValue& root) {
@@ -101,9 +115,8 @@ TEST_CASE("what a damaged database lacks is named") {
         "is no kpep database: it holds no dictionary");
   CHECK(fault_of([](Root& root) { remove(root, "version"); }) ==
         "is no kpep database: its version is not a pair of numbers");
-  CHECK(fault_of([](Root& root) {
-          at(root, "version") = {PlistArray{number(2), number(1)}};
-        }) == "is of version 2.1, and lauka knows version 1 only");
+  CHECK(fault_of([](Root& root) { at(root, "version") = pair(2, 1); }) ==
+        "is of version 2.1, and lauka knows version 1 only");
   CHECK(fault_of([](Root& root) { remove(root, "name"); }) ==
         "is no kpep database: it has no name");
   CHECK(fault_of([](Root& root) { remove(root, "system"); }) ==
@@ -126,8 +139,7 @@ TEST_CASE("a damaged event or alias of a database is named") {
   using Root = PlistValue;
   CHECK(fault_of([](Root& root) { remove(cpu_of(root), "events"); }) ==
         "has no dictionary system.cpu.events");
-  CHECK(fault_of([](Root& root) { at(cpu_of(root), "events") = {PlistDict{}}; }) ==
-        "has no events");
+  CHECK(fault_of([](Root& root) { at(cpu_of(root), "events") = dict(); }) == "has no events");
   CHECK(fault_of([](Root& root) { event_of(root, "ALL") = number(1); }) ==
         "has an event 'ALL' that is no dictionary");
   CHECK(fault_of([](Root& root) { remove(event_of(root, "ALL"), "number"); }) ==

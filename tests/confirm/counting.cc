@@ -1,0 +1,126 @@
+#include "confirm/counting.h"
+
+#include "engine/kperf/trial.h"
+
+#include <bit>
+#include <chrono>
+#include <cstring>
+#include <variant>
+
+#include <fmt/format.h>
+
+namespace lauka::confirm {
+namespace {
+
+using engine::kperf::CounterMask;
+using engine::kperf::kConfigurableClass;
+using engine::kperf::kFixedCounters;
+using engine::kperf::kInstructionsValue;
+using engine::kperf::RunValues;
+using engine::kperf::Sampled;
+using engine::kperf::StrategyWatch;
+
+constexpr std::chrono::milliseconds kPeriod{1};
+
+}  // namespace
+
+std::string_view name_of(Way way) {
+  switch (way) {
+    case Way::AtExit:
+      return "exit";
+    case Way::Pet:
+      return "pet";
+    case Way::Machine:
+      break;
+  }
+  return "cpu";
+}
+
+Counting::Counting(const Setting& setting)
+    : setting_(setting), kernel_(setting.calls), trace_(setting.calls), claim_(kernel_, trace_) {}
+
+Result<void> Counting::take() {
+  if (auto taken = claim_.take_counters(); !taken) return taken;
+  const auto usable = engine::kperf::usable_counters(setting_.database.config_counters,
+                                                     setting_.database.power_counters,
+                                                     kernel_.counter_count(kConfigurableClass));
+  if (!usable) return Error{"the kernel and the database differ in the number of counters", ""};
+  counters_ = *usable;
+  return {};
+}
+
+Result<void> Counting::begin(Way way) {
+  strategy_ = way == Way::Machine
+                  ? engine::kperf::make_machine_strategy(claim_, kernel_)
+                  : engine::kperf::make_thread_strategy(
+                        claim_, trace_,
+                        way == Way::AtExit ? Sampled::AtExit : Sampled::Periodically, kPeriod);
+  if (const int error = strategy_->begin(); error != 0) return Error{std::strerror(error), ""};
+  return {};
+}
+
+std::vector<std::uint64_t> Counting::words_for(const std::vector<Placed>& events) const {
+  std::vector<std::uint64_t> words;
+  if (events.empty()) return words;
+  words.resize(static_cast<std::size_t>(std::popcount(counters_)));
+  for (const Placed& placed : events)
+    words.at(engine::kperf::place_among(counters_, placed.counter)) = placed.number;
+  return words;
+}
+
+Result<Counts> Counting::run(const std::vector<std::string>& words,
+                             const std::vector<Placed>& events) {
+  os::ProgramSpec spec;
+  spec.words = words;
+  spec.words.front() = setting_.fixtures + "/" + words.front();
+  const auto program = setting_.launcher.add_program(spec);
+  if (!program) return program.error();
+  StrategyWatch watch(*strategy_, words_for(events));
+  const os::Launch launch{*program, os::kNoCounters, {&watch}};
+  const auto ended = setting_.launcher.run({&launch, 1}, true, {});
+  if (!ended) return ended.error();
+  if (ended->empty() || !succeeded(ended->front().outcome)) return Error{"the fixture failed", ""};
+  const RunValues values = strategy_->finish(ended->front().totals);
+  if (values.missing) return Error{values.missing->why, values.missing->remedy};
+  Counts counts{values.values.at(kInstructionsValue), {}, values.coverage};
+  for (const Placed& placed : events)
+    counts.configurable.push_back(
+        values.values.at(kFixedCounters + engine::kperf::place_among(counters_, placed.counter)));
+  return counts;
+}
+
+std::vector<std::string> still_held(const os::DarwinCalls& calls) {
+  const engine::kperf::Kernel kernel(calls);
+  const engine::kperf::Trace trace(calls);
+  std::vector<std::string> held;
+  if (kernel.counting() != 0) held.emplace_back("counting");
+  if (kernel.thread_counting() != 0) held.emplace_back("thread counting");
+  bool forced = false;
+  if (kernel.is_forced(forced) == 0 && forced) held.emplace_back("all counters");
+  if ((trace.info().flags & engine::kperf::kKdebugReady) != 0) held.emplace_back("the trace");
+  return held;
+}
+
+std::vector<std::string> facts(const Setting& setting) {
+  const engine::kperf::Kernel kernel(setting.calls);
+  const auto& missing = kernel.missing();
+  std::vector<std::string> all = {
+      fmt::format("macOS: {} {}", kernel.text("kern.osproductversion"),
+                  kernel.text("kern.osversion")),
+      fmt::format("processor: {}, {}", kernel.text("machdep.cpu.brand_string"),
+                  kernel.text("hw.model")),
+      fmt::format("events: {} {}, {} of them, counters {:#x}", setting.database.name,
+                  setting.database.marketing_name, setting.database.events.size(),
+                  setting.database.config_counters),
+      fmt::format("kperf.framework: {}", !missing                ? "complete"
+                                         : missing->name.empty() ? "missing"
+                                                                 : missing->name + " is missing"),
+      fmt::format("configurable counters before all are forced: {}",
+                  kernel.counter_count(kConfigurableClass))};
+  for (const char* name : {"hw.nperflevels", "hw.ncpu"})
+    if (const auto number = kernel.number(name); number)
+      all.push_back(fmt::format("{}: {}", name, *number));
+  return all;
+}
+
+}  // namespace lauka::confirm

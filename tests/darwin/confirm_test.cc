@@ -1,0 +1,147 @@
+#include "confirm/confirm.h"
+
+#include "confirm/run.h"
+#include "darwin/driver.h"
+#include "engine/kperf/read_kpep.h"
+#include "fakes/darwin/programs.h"
+#include "os/spawning_launcher.h"
+#include "places.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <sys/wait.h>
+
+// scripts/confirm-on-mac on the model: what it says of a Mac that is as the facts have it, and of
+// one that is not.
+
+namespace lauka::confirm {
+namespace {
+
+using darwin::CallRules;
+using darwin::Driver;
+using darwin::machine;
+
+std::string data(const std::string& name) {
+  return std::string(places::kRepository) + "/tests/data/" + name;
+}
+
+struct OnModel {
+  explicit OnModel(const std::string& chip, const CallRules& rules = {})
+      : OnModel(chip, machine(chip), rules) {}
+  OnModel(const std::string& chip, darwin::Setup setup, const CallRules& rules = {})
+      : driver(std::move(setup), rules) {
+    driver.host.kernel.load = darwin::loader_of_files();
+    auto started = os::start_spawning_launcher(driver.calls);
+    REQUIRE(started.has_value());
+    launcher = *std::move(started);
+    auto database = engine::kperf::load_kpep(data("kpep/" + chip + ".plist"));
+    REQUIRE(database.has_value());
+    setting = std::make_unique<Setting>(
+        Setting{driver.calls, *launcher, *std::move(database), data("confirm"), 2});
+  }
+
+  Result<std::vector<Row>> confirm() const { return lauka::confirm::confirm(*setting); }
+
+  Driver driver;
+  std::unique_ptr<os::Launcher> launcher;
+  std::unique_ptr<Setting> setting;
+};
+
+std::vector<std::string> checks_that_fail(const std::vector<Row>& rows) {
+  std::vector<std::string> failing;
+  for (const Row& row : rows)
+    if (!row.holds) failing.push_back(row.strategy + ": " + row.check + ": " + row.seen);
+  return failing;
+}
+
+std::size_t count_of(const std::vector<Row>& rows, const std::string& part) {
+  return static_cast<std::size_t>(std::count_if(rows.begin(), rows.end(), [&](const Row& row) {
+    return row.check.find(part) != std::string::npos;
+  }));
+}
+
+TEST_CASE("a Mac that is as the facts have it confirms everything") {
+  for (const std::string chip : {"m1", "m4"}) {
+    CAPTURE(chip);
+    const OnModel model(chip);
+    const auto rows = model.confirm();
+    REQUIRE_MESSAGE(rows.has_value(), rows.error().what);
+    const auto failing = checks_that_fail(*rows);
+    CHECK_MESSAGE(failing.empty(), (failing.empty() ? "" : failing.front()));
+    CHECK(count_of(*rows, "one thread, 200 ms") == 3);  // exit, pet, cpu
+    CHECK(count_of(*rows, "(mask 0x80) on PMC") == 8);
+    CHECK(count_of(*rows, chip == "m1" ? "(mask 0xe0) on PMC" : "(mask 0xfc) on PMC") == 8);
+    CHECK(all_hold(*rows));
+    CHECK(table(*rows).find("**no**") == std::string::npos);
+  }
+}
+
+TEST_CASE(
+    "a macOS that takes new words only when counting is switched on confirms everything too") {
+  darwin::Setup setup = machine("m1");
+  setup.pmu.words_at_start = true;
+  const OnModel model("m1", setup);
+  const auto rows = model.confirm();
+  REQUIRE(rows.has_value());
+  CHECK(checks_that_fail(*rows).empty());
+}
+
+TEST_CASE("an event that counts nothing on its counter is told") {
+  darwin::Setup setup = machine("m1");
+  setup.pmu.dead_mask = 0x80;
+  const OnModel model("m1", setup);
+  const auto rows = model.confirm();
+  REQUIRE(rows.has_value());
+  CHECK(checks_that_fail(*rows) ==
+        std::vector<std::string>{"exit: INST_ALL (mask 0x80) on PMC7: 0"});
+  CHECK_FALSE(all_hold(*rows));
+  CHECK(table(*rows).find(
+            "| INST_ALL (mask 0x80) on PMC7 | exit | the event's count | 0 | **no** |\n") !=
+        std::string::npos);
+}
+
+TEST_CASE("a kernel that refuses the trigger at threads' ends is told, and the others are tried") {
+  CallRules rules;
+  rules.failures["kperf.kdebug.action"] = {EINVAL};
+  const OnModel model("m1", rules);
+  const auto rows = model.confirm();
+  REQUIRE(rows.has_value());
+  const auto failing = checks_that_fail(*rows);
+  REQUIRE(failing.size() == 2);
+  CHECK(failing.front().rfind("exit: strategy: ", 0) == 0);
+  CHECK(count_of(*rows, "one thread, 200 ms") == 2);
+}
+
+TEST_CASE("counters that another process holds are a refusal") {
+  darwin::Setup setup = machine("m1");
+  setup.force_is_taken = true;
+  const OnModel model("m1", setup);
+  const auto rows = model.confirm();
+  REQUIRE_FALSE(rows.has_value());
+  CHECK(rows.error().what.find("holds the counters") != std::string::npos);
+}
+
+TEST_CASE("without root nothing is tried: status 2") {
+  darwin::Setup setup = machine("m1");
+  setup.is_root = false;
+  const OnModel model("m1", setup);
+  CHECK(run(model.driver.calls, engine::kperf::load_kpep(data("kpep/m1.plist")), data("confirm")) ==
+        2);
+}
+
+TEST_CASE("on Linux the script says that it needs a Mac: status 2") {
+  const std::string script = std::string(places::kRepository) + "/scripts/confirm-on-mac";
+  const int status =
+      std::system((script + " 2>/dev/null").c_str());  // NOLINT(concurrency-mt-unsafe)
+  CHECK(WEXITSTATUS(status) == 2);
+}
+
+}  // namespace
+}  // namespace lauka::confirm

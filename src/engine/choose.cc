@@ -77,12 +77,14 @@ Result<Chosen> choose(Choice choice, bool user_only, const os::LinuxCalls* calls
   return Chosen{perf::make_perf_engine(*calls, user_only, kinds), std::nullopt};
 }
 
-std::vector<EngineFacts> try_engines(bool user_only, const os::LinuxCalls* calls) {
+std::vector<EngineFacts> try_engines(bool user_only, const os::LinuxCalls* calls,
+                                     const OnMacos& macos) {
   std::vector<EngineFacts> engines;
   const auto add = [&](const char* name, Choice choice) {
-    auto chosen = choose(choice, user_only, calls);
+    auto chosen = choose(choice, user_only, calls, {}, {}, macos);
     engines.push_back(chosen ? facts_of(name, *chosen->engine) : missing(name, chosen.error()));
   };
+  if (macos.calls != nullptr) add("kperf", Choice::Kperf);
   if (calls != nullptr) add("perf", Choice::Perf);
   add("cachegrind", Choice::Cachegrind);
   return engines;

@@ -47,6 +47,7 @@ Result<Chosen> choose(Choice choice, bool user_only,
 
 /// Tries each engine that is meant for this system, as --check tells it.
 std::vector<EngineFacts> try_engines(bool user_only,
-                                     const os::LinuxCalls* calls = os::linux_calls());
+                                     const os::LinuxCalls* calls = os::linux_calls(),
+                                     const OnMacos& macos = OnMacos{});
 
 }  // namespace lauka::engine

@@ -96,4 +96,29 @@ TEST_CASE("what the kernel accounts is there without counters too") {
   CHECK((*counting)->finish(ended).counts == std::vector<std::optional<std::uint64_t>>{9, 1});
 }
 
+TEST_CASE("of the engines that are meant for this system each is tried, with the reason apart") {
+  FakePerf perf;
+  perf.has_perf = false;
+  OnMacos nowhere;
+  nowhere.calls = nullptr;
+  const auto engines = try_engines(false, &perf.calls(), nowhere);
+  REQUIRE(engines.size() == 2);
+  CHECK(engines[0].name == "perf");
+  REQUIRE(engines[0].missing.has_value());
+  CHECK(engines[0].missing->remedy == "use a kernel with CONFIG_PERF_EVENTS");
+  CHECK(engines[1].name == "cachegrind");
+
+  FakePerf without_pmu;
+  without_pmu.set_paranoid(2);
+  const auto virtual_machine = try_engines(false, &without_pmu.calls(), nowhere);
+  REQUIRE(virtual_machine[0].missing.has_value());
+  CHECK(virtual_machine[0].missing->why == "there is no PMU here, as in most virtual machines");
+
+  FakePerf whole;
+  whole.add(fakes::usual_pmu());
+  const auto counting = try_engines(false, &whole.calls(), nowhere);
+  CHECK_FALSE(counting[0].missing.has_value());
+  CHECK(counting[0].events.size() == 5);
+}
+
 }  // namespace lauka::engine

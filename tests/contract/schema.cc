@@ -100,7 +100,7 @@ class Validator {
     for (const json& choice : choices) {
       Validator validator(root_);
       validator.check(value, choice, place);
-      fitting += validator.all_.empty() ? 1 : 0;
+      if (validator.all_.empty()) ++fitting;
       if (!validator.all_.empty()) last = validator.all_;
     }
     if (fitting == 1) return;

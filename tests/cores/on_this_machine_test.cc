@@ -143,7 +143,7 @@ TEST_CASE("time spent on one CPU, the other or both in turn is told as it is") {
   }
 }
 
-TEST_CASE("descendants that outlive their parent are counted as far as the run goes") {
+TEST_CASE("what a run leaves behind never adds to a later run, and a run without times says why") {
   if (const std::string why = why_skipped(); !why.empty()) {
     MESSAGE("skipped: " << why);
     return;
@@ -154,8 +154,10 @@ TEST_CASE("descendants that outlive their parent are counted as far as the run g
   const auto situation = engine::perf::situation_of(*os::linux_calls());
   for (const os::Ended& ended : counted.runs({"leaves_a_child", "30"}, 20)) {
     const CoreTimes times = clocks.times(ended.readings, ended.usage, 0, situation);
-    REQUIRE(times.ns.size() == 2);
-    // What an earlier run left behind never adds to a later one: each has clocks of its own.
+    // When the kernel switches from the command to its child it may exchange their clocks; what the
+    // command's showed has then gone with the child, and nothing is told rather than too little.
+    REQUIRE(times.ns.empty() == times.missing.has_value());
+    if (times.ns.empty()) continue;
     CHECK(times.ns[0] + times.ns[1] < 30'000'000);
   }
 }

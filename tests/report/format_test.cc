@@ -203,7 +203,7 @@ TEST_CASE("a metric can be shown in a unit that was asked for, with three digits
   const auto in = [](const char* unit) {
     const DisplayUnit* found = find_display_unit(unit);
     REQUIRE(found != nullptr);
-    return Metric{.name = "m", .unit = found->unit, .shown_in = found};
+    return Metric{.name = "m", .unit = found->unit, .source = CountedEvent{}, .shown_in = found};
   };
   CHECK(quantity(0.591, in("s")) == "0.591s");
   CHECK(quantity(0.591, in("ms")) == "591ms");

@@ -121,10 +121,9 @@ double coverage_of(const Noise& noise, std::size_t rounds, const Options& option
   for (std::size_t i = 0; i < options.gates; ++i) {
     const Measured measured = in_random_order(noise, source, rounds, truth);
     const stats::Delta delta = stats::paired_delta(measured.reference, measured.candidate, 0.95);
-    held += delta.change && delta.half_width &&
-                    std::abs(*delta.change - (truth - 1.0)) <= *delta.half_width
-                ? 1
-                : 0;
+    if (delta.change && delta.half_width &&
+        std::abs(*delta.change - (truth - 1.0)) <= *delta.half_width)
+      ++held;
   }
   return static_cast<double>(held) / static_cast<double>(options.gates);
 }

@@ -1,7 +1,8 @@
 // The part of fmt that is compiled once, as its shared library has it.
 #include <fmt/format-inl.h>
 
-// Templates that are defined in the header above and declared only in the others: gcc leaves them behind unasked.
+// Templates that are defined in the header above and declared only in the others: gcc leaves them
+// behind unasked.
 FMT_BEGIN_NAMESPACE
 namespace detail {
 template thousands_sep_result<char> thousands_sep_impl<char>(locale_ref);

@@ -58,7 +58,8 @@ TEST_CASE("on a machine with two kinds of core an event is the sum over both") {
   fakes::add_two_kinds(perf);
   const Armed it = armed(perf, {"cycles", "branches", "page-faults"});
   CHECK(it.set.events[0].meaning == "perf cpu-cycles, sum of cpu_atom and cpu_core");
-  CHECK(it.counting->finish(perf.run(it.requests, on_both_kinds())).counts == Counts{1200, 75, 17, 200, 1000, 5, 70});
+  CHECK(it.counting->finish(perf.run(it.requests, on_both_kinds())).counts ==
+        Counts{1200, 75, 17, 200, 1000, 5, 70});
 }
 
 TEST_CASE("a kernel that does not take the PMU's number in config is asked by sysfs' names") {
@@ -161,8 +162,7 @@ TEST_CASE("the parts of an event on each kind of core are told by the kinds' nam
   const auto counting = engine->arm(0, launcher);
   REQUIRE(counting.has_value());
   CHECK((*counting)->timed_pmus().size() == 2);
-  const Counted counted =
-      (*counting)->finish(perf.run(launcher.sets.front(), on_both_kinds()));
+  const Counted counted = (*counting)->finish(perf.run(launcher.sets.front(), on_both_kinds()));
   CHECK(counted.counts == Counts{1200, 33, 17, 1000, 200});
   CHECK(counted.pmu_ns.size() == 2);
 }

@@ -60,8 +60,8 @@ inline constexpr std::uint32_t kThreadCounters = 0x25060020;
 struct TraceRules {
   unsigned cpus = 1;
   std::uint32_t records_per_unit = 2048;
-  std::uint32_t most_records = 16'000'000;    ///< the kernel gives no more
-  bool may_be_small = false;                  ///< no least size: for wraps of few records
+  std::uint32_t most_records = 16'000'000;  ///< the kernel gives no more
+  bool may_be_small = false;                ///< no least size: for wraps of few records
   // Of the reads that have records, counted from 1:
   std::optional<unsigned> lose_at_read{};          ///< this one is short of some
   std::uint64_t loss_argument = 0;                 ///< arg1 of its LOST_EVENTS

@@ -1,6 +1,12 @@
 #include "choosing.h"
 
 #include "os/linux_calls.h"
+#include "os/terminal.h"
+#include "report/progress.h"
+
+#include <algorithm>
+#include <string_view>
+#include <variant>
 
 namespace lauka {
 namespace {
@@ -47,6 +53,25 @@ Result<engine::Chosen> choose_engine(const Options& options, const CoreKinds& ki
   macos.kpep = options.kpep;
   return engine::choose(choice_of(options.engine), options.user_only, os::linux_calls(), kinds,
                         user, macos);
+}
+
+cores::Wanted wanted_cores(const Options& options) {
+  if (options.inquiry && !std::holds_alternative<ShowThreads>(*options.inquiry)) return {};
+  return {options.core_kinds, options.cores, options.min_p_share};
+}
+
+std::unique_ptr<Observer> choose_observer(const Options& options, const Plan& plan) {
+  // What the commands write to the same terminal would leave pieces of the bar behind.
+  const bool is_shared = std::any_of(
+      plan.commands.begin(), plan.commands.end(),
+      [](const Command& command) { return command.output.kind == OutputKind::Inherit; });
+  const bool draws = options.progress && options.verbosity != Verbosity::Quiet && !is_shared &&
+                     os::wants_drawing(os::Stream::Error);
+  if (!draws) return std::make_unique<NoObserver>();
+  const auto draw = [](std::string_view text) {
+    static_cast<void>(os::say(os::Stream::Error, text));
+  };
+  return std::make_unique<report::ProgressBar>(draw, os::terminal_width(os::Stream::Error, 80));
 }
 
 }  // namespace lauka

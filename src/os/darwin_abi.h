@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -19,7 +20,7 @@ inline constexpr int kRusageV6 = 6;
 
 /// rusage_info_v4 as far as it goes, then rusage_info_v6. Times are mach units.
 struct ProcessUsage {
-  std::uint8_t uuid[16] = {};
+  std::array<std::uint8_t, 16> uuid{};
   std::uint64_t user_time = 0;
   std::uint64_t system_time = 0;
   std::uint64_t idle_wakeups = 0;
@@ -38,7 +39,7 @@ struct ProcessUsage {
   std::uint64_t child_elapsed_time = 0;
   std::uint64_t disk_bytes_read = 0;
   std::uint64_t disk_bytes_written = 0;
-  std::uint64_t time_by_qos[7] = {};
+  std::array<std::uint64_t, 7> time_by_qos{};
   std::uint64_t billed_system_time = 0;
   std::uint64_t serviced_system_time = 0;
   std::uint64_t logical_writes = 0;
@@ -61,7 +62,7 @@ struct ProcessUsage {
   std::uint64_t neural_footprint_bytes = 0;
   std::uint64_t most_neural_footprint_bytes = 0;
   std::uint64_t interval_most_neural_footprint_bytes = 0;
-  std::uint64_t reserved[9] = {};
+  std::array<std::uint64_t, 9> reserved{};
 };
 inline constexpr std::size_t kRusageV4Bytes = 296;
 static_assert(sizeof(ProcessUsage) == 464);
@@ -101,7 +102,7 @@ struct ThreadInfo {
   std::int32_t current_priority = 0;
   std::int32_t priority = 0;
   std::int32_t highest_priority = 0;
-  char name[64] = {};
+  std::array<char, 64> name{};
 };
 static_assert(sizeof(ThreadInfo) == 112);
 static_assert(offsetof(ThreadInfo, cpu_usage) == 16);

@@ -1,5 +1,6 @@
 #include "choosing.h"
 
+#include "os/files.h"
 #include "os/linux_calls.h"
 #include "os/terminal.h"
 #include "report/progress.h"

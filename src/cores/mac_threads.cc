@@ -6,6 +6,7 @@
 #include <array>
 #include <cctype>
 #include <cerrno>
+#include <cstring>
 #include <map>
 #include <utility>
 
@@ -37,8 +38,8 @@ std::string name_of(const os::DarwinCalls& calls, int process, std::uint64_t thr
   os::ThreadInfo info;
   if (calls.proc_pidinfo(process, os::kPidThreadId64Info, thread, &info, sizeof info) <= 0)
     return "";
-  const auto* const end = std::find(info.name.begin(), info.name.end(), '\0');
-  return {info.name.begin(), end};
+  const auto end = std::find(info.name.begin(), info.name.end(), '\0');
+  return std::string(info.name.begin(), end);
 }
 
 Error refusal(int error, int process) {

@@ -10,6 +10,9 @@ endif()
 lauka_host_headers(libplist_headers plist libplist-dev)
 add_library(libplist_for_macos STATIC EXCLUDE_FROM_ALL ${sources})
 target_link_libraries(libplist_for_macos PUBLIC libplist_headers)
+list(GET sources 0 first_source)
+get_filename_component(sources_folder ${first_source} DIRECTORY)
+target_include_directories(libplist_for_macos PRIVATE ${sources_folder})  # some of its own headers stand in angles
 target_compile_options(libplist_for_macos PRIVATE -w)
 # What its configure script would find.
 target_compile_definitions(libplist_for_macos PRIVATE HAVE_MEMMEM HAVE_STRPTIME HAVE_GMTIME_R HAVE_LOCALTIME_R

@@ -89,10 +89,9 @@ bool is_value(const OptionInfo& option, std::string_view rest) {
       return false;
     case Takes::Value:
     case Takes::OptionalText:
-      return !rest.empty();
-    case Takes::TwoWords:
+    case Takes::TwoWords:  // refused later, as the next: they take words of their own
     case Takes::ThreeWords:
-      return !rest.empty();  // refused later: it takes words of its own
+      return !rest.empty();
     case Takes::OptionalNumber:
       break;
   }

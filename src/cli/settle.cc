@@ -178,29 +178,24 @@ Result<void> settle_threads(Draft& draft) {
   return {};
 }
 
+/// What is asked for along with a question.
+Result<void> settle_inquiry(Draft& draft) {
+  const Inquiry& inquiry = *draft.options.inquiry;
+  if (std::holds_alternative<ListEvents>(inquiry)) return settle_list_events(draft);
+  if (std::holds_alternative<CheckMachine>(inquiry)) return settle_check(draft);
+  if (std::holds_alternative<ShowThreads>(inquiry)) return settle_threads(draft);
+  return {};
+}
+
 }  // namespace
 
 Result<Options> settle(Draft draft) {
   Options& options = draft.options;
   options.duration = draft.duration.value_or(options.duration);
   if (options.inquiry) {
-    if (std::holds_alternative<ListEvents>(*options.inquiry)) {
-      const Result<void> listed = settle_list_events(draft);
-      if (!listed) {
-        return listed.error();
-      }
-    }
-    if (std::holds_alternative<CheckMachine>(*options.inquiry)) {
-      const Result<void> checked = settle_check(draft);
-      if (!checked) {
-        return checked.error();
-      }
-    }
-    if (std::holds_alternative<ShowThreads>(*options.inquiry)) {
-      const Result<void> settled = settle_threads(draft);
-      if (!settled) {
-        return settled.error();
-      }
+    const Result<void> settled = settle_inquiry(draft);
+    if (!settled) {
+      return settled.error();
     }
     return std::move(options);
   }

@@ -38,8 +38,8 @@ std::string name_of(const os::DarwinCalls& calls, int process, std::uint64_t thr
   os::ThreadInfo info;
   if (calls.proc_pidinfo(process, os::kPidThreadId64Info, thread, &info, sizeof info) <= 0)
     return "";
-  const auto end = std::find(info.name.begin(), info.name.end(), '\0');
-  return std::string(info.name.begin(), end);
+  const char* const begin = info.name.data();
+  return {begin, std::find(begin, begin + info.name.size(), '\0')};
 }
 
 Error refusal(int error, int process) {

@@ -19,7 +19,8 @@ constexpr std::uint32_t kAction = 1;
 
 /// The claim that is to be given back when the process ends without unwinding its stack.
 Claim*& held() {
-  static Claim* claim = nullptr;
+  static Claim* claim =  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables): atexit passes nothing
+      nullptr;
   return claim;
 }
 

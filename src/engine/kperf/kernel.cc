@@ -111,10 +111,10 @@ std::uint32_t Kernel::counting() const {
 }
 
 std::uint32_t Kernel::thread_counting() const {
-  constexpr std::uint32_t kRefused = 0xffffffff;
+  constexpr std::uint32_t refused = 0xffffffff;
   const std::uint32_t classes = framework_ ? framework_->kpc_get_thread_counting()
                                            : number("kpc.thread_counting").value_or(0);
-  return classes == kRefused ? 0 : classes;
+  return classes == refused ? 0 : classes;
 }
 
 int Kernel::cpu_counters(std::size_t cpus, std::vector<std::uint64_t>& values) const {
@@ -141,16 +141,16 @@ int Kernel::set_action_count(std::uint32_t count) const {
 }
 
 int Kernel::set_action(std::uint32_t action, std::uint32_t samplers) const {
-  constexpr std::int32_t kAnyPid = -1;
+  constexpr std::int32_t any_pid = -1;
   if (framework_) {
     const int error = settled(framework_->kperf_action_samplers_set(action, samplers));
     return error != 0 ? error
-                      : settled(framework_->kperf_action_filter_set_by_pid(action, kAnyPid));
+                      : settled(framework_->kperf_action_filter_set_by_pid(action, any_pid));
   }
   const int error = set("kperf.action.samplers", std::array<std::uint64_t, 2>{action, samplers});
   if (error != 0) return error;
   return set("kperf.action.filter_by_pid",
-             std::array<std::uint64_t, 2>{action, static_cast<std::uint64_t>(kAnyPid)});
+             std::array<std::uint64_t, 2>{action, static_cast<std::uint64_t>(any_pid)});
 }
 
 int Kernel::set_sampling(bool on) const {
@@ -166,15 +166,15 @@ int Kernel::start_pet(std::uint64_t period_ns, std::uint32_t action) const {
   Timebase timebase;
   if (calls_.mach_timebase_info(&timebase) != 0 || timebase.numerator == 0) return EINVAL;
   const std::uint64_t ticks = period_ns * timebase.denominator / timebase.numerator;
-  constexpr std::uint64_t kTimer = 0;
+  constexpr std::uint64_t timer = 0;
   if (const int error = set("kperf.timer.count", std::uint32_t{1}); error != 0) return error;
-  if (const int error = set("kperf.timer.period", std::array{kTimer, ticks}); error != 0)
+  if (const int error = set("kperf.timer.period", std::array{timer, ticks}); error != 0)
     return error;
   // Before the timer becomes PET's, which takes the action that stands there now.
-  if (const int error = set("kperf.timer.action", std::array<std::uint64_t, 2>{kTimer, action});
+  if (const int error = set("kperf.timer.action", std::array<std::uint64_t, 2>{timer, action});
       error != 0)
     return error;
-  if (const int error = set("kperf.timer.pet_timer", std::uint32_t{kTimer}); error != 0)
+  if (const int error = set("kperf.timer.pet_timer", std::uint32_t{timer}); error != 0)
     return error;
   return set("kperf.lightweight_pet", std::uint32_t{1});
 }

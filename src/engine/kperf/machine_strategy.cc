@@ -61,10 +61,10 @@ class MachineStrategy final : public Strategy {
   }
 
   std::vector<std::string> notes() const override {
-    constexpr double kQuiet = 1.05;
+    constexpr double quiet = 1.05;
     std::vector<std::string> notes = {
         "counts are of everything that ran on the machine while the command did"};
-    if (most_coverage_ > kQuiet)
+    if (most_coverage_ > quiet)
       notes.push_back(
           fmt::format("up to {:.2f} times as many instructions ran on the machine as "
                       "the command's own",

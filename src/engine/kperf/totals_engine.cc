@@ -157,8 +157,8 @@ class TotalsEngine final : public CounterEngine {
   }
 
   std::vector<std::string> notes() const override {
-    constexpr double kTold = 0.02;
-    if (children_.most_share < kTold) return {};
+    constexpr double told = 0.02;
+    if (children_.most_share < told) return {};
     return {
         fmt::format("cycles, instructions and energy are those of the command's own process: "
                     "its children, with up to {:.0f}% of the CPU time, are not in them",

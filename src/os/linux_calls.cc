@@ -57,7 +57,7 @@ void close_counter(int descriptor) {
 }
 
 std::vector<std::uint32_t> allowed_cpus() {
-  constexpr std::size_t kBits = 8 * sizeof(unsigned long);
+  constexpr std::size_t word_bits = 8 * sizeof(unsigned long);
   std::vector<unsigned long> bits(16);
   long bytes = -1;
   // Too small a buffer is EINVAL; no kernel has more than a million CPUs.
@@ -67,7 +67,7 @@ std::vector<std::uint32_t> allowed_cpus() {
   }
   std::vector<std::uint32_t> cpus;
   for (std::size_t cpu = 0; cpu / 8 < static_cast<std::size_t>(std::max(bytes, 0L)); ++cpu)
-    if ((bits[cpu / kBits] >> cpu % kBits & 1U) != 0)
+    if ((bits[cpu / word_bits] >> cpu % word_bits & 1U) != 0)
       cpus.push_back(static_cast<std::uint32_t>(cpu));
   return cpus;
 }

@@ -30,9 +30,9 @@ std::chrono::nanoseconds observed_step(const Clock& clock) {
 }
 
 void sleep_for(std::chrono::nanoseconds time) {
-  constexpr std::int64_t kNsPerSecond = 1'000'000'000;
-  timespec left{static_cast<time_t>(time.count() / kNsPerSecond),
-                static_cast<long>(time.count() % kNsPerSecond)};
+  constexpr std::int64_t ns_per_second = 1'000'000'000;
+  timespec left{static_cast<time_t>(time.count() / ns_per_second),
+                static_cast<long>(time.count() % ns_per_second)};
   while (interrupt() == 0 && nanosleep(&left, &left) != 0 && errno == EINTR) {
   }
 }

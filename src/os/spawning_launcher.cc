@@ -244,8 +244,7 @@ class SpawningLauncher final : public Launcher {
       const nanoseconds at = now();
       std::optional<Outcome> killed;
       if (happened.child_signal) killed = stopped(pid);
-      if (!killed && is_interrupted()) killed = Cancelled{};
-      if (!killed && at >= deadline) killed = TimedOut{*spec.timeout};
+      if (!killed) killed = out_of_time(at >= deadline, spec);
       if (killed) {
         kill_with_descendants(calls_, pid);
         return killed;
@@ -254,6 +253,13 @@ class SpawningLauncher final : public Launcher {
       if (housekeeping.is_due(at)) files_.keep_small();
       if (tick_due_.is_due(at) && *tick_) (*tick_)();
     }
+  }
+
+  /// Why a run is to go on no longer; none: it may.
+  std::optional<Outcome> out_of_time(bool is_late, const ProgramSpec& spec) const {
+    if (is_interrupted()) return Cancelled{};
+    if (is_late) return TimedOut{*spec.timeout};
+    return std::nullopt;
   }
 
   /// The outcome of a run that waits for ever, stopped by job control.

@@ -61,9 +61,10 @@ std::vector<std::string> labels_of(const std::vector<Bin>& bins, const Metric& m
               std::max(widths[1], display_width(ends.back().second))};
   }
   std::vector<std::string> labels;
+  labels.reserve(ends.size());
   for (const auto& [low, high] : ends) {
-    labels.push_back(std::string(widths[0] - display_width(low), ' ') + low + " … " +
-                     std::string(widths[1] - display_width(high), ' ') + high);
+    labels.push_back(fmt::format("{:>{}}{} … {:>{}}{}", "", widths[0] - display_width(low), low, "",
+                                 widths[1] - display_width(high), high));
   }
   return labels;
 }

@@ -1,6 +1,7 @@
 #include "report/parameters.h"
 
 #include "report/ansi.h"
+#include "report/cells.h"
 #include "report/format.h"
 #include "report/marked_delta.h"
 #include "report/width.h"
@@ -68,12 +69,6 @@ struct Cell {
 
 using Row = std::vector<Cell>;
 
-std::string mean_text(const MetricResult& row, const Metric& metric) {
-  const std::string mean = quantity(row.summary->mean, metric);
-  if (!row.summary->stddev) return mean;
-  return mean + " ± " + quantity(*row.summary->stddev, metric);
-}
-
 Row row_of(const Results& results, const std::vector<Column>& columns, const std::string& name,
            const std::string& value) {
   Row row = {{one_line(value)}};
@@ -85,7 +80,7 @@ Row row_of(const Results& results, const std::vector<Column>& columns, const std
       continue;
     }
     const Metric& metric = results.metrics[wall->metric];
-    row.push_back({mean_text(*wall, metric)});
+    row.push_back({mean_cell(*wall, metric)});
     // With one command typed the reference is its first value.
     if (columns.size() == 1 && results.commands.front().typed == column.typed && wall->delta) {
       const MarkedDelta delta = marked_delta(*wall->delta, metric.better);

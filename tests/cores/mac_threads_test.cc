@@ -63,7 +63,7 @@ struct Script {
     if (thread == it.threads.end()) return 0;
     if (flavour == os::kPidThreadId64Info) {
       os::ThreadInfo info;
-      std::memcpy(info.name, thread->second.name.data(),
+      std::memcpy(info.name.data(), thread->second.name.data(),
                   std::min(thread->second.name.size(), sizeof info.name));
       std::memcpy(buffer, &info, sizeof info);
       return sizeof info;

@@ -77,7 +77,7 @@ TEST_CASE("threads of a living process have ids, names and counts by kind of cor
   CHECK(bogus[0] != tids[0]);
   os::ThreadInfo info;
   CHECK(driver.calls.proc_pidinfo(pid, 15, tids[0], &info, sizeof info) == 112);
-  CHECK(std::string(info.name) == "first");
+  CHECK(std::string(info.name.data()) == "first");
   struct {
     os::ThreadCountsHeader header;
     std::array<os::ThreadCounts, 2> kinds;

@@ -76,7 +76,7 @@ Result<os::ProgramId> Programs::find(std::size_t row, std::size_t command) {
   if (known) return *known;
   os::ProgramSpec spec = program_of(plan_, plan_.commands[command], user_);
   if (row > 0) spec = simulated(std::move(spec), *armed_[row - 1]);
-  const auto id = launcher_.add_program(spec);
+  auto id = launcher_.add_program(spec);
   if (id) known = *id;
   return id;
 }

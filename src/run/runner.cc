@@ -388,8 +388,10 @@ class Runner {
     std::map<std::string, std::size_t> reasons;
     for (const RedoneRun& redone : session_.redone) ++reasons[redone.why];
     for (const auto& [why, count] : reasons) {
-      const std::string runs = count == 1 ? " run was" : " runs were";
-      session_.notes.push_back(std::to_string(count) + runs + " run again, because " + why);
+      std::string note = std::to_string(count);
+      note += count == 1 ? " run was" : " runs were";
+      note += " run again, because ";
+      session_.notes.push_back(note += why);
     }
   }
 

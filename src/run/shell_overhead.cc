@@ -57,13 +57,12 @@ class EmptyRuns {
     while (runs.size() < kFewestRuns || (runs.size() < kMostRuns && spent < kEnoughTime)) {
       const auto all = launcher_.run(launches, false, {});
       if (!all) return all.error();
+      if (is_interrupted(*all)) return std::vector<Usage>{};
       for (const os::Ended& ended : *all) {
-        if (std::holds_alternative<Cancelled>(ended.outcome)) return std::vector<Usage>{};
         if (!succeeded(ended.outcome)) return why_not(spec);
         if (counts) runs.push_back(ended.usage);
         spent += ended.whole;
       }
-      if (interrupt_() != 0 || all->empty()) return std::vector<Usage>{};
       counts = true;
       // One by one where each run's output has to be read before the next.
       launches.assign(spec.output.sink == os::Sink::Pipe ? 1 : kBatch, os::Launch{*program});
@@ -72,6 +71,13 @@ class EmptyRuns {
   }
 
  private:
+  bool is_interrupted(const std::vector<os::Ended>& all) const {
+    return interrupt_() != 0 || all.empty() ||
+           std::any_of(all.begin(), all.end(), [](const os::Ended& ended) {
+             return std::holds_alternative<Cancelled>(ended.outcome);
+           });
+  }
+
   static Error why_not(const os::ProgramSpec& spec) {
     return Error{"the start-up of the shell cannot be measured: '" + spec.words.front() +
                      "' failed with an empty command",

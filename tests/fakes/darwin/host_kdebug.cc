@@ -17,7 +17,6 @@ constexpr int kGetBuf = 5;
 constexpr int kSetup = 6;
 constexpr int kRemove = 7;
 constexpr int kSetReg = 8;
-constexpr int kGetReg = 9;
 constexpr int kReadTr = 10;
 constexpr int kThreadMap = 12;
 constexpr int kCurrentThreadMap = 21;

@@ -112,8 +112,8 @@ int Host::kperf_action(const std::string& name, const Io& io) {
   const auto& [which, value] = *pair;
   Sampler::Action* action = kernel.sampler.action(which);
   if (action == nullptr) return EINVAL;
-  const auto answer = [&io, which = which](std::uint64_t found) {
-    return give(io, std::array{which, found});
+  const auto answer = [&io, &pair](std::uint64_t found) {
+    return give(io, std::array{pair->front(), found});
   };
   const bool gets = io.old_value != nullptr;
   if (name == "kperf.action.samplers") {

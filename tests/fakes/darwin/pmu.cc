@@ -76,7 +76,7 @@ std::vector<std::size_t> Pmu::counters_of(std::uint32_t classes) const {
   if ((classes & kFixedClass) != 0) all = {0, 1};
   if ((classes & kConfigurableClass) == 0) return all;
   for (std::size_t i = kFixed; i < kCounters; ++i) {
-    if ((available() >> i & 1U) != 0) all.push_back(i);
+    if ((std::uint32_t{available()} >> i & 1U) != 0) all.push_back(i);
   }
   return all;
 }

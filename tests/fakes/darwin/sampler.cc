@@ -96,7 +96,8 @@ int Sampler::set_trigger_filter(std::span<const std::uint8_t> bytes) {
   const std::size_t ids = (bytes.size() - kNibbleBytes) / 4;
   if (ids > kMostDebugids || (bytes.size() - kNibbleBytes) % 4 != 0) return EINVAL;
   for (std::size_t i = 0; i < ids; ++i) {
-    if ((bytes[i / 2] >> (i % 2 == 0 ? 0U : 4U) & 0xfU) >= kMasks.size()) return EINVAL;
+    if ((std::uint32_t{bytes[i / 2]} >> (i % 2 == 0 ? 0U : 4U) & 0xfU) >= kMasks.size())
+      return EINVAL;
   }
   filter_.assign(bytes.begin(), bytes.end());
   return 0;
@@ -113,7 +114,8 @@ bool Sampler::triggers(std::uint32_t debugid) const {
   for (std::size_t i = 0; kNibbleBytes + 4 * i + 4 <= filter_.size(); ++i) {
     std::uint32_t wanted = 0;
     std::memcpy(&wanted, filter_.data() + kNibbleBytes + 4 * i, sizeof wanted);
-    const std::uint32_t mask = kMasks.at(filter_[i / 2] >> (i % 2 == 0 ? 0U : 4U) & 0xfU);
+    const std::uint32_t mask =
+        kMasks.at(std::uint32_t{filter_[i / 2]} >> (i % 2 == 0 ? 0U : 4U) & 0xfU);
     if ((debugid & mask) == (wanted & mask)) return true;
   }
   return false;

@@ -94,7 +94,7 @@ TraceInfo Trace::info() const {
 bool Trace::passes(std::uint32_t debugid) const {
   if ((flags_ & kTypefilterCheck) != 0) {
     const std::uint32_t csc = debugid >> 16U;
-    return (typefilter_.at(csc >> 3U) >> (csc & 7U) & 1U) != 0;
+    return (std::uint32_t{typefilter_.at(csc >> 3U)} >> (csc & 7U) & 1U) != 0;
   }
   if ((flags_ & kRangeCheck) != 0) {
     const bool exempt = debugid >> 24U == kTraceClass;

@@ -90,7 +90,7 @@ struct Processes {
       if (process.parent == parent) pids.push_back(pid);
     const auto room = static_cast<std::size_t>(bytes) / sizeof(int);
     const std::size_t copied = std::min(pids.size(), room);
-    std::memcpy(buffer, pids.data(), copied * sizeof(int));
+    if (copied > 0) std::memcpy(buffer, pids.data(), copied * sizeof(int));
     return static_cast<int>(copied);
   }
 

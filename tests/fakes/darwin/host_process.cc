@@ -142,7 +142,7 @@ int Host::proc_listchildpids(pid_t parent, void* buffer, int bytes) {
   if (buffer == nullptr) return static_cast<int>(all);
   const std::size_t count =
       std::min(children.size(), static_cast<std::size_t>(bytes) / sizeof(Pid));
-  std::memcpy(buffer, children.data(), count * sizeof(Pid));
+  if (count > 0) std::memcpy(buffer, children.data(), count * sizeof(Pid));
   return static_cast<int>(count);
 }
 

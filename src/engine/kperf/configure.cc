@@ -19,8 +19,8 @@ constexpr std::uint32_t kAction = 1;
 
 /// The claim that is to be given back when the process ends without unwinding its stack.
 Claim*& held() {
-  static Claim* claim =  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables): atexit passes nothing
-      nullptr;
+  // atexit passes nothing. NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
+  static Claim* claim = nullptr;
   return claim;
 }
 

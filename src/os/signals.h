@@ -5,9 +5,9 @@
 namespace lauka::os {
 
 /// Ctrl-C, Ctrl-\, SIGTERM and SIGHUP end a session in good order: they are noted here and looked
-/// at between runs. A second one ends lauka at once. Signals that were ignored when lauka was
-/// started stay ignored. A reader that goes away is an error of the write from here on, not lauka's
-/// end: what was measured is still to be exported.
+/// at between runs. A second one, half a second later or more, ends lauka at once. Signals that
+/// were ignored when lauka was started stay ignored. A reader that goes away is an error of the
+/// write from here on, not lauka's end: what was measured is still to be exported.
 void watch_for_interrupts();
 
 /// Has `give_back` called before a second signal ends lauka: it may use nothing but system calls.

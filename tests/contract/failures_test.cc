@@ -108,6 +108,19 @@ TEST_CASE("an interrupt ends lauka with 128 + N, and the runs so far are shown a
   }
 }
 
+TEST_CASE("timeout(1), which signals lauka and then its whole group, loses no finished run") {
+  const Folder folder;
+  const std::string csv = folder.file("out.csv");
+  Start start;
+  start.before = {"timeout", "-s", "INT", "1"};
+  start.arguments = {"-r1000",       "-w0", "-n", "burn",
+                     "--export-csv", csv,   "--", fixture("burn") + " 50ms"};
+  const Said said = lauka(start);
+  CAPTURE(said.err);
+  CHECK(said.err_has("interrupted by SIGINT"));
+  CHECK(std::stoi(csv_value(text_of(csv), "burn", "wall_time", "runs")) >= 1);
+}
+
 TEST_CASE("an interrupt during a run that would never end comes through at once") {
   Start start;
   start.arguments = {"-r2", "--", fixture("hang") + " --ignore-term"};

@@ -36,12 +36,13 @@ void clean_environment() {
   for (const auto& [name, value] : start.environment) setenv(name.c_str(), value.c_str(), 1);
   if (!start.folder.empty() && chdir(start.folder.c_str()) != 0) _exit(126);
   if (start.as_user != 0 && (setgid(start.as_user) != 0 || setuid(start.as_user) != 0)) _exit(126);
-  std::string program = places::kProgram;
-  std::vector<std::string> words = start.arguments;
-  std::vector<char*> argv = {program.data()};
+  std::vector<std::string> words = start.before;
+  words.emplace_back(places::kProgram);
+  words.insert(words.end(), start.arguments.begin(), start.arguments.end());
+  std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
-  execv(argv[0], argv.data());
+  execvp(argv[0], argv.data());
   _exit(127);
 }
 

@@ -18,7 +18,8 @@ struct Said {
 
 /// How the program is started.
 struct Start {
-  std::vector<std::string> arguments;
+  std::vector<std::string> before{};  ///< a program that starts lauka, with its arguments
+  std::vector<std::string> arguments{};
   std::vector<std::pair<std::string, std::string>> environment{};  ///< set besides the test's own
   std::string folder{};                                            ///< to start in
   int interrupt_after_ms = 0;  ///< 0: never; else `interrupt_signal` goes to its process group

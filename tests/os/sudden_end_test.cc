@@ -13,6 +13,8 @@ namespace {
 
 int told = -1;
 
+constexpr useconds_t kLaterUs = 600'000;  // more than what counts as one request
+
 void tell() {
   static_cast<void>(write(told, "x", 1));
 }
@@ -32,6 +34,7 @@ TEST_CASE("a second signal ends the process at once, after what is to be given b
       watch_for_interrupts();
       std::raise(number);
       if (interrupt() != number) _exit(1);
+      usleep(kLaterUs);
       std::raise(number);
       _exit(2);
     }
@@ -44,6 +47,19 @@ TEST_CASE("a second signal ends the process at once, after what is to be given b
     CHECK(WIFSIGNALED(status));
     CHECK(WTERMSIG(status) == number);
   }
+}
+
+TEST_CASE("signals of one moment are one request, as those of timeout(1) are") {
+  const pid_t child = fork();
+  if (child == 0) {
+    watch_for_interrupts();
+    for (const int number : std::array{SIGINT, SIGINT, SIGTERM}) std::raise(number);
+    _exit(interrupt() == SIGINT ? 0 : 1);
+  }
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
 }
 
 }  // namespace lauka::os

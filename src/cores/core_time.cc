@@ -1,8 +1,8 @@
 #include "cores/core_time.h"
 
 #include "cores/clocks.h"
-#include "cores/least_share.h"
 #include "cores/mac_core_time.h"
+#include "cores/timed_engine.h"
 #include "engine/perf/perf_engine.h"
 #include "engine/perf/reasons.h"
 
@@ -121,40 +121,26 @@ class TimedCounting final : public engine::Counting {
   perf::Situation situation_;
 };
 
-class TimingEngine final : public engine::CounterEngine {
+class TimingEngine final : public TimedEngine {
  public:
   TimingEngine(std::unique_ptr<CounterEngine> inner, const Decided& decided,
                const os::LinuxCalls& calls)
-      : inner_(std::move(inner)),
+      : TimedEngine(std::move(inner), decided),
         kinds_(decided.kinds),
         clocks_(kinds_),
-        least_(least_of(decided)),
         situation_(perf::situation_of(calls)) {}
 
-  std::string_view name() const override { return inner_->name(); }
-  Catalog catalog() const override { return inner_->catalog(); }
-  std::vector<std::string> notes() const override { return inner_->notes(); }
-
-  Result<EventSet> select(const engine::Wanted& wanted) override {
-    auto set = inner_->select(wanted);
-    inner_passes_.clear();
-    if (set) inner_passes_ = set->passes;
-    return set;
-  }
-
-  Result<std::unique_ptr<engine::Counting>> arm(std::size_t pass, os::Launcher& launcher) override {
-    if (is_simulated(inner_passes_, pass)) return inner_->arm(pass, launcher);
+ private:
+  Result<std::unique_ptr<engine::Counting>> arm_timed(std::size_t pass,
+                                                      os::Launcher& launcher) override {
     TimedCounting::Parts parts;
-    std::vector<os::CounterRequest> requests;
-    if (pass < inner_passes_.size()) {
-      KeepingLauncher keeping(launcher);
-      auto armed = inner_->arm(pass, keeping);
-      if (!armed) return armed;
-      parts.inner = *std::move(armed);
-      requests = keeping.take();
-      parts.inner_counters = requests.size();
-      parts.places = places_of(kinds_, parts.inner->timed_pmus());
-    }
+    KeepingLauncher keeping(launcher);
+    auto inner = arm_inner(pass, keeping);
+    if (!inner) return inner;
+    parts.inner = *std::move(inner);
+    std::vector<os::CounterRequest> requests = keeping.take();
+    parts.inner_counters = requests.size();
+    if (parts.inner) parts.places = places_of(kinds_, parts.inner->timed_pmus());
     if (parts.places.empty()) {
       const auto clocks = clocks_.requests(requests.size());
       // Where they are too many beside what else is counted, there are no times: finish says so.
@@ -167,16 +153,12 @@ class TimingEngine final : public engine::CounterEngine {
       parts.on_launcher = *added;
     }
     return std::unique_ptr<engine::Counting>(std::make_unique<TimedCounting>(
-        std::move(parts), clocks_, kinds_.size(), least_, situation_));
+        std::move(parts), clocks_, kinds_.size(), least(), situation_));
   }
 
- private:
-  std::unique_ptr<CounterEngine> inner_;
   CoreKinds kinds_;
   Clocks clocks_;
-  std::optional<LeastShare> least_;
   perf::Situation situation_;
-  std::vector<Pass> inner_passes_{};
 };
 
 }  // namespace

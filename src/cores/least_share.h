@@ -3,7 +3,6 @@
 #include "cores/cores.h"
 #include "engine/engine.h"
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -19,11 +18,6 @@ struct LeastShare {
 
 /// What --min-p-share asks for; none where it was not given.
 std::optional<LeastShare> least_of(const Decided& decided);
-
-/// Whether the runs of that pass are simulated: they have no times.
-inline bool is_simulated(const std::vector<Pass>& passes, std::size_t pass) {
-  return pass < passes.size() && passes[pass].simulated;
-}
 
 /// Has a run with less run again, at most three times; then it enters as it is, and the results
 /// warn of it. `ns`: its times by kind; empty: not known.

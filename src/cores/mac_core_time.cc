@@ -1,6 +1,6 @@
 #include "cores/mac_core_time.h"
 
-#include "cores/least_share.h"
+#include "cores/timed_engine.h"
 
 #include <algorithm>
 #include <chrono>
@@ -81,44 +81,23 @@ class PolledCounting final : public engine::Counting {
   std::optional<LeastShare> least_;
 };
 
-class PollingEngine final : public engine::CounterEngine {
+class PollingEngine final : public TimedEngine {
  public:
   PollingEngine(std::unique_ptr<CounterEngine> inner, const Decided& decided,
                 const os::DarwinCalls& calls)
-      : inner_(std::move(inner)),
-        calls_(calls),
-        kinds_(decided.kinds.size()),
-        least_(least_of(decided)) {}
-
-  std::string_view name() const override { return inner_->name(); }
-  Catalog catalog() const override { return inner_->catalog(); }
-  std::vector<std::string> notes() const override { return inner_->notes(); }
-
-  Result<EventSet> select(const engine::Wanted& wanted) override {
-    auto set = inner_->select(wanted);
-    inner_passes_.clear();
-    if (set) inner_passes_ = set->passes;
-    return set;
-  }
-
-  Result<std::unique_ptr<engine::Counting>> arm(std::size_t pass, os::Launcher& launcher) override {
-    if (is_simulated(inner_passes_, pass)) return inner_->arm(pass, launcher);
-    std::unique_ptr<engine::Counting> inner;
-    if (pass < inner_passes_.size()) {
-      auto armed = inner_->arm(pass, launcher);
-      if (!armed) return armed;
-      inner = *std::move(armed);
-    }
-    return std::unique_ptr<engine::Counting>(
-        std::make_unique<PolledCounting>(std::move(inner), calls_, kinds_, least_));
-  }
+      : TimedEngine(std::move(inner), decided), calls_(calls), kinds_(decided.kinds.size()) {}
 
  private:
-  std::unique_ptr<CounterEngine> inner_;
+  Result<std::unique_ptr<engine::Counting>> arm_timed(std::size_t pass,
+                                                      os::Launcher& launcher) override {
+    auto inner = arm_inner(pass, launcher);
+    if (!inner) return inner;
+    return std::unique_ptr<engine::Counting>(
+        std::make_unique<PolledCounting>(*std::move(inner), calls_, kinds_, least()));
+  }
+
   const os::DarwinCalls& calls_;
   std::size_t kinds_;
-  std::optional<LeastShare> least_;
-  std::vector<Pass> inner_passes_{};
 };
 
 std::uint64_t sum_of(const LevelTimes& times) {

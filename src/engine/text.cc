@@ -1,9 +1,10 @@
 #include "engine/text.h"
 
+#include "core/nearest.h"
+
 #include <algorithm>
 #include <charconv>
 #include <cstddef>
-#include <numeric>
 #include <utility>
 
 namespace lauka::engine {
@@ -19,21 +20,6 @@ std::optional<std::uint64_t> parse_digits(std::string_view digits, int base) {
   const auto [stop, error] = std::from_chars(digits.data(), end, value, base);
   if (digits.empty() || stop != end || error != std::errc{}) return std::nullopt;
   return value;
-}
-
-/// Levenshtein's distance: insertions, deletions and replacements that turn one into the other.
-std::size_t edit_distance(std::string_view from, std::string_view to) {
-  std::vector<std::size_t> row(to.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 1; i <= from.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i);
-    for (std::size_t j = 1; j <= to.size(); ++j) {
-      const std::size_t replaced = diagonal + (from[i - 1] == to[j - 1] ? 0U : 1U);
-      diagonal = row[j];
-      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
-    }
-  }
-  return row.back();
 }
 
 }  // namespace
@@ -85,7 +71,8 @@ std::string listed(std::span<const std::string> names, std::string_view last_wor
   return text;
 }
 
-std::vector<std::string> nearest(std::string_view name, std::span<const std::string> candidates) {
+std::vector<std::string> nearest_names(std::string_view name,
+                                       std::span<const std::string> candidates) {
   struct Near {
     std::size_t distance;
     bool has_it_whole;

@@ -35,6 +35,7 @@ std::optional<std::uint64_t> parse_hex(std::string_view digits);
 std::string listed(std::span<const std::string> names, std::string_view last_word = "and");
 
 /// Those of `candidates` that `name` may have been meant to be, best first, at most three.
-std::vector<std::string> nearest(std::string_view name, std::span<const std::string> candidates);
+std::vector<std::string> nearest_names(std::string_view name,
+                                       std::span<const std::string> candidates);
 
 }  // namespace lauka::engine

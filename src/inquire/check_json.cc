@@ -1,4 +1,5 @@
 #include "inquire/check.h"
+#include "report/json_machine.h"
 
 #include <nlohmann/json.hpp>
 
@@ -22,15 +23,8 @@ Json json_of(const EngineFacts& engine) {
 
 std::string check_json(const MachineFacts& facts, std::span<const EngineFacts> engines,
                        std::span<const CheckLine> lines) {
-  const Machine& machine = facts.machine;
   Json document;
-  document["machine"] = {{"name", machine.name},
-                         {"system", machine.system},
-                         {"os", machine.os},
-                         {"kernel", machine.kernel},
-                         {"architecture", machine.architecture},
-                         {"cpu_model", machine.cpu_model},
-                         {"cpus", machine.cpus}};
+  document["machine"] = report::json_of(facts.machine);
   document["engines"] = Json::array();
   for (const EngineFacts& engine : engines) document["engines"].push_back(json_of(engine));
   document["checks"] = Json::array();

@@ -3,6 +3,7 @@
 #include "os/launcher_counters.h"
 #include "os/launcher_files.h"
 #include "os/platform.h"
+#include "os/rusage.h"
 
 #include <cerrno>
 #include <csignal>
@@ -54,11 +55,6 @@ void on_poke(int) {
 }
 
 void on_alarm(int) {}  // only to make waitid return
-
-std::uint64_t ns_of(const timeval& t) {
-  return static_cast<std::uint64_t>(t.tv_sec) * kNsPerSecond +
-         static_cast<std::uint64_t>(t.tv_usec) * 1000;
-}
 
 /// Gives the calling process, a vfork child, the user's ids for good; first the groups, while it
 /// may.
@@ -199,6 +195,7 @@ class LauncherProcess {
       return;
     }
     note_usage(used, ended.usage);
+    ended.usage.peak_rss_bytes = rss_bytes(used.ru_maxrss);
     note_ending(status, ended);
   }
 
@@ -266,18 +263,6 @@ class LauncherProcess {
       ended.kind = EndKind::Exited;
       ended.number = WEXITSTATUS(status);
     }
-  }
-
-  static void note_usage(const rusage& used, Usage& usage) {
-    usage.user_ns = ns_of(used.ru_utime);
-    usage.system_ns = ns_of(used.ru_stime);
-    usage.peak_rss_bytes = rss_bytes(used.ru_maxrss);
-    usage.minor_faults = static_cast<std::uint64_t>(used.ru_minflt);
-    usage.major_faults = static_cast<std::uint64_t>(used.ru_majflt);
-    usage.voluntary_switches = static_cast<std::uint64_t>(used.ru_nvcsw);
-    usage.involuntary_switches = static_cast<std::uint64_t>(used.ru_nivcsw);
-    usage.block_reads = static_cast<std::uint64_t>(used.ru_inblock);
-    usage.block_writes = static_cast<std::uint64_t>(used.ru_oublock);
   }
 
   /// The launcher's own peak, and a tenth: the kernel sums a process's pages per CPU and is that

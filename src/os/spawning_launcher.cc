@@ -4,6 +4,7 @@
 #include "os/event_queue.h"
 #include "os/mach_time.h"
 #include "os/run_files.h"
+#include "os/rusage.h"
 #include "os/signals.h"
 #include "os/standard_descriptors.h"
 
@@ -295,6 +296,8 @@ class SpawningLauncher final : public Launcher {
       ended.outcome = Exited{WEXITSTATUS(status)};
     }
     note_usage(used, ended.usage);
+    ended.usage.peak_rss_bytes =
+        static_cast<std::uint64_t>(used.ru_maxrss);  // bytes on this system
     if (!is_known) return;
     // Finer than wait4's microseconds.
     ended.usage.user_ns = ns(usage.user_time + usage.child_user_time);
@@ -327,22 +330,6 @@ class SpawningLauncher final : public Launcher {
     totals.on_performance_cores = {usage.p_instructions, usage.p_cycles, ns(usage.p_user_time),
                                    ns(usage.p_system_time), usage.p_energy_nj};
     return totals;
-  }
-
-  static void note_usage(const rusage& used, Usage& usage) {
-    const auto ns_of = [](const timeval& t) {
-      return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000 +
-             static_cast<std::uint64_t>(t.tv_usec) * 1'000;
-    };
-    usage.user_ns = ns_of(used.ru_utime);
-    usage.system_ns = ns_of(used.ru_stime);
-    usage.peak_rss_bytes = static_cast<std::uint64_t>(used.ru_maxrss);  // bytes on this system
-    usage.minor_faults = static_cast<std::uint64_t>(used.ru_minflt);
-    usage.major_faults = static_cast<std::uint64_t>(used.ru_majflt);
-    usage.voluntary_switches = static_cast<std::uint64_t>(used.ru_nvcsw);
-    usage.involuntary_switches = static_cast<std::uint64_t>(used.ru_nivcsw);
-    usage.block_reads = static_cast<std::uint64_t>(used.ru_inblock);
-    usage.block_writes = static_cast<std::uint64_t>(used.ru_oublock);
   }
 
   const DarwinCalls& calls_;

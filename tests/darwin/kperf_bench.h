@@ -17,6 +17,17 @@
 
 namespace lauka::darwin {
 
+using engine::kperf::StrategyChoice;
+
+/// Twenty short threads on the cores of both kinds, beside a long one.
+inline constexpr const char* kWork =
+    "run 3ms\nthreads 20 {\nrun 10us\nsleep 20us\nrun 700us e kernel=500\n}\n"
+    "run 12ms\njoin";
+
+inline bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
 /// A chip's table as a kpep database.
 inline engine::kperf::KpepDatabase database_of(const Chip& chip) {
   engine::kperf::KpepDatabase database;
@@ -47,8 +58,7 @@ struct KperfBench {
   }
 
   /// Makes the engine; its refusal, or an empty line.
-  std::string make(engine::kperf::StrategyChoice strategy = engine::kperf::StrategyChoice::Auto,
-                   bool user_only = false) {
+  std::string make(StrategyChoice strategy = StrategyChoice::Auto, bool user_only = false) {
     auto made = engine::kperf::make_kperf_engine(
         {driver.calls, launcher.get(), user_only, strategy, std::chrono::milliseconds(1)},
         database_of(driver.host.kernel.setup.chip));

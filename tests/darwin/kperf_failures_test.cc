@@ -15,16 +15,6 @@
 namespace lauka::darwin {
 namespace {
 
-using engine::kperf::StrategyChoice;
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
-const char* const kWork =
-    "run 3ms\nthreads 20 {\nrun 10us\nsleep 20us\nrun 700us e kernel=500\n}\n"
-    "run 12ms\njoin";
-
 void check_given_back(KperfBench& bench) {
   bench.armed.clear();
   bench.engine.reset();

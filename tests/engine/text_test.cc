@@ -23,10 +23,10 @@ TEST_CASE("names are listed as in a sentence") {
 
 TEST_CASE("the nearest names are those with the fewest typing errors") {
   const std::vector<std::string> names{"cycles", "instructions", "branches", "branch-misses"};
-  CHECK(nearest("cycels", names) == std::vector<std::string>{"cycles"});
-  CHECK(nearest("INSTRUCTION", names) == std::vector<std::string>{"instructions"});
-  CHECK(nearest("branch", names) == std::vector<std::string>{"branches", "branch-misses"});
-  CHECK(nearest("wall_time", names).empty());
+  CHECK(nearest_names("cycels", names) == std::vector<std::string>{"cycles"});
+  CHECK(nearest_names("INSTRUCTION", names) == std::vector<std::string>{"instructions"});
+  CHECK(nearest_names("branch", names) == std::vector<std::string>{"branches", "branch-misses"});
+  CHECK(nearest_names("wall_time", names).empty());
 }
 
 }  // namespace lauka::engine

@@ -94,7 +94,7 @@ Error unknown(const KpepDatabase& database, std::string_view name) {
   for (const PortableAlias& alias : kPortable) names.emplace_back(alias.alias);
   for (const AccountedEvent& event : accounted_events()) names.emplace_back(event.name);
   for (const KpepEvent& event : database.events) names.push_back(event.name);
-  const std::vector<std::string> near = nearest(name, names);
+  const std::vector<std::string> near = nearest_names(name, names);
   return Error{fmt::format("unknown event {}", cited(name)),
                near.empty() ? "lauka -l lists the events"
                             : fmt::format("did you mean {}?", listed(near, "or"))};

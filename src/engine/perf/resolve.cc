@@ -172,7 +172,7 @@ Error unknown(std::string_view name, std::string_view text, const Sysfs& sysfs) 
       if (!spelling.empty()) candidates.push_back(spelling);
   for (const Pmu& pmu : sysfs.core_pmus())
     for (std::string& known : sysfs.events(pmu)) candidates.push_back(std::move(known));
-  const auto near = nearest(text, candidates);
+  const auto near = nearest_names(text, candidates);
   return Error{fmt::format("there is no event '{}'", name),
                near.empty() ? std::string("lauka --list-events shows those that are there")
                             : fmt::format("did you mean {}?", listed(near, "or"))};

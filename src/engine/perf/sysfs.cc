@@ -207,7 +207,7 @@ Error Sysfs::unknown_term(const Pmu& pmu, std::string_view name) const {
   std::vector<std::string> candidates = events(pmu);
   const auto formats = calls_.list_folder(path_of(pmu.name, "format"));
   candidates.insert(candidates.end(), formats.begin(), formats.end());
-  const auto near = nearest(name, candidates);
+  const auto near = nearest_names(name, candidates);
   return Error{fmt::format("{} has no event or term '{}'", pmu.name, name),
                near.empty() ? std::string("lauka --list-events shows the events")
                             : fmt::format("did you mean {}?", listed(near, "or"))};

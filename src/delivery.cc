@@ -48,10 +48,31 @@ bool wants_color(ColorChoice choice, Stream stream) {
 
 /// Where an export takes standard output, it stands there alone.
 Stream stream_of(const Options& options) {
-  const bool taken = options.export_csv == "-" || options.export_runs == "-" ||
-                     options.export_json == "-" || options.export_markdown == "-" ||
-                     options.export_html == "-";
+  const bool taken = std::any_of(options.exports.begin(), options.exports.end(),
+                                 [](const ExportTarget& one) { return one.file == "-"; });
   return taken ? Stream::Error : Stream::Output;
+}
+
+/// What makes the bytes of an export, and whether of all runs rather than their summaries.
+struct Exporter {
+  std::string (*bytes_of)(const Results&);
+  bool of_runs;
+};
+
+Exporter exporter_of(ExportKind kind) {
+  switch (kind) {
+    case ExportKind::Csv:
+      return {&report::summary_csv, false};
+    case ExportKind::Runs:
+      return {&report::runs_csv, true};
+    case ExportKind::Json:
+      return {&report::results_json, true};
+    case ExportKind::Markdown:
+      return {&report::results_markdown, false};
+    case ExportKind::Html:
+      break;
+  }
+  return {&report::results_html, true};
 }
 
 std::vector<std::string> names_of(const Plan& plan) {
@@ -138,21 +159,15 @@ Result<std::vector<Export>> open_exports(const Options& options, const Plan& pla
     if (command.output.kind == OutputKind::File)
       taken.push_back(os::canonical_path(command.output.path));
   }
-  for (const auto& [target, bytes_of] :
-       {std::pair(options.export_csv, &report::summary_csv),
-        std::pair(options.export_runs, &report::runs_csv),
-        std::pair(options.export_json, &report::results_json),
-        std::pair(options.export_markdown, &report::results_markdown),
-        std::pair(options.export_html, &report::results_html)}) {
-    if (!target) continue;
-    const std::string path = os::canonical_path(*target);
-    if (*target != "-" && std::find(taken.begin(), taken.end(), path) != taken.end()) {
-      return Error{"'" + *target + "' would be written twice", "name different files"};
+  for (const ExportTarget& target : options.exports) {
+    const std::string path = os::canonical_path(target.file);
+    if (target.file != "-" && std::find(taken.begin(), taken.end(), path) != taken.end()) {
+      return Error{"'" + target.file + "' would be written twice", "name different files"};
     }
     taken.push_back(path);
-    auto file = os::ExportFile::open(*target);
+    auto file = os::ExportFile::open(target.file);
     if (!file) return file.error();
-    exports.push_back({*std::move(file), bytes_of});
+    exports.push_back({*std::move(file), exporter_of(target.kind).bytes_of});
   }
   return exports;
 }
@@ -163,7 +178,9 @@ int deliver(const Options& options, const Plan& plan, const std::optional<User>&
   if (!owner.error().empty()) return refuse({owner.error(), ""}, ExitStatus::Failed);
   const Session& session = carried.session;
   const bool wants_runs =
-      options.export_runs || options.export_json || options.export_html || options.histogram;
+      options.histogram ||
+      std::any_of(options.exports.begin(), options.exports.end(),
+                  [](const ExportTarget& one) { return exporter_of(one.kind).of_runs; });
   const Results results =
       analyse(plan, session, carried.findings, wants_runs ? Detail::Runs : Detail::Summaries,
               {os::MonotonicClock().resolution(), os::scheduler_tick()},
@@ -186,10 +203,10 @@ int deliver(const Options& options, const Plan& plan, const std::optional<User>&
 
 int deliver_check(const Options& options, const std::optional<User>& user) {
   std::optional<os::ExportFile> file;
-  if (options.export_json) {
+  if (!options.exports.empty()) {  // of the JSON: the others are refused
     const os::ActAs owner(user);
     if (!owner.error().empty()) return refuse({owner.error(), ""}, ExitStatus::Failed);
-    auto opened = os::ExportFile::open(*options.export_json);
+    auto opened = os::ExportFile::open(options.exports.front().file);
     if (!opened) return refuse(opened.error(), ExitStatus::Usage);
     file = *std::move(opened);
   }
@@ -200,7 +217,7 @@ int deliver_check(const Options& options, const std::optional<User>& user) {
   }
   const auto engines = engine::try_engines(options.user_only);
   const auto lines = inquire::check(facts, engines);
-  const Stream stream = options.export_json == "-" ? Stream::Error : Stream::Output;
+  const Stream stream = stream_of(options);
   Result<void> told;
   if (options.verbosity != Verbosity::Quiet)
     told = os::say(stream, inquire::check_text(facts, lines, os::terminal_width(stream, 0)));

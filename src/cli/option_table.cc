@@ -67,6 +67,19 @@ Result<void> add_fail_if(Draft& draft, const Given& given) {
   return {};
 }
 
+/// Of exports of one kind the last counts.
+template <ExportKind kind>
+Result<void> add_export(Draft& draft, const Given& given) {
+  auto& exports = draft.options.exports;
+  std::erase_if(exports, [](const ExportTarget& one) { return one.kind == kind; });
+  auto file = text(given);
+  if (!file) {
+    return file.error();
+  }
+  exports.push_back({kind, *std::move(file)});
+  return {};
+}
+
 Result<void> set_precision(Draft& draft, const Given& given) {
   const auto percent = percentage(given, {0.0, false}, {1000.0, true});
   if (!percent) {
@@ -344,18 +357,18 @@ constexpr auto kOptions = std::to_array<OptionInfo>({
     // Output
     {"export-csv", '\0', Takes::Value, Group::Output, "FILE",
      "write a row per command and metric; - is standard output",
-     [](Draft& d, const Given& g) { return keep(text(g), d.options.export_csv); }},
+     add_export<ExportKind::Csv>},
     {"export-runs", '\0', Takes::Value, Group::Output, "FILE", "write a row per run, likewise",
-     [](Draft& d, const Given& g) { return keep(text(g), d.options.export_runs); }},
+     add_export<ExportKind::Runs>},
     {"export-json", '\0', Takes::Value, Group::Output, "FILE",
      "write all that is known, readable by what reads hyperfine's JSON (docs/schema.json)",
-     [](Draft& d, const Given& g) { return keep(text(g), d.options.export_json); }},
+     add_export<ExportKind::Json>},
     {"export-markdown", '\0', Takes::Value, Group::Output, "FILE",
      "write a table for a pull request",
-     [](Draft& d, const Given& g) { return keep(text(g), d.options.export_markdown); }},
+     add_export<ExportKind::Markdown>},
     {"export-html", '\0', Takes::Value, Group::Output, "FILE",
      "write a page with the tables and every metric drawn, in one file",
-     [](Draft& d, const Given& g) { return keep(text(g), d.options.export_html); }},
+     add_export<ExportKind::Html>},
     {"histogram", '\0', Takes::Nothing, Group::Output, "",
      "draw the distribution of wall time under each table",
      [](Draft& d, const Given&) {

@@ -65,6 +65,15 @@ struct ShowThreads {
 using Inquiry =
     std::variant<ShowHelp, ShowVersion, CheckMachine, ListEvents, ExplainEvents, ShowThreads>;
 
+enum class ExportKind : unsigned char { Csv, Runs, Json, Markdown, Html };
+
+struct ExportTarget {
+  ExportKind kind = ExportKind::Csv;
+  std::string file;  ///< "-" is standard output
+
+  bool operator==(const ExportTarget&) const = default;
+};
+
 /// The command line as typed: syntax and ranges are checked, nothing is decided.
 struct Options {
   std::optional<Inquiry> inquiry;
@@ -114,11 +123,7 @@ struct Options {
   std::optional<double> precision;      ///< a fraction above 0; not with `runs`
   std::optional<std::string> baseline;  ///< a file to take the references from
 
-  std::optional<std::string> export_csv;       ///< "-" is standard output
-  std::optional<std::string> export_runs;      ///< "-" is standard output
-  std::optional<std::string> export_markdown;  ///< "-" is standard output
-  std::optional<std::string> export_html;      ///< "-" is standard output
-  std::optional<std::string> export_json;      ///< "-" is standard output
+  std::vector<ExportTarget> exports;  ///< at most one of a kind
   bool histogram = false;
   ColorChoice color = ColorChoice::Auto;
   Verbosity verbosity = Verbosity::Normal;

@@ -116,7 +116,10 @@ Result<void> settle_check(const Draft& draft) {
         "leave it out"};
   }
   const Options& options = draft.options;
-  if (options.export_csv || options.export_runs || options.export_markdown || options.export_html) {
+  const bool has_others =
+      std::any_of(options.exports.begin(), options.exports.end(),
+                  [](const ExportTarget& one) { return one.kind != ExportKind::Json; });
+  if (has_others) {
     return Error{"--check exports nothing but --export-json", "leave out the other exports"};
   }
   if (options.kpep) {
@@ -147,19 +150,30 @@ Result<void> settle_steps(Draft& draft) {
   return {};
 }
 
+std::string_view option_of(ExportKind kind) {
+  switch (kind) {
+    case ExportKind::Csv:
+      return "--export-csv";
+    case ExportKind::Runs:
+      return "--export-runs";
+    case ExportKind::Json:
+      return "--export-json";
+    case ExportKind::Markdown:
+      return "--export-markdown";
+    case ExportKind::Html:
+      break;
+  }
+  return "--export-html";
+}
+
 /// One file cannot hold two exports.
 Result<void> settle_exports(const Options& options) {
-  const std::vector<std::pair<std::string_view, const std::optional<std::string>&>> exports{
-      {"--export-csv", options.export_csv},
-      {"--export-runs", options.export_runs},
-      {"--export-json", options.export_json},
-      {"--export-markdown", options.export_markdown},
-      {"--export-html", options.export_html}};
+  const auto& exports = options.exports;
   for (std::size_t i = 0; i < exports.size(); ++i) {
     for (std::size_t k = i + 1; k < exports.size(); ++k) {
-      if (exports[i].second && exports[i].second == exports[k].second) {
-        return Error{fmt::format("{} and {} have the same target {}", exports[i].first,
-                                 exports[k].first, cited(*exports[i].second)),
+      if (exports[i].file == exports[k].file) {
+        return Error{fmt::format("{} and {} have the same target {}", option_of(exports[i].kind),
+                                 option_of(exports[k].kind), cited(exports[i].file)),
                      "write two files"};
       }
     }

@@ -86,8 +86,7 @@ TEST_CASE("without options the defaults are those of the contract") {
   CHECK_FALSE(o.single_pass);
   CHECK(o.gates.empty());
   CHECK(o.confidence == 0.95);
-  CHECK_FALSE(o.export_csv.has_value());
-  CHECK_FALSE(o.export_runs.has_value());
+  CHECK(o.exports.empty());
   CHECK(o.color == ColorChoice::Auto);
   CHECK(o.verbosity == Verbosity::Normal);
   CHECK(o.progress);
@@ -336,9 +335,10 @@ TEST_CASE("--metrics: default, time, all, or a list") {
 }
 
 TEST_CASE("output: --export-csv, --export-runs, --color, -q, -v, --no-progress") {
-  CHECK(with({"--export-csv", "-"}).export_csv == "-");
-  CHECK(with({"--export-json", "out.json"}).export_json == "out.json");
-  CHECK(with({"--export-runs=r.csv"}).export_runs == "r.csv");
+  using Targets = std::vector<ExportTarget>;
+  CHECK(with({"--export-csv", "-"}).exports == Targets{{ExportKind::Csv, "-"}});
+  CHECK(with({"--export-runs=r.csv", "--export-json", "a", "--export-json", "b"}).exports ==
+        Targets{{ExportKind::Runs, "r.csv"}, {ExportKind::Json, "b"}});
   CHECK(with({"--color", "auto"}).color == ColorChoice::Auto);
   CHECK(with({"--color", "always"}).color == ColorChoice::Always);
   CHECK(with({"--color", "never"}).color == ColorChoice::Never);

@@ -231,7 +231,7 @@ TEST_CASE("a file, a shell or a reference needs a name") {
 TEST_CASE("options that cannot both be had are refused") {
   CHECK(line({"--export-csv", "-", "--export-runs", "-"}) ==
         "--export-csv and --export-runs have the same target '-'; write two files");
-  CHECK(line({"--export-json", "a", "--export-runs", "a"}) ==
+  CHECK(line({"--export-runs", "a", "--export-json", "a"}) ==
         "--export-runs and --export-json have the same target 'a'; write two files");
   CHECK(line({"--engine", "none", "-e", "cycles"}) ==
         "--engine none counts nothing, so --event 'cycles' cannot be counted; leave one of them "

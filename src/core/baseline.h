@@ -10,6 +10,7 @@ namespace lauka {
 /// One metric of a command in a baseline, in the order run.
 struct BaselineSeries {
   std::string metric;
+  std::string unit;  ///< as the file has it
   std::vector<double> values;
 };
 

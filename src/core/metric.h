@@ -15,6 +15,25 @@ namespace lauka {
 enum class Unit : unsigned char { Seconds, Bytes, Count, Ratio, Fraction, Joules };
 enum class Better : unsigned char { Less, More, Neither };
 
+/// The base unit, for programs.
+constexpr std::string_view unit_symbol(Unit unit) {
+  switch (unit) {
+    case Unit::Seconds:
+      return "s";
+    case Unit::Joules:
+      return "J";
+    case Unit::Bytes:
+      return "B";
+    case Unit::Ratio:
+      return "ratio";
+    case Unit::Fraction:
+      return "fraction";
+    case Unit::Count:
+      break;
+  }
+  return "1";
+}
+
 /// When a row is in the table; exports have every row.
 enum class Shown : unsigned char { Always, Verbose };
 

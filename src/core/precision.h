@@ -6,7 +6,15 @@
 namespace lauka {
 
 /// What ended a session that --precision was asked of.
-enum class PrecisionEnd : unsigned char { Reached, MaxRuns, Duration, Unfinished };
+enum class PrecisionEnd : unsigned char {
+  Reached,
+  MaxRuns,
+  Duration,
+  ReferenceGone,  ///< in sequential order: it was cleaned up before more of it was seen to be
+                  ///< needed
+  Gates,          ///< was reached, but not kept in the rounds that the gates wanted
+  Unfinished,
+};
 
 /// How far --precision came.
 struct Precision {

@@ -63,6 +63,23 @@ Result<void> check_metrics(const Plan& plan, const Baseline& baseline) {
   return {};
 }
 
+/// What has another unit than lauka's is no file of lauka's, or was changed.
+Result<void> check_units(const Plan& plan, const Baseline& baseline) {
+  for (const BaselineCommand& command : baseline.commands) {
+    for (const BaselineSeries& series : command.series) {
+      const auto metric =
+          std::find_if(plan.metrics.begin(), plan.metrics.end(),
+                       [&series](const Metric& one) { return one.name == series.metric; });
+      if (metric == plan.metrics.end() || unit_symbol(metric->unit) == series.unit) continue;
+      return Error{fmt::format("the baseline {} has {} of {} in {}, not in '{}'",
+                               cited(baseline.file), series.metric, cited(command.name),
+                               cited(series.unit), unit_symbol(metric->unit)),
+                   "make it again"};
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<void> use_baseline(Plan& plan, Baseline baseline) {
@@ -78,6 +95,7 @@ Result<void> use_baseline(Plan& plan, Baseline baseline) {
   }
   baseline.commands = std::move(matched);
   if (auto measured = check_metrics(plan, baseline); !measured) return measured;
+  if (auto comparable = check_units(plan, baseline); !comparable) return comparable;
   plan.baseline = std::move(baseline);
   return {};
 }

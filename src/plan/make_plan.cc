@@ -105,6 +105,11 @@ MetricSelection selection_of(const Options& options) {
 
 }  // namespace
 
+bool is_gated(const Plan& plan, std::string_view metric) {
+  return std::any_of(plan.gates.begin(), plan.gates.end(),
+                     [metric](const Condition& gate) { return gate.metric == metric; });
+}
+
 Result<Plan> make_plan(const Options& options, const SelectEvents& select_events,
                        std::uint64_t clock_seed, const CoreUse& cores) {
   auto commands = commands_of(options);

@@ -74,6 +74,10 @@ void add_core_metrics(const EventSet& set, MetricSelection selection,
              .source = EventShare{set.core_times.front(), set.core_times}});
 }
 
+std::string note_of(const Event& event) {
+  return event.simulated ? std::string(kSimulatedNote) : event.note;
+}
+
 /// What was counted on one kind of core is a part of another row.
 Shown shown_of_event(const Event& event, Shown shown, MetricSelection selection) {
   return event.part_of && selection != MetricSelection::All ? Shown::Verbose : shown;
@@ -103,7 +107,7 @@ std::vector<Metric> metrics_of(const EventSet& events, MetricSelection selection
                              .better = Better::Less,
                              .shown = shown_of_event(event, shown, selection),
                              .source = CountedEvent{i},
-                             .note = event.simulated ? std::string(kSimulatedNote) : event.note});
+                             .note = note_of(event)});
   }
   const auto instructions = find_event(events, "instructions");
   const auto cycles = find_event(events, "cycles");
@@ -112,7 +116,8 @@ std::vector<Metric> metrics_of(const EventSet& events, MetricSelection selection
                              .unit = Unit::Ratio,
                              .better = Better::More,
                              .shown = shown,
-                             .source = EventRatio{*instructions, *cycles}});
+                             .source = EventRatio{*instructions, *cycles},
+                             .note = note_of(events.events[*instructions])});
   }
   return metrics;
 }

@@ -49,6 +49,10 @@ struct Plan {
   CoreUse cores{};
 };
 
+/// Whether a gate is on that metric: its interval then has the gates' confidence, since they may
+/// have ended the runs at a moment that its own samples chose.
+bool is_gated(const Plan& plan, std::string_view metric);
+
 /// Divides the wanted events into passes, or says why it cannot (the engine's part of a plan).
 using SelectEvents =
     std::function<Result<EventSet>(const std::vector<std::string>& names, bool single_pass)>;

@@ -254,24 +254,6 @@ std::string full_precision(double value) {
   return fmt::format("{}", value);
 }
 
-std::string_view unit_symbol(Unit unit) {
-  switch (unit) {
-    case Unit::Seconds:
-      return "s";
-    case Unit::Joules:
-      return "J";
-    case Unit::Bytes:
-      return "B";
-    case Unit::Ratio:
-      return "ratio";
-    case Unit::Fraction:
-      return "fraction";
-    case Unit::Count:
-      break;
-  }
-  return "1";
-}
-
 std::string rfc3339(std::chrono::sys_seconds time) {
   const auto day = std::chrono::floor<std::chrono::days>(time);
   const std::chrono::year_month_day date(day);

@@ -48,9 +48,6 @@ std::string exact_duration(std::chrono::nanoseconds duration);
 /// The shortest decimal that reads back as the same double: for programs.
 std::string full_precision(double value);
 
-/// A base unit, for programs: "s", "B", "1" (a count), "ratio".
-std::string_view unit_symbol(Unit unit);
-
 /// "2026-11-21T17:54:14Z".
 std::string rfc3339(std::chrono::sys_seconds time);
 

@@ -44,6 +44,7 @@ std::string typical_of(const gate::Typical& typical) {
 
 /// "about 3 times as many would decide".
 std::string more_rounds(double times) {
+  if (times < 1.05) return "a few more would decide";
   const bool small = std::round(times * 10) < 20;
   return fmt::format("about {:.{}f} times as many would decide", times, small ? 1 : 0);
 }
@@ -76,6 +77,9 @@ std::string advice_of(const Results& results, const gate::Verdict& verdict) {
 }
 
 std::string grounds_of(const Results& results, const gate::Verdict& verdict) {
+  if (verdict.too_small)
+    return fmt::format("that of '{}' is too small to be measured here (see its row)",
+                       one_line(results.commands[*verdict.too_small].name));
   if (verdict.rounds == 0) return "no round has a value of both commands";
   std::string text = fmt::format("{} after {} round{}", delta_of(verdict.delta), verdict.rounds,
                                  verdict.rounds == 1 ? "" : "s");

@@ -23,6 +23,10 @@ std::string_view limit_of(PrecisionEnd end) {
       return "--max-runs ended it first";
     case PrecisionEnd::Duration:
       return "--duration ended it first";
+    case PrecisionEnd::ReferenceGone:
+      return "no command comes back after its cleanup; --order random takes turns";
+    case PrecisionEnd::Gates:
+      return "the rounds that the gates took are noisier";
     case PrecisionEnd::Reached:
     case PrecisionEnd::Unfinished:
       break;

@@ -161,11 +161,12 @@ struct Teller {
     return {
         "sequential_order",
         fmt::format(
-            "the order was sequential{}, so deltas carry the machine's drift{}",
+            "the order was sequential{}, so deltas carry the machine's drift{}{}",
             warning.for_hooks ? ", as one command's --setup or --cleanup may undo another's" : "",
             warning.gated ? " and gates fail by chance more often than the confidence "
                             "says"
-                          : ""),
+                          : "",
+            warning.gated && warning.for_hooks ? ", and look once" : ""),
         warning.for_hooks ? "--order random is better where they do not disturb each other"
                           : "--order random compares within rounds"};
   }

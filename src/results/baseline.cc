@@ -66,7 +66,9 @@ Result<void> add_metrics(const Json& metrics, BaselineCommand& command) {
     if (bound != nullptr && !bound->is_null()) continue;
     auto values = values_of(*samples, command.name);
     if (!values) return values.error();
-    if (!values->empty()) command.series.push_back({name, *std::move(values)});
+    if (!values->empty()) {
+      command.series.push_back({name, text_of(metric, "unit"), *std::move(values)});
+    }
   }
   return {};
 }
@@ -103,7 +105,7 @@ Result<BaselineCommand> command_of(const Json& result, bool by_lauka) {
     if (!times) return foreign(fmt::format("no times of '{}'", command.name));
     auto values = values_of(*times, command.name);
     if (!values) return values.error();
-    if (!values->empty()) command.series.push_back({"wall_time", *std::move(values)});
+    if (!values->empty()) command.series.push_back({"wall_time", "s", *std::move(values)});
   }
   if (command.series.empty()) {
     return Error{fmt::format("holds no run of '{}'", command.name), "make it again"};

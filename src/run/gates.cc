@@ -15,6 +15,16 @@ bool is_simulated(const Metric& metric, const EventSet& events) {
   return counted != nullptr && events.events.at(counted->event).simulated;
 }
 
+/// Which of the reference and the candidate is known by bounds only: more rounds change nothing
+/// then.
+std::optional<std::size_t> first_with_bounds(const Plan& plan, const MetricSeries& series,
+                                             std::size_t candidate) {
+  for (const std::size_t command : {plan.baseline ? candidate : 0, candidate}) {
+    if (series.of(command).largest_bound) return command;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 GateWatch::GateWatch(const Plan& plan) : plan_(plan), confidence_(plan.confidence) {
@@ -85,11 +95,14 @@ std::vector<gate::Verdict> GateWatch::close() {
 }
 
 std::optional<gate::Verdict> GateWatch::decide(const Question& question, gate::Look look) const {
+  const MetricSeries& series = series_[question.metric];
   const Comparison samples =
-      samples_of(plan_, *metrics_[question.metric], series_[question.metric], question.candidate);
+      samples_of(plan_, *metrics_[question.metric], series, question.candidate);
   if (samples.is_empty()) {
-    if (!look.last) return std::nullopt;
+    const auto too_small = first_with_bounds(plan_, series, question.candidate);
+    if (!look.last && !too_small) return std::nullopt;
     gate::Verdict nothing;
+    nothing.too_small = too_small;
     nothing.condition = question.condition;
     nothing.candidate = question.candidate;
     nothing.level = levels_.pass;

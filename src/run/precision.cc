@@ -9,9 +9,12 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <string_view>
 
 namespace lauka {
 namespace {
+
+constexpr std::string_view kWallTime = "wall_time";
 
 constexpr std::uint64_t kFewestRounds = 10;  // below, a narrow interval is luck too often
 
@@ -27,15 +30,15 @@ std::optional<double> wider(std::optional<double> a, std::optional<double> b) {
 
 }  // namespace
 
-PrecisionWatch::PrecisionWatch(const Plan& plan)
+PrecisionWatch::PrecisionWatch(const Plan& plan, double gate_confidence)
     : wanted_(plan.precision),
       plan_(plan),
-      confidence_(plan.confidence),
+      confidence_(confidence_of(gate_confidence)),
       earliest_(std::max(plan.stop.min_runs, kFewestRounds)),
       commands_(plan.commands.size()) {
   if (!wanted_) return;
   for (const Metric& metric : plan.metrics) {
-    if (metric.name != "wall_time") continue;
+    if (metric.name != kWallTime) continue;
     metric_ = &metric;
     wall_time_.emplace(metric, plan.events, commands_);
   }
@@ -57,14 +60,33 @@ bool PrecisionWatch::is_enough(std::size_t first, std::size_t count, std::uint64
     return half_width && *half_width <= share * *wanted_;
   }
   for (std::size_t c = std::max(first, first_candidate(plan_)); c < first + count; ++c) {
-    const auto half_width = half_width_of_delta(c);
-    if (!half_width || *half_width > *wanted_) return false;
+    if (is_too_wide(c)) return false;
   }
   return true;
 }
 
-std::optional<Precision> PrecisionWatch::close(PrecisionEnd end) const {
+bool PrecisionWatch::wants_more_of(std::size_t command) const {
+  if (!wall_time_) return false;
+  const std::size_t first = first_candidate(plan_);
+  if (command >= first) return is_too_wide(command);
+  for (std::size_t c = first; c < commands_; ++c) {
+    if (is_too_wide(c)) return true;
+  }
+  return false;
+}
+
+bool PrecisionWatch::is_too_wide(std::size_t candidate) const {
+  const auto half_width = half_width_of_delta(candidate);
+  return !half_width || *half_width > *wanted_;
+}
+
+double PrecisionWatch::confidence_of(double gate_confidence) const {
+  return is_gated(plan_, kWallTime) ? gate_confidence : plan_.confidence;
+}
+
+std::optional<Precision> PrecisionWatch::close(PrecisionEnd end, double gate_confidence) {
   if (!wall_time_) return std::nullopt;
+  confidence_ = confidence_of(gate_confidence);
   Precision result{.wanted = *wanted_, .half_width = 0.0, .runs = 0, .end = end};
   std::size_t fewest = std::numeric_limits<std::size_t>::max();
   for (std::size_t c = 0; c < commands_; ++c)
@@ -73,7 +95,9 @@ std::optional<Precision> PrecisionWatch::close(PrecisionEnd end) const {
   if (commands_ == 1 && !plan_.baseline) result.half_width = half_width_of_mean(0);
   for (std::size_t c = first_candidate(plan_); c < commands_; ++c)
     result.half_width = wider(result.half_width, half_width_of_delta(c));
-  if (result.half_width && *result.half_width <= *wanted_) result.end = PrecisionEnd::Reached;
+  const bool is_reached = result.half_width && *result.half_width <= *wanted_;
+  if (is_reached) result.end = PrecisionEnd::Reached;
+  if (!is_reached && end == PrecisionEnd::Reached) result.end = PrecisionEnd::Gates;
   return result;
 }
 

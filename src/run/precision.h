@@ -13,8 +13,8 @@ namespace lauka {
 /// Watches how wide the intervals of wall time still are, where the plan wants a precision.
 class PrecisionWatch {
  public:
-  /// `plan` is to outlive it.
-  explicit PrecisionWatch(const Plan& plan);
+  /// `plan` is to outlive it. `gate_confidence`: of the intervals of gated metrics.
+  PrecisionWatch(const Plan& plan, double gate_confidence);
 
   /// Enters a counted run.
   void take(const RunRecord& run);
@@ -24,17 +24,22 @@ class PrecisionWatch {
   /// variance when its mean is known to wanted / sqrt 2.
   bool is_enough(std::size_t first, std::size_t count, std::uint64_t rounds);
 
+  /// Whether more runs of `command` would narrow an interval that is still too wide.
+  bool wants_more_of(std::size_t command) const;
+
   /// What came of it, by the samples there are now; `end` is what ended the runs if it is not
   /// reached. None where no precision is wanted.
-  std::optional<Precision> close(PrecisionEnd end) const;
+  std::optional<Precision> close(PrecisionEnd end, double gate_confidence);
 
  private:
+  double confidence_of(double gate_confidence) const;
+  bool is_too_wide(std::size_t candidate) const;
   std::optional<double> half_width_of_mean(std::size_t command) const;
   std::optional<double> half_width_of_delta(std::size_t candidate) const;
 
   std::optional<double> wanted_;
   const Plan& plan_;
-  double confidence_;
+  double confidence_;  // of the intervals of wall time
   std::uint64_t earliest_;
   std::size_t commands_;
   const Metric* metric_ = nullptr;  // wall time

@@ -78,7 +78,7 @@ class Runner {
         means_(means),
         programs_(plan, means.launcher, means.user, armed_),
         gates_(plan),
-        precision_(plan),
+        precision_(plan, gates_.interval_confidence()),
         hooks_(plan, means.launcher),
         hook_time_(plan.commands.size()),
         whole_time_(plan.commands.size()),
@@ -106,7 +106,7 @@ class Runner {
     began_ = means_.clock.now();
     if (const int signal = means_.interrupt(); signal != 0) {
       cut_short(Interrupted{signal});
-    } else if (run_groups()) {
+    } else if (run_groups() && run_for_precision()) {
       look_until_decided();
     }
     means_.observer.finished();
@@ -116,7 +116,7 @@ class Runner {
     if (session_.cut_short) ended_by_ = PrecisionEnd::Unfinished;
     gate::Findings findings{.verdicts = gates_.close(),
                             .interval_confidence = gates_.interval_confidence(),
-                            .precision = precision_.close(ended_by_)};
+                            .precision = precision_.close(ended_by_, gates_.interval_confidence())};
     return {std::move(session_), std::move(findings)};
   }
 
@@ -128,7 +128,6 @@ class Runner {
       if (const auto failed = hooks_.set_up(group_->first, group_->count))
         return note_failure(*failed);
       if (!simulate_up_to(simulated_rounds_) || !warm_up() || !count()) return false;
-      group_->first_look = group_->spent.rounds;
       if (groups_.size() > 1 && !clean_up(group_->first, group_->count)) return false;
     }
     return true;
@@ -170,14 +169,40 @@ class Runner {
   }
 
   bool count() {
-    ended_by_ = PrecisionEnd::Reached;
     while (!is_enough(plan_.stop, group_->spent)) {
       if (!run_some()) return false;
       if (precision_.is_enough(group_->first, group_->count, group_->spent.rounds)) return true;
     }
+    note_limit();
+    return true;
+  }
+
+  /// What ended the group's rounds, when its precision did not.
+  void note_limit() {
     const auto& most = plan_.stop.max_runs;
     ended_by_ =
         most && group_->spent.rounds >= *most ? PrecisionEnd::MaxRuns : PrecisionEnd::Duration;
+  }
+
+  /// In sequential order the reference is run before anyone knows how much slower a candidate is,
+  /// and with that how much of it is needed: what is missing is run now, as long as its limits let
+  /// it.
+  bool run_for_precision() {
+    const auto is_wanted = [this](const Group& group) {
+      return precision_.wants_more_of(group.first) && !is_enough(plan_.stop, group.spent);
+    };
+    while (groups_.size() > 1 && std::any_of(groups_.begin(), groups_.end(), is_wanted)) {
+      if (hooks_.stand_around_commands()) {
+        ended_by_ = PrecisionEnd::ReferenceGone;
+        break;
+      }
+      group_ = std::find_if(groups_.begin(), groups_.end(), is_wanted);
+      for (; group_ != groups_.end(); group_ = std::find_if(group_ + 1, groups_.end(), is_wanted)) {
+        if (!run_some()) return false;
+        if (is_enough(plan_.stop, group_->spent)) note_limit();
+      }
+    }
+    for (Group& group : groups_) group.first_look = group.spent.rounds;
     return true;
   }
 
@@ -366,7 +391,12 @@ class Runner {
     if (is_timed) group_->spent.time += ended.whole;
     const bool below = is_timed && !session_.overheads.empty() &&
                        subtract(session_.overheads[step.command], ended.usage);
-    RunRecord run{step, ended.outcome, ended.usage, std::move(counted.counts), counted.coverage,
+    RunRecord run{step,
+                  ended.outcome,
+                  ended.usage,
+                  std::move(counted.counts),
+                  counted.coverage,
+                  std::move(counted.own),
                   below};
     if (counted.redo && redone_ < counted.redo->at_most) {
       session_.redone.push_back({std::move(run), std::move(counted.redo->why)});

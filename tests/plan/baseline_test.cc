@@ -17,7 +17,7 @@ Plan plan_of(const std::vector<std::string>& names) {
 Baseline baseline_of(const std::vector<std::string>& names) {
   Baseline baseline{.file = "b.json"};
   for (const std::string& name : names)
-    baseline.commands.push_back({name, {{"wall_time", {1.0, 2.0}}}});
+    baseline.commands.push_back({name, {{"wall_time", "s", {1.0, 2.0}}}});
   return baseline;
 }
 
@@ -88,6 +88,17 @@ TEST_CASE("with a baseline every command is a candidate, compared as independent
   CHECK(samples.reference == std::vector{1.0, 2.0});
   CHECK(samples.candidate == std::vector{3.0});
   CHECK_FALSE(samples.paired);
+}
+
+TEST_CASE("values in another unit are refused") {
+  Plan plan = plan_of({"a"});
+  plan.metrics = metrics_of({}, MetricSelection::Default, false);
+  Baseline baseline = baseline_of({"a"});
+  baseline.commands[0].series[0].unit = "ms";
+  CHECK(fault(plan, baseline) ==
+        "the baseline 'b.json' has wall_time of 'a' in 'ms', not in 's'; make it again");
+  baseline.commands[0].series[0].metric = "another_lauka's";
+  CHECK(use_baseline(plan, baseline));
 }
 
 }  // namespace lauka

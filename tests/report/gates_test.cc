@@ -89,6 +89,15 @@ TEST_CASE("with several candidates each line begins with the candidate") {
         "new\\n-O3: instructions > 0.5%: fail: +50.0% ± 1.0% after 10 rounds\n");
 }
 
+TEST_CASE("a gate on what is too small to be measured names the command") {
+  auto bounded = verdict(gate::Answer::Inconclusive, {}, 0);
+  bounded.condition.metric = "peak_rss";
+  bounded.too_small = 0;
+  CHECK(gate_lines(with(bounded, 0.01), false) ==
+        "peak_rss > 10%: inconclusive: that of 'old' is too small to be measured here (see its "
+        "row)\n");
+}
+
 TEST_CASE("a gate with little behind it says so") {
   CHECK(gate_lines(with(verdict(gate::Answer::Inconclusive, {}, 0), 0.01), false) ==
         "wall_time > 10%: inconclusive: no round has a value of both commands\n");

@@ -33,6 +33,11 @@ TEST_CASE("a precision that was not reached names the limit that ended it") {
         std::string::npos);
   CHECK(line({0.005, 3.0, 20, PrecisionEnd::MaxRuns}) ==
         "precision: ±300% after 20 runs, not 0.5%: --max-runs ended it first\n");
+  CHECK(line({0.01, 0.02, 40, PrecisionEnd::ReferenceGone}) ==
+        "precision: ±2.00% after 40 runs, not 1%: no command comes back after its cleanup; --order "
+        "random takes turns\n");
+  CHECK(line({0.01, 0.02, 40, PrecisionEnd::Gates}) ==
+        "precision: ±2.00% after 40 runs, not 1%: the rounds that the gates took are noisier\n");
   CHECK(line({0.01, {}, 1, PrecisionEnd::Unfinished}) ==
         "precision: no interval after 1 run, not 1%: the session was cut short\n");
 }

@@ -125,6 +125,11 @@ TEST_CASE("a sequential order") {
         "lauka: warning: the order was sequential, so deltas carry the machine's drift and gates "
         "fail by chance more often than the confidence says; --order random compares within "
         "rounds\n");
+  CHECK(line_of(results, {SequentialRuns{true, true}}) ==
+        "lauka: warning: the order was sequential, as one command's --setup or --cleanup may undo "
+        "another's, so deltas carry the machine's drift and gates fail by chance more often than "
+        "the confidence says, and look once; --order random is better where they do not disturb "
+        "each other\n");
 }
 
 TEST_CASE("advice that two lines would give is given once, below both") {

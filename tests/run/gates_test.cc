@@ -242,7 +242,7 @@ TEST_CASE(
     "with a baseline every command is a candidate, and its samples are all there is to grow") {
   Plan plan = gated_plan(1, kTenPercent, 10);
   plan.baseline =
-      Baseline{.file = "b.json", .commands = {{"old", {{"wall_time", Seconds(12, 1.0)}}}}};
+      Baseline{.file = "b.json", .commands = {{"old", {{"wall_time", "s", Seconds(12, 1.0)}}}}};
   for (std::size_t i = 0; i < 12; i += 2) plan.baseline->commands[0].series[0].values[i] = 1.2;
   Fed fed({{1.2, 1.1, 1.3, 1.15, 1.25}});
   const gate::Verdict& verdict = fed.only_verdict(plan);
@@ -277,6 +277,8 @@ TEST_CASE("a gate on what is known as a bound only has nothing to be decided on"
   const gate::Verdict& verdict = fed.only_verdict(gated_plan(2, {{"peak_rss", 10}}, 10));
   CHECK(verdict.answer == gate::Answer::Inconclusive);
   CHECK(verdict.rounds == 0);
+  CHECK(verdict.too_small == 1);
+  CHECK(fed.bench.launcher.runs() == 20);  // more would change nothing
 }
 
 TEST_CASE("a gate on an event looks after the session's rounds, at the values its pass has") {

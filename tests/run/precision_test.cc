@@ -2,6 +2,7 @@
 
 #include "run/bench.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -37,6 +38,7 @@ std::size_t runs_of(const Plan& plan, Bench& bench, os::ProgramId varying) {
     ended.whole = 30ms;
     ended.usage.wall_ns = 1'000'000'000;
     if (program == varying) ended.usage.wall_ns = count++ % 2 == 0 ? 900'000'000 : 1'100'000'000;
+    ended.usage.user_ns = ended.usage.wall_ns;
   };
   const auto session = bench.carry_out(plan);
   REQUIRE(session.has_value());
@@ -96,15 +98,95 @@ TEST_CASE("in sequential order the reference stops at its share, the candidates 
   CHECK(runs_of(plan, steady_candidate, 0) == 35 + 10);
 }
 
+TEST_CASE("in sequential order what the reference lacks is run after the candidates") {
+  // It takes 0.9 and 1.1 s in turns, the candidates three times a second: for a delta of 5% the
+  // reference has to be known to 1.7%.
+  Plan plan = precise_plan({"old", "new", "other"}, 0.05);
+  plan.order = Order::Sequential;
+  const auto run_it = [&plan](Bench& bench) {
+    std::size_t count = 0;
+    bench.launcher.adjust = [&count](os::ProgramId program, os::Ended& ended) {
+      ended.whole = 30ms;
+      ended.usage.wall_ns = 3'000'000'000;
+      if (program == 0) ended.usage.wall_ns = count++ % 2 == 0 ? 900'000'000 : 1'100'000'000;
+    };
+    const auto session = bench.carry_out(plan);
+    REQUIRE(session.has_value());
+    return *session;
+  };
+  const auto runs_of_reference = [](const Session& session) {
+    return std::count_if(session.runs.begin(), session.runs.end(),
+                         [](const RunRecord& run) { return run.step.command == 0; });
+  };
+  Bench bench;
+  const Session session = run_it(bench);
+  CHECK(bench.findings.precision.value().end == PrecisionEnd::Reached);
+  CHECK(*bench.findings.precision.value().half_width <= 0.05);
+  // 3 * 1.976 * 0.1 / sqrt(n) = 0.05 at n = 141, beside constant candidates.
+  CHECK(runs_of_reference(session) >= 138);
+  CHECK(runs_of_reference(session) <= 144);
+
+  plan.stop.max_runs = 100;
+  Bench few;
+  run_it(few);
+  CHECK(few.findings.precision.value().end == PrecisionEnd::MaxRuns);
+  plan.stop.max_runs.reset();
+
+  plan.commands[1].hooks.cleanup = "clean";
+  Bench cleaned;
+  CHECK(runs_of_reference(run_it(cleaned)) == 35);
+  CHECK(cleaned.findings.precision.value().end == PrecisionEnd::ReferenceGone);
+}
+
+TEST_CASE("in sequential order a command that a limit ended is not forgotten with the next one") {
+  Plan plan = precise_plan({"old", "noisy", "new"}, 0.05);
+  plan.order = Order::Sequential;
+  plan.stop.max_runs = 15;
+  Bench bench;
+  CHECK(runs_of(plan, bench, 1) == 15 + 15 + 10);
+  CHECK(bench.findings.precision.value().end == PrecisionEnd::MaxRuns);
+}
+
+TEST_CASE("a precision that the rounds of a gate undo is not called reached") {
+  Plan plan = precise_plan({"old", "new"}, 0.05);
+  plan.gates = {{"cpu_time", 0}};
+  Bench bench;
+  std::size_t count = 0;
+  bench.launcher.adjust = [&count](os::ProgramId program, os::Ended& ended) {
+    ended.whole = 30ms;
+    ended.usage.wall_ns = 1'000'000'000;
+    ended.usage.user_ns = 1'000'000'000;
+    if (program == 0) return;
+    ++count;
+    // Quiet for the ten rounds of the first look, then every second run takes twice as long.
+    if (count > 10 && count % 2 == 0) ended.usage.wall_ns = 2'000'000'000;
+    ended.usage.user_ns = count % 2 == 0 ? 900'000'000 : 1'100'000'000;
+  };
+  REQUIRE(bench.carry_out(plan).has_value());
+  const Precision found = bench.findings.precision.value();
+  CHECK(found.end == PrecisionEnd::Gates);
+  CHECK(*found.half_width > 0.05);
+}
+
 TEST_CASE("gates look first when the precision is reached, and go on from there") {
   Plan plan = precise_plan({"old", "new"}, 0.05);
-  plan.gates = {{"wall_time", 0}};
+  plan.gates = {{"cpu_time", 0}};
   Bench bench;
   // 1.1 is nearer to 1 in ratio than 0.9 is: the rounds above have ranks 1 to 9 of 19 (a sum of 45,
   // two deviations below its mean), and 1 to 13 of 27 at the next look (91, 2.3 deviations).
   CHECK(runs_of(plan, bench, 1) == 2 * 27);
   CHECK(bench.findings.verdicts.at(0).look == 2);
   CHECK(bench.findings.precision.value().end == PrecisionEnd::Reached);
+}
+
+TEST_CASE("the interval of a gated metric is as wide for a precision as it is shown") {
+  Plan plan = precise_plan({"old", "new"}, 0.05);
+  plan.gates = {{"wall_time", 900}};  // passes at the first look
+  Bench bench;
+  // t(.0081, 26) = 2.5714 and 27 runs give 0.05039, t(.0081, 27) = 2.5648 and 28 give 0.04936.
+  CHECK(runs_of(plan, bench, 1) == 2 * 28);
+  CHECK(bench.findings.verdicts.at(0).look == 1);
+  CHECK(*bench.findings.precision.value().half_width == doctest::Approx(0.04936).epsilon(2e-3));
 }
 
 TEST_CASE("a session cut short says so, and one without a precision says nothing") {

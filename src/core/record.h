@@ -51,6 +51,9 @@ struct RunRecord {
   /// The part of the command's instructions, as the kernel accounts them, that the engine saw;
   /// none: not known. 1 is all of them.
   std::optional<double> coverage{};
+  /// Of `counts`, the part of the command's own process, without its descendants; empty: not known,
+  /// or all of it.
+  std::vector<std::optional<std::uint64_t>> own{};
   bool below_overhead = false;  ///< took no longer than its shell alone: a time became 0
 };
 

@@ -34,7 +34,8 @@ struct Counted {
       counts;                            ///< one per event of the pass; none: not counted exactly
   std::optional<Unavailable> missing{};  ///< why there is none, where there is none
   std::optional<Redo> redo{};
-  std::optional<double> coverage{};     ///< RunRecord::coverage
+  std::optional<double> coverage{};                 ///< RunRecord::coverage
+  std::vector<std::optional<std::uint64_t>> own{};  ///< RunRecord::own
   std::optional<std::string> note{};    ///< what has to be known of those that are there
   std::vector<std::uint64_t> pmu_ns{};  ///< CPU time on the cores of each of Counting::timed_pmus;
                                         ///< empty: not known

@@ -1,5 +1,6 @@
 #include "core/words.h"
 #include "report/format.h"
+#include "report/json_machine.h"
 #include "report/json_parts.h"
 #include "report/warnings.h"
 
@@ -71,6 +72,10 @@ std::string_view name_of(PrecisionEnd end) {
       return "max_runs";
     case PrecisionEnd::Duration:
       return "duration";
+    case PrecisionEnd::ReferenceGone:
+      return "reference_gone";
+    case PrecisionEnd::Gates:
+      return "gates";
     case PrecisionEnd::Unfinished:
       return "cut_short";
     case PrecisionEnd::Reached:
@@ -142,6 +147,7 @@ Json runs_of(const Results& results, std::size_t command) {
                     {"exit_code", run.status},
                     {"coverage", json_number(run.coverage)}});
     if (run.simulated) runs.back()["simulated"] = true;
+    for (const NamedCount& own : run.own) runs.back()["own"][own.event] = own.count;
   }
   return runs;
 }
@@ -256,23 +262,13 @@ Json warnings_of(const Results& results) {
   return warnings;
 }
 
-Json machine_of(const Machine& machine) {
-  return {{"name", machine.name},
-          {"system", machine.system},
-          {"os", machine.os},
-          {"kernel", machine.kernel},
-          {"architecture", machine.architecture},
-          {"cpu_model", machine.cpu_model},
-          {"cpus", machine.cpus}};
-}
-
 Json baseline_of(const std::optional<BaselineReference>& baseline) {
   if (!baseline) return nullptr;
   Json json;
   json["file"] = baseline->file;
   json["tool"] = baseline->by_lauka ? "lauka" : "hyperfine";
   json["version"] = baseline->by_lauka ? Json(baseline->version) : Json(nullptr);
-  json["machine"] = baseline->by_lauka ? machine_of(baseline->machine) : Json(nullptr);
+  json["machine"] = baseline->by_lauka ? json_of(baseline->machine) : Json(nullptr);
   json["commands"] = baseline->names;
   return json;
 }
@@ -315,7 +311,7 @@ Json lauka_session(const Results& results) {
   session["format"] = format;
   session["version"] = results.circumstances.version;
   session["complete"] = results.complete;
-  session["machine"] = machine_of(results.circumstances.machine);
+  session["machine"] = json_of(results.circumstances.machine);
   session["order"] = name_of(results.setting.order);
   session["seed"] = results.setting.seed;
   session["shell"] = results.shell.empty() ? Json(nullptr) : Json(quoted(results.shell));

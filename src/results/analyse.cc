@@ -68,14 +68,6 @@ MetricResult result_of(std::size_t metric, const Series& series, std::size_t run
   return result;
 }
 
-/// Confidence of the deltas of a metric: a gate may have ended the runs at a moment that its own
-/// metric's samples chose, and the plain interval would cover the truth too rarely there.
-double confidence_of(const Metric& metric, const Plan& plan, const gate::Findings& findings) {
-  const bool is_gated = std::any_of(plan.gates.begin(), plan.gates.end(),
-                                    [&](const Condition& c) { return c.metric == metric.name; });
-  return is_gated ? findings.interval_confidence : plan.confidence;
-}
-
 /// What --min-p-share could not reach.
 std::optional<LowShare> low_share(const Metric& metric, const Plan& plan,
                                   const std::vector<double>& shares) {
@@ -134,6 +126,15 @@ void rank(Results& results) {
   }
 }
 
+std::vector<NamedCount> own_counts_of(const RunRecord& run, const EventSet& events) {
+  std::vector<NamedCount> own;
+  for (std::size_t i = 0; i < run.own.size(); ++i) {
+    const std::size_t event = events.passes.at(run.step.pass).events.at(i);
+    if (run.own[i]) own.push_back({events.events.at(event).name, *run.own[i]});
+  }
+  return own;
+}
+
 std::vector<RunRow> rows_of(const Plan& plan, const std::vector<const RunRecord*>& runs) {
   std::vector<MetricReader> readers;
   readers.reserve(plan.metrics.size());
@@ -147,7 +148,8 @@ std::vector<RunRow> rows_of(const Plan& plan, const std::vector<const RunRecord*
                status_of(run->outcome),
                {},
                plan.events.is_simulated(run->step.pass),
-               run->coverage};
+               run->coverage,
+               own_counts_of(*run, plan.events)};
     row.values.reserve(readers.size());
     for (const MetricReader& reader : readers) row.values.push_back(reader.value(*run));
     rows.push_back(std::move(row));
@@ -244,8 +246,10 @@ Results analyse(const Plan& plan, const Session& session, const gate::Findings& 
   for (const RedoneRun& redone : session.redone)
     ++results.commands[redone.run.step.command].redone_runs;
   enter_coverage(runs, results);
-  for (std::size_t m = 0; m < plan.metrics.size(); ++m)
-    analyse_metric(m, confidence_of(plan.metrics[m], plan, findings), plan, runs, results);
+  for (std::size_t m = 0; m < plan.metrics.size(); ++m) {
+    const bool gated = is_gated(plan, plan.metrics[m].name);
+    analyse_metric(m, gated ? findings.interval_confidence : plan.confidence, plan, runs, results);
+  }
   rank(results);
   append(results.warnings, warnings_of_shell(runs, results));
   if (detail == Detail::Runs) {

@@ -46,6 +46,12 @@ struct CommandResult {
   std::string pattern{};                ///< that one's name, with the variables' own names in it
 };
 
+/// The count of an event.
+struct NamedCount {
+  std::string event;
+  std::uint64_t count = 0;
+};
+
 /// One counted run, in the order run: what --export-runs writes.
 struct RunRow {
   std::size_t command = 0;
@@ -55,6 +61,8 @@ struct RunRow {
   std::vector<std::optional<double>> values;  ///< one per metric; none: not measured in this run
   bool simulated = false;            ///< it has counts only, and is none of the command's runs
   std::optional<double> coverage{};  ///< as RunRecord's
+  std::vector<NamedCount> own{};     ///< of the command's own process, where its descendants have a
+                                     ///< part in the values
 };
 
 ;

@@ -199,6 +199,48 @@ TEST_CASE("15: sampling or filters that the kernel refuses are left for the next
   CHECK(filter.told.says("counts are sampled every 1 ms"));
 }
 
+TEST_CASE("15: a change of sampling that the kernel refuses costs no more than what it was for") {
+  const auto run_it = [](const Mac& mac, const std::string& script) {
+    return mac.lauka({"-r4", "-w0", "--export-runs", mac.folder.file("runs.csv"),
+                      mac.folder.program("work", script)});
+  };
+  // Sampling beside the threads' ends, for those that do not end with the command.
+  const Mac pet = mac_with({{"fail", {{"kperf.timer.pet_timer", {{"error", "EINVAL"}}}}}});
+  const Told without = run_it(pet, "run 1ms\ndaemon {\nsleep 90ms\n}\nrun 2ms");
+  CHECK(without.status == 0);
+  CHECK(without.says("1 thread had not ended with the command; what they did is not counted"));
+  CHECK(without.held().empty());
+  for (const double count : column(pet.text_of("runs.csv"), "inst_all")) CHECK(count > 0);
+  // A larger buffer.
+  const Mac large =
+      mac_with({{"lose_in_run", 3},
+                {"fail", {{"sysctl", {{"error", "ENOMEM"}, {"from", 32}, {"times", 1}}}}}});
+  const Told small = run_it(large, "run 3ms");
+  CHECK(small.status == 0);
+  CHECK(small.held().empty());
+  const auto counts = column(large.text_of("runs.csv"), "inst_all");
+  REQUIRE(counts.size() == 4);
+  for (const double count : counts)
+    CHECK(count == small.run(0).at("tree").at("events").at("INST_ALL").get<double>());
+}
+
+TEST_CASE("15: sampling that is busy in the middle of being started leaves nothing behind") {
+  const Run run =
+      run_on({{"fail", {{"kperf.sampling", {{"error", "EBUSY"}, {"from", 3}, {"times", 1}}}}}},
+             {"--strategy", "exit"});
+  run.check_ended(2);
+  CHECK(run.told.says("the kernel's tracing is busy"));
+}
+
+TEST_CASE("2: asked for by name beside another tracer, a strategy is refused with one remedy") {
+  const Run run =
+      run_on({{"tracer", {{"pid", 77}, {"name", "Instruments"}}}}, {"--strategy", "exit"});
+  run.check_ended(2);
+  CHECK(run.told.err ==
+        "lauka: sampling threads as they end does not work here: Instruments (process 77) has the "
+        "kernel's tracing; quit Instruments (process 77)\n");
+}
+
 TEST_CASE("16: a command that never ends is killed at its time-out, and all is given back") {
   const Mac mac;
   const Told told =
@@ -262,6 +304,19 @@ TEST_CASE("21: a chain of shell and command is summed once") {
   CHECK(told.status == 0);
   for (const double count : column(mac.text_of("runs.csv"), "inst_all"))
     CHECK(count == told.run(0).at("tree").at("events").at("INST_ALL").get<double>());
+}
+
+TEST_CASE("23: a selector of 16 bits is right, whichever layout kperfdata's events have") {
+  // The databases' own files are read: the framework whose structures differ is not even loaded.
+  const Run run = run_on({{"chip", "m4"}}, {"-e", "l1i_cache_miss_demand"});
+  run.check_ended(0);
+  const auto& truth = run.told.run(0).at("tree").at("events").at("L1I_CACHE_MISS_DEMAND");  // 16390
+  CHECK(truth > 0);
+  for (const double count : run.counts("l1i_cache_miss_demand"))
+    CHECK(count == truth.get<double>());
+  const std::vector<std::string> kperf_alone = {
+      "/System/Library/PrivateFrameworks/kperf.framework/kperf"};
+  CHECK(run.told.report.at("libraries") == kperf_alone);
 }
 
 }  // namespace lauka::darwin

@@ -101,17 +101,20 @@ bool Claim::is_as_programmed() const {
 
 int Claim::start_sampling(const Sampling& sampling) {
   stop_sampling();
+  has_tracing_ = false;
+  // The first call makes the tracing ours, or is refused by its owner, whose state is not ours to
+  // stop.
+  if (const int error = kernel_.set_action_count(kAction); error != 0) return error;
   has_tracing_ = true;
   const int error = begin_sampling(sampling);
   if (error != 0) {
-    if (error != EBUSY) stop_sampling();
+    stop_sampling();
     has_tracing_ = false;
   }
   return error;
 }
 
 int Claim::begin_sampling(const Sampling& sampling) {
-  if (const int error = kernel_.set_action_count(kAction); error != 0) return error;
   if (const int error = kernel_.set_action(kAction, kSampleThreadCounters); error != 0)
     return error;
   if (sampling.at_exit) {

@@ -117,21 +117,23 @@ std::uint32_t Kernel::thread_counting() const {
   return classes == refused ? 0 : classes;
 }
 
-int Kernel::cpu_counters(std::size_t cpus, std::vector<std::uint64_t>& values) const {
+int Kernel::machine_counters(std::size_t cpus, std::vector<std::uint64_t>& sums) const {
   const std::size_t each = counter_count(kBothClasses);
-  values.assign(cpus * each + 1, 0);
+  // The sysctl puts the number of the current CPU before the values.
+  const std::size_t before = framework_ ? 0 : 1;
+  std::vector<std::uint64_t> values(cpus * each + 1);
+  int error = 0;
   if (framework_) {
     int current = 0;
-    const int error =
-        settled(framework_->kpc_get_cpu_counters(true, kBothClasses, &current, values.data()));
-    values.pop_back();
-    return error;
+    error = settled(framework_->kpc_get_cpu_counters(true, kBothClasses, &current, values.data()));
+  } else {
+    std::uint64_t request = kBothClasses | kAllCpus;
+    std::size_t length = values.size() * sizeof(std::uint64_t);
+    error = settled(
+        calls_.sysctlbyname("kpc.counters", values.data(), &length, &request, sizeof request));
   }
-  std::uint64_t request = kBothClasses | kAllCpus;
-  std::size_t length = values.size() * sizeof(std::uint64_t);
-  const int error = settled(
-      calls_.sysctlbyname("kpc.counters", values.data(), &length, &request, sizeof request));
-  values.erase(values.begin());  // the number of the current CPU
+  sums.assign(each, 0);
+  for (std::size_t i = 0; i < cpus * each; ++i) sums[i % each] += values[before + i];
   return error;
 }
 

@@ -37,8 +37,8 @@ class Kernel {
   int set_thread_counting(std::uint32_t classes) const;
   std::uint32_t counting() const;
   std::uint32_t thread_counting() const;
-  /// Of both classes, CPU by CPU.
-  int cpu_counters(std::size_t cpus, std::vector<std::uint64_t>& values) const;
+  /// The counters of both classes, each summed over all CPUs.
+  int machine_counters(std::size_t cpus, std::vector<std::uint64_t>& sums) const;
 
   // kperf
   int set_action_count(std::uint32_t count) const;

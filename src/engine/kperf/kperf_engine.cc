@@ -41,7 +41,10 @@ class KperfCounting final : public Counting {
   Counted finish(const os::Ended& ended) override {
     RunValues run = strategy_.finish(ended.totals);
     Counted counted;
-    for (const Place& place : places_) counted.counts.push_back(count_of(place, run, ended));
+    for (const Place& place : places_) {
+      counted.counts.push_back(count_of(place, run.values, ended));
+      if (!run.own.empty()) counted.own.push_back(own_count_of(place, run.own));
+    }
     counted.missing = std::move(run.missing);
     counted.redo = std::move(run.redo);
     counted.coverage = run.coverage;
@@ -49,12 +52,20 @@ class KperfCounting final : public Counting {
   }
 
  private:
-  static std::optional<std::uint64_t> count_of(const Place& place, const RunValues& run,
+  static std::optional<std::uint64_t> count_of(const Place& place,
+                                               const std::vector<std::uint64_t>& values,
                                                const os::Ended& ended) {
     if (place.accounted != nullptr) return place.accounted->read(ended.usage);
     if (place.is_energy) return energy_of(ended);
-    if (place.value >= run.values.size()) return std::nullopt;
-    return run.values[place.value];
+    if (place.value >= values.size()) return std::nullopt;
+    return values[place.value];
+  }
+
+  /// What is not on a counter is accounted with the reaped descendants, or without any.
+  static std::optional<std::uint64_t> own_count_of(const Place& place,
+                                                   const std::vector<std::uint64_t>& own) {
+    const bool is_counted = place.accounted == nullptr && !place.is_energy;
+    return is_counted && place.value < own.size() ? std::optional(own[place.value]) : std::nullopt;
   }
 
   Strategy& strategy_;

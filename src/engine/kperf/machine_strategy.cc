@@ -27,14 +27,14 @@ class MachineStrategy final : public Strategy {
   }
 
   void made(int /*pid*/) override {
-    if (error_ == 0) error_ = kernel_.cpu_counters(cpus_, began_);
+    if (error_ == 0) error_ = kernel_.machine_counters(cpus_, began_);
   }
 
   void running() override {}
 
   RunValues finish(const std::optional<os::KernelTotals>& totals) override {
     std::vector<std::uint64_t> ended;
-    if (error_ == 0) error_ = kernel_.cpu_counters(cpus_, ended);
+    if (error_ == 0) error_ = kernel_.machine_counters(cpus_, ended);
     const bool changed = error_ == 0 && !claim_.is_as_programmed();
     RunValues run;
     std::string why;
@@ -51,10 +51,8 @@ class MachineStrategy final : public Strategy {
       if (changed) run.redo = Redo{why, 3};
       return run;
     }
-    const std::size_t each = claim_.values();
-    run.values.assign(each, 0);
     for (std::size_t i = 0; i < std::min(began_.size(), ended.size()); ++i)
-      run.values[i % each] += ended[i] - began_[i];
+      run.values.push_back(ended[i] - began_[i]);
     run.coverage = coverage_of(run.values[kInstructionsValue], totals);
     if (run.coverage) most_coverage_ = std::max(most_coverage_, *run.coverage);
     return run;

@@ -9,10 +9,10 @@
 namespace lauka::engine::kperf {
 namespace {
 
-/// "Instruments (process 77)", as far as the kernel tells.
+/// "Instruments (process 77)", as far as the kernel tells; empty: it has no owner.
 std::string owner_of_tracing(const Kernel& kernel) {
   const auto owner = static_cast<std::int32_t>(kernel.number("ktrace.owning_pid").value_or(0));
-  if (owner <= 0) return "another program";
+  if (owner <= 0) return "";
   std::string name = kernel.process_name(owner);
   if (name.empty()) name = kernel.text("ktrace.configured_by");
   return name.empty() ? fmt::format("process {}", owner)
@@ -36,6 +36,8 @@ Unavailable reason_of(Asked asked, int error, const Kernel& kernel) {
         return {"a service of the system holds the counters", "try later, or restart the Mac"};
       {
         const std::string owner = owner_of_tracing(kernel);
+        if (owner.empty())
+          return {"the kernel's tracing is busy", "quit what traces, such as Instruments"};
         return {fmt::format("{} has the kernel's tracing", owner), fmt::format("quit {}", owner)};
       }
     default:

@@ -19,6 +19,8 @@ namespace lauka::engine::kperf {
 /// be used; empty: there is none, and `missing` says why.
 struct RunValues {
   std::vector<std::uint64_t> values;
+  std::vector<std::uint64_t> own{};  ///< likewise, of the command's own process where that is known
+                                     ///< and not all; else empty
   std::optional<Unavailable> missing{};
   std::optional<Redo> redo{};
   std::optional<double> coverage{};

@@ -12,7 +12,8 @@ namespace {
 
 /// The trace's buffer at first: 16 MB, 40,000 threads that end between two reads.
 constexpr std::uint32_t kFirstRecords = 1U << 18U;
-/// After a loss it grows fourfold, to 256 MB.
+/// After a loss it grows, to 256 MB.
+constexpr std::uint32_t kGrowth = 4;
 constexpr std::uint32_t kMostRecords = 1U << 22U;
 constexpr std::uint32_t kRedoAfterLoss = 3;
 /// After the command's end all its records are there, but a read may leave what is newest.
@@ -24,6 +25,7 @@ class ThreadStrategy final : public Strategy {
       : claim_(claim),
         trace_(trace),
         may_add_period_(sampled == Sampled::AtExitOrPeriodically),
+        period_was_raised_(period.count() < static_cast<std::int64_t>(kLeastPetPeriodNs)),
         period_ns_(std::max(static_cast<std::uint64_t>(period.count()), kLeastPetPeriodNs)) {
     sampling_.at_exit = sampled != Sampled::Periodically;
     if (!sampling_.at_exit) sampling_.period_ns = period_ns_;
@@ -36,14 +38,14 @@ class ThreadStrategy final : public Strategy {
     reader_.reset();
     wrapped_ = false;
     error_ = 0;
-    if (restarts_) error_ = claim_.start_sampling(sampling_);
-    restarts_ = false;
+    if (restarts_) try_to("sampling could not be started", restart());
+    restarts_ = error_ != 0;
     if (error_ == 0 && (!is_programmed_ || words != words_ || !claim_.is_as_programmed()))
-      error_ = claim_.program(words, true);
+      try_to("the counters could not be programmed", claim_.program(words, true));
     words_ = words;
     is_programmed_ = error_ == 0;
     bool before = false;  // what was lost before the run is no loss
-    if (error_ == 0) error_ = trace_.read(before, [](std::span<const KdebugRecord>) {});
+    if (error_ == 0) read_into([](std::span<const KdebugRecord>) {}, before);
   }
 
   void made(int pid) override {
@@ -59,24 +61,26 @@ class ThreadStrategy final : public Strategy {
       read();
       if (reader_->target_is_complete()) break;
     }
-    if (error_ != 0) {
-      const std::string why = std::generic_category().message(error_);
-      is_programmed_ = false;
-      return not_counted(fmt::format("the kernel's trace could not be read: {}", why), 1);
-    }
-    const bool changed = !claim_.is_as_programmed();
-    const TraceCounts counts = reader_->counts();
-    reader_.reset();
-    if (changed) {
+    // Between two calls another program may have changed what was just set: EAGAIN.
+    if (error_ == EAGAIN || (error_ == 0 && !claim_.is_as_programmed())) {
       is_programmed_ = false;
       return not_counted("another program changed the counters meanwhile", kRedoAfterLoss);
     }
+    if (error_ != 0) {
+      is_programmed_ = false;
+      return not_counted(fmt::format("{}: {}", failed_, std::generic_category().message(error_)),
+                         1);
+    }
+    const TraceCounts counts = reader_->counts();
+    reader_.reset();
     if (wrapped_ || counts.fault) return lost(counts);
     return counted(counts, totals);
   }
 
   std::vector<std::string> notes() const override {
     std::vector<std::string> notes;
+    if (sampling_.period_ns && period_was_raised_)
+      notes.emplace_back("--period was raised to 1 ms: the kernel samples no more often");
     if (!sampling_.at_exit)
       notes.push_back(
           fmt::format("counts are sampled every {:.3g} ms and lack what each thread did "
@@ -92,10 +96,34 @@ class ThreadStrategy final : public Strategy {
   }
 
  private:
+  void try_to(const char* failed, int error) {
+    error_ = error;
+    failed_ = failed;
+  }
+
+  template <typename Take>
+  void read_into(Take take, bool& wrapped) {
+    try_to("the kernel's trace could not be read", trace_.read(wrapped, take));
+  }
+
   void read() {
     if (error_ != 0 || !reader_) return;
-    error_ = trace_.read(wrapped_,
-                         [this](std::span<const KdebugRecord> records) { reader_->feed(records); });
+    read_into([this](std::span<const KdebugRecord> records) { reader_->feed(records); }, wrapped_);
+  }
+
+  /// With what sampling is to have from now on; where the kernel refuses that, with what it had.
+  int restart() {
+    int error = claim_.start_sampling(sampling_);
+    if (error != 0 && sampling_.records > kFirstRecords) {
+      sampling_.records /= kGrowth;
+      error = claim_.start_sampling(sampling_);
+    }
+    if (error != 0 && sampling_.at_exit && sampling_.period_ns) {
+      sampling_.period_ns.reset();
+      may_add_period_ = false;
+      error = claim_.start_sampling(sampling_);
+    }
+    return error;
   }
 
   static RunValues not_counted(const std::string& why, std::uint32_t redo) {
@@ -106,7 +134,7 @@ class ThreadStrategy final : public Strategy {
   }
 
   RunValues lost(const TraceCounts& counts) {
-    if (sampling_.records < kMostRecords) sampling_.records *= 4;
+    if (sampling_.records < kMostRecords) sampling_.records *= kGrowth;
     restarts_ = true;
     const std::string why = wrapped_ ? words_of(TraceFault::LostRecords) : words_of(*counts.fault);
     return not_counted(why, kRedoAfterLoss);
@@ -115,8 +143,9 @@ class ThreadStrategy final : public Strategy {
   RunValues counted(const TraceCounts& counts, const std::optional<os::KernelTotals>& totals) {
     RunValues run;
     run.values = counts.tree;
+    if (counts.threads_tree != counts.threads_command) run.own = counts.command;
     run.coverage = coverage_of(counts.command[kInstructionsValue], totals);
-    if (run.coverage && *run.coverage < kLeastCoverage && sampling_.at_exit)
+    if (run.coverage && *run.coverage < kLeastCoverage)
       run.redo = Redo{"less than 95% of its instructions were counted", 1};
     if (counts.threads_not_ended_tree == 0) return run;
     if (may_add_period_ && !sampling_.period_ns) {
@@ -132,6 +161,7 @@ class ThreadStrategy final : public Strategy {
   Claim& claim_;
   Trace& trace_;
   bool may_add_period_;
+  bool period_was_raised_;
   std::uint64_t period_ns_;
   Sampling sampling_;
   bool restarts_ = false;  // sampling is to be started anew before the next run
@@ -140,6 +170,7 @@ class ThreadStrategy final : public Strategy {
   std::optional<TraceReader> reader_;
   bool wrapped_ = false;
   int error_ = 0;
+  const char* failed_ = "";  // what gave error_
   std::size_t threads_not_ended_ = 0;
 };
 

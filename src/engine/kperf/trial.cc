@@ -114,11 +114,10 @@ Result<Tried> try_strategies(StrategyChoice choice, std::chrono::nanoseconds per
     tried.counts_machine = candidate.choice == StrategyChoice::Machine;
     if (!failure) return tried;
     last = *failure;
-    std::string note = fmt::format("{} does not work here: {}", candidate.name, failure->why);
-    if (!failure->remedy.empty()) note += "; " + failure->remedy;
-    tried.notes.push_back(std::move(note));
+    last.why = fmt::format("{} does not work here: {}", candidate.name, failure->why);
+    tried.notes.push_back(Error{last.why, last.remedy}.line());
   }
-  return Error{tried.notes.back(), last.remedy};
+  return Error{last.why, last.remedy};
 }
 
 }  // namespace lauka::engine::kperf

@@ -105,6 +105,7 @@ std::uint64_t call_time() {
 }
 
 void* call_dlopen(const char* path, int /*mode*/) {
+  current->libraries.emplace(path);
   const bool is_kperf =
       std::string(path) == "/System/Library/PrivateFrameworks/kperf.framework/kperf";
   return is_kperf && current->rules.has_frameworks ? current : nullptr;

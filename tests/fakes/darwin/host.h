@@ -52,6 +52,7 @@ class Host {
   Kernel kernel;
   CallRules rules;
   std::uint64_t calls_made = 0;
+  std::set<std::string> libraries{};  ///< that were asked for
   // NOLINTEND(misc-non-private-member-variables-in-classes)
 
   /// What lauka should have given back by now, one line each; empty: nothing is held.

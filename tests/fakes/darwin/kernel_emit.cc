@@ -102,7 +102,10 @@ void Kernel::emit_values(unsigned cpu, Thread* thread, std::uint32_t samplers) {
   const Tid tid = thread == nullptr ? cpus_.at(cpu).idle_tid : thread->tid;
   if ((samplers & sampler_bit::kThreadCounters) != 0) {
     auto values = counters_of_thread(cpu, thread);
-    if (values.empty()) values.assign(kMostKernelCounters, 0);
+    if (values.empty())
+      values.assign(kMostKernelCounters, 0);
+    else
+      thread->sampled = instructions_of(thread->ran, kBothModes);
     emit_counters(cpu, tid, values, id::kThreadCounters);
   }
   if ((samplers & sampler_bit::kCpuCounters) != 0) {

@@ -1,6 +1,7 @@
 #include "fakes/darwin/kernel.h"
 
 #include <algorithm>
+#include <stdexcept>
 #include <cerrno>
 #include <csignal>
 
@@ -30,7 +31,8 @@ Descriptors::~Descriptors() {
 }
 
 Pid Kernel::free_pid() {
-  for (;;) {
+  for (Pid tried = 0;; ++tried) {
+    if (setup.pids_are_few && tried > kFewPids) throw std::runtime_error("no pid is free");
     const Pid pid = next_pid_++;
     if (setup.pids_are_few && next_pid_ > kFirstPid + kFewPids) next_pid_ = kFirstPid + 1;
     if (find(pid) == nullptr) return pid;
@@ -220,6 +222,7 @@ void Kernel::terminate_self(Thread& thread, unsigned cpu) {
       });
   note_truth(thread);
   tell_of_exit(thread, cpu);
+  thread.process->truth.sampled += thread.sampled;
   if (is_last) {
     const Work all = recounted(process);
     const auto totals = [&](Level level) {

@@ -64,6 +64,7 @@ struct Thread {
   Work accounted{};                  ///< of `ran`, what recount knows: up to the last switch
   std::optional<Counters> buffer{};  ///< kpc's, PMC by PMC; none: not made yet
   bool wants_buffer = false;         ///< older than thread counting: made at its next switch
+  std::uint64_t sampled = 0;         ///< of `ran`, instructions up to the latest sample
   std::uint64_t pet_generation = 0;
 };
 
@@ -73,6 +74,7 @@ struct Truth {
   Work at_terminate{};             ///< of all threads, from birth to THREAD_TERMINATE_PID
   std::uint64_t cycles = 0;        ///< of these, thread by thread
   std::uint64_t instructions = 0;  ///< of these, thread by thread
+  std::uint64_t sampled = 0;       ///< of the instructions, those before each thread's last sample
   std::map<std::string, std::uint64_t> events{};  ///< likewise, of the levels that are counted
 };
 

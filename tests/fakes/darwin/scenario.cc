@@ -94,6 +94,7 @@ json of_truth(const Truth& truth) {
   return {{"threads", truth.threads},
           {"cycles", truth.cycles},
           {"instructions", truth.instructions},
+          {"sampled", truth.sampled},
           {"events", truth.events}};
 }
 
@@ -104,6 +105,7 @@ Truth tree_of(const Host& host, std::uint64_t root) {
     all.threads += process->truth.threads;
     all.cycles += process->truth.cycles;
     all.instructions += process->truth.instructions;
+    all.sampled += process->truth.sampled;
     for (const auto& [event, count] : process->truth.events) all.events[event] += count;
   }
   return all;
@@ -134,7 +136,10 @@ std::string report_of(const Host& host) {
                      {{"instructions", instructions_of(process->cached, kBothModes)},
                       {"cycles", cycles_of(process->cached, kBothModes)}}}});
   }
-  const json report = {{"held", host.still_held()}, {"calls", host.calls_made}, {"runs", runs}};
+  const json report = {{"held", host.still_held()},
+                       {"calls", host.calls_made},
+                       {"libraries", host.libraries},
+                       {"runs", runs}};
   return report.dump(1) + "\n";
 }
 

@@ -1,6 +1,7 @@
 #include "delivery.h"
 
 #include "cli/version.h"
+#include "core/words.h"
 #include "cores/kinds.h"
 #include "cores/threads.h"
 #include "engine/choose.h"
@@ -127,7 +128,7 @@ Result<void> add_baseline(const Options& options, const std::optional<User>& use
   const os::ActAs reader(user);
   if (!reader.error().empty()) return Error{reader.error(), "use --as-root to keep root"};
   constexpr std::size_t most_bytes = std::size_t{1} << 30U;
-  const std::string subject = "the baseline '" + *options.baseline + "' ";
+  const std::string subject = "the baseline " + cited(*options.baseline) + " ";
   const auto text = os::read_file(*options.baseline, most_bytes);
   if (!text) return Error{subject + text.error().what, text.error().remedy};
   auto baseline = read_baseline(*text);
@@ -162,7 +163,7 @@ Result<std::vector<Export>> open_exports(const Options& options, const Plan& pla
   for (const ExportTarget& target : options.exports) {
     const std::string path = os::canonical_path(target.file);
     if (target.file != "-" && std::find(taken.begin(), taken.end(), path) != taken.end()) {
-      return Error{"'" + target.file + "' would be written twice", "name different files"};
+      return Error{cited(target.file) + " would be written twice", "name different files"};
     }
     taken.push_back(path);
     auto file = os::ExportFile::open(target.file);

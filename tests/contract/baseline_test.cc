@@ -85,6 +85,7 @@ TEST_CASE("a baseline that is none, or lacks something, is refused before anythi
   const std::string touch = "touch " + mark;
   const std::vector<std::pair<std::vector<std::string>, std::string>> cases{
       {{"--baseline", "/nosuch", "--", touch}, "'/nosuch' cannot be read"},
+      {{"--baseline", "/no\nsuch", "--", touch}, "'/no\\nsuch' cannot be read"},
       {{"--baseline", folder.file("text"), "--", touch}, "is no JSON"},
       {{"--baseline", folder.file("foreign"), "--", touch}, "neither lauka's nor hyperfine's"},
       {{"--baseline", data("hyperfine-1.json"), "--", touch, touch, "third"}, "lacks 'third'"},

@@ -1,28 +1,12 @@
 #pragma once
 
-#include "core/observer.h"
 #include "core/record.h"
-#include "core/user.h"
-#include "engine/engine.h"
+#include "core/result.h"
 #include "gate/findings.h"
-#include "os/clock.h"
-#include "os/process.h"
 #include "plan/plan.h"
-
-#include <functional>
-#include <optional>
+#include "run/means.h"
 
 namespace lauka {
-
-/// What a session is carried out with.
-struct Means {
-  os::Launcher& launcher;
-  engine::CounterEngine& engine;
-  const os::Clock& clock;
-  Observer& observer;
-  std::function<int()> interrupt;  ///< the signal that asked lauka to end; 0: none
-  std::optional<User> user{};      ///< whom the commands are run as; none: lauka's own
-};
 
 /// What came of a plan: the runs, and what was decided while they came in.
 struct Carried {

@@ -1,0 +1,228 @@
+#include "run/steps.h"
+
+#include "core/words.h"
+#include "run/shell_overhead.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+#include <variant>
+
+namespace lauka {
+namespace {
+
+using std::chrono::nanoseconds;
+
+bool may_fail_with(const std::optional<IgnoreFailure>& ignore, const Outcome& outcome) {
+  if (!ignore) return false;
+  const bool ended = std::holds_alternative<Exited>(outcome) ||
+                     std::holds_alternative<Signalled>(outcome) ||
+                     std::holds_alternative<TimedOut>(outcome);
+  if (ignore->any) return ended;
+  const auto* exited = std::get_if<Exited>(&outcome);
+  return exited != nullptr && std::find(ignore->statuses.begin(), ignore->statuses.end(),
+                                        exited->status) != ignore->statuses.end();
+}
+
+}  // namespace
+
+StepRunner::StepRunner(const Plan& plan, const Means& means, Told told)
+    : plan_(plan),
+      means_(means),
+      told_(std::move(told)),
+      programs_(plan, means.launcher, means.user, armed_),
+      hooks_(plan, means.launcher),
+      paces_(plan.commands.size()) {}
+
+Result<void> StepRunner::prepare() {
+  for (std::size_t pass = 0; pass < plan_.events.passes.size(); ++pass) {
+    auto armed = means_.engine.arm(pass, means_.launcher);
+    if (!armed) return armed.error();
+    armed_.push_back(*std::move(armed));
+  }
+  if (auto programs = programs_.prepare(); !programs) return programs;
+  if (auto hooks = hooks_.prepare(means_.user); !hooks) return hooks;
+  auto overheads = measure_shell(plan_, means_.launcher, means_.user, means_.interrupt);
+  if (!overheads) return overheads.error();
+  session_.overheads = *std::move(overheads);
+  return {};
+}
+
+bool StepRunner::run(std::vector<Step> steps, nanoseconds& time) {
+  time_ = &time;
+  redone_ = 0;
+  do {
+    again_.clear();
+    if (!run_steps(steps)) return false;
+    steps = again_;
+    ++redone_;
+  } while (!steps.empty());
+  return true;
+}
+
+bool StepRunner::set_up(std::uint32_t first, std::uint32_t count) {
+  const auto failed = hooks_.set_up(first, count);
+  return !failed || note_failure(*failed);
+}
+
+bool StepRunner::clean_up(std::uint32_t first, std::uint32_t count) {
+  const std::vector<HookFailed> failures = hooks_.clean_up(first, count);
+  for (const HookFailed& failed : failures) note_failure(failed);
+  return failures.empty();
+}
+
+Session StepRunner::close() {
+  tell_redone();
+  for (std::string& note : means_.engine.notes()) session_.notes.push_back(std::move(note));
+  return std::move(session_);
+}
+
+bool StepRunner::run_steps(std::span<const Step> left) {
+  while (!left.empty()) {
+    const std::span<const Step> batch = left.first(batch_size(left));
+    const std::size_t done = run_batch(batch);
+    if (done == 0) return false;
+    left = left.subspan(done);
+  }
+  return true;
+}
+
+std::size_t StepRunner::batch_size(std::span<const Step> steps) const {
+  std::size_t size = std::min(steps.size(), os::Launcher::kMaxBatch);
+  if (!armed_.empty()) size = std::min(size, armed_[steps.front().pass]->runs_at_once());
+  // What a run wrote to a pipe can be told from what the next one writes only when it has ended.
+  const bool one_by_one =
+      hooks_.stand_between_runs() ||
+      std::any_of(plan_.commands.begin(), plan_.commands.end(),
+                  [](const Command& command) { return command.output.kind == OutputKind::Pipe; });
+  return one_by_one ? 1 : size;
+}
+
+/// How many of `steps` were run; 0 when the session is to end. Hooks stand around a single one.
+std::size_t StepRunner::run_batch(std::span<const Step> steps) {
+  const Step& step = steps.front();
+  if (const auto failed = hooks_.run(HookKind::Prepare, step.command, step)) {
+    note_failure(*failed);
+    return 0;
+  }
+  const std::size_t done = launch(steps);
+  if (const auto failed = hooks_.run(HookKind::Conclude, step.command, step)) {
+    note_failure(*failed);
+    return 0;
+  }
+  if (hooks_.stand_between_runs()) note_hook_time(step);
+  return done;
+}
+
+/// Counts towards the time budget, as hyperfine has it: it is the time that the user waits.
+void StepRunner::note_hook_time(const Step& step) {
+  const nanoseconds time = hooks_.take_time();
+  if (is_simulated(step)) return;
+  paces_[step.command].between.add(std::chrono::duration<double>(time).count());
+  if (!step.warmup) *time_ += time;
+}
+
+std::size_t StepRunner::launch(std::span<const Step> steps) {
+  std::vector<os::Launch> launches;
+  launches.reserve(steps.size());
+  for (const Step& step : steps) {
+    const auto program = programs_.of(step);
+    if (!program) return cut_short(program.error());
+    launches.push_back({.program = *program});
+    if (armed_.empty()) continue;
+    launches.back().counters = armed_[step.pass]->on_launcher();
+    if (auto* watch = armed_[step.pass]->watch(); watch != nullptr)
+      launches.back().watches.push_back(watch);
+  }
+  batch_began_ = means_.clock.now();
+  told_.under_way(steps.front());
+  os::Tick tick;
+  if (means_.observer.wants_progress()) tick = [&] { told_.under_way(steps.front()); };
+  const bool go_on = plan_.ignore_failure && plan_.ignore_failure->any;
+  auto all = means_.launcher.run(launches, go_on, tick);
+  if (!all) return cut_short(all.error());
+  for (std::size_t i = 0; i < all->size(); ++i) {
+    if (!take(steps[i], (*all)[i])) return 0;
+  }
+  if (all->empty()) return cut_short(Error{"the launcher ran nothing", ""});
+  if (const int signal = means_.interrupt(); signal != 0) return cut_short(Interrupted{signal});
+  return all->size();
+}
+
+/// Enters one run into the session. False when it is the last.
+bool StepRunner::take(const Step& step, os::Ended ended) {
+  if (std::holds_alternative<Cancelled>(ended.outcome)) {
+    cut_short(Interrupted{means_.interrupt()});
+    return false;
+  }
+  engine::Counted counted;
+  if (!armed_.empty()) counted = armed_[step.pass]->finish(ended);
+  if (ended.counter_error != 0) {
+    const auto why = counted.missing.value_or(Unavailable{"a counter could not be opened", ""});
+    cut_short(Error{why.why, why.remedy});
+    return false;
+  }
+  if (!succeeded(ended.outcome) && !may_fail_with(plan_.ignore_failure, ended.outcome)) {
+    cut_short(
+        RunFailed{step, ended.outcome, means_.launcher.error_output_end(), is_simulated(step)});
+    return false;
+  }
+  const bool is_timed = !is_simulated(step);
+  if (is_timed) paces_[step.command].whole.add(std::chrono::duration<double>(ended.whole).count());
+  if (step.warmup) return true;
+  if (is_timed) *time_ += ended.whole;
+  const bool below = is_timed && !session_.overheads.empty() &&
+                     subtract(session_.overheads[step.command], ended.usage);
+  RunRecord run{step,
+                ended.outcome,
+                ended.usage,
+                std::move(counted.counts),
+                counted.coverage,
+                std::move(counted.own),
+                below};
+  if (counted.redo && redone_ < counted.redo->at_most) {
+    session_.redone.push_back({std::move(run), std::move(counted.redo->why)});
+    again_.push_back(step);
+    return true;
+  }
+  if (counted.missing) note_once(step, Error{counted.missing->why, counted.missing->remedy}.line());
+  if (counted.note) note_once(step, *std::move(counted.note));
+  if (is_timed) paces_[step.command].wall.add(static_cast<double>(ended.usage.wall_ns) * 1e-9);
+  session_.runs.push_back(std::move(run));
+  told_.taken(session_.runs.back());
+  return true;
+}
+
+/// One note for each reason that runs were run again for.
+void StepRunner::tell_redone() {
+  std::map<std::string, std::size_t> reasons;
+  for (const RedoneRun& redone : session_.redone) ++reasons[redone.why];
+  for (const auto& [why, count] : reasons) {
+    std::string note = std::to_string(count);
+    note += count == 1 ? " run was" : " runs were";
+    note += " run again, because ";
+    session_.notes.push_back(note += why);
+  }
+}
+
+void StepRunner::note_once(const Step& step, std::string line) {
+  // How a command lives decides whether it can be simulated.
+  if (is_simulated(step)) line = cited(plan_.commands[step.command].name) + ": " + line;
+  auto& notes = session_.notes;
+  if (std::find(notes.begin(), notes.end(), line) == notes.end()) notes.push_back(std::move(line));
+}
+
+/// The first reason to end is the one that is told first. Always false.
+bool StepRunner::note_failure(const HookFailed& failed) {
+  if (session_.cut_short) {
+    session_.also_failed.push_back(failed);
+  } else if (std::holds_alternative<Cancelled>(failed.outcome)) {
+    cut_short(Interrupted{means_.interrupt()});
+  } else {
+    cut_short(failed);
+  }
+  return false;
+}
+
+}  // namespace lauka

@@ -1,0 +1,98 @@
+#pragma once
+
+#include "core/record.h"
+#include "core/result.h"
+#include "engine/engine.h"
+#include "plan/plan.h"
+#include "run/hooks.h"
+#include "run/means.h"
+#include "run/programs.h"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace lauka {
+
+/// Mean of what was seen so far.
+struct RunningMean {
+  std::uint64_t count = 0;
+  double mean = 0.0;
+  void add(double value) { mean += (value - mean) / static_cast<double>(++count); }
+};
+
+/// How long a command's runs take, in seconds.
+struct Pace {
+  RunningMean whole;    ///< of a run, warm-up runs included
+  RunningMean between;  ///< of the hooks between two runs
+  RunningMean wall;     ///< wall time of a counted run
+};
+
+/// Carries out steps as they come: launches them in batches with the hooks that stand between runs,
+/// and enters what came of them into the session. How many there are is not decided here.
+class StepRunner {
+ public:
+  struct Told {
+    std::function<void(const RunRecord&)> taken;  ///< a counted run was entered
+    std::function<void(const Step&)> under_way;   ///< a batch begins, or goes on
+  };
+
+  /// `plan` and `means` are to outlive it.
+  StepRunner(const Plan& plan, const Means& means, Told told);
+
+  /// Arms every pass, registers commands and hooks, and measures the start-up of the shell.
+  Result<void> prepare();
+
+  /// Runs the steps, then again those whose runs are not to count; what the counted ones took,
+  /// hooks included, is added to `time`. False: the session is to end, and says why.
+  bool run(std::vector<Step> steps, std::chrono::nanoseconds& time);
+
+  /// The setups or cleanups of `count` commands from `first` on. False: one has failed.
+  bool set_up(std::uint32_t first, std::uint32_t count);
+  bool clean_up(std::uint32_t first, std::uint32_t count);
+
+  /// Whether a command has a setup or a cleanup, and so cannot go on later.
+  bool hooks_stand_around_commands() const { return hooks_.stand_around_commands(); }
+
+  bool is_simulated(const Step& step) const { return plan_.events.is_simulated(step.pass); }
+  const Pace& pace(std::size_t command) const { return paces_[command]; }
+  std::chrono::nanoseconds batch_began() const { return batch_began_; }
+
+  /// Ends the session. 0, for whoever is to say how many runs there were.
+  std::size_t cut_short(CutShort why);
+  bool is_cut_short() const { return session_.cut_short.has_value(); }
+
+  /// The session with its notes; nothing can be run any more.
+  Session close();
+
+ private:
+  bool run_steps(std::span<const Step> left);
+  std::size_t batch_size(std::span<const Step> steps) const;
+  std::size_t run_batch(std::span<const Step> steps);
+  std::size_t launch(std::span<const Step> steps);
+  bool take(const Step& step, os::Ended ended);
+  bool note_failure(const HookFailed& failed);
+  void note_hook_time(const Step& step);
+  void note_once(const Step& step, std::string line);
+  void tell_redone();
+
+  const Plan& plan_;
+  const Means& means_;
+  Told told_;
+  std::vector<std::unique_ptr<engine::Counting>> armed_;  // one per pass
+  Programs programs_;
+  HookRunner hooks_;
+  std::vector<Pace> paces_;  // by command
+  Session session_;
+  std::vector<Step> again_;   // to be run again, of the steps under way
+  std::uint32_t redone_ = 0;  // how often those were run before
+  std::chrono::nanoseconds* time_ = nullptr;
+  std::chrono::nanoseconds batch_began_{};
+};
+
+}  // namespace lauka

@@ -155,6 +155,15 @@ TEST_CASE("counters that cannot be used make more passes, and events without one
             .passes.size() == 2);
   CHECK(refusal(chip("m1"), {"inst_all"}, false, five) ==
         "'INST_ALL' cannot be counted: it needs PMC7, which cannot be used here; leave it out");
+  KpepDatabase strange = chip("m1");
+  for (const CounterMask mask : {0x0U, 0x3U, 0x400U}) {
+    CAPTURE(mask);
+    for (KpepEvent& event : strange.events)
+      if (event.name == "INST_ALL") event.mask = mask;
+    CHECK(refusal(strange, {"inst_all"}, false, five) ==
+          "'INST_ALL' cannot be counted: no configurable counter that this chip has can count it; "
+          "leave it out");
+  }
   const Selection defaults = selected(chip("m1"), {}, five);
   CHECK(defaults.events.size() == 3);
   CHECK(defaults.notes == Names{"not counted: inst_all, l1d_cache_miss_ld_nonspec and "

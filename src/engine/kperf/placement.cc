@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <string>
 
 #include <fmt/format.h>
 
@@ -24,6 +25,18 @@ Configurable configurable_of(std::span<const KpepEvent> wanted, CounterMask avai
     some.masks.push_back(wanted[i].mask & available);
   }
   return some;
+}
+
+/// All configurable counters that Apple's chips have.
+constexpr CounterMask kConfigurable = ((CounterMask{1} << kConfigurableCounters) - 1)
+                                      << kFixedCounters;
+
+Error no_counter_for(const KpepEvent& event) {
+  const CounterMask needed = event.mask & kConfigurable;
+  const std::string why = needed == 0 ? "no configurable counter that this chip has can count it"
+                                      : fmt::format("it needs {}, which cannot be used here",
+                                                    counters_in_words(needed));
+  return {fmt::format("'{}' cannot be counted: {}", event.name, why), "leave it out"};
 }
 
 /// Pairs of wanted events as pairs of configurable ones; fixed events are in every pass.
@@ -49,10 +62,7 @@ Result<std::vector<PlacedPass>> place(std::span<const KpepEvent> wanted, Counter
   const Configurable some = configurable_of(wanted, available);
   for (std::size_t i = 0; i < some.masks.size(); ++i) {
     if (some.masks[i] != 0) continue;
-    const KpepEvent& event = wanted[some.events[i]];
-    return Error{fmt::format("'{}' cannot be counted: it needs {}, which cannot be used here",
-                             event.name, counters_in_words(event.mask)),
-                 "leave it out"};
+    return no_counter_for(wanted[some.events[i]]);
   }
   PlacedPass fixed;
   for (std::size_t i = 0; i < wanted.size(); ++i)

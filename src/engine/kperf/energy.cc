@@ -3,6 +3,7 @@
 #include "engine/text.h"
 
 #include <string>
+#include <vector>
 
 namespace lauka::engine::kperf {
 namespace {
@@ -17,6 +18,10 @@ bool is_energy_name(std::string_view name) {
   return same_ignoring_case(name, kName);
 }
 
+bool take_energy(std::vector<std::string>& names) {
+  return std::erase_if(names, is_energy_name) > 0;
+}
+
 CatalogEntry energy_entry() {
   return {std::string(kName), std::string(kName), "accounting", std::string(kMeaning)};
 }
@@ -29,6 +34,12 @@ void add_energy(EventSet& set) {
   event.is_energy = true;
   if (set.passes.empty()) set.passes.emplace_back();
   for (Pass& pass : set.passes) pass.events.push_back(index);
+}
+
+void add_energy(Explanation& explanation) {
+  if (explanation.passes.empty()) explanation.passes.emplace_back();
+  for (auto& seats : explanation.passes)
+    seats.push_back({"kernel", std::string(kName), std::string(kMeaning)});
 }
 
 std::optional<std::uint64_t> energy_of(const os::Ended& ended) {

@@ -115,15 +115,13 @@ class KperfEngine final : public CounterEngine {
   }
 
   Result<Explanation> explain(const Wanted& wanted) override {
-    const auto selection = select_events(database_, {wanted.names, false}, room());
-    if (!selection) return selection.error();
-    return explanation_of(*selection, database_.fixed_counters | available_);
+    return explain_wanted(database_, wanted.names, room());
   }
 
   Result<EventSet> select(const Wanted& wanted) override {
     // What the kernel's totals give is no matter for counters.
     Wanted on_counters = wanted;
-    has_energy_ = std::erase_if(on_counters.names, is_energy_name) > 0;
+    has_energy_ = take_energy(on_counters.names);
     Selection selected;
     if (!has_energy_ || !on_counters.names.empty()) {
       auto selection = select_events(database_, on_counters, room());

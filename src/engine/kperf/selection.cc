@@ -1,6 +1,7 @@
 #include "engine/kperf/selection.h"
 
 #include "core/words.h"
+#include "engine/kperf/energy.h"
 #include "engine/text.h"
 
 #include <algorithm>
@@ -302,6 +303,22 @@ Explanation explanation_of(const Selection& selection, CounterMask counters) {
         seats.push_back({"kernel", event.name, std::string(event.accounted->meaning)});
   }
   if (selection.competition) explanation.competition = competition_in_words(selection);
+  return explanation;
+}
+
+Result<Explanation> explain_wanted(const KpepDatabase& database, std::vector<std::string> names,
+                                   const CounterRoom& room) {
+  const bool has_energy = take_energy(names);
+  Selection selection;
+  if (has_energy && names.empty()) {
+    selection.passes.emplace_back();
+  } else {
+    auto selected = select_events(database, {std::move(names), false}, room);
+    if (!selected) return selected.error();
+    selection = *std::move(selected);
+  }
+  Explanation explanation = explanation_of(selection, database.fixed_counters | room.available);
+  if (has_energy) add_energy(explanation);
   return explanation;
 }
 

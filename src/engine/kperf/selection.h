@@ -67,4 +67,9 @@ Catalog catalog_of(const KpepDatabase& database, CounterMask available);
 /// The selection as --explain-events shows it. `counters`: all that there are, idle ones too.
 Explanation explanation_of(const Selection& selection, CounterMask counters);
 
+/// Where the wanted events, or the default ones, would be counted. Energy is among those that can
+/// be: it needs no counter.
+Result<Explanation> explain_wanted(const KpepDatabase& database, std::vector<std::string> names,
+                                   const CounterRoom& room);
+
 }  // namespace lauka::engine::kperf

@@ -129,9 +129,7 @@ class TotalsEngine final : public CounterEngine {
   Result<Explanation> explain(const Wanted& wanted) override {
     if (!database_) return CounterEngine::explain(wanted);
     const CounterRoom room{database_->config_counters, false};
-    const auto selection = select_events(*database_, {wanted.names, false}, room);
-    if (!selection) return selection.error();
-    return explanation_of(*selection, database_->fixed_counters | database_->config_counters);
+    return explain_wanted(*database_, wanted.names, room);
   }
 
   Result<EventSet> select(const Wanted& wanted) override {

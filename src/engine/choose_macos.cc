@@ -1,6 +1,7 @@
 #include "engine/choose_macos.h"
 
 #include "engine/kperf/kernel.h"
+#include "engine/kperf/kperf_or_totals.h"
 #include "engine/kperf/read_kpep.h"
 #include "engine/kperf/totals_engine.h"
 #include "engine/none.h"
@@ -38,6 +39,13 @@ kperf::Setting setting_of(const OnMacos& here, bool user_only) {
   return {*here.calls, here.launcher, user_only, here.strategy, here.period};
 }
 
+/// Whether the kernel's totals will do where counters fail later on: neither they nor how they are
+/// read was asked for by name.
+bool may_do_without(Choice choice, const OnMacos& here) {
+  return choice == Choice::Auto && here.launcher != nullptr &&
+         here.strategy == kperf::StrategyChoice::Auto;
+}
+
 Chosen without_counters(const Unavailable& why) {
   return Chosen{make_none_engine(why), fmt::format("no hardware counters: {}", why.why)};
 }
@@ -54,6 +62,9 @@ Result<Chosen> choose_on_macos(Choice choice, bool user_only, const OnMacos& her
     why = database.error();
   } else {
     auto engine = kperf::make_kperf_engine(setting_of(here, user_only), *database);
+    if (engine && may_do_without(choice, here))
+      return Chosen{kperf::make_kperf_or_totals(*std::move(engine), *std::move(database)),
+                    std::nullopt};
     if (engine) return Chosen{*std::move(engine), std::nullopt};
     why = engine.error();
   }
@@ -63,7 +74,7 @@ Result<Chosen> choose_on_macos(Choice choice, bool user_only, const OnMacos& her
   if (!kernel.has_counters() && here.launcher != nullptr) return without_counters(reason);
   std::optional<kperf::KpepDatabase> known;
   if (database) known = *std::move(database);
-  return Chosen{kperf::make_totals_engine(reason, std::move(known)), std::nullopt};
+  return Chosen{kperf::make_totals_engine(reason, std::move(known)), why.line()};
 }
 
 }  // namespace lauka::engine

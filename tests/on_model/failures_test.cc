@@ -1,5 +1,6 @@
 #include "on_model/on_model.h"
 
+#include <algorithm>
 #include <array>
 #include <csignal>
 #include <filesystem>
@@ -80,6 +81,47 @@ TEST_CASE("2: whoever has the tracing is named, and the whole machine is counted
       run_on({{"tracer", {{"pid", 77}, {"name", "perfd"}, {"background", true}}}});
   background.check_ended(0);
   background.check_exact();
+}
+
+TEST_CASE(
+    "2, 3: where counters fail once they were taken, the kernel's own counts are shown, and every "
+    "reason") {
+  const json read = {{"tracer", {{"pid", 77}, {"name", "Instruments"}}},
+                     {"fail", {{"kpc.counters", {{"error", "EPERM"}}}}}};
+  const json programmed = {{"fail", {{"kpc.config", {{"error", "EBUSY"}}}}}};
+  for (const json& scenario : {read, programmed}) {
+    CAPTURE(scenario.dump());
+    const Run run = run_on(scenario);
+    run.check_ended(0);
+    CHECK(run.told.says("only cycles, instructions and energy are counted: "));
+    CHECK(std::count(run.told.err.begin(), run.told.err.end(), '\n') == 1);
+    CHECK(run.counts("instructions").at(0) ==
+          run.told.run(0).at("kernel").at("instructions").get<double>());
+    const bool is_traced = scenario.contains("tracer");
+    CHECK(run.told.says("Instruments (process 77) has the kernel's tracing") == is_traced);
+    CHECK(run.told.says("counting the whole machine does not work here") == is_traced);
+    CHECK(run.told.says("a service of the system holds the counters") == !is_traced);
+  }
+}
+
+TEST_CASE("2, 3: where counters fail once they were taken, those asked for by name are refused") {
+  const json read = {{"tracer", {{"pid", 77}, {"name", "Instruments"}}},
+                     {"fail", {{"kpc.counters", {{"error", "EPERM"}}}}}};
+  const json programmed = {{"fail", {{"kpc.config", {{"error", "EBUSY"}}}}}};
+  for (const json& scenario : {read, programmed}) {
+    for (const auto& options : {std::vector<std::string>{"-e", "inst_all"},
+                                {"--engine", "kperf"},
+                                {"--strategy", "cpu", "-e", "inst_all"}}) {
+      CAPTURE(scenario.dump());
+      CAPTURE(options.back());
+      const Run run = run_on(scenario, options);
+      run.check_ended(2);
+      CHECK(std::count(run.told.err.begin(), run.told.err.end(), '\n') == 1);
+      CHECK(run.told.out.empty());
+      // The known command may have run, never the user's.
+      for (const json& one : run.told.report.at("runs")) CHECK(one.at("own").at("threads") == 1);
+    }
+  }
 }
 
 TEST_CASE("3: counters that a service of the system holds are told") {
@@ -193,7 +235,7 @@ TEST_CASE("15: sampling or filters that the kernel refuses are left for the next
   const Run sampling =
       run_on({{"fail", {{"kperf.sampling", {{"error", "ECANCELED"}, {"from", 2}}}}}});
   sampling.check_ended(0);
-  CHECK(sampling.told.says("does not work here"));
+  CHECK(sampling.told.says("not work here"));
   const Run filter = run_on({{"fail", {{"kperf.kdebug.filter", {{"error", "EINVAL"}}}}}});
   filter.check_ended(0);
   CHECK(filter.told.says("counts are sampled every 1 ms"));

@@ -1,9 +1,11 @@
 #include "engine/kperf/trial.h"
 
 #include "engine/kperf/reasons.h"
+#include "engine/text.h"
 
-#include <cerrno>
+#include <algorithm>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <variant>
@@ -43,6 +45,41 @@ std::vector<Candidate> candidates_of(StrategyChoice choice) {
       break;
   }
   return {kAtExit, kPet, kMachine};
+}
+
+/// Strategies that fail for the same reason.
+struct Failed {
+  std::vector<std::string> names;
+  Unavailable reason;
+};
+
+void add_failure(std::vector<Failed>& all, const Candidate& candidate, const Unavailable& reason) {
+  const auto same = std::find_if(all.begin(), all.end(), [&reason](const Failed& failed) {
+    return failed.reason.why == reason.why;
+  });
+  if (same != all.end())
+    same->names.emplace_back(candidate.name);
+  else
+    all.push_back({{std::string(candidate.name)}, reason});
+}
+
+std::string line_of(const Failed& failed) {
+  return fmt::format("{} {} not work here: {}", listed(failed.names),
+                     failed.names.size() == 1 ? "does" : "do", failed.reason.why);
+}
+
+/// Every reason in one line, and the way out of each that has one.
+Error error_of(const std::vector<Failed>& all) {
+  std::string what;
+  std::string remedy;
+  for (const Failed& failed : all) {
+    if (!what.empty()) what += "; ";
+    what += line_of(failed);
+    if (failed.reason.remedy.empty()) continue;
+    if (!remedy.empty()) remedy += ", or ";
+    remedy += failed.reason.remedy;
+  }
+  return {what, remedy};
 }
 
 class Trial {
@@ -107,17 +144,19 @@ Result<Tried> try_strategies(StrategyChoice choice, std::chrono::nanoseconds per
                              const Kernel& kernel, Trace& trace, os::Launcher& launcher) {
   Trial trial(choice, period, claim, kernel, trace, launcher);
   Tried tried;
-  Unavailable last;
+  std::vector<Failed> all_failed;
   for (const Candidate& candidate : candidates_of(choice)) {
     tried.strategy = trial.make(candidate.choice);
     const auto failure = trial.fails(candidate, *tried.strategy);
     tried.counts_machine = candidate.choice == StrategyChoice::Machine;
-    if (!failure) return tried;
-    last = *failure;
-    last.why = fmt::format("{} does not work here: {}", candidate.name, failure->why);
-    tried.notes.push_back(Error{last.why, last.remedy}.line());
+    if (!failure) {
+      for (const Failed& failed : all_failed)
+        tried.notes.push_back(Error{line_of(failed), failed.reason.remedy}.line());
+      return tried;
+    }
+    add_failure(all_failed, candidate, *failure);
   }
-  return Error{last.why, last.remedy};
+  return error_of(all_failed);
 }
 
 }  // namespace lauka::engine::kperf

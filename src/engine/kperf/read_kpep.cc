@@ -1,6 +1,7 @@
 #include "engine/kperf/read_kpep.h"
 
 #include "core/words.h"
+#include "engine/kperf/binary_plist.h"
 #include "engine/kperf/xml_plist.h"
 #include "os/files.h"
 
@@ -211,9 +212,8 @@ Result<KpepDatabase> load_kpep(const std::string& path, PlistReader reader) {
         "build it where libplist is installed (libplist-dev, or Homebrew's libplist)"};
   const auto bytes = os::read_file(path, kLargestFile);
   if (!bytes) return of_file(path, bytes.error());
-  if (is_xml_plist(*bytes)) {
-    if (const auto sound = check_xml_plist(*bytes); !sound) return of_file(path, sound.error());
-  }
+  const auto sound = is_xml_plist(*bytes) ? check_xml_plist(*bytes) : check_binary_plist(*bytes);
+  if (!sound) return of_file(path, sound.error());
   const auto root = reader(*bytes);
   if (!root) return of_file(path, root.error());
   auto database = kpep_from(*root);

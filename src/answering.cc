@@ -9,6 +9,7 @@
 #include "inquire/list_events.h"
 #include "os/program.h"
 #include "os/terminal.h"
+#include "report/screen.h"
 
 #include <variant>
 
@@ -30,12 +31,15 @@ int show(const std::string& text) {
   return said ? static_cast<int>(ExitStatus::Done) : refuse(said.error(), ExitStatus::Failed);
 }
 
-int answer(const Options& options, engine::CounterEngine& engine) {
+int answer(const Options& options, engine::CounterEngine& engine,
+           const std::optional<std::string>& note) {
   const Inquiry& inquiry = *options.inquiry;
   if (std::holds_alternative<ExplainEvents>(inquiry)) return explain(options, engine);
   const auto* list = std::get_if<ListEvents>(&inquiry);
   if (list == nullptr)
     return show(std::holds_alternative<ShowVersion>(inquiry) ? cli::version_line() : cli::help());
+  // Where standard error cannot be written, there is nobody left to tell.
+  if (note) static_cast<void>(os::say(Stream::Error, report::note_lines({*note})));
   return show(
       inquire::list_events(engine.catalog(), list->filter, os::terminal_width(Stream::Output, 0)));
 }

@@ -3,6 +3,7 @@
 #include "cli/options.h"
 #include "engine/engine.h"
 
+#include <optional>
 #include <string>
 
 // Part of main: questions about events, which run no command.
@@ -13,7 +14,9 @@ namespace lauka {
 int show(const std::string& text);
 
 /// Answers the inquiry of `options`: what there is to count here, or how it would be counted.
-int answer(const Options& options, engine::CounterEngine& engine);
+/// `note`: what is missing here, told beside a list that is the shorter for it.
+int answer(const Options& options, engine::CounterEngine& engine,
+           const std::optional<std::string>& note = std::nullopt);
 
 /// The same of a kpep database instead of this machine. A program that cannot read one by itself
 /// goes on as the one that can; `argv` is for that.

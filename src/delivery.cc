@@ -202,7 +202,7 @@ int deliver(const Options& options, const Plan& plan, const std::optional<User>&
                                 : static_cast<int>(ExitStatus::Failed);
 }
 
-int deliver_check(const Options& options, const std::optional<User>& user) {
+int deliver_check(const Options& options, const std::optional<User>& user, os::Launcher& launcher) {
   std::optional<os::ExportFile> file;
   if (!options.exports.empty()) {  // of the JSON: the others are refused
     const os::ActAs owner(user);
@@ -216,7 +216,15 @@ int deliver_check(const Options& options, const std::optional<User>& user) {
     for (const CoreKind& kind : cores::find_kinds(*calls).kinds)
       facts.core_kinds.push_back({kind.name, kind.cpus.size()});
   }
-  const auto engines = engine::try_engines(options.user_only);
+  engine::OnMacos macos;
+  macos.launcher = &launcher;
+  const auto before = os::tracing_facts();
+  const auto engines = engine::try_engines(options.user_only, os::linux_calls(), macos);
+  facts.tracing = os::tracing_facts();
+  if (before && facts.tracing)
+    facts.tracing->was_reset = before->thread_counting && !facts.tracing->thread_counting;
+  const int signal = os::interrupt();
+  if (signal != 0) return status_of_signal(signal);
   const auto lines = inquire::check(facts, engines);
   const Stream stream = stream_of(options);
   Result<void> told;

@@ -5,6 +5,7 @@
 #include "core/result.h"
 #include "core/user.h"
 #include "os/files.h"
+#include "os/process.h"
 #include "plan/plan.h"
 #include "results/results.h"
 #include "run/runner.h"
@@ -47,6 +48,7 @@ int deliver(const Options& options, const Plan& plan, const std::optional<User>&
             const Carried& carried, std::vector<Export> exports, std::chrono::sys_seconds began);
 
 /// Looks at this machine (--check), shows what was found and exports it; gives the exit status.
-int deliver_check(const Options& options, const std::optional<User>& user);
+/// `launcher`: what counters are tried with, which are taken as if to count and given back.
+int deliver_check(const Options& options, const std::optional<User>& user, os::Launcher& launcher);
 
 }  // namespace lauka

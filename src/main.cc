@@ -45,12 +45,12 @@ int run(int argc, const char* const* argv) {
   if (options->inquiry && options->kpep) return answer_from_kpep(*options, argv);
   const auto user = os::user_behind_sudo(options->as_root);
   if (!user) return refuse(user.error(), ExitStatus::Usage);
-  if (options->inquiry && std::holds_alternative<CheckMachine>(*options->inquiry))
-    return deliver_check(*options, *user);
   os::watch_for_interrupts();  // before counters are taken, which are to be given back
+  if (options->inquiry && std::holds_alternative<CheckMachine>(*options->inquiry))
+    return deliver_check(*options, *user, **launcher);
   auto chosen = choose_engine(*options, cores->kinds, *user, **launcher);
   if (!chosen) return refuse(chosen.error(), ExitStatus::Usage);
-  if (options->inquiry) return answer(*options, *chosen->engine);
+  if (options->inquiry) return answer(*options, *chosen->engine, chosen->note);
   const auto timed = cores::with_core_time(std::move(chosen->engine), *cores, os::linux_calls(),
                                            os::darwin_calls());
   engine::CounterEngine& engine = *timed;

@@ -165,16 +165,20 @@ CheckLine aslr_line(const MachineFacts& facts) {
 
 CheckLine tracing_line(const TracingFacts& tracing) {
   const std::string topic = "left over by kperf";
+  const std::string reset =
+      tracing.was_reset ? "a killed run had left counting switched on, which was reset" : "";
   if (tracing.owner > 0)
     return {topic, Standing::Problem,
-            fmt::format("tracing is held by process {}{}", tracing.owner,
+            fmt::format("{}tracing is held by process {}{}", reset.empty() ? "" : reset + "; ",
+                        tracing.owner,
                         tracing.owner_name.empty() ? "" : " (" + tracing.owner_name + ")"),
-            "quit it"};
+            fmt::format("quit it, or: sudo kill {}", tracing.owner)};
   if (!tracing.readable) return {topic, Standing::Note, "only root may look", "sudo lauka --check"};
   if (tracing.thread_counting)
     return {topic, Standing::Problem,
             "counting is on though nobody uses it, which slows every context switch",
             "sudo lauka -r1 true turns it off at its end"};
+  if (tracing.was_reset) return {topic, Standing::Note, reset, ""};
   return {topic, Standing::Ok, "nothing", ""};
 }
 

@@ -5,6 +5,11 @@
 
 namespace lauka::os {
 
+std::optional<TracingFacts> tracing_facts() {
+  const DarwinCalls* calls = darwin_calls();
+  return calls != nullptr ? std::optional(darwin_tracing_facts(*calls)) : std::nullopt;
+}
+
 MachineFacts machine_facts() {
   MachineFacts facts;
   if (const LinuxCalls* linux_system = linux_calls()) {

@@ -1,0 +1,134 @@
+#include "on_model/on_model.h"
+
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <utility>
+
+#include <doctest/doctest.h>
+
+// What the whole program answers on the model: --check, -l, --explain-events.
+
+namespace lauka::darwin {
+namespace {
+
+using nlohmann::json;
+
+/// The line of --check about `topic`, with its remedy.
+std::string line_about(const Told& told, const std::string& topic) {
+  const std::size_t begin = told.out.find("\n" + topic);
+  REQUIRE_MESSAGE(begin != std::string::npos, told.out);
+  std::size_t end = told.out.find('\n', begin + 1);
+  while (told.out.compare(end, 2, "\n ") == 0) end = told.out.find('\n', end + 1);
+  return told.out.substr(begin + 1, end - begin - 1);
+}
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+Told check(const json& scenario) {
+  Told told = mac_with(scenario).lauka({"--check"});
+  CHECK_MESSAGE(told.status == 0, told.err);
+  for (const std::string& held : told.held()) FAIL_CHECK("still held: ", held);
+  return told;
+}
+
+std::size_t lines_of(const std::string& text) {
+  return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+}
+
+}  // namespace
+
+TEST_CASE("--check takes the counters as counting would, and gives all of them back") {
+  const std::string line = line_about(check(json::object()), "engine kperf");
+  CHECK(has(line, "ok "));
+  CHECK(has(line, "inst_all"));
+}
+
+TEST_CASE("--check says why kperf cannot count here, and what mends it") {
+  const std::string root = line_about(check({{"root", false}}), "engine kperf");
+  CHECK(has(root, "problem"));
+  CHECK(has(root, "counting events needs root"));
+  CHECK(has(root, "-> run 'sudo lauka ...'"));
+  const std::string forced = line_about(check({{"force_taken", true}}), "engine kperf");
+  CHECK(has(forced, "problem"));
+  CHECK(has(forced, "another process, such as Instruments, holds the counters"));
+  CHECK(has(forced, "-> quit it"));
+  const std::string busy = line_about(check({{"cpmu_busy", true}}), "engine kperf");
+  CHECK(has(busy, "problem"));
+  CHECK(has(busy, "a service of the system holds the counters"));
+  CHECK(has(busy, "-> try later, or restart the Mac"));
+}
+
+TEST_CASE("--check names who has the tracing, without which only the machine can be counted") {
+  const Told told = check({{"tracer", {{"pid", 77}, {"name", "Instruments"}}}});
+  const std::string line = line_about(told, "engine kperf");
+  CHECK(has(line, "note"));
+  CHECK(has(line, "Instruments (process 77) has the kernel's tracing; quit Instruments"));
+  const std::string tracing = line_about(told, "left over by kperf");
+  CHECK(has(tracing, "problem"));
+  CHECK(has(tracing, "held by process 77"));
+  CHECK(has(tracing, "sudo kill 77"));
+}
+
+TEST_CASE("--check finds what a killed run left switched on, and resets it") {
+  const Told told = check({{"leftovers", true}});
+  CHECK(has(line_about(told, "left over by kperf"),
+            "a killed run had left counting switched on, which was reset"));
+  CHECK(has(line_about(told, "engine kperf"), "what a killed run had left switched on was reset"));
+}
+
+TEST_CASE("--check that is interrupted in any call gives back what it took") {
+  const std::uint64_t calls = check(json::object()).report.at("calls");
+  int interrupted = 0;
+  for (std::uint64_t call = calls / 4; call <= calls; call += 3) {  // before, nothing is taken
+    CAPTURE(call);
+    const Mac mac(json{{"interrupt", {{"call", call}, {"signal", SIGTERM}}}});
+    const Told told = mac.lauka({"--check"});
+    CHECK_MESSAGE((told.status == 128 + SIGTERM || told.status == 0), told.status);
+    if (told.status != 0) ++interrupted;
+    for (const std::string& held : told.held()) FAIL_CHECK("still held: ", held);
+  }
+  CHECK(interrupted > 5);
+}
+
+TEST_CASE("-l without the processor's database lists what there is, and says in one line why") {
+  const Mac mac;
+  std::ofstream(mac.database("1b588bb3")) << "<plist><dict>";
+  for (const std::string filter : {"", "inst_all"}) {
+    CAPTURE(filter);
+    const Told damaged = filter.empty() ? mac.lauka({"-l"}) : mac.lauka({"-l", filter});
+    CHECK(damaged.status == 0);
+    CHECK(lines_of(damaged.err) == 1);
+    CHECK(has(damaged.err, mac.database("1b588bb3") + "' ends without </plist>"));
+    CHECK(has(damaged.out, "instructions") == filter.empty());
+  }
+  std::filesystem::remove(mac.database("1b588bb3"));
+  const Told missing = mac.lauka({"-l"});
+  CHECK(missing.status == 0);
+  CHECK(lines_of(missing.err) == 1);
+  CHECK(has(missing.err, "there is no kpep database for this processor, cpu_100000c_2_1b588bb3"));
+  CHECK(has(missing.out, "energy"));
+  CHECK(Mac().lauka({"-l"}).err.empty());
+}
+
+TEST_CASE("energy, which needs no counter, is explained as well as listed, as root or not") {
+  for (const bool root : {true, false}) {
+    CAPTURE(root);
+    const Mac mac = mac_with({{"root", root}});
+    const Told alone = mac.lauka({"-e", "energy", "--explain-events"});
+    CHECK_MESSAGE(alone.status == 0, alone.err);
+    CHECK(has(alone.out, "1 pass"));
+    CHECK(has(alone.out, "energy"));
+    CHECK_FALSE(has(alone.out, "inst_all"));
+    const Told with = mac.lauka({"-e", "INST_ALL,Energy,INST_LDST", "--explain-events"});
+    CHECK_MESSAGE(with.status == 0, with.err);
+    CHECK(has(with.out, "2 passes"));
+    CHECK(has(with.out.substr(with.out.find("pass 2")), "energy"));
+  }
+}
+
+}  // namespace lauka::darwin

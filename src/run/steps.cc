@@ -72,6 +72,11 @@ bool StepRunner::clean_up(std::uint32_t first, std::uint32_t count) {
   return failures.empty();
 }
 
+std::size_t StepRunner::cut_short(CutShort why) {
+  session_.cut_short = std::move(why);
+  return 0;
+}
+
 Session StepRunner::close() {
   tell_redone();
   for (std::string& note : means_.engine.notes()) session_.notes.push_back(std::move(note));

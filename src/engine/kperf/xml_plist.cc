@@ -1,6 +1,7 @@
 #include "engine/kperf/xml_plist.h"
 
 #include "core/words.h"
+#include "engine/text.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -29,12 +30,6 @@ bool is_whole_number(std::string_view text) {
     digits = "0123456789abcdefABCDEF";
   }
   return !text.empty() && text.find_first_not_of(digits) == std::string_view::npos;
-}
-
-std::string_view without_space(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(kSpace);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
 }
 
 /// Whether '<' and '>' cannot hide in a quotation in `text`.
@@ -107,7 +102,7 @@ class Walk {
     tag.is_empty = inside.ends_with('/');
     if (tag.is_empty) inside.remove_suffix(1);
     tag.name = inside.substr(0, inside.find_first_of(kSpace));
-    const std::string_view attributes = without_space(inside.substr(tag.name.size()));
+    const std::string_view attributes = trimmed(inside.substr(tag.name.size()));
     const bool may_have_attributes = tag.name == "plist" && !tag.closes;
     if (!is_name(tag.name) || !has_whole_quotes(attributes) ||
         (!attributes.empty() && !may_have_attributes))
@@ -138,7 +133,7 @@ class Walk {
                    ""};
     open_.pop_back();
     is_closed_ = open_.empty();
-    return tag.name == "integer" ? check_integer(without_space(content_)) : Result<void>{};
+    return tag.name == "integer" ? check_integer(trimmed(content_)) : Result<void>{};
   }
 
   Result<void> check_integer(std::string_view text) const {

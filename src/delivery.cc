@@ -230,8 +230,12 @@ int deliver_check(const Options& options, const std::optional<User>& user, os::L
   Result<void> told;
   if (options.verbosity != Verbosity::Quiet)
     told = os::say(stream, inquire::check_text(facts, lines, os::terminal_width(stream, 0)));
-  const os::ActAs owner(user);
-  if (told && file) told = file->commit(inquire::check_json(facts, engines, lines));
+  if (file) {
+    const os::ActAs owner(user);
+    if (!owner.error().empty()) return refuse({owner.error(), ""}, ExitStatus::Failed);
+    const auto written = file->commit(inquire::check_json(facts, engines, lines));
+    if (told) told = written;
+  }
   return told ? static_cast<int>(ExitStatus::Done) : refuse(told.error(), ExitStatus::Failed);
 }
 

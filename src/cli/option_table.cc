@@ -339,7 +339,8 @@ constexpr auto kOptions = std::to_array<OptionInfo>({
      set_fail_if_slower},
     {"fail-if", '\0', Takes::Value, Group::Gate, "'METRIC > PCT'",
      "the same for any metric that is measured (instructions > 0.5); may be repeated. Without -r, "
-     "runs go on past --duration until each gate is decided or four times the budget is used",
+     "runs go on past --duration until each gate is decided or four times the budget is used, "
+     "within --max-runs",
      add_fail_if},
     {"fail-if-inconclusive", '\0', Takes::Nothing, Group::Gate, "",
      "exit with 4 when a gate could not be decided and none failed",

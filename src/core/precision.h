@@ -10,9 +10,9 @@ enum class PrecisionEnd : unsigned char {
   Reached,
   MaxRuns,
   Duration,
-  ReferenceGone,  ///< in sequential order: it was cleaned up before more of it was seen to be
-                  ///< needed
-  Gates,          ///< was reached, but not kept in the rounds that the gates wanted
+  ReferenceGone,  ///< in sequential order, where a setup or cleanup keeps commands from coming
+                  ///< back, more of the reference was needed
+  Gates,  ///< was reached, but not kept in the rounds that the gates wanted
   Unfinished,
 };
 

@@ -176,8 +176,8 @@ CheckLine tracing_line(const TracingFacts& tracing) {
   if (!tracing.readable) return {topic, Standing::Note, "only root may look", "sudo lauka --check"};
   if (tracing.thread_counting)
     return {topic, Standing::Problem,
-            "counting is on though nobody uses it, which slows every context switch",
-            "sudo lauka -r1 true turns it off at its end"};
+            "counting is on, which slows every context switch, and could not be switched off",
+            "quit what counts, such as Instruments"};
   if (tracing.was_reset) return {topic, Standing::Note, reset, ""};
   return {topic, Standing::Ok, "nothing", ""};
 }

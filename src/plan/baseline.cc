@@ -45,16 +45,19 @@ std::string names_of(const std::vector<BaselineCommand>& commands) {
 }
 
 Result<void> check_metrics(const Plan& plan, const Baseline& baseline) {
-  std::vector<std::string_view> metrics;
-  for (const Condition& gate : plan.gates) metrics.push_back(gate.metric);
-  if (plan.precision) metrics.emplace_back("wall_time");
+  struct Needed {
+    std::string_view metric;
+    std::string_view by;
+  };
+  std::vector<Needed> all;
+  for (const Condition& gate : plan.gates) all.push_back({gate.metric, "a gate is"});
+  if (plan.precision) all.push_back({"wall_time", "--precision looks"});
   for (std::size_t c = 0; c < plan.commands.size(); ++c) {
-    for (const std::string_view metric : metrics) {
+    for (const auto& [metric, by] : all) {
       const auto* values = baseline.commands[c].values_of(std::string(metric));
       if (values != nullptr && !values->empty()) continue;
       return Error{fmt::format("the baseline {} has no {} of {}, which {} on", cited(baseline.file),
-                               metric, cited(baseline.commands[c].name),
-                               plan.gates.empty() ? "--precision looks" : "a gate is"),
+                               metric, cited(baseline.commands[c].name), by),
                    baseline.by_lauka ? "measure the baseline again with it"
                                      : "make the baseline with lauka --export-json: hyperfine's "
                                        "files are read for wall_time only"};

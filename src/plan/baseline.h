@@ -11,7 +11,8 @@ namespace lauka {
 
 /// Has `plan` take its references from `baseline`. A command's is the one of the same name; where
 /// none has its name, the one at the same place in the file, unless that has another command's
-/// name. Refuses a baseline that lacks one, or a gated metric of one.
+/// name. Refuses a baseline that lacks one, or a metric of one that a gate or --precision
+/// is on, or has a metric in another unit.
 Result<void> use_baseline(Plan& plan, Baseline baseline);
 
 /// Index of the first command that is compared with a reference.

@@ -54,25 +54,34 @@ bool PrecisionWatch::is_enough(std::size_t first, std::size_t count, std::uint64
   if (!is_next_group && rounds < looked_at_ + looked_at_ / kRoundsPerNewOne) return false;
   looked_at_ = rounds;
   looked_first_ = first;
-  if (first == 0 && count == 1 && !plan_.baseline) {
+  if (first < first_candidate(plan_) && count == 1) {
     const double share = commands_ == 1 ? 1.0 : 1.0 / std::numbers::sqrt2;
-    const auto half_width = half_width_of_mean(0);
+    const auto half_width = half_width_of_mean(first);
     return half_width && *half_width <= share * *wanted_;
   }
+  const bool is_alone = count == 1 && !plan_.baseline;
   for (std::size_t c = std::max(first, first_candidate(plan_)); c < first + count; ++c) {
-    if (is_too_wide(c)) return false;
+    if (is_too_wide(c) && !(is_alone && has_its_share(c, c))) return false;
   }
   return true;
 }
 
 bool PrecisionWatch::wants_more_of(std::size_t command) const {
-  if (!wall_time_) return false;
-  const std::size_t first = first_candidate(plan_);
-  if (command >= first) return is_too_wide(command);
-  for (std::size_t c = first; c < commands_; ++c) {
-    if (is_too_wide(c)) return true;
+  if (!wall_time_ || plan_.baseline) return false;
+  const bool is_candidate = command >= first_candidate(plan_);
+  for (std::size_t c = first_candidate(plan_); c < commands_; ++c) {
+    if ((is_candidate && c != command) || !is_too_wide(c)) continue;
+    if (!has_its_share(command, c) || has_its_share(is_candidate ? 0 : c, c)) return true;
   }
   return false;
+}
+
+bool PrecisionWatch::has_its_share(std::size_t command, std::size_t candidate) const {
+  const auto own = half_width_of_mean(command);
+  if (!own) return false;
+  const double ratio = stats::moments(wall_time_->of(candidate).values).mean /
+                       stats::moments(wall_time_->of(0).values).mean;
+  return *own * ratio <= *wanted_ / std::numbers::sqrt2;
 }
 
 bool PrecisionWatch::is_too_wide(std::size_t candidate) const {

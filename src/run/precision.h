@@ -20,11 +20,13 @@ class PrecisionWatch {
   void take(const RunRecord& run);
 
   /// Whether the commands from `first` on, `count` of them, have been run often enough after
-  /// `rounds` rounds. In sequential order the reference is alone at first: it has its half of the
-  /// variance when its mean is known to wanted / sqrt 2.
+  /// `rounds` rounds. In sequential order they come alone, and each has its half of a delta's
+  /// variance: the reference before anyone knows how much slower a candidate is, which
+  /// wants_more_of then knows.
   bool is_enough(std::size_t first, std::size_t count, std::uint64_t rounds);
 
-  /// Whether more runs of `command` would narrow an interval that is still too wide.
+  /// In sequential order: whether more runs of `command` would narrow an interval that is still too
+  /// wide.
   bool wants_more_of(std::size_t command) const;
 
   /// What came of it, by the samples there are now; `end` is what ended the runs if it is not
@@ -34,6 +36,9 @@ class PrecisionWatch {
  private:
   double confidence_of(double gate_confidence) const;
   bool is_too_wide(std::size_t candidate) const;
+  /// Whether the part that `command` has in the half width of `candidate`'s delta is no more than
+  /// its share.
+  bool has_its_share(std::size_t command, std::size_t candidate) const;
   std::optional<double> half_width_of_mean(std::size_t command) const;
   std::optional<double> half_width_of_delta(std::size_t candidate) const;
 

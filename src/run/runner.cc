@@ -7,6 +7,7 @@
 #include "run/stopping.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -158,7 +159,7 @@ class Runner {
   bool run_some() {
     Spent& spent = group_->spent;
     const std::uint64_t rounds =
-        std::min(rounds_left(rule_, spent, round_time()), rounds_at_once());
+        std::min(rounds_left(rule_, spent, round_time(*group_)), rounds_at_once());
     if (!run_rounds(static_cast<std::uint32_t>(spent.rounds), rounds, Phase::Counting))
       return false;
     spent.rounds += rounds;
@@ -198,18 +199,18 @@ class Runner {
     return true;
   }
 
-  const Pace& pace_of(std::uint32_t place) const { return steps_.pace(group_->first + place); }
-
-  nanoseconds round_time() const {
+  nanoseconds round_time(const Group& group) const {
     double seconds = 0.0;
-    for (std::uint32_t i = 0; i < group_->count; ++i)
-      seconds += pace_of(i).whole.mean + pace_of(i).between.mean;
+    for (std::uint32_t i = 0; i < group.count; ++i) {
+      const Pace& pace = steps_.pace(group.first + i);
+      seconds += pace.whole.mean + pace.between.mean;
+    }
     return nanoseconds(static_cast<std::int64_t>(seconds * 1e9));
   }
 
   std::uint64_t rounds_at_once() const {
-    if (pace_of(0).whole.count == 0) return 1;
-    const auto in_time = kBatchTime / std::max(round_time(), nanoseconds(1));
+    if (steps_.pace(group_->first).whole.count == 0) return 1;
+    const auto in_time = kBatchTime / std::max(round_time(*group_), nanoseconds(1));
     return std::clamp<std::uint64_t>(
         static_cast<std::uint64_t>(in_time), 1,
         std::max<std::uint64_t>(os::Launcher::kMaxBatch / group_->count, 1));
@@ -231,17 +232,22 @@ class Runner {
     return steps_.run(std::move(steps), group_->spent.time);
   }
 
-  /// Of this group and, as long as this one takes, of those that follow it; with gates up to the
-  /// next look, since nobody can say at which they are decided.
+  double seconds_left_of(const Group& group, const Spent& so_far, bool warmup) const {
+    if (!warmup && is_enough(rule_, so_far)) return 0.0;
+    const nanoseconds round = round_time(group);
+    return static_cast<double>(rounds_left(rule_, so_far, round)) *
+           std::chrono::duration<double>(round).count();
+  }
+
+  /// Of this group and those that follow it: as long as this one takes, where they have not begun.
+  /// With gates up to the next look, since nobody can say at which they are decided.
   double seconds_left(const Spent& so_far, bool warmup) const {
-    const bool counts_on = warmup || !is_enough(rule_, so_far);
-    const auto rounds =
-        counts_on ? static_cast<double>(rounds_left(rule_, so_far, round_time())) : 0.0;
-    const double group_left = rounds * std::chrono::duration<double>(round_time()).count();
-    const double group_used = std::chrono::duration<double>(so_far.time).count();
-    const std::size_t groups_left =
-        plan_.order == Order::Sequential ? plan_.commands.size() - 1 - group_->first : 0;
-    return group_left + (group_left + group_used) * static_cast<double>(groups_left);
+    const double left = seconds_left_of(*group_, so_far, warmup);
+    const double whole = left + std::chrono::duration<double>(so_far.time).count();
+    double all = left;
+    for (auto next = std::next(group_); next != groups_.end(); ++next)
+      all += next->spent.rounds == 0 ? whole : seconds_left_of(*next, next->spent, false);
+    return all;
   }
 
   void tell_progress(const Step& step) {

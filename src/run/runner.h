@@ -18,10 +18,10 @@ struct Carried {
 /// precision it wants is reached, a run fails or the user interrupts. Gates look there first;
 /// without an exact number of runs, rounds go on to each further one of gate::look_rounds, until
 /// every gate is decided or four times the budget is used. In sequential order each look has first
-/// the reference go on, then the other commands; they have no new warm-up runs, and none goes on
-/// that has a setup or a cleanup: these stand around all runs of a command. Once its setup has
-/// begun, a command's cleanup is run, whatever happens. Prints nothing. An error means that no run
-/// was begun: a command or a hook cannot be started, or the counters cannot be armed.
+/// the reference go on, then the other commands, without new warm-up runs; where one has a setup or
+/// a cleanup, which stand around all runs of a command, none goes on. Once its setup has begun, a
+/// command's cleanup is run, whatever happens. Prints nothing. An error means that no run was begun:
+/// a command or a hook cannot be started, or the counters cannot be armed.
 Result<Carried> carry_out(const Plan& plan, const Means& means);
 
 }  // namespace lauka

@@ -72,11 +72,6 @@ bool StepRunner::clean_up(std::uint32_t first, std::uint32_t count) {
   return failures.empty();
 }
 
-std::size_t StepRunner::cut_short(CutShort why) {
-  session_.cut_short = std::move(why);
-  return 0;
-}
-
 Session StepRunner::close() {
   tell_redone();
   for (std::string& note : means_.engine.notes()) session_.notes.push_back(std::move(note));
@@ -128,12 +123,18 @@ void StepRunner::note_hook_time(const Step& step) {
   if (!step.warmup) *time_ += time;
 }
 
+/// For whoever has to say how many runs were made: none that count.
+std::size_t StepRunner::ended(CutShort why) {
+  cut_short(std::move(why));
+  return 0;
+}
+
 std::size_t StepRunner::launch(std::span<const Step> steps) {
   std::vector<os::Launch> launches;
   launches.reserve(steps.size());
   for (const Step& step : steps) {
     const auto program = programs_.of(step);
-    if (!program) return cut_short(program.error());
+    if (!program) return ended(program.error());
     launches.push_back({.program = *program});
     if (armed_.empty()) continue;
     launches.back().counters = armed_[step.pass]->on_launcher();
@@ -146,12 +147,12 @@ std::size_t StepRunner::launch(std::span<const Step> steps) {
   if (means_.observer.wants_progress()) tick = [&] { told_.under_way(steps.front()); };
   const bool go_on = plan_.ignore_failure && plan_.ignore_failure->any;
   auto all = means_.launcher.run(launches, go_on, tick);
-  if (!all) return cut_short(all.error());
+  if (!all) return ended(all.error());
   for (std::size_t i = 0; i < all->size(); ++i) {
     if (!take(steps[i], (*all)[i])) return 0;
   }
-  if (all->empty()) return cut_short(Error{"the launcher ran nothing", ""});
-  if (const int signal = means_.interrupt(); signal != 0) return cut_short(Interrupted{signal});
+  if (all->empty()) return ended(Error{"the launcher ran nothing", ""});
+  if (const int signal = means_.interrupt(); signal != 0) return ended(Interrupted{signal});
   return all->size();
 }
 

@@ -15,6 +15,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace lauka {
@@ -63,14 +64,15 @@ class StepRunner {
   const Pace& pace(std::size_t command) const { return paces_[command]; }
   std::chrono::nanoseconds batch_began() const { return batch_began_; }
 
-  /// Ends the session. 0, for whoever is to say how many runs there were.
-  std::size_t cut_short(CutShort why);
+  /// Ends the session.
+  void cut_short(CutShort why) { session_.cut_short = std::move(why); }
   bool is_cut_short() const { return session_.cut_short.has_value(); }
 
   /// The session with its notes; nothing can be run any more.
   Session close();
 
  private:
+  std::size_t ended(CutShort why);
   bool run_steps(std::span<const Step> left);
   std::size_t batch_size(std::span<const Step> steps) const;
   std::size_t run_batch(std::span<const Step> steps);

@@ -60,7 +60,7 @@ struct KperfBench {
   /// Makes the engine; its refusal, or an empty line.
   std::string make(StrategyChoice strategy = StrategyChoice::Auto, bool user_only = false) {
     auto made = engine::kperf::make_kperf_engine(
-        {driver.calls, launcher.get(), user_only, strategy, std::chrono::milliseconds(1)},
+        {driver.calls, launcher.get(), user_only, strategy, period},
         database_of(driver.host.kernel.setup.chip));
     if (!made) return made.error().line();
     engine = *std::move(made);
@@ -130,6 +130,7 @@ struct KperfBench {
     return all;
   }
 
+  std::chrono::nanoseconds period = std::chrono::milliseconds(1);  // of sampling
   Driver driver;
   Folder folder;
   std::unique_ptr<os::Launcher> launcher;

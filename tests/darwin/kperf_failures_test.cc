@@ -286,4 +286,17 @@ TEST_CASE("everything is given back when the process ends without unwinding") {
   waitpid(child, nullptr, 0);
 }
 
+TEST_CASE("a way of sampling that was tried in vain is not left on beside the next") {
+  CallRules rules;
+  rules.failures["kperf.kdebug.filter"] = {EINVAL, 1, ~0U};  // no sampling at exit
+  KperfBench bench{machine("m1"), rules};
+  bench.period = std::chrono::seconds(10);  // too seldom to see half of a command
+  REQUIRE(bench.make() == "");
+  REQUIRE(bench.select() == "");
+  CHECK(has(bench.notes(), "sampling running threads does not work here: it saw"));
+  bench.run(kWork);
+  const std::vector<std::string> held = {"forced counters", "counting"};
+  CHECK(bench.driver.host.still_held() == held);
+}
+
 }  // namespace lauka::darwin

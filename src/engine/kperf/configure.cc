@@ -38,10 +38,6 @@ std::optional<CounterMask> usable_counters(CounterMask configurable, CounterMask
   return std::nullopt;
 }
 
-std::size_t place_among(CounterMask counters, unsigned counter) {
-  return static_cast<std::size_t>(std::popcount(counters & ((CounterMask{1} << counter) - 1)));
-}
-
 Claim::~Claim() {
   give_back();
 }
@@ -107,10 +103,7 @@ int Claim::start_sampling(const Sampling& sampling) {
   if (const int error = kernel_.set_action_count(kAction); error != 0) return error;
   has_tracing_ = true;
   const int error = begin_sampling(sampling);
-  if (error != 0) {
-    stop_sampling();
-    has_tracing_ = false;
-  }
+  if (error != 0) end_sampling();
   return error;
 }
 
@@ -136,9 +129,13 @@ void Claim::stop_sampling() const {
   kernel_.reset_sampling();
 }
 
-void Claim::give_back() {
+void Claim::end_sampling() {
   if (has_tracing_) stop_sampling();
   has_tracing_ = false;
+}
+
+void Claim::give_back() {
+  end_sampling();
   if (has_counters_) {
     kernel_.set_counting(0);
     kernel_.set_thread_counting(0);

@@ -19,10 +19,6 @@ namespace lauka::engine::kperf {
 std::optional<CounterMask> usable_counters(CounterMask configurable, CounterMask power,
                                            std::uint32_t count);
 
-/// The place of `counter` among `counters`: of its word among the words, and, after the fixed ones,
-/// of its value among the values.
-std::size_t place_among(CounterMask counters, unsigned counter);
-
 /// How threads' counters get into the trace.
 struct Sampling {
   bool at_exit = true;                       ///< of each thread as it ends
@@ -58,6 +54,9 @@ class Claim {
 
   /// 0 or an errno. Called again, it starts anew.
   int start_sampling(const Sampling& sampling);
+
+  /// Ends what start_sampling began; without it, nothing.
+  void end_sampling();
 
   void give_back();
 

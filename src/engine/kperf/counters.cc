@@ -9,6 +9,10 @@
 
 namespace lauka::engine::kperf {
 
+std::size_t place_among(CounterMask counters, unsigned counter) {
+  return static_cast<std::size_t>(std::popcount(counters & ((CounterMask{1} << counter) - 1)));
+}
+
 std::string counters_in_words(CounterMask counters) {
   std::vector<std::string> ranges;
   while (counters != 0) {

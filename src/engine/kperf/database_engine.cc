@@ -24,9 +24,7 @@ class DatabaseEngine final : public CounterEngine {
   }
 
   Result<Explanation> explain(const Wanted& wanted) override {
-    const auto selection = select_events(database_, {wanted.names, false}, room_);
-    if (!selection) return selection.error();
-    return explanation_of(*selection, database_.fixed_counters | database_.config_counters);
+    return explain_wanted(database_, wanted.names, room_);
   }
 
   Result<std::unique_ptr<Counting>> arm(std::size_t /*pass*/, os::Launcher& /*launcher*/) override {

@@ -56,22 +56,21 @@ int Kernel::is_forced(bool& on) const {
   return error;
 }
 
-std::uint32_t Kernel::counter_count(std::uint32_t classes) const {
-  if (framework_) return framework_->kpc_get_counter_count(classes);
+std::uint32_t Kernel::number_of(const char* name, std::uint32_t classes) const {
   std::uint32_t count = 0;
   std::size_t length = sizeof count;
-  const int got =
-      calls_.sysctlbyname("kpc.counter_count", &count, &length, &classes, sizeof classes);
+  const int got = calls_.sysctlbyname(name, &count, &length, &classes, sizeof classes);
   return got == 0 ? count : 0;
 }
 
+std::uint32_t Kernel::counter_count(std::uint32_t classes) const {
+  return framework_ ? framework_->kpc_get_counter_count(classes)
+                    : number_of("kpc.counter_count", classes);
+}
+
 std::uint32_t Kernel::word_count(std::uint32_t classes) const {
-  if (framework_) return framework_->kpc_get_config_count(classes);
-  std::uint32_t count = 0;
-  std::size_t length = sizeof count;
-  const int got =
-      calls_.sysctlbyname("kpc.config_count", &count, &length, &classes, sizeof classes);
-  return got == 0 ? count : 0;
+  return framework_ ? framework_->kpc_get_config_count(classes)
+                    : number_of("kpc.config_count", classes);
 }
 
 int Kernel::set_words(std::span<const std::uint64_t> words) const {

@@ -64,6 +64,7 @@ class Kernel {
   int set(const char* name, const T& value) const;
   template <typename T>
   int get(const char* name, T& value) const;
+  std::uint32_t number_of(const char* name, std::uint32_t classes) const;
 
   const os::DarwinCalls& calls_;
   std::optional<KperfCalls> framework_;

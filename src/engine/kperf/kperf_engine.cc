@@ -142,8 +142,8 @@ class KperfEngine final : public CounterEngine {
     std::vector<Place> places;
     for (const std::size_t event : passes_.at(pass).events)
       places.push_back(place_of(event, placed));
-    return std::unique_ptr<Counting>(
-        std::make_unique<KperfCounting>(*strategy_, words_of(placed), std::move(places)));
+    return std::unique_ptr<Counting>(std::make_unique<KperfCounting>(
+        *strategy_, configuration_words(placed, available_), std::move(places)));
   }
 
   std::vector<std::string> notes() const override {
@@ -162,20 +162,6 @@ class KperfEngine final : public CounterEngine {
     notes_.insert(notes_.end(), tried->notes.begin(), tried->notes.end());
     counts_machine_ = tried->counts_machine;
     return {};
-  }
-
-  /// The words of a pass as the kernel takes them: of the counters that can be used. None where
-  /// only fixed counters count.
-  std::vector<std::uint64_t> words_of(const PlacedPass& pass) const {
-    std::vector<std::uint64_t> words(static_cast<std::size_t>(std::popcount(available_)));
-    bool any = false;
-    for (const PlacedEvent& placed : pass) {
-      if (selection_event(placed.event).counted.is_fixed) continue;
-      words[place_among(available_, placed.counter)] = placed.word;
-      any = true;
-    }
-    if (!any) words.clear();
-    return words;
   }
 
   const SelectedEvent& selection_event(std::size_t event) const {
@@ -203,7 +189,7 @@ class KperfEngine final : public CounterEngine {
     selection_ = selected;
     int error = 0;
     for (const PlacedPass& pass : selection_.passes)
-      if (const auto words = words_of(pass); !words.empty() && error == 0)
+      if (const auto words = configuration_words(pass, available_); !words.empty() && error == 0)
         error = kernel_.set_words(words);
     if (error == 0) return {};
     if (error != EPERM) {
@@ -218,7 +204,7 @@ class KperfEngine final : public CounterEngine {
     std::vector<std::string> refused(selection_.events.size());
     for (const PlacedPass& pass : selection_.passes) {
       for (const PlacedEvent& placed : pass) {
-        const auto words = words_of({placed});
+        const auto words = configuration_words({placed}, available_);
         if (words.empty() || kernel_.set_words(words) != EPERM) continue;
         refused[placed.event] = forbidden_event(selection_event(placed.event).name, placed.word);
       }

@@ -1,6 +1,7 @@
 #include "engine/kperf/strategy.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -20,37 +21,32 @@ class MachineStrategy final : public Strategy {
   void before_start(const std::vector<std::uint64_t>& words) override {
     began_.clear();
     error_ = 0;
+    failed_ = "the counters could not be programmed";
     if (!is_programmed_ || words != words_ || !claim_.is_as_programmed())
       error_ = claim_.program(words, false);
     words_ = words;
     is_programmed_ = error_ == 0;
   }
 
-  void made(int /*pid*/) override {
-    if (error_ == 0) error_ = kernel_.machine_counters(cpus_, began_);
-  }
+  void made(int /*pid*/) override { read(began_); }
 
   void running() override {}
 
   RunValues finish(const std::optional<os::KernelTotals>& totals) override {
     std::vector<std::uint64_t> ended;
-    if (error_ == 0) error_ = kernel_.machine_counters(cpus_, ended);
-    const bool changed = error_ == 0 && !claim_.is_as_programmed();
-    RunValues run;
-    std::string why;
-    if (error_ != 0)
-      why = fmt::format("the counters could not be read: {}",
-                        std::generic_category().message(error_));
-    else if (began_.empty())
-      why = "the command was not started";
-    else if (changed)
-      why = "another program changed the counters meanwhile";
-    if (!why.empty()) {
+    read(ended);
+    // Between two calls another program may have changed what was just set: EAGAIN.
+    if (error_ == EAGAIN || (error_ == 0 && !claim_.is_as_programmed())) {
       is_programmed_ = false;
-      run.missing = Unavailable{"a run was not counted: " + why, ""};
-      if (changed) run.redo = Redo{why, 3};
-      return run;
+      return changed_meanwhile();
     }
+    if (error_ != 0) {
+      is_programmed_ = false;
+      return not_counted(fmt::format("{}: {}", failed_, std::generic_category().message(error_)),
+                         1);
+    }
+    if (began_.empty()) return not_counted("the command was not started", 0);
+    RunValues run;
     for (std::size_t i = 0; i < std::min(began_.size(), ended.size()); ++i)
       run.values.push_back(ended[i] - began_[i]);
     run.coverage = coverage_of(run.values[kInstructionsValue], totals);
@@ -71,6 +67,12 @@ class MachineStrategy final : public Strategy {
   }
 
  private:
+  void read(std::vector<std::uint64_t>& counters) {
+    if (error_ != 0) return;
+    failed_ = "the counters could not be read";
+    error_ = kernel_.machine_counters(cpus_, counters);
+  }
+
   Claim& claim_;
   const Kernel& kernel_;
   std::size_t cpus_ = 1;
@@ -78,6 +80,7 @@ class MachineStrategy final : public Strategy {
   std::vector<std::uint64_t> words_;
   std::vector<std::uint64_t> began_;
   int error_ = 0;
+  const char* failed_ = "";  // what gave error_
   double most_coverage_ = 0.0;
 };
 

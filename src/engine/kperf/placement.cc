@@ -93,11 +93,12 @@ std::optional<Competition> competition_among(std::span<const KpepEvent> wanted,
   return competition;
 }
 
-std::vector<std::uint64_t> configuration_words(const PlacedPass& pass, std::size_t count) {
-  std::vector<std::uint64_t> words(count);
+std::vector<std::uint64_t> configuration_words(const PlacedPass& pass, CounterMask available) {
+  std::vector<std::uint64_t> words;
   for (const PlacedEvent& placed : pass) {
-    if (placed.counter < kFixedCounters || placed.counter - kFixedCounters >= count) continue;
-    words[placed.counter - kFixedCounters] = placed.word;
+    if (placed.counter < kFixedCounters) continue;
+    words.resize(static_cast<std::size_t>(std::popcount(available)));
+    words.at(place_among(available, placed.counter)) = placed.word;
   }
   return words;
 }

@@ -15,8 +15,8 @@ namespace lauka::engine::kperf {
 /// An event on its counter in one pass.
 struct PlacedEvent {
   std::size_t event = 0;   ///< index into the wanted events
-  unsigned counter = 0;    ///< PMCn; its value is the n-th of a sample of both classes
-  std::uint64_t word = 0;  ///< its configuration word, at index counter - kFixedCounters; 0: fixed
+  unsigned counter = 0;    ///< PMCn
+  std::uint64_t word = 0;  ///< its configuration word; 0: fixed
 };
 
 /// The events of one pass, ascending by counter: the order in which to add them.
@@ -34,7 +34,8 @@ Result<std::vector<PlacedPass>> place(std::span<const KpepEvent> wanted, Counter
 std::optional<Competition> competition_among(std::span<const KpepEvent> wanted,
                                              CounterMask available);
 
-/// The configuration words of a pass: one for each configurable counter, 0 where it is idle.
-std::vector<std::uint64_t> configuration_words(const PlacedPass& pass, std::size_t count);
+/// The configuration words of a pass as the kernel takes them: one for each of the `available`
+/// counters, 0 where it is idle; none where only fixed counters count.
+std::vector<std::uint64_t> configuration_words(const PlacedPass& pass, CounterMask available);
 
 }  // namespace lauka::engine::kperf

@@ -61,6 +61,15 @@ std::unique_ptr<Strategy> make_thread_strategy(Claim& claim, Trace& trace, Sampl
 /// Counts whatever the whole machine did while the command ran.
 std::unique_ptr<Strategy> make_machine_strategy(Claim& claim, const Kernel& kernel);
 
+/// A run without counts, which is made again at most `redo` times.
+RunValues not_counted(const std::string& why, std::uint32_t redo);
+
+/// The same where somebody else changed the counters.
+RunValues changed_meanwhile();
+
+/// How often a run is made again of which something was lost.
+inline constexpr std::uint32_t kRedoAfterLoss = 3;
+
 /// Runs of which less was seen than this are run again, once.
 inline constexpr double kLeastCoverage = 0.95;
 

@@ -15,7 +15,6 @@ constexpr std::uint32_t kFirstRecords = 1U << 18U;
 /// After a loss it grows, to 256 MB.
 constexpr std::uint32_t kGrowth = 4;
 constexpr std::uint32_t kMostRecords = 1U << 22U;
-constexpr std::uint32_t kRedoAfterLoss = 3;
 /// After the command's end all its records are there, but a read may leave what is newest.
 constexpr int kLastReads = 4;
 
@@ -50,7 +49,7 @@ class ThreadStrategy final : public Strategy {
 
   void made(int pid) override {
     if (error_ != 0) return;
-    reader_.emplace(Programmed{claim_.values(), sampling_.at_exit}, TraceTarget{pid, 0});
+    reader_.emplace(Programmed{claim_.values(), sampling_.at_exit}, TraceTarget{pid});
   }
 
   void running() override { read(); }
@@ -64,10 +63,11 @@ class ThreadStrategy final : public Strategy {
     // Between two calls another program may have changed what was just set: EAGAIN.
     if (error_ == EAGAIN || (error_ == 0 && !claim_.is_as_programmed())) {
       is_programmed_ = false;
-      return not_counted("another program changed the counters meanwhile", kRedoAfterLoss);
+      return changed_meanwhile();
     }
     if (error_ != 0) {
       is_programmed_ = false;
+      restarts_ = true;  // a trace that cannot be read will not mend by itself
       return not_counted(fmt::format("{}: {}", failed_, std::generic_category().message(error_)),
                          1);
     }
@@ -126,13 +126,6 @@ class ThreadStrategy final : public Strategy {
     return error;
   }
 
-  static RunValues not_counted(const std::string& why, std::uint32_t redo) {
-    RunValues run;
-    run.missing = Unavailable{"a run was not counted: " + why, ""};
-    if (redo > 0) run.redo = Redo{why, redo};
-    return run;
-  }
-
   RunValues lost(const TraceCounts& counts) {
     if (sampling_.records < kMostRecords) sampling_.records *= kGrowth;
     restarts_ = true;
@@ -175,12 +168,6 @@ class ThreadStrategy final : public Strategy {
 };
 
 }  // namespace
-
-std::optional<double> coverage_of(std::uint64_t instructions,
-                                  const std::optional<os::KernelTotals>& totals) {
-  if (!totals || totals->instructions == 0) return std::nullopt;
-  return static_cast<double>(instructions) / static_cast<double>(totals->instructions);
-}
 
 std::unique_ptr<Strategy> make_thread_strategy(Claim& claim, Trace& trace, Sampled sampled,
                                                std::chrono::nanoseconds period) {

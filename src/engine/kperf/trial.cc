@@ -154,6 +154,7 @@ Result<Tried> try_strategies(StrategyChoice choice, std::chrono::nanoseconds per
         tried.notes.push_back(Error{line_of(failed), failed.reason.remedy}.line());
       return tried;
     }
+    claim.end_sampling();  // of which the next one may have no use, and no way to end it
     add_failure(all_failed, candidate, *failure);
   }
   return error_of(all_failed);

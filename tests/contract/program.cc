@@ -40,6 +40,7 @@ void clean_environment() {
   words.emplace_back(places::kProgram);
   words.insert(words.end(), start.arguments.begin(), start.arguments.end());
   std::vector<char*> argv;
+  argv.reserve(words.size() + 1);
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
   execvp(argv[0], argv.data());

@@ -1,6 +1,7 @@
 #include "darwin/kperf_bench.h"
 #include "os/signals.h"
 
+#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <string>
@@ -100,7 +101,9 @@ TEST_CASE("counters that stay with the power manager are planned without") {
   for (std::size_t pass = 0; pass < 2; ++pass) {
     const auto counted = bench.run("run 5ms", pass);
     const Truth truth = bench.truth();
-    for (const auto& [name, count] : bench.named(counted, pass)) {
+    for (const auto& one : bench.named(counted, pass)) {  // doctest captures no structured binding
+      const auto& name = one.first;
+      const auto& count = one.second;
       CAPTURE(name);
       std::string own;
       for (const char c : name) own += c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
@@ -262,10 +265,12 @@ TEST_CASE("whenever the user wants to end, everything is given back") {
 }
 
 TEST_CASE("everything is given back when the process ends without unwinding") {
-  int ends[2] = {-1, -1};
-  REQUIRE(pipe(ends) == 0);
+  std::array ends = {-1, -1};
+  REQUIRE(pipe(ends.data()) == 0);
   const pid_t child = fork();
   if (child == 0) {
+    // What atexit calls gets no argument.
+    // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
     static KperfBench* bench = nullptr;
     static int out = ends[1];
     // Called after the claim's, as it was registered before it.

@@ -52,7 +52,7 @@ struct Run {
 };
 
 Run run_on(const json& scenario, std::vector<std::string> options = {}) {
-  return Run(scenario, std::move(options));
+  return {scenario, std::move(options)};
 }
 
 }  // namespace

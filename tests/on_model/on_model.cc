@@ -35,6 +35,7 @@ std::string read_all(const std::string& path) {
                           open(err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600)};
   for (std::size_t i = 0; i < fds.size(); ++i) dup2(fds.at(i), static_cast<int>(i));
   std::vector<char*> argv;
+  argv.reserve(words.size() + 1);
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
   execv(argv[0], argv.data());

@@ -110,6 +110,7 @@ class Host {
   int kperf_action(const std::string& name, const Io& io);
   int ktrace_by_name(const std::string& name, const Io& io) const;
   int trigger_filter(const Io& io);
+  int blessed_pid(const Io& io);
   int reset_kperf();
   int may_configure(std::uint32_t part);
   bool may_read() const;

@@ -1,5 +1,6 @@
 #include "fakes/darwin/host.h"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <span>
@@ -7,6 +8,17 @@
 // kperf's and ktrace's sysctls: facts, 1.2, 3.3, 4.3, 4.4, 4.7.
 
 namespace lauka::darwin {
+namespace {
+
+/// Whether it is about one of the actions or timers, by its number.
+bool is_pair(const std::string& name, const char* family) {
+  constexpr std::array single = {"kperf.action.count", "kperf.timer.count",
+                                 "kperf.timer.pet_timer"};
+  return name.rfind(family, 0) == 0 &&
+         std::find(single.begin(), single.end(), name) == single.end();
+}
+
+}  // namespace
 
 int Host::may_configure(std::uint32_t part) {
   const auto is_alive = [this](Pid pid) {
@@ -26,12 +38,7 @@ int Host::may_configure(std::uint32_t part) {
 int Host::kperf_by_name(const std::string& name, const Io& io) {
   if (name == "kperf.limits.timer_min_pet_period_ns") return give<std::uint64_t>(io, 1'000'000);
   if (name == "kperf.limits.timer_min_period_ns") return give<std::uint64_t>(io, 50'000);
-  if (name == "kperf.blessed_pid") {
-    if (!kernel.setup.is_root) return EPERM;
-    if (io.new_value == nullptr) return give<int>(io, kernel.ktrace.blessed);
-    kernel.ktrace.blessed = taken<int>(io).value_or(-1);
-    return 0;
-  }
+  if (name == "kperf.blessed_pid") return blessed_pid(io);
   if (io.new_value == nullptr || io.old_value != nullptr) {
     if (!may_read()) return EPERM;
   } else {
@@ -42,10 +49,15 @@ int Host::kperf_by_name(const std::string& name, const Io& io) {
   }
   if (name == "kperf.reset") return reset_kperf();
   if (name == "kperf.kdebug.filter") return trigger_filter(io);
-  for (const char* single : {"kperf.action.count", "kperf.timer.count", "kperf.timer.pet_timer"})
-    if (name == single) return kperf_number(name, io);
-  if (name.rfind("kperf.action.", 0) == 0) return kperf_action(name, io);
-  return name.rfind("kperf.timer.", 0) == 0 ? kperf_timer(name, io) : kperf_number(name, io);
+  if (is_pair(name, "kperf.action.")) return kperf_action(name, io);
+  return is_pair(name, "kperf.timer.") ? kperf_timer(name, io) : kperf_number(name, io);
+}
+
+int Host::blessed_pid(const Io& io) {
+  if (!kernel.setup.is_root) return EPERM;
+  if (io.new_value == nullptr) return give<int>(io, kernel.ktrace.blessed);
+  kernel.ktrace.blessed = taken<int>(io).value_or(-1);
+  return 0;
 }
 
 int Host::reset_kperf() {
@@ -60,8 +72,7 @@ int Host::kperf_number(const std::string& name, const Io& io) {
     std::uint32_t (*get)(const Sampler& sampler);
     int (*set)(Sampler& sampler, std::uint32_t value);
   };
-  static constexpr Number kNumbers[] = {
-      // NOLINT(modernize-avoid-c-arrays): of deduced length
+  static constexpr auto kNumbers = std::to_array<Number>({
       {"kperf.action.count", [](const Sampler& s) { return s.action_count(); },
        [](Sampler& s, std::uint32_t value) { return s.set_action_count(value); }},
       {"kperf.timer.count", [](const Sampler& s) { return s.timer_count(); },
@@ -74,7 +85,7 @@ int Host::kperf_number(const std::string& name, const Io& io) {
        [](Sampler& s, std::uint32_t value) { return s.set_trigger_action(value); }},
       {"kperf.sampling", [](const Sampler& s) { return std::uint32_t{s.is_sampling()}; },
        [](Sampler& s, std::uint32_t value) { return s.set_sampling(value != 0); }},
-  };
+  });
   const auto value = taken<std::uint32_t>(io);
   if (io.new_value != nullptr && !value) return EINVAL;
   for (const Number& number : kNumbers) {

@@ -12,7 +12,7 @@ enum class PrecisionEnd : unsigned char {
   Duration,
   ReferenceGone,  ///< in sequential order, where a setup or cleanup keeps commands from coming
                   ///< back, more of the reference was needed
-  Gates,  ///< was reached, but not kept in the rounds that the gates wanted
+  Gates,          ///< was reached, but not kept in the rounds that the gates wanted
   Unfinished,
 };
 

@@ -20,8 +20,8 @@ struct Carried {
 /// every gate is decided or four times the budget is used. In sequential order each look has first
 /// the reference go on, then the other commands, without new warm-up runs; where one has a setup or
 /// a cleanup, which stand around all runs of a command, none goes on. Once its setup has begun, a
-/// command's cleanup is run, whatever happens. Prints nothing. An error means that no run was begun:
-/// a command or a hook cannot be started, or the counters cannot be armed.
+/// command's cleanup is run, whatever happens. Prints nothing. An error means that no run was
+/// begun: a command or a hook cannot be started, or the counters cannot be armed.
 Result<Carried> carry_out(const Plan& plan, const Means& means);
 
 }  // namespace lauka

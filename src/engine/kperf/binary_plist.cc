@@ -111,7 +111,7 @@ Result<void> check_binary_plist(std::string_view bytes) {
       return Error{fmt::format("is damaged: it nests more than {} elements", kDeepest), ""};
     std::map<std::uint64_t, std::uint64_t> next;
     for (const auto& [index, places] : level) {
-      const auto walked = objects.for_each_in(index, [&, times = places](std::uint64_t inner) {
+      auto walked = objects.for_each_in(index, [&, times = places](std::uint64_t inner) {
         next[inner] += times;
         values += times;
       });

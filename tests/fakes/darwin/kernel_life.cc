@@ -1,9 +1,9 @@
 #include "fakes/darwin/kernel.h"
 
 #include <algorithm>
-#include <stdexcept>
 #include <cerrno>
 #include <csignal>
+#include <stdexcept>
 
 #include <unistd.h>
 

@@ -51,7 +51,6 @@ Result<engine::Chosen> choose_engine(const Options& options, const CoreKinds& ki
   macos.launcher = options.inquiry ? nullptr : &launcher;
   macos.strategy = strategy_of(options.strategy);
   macos.period = options.period;
-  macos.kpep = options.kpep;
   return engine::choose(choice_of(options.engine), options.user_only, os::linux_calls(), kinds,
                         user, macos);
 }

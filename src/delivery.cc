@@ -211,18 +211,16 @@ int deliver_check(const Options& options, const std::optional<User>& user, os::L
     if (!opened) return refuse(opened.error(), ExitStatus::Usage);
     file = *std::move(opened);
   }
-  MachineFacts facts = os::machine_facts();  // as root, where lauka is: so it would count
+  engine::OnMacos macos;
+  macos.launcher = &launcher;
+  // First, as they reset what a killed run has left, and as root, where lauka is: so they would
+  // count.
+  const auto engines = engine::try_engines(options.user_only, os::linux_calls(), macos);
+  MachineFacts facts = os::machine_facts();
   if (const os::LinuxCalls* calls = os::linux_calls()) {
     for (const CoreKind& kind : cores::find_kinds(*calls).kinds)
       facts.core_kinds.push_back({kind.name, kind.cpus.size()});
   }
-  engine::OnMacos macos;
-  macos.launcher = &launcher;
-  const auto before = os::tracing_facts();
-  const auto engines = engine::try_engines(options.user_only, os::linux_calls(), macos);
-  facts.tracing = os::tracing_facts();
-  if (before && facts.tracing)
-    facts.tracing->was_reset = before->thread_counting && !facts.tracing->thread_counting;
   const int signal = os::interrupt();
   if (signal != 0) return status_of_signal(signal);
   const auto lines = inquire::check(facts, engines);

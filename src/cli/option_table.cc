@@ -76,7 +76,7 @@ Result<void> add_export(Draft& draft, const Given& given) {
   if (!file) {
     return file.error();
   }
-  exports.push_back({kind, *std::move(file)});
+  exports.push_back({kind, *std::move(file), given.option.name});
   return {};
 }
 

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -69,7 +70,8 @@ enum class ExportKind : unsigned char { Csv, Runs, Json, Markdown, Html };
 
 struct ExportTarget {
   ExportKind kind = ExportKind::Csv;
-  std::string file;  ///< "-" is standard output
+  std::string file;           ///< "-" is standard output
+  std::string_view option{};  ///< as typed, without dashes
 
   bool operator==(const ExportTarget&) const = default;
 };

@@ -150,30 +150,14 @@ Result<void> settle_steps(Draft& draft) {
   return {};
 }
 
-std::string_view option_of(ExportKind kind) {
-  switch (kind) {
-    case ExportKind::Csv:
-      return "--export-csv";
-    case ExportKind::Runs:
-      return "--export-runs";
-    case ExportKind::Json:
-      return "--export-json";
-    case ExportKind::Markdown:
-      return "--export-markdown";
-    case ExportKind::Html:
-      break;
-  }
-  return "--export-html";
-}
-
 /// One file cannot hold two exports.
 Result<void> settle_exports(const Options& options) {
   const auto& exports = options.exports;
   for (std::size_t i = 0; i < exports.size(); ++i) {
     for (std::size_t k = i + 1; k < exports.size(); ++k) {
       if (exports[i].file == exports[k].file) {
-        return Error{fmt::format("{} and {} have the same target {}", option_of(exports[i].kind),
-                                 option_of(exports[k].kind), cited(exports[i].file)),
+        return Error{fmt::format("--{} and --{} have the same target {}", exports[i].option,
+                                 exports[k].option, cited(exports[i].file)),
                      "write two files"};
       }
     }

@@ -36,7 +36,6 @@ struct TracingFacts {
   bool thread_counting = false;  ///< on, which slows every context switch
   std::int64_t owner = 0;        ///< process that holds tracing; 0: none
   std::string owner_name{};
-  bool was_reset = false;  ///< a killed run had left counting on, which lauka has switched off
 };
 
 /// What there is to know of a machine that decides what can be measured on it, and how steadily.

@@ -32,7 +32,6 @@ struct OnMacos {
   os::Launcher* launcher = nullptr;  ///< null: nothing will be counted, only asked about
   kperf::StrategyChoice strategy = kperf::StrategyChoice::Auto;
   std::chrono::nanoseconds period = std::chrono::milliseconds(1);
-  std::optional<std::string> kpep{};  ///< the database to use instead of this processor's
 };
 
 /// `Auto` takes the best engine that works here and says what is missing; one asked for by name

@@ -3,12 +3,14 @@
 #include "engine/kperf/kernel.h"
 #include "engine/kperf/kperf_or_totals.h"
 #include "engine/kperf/read_kpep.h"
+#include "engine/kperf/reasons.h"
 #include "engine/kperf/totals_engine.h"
 #include "engine/none.h"
 #include "os/files.h"
 #include "os/variable.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <string>
 #include <utility>
 
@@ -17,9 +19,8 @@
 namespace lauka::engine {
 namespace {
 
-/// The database of this machine's processor, or the file that was named.
+/// The database of this machine's processor.
 Result<kperf::KpepDatabase> database_of(const OnMacos& here, const kperf::Kernel& kernel) {
-  if (here.kpep) return kperf::load_kpep(*here.kpep);
   const std::string cpu = kperf::cpu_name(kernel.number("hw.cputype").value_or(0),
                                           kernel.number("hw.cpusubtype").value_or(0),
                                           kernel.number("hw.cpufamily").value_or(0));
@@ -46,10 +47,6 @@ bool may_do_without(Choice choice, const OnMacos& here) {
          here.strategy == kperf::StrategyChoice::Auto;
 }
 
-Chosen without_counters(const Unavailable& why) {
-  return Chosen{make_none_engine(why), fmt::format("no hardware counters: {}", why.why)};
-}
-
 }  // namespace
 
 Result<Chosen> choose_on_macos(Choice choice, bool user_only, const OnMacos& here) {
@@ -57,7 +54,8 @@ Result<Chosen> choose_on_macos(Choice choice, bool user_only, const OnMacos& her
   auto database = database_of(here, kernel);
   Error why;
   if (!kernel.has_counters()) {
-    why = {"this kernel has no counters, as in a virtual machine", ""};
+    const Unavailable none = kperf::reason_of(kperf::Asked::Count, ENOENT, kernel);
+    why = {none.why, none.remedy};
   } else if (!database) {
     why = database.error();
   } else {
@@ -71,7 +69,8 @@ Result<Chosen> choose_on_macos(Choice choice, bool user_only, const OnMacos& her
   if (choice == Choice::Kperf)
     return Error{fmt::format("--engine kperf: {}", why.what), why.remedy};
   const Unavailable reason{why.what, why.remedy};
-  if (!kernel.has_counters() && here.launcher != nullptr) return without_counters(reason);
+  if (!kernel.has_counters() && here.launcher != nullptr)
+    return Chosen{make_none_engine(reason), why.line()};
   std::optional<kperf::KpepDatabase> known;
   if (database) known = *std::move(database);
   return Chosen{kperf::make_totals_engine(reason, std::move(known)), why.line()};

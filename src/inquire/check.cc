@@ -165,12 +165,9 @@ CheckLine aslr_line(const MachineFacts& facts) {
 
 CheckLine tracing_line(const TracingFacts& tracing) {
   const std::string topic = "left over by kperf";
-  const std::string reset =
-      tracing.was_reset ? "a killed run had left counting switched on, which was reset" : "";
   if (tracing.owner > 0)
     return {topic, Standing::Problem,
-            fmt::format("{}tracing is held by process {}{}", reset.empty() ? "" : reset + "; ",
-                        tracing.owner,
+            fmt::format("tracing is held by process {}{}", tracing.owner,
                         tracing.owner_name.empty() ? "" : " (" + tracing.owner_name + ")"),
             fmt::format("quit it, or: sudo kill {}", tracing.owner)};
   if (!tracing.readable) return {topic, Standing::Note, "only root may look", "sudo lauka --check"};
@@ -178,7 +175,6 @@ CheckLine tracing_line(const TracingFacts& tracing) {
     return {topic, Standing::Problem,
             "counting is on, which slows every context switch, and could not be switched off",
             "quit what counts, such as Instruments"};
-  if (tracing.was_reset) return {topic, Standing::Note, reset, ""};
   return {topic, Standing::Ok, "nothing", ""};
 }
 

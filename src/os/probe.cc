@@ -5,17 +5,12 @@
 
 namespace lauka::os {
 
-std::optional<TracingFacts> tracing_facts() {
-  const DarwinCalls* calls = darwin_calls();
-  return calls != nullptr ? std::optional(darwin_tracing_facts(*calls)) : std::nullopt;
-}
-
 MachineFacts machine_facts() {
   MachineFacts facts;
-  if (const LinuxCalls* linux_system = linux_calls()) {
-    facts = linux_facts(*linux_system);
-  } else if (const DarwinCalls* darwin_system = darwin_calls()) {
+  if (const DarwinCalls* darwin_system = darwin_calls()) {
     facts = darwin_facts(*darwin_system);
+  } else if (const LinuxCalls* linux_system = linux_calls()) {
+    facts = linux_facts(*linux_system);
   }
   facts.machine = this_machine();
   facts.clock_step = MonotonicClock().resolution();

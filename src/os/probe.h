@@ -4,8 +4,6 @@
 #include "os/darwin_calls.h"
 #include "os/linux_calls.h"
 
-#include <optional>
-
 namespace lauka::os {
 
 /// What Linux tells of its machine in /proc and /sys; nothing is changed, nothing is run.
@@ -13,10 +11,6 @@ MachineFacts linux_facts(const LinuxCalls& calls);
 
 /// What macOS tells of its machine.
 MachineFacts darwin_facts(const DarwinCalls& calls);
-TracingFacts darwin_tracing_facts(const DarwinCalls& calls);
-
-/// What is known of counting and tracing at this moment; none: this is not macOS.
-std::optional<TracingFacts> tracing_facts();
 
 /// That of this machine; where it is neither, only what is the same everywhere.
 MachineFacts machine_facts();

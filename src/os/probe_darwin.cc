@@ -94,10 +94,6 @@ TracingFacts tracing_of(const Sysctls& sysctls) {
 
 }  // namespace
 
-TracingFacts darwin_tracing_facts(const DarwinCalls& calls) {
-  return tracing_of(Sysctls(calls));
-}
-
 MachineFacts darwin_facts(const DarwinCalls& calls) {
   const Sysctls sysctls(calls);
   MachineFacts facts;

@@ -65,8 +65,6 @@ struct RunRow {
                                      ///< part in the values
 };
 
-;
-
 /// How a comparison of wall times reads in one line.
 struct Ranking {
   std::size_t command = 0;

@@ -57,7 +57,7 @@ class StepRunner {
   bool set_up(std::uint32_t first, std::uint32_t count);
   bool clean_up(std::uint32_t first, std::uint32_t count);
 
-  /// Whether a command has a setup or a cleanup, and so cannot go on later.
+  /// Whether a command has a setup or a cleanup, so that none can go on later.
   bool hooks_stand_around_commands() const { return hooks_.stand_around_commands(); }
 
   bool is_simulated(const Step& step) const { return plan_.events.is_simulated(step.pass); }

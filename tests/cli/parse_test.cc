@@ -336,9 +336,10 @@ TEST_CASE("--metrics: default, time, all, or a list") {
 
 TEST_CASE("output: --export-csv, --export-runs, --color, -q, -v, --no-progress") {
   using Targets = std::vector<ExportTarget>;
-  CHECK(with({"--export-csv", "-"}).exports == Targets{{ExportKind::Csv, "-"}});
-  CHECK(with({"--export-runs=r.csv", "--export-json", "a", "--export-json", "b"}).exports ==
-        Targets{{ExportKind::Runs, "r.csv"}, {ExportKind::Json, "b"}});
+  CHECK(with({"--export-csv", "-"}).exports == Targets{{ExportKind::Csv, "-", "export-csv"}});
+  CHECK(
+      with({"--export-runs=r.csv", "--export-json", "a", "--export-json", "b"}).exports ==
+      Targets{{ExportKind::Runs, "r.csv", "export-runs"}, {ExportKind::Json, "b", "export-json"}});
   CHECK(with({"--color", "auto"}).color == ColorChoice::Auto);
   CHECK(with({"--color", "always"}).color == ColorChoice::Always);
   CHECK(with({"--color", "never"}).color == ColorChoice::Never);

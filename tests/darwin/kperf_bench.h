@@ -103,6 +103,22 @@ struct KperfBench {
     return by_name;
   }
 
+  /// Runs `script` once for each pass: every count is what the command did.
+  void check_passes(const std::string& script) {
+    for (std::size_t pass = 0; pass < events.passes.size(); ++pass) {
+      const auto counts = named(run(script, pass), pass);
+      const Truth did = truth();
+      for (const auto& one : counts) {  // doctest captures no structured binding
+        const std::string& name = one.first;
+        CAPTURE(name);
+        std::string own;
+        for (const char c : name)
+          own += c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+        CHECK(one.second == (name == "instructions" ? did.instructions : did.events.at(own)));
+      }
+    }
+  }
+
   /// What the latest command of lauka and all its descendants did.
   Truth truth() const {
     const auto& processes = driver.host.kernel.processes();

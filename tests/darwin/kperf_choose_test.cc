@@ -3,6 +3,8 @@
 #include "engine/kperf/plist.h"
 #include "places.h"
 
+#include <cstdlib>
+#include <filesystem>
 #include <string>
 
 #include <doctest/doctest.h>
@@ -19,8 +21,13 @@ struct Chooser {
   explicit Chooser(Setup setup = machine("m1")) : bench(std::move(setup)) {
     macos.calls = &bench.driver.calls;
     macos.launcher = bench.launcher.get();
-    macos.kpep = std::string(places::kRepository) + "/tests/data/kpep/m1.plist";
+    std::filesystem::copy_file(std::string(places::kRepository) + "/tests/data/kpep/m1.plist",
+                               bench.folder.file("cpu_100000c_2_1b588bb3.plist"));
+    setenv("KPEP_DB_PATH", bench.folder.file("").c_str(), 1);
   }
+  Chooser(const Chooser&) = delete;
+  Chooser& operator=(const Chooser&) = delete;
+  ~Chooser() { unsetenv("KPEP_DB_PATH"); }
 
   /// The name of the engine, or the refusal.
   std::string choose(Choice choice = Choice::Auto) {
@@ -125,10 +132,10 @@ TEST_CASE("an inquiry takes nothing of the system and needs no root") {
 
 TEST_CASE("a processor without a database keeps the kernel's own counts") {
   Chooser chooser;
-  chooser.macos.kpep = "/nonexistent/of-no-chip.plist";
+  std::filesystem::remove(chooser.bench.folder.file("cpu_100000c_2_1b588bb3.plist"));
   REQUIRE(chooser.choose() == "kernel");
-  CHECK(chooser.bench.select({"INST_ALL"}).find("/nonexistent/of-no-chip.plist") !=
-        std::string::npos);
+  CHECK(has(chooser.bench.select({"INST_ALL"}),
+            "there is no kpep database for this processor, cpu_100000c_2_1b588bb3"));
 }
 
 }  // namespace lauka::darwin

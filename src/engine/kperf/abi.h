@@ -21,26 +21,17 @@ inline constexpr std::uint32_t kBothClasses = kFixedClass | kConfigurableClass;
 inline constexpr std::uint64_t kAllCpus = 0x80000000;
 
 /// Values come class by class: cycles, instructions, then the configurable ones.
-inline constexpr std::size_t kCyclesValue = 0;
 inline constexpr std::size_t kInstructionsValue = 1;
 inline constexpr std::size_t kFixedCounters = 2;
 inline constexpr std::size_t kConfigurableCounters = 8;
-inline constexpr std::size_t kMaxKernelCounters = 11;  ///< KPC_MAX_COUNTERS on arm64
-inline constexpr std::size_t kMaxUserCounters = 32;    ///< KPC_MAX_COUNTERS of the user's headers
+inline constexpr std::size_t kMaxUserCounters = 32;  ///< KPC_MAX_COUNTERS of the user's headers
 
 /// Bits of a configuration word: the selector, and the privilege levels (none: all).
 inline constexpr std::uint64_t kSelectorBits = 0xffff;
 inline constexpr std::uint64_t kUserSpaceOnly = 0x20000;
 
 /// kperf.action.samplers.
-inline constexpr std::uint32_t kSampleThreadInfo = 1U << 0U;
 inline constexpr std::uint32_t kSampleThreadCounters = 1U << 4U;
-inline constexpr std::uint32_t kSampleCpuCounters = 1U << 5U;
-inline constexpr std::uint32_t kSampleInstructionsCycles = 1U << 12U;
-
-/// Actions count from 1, timers from 0.
-inline constexpr std::uint32_t kMaxActions = 32;
-inline constexpr std::uint32_t kMaxTimers = 8;
 
 /// The kernel raises a shorter period of a PET timer to this without a word
 /// (kperf.limits.timer_min_pet_period_ns).
@@ -74,7 +65,6 @@ static_assert(sizeof(KdebugInfo) == 20);
 /// KdebugInfo::flags.
 inline constexpr std::uint32_t kKdebugWrapped = 0x8;
 inline constexpr std::uint32_t kKdebugValueCheck = 0x200000;  ///< also KdebugFilter::type
-inline constexpr std::uint32_t kKdebugTypefilter = 0x400000;
 inline constexpr std::uint32_t kKdebugReady = 0x80000000;
 
 /// kKdSetReg (kd_regtype): up to four debugids without START and END.
@@ -84,10 +74,6 @@ struct KdebugFilter {
 };
 static_assert(sizeof(KdebugFilter) == 20);
 
-inline constexpr std::size_t kTypefilterBytes = 8192;
-/// The trace is stored in units of so many records.
-inline constexpr std::uint32_t kKdebugUnit = 2048;
-
 /// Function bits of a debugid.
 inline constexpr std::uint32_t kStart = 1;
 inline constexpr std::uint32_t kEnd = 2;
@@ -96,14 +82,7 @@ inline constexpr std::uint32_t kNewThread = 0x07000004;
 inline constexpr std::uint32_t kExec = 0x07000008;
 inline constexpr std::uint32_t kThreadTerminate = 0x0700000c;
 inline constexpr std::uint32_t kThreadTerminatePid = 0x07000010;
-inline constexpr std::uint32_t kStringProcExit = 0x0701000c;
-inline constexpr std::uint32_t kThreadNamePrevious = 0x07010014;
 inline constexpr std::uint32_t kLostEvents = 0x07020008;
-inline constexpr std::uint32_t kProcExitCounts = 0x0c030000;
-inline constexpr std::uint32_t kThreadExitCounts = 0x0c040000;
-inline constexpr std::uint32_t kGenericEvent = 0x25000000;
-inline constexpr std::uint32_t kThreadInfoData = 0x25010004;
-inline constexpr std::uint32_t kInstructionsCyclesData = 0x25010044;
 inline constexpr std::uint32_t kThreadCountersData = 0x25060020;
 
 /// kperf.kdebug.filter: what starts an action. 16 bytes hold a code of four bits for each of the

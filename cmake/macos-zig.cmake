@@ -68,7 +68,6 @@ set(CMAKE_DISABLE_PRECOMPILE_HEADERS ON)
 
 # The packages that the project uses, for want of those of a Mac.
 list(APPEND CMAKE_MODULE_PATH ${CMAKE_CURRENT_LIST_DIR}/cross)
-set(CMAKE_PROJECT_lauka_INCLUDE ${CMAKE_CURRENT_LIST_DIR}/cross/Libplist.cmake)
 
 # Nothing of this Linux is for a Mac: no library, header, package or pkg-config file of it may be found.
 file(MAKE_DIRECTORY ${ZIG_TOOLS}/nothing)

@@ -1,5 +1,4 @@
-#include "cli/completions.h"
-#include "cli/man_page.h"
+#include "cli/describe.h"
 
 #include <cstdio>
 #include <fstream>

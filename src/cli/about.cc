@@ -1,4 +1,4 @@
-#include "cli/about.h"
+#include "cli/describe.h"
 
 #include <array>
 
@@ -59,7 +59,15 @@ std::span<const VariableMeaning> variables() {
 }
 
 std::string_view release_date() {
-  return "2026-11-21";
+  return "2026-11-22";
+}
+
+std::string_view version() {
+  return LAUKA_VERSION;
+}
+
+std::string version_line() {
+  return "lauka " + std::string(version()) + "\n";
 }
 
 }  // namespace lauka::cli

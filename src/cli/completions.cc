@@ -1,7 +1,5 @@
-#include "cli/completions.h"
-
+#include "cli/describe.h"
 #include "cli/option_table.h"
-#include "cli/values_told.h"
 
 #include <string_view>
 #include <vector>
@@ -18,9 +16,7 @@ constexpr std::string_view kMadeFrom = "made by lauka_docs from the option table
 std::string escaped(std::string_view text, std::string_view special) {
   std::string out;
   for (const char c : text) {
-    if (special.find(c) != std::string_view::npos) {
-      out += '\\';
-    }
+    if (special.find(c) != std::string_view::npos) out += '\\';
     out += c;
   }
   return out;
@@ -29,9 +25,7 @@ std::string escaped(std::string_view text, std::string_view special) {
 /// In single quotes, as all three shells read them.
 std::string quoted(std::string_view text) {
   std::string out = "'";
-  for (const char c : text) {
-    out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  }
+  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return out + "'";
 }
 
@@ -45,9 +39,7 @@ std::vector<std::string> spellings_of(const OptionInfo& option) {
   if (option.letter != '\0') {
     spellings.push_back(std::string{'-', option.letter});
   }
-  if (!option.name.empty()) {
-    spellings.push_back("--" + std::string(option.name));
-  }
+  if (!option.name.empty()) spellings.push_back("--" + std::string(option.name));
   return spellings;
 }
 
@@ -59,12 +51,8 @@ std::string bash_action(const ValueWord& word) {
   if (!word.choices.empty()) {
     action = fmt::format("_lauka_words {}", quoted(joined(word.choices)));
   }
-  if (word.is_file) {
-    action += action.empty() ? "_lauka_files" : "; _lauka_files";
-  }
-  if (word.is_command) {
-    action += action.empty() ? "_lauka_commands" : "; _lauka_commands";
-  }
+  if (word.is_file) action += action.empty() ? "_lauka_files" : "; _lauka_files";
+  if (word.is_command) action += action.empty() ? "_lauka_commands" : "; _lauka_commands";
   return action.empty() ? ":" : action;
 }
 
@@ -72,9 +60,7 @@ std::string bash_cases() {
   std::string cases;
   for (const OptionInfo& option : option_table()) {
     const auto words = value_words(option);
-    if (words.empty()) {
-      continue;
-    }
+    if (words.empty()) continue;
     const std::string names = fmt::format("{}", fmt::join(spellings_of(option), "|"));
     for (std::size_t i = 0; i < words.size(); ++i) {
       // An optional value follows a = only; further words of a value are told by how far back the
@@ -173,9 +159,8 @@ std::string zsh_spec(const OptionInfo& option, const std::string& spelling) {
     }
   }
   spec += fmt::format("[{}]", escaped(short_help(option), "[]\\:"));
-  for (const ValueWord& word : words) {
+  for (const ValueWord& word : words)
     spec += is_value_optional(option) ? ":" + zsh_value(word) : zsh_value(word);
-  }
   return spec;
 }
 
@@ -186,9 +171,7 @@ std::string fish_value(const ValueWord& word) {
   if (!word.choices.empty()) {
     value += fmt::format(" -a {}", quoted(joined(word.choices)));
   }
-  if (word.is_command) {
-    value += " -a '(__fish_complete_command)'";
-  }
+  if (word.is_command) value += " -a '(__fish_complete_command)'";
   return (word.is_file ? " -r -F" : " -x") + value;
 }
 
@@ -201,9 +184,7 @@ std::string fish_line(const OptionInfo& option) {
     line += fmt::format(" -l {}", option.name);
   }
   const auto words = value_words(option);
-  if (!words.empty() && !is_value_optional(option)) {
-    line += fish_value(words.front());
-  }
+  if (!words.empty() && !is_value_optional(option)) line += fish_value(words.front());
   return line + fmt::format(" -d {}\n", quoted(short_help(option)));
 }
 
@@ -212,9 +193,8 @@ std::string fish_line(const OptionInfo& option) {
 std::string bash_completion() {
   std::string options;
   for (const OptionInfo& option : option_table()) {
-    for (const std::string& spelling : spellings_of(option)) {
+    for (const std::string& spelling : spellings_of(option))
       options += (options.empty() ? "" : " ") + spelling;
-    }
   }
   return fmt::format("# bash completion for lauka, {}\n\n_lauka_options='{}'\n", kMadeFrom,
                      options) +
@@ -224,9 +204,8 @@ std::string bash_completion() {
 std::string zsh_completion() {
   std::string out = fmt::format("#compdef lauka\n# {}\n\n_arguments -s -S \\\n", kMadeFrom);
   for (const OptionInfo& option : option_table()) {
-    for (const std::string& spelling : spellings_of(option)) {
+    for (const std::string& spelling : spellings_of(option))
       out += "  " + quoted(zsh_spec(option, spelling)) + " \\\n";
-    }
   }
   return out + "  '*:command:_cmdstring'\n";
 }
@@ -234,9 +213,7 @@ std::string zsh_completion() {
 std::string fish_completion() {
   std::string out = fmt::format("# fish completion for lauka, {}\n\n", kMadeFrom);
   out += "complete -c lauka -f -a '(__fish_complete_command)'\n";
-  for (const OptionInfo& option : option_table()) {
-    out += fish_line(option);
-  }
+  for (const OptionInfo& option : option_table()) out += fish_line(option);
   return out;
 }
 

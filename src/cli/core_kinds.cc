@@ -1,8 +1,7 @@
 #include "cli/values.h"
 #include "core/core_kind.h"
-#include "core/cpu_list.h"
+#include "core/foreign_text.h"
 #include "core/metric.h"
-#include "core/words.h"
 
 #include <algorithm>
 #include <iterator>
@@ -51,7 +50,7 @@ Result<CoreKind> kind_of(std::string_view part, const Given& given) {
   }
   if (is_taken(time_metric_of(name))) {
     return refused(given,
-                   {fmt::format("makes a metric {}, which is there already", time_metric_of(name)),
+                   {fmt::format("makes a metric {}, which already exists", time_metric_of(name)),
                     "use another name"});
   }
   const auto cpus = parse_cpu_list(part.substr(equals + 1));
@@ -88,16 +87,14 @@ Result<CoreKinds> core_kinds(const Given& given) {
   CoreKinds kinds;
   for (const std::string_view part : parts_of_kinds(given.value)) {
     auto kind = kind_of(part, given);
-    if (!kind) {
-      return kind.error();
-    }
+    if (!kind) return kind.error();
     if (const std::string clash = clash_with(kinds, *kind); !clash.empty()) {
       return refused(given, {clash, "put each CPU into one kind"});
     }
     kinds.push_back(*std::move(kind));
   }
   if (kinds.size() < 2) {
-    return refused(given, {"has one kind of core only", std::string(kExample)});
+    return refused(given, {"names only one kind of core", std::string(kExample)});
   }
   return kinds;
 }

@@ -1,9 +1,9 @@
-#include "cli/help.h"
-
-#include "cli/about.h"
+#include "cli/describe.h"
 #include "cli/option_table.h"
+#include "core/text.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <string_view>
 
@@ -18,57 +18,20 @@ constexpr std::size_t kTextColumn = 29;
 
 /// "  -r, --runs N", "      --seed N", "  -S".
 std::string usage_with_letter(const OptionInfo& option) {
-  if (option.name.empty()) {
-    return "  " + option.usage();
-  }
+  if (option.name.empty()) return "  " + option.usage();
   return option.letter == '\0' ? "      " + option.usage()
                                : fmt::format("  -{}, {}", option.letter, option.usage());
 }
 
-/// Appends `text` to `out`, whose last line is `column` wide, broken between words; further lines
-/// begin at kTextColumn.
-void append_wrapped(std::string& out, std::size_t column, std::string_view text) {
-  while (!text.empty()) {
-    const std::string_view word = text.substr(0, text.find(' '));
-    text.remove_prefix(std::min(word.size() + 1, text.size()));
-    if (column > kTextColumn && column + 1 + word.size() > kWidth) {
-      out += '\n';
-      column = 0;
-    }
-    const std::size_t gap = column < kTextColumn ? kTextColumn - column : 1;
-    out.append(gap, ' ');
-    out += word;
-    column += gap + word.size();
-  }
-  out += '\n';
-}
-
-/// `text` in lines of at most `width` characters.
-std::string filled(std::string_view text, std::size_t width) {
-  std::string out;
-  std::size_t column = 0;
-  while (!text.empty()) {
-    const std::string_view word = text.substr(0, text.find(' '));
-    text.remove_prefix(std::min(word.size() + 1, text.size()));
-    if (column > 0 && column + 1 + word.size() > width) {
-      out += '\n';
-      column = 0;
-    } else if (column > 0) {
-      out += ' ';
-      ++column;
-    }
-    out += word;
-    column += word.size();
-  }
-  return out + "\n";
+/// `text` in lines that leave the last column empty.
+std::string paragraph(std::string_view text) {
+  return fmt::format("{}\n", fmt::join(wrapped(text, kWidth - 1), "\n"));
 }
 
 std::string head() {
   std::string out =
       fmt::format("lauka {}.\n\nUsage: lauka [options] [--] COMMAND [COMMAND ...]\n", purpose());
-  for (const std::string_view paragraph : description()) {
-    out += "\n" + filled(paragraph, kWidth - 1);
-  }
+  for (const std::string_view text : description()) out += "\n" + paragraph(text);
   out += "\nExamples:\n";
   for (const std::string_view example : examples()) {
     out += fmt::format("  {}\n", example);
@@ -82,21 +45,65 @@ std::string foot() {
     text += fmt::format("{} {}; ", one.status, one.meaning);
   }
   text.replace(text.size() - 2, 2, ".");
-  return "\n" + filled(text, kWidth - 1);
+  return "\n" + paragraph(text);
 }
 
 void append_option(std::string& out, const OptionInfo& option) {
-  const std::string usage = usage_with_letter(option);
-  out += usage;
-  std::size_t column = usage.size();
-  if (column + 1 >= kTextColumn) {
-    out += '\n';
-    column = 0;
+  std::string margin = usage_with_letter(option);
+  if (margin.size() + 1 >= kTextColumn) {
+    out += margin + '\n';
+    margin.clear();
   }
-  append_wrapped(out, column, option.help);
+  for (const std::string_view line : wrapped(option.help, kWidth - kTextColumn)) {
+    out += fmt::format("{:{}}{}\n", margin, kTextColumn, line);
+    margin.clear();
+  }
+}
+
+/// An option of the short help, with the fewest words that say what it is for.
+struct Brief {
+  std::string_view option;  ///< its name, or its letter
+  std::string_view text;
+};
+
+/// What fits on one screen of 24 lines: the rest is in --help.
+constexpr auto kBrief = std::to_array<Brief>({
+    {"runs", "exactly N runs of each command"},
+    {"duration", "time for each command (default 5s)"},
+    {"warmup", "runs that are not timed, first (default 1)"},
+    {"S", "run the commands in a shell (sh)"},
+    {"command-name", "name to show, once per command"},
+    {"prepare", "run CMD before every run"},
+    {"ignore-failure", "go on when a run fails"},
+    {"parameter-list", "one benchmark per value; {VAR} is replaced"},
+    {"parameter-scan", "the same for a range of numbers"},
+    {"event", "count these events (-l lists them)"},
+    {"metrics", "rows: default, time, all or names"},
+    {"fail-if-slower", "exit with 3 when slower by more than PCT %"},
+    {"fail-if", "the same for any metric"},
+    {"sort", "order of the table"},
+    {"export-json", "write all results as JSON"},
+    {"export-markdown", "write a table for a pull request"},
+    {"export-html", "write a page with charts and tables"},
+    {"check", "say what can be measured here, and how well"},
+});
+
+std::string brief_line(const Brief& brief) {
+  const OptionInfo* option =
+      brief.option.size() == 1 ? find_option(brief.option.front()) : find_option(brief.option);
+  std::string line = usage_with_letter(*option);
+  constexpr std::size_t column = 36;
+  line.resize(std::max(column, line.size() + 1), ' ');
+  return line.append(brief.text) + "\n";
 }
 
 }  // namespace
+
+std::string brief_help() {
+  std::string out = "Usage: lauka [options] [--] COMMAND [COMMAND ...]\n\n";
+  for (const Brief& brief : kBrief) out += brief_line(brief);
+  return out + "\nExample: lauka 'sleep 0.1' 'sleep 0.12'. lauka --help shows all options.\n";
+}
 
 std::string help() {
   std::string out = head();

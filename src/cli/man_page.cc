@@ -1,11 +1,10 @@
-#include "cli/man_page.h"
-
-#include "cli/about.h"
+#include "cli/describe.h"
 #include "cli/option_table.h"
-#include "cli/values_told.h"
-#include "cli/version.h"
+#include "core/text.h"
 
-#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <string>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -14,52 +13,25 @@ namespace lauka::cli {
 
 namespace {
 
-/// Text as roff takes it: a backslash, a dash, a dot or quote at the beginning of a line mean
-/// something there.
+/// Text as roff takes it: a dot or a quote at the beginning of a line means something there, and
+/// these characters anywhere.
 std::string escaped(std::string_view text) {
-  std::string out;
+  static constexpr std::string_view kCharacters = "\\-'\"^~`";
+  static constexpr std::array kEscapes = {"\\e",   "\\-",   "\\(aq", "\\(dq",
+                                          "\\(ha", "\\(ti", "\\(ga"};
+  std::string out = text.starts_with('.') || text.starts_with('\'') ? "\\&" : "";
   for (const char c : text) {
-    if (out.empty() && (c == '.' || c == '\'')) {
-      out += "\\&";
-    }
-    if (c == '\\') {
-      out += "\\e";
-    } else if (c == '-') {
-      out += "\\-";
-    } else if (c == '\'') {
-      out += "\\(aq";
-    } else if (c == '"') {
-      out += "\\(dq";
-    } else if (c == '^') {
-      out += "\\(ha";
-    } else if (c == '~') {
-      out += "\\(ti";
-    } else if (c == '`') {
-      out += "\\(ga";
-    } else {
-      out += c;
-    }
+    const std::size_t at = kCharacters.find(c);
+    out += at == std::string_view::npos ? std::string(1, c) : kEscapes.at(at);
   }
   return out;
 }
 
-/// A paragraph, in lines that are no longer than its longest word asks for, as roff takes them.
-std::string filled(std::string_view text) {
-  constexpr std::size_t width = 78;
+/// Filled by roff anyway; short lines leave room for what escapes add.
+std::string paragraphs(std::string_view text) {
   std::string out;
-  std::string line;
-  while (!text.empty()) {
-    const std::string_view word = text.substr(0, text.find(' '));
-    text.remove_prefix(std::min(word.size() + 1, text.size()));
-    const std::string longer = line.empty() ? escaped(word) : line + " " + escaped(word);
-    if (!line.empty() && longer.size() > width) {
-      out += line + "\n";
-      line = escaped(word);
-    } else {
-      line = longer;
-    }
-  }
-  return out + line + "\n";
+  for (const std::string_view line : wrapped(text, 60)) out += escaped(line) + "\n";
+  return out;
 }
 
 std::string bold(std::string_view text) {
@@ -71,12 +43,8 @@ std::string slanted(std::string_view text) {
 }
 
 std::string value_of(const OptionInfo& option) {
-  if (option.value.empty()) {
-    return "";
-  }
-  if (is_value_optional(option)) {
-    return "[=" + slanted(option.value) + "]";
-  }
+  if (option.value.empty()) return "";
+  if (is_value_optional(option)) return "[=" + slanted(option.value) + "]";
   return " " + slanted(option.value);
 }
 
@@ -85,9 +53,8 @@ std::string heading_of(const OptionInfo& option) {
   if (option.letter != '\0') {
     heading = bold(std::string{'-', option.letter});
   }
-  if (!option.name.empty()) {
+  if (!option.name.empty())
     heading += (heading.empty() ? "" : ", ") + bold("--" + std::string(option.name));
-  }
   return heading + value_of(option);
 }
 
@@ -95,7 +62,7 @@ std::string paragraphs(std::span<const std::string_view> texts) {
   std::string out;
   const char* before = "";
   for (const std::string_view text : texts) {
-    out += before + filled(text);
+    out += before + paragraphs(text);
     before = ".PP\n";
   }
   return out;
@@ -108,7 +75,7 @@ std::string options_section() {
     if (previous == nullptr || previous->group != option.group) {
       out += fmt::format(".SS {}\n", escaped(title_of(option.group)));
     }
-    out += ".TP\n" + heading_of(option) + "\n" + filled(option.help);
+    out += ".TP\n" + heading_of(option) + "\n" + paragraphs(option.help);
     previous = &option;
   }
   return out;
@@ -116,25 +83,21 @@ std::string options_section() {
 
 std::string status_section() {
   std::string out = ".SH EXIT STATUS\n";
-  for (const StatusMeaning& one : exit_statuses()) {
-    out += ".TP\n" + bold(one.status) + "\n" + filled(one.meaning);
-  }
+  for (const StatusMeaning& one : exit_statuses())
+    out += ".TP\n" + bold(one.status) + "\n" + paragraphs(one.meaning);
   return out;
 }
 
 std::string environment_section() {
   std::string out = ".SH ENVIRONMENT\n";
-  for (const VariableMeaning& one : variables()) {
-    out += ".TP\n" + bold(one.name) + "\n" + filled(one.meaning);
-  }
+  for (const VariableMeaning& one : variables())
+    out += ".TP\n" + bold(one.name) + "\n" + paragraphs(one.meaning);
   return out;
 }
 
 std::string examples_section() {
   std::string out = ".SH EXAMPLES\n.nf\n";
-  for (const std::string_view example : examples()) {
-    out += escaped(example) + "\n";
-  }
+  for (const std::string_view example : examples()) out += escaped(example) + "\n";
   return out + ".fi\n";
 }
 

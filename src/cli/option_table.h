@@ -79,4 +79,26 @@ const OptionInfo* find_option(char letter);
 /// a month of the smallest program.
 inline constexpr std::uint64_t kMaxRuns = 1'000'000'000;
 
+/// What may stand in place of one word of an option's value, as a shell can complete it.
+struct ValueWord {
+  std::string_view name;                  ///< as help shows it: "N", "auto|always|never"
+  std::vector<std::string_view> choices;  ///< words that may be written as they are
+  bool is_file = false;                   ///< FILE
+  bool is_command = false;                ///< CMD, COMMAND, SHELL
+};
+
+/// The words of an option's value, read from the table's own text: "VAR MIN MAX" are three, what is
+/// written in quotes is one, words in small letters between | are choices. None: it takes nothing.
+std::vector<ValueWord> value_words(const OptionInfo& option);
+
+/// Whether the value is left out or stands in the option's own word: --ignore-failure=3.
+bool is_value_optional(const OptionInfo& option);
+
+/// The first sentence of an option's help, for places that have room for a few words.
+std::string short_help(const OptionInfo& option);
+
+/// What can only be decided when all options are read: which contradict each other, and what the
+/// number of commands has to be.
+Result<Options> settle(Draft draft);
+
 }  // namespace lauka::cli

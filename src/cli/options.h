@@ -1,8 +1,10 @@
 #pragma once
 
+#include "core/choices.h"
 #include "core/command.h"
 #include "core/condition.h"
 #include "core/core_kind.h"
+#include "core/presentation.h"
 
 #include <chrono>
 #include <cstdint>
@@ -15,9 +17,8 @@
 namespace lauka {
 
 enum class Order : unsigned char { Interleaved, Random, Sequential };
-enum class EngineChoice : unsigned char { Auto, Kperf, Perf, Cachegrind, None };
-/// How kperf counts: see docs/kperf.md.
-enum class StrategyChoice : unsigned char { Auto, Exit, Pet, Cpu };
+/// Whether runs that count are kept apart from those that are timed.
+enum class CountingChoice : unsigned char { Apart, Together };
 enum class MetricSelection : unsigned char { Default, Time, All, Listed };
 enum class ColorChoice : unsigned char { Auto, Always, Never };
 enum class Verbosity : unsigned char { Quiet, Normal, Verbose };
@@ -50,30 +51,21 @@ struct ParameterOption {
   std::string step{};  ///< of a scan; empty: none was given
 };
 
-/// Questions that are answered without running a command.
-struct ShowHelp {};
-struct ShowVersion {};
-struct CheckMachine {};
-struct ListEvents {
-  std::string filter;  ///< may be empty
+/// A question that is answered without running a command.
+enum class InquiryKind : unsigned char {
+  Help,
+  BriefHelp,
+  Version,
+  Check,
+  ListEvents,
+  ExplainEvents,
+  Threads
 };
-/// Of the events that would be counted.
-struct ExplainEvents {};
-struct ShowThreads {
-  std::int32_t process = 0;
-  std::optional<std::chrono::nanoseconds> during{};  ///< none: since each thread's birth
-};
-using Inquiry =
-    std::variant<ShowHelp, ShowVersion, CheckMachine, ListEvents, ExplainEvents, ShowThreads>;
-
-enum class ExportKind : unsigned char { Csv, Runs, Json, Markdown, Html };
-
-struct ExportTarget {
-  ExportKind kind = ExportKind::Csv;
-  std::string file;           ///< "-" is standard output
-  std::string_view option{};  ///< as typed, without dashes
-
-  bool operator==(const ExportTarget&) const = default;
+struct Inquiry {
+  InquiryKind kind;
+  std::string text{};        ///< of ListEvents: what is looked for; may be empty
+  std::int32_t process = 0;  ///< of Threads
+  std::optional<std::chrono::nanoseconds> during{};  ///< of Threads; none: since each one's birth
 };
 
 /// The command line as typed: syntax and ranges are checked, nothing is decided.
@@ -109,8 +101,10 @@ struct Options {
   std::vector<std::string> metric_list;  ///< names, with a unit after a colon; of Listed only
   std::vector<std::string>
       events;  ///< of -e, in order, without duplicates; empty: the default events
+  bool with_default_events = false;  ///< `events` are counted beside the default ones
   EngineChoice engine = EngineChoice::Auto;
   StrategyChoice strategy = StrategyChoice::Auto;
+  CountingChoice counting = CountingChoice::Apart;
   bool user_only = false;
   bool single_pass = false;
   CorePreference cores = CorePreference::Any;
@@ -121,11 +115,13 @@ struct Options {
 
   std::vector<Condition> gates;
   bool fail_if_inconclusive = false;
-  double confidence = 0.95;             ///< a fraction, 0.5 or more and below 1
-  std::optional<double> precision;      ///< a fraction above 0; not with `runs`
+  double confidence = 0.95;         ///< a fraction, 0.5 or more and below 1
+  std::optional<double> precision;  ///< a fraction above 0; not with `runs`
+  std::string precision_metric = "wall_time";
   std::optional<std::string> baseline;  ///< a file to take the references from
 
   std::vector<ExportTarget> exports;  ///< at most one of a kind
+  Presentation presentation;
   bool histogram = false;
   ColorChoice color = ColorChoice::Auto;
   Verbosity verbosity = Verbosity::Normal;

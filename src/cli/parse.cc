@@ -1,9 +1,9 @@
 #include "cli/parse.h"
 
+#include "cli/elsewhere.h"
 #include "cli/option_table.h"
-#include "cli/settle.h"
-#include "core/nearest.h"
-#include "core/words.h"
+#include "core/foreign_text.h"
+#include "core/text.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -11,7 +11,6 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include <boost/program_options/errors.hpp>
@@ -43,12 +42,6 @@ constexpr std::string_view kSeeHelp = "lauka --help lists the options";
 /// How many words of its own an option takes that Boost could not tell from commands.
 std::size_t words_taken_by(const OptionInfo& option) {
   return option.takes == Takes::TwoWords ? 2 : option.takes == Takes::ThreeWords ? 3 : 0;
-}
-
-constexpr char kBetweenWords = '\0';  // an argument holds none
-
-bool has_optional_value(const OptionInfo& option) {
-  return option.takes == Takes::OptionalNumber || option.takes == Takes::OptionalText;
 }
 
 /// The name by which Boost and this file speak of an option.
@@ -117,27 +110,22 @@ std::vector<po::option> read_letters(const std::string& word) {
       options.back().value.emplace_back(rest.substr(rest.front() == '=' ? 1 : 0));
       return options;
     }
-    if (has_optional_value(*option)) {
-      options.back().value.emplace_back();
-    }
+    if (is_value_optional(*option)) options.back().value.emplace_back();
   }
   return options;
 }
 
-/// Gives the last option the words it takes, as one value: fewer where there are fewer, up to "--".
+/// Gives the last option the words it takes: fewer where there are fewer, up to "--", but one at
+/// least, if an empty one, lest Boost look for it.
 void take_words(po::option& option, Words& words) {
   const OptionInfo* info = option_of_key(option.string_key);
   const std::size_t wanted = info == nullptr ? 0 : words_taken_by(*info);
-  if (wanted == 0 || !option.value.empty()) {
-    return;
-  }
-  std::string value;
-  std::size_t taken = 0;
-  for (; taken < wanted && taken < words.size() && words[taken] != "--"; ++taken) {
-    value += taken > 0 ? std::string(1, kBetweenWords) + words[taken] : words[taken];
-  }
-  words.erase(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(taken));
-  option.value.push_back(std::move(value));
+  if (wanted == 0 || !option.value.empty()) return;
+  const auto end = words.begin() + static_cast<std::ptrdiff_t>(std::min(wanted, words.size()));
+  const auto last = std::find(words.begin(), end, "--");
+  option.value.assign(words.begin(), last);
+  words.erase(words.begin(), last);
+  if (option.value.empty()) option.value.emplace_back();
 }
 
 /// Reads the first word, and takes it away, if it is one that Boost would misread.
@@ -148,13 +136,11 @@ std::vector<po::option> read_word(Words& words) {
     options.push_back(found("--", word));  // else a nameless option, which looks like a command
   } else if (word.starts_with("--")) {
     const OptionInfo* option = find_option(std::string_view(word).substr(2));
-    if (option == nullptr || (!has_optional_value(*option) && words_taken_by(*option) == 0)) {
+    if (option == nullptr || (!is_value_optional(*option) && words_taken_by(*option) == 0)) {
       return {};
     }
     options.push_back(found(key_of(*option), word));
-    if (has_optional_value(*option)) {
-      options.back().value.emplace_back();
-    }
+    if (is_value_optional(*option)) options.back().value.emplace_back();
   } else if (word.size() > 1 && word.front() == '-') {
     options = read_letters(word);
   } else {
@@ -176,20 +162,26 @@ Result<void> refuse_value_set_apart(const Words& words) {
     const bool is_number = next.find_first_of("0123456789") != std::string::npos &&
                            next.find_first_not_of("+-0123456789.,%") == std::string::npos;
     if (option != nullptr && option->takes == Takes::OptionalNumber && is_number) {
-      return Error{fmt::format("{} after {} would be a command", cited(next), word),
+      return Error{fmt::format("{} after {} would be taken for a command", cited(next), word),
                    fmt::format("write {}={}", option->spelling(), next)};
     }
   }
   return {};
 }
 
-Error unknown_option(const po::option& typed) {
+Error unknown_option(const po::option& typed, const Words& words) {
   const std::string& word =
       typed.original_tokens.empty() ? typed.string_key : typed.original_tokens.front();
   if (typed.string_key == "-=") {  // -q=3
     return Error{fmt::format("-{} takes no value", word[word.find('=') - 1]),
                  "write " + word.substr(0, word.find('='))};
   }
+  const std::string spelled = word.substr(0, word.find('='));
+  const std::string what = fmt::format("unknown option {}", cited(spelled));
+  if (const std::string_view instead = instead_of(spelled); !instead.empty())
+    return Error{what, std::string(instead)};
+  if (std::string hint = quoting_hint(words, spelled); !hint.empty())
+    return Error{what, std::move(hint)};
   const bool is_whole_letter = (static_cast<unsigned char>(typed.string_key.back()) & 0x80U) == 0;
   if (!word.starts_with("--") && word.size() > 2 && typed.string_key.size() == 2 &&
       is_whole_letter) {
@@ -198,14 +190,10 @@ Error unknown_option(const po::option& typed) {
   }
   std::vector<std::string_view> names;
   for (const OptionInfo& option : option_table()) {
-    if (!option.name.empty()) {
-      names.push_back(option.name);
-    }
+    if (!option.name.empty()) names.push_back(option.name);
   }
-  const std::string spelled = word.substr(0, word.find('='));
   const std::size_t dashes = std::min(spelled.find_first_not_of('-'), spelled.size());
   const std::string_view meant = nearest(std::string_view(spelled).substr(dashes), names);
-  const std::string what = fmt::format("unknown option {}", cited(spelled));
   if (spelled.size() <= 2 || meant.empty()) {
     return Error{what, std::string(kSeeHelp)};
   }
@@ -244,27 +232,8 @@ Result<std::vector<po::option>> read_by_boost(const Words& words) {
   }
 }
 
-/// The words of an option that takes several; refused where there are not as many.
-Result<Words> words_of(const OptionInfo& option, std::string_view value) {
-  Words words(1);
-  for (const char c : value) {
-    if (c == kBetweenWords) {
-      words.emplace_back();
-    } else {
-      words.back().push_back(c);
-    }
-  }
-  const std::size_t wanted = words_taken_by(option);
-  if (wanted > 0 && words.size() != wanted) {
-    return Error{
-        fmt::format("{} needs {} words after it", option.spelling(), wanted == 2 ? "two" : "three"),
-        "write " + option.usage()};
-  }
-  return words;
-}
-
 /// Applies the options in the order typed; what is not an option is a command.
-Result<Draft> draft_of(const std::vector<po::option>& typed) {
+Result<Draft> draft_of(const std::vector<po::option>& typed, const Words& all) {
   Draft draft;
   for (const po::option& part : typed) {
     if (part.string_key.empty()) {
@@ -272,23 +241,20 @@ Result<Draft> draft_of(const std::vector<po::option>& typed) {
       continue;
     }
     const OptionInfo* option = option_of_key(part.string_key);
-    if (option == nullptr) {
-      return unknown_option(part);
+    if (option == nullptr) return unknown_option(part, all);
+    const std::size_t wanted = words_taken_by(*option);
+    if (wanted > 0 && part.value.size() != wanted) {
+      return Error{fmt::format("{} needs {} words after it", option->spelling(),
+                               wanted == 2 ? "two" : "three"),
+                   "write " + option->usage()};
     }
     const std::string value = part.value.empty() ? "" : part.value.front();
-    const auto words = words_of(*option, value);
-    if (!words) {
-      return words.error();
-    }
-    const Result<void> applied = option->apply(draft, Given{*option, value, *words});
-    if (!applied) {
-      return applied.error();
-    }
+    const Result<void> applied = option->apply(draft, Given{*option, value, part.value});
+    if (!applied) return applied.error();
     const auto& inquiry = draft.options.inquiry;
-    if (inquiry && (std::holds_alternative<ShowHelp>(*inquiry) ||
-                    std::holds_alternative<ShowVersion>(*inquiry))) {
+    if (inquiry && (inquiry->kind == InquiryKind::Help || inquiry->kind == InquiryKind::BriefHelp ||
+                    inquiry->kind == InquiryKind::Version))
       return draft;
-    }
   }
   return draft;
 }
@@ -297,19 +263,14 @@ Result<Draft> draft_of(const std::vector<po::option>& typed) {
 
 Result<Options> parse(int argc, const char* const* argv) {
   const Words words(argv + (argc > 0 ? 1 : 0), argv + argc);
+  if (auto slip = likely_slip(words)) return *std::move(slip);
   const auto typed = read_by_boost(words);
-  if (!typed) {
-    return typed.error();
-  }
-  auto draft = draft_of(*typed);
-  if (!draft) {
-    return draft.error();
-  }
+  if (!typed) return typed.error();
+  auto draft = draft_of(*typed, words);
+  if (!draft) return draft.error();
   if (!draft->options.inquiry) {
     const Result<void> apart = refuse_value_set_apart(words);
-    if (!apart) {
-      return apart.error();
-    }
+    if (!apart) return apart.error();
   }
   return settle(*std::move(draft));
 }

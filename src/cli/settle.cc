@@ -1,6 +1,5 @@
-#include "cli/settle.h"
-
-#include "core/words.h"
+#include "cli/option_table.h"
+#include "core/foreign_text.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -8,7 +7,6 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include <fmt/format.h>
@@ -22,20 +20,18 @@ Result<void> settle_numbers_of_runs(Draft& draft) {
   if (options.runs && (draft.min_runs || options.max_runs)) {
     return Error{
         fmt::format("--runs and --{}-runs contradict each other", draft.min_runs ? "min" : "max"),
-        "leave one of them out"};
+        "use only one of them"};
   }
   if (options.runs && options.precision) {
-    return Error{"--runs and --precision contradict each other", "leave one of them out"};
+    return Error{"--runs and --precision contradict each other", "use only one of them"};
   }
   if (draft.min_runs && options.max_runs && *draft.min_runs > *options.max_runs) {
     return Error{
         fmt::format("--min-runs {} is more than --max-runs {}", *draft.min_runs, *options.max_runs),
-        "write a --min-runs that is not above --max-runs"};
+        "lower --min-runs or raise --max-runs"};
   }
   options.min_runs = draft.min_runs.value_or(options.min_runs);
-  if (options.max_runs) {
-    options.min_runs = std::min(options.min_runs, *options.max_runs);
-  }
+  if (options.max_runs) options.min_runs = std::min(options.min_runs, *options.max_runs);
   return {};
 }
 
@@ -44,16 +40,14 @@ Result<void> settle_gates(Draft& draft) {
   Options& options = draft.options;
   if (draft.slower_percent) {
     options.gates.insert(options.gates.begin(),
-                         Condition{.metric = "wall_time", .limit_percent = *draft.slower_percent});
+                         Condition{.metric = std::string(metric_name_of(Role::WallTime)),
+                                   .limit_percent = *draft.slower_percent});
   }
   std::vector<Condition> gates;
   for (Condition& gate : options.gates) {
-    const bool is_known = std::any_of(gates.begin(), gates.end(), [&](const Condition& known) {
-      return known.metric == gate.metric && known.limit_percent == gate.limit_percent;
-    });
-    if (!is_known) {
-      gates.push_back(std::move(gate));
-    }
+    const bool is_known = std::any_of(gates.begin(), gates.end(),
+                                      [&](const Condition& known) { return known == gate; });
+    if (!is_known) gates.push_back(std::move(gate));
   }
   options.gates = std::move(gates);
   if (options.fail_if_inconclusive && options.gates.empty()) {
@@ -74,7 +68,7 @@ Result<void> settle_commands(Draft& draft) {
                                  : "give -n at most once per command"};
   }
   if (draft.reference && draft.options.baseline) {
-    return Error{"--reference and --baseline contradict each other", "leave one of them out"};
+    return Error{"--reference and --baseline contradict each other", "use only one of them"};
   }
   if (draft.reference_name && !draft.reference) {
     return Error{"--reference-name without --reference", "name the first command with -n"};
@@ -95,14 +89,14 @@ Result<void> settle_commands(Draft& draft) {
 
 /// With -l no commands are run, so that a word after it is the text to look for.
 Result<void> settle_list_events(Draft& draft) {
-  auto& filter = std::get<ListEvents>(*draft.options.inquiry).filter;
+  auto& filter = draft.options.inquiry->text;
   if (draft.commands.empty()) {
     return {};
   }
   if (!filter.empty() || draft.commands.size() > 1) {
-    return Error{
-        fmt::format("--list-events runs nothing, so {} is of no use", cited(draft.commands.back())),
-        "leave it out"};
+    return Error{fmt::format("--list-events runs nothing, so {} has no effect",
+                             cited(draft.commands.back())),
+                 "leave it out"};
   }
   filter = draft.commands.front();
   return {};
@@ -112,7 +106,7 @@ Result<void> settle_list_events(Draft& draft) {
 Result<void> settle_check(const Draft& draft) {
   if (!draft.commands.empty()) {
     return Error{
-        fmt::format("--check runs nothing, so {} is of no use", cited(draft.commands.front())),
+        fmt::format("--check runs nothing, so {} has no effect", cited(draft.commands.front())),
         "leave it out"};
   }
   const Options& options = draft.options;
@@ -123,7 +117,7 @@ Result<void> settle_check(const Draft& draft) {
     return Error{"--check exports nothing but --export-json", "leave out the other exports"};
   }
   if (options.kpep) {
-    return Error{"--check looks at this machine, so --kpep is of no use", "leave it out"};
+    return Error{"--check looks at this machine, so --kpep has no effect", "leave it out"};
   }
   return {};
 }
@@ -132,9 +126,7 @@ Result<void> settle_check(const Draft& draft) {
 Result<void> settle_steps(Draft& draft) {
   std::vector<ParameterOption*> scans;
   for (ParameterOption& parameter : draft.options.parameters) {
-    if (parameter.is_scan) {
-      scans.push_back(&parameter);
-    }
+    if (parameter.is_scan) scans.push_back(&parameter);
   }
   const std::vector<std::string>& steps = draft.steps;
   if (!steps.empty() && scans.empty()) {
@@ -144,9 +136,8 @@ Result<void> settle_steps(Draft& draft) {
     return Error{fmt::format("{} steps (-D) for {} scans (-P)", steps.size(), scans.size()),
                  "give -D once, or once per scan"};
   }
-  for (std::size_t i = 0; i < scans.size() && !steps.empty(); ++i) {
+  for (std::size_t i = 0; i < scans.size() && !steps.empty(); ++i)
     scans[i]->step = steps.size() == 1 ? steps.front() : steps[i];
-  }
   return {};
 }
 
@@ -169,19 +160,28 @@ Result<void> settle_exports(const Options& options) {
 Result<void> settle_threads(Draft& draft) {
   if (!draft.commands.empty()) {
     return Error{
-        fmt::format("--threads runs nothing, so {} is of no use", cited(draft.commands.front())),
+        fmt::format("--threads runs nothing, so {} has no effect", cited(draft.commands.front())),
         "leave it out"};
   }
-  std::get<ShowThreads>(*draft.options.inquiry).during = draft.duration;
+  draft.options.inquiry->during = draft.duration;
   return {};
 }
 
 /// What is asked for along with a question.
 Result<void> settle_inquiry(Draft& draft) {
-  const Inquiry& inquiry = *draft.options.inquiry;
-  if (std::holds_alternative<ListEvents>(inquiry)) return settle_list_events(draft);
-  if (std::holds_alternative<CheckMachine>(inquiry)) return settle_check(draft);
-  if (std::holds_alternative<ShowThreads>(inquiry)) return settle_threads(draft);
+  switch (draft.options.inquiry->kind) {
+    case InquiryKind::ListEvents:
+      return settle_list_events(draft);
+    case InquiryKind::Check:
+      return settle_check(draft);
+    case InquiryKind::Threads:
+      return settle_threads(draft);
+    case InquiryKind::Help:
+    case InquiryKind::BriefHelp:
+    case InquiryKind::Version:
+    case InquiryKind::ExplainEvents:
+      break;
+  }
   return {};
 }
 
@@ -192,32 +192,26 @@ Result<Options> settle(Draft draft) {
   options.duration = draft.duration.value_or(options.duration);
   if (options.inquiry) {
     const Result<void> settled = settle_inquiry(draft);
-    if (!settled) {
-      return settled.error();
-    }
+    if (!settled) return settled.error();
     return std::move(options);
   }
   if (options.kpep) {
-    return Error{fmt::format("--kpep {} is of use with --list-events and --explain-events only",
+    return Error{fmt::format("--kpep {} works only with --list-events and --explain-events",
                              cited(*options.kpep)),
                  "add one of them, or leave --kpep out"};
   }
   for (const auto settle_part :
        {settle_numbers_of_runs, settle_gates, settle_commands, settle_steps}) {
     const Result<void> settled = settle_part(draft);
-    if (!settled) {
-      return settled.error();
-    }
+    if (!settled) return settled.error();
   }
   if (options.engine == EngineChoice::None && !options.events.empty()) {
     return Error{fmt::format("--engine none counts nothing, so --event {} cannot be counted",
                              cited(options.events.front())),
-                 "leave one of them out"};
+                 "use only one of them"};
   }
   const Result<void> targets = settle_exports(options);
-  if (!targets) {
-    return targets.error();
-  }
+  if (!targets) return targets.error();
   return std::move(options);
 }
 

@@ -1,6 +1,9 @@
 #include "cli/values.h"
 
-#include "core/duration.h"
+#include "core/display_unit.h"
+#include "core/foreign_text.h"
+#include "core/numbers.h"
+#include "core/text.h"
 #include "core/words.h"
 
 #include <algorithm>
@@ -11,38 +14,9 @@ namespace lauka::cli {
 
 namespace {
 
-/// The parts of `list` between the separators.
-std::vector<std::string_view> parts_of(std::string_view list, char separator) {
-  std::vector<std::string_view> parts;
-  for (;;) {
-    const std::size_t end = list.find(separator);
-    parts.push_back(list.substr(0, end));
-    if (end == std::string_view::npos) {
-      return parts;
-    }
-    list.remove_prefix(end + 1);
-  }
-}
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view blanks = " \t";
-  const std::size_t first = text.find_first_not_of(blanks);
-  if (first == std::string_view::npos) {
-    return {};
-  }
-  return text.substr(first, text.find_last_not_of(blanks) + 1 - first);
-}
-
-/// "a, b or c".
-std::string alternatives(const std::vector<std::string_view>& parts) {
-  std::string result;
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    if (i > 0) {
-      result += i + 1 == parts.size() ? " or " : ", ";
-    }
-    result += parts[i];
-  }
-  return result;
+std::string write_one_of(const Given& given) {
+  const auto choices = split(given.option.value, '|');
+  return "write " + listed(std::vector<std::string>(choices.begin(), choices.end()), "or");
 }
 
 }  // namespace
@@ -54,48 +28,62 @@ Error refused(const Given& given, const Error& predicate) {
 
 Result<std::uint64_t> whole_number(const Given& given, std::uint64_t min, std::uint64_t max) {
   const auto number = parse_whole_number(given.value, min, max);
-  if (!number) {
-    return refused(given, number.error());
-  }
+  if (!number) return refused(given, number.error());
   return *number;
 }
 
 Result<std::chrono::nanoseconds> duration(const Given& given) {
   const auto time = parse_duration(given.value);
-  if (!time) {
-    return refused(given, time.error());
-  }
+  if (!time) return refused(given, time.error());
   return *time;
 }
 
 Result<double> percentage(const Given& given, Limit low, Limit high) {
   std::string_view number = given.value;
-  if (number.ends_with('%')) {
-    number.remove_suffix(1);
-  }
+  if (number.ends_with('%')) number.remove_suffix(1);
   const auto percent = parse_decimal(number, low, high);
-  if (!percent) {
-    return refused(given, percent.error());
-  }
+  if (!percent) return refused(given, percent.error());
   return *percent;
 }
 
+Result<double> fraction(const Given& given, Limit low, Limit high) {
+  const auto percent = percentage(given, low, high);
+  if (!percent) return percent.error();
+  return *percent / 100.0;
+}
+
 Result<Condition> condition(const Given& given, Range range) {
+  constexpr std::string_view example = "write, for example, 'cpu_time > 2' or 'wall_time > 200ms'";
   const std::string_view value = given.value;
-  const std::size_t sign = value.rfind('>');
+  const std::size_t sign = value.find_last_of("<>");
   const std::string_view metric = trimmed(value.substr(0, sign));
   if (sign == std::string_view::npos || metric.empty()) {
-    return refused(given, {"is not METRIC > PCT", "write, for example, 'cpu_time > 2'"});
+    return refused(given, {"is not METRIC > LIMIT", std::string(example)});
   }
-  const std::string number(trimmed(value.substr(sign + 1)));
-  if (number.empty()) {
-    return refused(given, {"has no number after >", "write, for example, 'cpu_time > 2'"});
+  Condition gate{.metric = std::string(metric), .below = value[sign] == '<'};
+  const std::string limit(trimmed(value.substr(sign + 1)));
+  if (limit.empty()) {
+    return refused(given,
+                   {fmt::format("has no number after {}", value[sign]), std::string(example)});
   }
-  const auto percent = percentage(Given{given.option, number}, range.low, range.high);
-  if (!percent) {
-    return percent.error();
+  const std::size_t digits = limit.find_last_of("0123456789.");
+  const std::string unit_name(
+      trimmed(digits == std::string::npos ? "" : std::string_view(limit).substr(digits + 1)));
+  const DisplayUnit* unit = unit_name.empty() ? nullptr : find_display_unit(unit_name);
+  if (unit == nullptr) {
+    const auto percent = percentage(Given{given.option, limit}, range.low, range.high);
+    if (!percent) return percent.error();
+    gate.limit_percent = *percent;
+    return gate;
   }
-  return Condition{.metric = std::string(metric), .limit_percent = *percent};
+  const auto number = parse_decimal(limit.substr(0, digits + 1), {0.0, false}, {1e18, true});
+  if (!number) {
+    return refused(Given{given.option, limit}, number.error());
+  }
+  gate.bound = *number * unit->size;
+  gate.bound_text = limit.substr(0, digits + 1) + unit_name;
+  gate.bound_unit = unit->unit;
+  return gate;
 }
 
 Result<std::string> text(const Given& given) {
@@ -107,7 +95,7 @@ Result<std::string> text(const Given& given) {
 
 Result<std::vector<int>> exit_statuses(const Given& given) {
   std::vector<int> statuses;
-  for (const std::string_view part : parts_of(given.value, ',')) {
+  for (const std::string_view part : split(given.value, ',')) {
     const auto status = parse_whole_number(part, 1, 255);
     if (!status) {
       return refused(given, {"is not a list of exit statuses",
@@ -122,14 +110,15 @@ Result<std::vector<std::string>> event_names(const Given& given) {
   std::vector<std::string> names(1);
   bool between_slashes = false;
   for (const char c : given.value) {
-    if (c == '/') {
-      between_slashes = !between_slashes;
-    }
+    if (c == '/') between_slashes = !between_slashes;
     if (c == ',' && !between_slashes) {
       names.emplace_back();
     } else {
       names.back().push_back(c);
     }
+  }
+  for (std::string& name : names) {
+    name = std::string(trimmed(name));
   }
   if (std::find(names.begin(), names.end(), "") != names.end()) {
     return refused(given, {"has an empty name", "write names with single commas between them"});
@@ -145,9 +134,7 @@ Result<std::optional<Shell>> shell(const Given& given) {
     return std::optional<Shell>{Shell{{"sh"}}};
   }
   auto words = split_words(given.value);
-  if (!words) {
-    return refused(given, words.error());
-  }
+  if (!words) return refused(given, words.error());
   if (words->empty() || words->front().empty()) {
     return refused(given, {"is empty", "write a shell, default or none"});
   }
@@ -159,9 +146,7 @@ Result<InputChoice> input(const Given& given) {
     return InputChoice{InputNull{}};
   }
   auto path = text(given);
-  if (!path) {
-    return path.error();
-  }
+  if (!path) return path.error();
   return InputChoice{InputFile{*std::move(path)}};
 }
 
@@ -176,17 +161,13 @@ Result<OutputChoice> output(const Given& given) {
     return OutputChoice{OutputKind::Inherit};
   }
   auto path = text(given);
-  if (!path) {
-    return path.error();
-  }
+  if (!path) return path.error();
   return OutputChoice{OutputKind::File, *std::move(path)};
 }
 
 Result<std::vector<std::string>> environment(const Given& given) {
   auto variables = split_words(given.value);
-  if (!variables) {
-    return refused(given, variables.error());
-  }
+  if (!variables) return refused(given, variables.error());
   if (variables->empty()) {
     return refused(given, {"sets nothing", "write " + given.option.usage()});
   }
@@ -214,11 +195,23 @@ std::vector<std::string> list_of(std::string_view text) {
   return values;
 }
 
+Result<const DisplayUnit*> time_unit(const Given& given) {
+  constexpr auto of_hyperfine = std::to_array<std::pair<std::string_view, std::string_view>>(
+      {{"microsecond", "us"}, {"millisecond", "ms"}, {"second", "s"}});
+  std::string_view name = given.value;
+  for (const auto& [theirs, ours] : of_hyperfine)
+    if (name == theirs || name == std::string(theirs) + "s") name = ours;
+  const DisplayUnit* unit = find_display_unit(name);
+  if (unit == nullptr || unit->unit != Unit::Seconds)
+    return refused(given, {"is not a unit of time", write_one_of(given)});
+  return unit;
+}
+
 Result<std::size_t> choice(const Given& given) {
-  const auto choices = parts_of(given.option.value, '|');
+  const auto choices = split(given.option.value, '|');
   const auto found = std::find(choices.begin(), choices.end(), given.value);
   if (found == choices.end()) {
-    return refused(given, {"is not known", "write " + alternatives(choices)});
+    return refused(given, {"is not known", write_one_of(given)});
   }
   return static_cast<std::size_t>(found - choices.begin());
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "cli/option_table.h"
+#include "core/display_unit.h"
 #include "core/numbers.h"
 #include "core/result.h"
 
@@ -27,14 +28,18 @@ Result<std::chrono::nanoseconds> duration(const Given& given);
 /// The value as a percentage; a % may follow the number.
 Result<double> percentage(const Given& given, Limit low, Limit high);
 
+/// The same as a fraction.
+Result<double> fraction(const Given& given, Limit low, Limit high);
+
 /// The numbers that are allowed.
 struct Range {
   Limit low;
   Limit high;
 };
 
-/// The value as a gate, METRIC > PCT, with PCT in `range`. Blanks around either are optional, and a
-/// % may follow the number. The last > counts: an event's own name may hold one.
+/// The value as a gate, METRIC > LIMIT or METRIC < LIMIT: a percentage in `range`, with or without
+/// %, or a number above 0 with a unit (200ms, 64MiB, 5M). Blanks around all are optional. The last
+/// sign counts: an event's own name may hold one.
 Result<Condition> condition(const Given& given, Range range);
 
 /// The value as it is, if it is not empty.
@@ -62,6 +67,9 @@ Result<std::vector<std::string>> environment(const Given& given);
 /// The parts of a list with commas; a backslash makes a comma, or a backslash, part of a value.
 std::vector<std::string> list_of(std::string_view text);
 
+/// A unit of time: one of the choices in the option's row, or as hyperfine spells them.
+Result<const DisplayUnit*> time_unit(const Given& given);
+
 /// Kinds of core, each with its CPUs: "P=0-3,8,E=4-7". Refused where a CPU or a name is there
 /// twice, where there is one kind only, and where a kind's metric would have the name of another
 /// metric.
@@ -74,18 +82,14 @@ Result<std::size_t> choice(const Given& given);
 template <typename T, std::size_t N>
 Result<T> choice(const Given& given, const std::array<T, N>& values) {
   const Result<std::size_t> position = choice(given);
-  if (!position) {
-    return position.error();
-  }
+  if (!position) return position.error();
   return values.at(*position);
 }
 
 /// Puts what was read where it belongs, or says why it could not be read.
 template <typename T, typename U>
 Result<void> keep(Result<T> read, U& target) {
-  if (!read) {
-    return read.error();
-  }
+  if (!read) return read.error();
   target = *std::move(read);
   return {};
 }
@@ -93,9 +97,7 @@ Result<void> keep(Result<T> read, U& target) {
 /// Adds what was read, or says why it could not be read.
 template <typename T>
 Result<void> add(Result<T> read, std::vector<T>& target) {
-  if (!read) {
-    return read.error();
-  }
+  if (!read) return read.error();
   target.push_back(*std::move(read));
   return {};
 }

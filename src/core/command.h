@@ -1,8 +1,10 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace lauka {
@@ -30,6 +32,24 @@ struct Hooks {
 };
 
 enum class HookKind : unsigned char { Setup, Prepare, Conclude, Cleanup };
+
+/// All there is to know about a kind of hook; the places of kHookKinds are those of HookKind.
+struct HookRow {
+  HookKind kind;
+  std::string_view name;  ///< of the option, without dashes
+  std::optional<std::string> Hooks::*text;
+  bool is_of_a_run;  ///< else it stands around all runs of a command
+  bool undoes;       ///< what it undoes would stay: it is run to its end whatever happens
+};
+inline constexpr auto kHookKinds = std::to_array<HookRow>({
+    {HookKind::Setup, "setup", &Hooks::setup, false, false},
+    {HookKind::Prepare, "prepare", &Hooks::prepare, true, false},
+    {HookKind::Conclude, "conclude", &Hooks::conclude, true, true},
+    {HookKind::Cleanup, "cleanup", &Hooks::cleanup, false, true},
+});
+constexpr const HookRow& row_of(HookKind kind) {
+  return kHookKinds.at(static_cast<std::size_t>(kind));
+}
 
 /// What is measured: one argument of the command line, or one combination of parameters.
 struct Command {

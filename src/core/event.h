@@ -1,11 +1,81 @@
 #pragma once
 
+#include "core/record.h"
+
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace lauka {
+
+/// What a metric or an event is, where the program has to know. Their names are for the user.
+enum class Role : unsigned char {
+  Other,
+  // of the kernel's accounts (kBuiltInMetrics)
+  WallTime,
+  CpuTime,
+  UserTime,
+  SystemTime,
+  PeakRss,
+  // counted (kPortableEvents)
+  Cycles,
+  Instructions,
+  CacheReferences,
+  CacheMisses,
+  Branches,
+  BranchMisses,
+  // by kind of core
+  CoreTime,
+  CoreShare,
+  // made of events (kDerivedMetrics)
+  Ipc,
+};
+
+/// An event that has the same name on every machine.
+struct PortableEvent {
+  std::string_view name;
+  Role role;
+};
+
+inline constexpr auto kPortableEvents = std::to_array<PortableEvent>({
+    {"cycles", Role::Cycles},
+    {"instructions", Role::Instructions},
+    {"cache-references", Role::CacheReferences},
+    {"cache-misses", Role::CacheMisses},
+    {"branches", Role::Branches},
+    {"branch-misses", Role::BranchMisses},
+});
+
+/// The role of the event of that portable name, and the name of such a role.
+constexpr Role role_of_event(std::string_view name) {
+  for (const PortableEvent& event : kPortableEvents)
+    if (event.name == name) return event.role;
+  return Role::Other;
+}
+constexpr std::string_view event_name_of(Role role) {
+  for (const PortableEvent& event : kPortableEvents)
+    if (event.role == role) return event.name;
+  return {};
+}
+
+/// Two events by name; what is typed for one of them may be another of its names.
+using EventNames = std::pair<std::string, std::string>;
+
+/// The events the user wants: names as typed, or the engine's default ones.
+struct EventRequest {
+  std::vector<std::string> names;  ///< empty: the default events
+  bool single_pass = false;        ///< refuse a set that needs more than one
+  /// What is to be counted in one pass where both are selected, the most wanted first: users divide
+  /// the first by the second.
+  std::vector<EventNames> together = {{"instructions", "cycles"},
+                                      {"cache-misses", "cache-references"},
+                                      {"branch-misses", "branches"}};
+};
 
 /// A thing that is counted in this session, as the engine resolved it.
 struct Event {
@@ -18,35 +88,43 @@ struct Event {
   bool is_energy = false;         ///< counts nanojoules
   std::string note{};             ///< shown beside its row: "(P only)"; mostly empty
   std::optional<std::size_t>
-      part_of{};  ///< the event (its index) whose part on one kind of core it is
+      part_of{};            ///< the event (its index) whose part on one kind of core it is
+  Role role = Role::Other;  ///< of a part: that of the whole
+  std::string core_kind{};  ///< "P": of a CoreTime
 };
 
 /// Events that fit the counters at once, as indices into the session's events. Each run serves one
 /// pass.
 struct Pass {
   std::vector<std::size_t> events;
-  bool simulated = false;  ///< its runs are simulated: they give counts only, never times
+  RoundKind kind = RoundKind::Timed;  ///< of the rounds that serve it; Counting and Simulated give
+                                      ///< counts only, never times
 };
 
 /// The events of a session and their division into the fewest passes.
 struct EventSet {
   std::vector<Event> events;
-  std::vector<Pass> passes;        ///< none where there are no events; simulated ones come last
+  std::vector<Pass> passes;        ///< none where there are no events; timed ones come first, then
+                                   ///< counting ones, then simulated ones
   std::vector<std::string> notes;  ///< one line each: default events left out, user space only
 
-  bool is_simulated(std::size_t pass) const {
-    return pass < passes.size() && passes[pass].simulated;
+  RoundKind kind_of(std::size_t pass) const {
+    return pass < passes.size() ? passes[pass].kind : RoundKind::Timed;
   }
 
-  /// Passes that the timed runs take turns through.
-  std::size_t timed_passes() const {
-    std::size_t count = 0;
-    while (count < passes.size() && !passes[count].simulated) ++count;
-    return count;
+  /// Passes that the rounds of `kind` take turns through.
+  std::size_t passes_of(RoundKind kind) const {
+    return static_cast<std::size_t>(std::count_if(
+        passes.begin(), passes.end(), [kind](const Pass& pass) { return pass.kind == kind; }));
   }
-  std::vector<std::size_t>
-      core_times{};  ///< the events that are times by kind of core, the fastest
-                     ///< kind first; in every pass, behind what else it counts
+
+  /// The events that are times by kind of core, the fastest kind first; behind the others.
+  std::vector<std::size_t> core_times() const {
+    std::vector<std::size_t> times;
+    for (std::size_t i = 0; i < events.size(); ++i)
+      if (events[i].role == Role::CoreTime) times.push_back(i);
+    return times;
+  }
 };
 
 /// A counter in one pass, as --explain-events shows it.

@@ -1,6 +1,13 @@
 #pragma once
 
+#include "core/result.h"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace lauka {
 
@@ -13,6 +20,80 @@ struct Machine {
   std::string architecture{};  ///< "x86_64", "arm64"
   std::string cpu_model{};
   unsigned cpus = 0;  ///< logical ones, online
+};
+
+/// CPUs of one speed.
+struct CoreKindFacts {
+  std::string name;
+  std::size_t cpus = 0;
+};
+
+/// How the clock frequency of some CPUs is chosen (Linux).
+struct GovernorFacts {
+  std::string name;
+  std::size_t cpus = 0;
+};
+
+/// A setting of the processor, and the command that turns it off.
+struct SwitchFacts {
+  bool on = false;
+  std::string turn_off;  ///< empty: not known
+};
+
+/// Counting that nobody seems to own any more (macOS).
+struct TracingFacts {
+  bool readable = false;         ///< what follows could be asked for
+  bool thread_counting = false;  ///< on, which slows every context switch
+  std::int64_t owner = 0;        ///< process that holds tracing; 0: none
+  std::string owner_name{};
+};
+
+/// What there is to know of a machine that decides what can be measured on it, and how steadily.
+/// What cannot be found out is none.
+struct MachineFacts {
+  Machine machine;       ///< what it is
+  bool is_linux = true;  ///< else macOS: which commands mend things
+  std::vector<CoreKindFacts> core_kinds;
+
+  std::optional<std::string> clock_source{};
+  std::vector<std::string> better_clock_sources{};  ///< that could be chosen instead
+  std::chrono::nanoseconds clock_step{};            ///< what two readings can tell apart
+
+  std::vector<GovernorFacts> governors;  ///< none: the system does not tell
+  std::string governor_driver{};
+  std::optional<SwitchFacts> turbo{};
+  std::optional<SwitchFacts> smt{};
+
+  std::optional<double> load{};       ///< of the last minute
+  std::optional<double> cpu_quota{};  ///< CPUs that the control group may use; none: all
+  std::optional<bool> on_battery{};
+  std::optional<std::string> power_saving{};  ///< the profile in force, where it saves power
+
+  std::optional<std::string> hypervisor{};  ///< its name; empty: there is one
+  bool knows_hypervisor = false;            ///< false: it cannot be told whether there is one
+  std::optional<double> stolen{};           ///< fraction of CPU time the hypervisor gave to others
+  std::optional<std::string> container{};
+
+  std::optional<bool> aslr{};
+  std::optional<TracingFacts> tracing{};
+};
+
+/// The counters of one PMU of the cores.
+struct CounterFacts {
+  std::string pmu;
+  std::size_t listed = 0;  ///< the kernel says there are
+  std::size_t free = 0;    ///< nobody else holds
+  std::size_t alive = 0;   ///< of those, count
+  bool watchdog = false;   ///< the NMI watchdog holds one
+};
+
+/// Whether an engine counts here.
+struct EngineFacts {
+  std::string name;
+  std::vector<std::string> events;       ///< that it counts by default
+  std::vector<std::string> notes{};      ///< what restricts it
+  std::optional<Unavailable> missing{};  ///< why it counts nothing
+  std::vector<CounterFacts> counters{};  ///< where they can be tried
 };
 
 }  // namespace lauka

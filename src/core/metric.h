@@ -1,12 +1,15 @@
 #pragma once
 
+#include "core/event.h"
 #include "core/record.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -45,17 +48,47 @@ struct CountedEvent {
   std::size_t event = 0;
 };
 
-/// One event divided by another, both counted in the same run.
-struct EventRatio {
-  std::size_t numerator = 0;
-  std::size_t denominator = 0;
+enum class Operation : unsigned char { Add, Subtract, Multiply, Divide };
+
+/// What a run's value of a metric is made of: numbers that the run gives, constants, and what is
+/// done with the two before it (postfix). No value where the run lacks one of them, or a divisor
+/// is 0. Events of one formula are counted in the same run.
+struct Formula {
+  using Term = std::variant<UsageReader, CountedEvent, double, Operation>;
+  std::vector<Term> terms;
+
+  Formula() = default;
+  // NOLINTNEXTLINE(google-explicit-constructor): a single term is a formula
+  Formula(Term term) : terms{term} {}
+  // NOLINTNEXTLINE(google-explicit-constructor): as above
+  Formula(UsageReader read) : Formula(Term(read)) {}
+  // NOLINTNEXTLINE(google-explicit-constructor): as above
+  Formula(CountedEvent event) : Formula(Term(event)) {}
+  // NOLINTNEXTLINE(google-explicit-constructor): as above
+  Formula(double constant) : Formula(Term(constant)) {}
+
+  /// The same with `right` as the second operand.
+  Formula with(Operation operation, const Formula& right) const {
+    Formula all = *this;
+    all.terms.insert(all.terms.end(), right.terms.begin(), right.terms.end());
+    all.terms.emplace_back(operation);
+    return all;
+  }
+
+  /// The first event in it; none: it is of the kernel's accounts.
+  std::optional<std::size_t> first_event() const {
+    for (const Term& term : terms)
+      if (const auto* counted = std::get_if<CountedEvent>(&term)) return counted->event;
+    return std::nullopt;
+  }
 };
 
-/// One event as a part of the sum of several, itself among them, all counted in the same run.
-struct EventShare {
-  std::size_t part = 0;
-  std::vector<std::size_t> whole;
-};
+inline Formula operator+(const Formula& a, const Formula& b) {
+  return a.with(Operation::Add, b);
+}
+inline Formula operator/(const Formula& a, const Formula& b) {
+  return a.with(Operation::Divide, b);
+}
 
 struct DisplayUnit;
 
@@ -65,9 +98,13 @@ struct Metric {
   Unit unit = Unit::Count;
   Better better = Better::Less;
   Shown shown = Shown::Always;
-  std::variant<UsageReader, CountedEvent, EventRatio, EventShare> source;
+  Formula source;
+  RoundKind kind = RoundKind::Timed;  ///< of the rounds whose runs have values of it
   std::string note{};  ///< shown beside the row: "(user)", "(simulated)"; mostly empty
   const DisplayUnit* shown_in = nullptr;  ///< by the table; null: the unit that fits each value
+  Role role = Role::Other;
+  std::optional<std::size_t> event{};  ///< that it is the count of; none: of several, or of none
+  bool is_part = false;                ///< of another metric, on one kind of core
 };
 
 /// The note of a metric that only simulated runs have.
@@ -78,20 +115,22 @@ struct BuiltInMetric {
   Unit unit;
   Shown shown;
   UsageReader read;
+  Role role = Role::Other;
 };
 
 /// The metrics that need no counters, in the order of the table.
 inline constexpr auto kBuiltInMetrics = std::to_array<BuiltInMetric>({
     {"wall_time", Unit::Seconds, Shown::Always,
-     [](const Usage& u) { return static_cast<double>(u.wall_ns) / 1e9; }},
+     [](const Usage& u) { return static_cast<double>(u.wall_ns) / 1e9; }, Role::WallTime},
     {"cpu_time", Unit::Seconds, Shown::Always,
-     [](const Usage& u) { return static_cast<double>(u.user_ns + u.system_ns) / 1e9; }},
+     [](const Usage& u) { return static_cast<double>(u.user_ns + u.system_ns) / 1e9; },
+     Role::CpuTime},
     {"user_time", Unit::Seconds, Shown::Verbose,
-     [](const Usage& u) { return static_cast<double>(u.user_ns) / 1e9; }},
+     [](const Usage& u) { return static_cast<double>(u.user_ns) / 1e9; }, Role::UserTime},
     {"system_time", Unit::Seconds, Shown::Verbose,
-     [](const Usage& u) { return static_cast<double>(u.system_ns) / 1e9; }},
+     [](const Usage& u) { return static_cast<double>(u.system_ns) / 1e9; }, Role::SystemTime},
     {"peak_rss", Unit::Bytes, Shown::Always,
-     [](const Usage& u) { return static_cast<double>(u.peak_rss_bytes); }},
+     [](const Usage& u) { return static_cast<double>(u.peak_rss_bytes); }, Role::PeakRss},
     {"minor_faults", Unit::Count, Shown::Verbose,
      [](const Usage& u) { return static_cast<double>(u.minor_faults); }},
     {"major_faults", Unit::Count, Shown::Verbose,
@@ -106,7 +145,52 @@ inline constexpr auto kBuiltInMetrics = std::to_array<BuiltInMetric>({
      [](const Usage& u) { return static_cast<double>(u.block_writes); }},
 });
 
-/// The built-in metric whose values may be bounds only (Usage::peak_rss_is_known).
-inline constexpr std::string_view kPeakRss = "peak_rss";
+/// The name of a built-in metric.
+constexpr std::string_view metric_name_of(Role role) {
+  for (const BuiltInMetric& metric : kBuiltInMetrics)
+    if (metric.role == role) return metric.name;
+  return {};
+}
+
+/// A metric that is made of two events, where one run counts both.
+struct DerivedMetric {
+  std::string_view name;
+  Role role;
+  Unit unit;
+  Better better;
+  Role numerator;
+  Role denominator;
+};
+
+inline constexpr auto kDerivedMetrics = std::to_array<DerivedMetric>({
+    {"ipc", Role::Ipc, Unit::Ratio, Better::More, Role::Instructions, Role::Cycles},
+});
+
+/// The metric that is `role` as a whole; none where it is not measured.
+inline std::optional<std::size_t> find_metric(const std::vector<Metric>& metrics, Role role) {
+  const auto found = std::find_if(metrics.begin(), metrics.end(), [role](const Metric& metric) {
+    return metric.role == role && !metric.is_part;
+  });
+  if (found == metrics.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - metrics.begin());
+}
+
+/// The metric of that name, as the user types it; none where it is not measured.
+inline std::optional<std::size_t> find_metric(const std::vector<Metric>& metrics,
+                                              std::string_view name) {
+  const auto found = std::find_if(metrics.begin(), metrics.end(),
+                                  [name](const Metric& metric) { return metric.name == name; });
+  if (found == metrics.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - metrics.begin());
+}
+
+/// The metric whose row is read first, and that the commands are ranked by: the first one shown.
+inline std::optional<std::size_t> primary_metric(const std::vector<Metric>& metrics) {
+  const auto found = std::find_if(metrics.begin(), metrics.end(), [](const Metric& metric) {
+    return metric.shown == Shown::Always;
+  });
+  if (found == metrics.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - metrics.begin());
+}
 
 }  // namespace lauka

@@ -6,53 +6,82 @@
 
 namespace lauka {
 
-MetricReader::MetricReader(const Metric& metric, const EventSet& events) {
-  for (const Pass& pass : events.passes) simulated_.push_back(pass.simulated);
-  if (const auto* usage = std::get_if<UsageReader>(&metric.source)) {
-    usage_ = *usage;
-    may_be_bound_ = metric.name == kPeakRss;
-  } else if (const auto* counted = std::get_if<CountedEvent>(&metric.source)) {
-    numerator_ = places_of(counted->event, events);
-    const Event& event = events.events.at(counted->event);
-    is_nano_ = event.is_time || event.is_energy;
-  } else if (const auto* ratio = std::get_if<EventRatio>(&metric.source)) {
-    is_ratio_ = true;
-    numerator_ = places_of(ratio->numerator, events);
-    denominators_.push_back(places_of(ratio->denominator, events));
-  } else if (const auto* share = std::get_if<EventShare>(&metric.source)) {
-    is_ratio_ = true;
-    numerator_ = places_of(share->part, events);
-    for (const std::size_t event : share->whole) denominators_.push_back(places_of(event, events));
+namespace {
+
+std::optional<double> applied(Operation operation, double left, double right) {
+  switch (operation) {
+    case Operation::Add:
+      return left + right;
+    case Operation::Subtract:
+      return left - right;
+    case Operation::Multiply:
+      return left * right;
+    case Operation::Divide:
+      break;
+  }
+  if (right == 0.0) return std::nullopt;
+  return left / right;
+}
+
+}  // namespace
+
+RoundKind kind_of(const Metric& metric, const EventSet& events) {
+  const std::optional<std::size_t> event = metric.source.first_event();
+  if (!event) return RoundKind::Timed;
+  // One that several kinds of rounds count is judged in the first of them, which are timed.
+  for (const Pass& pass : events.passes) {
+    if (std::find(pass.events.begin(), pass.events.end(), *event) != pass.events.end())
+      return pass.kind;
+  }
+  return RoundKind::Timed;
+}
+
+MetricReader::MetricReader(const Metric& metric, const EventSet& events)
+    : kind_(kind_of(metric, events)), may_be_bound_(metric.role == Role::PeakRss) {
+  for (const Formula::Term& term : metric.source.terms) {
+    const auto* counted = std::get_if<CountedEvent>(&term);
+    steps_.push_back({term, counted != nullptr ? places_of(counted->event, events) : Places{}});
   }
 }
 
 std::optional<double> MetricReader::value(const RunRecord& run) const {
-  if (std::holds_alternative<TimedOut>(run.outcome)) return std::nullopt;
-  if (usage_ != nullptr) {
-    if (is_simulated(run) || bound(run)) return std::nullopt;
-    return usage_(run.usage);
-  }
-  const auto numerator = count(run, numerator_);
-  if (is_nano_ && numerator) return *numerator / 1e9;
-  if (!is_ratio_ || !numerator) return numerator;
-  double denominator = 0.0;
-  for (const Places& places : denominators_) {
-    const auto counted = count(run, places);
-    if (!counted) return std::nullopt;
-    denominator += *counted;
-  }
-  if (denominator <= 0) return std::nullopt;
-  return *numerator / denominator;
+  if (run.step.kind != kind_ || std::holds_alternative<TimedOut>(run.outcome) || bound(run))
+    return std::nullopt;
+  return result(run);
 }
 
 std::optional<double> MetricReader::bound(const RunRecord& run) const {
-  if (std::holds_alternative<TimedOut>(run.outcome)) return std::nullopt;
-  if (!may_be_bound_ || is_simulated(run) || run.usage.peak_rss_is_known()) return std::nullopt;
-  return usage_(run.usage);
+  if (run.step.kind != kind_ || std::holds_alternative<TimedOut>(run.outcome)) return std::nullopt;
+  if (!may_be_bound_ || run.usage.peak_rss_is_known()) return std::nullopt;
+  return result(run);
 }
 
-bool MetricReader::is_simulated(const RunRecord& run) const {
-  return run.step.pass < simulated_.size() && simulated_[run.step.pass];
+std::optional<double> MetricReader::operand(const RunRecord& run, const Step& step) {
+  if (const auto* read = std::get_if<UsageReader>(&step.term)) return (*read)(run.usage);
+  if (const auto* constant = std::get_if<double>(&step.term)) return *constant;
+  return count(run, step.places);
+}
+
+std::optional<double> MetricReader::result(const RunRecord& run) const {
+  if (steps_.size() == 1) return operand(run, steps_.front());
+  std::vector<double> values;
+  values.reserve(steps_.size());
+  for (const Step& step : steps_) {
+    std::optional<double> value;
+    if (const auto* operation = std::get_if<Operation>(&step.term)) {
+      if (values.size() < 2) return std::nullopt;
+      const double right = values.back();
+      values.pop_back();
+      value = applied(*operation, values.back(), right);
+      values.pop_back();
+    } else {
+      value = operand(run, step);
+    }
+    if (!value) return std::nullopt;
+    values.push_back(*value);
+  }
+  if (values.size() != 1) return std::nullopt;
+  return values.front();
 }
 
 MetricReader::Places MetricReader::places_of(std::size_t event, const EventSet& events) {

@@ -10,15 +10,17 @@
 
 namespace lauka {
 
+/// The rounds in whose runs `metric` has values: those of the first event in its formula.
+RoundKind kind_of(const Metric& metric, const EventSet& events);
+
 /// Reads one metric out of runs.
 class MetricReader {
  public:
   MetricReader(const Metric& metric, const EventSet& events);
 
-  /// The sample of `run`, in base units; none where this run's pass does not count it, where the
-  /// engine could not, where a ratio's denominator is 0, where only a bound is known, and where the
-  /// run was killed at its time limit: what it would have taken is not known. A simulated run has
-  /// nothing but the events of its pass.
+  /// The sample of `run`, in base units; none where it is of another kind of round or its pass does
+  /// not count the metric, where the engine could not, where a divisor is 0, where only a bound is
+  /// known, and where the run was killed at its time limit: what it would have taken is not known.
   std::optional<double> value(const RunRecord& run) const;
 
   /// What the value of `run` does not exceed, where only that is known.
@@ -28,17 +30,22 @@ class MetricReader {
   /// Where an event stands among the counts of each pass; none in passes without it.
   using Places = std::vector<std::optional<std::size_t>>;
 
-  bool is_simulated(const RunRecord& run) const;
   static Places places_of(std::size_t event, const EventSet& events);
   static std::optional<double> count(const RunRecord& run, const Places& places);
 
-  UsageReader usage_ = nullptr;
-  bool may_be_bound_ = false;
-  bool is_ratio_ = false;
-  bool is_nano_ = false;  ///< counted in nanoseconds or nanojoules
-  Places numerator_;
-  std::vector<Places> denominators_;  ///< to be summed
-  std::vector<bool> simulated_;       ///< of each pass
+  /// A term and, where that is an event, its places.
+  struct Step {
+    Formula::Term term;
+    Places places;
+  };
+
+  /// What `run` gives for a term that is no operation.
+  static std::optional<double> operand(const RunRecord& run, const Step& step);
+  std::optional<double> result(const RunRecord& run) const;
+
+  RoundKind kind_;
+  bool may_be_bound_;
+  std::vector<Step> steps_;
 };
 
 }  // namespace lauka

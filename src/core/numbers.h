@@ -2,8 +2,12 @@
 
 #include "core/result.h"
 
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace lauka {
 
@@ -26,5 +30,25 @@ bool is_decimal(std::string_view text, bool signs);
 
 /// The decimal (see is_decimal, with a sign) that `text` is, between `low` and `high`.
 Result<double> parse_decimal(std::string_view text, Limit low, Limit high);
+
+/// The ends and the step of a range, as typed.
+struct DecimalRange {
+  std::string_view min;
+  std::string_view max;
+  std::string_view step;
+};
+
+/// The decimals from min on, step apart, up to max: computed exactly (0.1 and 0.2 make 0.3), and
+/// written without an exponent and without zeros at the end, so that whole numbers stay whole.
+/// Refused: what is no decimal of at most 18 digits, a step that is not above 0, a min above max,
+/// more than `most` values.
+Result<std::vector<std::string>> decimals_of(const DecimalRange& range, std::size_t most);
+
+/// The longest time that can be written: a year, which leaves room for multiples of it in 64 bits.
+inline constexpr std::chrono::nanoseconds kLongestDuration = std::chrono::hours(8760);
+
+/// The time that `text` is: a decimal without sign, and one of the units ns, us, ms, s, m, h (none:
+/// seconds); more than 0 and at most kLongestDuration. The error is a predicate, as in numbers.h.
+Result<std::chrono::nanoseconds> parse_duration(std::string_view text);
 
 }  // namespace lauka

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "core/record.h"
+
 #include <chrono>
 #include <optional>
 #include <string_view>
@@ -9,12 +11,11 @@ namespace lauka {
 /// Where a session stands.
 struct Progress {
   std::string_view command;  ///< name of the command whose turn it is
-  bool warmup = false;
+  RoundKind kind = RoundKind::Timed;
   double done = 0.0;  ///< fraction of the session, 0..1, estimated where time decides
   std::chrono::nanoseconds elapsed{};
   std::optional<std::chrono::nanoseconds> remaining;
-  std::optional<double> mean_wall_seconds;  ///< of that command's counted runs so far
-  bool simulated = false;
+  std::optional<double> mean_wall_seconds;  ///< of that command's timed runs so far
 };
 
 /// Told of progress between runs and a few times a second during long ones.

@@ -17,15 +17,26 @@ struct Signalled {
 /// Took longer than --timeout and was killed with all its descendants.
 struct TimedOut {
   std::chrono::nanoseconds limit{};
+  bool began = true;  ///< false: it waited for the other end of a named pipe all that time
+  int survivor = 0;   ///< a process of it that could not be killed; 0: none
 };
 
 /// Stopped by job control instead of ending, and killed: it would have waited for ever.
 struct Stopped {
-  int signal = 0;  ///< SIGTTIN and SIGTTOU: it wants the terminal
+  int signal = 0;    ///< SIGTTIN and SIGTTOU: it wants the terminal
+  int survivor = 0;  ///< a process of it that could not be killed; 0: none
 };
 
 /// What the launcher was doing when a run could not be started.
-enum class LaunchStep : unsigned char { Execute, OpenInput, OpenOutput, Fork, Prepare, BecomeUser };
+enum class LaunchStep : unsigned char {
+  Execute,
+  OpenInput,
+  OpenOutput,
+  Fork,
+  Prepare,
+  BecomeUser,
+  Ask,  ///< the launcher could not be asked
+};
 
 struct NotStarted {
   LaunchStep step = LaunchStep::Execute;

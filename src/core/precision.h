@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <string>
 
 namespace lauka {
 
@@ -18,10 +19,11 @@ enum class PrecisionEnd : unsigned char {
 
 /// How far --precision came.
 struct Precision {
-  double wanted = 0.0;                 ///< half width of the intervals of wall_time, a fraction
+  double wanted = 0.0;                 ///< half width of the metric's intervals, a fraction
   std::optional<double> half_width{};  ///< the widest; none where one of them has no bounds
   std::size_t runs = 0;                ///< of the command that has the fewest
   PrecisionEnd end = PrecisionEnd::Reached;
+  std::string metric = "wall_time";
 };
 
 }  // namespace lauka

@@ -32,12 +32,26 @@ struct Usage {
   bool peak_rss_is_known() const { return peak_rss_bytes > peak_rss_floor_bytes; }
 };
 
+/// What the runs of a round are for.
+enum class RoundKind : unsigned char {
+  Warmup,     ///< before all others; thrown away
+  Timed,      ///< times, memory and what else the kernel accounts to a run
+  Counting,   ///< counts of events, and never times, which counting changes
+  Simulated,  ///< counting runs under a simulator
+  Settling,   ///< between counting and timed rounds, as counting slows the next runs; thrown away
+};
+
 /// One place in the order of runs.
 struct Step {
   std::uint32_t command = 0;
-  std::uint32_t round = 0;  ///< counts from 0, separately for warm-up, simulated and counted rounds
+  std::uint32_t round = 0;  ///< counts from 0, separately for each kind
   std::uint32_t pass = 0;   ///< index into EventSet::passes; 0 where nothing is counted
-  bool warmup = false;
+  RoundKind kind = RoundKind::Timed;
+
+  bool is_thrown_away() const { return kind == RoundKind::Warmup || kind == RoundKind::Settling; }
+  bool gives_counts_only() const {
+    return kind == RoundKind::Counting || kind == RoundKind::Simulated;
+  }
 };
 
 /// One run. `counts` has one entry per event of its pass, in the pass's order; none: not counted
@@ -67,9 +81,8 @@ struct RedoneRun {
 struct RunFailed {
   Step step;
   Outcome outcome;
-  std::string
-      error_output_end;    ///< the last lines of what it wrote to standard error; may be empty
-  bool simulated = false;  ///< under Valgrind: by itself the command may well succeed
+  std::string error_output_end;  ///< the last lines of what it wrote to standard error; may be
+                                 ///< empty
 };
 
 /// A hook that failed.

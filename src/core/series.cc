@@ -11,6 +11,7 @@ void MetricSeries::take(const RunRecord& run) {
     series.rounds.push_back(run.step.round);
   } else if (const auto bound = reader_.bound(run)) {
     series.largest_bound = std::max(series.largest_bound.value_or(0.0), *bound);
+    ++series.bounded;
   }
 }
 

@@ -17,6 +17,7 @@ struct Series {
   std::vector<double> values;
   std::vector<std::uint32_t> rounds;      ///< of the values; ascending
   std::optional<double> largest_bound{};  ///< some runs' values are known as bounds only
+  std::size_t bounded = 0;                ///< how many
 };
 
 /// The series of one metric, one for each command, filled run by run.
@@ -25,10 +26,11 @@ class MetricSeries {
   MetricSeries(const Metric& metric, const EventSet& events, std::size_t commands)
       : reader_(metric, events), of_command_(commands) {}
 
-  /// Enters a counted run; one without a value of the metric changes nothing.
+  /// Enters a kept run; one without a value of the metric changes nothing.
   void take(const RunRecord& run);
 
   const Series& of(std::size_t command) const { return of_command_[command]; }
+  const std::vector<Series>& all() const { return of_command_; }
 
  private:
   MetricReader reader_;

@@ -10,7 +10,7 @@ namespace lauka {
 struct User {
   std::uint32_t id = 0;
   std::uint32_t group = 0;
-  std::vector<std::uint32_t> groups{};  ///< all of them, the first one included
+  std::vector<std::uint32_t> groups{};  ///< all of them, `group` first
   std::string name{};
   std::string home{};
 };

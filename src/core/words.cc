@@ -1,10 +1,9 @@
 #include "core/words.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <utility>
-
-#include <fmt/format.h>
 
 namespace lauka {
 
@@ -118,7 +117,49 @@ class WordReader {
   std::vector<std::string> words_;
 };
 
+bool is_name(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+/// "$HOME", "$(", "${"; empty where the dollar is no more than that.
+std::string expansion_at(std::string_view rest) {
+  if (rest.size() < 2) return "";
+  if (rest[1] == '(' || rest[1] == '{') return std::string(rest.substr(0, 2));
+  const auto* const end =
+      std::find_if(rest.begin() + 1, rest.end(), [](char c) { return !is_name(c); });
+  return end == rest.begin() + 1 ? "" : std::string(rest.begin(), end);
+}
+
+/// What of a shell's syntax `rest` begins with.
+std::string syntax_at(std::string_view rest, bool in_double_quotes) {
+  if (rest.front() == '$') return expansion_at(rest);
+  if (rest.front() == '`') return "`";
+  if (in_double_quotes) return "";
+  for (const std::string_view sign : {"&&", "||", "|", ">", "<", "*"})
+    if (rest.starts_with(sign)) return std::string(sign);
+  if (rest.starts_with("; ")) return ";";
+  return "";
+}
+
 }  // namespace
+
+std::string shell_syntax_in(std::string_view text) {
+  bool in_double_quotes = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '\\') {
+      ++i;
+    } else if (c == '"') {
+      in_double_quotes = !in_double_quotes;
+    } else if (c == '\'' && !in_double_quotes) {
+      i = text.find('\'', i + 1);
+      if (i == std::string_view::npos) return "";
+    } else if (std::string found = syntax_at(text.substr(i), in_double_quotes); !found.empty()) {
+      return found;
+    }
+  }
+  return "";
+}
 
 Result<std::vector<std::string>> split_words(std::string_view text) {
   return WordReader(text).read();
@@ -146,24 +187,6 @@ std::string quoted(std::span<const std::string> words) {
     result += result.empty() ? "" : " ";
     result += quoted(word);
   }
-  return result;
-}
-
-std::string cited(std::string_view text) {
-  std::string result = "'";
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '\n') {
-      result += "\\n";
-    } else if (c == '\t') {
-      result += "\\t";
-    } else if (byte < 0x20 || byte == 0x7f) {
-      result += fmt::format("\\x{:02x}", byte);
-    } else {
-      result.push_back(c);
-    }
-  }
-  result.push_back('\'');
   return result;
 }
 

@@ -15,14 +15,15 @@ namespace lauka {
 /// a predicate, as in numbers.h.
 Result<std::vector<std::string>> split_words(std::string_view text);
 
+/// What in `text` would have a meaning to a shell outside quotes, and has none without one: "|",
+/// "&&", ";", ">", "<", "*", "$HOME", "`"; empty where there is nothing of that kind. A semicolon
+/// at the end is none, as find -exec has it there.
+std::string shell_syntax_in(std::string_view text);
+
 /// `word` as one would type it into a shell: as it is where that is safe, else in single quotes.
 std::string quoted(std::string_view word);
 
 /// The words as one would type them: quoted, with blanks between. split_words gives them back.
 std::string quoted(std::span<const std::string> words);
-
-/// `text` in single quotes, for a message: characters that would break the line are shown as \n, \t
-/// or \x1b.
-std::string cited(std::string_view text);
 
 }  // namespace lauka

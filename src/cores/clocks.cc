@@ -1,9 +1,9 @@
 #include "cores/clocks.h"
 
 #include "engine/perf/counting.h"
-#include "engine/perf/known_events.h"
 #include "engine/perf/opening.h"
 #include "engine/perf/reasons.h"
+#include "engine/perf/resolve.h"
 
 #include <algorithm>
 #include <cstring>
@@ -67,7 +67,7 @@ CoreTimes Clocks::times(std::span<const os::Reading> readings, const Usage& usag
                                   clocks_.size() + 1, os::kMaxCounters),
                       "count fewer events"})};
   const os::Reading& all = readings.front();
-  if (perf::was_lost(all.enabled_ns, usage.user_ns + usage.system_ns))
+  if (perf::was_lost(all.enabled_ns, usage, readings.size()))
     return {{}, no_times(perf::why_lost())};
   CoreTimes times{std::vector<std::uint64_t>(kinds_)};
   std::uint64_t told = 0;

@@ -1,6 +1,5 @@
-#include "cores/core_time.h"
-
 #include "cores/clocks.h"
+#include "cores/cores.h"
 #include "cores/mac_core_time.h"
 #include "cores/timed_engine.h"
 #include "engine/perf/perf_engine.h"
@@ -18,31 +17,6 @@ namespace lauka::cores {
 namespace {
 
 namespace perf = engine::perf;
-
-/// Passes on everything but counters, which it keeps: they are registered together with the clocks.
-class KeepingLauncher final : public os::Launcher {
- public:
-  explicit KeepingLauncher(os::Launcher& launcher) : launcher_(launcher) {}
-
-  Result<os::ProgramId> add_program(const os::ProgramSpec& spec) override {
-    return launcher_.add_program(spec);
-  }
-  Result<os::CounterSetId> add_counters(std::span<const os::CounterRequest> requests) override {
-    kept_.assign(requests.begin(), requests.end());
-    return os::CounterSetId{0};
-  }
-  Result<std::vector<os::Ended>> run(std::span<const os::Launch> launches, bool go_on_after_failure,
-                                     const os::Tick& tick) override {
-    return launcher_.run(launches, go_on_after_failure, tick);
-  }
-  std::string error_output_end() const override { return launcher_.error_output_end(); }
-
-  std::vector<os::CounterRequest> take() { return std::move(kept_); }
-
- private:
-  os::Launcher& launcher_;
-  std::vector<os::CounterRequest> kept_;
-};
 
 /// The places in Counting::timed_pmus of the kinds' PMUs; empty where not all are there.
 std::vector<std::size_t> places_of(const CoreKinds& kinds, const std::vector<std::string>& pmus) {
@@ -62,7 +36,7 @@ class TimedCounting final : public engine::Counting {
     std::unique_ptr<engine::Counting> inner{};  ///< null: nothing else is counted
     std::size_t inner_counters = 0;             ///< how many of the readings are its own
     std::vector<std::size_t> places{};  ///< of the kinds in its times; empty: clocks are used
-    os::CounterSetId on_launcher = os::kNoCounters;
+    std::vector<os::CounterRequest> requests{};  ///< its own, then the clocks
   };
 
   TimedCounting(Parts parts, const Clocks& clocks, std::size_t kinds,
@@ -73,14 +47,14 @@ class TimedCounting final : public engine::Counting {
         least_(std::move(least)),
         situation_(situation) {}
 
-  os::CounterSetId on_launcher() const override { return parts_.on_launcher; }
+  std::vector<os::CounterRequest> requests() const override { return parts_.requests; }
   os::RunWatch* watch() override { return parts_.inner ? parts_.inner->watch() : nullptr; }
   std::size_t runs_at_once() const override {
     return parts_.inner ? parts_.inner->runs_at_once() : os::Launcher::kMaxBatch;
   }
 
-  engine::Counted finish(const os::Ended& ended) override {
-    engine::Counted counted = finish_inner(ended);
+  engine::Counted finish(const os::Ended& ended, std::size_t command) override {
+    engine::Counted counted = finish_inner(ended, command);
     CoreTimes times;
     if (!std::holds_alternative<NotStarted>(ended.outcome)) times = times_of(ended, counted);
     for (std::size_t kind = 0; kind < kinds_; ++kind) {
@@ -95,11 +69,11 @@ class TimedCounting final : public engine::Counting {
   }
 
  private:
-  engine::Counted finish_inner(const os::Ended& ended) {
+  engine::Counted finish_inner(const os::Ended& ended, std::size_t command) {
     if (!parts_.inner) return {};
     os::Ended of_inner = ended;
     of_inner.readings.resize(std::min(of_inner.readings.size(), parts_.inner_counters));
-    return parts_.inner->finish(of_inner);
+    return parts_.inner->finish(of_inner, command);
   }
 
   CoreTimes times_of(const os::Ended& ended, const engine::Counted& counted) const {
@@ -131,26 +105,22 @@ class TimingEngine final : public TimedEngine {
         situation_(perf::situation_of(calls)) {}
 
  private:
-  Result<std::unique_ptr<engine::Counting>> arm_timed(std::size_t pass,
-                                                      os::Launcher& launcher) override {
+  Result<std::unique_ptr<engine::Counting>> arm_timed(std::size_t pass) override {
     TimedCounting::Parts parts;
-    KeepingLauncher keeping(launcher);
-    auto inner = arm_inner(pass, keeping);
+    auto inner = arm_inner(pass);
     if (!inner) return inner;
     parts.inner = *std::move(inner);
-    std::vector<os::CounterRequest> requests = keeping.take();
+    auto& requests = parts.requests;
+    if (parts.inner) {
+      requests = parts.inner->requests();
+      parts.places = places_of(kinds_, parts.inner->timed_pmus());
+    }
     parts.inner_counters = requests.size();
-    if (parts.inner) parts.places = places_of(kinds_, parts.inner->timed_pmus());
     if (parts.places.empty()) {
       const auto clocks = clocks_.requests(requests.size());
       // Where they are too many beside what else is counted, there are no times: finish says so.
       if (requests.size() + clocks.size() <= os::kMaxCounters)
         requests.insert(requests.end(), clocks.begin(), clocks.end());
-    }
-    if (!requests.empty()) {
-      const auto added = launcher.add_counters(requests);
-      if (!added) return added.error();
-      parts.on_launcher = *added;
     }
     return std::unique_ptr<engine::Counting>(std::make_unique<TimedCounting>(
         std::move(parts), clocks_, kinds_.size(), least(), situation_));

@@ -1,21 +1,155 @@
 #include "cores/cores.h"
 
-#include "cores/core_time.h"
-#include "cores/kinds.h"
+#include "core/core_kind.h"
+#include "core/text.h"
 #include "cores/mac_threads.h"
+#include "engine/perf/sysfs.h"
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <optional>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 namespace lauka::cores {
 namespace {
 
-Error not_on_this_system(const Wanted& wanted) {
+using Cpus = std::vector<std::uint32_t>;
+
+constexpr std::string_view kCpuFolder = "/sys/devices/system/cpu";
+constexpr std::string_view kPmuFolder = "/sys/bus/event_source/devices";
+
+/// Cores of one kind may differ by this part of the capacity: favoured ones were seen with 1024
+/// against 1009.
+constexpr double kSameKind = 0.10;
+
+/// PMUs of x86, the fastest first.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kIntelPmus = {
+    {{"cpu_core", "P"}, {"cpu_atom", "E"}, {"cpu_lowpower", "LP"}}};
+
+std::optional<Cpus> read_list(const os::LinuxCalls& calls, const std::string& path) {
+  const auto text = calls.read_file(path);
+  return text ? parse_cpu_list(*text) : std::nullopt;
+}
+
+std::optional<Cpus> online_cpus(const os::LinuxCalls& calls) {
+  return read_list(calls, fmt::format("{}/online", kCpuFolder));
+}
+
+std::optional<std::uint64_t> read_of_cpu(const os::LinuxCalls& calls, std::uint32_t cpu,
+                                         std::string_view file) {
+  const auto text = calls.read_file(fmt::format("{}/cpu{}/{}", kCpuFolder, cpu, file));
+  return text ? parse_number(trimmed(*text)) : std::nullopt;
+}
+
+/// The largest value among the CPUs; none where not one of them has it.
+std::optional<std::uint64_t> largest(const os::LinuxCalls& calls, const Cpus& cpus,
+                                     std::string_view file) {
+  std::optional<std::uint64_t> most;
+  for (const std::uint32_t cpu : cpus)
+    if (const auto value = read_of_cpu(calls, cpu, file)) most = std::max(most.value_or(0), *value);
+  return most;
+}
+
+bool holds_all(const CoreKinds& kinds, const Cpus& cpus) {
+  return std::all_of(cpus.begin(), cpus.end(), [&](std::uint32_t cpu) {
+    return std::any_of(kinds.begin(), kinds.end(), [&](const CoreKind& kind) {
+      return std::binary_search(kind.cpus.begin(), kind.cpus.end(), cpu);
+    });
+  });
+}
+
+/// One kind for each PMU of the cores, where there are several and they have all CPUs; unnamed and
+/// in no order.
+CoreKinds kinds_of_pmus(const os::LinuxCalls& calls) {
+  CoreKinds kinds;
+  for (const engine::perf::Pmu& pmu : engine::perf::Sysfs(calls).core_pmus()) {
+    auto cpus = read_list(calls, fmt::format("{}/{}/cpus", kPmuFolder, pmu.name));
+    if (cpus && !cpus->empty()) kinds.push_back({"", *std::move(cpus), pmu.name});
+  }
+  const auto online = online_cpus(calls);
+  if (kinds.size() < 2 || (online && !holds_all(kinds, *online))) return {};
+  return kinds;
+}
+
+/// Whether all are Intel's, which are then named and in order.
+bool name_as_intel(CoreKinds& kinds) {
+  CoreKinds named;
+  for (const auto& known : kIntelPmus) {
+    const auto kind = std::find_if(kinds.begin(), kinds.end(),
+                                   [&](const CoreKind& one) { return one.pmu == known.first; });
+    if (kind != kinds.end()) named.push_back({std::string(known.second), kind->cpus, kind->pmu});
+  }
+  if (named.size() != kinds.size()) return false;
+  kinds = std::move(named);
+  return true;
+}
+
+/// Whether `file` tells the kinds' speeds apart, which are then named and in order.
+bool name_by(std::string_view file, CoreKinds& kinds, const os::LinuxCalls& calls) {
+  std::vector<std::pair<std::uint64_t, CoreKind>> ranked;
+  for (const CoreKind& kind : kinds) {
+    const auto speed = largest(calls, kind.cpus, file);
+    if (!speed) return false;
+    ranked.emplace_back(*speed, kind);
+  }
+  std::stable_sort(ranked.begin(), ranked.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  for (std::size_t i = 1; i < ranked.size(); ++i)
+    if (ranked[i].first == ranked[i - 1].first) return false;
+  for (std::size_t i = 0; i < ranked.size(); ++i) kinds[i] = ranked[i].second;
+  name_by_rank(kinds);
+  return true;
+}
+
+/// CPUs sorted by capacity, divided where one has more than a tenth less than the one before it.
+CoreKinds kinds_of_capacity(const os::LinuxCalls& calls) {
+  const auto online = online_cpus(calls);
+  if (!online) return {};
+  std::vector<std::pair<std::uint64_t, std::uint32_t>> by_capacity;
+  for (const std::uint32_t cpu : *online) {
+    const auto capacity = read_of_cpu(calls, cpu, "cpu_capacity");
+    if (!capacity) return {};  // one without it: nothing can be said of the machine
+    by_capacity.emplace_back(*capacity, cpu);
+  }
+  std::sort(by_capacity.rbegin(), by_capacity.rend());
+  CoreKinds kinds;
+  std::uint64_t before = 0;
+  for (const auto& [capacity, cpu] : by_capacity) {
+    const auto limit = static_cast<double>(before) * (1.0 - kSameKind);
+    if (kinds.empty() || static_cast<double>(capacity) < limit) kinds.emplace_back();
+    kinds.back().cpus.push_back(cpu);
+    before = capacity;
+  }
+  if (kinds.size() < 2) return {};
+  for (CoreKind& kind : kinds) std::sort(kind.cpus.begin(), kind.cpus.end());
+  name_by_rank(kinds);
+  return kinds;
+}
+
+template <typename Kinds>
+auto find_named(Kinds& kinds, std::string_view name) {
+  return std::find_if(kinds.begin(), kinds.end(),
+                      [&](const CoreKind& kind) { return same_ignoring_case(kind.name, name); });
+}
+
+Cpus difference(const Cpus& all, const Cpus& without) {
+  Cpus left;
+  std::set_difference(all.begin(), all.end(), without.begin(), without.end(),
+                      std::back_inserter(left));
+  return left;
+}
+
+Error not_on_this_system(const CoreRequest& wanted) {
   if (!wanted.by_hand.empty())
     return {"--core-kinds is for Linux; here the system tells the kinds of core", "leave it out"};
-  return {"this system does not tell kinds of core apart", "leave out --cores and --min-p-share"};
+  return {"this system does not distinguish kinds of core", "leave out --cores and --min-p-share"};
 }
 
 /// What cannot be measured cannot be demanded.
@@ -26,7 +160,7 @@ Error no_share(const std::string& note) {
   return {"--min-p-share: " + note, ""};
 }
 
-Result<Decided> decide_on_linux(const Wanted& wanted, const os::LinuxCalls& calls) {
+Result<Decided> decide_on_linux(const CoreRequest& wanted, const os::LinuxCalls& calls) {
   Decided decided;
   if (wanted.by_hand.empty()) {
     auto [kinds, why_none] = find_kinds(calls);
@@ -42,6 +176,8 @@ Result<Decided> decide_on_linux(const Wanted& wanted, const os::LinuxCalls& call
   decided.use.cpus = *std::move(cpus);
   decided.use.prefer = wanted.prefer;
   decided.use.min_share = wanted.min_share;
+  // A clock of the kernel costs what a software event costs, which is up to 40% of a short run.
+  decided.use.apart = wanted.apart && !wanted.min_share;
   if (decided.kinds.size() > 1) {
     if (const auto why = why_no_core_time(calls)) {
       decided.note =
@@ -54,7 +190,7 @@ Result<Decided> decide_on_linux(const Wanted& wanted, const os::LinuxCalls& call
   return decided;
 }
 
-Result<Decided> decide_on_mac(const Wanted& wanted, const os::DarwinCalls& calls) {
+Result<Decided> decide_on_mac(const CoreRequest& wanted, const os::DarwinCalls& calls) {
   if (!wanted.by_hand.empty()) return not_on_this_system(wanted);
   Decided decided;
   for (std::size_t level = level_names(calls).size(); level > 0; --level)
@@ -74,7 +210,71 @@ Result<Decided> decide_on_mac(const Wanted& wanted, const os::DarwinCalls& calls
 
 }  // namespace
 
-Result<Decided> decide(const Wanted& wanted, const os::LinuxCalls* linux,
+void name_by_rank(CoreKinds& kinds) {
+  for (std::size_t i = 1; i + 1 < kinds.size(); ++i)
+    kinds[i].name = kinds.size() == 3 ? std::string("M") : fmt::format("M{}", i);
+  kinds.back().name = "E";
+  kinds.front().name = "P";
+}
+
+FoundKinds find_kinds(const os::LinuxCalls& calls) {
+  CoreKinds kinds = kinds_of_pmus(calls);
+  if (kinds.empty()) return {kinds_of_capacity(calls)};
+  if (name_as_intel(kinds) || name_by("cpu_capacity", kinds, calls) ||
+      name_by("cpufreq/cpuinfo_max_freq", kinds, calls))
+    return {std::move(kinds)};
+  std::vector<std::string> pmus;
+  pmus.reserve(kinds.size());
+  for (const CoreKind& kind : kinds) pmus.push_back(kind.pmu);
+  return {{},
+          fmt::format("no time by kind of core: the kernel does not say which of {} is the fast "
+                      "one; name them with --core-kinds",
+                      listed(pmus))};
+}
+
+Result<CoreKinds> check_kinds(const CoreKinds& by_hand, const os::LinuxCalls& calls) {
+  auto there = read_list(calls, fmt::format("{}/present", kCpuFolder));
+  if (!there) there = online_cpus(calls);
+  if (!there) return Error{"/sys does not list the CPUs of this machine", "mount /sys"};
+  Cpus named;
+  for (const CoreKind& kind : by_hand)
+    named.insert(named.end(), kind.cpus.begin(), kind.cpus.end());
+  std::sort(named.begin(), named.end());
+  if (const Cpus unknown = difference(named, *there); !unknown.empty())
+    return Error{fmt::format("--core-kinds names CPU {}, which this machine does not have",
+                             cpu_list_text(unknown)),
+                 fmt::format("this machine has {}", cpu_list_text(*there))};
+  const Cpus online = online_cpus(calls).value_or(*there);
+  if (const Cpus left_out = difference(online, named); !left_out.empty())
+    return Error{fmt::format("--core-kinds leaves out CPU {}", cpu_list_text(left_out)),
+                 "put each CPU into a kind"};
+  CoreKinds kinds = by_hand;
+  if (const auto fast = find_named(kinds, "P"); fast != kinds.end())
+    std::rotate(kinds.begin(), fast, fast + 1);
+  return kinds;
+}
+
+Result<Cpus> cpus_of(CorePreference prefer, const CoreKinds& kinds, const os::LinuxCalls& calls) {
+  if (prefer == CorePreference::Any) return Cpus{};
+  const bool fast = prefer == CorePreference::Performance;
+  const std::string option = fast ? "--cores p" : "--cores e";
+  if (kinds.size() < 2)
+    return Error{option + ": this machine has one kind of core",
+                 "leave it out, or name the kinds with --core-kinds"};
+  const auto slow = find_named(kinds, "E");
+  const CoreKind& kind = fast ? kinds.front() : slow == kinds.end() ? kinds.back() : *slow;
+  const Cpus allowed = calls.allowed_cpus();
+  Cpus both;
+  std::set_intersection(kind.cpus.begin(), kind.cpus.end(), allowed.begin(), allowed.end(),
+                        std::back_inserter(both));
+  if (both.empty())
+    return Error{fmt::format("{}: lauka was started for CPU {} only, and the {} cores are {}",
+                             option, cpu_list_text(allowed), kind.name, cpu_list_text(kind.cpus)),
+                 "change taskset or the container's cpuset"};
+  return both;
+}
+
+Result<Decided> decide(const CoreRequest& wanted, const os::LinuxCalls* linux,
                        const os::DarwinCalls* darwin) {
   if (linux != nullptr) return decide_on_linux(wanted, *linux);
   if (darwin != nullptr) return decide_on_mac(wanted, *darwin);

@@ -28,12 +28,6 @@ std::string upper_case(std::string text) {
   return text;
 }
 
-os::Timebase timebase_of(const os::DarwinCalls& calls) {
-  os::Timebase base;
-  if (calls.mach_timebase_info(&base) != 0 || base.denominator == 0) return {};
-  return base;
-}
-
 std::string name_of(const os::DarwinCalls& calls, int process, std::uint64_t thread) {
   os::ThreadInfo info;
   if (calls.proc_pidinfo(process, os::kPidThreadId64Info, thread, &info, sizeof info) <= 0)
@@ -63,7 +57,7 @@ Result<AllCounts> read_all(const os::DarwinCalls& calls, int process, std::size_
     auto counts = thread_counts(calls, process, id, levels);
     if (counts.error == 0)
       all.emplace(id, std::move(counts.levels));
-    else if (counts.error != ESRCH)  // it has ended meanwhile
+    else if (counts.error != ESRCH)  // it has ended in the meantime
       error = counts.error;
   }
   if (all.empty() && error != 0) return refusal(error, process);
@@ -144,7 +138,7 @@ Result<Threads> darwin_threads(const ThreadsWanted& wanted, const Wait& wait,
                                const os::DarwinCalls& calls) {
   const std::vector<std::string> levels = level_names(calls);
   if (levels.empty())
-    return Error{"this system does not tell kinds of core apart", "leave out --threads"};
+    return Error{"this system does not distinguish kinds of core", "leave out --threads"};
   AllCounts before;
   if (wanted.during) {
     auto first = read_all(calls, wanted.process, levels.size());
@@ -154,10 +148,11 @@ Result<Threads> darwin_threads(const ThreadsWanted& wanted, const Wait& wait,
   }
   auto read = read_all(calls, wanted.process, levels.size());
   if (!read && wanted.during)
-    return Error{fmt::format("process {} ended meanwhile", wanted.process), "look for less long"};
+    return Error{fmt::format("process {} ended in the meantime", wanted.process),
+                 "use a shorter --duration"};
   if (!read) return read.error();
   const bool counted = has_counts(*read);
-  const os::Timebase base = timebase_of(calls);
+  const os::Timebase base = os::timebase_of(calls);
   Threads threads;
   for (const std::string& name : levels)
     threads.columns.push_back({upper_case(name), true, false, counted});

@@ -1,7 +1,8 @@
+#include "core/text.h"
 #include "cores/thread_counters.h"
 #include "cores/threads.h"
-#include "engine/text.h"
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <string_view>
@@ -30,7 +31,7 @@ std::string path_of(std::int32_t process, const std::string& thread, std::string
 std::vector<std::string_view> words_behind_name(std::string_view stat) {
   const std::size_t bracket = stat.rfind(')');
   if (bracket == std::string_view::npos) return {};
-  return engine::split(engine::trimmed(stat.substr(bracket + 1)), ' ');
+  return split(trimmed(stat.substr(bracket + 1)), ' ');
 }
 
 std::optional<TimesInProc> read_times(const os::LinuxCalls& calls, std::int32_t process,
@@ -41,14 +42,14 @@ std::optional<TimesInProc> read_times(const os::LinuxCalls& calls, std::int32_t 
   if (!stat) return std::nullopt;
   const auto words = words_behind_name(*stat);
   if (words.size() <= user_field + 1) return std::nullopt;
-  const auto user = engine::parse_number(words[user_field]);
-  const auto system = engine::parse_number(words[user_field + 1]);
+  const auto user = parse_number(words[user_field]);
+  const auto system = parse_number(words[user_field + 1]);
   if (!user || !system) return std::nullopt;
   TimesInProc times{static_cast<double>(*user) / kTicksPerSecond,
                     static_cast<double>(*system) / kTicksPerSecond};
   times.exact = times.user + times.system;
   if (const auto text = calls.read_file(path_of(process, thread, "schedstat")))
-    if (const auto ns = engine::parse_number(engine::split(*text, ' ').front()))
+    if (const auto ns = parse_number(split(*text, ' ').front()))
       times.exact = static_cast<double>(*ns) / 1e9;
   return times;
 }
@@ -64,7 +65,7 @@ AllTimes read_all_times(const os::LinuxCalls& calls, std::int32_t process) {
 
 std::string name_of(const os::LinuxCalls& calls, std::int32_t process, const std::string& thread) {
   const auto name = calls.read_file(path_of(process, thread, "comm"));
-  return name ? std::string(engine::trimmed(*name)) : std::string();
+  return name ? std::string(trimmed(*name)) : std::string();
 }
 
 /// The effective user of a process; none where it cannot be read.
@@ -73,8 +74,8 @@ std::optional<std::uint64_t> user_of(const os::LinuxCalls& calls, const std::str
   if (!status) return std::nullopt;
   const std::size_t line = status->find("\nUid:\t");
   if (line == std::string::npos) return std::nullopt;
-  const auto words = engine::split(std::string_view(*status).substr(line + 6, 64), '\t');
-  return words.size() < 2 ? std::nullopt : engine::parse_number(words[1]);
+  const auto words = split(std::string_view(*status).substr(line + 6, 64), '\t');
+  return words.size() < 2 ? std::nullopt : parse_number(words[1]);
 }
 
 Result<void> check_process(const os::LinuxCalls& calls, std::int32_t process) {
@@ -89,7 +90,7 @@ Result<void> check_process(const os::LinuxCalls& calls, std::int32_t process) {
 
 ThreadLine line_of(const std::string& thread, const TimesInProc& times, std::size_t columns) {
   ThreadLine line;
-  line.id = engine::parse_number(thread).value_or(0);
+  line.id = parse_number(thread).value_or(0);
   line.cpu_seconds = times.exact;
   line.parts.resize(columns);
   line.parts.front().user_seconds = times.user;
@@ -128,7 +129,7 @@ Result<Threads> linux_threads(const ThreadsWanted& wanted, const CoreKinds& kind
   const AllTimes before = read_all_times(calls, wanted.process);
   std::map<std::string, std::pair<std::string, AttachedThread>> attached;
   for (const auto& [thread, times] : before) {
-    const auto id = static_cast<int>(engine::parse_number(thread).value_or(0));
+    const auto id = static_cast<int>(parse_number(thread).value_or(0));
     auto one = AttachedThread::attach(counting, id);
     if (!one) return one.error();
     attached.emplace(thread, std::pair(name_of(calls, wanted.process, thread), *std::move(one)));
@@ -136,7 +137,8 @@ Result<Threads> linux_threads(const ThreadsWanted& wanted, const CoreKinds& kind
   wait(*wanted.during);
   Threads threads{counting.columns(), {}, counting.notes()};
   const AllTimes after = read_all_times(calls, wanted.process);
-  if (after.empty()) threads.notes.emplace_back("the process ended meanwhile");
+  if (after.empty()) threads.notes.emplace_back("the process ended in the meantime");
+  std::size_t shared = 0;
   for (const auto& [thread, named] : attached) {
     const auto end = after.find(thread);
     TimesInProc times{};
@@ -149,13 +151,32 @@ Result<Threads> linux_threads(const ThreadsWanted& wanted, const CoreKinds& kind
     if (end == after.end()) line.parts.front() = {};  // ended: only its counters are left
     line.name = named.first;
     add_parts(line, named.second.read());
+    if (!named.second.held_its_counters()) ++shared;
     threads.lines.push_back(std::move(line));
   }
+  if (shared > 0)
+    threads.notes.push_back(
+        fmt::format("other programs used the counters: no cycles and instructions of {} thread{}",
+                    shared, shared == 1 ? "" : "s"));
   for (const auto& [thread, times] : after) {
     if (attached.contains(thread)) continue;
     threads.lines.push_back(line_of(thread, times, threads.columns.size()));
     threads.lines.back().name = name_of(calls, wanted.process, thread);
   }
+  return threads;
+}
+
+Result<Threads> threads_of(const ThreadsWanted& wanted, const CoreKinds& kinds, const Wait& wait,
+                           const os::LinuxCalls* linux, const os::DarwinCalls* darwin) {
+  auto threads = linux != nullptr ? linux_threads(wanted, kinds, wait, *linux)
+                 : darwin != nullptr
+                     ? darwin_threads(wanted, wait, *darwin)
+                     : Result<Threads>(Error{"--threads is for Linux and macOS", "leave it out"});
+  if (threads)
+    std::stable_sort(
+        threads->lines.begin(), threads->lines.end(), [](const ThreadLine& a, const ThreadLine& b) {
+          return a.cpu_seconds != b.cpu_seconds ? a.cpu_seconds > b.cpu_seconds : a.id < b.id;
+        });
   return threads;
 }
 

@@ -1,10 +1,10 @@
 #include "cores/thread_counters.h"
 
+#include "engine/perf/counting.h"
 #include "engine/perf/resolve.h"
 #include "engine/perf/sysfs.h"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -146,22 +146,42 @@ os::Reading AttachedThread::read_alone(int descriptor) const {
   return {words[3], words[1], words[2]};
 }
 
+/// What each of pmus_ reads: number, enabled, running and the counts; all 0 where it cannot be
+/// read.
+std::vector<std::array<std::uint64_t, 5>> AttachedThread::read_groups() const {
+  std::vector<std::array<std::uint64_t, 5>> groups(pmus_.size());
+  for (std::size_t i = 0; i < pmus_.size(); ++i)
+    if (counting_->calls_.read_counter(pmus_[i].leader, groups[i].data(), groups[i].size()) < 4)
+      groups[i] = {};
+  return groups;
+}
+
+bool AttachedThread::held_its_counters() const {
+  std::uint64_t running = 0;
+  std::uint64_t enabled = ~std::uint64_t{0};  // the last that was opened was on for the least time
+  for (const auto& group : read_groups()) {
+    running += group[2];
+    enabled = std::min(enabled, group[1]);
+  }
+  return pmus_.empty() || perf::held_all_the_time(running, enabled, pmus_.size() > 1);
+}
+
 void AttachedThread::read_pmus(std::vector<ThreadPart>& parts) const {
   const CoreKinds& kinds = counting_->kinds_;
-  for (const OnPmu& on : pmus_) {
-    std::array<std::uint64_t, 5> words{};
-    const long got = counting_->calls_.read_counter(on.leader, words.data(), words.size());
-    if (got < 4) continue;
+  const auto groups = read_groups();
+  const bool held = held_its_counters();
+  for (std::size_t i = 0; i < pmus_.size(); ++i) {
+    const auto& words = groups[i];
+    if (words[0] == 0) continue;
     std::size_t column = 0;
     if (counting_->kinds_are_pmus_) {
-      while (column < kinds.size() && kinds[column].pmu != on.pmu) ++column;
+      while (column < kinds.size() && kinds[column].pmu != pmus_[i].pmu) ++column;
       ++column;  // behind the group for all kinds
-      parts[column].cpu_seconds = static_cast<double>(words[2]) / kNs;
-    } else if (words[2] < words[1]) {
-      continue;  // the counters were shared: a part of the time, and never a guess at the rest
+      if (held) parts[column].cpu_seconds = static_cast<double>(words[2]) / kNs;
     }
+    if (!held) continue;  // a part of the time, and never a guess at the rest
     parts[column].cycles = parts[column].cycles.value_or(0) + words[3];
-    if (on.has_instructions && got >= 5)
+    if (pmus_[i].has_instructions && words[0] >= 2)
       parts[column].instructions = parts[column].instructions.value_or(0) + words[4];
   }
 }

@@ -8,6 +8,7 @@
 #include "engine/perf/source.h"
 #include "os/linux_calls.h"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -55,6 +56,10 @@ class AttachedThread {
   /// One part per column group; what /proc tells is not in it.
   std::vector<ThreadPart> read() const;
 
+  /// Whether its counters were its own all the time, so far. Where they were not, read() gives no
+  /// cycles and instructions.
+  bool held_its_counters() const;
+
  private:
   /// A group on one PMU: its leader counts cycles, the other, if there is one, instructions.
   struct OnPmu {
@@ -68,6 +73,7 @@ class AttachedThread {
   int open_pmus(int thread);
   int open_clocks(int thread);
   os::Reading read_alone(int descriptor) const;
+  std::vector<std::array<std::uint64_t, 5>> read_groups() const;
   void read_pmus(std::vector<ThreadPart>& parts) const;
   void read_clocks(std::vector<ThreadPart>& parts) const;
 

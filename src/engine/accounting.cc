@@ -1,12 +1,17 @@
 #include "engine/accounting.h"
 
-#include "engine/text.h"
+#include "core/text.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <utility>
 #include <variant>
+#include <vector>
+
+#include <fmt/format.h>
 
 namespace lauka::engine {
 namespace {
@@ -22,29 +27,84 @@ constexpr std::array<AccountedEvent, 4> kEvents = {{
      [](const Usage& u) { return u.major_faults; }},
 }};
 
-class AccountingOnly final : public Counting {
+class FreeOnly final : public Counting {
  public:
-  explicit AccountingOnly(std::vector<const AccountedEvent*> events) : events_(std::move(events)) {}
+  explicit FreeOnly(std::vector<FreeReader> events) : events_(std::move(events)) {}
 
-  os::CounterSetId on_launcher() const override { return os::kNoCounters; }
   std::size_t runs_at_once() const override { return os::Launcher::kMaxBatch; }
 
-  Counted finish(const os::Ended& ended) override {
+  Counted finish(const os::Ended& ended, std::size_t /*command*/) override {
     Counted counted{std::vector<std::optional<std::uint64_t>>(events_.size())};
     if (std::holds_alternative<NotStarted>(ended.outcome)) {
       counted.missing = Unavailable{"the command was not started", ""};
       return counted;
     }
-    for (std::size_t i = 0; i < events_.size(); ++i)
-      counted.counts[i] = events_[i]->read(ended.usage);
+    for (std::size_t i = 0; i < events_.size(); ++i) counted.counts[i] = events_[i](ended);
     return counted;
   }
 
  private:
+  std::vector<FreeReader> events_;
+};
+
+class NoneEngine final : public CounterEngine {
+ public:
+  explicit NoneEngine(std::optional<Unavailable> why) : why_(std::move(why)) {}
+
+  std::string_view name() const override { return "none"; }
+
+  Catalog catalog() const override {
+    Catalog catalog;
+    for (const AccountedEvent& event : accounted_events())
+      catalog.push_back(catalog_entry_of(event));
+    return catalog;
+  }
+
+  Result<EventSet> select(const EventRequest& wanted) override {
+    events_.clear();
+    EventSet set;
+    for (const std::string& name : wanted.names) {
+      const AccountedEvent* event = find_accounted(name);
+      if (event == nullptr) return refusal_of(name);
+      if (std::find(events_.begin(), events_.end(), event) != events_.end()) continue;
+      events_.push_back(event);
+      set.events.push_back(
+          {.name = lower_case(name), .meaning = std::string(event->meaning), .note = kWithExec});
+    }
+    if (why_ && wanted.names.empty()) set.notes = notes_without_counters(*why_);
+    if (events_.empty()) return set;
+    Pass& pass = set.passes.emplace_back();
+    for (std::size_t i = 0; i < events_.size(); ++i) pass.events.push_back(i);
+    return set;
+  }
+
+  Result<std::unique_ptr<Counting>> arm(std::size_t /*pass*/) override {
+    std::vector<FreeReader> readers;
+    for (const AccountedEvent* event : events_) readers.push_back(reader_of(event->read));
+    return count_free(std::move(readers));
+  }
+  FreeReader free_reader(std::size_t event) const override {
+    return reader_of(events_.at(event)->read);
+  }
+
+ private:
+  Error refusal_of(const std::string& name) const {
+    if (why_)
+      return Error{fmt::format("'{}' cannot be counted: {}", name, why_->why), why_->remedy};
+    return Error{fmt::format("'{}' is not counted with --engine none", name),
+                 "leave out --engine none"};
+  }
+
+  std::optional<Unavailable> why_;
   std::vector<const AccountedEvent*> events_;
 };
 
 }  // namespace
+
+std::vector<std::string> notes_without_counters(const Unavailable& why) {
+  if (why.remedy.empty()) return {};
+  return {"no hardware counters here; lauka --check says why"};
+}
 
 std::span<const AccountedEvent> accounted_events() {
   return kEvents;
@@ -63,8 +123,16 @@ CatalogEntry catalog_entry_of(const AccountedEvent& event) {
           std::string(event.meaning)};
 }
 
-std::unique_ptr<Counting> count_accounted(std::vector<const AccountedEvent*> events) {
-  return std::make_unique<AccountingOnly>(std::move(events));
+FreeReader reader_of(UsageCount read) {
+  return [read](const os::Ended& ended) { return std::optional(read(ended.usage)); };
+}
+
+std::unique_ptr<Counting> count_free(std::vector<FreeReader> events) {
+  return std::make_unique<FreeOnly>(std::move(events));
+}
+
+std::unique_ptr<CounterEngine> make_none_engine(std::optional<Unavailable> why) {
+  return std::make_unique<NoneEngine>(std::move(why));
 }
 
 }  // namespace lauka::engine

@@ -1,11 +1,14 @@
 #pragma once
 
 #include "core/record.h"
+#include "core/result.h"
 #include "engine/engine.h"
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -22,6 +25,19 @@ struct AccountedEvent {
   UsageCount read;
 };
 
+/// Shown beside these rows. The accounting of a process begins at its birth, so execve itself is in
+/// it: a fault for each page of arguments and environment, and a switch where it changes the CPU.
+/// Counters begin behind that; what it was cannot be told afterwards.
+inline constexpr const char* kWithExec = "(with exec)";
+
+/// What the note about missing hardware counters ends with.
+inline constexpr std::string_view kSimulationHint =
+    "or --engine cachegrind counts instructions by simulation";
+
+/// What a session without hardware counters is told: one short line where --check has a remedy,
+/// nothing where nobody asked for events and there is nothing to mend.
+std::vector<std::string> notes_without_counters(const Unavailable& why);
+
 /// All there are.
 std::span<const AccountedEvent> accounted_events();
 
@@ -31,7 +47,14 @@ const AccountedEvent* find_accounted(std::string_view name);
 /// The entry of --list-events.
 CatalogEntry catalog_entry_of(const AccountedEvent& event);
 
-/// A pass of these events, for runs without counters.
-std::unique_ptr<Counting> count_accounted(std::vector<const AccountedEvent*> events);
+/// Reads it from what the kernel accounts to a run.
+FreeReader reader_of(UsageCount read);
+
+/// A pass of events that cost nothing, for runs without counters.
+std::unique_ptr<Counting> count_free(std::vector<FreeReader> events);
+
+/// Counts nothing but what the kernel accounts to every process anyway, and this only when asked
+/// for. `why`: what keeps a real engine from working; none: the user wants this one.
+std::unique_ptr<CounterEngine> make_none_engine(std::optional<Unavailable> why);
 
 }  // namespace lauka::engine

@@ -1,10 +1,8 @@
 #include "engine/choose.h"
 
+#include "engine/accounting.h"
 #include "engine/cachegrind/cachegrind_engine.h"
-#include "engine/choose_macos.h"
-#include "engine/none.h"
 #include "engine/perf/perf_engine.h"
-#include "engine/text.h"
 
 #include <utility>
 
@@ -59,11 +57,9 @@ Result<Chosen> choose(Choice choice, bool user_only, const os::LinuxCalls* calls
   if (choice == Choice::Cachegrind) return simulated(user);
   if (macos.calls != nullptr && choice != Choice::Perf)
     return choose_on_macos(choice, user_only, macos);
-  if (choice == Choice::Kperf)
-    return Error{"--engine kperf is for macOS, which this is not", "leave it out"};
+  if (choice == Choice::Kperf) return Error{"--engine kperf works on macOS only", "leave it out"};
   if (calls == nullptr) {
-    if (choice == Choice::Perf)
-      return Error{"--engine perf is for Linux, which this is not", "leave it out"};
+    if (choice == Choice::Perf) return Error{"--engine perf works on Linux only", "leave it out"};
     return without_counters({"there is no engine for this system", ""});
   }
   if (choice == Choice::Perf) {
@@ -85,7 +81,10 @@ std::vector<EngineFacts> try_engines(bool user_only, const os::LinuxCalls* calls
     engines.push_back(chosen ? facts_of(name, *chosen->engine) : missing(name, chosen.error()));
   };
   if (macos.calls != nullptr) add("kperf", Choice::Kperf);
-  if (calls != nullptr) add("perf", Choice::Perf);
+  if (calls != nullptr) {
+    add("perf", Choice::Perf);
+    engines.back().counters = perf::counters_here(*calls, user_only);
+  }
   add("cachegrind", Choice::Cachegrind);
   return engines;
 }

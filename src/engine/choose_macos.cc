@@ -1,13 +1,9 @@
-#include "engine/choose_macos.h"
-
+#include "engine/accounting.h"
+#include "engine/choose.h"
 #include "engine/kperf/kernel.h"
-#include "engine/kperf/kperf_or_totals.h"
-#include "engine/kperf/read_kpep.h"
-#include "engine/kperf/reasons.h"
-#include "engine/kperf/totals_engine.h"
-#include "engine/none.h"
+#include "engine/kperf/kpep.h"
+#include "engine/kperf/kperf_engine.h"
 #include "os/files.h"
-#include "os/variable.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -26,7 +22,7 @@ Result<kperf::KpepDatabase> database_of(const OnMacos& here, const kperf::Kernel
                                           kernel.number("hw.cpufamily").value_or(0));
   auto paths = kperf::kpep_paths(cpu);
   // Where Apple's own framework looks first, and its users put a newer database.
-  if (const auto folder = os::variable("KPEP_DB_PATH"))
+  if (const auto folder = os::variable("KPEP_DB_PATH"); folder && !folder->empty())
     paths.insert(paths.begin(), fmt::format("{}/{}.plist", *folder, cpu));
   auto database = kperf::load_kpep_of(cpu, paths);
   // --kpep is for questions; it does not say what this machine's processor counts.
@@ -44,7 +40,7 @@ kperf::Setting setting_of(const OnMacos& here, bool user_only) {
 /// read was asked for by name.
 bool may_do_without(Choice choice, const OnMacos& here) {
   return choice == Choice::Auto && here.launcher != nullptr &&
-         here.strategy == kperf::StrategyChoice::Auto;
+         here.strategy == StrategyChoice::Auto;
 }
 
 }  // namespace

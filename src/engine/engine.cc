@@ -2,7 +2,7 @@
 
 namespace lauka::engine {
 
-Result<Explanation> CounterEngine::explain(const Wanted& wanted) {
+Result<Explanation> CounterEngine::explain(const EventRequest& wanted) {
   const auto set = select({wanted.names, false});
   if (!set) return set.error();
   Explanation explanation;

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -15,12 +16,6 @@
 #include <vector>
 
 namespace lauka::engine {
-
-/// The events the user wants: names as typed, or the engine's default ones.
-struct Wanted {
-  std::vector<std::string> names;  ///< empty: the default events
-  bool single_pass = false;        ///< refuse a set that needs more than one
-};
 
 /// A run that is to be run again instead of entering the statistics.
 struct Redo {
@@ -33,6 +28,7 @@ struct Counted {
   std::vector<std::optional<std::uint64_t>>
       counts;                            ///< one per event of the pass; none: not counted exactly
   std::optional<Unavailable> missing{};  ///< why there is none, where there is none
+  std::optional<Error> failure{};        ///< the measurement could not be made: no run follows
   std::optional<Redo> redo{};
   std::optional<double> coverage{};                 ///< RunRecord::coverage
   std::vector<std::optional<std::uint64_t>> own{};  ///< RunRecord::own
@@ -40,6 +36,9 @@ struct Counted {
   std::vector<std::uint64_t> pmu_ns{};  ///< CPU time on the cores of each of Counting::timed_pmus;
                                         ///< empty: not known
 };
+
+/// Reads what the kernel keeps of an event for every run, without counting.
+using FreeReader = std::function<std::optional<std::uint64_t>(const os::Ended&)>;
 
 /// One pass of the session, ready to be counted.
 class Counting {
@@ -49,9 +48,9 @@ class Counting {
   Counting& operator=(const Counting&) = delete;
   virtual ~Counting() = default;
 
-  /// Counters that the launcher opens for each run of this pass; kNoCounters where the engine
-  /// counts by itself.
-  virtual os::CounterSetId on_launcher() const = 0;
+  /// Counters that the launcher is to open for each run of this pass; none where the engine counts
+  /// by itself.
+  virtual std::vector<os::CounterRequest> requests() const { return {}; }
 
   /// What is to follow each run of this pass; null: nothing.
   virtual os::RunWatch* watch() { return nullptr; }
@@ -69,8 +68,8 @@ class Counting {
   virtual std::size_t runs_at_once() const = 0;
 
   /// The counts of one run of this pass that has ended: all of it, or a reason; never a part, never
-  /// an estimate.
-  virtual Counted finish(const os::Ended& ended) = 0;
+  /// an estimate. `command`: which one it was, as it is compared with its other runs.
+  virtual Counted finish(const os::Ended& ended, std::size_t command) = 0;
 };
 
 /// The mechanism that programs and reads counters.
@@ -89,14 +88,26 @@ class CounterEngine {
   /// Resolves the wanted events and divides them into the fewest passes. A default event that is
   /// not there is left out with one note for all; a wanted one that is not there, or --single-pass
   /// with too many, is an error.
-  virtual Result<EventSet> select(const Wanted& wanted) = 0;
+  virtual Result<EventSet> select(const EventRequest& wanted) = 0;
+
+  /// How to read an event of what was selected last (its index) where that costs nothing; empty
+  /// where it has to be counted.
+  virtual FreeReader free_reader(std::size_t /*event*/) const { return {}; }
 
   /// Where the wanted events would be counted. Selects them, but does not refuse what needs several
   /// passes. An engine that does not know the counters tells the passes.
-  virtual Result<Explanation> explain(const Wanted& wanted);
+  virtual Result<Explanation> explain(const EventRequest& wanted);
 
   /// Prepares one pass of what was selected last. Called once for each pass, before its first run.
-  virtual Result<std::unique_ptr<Counting>> arm(std::size_t pass, os::Launcher& launcher) = 0;
+  virtual Result<std::unique_ptr<Counting>> arm(std::size_t pass) = 0;
+
+  /// Whether somebody else holds counters that the selected events need, as far as can be told now;
+  /// asked before the first counting run, once in each block of them, and after the last.
+  virtual std::optional<Unavailable> held_by_others() { return std::nullopt; }
+
+  /// Counting is over for now: nothing is left on that would slow the runs up to the next one of a
+  /// pass that counts.
+  virtual void pause() {}
 
   /// What the counts of the runs so far are to be read with, one line each.
   virtual std::vector<std::string> notes() const { return {}; }

@@ -1,30 +1,67 @@
 #include "gate/judge.h"
 
-#include "stats/mann_whitney.h"
 #include "stats/mean_test.h"
-#include "stats/signed_rank.h"
+#include "stats/rank_tests.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 
 namespace lauka::gate {
 
 namespace {
 
-constexpr double kShareOfRanks = 0.8;
-constexpr double kShareOfMean = 0.2;
 constexpr std::size_t kFewestForMannWhitney = 5;
-constexpr std::size_t kSmallestPower = 1000;  // 2^-1000: below any level, and not yet 0
+
+/// The tests of one look, as seen from the side on which the gate fails.
+struct Tests {
+  double ranks_fail = 1.0;  ///< the probability of ranks that speak for a fail as much
+  double ranks_pass = 1.0;
+  double mean_fail = 1.0;
+  double mean_pass = 1.0;
+  double mean_towards_fail = 0.0;   ///< the mean's distance from the limit
+  double ranks_towards_fail = 0.0;  ///< the rank sum's distance from its middle
+};
+
+/// The two tests and the distance of the rank sum from its middle.
+struct Looked {
+  stats::MeanTest mean{};
+  stats::Tails rank_part{};
+  double ranks_above = 0.0;
+};
+
+Looked look_at(const Evidence& evidence, double ratio) {
+  if (!evidence.paired) {
+    const auto ranks = stats::mann_whitney(evidence.reference, evidence.candidate, ratio);
+    const double pairs = static_cast<double>(evidence.reference.size()) *
+                         static_cast<double>(evidence.candidate.size());
+    return {stats::welch_mean_test(evidence.reference, evidence.candidate, ratio), ranks.tails,
+            ranks.u - pairs / 2.0};
+  }
+  const auto ranks = stats::signed_rank(evidence.reference, evidence.candidate, ratio);
+  const auto kept = static_cast<double>(ranks.kept);
+  return {stats::paired_mean_test(evidence.reference, evidence.candidate, ratio), ranks.tails,
+          ranks.positive_sum - kept * (kept + 1.0) / 4.0};
+}
+
+Tests tests_of(const Looked& looked, FailsWhen fails_when) {
+  const bool above = fails_when == FailsWhen::Above;
+  const double sign = above ? 1.0 : -1.0;
+  const stats::Tails& ranks = looked.rank_part;
+  stats::Tails mean = looked.mean.tails;
+  // Rounds that are all at the limit speak for a pass, on whichever side it fails.
+  if (!looked.mean.t && looked.mean.difference == 0.0) mean.above = mean.below;
+  return {.ranks_fail = above ? ranks.above : ranks.below,
+          .ranks_pass = above ? ranks.below : ranks.above,
+          .mean_fail = above ? mean.above : mean.below,
+          .mean_pass = above ? mean.below : mean.above,
+          .mean_towards_fail = sign * looked.mean.difference,
+          .ranks_towards_fail = sign * looked.ranks_above};
+}
 
 /// Whether the rank test could reach its share of `level` at all with so many rounds.
-bool ranks_can_speak(const Evidence& evidence, double level) {
+bool ranks_speak(const Evidence& evidence, double level) {
   const std::size_t fewer = std::min(evidence.reference.size(), evidence.candidate.size());
-  if (!evidence.paired) {
-    return fewer >= kFewestForMannWhitney;
-  }
-  return std::ldexp(1.0, -static_cast<int>(std::min(fewer, kSmallestPower))) <=
-         kShareOfRanks * level;
+  return evidence.paired ? ranks_can_speak(fewer, level) : fewer >= kFewestForMannWhitney;
 }
 
 /// The smallest level at which an answer is decided.
@@ -32,55 +69,55 @@ double combined(double ranks, double mean, bool ranks_speak) {
   return ranks_speak ? std::min({1.0, ranks / kShareOfRanks, mean / kShareOfMean}) : mean;
 }
 
-DecidedBy decided_by(double ranks, double mean, double level, bool ranks_speak) {
-  if (!ranks_speak) {
-    return mean <= level ? DecidedBy::Mean : DecidedBy::Nothing;
-  }
-  const bool by_ranks = ranks <= kShareOfRanks * level;
-  const bool by_mean = mean <= kShareOfMean * level;
-  if (by_ranks && by_mean) {
-    return DecidedBy::Both;
-  }
-  if (by_ranks) {
-    return DecidedBy::Ranks;
-  }
+DecidedBy decided_by(bool by_ranks, bool by_mean) {
+  if (by_ranks) return by_mean ? DecidedBy::Both : DecidedBy::Ranks;
   return by_mean ? DecidedBy::Mean : DecidedBy::Nothing;
+}
+
+DecidedBy fails(const Tests& tests, double level, bool ranks_speak) {
+  const bool by_mean = tests.mean_fail <= (ranks_speak ? kShareOfMean * level : level) &&
+                       tests.mean_towards_fail > 0;
+  return decided_by(ranks_speak && tests.ranks_fail <= kShareOfRanks * level, by_mean);
+}
+
+DecidedBy passes(const Tests& tests, double level, bool ranks_speak,
+                 std::optional<double> least_mean) {
+  if (tests.mean_towards_fail > 0 || tests.ranks_towards_fail > 0) return DecidedBy::Nothing;
+  if (least_mean && tests.mean_pass > *least_mean) return DecidedBy::Nothing;
+  return decided_by(ranks_speak && tests.ranks_pass <= kShareOfRanks * level,
+                    tests.mean_pass <= (ranks_speak ? kShareOfMean * level : level));
 }
 
 }  // namespace
 
-Judgement judge(const Evidence& evidence, double limit, const Levels& levels, bool last) {
+Judgement judge(const Evidence& evidence, double limit, FailsWhen fails_when, const Levels& levels,
+                bool last) {
   Judgement result;
-  if (last) {
-    result.answer = Answer::Inconclusive;
-  }
-  if (evidence.reference.empty() || evidence.candidate.empty()) {
-    result.level = levels.pass;
-    return result;
-  }
+  if (last) result.answer = Answer::Inconclusive;
+  result.level = levels.pass.value_or(0.0);
+  if (evidence.reference.empty() || evidence.candidate.empty()) return result;
 
-  const double ratio = 1.0 + limit;
-  const stats::MeanTest mean =
-      evidence.paired ? stats::paired_mean_test(evidence.reference, evidence.candidate, ratio)
-                      : stats::welch_mean_test(evidence.reference, evidence.candidate, ratio);
-  result.mean_difference = mean.difference;
-  result.mean_part = mean.tails;
-  result.rank_part = evidence.paired
-                         ? stats::signed_rank(evidence.reference, evidence.candidate, ratio).tails
-                         : stats::mann_whitney(evidence.reference, evidence.candidate, ratio).tails;
-
-  const bool can_fail = ranks_can_speak(evidence, levels.fail);
-  const bool can_pass = ranks_can_speak(evidence, levels.pass);
-  result.p_slower = combined(result.rank_part.above, result.mean_part.above, can_fail);
-  result.p_not_slower = combined(result.rank_part.below, result.mean_part.below, can_pass);
-  result.slower = mean.difference > 0.0;
-  result.level = result.slower ? levels.fail : levels.pass;
-  result.decided_by =
-      result.slower
-          ? decided_by(result.rank_part.above, result.mean_part.above, levels.fail, can_fail)
-          : decided_by(result.rank_part.below, result.mean_part.below, levels.pass, can_pass);
-  if (result.decided_by != DecidedBy::Nothing) {
-    result.answer = result.slower ? Answer::Fail : Answer::Pass;
+  const Looked looked = look_at(evidence, 1.0 + limit);
+  const Tests tests = tests_of(looked, fails_when);
+  result.mean_difference = looked.mean.difference;
+  result.mean_part = looked.mean.tails;
+  result.rank_part = looked.rank_part;
+  if (tests.mean_towards_fail > 0) result.level = levels.fail.value_or(0.0);
+  if (levels.fail) {
+    const bool speak = ranks_speak(evidence, *levels.fail);
+    result.p_fail = combined(tests.ranks_fail, tests.mean_fail, speak);
+    result.decided_by = fails(tests, *levels.fail, speak);
+    if (result.decided_by != DecidedBy::Nothing) {
+      result.answer = Answer::Fail;
+      result.level = *levels.fail;
+    }
+  }
+  if (levels.pass) {
+    const bool speak = ranks_speak(evidence, *levels.pass);
+    result.p_pass = combined(tests.ranks_pass, tests.mean_pass, speak);
+    if (result.answer == Answer::Fail) return result;
+    result.decided_by = passes(tests, *levels.pass, speak, levels.mean_of_pass);
+    if (result.decided_by != DecidedBy::Nothing) result.answer = Answer::Pass;
   }
   return result;
 }

@@ -1,20 +1,31 @@
 #include "gate/schedule.h"
 
-#include "stats/normal.h"
+#include "stats/distributions.h"
 
 #include <algorithm>
 #include <cmath>
 
 namespace lauka::gate {
 
+namespace {
+
+constexpr double kShareOfEarly = 0.04;
+constexpr std::size_t kFirstEarly = 10;
+constexpr std::size_t kMostEarly = 20;
+constexpr std::size_t kSmallestPower = 1000;  // 2^-1000: below any level, and not yet 0
+
+/// `first` * 2^(step / 2), rounded up; the subtrahend keeps 10 * 2 from being rounded up to 21.
+std::size_t grown(std::size_t first, std::size_t step) {
+  const double exact =
+      static_cast<double>(first) * std::exp2(static_cast<double>(step) / 2.0) - 1e-9;
+  return static_cast<std::size_t>(std::ceil(exact));
+}
+
+}  // namespace
+
 std::array<std::size_t, kLooks> look_rounds(std::size_t first) {
   std::array<std::size_t, kLooks> rounds{};
-  for (std::size_t look = 0; look < kLooks; ++look) {
-    // The subtrahend keeps 10 * 2 from being rounded up to 21.
-    const double exact =
-        static_cast<double>(first) * std::exp2(static_cast<double>(look) / 2.0) - 1e-9;
-    rounds[look] = static_cast<std::size_t>(std::ceil(exact));
-  }
+  for (std::size_t look = 0; look < kLooks; ++look) rounds[look] = grown(first, look);
   return rounds;
 }
 
@@ -27,19 +38,97 @@ double p_look(double error) {
   return stats::normal_above(z_look(error));
 }
 
+double p_early(double error) {
+  return kShareOfEarly * error;
+}
+
+double p_late(double error, std::size_t early_looks) {
+  const double z = stats::normal_quantile_above(error);
+  const double bend = 8.634 * std::exp(-1.172 * z + 0.0873 * z * z);
+  const auto looks = static_cast<double>(early_looks);
+  return p_look(error) - 0.00816 * error * (looks - bend * (1.0 - std::exp(-looks / bend)));
+}
+
+bool ranks_can_speak(std::size_t rounds, double level) {
+  return std::ldexp(1.0, -static_cast<int>(std::min(rounds, kSmallestPower))) <=
+         kShareOfRanks * level;
+}
+
+std::size_t fewest_rounds_of_early_pass(double confidence) {
+  return static_cast<std::size_t>(std::ceil(std::log(1.0 - confidence) / std::log(0.9) - 1e-9));
+}
+
 Levels levels_of_one_look(double confidence, std::size_t gates) {
   const double error = 1.0 - confidence;
-  return {.fail = error / static_cast<double>(gates), .pass = error, .tail = error / 2.0};
+  return {.fail = error / static_cast<double>(gates),
+          .pass = error,
+          .tails = stats::tails_of(confidence)};
 }
 
-Levels levels_of_five_looks(double confidence, std::size_t gates) {
-  const Levels once = levels_of_one_look(confidence, gates);
-  return {.fail = p_look(once.fail), .pass = p_look(once.pass), .tail = p_look(once.tail)};
+Schedule::Schedule(double confidence, std::size_t gates, std::size_t min_rounds,
+                   WatchSchedule looks)
+    : error_(1.0 - confidence),
+      error_of_fail_(error_ / static_cast<double>(gates)),
+      first_early_(std::max(kFirstEarly, min_rounds)),
+      looks_early_(looks == WatchSchedule::Early),
+      is_only_look_(looks == WatchSchedule::Once) {}
+
+std::optional<std::size_t> Schedule::next_early() const {
+  if (!looks_early_ || planned_ > 0 || early_ == kMostEarly) return std::nullopt;
+  return grown(first_early_, early_);
 }
 
-std::size_t rounds_of_constants(const Levels& levels) {
+bool Schedule::is_early_look(std::size_t rounds) const {
+  const std::optional<std::size_t> next = next_early();
+  return next && *next <= rounds;
+}
+
+std::optional<Levels> Schedule::look_early(std::size_t rounds) {
+  if (!is_early_look(rounds)) return std::nullopt;
+  while (is_early_look(rounds)) ++early_;
+  const auto level_of = [rounds](double error) -> std::optional<double> {
+    if (!ranks_can_speak(rounds, p_early(error))) return std::nullopt;
+    return p_early(error);
+  };
+  Levels levels{.fail = level_of(error_of_fail_), .mean_of_pass = error_};
+  if (rounds >= fewest_rounds_of_early_pass(1.0 - error_)) levels.pass = level_of(error_);
+  for_fail_ += levels.fail ? 1U : 0U;
+  for_pass_ += levels.pass ? 1U : 0U;
+  for_interval_ += level_of(error_ / 2.0) ? 1U : 0U;
+  if (!levels.fail && !levels.pass) return std::nullopt;
+  ++early_looks_;
+  levels.tails = tails();
+  return levels;
+}
+
+Levels Schedule::look_as_planned(std::size_t rounds, bool last) {
+  if (planned_++ == 0) {
+    first_planned_ = std::max<std::size_t>(rounds, 1);
+    is_only_look_ = is_only_look_ || (last && early_looks_ == 0);
+  }
+  return late();
+}
+
+Levels Schedule::late() const {
+  if (is_only_look_) return {.fail = error_of_fail_, .pass = error_, .tails = tails()};
+  return {.fail = p_late(error_of_fail_, for_fail_),
+          .pass = p_late(error_, for_pass_),
+          .tails = tails()};
+}
+
+std::size_t Schedule::next_planned() const {
+  return grown(first_planned_, planned_);
+}
+
+stats::IntervalTails Schedule::tails() const {
+  const double plain = error_ / 2.0;
+  return {is_only_look_ ? plain : p_late(plain, for_interval_), plain};
+}
+
+std::size_t Schedule::rounds_of_constants() const {
+  const double level = std::min(p_late(error_of_fail_, 0), p_late(error_, 0));
   std::size_t rounds = 1;
-  for (double chance = 0.25; chance > std::min(levels.fail, levels.pass); chance /= 4.0) ++rounds;
+  for (double chance = 0.25; chance > level; chance /= 4.0) ++rounds;
   return rounds;
 }
 

@@ -1,15 +1,23 @@
 #pragma once
 
+#include "stats/delta.h"
+
 #include <array>
 #include <cstddef>
+#include <optional>
 
 namespace lauka::gate {
 
-/// A gate looks at most this often.
+/// A gate looks at most so often once the rounds are there at which counting would stop without it.
 inline constexpr std::size_t kLooks = 5;
 
-/// The rounds after which a gate looks, ascending: `first` (at least 1) times 1, sqrt 2, 2, 2 sqrt
-/// 2 and 4, rounded up. `first` is the round at which counting would stop without a gate. Where the
+/// Two tests share the error of a look: ranks, which spikes do not move, and the mean, which a tail
+/// of the candidate alone does move.
+inline constexpr double kShareOfRanks = 0.8;
+inline constexpr double kShareOfMean = 0.2;
+
+/// The rounds of the planned looks, ascending: `first` (at least 1) times 1, sqrt 2, 2, 2 sqrt 2
+/// and 4, rounded up. `first` is the round at which counting would stop without a gate. Where the
 /// rounds end early, the last look is taken there. For `first` below 3 two looks may coincide.
 std::array<std::size_t, kLooks> look_rounds(std::size_t first);
 
@@ -21,14 +29,28 @@ double z_look(double error);
 /// The error allowed at each look so that all five together have `error`.
 double p_look(double error);
 
+/// The error that an early look spends: the smallest share with which ten rounds can speak at 95%.
+double p_early(double error);
+
+/// The error allowed at each planned look after so many early ones (0..20), so that all of them
+/// have `error` (1e-5..0.5) together: fitted to the same recursion, 0.993 to 1.0016 of it. Without
+/// early looks it is p_look.
+double p_late(double error, std::size_t early_looks);
+
+/// Whether the signs of so many rounds are enough for ranks to reach their part of `level`. What
+/// says less cannot be said by any test that knows only the symmetry of the rounds.
+bool ranks_can_speak(std::size_t rounds, double level);
+
+/// The rounds in which a slow run of one in ten shows at least once with `confidence`: no pass is
+/// given earlier.
+std::size_t fewest_rounds_of_early_pass(double confidence);
+
 /// What is allowed at one look.
 struct Levels {
-  double fail = 0.0;  ///< error of a fail
-  double pass = 0.0;  ///< error of a pass
-  double tail = 0.0;  ///< error on either side of the intervals shown with the answer
-
-  /// Confidence of an interval with these tails, a fraction.
-  double interval_confidence() const { return 1.0 - 2.0 * tail; }
+  std::optional<double> fail{};          ///< error of a fail; none: the look is not taken for it
+  std::optional<double> pass{};          ///< error of a pass, likewise
+  stats::IntervalTails tails{};          ///< of the intervals shown with the answer
+  std::optional<double> mean_of_pass{};  ///< what a pass by ranks also asks of the mean, if early
 };
 
 /// Levels of a gate that looks once, at the end of a fixed number of rounds. `confidence` is a
@@ -36,12 +58,60 @@ struct Levels {
 /// fails is divided among them, that of false passes need not be.
 Levels levels_of_one_look(double confidence, std::size_t gates);
 
-/// Levels of each look of a gate that looks at look_rounds. Its metric's interval has to be wider
-/// than at one look (interval_confidence): it is shown at a moment that the samples chose.
-Levels levels_of_five_looks(double confidence, std::size_t gates);
+/// Once: at the end. Planned: from where counting would stop without gates. Early: before, too.
+enum class WatchSchedule : unsigned char { Once, Planned, Early };
 
-/// The fewest rounds after which one look decides about a metric that never varies, whichever way
-/// it differs: the chance of n equal differences is put at 4^-n (judge).
-std::size_t rounds_of_constants(const Levels& levels);
+/// When the gates on metrics of one kind of rounds look, and what each look may risk. Early looks
+/// begin at ten rounds (--min-runs, if more), at a small level of their own, until counting would
+/// stop without gates; the planned looks share what is left. All of it adds up to 1 - confidence.
+class Schedule {
+ public:
+  /// `min_rounds`: of the session.
+  Schedule(double confidence, std::size_t gates, std::size_t min_rounds, WatchSchedule looks);
+
+  /// The rounds of the next early look; none: there is no further one.
+  std::optional<std::size_t> next_early() const;
+
+  /// Takes the early look that is due after `rounds`, if one is. None: no answer may be given
+  /// there.
+  std::optional<Levels> look_early(std::size_t rounds);
+
+  /// Takes the next planned look, the first after `rounds` of them; where that is the last and
+  /// nobody looked before, it has the whole error. Ends the early looks.
+  Levels look_as_planned(std::size_t rounds, bool last);
+
+  /// Levels of a planned look after the looks so far.
+  Levels late() const;
+
+  /// Planned looks taken so far, and the rounds of the next one after the first.
+  std::size_t planned_looks() const { return planned_; }
+  std::size_t next_planned() const;
+
+  /// Early and planned looks so far.
+  std::size_t looks() const { return early_looks_ + planned_; }
+
+  /// Of an interval that is shown where the rounds end now: at a moment that its own samples chose.
+  stats::IntervalTails tails() const;
+
+  /// The fewest rounds after which the first planned look decides about a metric that never varies,
+  /// whichever way it differs: the chance of n equal differences is put at 4^-n (judge).
+  std::size_t rounds_of_constants() const;
+
+ private:
+  bool is_early_look(std::size_t rounds) const;
+
+  double error_;
+  double error_of_fail_;
+  std::size_t first_early_;
+  bool looks_early_;
+  bool is_only_look_;
+  std::size_t early_ = 0;        // places of the list that were passed
+  std::size_t early_looks_ = 0;  // of these, taken for one answer or both
+  std::size_t for_fail_ = 0;
+  std::size_t for_pass_ = 0;
+  std::size_t for_interval_ = 0;
+  std::size_t planned_ = 0;
+  std::size_t first_planned_ = 1;
+};
 
 }  // namespace lauka::gate

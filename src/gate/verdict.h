@@ -1,34 +1,30 @@
 #pragma once
 
 #include "core/condition.h"
-#include "gate/evidence.h"
+#include "core/precision.h"
 #include "gate/judge.h"
 #include "gate/schedule.h"
 #include "stats/delta.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <optional>
+#include <vector>
 
 namespace lauka::gate {
-
-/// The change of the typical round (Hodges-Lehmann), as fractions.
-struct Typical {
-  double change = 0.0;
-  double low = 0.0;
-  double high = 0.0;
-};
 
 /// The answer of one gate about one candidate, and what it rests on.
 struct Verdict {
   Condition condition;
   std::size_t candidate = 0;  ///< index of the command
+  std::size_t metric = 0;     ///< index into Plan::metrics
   Answer answer = Answer::Inconclusive;
-  stats::Delta delta{};  ///< of the gated metric
+  stats::Delta delta{};  ///< of the gated metric; where that has a bound, from the bound
   std::size_t rounds = 0;
-  double p_slower = 1.0;      ///< that so much more is chance, were the truth at the threshold
-  double p_not_slower = 1.0;  ///< that so much less is
-  double level = 0.0;         ///< the error allowed at this look to the answer on the delta's side
-  std::optional<Typical> typical{};  ///< paired only, and where it has bounds
+  std::size_t planned_rounds = 0;  ///< at an early look: about so many were to come; else 0
+  double p_fail = 1.0;  ///< that so much beyond the limit is chance, were the truth at the limit
+  double p_pass = 1.0;  ///< that so much within it is
+  double level = 0.0;   ///< the error allowed at this look to the answer on the mean's side
   std::optional<double>
       times_as_many{};   ///< rounds that would decide, as a multiple; where inconclusive and 1..50
   std::size_t look = 1;  ///< the look at which it was given, from 1
@@ -39,13 +35,36 @@ struct Verdict {
 
 /// Which look it is.
 struct Look {
-  std::size_t number = 1;  ///< from 1
-  bool last = true;        ///< what is not decided now is inconclusive
+  std::size_t number = 1;          ///< from 1
+  bool last = true;                ///< what is not decided now is inconclusive
+  std::size_t planned_rounds = 0;  ///< of an early one: as the verdict's
 };
 
 /// Looks at the evidence so far; none where the rounds are to go on, which only happens before the
-/// last look. The first answer other than none is final. The delta's interval has the levels' tail.
+/// last look. The first answer other than none is final. The delta has the levels' intervals.
 std::optional<Verdict> decide_at_look(const Condition& condition, std::size_t candidate,
                                       const Evidence& evidence, const Levels& levels, Look look);
+
+/// The intervals of a gated metric: wide enough for a moment that a gate chose.
+struct GatedInterval {
+  std::size_t metric = 0;  ///< index into Plan::metrics
+  stats::IntervalTails tails;
+};
+
+/// What was decided about the samples while they came in, and decides how they are shown. The
+/// runner makes it once: looking again afterwards would be another look.
+struct Findings {
+  std::vector<Verdict> verdicts;  ///< by condition, then by candidate
+  std::vector<GatedInterval> intervals{};
+  std::optional<Precision> precision{};  ///< where --precision was asked for
+
+  /// Of the intervals of `metric`: `otherwise` where there is no gate on it.
+  stats::IntervalTails tails_of(std::size_t metric, stats::IntervalTails otherwise) const {
+    const auto found =
+        std::find_if(intervals.begin(), intervals.end(),
+                     [metric](const GatedInterval& one) { return one.metric == metric; });
+    return found == intervals.end() ? otherwise : found->tails;
+  }
+};
 
 }  // namespace lauka::gate

@@ -1,5 +1,8 @@
 #include "inquire/check.h"
 
+#include "core/foreign_text.h"
+#include "core/text.h"
+
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -26,37 +29,66 @@ CheckLine engine_line(const EngineFacts& engine) {
   if (engine.missing) {
     // Valgrind is an extra: that it is not there spoils nothing.
     const bool simulates = engine.name == "cachegrind";
-    return {topic, simulates ? Standing::Note : Standing::Problem, engine.missing->why,
+    return {topic, simulates ? Severity::Note : Severity::Problem, engine.missing->why,
             engine.missing->remedy};
   }
+  const bool has_counters = !engine.counters.empty();
+  const bool none_works = std::all_of(engine.counters.begin(), engine.counters.end(),
+                                      [](const CounterFacts& pmu) { return pmu.alive == 0; });
+  if (has_counters && none_works)
+    return {topic, Severity::Problem, "no counter is free at the moment (see below)", ""};
   std::string finding = "counts " + listed(engine.events);
-  if (engine.notes.empty()) return {topic, Standing::Ok, finding, ""};
-  return {topic, Standing::Note, finding + "; " + fmt::format("{}", fmt::join(engine.notes, "; ")),
+  if (engine.notes.empty()) return {topic, Severity::Ok, finding, ""};
+  return {topic, Severity::Note, finding + "; " + fmt::format("{}", fmt::join(engine.notes, "; ")),
           ""};
+}
+
+/// How many of a PMU's counters count, and who holds the rest.
+CheckLine counters_line(const CounterFacts& counters, bool several) {
+  CheckLine line{several ? "counters " + counters.pmu : "counters", Severity::Ok,
+                 fmt::format("{} of {} count", counters.alive, counters.listed), ""};
+  const auto add = [&](Severity standing, const std::string& finding, const char* remedy) {
+    line.standing = std::max(line.standing, standing);
+    line.finding += "; " + finding;
+    line.remedy = remedy;
+  };
+  if (const std::size_t dead = counters.free - counters.alive; dead > 0)
+    add(Severity::Note, fmt::format("{} dead: held by the host of this virtual machine", dead), "");
+  std::size_t held = counters.listed - counters.free;
+  if (held > 0 && counters.watchdog) {
+    add(Severity::Note, "the NMI watchdog holds 1", "sudo sysctl kernel.nmi_watchdog=0");
+    --held;
+  }
+  if (held > 0)
+    add(Severity::Problem,
+        fmt::format("another program holds {}, so runs may not be counted", held),
+        "sudo find /proc/[0-9]*/fd -lname '*perf_event*' finds it; end it");
+  return line;
 }
 
 CheckLine cores_line(const MachineFacts& facts) {
   const std::string cpus =
       facts.machine.cpus > 0 ? plural(facts.machine.cpus, "CPU") : "an unknown number of CPUs";
   if (facts.core_kinds.size() < 2)
-    return {"core kinds", Standing::Ok, cpus + ", of one kind as far as the system tells", ""};
+    return {"core kinds", Severity::Ok, cpus + ", all of one kind as far as the system says", ""};
   std::vector<std::string> kinds;
   for (const CoreKindFacts& kind : facts.core_kinds)
     kinds.push_back(fmt::format("{} {}", kind.cpus, kind.name));
-  return {"core kinds", Standing::Note,
-          fmt::format("{} of several kinds ({}): where a run happens to be changes its times", cpus,
-                      listed(kinds)),
-          "lauka --cores p ... keeps the commands on the fast ones"};
+  return {
+      "core kinds", Severity::Note,
+      fmt::format("{} of several kinds ({}): the times of a run depend on where it happens to be",
+                  cpus, listed(kinds)),
+      "lauka --cores p ... keeps the commands on the fast ones"};
 }
 
 CheckLine clock_line(const MachineFacts& facts) {
   const auto step = std::chrono::duration_cast<std::chrono::nanoseconds>(facts.clock_step).count();
   const std::string finding =
       fmt::format("{}steps of {}ns", facts.clock_source ? *facts.clock_source + ", " : "", step);
-  if (facts.clock_step < kCoarseStep) return {"clock", Standing::Ok, finding, ""};
+  if (facts.clock_step < kCoarseStep) return {"clock", Severity::Ok, finding, ""};
   const auto& better = facts.better_clock_sources;
   const bool can_change = !better.empty() && facts.clock_source != better.front();
-  return {"clock", Standing::Problem, finding + ": too coarse for short runs",
+  return {"clock", Severity::Problem, finding + ": too coarse for short runs",
           can_change
               ? fmt::format("echo {} | sudo tee "
                             "/sys/devices/system/clocksource/clocksource0/current_clocksource",
@@ -71,9 +103,10 @@ bool chooses_itself(const std::string& driver) {
 
 CheckLine governor_line(const MachineFacts& facts) {
   if (facts.governors.empty())
-    return {"CPU governor", Standing::Note,
-            facts.is_linux ? "not told here (a virtual machine, a container, or firmware decides)"
-                           : "macOS chooses the clock itself and does not tell",
+    return {"CPU governor", Severity::Note,
+            facts.is_linux
+                ? "not visible here (a virtual machine, a container or the firmware decides)"
+                : "macOS chooses the clock speed and does not show it",
             ""};
   std::vector<std::string> names;
   bool steady = true;
@@ -85,133 +118,118 @@ CheckLine governor_line(const MachineFacts& facts) {
   }
   std::string finding = listed(names);
   if (!facts.governor_driver.empty()) finding += fmt::format(" ({})", facts.governor_driver);
-  if (steady) return {"CPU governor", Standing::Ok, finding, ""};
+  if (steady) return {"CPU governor", Severity::Ok, finding, ""};
   finding += slow ? ": the lowest clock" : ": the clock follows the load, so short runs are slower";
-  return {"CPU governor", slow ? Standing::Problem : Standing::Note, finding,
+  return {"CPU governor", slow ? Severity::Problem : Severity::Note, finding,
           "echo performance | sudo tee " + kCpuFolder + "/cpu*/cpufreq/scaling_governor"};
 }
 
 CheckLine turbo_line(const MachineFacts& facts) {
-  if (!facts.turbo) return {"turbo", Standing::Note, "whether it is on is not told here", ""};
-  if (!facts.turbo->on) return {"turbo", Standing::Ok, "off", ""};
-  return {"turbo", Standing::Note,
+  if (!facts.turbo) return {"turbo", Severity::Note, "not visible here", ""};
+  if (!facts.turbo->on) return {"turbo", Severity::Ok, "off", ""};
+  return {"turbo", Severity::Note,
           "on: the clock depends on temperature and on how many cores are busy",
           facts.turbo->turn_off};
 }
 
 CheckLine smt_line(const MachineFacts& facts) {
-  if (!facts.smt) return {"SMT", Standing::Note, "whether it is on is not told here", ""};
-  if (!facts.smt->on) return {"SMT", Standing::Ok, "off, or not there", ""};
-  return {"SMT", Standing::Note, "on: two CPUs share a core, and a busy one slows the other",
+  if (!facts.smt) return {"SMT", Severity::Note, "not visible here", ""};
+  if (!facts.smt->on) return {"SMT", Severity::Ok, "off, or not there", ""};
+  return {"SMT", Severity::Note, "on: two CPUs share a core, and a busy one slows the other",
           facts.smt->turn_off};
 }
 
 CheckLine load_line(const MachineFacts& facts) {
-  if (!facts.load) return {"load", Standing::Note, "not told here", ""};
+  if (!facts.load) return {"load", Severity::Note, "not visible here", ""};
   const double cpus = std::max(1.0, static_cast<double>(facts.machine.cpus));
   const std::string finding =
       fmt::format("{:.2f} in the last minute, on {}", *facts.load,
                   facts.machine.cpus > 0 ? plural(facts.machine.cpus, "CPU") : "this machine");
-  if (*facts.load < kQuietLoad) return {"load", Standing::Ok, finding, ""};
+  if (*facts.load < kQuietLoad) return {"load", Severity::Ok, finding, ""};
   const bool full = *facts.load > 0.75 * cpus;
-  return {"load", full ? Standing::Problem : Standing::Note,
+  return {"load", full ? Severity::Problem : Severity::Note,
           finding + (full ? ": commands have to wait for a CPU" : ": something else is running"),
           facts.is_linux ? "ps -eo pcpu,pid,args --sort=-pcpu | head shows what to stop"
                          : "ps -Aceo pcpu,pid,comm -r | head shows what to stop"};
 }
 
 CheckLine quota_line(const MachineFacts& facts) {
-  return {"CPU quota", Standing::Problem,
-          fmt::format("the control group may use {:.2f} CPUs and is stopped when it had them",
+  return {"CPU quota", Severity::Problem,
+          fmt::format("the control group may use {:.2f} CPUs and is throttled beyond that",
                       *facts.cpu_quota),
           "start the container without a CPU limit (docker run without --cpus)"};
 }
 
 CheckLine power_line(const MachineFacts& facts) {
   if (facts.on_battery == true)
-    return {"power", Standing::Problem, "on battery: the clock is kept low", "plug it in"};
+    return {"power", Severity::Problem, "on battery: the clock is kept low", "plug it in"};
   if (facts.power_saving)
-    return {"power", Standing::Problem, fmt::format("the profile is {}", *facts.power_saving),
+    return {"power", Severity::Problem, fmt::format("the profile is {}", *facts.power_saving),
             "echo performance | sudo tee /sys/firmware/acpi/platform_profile"};
   const std::string finding = facts.on_battery ? "plugged in" : "no battery that is in use";
-  if (facts.is_linux) return {"power", Standing::Ok, finding, ""};
-  return {"power", Standing::Note,
-          finding + "; whether low-power mode is on is not told to programs",
-          "pmset -g | grep lowpowermode tells, sudo pmset -a lowpowermode 0 turns it off"};
+  if (facts.is_linux) return {"power", Severity::Ok, finding, ""};
+  return {"power", Severity::Note, finding + "; programs cannot see whether low-power mode is on",
+          "pmset -g | grep lowpowermode shows it, sudo pmset -a lowpowermode 0 turns it off"};
 }
 
 CheckLine virtual_line(const MachineFacts& facts) {
   if (!facts.knows_hypervisor)
-    return {"virtual machine", Standing::Note, "whether this is one is not told here", ""};
-  if (!facts.hypervisor) return {"virtual machine", Standing::Ok, "no", ""};
+    return {"virtual machine", Severity::Note, "whether this is one is not visible here", ""};
+  if (!facts.hypervisor) return {"virtual machine", Severity::Ok, "no", ""};
   std::string finding = facts.hypervisor->empty() ? "yes" : *facts.hypervisor;
   if (facts.stolen && *facts.stolen > kMuchStolen)
-    return {"virtual machine", Standing::Problem,
+    return {"virtual machine", Severity::Problem,
             fmt::format("{}: {:.1f}% of the CPU time since the start went to other machines",
                         finding, 100 * *facts.stolen),
             "gate on cpu_time, or on instructions with --engine cachegrind"};
-  return {"virtual machine", Standing::Note,
-          finding + ": what other machines on the same host do is in the times", ""};
+  return {"virtual machine", Severity::Note,
+          finding + ": the times include what other machines on the same host do", ""};
 }
 
 CheckLine aslr_line(const MachineFacts& facts) {
-  if (!facts.aslr) return {"ASLR", Standing::Note, "not told here", ""};
+  if (!facts.aslr) return {"ASLR", Severity::Note, "not visible here", ""};
   if (*facts.aslr)
-    return {"ASLR", Standing::Ok,
-            "on: each run has other addresses, so no layout favours a command", ""};
-  return {"ASLR", Standing::Note, "off: every run has the same layout, by luck a good or a bad one",
+    return {"ASLR", Severity::Ok,
+            "on: each run has different addresses, so no layout favours a command", ""};
+  return {"ASLR", Severity::Note,
+          "off: every run has the same memory layout, which may happen to be a good or a bad one",
           "sudo sysctl kernel.randomize_va_space=2"};
 }
 
 CheckLine tracing_line(const TracingFacts& tracing) {
   const std::string topic = "left over by kperf";
   if (tracing.owner > 0)
-    return {topic, Standing::Problem,
+    return {topic, Severity::Problem,
             fmt::format("tracing is held by process {}{}", tracing.owner,
                         tracing.owner_name.empty() ? "" : " (" + tracing.owner_name + ")"),
             fmt::format("quit it, or: sudo kill {}", tracing.owner)};
-  if (!tracing.readable) return {topic, Standing::Note, "only root may look", "sudo lauka --check"};
+  if (!tracing.readable) return {topic, Severity::Note, "only root may look", "sudo lauka --check"};
   if (tracing.thread_counting)
-    return {topic, Standing::Problem,
+    return {topic, Severity::Problem,
             "counting is on, which slows every context switch, and could not be switched off",
             "quit what counts, such as Instruments"};
-  return {topic, Standing::Ok, "nothing", ""};
-}
-
-/// `text` in lines of at most `room` cells, broken at spaces; 0: one line.
-std::vector<std::string> wrapped(const std::string& text, std::size_t room) {
-  std::vector<std::string> lines;
-  std::string_view rest = text;
-  while (room > 0 && rest.size() > room) {
-    std::size_t at = rest.rfind(' ', room);
-    if (at == std::string_view::npos || at == 0) at = rest.find(' ');
-    if (at == std::string_view::npos) break;
-    lines.emplace_back(rest.substr(0, at));
-    rest.remove_prefix(at + 1);
-  }
-  lines.emplace_back(rest);
-  return lines;
+  return {topic, Severity::Ok, "nothing", ""};
 }
 
 void add_wrapped(std::string& text, const std::string& first, std::size_t indent,
                  const std::string& words, std::size_t width) {
   std::string margin = first;
   const std::size_t room = width == 0 ? 0 : std::max<std::size_t>(width, indent + 20) - indent;
-  for (const std::string& line : wrapped(words, room)) {
-    text += margin + line + "\n";
+  for (const std::string_view line : wrapped(words, room)) {
+    text.append(margin).append(line) += '\n';
     margin.assign(indent, ' ');
   }
 }
 
 }  // namespace
 
-std::string_view name_of(Standing standing) {
+std::string_view name_of(Severity standing) {
   switch (standing) {
-    case Standing::Ok:
+    case Severity::Ok:
       return "ok";
-    case Standing::Note:
+    case Severity::Note:
       return "note";
-    case Standing::Problem:
+    case Severity::Problem:
       break;
   }
   return "problem";
@@ -219,7 +237,11 @@ std::string_view name_of(Standing standing) {
 
 std::vector<CheckLine> check(const MachineFacts& facts, std::span<const EngineFacts> engines) {
   std::vector<CheckLine> lines;
-  for (const EngineFacts& engine : engines) lines.push_back(engine_line(engine));
+  for (const EngineFacts& engine : engines) {
+    lines.push_back(engine_line(engine));
+    for (const CounterFacts& counters : engine.counters)
+      lines.push_back(counters_line(counters, engine.counters.size() > 1));
+  }
   lines.push_back(cores_line(facts));
   lines.push_back(clock_line(facts));
   lines.push_back(governor_line(facts));
@@ -230,9 +252,8 @@ std::vector<CheckLine> check(const MachineFacts& facts, std::span<const EngineFa
   lines.push_back(power_line(facts));
   lines.push_back(virtual_line(facts));
   if (facts.container)
-    lines.push_back({"container", Standing::Note,
-                     *facts.container + ": what runs beside it shares its CPUs and its caches",
-                     ""});
+    lines.push_back({"container", Severity::Note,
+                     *facts.container + ": other programs share its CPUs and caches", ""});
   lines.push_back(aslr_line(facts));
   if (facts.tracing) lines.push_back(tracing_line(*facts.tracing));
   return lines;
@@ -241,28 +262,29 @@ std::vector<CheckLine> check(const MachineFacts& facts, std::span<const EngineFa
 std::string check_text(const MachineFacts& facts, std::span<const CheckLine> lines,
                        std::size_t width) {
   const Machine& machine = facts.machine;
-  std::string text = machine.os;
-  if (!machine.kernel.empty()) text += fmt::format(", {} {}", machine.system, machine.kernel);
-  if (!machine.architecture.empty()) text += ", " + machine.architecture;
-  if (!machine.cpu_model.empty()) text += ", " + machine.cpu_model;
-  text += "\n\n";
+  std::string title = machine.os;
+  if (!machine.kernel.empty()) title += fmt::format(", {} {}", machine.system, machine.kernel);
+  if (!machine.architecture.empty()) title += ", " + machine.architecture;
+  if (!machine.cpu_model.empty()) title += ", " + machine.cpu_model;
+  std::string text = one_line(title) + "\n\n";
   std::size_t topics = 0;
   for (const CheckLine& line : lines) topics = std::max(topics, line.topic.size());
   const std::size_t indent = topics + 11;
   for (const CheckLine& line : lines) {
     const std::string front =
         fmt::format("{:<{}}  {:<7}  ", line.topic, topics, name_of(line.standing));
-    add_wrapped(text, front, indent, line.finding, width);
+    add_wrapped(text, front, indent, one_line(line.finding), width);
     // A command is not broken: it is there to be copied.
-    if (!line.remedy.empty()) text += std::string(indent, ' ') + "-> " + line.remedy + "\n";
+    if (!line.remedy.empty())
+      text += std::string(indent, ' ') + "-> " + one_line(line.remedy) + "\n";
   }
-  const auto count = [&](Standing standing) {
+  const auto count = [&](Severity standing) {
     return static_cast<std::size_t>(
         std::count_if(lines.begin(), lines.end(),
                       [&](const CheckLine& line) { return line.standing == standing; }));
   };
-  return text + fmt::format("\n{}, {}, {} ok\n", plural(count(Standing::Problem), "problem"),
-                            plural(count(Standing::Note), "note"), count(Standing::Ok));
+  return text + fmt::format("\n{}, {}, {} ok\n", plural(count(Severity::Problem), "problem"),
+                            plural(count(Severity::Note), "note"), count(Severity::Ok));
 }
 
 }  // namespace lauka::inquire

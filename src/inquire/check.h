@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/machine_facts.h"
+#include "core/machine.h"
 
 #include <cstddef>
 #include <span>
@@ -10,15 +10,15 @@
 
 namespace lauka::inquire {
 
-enum class Standing : unsigned char { Ok, Note, Problem };
+enum class Severity : unsigned char { Ok, Note, Problem };
 
 /// "ok", "note", "problem".
-std::string_view name_of(Standing standing);
+std::string_view name_of(Severity standing);
 
 /// One thing that was looked at.
 struct CheckLine {
   std::string topic;
-  Standing standing = Standing::Ok;
+  Severity standing = Severity::Ok;
   std::string finding;
   std::string remedy;  ///< a command or an act; empty: nothing to mend, or nothing that could
 };

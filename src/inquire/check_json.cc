@@ -14,6 +14,12 @@ Json json_of(const EngineFacts& engine) {
   json["counts"] = !engine.missing.has_value();
   json["events"] = engine.events;
   json["notes"] = engine.notes;
+  if (!engine.counters.empty()) json["counters"] = Json::array();
+  for (const CounterFacts& counters : engine.counters)
+    json["counters"].push_back({{"pmu", counters.pmu},
+                                {"listed", counters.listed},
+                                {"free", counters.free},
+                                {"alive", counters.alive}});
   json["why_not"] = engine.missing ? Json(engine.missing->why) : Json(nullptr);
   json["remedy"] = engine.missing ? Json(engine.missing->remedy) : Json(nullptr);
   return json;
@@ -35,7 +41,7 @@ std::string check_json(const MachineFacts& facts, std::span<const EngineFacts> e
          {"finding", line.finding},
          {"remedy", line.remedy.empty() ? Json(nullptr) : Json(line.remedy)}});
   }
-  return Json{{"check", document}}.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return report::dumped(Json{{"check", document}}, 2) + "\n";
 }
 
 }  // namespace lauka::inquire

@@ -1,5 +1,7 @@
 #include "inquire/explain_events.h"
 
+#include "core/foreign_text.h"
+
 #include <algorithm>
 #include <cstddef>
 
@@ -24,6 +26,15 @@ Widths widths_of(const Explanation& explanation) {
   return widths;
 }
 
+/// Events are what the user typed and what a database or a table of the kernel holds.
+Explanation shown(Explanation explanation) {
+  for (auto& pass : explanation.passes) {
+    for (ExplainedSeat& seat : pass)
+      seat = {one_line(seat.counter), one_line(seat.event), one_line(seat.detail)};
+  }
+  return explanation;
+}
+
 void add_seat(std::string& text, const ExplainedSeat& seat, const Widths& widths) {
   text += "  ";
   if (widths.counter > 0) text += fmt::format("{:<{}}  ", seat.counter, widths.counter);
@@ -38,18 +49,19 @@ void add_seat(std::string& text, const ExplainedSeat& seat, const Widths& widths
 
 }  // namespace
 
-std::string explain_events(const Explanation& explanation) {
+std::string explain_events(const Explanation& found) {
+  const Explanation explanation = shown(found);
   std::string text;
-  for (const std::string& note : explanation.notes) text += note + '\n';
+  for (const std::string& note : explanation.notes) text += one_line(note) + '\n';
   const std::size_t passes = explanation.passes.size();
   if (passes == 0) return text + "no events to count\n";
   if (passes == 1) {
     text += "1 pass: every run counts all of these\n";
   } else {
-    text +=
-        fmt::format("{} passes: the runs take turns, and each counts what one pass has\n", passes);
+    text += fmt::format(
+        "{} passes: the runs take turns, and each run counts the events of one pass\n", passes);
     if (explanation.competition)
-      text += fmt::format("not fewer, since {}\n", *explanation.competition);
+      text += fmt::format("fewer are not possible: {}\n", one_line(*explanation.competition));
   }
   const Widths widths = widths_of(explanation);
   for (std::size_t i = 0; i < passes; ++i) {

@@ -1,5 +1,8 @@
 #include "inquire/list_events.h"
 
+#include "core/foreign_text.h"
+#include "core/text.h"
+
 #include <algorithm>
 #include <vector>
 
@@ -37,37 +40,20 @@ struct Widths {
   std::size_t before_description() const { return name + alias + counters + 3 * kGap; }
 };
 
-Widths widths_of(const std::vector<const CatalogEntry*>& entries, const CatalogEntry& header) {
-  Widths widths{header.name.size(), header.alias.size(), header.counters.size()};
-  for (const CatalogEntry* entry : entries) {
-    if (entry->name.size() <= kWidestName) widths.name = std::max(widths.name, entry->name.size());
-    widths.alias = std::max(widths.alias, entry->alias.size());
-    widths.counters = std::max(widths.counters, entry->counters.size());
-  }
-  return widths;
+/// A database or a table of the kernel may hold anything.
+CatalogEntry shown(const CatalogEntry& entry) {
+  return {one_line(entry.name), one_line(entry.alias), one_line(entry.counters),
+          one_line(entry.description)};
 }
 
-/// Breaks at spaces, and at commas of long terms; a piece that is too long stays whole.
-std::vector<std::string_view> wrapped(std::string_view text, std::size_t width) {
-  std::vector<std::string_view> lines;
-  while (text.size() > width) {
-    std::size_t at = text.rfind(' ', width);
-    std::size_t skip = 1;
-    if (at == std::string_view::npos || at == 0) {
-      at = text.rfind(',', width - 1);
-      skip = 0;
-      if (at != std::string_view::npos) ++at;
-    }
-    if (at == std::string_view::npos) {
-      at = text.find(' ');
-      skip = 1;
-    }
-    if (at == std::string_view::npos || at == 0) break;
-    lines.push_back(text.substr(0, at));
-    text.remove_prefix(at + skip);
+Widths widths_of(const std::vector<CatalogEntry>& entries, const CatalogEntry& header) {
+  Widths widths{header.name.size(), header.alias.size(), header.counters.size()};
+  for (const CatalogEntry& entry : entries) {
+    if (entry.name.size() <= kWidestName) widths.name = std::max(widths.name, entry.name.size());
+    widths.alias = std::max(widths.alias, entry.alias.size());
+    widths.counters = std::max(widths.counters, entry.counters.size());
   }
-  lines.push_back(text);
-  return lines;
+  return widths;
 }
 
 void add_line(std::string& text, std::string_view line) {
@@ -103,16 +89,16 @@ void add_entry(std::string& text, const CatalogEntry& entry, const Widths& width
 
 std::string list_events(const Catalog& catalog, std::string_view filter, std::size_t columns) {
   if (catalog.empty()) return "no event can be counted here\n";
-  std::vector<const CatalogEntry*> chosen;
+  std::vector<CatalogEntry> chosen;
   for (const CatalogEntry& entry : catalog)
-    if (matches(entry, filter)) chosen.push_back(&entry);
+    if (matches(entry, filter)) chosen.push_back(shown(entry));
   if (chosen.empty())
-    return fmt::format("no event that can be counted here has '{}' in it\n", filter);
+    return fmt::format("no event that can be counted here contains {}\n", cited(filter));
   const CatalogEntry header{"event", "alias", "counters", "description"};
   const Widths widths = widths_of(chosen, header);
   std::string text;
   add_entry(text, header, widths, columns);
-  for (const CatalogEntry* entry : chosen) add_entry(text, *entry, widths, columns);
+  for (const CatalogEntry& entry : chosen) add_entry(text, entry, widths, columns);
   return text;
 }
 

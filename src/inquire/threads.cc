@@ -1,6 +1,6 @@
 #include "inquire/threads.h"
 
-#include "report/width.h"
+#include "core/foreign_text.h"
 
 #include <cstddef>
 #include <optional>
@@ -115,7 +115,7 @@ std::string threads_table(const Threads& threads) {
     text += first_cell(fmt::format("{}", line.id));
     for (std::size_t i = 0; i < threads.columns.size(); ++i)
       text += " " + cells_of(threads.columns[i], line.parts[i]) + " |";
-    text += (line.name.empty() ? "" : " " + report::one_line(line.name)) + "\n";
+    text += (line.name.empty() ? "" : " " + one_line(line.name)) + "\n";
   }
   text += first_cell("total");
   for (std::size_t i = 0; i < threads.columns.size(); ++i)

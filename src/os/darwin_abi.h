@@ -85,11 +85,6 @@ inline constexpr int kPidThreadId64Info = 15;
 inline constexpr int kPidListThreadIds = 28;
 inline constexpr int kPidThreadCounts = 34;
 
-/// Types of proc_listpids.
-inline constexpr std::uint32_t kAllPids = 1;
-inline constexpr std::uint32_t kProcessGroupOnly = 2;
-inline constexpr std::uint32_t kParentPidOnly = 6;
-
 /// kPidThreadId64Info: one thread by its unique id. Times are nanoseconds.
 struct ThreadInfo {
   std::uint64_t user_time_ns = 0;
@@ -164,6 +159,9 @@ inline constexpr std::uint16_t kSpawnSetSignalMask = 0x8;
 inline constexpr std::uint16_t kSpawnSuspended = 0x80;
 inline constexpr std::uint16_t kSpawnCloseOnExec = 0x4000;
 
+/// NGROUPS_MAX: more groups are refused with EINVAL. The first one is the effective group.
+inline constexpr int kMostGroups = 16;
+
 /// SpawnRequest::qos_clamp: nothing of the process is above this class, which runs on efficiency
 /// cores. Source: XNU osfmk/mach/task_policy.h.
 inline constexpr int kClampBackground = 2;
@@ -172,19 +170,16 @@ inline constexpr int kClampBackground = 2;
 /// bsd/sys/sysctl.h.
 inline constexpr int kCtlKern = 1;
 inline constexpr int kKernKdebug = 24;
-inline constexpr int kKdEnable = 3;   ///< value 1 on, 0 off
-inline constexpr int kKdSetBuf = 4;   ///< value: number of records, before kKdSetup
-inline constexpr int kKdGetBuf = 5;   ///< old: KdebugInfo; needs no ownership
-inline constexpr int kKdSetup = 6;    ///< allocates
-inline constexpr int kKdRemove = 7;   ///< disables, frees, gives up ownership
-inline constexpr int kKdSetReg = 8;   ///< old: KdebugFilter, which is read
-inline constexpr int kKdReadTr = 10;  ///< length: bytes on entry, records on return
+inline constexpr int kKdSetFlags = 1;  ///< value: flags to add, before kKdEnable
+inline constexpr int kKdEnable = 3;    ///< value 1 on, 0 off
+inline constexpr int kKdSetBuf = 4;    ///< value: number of records, before kKdSetup
+inline constexpr int kKdGetBuf = 5;    ///< old: KdebugInfo; needs no ownership
+inline constexpr int kKdSetup = 6;     ///< allocates
+inline constexpr int kKdRemove = 7;    ///< disables, frees, gives up ownership
+inline constexpr int kKdSetReg = 8;    ///< old: KdebugFilter, which is read
+inline constexpr int kKdReadTr = 10;   ///< length: bytes on entry, records on return
 inline constexpr int kKdSetTypefilter = 22;
 inline constexpr int kKdBufWait = 23;  ///< length: milliseconds on entry, 1 or 0 on return
-
-/// setpriority on a process of macOS. Source: XNU bsd/sys/resource.h.
-inline constexpr int kPriorityDarwinProcess = 4;
-inline constexpr int kPriorityBackground = 0x1000;
 
 /// dlopen: symbols are looked up when they are used.
 inline constexpr int kLoadLazily = 1;

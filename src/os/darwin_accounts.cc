@@ -1,4 +1,4 @@
-#include "os/accounts.h"
+#include "os/users.h"
 
 #include <array>
 

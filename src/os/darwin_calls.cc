@@ -1,6 +1,7 @@
 #include "os/darwin_calls.h"
 
 #include <cerrno>
+#include <climits>
 
 #include <dlfcn.h>
 #include <libproc.h>
@@ -51,8 +52,6 @@ static_assert(offsetof(rusage_info_v6, ri_pcycles) == offsetof(ProcessUsage, p_c
 static_assert(offsetof(rusage_info_v6, ri_energy_nj) == offsetof(ProcessUsage, energy_nj));
 static_assert(offsetof(rusage_info_v6, ri_penergy_nj) == offsetof(ProcessUsage, p_energy_nj));
 static_assert(PROC_PIDTHREADID64INFO == kPidThreadId64Info);
-static_assert(PROC_ALL_PIDS == kAllPids && PROC_PGRP_ONLY == kProcessGroupOnly);
-static_assert(PROC_PPID_ONLY == kParentPidOnly);
 static_assert(sizeof(proc_threadinfo) == sizeof(ThreadInfo));
 static_assert(offsetof(proc_threadinfo, pth_system_time) == offsetof(ThreadInfo, system_time_ns));
 static_assert(offsetof(proc_threadinfo, pth_curpri) == offsetof(ThreadInfo, current_priority));
@@ -74,27 +73,28 @@ static_assert(POSIX_SPAWN_SETSIGDEF == kSpawnSetDefaultSignals);
 static_assert(POSIX_SPAWN_SETSIGMASK == kSpawnSetSignalMask);
 static_assert(POSIX_SPAWN_START_SUSPENDED == kSpawnSuspended);
 static_assert(POSIX_SPAWN_CLOEXEC_DEFAULT == kSpawnCloseOnExec);
+static_assert(NGROUPS_MAX == kMostGroups);
 static_assert(CTL_KERN == kCtlKern && KERN_KDEBUG == kKernKdebug);
+static_assert(KERN_KDEFLAGS == kKdSetFlags);
 static_assert(KERN_KDENABLE == kKdEnable && KERN_KDSETBUF == kKdSetBuf);
 static_assert(KERN_KDGETBUF == kKdGetBuf && KERN_KDSETUP == kKdSetup);
 static_assert(KERN_KDREMOVE == kKdRemove && KERN_KDSETREG == kKdSetReg);
 static_assert(KERN_KDREADTR == kKdReadTr && KERN_KDSET_TYPEFILTER == kKdSetTypefilter);
 static_assert(KERN_KDBUFWAIT == kKdBufWait);
-static_assert(PRIO_DARWIN_PROCESS == kPriorityDarwinProcess);
-static_assert(PRIO_DARWIN_BG == kPriorityBackground && RTLD_LAZY == kLoadLazily);
+static_assert(RTLD_LAZY == kLoadLazily);
 
 /// What posix_spawn is told; freed with it.
-struct Orders {
+struct SpawnAttributes {
   posix_spawnattr_t attributes = nullptr;
   posix_spawn_file_actions_t files = nullptr;
 
-  Orders() {
+  SpawnAttributes() {
     posix_spawnattr_init(&attributes);
     posix_spawn_file_actions_init(&files);
   }
-  Orders(const Orders&) = delete;
-  Orders& operator=(const Orders&) = delete;
-  ~Orders() {
+  SpawnAttributes(const SpawnAttributes&) = delete;
+  SpawnAttributes& operator=(const SpawnAttributes&) = delete;
+  ~SpawnAttributes() {
     posix_spawn_file_actions_destroy(&files);
     posix_spawnattr_destroy(&attributes);
   }
@@ -121,7 +121,7 @@ struct Orders {
 };
 
 int spawn(const SpawnRequest& request, pid_t* pid) {
-  Orders orders;
+  SpawnAttributes orders;
   posix_spawnattr_setflags(&orders.attributes, static_cast<short>(request.flags));
   posix_spawnattr_setpgroup(&orders.attributes, 0);
   if (request.default_signals != nullptr)
@@ -137,6 +137,8 @@ int spawn(const SpawnRequest& request, pid_t* pid) {
   orders.connect(request.input, STDIN_FILENO);
   orders.connect(request.output, STDOUT_FILENO);
   orders.connect(request.error, STDERR_FILENO);
+  for (std::size_t i = 0; i < request.inherited_count; ++i)
+    posix_spawn_file_actions_addinherit_np(&orders.files, request.inherited[i]);
   return posix_spawn(pid, request.path, &orders.files, &orders.attributes, request.argv,
                      request.environment);
 }
@@ -158,14 +160,12 @@ constexpr DarwinCalls kCalls{
     .kill = &kill,
     .waitid = &waitid,
     .wait4 = &wait4,
-    .setpriority = &setpriority,
     .geteuid = &geteuid,
     .kqueue = &kqueue,
     .kevent = &wait_for_event,
     .proc_pid_rusage = &proc_pid_rusage,
     .proc_pidinfo = &proc_pidinfo,
     .proc_listchildpids = &proc_listchildpids,
-    .proc_listpids = &proc_listpids,
     .proc_name = &proc_name,
     .mach_timebase_info = &timebase_of_mach,
     .mach_absolute_time = &mach_absolute_time,

@@ -29,6 +29,8 @@ struct SpawnRequest {
   int input = -1;  ///< descriptors that become 0, 1 and 2
   int output = -1;
   int error = -1;
+  const int* inherited = nullptr;  ///< besides them, kept open under kSpawnCloseOnExec
+  std::size_t inherited_count = 0;
   std::uint16_t flags = 0;                    ///< kSpawn...; the process group is a new one
   const sigset_t* default_signals = nullptr;  ///< of kSpawnSetDefaultSignals
   const sigset_t* signal_mask = nullptr;      ///< of kSpawnSetSignalMask
@@ -50,7 +52,6 @@ struct DarwinCalls {
   int (*kill)(pid_t pid, int signal_number);
   int (*waitid)(idtype_t kind, id_t id, siginfo_t* info, int options);
   pid_t (*wait4)(pid_t pid, int* status, int options, rusage* usage);
-  int (*setpriority)(int kind, id_t who, int priority);
   uid_t (*geteuid)();
 
   int (*kqueue)();
@@ -65,7 +66,6 @@ struct DarwinCalls {
   /// Gives the number of pids.
   int (*proc_listchildpids)(pid_t parent, void* buffer, int bytes);
   /// Gives bytes.
-  int (*proc_listpids)(std::uint32_t type, std::uint32_t type_info, void* buffer, int bytes);
   /// Gives the length of the name; 0 with errno on error.
   int (*proc_name)(int pid, void* buffer, std::uint32_t bytes);
 
@@ -79,5 +79,19 @@ struct DarwinCalls {
 
 /// The calls of this system; null where it is not macOS.
 const DarwinCalls* darwin_calls();
+
+/// Nanoseconds of `ticks` mach units; exact, however many they are.
+constexpr std::uint64_t ns_of_mach(std::uint64_t ticks, Timebase timebase) {
+  const std::uint64_t whole = ticks / timebase.denominator;
+  const std::uint64_t rest = ticks % timebase.denominator;
+  return whole * timebase.numerator + rest * timebase.numerator / timebase.denominator;
+}
+
+/// 1/1 where the system does not say.
+inline Timebase timebase_of(const DarwinCalls& calls) {
+  Timebase timebase;
+  const bool is_known = calls.mach_timebase_info(&timebase) == 0 && timebase.denominator != 0;
+  return is_known ? timebase : Timebase{};
+}
 
 }  // namespace lauka::os

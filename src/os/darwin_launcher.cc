@@ -1,10 +1,8 @@
-#include "os/darwin_calls.h"
-#include "os/process.h"
 #include "os/spawning_launcher.h"
 
 namespace lauka::os {
 
-Result<std::unique_ptr<Launcher>> start_launcher(const LinuxCalls* /*counters*/) {
+Result<std::unique_ptr<Launcher>> start_launcher() {
   return start_spawning_launcher(*darwin_calls());
 }
 

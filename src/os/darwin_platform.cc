@@ -1,10 +1,14 @@
+#include "os/darwin_abi.h"
 #include "os/platform.h"
 
+#include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstdlib>
 #include <string>
 
 #include <fcntl.h>
+#include <grp.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -34,6 +38,27 @@ void drop_front(int fd, off_t size, off_t keep) {
   fpunchhole_t hole{};
   hole.fp_length = (size - keep) / file.st_blksize * file.st_blksize;
   if (hole.fp_length > 0) fcntl(fd, F_PUNCHHOLE, &hole);
+}
+
+int join_groups_of(const User& user) {
+  // Unlike setgroups, it lets the system look further memberships up by the user's id.
+  if (initgroups(user.name.c_str(), static_cast<int>(user.group)) == 0) return 0;
+  const std::size_t count = std::min<std::size_t>(user.groups.size(), kMostGroups);
+  return setgroups(static_cast<int>(count), user.groups.data());  // one without an account
+}
+
+int open_unnamed(const char* /*folder*/) {
+  errno = ENOTSUP;
+  return -1;
+}
+
+int name_unnamed(int /*fd*/, const char* /*path*/) {
+  errno = ENOTSUP;
+  return -1;
+}
+
+bool is_mount_point(const char* /*path*/) {
+  return false;  // only folders can be
 }
 
 }  // namespace lauka::os

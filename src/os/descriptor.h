@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <string_view>
 #include <utility>
 
 #include <unistd.h>
@@ -35,5 +37,10 @@ class Descriptor {
 
   int fd_ = -1;
 };
+
+using WriteCall = ssize_t (*)(int fd, const void* bytes, std::size_t count);
+
+/// False with errno where not all of it can be written.
+bool write_all(int fd, std::string_view bytes, WriteCall call = &::write);
 
 }  // namespace lauka::os

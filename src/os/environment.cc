@@ -1,5 +1,5 @@
-#include "os/acting.h"
 #include "os/process.h"
+#include "os/users.h"
 
 #include <algorithm>
 #include <string_view>

@@ -1,47 +1,35 @@
 #pragma once
 
 #include "core/result.h"
-#include "os/descriptor.h"
 #include "os/terminal.h"
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 
 namespace lauka::os {
 
-/// A file that is written whole or not at all: what was there before stays until the new one is
-/// complete.
-class ExportFile {
- public:
-  /// Creates a temporary file beside `target` ("-": standard output; what is not a regular file,
-  /// such as /dev/null, is written directly). Refuses a target that cannot be written; nothing is
-  /// changed yet.
-  static Result<ExportFile> open(const std::string& target);
-
-  ExportFile(ExportFile&& other) noexcept;
-  ExportFile& operator=(ExportFile&& other) noexcept;
-  ExportFile(const ExportFile&) = delete;
-  ExportFile& operator=(const ExportFile&) = delete;
-  ~ExportFile();
-
-  /// Writes `bytes` and puts the file in its place. An error names the target.
-  Result<void> commit(std::string_view bytes);
-
- private:
-  ExportFile(std::string target, std::string temporary, Descriptor file);
-
-  std::string target_;
-  std::string temporary_;  ///< empty: written directly
-  Descriptor file_;
+/// One name for a file, whatever it was called: absolute, without links, also where it is not there
+/// yet.
+struct ResolvedPath {
+  std::string path;
+  /// A link on the way that somebody else made in a sticky folder open to all, where anybody may
+  /// have laid it out; empty: none.
+  std::string foreign_link{};
 };
-
-/// One name for a file, whatever it was called: absolute, without links where it exists.
-std::string canonical_path(const std::string& path);
+ResolvedPath resolve(const std::string& path);
 
 /// All of a file of at most `most_bytes`. The error is a predicate of the file ("cannot be read: No
 /// such file or directory").
 Result<std::string> read_file(const std::string& path, std::size_t most_bytes);
+
+/// That `target` cannot be written, and why.
+Error cannot_write(const std::string& target, int error,
+                   const std::string& remedy = "name another file");
+
+/// That `target` is not written, as ResolvedPath::foreign_link stands on its way.
+Error cannot_follow(const std::string& target, const std::string& foreign_link);
 
 /// Whether anything is at `path`.
 bool is_there(const std::string& path);
@@ -53,5 +41,8 @@ Result<void> check_output(const std::string& path);
 
 /// Writes all of `text` to standard output or error. The error says why it cannot be written.
 Result<void> say(Stream stream, std::string_view text);
+
+/// A variable of lauka's own environment; none: it is not set.
+std::optional<std::string> variable(const char* name);
 
 }  // namespace lauka::os

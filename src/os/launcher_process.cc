@@ -1,17 +1,18 @@
 #include "os/launcher_process.h"
 
 #include "os/launcher_counters.h"
-#include "os/launcher_files.h"
 #include "os/platform.h"
 #include "os/rusage.h"
 
+#include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <ctime>
 
+#include <fcntl.h>
+#include <grp.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
-#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,40 +22,82 @@ extern char** environ;
 namespace lauka::os {
 namespace {
 
-constexpr std::int64_t kNsPerSecond = 1'000'000'000;
+/// Root opens a file for the user as the user, or a link would lead it to what only root may touch.
+class Rights {
+ public:
+  explicit Rights(const SharedUser* user) : changed_(user != nullptr) {
+    if (user == nullptr) return;
+    allowed_ = setgroups(user->group_count, user->groups) == 0 && setegid(user->group) == 0 &&
+               seteuid(user->id) == 0;
+    if (!allowed_) error_ = errno;
+  }
+  Rights(const Rights&) = delete;
+  Rights& operator=(const Rights&) = delete;
+  ~Rights() {
+    if (!changed_) return;
+    const int saved = errno;
+    // Without a group list this process needs none: it is root again.
+    if (seteuid(0) != 0 || setegid(0) != 0) _exit(0);
+    when_parent_dies(kPokeSignal);  // the change of user undid it
+    errno = saved;
+  }
+  int error() const { return allowed_ ? 0 : error_; }
+
+ private:
+  bool changed_;
+  bool allowed_ = true;
+  int error_ = 0;
+};
+
+/// What could not be opened, and why; error 0: all was.
+struct OpenFailure {
+  LaunchStep step = LaunchStep::OpenInput;
+  int error = 0;
+};
+
+OpenFailure open_paths(const SharedProgram& program, const LauncherSetup& setup,
+                       StandardFiles& files) {
+  if (program.input_path != nullptr) files.input = -1;
+  const Rights rights(program.user);
+  if (rights.error() != 0) return {LaunchStep::BecomeUser, rights.error()};
+  const auto limit = std::chrono::nanoseconds(program.timeout_ns > 0 ? program.timeout_ns : kNever);
+  const OpensPatiently opens(limit, [&] { return nobody_wants_it(setup); });
+  if (program.input_path != nullptr) {
+    files.input = opens.open(program.input_path, O_RDONLY);
+    if (files.input < 0) return {LaunchStep::OpenInput, errno};
+  }
+  if (program.sink == Sink::File) {
+    files.output = opens.open(program.output_path, O_WRONLY | O_CREAT | O_TRUNC);
+    files.error = files.output;
+    if (files.output < 0) return {LaunchStep::OpenOutput, errno};
+  }
+  return {};
+}
+
+/// Opens what `program` is to have, with its user's rights. EINTR: the run was cancelled while it
+/// waited for the other end of a named pipe; ETIMEDOUT: that took too long.
+OpenFailure open_standard_files(const SharedProgram& program, const LauncherSetup& setup,
+                                StandardFiles& files) {
+  files = setup.files.of(program.sink);
+  const bool has_paths = program.input_path != nullptr || program.sink == Sink::File;
+  return has_paths ? open_paths(program, setup, files) : OpenFailure{};
+}
+
+/// Closes what was opened for this run alone.
+void close_standard_files(const SharedProgram& program, const StandardFiles& files) {
+  if (program.input_path != nullptr && files.input >= 0) close(files.input);
+  if (program.sink == Sink::File && files.output >= 0) close(files.output);
+}
+
 constexpr std::int64_t kHousekeepingNs = 100'000'000;
-constexpr off_t kErrorFileLimit = 1 << 20;
-constexpr off_t kErrorFileKept = 1 << 16;
+constexpr std::int64_t kDyingNs = 2'000'000'000;  // at most, for a process that has been killed
 constexpr int kBusyFileRetries = 20;
 
-// What the signal handler sees: the process group to kill, and where to look whether it should. A
-// handler has no other way to reach them.
-// NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables)
-volatile sig_atomic_t running_group = 0;
-SharedState* handler_state = nullptr;
-pid_t handler_parent = 0;
-// NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
-
-std::int64_t now_ns() {
-  timespec t{};
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return std::int64_t{t.tv_sec} * kNsPerSecond + t.tv_nsec;
-}
-
-void kill_run(pid_t leader) {
+/// 0 or errno, where not even the leader may be killed: it has become another user.
+int kill_run(pid_t leader) {
   kill(-leader, SIGKILL);
-  kill(leader, SIGKILL);  // it may have left its group
+  return kill(leader, SIGKILL) == 0 ? 0 : errno;  // it may have left its group
 }
-
-// Sent by lauka with `cancel` set, or by the kernel when lauka has died: then nobody wants the run.
-void on_poke(int) {
-  const int saved = errno;
-  if (getppid() != handler_parent) handler_state->cancel = true;
-  if (handler_state->cancel && running_group > 0) kill_run(running_group);
-  errno = saved;
-}
-
-void on_alarm(int) {}  // only to make waitid return
 
 /// Gives the calling process, a vfork child, the user's ids for good; first the groups, while it
 /// may.
@@ -67,6 +110,7 @@ bool become(const SharedUser& user) {
 struct ChildPlan {
   const SharedProgram* program;
   const StartedWith* started_with;
+  const sigset_t* all_signals;
   StandardFiles files{};
   const rlimit* descriptors = nullptr;  // null: not changed
   volatile std::int64_t exec_ns = 0;
@@ -91,14 +135,17 @@ struct ChildPlan {
   }
   // After the change of user, which undoes it. lauka and this launcher may be killed together:
   // timeout -s KILL does it.
-  die_with_parent();
+  when_parent_dies(SIGKILL);
   dup2(plan.files.input, STDIN_FILENO);
   if (plan.files.output >= 0) dup2(plan.files.output, STDOUT_FILENO);
   if (plan.files.error >= 0) dup2(plan.files.error, STDERR_FILENO);
   if (plan.descriptors != nullptr) setrlimit(RLIMIT_NOFILE, plan.descriptors);
   if (plan.started_with->ignored_child) signal(SIGCHLD, SIG_IGN);
-  if (plan.started_with->ignored_poke) signal(kPokeSignal, SIG_IGN);
-  if (plan.started_with->ignored_alarm) signal(SIGALRM, SIG_IGN);
+  // What killall sent to this process for lauka's sake is not the command's. Stopped before execve,
+  // it would hold up the launcher for ever.
+  constexpr timespec at_once{};
+  while (sigtimedwait(plan.all_signals, nullptr, &at_once) > 0) {
+  }
   sigprocmask(SIG_SETMASK, &plan.started_with->mask, nullptr);
   const SharedProgram& program = *plan.program;
   if (program.cpus != nullptr && !run_on_cpus(program.cpus, program.cpus_bytes)) {
@@ -116,16 +163,20 @@ struct ChildPlan {
 class LauncherProcess {
  public:
   explicit LauncherProcess(const LauncherSetup& setup)
-      : setup_(setup), state_(*setup.state), counters_(setup.counters) {}
+      : setup_(setup), state_(*setup.state), counters_(setup.counters) {
+    sigfillset(&all_signals_);
+    sigemptyset(&awaited_);
+    sigaddset(&awaited_, SIGCHLD);
+    sigaddset(&awaited_, kPokeSignal);
+  }
 
   void run_batch() {
     state_.ended_count = 0;
     used_readings_ = 0;
-    set_alarm(kHousekeepingNs, kHousekeepingNs);
     for (std::size_t i = 0; i < state_.launch_count; ++i) {
       SharedEnded& ended = state_.ended[i];
       ended = SharedEnded{};
-      if (state_.cancel) {
+      if (nobody_wants_it(setup_)) {
         ended.kind = EndKind::Cancelled;
       } else {
         run(state_.launches[i], ended);
@@ -133,8 +184,15 @@ class LauncherProcess {
       state_.ended_count = i + 1;
       if (must_stop_after(ended)) break;
     }
-    set_alarm(0, 0);
     note_floor();
+  }
+
+  /// lauka has died: what left the process group of a run that was killed must not live on.
+  void kill_what_was_cancelled() const {
+    if (state_.ended_count == 0) return;
+    const SharedEnded& last = state_.ended[state_.ended_count - 1];
+    if (last.kind == EndKind::Cancelled && last.began_ns != 0)
+      kill_descendants(getpid(), last.began_ns);
   }
 
  private:
@@ -148,8 +206,8 @@ class LauncherProcess {
 
   void run(const SharedLaunch& launch, SharedEnded& ended) {
     ended.began_ns = now_ns();
-    forget_error_output(setup_.error_file);
-    ChildPlan plan{launch.program, &setup_.started_with};
+    setup_.files.forget_error_output();
+    ChildPlan plan{launch.program, &setup_.started_with, &all_signals_};
     if (launch.program->variable != nullptr) *launch.program->variable = launch.variable;
     if (open_files(*launch.program, plan.files, ended)) {
       ended.counter_error = counters_.open(launch.counters);
@@ -162,14 +220,11 @@ class LauncherProcess {
       counters_.close(launch.counters);
     }
     close_standard_files(*launch.program, plan.files);
-    while (waitpid(-1, nullptr, WNOHANG) > 0) {  // orphans that earlier runs left to us
-    }
+    while (waitpid(-1, nullptr, WNOHANG) > 0) ++ended.orphans;  // left to us, the reaper
     ended.whole_ns = now_ns() - ended.began_ns;
   }
 
   void execute(ChildPlan& plan, SharedEnded& ended) {
-    const std::int64_t timeout_ns = plan.program->timeout_ns;
-    if (timeout_ns > 0) set_alarm_for_timeout(timeout_ns);
     pid_t pid = start_child(plan);
     for (int i = 0; pid > 0 && plan.error_number == ETXTBSY && i < kBusyFileRetries; ++i) {
       waitpid(pid, nullptr, 0);  // the file is just being written: wait for its writer
@@ -182,21 +237,8 @@ class LauncherProcess {
       not_started(LaunchStep::Fork, errno, ended);
       return;
     }
-    running_group = pid;
-    if (state_.cancel) kill_run(pid);  // the poke may have come before the group was known
     await_end(pid, plan, ended);
-    running_group = 0;
-    int status = 0;
-    rusage used{};
-    while (wait4(pid, &status, 0, &used) < 0 && errno == EINTR) {
-    }
-    if (plan.error_number != 0) {
-      not_started(plan.failed_step, plan.error_number, ended);
-      return;
-    }
-    note_usage(used, ended.usage);
-    ended.usage.peak_rss_bytes = rss_bytes(used.ru_maxrss);
-    note_ending(status, ended);
+    if (plan.error_number != 0) not_started(plan.failed_step, plan.error_number, ended);
   }
 
   void read_counters(const SharedCounters* set, SharedEnded& ended) {
@@ -208,59 +250,64 @@ class LauncherProcess {
     used_readings_ += set->count;
   }
 
-  /// Stamps the end before the child is reaped; kills it when it takes too long or is stopped.
+  /// Stamps the end before the child is reaped; kills it when it takes too long, is stopped or is
+  /// no longer wanted. All signals are blocked, so that none is missed between two waits.
+  // NOLINTNEXTLINE(readability-function-cognitive-complexity): one loop over all that may end a run
   void await_end(pid_t pid, const ChildPlan& plan, SharedEnded& ended) {
+    std::int64_t end_ns = plan.exec_ns;
+    std::int64_t give_up_ns = kNever;
+    std::int64_t housekeeping_ns = end_ns + kHousekeepingNs;
+    const std::int64_t timeout_ns = plan.program->timeout_ns;
+    const std::int64_t deadline_ns = timeout_ns > 0 ? end_ns + timeout_ns : kNever;
     for (;;) {
-      siginfo_t info{};
-      const int waited = waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WSTOPPED | WNOWAIT);
-      const std::int64_t end_ns = now_ns();
-      if (waited != 0) {
-        if (errno != EINTR) {
-          not_started(LaunchStep::Fork, errno, ended);
-          return;
-        }
-        keep_house(pid, plan, end_ns, ended);
-      } else if (info.si_code == CLD_STOPPED) {
-        waitid(P_PID, static_cast<id_t>(pid), &info,
-               WSTOPPED | WNOHANG);  // else it is told again and again
-        ended.kind = EndKind::Stopped;
-        ended.number = info.si_status;
-        kill_run(pid);
-      } else {
+      const bool is_killed = ended.kind != EndKind::Exited;
+      wait_until(std::min(is_killed ? give_up_ns : deadline_ns, housekeeping_ns), end_ns);
+      end_ns = now_ns();
+      int status = 0;
+      rusage used{};
+      const pid_t found = wait4(pid, &status, WNOHANG | WUNTRACED, &used);
+      if (found < 0) return not_started(LaunchStep::Fork, errno, ended);
+      const bool has_ended = found > 0 && !WIFSTOPPED(status);
+      if (!is_killed && end_ns > deadline_ns) ended.kind = EndKind::TimedOut;
+      if (has_ended) {
         ended.usage.wall_ns = static_cast<std::uint64_t>(end_ns - plan.exec_ns);
+        note_usage(used, ended.usage);
+        ended.usage.peak_rss_bytes = rss_bytes(used.ru_maxrss);
+        return note_ending(status, ended);
+      }
+      if (!is_killed && found > 0) {
+        ended.kind = EndKind::Stopped;
+        ended.number = WSTOPSIG(status);
+      }
+      if (!is_killed && nobody_wants_it(setup_)) ended.kind = EndKind::Cancelled;
+      if (!is_killed && ended.kind != EndKind::Exited)
+        give_up_ns = kill_run(pid) == 0 ? end_ns + kDyingNs : end_ns;
+      if (end_ns >= give_up_ns) {
+        ended.survivor = pid;
         return;
       }
-    }
-  }
-
-  /// About every 100 ms of a long run, and when its time is up.
-  void keep_house(pid_t pid, const ChildPlan& plan, std::int64_t at_ns, SharedEnded& ended) {
-    const std::int64_t timeout_ns = plan.program->timeout_ns;
-    if (timeout_ns > 0) {
-      const std::int64_t left_ns = timeout_ns - (at_ns - plan.exec_ns);
-      if (left_ns <= 0) {
-        ended.kind = EndKind::TimedOut;
-        kill_run(pid);
-      } else {
-        set_alarm_for_timeout(left_ns);
+      if (end_ns >= housekeeping_ns) {
+        setup_.files.keep_small();
+        housekeeping_ns = end_ns + kHousekeepingNs;
       }
     }
-    struct stat file {};
-    if (fstat(setup_.error_file, &file) == 0 && file.st_blocks * 512 > kErrorFileLimit) {
-      drop_front(setup_.error_file, file.st_size, kErrorFileKept);
-    }
   }
 
-  void note_ending(int status, SharedEnded& ended) const {
+  /// Until then, or until a child ends or stops, or lauka pokes or dies.
+  void wait_until(std::int64_t then_ns, std::int64_t at_ns) const {
+    const std::int64_t left_ns = std::max<std::int64_t>(then_ns - at_ns, 0);
+    const timespec left{static_cast<time_t>(left_ns / kNsPerSecond),
+                        static_cast<long>(left_ns % kNsPerSecond)};
+    sigtimedwait(&awaited_, nullptr, &left);
+  }
+
+  static void note_ending(int status, SharedEnded& ended) {
     if (ended.kind != EndKind::Exited) return;  // known already
-    if (state_.cancel) {
-      ended.kind = EndKind::Cancelled;
-    } else if (WIFSIGNALED(status)) {
+    if (WIFSIGNALED(status)) {
       ended.kind = EndKind::Signalled;
       ended.number = WTERMSIG(status);
       ended.core_dumped = WCOREDUMP(status);
     } else {
-      ended.kind = EndKind::Exited;
       ended.number = WEXITSTATUS(status);
     }
   }
@@ -271,9 +318,8 @@ class LauncherProcess {
     rusage own{};
     getrusage(RUSAGE_SELF, &own);
     const std::uint64_t floor = rss_bytes(own.ru_maxrss) * 11 / 10;
-    for (std::size_t i = 0; i < state_.ended_count; ++i) {
+    for (std::size_t i = 0; i < state_.ended_count; ++i)
       state_.ended[i].usage.peak_rss_floor_bytes = floor;
-    }
   }
 
   bool open_files(const SharedProgram& program, StandardFiles& files, SharedEnded& ended) const {
@@ -281,6 +327,7 @@ class LauncherProcess {
     if (failure.error == 0) return true;
     not_started(failure.step, failure.error, ended);
     if (failure.error == EINTR) ended.kind = EndKind::Cancelled;
+    if (failure.error == ETIMEDOUT) ended.kind = EndKind::TimedOut;
     return false;
   }
 
@@ -290,54 +337,30 @@ class LauncherProcess {
     ended.number = error;
   }
 
-  // ---- the alarm that makes waitid return
-
-  static void set_alarm(std::int64_t first_ns, std::int64_t interval_ns) {
-    const auto to_timeval = [](std::int64_t ns) {
-      return timeval{static_cast<time_t>(ns / kNsPerSecond),
-                     static_cast<suseconds_t>(ns % kNsPerSecond / 1000)};
-    };
-    const itimerval timer{to_timeval(interval_ns), to_timeval(first_ns)};
-    setitimer(ITIMER_REAL, &timer, nullptr);
-  }
-
-  /// The interval repeats it soon, in case it comes just before waitid is called.
-  static void set_alarm_for_timeout(std::int64_t left_ns) {
-    const std::int64_t first_ns = left_ns < kHousekeepingNs ? left_ns + 1000 : kHousekeepingNs;
-    set_alarm(first_ns, left_ns < kHousekeepingNs ? kHousekeepingNs / 10 : kHousekeepingNs);
-  }
-
   const LauncherSetup& setup_;
   SharedState& state_;
   std::size_t used_readings_ = 0;
   LauncherCounters counters_;
+  sigset_t all_signals_{};
+  sigset_t awaited_{};
 };
-
-void catch_signal(int signal_number, void (*handler)(int)) {
-  struct sigaction action {};
-  action.sa_handler = handler;  // without SA_RESTART: waitid is to return
-  sigfillset(&action.sa_mask);
-  sigaction(signal_number, &action, nullptr);
-}
 
 }  // namespace
 
-void serve_as_launcher(const LauncherSetup& setup) {
-  handler_state = setup.state;
-  handler_parent = setup.parent;
-  signal(SIGCHLD, SIG_DFL);  // ignored, it would make the kernel throw away status and usage
-  catch_signal(kPokeSignal, on_poke);
-  catch_signal(SIGALRM, on_alarm);
-  become_reaper(kPokeSignal);
-  if (getppid() != setup.parent) _exit(0);  // it died before it could be watched
+bool nobody_wants_it(const LauncherSetup& setup) {
+  if (getppid() != setup.parent) setup.state->cancel = true;
+  return setup.state->cancel;
+}
 
-  // Everything else stays blocked: Ctrl-C goes to lauka, which decides. The commands get their own
-  // mask.
-  sigset_t blocked;
-  sigfillset(&blocked);
-  sigdelset(&blocked, kPokeSignal);
-  sigdelset(&blocked, SIGALRM);
-  sigprocmask(SIG_SETMASK, &blocked, nullptr);
+void serve_as_launcher(const LauncherSetup& setup) {
+  // What is sent to lauka's group, by a terminal, timeout(1) or kill, is lauka's business: it
+  // reaches neither this process, which looks after the run when lauka is killed, nor a child that
+  // has no group of its own yet. SIGSTOP and SIGKILL cannot be blocked.
+  setpgid(0, 0);
+  signal(SIGCHLD, SIG_DFL);  // ignored, it would make the kernel throw away status and usage
+  become_reaper();
+  when_parent_dies(kPokeSignal);
+  if (getppid() != setup.parent) _exit(0);  // it died before it could be watched
 
   LauncherProcess launcher(setup);
   for (;;) {
@@ -346,6 +369,10 @@ void serve_as_launcher(const LauncherSetup& setup) {
     if (got == 0 || (got < 0 && errno != EINTR)) _exit(0);
     if (got < 0) continue;
     launcher.run_batch();
+    if (getppid() != setup.parent) {
+      launcher.kill_what_was_cancelled();
+      _exit(0);
+    }
     while (write(setup.socket, &byte, 1) < 0) {
       if (errno != EINTR) _exit(0);
     }

@@ -2,8 +2,12 @@
 
 #include "os/launcher_shared.h"
 #include "os/linux_calls.h"
+#include "os/run_files.h"
 
 #include <csignal>
+#include <cstdint>
+#include <ctime>
+#include <limits>
 
 #include <sys/types.h>
 
@@ -17,8 +21,6 @@ namespace lauka::os {
 struct StartedWith {
   sigset_t mask;
   bool ignored_child;
-  bool ignored_poke;
-  bool ignored_alarm;
 };
 
 /// Everything the launcher process is given when it is forked.
@@ -28,15 +30,24 @@ struct LauncherSetup {
   StartedWith started_with{};
   pid_t parent = 0;
   int socket = -1;  ///< a byte in: run the batch; a byte out: it is done
-  int null_input = -1;
-  int null_output = -1;
-  int error_file = -1;   ///< takes standard error under Sink::Null
-  int output_pipe = -1;  ///< write ends
-  int error_pipe = -1;
+  CommonFiles files{};
 };
 
-/// Makes lauka's launcher look at SharedState::cancel.
+inline constexpr std::int64_t kNsPerSecond = 1'000'000'000;
+inline constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
+
+/// CLOCK_MONOTONIC.
+inline std::int64_t now_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return std::int64_t{now.tv_sec} * kNsPerSecond + now.tv_nsec;
+}
+
+/// Makes lauka's launcher look at SharedState::cancel; it also comes when lauka dies.
 inline constexpr int kPokeSignal = SIGUSR1;
+
+/// Whether the run that goes on is to be killed: lauka has asked for it, or is no more.
+bool nobody_wants_it(const LauncherSetup& setup);
 
 /// Runs batches until the socket ends. All signals are blocked when it is called.
 [[noreturn]] void serve_as_launcher(const LauncherSetup& setup);

@@ -65,6 +65,8 @@ struct SharedEnded {
   std::size_t reading_count = 0;
   int counter_error = 0;
   int optional_error = 0;
+  int survivor = 0;         ///< the process that could not be killed; 0: none
+  std::size_t orphans = 0;  ///< that ended before the run did, or with it
 };
 
 struct SharedState {

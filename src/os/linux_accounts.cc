@@ -1,6 +1,6 @@
 #include "core/numbers.h"
-#include "os/accounts.h"
 #include "os/descriptor.h"
+#include "os/users.h"
 
 #include <array>
 #include <cerrno>

@@ -47,6 +47,10 @@ int enable_group(int leader) {
   return ioctl(leader, PERF_EVENT_IOC_ENABLE, PERF_IOC_FLAG_GROUP) != 0 ? -errno : 0;
 }
 
+int disable_group(int leader) {
+  return ioctl(leader, PERF_EVENT_IOC_DISABLE, PERF_IOC_FLAG_GROUP) != 0 ? -errno : 0;
+}
+
 long read_counter(int descriptor, std::uint64_t* words, std::size_t capacity) {
   const ssize_t bytes = read(descriptor, words, capacity * sizeof *words);
   return bytes < 0 ? -errno : bytes / static_cast<long>(sizeof *words);
@@ -56,8 +60,9 @@ void close_counter(int descriptor) {
   close(descriptor);
 }
 
+constexpr std::size_t kWordBits = 8 * sizeof(unsigned long);
+
 std::vector<std::uint32_t> allowed_cpus() {
-  constexpr std::size_t word_bits = 8 * sizeof(unsigned long);
   std::vector<unsigned long> bits(16);
   long bytes = -1;
   // Too small a buffer is EINVAL; no kernel has more than a million CPUs.
@@ -67,9 +72,19 @@ std::vector<std::uint32_t> allowed_cpus() {
   }
   std::vector<std::uint32_t> cpus;
   for (std::size_t cpu = 0; cpu / 8 < static_cast<std::size_t>(std::max(bytes, 0L)); ++cpu)
-    if ((bits[cpu / word_bits] >> cpu % word_bits & 1U) != 0)
+    if ((bits[cpu / kWordBits] >> cpu % kWordBits & 1U) != 0)
       cpus.push_back(static_cast<std::uint32_t>(cpu));
   return cpus;
+}
+
+int run_on(const std::vector<std::uint32_t>& cpus) {
+  std::vector<unsigned long> bits;
+  for (const std::uint32_t cpu : cpus) {
+    bits.resize(std::max<std::size_t>(bits.size(), cpu / kWordBits + 1));
+    bits[cpu / kWordBits] |= 1UL << cpu % kWordBits;
+  }
+  return syscall(SYS_sched_setaffinity, 0, bits.size() * sizeof bits[0], bits.data()) != 0 ? -errno
+                                                                                           : 0;
 }
 
 std::optional<std::string> read_file(const std::string& path) {
@@ -98,8 +113,9 @@ std::vector<std::string> list_folder(const std::string& path) {
   return names;
 }
 
-constexpr LinuxCalls kCalls{&open_counter, &enable_group, &read_counter, &close_counter,
-                            &allowed_cpus, &read_file,    &list_folder};
+constexpr LinuxCalls kCalls{&open_counter, &enable_group,  &disable_group,
+                            &read_counter, &close_counter, &allowed_cpus,
+                            &run_on,       &read_file,     &list_folder};
 
 }  // namespace
 

@@ -26,6 +26,9 @@ struct LinuxCalls {
   /// Starts a group that was opened disabled. Gives 0, or minus errno.
   int (*enable_group)(int leader);
 
+  /// Stops a group. Gives 0, or minus errno.
+  int (*disable_group)(int leader);
+
   /// Reads at most `capacity` words. Gives the number of words, or minus errno.
   long (*read_counter)(int descriptor, std::uint64_t* words, std::size_t capacity);
 
@@ -33,6 +36,9 @@ struct LinuxCalls {
 
   /// The CPUs that this program, and what it starts, may run on, ascending.
   std::vector<std::uint32_t> (*allowed_cpus)();
+
+  /// From now on the calling thread runs on these CPUs only. Gives 0, or minus errno.
+  int (*run_on)(const std::vector<std::uint32_t>& cpus);
 
   /// The first 64 KB of a file; none where it cannot be read.
   std::optional<std::string> (*read_file)(const std::string& path);

@@ -2,10 +2,13 @@
 
 #include <csignal>
 #include <ctime>
+#include <string>
 
 #include <fcntl.h>
+#include <grp.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -22,13 +25,32 @@ void drop_front(int fd, off_t size, off_t keep) {
   fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, size - keep);
 }
 
-void become_reaper(int signal_number) {
-  prctl(PR_SET_CHILD_SUBREAPER, 1);
-  prctl(PR_SET_PDEATHSIG, signal_number);
+int join_groups_of(const User& user) {
+  return setgroups(user.groups.size(), user.groups.data());
 }
 
-void die_with_parent() {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
+int open_unnamed(const char* folder) {
+  if (access("/proc/self/fd", X_OK) != 0) return -1;  // it could not get a name
+  return open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+}
+
+int name_unnamed(int fd, const char* path) {
+  const std::string self = "/proc/self/fd/" + std::to_string(fd);
+  return linkat(AT_FDCWD, self.c_str(), AT_FDCWD, path, AT_SYMLINK_FOLLOW);
+}
+
+bool is_mount_point(const char* path) {
+  struct statx file {};
+  return statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, 0, &file) == 0 &&
+         (file.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
+}
+
+void become_reaper() {
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+}
+
+void when_parent_dies(int signal_number) {
+  prctl(PR_SET_PDEATHSIG, signal_number);
 }
 
 int change_user(std::uint32_t user, std::uint32_t group, std::size_t count,

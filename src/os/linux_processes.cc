@@ -73,26 +73,31 @@ ProcessTable all_processes() {
 }
 
 bool descends_from(const ProcessTable& all, pid_t pid, pid_t root) {
-  for (auto found = all.find(pid); found != all.end(); found = all.find(found->second.parent)) {
+  // Read while processes come and go, a table may show a number that was used again as its own
+  // ancestor: no search is longer than the table.
+  auto found = all.find(pid);
+  for (std::size_t i = 0; i < all.size() && found != all.end(); ++i) {
     if (found->second.parent == root) return true;
-    if (found->second.parent == found->first) return false;
+    found = all.find(found->second.parent);
   }
   return false;
 }
 
-void kill_descendants(pid_t root, std::int64_t since_ns) {
+pid_t kill_descendants(pid_t root, std::int64_t since_ns) {
   const std::int64_t give_up_ns = ns_of_clock(CLOCK_MONOTONIC) + 2 * kNsPerSecond;
-  bool found = true;
-  while (found && ns_of_clock(CLOCK_MONOTONIC) < give_up_ns) {
-    found = false;
+  for (;;) {
+    bool is_dying = false;
+    pid_t survivor = 0;
     const ProcessTable all = all_processes();
     for (const auto& [pid, facts] : all) {
       if (facts.is_zombie || facts.started_ns < since_ns || !descends_from(all, pid, root))
         continue;
       // One that may not be killed (another user's) is not tried for two seconds.
-      found |= kill(pid, SIGKILL) == 0;
+      is_dying |= kill(pid, SIGKILL) == 0;
+      survivor = pid;
     }
-    if (found) usleep(2000);
+    if (!is_dying || ns_of_clock(CLOCK_MONOTONIC) > give_up_ns) return survivor;
+    usleep(2000);
   }
 }
 

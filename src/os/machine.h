@@ -1,6 +1,8 @@
 #pragma once
 
 #include "core/machine.h"
+#include "os/darwin_calls.h"
+#include "os/linux_calls.h"
 
 #include <string>
 #include <string_view>
@@ -20,5 +22,14 @@ std::string cpu_model_of(std::string_view cpuinfo);
 
 /// PRETTY_NAME of the text of /etc/os-release, without its quotes; empty where there is none.
 std::string os_name_of(std::string_view os_release);
+
+/// What Linux tells of its machine in /proc and /sys; nothing is changed, nothing is run.
+MachineFacts linux_facts(const LinuxCalls& calls);
+
+/// What macOS tells of its machine.
+MachineFacts darwin_facts(const DarwinCalls& calls);
+
+/// That of this machine; where it is neither, only what is the same everywhere.
+MachineFacts machine_facts();
 
 }  // namespace lauka::os

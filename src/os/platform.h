@@ -1,5 +1,7 @@
 #pragma once
 
+#include "core/user.h"
+
 #include <csignal>
 #include <cstddef>
 #include <cstdint>
@@ -20,15 +22,23 @@ int open_anonymous_file();
 /// stays.
 void drop_front(int fd, off_t size, off_t keep);
 
+/// Gives the calling process the groups of `user`, as many as the system takes. 0, or -1 with
+/// errno.
+int join_groups_of(const User& user);
+
+/// What FileCalls has of the system.
+int open_unnamed(const char* folder);
+int name_unnamed(int fd, const char* path);
+bool is_mount_point(const char* path);
+
 // ---- Linux alone
 
-/// A child of this process gets orphans instead of init, and this process gets `signal_number` when
-/// its parent dies.
-void become_reaper(int signal_number);
+/// Orphans below this process become its children, not init's.
+void become_reaper();
 
-/// The calling process is killed when the one that started it dies. A single system call, for a
-/// vfork child.
-void die_with_parent();
+/// The calling process gets `signal_number` when the one that started it dies; to change its user
+/// undoes that. A single system call, for a vfork child.
+void when_parent_dies(int signal_number);
 
 /// Gives the calling process the ids and groups of a user for good; 0, or -1 with errno. System
 /// calls alone, for a vfork child: the C library would change every thread that it finds in the
@@ -48,7 +58,7 @@ int poll_with_mask(pollfd* fds, nfds_t count, int timeout_ms, const sigset_t& ma
 
 /// Kills the descendants of `root` (not itself) that were started at or after `since_ns`
 /// (CLOCK_MONOTONIC), also those that left its process group, until none is left or two seconds
-/// have passed.
-void kill_descendants(pid_t root, std::int64_t since_ns);
+/// have passed. One that could not be killed; 0: none is left.
+pid_t kill_descendants(pid_t root, std::int64_t since_ns);
 
 }  // namespace lauka::os

@@ -1,3 +1,5 @@
+#include "core/foreign_text.h"
+#include "os/descriptor.h"
 #include "os/files.h"
 #include "os/process.h"
 
@@ -9,6 +11,7 @@
 #include <filesystem>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include <fcntl.h>
 #include <poll.h>
@@ -17,36 +20,6 @@
 
 namespace lauka::os {
 namespace {
-
-Error cannot_write(const std::string& target, int error) {
-  return Error{"cannot write '" + target + "': " + std::generic_category().message(error),
-               "name another file"};
-}
-
-/// False with errno where not all of it can be written.
-bool write_all(int fd, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = write(fd, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0 && errno == EAGAIN) {  // a command may have made a shared terminal non-blocking
-      pollfd ready{fd, POLLOUT, 0};
-      poll(&ready, 1, -1);
-      continue;
-    }
-    if (written < 0) return false;
-    bytes.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return true;
-}
-
-/// The permissions a new file would get, or those of the file that is replaced.
-mode_t mode_for(const std::string& target) {
-  struct stat there {};
-  if (stat(target.c_str(), &there) == 0) return there.st_mode & 07777;
-  const mode_t mask = umask(0);
-  umask(mask);
-  return 0666 & ~mask;
-}
 
 /// access(2) for the effective user, who is not the real one under ActAs.
 int may(const std::string& path, int mode) {
@@ -91,12 +64,34 @@ Result<std::string> if_runnable(const std::string& word, const std::string& path
 
 }  // namespace
 
+Error cannot_write(const std::string& target, int error, const std::string& remedy) {
+  return {"cannot write " + cited(target) + ": " + std::generic_category().message(error), remedy};
+}
+
+Error cannot_follow(const std::string& target, const std::string& foreign_link) {
+  return {"cannot write " + cited(target) + ": " + cited(foreign_link) +
+              " is a link of another user in a folder that everybody can write to",
+          "name another file"};
+}
+
+bool write_all(int fd, std::string_view bytes, WriteCall call) {
+  while (!bytes.empty()) {
+    const ssize_t written = call(fd, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0 && errno == EAGAIN) {  // a command may have made a shared terminal non-blocking
+      pollfd ready{fd, POLLOUT, 0};
+      poll(&ready, 1, -1);
+      continue;
+    }
+    if (written < 0) return false;
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
 Result<std::string> find_program(const std::string& word, const std::optional<std::string>& own) {
   if (word.find('/') != std::string::npos) return if_runnable(word, word);
-  const char* variable = std::getenv("PATH");  // NOLINT(concurrency-mt-unsafe): one thread
-  const std::string path = own                   ? *own
-                           : variable != nullptr ? variable
-                                                 : "/usr/local/bin:/usr/bin:/bin";
+  const std::string path = own ? *own : variable("PATH").value_or("/usr/local/bin:/usr/bin:/bin");
   std::string unusable;
   for (std::size_t begin = 0; begin <= path.size();) {
     const std::size_t end = std::min(path.find(':', begin), path.size());
@@ -113,10 +108,39 @@ Result<std::string> find_program(const std::string& word, const std::optional<st
                "name a program in PATH, or use -S for the shell's own commands"};
 }
 
-std::string canonical_path(const std::string& path) {
+ResolvedPath resolve(const std::string& path) {
+  namespace fs = std::filesystem;
+  constexpr int most_links = 40;  // as the kernel follows
   std::error_code error;
-  auto canonical = std::filesystem::weakly_canonical(std::filesystem::absolute(path, error), error);
-  return error ? path : canonical.string();
+  ResolvedPath resolved{path};
+  fs::path done;
+  std::vector<fs::path> left;  // the next part last
+  const auto go_by = [&](const fs::path& parts) {
+    const std::vector<fs::path> all(parts.begin(), parts.end());
+    left.insert(left.end(), all.rbegin(), all.rend());
+  };
+  go_by(fs::absolute(path, error));
+  for (int links = 0; !left.empty() && links <= most_links;) {
+    const fs::path part = std::move(left.back());
+    left.pop_back();
+    if (part == "..") done = done.parent_path();
+    if (part.empty() || part == "." || part == "..") continue;
+    const fs::path next = part.is_absolute() ? part : done / part;
+    struct stat link {};
+    if (lstat(next.c_str(), &link) != 0 || !S_ISLNK(link.st_mode)) {
+      done = next;
+      continue;
+    }
+    ++links;
+    struct stat folder {};
+    const bool open_to_all = stat(done.c_str(), &folder) == 0 &&
+                             (folder.st_mode & (S_ISVTX | S_IWOTH)) == (S_ISVTX | S_IWOTH);
+    if (open_to_all && link.st_uid != geteuid() && link.st_uid != folder.st_uid)
+      resolved.foreign_link = next.string();
+    go_by(fs::read_symlink(next, error));
+  }
+  if (!error && left.empty()) resolved.path = done.string();
+  return resolved;
 }
 
 bool is_there(const std::string& path) {
@@ -145,17 +169,18 @@ Result<std::string> read_file(const std::string& path, std::size_t most_bytes) {
 Result<void> check_input(const std::string& path) {
   if (may(path, R_OK) == 0 && !is_directory(path)) return {};
   const int error = is_directory(path) ? EISDIR : errno;
-  return Error{"cannot read '" + path + "': " + std::generic_category().message(error),
+  return Error{"cannot read " + cited(path) + ": " + std::generic_category().message(error),
                "name a file for --input"};
 }
 
 Result<void> check_output(const std::string& path) {
+  const ResolvedPath resolved = resolve(path);
+  if (!resolved.foreign_link.empty()) return cannot_follow(path, resolved.foreign_link);
   if (is_directory(path)) return cannot_write(path, EISDIR);
-  const bool is_new = may(path, F_OK) != 0;
-  const std::size_t slash = path.rfind('/');
-  const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
-  if (may(is_new ? folder : path, W_OK) != 0) return cannot_write(path, errno);
-  return {};
+  if (may(path, F_OK) == 0)
+    return may(path, W_OK) == 0 ? Result<void>{} : cannot_write(path, errno);
+  const std::string folder = std::filesystem::path(resolved.path).parent_path().string();
+  return may(folder, W_OK) == 0 ? Result<void>{} : cannot_write(path, errno);
 }
 
 Result<void> say(Stream stream, std::string_view text) {
@@ -166,54 +191,9 @@ Result<void> say(Stream stream, std::string_view text) {
                ""};
 }
 
-ExportFile::ExportFile(std::string target, std::string temporary, Descriptor file)
-    : target_(std::move(target)), temporary_(std::move(temporary)), file_(std::move(file)) {}
-
-ExportFile::ExportFile(ExportFile&& other) noexcept
-    : target_(std::move(other.target_)),
-      temporary_(std::exchange(other.temporary_, {})),
-      file_(std::move(other.file_)) {}
-
-ExportFile& ExportFile::operator=(ExportFile&& other) noexcept {
-  std::swap(target_, other.target_);
-  std::swap(temporary_, other.temporary_);
-  std::swap(file_, other.file_);
-  return *this;
-}
-
-ExportFile::~ExportFile() {
-  if (!temporary_.empty()) unlink(temporary_.c_str());
-}
-
-Result<ExportFile> ExportFile::open(const std::string& target) {
-  if (target == "-") return ExportFile(target, "", Descriptor(dup(STDOUT_FILENO)));
-  const std::string path = canonical_path(target);
-  struct stat there {};
-  const bool exists = stat(path.c_str(), &there) == 0;
-  if (exists && S_ISDIR(there.st_mode)) return cannot_write(target, EISDIR);
-  if (exists && may(path, W_OK) != 0) return cannot_write(target, errno);
-  if (exists && !S_ISREG(there.st_mode)) {
-    Descriptor direct(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK));
-    if (!direct) return cannot_write(target, errno);
-    fcntl(direct.get(), F_SETFL, 0);
-    return ExportFile(target, "", std::move(direct));
-  }
-  std::string temporary = path + ".XXXXXX";
-  Descriptor file(mkstemp(temporary.data()));
-  if (!file) return cannot_write(target, errno);
-  fcntl(file.get(), F_SETFD, FD_CLOEXEC);
-  fchmod(file.get(), mode_for(path));
-  return ExportFile(path, std::move(temporary), std::move(file));
-}
-
-Result<void> ExportFile::commit(std::string_view bytes) {
-  if (!write_all(file_.get(), bytes)) return cannot_write(target_, errno);
-  if (temporary_.empty()) return {};
-  const bool closed = close(file_.release()) == 0;  // a full disk may show only here
-  if (!closed || std::rename(temporary_.c_str(), target_.c_str()) != 0)
-    return cannot_write(target_, errno);
-  temporary_.clear();
-  return {};
+std::optional<std::string> variable(const char* name) {
+  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): one thread
+  return value == nullptr ? std::nullopt : std::optional<std::string>(value);
 }
 
 }  // namespace lauka::os

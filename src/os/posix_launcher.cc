@@ -1,27 +1,27 @@
 #include "os/descriptor.h"
 #include "os/launcher_process.h"
 #include "os/launcher_shared.h"
-#include "os/output_tail.h"
 #include "os/platform.h"
 #include "os/process.h"
+#include "os/run_files.h"
 #include "os/shared_programs.h"
 #include "os/signals.h"
-#include "os/standard_descriptors.h"
+#include "os/spawning_launcher.h"
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstring>
 #include <memory>
 #include <new>
+#include <optional>
 #include <string>
 #include <system_error>
 
-#include <fcntl.h>
 #include <poll.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -40,16 +40,16 @@ Error system_error(std::string what) {
   return Error{std::move(what), ""};
 }
 
-Outcome outcome_of(const SharedEnded& ended, std::int64_t timeout_ns) {
+Outcome outcome_of(const SharedEnded& ended, std::int64_t timeout_ns, int survivor) {
   switch (ended.kind) {
     case EndKind::Exited:
       return Exited{ended.number};
     case EndKind::Signalled:
       return Signalled{ended.number, ended.core_dumped};
     case EndKind::TimedOut:
-      return TimedOut{std::chrono::nanoseconds(timeout_ns)};
+      return TimedOut{std::chrono::nanoseconds(timeout_ns), ended.number != ETIMEDOUT, survivor};
     case EndKind::Stopped:
-      return Stopped{ended.number};
+      return Stopped{ended.number, survivor};
     case EndKind::NotStarted:
       return NotStarted{ended.step, ended.number};
     case EndKind::Cancelled:
@@ -58,41 +58,18 @@ Outcome outcome_of(const SharedEnded& ended, std::int64_t timeout_ns) {
   return Cancelled{};
 }
 
-struct Pipe {
-  Descriptor read_end;
-  Descriptor write_end;
-};
-
-bool make_pipe(Pipe& made) {
-  std::array ends = {-1, -1};
-  if (pipe(ends.data()) != 0) return false;
-  made.read_end = Descriptor(ends[0]);
-  made.write_end = Descriptor(ends[1]);
-  for (const int fd : ends) fcntl(fd, F_SETFD, FD_CLOEXEC);
-  fcntl(ends[0], F_SETFL, O_NONBLOCK);
-  return true;
-}
-
 /// All that is made before the fork.
 struct Channels {
   Descriptor socket;
   Descriptor launcher_socket;
-  Descriptor null_input;
-  Descriptor null_output;
-  Descriptor error_file;
-  Pipe output;
-  Pipe error;
+  RunFiles files;
 
   bool open_all() {
     std::array ends = {-1, -1};
-    if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()) != 0) return false;
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) return false;
     socket = Descriptor(ends[0]);
     launcher_socket = Descriptor(ends[1]);
-    for (const int fd : ends) fcntl(fd, F_SETFD, FD_CLOEXEC);
-    null_input = Descriptor(open("/dev/null", O_RDONLY | O_CLOEXEC));
-    null_output = Descriptor(open("/dev/null", O_WRONLY | O_CLOEXEC));
-    error_file = Descriptor(open_anonymous_file());
-    return null_input && null_output && error_file && make_pipe(output) && make_pipe(error);
+    return files.open_all();
   }
 };
 
@@ -109,17 +86,15 @@ class PosixLauncher final : public Launcher {
 
   ~PosixLauncher() override {
     channels_.socket = Descriptor();  // the launcher ends when its socket does
-    while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
-    }
+    state_->cancel = true;
+    if (!why_gone_) static_cast<void>(reap());
   }
 
   Result<ProgramId> add_program(const ProgramSpec& spec) override {
     auto program = programs_.add(spec);
     if (!program) return program.error();
-    if (spec.user &&
-        (fchown(channels_.output.write_end.get(), spec.user->id, spec.user->group) |
-         fchown(channels_.error.write_end.get(), spec.user->id, spec.user->group)) != 0)
-      return system_error("lauka cannot hand its pipes to the user " + spec.user->name);
+    if (spec.user && !channels_.files.hand_pipes_to(*spec.user))
+      return system_error("lauka cannot pass its pipes to the user " + spec.user->name);
     return *program;
   }
 
@@ -147,6 +122,7 @@ class PosixLauncher final : public Launcher {
 
   Result<std::vector<Ended>> run(std::span<const Launch> launches, bool go_on_after_failure,
                                  const Tick& tick) override {
+    if (why_gone_) return *why_gone_;
     launches = launches.first(std::min(launches.size(), kMaxBatch));
     state_->cancel = false;
     state_->go_on_after_failure = go_on_after_failure;
@@ -161,80 +137,104 @@ class PosixLauncher final : public Launcher {
     }
     const bool heeds_interrupts = std::none_of(
         launches.begin(), launches.end(), [](const Launch& one) { return one.despite_interrupt; });
-    error_tail_.clear();
-    {
-      const HoldSignals hold;
-      if (!converse(hold, heeds_interrupts, tick)) {
-        return Error{"the launcher process has ended",
-                     "it may have been killed from outside; run lauka again"};
-      }
-    }
-    drain();
-    return collect();
+    channels_.files.begin();
+    const std::int64_t began_ns = now_ns();
+    const int trouble = converse(heeds_interrupts, tick);
+    if (trouble != 0) return end_of_launcher(trouble, began_ns);
+    channels_.files.drain();
+    return collect(go_on_after_failure);
   }
 
   std::string error_output_end() const override {
-    if (last_sink_ == Sink::Pipe) return error_tail_.last_lines();
-    const bool is_kept = last_sink_ == Sink::Null || last_sink_ == Sink::Capture;
-    return is_kept ? last_lines_of_file(channels_.error_file.get()) : "";
+    return channels_.files.error_output_end(last_sink_);
   }
 
  private:
-  /// Wakes the launcher and waits for its answer. False when it is gone.
-  bool converse(const HoldSignals& hold, bool heeds_interrupts, const Tick& tick) {
+  /// Wakes the launcher and waits for its answer. 0 or errno: the launcher is gone, or cannot be
+  /// asked.
+  // NOLINTNEXTLINE(readability-function-cognitive-complexity): one loop over all that may be heard
+  int converse(bool heeds_interrupts, const Tick& tick) {
+    HoldSignals hold;
     char byte = 'r';
-    if (write(channels_.socket.get(), &byte, 1) != 1) return false;
+    if (send(channels_.socket.get(), &byte, 1, MSG_NOSIGNAL) != 1) return errno;
+    const auto [output, error] = channels_.files.readable();
     bool told = false;
     for (;;) {
-      std::array fds = {pollfd{channels_.socket.get(), POLLIN, 0},
-                        pollfd{channels_.output.read_end.get(), POLLIN, 0},
-                        pollfd{channels_.error.read_end.get(), POLLIN, 0}};
+      std::array fds = {pollfd{channels_.socket.get(), POLLIN, 0}, pollfd{output, POLLIN, 0},
+                        pollfd{error, POLLIN, 0}};
       if (heeds_interrupts && !told && interrupt() != 0) {
-        state_->cancel = true;
-        kill(pid_, kPokeSignal);
+        cancel();
         told = true;
       }
-      const int ready =
-          poll_with_mask(fds.data(), fds.size(), tick ? kTickMs : -1, hold.mask_for_waiting());
-      if (ready < 0 && errno != EINTR) return false;
-      if (ready == 0) tick();
+      const int timeout_ms = tick || hold.owes_a_word() ? kTickMs : -1;
+      const int ready = poll_with_mask(fds.data(), fds.size(), timeout_ms, hold.mask_for_waiting());
+      if (ready < 0 && errno != EINTR) return errno;
+      if (ready == 0 && hold.owes_a_word()) hold.tell_of_suspension();
+      if (ready == 0 && tick) tick();
       if (ready <= 0) continue;
-      if ((fds[1].revents | fds[2].revents) != 0) drain();
-      if (fds[0].revents != 0) return read(channels_.socket.get(), &byte, 1) == 1;
+      if ((fds[1].revents | fds[2].revents) != 0) channels_.files.drain();
+      if (fds[0].revents == 0) continue;
+      const ssize_t got = read(channels_.socket.get(), &byte, 1);
+      if (got == 1) return 0;
+      return got == 0 ? ECONNRESET : errno;
     }
   }
 
-  void drain() {
-    std::array<char, 65536> bytes;  // NOLINT(cppcoreguidelines-pro-type-member-init): read fills it
-    while (read(channels_.output.read_end.get(), bytes.data(), bytes.size()) > 0) {
-    }
-    for (;;) {
-      const ssize_t got = read(channels_.error.read_end.get(), bytes.data(), bytes.size());
-      if (got <= 0) return;
-      error_tail_.add(bytes.data(), static_cast<std::size_t>(got));
-    }
+  void cancel() const {
+    state_->cancel = true;
+    kill(pid_, kPokeSignal);
   }
 
-  std::vector<Ended> collect() {
+  int reap() const {
+    int status = 0;
+    while (waitpid(pid_, &status, 0) < 0) {
+      if (errno != EINTR) return 0;
+    }
+    return status;
+  }
+
+  /// Without its launcher lauka can run nothing any more. The run's own process ended with it; what
+  /// that had started has become lauka's.
+  Error end_of_launcher(int trouble, std::int64_t began_ns) {
+    cancel();
+    channels_.socket = Descriptor();
+    const int status = reap();
+    kill_descendants(getpid(), began_ns);
+    std::string what = "the launcher process ";
+    if (WIFSIGNALED(status)) {
+      what += std::string("was killed by SIG") + sigabbrev_np(WTERMSIG(status));
+    } else {
+      what += "cannot be reached: " + std::generic_category().message(trouble);
+    }
+    why_gone_ = Error{what, "somebody or the out-of-memory killer ended it; run lauka again"};
+    return *why_gone_;
+  }
+
+  std::vector<Ended> collect(bool go_on_after_failure) {
     std::vector<Ended> all;
     all.reserve(state_->ended_count);
     for (std::size_t i = 0; i < state_->ended_count; ++i) {
       const SharedEnded& shared = state_->ended[i];
       const SharedProgram& program = *state_->launches[i].program;
       last_sink_ = program.sink;
-      Ended ended{outcome_of(shared, program.timeout_ns),
-                  shared.usage,
-                  std::chrono::nanoseconds(shared.whole_ns),
-                  {},
-                  shared.counter_error,
-                  shared.optional_error};
-      const Reading* readings = state_->readings.data() + shared.readings;
-      ended.readings.assign(readings, readings + shared.reading_count);
       // Those that left the process group are still there; they must not go on burning under the
       // next run.
       const bool killed = shared.kind == EndKind::TimedOut || shared.kind == EndKind::Stopped ||
                           shared.kind == EndKind::Cancelled;
-      if (killed && shared.began_ns != 0) kill_descendants(pid_, shared.began_ns);
+      const int left = killed && shared.began_ns != 0 ? kill_descendants(pid_, shared.began_ns) : 0;
+      const bool cancelled = shared.kind == EndKind::Signalled &&
+                             was_meant_for_lauka(shared.number, !go_on_after_failure);
+      Ended ended{cancelled
+                      ? Cancelled{}
+                      : outcome_of(shared, program.timeout_ns, std::max(shared.survivor, left)),
+                  shared.usage,
+                  std::chrono::nanoseconds(shared.whole_ns),
+                  {},
+                  shared.counter_error,
+                  shared.optional_error,
+                  shared.orphans};
+      const Reading* readings = state_->readings.data() + shared.readings;
+      ended.readings.assign(readings, readings + shared.reading_count);
       all.push_back(std::move(ended));
     }
     return all;
@@ -247,17 +247,11 @@ class PosixLauncher final : public Launcher {
   Channels channels_;
   std::vector<SharedCounters*> counter_sets_;
   Sink last_sink_ = Sink::Null;
-  OutputTail error_tail_;
+  std::optional<Error> why_gone_;  // the launcher
 };
 
-bool is_ignored(int signal_number) {
-  struct sigaction action {};
-  return sigaction(signal_number, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
-}
-
-}  // namespace
-
-Result<std::unique_ptr<Launcher>> start_launcher(const LinuxCalls* counters) {
+/// `counters` null: this system has none that a launcher could open.
+Result<std::unique_ptr<Launcher>> start_forking_launcher(const LinuxCalls* counters) {
   fill_standard_descriptors();
   Channels channels;
   if (!channels.open_all())
@@ -273,15 +267,9 @@ Result<std::unique_ptr<Launcher>> start_launcher(const LinuxCalls* counters) {
   setup.state = static_cast<SharedState*>(memory);
   setup.counters = counters;
   setup.started_with.ignored_child = is_ignored(SIGCHLD);
-  setup.started_with.ignored_poke = is_ignored(kPokeSignal);
-  setup.started_with.ignored_alarm = is_ignored(SIGALRM);
   setup.parent = getpid();
   setup.socket = channels.launcher_socket.get();
-  setup.null_input = channels.null_input.get();
-  setup.null_output = channels.null_output.get();
-  setup.error_file = channels.error_file.get();
-  setup.output_pipe = channels.output.write_end.get();
-  setup.error_pipe = channels.error.write_end.get();
+  setup.files = channels.files.common();
 
   sigset_t all;
   sigfillset(&all);
@@ -297,11 +285,19 @@ Result<std::unique_ptr<Launcher>> start_launcher(const LinuxCalls* counters) {
     errno = fork_error;
     return system_error("lauka cannot start its launcher process");
   }
+  become_reaper();           // of what a launcher leaves that is killed
   signal(SIGCHLD, SIG_DFL);  // the launcher's end is to be seen, whatever lauka's parent ignored
   channels.launcher_socket = Descriptor();
   auto* arena = static_cast<std::byte*>(memory) + sizeof(SharedState);
   return std::unique_ptr<Launcher>(
       new PosixLauncher(pid, setup.state, Arena(arena, kArenaBytes), std::move(channels)));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Launcher>> start_launcher() {
+  if (const DarwinCalls* model = darwin_calls()) return start_spawning_launcher(*model);
+  return start_forking_launcher(linux_calls());
 }
 
 }  // namespace lauka::os

@@ -1,3 +1,5 @@
+#include "core/text.h"
+#include "os/clock.h"
 #include "os/machine.h"
 
 #include <algorithm>
@@ -8,27 +10,6 @@
 #include <unistd.h>
 
 namespace lauka::os {
-namespace {
-
-/// What follows the first line that is `key`, blanks, and `separator`; without blanks around it.
-std::string value_after(std::string_view text, std::string_view key, char separator) {
-  constexpr std::string_view blanks = " \t\r";
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    const std::string_view line = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    const std::size_t split = line.find(separator);
-    if (split == std::string_view::npos) continue;
-    const std::string_view name = line.substr(0, split);
-    if (name.substr(0, name.find_last_not_of(blanks) + 1) != key) continue;
-    const std::string_view value = line.substr(split + 1);
-    const std::size_t begin = std::min(value.find_first_not_of(blanks), value.size());
-    return std::string(value.substr(begin, value.find_last_not_of(blanks) + 1 - begin));
-  }
-  return "";
-}
-
-}  // namespace
 
 Machine this_machine() {
   Machine machine;
@@ -48,21 +29,28 @@ Machine this_machine() {
 
 std::string cpu_model_of(std::string_view cpuinfo) {
   for (const std::string_view key : {"model name", "cpu model", "Model", "cpu"}) {
-    std::string model = value_after(cpuinfo, key, ':');
-    if (!model.empty()) return model;
+    auto model = value_of(cpuinfo, key, ':');
+    if (model && !model->empty()) return *std::move(model);
   }
-  const std::string maker = value_after(cpuinfo, "CPU implementer", ':');
-  const std::string part = value_after(cpuinfo, "CPU part", ':');
+  const std::string maker = value_of(cpuinfo, "CPU implementer", ':').value_or("");
+  const std::string part = value_of(cpuinfo, "CPU part", ':').value_or("");
   return maker.empty() && part.empty() ? "" : "implementer " + maker + ", part " + part;
 }
 
 std::string os_name_of(std::string_view os_release) {
-  std::string name = value_after(os_release, "PRETTY_NAME", '=');
-  if (name.size() >= 2 && (name.front() == '"' || name.front() == '\'') &&
-      name.back() == name.front()) {
-    name = name.substr(1, name.size() - 2);
+  return value_of(os_release, "PRETTY_NAME", '=').value_or("");
+}
+
+MachineFacts machine_facts() {
+  MachineFacts facts;
+  if (const DarwinCalls* darwin_system = darwin_calls()) {
+    facts = darwin_facts(*darwin_system);
+  } else if (const LinuxCalls* linux_system = linux_calls()) {
+    facts = linux_facts(*linux_system);
   }
-  return name;
+  facts.machine = this_machine();
+  facts.clock_step = MonotonicClock().resolution();
+  return facts;
 }
 
 }  // namespace lauka::os

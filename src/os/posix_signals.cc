@@ -1,12 +1,26 @@
+#include "os/files.h"
 #include "os/signals.h"
+#include "os/terminal.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <csignal>
 #include <cstdint>
 #include <ctime>
+#include <string>
+#include <string_view>
+
+#include <poll.h>
 
 namespace lauka::os {
+
+bool is_ignored(int signal_number) {
+  struct sigaction action {};
+  return sigaction(signal_number, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
 namespace {
 
 // The one flag that handlers set.
@@ -20,6 +34,17 @@ std::atomic<void (*)()> give_back_before_end = nullptr;
 // When the first one came, in ns of the monotonic clock.
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
 std::atomic<std::int64_t> interrupted_at = 0;
+
+// Whether suspension has to wait, and whether it is waited for.
+// NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables)
+volatile std::sig_atomic_t suspension_is_held = 0;
+volatile std::sig_atomic_t suspension_is_due = 0;
+// NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
+
+constexpr int kMomentMs = 50;
+constexpr std::string_view kSuspensionWaits =
+    "lauka: will stop when this run has ended, as its time would keep running; Ctrl-C ends it "
+    "now\n";
 
 constexpr std::array kInterrupts = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
@@ -45,19 +70,57 @@ void note_interrupt(int signal_number) {
   interrupted_by = signal_number;
 }
 
+/// What the signal does where nobody handles it; returns when lauka is to go on.
+void suspend_now() {
+  sigset_t suspension;
+  sigset_t saved;
+  sigemptyset(&suspension);
+  sigaddset(&suspension, SIGTSTP);
+  sigprocmask(SIG_BLOCK, &suspension, &saved);
+  struct sigaction plain {};
+  struct sigaction ours {};
+  plain.sa_handler = SIG_DFL;
+  sigaction(SIGTSTP, &plain, &ours);
+  std::raise(SIGTSTP);
+  sigprocmask(SIG_UNBLOCK, &suspension, nullptr);  // here
+  sigaction(SIGTSTP, &ours, nullptr);
+  sigprocmask(SIG_SETMASK, &saved, nullptr);
+}
+
+void note_suspension(int /*signal_number*/) {
+  const int saved = errno;
+  if (suspension_is_held != 0) {
+    suspension_is_due = 1;
+  } else {
+    suspend_now();
+  }
+  errno = saved;
+}
+
+/// As the kernel has it of a suspension that is pending.
+void note_resumption(int /*signal_number*/) {
+  suspension_is_due = 0;
+}
+
+void handle(int signal_number, void (*handler)(int), int flags) {
+  if (is_ignored(signal_number)) return;
+  struct sigaction action {};
+  action.sa_handler = handler;
+  action.sa_flags = flags;
+  sigemptyset(&action.sa_mask);
+  for (const int other : kInterrupts) sigaddset(&action.sa_mask, other);
+  sigaction(signal_number, &action, nullptr);
+}
+
 }  // namespace
 
 void watch_for_interrupts() {
-  for (const int signal_number : kInterrupts) {
-    struct sigaction before {};
-    if (sigaction(signal_number, nullptr, &before) != 0 || before.sa_handler == SIG_IGN) continue;
-    struct sigaction action {};
-    action.sa_handler = note_interrupt;
-    sigemptyset(&action.sa_mask);
-    for (const int other : kInterrupts) sigaddset(&action.sa_mask, other);
-    sigaction(signal_number, &action, nullptr);
-  }
-  std::signal(SIGPIPE, SIG_IGN);  // the commands get lauka's own disposition from the launcher
+  for (const int signal_number : kInterrupts) handle(signal_number, &note_interrupt, 0);
+  handle(SIGTSTP, &note_suspension, SA_RESTART);
+  handle(SIGCONT, &note_resumption, SA_RESTART);
+  // A write that fails is told as one. The commands get lauka's own dispositions from the launcher.
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
 }
 
 void on_sudden_end(void (*give_back)()) {
@@ -68,18 +131,42 @@ int interrupt() {
   return interrupted_by;
 }
 
+bool was_meant_for_lauka(int signal_number, bool may_wait) {
+  if (std::find(kInterrupts.begin(), kInterrupts.end(), signal_number) == kInterrupts.end())
+    return false;
+  if (interrupt() == 0 && may_wait) poll(nullptr, 0, kMomentMs);
+  return interrupt() != 0;
+}
+
 HoldSignals::HoldSignals() {
   sigset_t held;
   sigemptyset(&held);
   for (const int signal_number : kInterrupts) sigaddset(&held, signal_number);
   sigaddset(&held, SIGTSTP);
   sigprocmask(SIG_BLOCK, &held, &saved_);
-  waiting_ = saved_;
-  sigaddset(&waiting_, SIGTSTP);
+  suspension_is_held = 1;
 }
 
 HoldSignals::~HoldSignals() {
+  sigset_t suspension;
+  sigemptyset(&suspension);
+  sigaddset(&suspension, SIGTSTP);
+  sigprocmask(SIG_BLOCK, &suspension, nullptr);
+  suspension_is_held = 0;
+  const bool is_due = suspension_is_due != 0 && interrupt() == 0;
+  suspension_is_due = 0;
   sigprocmask(SIG_SETMASK, &saved_, nullptr);
+  if (is_due) suspend_now();
+}
+
+bool HoldSignals::owes_a_word() const {
+  return suspension_is_due != 0 && !has_told_;
+}
+
+void HoldSignals::tell_of_suspension() {
+  has_told_ = true;
+  const std::string_view over = is_terminal(Stream::Error) ? "\r\x1b[K" : "";  // the progress line
+  static_cast<void>(say(Stream::Error, std::string(over) + std::string(kSuspensionWaits)));
 }
 
 }  // namespace lauka::os

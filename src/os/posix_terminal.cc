@@ -1,7 +1,7 @@
-#include "os/terminal.h"
+#include "core/text.h"
+#include "os/files.h"
 
-#include <cstdlib>
-#include <string_view>
+#include <string>
 
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -13,9 +13,8 @@ int descriptor_of(Stream stream) {
   return stream == Stream::Output ? STDOUT_FILENO : STDERR_FILENO;
 }
 
-std::string_view variable(const char* name) {
-  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): one thread
-  return value != nullptr ? value : "";
+bool is_set(const char* name) {
+  return !variable(name).value_or("").empty();
 }
 
 }  // namespace
@@ -31,12 +30,24 @@ std::size_t terminal_width(Stream stream, std::size_t otherwise) {
 }
 
 bool wants_drawing(Stream stream) {
-  return variable("NO_COLOR").empty() && is_terminal(stream) && variable("TERM") != "dumb";
+  return !is_set("NO_COLOR") && is_terminal(stream) && variable("TERM") != "dumb";
+}
+
+bool speaks_utf8() {
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    const std::string locale = lower_case(variable(name).value_or(""));
+    if (locale.empty()) continue;
+    // "UTF-8" alone is a locale of macOS; one without a charset has the system's own, mostly UTF-8.
+    if (locale.find("utf-8") != std::string::npos || locale.find("utf8") != std::string::npos)
+      return true;
+    return locale != "c" && locale != "posix" && locale.find('.') == std::string::npos;
+  }
+  return true;
 }
 
 bool wants_color(Stream stream) {
-  const std::string_view force = variable("CLICOLOR_FORCE");
-  const bool is_forced = variable("NO_COLOR").empty() && !force.empty() && force != "0";
+  const bool is_forced =
+      !is_set("NO_COLOR") && is_set("CLICOLOR_FORCE") && variable("CLICOLOR_FORCE") != "0";
   return is_forced || wants_drawing(stream);
 }
 

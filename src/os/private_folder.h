@@ -2,6 +2,7 @@
 
 #include "core/result.h"
 #include "core/user.h"
+#include "os/descriptor.h"
 
 #include <optional>
 #include <string>
@@ -11,7 +12,8 @@
 namespace lauka::os {
 
 /// A folder of this process's own for the files of another program, below TMPDIR or /tmp; nobody
-/// else may look into it, and it goes with all that is in it.
+/// else may look into it, and it goes with all that is in it. Where the process is killed before
+/// that, the next one that makes such a folder removes it.
 class PrivateFolder {
  public:
   /// Of `user`, where there is one, as the program that writes into it.
@@ -36,10 +38,11 @@ class PrivateFolder {
   void clear() const;
 
  private:
-  PrivateFolder(std::string path, std::optional<User> user)
-      : path_(std::move(path)), user_(std::move(user)) {}
+  PrivateFolder(std::string path, Descriptor lock, std::optional<User> user)
+      : path_(std::move(path)), lock_(std::move(lock)), user_(std::move(user)) {}
 
   std::string path_;  ///< empty: given to another one
+  Descriptor lock_;   ///< held while the folder is in use
   std::optional<User> user_;
 };
 

@@ -1,4 +1,4 @@
-#include "os/probe.h"
+#include "os/machine.h"
 
 #include <array>
 #include <cstring>
@@ -82,12 +82,23 @@ std::optional<bool> on_battery(const DarwinCalls& calls) {
   return estimate() != kExternalPower;
 }
 
-TracingFacts tracing_of(const Sysctls& sysctls) {
+/// The pid of an owner that has ended stays, and one in the background makes room for anybody.
+std::int64_t owner_of_tracing(const DarwinCalls& calls, const Sysctls& sysctls) {
+  constexpr std::int64_t foreground = 1;
+  if (sysctls.number("ktrace.state").value_or(0) != foreground) return 0;
+  const std::int64_t pid = sysctls.number("ktrace.owning_pid").value_or(0);
+  std::array<char, 64> name{};
+  const bool lives =
+      pid > 0 && calls.proc_name(static_cast<int>(pid), name.data(), name.size()) > 0;
+  return lives ? pid : 0;
+}
+
+TracingFacts tracing_of(const DarwinCalls& calls, const Sysctls& sysctls) {
   TracingFacts tracing;
   const auto threads = sysctls.number("kpc.thread_counting");  // root only
   tracing.readable = threads.has_value();
   tracing.thread_counting = threads.value_or(0) != 0;
-  tracing.owner = sysctls.number("ktrace.owning_pid").value_or(0);
+  tracing.owner = owner_of_tracing(calls, sysctls);
   tracing.owner_name = sysctls.text("ktrace.configured_by").value_or("");
   return tracing;
 }
@@ -109,7 +120,7 @@ MachineFacts darwin_facts(const DarwinCalls& calls) {
     if (*virtual_machine != 0) facts.hypervisor = std::string();
   }
   facts.aslr = true;  // macOS cannot do without
-  facts.tracing = tracing_of(sysctls);
+  facts.tracing = tracing_of(calls, sysctls);
   return facts;
 }
 

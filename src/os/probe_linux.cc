@@ -1,4 +1,5 @@
-#include "os/probe.h"
+#include "core/text.h"
+#include "os/machine.h"
 
 #include <algorithm>
 #include <array>
@@ -46,23 +47,6 @@ std::vector<std::string> words_of(const std::string& text) {
   std::vector<std::string> words;
   for (std::string word; input >> word;) words.push_back(std::move(word));
   return words;
-}
-
-/// Of the first line "KEY<space>: VALUE" or "KEY=VALUE"; quotes around the value are dropped.
-std::optional<std::string> value_of(const std::string& text, std::string_view key, char separator) {
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
-    const std::size_t at = line.find(separator);
-    if (at == std::string::npos) continue;
-    std::string name = line.substr(0, at);
-    name.erase(name.find_last_not_of(" \t") + 1);
-    if (name != key) continue;
-    std::string value = line.substr(at + 1);
-    value.erase(0, value.find_first_not_of(" \t\""));
-    value.erase(value.find_last_not_of(" \t\"") + 1);
-    return value;
-  }
-  return std::nullopt;
 }
 
 void probe_clock(const Files& files, MachineFacts& facts) {

@@ -132,10 +132,12 @@ struct Ended {
   Usage usage;
   std::chrono::nanoseconds whole{};  ///< with everything the launcher did for this run
   std::vector<Reading>
-      readings{};          ///< one per counter of its set; empty where counter_error is not 0
-  int counter_error = 0;   ///< errno of the counter that could not be opened or read
-  int optional_error = 0;  ///< errno of the optional counter that could not be opened: their
-                           ///< readings are all 0
+      readings{};           ///< one per counter of its set; empty where counter_error is not 0
+  int counter_error = 0;    ///< errno of the counter that could not be opened or read
+  int optional_error = 0;   ///< errno of the optional counter that could not be opened: their
+                            ///< readings are all 0
+  std::size_t orphans = 0;  ///< processes it left behind that had ended when it did: in the
+                            ///< counters, and not in rusage
   std::optional<KernelTotals> totals{};  ///< none where the kernel does not tell
 };
 
@@ -174,12 +176,9 @@ class Launcher {
   static constexpr std::size_t kMaxBatch = 64;
 };
 
-struct LinuxCalls;
-
-/// Forks the launcher process (macOS has none: start_spawning_launcher). To be called first in
-/// main, before anything else makes lauka larger or changes its signals. `counters` null: this
-/// system has no counters that a launcher could open.
-Result<std::unique_ptr<Launcher>> start_launcher(const LinuxCalls* counters);
+/// The launcher of this system. To be called first in main, before anything else makes lauka larger
+/// or changes its signals.
+Result<std::unique_ptr<Launcher>> start_launcher();
 
 /// The file that execve is to get for `word`, found as a shell does: itself if it has a slash, else
 /// in `path` (none: lauka's own PATH). The error reads as a shell's: "nosuch: command not found",

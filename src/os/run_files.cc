@@ -1,32 +1,135 @@
 #include "os/run_files.h"
 
-#include "os/acting.h"
 #include "os/platform.h"
-#include "os/signals.h"
 
+#include <algorithm>
 #include <cerrno>
+#include <utility>
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 namespace lauka::os {
 namespace {
 
+constexpr std::size_t kEndShown = 4096;
+constexpr int kLinesShown = 20;
+
+/// Whole lines of the last bytes of `text`.
+std::string last_lines(std::string text) {
+  if (text.size() > kEndShown) {
+    text.erase(0, text.size() - kEndShown);
+    const std::size_t first_end = text.find('\n');
+    if (first_end != std::string::npos && first_end + 1 < text.size()) text.erase(0, first_end + 1);
+  }
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  std::size_t begin = text.size();
+  for (int line = 0; line < kLinesShown && begin != std::string::npos && begin > 0; ++line)
+    begin = text.rfind('\n', begin - 1);
+  if (begin != std::string::npos && begin > 0) text.erase(0, begin + 1);
+  return text;
+}
+
+using std::chrono::nanoseconds;
+
 constexpr off_t kErrorFileLimit = 1 << 20;
 constexpr off_t kErrorFileKept = 1 << 16;
 
-/// A named pipe opens when its other end does; a signal that is not the user's must not end that
-/// wait.
-Descriptor open_unless_interrupted(const std::string& path, int flags) {
-  int fd = -1;
-  do {
-    fd = ::open(path.c_str(), flags | O_CLOEXEC, 0666);
-  } while (fd < 0 && errno == EINTR && interrupt() == 0);
-  return Descriptor(fd);
+constexpr nanoseconds kAlarm = std::chrono::milliseconds(100);
+constexpr nanoseconds kSoon = std::chrono::microseconds(100);  // 0 would be no alarm
+
+timeval timeval_of(nanoseconds time) {
+  const auto microseconds = std::chrono::duration_cast<std::chrono::microseconds>(time).count();
+  return {microseconds / 1'000'000, static_cast<suseconds_t>(microseconds % 1'000'000)};
 }
 
 }  // namespace
+
+void OutputTail::add(const char* bytes, std::size_t count) {
+  text_.append(bytes, count);
+  if (text_.size() > 2 * kEndShown) text_.erase(0, text_.size() - kEndShown);
+}
+
+std::string OutputTail::last_lines() const {
+  return os::last_lines(text_);
+}
+
+std::string last_lines_of_file(int fd) {
+  struct stat file {};
+  if (fstat(fd, &file) != 0) return "";
+  std::string text(2 * kEndShown, '\0');
+  const off_t from = file.st_size > off_t{2 * kEndShown} ? file.st_size - off_t{2 * kEndShown} : 0;
+  const ssize_t got = pread(fd, text.data(), text.size(), from);
+  text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+  return last_lines(std::move(text));
+}
+
+OpensPatiently::OpensPatiently(nanoseconds limit, std::function<bool()> is_unwanted)
+    : is_unwanted_(std::move(is_unwanted)) {
+  const auto now = std::chrono::steady_clock::now();
+  deadline_ = now + std::min<nanoseconds>(limit, nanoseconds::max() - now.time_since_epoch());
+  struct sigaction action {};
+  action.sa_handler = [](int) {};  // without SA_RESTART
+  sigfillset(&action.sa_mask);
+  sigaction(SIGALRM, &action, &handled_);
+  sigset_t alarm;
+  sigemptyset(&alarm);
+  sigaddset(&alarm, SIGALRM);
+  sigprocmask(SIG_UNBLOCK, &alarm, &blocked_);
+  const itimerval timer{timeval_of(kAlarm), timeval_of(std::clamp(limit, kSoon, kAlarm))};
+  setitimer(ITIMER_REAL, &timer, nullptr);
+}
+
+OpensPatiently::~OpensPatiently() {
+  const int saved = errno;
+  const itimerval none{};
+  setitimer(ITIMER_REAL, &none, nullptr);
+  sigprocmask(SIG_SETMASK, &blocked_, nullptr);
+  sigaction(SIGALRM, &handled_, nullptr);
+  errno = saved;
+}
+
+int OpensPatiently::open(const char* path, int flags) const {
+  while (!is_unwanted_()) {
+    const int fd = ::open(path, flags | O_CLOEXEC, 0666);
+    if (fd >= 0 || errno != EINTR) return fd;
+    if (std::chrono::steady_clock::now() < deadline_) continue;
+    errno = ETIMEDOUT;
+    return -1;
+  }
+  errno = EINTR;
+  return -1;
+}
+
+StandardFiles CommonFiles::of(Sink sink) const {
+  switch (sink) {
+    case Sink::Null:
+      return {null_input, null_output, error_file};
+    case Sink::Pipe:
+      return {null_input, output_pipe, error_pipe};
+    case Sink::Capture:
+      return {null_input, error_file, error_file};
+    case Sink::Inherit:
+    case Sink::File:
+      break;
+  }
+  return {null_input, -1, -1};
+}
+
+void CommonFiles::forget_error_output() const {
+  struct stat file {};
+  if (fstat(error_file, &file) != 0 || file.st_size == 0) return;
+  while (ftruncate(error_file, 0) != 0 && errno == EINTR) {
+  }
+}
+
+void CommonFiles::keep_small() const {
+  struct stat file {};
+  if (fstat(error_file, &file) == 0 && file.st_blocks * 512 > kErrorFileLimit)
+    drop_front(error_file, file.st_size, kErrorFileKept);
+}
 
 bool RunFiles::Pipe::open() {
   std::array ends = {-1, -1};
@@ -40,9 +143,16 @@ bool RunFiles::Pipe::open() {
 
 bool RunFiles::open_all() {
   null_input_ = Descriptor(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  if (!null_input_) return false;
   null_output_ = Descriptor(::open("/dev/null", O_WRONLY | O_CLOEXEC));
+  if (!null_output_) return false;
   error_file_ = Descriptor(open_anonymous_file());
-  return null_input_ && null_output_ && error_file_ && output_.open() && error_.open();
+  return error_file_ && output_.open() && error_.open();
+}
+
+CommonFiles RunFiles::common() const {
+  return {null_input_.get(), null_output_.get(), error_file_.get(), output_.write_end.get(),
+          error_.write_end.get()};
 }
 
 bool RunFiles::hand_pipes_to(const User& user) const {
@@ -50,76 +160,28 @@ bool RunFiles::hand_pipes_to(const User& user) const {
          fchown(error_.write_end.get(), user.id, user.group) == 0;
 }
 
-RunFiles::Opened RunFiles::open(const ProgramSpec& program) {
-  sink_ = program.output.sink;
-  tail_.clear();
-  while (ftruncate(error_file_.get(), 0) != 0 && errno == EINTR) {
-  }
-  Opened opened{null_input_.get(), -1, -1, std::nullopt};
-  const bool has_paths = program.input.path || sink_ == Sink::File;
-  const ActAs user(has_paths ? program.user : std::nullopt);  // see Rights in launcher_files.cc
-  if (!user.error().empty()) {
-    opened.failed = NotStarted{LaunchStep::BecomeUser, EPERM};
-    return opened;
-  }
-  if (program.input.path) {
-    run_input_ = open_unless_interrupted(*program.input.path, O_RDONLY);
-    if (!run_input_) opened.failed = NotStarted{LaunchStep::OpenInput, errno};
-    opened.input = run_input_.get();
-  }
-  switch (sink_) {
-    case Sink::Null:
-      opened.output = null_output_.get();
-      opened.error = error_file_.get();
-      break;
-    case Sink::Pipe:
-      opened.output = output_.write_end.get();
-      opened.error = error_.write_end.get();
-      break;
-    case Sink::Capture:
-      opened.output = error_file_.get();
-      opened.error = error_file_.get();
-      break;
-    case Sink::Inherit:
-      break;
-    case Sink::File:
-      if (opened.failed) break;
-      run_output_ = open_unless_interrupted(program.output.path, O_WRONLY | O_CREAT | O_TRUNC);
-      if (!run_output_) opened.failed = NotStarted{LaunchStep::OpenOutput, errno};
-      opened.output = run_output_.get();
-      opened.error = run_output_.get();
-      break;
-  }
-  return opened;
-}
-
-void RunFiles::close() {
-  run_input_ = Descriptor();
-  run_output_ = Descriptor();
-  drain();
-}
-
 void RunFiles::drain() {
-  std::array<char, 65536> bytes;  // NOLINT(cppcoreguidelines-pro-type-member-init): read fills it
-  while (read(output_.read_end.get(), bytes.data(), bytes.size()) > 0) {
+  while (read(output_.read_end.get(), room_.data(), room_.size()) > 0) {
   }
   for (;;) {
-    const ssize_t got = read(error_.read_end.get(), bytes.data(), bytes.size());
+    const ssize_t got = read(error_.read_end.get(), room_.data(), room_.size());
     if (got <= 0) return;
-    tail_.add(bytes.data(), static_cast<std::size_t>(got));
+    tail_.add(room_.data(), static_cast<std::size_t>(got));
   }
 }
 
-void RunFiles::keep_small() const {
-  struct stat file {};
-  if (fstat(error_file_.get(), &file) == 0 && file.st_blocks * 512 > kErrorFileLimit)
-    drop_front(error_file_.get(), file.st_size, kErrorFileKept);
+std::string RunFiles::error_output_end(Sink sink) const {
+  if (sink == Sink::Pipe) return tail_.last_lines();
+  const bool is_kept = sink == Sink::Null || sink == Sink::Capture;
+  return is_kept ? last_lines_of_file(error_file_.get()) : "";
 }
 
-std::string RunFiles::error_output_end() const {
-  if (sink_ == Sink::Pipe) return tail_.last_lines();
-  const bool is_kept = sink_ == Sink::Null || sink_ == Sink::Capture;
-  return is_kept ? last_lines_of_file(error_file_.get()) : "";
+void fill_standard_descriptors() {
+  int fd = 0;
+  do {
+    fd = open("/dev/null", O_RDONLY);
+  } while (fd >= 0 && fd <= STDERR_FILENO);
+  if (fd >= 0) close(fd);
 }
 
 }  // namespace lauka::os

@@ -2,47 +2,107 @@
 
 #include "core/outcome.h"
 #include "os/descriptor.h"
-#include "os/output_tail.h"
 #include "os/process.h"
 
 #include <array>
+#include <chrono>
+#include <csignal>
+#include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
-// Standard input, output and error of runs that lauka's own process starts. Internal to os/.
+#include <sys/types.h>
+
+// The end of what a run wrote to standard error. Internal to os/.
+
+// Standard input, output and error of runs. Internal to os/.
 
 namespace lauka::os {
 
+/// The end of a text that comes in pieces.
+class OutputTail {
+ public:
+  void clear() { text_.clear(); }
+  void add(const char* bytes, std::size_t count);
+  /// Its last lines, whole: at most 20 and about 4 KB.
+  std::string last_lines() const;
+
+ private:
+  std::string text_;
+};
+
+/// The same of a file.
+std::string last_lines_of_file(int fd);
+
+struct StandardFiles {
+  int input = -1;
+  int output = -1;  ///< -1: inherited
+  int error = -1;   ///< -1: inherited
+};
+
+/// What all runs of a session share; the ends of pipes are those that commands write to.
+struct CommonFiles {
+  int null_input = -1;
+  int null_output = -1;
+  int error_file = -1;  ///< takes standard error under Sink::Null
+  int output_pipe = -1;
+  int error_pipe = -1;
+
+  /// What a run with this sink gets, but for the files that it names itself.
+  StandardFiles of(Sink sink) const;
+
+  /// Empties the file of standard error.
+  void forget_error_output() const;
+
+  /// Keeps that file small while a run goes on.
+  void keep_small() const;
+};
+
+/// Opens files for a run. A named pipe opens when its other end does; that wait ends with EINTR
+/// when the run is no longer wanted, and with ETIMEDOUT when `limit` is over, counted from here.
+/// While it lives, an alarm ends waits again and again, as it may come just before one.
+class OpensPatiently {
+ public:
+  OpensPatiently(std::chrono::nanoseconds limit, std::function<bool()> is_unwanted);
+  OpensPatiently(const OpensPatiently&) = delete;
+  OpensPatiently& operator=(const OpensPatiently&) = delete;
+  ~OpensPatiently();
+
+  /// The descriptor, closed by exec; -1 with errno.
+  int open(const char* path, int flags) const;
+
+ private:
+  std::chrono::steady_clock::time_point deadline_;
+  std::function<bool()> is_unwanted_;
+  struct sigaction handled_ {};
+  sigset_t blocked_{};
+};
+
+/// Owns what runs share, and takes what they write to pipes.
 class RunFiles {
  public:
-  /// Opens what all runs share. False with errno.
+  /// False with errno.
   bool open_all();
 
-  /// A program that opens its /dev/stdout again needs the right to. False where that is refused, as
-  /// some systems do of pipes.
+  CommonFiles common() const;
+
+  /// A program that opens its /dev/stdout again needs the right to. False with errno where that is
+  /// refused, as some systems do of pipes.
   bool hand_pipes_to(const User& user) const;
-
-  struct Opened {
-    int input = -1;
-    int output = -1;  ///< -1: inherited
-    int error = -1;   ///< -1: inherited
-    std::optional<NotStarted> failed{};
-  };
-
-  /// For one run, until close.
-  Opened open(const ProgramSpec& program);
-  void close();
 
   /// The ends that are to be watched for output.
   std::array<int, 2> readable() const { return {output_.read_end.get(), error_.read_end.get()}; }
 
+  /// Forgets what earlier runs wrote to the pipe of standard error.
+  void begin() { tail_.clear(); }
+
   /// Takes what the pipes hold.
   void drain();
 
-  /// Keeps the file of standard error small while a run goes on.
-  void keep_small() const;
-
-  std::string error_output_end() const;
+  /// The end of what a run with this sink wrote to standard error, or captured.
+  std::string error_output_end(Sink sink) const;
 
  private:
   struct Pipe {
@@ -53,13 +113,15 @@ class RunFiles {
 
   Descriptor null_input_;
   Descriptor null_output_;
-  Descriptor error_file_;  // takes standard error under Sink::Null
+  Descriptor error_file_;
   Pipe output_;
   Pipe error_;
-  Descriptor run_input_;
-  Descriptor run_output_;
-  Sink sink_ = Sink::Null;
   OutputTail tail_;
+  std::vector<char> room_ = std::vector<char>(65536);  // a pipe's; the stack may be as small
 };
+
+/// A descriptor that lauka opens must never be taken for standard input, output or error. What was
+/// closed stays unwritable, so that an export to it is an error and not lost.
+void fill_standard_descriptors();
 
 }  // namespace lauka::os

@@ -6,7 +6,7 @@
 namespace lauka::os {
 
 Error SharedPrograms::too_large() {
-  return Error{"the commands take more than 64 MB of arguments", "compare fewer at once"};
+  return Error{"the arguments of the commands take more than 64 MB", "compare fewer at once"};
 }
 
 Result<ProgramId> SharedPrograms::add(const ProgramSpec& spec) {

@@ -6,8 +6,9 @@ namespace lauka::os {
 
 /// Ctrl-C, Ctrl-\, SIGTERM and SIGHUP end a session in good order: they are noted here and looked
 /// at between runs. A second one, half a second later or more, ends lauka at once. Signals that
-/// were ignored when lauka was started stay ignored. A reader that goes away is an error of the
-/// write from here on, not lauka's end: what was measured is still to be exported.
+/// were ignored when lauka was started stay ignored. A reader that goes away and a file that grows
+/// too large are errors of the write from here on, not lauka's end: what was measured is still to
+/// be exported.
 void watch_for_interrupts();
 
 /// Has `give_back` called before a second signal ends lauka: it may use nothing but system calls.
@@ -16,7 +17,16 @@ void on_sudden_end(void (*give_back)());
 /// The signal that asked lauka to end; 0: none.
 int interrupt();
 
-/// While it lives, the signals that ask lauka to end or to be suspended are held back.
+/// Whether a process that was killed by `signal_number` got what lauka was sent: killall and the
+/// like reach commands too. That is no failure of theirs. Waits a moment for lauka's own where that
+/// may still be on its way.
+bool was_meant_for_lauka(int signal_number, bool may_wait);
+
+/// Whether the process was started with that signal ignored.
+bool is_ignored(int signal_number);
+
+/// While it lives, the signals that ask lauka to end are held back but for waits, and to be
+/// suspended (Ctrl-Z) has to wait: a command's time goes on while it is stopped.
 class HoldSignals {
  public:
   HoldSignals();
@@ -24,13 +34,18 @@ class HoldSignals {
   HoldSignals& operator=(const HoldSignals&) = delete;
   ~HoldSignals();
 
-  /// For a wait that a request to end may cut short; suspension stays held back, since the command
-  /// would not be suspended.
-  const sigset_t& mask_for_waiting() const { return waiting_; }
+  /// For a wait that a request may cut short.
+  const sigset_t& mask_for_waiting() const { return saved_; }
+
+  /// Whether the user wants lauka suspended and has not been told that it will be.
+  bool owes_a_word() const;
+
+  /// Tells it, on standard error.
+  void tell_of_suspension();
 
  private:
   sigset_t saved_{};
-  sigset_t waiting_{};
+  bool has_told_ = false;
 };
 
 }  // namespace lauka::os

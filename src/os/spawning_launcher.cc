@@ -1,12 +1,11 @@
 #include "os/spawning_launcher.h"
 
-#include "os/descendants.h"
-#include "os/event_queue.h"
-#include "os/mach_time.h"
+#include "os/descriptor.h"
 #include "os/run_files.h"
 #include "os/rusage.h"
 #include "os/signals.h"
-#include "os/standard_descriptors.h"
+#include "os/spawned.h"
+#include "os/users.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -18,6 +17,9 @@
 #include <utility>
 #include <variant>
 #include <vector>
+
+#include <fcntl.h>
+#include <unistd.h>
 
 // NOLINTNEXTLINE: POSIX wants this global declared by whoever uses it
 extern char** environ;
@@ -31,17 +33,14 @@ using std::chrono::nanoseconds;
 constexpr nanoseconds kTick = milliseconds(200);
 constexpr nanoseconds kHousekeeping = milliseconds(100);
 
-/// Signals as lauka was started with them: what every command gets.
+/// Signals and descriptors as lauka was started with them: what every command gets.
 struct StartedWith {
   sigset_t mask{};
   bool ignored_child = false;
   bool ignored_pipe = false;
+  bool ignored_file_size = false;
+  std::vector<int> descriptors{};  // see inherited_descriptors
 };
-
-bool is_ignored(int signal_number) {
-  struct sigaction action {};
-  return sigaction(signal_number, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
-}
 
 /// A program with its words as posix_spawn wants them.
 class Program {
@@ -86,9 +85,9 @@ struct Due {
 };
 
 /// Those who look at a run while it goes on, each at its own interval.
-class Looks {
+class Polls {
  public:
-  Looks(std::span<RunWatch* const> watches, nanoseconds began) : watches_(watches) {
+  Polls(std::span<RunWatch* const> watches, nanoseconds began) : watches_(watches) {
     for (const RunWatch* watch : watches)
       dues_.push_back({began + watch->interval(), watch->interval()});
   }
@@ -113,9 +112,13 @@ class Looks {
 class SpawningLauncher final : public Launcher {
  public:
   SpawningLauncher(const DarwinCalls& calls, StartedWith started_with)
-      : calls_(calls), started_with_(started_with), events_(calls), timebase_(timebase_of(calls)) {}
+      : calls_(calls), started_with_(std::move(started_with)), events_(calls), usage_(calls) {}
 
-  bool open() { return files_.open_all() && events_.open(files_.readable()); }
+  bool open() {
+    const bool is_open = files_.open_all() && events_.open(files_.readable());
+    common_ = files_.common();
+    return is_open;
+  }
 
   Result<ProgramId> add_program(const ProgramSpec& spec) override {
     Result<std::string> path = find_program_of(spec);
@@ -126,14 +129,15 @@ class SpawningLauncher final : public Launcher {
   }
 
   Result<CounterSetId> add_counters(std::span<const CounterRequest> /*requests*/) override {
-    return Error{"this system's launcher opens no counters", "please report it"};
+    return Error{"the launcher of this system opens no counters", "please report it"};
   }
 
   Result<std::vector<Ended>> run(std::span<const Launch> launches, bool go_on_after_failure,
                                  const Tick& tick) override {
     std::vector<Ended> all;
-    const HoldSignals hold;
-    // Only suspension is held back: a request to end is seen as soon as it comes.
+    HoldSignals hold;
+    hold_ = &hold;
+    // A request to end is seen as soon as it comes.
     sigprocmask(SIG_SETMASK, &hold.mask_for_waiting(), nullptr);
     tick_ = &tick;
     tick_due_ = {now() + kTick, kTick};
@@ -147,12 +151,10 @@ class SpawningLauncher final : public Launcher {
     return all;
   }
 
-  std::string error_output_end() const override { return files_.error_output_end(); }
+  std::string error_output_end() const override { return files_.error_output_end(last_sink_); }
 
  private:
-  nanoseconds now() const {
-    return nanoseconds(ns_of_mach(calls_.mach_absolute_time(), timebase_));
-  }
+  nanoseconds now() const { return usage_.now(); }
 
   bool is_interrupted() const { return heeds_interrupts_ && interrupt() != 0; }
 
@@ -164,24 +166,60 @@ class SpawningLauncher final : public Launcher {
 
   Ended run_one(const Launch& launch) {
     Program& program = programs_.at(launch.program);
-    const RunFiles::Opened opened = files_.open(program.spec());
+    const ProgramSpec& spec = program.spec();
+    last_sink_ = spec.output.sink;
+    files_.begin();
+    common_.forget_error_output();
     Ended ended;
-    if (opened.failed) {
-      ended.outcome = *opened.failed;
-      if (opened.failed->error == EINTR) ended.outcome = Cancelled{};
+    OwnFiles own;
+    StandardFiles files = common_.of(spec.output.sink);
+    if (const auto failed = open_paths(spec, own, files)) {
+      ended.outcome = *failed;
     } else {
-      execute(program, opened, launch, ended);
+      execute(program, files, launch, ended);
     }
-    files_.close();
+    files_.drain();
     return ended;
   }
 
-  void execute(Program& program, const RunFiles::Opened& opened, const Launch& launch,
-               Ended& ended) {
+  /// Those that a run names itself.
+  struct OwnFiles {
+    Descriptor input;
+    Descriptor output;
+  };
+
+  /// None: all were opened.
+  std::optional<Outcome> open_paths(const ProgramSpec& spec, OwnFiles& own,
+                                    StandardFiles& files) const {
+    const bool has_output = spec.output.sink == Sink::File;
+    if (!spec.input.path && !has_output) return std::nullopt;
+    const ActAs user(spec.user);  // see Rights in launcher_files.cc
+    if (!user.error().empty()) return NotStarted{LaunchStep::BecomeUser, EPERM};
+    const OpensPatiently opens(spec.timeout.value_or(nanoseconds::max()),
+                               [this] { return is_interrupted(); });
+    const auto why_not = [&](LaunchStep step) -> Outcome {
+      if (errno == EINTR) return Cancelled{};
+      if (errno == ETIMEDOUT) return TimedOut{*spec.timeout, false};
+      return NotStarted{step, errno};
+    };
+    if (spec.input.path) {
+      own.input = Descriptor(opens.open(spec.input.path->c_str(), O_RDONLY));
+      if (!own.input) return why_not(LaunchStep::OpenInput);
+      files.input = own.input.get();
+    }
+    if (has_output) {
+      own.output = Descriptor(opens.open(spec.output.path.c_str(), O_WRONLY | O_CREAT | O_TRUNC));
+      if (!own.output) return why_not(LaunchStep::OpenOutput);
+      files.output = files.error = own.output.get();
+    }
+    return std::nullopt;
+  }
+
+  void execute(Program& program, const StandardFiles& files, const Launch& launch, Ended& ended) {
     const std::span<RunWatch* const> watches = launch.watches;
     for (RunWatch* watch : watches) watch->before_start();
     pid_t pid = 0;
-    if (const int error = spawn(program, opened, launch.value, pid); error != 0) {
+    if (const int error = spawn(program, files, launch.value, pid); error != 0) {
       const bool cannot_change_user = program.spec().user && (error == ENOSYS || error == EPERM);
       ended.outcome =
           NotStarted{cannot_change_user ? LaunchStep::BecomeUser : LaunchStep::Execute, error};
@@ -195,14 +233,21 @@ class SpawningLauncher final : public Launcher {
     const nanoseconds end = await_zombie(pid);
     ended.usage.wall_ns = static_cast<std::uint64_t>((end - began).count());
     take_accounts(pid, ended);
-    if (killed) ended.outcome = *killed;
+    const auto* signalled = std::get_if<Signalled>(&ended.outcome);
+    if (killed) {
+      ended.outcome = *killed;
+    } else if (const auto& limit = program.spec().timeout; limit && end - began > *limit) {
+      ended.outcome = TimedOut{*limit};
+    } else if (signalled != nullptr && was_meant_for_lauka(signalled->signal, false)) {
+      ended.outcome = Cancelled{};
+    }
   }
 
-  int spawn(Program& program, const RunFiles::Opened& opened, const std::string& value,
-            pid_t& pid) {
+  int spawn(Program& program, const StandardFiles& files, const std::string& value, pid_t& pid) {
     sigset_t default_signals;
     sigemptyset(&default_signals);
     if (!started_with_.ignored_pipe) sigaddset(&default_signals, SIGPIPE);
+    if (!started_with_.ignored_file_size) sigaddset(&default_signals, SIGXFSZ);
     const std::vector<char*> argv = program.argv();
     SpawnRequest request;
     request.path = program.path();
@@ -213,14 +258,18 @@ class SpawningLauncher final : public Launcher {
     SpawnIdentity identity;
     if (const auto& user = program.spec().user) {
       identity = {user->id, user->group, user->groups.data(),
-                  static_cast<int>(user->groups.size())};
+                  std::min(static_cast<int>(user->groups.size()), kMostGroups)};
       request.identity = &identity;
     }
-    request.input = opened.input;
-    request.output = opened.output;
-    request.error = opened.error;
-    request.flags =
-        kSpawnSetProcessGroup | kSpawnSetDefaultSignals | kSpawnSetSignalMask | kSpawnSuspended;
+    request.input = files.input;
+    request.output = files.output;
+    request.error = files.error;
+    // Nothing that lauka opened or duplicated for itself: who reads an export from its standard
+    // output must not wait for a daemon that a command left behind.
+    request.inherited = started_with_.descriptors.data();
+    request.inherited_count = started_with_.descriptors.size();
+    request.flags = kSpawnSetProcessGroup | kSpawnSetDefaultSignals | kSpawnSetSignalMask |
+                    kSpawnSuspended | kSpawnCloseOnExec;
     request.default_signals = &default_signals;
     request.signal_mask = &started_with_.mask;
     if (program.spec().prefer == CorePreference::Efficiency) request.qos_clamp = kClampBackground;
@@ -232,13 +281,14 @@ class SpawningLauncher final : public Launcher {
   }
 
   /// Until the run ends by itself or has been killed: then the outcome is known already.
+  // NOLINTNEXTLINE(readability-function-cognitive-complexity): one loop over all that may end a run
   std::optional<Outcome> attend(pid_t pid, nanoseconds began, const ProgramSpec& spec,
                                 std::span<RunWatch* const> watches) {
     const nanoseconds deadline = spec.timeout ? began + *spec.timeout : nanoseconds::max();
-    Looks looks(watches, began);
+    Polls polls(watches, began);
     Due housekeeping{began + kHousekeeping, kHousekeeping};
     for (;;) {
-      const nanoseconds next = std::min({deadline, housekeeping.at, tick_due_.at, looks.next()});
+      const nanoseconds next = std::min({deadline, housekeeping.at, tick_due_.at, polls.next()});
       const EventQueue::Happened happened = events_.wait(next - now());
       if (happened.readable) files_.drain();
       if (happened.ended) return std::nullopt;
@@ -250,9 +300,12 @@ class SpawningLauncher final : public Launcher {
         kill_with_descendants(calls_, pid);
         return killed;
       }
-      looks.look(at, pid);
-      if (housekeeping.is_due(at)) files_.keep_small();
-      if (tick_due_.is_due(at) && *tick_) (*tick_)();
+      polls.look(at, pid);
+      if (housekeeping.is_due(at)) common_.keep_small();
+      if (tick_due_.is_due(at)) {
+        if (hold_->owes_a_word()) hold_->tell_of_suspension();
+        if (*tick_) (*tick_)();
+      }
     }
   }
 
@@ -281,8 +334,7 @@ class SpawningLauncher final : public Launcher {
 
   /// Everything the kernel knows of the ended run, and its reaping.
   void take_accounts(pid_t pid, Ended& ended) {
-    ProcessUsage usage;
-    const bool is_known = read_usage(pid, usage);
+    auto known = usage_.read(pid);
     int status = 0;
     rusage used{};
     while (calls_.wait4(pid, &status, 0, &used) < 0) {
@@ -298,49 +350,23 @@ class SpawningLauncher final : public Launcher {
     note_usage(used, ended.usage);
     ended.usage.peak_rss_bytes =
         static_cast<std::uint64_t>(used.ru_maxrss);  // bytes on this system
-    if (!is_known) return;
-    // Finer than wait4's microseconds.
-    ended.usage.user_ns = ns(usage.user_time + usage.child_user_time);
-    ended.usage.system_ns = ns(usage.system_time + usage.child_system_time);
-    ended.totals = totals_of(pid, usage);
-  }
-
-  std::uint64_t ns(std::uint64_t ticks) const { return ns_of_mach(ticks, timebase_); }
-
-  /// In the newest flavour that this kernel has.
-  bool read_usage(pid_t pid, ProcessUsage& usage) {
-    auto** buffer = reinterpret_cast<void**>(&usage);  // how the call is declared
-    if (has_newest_usage_) {
-      if (calls_.proc_pid_rusage(pid, kRusageV6, buffer) == 0) return true;
-      if (errno != EINVAL) return false;
-      has_newest_usage_ = false;
-    }
-    return calls_.proc_pid_rusage(pid, kRusageV4, buffer) == 0;
-  }
-
-  KernelTotals totals_of(pid_t pid, const ProcessUsage& usage) const {
-    KernelTotals totals;
-    totals.pid = pid;
-    totals.instructions = usage.instructions;
-    totals.cycles = usage.cycles;
-    totals.user_ns = ns(usage.user_time);
-    totals.system_ns = ns(usage.system_time);
-    if (!has_newest_usage_) return totals;
-    totals.energy_nj = usage.energy_nj;
-    totals.on_performance_cores = {usage.p_instructions, usage.p_cycles, ns(usage.p_user_time),
-                                   ns(usage.p_system_time), usage.p_energy_nj};
-    return totals;
+    if (!known) return;
+    ended.usage.user_ns = known->user_ns;
+    ended.usage.system_ns = known->system_ns;
+    ended.totals = known->totals;
   }
 
   const DarwinCalls& calls_;
   StartedWith started_with_;
   EventQueue events_;
   RunFiles files_;
-  Timebase timebase_;
+  CommonFiles common_;
+  Sink last_sink_ = Sink::Null;
+  UsageReader usage_;
   std::vector<Program> programs_;
+  HoldSignals* hold_ = nullptr;
   const Tick* tick_ = nullptr;
   Due tick_due_{};
-  bool has_newest_usage_ = true;
   bool heeds_interrupts_ = true;  // the run that goes on
 };
 
@@ -351,13 +377,15 @@ Result<std::unique_ptr<Launcher>> start_spawning_launcher(const DarwinCalls& cal
   sigprocmask(SIG_SETMASK, nullptr, &started_with.mask);
   started_with.ignored_child = is_ignored(SIGCHLD);
   started_with.ignored_pipe = is_ignored(SIGPIPE);
+  started_with.ignored_file_size = is_ignored(SIGXFSZ);
   std::signal(SIGCHLD, SIG_DFL);  // ignored, it would make the kernel throw away status and usage
   fill_standard_descriptors();
-  auto launcher = std::make_unique<SpawningLauncher>(calls, started_with);
+  started_with.descriptors = inherited_descriptors();
+  auto launcher = std::make_unique<SpawningLauncher>(calls, std::move(started_with));
   if (!launcher->open()) {
-    return Error{
-        "lauka cannot open what runs are started with: " + std::generic_category().message(errno),
-        ""};
+    return Error{"lauka cannot open the files that it starts runs with: " +
+                     std::generic_category().message(errno),
+                 ""};
   }
   return std::unique_ptr<Launcher>(std::move(launcher));
 }

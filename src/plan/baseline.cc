@@ -1,6 +1,7 @@
 #include "plan/baseline.h"
 
-#include "core/words.h"
+#include "core/foreign_text.h"
+#include "plan/recording.h"
 
 #include <algorithm>
 #include <optional>
@@ -16,7 +17,7 @@ namespace {
 
 /// For each command the index of its reference in the file; none where there is none.
 std::vector<std::optional<std::size_t>> places_of(const std::vector<Command>& commands,
-                                                  const std::vector<BaselineCommand>& there) {
+                                                  const std::vector<Command>& there) {
   std::vector<bool> taken(there.size(), false);
   std::vector<std::optional<std::size_t>> places(commands.size());
   for (std::size_t c = 0; c < commands.size(); ++c) {
@@ -35,7 +36,7 @@ std::vector<std::optional<std::size_t>> places_of(const std::vector<Command>& co
   return places;
 }
 
-std::string names_of(const std::vector<BaselineCommand>& commands) {
+std::string names_of(const std::vector<Command>& commands) {
   constexpr std::size_t most = 5;
   std::string names;
   for (std::size_t i = 0; i < std::min(commands.size(), most); ++i) {
@@ -50,17 +51,20 @@ Result<void> check_metrics(const Plan& plan, const Baseline& baseline) {
     std::string_view by;
   };
   std::vector<Needed> all;
-  for (const Condition& gate : plan.gates) all.push_back({gate.metric, "a gate is"});
-  if (plan.precision) all.push_back({"wall_time", "--precision looks"});
+  for (const Condition& gate : plan.gates)
+    if (!gate.bound) all.push_back({gate.metric, "a gate is"});
+  if (plan.precision) all.push_back({plan.precision_metric, "--precision looks"});
   for (std::size_t c = 0; c < plan.commands.size(); ++c) {
-    for (const auto& [metric, by] : all) {
-      const auto* values = baseline.commands[c].values_of(std::string(metric));
-      if (values != nullptr && !values->empty()) continue;
+    for (const auto& [name, by] : all) {
+      const auto metric = find_metric(plan.metrics, name);
+      if (metric && !baseline_values(baseline, c, *metric).empty()) continue;
+      const std::string& there = baseline.session->measured[baseline.commands[c]].name;
       return Error{fmt::format("the baseline {} has no {} of {}, which {} on", cited(baseline.file),
-                               metric, cited(baseline.commands[c].name), by),
-                   baseline.by_lauka ? "measure the baseline again with it"
-                                     : "make the baseline with lauka --export-json: hyperfine's "
-                                       "files are read for wall_time only"};
+                               name, cited(there), by),
+                   baseline.session->by_lauka
+                       ? "measure the baseline again with it"
+                       : "make the baseline with lauka --export-json: hyperfine's files are read "
+                         "for wall_time only"};
     }
   }
   return {};
@@ -68,57 +72,69 @@ Result<void> check_metrics(const Plan& plan, const Baseline& baseline) {
 
 /// What has another unit than lauka's is no file of lauka's, or was changed.
 Result<void> check_units(const Plan& plan, const Baseline& baseline) {
-  for (const BaselineCommand& command : baseline.commands) {
-    for (const BaselineSeries& series : command.series) {
-      const auto metric =
-          std::find_if(plan.metrics.begin(), plan.metrics.end(),
-                       [&series](const Metric& one) { return one.name == series.metric; });
-      if (metric == plan.metrics.end() || unit_symbol(metric->unit) == series.unit) continue;
-      return Error{fmt::format("the baseline {} has {} of {} in {}, not in '{}'",
-                               cited(baseline.file), series.metric, cited(command.name),
-                               cited(series.unit), unit_symbol(metric->unit)),
-                   "make it again"};
-    }
+  for (std::size_t m = 0; m < plan.metrics.size(); ++m) {
+    if (!baseline.metrics[m]) continue;
+    const Metric& there = baseline.session->metrics[*baseline.metrics[m]];
+    if (plan.metrics[m].unit == there.unit) continue;
+    return Error{
+        fmt::format("the baseline {} has {} in '{}', not in '{}'", cited(baseline.file), there.name,
+                    unit_symbol(there.unit), unit_symbol(plan.metrics[m].unit)),
+        "make it again"};
   }
   return {};
 }
 
 }  // namespace
 
-Result<void> use_baseline(Plan& plan, Baseline baseline) {
-  const auto places = places_of(plan.commands, baseline.commands);
-  std::vector<BaselineCommand> matched;
+std::vector<double> baseline_values(const Baseline& baseline, std::size_t command,
+                                    std::size_t metric) {
+  std::vector<double> values;
+  if (metric >= baseline.metrics.size() || !baseline.metrics[metric]) return values;
+  const RunTable& runs = *baseline.session->runs;
+  bool has_bound = false;
+  for (const std::uint32_t run : runs.of(baseline.commands[command])) {
+    const auto value = runs.value(run, *baseline.metrics[metric]);
+    if (value) values.push_back(*value);
+    has_bound = has_bound || runs.bound(run, *baseline.metrics[metric]);
+  }
+  if (has_bound) values.clear();  // a bound compares with nothing
+  return values;
+}
+
+Result<void> use_baseline(Plan& plan, const std::string& file,
+                          const std::shared_ptr<const Recording>& session) {
+  const auto places = places_of(plan.commands, session->measured);
+  Baseline baseline{file, session, {}, {}};
   for (std::size_t c = 0; c < places.size(); ++c) {
     if (!places[c]) {
-      return Error{fmt::format("the baseline {} lacks {}: it has {}", cited(baseline.file),
-                               cited(plan.commands[c].name), names_of(baseline.commands)),
+      return Error{fmt::format("the baseline {} lacks {}: it has {}", cited(file),
+                               cited(plan.commands[c].name), names_of(session->measured)),
                    "give the command one of these names with -n, or leave it out"};
     }
-    matched.push_back(baseline.commands[*places[c]]);
+    baseline.commands.push_back(*places[c]);
+    if (session->runs->of(*places[c]).empty())
+      return Error{fmt::format("the baseline {} has no runs of {}", cited(file),
+                               cited(session->measured[*places[c]].name)),
+                   "make it again"};
   }
-  baseline.commands = std::move(matched);
+  for (const Metric& metric : plan.metrics)
+    baseline.metrics.push_back(find_metric(session->metrics, metric.name));
   if (auto measured = check_metrics(plan, baseline); !measured) return measured;
   if (auto comparable = check_units(plan, baseline); !comparable) return comparable;
-  plan.baseline = std::move(baseline);
+  plan.reference.baseline = std::move(baseline);
   return {};
 }
 
-std::size_t first_candidate(const Plan& plan) {
-  return plan.baseline ? 0 : 1;
+bool compares_within_rounds(Order order, const Reference& reference) {
+  return order != Order::Sequential && !reference.baseline;
 }
 
-bool compares_within_rounds(const Plan& plan) {
-  return plan.order != Order::Sequential && !plan.baseline;
-}
-
-Comparison samples_of(const Plan& plan, const Metric& metric, const MetricSeries& series,
-                      std::size_t candidate) {
-  if (!plan.baseline) {
-    return compare(series.of(0), series.of(candidate), compares_within_rounds(plan));
-  }
-  const auto* values = plan.baseline->commands[candidate].values_of(metric.name);
-  if (values == nullptr) return {{}, {}, false};
-  return compare(Series{*values, {}, std::nullopt}, series.of(candidate), false);
+Comparison samples_of(const Reference& reference, bool within_rounds, std::size_t metric,
+                      std::span<const Series> series, std::size_t candidate) {
+  if (!reference.baseline)
+    return compare(series[reference.command], series[candidate], within_rounds);
+  return compare(Series{baseline_values(*reference.baseline, candidate, metric), {}, std::nullopt},
+                 series[candidate], false);
 }
 
 }  // namespace lauka

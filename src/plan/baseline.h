@@ -1,28 +1,35 @@
 #pragma once
 
-#include "core/baseline.h"
 #include "core/result.h"
 #include "core/series.h"
 #include "plan/plan.h"
 
 #include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
 
 namespace lauka {
 
-/// Has `plan` take its references from `baseline`. A command's is the one of the same name; where
-/// none has its name, the one at the same place in the file, unless that has another command's
-/// name. Refuses a baseline that lacks one, or a metric of one that a gate or --precision
-/// is on, or has a metric in another unit.
-Result<void> use_baseline(Plan& plan, Baseline baseline);
+/// Has `plan` take its references from `session`, which `file` holds. A command's is the one of the
+/// same name; where none has its name, the one at the same place in the file, unless that has
+/// another command's name. Refuses a session that lacks one, or a metric of one that a gate or
+/// --precision is on, or has a metric in another unit.
+Result<void> use_baseline(Plan& plan, const std::string& file,
+                          const std::shared_ptr<const Recording>& session);
 
-/// Index of the first command that is compared with a reference.
-std::size_t first_candidate(const Plan& plan);
+/// The values of a metric in the runs that `command` is compared with; their indices are those of
+/// the session that `baseline` is for. None where some are known as bounds only.
+std::vector<double> baseline_values(const Baseline& baseline, std::size_t command,
+                                    std::size_t metric);
 
 /// Whether deltas are taken within rounds: not in sequential order, nor with a baseline.
-bool compares_within_rounds(const Plan& plan);
+bool compares_within_rounds(Order order, const Reference& reference);
 
-/// What `candidate`'s delta of `metric` is made from; `series` are the metric's.
-Comparison samples_of(const Plan& plan, const Metric& metric, const MetricSeries& series,
-                      std::size_t candidate);
+/// What `candidate`'s delta of `metric` (their indices) is made from; `series` are the metric's, by
+/// command.
+Comparison samples_of(const Reference& reference, bool within_rounds, std::size_t metric,
+                      std::span<const Series> series, std::size_t candidate);
 
 }  // namespace lauka

@@ -1,5 +1,6 @@
 #include "plan/commands.h"
 
+#include "core/foreign_text.h"
 #include "core/words.h"
 #include "plan/parameters.h"
 
@@ -44,7 +45,7 @@ Result<std::vector<std::string>> words_of(const std::string& text) {
 }
 
 /// Where in what was given the part of one command stands.
-struct Place {
+struct CommandIndex {
   std::size_t typed = 0;     ///< of the commands typed
   std::size_t measured = 0;  ///< of the commands measured
 };
@@ -58,7 +59,7 @@ struct Counts {
 /// What was given once for all, once per command typed, or once per command measured. None where
 /// nothing was given.
 template <typename T>
-const T* part_of(const std::vector<T>& given, const Place& place, const Counts& counts) {
+const T* part_of(const std::vector<T>& given, const CommandIndex& place, const Counts& counts) {
   if (given.empty()) return nullptr;
   if (given.size() == 1) return &given.front();
   return &given.at(given.size() == counts.typed ? place.typed : place.measured);
@@ -112,8 +113,10 @@ class CommandMaker {
     };
     std::vector<std::string> environment;
     for (const auto& variables : options_.environment) environment.push_back(quoted(variables));
+    std::vector<std::string> outputs;
+    for (const OutputChoice& output : options_.outputs) outputs.push_back(output.path);
     return any(options_.setup) || any(options_.prepare) || any(options_.conclude) ||
-           any(options_.cleanup) || any(environment);
+           any(options_.cleanup) || any(environment) || any(outputs);
   }
 
   Result<void> check_used(const Variable& variable) const {
@@ -121,7 +124,7 @@ class CommandMaker {
       if (uses(typed, variable)) return {};
     }
     return Error{fmt::format("no command uses the variable {}", cited(variable.name)),
-                 fmt::format("write {{{}}} where its value is to stand", variable.name)};
+                 fmt::format("write {{{}}} where its value belongs", variable.name)};
   }
 
   Result<void> check_numbers() const {
@@ -142,9 +145,10 @@ class CommandMaker {
     return {};
   }
 
-  Result<Command> command_of(const Place& place, const std::vector<Parameter>& parameters) const {
+  Result<Command> command_of(const CommandIndex& place,
+                             const std::vector<Parameter>& parameters) const {
     Command command;
-    command.text = filled(options_.commands[place.typed], parameters);
+    command.text = with_parameters(options_.commands[place.typed], parameters);
     command.name = name_of(place, parameters);
     command.parameters = parameters;
     command.typed = place.typed;
@@ -154,10 +158,10 @@ class CommandMaker {
         hook(options_.conclude, place, parameters), hook(options_.cleanup, place, parameters)};
     if (const auto* variables = part_of(options_.environment, place, counts_)) {
       for (const std::string& variable : *variables)
-        command.environment.push_back(filled(variable, parameters));
+        command.environment.push_back(with_parameters(variable, parameters));
     }
     if (const auto* output = part_of(options_.outputs, place, counts_))
-      command.output = {output->kind, filled(output->path, parameters)};
+      command.output = {output->kind, with_parameters(output->path, parameters)};
     auto words = argv_of(command.text);
     if (!words) {
       return Error{fmt::format("command {} {} {}", place.measured + 1, cited(command.text),
@@ -176,28 +180,28 @@ class CommandMaker {
     return words;
   }
 
-  std::optional<std::string> hook(const std::vector<std::string>& given, const Place& place,
+  std::optional<std::string> hook(const std::vector<std::string>& given, const CommandIndex& place,
                                   const std::vector<Parameter>& parameters) const {
     const std::string* text = part_of(given, place, counts_);
     if (text == nullptr) return std::nullopt;
-    return filled(*text, parameters);
+    return with_parameters(*text, parameters);
   }
 
   /// Values that the name does not show are put behind it, so that no two commands have one name.
-  std::string name_of(const Place& place, const std::vector<Parameter>& parameters) const {
+  std::string name_of(const CommandIndex& place, const std::vector<Parameter>& parameters) const {
     const std::size_t index = options_.names.size() > counts_.typed ? place.measured : place.typed;
     const bool is_named = index < options_.names.size() && !options_.names[index].empty();
     const std::string& name = is_named ? options_.names[index] : options_.commands[place.typed];
-    if (options_.names.size() > counts_.typed && is_named) return filled(name, parameters);
+    if (options_.names.size() > counts_.typed && is_named) return with_parameters(name, parameters);
     std::string hidden;
     for (const Parameter& parameter : parameters) {
       if (mentions(name, parameter.name)) continue;
       hidden += (hidden.empty() ? "" : ", ") + parameter.name + " = " + parameter.value;
     }
-    return filled(name, parameters) + (hidden.empty() ? "" : " (" + hidden + ")");
+    return with_parameters(name, parameters) + (hidden.empty() ? "" : " (" + hidden + ")");
   }
 
-  std::string pattern_of(const Place& place) const {
+  std::string pattern_of(const CommandIndex& place) const {
     const bool is_named = options_.names.size() <= counts_.typed &&
                           place.typed < options_.names.size() &&
                           !options_.names[place.typed].empty();
@@ -215,6 +219,38 @@ Result<std::vector<Command>> commands_of(const Options& options) {
     return Error{"no command to measure", "write at least one"};
   }
   return CommandMaker(options).make();
+}
+
+std::vector<std::string> hints_about_shells(const Options& options) {
+  if (options.shell) return {};
+  std::vector<std::string> told;
+  std::vector<std::string> hints;
+  for (const std::string& text : options.commands) {
+    std::string syntax = shell_syntax_in(text);
+    if (syntax.empty() || std::find(told.begin(), told.end(), syntax) != told.end()) continue;
+    hints.push_back(
+        fmt::format("{} has an unquoted {}, which the program gets as it is; use -S to run "
+                    "it in a shell",
+                    cited(text), syntax));
+    told.push_back(std::move(syntax));
+  }
+  return hints;
+}
+
+std::vector<std::string> hints_about_output(const std::vector<Command>& commands) {
+  for (const Command& command : commands) {
+    const std::string_view text = command.text;
+    const std::string_view word = text.substr(0, text.find_first_of(" \t\n"));
+    const std::string_view program = word.substr(word.rfind('/') + 1);
+    const bool is_grep = program == "grep" || program == "egrep" || program == "fgrep";
+    if (!is_grep || command.output.kind != OutputKind::Null || !shell_syntax_in(text).empty())
+      continue;
+    return {
+        fmt::format("{}: grep may stop at its first match where its output is /dev/null (GNU "
+                    "grep does); use --output pipe to measure all of its work",
+                    cited(text))};
+  }
+  return {};
 }
 
 }  // namespace lauka

@@ -13,4 +13,11 @@ namespace lauka {
 /// be run, a variable that none uses, and what was given neither once nor once per command.
 Result<std::vector<Command>> commands_of(const Options& options);
 
+/// One line for each command whose text has shell syntax outside quotes although no shell runs it,
+/// where they differ in it: most likely a slip.
+std::vector<std::string> hints_about_shells(const Options& options);
+
+/// A line where a command is a grep whose output is thrown away: GNU's stops at the first match.
+std::vector<std::string> hints_about_output(const std::vector<Command>& commands);
+
 }  // namespace lauka

@@ -1,4 +1,5 @@
-#include "core/words.h"
+#include "core/foreign_text.h"
+#include "core/text.h"
 #include "plan/commands.h"
 #include "plan/plan.h"
 #include "plan/rows.h"
@@ -14,22 +15,97 @@ namespace lauka {
 
 namespace {
 
+bool is_built_in(std::string_view name) {
+  return std::any_of(kBuiltInMetrics.begin(), kBuiltInMetrics.end(),
+                     [name](const BuiltInMetric& metric) { return metric.name == name; });
+}
+
+void add_once(std::vector<std::string>& names, std::string_view name) {
+  if (std::find(names.begin(), names.end(), name) == names.end()) names.emplace_back(name);
+}
+
+/// The events that gates are on, as typed; a metric that is made of events needs these.
+std::vector<std::string> events_of_gates(const std::vector<Condition>& gates,
+                                         const CoreUse& cores) {
+  std::vector<std::string> names;
+  for (const Condition& gate : gates) {
+    if (is_built_in(gate.metric) || is_by_kind_of_core(gate.metric, cores)) continue;
+    const auto* const derived =
+        std::find_if(kDerivedMetrics.begin(), kDerivedMetrics.end(),
+                     [&](const DerivedMetric& one) { return one.name == gate.metric; });
+    if (derived == kDerivedMetrics.end()) {
+      add_once(names, gate.metric);
+      continue;
+    }
+    add_once(names, event_name_of(derived->numerator));
+    add_once(names, event_name_of(derived->denominator));
+  }
+  return names;
+}
+
+/// By which the engine finds them again; parts of events come with these.
+std::vector<std::string> default_names(const EventSet& defaults) {
+  std::vector<std::string> names;
+  for (const Event& event : defaults.events)
+    if (!event.part_of) names.push_back(event.name);
+  return names;
+}
+
+Error not_measured(std::string_view gate, const std::vector<std::string_view>& names) {
+  const std::string_view meant = nearest(gate, names);
+  return Error{fmt::format("a gate on {}, which is not measured", cited(gate)),
+               meant.empty() ? "add it with -e, or name another metric"
+                             : fmt::format("did you mean {}?", meant)};
+}
+
+/// Where the engine refuses events, a gate's name may have been meant for another metric.
+Error refused_events(const std::vector<std::string>& of_gates, const Error& by_engine) {
+  std::vector<std::string_view> names;
+  names.reserve(std::size(kDerivedMetrics) + std::size(kBuiltInMetrics));
+  for (const DerivedMetric& metric : kDerivedMetrics) names.push_back(metric.name);
+  for (const BuiltInMetric& metric : kBuiltInMetrics) names.push_back(metric.name);
+  for (const std::string& name : of_gates) {
+    if (role_of_event(name) == Role::Other && !nearest(name, names).empty())
+      return not_measured(name, names);
+  }
+  return by_engine;
+}
+
+/// What -e asks for and what gates are on, with or without the default events.
+Result<EventSet> select_wanted(const Options& options, const std::vector<std::string>& of_gates,
+                               bool with_defaults, const SelectEvents& select_events) {
+  std::vector<std::string> names = options.events;
+  for (const std::string& name : of_gates) add_once(names, name);
+  if (!with_defaults) return select_events({names, options.single_pass});
+  auto defaults = select_events({{}, options.single_pass && names.empty()});
+  if (!defaults || names.empty()) return defaults;
+  const std::vector<std::string> all = with_default_events(*defaults, names);
+  if (all.size() == default_names(*defaults).size() && !options.single_pass) return defaults;
+  auto set = select_events({all, options.single_pass});
+  if (set) set->notes.insert(set->notes.begin(), defaults->notes.begin(), defaults->notes.end());
+  return set;
+}
+
 /// Where only times are shown and no event is asked for, nothing is counted.
-Result<EventSet> events_of(const Options& options, const SelectEvents& select_events) {
+Result<EventSet> events_of(const Options& options, const SelectEvents& select_events,
+                           const CoreUse& cores) {
+  const std::vector<std::string> of_gates = events_of_gates(options.gates, cores);
   const bool needs_none =
       options.metrics == MetricSelection::Time ||
       (options.metrics == MetricSelection::Listed && are_all_built_in(options.metric_list));
-  if (needs_none && options.events.empty()) {
+  const bool asked_for = !options.events.empty() || !of_gates.empty();
+  if (needs_none && !asked_for) {
     return EventSet{};
   }
-  auto events = select_events(options.events, options.single_pass);
+  const bool with_defaults = options.with_default_events || (options.events.empty() && !needs_none);
+  auto events = select_wanted(options, of_gates, with_defaults, select_events);
   if (!events) {
-    return events.error();
+    return refused_events(of_gates, events.error());
   }
-  const std::size_t passes = events->timed_passes();
+  const std::size_t passes = events->passes_of(RoundKind::Timed);
   const auto most_runs = options.runs ? options.runs : options.max_runs;
   // Events that nobody asked for may go uncounted: better than to refuse `-r 1`.
-  if (!options.events.empty() && most_runs && *most_runs < passes) {
+  if (asked_for && most_runs && *most_runs < passes) {
     return Error{fmt::format("the events need {} passes, more than the {} run{} of each command",
                              passes, *most_runs, *most_runs == 1 ? "" : "s"),
                  fmt::format("allow {} runs, or count fewer events", passes)};
@@ -37,32 +113,36 @@ Result<EventSet> events_of(const Options& options, const SelectEvents& select_ev
   return events;
 }
 
-void add_to_timed_passes(EventSet& set, std::size_t event) {
-  for (Pass& pass : set.passes)
-    if (!pass.simulated) pass.events.push_back(event);
-}
-
-/// They cost no counter: every pass has them, and so has every run that is not simulated.
+/// The times of kinds of core cost no counter: every timed pass has them, or a counting
+/// pass of their own where their clocks cost too much time for that.
 void add_core_times(Plan& plan) {
   if (plan.cores.timed.empty()) return;
   EventSet& set = plan.events;
-  if (set.passes.empty()) set.passes.emplace_back();
-  for (const std::string& kind : plan.cores.timed) {
-    const std::size_t index = set.events.size();
-    set.events.push_back({.name = time_metric_of(kind),
-                          .meaning = fmt::format("CPU time on {} cores", kind),
-                          .is_time = true});
-    set.core_times.push_back(index);
-    add_to_timed_passes(set, index);
+  if (plan.cores.apart) {
+    const std::size_t own = core_time_pass_of(set.passes.size());
+    set.passes.resize(own);
+    set.passes.push_back({{}, RoundKind::Counting});
   }
-  if (!plan.cores.has_unsplit) return;
-  add_to_timed_passes(set, set.events.size());
-  set.events.push_back(
-      {.name = "unsplit_time",
-       .meaning =
-           "CPU time of processes that ended between two looks: on which kind of core is not "
-           "known",
-       .is_time = true});
+  if (set.passes.empty()) set.passes.emplace_back();
+  const auto add = [&set, apart = plan.cores.apart](Event event) {
+    for (Pass& pass : set.passes)
+      if (apart ? &pass == &set.passes.back() : pass.kind == RoundKind::Timed)
+        pass.events.push_back(set.events.size());
+    set.events.push_back(std::move(event));
+  };
+  for (const std::string& kind : plan.cores.timed) {
+    add({.name = time_metric_of(kind),
+         .meaning = fmt::format("CPU time on {} cores", kind),
+         .is_time = true,
+         .role = Role::CoreTime,
+         .core_kind = kind});
+  }
+  if (plan.cores.has_unsplit) {
+    add({.name = std::string(kUnsplitTime),
+         .meaning = "CPU time of processes that ended between two looks: on which kind of core is "
+                    "not known",
+         .is_time = true});
+  }
 }
 
 /// With several passes, each gets a run where the most allowed is not below that.
@@ -74,19 +154,63 @@ StopRule stop_rule_of(const Options& options, std::size_t passes) {
                   .budget_per_command = options.duration};
 }
 
-Result<void> check_gates(const Plan& plan, bool has_baseline) {
+/// A gate that fails where its metric gets better is most likely a slip.
+void note_direction(const Condition& gate, const Metric& metric, std::vector<std::string>& notes) {
+  const bool gains =
+      metric.better == Better::More ? !gate.below : metric.better == Better::Less && gate.below;
+  if (!gains) return;
+  notes.push_back(
+      fmt::format("the gate on {} fails when the metric improves ({} is better); to fail when it "
+                  "gets worse, write '{} {} {}'",
+                  gate.metric, gate.below ? "less" : "more", gate.metric, gate.below ? '>' : '<',
+                  gate.bound ? gate.bound_text : fmt::format("{}", 0.0 - gate.limit_percent)));
+}
+
+Result<void> check_gates(Plan& plan, bool has_baseline) {
+  std::vector<std::string_view> names;
+  for (const Metric& metric : plan.metrics) names.push_back(metric.name);
+  bool needs_reference = false;
   for (const Condition& gate : plan.gates) {
-    const bool is_measured = std::any_of(plan.metrics.begin(), plan.metrics.end(),
-                                         [&](const Metric& m) { return m.name == gate.metric; });
-    if (!is_measured) {
-      return Error{fmt::format("a gate on {}, which is not measured", cited(gate.metric)),
-                   "add it with -e, or name another metric"};
+    const auto place = find_metric(plan.metrics, gate.metric);
+    if (!place) {
+      if (auto why = why_not_derived(gate.metric, plan.metrics)) return *std::move(why);
+      return not_measured(gate.metric, names);
     }
+    const Metric& metric = plan.metrics[*place];
+    if (gate.bound && gate.bound_unit != metric.unit)
+      return Error{fmt::format("a gate on {} at {}, which is not a unit of it", gate.metric,
+                               cited(gate.bound_text)),
+                   fmt::format("write its limit in '{}', or in percent of the reference",
+                               unit_symbol(metric.unit))};
+    needs_reference = needs_reference || !gate.bound;
+    note_direction(gate, metric, plan.events.notes);
   }
-  if (!plan.gates.empty() && plan.commands.size() < 2 && !has_baseline) {
+  if (needs_reference && plan.commands.size() < 2 && !has_baseline) {
     return Error{fmt::format("a gate (--fail-if-slower, --fail-if) has nothing to compare {} with",
                              cited(plan.commands.front().text)),
                  "add another command, --reference COMMAND or --baseline FILE"};
+  }
+  return {};
+}
+
+/// A precision needs a value from every round that it may ask for.
+Result<void> check_precision(const Plan& plan) {
+  if (!plan.precision) return {};
+  const auto place = find_metric(plan.metrics, plan.precision_metric);
+  if (!place) {
+    std::vector<std::string_view> names;
+    for (const Metric& one : plan.metrics) names.push_back(one.name);
+    const std::string_view meant = nearest(plan.precision_metric, names);
+    return Error{
+        fmt::format("--precision names {}, which is not measured", cited(plan.precision_metric)),
+        meant.empty() ? "--metrics all shows what is measured"
+                      : fmt::format("did you mean {}?", meant)};
+  }
+  const Metric& metric = plan.metrics[*place];
+  if (metric.kind != RoundKind::Timed) {
+    return Error{fmt::format("--precision cannot wait for {}, which is counted in runs of its own",
+                             metric.name),
+                 "ask for a precision of wall_time or cpu_time, or add --counting together"};
   }
   return {};
 }
@@ -105,9 +229,11 @@ MetricSelection selection_of(const Options& options) {
 
 }  // namespace
 
-bool is_gated(const Plan& plan, std::string_view metric) {
-  return std::any_of(plan.gates.begin(), plan.gates.end(),
-                     [metric](const Condition& gate) { return gate.metric == metric; });
+std::vector<std::string> with_default_events(const EventSet& defaults,
+                                             const std::vector<std::string>& names) {
+  std::vector<std::string> all = default_names(defaults);
+  for (const std::string& name : names) add_once(all, name);
+  return all;
 }
 
 Result<Plan> make_plan(const Options& options, const SelectEvents& select_events,
@@ -116,12 +242,13 @@ Result<Plan> make_plan(const Options& options, const SelectEvents& select_events
   if (!commands) {
     return commands.error();
   }
-  auto events = events_of(options, select_events);
+  auto events = events_of(options, select_events, cores);
   if (!events) {
     return events.error();
   }
   Plan plan{.commands = *std::move(commands),
             .events = *std::move(events),
+            .events_were_asked_for = !options.events.empty(),
             .metrics = {},
             .stop = {},
             .warmup = options.warmup,
@@ -134,8 +261,12 @@ Result<Plan> make_plan(const Options& options, const SelectEvents& select_events
             .gates = options.gates,
             .confidence = options.confidence,
             .precision = options.precision,
+            .precision_metric = options.precision_metric,
             .shell = options.shell,
-            .cores = cores};
+            .cores = cores,
+            .presentation = options.presentation,
+            .hints = hints_about_shells(options)};
+  for (std::string& hint : hints_about_output(plan.commands)) plan.hints.push_back(std::move(hint));
   add_core_times(plan);
   plan.metrics = metrics_of(plan.events, selection_of(options), !options.events.empty());
   if (options.metrics == MetricSelection::Listed) {
@@ -144,10 +275,17 @@ Result<Plan> make_plan(const Options& options, const SelectEvents& select_events
       return listed.error();
     }
   }
-  plan.stop = stop_rule_of(options, plan.events.timed_passes());
+  plan.presentation.every_row =
+      options.metrics != MetricSelection::Default || !options.events.empty();
+  show_times_in(options.presentation.time_unit, plan.metrics);
+  plan.stop = stop_rule_of(options, plan.events.passes_of(RoundKind::Timed));
   const Result<void> gates = check_gates(plan, options.baseline.has_value());
   if (!gates) {
     return gates.error();
+  }
+  const Result<void> precision = check_precision(plan);
+  if (!precision) {
+    return precision.error();
   }
   return plan;
 }

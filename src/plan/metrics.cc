@@ -1,23 +1,20 @@
+#include "core/metric_reader.h"
 #include "plan/plan.h"
 
 #include <algorithm>
 #include <cstddef>
-#include <string_view>
+#include <optional>
 
 namespace lauka {
 
 namespace {
-
-bool is_time(std::string_view name) {
-  return name.ends_with("_time");
-}
 
 Shown shown_by(MetricSelection selection, const BuiltInMetric& metric) {
   switch (selection) {
     case MetricSelection::Default:
       return metric.shown;
     case MetricSelection::Time:
-      return is_time(metric.name) ? Shown::Always : Shown::Verbose;
+      return metric.unit == Unit::Seconds ? Shown::Always : Shown::Verbose;
     case MetricSelection::All:
     case MetricSelection::Listed:
       break;
@@ -25,12 +22,12 @@ Shown shown_by(MetricSelection selection, const BuiltInMetric& metric) {
   return Shown::Always;
 }
 
-std::optional<std::size_t> find_event(const EventSet& set, std::string_view name) {
-  const auto found = std::find_if(set.events.begin(), set.events.end(),
-                                  [&](const Event& event) { return event.name == name; });
-  if (found == set.events.end()) {
-    return std::nullopt;
-  }
+/// The event that is `role` as a whole.
+std::optional<std::size_t> find_event(const EventSet& set, Role role) {
+  const auto found = std::find_if(set.events.begin(), set.events.end(), [role](const Event& event) {
+    return event.role == role && !event.part_of;
+  });
+  if (found == set.events.end()) return std::nullopt;
   return static_cast<std::size_t>(found - set.events.begin());
 }
 
@@ -48,30 +45,38 @@ bool are_counted_together(const EventSet& set, std::size_t a, std::size_t b) {
                      [&](const Pass& pass) { return has(pass, a) && has(pass, b); });
 }
 
-bool is_core_time(const EventSet& set, std::size_t event) {
-  return std::find(set.core_times.begin(), set.core_times.end(), event) != set.core_times.end();
+/// Times are counted in nanoseconds, and energy in nanojoules.
+Formula count_of(const EventSet& set, std::size_t event) {
+  const Formula count = CountedEvent{event};
+  const bool is_nano = set.events[event].is_time || set.events[event].is_energy;
+  return is_nano ? count / 1e9 : count;
 }
 
 /// The times by kind of core, and the fastest kind's share of their sum: not of the accounted CPU
 /// time, which has parts before exec and after the counters' end that no counter sees.
 void add_core_metrics(const EventSet& set, MetricSelection selection,
                       std::vector<Metric>& metrics) {
-  if (set.core_times.empty()) return;
-  for (const std::size_t event : set.core_times) {
+  const std::vector<std::size_t> times = set.core_times();
+  if (times.empty()) return;
+  for (const std::size_t event : times) {
     metrics.push_back(Metric{.name = set.events[event].name,
                              .unit = Unit::Seconds,
                              .better = Better::Neither,
                              .shown = Shown::Always,
-                             .source = CountedEvent{event}});
+                             .source = count_of(set, event),
+                             .role = Role::CoreTime,
+                             .event = event});
   }
-  const std::string& fastest = set.events[set.core_times.front()].name;
-  const std::string kind = fastest.substr(0, fastest.rfind('_'));
+  const Formula fastest = CountedEvent{times.front()};
+  Formula sum = fastest;
+  for (std::size_t i = 1; i < times.size(); ++i) sum = sum + CountedEvent{times[i]};
   metrics.push_back(
-      Metric{.name = share_metric_of(kind),
+      Metric{.name = share_metric_of(set.events[times.front()].core_kind),
              .unit = Unit::Fraction,
              .better = Better::Neither,
              .shown = selection == MetricSelection::Time ? Shown::Verbose : Shown::Always,
-             .source = EventShare{set.core_times.front(), set.core_times}});
+             .source = fastest / sum,
+             .role = Role::CoreShare});
 }
 
 std::string note_of(const Event& event) {
@@ -94,31 +99,40 @@ std::vector<Metric> metrics_of(const EventSet& events, MetricSelection selection
                              .unit = metric.unit,
                              .better = Better::Less,
                              .shown = shown_by(selection, metric),
-                             .source = metric.read});
+                             .source = metric.read,
+                             .role = metric.role});
   }
   add_core_metrics(events, selection, metrics);
   const Shown shown =
       selection == MetricSelection::Time && !events_were_asked_for ? Shown::Verbose : Shown::Always;
   for (std::size_t i = 0; i < events.events.size(); ++i) {
-    if (is_core_time(events, i)) continue;
     const Event& event = events.events[i];
+    if (event.role == Role::CoreTime) continue;
     metrics.push_back(Metric{.name = event.name,
                              .unit = unit_of(event),
                              .better = Better::Less,
                              .shown = shown_of_event(event, shown, selection),
-                             .source = CountedEvent{i},
-                             .note = note_of(event)});
+                             .source = count_of(events, i),
+                             .note = note_of(event),
+                             .role = event.role,
+                             .event = i,
+                             .is_part = event.part_of.has_value()});
   }
-  const auto instructions = find_event(events, "instructions");
-  const auto cycles = find_event(events, "cycles");
-  if (instructions && cycles && are_counted_together(events, *instructions, *cycles)) {
-    metrics.push_back(Metric{.name = "ipc",
-                             .unit = Unit::Ratio,
-                             .better = Better::More,
-                             .shown = shown,
-                             .source = EventRatio{*instructions, *cycles},
-                             .note = note_of(events.events[*instructions])});
+  for (const DerivedMetric& derived : kDerivedMetrics) {
+    const auto numerator = find_event(events, derived.numerator);
+    const auto denominator = find_event(events, derived.denominator);
+    if (!numerator || !denominator || !are_counted_together(events, *numerator, *denominator))
+      continue;
+    metrics.push_back(
+        Metric{.name = std::string(derived.name),
+               .unit = derived.unit,
+               .better = derived.better,
+               .shown = shown,
+               .source = Formula(CountedEvent{*numerator}) / CountedEvent{*denominator},
+               .note = note_of(events.events[*numerator]),
+               .role = derived.role});
   }
+  for (Metric& metric : metrics) metric.kind = kind_of(metric, events);
   return metrics;
 }
 

@@ -1,5 +1,6 @@
 #include "plan/plan.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <random>
 #include <utility>
@@ -19,15 +20,26 @@ std::uint64_t mixed(std::uint64_t x) {
   return x;
 }
 
-/// The seed of one round's generator: mixed(mixed(seed) + 2 * round + warmup). A round's order thus
-/// depends on nothing but these three, whatever was shuffled before; the inner mix keeps round 1 of
-/// seed 5 apart from round 2 of seed 3.
-std::uint64_t seed_of_round(std::uint64_t seed, std::uint32_t round, bool warmup) {
-  return mixed(mixed(seed) + 2 * std::uint64_t{round} + (warmup ? 1 : 0));
+/// The seed of one round's generator: mixed(mixed(seed) + 2 * round + 1 for a warm-up round), the
+/// other kinds beyond every number that this can be. A round's order thus depends on nothing but
+/// seed, kind and round, whatever was shuffled before; the inner mix keeps round 1 of seed 5 apart
+/// from round 2 of seed 3.
+std::uint64_t seed_of_round(std::uint64_t seed, RoundKind kind, std::uint32_t round) {
+  constexpr unsigned beyond_rounds = 40;
+  switch (kind) {
+    case RoundKind::Warmup:
+      return mixed(mixed(seed) + 2 * std::uint64_t{round} + 1);
+    case RoundKind::Timed:
+      return mixed(mixed(seed) + 2 * std::uint64_t{round});
+    case RoundKind::Simulated:
+      return mixed(mixed(seed) + (std::uint64_t{1} << beyond_rounds) + round);
+    case RoundKind::Counting:
+      return mixed(mixed(seed) + (std::uint64_t{2} << beyond_rounds) + round);
+    case RoundKind::Settling:
+      break;
+  }
+  return mixed(mixed(seed) + (std::uint64_t{3} << beyond_rounds) + round);
 }
-
-/// Beyond every round's number.
-constexpr std::uint64_t kSimulatedRounds = std::uint64_t{1} << 40U;
 
 /// A number below `limit` (at least 1), each as likely as the other: the lowest 2^64 mod `limit`
 /// values of the generator, which would favour some, are thrown away.
@@ -50,35 +62,23 @@ void shuffle(std::vector<Step>& steps, std::mt19937_64& generator) {
 
 }  // namespace
 
-std::vector<Step> steps_of_round(const Plan& plan, std::uint32_t round, bool warmup) {
-  const std::size_t passes = plan.events.timed_passes();
+std::vector<Step> steps_of_round(const Plan& plan, RoundKind kind, std::uint32_t round) {
+  // Runs that are thrown away are as timed runs are.
+  const RoundKind serves = Step{.kind = kind}.gives_counts_only() ? kind : RoundKind::Timed;
+  const auto& passes = plan.events.passes;
+  const auto first = static_cast<std::uint32_t>(
+      std::find_if(passes.begin(), passes.end(),
+                   [serves](const Pass& pass) { return pass.kind == serves; }) -
+      passes.begin());
+  const auto turns = static_cast<std::uint32_t>(plan.events.passes_of(serves));
   // All runs of a round serve the same pass: a round is compared within itself.
-  const std::uint32_t pass = passes == 0 ? 0 : static_cast<std::uint32_t>(round % passes);
+  const std::uint32_t pass = turns == 0 ? 0 : first + round % turns;
   std::vector<Step> steps;
   steps.reserve(plan.commands.size());
-  for (std::uint32_t command = 0; command < plan.commands.size(); ++command) {
-    steps.push_back(Step{.command = command, .round = round, .pass = pass, .warmup = warmup});
-  }
+  for (std::uint32_t command = 0; command < plan.commands.size(); ++command)
+    steps.push_back(Step{.command = command, .round = round, .pass = pass, .kind = kind});
   if (plan.order == Order::Random && steps.size() > 1) {
-    std::mt19937_64 generator(seed_of_round(plan.seed, round, warmup));
-    shuffle(steps, generator);
-  }
-  return steps;
-}
-
-std::vector<Step> steps_of_simulated_round(const Plan& plan, std::uint32_t round) {
-  std::vector<Step> steps;
-  const std::size_t passes = plan.events.passes.size();
-  for (std::size_t pass = plan.events.timed_passes(); pass < passes; ++pass) {
-    for (std::uint32_t command = 0; command < plan.commands.size(); ++command) {
-      steps.push_back(Step{.command = command,
-                           .round = round,
-                           .pass = static_cast<std::uint32_t>(pass),
-                           .warmup = false});
-    }
-  }
-  if (plan.order == Order::Random && steps.size() > 1) {
-    std::mt19937_64 generator(mixed(mixed(plan.seed) + kSimulatedRounds + round));
+    std::mt19937_64 generator(seed_of_round(plan.seed, kind, round));
     shuffle(steps, generator);
   }
   return steps;

@@ -1,7 +1,7 @@
 #include "plan/parameters.h"
 
-#include "core/decimal.h"
-#include "core/words.h"
+#include "core/foreign_text.h"
+#include "core/numbers.h"
 
 #include <algorithm>
 #include <set>
@@ -63,7 +63,7 @@ Result<std::vector<Variable>> variables_of(const std::vector<ParameterOption>& o
                                       [&](const Variable& one) { return one.name == option.name; });
     if (is_known) {
       return Error{fmt::format("the variable {} is given twice", cited(option.name)),
-                   "leave one of the two out"};
+                   "use it once"};
     }
     auto values = values_of(option);
     if (!values) return values.error();
@@ -76,7 +76,7 @@ bool mentions(std::string_view text, std::string_view name) {
   return text.find(placeholder(name)) != std::string_view::npos;
 }
 
-std::string filled(std::string_view text, const std::vector<Parameter>& parameters) {
+std::string with_parameters(std::string_view text, const std::vector<Parameter>& parameters) {
   std::string result;
   while (!text.empty()) {
     const auto found = std::find_if(

@@ -30,7 +30,7 @@ bool mentions(std::string_view text, std::string_view name);
 
 /// `text` with the value of each parameter in place of its {NAME}; what was put in is not looked at
 /// again, and other braces stay.
-std::string filled(std::string_view text, const std::vector<Parameter>& parameters);
+std::string with_parameters(std::string_view text, const std::vector<Parameter>& parameters);
 
 /// One command to measure: which of those typed, with which values.
 struct Combination {

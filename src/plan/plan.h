@@ -1,7 +1,6 @@
 #pragma once
 
 #include "cli/options.h"
-#include "core/baseline.h"
 #include "core/command.h"
 #include "core/condition.h"
 #include "core/core_kind.h"
@@ -11,8 +10,10 @@
 #include "core/result.h"
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,11 +28,31 @@ struct StopRule {
   std::chrono::nanoseconds budget_per_command = std::chrono::seconds(5);
 };
 
+struct Recording;
+
+/// An earlier session, each of whose commands may be a reference.
+struct Baseline {
+  std::string file{};  ///< as typed
+  std::shared_ptr<const Recording> session{};
+  std::vector<std::size_t> commands{};  ///< there, for each command here
+  /// There, for each metric here; none where it was not measured.
+  std::vector<std::optional<std::size_t>> metrics{};
+};
+
+/// What the commands of a session are compared with: one of them, or those of an earlier session.
+struct Reference {
+  std::size_t command = 0;
+  std::optional<Baseline> baseline{};  ///< all commands are candidates
+
+  bool is_candidate(std::size_t other) const { return baseline || other != command; }
+};
+
 /// All that is decided before the first run.
 struct Plan {
-  std::vector<Command> commands;  ///< the reference first; with a baseline all are candidates
+  std::vector<Command> commands;
   EventSet events;
-  std::vector<Metric> metrics;  ///< all that is measured, in the order of the table
+  bool events_were_asked_for = false;  ///< by name, with -e
+  std::vector<Metric> metrics;         ///< all that is measured, in the order of the table
   StopRule stop;
   std::uint64_t warmup = 1;
   Order order = Order::Random;
@@ -42,20 +63,21 @@ struct Plan {
   InputChoice input{};
   std::vector<Condition> gates{};
   double confidence = 0.95;
-  std::optional<double> precision{};   ///< half width to reach, a fraction
-  std::optional<Baseline> baseline{};  ///< where it supplies the references; its commands are in
-                                       ///< the order of `commands`
-  std::optional<Shell> shell{};        ///< its start-up is measured, and subtracted from times
+  std::optional<double> precision{};  ///< half width to reach, a fraction
+  std::string precision_metric = "wall_time";
+  Reference reference{};
+  std::optional<Shell> shell{};  ///< its start-up is measured, and subtracted from times
   CoreUse cores{};
+  Presentation presentation{};
+  std::vector<std::string> hints{};  ///< to be told before the first run: what is likely a slip
 };
 
-/// Whether a gate is on that metric: its interval then has the gates' confidence, since they may
-/// have ended the runs at a moment that its own samples chose.
-bool is_gated(const Plan& plan, std::string_view metric);
-
 /// Divides the wanted events into passes, or says why it cannot (the engine's part of a plan).
-using SelectEvents =
-    std::function<Result<EventSet>(const std::vector<std::string>& names, bool single_pass)>;
+using SelectEvents = std::function<Result<EventSet>(const EventRequest&)>;
+
+/// The names of what the engine counts by default, and of those that are wanted beside it.
+std::vector<std::string> with_default_events(const EventSet& defaults,
+                                             const std::vector<std::string>& names);
 
 /// Decides everything. `clock_seed` is used where --seed was not given. Refuses what cannot be
 /// carried out, such as a command that is empty, more names than commands, a gate on a metric that
@@ -63,17 +85,13 @@ using SelectEvents =
 Result<Plan> make_plan(const Options& options, const SelectEvents& select_events,
                        std::uint64_t clock_seed, const CoreUse& cores = {});
 
-/// The runs of one round, each command once, in the plan's order. The same seed and round give the
-/// same steps on every system: hence our own shuffle (the standard fixes mt19937_64, but not what
-/// std::shuffle makes of it).
-std::vector<Step> steps_of_round(const Plan& plan, std::uint32_t round, bool warmup);
+/// The runs of one round, each command once, in the plan's order; the rounds of a kind take turns
+/// through its passes. The same seed, kind and round give the same steps on every system: hence our
+/// own shuffle (the standard fixes mt19937_64, but not what std::shuffle makes of it).
+std::vector<Step> steps_of_round(const Plan& plan, RoundKind kind, std::uint32_t round);
 
-/// The same of a round of simulated runs: each command once in each simulated pass; none where
-/// nothing is simulated.
-std::vector<Step> steps_of_simulated_round(const Plan& plan, std::uint32_t round);
-
-/// The metrics of a session: the built-in ones, then one per event, then the ratios of events
-/// counted together. `selection` decides which are shown.
+/// The metrics of a session: the built-in ones, then one per event, then those made of events that
+/// are counted together. `selection` decides which are shown.
 std::vector<Metric> metrics_of(const EventSet& events, MetricSelection selection,
                                bool events_were_asked_for);
 

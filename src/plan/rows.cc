@@ -1,8 +1,8 @@
 #include "plan/rows.h"
 
 #include "core/display_unit.h"
-#include "core/nearest.h"
-#include "core/words.h"
+#include "core/foreign_text.h"
+#include "core/text.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -16,23 +16,19 @@ namespace {
 
 /// A row as asked for; an event's own name may have colons too (cycles:u), so that the whole text
 /// is tried as a name first.
-struct Wanted {
+struct RowRequest {
   std::string_view name;
   std::string_view unit{};
 };
 
-Wanted without_unit(std::string_view text) {
+RowRequest without_unit(std::string_view text) {
   const std::size_t colon = text.rfind(':');
   if (colon == std::string_view::npos) return {text};
   return {text.substr(0, colon), text.substr(colon + 1)};
 }
 
-auto find(std::vector<Metric>& metrics, std::string_view name) {
-  return std::find_if(metrics.begin(), metrics.end(),
-                      [&](const Metric& metric) { return metric.name == name; });
-}
-
 Error unknown_metric(std::string_view name, const std::vector<Metric>& metrics) {
+  if (auto why = why_not_derived(name, metrics)) return *std::move(why);
   std::vector<std::string_view> names;
   names.reserve(metrics.size());
   for (const Metric& metric : metrics) names.push_back(metric.name);
@@ -54,6 +50,24 @@ Error unfit_unit(const Metric& metric, std::string_view unit) {
 
 }  // namespace
 
+std::optional<Error> why_not_derived(std::string_view name, const std::vector<Metric>& metrics) {
+  for (const DerivedMetric& derived : kDerivedMetrics) {
+    if (name != derived.name || find_metric(metrics, derived.role)) continue;
+    const std::string_view above = event_name_of(derived.numerator);
+    const std::string_view below = event_name_of(derived.denominator);
+    if (!find_metric(metrics, derived.numerator) || !find_metric(metrics, derived.denominator))
+      return Error{fmt::format("{} needs {} and {}, which are not counted", name, below, above),
+                   fmt::format("add -e {},{}; lauka --check says whether they can be counted here",
+                               below, above)};
+    return Error{
+        fmt::format("{} cannot be measured: there are counters for either {} or {}, not for "
+                    "both at once",
+                    name, below, above),
+        "lauka --check shows who holds the others"};
+  }
+  return std::nullopt;
+}
+
 bool are_all_built_in(const std::vector<std::string>& list) {
   return std::all_of(list.begin(), list.end(), [](const std::string& text) {
     const std::string_view name = without_unit(text).name;
@@ -65,15 +79,16 @@ bool are_all_built_in(const std::vector<std::string>& list) {
 Result<void> list_rows(const std::vector<std::string>& list, std::vector<Metric>& metrics) {
   std::size_t listed = 0;
   for (const std::string& text : list) {
-    Wanted wanted{text};
-    auto metric = find(metrics, wanted.name);
-    if (metric == metrics.end()) {
+    RowRequest wanted{text};
+    auto place = find_metric(metrics, wanted.name);
+    if (!place) {
       wanted = without_unit(text);
-      metric = find(metrics, wanted.name);
+      place = find_metric(metrics, wanted.name);
     }
-    if (metric == metrics.end()) return unknown_metric(wanted.name, metrics);
-    if (metric < metrics.begin() + static_cast<std::ptrdiff_t>(listed)) {
-      return Error{fmt::format("--metrics names {} twice", metric->name), "leave one of them out"};
+    if (!place) return unknown_metric(wanted.name, metrics);
+    const auto metric = metrics.begin() + static_cast<std::ptrdiff_t>(*place);
+    if (*place < listed) {
+      return Error{fmt::format("--metrics names {} twice", metric->name), "use only one of them"};
     }
     if (!wanted.unit.empty() || text.ends_with(':')) {
       const DisplayUnit* unit = find_display_unit(wanted.unit);
@@ -86,6 +101,11 @@ Result<void> list_rows(const std::vector<std::string>& list, std::vector<Metric>
   for (std::size_t i = 0; i < metrics.size(); ++i)
     metrics[i].shown = i < listed ? Shown::Always : Shown::Verbose;
   return {};
+}
+
+void show_times_in(const DisplayUnit* unit, std::vector<Metric>& metrics) {
+  for (Metric& metric : metrics)
+    if (metric.unit == Unit::Seconds && metric.shown_in == nullptr) metric.shown_in = unit;
 }
 
 }  // namespace lauka

@@ -3,6 +3,7 @@
 #include "core/metric.h"
 #include "core/result.h"
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,5 +18,11 @@ bool are_all_built_in(const std::vector<std::string>& list);
 /// alone. Refuses a name that is not measured and a unit that does not fit, with what was most
 /// likely meant.
 Result<void> list_rows(const std::vector<std::string>& list, std::vector<Metric>& metrics);
+
+/// Shows every time in `unit` (null: as each fits) that was not asked for in another one.
+void show_times_in(const DisplayUnit* unit, std::vector<Metric>& metrics);
+
+/// Why `name` is not among the metrics although what it is made of is; none where that is not so.
+std::optional<Error> why_not_derived(std::string_view name, const std::vector<Metric>& metrics);
 
 }  // namespace lauka

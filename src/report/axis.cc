@@ -20,7 +20,8 @@ double round_step(double least) {
 }  // namespace
 
 double Axis::percent(double value) const {
-  return std::clamp(100 * (value - low) / (high - low), 0.0, 100.0);
+  const double place = 100 * (value - low) / (high - low);
+  return std::isfinite(place) ? std::clamp(place, 0.0, 100.0) : 0.0;
 }
 
 Axis axis_over(double low, double high, int most_ticks) {

@@ -1,7 +1,7 @@
 #include "report/cells.h"
 
+#include "core/foreign_text.h"
 #include "report/format.h"
-#include "report/width.h"
 
 #include <algorithm>
 
@@ -20,15 +20,11 @@ std::string name_cell(const Metric& metric, const MetricResult& row, std::size_t
   return name;
 }
 
-/// σ gets a unit and three digits of its own: beside a mean of 137MB, ±300kB would lose two of its
-/// digits in MB.
 std::string mean_cell(const MetricResult& row, const Metric& metric) {
   if (row.at_most) return "≤ " + quantity(*row.at_most, metric);
   if (row.is_doubtful) return "0 (not counted?)";
   if (!row.summary) return "n/a";
-  std::string mean = quantity(row.summary->mean, metric);
-  if (!row.summary->stddev) return mean;
-  return mean + " ± " + quantity(*row.summary->stddev, metric);
+  return mean_text(row.summary->mean, row.summary->stddev, metric);
 }
 
 std::string range_cell(const stats::Summary& summary, const Metric& metric, bool fine) {
@@ -45,6 +41,17 @@ std::string outliers_cell(const stats::Summary& summary, bool with_percent) {
   return fmt::format("{} ({:.0f}%)", summary.outliers, percent);
 }
 
+std::string spoken(std::string_view metric) {
+  if (metric == metric_name_of(Role::PeakRss)) return "peak RSS";
+  if (metric == "cpu_time") return "CPU time";
+  std::string name = one_line(metric);
+  const bool is_ours =
+      std::any_of(kBuiltInMetrics.begin(), kBuiltInMetrics.end(),
+                  [&](const BuiltInMetric& built_in) { return built_in.name == metric; });
+  if (is_ours) std::replace(name.begin(), name.end(), '_', ' ');
+  return name;
+}
+
 std::vector<std::string> lines_of(std::string_view text) {
   std::vector<std::string> lines;
   while (!text.empty()) {
@@ -56,7 +63,7 @@ std::vector<std::string> lines_of(std::string_view text) {
 }
 
 std::string benchmark_title(const CommandResult& command, std::size_t number) {
-  std::string runs = command.runs == 0 ? "no counted runs" : plural(command.runs, "run");
+  std::string runs = command.runs == 0 ? "no timed runs" : plural(command.runs, "run");
   if (command.failed_runs > 0) runs += fmt::format(", {} failed", command.failed_runs);
   if (command.redone_runs > 0) runs += fmt::format(", {} redone", command.redone_runs);
   return fmt::format("Benchmark {} ({})", number, runs);

@@ -29,6 +29,9 @@ std::string range_cell(const stats::Summary& summary, const Metric& metric, bool
 /// "2 (5%)", or the number alone.
 std::string outliers_cell(const stats::Summary& summary, bool with_percent);
 
+/// A metric's name within a sentence: "wall time"; an event's as it is.
+std::string spoken(std::string_view metric);
+
 /// The lines of a text, without those that are empty.
 std::vector<std::string> lines_of(std::string_view text);
 

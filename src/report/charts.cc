@@ -1,14 +1,15 @@
 #include "report/charts.h"
 
+#include "core/foreign_text.h"
 #include "report/axis.h"
 #include "report/format.h"
-#include "report/samples.h"
+#include "report/histogram.h"
 #include "report/svg.h"
-#include "report/width.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -19,11 +20,14 @@ namespace {
 constexpr std::size_t kColors = 8;  // as many as the page's style names
 constexpr int kMostTicks = 5;       // more do not fit on a phone
 constexpr std::size_t kRowHeight = 44;
-constexpr std::size_t kOrderHeight = 150;
+constexpr std::size_t kTimeHeight = 150;
 constexpr std::size_t kAxisHeight = 20;
+constexpr std::size_t kAcross = 1000;  // units of a stretched picture
 
-/// Points of one command in one drawing: ten metrics of ten thousand runs would be a page of 10 MB.
-constexpr std::size_t kMostPoints = 400;
+/// Points of one drawing, whatever the number of runs and commands.
+constexpr std::size_t kMostPoints = 2000;
+/// Up to so many runs of a command are drawn one by one below its box; more are a shape.
+constexpr std::size_t kMostSingly = 150;
 
 /// A metric of all commands, with the axis that holds it.
 struct Drawn {
@@ -31,7 +35,10 @@ struct Drawn {
   const Metric& metric;
   std::vector<std::vector<Sample>> samples;  // by command
   Axis axis{};
-  bool any = false;
+
+  std::size_t place_of(double value) const {
+    return static_cast<std::size_t>(std::lround(axis.percent(value) * kAcross / 100));
+  }
 };
 
 Drawn drawn(const Results& results, std::size_t metric) {
@@ -45,67 +52,18 @@ Drawn drawn(const Results& results, std::size_t metric) {
       high = std::max(high, sample.value);
     }
   }
-  all.any = low <= high;
-  if (all.any) all.axis = axis_over(low, high, kMostTicks);
+  if (low <= high) all.axis = axis_over(low, high, kMostTicks);
   return all;
-}
-
-/// The ticks in words, with as many digits as tell neighbours apart.
-std::vector<TickLabel> labels_of(const Axis& axis, const Metric& metric) {
-  std::vector<TickLabel> labels;
-  for (std::size_t i = 0; i < axis.ticks.size(); ++i) {
-    const double value = axis.ticks[i];
-    std::string text = quantity(value, metric);
-    if (i + 1 < axis.ticks.size())
-      text = range(value, axis.ticks[i + 1], metric).first;
-    else if (i > 0)
-      text = range(axis.ticks[i - 1], value, metric).second;
-    labels.push_back({axis.percent(value), std::move(text)});
-  }
-  return labels;
-}
-
-/// Of long series every so many-th point is drawn, and those outside Tukey's fences always are.
-std::vector<Sample> thinned(const std::vector<Sample>& samples, const stats::Summary& summary) {
-  if (samples.size() <= kMostPoints) return samples;
-  const double reach = 1.5 * (summary.q3 - summary.q1);
-  const std::size_t step = (samples.size() + kMostPoints - 1) / kMostPoints;
-  std::vector<Sample> kept;
-  for (std::size_t i = 0; i < samples.size(); ++i) {
-    const double value = samples[i].value;
-    const bool outside = value < summary.q1 - reach || value > summary.q3 + reach;
-    if (i % step == 0 || (outside && kept.size() < 2 * kMostPoints)) kept.push_back(samples[i]);
-  }
-  return kept;
-}
-
-std::string told_thinning(const Drawn& all) {
-  const bool any = std::any_of(all.samples.begin(), all.samples.end(),
-                               [](const auto& samples) { return samples.size() > kMostPoints; });
-  return any ? fmt::format(
-                   "<p class=\"aside\">Of long series about {} runs are drawn, evenly spread, and "
-                   "those far out."
-                   "</p>\n",
-                   kMostPoints)
-             : "";
-}
-
-/// What the row of a metric holds; null where no run has a value.
-const stats::Summary* summary_of(const Results& results, std::size_t command, std::size_t metric) {
-  for (const MetricResult& row : results.commands[command].rows) {
-    if (row.metric == metric && row.summary) return &*row.summary;
-  }
-  return nullptr;
 }
 
 /// The outermost values within Tukey's fences.
 std::pair<double, double> whiskers(const std::vector<Sample>& samples,
                                    const stats::Summary& summary) {
-  const double reach = 1.5 * (summary.q3 - summary.q1);
+  const stats::Fences fences = stats::tukey_fences(summary.q1, summary.q3, stats::kOutlierReach);
   std::pair<double, double> ends{summary.q1, summary.q3};
   for (const Sample& sample : samples) {
-    if (sample.value >= summary.q1 - reach) ends.first = std::min(ends.first, sample.value);
-    if (sample.value <= summary.q3 + reach) ends.second = std::max(ends.second, sample.value);
+    if (sample.value >= fences.low) ends.first = std::min(ends.first, sample.value);
+    if (sample.value <= fences.high) ends.second = std::max(ends.second, sample.value);
   }
   return ends;
 }
@@ -115,32 +73,95 @@ std::string row_label(const Results& results, std::size_t command, std::string_v
                      command_class(command), html_text(results.commands[command].name), more);
 }
 
-std::string box_and_points(const Drawn& all, std::size_t command, const stats::Summary& summary) {
+/// The places of values, more than kMostSingly, in `bins` of the axis: how many lie in each.
+std::vector<double> density_of(const Drawn& all, std::size_t command, std::size_t bins) {
+  std::vector<double> counts(bins, 0.0);
+  for (const Sample& sample : all.samples[command]) {
+    const auto bin = all.place_of(sample.value) * bins / (kAcross + 1);
+    counts[bin] += 1.0;
+  }
+  return counts;
+}
+
+/// Runs below a box: single ones in three lines, since points side by side hide one another; of
+/// many a shape whose height is their number.
+std::string runs_below(const Drawn& all, std::size_t command) {
   const std::vector<Sample>& samples = all.samples[command];
+  const std::string color = command_class(command);
+  constexpr std::size_t top = 24;
+  constexpr std::size_t height = kRowHeight - top;
+  std::string content;
+  if (samples.size() > kMostSingly) {
+    constexpr std::size_t bins = 120;
+    const std::vector<double> counts = density_of(all, command, bins);
+    const double most = *std::max_element(counts.begin(), counts.end());
+    std::string path = fmt::format("M0 {}", height);
+    for (std::size_t i = 0; i < bins; ++i) {
+      path += fmt::format("L{} {:.1f}h{}", i * kAcross / bins,
+                          static_cast<double>(height) * (1.0 - counts[i] / most), kAcross / bins);
+    }
+    content = fmt::format("<path class=\"shape {}\" d=\"{}V{}z\"/>", color, path, height);
+  } else {
+    std::vector<Spot> spots;
+    std::string numbers;
+    for (const Sample& sample : samples) {
+      spots.push_back({all.place_of(sample.value), 4 + 5 * (spots.size() % 3)});
+      numbers += (numbers.empty() ? "" : " ") + std::to_string(sample.run + 1);
+    }
+    content = svg_spots(spots, color,
+                        fmt::format(" data-name=\"{}\" data-runs=\"{}\"",
+                                    html_text(all.results.commands[command].name), numbers));
+  }
+  return fmt::format(
+      "<svg class=\"plot\" y=\"{}\" width=\"100%\" height=\"{}\" viewBox=\"0 0 {} {}\" "
+      "preserveAspectRatio=\"none\"{}>{}</svg>\n",
+      top, height, kAcross, height, hover_attributes(all.axis, all.metric, "x"), content);
+}
+
+std::string box_and_runs(const Drawn& all, std::size_t command, const stats::Summary& summary) {
   const Axis& axis = all.axis;
   const std::string color = command_class(command);
   const double middle = 12;
-  std::string content;
-  for (const double tick : axis.ticks)
-    content += svg_line(axis.percent(tick), 0, axis.percent(tick), kRowHeight, "grid");
-  const auto [low, high] = whiskers(samples, summary);
+  std::string content = svg_grid(axis, kRowHeight);
+  const auto [low, high] = whiskers(all.samples[command], summary);
   content += svg_line(axis.percent(low), middle, axis.percent(high), middle, "whisker " + color);
   content += svg_box(axis.percent(summary.q1), axis.percent(summary.q3), 4, 16, "box " + color);
   content += svg_line(axis.percent(summary.median), 4, axis.percent(summary.median), 20,
                       "median " + color);
-  std::size_t number = 0;
-  for (const Sample& sample : thinned(samples, summary)) {
-    // Points side by side hide one another; three lines of them do less so, and are the same in
-    // every export.
-    const double y = 27 + 5 * static_cast<double>(number++ % 3);
-    content +=
-        svg_point(axis.percent(sample.value), y, "point " + color,
-                  fmt::format("run {}: {}", sample.run + 1, quantity(sample.value, all.metric, 4)));
+  content += runs_below(all, command);
+  return svg(
+      kRowHeight,
+      fmt::format("{}: distribution of {}", all.metric.name, all.results.commands[command].name),
+      content);
+}
+
+/// Of a long series the lowest and the highest of every so many neighbours, so that what lies far
+/// out is always there.
+std::vector<Sample> thinned(const std::vector<Sample>& all, std::size_t most) {
+  if (all.size() <= most) return all;
+  const std::size_t pairs = std::max<std::size_t>(most / 2, 1);
+  std::vector<Sample> kept;
+  for (std::size_t pair = 0; pair < pairs; ++pair) {
+    const auto begin = all.begin() + static_cast<std::ptrdiff_t>(all.size() * pair / pairs);
+    const auto end = all.begin() + static_cast<std::ptrdiff_t>(all.size() * (pair + 1) / pairs);
+    const auto [low, high] = std::minmax_element(
+        begin, end, [](const Sample& a, const Sample& b) { return a.value < b.value; });
+    kept.push_back(*low);
+    if (high != low) kept.push_back(*high);
   }
-  return svg(kRowHeight,
-             fmt::format("{}: {} of {}", all.metric.name, "distribution",
-                         all.results.commands[command].name),
-             content);
+  return kept;
+}
+
+/// The runs of a command, from left to right as they were run.
+std::string spots_over_time(const Drawn& all, std::size_t command, std::size_t most, bool& thins) {
+  std::vector<Spot> spots;
+  const std::vector<Sample> kept = thinned(all.samples[command], most);
+  spots.reserve(kept.size());
+  thins = thins || kept.size() < all.samples[command].size();
+  for (const Sample& sample : kept)
+    spots.push_back({sample.run, kAcross - all.place_of(sample.value)});
+  return svg_spots(spots, command_class(command),
+                   fmt::format(" data-name=\"{}\"", html_text(all.results.commands[command].name)));
 }
 
 }  // namespace
@@ -187,51 +208,60 @@ std::string_view ink_class(Ink ink) {
   return "neutral";
 }
 
-std::string distribution_chart(const Results& results, std::size_t metric) {
-  const Drawn all = drawn(results, metric);
-  if (!all.any) return "";
-  std::string html;
-  for (std::size_t c = 0; c < results.commands.size(); ++c) {
-    const stats::Summary* summary = summary_of(results, c, metric);
-    if (summary == nullptr) continue;
-    html += row_label(results, c, "median " + html_text(quantity(summary->median, all.metric)));
-    html += box_and_points(all, c, *summary);
+const stats::Summary* summary_of(const Results& results, std::size_t command, std::size_t metric) {
+  for (const MetricResult& row : results.commands[command].rows) {
+    if (row.metric == metric && row.summary) return &*row.summary;
   }
-  if (html.empty()) return "";
-  return "<div class=\"chart\">\n" + html + svg_axis(labels_of(all.axis, all.metric), kAxisHeight) +
-         told_thinning(all) + "</div>\n";
+  return nullptr;
 }
 
-std::string order_chart(const Results& results, std::size_t metric) {
+bool is_drawn(const Results& results, std::size_t metric) {
+  for (std::size_t c = 0; c < results.commands.size(); ++c)
+    if (summary_of(results, c, metric) != nullptr) return true;
+  return false;
+}
+
+void distribution_chart(const Results& results, std::size_t metric, const Sink& sink) {
   const Drawn all = drawn(results, metric);
-  if (!all.any) return "";
-  const double runs = static_cast<double>(std::max<std::size_t>(results.runs.size(), 1));
-  const auto height_of = [&](double value) {
-    return kOrderHeight - 4 - (kOrderHeight - 8) * all.axis.percent(value) / 100;
-  };
-  std::string legend;
-  std::string content;
-  for (const TickLabel& label : labels_of(all.axis, all.metric)) {
-    const double y = kOrderHeight - 4 - (kOrderHeight - 8) * label.percent / 100;
-    content += svg_line(0, y, 100, y, "grid");
-    content += fmt::format("<text x=\"0\" y=\"{:.1f}\" class=\"label\">{}</text>\n",
-                           std::max(y - 2, 10.0), html_text(label.text));
-  }
+  sink("<div class=\"chart\">\n");
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
     const stats::Summary* summary = summary_of(results, c, metric);
     if (summary == nullptr) continue;
-    legend += row_label(results, c, "");
-    for (const Sample& sample : thinned(all.samples[c], *summary)) {
-      // The left tenth belongs to the labels.
-      const double x = 12 + 87 * (static_cast<double>(sample.run) + 0.5) / runs;
-      content += svg_point(
-          x, height_of(sample.value), "point " + command_class(c),
-          fmt::format("run {}: {}", sample.run + 1, quantity(sample.value, all.metric, 4)));
-    }
+    sink(row_label(results, c, "median " + html_text(quantity(summary->median, all.metric))));
+    sink(box_and_runs(all, c, *summary));
   }
-  return "<div class=\"chart\">\n" + legend +
-         svg(kOrderHeight, all.metric.name + " in the order of the runs", content) +
-         "<p class=\"aside\">first run on the left, last on the right</p>\n</div>\n";
+  sink(svg_axis(labels_of(all.axis, all.metric), kAxisHeight) + "</div>\n");
+}
+
+void time_chart(const Results& results, std::size_t metric, const Sink& sink) {
+  const Drawn all = drawn(results, metric);
+  const std::size_t runs = std::max<std::size_t>(results.runs->size(), 1);
+  const std::size_t most =
+      std::max<std::size_t>(kMostPoints / std::max<std::size_t>(results.commands.size(), 1), 2);
+  sink("<div class=\"chart\">\n<p class=\"row\">");
+  for (std::size_t c = 0; c < results.commands.size(); ++c) {
+    if (summary_of(results, c, metric) == nullptr) continue;
+    sink(fmt::format("<span class=\"dot {}\"></span><code>{}</code> ", command_class(c),
+                     html_text(results.commands[c].name)));
+  }
+  sink("</p>\n" + svg_begin(kTimeHeight, all.metric.name + " over time"));
+  for (const TickLabel& label : labels_of(all.axis, all.metric)) {
+    const double y = static_cast<double>(kTimeHeight) * (1 - label.percent / 100);
+    sink(svg_line(0, y, 100, y, "grid"));
+    sink(fmt::format("<text x=\"0\" y=\"{:.1f}\" class=\"label\">{}</text>\n",
+                     std::max(y - 2, 10.0), html_text(label.text)));
+  }
+  // The left tenth belongs to the labels.
+  sink(
+      fmt::format("<svg class=\"plot\" x=\"12%\" width=\"87%\" height=\"{}\" viewBox=\"0 0 {} {}\" "
+                  "preserveAspectRatio=\"none\"{}>\n",
+                  kTimeHeight, runs, kAcross, hover_attributes(all.axis, all.metric, "y")));
+  bool thins = false;
+  for (std::size_t c = 0; c < results.commands.size(); ++c)
+    if (summary_of(results, c, metric) != nullptr) sink(spots_over_time(all, c, most, thins));
+  sink("</svg>\n</svg>\n<p class=\"aside\">first run on the left, last on the right");
+  if (thins) sink("; of so many runs the lowest and the highest of neighbours are drawn");
+  sink("</p>\n</div>\n");
 }
 
 }  // namespace lauka::report

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/choices.h"
 #include "report/ansi.h"
 #include "results/results.h"
 
@@ -8,8 +9,8 @@
 #include <string_view>
 
 // The drawings of the page that --export-html writes: SVG inside HTML. Positions from left to right
-// are percentages, so that a drawing fills any width while its text keeps its size; nothing needs a
-// script.
+// are percentages, so that a drawing fills any width while its text keeps its size. A script in the
+// page names the run under the pointer; nothing else needs one.
 
 namespace lauka::report {
 
@@ -22,14 +23,28 @@ std::string command_class(std::size_t command);
 /// The class of a text in that ink: better, worse, unsure or neutral.
 std::string_view ink_class(Ink ink);
 
-/// A metric's values, a row for each command: each run a point, the quartiles a box, the median a
-/// line in it, whiskers to the last values within Tukey's fences. Empty where no command has a
-/// value.
-std::string distribution_chart(const Results& results, std::size_t metric);
+/// Whether a command has values of the metric, so that there is something to draw.
+bool is_drawn(const Results& results, std::size_t metric);
 
-/// A metric's values in the order of the runs, all commands in one picture, so that drift is seen.
-/// Empty as above.
-std::string order_chart(const Results& results, std::size_t metric);
+/// What the row of a metric holds; null where no run has a value.
+const stats::Summary* summary_of(const Results& results, std::size_t command, std::size_t metric);
+
+/// A metric's values, a row for each command: the quartiles a box, the median a line in it,
+/// whiskers to the last values within Tukey's fences, and the runs below, as points or as a shape.
+void distribution_chart(const Results& results, std::size_t metric, const Sink& sink);
+
+/// A metric's values over time, all commands in one picture, so that drift is seen.
+void time_chart(const Results& results, std::size_t metric, const Sink& sink);
+
+/// What a reader looks at first: each command's typical value (the median) with its interval and
+/// the shape of its distribution, with the delta beside it. Drawn twice, from zero and closer up,
+/// with a switch that needs no script.
+void overview_chart(const Results& results, std::size_t metric, const Sink& sink);
+
+/// The value against the parameter whose values are numbers, a line for each command typed, on
+/// linear and on logarithmic axes; with the power law that fits it, where one does. Empty where no
+/// parameter has three values that are numbers.
+std::string scan_chart(const Results& results, std::size_t metric);
 
 /// The deltas of a metric with their intervals, a row for each candidate, around the line of no
 /// difference. Empty where there is none that can be drawn.

@@ -1,8 +1,10 @@
-#include "report/csv.h"
-
+#include "core/foreign_text.h"
+#include "core/numbers.h"
+#include "report/exports.h"
 #include "report/format.h"
 #include "report/parameters.h"
 
+#include <cmath>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -13,11 +15,21 @@ namespace lauka::report {
 
 namespace {
 
-/// RFC 4180: a field with a comma, a quote or a line break stands in quotes; quotes are doubled.
+constexpr const char* kLineEnd = "\r\n";
+
+/// Whether a spreadsheet takes the cell for a formula: -1.5 is a number, -1+2 is not.
+bool is_formula(std::string_view text) {
+  return !text.empty() && std::string_view("=+-@").find(text.front()) != std::string_view::npos &&
+         !is_decimal(text, true);
+}
+
+/// RFC 4180: a field with a comma or a quote stands in quotes, which are doubled in it. Control
+/// characters are made visible, and before a formula stands an apostrophe.
 std::string field(std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
+  std::string shown = (is_formula(text) ? "'" : "") + one_line(text);
+  if (shown.find_first_of(",\"") == std::string::npos) return shown;
   std::string quoted = "\"";
-  for (const char c : text) {
+  for (const char c : shown) {
     if (c == '"') quoted += '"';
     quoted += c;
   }
@@ -25,7 +37,7 @@ std::string field(std::string_view text) {
 }
 
 std::string number(std::optional<double> value) {
-  return value ? full_precision(*value) : "";
+  return value && std::isfinite(*value) ? full_precision(*value) : "";
 }
 
 /// mean, stddev, median, min, max, outliers.
@@ -39,11 +51,10 @@ std::string summary_fields(const MetricResult& row) {
 /// delta_percent, delta_low_percent, delta_high_percent.
 std::string delta_fields(const std::optional<stats::Delta>& delta) {
   if (!delta || !delta->change) return ",,";
-  const double change = *delta->change;
-  if (!delta->half_width) return fmt::format("{},,", number(100 * change));
-  const double half = *delta->half_width;
-  return fmt::format("{},{},{}", number(100 * change), number(100 * (change - half)),
-                     number(100 * (change + half)));
+  const std::string change = number(100 * *delta->change);
+  if (!delta->bounds) return change + ",,";
+  return fmt::format("{},{},{}", change, number(100 * delta->bounds->low),
+                     number(100 * delta->bounds->high));
 }
 
 /// The values of a command, each after a comma; empty for a variable that it does not use.
@@ -58,36 +69,35 @@ std::string parameter_fields(const CommandResult& command, const std::vector<std
 
 }  // namespace
 
-std::string summary_csv(const Results& results) {
-  std::string csv =
+void write_summary_csv(const Results& results, const Sink& sink) {
+  std::string heading =
       "command,metric,unit,runs,mean,stddev,median,min,max,outliers,"
       "delta_percent,delta_low_percent,delta_high_percent";
   const std::vector<std::string> parameters = parameter_names(results);
-  for (const std::string& name : parameters) csv += "," + field("parameter_" + name);
-  csv += "\n";
+  for (const std::string& name : parameters) heading += "," + field("parameter_" + name);
+  sink(heading + kLineEnd);
   for (const CommandResult& command : results.commands) {
     for (const MetricResult& row : command.rows) {
       const Metric& metric = results.metrics[row.metric];
-      csv += fmt::format("{},{},{},{},{},{}{}\n", field(command.name), field(metric.name),
-                         unit_symbol(metric.unit), row.runs, summary_fields(row),
-                         delta_fields(row.delta), parameter_fields(command, parameters));
+      sink(fmt::format("{},{},{},{},{},{}{}{}", field(command.name), field(metric.name),
+                       unit_symbol(metric.unit), row.runs, summary_fields(row),
+                       delta_fields(row.delta), parameter_fields(command, parameters), kLineEnd));
     }
   }
-  return csv;
 }
 
-std::string runs_csv(const Results& results) {
-  std::string csv = "command,run,round,pass,status";
-  for (const Metric& metric : results.metrics) csv += "," + field(metric.name);
-  csv += "\n";
-  std::size_t run = 0;
-  for (const RunRow& row : results.runs) {
-    csv += fmt::format("{},{},{},{},{}", field(results.commands[row.command].name), ++run,
-                       row.round + 1, row.pass + 1, row.status);
-    for (const auto& value : row.values) csv += "," + number(value);
-    csv += "\n";
+void write_runs_csv(const Results& results, const Sink& sink) {
+  std::string heading = "command,run,round,pass,status";
+  for (const Metric& metric : results.metrics) heading += "," + field(metric.name);
+  sink(heading + kLineEnd);
+  for (std::size_t i = 0; i < results.runs->size(); ++i) {
+    const RunRow run = results.runs->row(i);
+    sink(fmt::format("{},{},{},{},{}", field(results.commands[run.command].name), i + 1,
+                     run.round + 1, run.pass + 1, run.status));
+    for (std::size_t m = 0; m < results.metrics.size(); ++m)
+      sink("," + number(results.runs->value(i, m)));
+    sink(kLineEnd);
   }
-  return csv;
 }
 
 }  // namespace lauka::report

@@ -21,14 +21,17 @@ constexpr int kMostTicks = 5;
 struct Row {
   std::size_t command;
   stats::Delta delta;
-  double half() const { return delta.half_width.value_or(0.0); }
+  double low() const { return delta.bounds ? delta.bounds->low : *delta.change; }
+  double high() const { return delta.bounds ? delta.bounds->high : *delta.change; }
 };
 
 std::vector<Row> rows_of(const Results& results, std::size_t metric) {
   std::vector<Row> rows;
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
     for (const MetricResult& row : results.commands[c].rows) {
-      if (row.metric == metric && row.delta && row.delta->change) rows.push_back({c, *row.delta});
+      if (row.metric != metric || !row.delta || !row.delta->change) continue;
+      const Row drawn{c, *row.delta};
+      if (std::isfinite(drawn.low()) && std::isfinite(drawn.high())) rows.push_back(drawn);
     }
   }
   return rows;
@@ -39,13 +42,13 @@ Axis axis_of(const std::vector<Row>& rows) {
   double low = 0.0;
   double high = 0.0;
   for (const Row& row : rows) {
-    low = std::min(low, *row.delta.change - row.half());
-    high = std::max(high, *row.delta.change + row.half());
+    low = std::min(low, row.low());
+    high = std::max(high, row.high());
   }
   return axis_over(low, high, kMostTicks);
 }
 
-std::vector<TickLabel> labels_of(const Axis& axis) {
+std::vector<TickLabel> percent_labels(const Axis& axis) {
   std::vector<TickLabel> labels;
   const double step = axis.ticks.size() > 1 ? axis.ticks[1] - axis.ticks[0] : 1.0;
   const int decimals =
@@ -60,18 +63,17 @@ std::vector<TickLabel> labels_of(const Axis& axis) {
 std::string drawing_of(const Row& row, const Axis& axis, std::string_view css_class,
                        std::string_view title) {
   const double middle = static_cast<double>(kRowHeight) / 2;
-  const double low = axis.percent(*row.delta.change - row.half());
-  const double high = axis.percent(*row.delta.change + row.half());
+  const double low = axis.percent(row.low());
+  const double high = axis.percent(row.high());
   std::string content;
-  for (const double tick : axis.ticks)
-    content += svg_line(axis.percent(tick), 0, axis.percent(tick), kRowHeight, "grid");
+  content += svg_grid(axis, kRowHeight);
   content += svg_line(axis.percent(0), 0, axis.percent(0), kRowHeight, "zero");
-  if (row.delta.half_width) {
+  if (row.delta.bounds) {
     content += svg_line(low, middle, high, middle, fmt::format("interval {}", css_class));
     content += svg_line(low, middle - 5, low, middle + 5, fmt::format("interval {}", css_class));
     content += svg_line(high, middle - 5, high, middle + 5, fmt::format("interval {}", css_class));
   }
-  content += svg_point(axis.percent(*row.delta.change), middle,
+  content += svg_point(axis.percent(*row.delta.change), middle, 2.5,
                        fmt::format("estimate {}", css_class), title);
   return svg(kRowHeight, title, content);
 }
@@ -93,7 +95,8 @@ std::string delta_chart(const Results& results, std::size_t metric) {
         command_class(row.command), html_text(name), css_class, html_text(delta.text));
     html += drawing_of(row, axis, css_class, name + ": " + delta_text(row.delta));
   }
-  return "<div class=\"chart\">\n" + html + svg_axis(labels_of(axis), kAxisHeight) + "</div>\n";
+  return "<div class=\"chart\">\n" + html + svg_axis(percent_labels(axis), kAxisHeight) +
+         "</div>\n";
 }
 
 }  // namespace lauka::report

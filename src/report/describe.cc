@@ -55,13 +55,19 @@ std::string_view trouble_with(LaunchStep step) {
       return "its process cannot be set up: ";
     case LaunchStep::BecomeUser:
       return "it cannot be run as the user who called sudo: ";
+    case LaunchStep::Ask:
     case LaunchStep::Execute:
       break;
   }
   return "";
 }
 
-struct Teller {
+std::string killed(int survivor) {
+  if (survivor == 0) return "was killed";
+  return fmt::format("could not be killed: its process {} lives on", survivor);
+}
+
+struct OutcomeWords {
   std::string operator()(const Exited& end) const {
     return fmt::format("exited with status {}", end.status);
   }
@@ -72,17 +78,20 @@ struct Teller {
   }
 
   std::string operator()(const TimedOut& end) const {
-    return fmt::format("took longer than {} and was killed", exact_duration(end.limit));
+    const std::string limit = exact_duration(end.limit);
+    if (!end.began) return fmt::format("waited longer than {} for the other end of a pipe", limit);
+    return fmt::format("took longer than {} and {}", limit, killed(end.survivor));
   }
 
   std::string operator()(const Stopped& end) const {
     const bool terminal = end.signal == SIGTTIN || end.signal == SIGTTOU;
     return fmt::format("was stopped by {}: {}", signal_name(end.signal),
-                       terminal ? "it wants the terminal, which commands under lauka do not have"
-                                : "nothing would have let it go on, so it was killed");
+                       terminal ? "it wants the terminal, which commands run by lauka do not have"
+                                : "nothing would have resumed it, so it " + killed(end.survivor));
   }
 
   std::string operator()(const NotStarted& end) const {
+    if (end.step == LaunchStep::Ask) return "could not be started";
     const bool no_format = end.step == LaunchStep::Execute && end.error == ENOEXEC;
     return fmt::format(
         "could not be started: {}{}{}", trouble_with(end.step),
@@ -97,6 +106,12 @@ struct Teller {
 
 }  // namespace
 
+std::string_view word_of(RoundKind kind) {
+  constexpr std::array<std::string_view, 5> names = {"warm-up", "", "counting", "simulated",
+                                                     "settling"};
+  return names.at(static_cast<std::size_t>(kind));
+}
+
 std::string signal_name(int signal) {
   for (const NamedSignal& named : kSignals) {
     if (named.number == signal) return std::string(named.name);
@@ -105,7 +120,7 @@ std::string signal_name(int signal) {
 }
 
 std::string describe(const Outcome& outcome) {
-  return std::visit(Teller{}, outcome);
+  return std::visit(OutcomeWords{}, outcome);
 }
 
 }  // namespace lauka::report

@@ -1,5 +1,6 @@
 #include "report/ending.h"
 
+#include "core/foreign_text.h"
 #include "report/describe.h"
 
 #include <sstream>
@@ -14,78 +15,65 @@ namespace {
 std::string indented(const std::string& text) {
   std::string lines;
   std::istringstream input(text);
-  for (std::string line; std::getline(input, line);) lines += "  | " + line + "\n";
+  for (std::string line; std::getline(input, line);) lines += "  | " + one_line(line) + "\n";
   return lines;
 }
 
 /// -i goes on after a run that ended by itself or was killed, not after one that never began or
-/// would never end.
+/// would never end, nor beside one that could not be killed.
 bool could_be_ignored(const Outcome& outcome) {
+  const auto* timed_out = std::get_if<TimedOut>(&outcome);
   return std::holds_alternative<Exited>(outcome) || std::holds_alternative<Signalled>(outcome) ||
-         std::holds_alternative<TimedOut>(outcome);
+         (timed_out != nullptr && timed_out->survivor == 0);
 }
 
-std::string_view kind_of(const RunFailed& failed) {
-  if (failed.simulated) return "simulated ";
-  return failed.step.warmup ? "warm-up " : "";
+/// "run 3", "warm-up run 1".
+std::string run_of(const Step& step) {
+  const std::string_view kind = word_of(step.kind);
+  return fmt::format("{}{}run {}", kind, kind.empty() ? "" : " ", step.round + 1);
 }
 
-std::string_view name_of(HookKind kind) {
-  switch (kind) {
-    case HookKind::Setup:
-      return "setup";
-    case HookKind::Prepare:
-      return "prepare";
-    case HookKind::Conclude:
-      return "conclude";
-    case HookKind::Cleanup:
-      break;
-  }
-  return "cleanup";
-}
-
-struct Teller {
+struct EndingWords {
   const std::vector<std::string>& names;
 
   std::string operator()(const RunFailed& failed) const {
-    return fmt::format(
-        "lauka: {}run {} of '{}' {}{}{}\n{}", kind_of(failed), failed.step.round + 1,
-        names.at(failed.step.command), describe(failed.outcome),
-        failed.simulated ? " under Valgrind; try it without --engine cachegrind" : "",
-        could_be_ignored(failed.outcome) ? "; -i goes on all the same" : "",
-        indented(failed.error_output_end));
+    return message_line(
+               fmt::format("{} of {} {}{}{}", run_of(failed.step),
+                           cited(names.at(failed.step.command)), describe(failed.outcome),
+                           failed.step.kind == RoundKind::Simulated
+                               ? " under Valgrind; try it without --engine cachegrind"
+                               : "",
+                           could_be_ignored(failed.outcome) ? "; use -i to ignore failures" : "")) +
+           indented(failed.error_output_end);
   }
 
   std::string operator()(const HookFailed& failed) const {
     std::string run;
     if (failed.step) {
-      run = fmt::format(" ({} {}run {})", failed.kind == HookKind::Prepare ? "before" : "after",
-                        failed.step->warmup ? "warm-up " : "", failed.step->round + 1);
+      run = fmt::format(" ({} {})", failed.kind == HookKind::Prepare ? "before" : "after",
+                        run_of(*failed.step));
     }
-    return fmt::format("lauka: --{} of '{}'{} {}{}\n{}", name_of(failed.kind),
-                       names.at(failed.command), run, describe(failed.outcome),
-                       could_be_ignored(failed.outcome)
-                           ? "; where that is all right, write '|| true' behind it"
-                           : "",
-                       indented(failed.output_end));
+    return message_line(fmt::format(
+               "--{} of {}{} {}{}", row_of(failed.kind).name, cited(names.at(failed.command)), run,
+               describe(failed.outcome),
+               could_be_ignored(failed.outcome) ? "; append '|| true' to ignore that" : "")) +
+           indented(failed.output_end);
   }
 
   std::string operator()(const Interrupted& interrupted) const {
-    return fmt::format("lauka: interrupted by {}\n", signal_name(interrupted.signal));
+    return message_line("interrupted by " + signal_name(interrupted.signal));
   }
 
-  std::string operator()(const Error& error) const {
-    return fmt::format("lauka: {}\n", error.line());
-  }
+  std::string operator()(const Error& error) const { return message_line(error.line()); }
 };
 
 }  // namespace
 
 std::string ending_lines(const Session& session, const std::vector<std::string>& names) {
-  const Teller teller{names};
+  const EndingWords words{names};
   std::string lines;
-  if (session.cut_short) lines += std::visit(teller, *session.cut_short);
-  for (const HookFailed& failed : session.also_failed) lines += teller(failed);
+  if (session.cut_short) lines += std::visit(words, *session.cut_short);
+  for (const HookFailed& failed : session.also_failed) lines += words(failed);
   return lines;
 }
 

@@ -17,8 +17,12 @@ namespace lauka::report {
 namespace {
 
 constexpr std::string_view kMinus = "−";
+constexpr std::string_view kNoNumber = "n/a";  // for what is not finite
 constexpr int kMaxDecimals = 6;
 constexpr int kMostPlaces = 15;  // before the point, in a unit that was asked for
+constexpr int kFewestDigits = 3;
+constexpr int kMostDigits = 7;          // of a mean
+constexpr double kWrittenInFull = 1e4;  // counts below
 
 /// A power of ten of the base unit that has a name of its own.
 struct Scale {
@@ -147,27 +151,90 @@ std::string percent(double magnitude, int decimals) {
   return fixed(magnitude, decimals).text + "%";
 }
 
-int decimals_of(double change, std::optional<double> half, bool significant) {
-  if (!half) return change >= 100 ? 0 : 1;
-  int decimals = percent_decimals(*half / 100);
-  const auto tells_enough = [&](int n) {
-    const double shown_half = fixed(*half, n).value;
-    return is_close(shown_half, *half) && (!significant || fixed(change, n).value > shown_half);
-  };
-  while (decimals < kMaxDecimals && !tells_enough(decimals)) ++decimals;
+/// A number with its interval, and what it is where nothing changes: percent and 0, or a ratio
+/// and 1.
+struct Estimate {
+  double value = 0.0;
+  double low = 0.0;
+  double high = 0.0;
+  double neutral = 0.0;
+
+  double above() const { return high - value; }
+  double below() const { return value - low; }
+  double half() const { return std::max(above(), below()); }
+  double distance() const { return std::fabs(value - neutral); }
+  bool is_significant() const { return low > neutral || high < neutral; }
+  double bound_nearest_neutral() const { return low > neutral ? low : high; }
+
+  /// Whether one half width says it: not more than a quarter longer than the interval is, and of a
+  /// significant one not reaching over the neutral value.
+  bool is_even() const {
+    constexpr double most = 5.0 / 3.0;
+    constexpr double rounding = 1e-10;
+    const bool alike = half() <= most * std::min(above(), below()) + rounding;
+    return alike && (!is_significant() || distance() > half());
+  }
+
+  bool bounds_are_told(int decimals) const {
+    const double allowed = (high - low) / 8;
+    return std::fabs(fixed(low, decimals).value - low) <= allowed &&
+           std::fabs(fixed(high, decimals).value - high) <= allowed &&
+           (!is_significant() || fixed(bound_nearest_neutral(), decimals).value != neutral);
+  }
+};
+
+template <typename IsEnough>
+int decimals_from(int decimals, IsEnough is_enough) {
+  while (decimals < kMaxDecimals && !is_enough(decimals)) ++decimals;
   return decimals;
+}
+
+int decimals_of_delta(const Estimate& delta) {
+  const bool integers_say_it = (delta.high - delta.low) / 2 >= 10;
+  return decimals_from(integers_say_it ? 0 : 1, [&](int n) {
+    if (!delta.is_even()) return delta.bounds_are_told(n);
+    const double half = fixed(delta.half(), n).value;
+    return is_close(half, delta.half()) &&
+           (!delta.is_significant() || fixed(delta.distance(), n).value > half);
+  });
+}
+
+int decimals_of_ratio(const Estimate& ratio) {
+  const double width = (ratio.high - ratio.low) / 2;
+  return decimals_from(
+      width >= 10  ? 0
+      : width >= 1 ? 1
+                   : 2,
+      [&](int n) {
+        const bool is_told = ratio.value == 1 || fixed(ratio.value, n).value != 1;
+        return is_told && (ratio.is_even() ? is_close(fixed(ratio.half(), n).value, ratio.half())
+                                           : ratio.bounds_are_told(n));
+      });
+}
+
+template <typename Bounds>
+bool is_told(const std::optional<Bounds>& bounds) {
+  return bounds && std::isfinite(100 * bounds->low) && std::isfinite(100 * bounds->high);
+}
+
+Estimate percent_of(double change, const stats::ChangeBounds& bounds) {
+  return {100 * change, 100 * bounds.low, 100 * bounds.high, 0.0};
 }
 
 }  // namespace
 
 std::string quantity(double value, Unit unit, int digits) {
+  if (!std::isfinite(value)) return std::string(kNoNumber);
   if (value == 0) return "0" + std::string(unit == Unit::Fraction ? "%" : base_suffix(unit));
+  if (unit == Unit::Count && std::fabs(value) < kWrittenInFull && value == std::round(value))
+    return std::string(value < 0 ? kMinus : "") + fmt::format("{:.0f}", std::fabs(value));
   const std::string text = positive_quantity(std::fabs(value), unit, digits);
   return value < 0 ? std::string(kMinus) + text : text;
 }
 
 std::string quantity(double value, const Metric& metric, int digits) {
-  if (metric.shown_in == nullptr) return quantity(value, metric.unit, digits);
+  if (metric.shown_in == nullptr || !std::isfinite(value))
+    return quantity(value, metric.unit, digits);
   if (value == 0) return "0" + std::string(metric.shown_in->suffix);
   const Decimal decimal = rounded(std::fabs(value) / metric.shown_in->size, digits);
   const bool is_readable = decimal.exponent >= -kMaxDecimals && decimal.exponent < kMostPlaces;
@@ -175,6 +242,73 @@ std::string quantity(double value, const Metric& metric, int digits) {
       is_readable ? placed(decimal, 0)
                   : fmt::format("{:.{}e}", std::fabs(value) / metric.shown_in->size, digits - 1);
   return std::string(value < 0 ? kMinus : "").append(text).append(metric.shown_in->suffix);
+}
+
+namespace {
+
+/// Decimals that show `value` (above 0) with two significant digits; none of a hundred and more.
+int decimals_of_two(double value) {
+  const double rounded_up = value * (1 + 0.005);  // 9.96 is "10"
+  return std::clamp(1 - static_cast<int>(std::floor(std::log10(rounded_up))), 0, kMaxDecimals);
+}
+
+std::string two_digits(double value) {
+  return value > 0 ? fixed(value, decimals_of_two(value)).text : "0";
+}
+
+/// σ in the largest unit of which it is a tenth at least, and which is not above that of `mean`.
+/// There one decimal will do where it shows σ to a quarter, which is as well as ten runs know it.
+std::string deviation_text(double stddev, double mean, Unit unit) {
+  if (stddev <= 0) return quantity(0, unit);
+  const std::span<const Scale> scales = scales_of(unit);
+  const Scale* best = &scales.front();
+  for (const Scale& scale : scales) {
+    const double size = std::pow(10.0, scale.exponent);
+    if (stddev >= 0.0995 * size && (mean == 0 || std::fabs(mean) >= size)) best = &scale;
+  }
+  const double value = stddev / std::pow(10.0, best->exponent);
+  const bool is_part = value >= 0.0995 && value < 1 && is_close(fixed(value, 1).value, value);
+  return (is_part ? fixed(value, 1).text : two_digits(value)).append(best->suffix);
+}
+
+/// The power of ten of the last digit of a mean that σ leaves sure: σ is 0.28 to 2.8 times that.
+int last_digit(double stddev) {
+  return static_cast<int>(std::floor(std::log10(stddev) + 0.55));
+}
+
+/// Significant digits of a mean.
+int digits_of_mean(double mean, double stddev, Unit unit) {
+  if (mean == 0) return kFewestDigits;
+  if (stddev <= 0) return unit == Unit::Count ? kMostDigits - 1 : kFewestDigits;
+  const int first = rounded(std::fabs(mean), kMostDigits).exponent;
+  return std::clamp(first - last_digit(stddev) + 1, kFewestDigits, kMostDigits);
+}
+
+/// A count below 10,000, whose σ has no unit either.
+std::string small_count(double mean, double stddev) {
+  int decimals = 0;
+  if (stddev > 0 || mean != std::round(mean)) {
+    const int first = mean == 0 ? 0 : static_cast<int>(std::floor(std::log10(std::fabs(mean))));
+    const int sure = stddev > 0 ? decimals_of_two(stddev) : kMaxDecimals;
+    decimals = std::clamp(kFewestDigits - 1 - first, 0, sure);
+  }
+  return std::string(mean < 0 ? kMinus : "") + fixed(std::fabs(mean), decimals).text + " ± " +
+         two_digits(stddev);
+}
+
+}  // namespace
+
+std::string mean_text(double mean, std::optional<double> stddev, const Metric& metric) {
+  if (!stddev || !std::isfinite(*stddev) || !std::isfinite(mean)) return quantity(mean, metric);
+  const int digits = digits_of_mean(mean, *stddev, metric.unit);
+  if (metric.shown_in != nullptr) {
+    const DisplayUnit& unit = *metric.shown_in;
+    return quantity(mean, metric, digits) + " ± " +
+           two_digits(*stddev / unit.size).append(unit.suffix);
+  }
+  if (metric.unit == Unit::Count && std::fabs(mean) < kWrittenInFull)
+    return small_count(mean, *stddev);
+  return quantity(mean, metric.unit, digits) + " ± " + deviation_text(*stddev, mean, metric.unit);
 }
 
 namespace {
@@ -199,37 +333,55 @@ std::pair<std::string, std::string> range(double low, double high, const Metric&
   return range_in(low, high, metric);
 }
 
-int percent_decimals(double half_width) {
-  const bool integers_say_it = std::fabs(half_width) >= 0.1;
-  return integers_say_it ? 0 : 1;
-}
-
 std::string signed_percent(double fraction, int decimals) {
   const double value = 100 * fraction;
+  if (!std::isfinite(value)) return std::string(kNoNumber);
   std::string text = percent(std::fabs(value), decimals);
   if (text.find_first_of("123456789") == std::string::npos) return text;
   return std::string(value < 0 ? kMinus : "+") + text;
 }
 
-std::string delta_text(const stats::Delta& delta) {
+std::string delta_text(const stats::Change& delta) {
   if (!delta.change) return "new";
-  if (*delta.change == 0 && !delta.half_width) return "0%";
-  std::optional<double> half;
-  if (delta.half_width) half = 100 * *delta.half_width;
-  const int decimals = decimals_of(100 * std::fabs(*delta.change), half, delta.significant);
-  const std::string change = signed_percent(*delta.change, decimals);
-  return half ? change + " ± " + percent(*half, decimals) : change;
+  const double change = *delta.change;
+  if (!is_told(delta.bounds) || !std::isfinite(change)) {
+    return change == 0 ? "0%" : signed_percent(change, 100 * std::fabs(change) >= 100 ? 0 : 1);
+  }
+  const Estimate estimate = percent_of(change, *delta.bounds);
+  const int decimals = decimals_of_delta(estimate);
+  const std::string text = signed_percent(change, decimals);
+  if (estimate.is_even()) return text + " ± " + percent(estimate.half(), decimals);
+  return text + " (" + interval_text(delta) + ")";
 }
 
-std::string ratio_text(double ratio, std::optional<double> half_width) {
-  if (!half_width || ratio >= kLargePercent) return quantity(ratio, Unit::Ratio);
-  int decimals = *half_width >= 10 ? 0 : *half_width >= 1 ? 1 : 2;
-  const auto tells_enough = [&](int n) {
-    return is_close(fixed(*half_width, n).value, *half_width) &&
-           (ratio == 1 || fixed(ratio, n).value != 1);
+ChangeTexts change_texts(const stats::Change& delta, double other) {
+  if (!delta.change || !delta.bounds) return {delta_text(delta)};
+  const auto is_other = [&](double end, int decimals) {
+    return end != other && fixed(100 * end, decimals).value == fixed(100 * other, decimals).value;
   };
-  while (decimals < kMaxDecimals && !tells_enough(decimals)) ++decimals;
-  return fixed(ratio, decimals).text + " ± " + fixed(*half_width, decimals).text;
+  const int decimals =
+      decimals_from(decimals_of_delta(percent_of(*delta.change, *delta.bounds)), [&](int enough) {
+        return !is_other(delta.bounds->low, enough) && !is_other(delta.bounds->high, enough);
+      });
+  return {signed_percent(*delta.change, decimals), signed_percent(delta.bounds->low, decimals),
+          signed_percent(delta.bounds->high, decimals)};
+}
+
+std::string interval_text(const stats::Change& delta) {
+  if (!delta.change || !std::isfinite(*delta.change) || !is_told(delta.bounds)) return "";
+  const int decimals = decimals_of_delta(percent_of(*delta.change, *delta.bounds));
+  return signed_percent(delta.bounds->low, decimals) + " … " +
+         signed_percent(delta.bounds->high, decimals);
+}
+
+std::string ratio_text(const stats::RelativeSpeed& speed) {
+  if (!is_told(speed.bounds) || !(speed.ratio < kLargePercent))
+    return quantity(speed.ratio, Unit::Ratio);
+  const Estimate ratio{speed.ratio, speed.bounds->low, speed.bounds->high, 1.0};
+  const int decimals = decimals_of_ratio(ratio);
+  const auto text = [decimals](double value) { return fixed(value, decimals).text; };
+  if (ratio.is_even()) return text(ratio.value) + " ± " + text(ratio.half());
+  return text(ratio.value) + " (" + text(ratio.low) + " … " + text(ratio.high) + ")";
 }
 
 std::string exact_duration(std::chrono::nanoseconds duration) {

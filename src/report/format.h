@@ -16,31 +16,45 @@ namespace lauka::report {
 /// "1000ms". Zero is "0s", "0B", "0" or "0%", fractions being shown in percent. Times go on from
 /// 999s to min, h and d; bytes are decimal; what lies beyond all units is written as 1.23e+21.
 /// Negative numbers begin with U+2212.
+/// A whole count below 10,000 is written in full: "59", "2112".
 std::string quantity(double value, Unit unit, int digits = 3);
 
 /// The same in the unit that the metric is to be shown in, where there is one: "0.591s", "131MiB".
 std::string quantity(double value, const Metric& metric, int digits = 3);
+
+/// "591ms ± 7.6ms", "1.6638G ± 0.2M": the mean has the digits that σ leaves sure, three at least
+/// and seven at most, and σ two significant ones. Without σ, the mean alone.
+std::string mean_text(double mean, std::optional<double> stddev, const Metric& metric);
 
 /// Both ends of a range, with the fewest digits (3 to 6) that tell them apart: "136.6MB" and
 /// "137.4MB". Three digits where six do not tell them apart either.
 std::pair<std::string, std::string> range(double low, double high, Unit unit);
 std::pair<std::string, std::string> range(double low, double high, const Metric& metric);
 
-/// A delta in percent: "−78.0% ± 0.5%"; "+3.1%" without an interval; "new" where the reference's
-/// mean is 0. One decimal, none where the half width is 10% or more, and as many more (up to 6) as
-/// it takes to show a half width that is not 0 and, of a significant delta, that it is larger than
-/// that.
-std::string delta_text(const stats::Delta& delta);
+/// A delta in percent: "−78.0% ± 0.5%", or "+37% (+19% … +73%)" where one half width does not say
+/// it; "+3.1%" without an interval; "new" where the reference's mean is 0. One decimal, none where
+/// the half width is 10% or more, and as many more (up to 6) as it takes to show the interval to a
+/// quarter of its half width and, of a significant delta, that it leaves out 0.
+std::string delta_text(const stats::Change& delta);
+
+/// Its interval alone, with as many decimals: "+19% … +73%". Empty where it has none.
+std::string interval_text(const stats::Change& delta);
+
+/// A change and the ends of its interval, all with the decimals that delta_text has, or as many
+/// more (up to 6) as it takes to tell both ends from `other`. No ends where there is no interval.
+struct ChangeTexts {
+  std::string change;
+  std::string low{};
+  std::string high{};
+};
+ChangeTexts change_texts(const stats::Change& delta, double other);
 
 /// `fraction` in percent with a sign: "+15.0%", "−0.02%"; "0.0%" where the digits are all 0.
 std::string signed_percent(double fraction, int decimals);
 
-/// Decimals of a percentage known to about `half_width` (a fraction).
-int percent_decimals(double half_width);
-
-/// "4.55 ± 0.04": two decimals, fewer where the half width makes them noise, and as many more as it
-/// takes to show the half width to a quarter and to tell the ratio from 1.
-std::string ratio_text(double ratio, std::optional<double> half_width);
+/// "4.55 ± 0.04", or "1.37 (1.19 … 1.73)": two decimals, fewer where the half width makes them
+/// noise, and as many more as it takes to show the interval well and to tell the ratio from 1.
+std::string ratio_text(const stats::RelativeSpeed& speed);
 
 /// Exactly what was asked for, in the largest unit that keeps it short: "2s", "1.5s", "500ms".
 std::string exact_duration(std::chrono::nanoseconds duration);

@@ -1,9 +1,11 @@
 #include "report/gates.h"
 
+#include "core/foreign_text.h"
 #include "report/ansi.h"
+#include "report/cells.h"
 #include "report/format.h"
-#include "report/width.h"
 
+#include <algorithm>
 #include <cmath>
 #include <string_view>
 
@@ -30,42 +32,110 @@ Word word_for(gate::Answer answer) {
   return {"inconclusive", Ink::Bold};
 }
 
-std::string delta_of(const stats::Delta& delta) {
-  const std::string text = delta_text(delta);
-  return delta.change ? text : text + ", as the reference's mean is 0,";
+/// Where a gate's limit lies, as a change from the reference or from the bound.
+double limit_of(const Condition& condition) {
+  return condition.bound ? 0.0 : condition.limit_percent / 100.0;
 }
 
-std::string typical_of(const gate::Typical& typical) {
-  const int decimals = percent_decimals((typical.high - typical.low) / 2);
-  return fmt::format(" (typical round {}, between {} and {})",
-                     signed_percent(typical.change, decimals),
-                     signed_percent(typical.low, decimals), signed_percent(typical.high, decimals));
+/// "5% slower": a change in words, without its direction where it is 0.
+std::string change_in_words(const Condition& condition, double percent) {
+  const bool is_time = condition.metric == metric_name_of(Role::WallTime);
+  const bool more = percent > 0 || (percent == 0 && !condition.below);
+  const std::string_view direction =
+      is_time ? (more ? "slower" : "faster") : (more ? "higher" : "lower");
+  if (percent == 0) return std::string(direction);
+  return fmt::format("{}% {}", full_precision(std::fabs(percent)), direction);
 }
 
-/// "about 3 times as many would decide".
-std::string more_rounds(double times) {
-  if (times < 1.05) return "a few more would decide";
-  const bool small = std::round(times * 10) < 20;
-  return fmt::format("about {:.{}f} times as many would decide", times, small ? 1 : 0);
-}
+/// What a pass and a fail say of the candidate.
+struct Claims {
+  std::string pass;
+  std::string fail;
+};
 
-const MetricResult* row_named(const Results& results, std::size_t command, std::string_view name) {
-  for (const MetricResult& row : results.commands[command].rows) {
-    if (results.metrics[row.metric].name == name) return &row;
+Claims claims_of(const Condition& condition) {
+  if (condition.bound) {
+    return condition.below
+               ? Claims{"at least " + condition.bound_text, "less than " + condition.bound_text}
+               : Claims{"at most " + condition.bound_text, "more than " + condition.bound_text};
   }
-  return nullptr;
+  const double percent = condition.limit_percent;
+  const std::string change = change_in_words(condition, percent);
+  if (percent == 0) return {"not " + change, change};
+  // A limit on the other side of 0 asks for a gain.
+  const bool asks_for_gain = (percent > 0) == condition.below;
+  return asks_for_gain ? Claims{"at least " + change, "less than " + change}
+                       : Claims{"at most " + change, "more than " + change};
+}
+
+/// A change from the limit's point of view: figures in the metric's unit where the gate has a
+/// bound.
+ChangeTexts figures_of(const stats::Change& change, const Condition& condition,
+                       const Metric& metric) {
+  if (!condition.bound || !change.change) return change_texts(change, limit_of(condition));
+  const auto value = [&](double fraction) {
+    return quantity((1 + fraction) * *condition.bound, metric, 4);
+  };
+  if (!change.bounds) return {value(*change.change)};
+  return {value(*change.change), value(change.bounds->low), value(change.bounds->high)};
+}
+
+/// "+4.2%, at most +4.9%": of an answer the end of the interval that it rests on, where the
+/// interval bears it out; else both ends.
+std::string measured(const stats::Change& change, const gate::Verdict& verdict,
+                     const Metric& metric) {
+  const ChangeTexts figures = figures_of(change, verdict.condition, metric);
+  if (!change.change) return "from 0, of which there are no percentages";
+  if (!change.bounds) return figures.change;
+  const double limit = limit_of(verdict.condition);
+  const bool is_above = change.bounds->low > limit;
+  const bool is_below = change.bounds->high < limit;
+  const bool fails_above = !verdict.condition.below;
+  if (verdict.answer == gate::Answer::Fail && (fails_above ? is_above : is_below)) {
+    return figures.change +
+           (fails_above ? ", at least " + figures.low : ", at most " + figures.high);
+  }
+  if (verdict.answer == gate::Answer::Pass && (fails_above ? is_below : is_above)) {
+    return figures.change +
+           (fails_above ? ", at most " + figures.high : ", at least " + figures.low);
+  }
+  return fmt::format("{}, between {} and {}", figures.change, figures.low, figures.high);
+}
+
+/// "15 of about 250 planned rounds", which a pace that may change makes a rough number.
+std::string rounds_of(const gate::Verdict& verdict) {
+  if (verdict.planned_rounds <= verdict.rounds)
+    return fmt::format("{} round{}", verdict.rounds, verdict.rounds == 1 ? "" : "s");
+  return fmt::format("{} of about {} planned rounds", verdict.rounds,
+                     full_precision(std::stod(
+                         fmt::format("{:.2g}", static_cast<double>(verdict.planned_rounds)))));
+}
+
+/// Whether the mean is what has to be told first: it alone decided, or it tells another story.
+bool is_about_mean(const gate::Verdict& verdict) {
+  return verdict.delta.basis == stats::Basis::Typical &&
+         (verdict.decided_by == gate::DecidedBy::Mean || verdict.delta.mean_differs);
+}
+
+/// "about 3 times as many rounds would decide".
+std::string more_rounds(double times) {
+  if (times < 1.05) return "a few more rounds would decide";
+  const bool small = std::round(times * 10) < 20;
+  return fmt::format("about {:.{}f} times as many rounds would decide", times, small ? 1 : 0);
 }
 
 /// On a loaded machine CPU time is up to 75 times less noisy than wall time (docs/statistics.md).
 /// Below twice as good it is not worth a word.
 std::string calmer_metric(const Results& results, const gate::Verdict& verdict) {
-  if (verdict.condition.metric != "wall_time" || !verdict.delta.half_width) return "";
-  const MetricResult* cpu = row_named(results, verdict.candidate, "cpu_time");
-  if (cpu == nullptr || !cpu->delta || !cpu->delta->half_width) return "";
-  if (*cpu->delta->half_width <= 0) return "";
-  const double times = *verdict.delta.half_width / *cpu->delta->half_width;
+  if (results.metrics[verdict.metric].role != Role::WallTime || !verdict.delta.half_width())
+    return "";
+  const MetricResult* cpu = row_of(results, verdict.candidate, Role::CpuTime);
+  if (cpu == nullptr || !cpu->delta) return "";
+  const double half_width = cpu->delta->half_width().value_or(0.0);
+  if (half_width <= 0) return "";
+  const double times = *verdict.delta.half_width() / half_width;
   if (times < 2) return "";
-  return fmt::format("gate cpu time, whose noise is {:.0f} times smaller", times);
+  return fmt::format("gate on cpu_time, which is {:.0f} times less noisy here", times);
 }
 
 std::string advice_of(const Results& results, const gate::Verdict& verdict) {
@@ -76,28 +146,53 @@ std::string advice_of(const Results& results, const gate::Verdict& verdict) {
   return advice.empty() ? "" : "; " + advice;
 }
 
-std::string grounds_of(const Results& results, const gate::Verdict& verdict) {
+/// What the answer rests on, in parentheses.
+std::string grounds_of(const gate::Verdict& verdict, const Metric& metric) {
+  const std::string typical = measured(verdict.delta, verdict, metric);
+  const std::string rounds = rounds_of(verdict);
+  if (!is_about_mean(verdict)) return fmt::format("(measured {}; {})", typical, rounds);
+  return fmt::format("(measured in the mean {}; in the typical round {}; {})",
+                     measured(verdict.delta.mean, verdict, metric), typical, rounds);
+}
+
+/// The line of a gate after its condition and answer, to be read aloud.
+std::string reason_of(const Results& results, const gate::Verdict& verdict) {
   if (verdict.too_small)
-    return fmt::format("that of '{}' is too small to be measured here (see its row)",
-                       one_line(results.commands[*verdict.too_small].name));
-  if (verdict.rounds == 0) return "no round has a value of both commands";
-  std::string text = fmt::format("{} after {} round{}", delta_of(verdict.delta), verdict.rounds,
-                                 verdict.rounds == 1 ? "" : "s");
-  if (verdict.answer == gate::Answer::Inconclusive) return text + advice_of(results, verdict);
-  return verdict.typical ? text + typical_of(*verdict.typical) : text;
+    return fmt::format("{} of {} is below what can be measured here",
+                       spoken(verdict.condition.metric),
+                       cited(results.commands[*verdict.too_small].name));
+  if (verdict.rounds == 0) return "no round measured both commands";
+  const Metric& metric = results.metrics[verdict.metric];
+  const Claims claims = claims_of(verdict.condition);
+  const std::string grounds = grounds_of(verdict, metric);
+  switch (verdict.answer) {
+    case gate::Answer::Pass:
+      return claims.pass + ", with confidence " + grounds;
+    case gate::Answer::Fail:
+      return claims.fail + ", with confidence " + grounds;
+    case gate::Answer::Inconclusive:
+      break;
+  }
+  return fmt::format("not clear whether {} {}{}", claims.fail, grounds,
+                     advice_of(results, verdict));
 }
 
 }  // namespace
 
+std::string condition_text(const Condition& condition) {
+  const std::string limit =
+      condition.bound ? condition.bound_text : full_precision(condition.limit_percent) + "%";
+  return one_line(fmt::format("{} {} {}", condition.metric, condition.below ? '<' : '>', limit));
+}
+
 std::string gate_lines(const Results& results, bool color) {
-  const bool several = results.commands.size() > (results.baseline ? 1 : 2);
+  const bool several = results.commands.size() > (results.reference.baseline ? 1 : 2);
   std::string text;
   for (const gate::Verdict& verdict : results.verdicts) {
     if (several) text += one_line(results.commands[verdict.candidate].name) + ": ";
     const Word word = word_for(verdict.answer);
-    text += fmt::format("{} > {}%: {}: {}\n", verdict.condition.metric,
-                        full_precision(verdict.condition.limit_percent),
-                        inked(word.text, word.ink, color), grounds_of(results, verdict));
+    text += fmt::format("{}: {}: {}\n", condition_text(verdict.condition),
+                        inked(word.text, word.ink, color), reason_of(results, verdict));
   }
   return text;
 }

@@ -1,7 +1,6 @@
 #include "report/histogram.h"
 
 #include "report/format.h"
-#include "report/samples.h"
 #include "report/width.h"
 
 #include <algorithm>
@@ -36,15 +35,6 @@ std::size_t bin_count(const stats::Summary& summary, double low, double high, st
       std::clamp(std::ceil((high - low) / width), 1.0, static_cast<double>(most)));
 }
 
-/// The row of wall_time that has values; null where there is none.
-const MetricResult* wall_time_of(const Results& results, std::size_t command) {
-  const auto& rows = results.commands[command].rows;
-  const auto found = std::find_if(rows.begin(), rows.end(), [&](const MetricResult& row) {
-    return row.summary && results.metrics[row.metric].name == "wall_time";
-  });
-  return found == rows.end() ? nullptr : &*found;
-}
-
 std::vector<double> values_of(const Results& results, std::size_t command, std::size_t metric) {
   std::vector<double> values;
   for (const Sample& sample : samples_of(results, command, metric)) values.push_back(sample.value);
@@ -71,12 +61,20 @@ std::vector<std::string> labels_of(const std::vector<Bin>& bins, const Metric& m
 
 }  // namespace
 
+std::vector<Sample> samples_of(const Results& results, std::size_t command, std::size_t metric) {
+  std::vector<Sample> samples;
+  for (const std::uint32_t run : results.runs->of(command)) {
+    if (const auto value = results.runs->value(run, metric)) samples.push_back({run, *value});
+  }
+  return samples;
+}
+
 std::vector<Bin> bins_of(std::span<const double> values, const stats::Summary& summary,
                          std::size_t most) {
-  const double reach = 3 * (summary.q3 - summary.q1);
-  const bool has_spread = reach > 0;  // else the fences would shut out all but one value
-  const double low = has_spread ? std::max(summary.min, summary.q1 - reach) : summary.min;
-  const double high = has_spread ? std::min(summary.max, summary.q3 + reach) : summary.max;
+  const stats::Fences fences = stats::tukey_fences(summary.q1, summary.q3, stats::kSevereReach);
+  const bool has_spread = fences.low < fences.high;  // else they would shut out all but one value
+  const double low = has_spread ? std::max(summary.min, fences.low) : summary.min;
+  const double high = has_spread ? std::min(summary.max, fences.high) : summary.max;
   if (low >= high) return {{summary.min, summary.max, values.size()}};
   std::vector<Bin> bins(bin_count(summary, low, high, most));
   const double width = (high - low) / static_cast<double>(bins.size());
@@ -95,8 +93,8 @@ std::vector<Bin> bins_of(std::span<const double> values, const stats::Summary& s
 }
 
 std::string histogram(const Results& results, std::size_t command, const Style& style) {
-  const MetricResult* row = wall_time_of(results, command);
-  if (row == nullptr) return "";
+  const MetricResult* row = row_of(results, command, Role::WallTime);
+  if (row == nullptr || !row->summary) return "";
   const std::vector<double> values = values_of(results, command, row->metric);
   const std::vector<Bin> bins = bins_of(values, *row->summary, kMostBins);
   const std::vector<std::string> labels = labels_of(bins, results.metrics[row->metric]);

@@ -4,11 +4,21 @@
 #include "results/results.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
 
 namespace lauka::report {
+
+/// One value of a series that is drawn.
+struct Sample {
+  std::uint32_t run = 0;  ///< place in the order of all kept runs, from 0
+  double value = 0.0;
+};
+
+/// The values of a metric (its index in Results::metrics) of a command, in the order run.
+std::vector<Sample> samples_of(const Results& results, std::size_t command, std::size_t metric);
 
 /// A range of values and how many fell into it.
 struct Bin {
@@ -24,8 +34,7 @@ struct Bin {
 std::vector<Bin> bins_of(std::span<const double> values, const stats::Summary& summary,
                          std::size_t most);
 
-/// --histogram: the wall times of a command, a line for each bin; empty where it has none. Needs
-/// Detail::Runs.
+/// --histogram: the wall times of a command, a line for each bin; empty where it has none.
 std::string histogram(const Results& results, std::size_t command, const Style& style);
 
 }  // namespace lauka::report

@@ -1,16 +1,17 @@
-#include "report/html.h"
-
 #include "report/cells.h"
 #include "report/charts.h"
+#include "report/compact.h"
+#include "report/exports.h"
 #include "report/format.h"
 #include "report/gates.h"
-#include "report/marked_delta.h"
+#include "report/html_tables.h"
 #include "report/precision.h"
 #include "report/shell.h"
 #include "report/table.h"
 #include "report/warnings.h"
 
 #include <algorithm>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -41,107 +42,118 @@ std::string circumstances(const Circumstances& at) {
   return "<p class=\"faint\">" + html_text(line) + "</p>\n";
 }
 
-std::string answers(const Results& results) {
+/// "pass" and the like as a mark of its own, and the rest of the gate's line.
+std::string gate_item(const gate::Verdict& verdict, std::string_view line) {
+  const bool passes = verdict.answer == gate::Answer::Pass;
+  const std::string_view word = passes                                 ? "pass"
+                                : verdict.answer == gate::Answer::Fail ? "fail"
+                                                                       : "inconclusive";
+  const std::string_view css = passes ? "better" : word == "fail" ? "worse" : "unsure";
+  return fmt::format("<li><span class=\"mark {}\">{}</span> {}</li>\n", css, word, html_text(line));
+}
+
+std::string gates(const Results& results) {
+  const std::vector<std::string> lines = lines_of(gate_lines(results, false));
+  if (lines.empty()) return "";
+  std::string html = "<ul class=\"gates\">\n";
+  for (std::size_t i = 0; i < lines.size() && i < results.verdicts.size(); ++i)
+    html += gate_item(results.verdicts[i], lines[i]);
+  return html + "</ul>\n";
+}
+
+/// What a reader wants first: who won, and whether the gates passed.
+std::string verdict_part(const Results& results) {
   const Style style;
   std::string html =
       elements(lines_of(summary_lines(results, style)), "<p class=\"answer\">", "</p>");
   if (!results.complete) {
     html += "<p class=\"fail\">The session was cut short: these are the runs up to then.</p>\n";
   }
-  html += list_of(lines_of(gate_lines(results, false)));
-  html += elements(lines_of(precision_line(results) + shell_lines(results)), "<p class=\"faint\">",
-                   "</p>");
-  const std::vector<std::string> warnings = warning_texts(results, style);
-  if (!warnings.empty()) html += "<h2>What weakens the numbers</h2>\n" + list_of(warnings);
-  if (!results.notes.empty()) {
-    html += "<h2>Notes</h2>\n<div class=\"faint\">" + list_of(results.notes) + "</div>\n";
-  }
+  return html + gates(results) +
+         elements(lines_of(precision_line(results)), "<p class=\"faint\">", "</p>");
+}
+
+/// What has to be kept in mind, and how it was measured.
+std::string caveats(const Results& results) {
+  const std::vector<std::string> warnings = warning_texts(results, {});
+  std::string html;
+  if (!warnings.empty()) html += "<h2>Caveats</h2>\n" + list_of(warnings);
+  std::vector<std::string> notes = lines_of(shell_lines(results));
+  notes.insert(notes.end(), results.notes.begin(), results.notes.end());
+  if (!notes.empty()) html += "<h2>Notes</h2>\n<div class=\"faint\">" + list_of(notes) + "</div>\n";
   return html;
 }
 
-std::string delta_cell(const MetricResult& row, const Metric& metric) {
-  if (!row.delta) return "<td></td>";
-  const MarkedDelta delta = marked_delta(*row.delta, metric.better);
-  return fmt::format("<td class=\"{}\">{}</td>", ink_class(delta.ink), html_text(delta.text));
+std::string title_of(const Results& results) {
+  if (!results.presentation.title.empty()) return results.presentation.title;
+  if (results.commands.size() > 2) return plural(results.commands.size(), "command") + " compared";
+  std::string names;
+  for (const CommandResult& command : results.commands)
+    names += (names.empty() ? "" : " and ") + command.name;
+  return names;
 }
 
-/// The delta stands before the range: on a phone the first three columns are seen.
-std::string table_row(const MetricResult& row, const Metric& metric, const CommandResult& command,
-                      bool with_delta) {
-  std::string html =
-      fmt::format("<tr><td>{}</td><td>{}</td>{}", html_text(name_cell(metric, row, command.runs)),
-                  html_text(mean_cell(row, metric)), with_delta ? delta_cell(row, metric) : "");
-  html += row.summary ? fmt::format("<td>{}</td><td>{}</td>",
-                                    html_text(range_cell(*row.summary, metric, true)),
-                                    outliers_cell(*row.summary, true))
-                      : std::string("<td></td><td></td>");
-  return html + "</tr>\n";
-}
-
-std::string table_of(const Results& results, std::size_t index) {
-  const CommandResult& command = results.commands[index];
-  const bool with_delta =
-      std::any_of(command.rows.begin(), command.rows.end(),
-                  [](const MetricResult& row) { return row.delta.has_value(); });
-  std::string html = fmt::format(
-      "<h3><span class=\"dot {}\"></span>{}: <code>{}</code></h3>\n", command_class(index),
-      html_text(benchmark_title(command, index + 1)), html_text(command.name));
-  if (command.runs == 0) return html;
-  html += fmt::format(
-      "<div class=\"scroll\"><table>\n<thead><tr><th>measurement</th><th>mean ± σ</th>{}"
-      "<th>min … max</th><th>outliers</th></tr></thead>\n<tbody>\n",
-      with_delta ? "<th>delta</th>" : "");
-  for (const MetricResult& row : command.rows) {
-    html += table_row(row, results.metrics[row.metric], command, with_delta);
+/// The metric that the headline speaks of.
+void write_overview(const Results& results, const Sink& sink) {
+  const auto metric = primary_metric(results.metrics);
+  if (!metric || !is_drawn(results, *metric)) return;
+  sink("<h2>" + html_text(results.metrics[*metric].name) + "</h2>\n");
+  overview_chart(results, *metric, sink);
+  const std::string scan = scan_chart(results, *metric);
+  if (!scan.empty()) sink("<h2>Scaling</h2>\n" + scan);
+  const std::string matrix = delta_matrix(results);
+  if (!matrix.empty()) {
+    sink(fmt::format(
+        "<h2>Differences from {}</h2>\n",
+        results.reference.baseline
+            ? html_text(results.reference.baseline->file)
+            : "<code>" + html_text(results.commands[results.reference.command].name) + "</code>"));
+    sink(matrix);
   }
-  return html + "</tbody>\n</table></div>\n";
 }
 
-/// All drawings of a metric; empty where nothing of it can be drawn.
-std::string drawings_of(const Results& results, std::size_t metric) {
-  const std::string distribution = distribution_chart(results, metric);
-  if (distribution.empty()) return "";
-  const std::string deltas = delta_chart(results, metric);
-  std::string html = "<h3>Distribution</h3>\n" + distribution;
-  if (!deltas.empty()) {
-    html += fmt::format("<h3>Deltas with their {:g}% intervals</h3>\n", 100 * results.confidence) +
-            deltas;
-  }
-  return html + "<h3>In the order of the runs</h3>\n" + order_chart(results, metric);
-}
-
-/// What the table of the terminal shows comes unfolded.
-std::string metrics_of_page(const Results& results) {
-  std::string html;
+/// The first metric comes unfolded; the others are there for who asks.
+void write_drawings(const Results& results, const Sink& sink) {
+  const auto primary = primary_metric(results.metrics);
   for (std::size_t m = 0; m < results.metrics.size(); ++m) {
-    const std::string drawings = drawings_of(results, m);
-    if (drawings.empty()) continue;
+    if (!is_drawn(results, m)) continue;
     const Metric& metric = results.metrics[m];
     const std::string title =
         html_text(metric.note.empty() ? metric.name : metric.name + " " + metric.note);
-    html += fmt::format("<details{}>\n<summary>{}</summary>\n{}</details>\n",
-                        metric.shown == Shown::Always ? " open" : "", title, drawings);
+    sink(fmt::format("<details{}>\n<summary>{}</summary>\n<h3>Distribution</h3>\n",
+                     m == primary ? " open" : "", title));
+    distribution_chart(results, m, sink);
+    const std::string deltas = delta_chart(results, m);
+    if (!deltas.empty()) {
+      sink(fmt::format("<h3>Differences, with their {:g}% intervals</h3>\n",
+                       100 * results.confidence) +
+           deltas);
+    }
+    sink("<h3>Runs over time</h3>\n");
+    time_chart(results, m, sink);
+    sink("</details>\n");
   }
-  return html;
 }
 
 }  // namespace
 
-std::string results_html(const Results& results) {
-  std::string names;
-  for (const CommandResult& command : results.commands)
-    names += (names.empty() ? "" : ", ") + command.name;
-  std::string html = fmt::format(
-      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>lauka: "
-      "{}</title>\n<style>{}</style>\n"
-      "</head>\n<body>\n<h1>lauka</h1>\n",
-      html_text(names), html_style());
-  html += circumstances(results.circumstances) + answers(results);
-  html += "<h2>Measurements</h2>\n";
-  for (std::size_t c = 0; c < results.commands.size(); ++c) html += table_of(results, c);
-  html += "<h2>Drawn</h2>\n" + metrics_of_page(results);
-  return html + "</body>\n</html>\n";
+void write_html(const Results& results, const Sink& sink) {
+  const std::string title = html_text(title_of(results));
+  sink(
+      fmt::format("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+                  "<meta name=\"viewport\" content=\"width=device-width, "
+                  "initial-scale=1\">\n<title>{}</title>\n"
+                  "<style>{}</style>\n</head>\n<body>\n<h1>{}</h1>\n",
+                  title, html_style(), title));
+  if (!results.presentation.description.empty())
+    sink("<p>" + html_text(results.presentation.description) + "</p>\n");
+  sink(circumstances(results.circumstances) + verdict_part(results));
+  write_overview(results, sink);
+  sink(caveats(results));
+  sink("<h2>Charts</h2>\n");
+  write_drawings(results, sink);
+  write_tables(results, sink);
+  sink(fmt::format("<script>{}</script>\n</body>\n</html>\n", html_script()));
 }
 
 }  // namespace lauka::report

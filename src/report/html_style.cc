@@ -1,4 +1,4 @@
-#include "report/html.h"
+#include "report/exports.h"
 
 namespace lauka::report {
 
@@ -22,7 +22,9 @@ code { font: .9em ui-monospace, monospace; overflow-wrap: anywhere; }
 p { margin: .25rem 0; }
 ul { margin: .25rem 0; padding-left: 1.25rem; }
 .aside, .faint { color: var(--faint); font-size: .85rem; }
-.answer { font-size: 1.1rem; }
+.answer { font-size: 1.25rem; font-weight: 600; margin: .75rem 0 .25rem; overflow-wrap: anywhere; }
+.gates { list-style: none; padding: 0; }
+.mark { border: 1px solid currentColor; border-radius: 4px; padding: 0 .4rem; margin-right: .3rem; font-size: .85rem; }
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
 th, td { padding: .3rem .6rem; text-align: right; white-space: nowrap; border-bottom: 1px solid var(--line); }
@@ -34,6 +36,20 @@ thead th { color: var(--faint); font-weight: 600; font-size: .85rem; }
 .chart { background: var(--panel); border: 1px solid var(--line); border-radius: 6px; padding: .6rem; margin: .4rem 0; }
 .row { margin: .3rem 0 .1rem; font-size: .9rem; }
 .dot { display: inline-block; width: .7rem; height: .7rem; border-radius: 50%; background: currentColor; margin-right: .35rem; }
+.bars { display: grid; grid-template-columns: minmax(6rem, 15rem) minmax(0, 1fr) auto; column-gap: .8rem; align-items: center; }
+.who { grid-column: 1; display: flex; align-items: baseline; gap: .35rem; font-size: .9rem; }
+.who .dot { flex: none; margin: 0; }
+.bars .drawing { grid-column: 2; grid-row: span 1; order: 0; }
+.value { grid-column: 3; order: 1; text-align: right; font-size: .9rem; font-variant-numeric: tabular-nums; }
+.bars { grid-auto-flow: dense; }
+input[type=radio] { margin: 0 .3rem 0 0; } label { margin-right: 1rem; font-size: .85rem; color: var(--faint); }
+#overview-zero:checked ~ .close-up, #overview-close:checked ~ .from-zero,
+#scan-linear:checked ~ .logarithmic, #scan-logarithmic:checked ~ .linear { display: none; }
+.matrix td.better { background: color-mix(in srgb, var(--better) 12%, transparent); }
+.matrix td.worse { background: color-mix(in srgb, var(--worse) 12%, transparent); }
+.matrix td:first-child { white-space: normal; min-width: 8rem; }
+#tip { position: fixed; z-index: 1; max-width: 22rem; padding: .25rem .5rem; border-radius: 4px; background: var(--text);
+  color: var(--ground); font-size: .85rem; pointer-events: none; overflow-wrap: anywhere; }
 svg { display: block; overflow: visible; }
 .grid { stroke: var(--line); }
 .tick { stroke: var(--faint); }
@@ -41,15 +57,24 @@ svg { display: block; overflow: visible; }
 .label { fill: var(--faint); font-size: 11px; }
 .c0 { color: var(--c0); } .c1 { color: var(--c1); } .c2 { color: var(--c2); } .c3 { color: var(--c3); }
 .c4 { color: var(--c4); } .c5 { color: var(--c5); } .c6 { color: var(--c6); } .c7 { color: var(--c7); }
-.point { fill: currentColor; fill-opacity: .55; }
+.spots { fill: none; stroke: currentColor; stroke-opacity: .6; stroke-width: 5px; stroke-linecap: round;
+  vector-effect: non-scaling-stroke; }
+.shape { fill: currentColor; fill-opacity: .28; stroke: none; }
+.span { stroke: currentColor; stroke-width: 6; }
+.typical { fill: currentColor; stroke: var(--panel); }
+.trend { stroke: currentColor; stroke-width: 1.5; }
+.fitted { stroke: var(--faint); stroke-dasharray: 4 3; }
 .box { fill: currentColor; fill-opacity: .2; stroke: currentColor; }
 .median { stroke: currentColor; stroke-width: 3; }
 .whisker { stroke: currentColor; stroke-width: 1.5; }
 .interval { stroke: currentColor; stroke-width: 2; }
 .estimate { fill: currentColor; }
-@media (max-width: 34rem) { table { font-size: .8rem; } th, td { padding: .25rem .35rem; } body { padding: .6rem; } }
+@media (max-width: 34rem) { .bars { grid-template-columns: minmax(0, 1fr) auto; } .value { grid-column: 2; }
+  .bars .drawing { grid-column: 1 / -1; } table { font-size: .8rem; } th, td { padding: .25rem .35rem; } body { padding: .6rem; } }
 details { margin: .5rem 0; }
 summary { cursor: pointer; font-size: 1.05rem; font-weight: 600; padding: .3rem 0; }
+@media print { :root { color-scheme: light; } body { max-width: none; } input, label { display: none; }
+  .view { break-inside: avoid; } .chart, tr { break-inside: avoid; } details { break-inside: auto; } }
 )css";
 }
 

@@ -1,12 +1,13 @@
-#include "report/json.h"
-
+#include "report/exports.h"
+#include "report/format.h"
+#include "report/json_machine.h"
 #include "report/json_parts.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <utility>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 namespace lauka::report {
@@ -14,10 +15,6 @@ namespace lauka::report {
 namespace {
 
 constexpr int kHyperfineSchema = 2;
-
-std::string dumped(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
 
 /// {"value": 1, "unit": "second"}
 std::string on_one_line(const Json& json) {
@@ -30,7 +27,7 @@ std::string on_one_line(const Json& json) {
   return json.is_object() ? "{" + text + "}" : "[" + text + "]";
 }
 
-// NOLINTNEXTLINE(misc-no-recursion): as deep as the document, which is our own
+// as deep as the document, which is our own
 void print(const Json& json, std::size_t depth, std::string& text) {
   const bool is_flat = std::none_of(json.begin(), json.end(),
                                     [](const Json& member) { return member.is_structured(); });
@@ -58,40 +55,80 @@ void print(const Json& json, std::size_t depth, std::string& text) {
 
 }  // namespace
 
-Json json_value(double value, Unit unit) {
+std::string json_sample(std::optional<double> value, Unit unit) {
+  if (!value || !std::isfinite(*value)) return "null";
   constexpr double largest_exact = 9007199254740992.0;  // 2^53
+  const bool is_whole = *value == std::floor(*value) && std::fabs(*value) <= largest_exact;
   const bool counts = unit == Unit::Bytes || unit == Unit::Count;
-  if (counts && value >= 0.0 && value <= largest_exact && value == std::floor(value)) {
-    return static_cast<std::uint64_t>(value);
-  }
-  return value;
+  return full_precision(*value) + (is_whole && !counts ? ".0" : "");
 }
 
 Json json_number(std::optional<double> value) {
-  return value ? Json(*value) : Json(nullptr);
+  return value && std::isfinite(*value) ? Json(*value) : Json(nullptr);
 }
 
-std::string text_of(const Json& json) {
+void JsonWriter::begin_member(std::string_view key) {
+  if (open_.empty()) return;
+  sink_(is_first_ ? "\n" : ",\n");
+  is_first_ = false;
+  sink_(std::string(2 * open_.size(), ' '));
+  if (open_.back() == '}') sink_(dumped(key) + ": ");
+}
+
+void JsonWriter::open(std::string_view key, char bracket) {
+  begin_member(key);
+  sink_(bracket == '{' ? "{" : "[");
+  open_.push_back(bracket == '{' ? '}' : ']');
+  is_first_ = true;
+}
+
+void JsonWriter::close() {
+  const std::string bracket(1, open_.back());
+  open_.pop_back();
+  sink_(is_first_ ? bracket : "\n" + std::string(2 * open_.size(), ' ') + bracket);
+  if (open_.empty()) sink_("\n");
+  is_first_ = false;
+}
+
+void JsonWriter::put(std::string_view key, const Json& value) {
   std::string text;
-  print(json, 0, text);
-  return text + "\n";
+  print(value, open_.size(), text);
+  put_text(key, text);
 }
 
-std::string results_json(const Results& results) {
-  Json document;
-  document["schema_version"] = kHyperfineSchema;
-  document["metadata"] = hyperfine_metadata(results.circumstances);
-  document["primary_metric"] = "time_wall_clock";
-  Json list = Json::array();
+void JsonWriter::put_text(std::string_view key, std::string_view text) {
+  begin_member(key);
+  sink_(text);
+}
+
+void JsonWriter::list(std::string_view key, std::size_t count,
+                      const std::function<std::string(std::size_t)>& text_of) {
+  begin_member(key);
+  sink_("[");
+  for (std::size_t i = 0; i < count; ++i) sink_((i == 0 ? "" : ", ") + text_of(i));
+  sink_("]");
+}
+
+void write_json(const Results& results, const Sink& sink) {
+  JsonWriter json(sink);
+  json.open('{');
+  json.put("schema_version", kHyperfineSchema);
+  json.put("metadata", hyperfine_metadata(results.circumstances));
+  json.put("primary_metric", "time_wall_clock");
+  json.open("results", '[');
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
-    Json result;
-    add_hyperfine_result(result, results, c);
-    result["lauka"] = lauka_result(results, c);
-    list.push_back(std::move(result));
+    json.open('{');
+    put_hyperfine_result(json, results, c);
+    json.open("lauka", '{');
+    put_lauka_result(json, results, c);
+    json.close();
+    json.close();
   }
-  document["results"] = std::move(list);
-  document["lauka"] = lauka_session(results);
-  return text_of(document);
+  json.close();
+  json.open("lauka", '{');
+  put_lauka_session(json, results);
+  json.close();
+  json.close();
 }
 
 }  // namespace lauka::report

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 // hyperfine 1.x has lists of times beside their statistics; its schema 2 an object for each run and
@@ -19,108 +20,102 @@ namespace {
 
 /// A metric under the name that hyperfine has for it.
 struct Namesake {
-  std::string_view ours;
+  Role ours;
   std::string_view theirs;
   std::string_view unit;  ///< of schema 2; empty: a count, which has none beside a single value
 };
 
 constexpr auto kNamesakes = std::to_array<Namesake>({
-    {"wall_time", "time_wall_clock", "second"},
-    {"cpu_time", "time_cpu", "second"},
-    {"user_time", "time_user", "second"},
-    {"system_time", "time_system", "second"},
-    {"peak_rss", "memory_peak_resident", "byte"},
-    {"cycles", "cpu_cycles", ""},
-    {"instructions", "instructions", ""},
-    {"cache-references", "cache_references", ""},
-    {"cache-misses", "cache_misses", ""},
-    {"branch-misses", "branch_misses", ""},
+    {Role::WallTime, "time_wall_clock", "second"},
+    {Role::CpuTime, "time_cpu", "second"},
+    {Role::UserTime, "time_user", "second"},
+    {Role::SystemTime, "time_system", "second"},
+    {Role::PeakRss, "memory_peak_resident", "byte"},
+    {Role::Cycles, "cpu_cycles", ""},
+    {Role::Instructions, "instructions", ""},
+    {Role::CacheReferences, "cache_references", ""},
+    {Role::CacheMisses, "cache_misses", ""},
+    {Role::BranchMisses, "branch_misses", ""},
 });
 
-std::optional<std::size_t> index_of(const Results& results, std::string_view name) {
-  for (std::size_t m = 0; m < results.metrics.size(); ++m) {
-    if (results.metrics[m].name == name) return m;
-  }
-  return std::nullopt;
+/// The places of these metrics, in the order of kNamesakes; none where it is not measured.
+using Places = std::array<std::optional<std::size_t>, kNamesakes.size()>;
+
+Places places_of(const Results& results) {
+  Places places;
+  std::transform(kNamesakes.begin(), kNamesakes.end(), places.begin(),
+                 [&](const Namesake& name) { return find_metric(results.metrics, name.ours); });
+  return places;
 }
 
-const MetricResult* row_of(const CommandResult& command, std::optional<std::size_t> metric) {
-  for (const MetricResult& row : command.rows) {
-    if (row.metric == metric) return &row;
-  }
-  return nullptr;
-}
-
-std::optional<double> value_of(const RunRow& run, std::optional<std::size_t> metric) {
-  if (!metric || *metric >= run.values.size()) return std::nullopt;
-  return run.values[*metric];
+std::optional<double> value_of(const Results& results, std::size_t run,
+                               std::optional<std::size_t> metric) {
+  return metric ? results.runs->value(run, *metric) : std::nullopt;
 }
 
 /// The runs of `command` that have a wall time.
-std::vector<const RunRow*> timed_runs(const Results& results, std::size_t command) {
-  const auto wall_time = index_of(results, "wall_time");
-  std::vector<const RunRow*> runs;
-  for (const RunRow& run : results.runs) {
-    if (run.command == command && value_of(run, wall_time)) runs.push_back(&run);
-  }
+std::vector<std::size_t> timed_runs(const Results& results, std::size_t command) {
+  const auto wall_time = find_metric(results.metrics, Role::WallTime);
+  std::vector<std::size_t> runs;
+  for (const std::size_t run : results.runs->of(command))
+    if (value_of(results, run, wall_time)) runs.push_back(run);
   return runs;
 }
 
-Json list_of(const Results& results, const std::vector<const RunRow*>& runs,
-             std::string_view metric) {
-  const auto index = index_of(results, metric);
-  Json list = Json::array();
-  for (const RunRow* run : runs) {
-    const auto value = value_of(*run, index);
-    if (value) list.push_back(json_value(*value, results.metrics[*index].unit));
-  }
-  return list;
+void put_list(JsonWriter& json, std::string_view key, const Results& results,
+              const std::vector<std::size_t>& runs, Role metric) {
+  const auto index = find_metric(results.metrics, metric);
+  json.list(key, runs.size(), [&](std::size_t i) {
+    return json_sample(value_of(results, runs[i], index), results.metrics[*index].unit);
+  });
 }
 
-void add_statistics(Json& result, const Results& results, const CommandResult& command) {
-  const auto summary = [&](std::string_view metric) -> const stats::Summary* {
-    const MetricResult* row = row_of(command, index_of(results, metric));
+void put_statistics(JsonWriter& json, const Results& results, const CommandResult& command) {
+  const auto summary = [&](Role metric) -> const stats::Summary* {
+    const MetricResult* row = row_of(command, find_metric(results.metrics, metric));
     return row != nullptr && row->summary ? &*row->summary : nullptr;
   };
-  const auto mean = [&](std::string_view metric) {
+  const auto mean = [&](Role metric) {
     const auto* of_metric = summary(metric);
     return of_metric != nullptr ? Json(of_metric->mean) : Json(nullptr);
   };
-  const auto* wall_time = summary("wall_time");
+  const auto* wall_time = summary(Role::WallTime);
   const auto part = [&](double stats::Summary::*member) {
     return wall_time != nullptr ? Json(wall_time->*member) : Json(nullptr);
   };
-  result["mean"] = part(&stats::Summary::mean);
-  result["stddev"] = json_number(wall_time != nullptr ? wall_time->stddev : std::nullopt);
-  result["median"] = part(&stats::Summary::median);
-  result["user"] = mean("user_time");
-  result["system"] = mean("system_time");
-  result["min"] = part(&stats::Summary::min);
-  result["max"] = part(&stats::Summary::max);
+  json.put("mean", part(&stats::Summary::mean));
+  json.put("stddev", json_number(wall_time != nullptr ? wall_time->stddev : std::nullopt));
+  json.put("median", part(&stats::Summary::median));
+  json.put("user", mean(Role::UserTime));
+  json.put("system", mean(Role::SystemTime));
+  json.put("min", part(&stats::Summary::min));
+  json.put("max", part(&stats::Summary::max));
 }
 
-Json measurement_of(const Results& results, const RunRow& run) {
-  Json measurement;
-  for (const Namesake& name : kNamesakes) {
-    const auto index = index_of(results, name.ours);
-    const auto value = value_of(run, index);
+void put_measurement(JsonWriter& json, const Results& results, const Places& places,
+                     std::size_t run) {
+  json.open('{');
+  for (std::size_t i = 0; i < kNamesakes.size(); ++i) {
+    const auto value = value_of(results, run, places[i]);
     if (!value) continue;
-    Json& there = measurement[std::string(name.theirs)];
-    there["value"] = json_value(*value, results.metrics[*index].unit);
-    if (!name.unit.empty()) there["unit"] = name.unit;
+    const Namesake& name = kNamesakes[i];
+    const std::string unit = name.unit.empty() ? "" : fmt::format(", \"unit\": \"{}\"", name.unit);
+    json.put_text(name.theirs,
+                  fmt::format("{{\"value\": {}{}}}",
+                              json_sample(value, results.metrics[*places[i]].unit), unit));
   }
-  measurement["exit_code"] = run.status;
-  return measurement;
+  json.put_text("exit_code", fmt::to_string(results.runs->row(run).status));
+  json.close();
 }
 
 /// As in schema 2 only of what every run has: then all summaries are of the same runs.
 Json summary_of(const Results& results, const CommandResult& command, std::size_t runs) {
   Json all = Json::object();
   for (const Namesake& name : kNamesakes) {
-    const MetricResult* row = row_of(command, index_of(results, name.ours));
+    const MetricResult* row = row_of(command, find_metric(results.metrics, name.ours));
     if (row == nullptr || !row->summary || row->summary->count != runs) continue;
-    // As many simulated runs as timed ones are still other runs.
-    if (results.metrics[row->metric].note == kSimulatedNote) continue;
+    // As many counting runs as timed ones are still other runs.
+    if (results.metrics[row->metric].kind != RoundKind::Timed) continue;
     const stats::Summary& summary = *row->summary;
     Json& there = all[std::string(name.theirs)];
     there["unit"] = name.unit.empty() ? "count" : name.unit;
@@ -136,31 +131,33 @@ Json summary_of(const Results& results, const CommandResult& command, std::size_
 
 }  // namespace
 
-void add_hyperfine_result(Json& result, const Results& results, std::size_t command) {
+void put_hyperfine_result(JsonWriter& json, const Results& results, std::size_t command) {
   const CommandResult& of_command = results.commands[command];
-  const std::vector<const RunRow*> runs = timed_runs(results, command);
-  result["command"] = of_command.name;
-  if (of_command.name != of_command.text) result["name"] = of_command.name;
-  if (command == 0 && results.commands.size() > 1 && !results.baseline)
-    result["is_reference"] = true;
-  add_statistics(result, results, of_command);
-  result["times"] = list_of(results, runs, "wall_time");
+  const std::vector<std::size_t> runs = timed_runs(results, command);
+  json.put("command", of_command.name);
+  if (of_command.name != of_command.text) json.put("name", of_command.name);
+  if (!results.reference.is_candidate(command) && results.commands.size() > 1)
+    json.put("is_reference", true);
+  put_statistics(json, results, of_command);
+  put_list(json, "times", results, runs, Role::WallTime);
   // A list with gaps would not belong to the list of times: no list, as hyperfine has it where the
   // system does not tell.
-  Json memory = list_of(results, runs, "peak_rss");
-  if (!runs.empty() && memory.size() == runs.size())
-    result["memory_usage_byte"] = std::move(memory);
-  Json statuses = Json::array();
-  Json measurements = Json::array();
-  for (const RunRow* run : runs) {
-    statuses.push_back(run->status);
-    measurements.push_back(measurement_of(results, *run));
-  }
-  result["exit_codes"] = std::move(statuses);
-  result["measurements"] = std::move(measurements);
+  const auto peak_rss = find_metric(results.metrics, Role::PeakRss);
+  const bool is_known = std::all_of(runs.begin(), runs.end(), [&](std::size_t run) {
+    return value_of(results, run, peak_rss).has_value();
+  });
+  if (!runs.empty() && is_known) put_list(json, "memory_usage_byte", results, runs, Role::PeakRss);
+  json.list("exit_codes", runs.size(),
+            [&](std::size_t i) { return fmt::to_string(results.runs->row(runs[i]).status); });
+  const Places places = places_of(results);
+  json.open("measurements", '[');
+  for (const std::size_t run : runs) put_measurement(json, results, places, run);
+  json.close();
+  Json parameters;
   for (const Parameter& parameter : of_command.parameters)
-    result["parameters"][parameter.name]["value"] = parameter.value;  // of 2.0; 1.x has no "value"
-  result["summary"] = summary_of(results, of_command, runs.size());
+    parameters[parameter.name]["value"] = parameter.value;  // of 2.0; 1.x has no "value"
+  if (!parameters.is_null()) json.put("parameters", parameters);
+  json.put("summary", summary_of(results, of_command, runs.size()));
 }
 
 Json hyperfine_metadata(const Circumstances& circumstances) {

@@ -1,8 +1,12 @@
+#include "core/display_unit.h"
 #include "core/words.h"
+#include "report/describe.h"
 #include "report/format.h"
+#include "report/gates.h"
 #include "report/json_machine.h"
 #include "report/json_parts.h"
 #include "report/warnings.h"
+#include "results/json_words.h"
 
 #include <string_view>
 #include <utility>
@@ -16,72 +20,9 @@ namespace lauka::report {
 
 namespace {
 
-std::string_view name_of(Order order) {
-  switch (order) {
-    case Order::Interleaved:
-      return "interleaved";
-    case Order::Sequential:
-      return "sequential";
-    case Order::Random:
-      break;
-  }
-  return "random";
-}
-
-std::string_view name_of(Better better) {
-  switch (better) {
-    case Better::More:
-      return "more";
-    case Better::Neither:
-      return "neither";
-    case Better::Less:
-      break;
-  }
-  return "less";
-}
-
-std::string_view name_of(gate::Answer answer) {
-  switch (answer) {
-    case gate::Answer::Pass:
-      return "pass";
-    case gate::Answer::Fail:
-      return "fail";
-    case gate::Answer::Inconclusive:
-      break;
-  }
-  return "inconclusive";
-}
-
-Json name_of(gate::DecidedBy part) {
-  switch (part) {
-    case gate::DecidedBy::Ranks:
-      return "ranks";
-    case gate::DecidedBy::Mean:
-      return "mean";
-    case gate::DecidedBy::Both:
-      return "both";
-    case gate::DecidedBy::Nothing:
-      break;
-  }
-  return nullptr;
-}
-
-std::string_view name_of(PrecisionEnd end) {
-  switch (end) {
-    case PrecisionEnd::MaxRuns:
-      return "max_runs";
-    case PrecisionEnd::Duration:
-      return "duration";
-    case PrecisionEnd::ReferenceGone:
-      return "reference_gone";
-    case PrecisionEnd::Gates:
-      return "gates";
-    case PrecisionEnd::Unfinished:
-      return "cut_short";
-    case PrecisionEnd::Reached:
-      break;
-  }
-  return "reached";
+/// null where the word is empty.
+Json word_or_null(std::string_view word) {
+  return word.empty() ? Json(nullptr) : Json(word);
 }
 
 Json percent(std::optional<double> fraction) {
@@ -89,110 +30,130 @@ Json percent(std::optional<double> fraction) {
 }
 
 Json delta_of(const stats::Delta& delta) {
-  const bool bounded = delta.change && delta.half_width;
-  const auto bound = [&](double side) {
-    return bounded ? Json(100.0 * (*delta.change + side * *delta.half_width)) : Json(nullptr);
+  const auto bound = [](const stats::Change& change, double stats::ChangeBounds::*side) {
+    return change.bounds ? Json(100.0 * (*change.bounds).*side) : Json(nullptr);
   };
+  const auto low = &stats::ChangeBounds::low;
+  const auto high = &stats::ChangeBounds::high;
   return {{"percent", percent(delta.change)},
-          {"low_percent", bound(-1.0)},
-          {"high_percent", bound(1.0)},
-          {"significant", delta.significant}};
+          {"low_percent", bound(delta, low)},
+          {"high_percent", bound(delta, high)},
+          {"half_width_percent", percent(delta.half_width())},
+          {"basis", word_in(kBasisWords, delta.basis)},
+          {"significant", delta.is_significant()},
+          {"mean_percent", percent(delta.mean.change)},
+          {"mean_low_percent", bound(delta.mean, low)},
+          {"mean_high_percent", bound(delta.mean, high)},
+          {"mean_differs", delta.mean_differs}};
 }
 
-/// One for each counted run of `command`, null where it was not measured.
-Json samples_of(const Results& results, std::size_t command, std::size_t metric) {
-  Json samples = Json::array();
-  for (const RunRow& run : results.runs) {
-    if (run.command != command) continue;
-    const auto& value = run.values[metric];
-    samples.push_back(value ? json_value(*value, results.metrics[metric].unit) : Json(nullptr));
-  }
-  return samples;
-}
-
-Json metric_of(const Results& results, std::size_t command, const MetricResult& row) {
-  Json metric;
-  metric["unit"] = unit_symbol(results.metrics[row.metric].unit);
-  metric["runs"] = row.runs;
+/// `samples` are one for each kept run, null where it was not measured.
+void put_metric(JsonWriter& json, const Results& results, std::size_t command,
+                const MetricResult& row) {
+  const Unit unit = results.metrics[row.metric].unit;
+  json.open(results.metrics[row.metric].name, '{');
+  json.put("unit", unit_symbol(unit));
+  json.put("runs", row.runs);
   const stats::Summary* summary = row.summary ? &*row.summary : nullptr;
   const auto part = [&](double stats::Summary::*member) {
     return summary != nullptr ? Json(summary->*member) : Json(nullptr);
   };
-  metric["mean"] = part(&stats::Summary::mean);
-  metric["stddev"] = json_number(summary != nullptr ? summary->stddev : std::nullopt);
-  metric["median"] = part(&stats::Summary::median);
-  metric["q1"] = part(&stats::Summary::q1);
-  metric["q3"] = part(&stats::Summary::q3);
-  metric["min"] = part(&stats::Summary::min);
-  metric["max"] = part(&stats::Summary::max);
-  metric["outliers"] = summary != nullptr ? Json(summary->outliers) : Json(nullptr);
-  metric["severe_outliers"] = summary != nullptr ? Json(summary->severe) : Json(nullptr);
-  metric["doubtful"] = row.is_doubtful;
-  metric["at_most"] = json_number(row.at_most);
-  metric["delta"] = row.delta ? delta_of(*row.delta) : Json(nullptr);
-  metric["samples"] = samples_of(results, command, row.metric);
-  return metric;
+  json.put("mean", part(&stats::Summary::mean));
+  json.put("stddev", json_number(summary != nullptr ? summary->stddev : std::nullopt));
+  json.put("median", part(&stats::Summary::median));
+  json.put("q1", part(&stats::Summary::q1));
+  json.put("q3", part(&stats::Summary::q3));
+  json.put("min", part(&stats::Summary::min));
+  json.put("max", part(&stats::Summary::max));
+  json.put("outliers", summary != nullptr ? Json(summary->outliers) : Json(nullptr));
+  json.put("severe_outliers", summary != nullptr ? Json(summary->severe) : Json(nullptr));
+  json.put("doubtful", row.is_doubtful);
+  json.put("at_most", json_number(row.at_most));
+  json.put("delta", row.delta ? delta_of(*row.delta) : Json(nullptr));
+  const auto runs = results.runs->of(command);
+  json.list("samples", runs.size(), [&](std::size_t i) {
+    return json_sample(results.runs->value(runs[i], row.metric), unit);
+  });
+  json.close();
 }
 
-/// Where each counted run of `command` stood in the session. Another fact about a run is a key
+/// Where each kept run of `command` stood in the session. Another fact about a run is a key
 /// here.
-Json runs_of(const Results& results, std::size_t command) {
-  Json runs = Json::array();
-  for (std::size_t i = 0; i < results.runs.size(); ++i) {
-    const RunRow& run = results.runs[i];
-    if (run.command != command) continue;
-    runs.push_back({{"run", i + 1},
-                    {"round", run.round + 1},
-                    {"pass", run.pass + 1},
-                    {"exit_code", run.status},
-                    {"coverage", json_number(run.coverage)}});
-    if (run.simulated) runs.back()["simulated"] = true;
-    for (const NamedCount& own : run.own) runs.back()["own"][own.event] = own.count;
+void put_runs(JsonWriter& json, const Results& results, std::size_t command) {
+  const auto wall_time = find_metric(results.metrics, Role::WallTime);
+  json.open("runs", '[');
+  for (const std::size_t index : results.runs->of(command)) {
+    const RunRow run = results.runs->row(index);
+    Json fact = {{"run", index + 1},        {"kind", word_in(kKindWords, run.kind)},
+                 {"round", run.round + 1},  {"pass", run.pass + 1},
+                 {"exit_code", run.status}, {"coverage", json_number(run.coverage)}};
+    const bool has_time = wall_time && results.runs->value(index, *wall_time);
+    if (!has_time && run.wall_seconds > 0.0 && run.kind != RoundKind::Simulated)
+      fact[metric_name_of(Role::WallTime)] = run.wall_seconds;
+    if (run.below_overhead) fact["below_overhead"] = true;
+    for (const NamedCount& own : run.own) fact["own"][own.event] = own.count;
+    json.put({}, fact);
   }
-  return runs;
+  json.close();
 }
 
 /// The runs of `command` that were run again, with all that was measured of them.
-Json redone_of(const Results& results, std::size_t command) {
-  Json runs = Json::array();
-  for (const auto& [run, why] : results.redone) {
-    if (run.command != command) continue;
-    Json values = Json::object();
+void put_redone(JsonWriter& json, const Results& results, std::size_t command) {
+  if (results.redone->of(command).empty()) return;
+  json.open("redone_runs", '[');
+  for (const std::size_t index : results.redone->of(command)) {
+    const RunRow run = results.redone->row(index);
+    json.open('{');
+    json.put("run", index + 1);
+    json.put("round", run.round + 1);
+    json.put("pass", run.pass + 1);
+    json.put("exit_code", run.status);
+    json.put("why", run.why);
+    json.open("values", '{');
     for (std::size_t m = 0; m < results.metrics.size(); ++m) {
-      if (run.values[m])
-        values[results.metrics[m].name] = json_value(*run.values[m], results.metrics[m].unit);
+      if (const auto value = results.redone->value(index, m))
+        json.put_text(results.metrics[m].name, json_sample(value, results.metrics[m].unit));
     }
-    runs.push_back({{"round", run.round + 1},
-                    {"pass", run.pass + 1},
-                    {"exit_code", run.status},
-                    {"why", why},
-                    {"values", std::move(values)}});
+    json.close();
+    json.close();
   }
-  return runs;
+  json.close();
+}
+
+/// The numbers of `delta` to the last digit, which percentages do not keep: no samples may be left
+/// to make it of again, as runs go on after a gate has decided.
+Json fractions_of(const stats::Delta& delta) {
+  Json fractions = Json::array();
+  for (const stats::Change* change : {static_cast<const stats::Change*>(&delta), &delta.mean}) {
+    fractions.push_back(json_number(change->change));
+    fractions.push_back(change->bounds ? Json(change->bounds->low) : Json(nullptr));
+    fractions.push_back(change->bounds ? Json(change->bounds->high) : Json(nullptr));
+  }
+  return fractions;
 }
 
 Json gate_of(const Results& results, const gate::Verdict& verdict) {
   Json gate;
-  gate["verdict"] = name_of(verdict.answer);
-  gate["metric"] = verdict.condition.metric;
-  gate["percent"] = verdict.condition.limit_percent;
+  gate["verdict"] = word_in(kAnswerWords, verdict.answer);
+  gate["metric"] = results.metrics[verdict.metric].name;
+  const Condition& condition = verdict.condition;
+  gate["condition"] = condition_text(condition);
+  gate["below"] = condition.below;
+  gate["percent"] = condition.bound ? Json(nullptr) : Json(condition.limit_percent);
+  gate["bound"] = json_number(condition.bound);
   gate["command"] = verdict.candidate;
   gate["name"] = results.commands[verdict.candidate].name;
   gate["rounds"] = verdict.rounds;
   gate["look"] = verdict.look;
   gate["delta"] = delta_of(verdict.delta);
-  gate["p_slower"] = verdict.p_slower;
-  gate["p_not_slower"] = verdict.p_not_slower;
+  gate["fractions"] = fractions_of(verdict.delta);
+  gate["p_fail"] = verdict.p_fail;
+  gate["p_pass"] = verdict.p_pass;
   gate["level"] = verdict.level;
-  gate["decided_by"] = name_of(verdict.decided_by);
-  const gate::Typical* typical = verdict.typical ? &*verdict.typical : nullptr;
-  const auto part = [&](double gate::Typical::*member) {
-    return typical != nullptr ? Json(100.0 * typical->*member) : Json(nullptr);
-  };
-  gate["typical_percent"] = part(&gate::Typical::change);
-  gate["typical_low"] = part(&gate::Typical::low);
-  gate["typical_high"] = part(&gate::Typical::high);
+  gate["decided_by"] = word_or_null(word_in(kDecidedByWords, verdict.decided_by));
   gate["times_as_many"] = json_number(verdict.times_as_many);
+  gate["planned_rounds"] = verdict.planned_rounds;
+  gate["too_small"] = verdict.too_small ? Json(*verdict.too_small) : Json(nullptr);
   return gate;
 }
 
@@ -205,10 +166,17 @@ Json gates_of(const Results& results) {
 Json metrics_of(const Results& results) {
   Json metrics = Json::array();
   for (const Metric& metric : results.metrics) {
-    metrics.push_back({{"name", metric.name},
-                       {"unit", unit_symbol(metric.unit)},
-                       {"better", name_of(metric.better)},
-                       {"note", metric.note}});
+    metrics.push_back(
+        {{"name", metric.name},
+         {"unit", unit_symbol(metric.unit)},
+         {"better", word_in(kBetterWords, metric.better)},
+         {"note", metric.note},
+         {"role", word_or_null(word_in(kRoleWords, metric.role))},
+         {"kind", word_in(kKindWords, metric.kind)},
+         {"event", metric.event ? Json(*metric.event) : Json(nullptr)},
+         {"part", metric.is_part},
+         {"shown", metric.shown == Shown::Always},
+         {"shown_in", metric.shown_in ? Json(metric.shown_in->name) : Json(nullptr)}});
   }
   return metrics;
 }
@@ -216,7 +184,9 @@ Json metrics_of(const Results& results) {
 Json events_of(const EventSet& events) {
   Json list = Json::array();
   for (const Event& event : events.events) {
-    list.push_back({{"name", event.name}, {"meaning", event.meaning}});
+    list.push_back({{"name", event.name},
+                    {"meaning", event.meaning},
+                    {"zero_is_doubtful", event.zero_is_doubtful}});
   }
   return list;
 }
@@ -231,13 +201,45 @@ Json passes_of(const EventSet& events) {
   return passes;
 }
 
+Json pass_kinds_of(const EventSet& events) {
+  Json kinds = Json::array();
+  for (const Pass& pass : events.passes) kinds.push_back(word_in(kKindWords, pass.kind));
+  return kinds;
+}
+
+Json intervals_of(const Results& results) {
+  Json intervals = Json::array();
+  for (const gate::GatedInterval& one : results.intervals)
+    intervals.push_back({{"metric", results.metrics[one.metric].name},
+                         {"tail", one.tails.tail},
+                         {"tail_of_mean", one.tails.of_mean}});
+  return intervals;
+}
+
+Json stop_of(const StopRule& stop) {
+  const auto number = [](const std::optional<std::uint64_t>& runs) {
+    return runs ? Json(*runs) : Json(nullptr);
+  };
+  return {{"runs", number(stop.exact_runs)},
+          {"min_runs", stop.min_runs},
+          {"max_runs", number(stop.max_runs)}};
+}
+
+Json timers_of(const Timers& timers) {
+  return {{"clock_step_ns", timers.clock_step.count()},
+          {"tick_ns", timers.tick ? Json(timers.tick->count()) : Json(nullptr)}};
+}
+
 Json comparisons_of(const Results& results) {
   Json comparisons = Json::array();
   for (const Ranking& ranking : results.rankings) {
+    const stats::RelativeSpeed& speed = ranking.speed;
     comparisons.push_back({{"command", ranking.command},
-                           {"ratio", ranking.ratio},
-                           {"half_width", json_number(ranking.half_width)},
-                           {"faster", ranking.faster},
+                           {"metric", results.metrics[ranking.metric].name},
+                           {"ratio", speed.ratio},
+                           {"low", speed.bounds ? Json(speed.bounds->low) : Json(nullptr)},
+                           {"high", speed.bounds ? Json(speed.bounds->high) : Json(nullptr)},
+                           {"faster", speed.faster},
                            {"significant", ranking.significant}});
   }
   return comparisons;
@@ -245,10 +247,11 @@ Json comparisons_of(const Results& results) {
 
 Json precision_of(const std::optional<Precision>& precision) {
   if (!precision) return nullptr;
-  return {{"wanted_percent", percent(precision->wanted)},
+  return {{"metric", precision->metric},
+          {"wanted_percent", percent(precision->wanted)},
           {"percent", percent(precision->half_width)},
           {"runs", precision->runs},
-          {"end", name_of(precision->end)}};
+          {"end", word_in(kPrecisionEndWords, precision->end)}};
 }
 
 Json warnings_of(const Results& results) {
@@ -262,15 +265,40 @@ Json warnings_of(const Results& results) {
   return warnings;
 }
 
-Json baseline_of(const std::optional<BaselineReference>& baseline) {
-  if (!baseline) return nullptr;
-  Json json;
-  json["file"] = baseline->file;
-  json["tool"] = baseline->by_lauka ? "lauka" : "hyperfine";
-  json["version"] = baseline->by_lauka ? Json(baseline->version) : Json(nullptr);
-  json["machine"] = baseline->by_lauka ? json_of(baseline->machine) : Json(nullptr);
-  json["commands"] = baseline->names;
-  return json;
+/// With the values that deltas were taken from, so that they can be taken again.
+void put_baseline(JsonWriter& json, const Results& results) {
+  if (!results.reference.baseline) {
+    json.put("baseline", nullptr);
+    return;
+  }
+  const Baseline& baseline = *results.reference.baseline;
+  const Recording& there = *baseline.session;
+  Json names = Json::array();
+  for (std::size_t c = 0; c < results.commands.size(); ++c)
+    names.push_back(results.reference_of(c));
+  json.open("baseline", '{');
+  json.put("file", baseline.file);
+  json.put("tool", there.by_lauka ? "lauka" : "hyperfine");
+  json.put("version", there.by_lauka ? Json(there.circumstances.version) : Json(nullptr));
+  json.put("machine", there.by_lauka ? json_of(there.circumstances.machine) : Json(nullptr));
+  json.put("commands", names);
+  json.open("samples", '[');
+  for (std::size_t c = 0; c < results.commands.size(); ++c) {
+    json.open('{');
+    for (std::size_t m = 0; m < results.metrics.size(); ++m) {
+      const std::vector<double> values = results.baseline_values_of(c, m);
+      if (values.empty()) continue;
+      const Unit unit = results.metrics[m].unit;
+      json.open(results.metrics[m].name, '{');
+      json.put("unit", unit_symbol(unit));
+      json.list("samples", values.size(),
+                [&](std::size_t i) { return json_sample(values[i], unit); });
+      json.close();
+    }
+    json.close();
+  }
+  json.close();
+  json.close();
 }
 
 /// In seconds, as the times that it was subtracted from.
@@ -280,54 +308,65 @@ Json overhead_of(const Results& results, std::size_t command) {
   const auto seconds = [](std::uint64_t nanoseconds) {
     return static_cast<double>(nanoseconds) / 1e9;
   };
-  return {{"wall_time", seconds(overhead.wall_ns)},
-          {"user_time", seconds(overhead.user_ns)},
-          {"system_time", seconds(overhead.system_ns)}};
+  return {{metric_name_of(Role::WallTime), seconds(overhead.wall_ns)},
+          {metric_name_of(Role::UserTime), seconds(overhead.user_ns)},
+          {metric_name_of(Role::SystemTime), seconds(overhead.system_ns)}};
 }
 
 }  // namespace
 
-Json lauka_result(const Results& results, std::size_t command) {
+void put_lauka_result(JsonWriter& json, const Results& results, std::size_t command) {
   const CommandResult& of_command = results.commands[command];
-  Json result;
-  result["command_line"] = of_command.text;
-  result["shell_overhead"] = overhead_of(results, command);
-  result["failed_runs"] = of_command.failed_runs;
-  Json metrics = Json::object();
-  for (const MetricResult& row : of_command.rows) {
-    metrics[results.metrics[row.metric].name] = metric_of(results, command, row);
+  json.put("command_line", of_command.text);
+  json.put("typed", of_command.typed);
+  json.put("pattern", of_command.pattern);
+  if (!of_command.parameters.empty()) {
+    Json parameters = Json::array();
+    for (const Parameter& one : of_command.parameters)
+      parameters.push_back({{"name", one.name}, {"value", one.value}});
+    json.put("parameters", parameters);
   }
-  result["metrics"] = std::move(metrics);
-  result["runs"] = runs_of(results, command);
-  if (Json redone = redone_of(results, command); !redone.empty())
-    result["redone_runs"] = std::move(redone);
-  result["coverage"] = json_number(of_command.coverage);
-  return result;
+  json.put("shell_overhead", overhead_of(results, command));
+  json.put("failed_runs", of_command.failed_runs);
+  json.open("metrics", '{');
+  for (const MetricResult& row : of_command.rows) put_metric(json, results, command, row);
+  json.close();
+  put_runs(json, results, command);
+  put_redone(json, results, command);
+  json.put("coverage", json_number(of_command.coverage));
+  json.put("counting_slowdown", json_number(of_command.slowdown));
 }
 
-Json lauka_session(const Results& results) {
-  constexpr int format = 1;  // raised when a key changes its meaning or goes
-  Json session;
-  session["format"] = format;
-  session["version"] = results.circumstances.version;
-  session["complete"] = results.complete;
-  session["machine"] = json_of(results.circumstances.machine);
-  session["order"] = name_of(results.setting.order);
-  session["seed"] = results.setting.seed;
-  session["shell"] = results.shell.empty() ? Json(nullptr) : Json(quoted(results.shell));
-  session["warmup_runs"] = results.setting.warmup;
-  session["confidence"] = results.confidence;
-  session["paired"] = results.paired;
-  session["baseline"] = baseline_of(results.baseline);
-  session["metrics"] = metrics_of(results);
-  session["events"] = events_of(results.setting.events);
-  session["passes"] = passes_of(results.setting.events);
-  session["comparisons"] = comparisons_of(results);
-  session["gates"] = gates_of(results);
-  session["precision"] = precision_of(results.precision);
-  session["warnings"] = warnings_of(results);
-  session["notes"] = results.notes;
-  return session;
+void put_lauka_session(JsonWriter& json, const Results& results) {
+  constexpr int format = 2;  // raised when a key changes its meaning or goes
+  const Setting& setting = results.setting;
+  json.put("format", format);
+  json.put("version", results.circumstances.version);
+  json.put("complete", results.complete);
+  json.put("machine", json_of(results.circumstances.machine));
+  json.put("timers", timers_of(results.timers));
+  json.put("order", word_in(kOrderWords, setting.order));
+  json.put("order_for_hooks", setting.order_is_for_hooks);
+  json.put("seed", setting.seed);
+  json.put("shell", results.shell.empty() ? Json(nullptr) : Json(quoted(results.shell)));
+  json.put("warmup_runs", setting.warmup);
+  json.put("stop", stop_of(setting.stop));
+  json.put("min_share", json_number(setting.min_share));
+  json.put("confidence", results.confidence);
+  json.put("paired", results.paired);
+  json.put("reference",
+           results.reference.baseline ? Json(nullptr) : Json(results.reference.command));
+  put_baseline(json, results);
+  json.put("metrics", metrics_of(results));
+  json.put("events", events_of(setting.events));
+  json.put("passes", passes_of(setting.events));
+  json.put("pass_kinds", pass_kinds_of(setting.events));
+  json.put("comparisons", comparisons_of(results));
+  json.put("gates", gates_of(results));
+  json.put("intervals", intervals_of(results));
+  json.put("precision", precision_of(results.precision));
+  json.put("warnings", warnings_of(results));
+  json.put("notes", results.notes);
 }
 
 }  // namespace lauka::report

@@ -1,10 +1,14 @@
 #pragma once
 
+#include "core/choices.h"
 #include "results/results.h"
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -15,26 +19,52 @@ namespace lauka::report {
 /// Keys stay in the order in which they are set.
 using Json = nlohmann::ordered_json;
 
-/// A sample, as a whole number where it counts something.
-Json json_value(double value, Unit unit);
+/// A sample as JSON, as a whole number where it counts something; null where there is none.
+std::string json_sample(std::optional<double> value, Unit unit);
 
 /// null where there is none.
 Json json_number(std::optional<double> value);
 
-/// Enters what hyperfine writes of `command` into `result`: the keys of 1.x and those of schema 2.
-void add_hyperfine_result(Json& result, const Results& results, std::size_t command);
+/// Writes a document as it comes, so that none has to be in memory whole. Objects and lists that
+/// are opened have a line for each member; what is put whole stands on one line if it holds plain
+/// values only. What is not UTF-8 in a name is replaced by U+FFFD.
+class JsonWriter {
+ public:
+  explicit JsonWriter(const Sink& sink) : sink_(sink) {}
+
+  /// Opens an object ('{') or list ('[') in the innermost one; `key` where that is an object.
+  void open(char bracket) { open({}, bracket); }
+  void open(std::string_view key, char bracket);
+  void close();
+
+  void put(std::string_view key, const Json& value);
+
+  /// The same of a value that is JSON already.
+  void put_text(std::string_view text) { put_text({}, text); }
+  void put_text(std::string_view key, std::string_view text);
+
+  /// A list on one line: the texts of 0 … `count` - 1.
+  void list(std::string_view key, std::size_t count,
+            const std::function<std::string(std::size_t)>& text_of);
+
+ private:
+  void begin_member(std::string_view key);
+
+  const Sink& sink_;
+  std::vector<char> open_;  // the brackets that close what is open
+  bool is_first_ = true;    // of the innermost one
+};
+
+/// Writes what hyperfine has of `command`: the keys of 1.x and those of schema 2.
+void put_hyperfine_result(JsonWriter& json, const Results& results, std::size_t command);
 
 /// "metadata" of hyperfine's schema 2.
 Json hyperfine_metadata(const Circumstances& circumstances);
 
-/// What lauka knows of `command` beyond that.
-Json lauka_result(const Results& results, std::size_t command);
+/// Writes what lauka knows of `command` beyond that.
+void put_lauka_result(JsonWriter& json, const Results& results, std::size_t command);
 
-/// What lauka knows of the session.
-Json lauka_session(const Results& results);
-
-/// The text of `json`: an object or array of plain values stands on one line, any other has a line
-/// for each member. What is not UTF-8 in a name is replaced by U+FFFD.
-std::string text_of(const Json& json);
+/// Writes what lauka knows of the session.
+void put_lauka_session(JsonWriter& json, const Results& results);
 
 }  // namespace lauka::report

@@ -1,6 +1,8 @@
-#include "report/markdown.h"
-
+#include "core/foreign_text.h"
 #include "report/cells.h"
+#include "report/compact.h"
+#include "report/exports.h"
+#include "report/format.h"
 #include "report/gates.h"
 #include "report/marked_delta.h"
 #include "report/parameters.h"
@@ -8,7 +10,6 @@
 #include "report/shell.h"
 #include "report/table.h"
 #include "report/warnings.h"
-#include "report/width.h"
 
 #include <algorithm>
 #include <vector>
@@ -64,7 +65,7 @@ std::string delta_cell(const MetricResult& row, const Metric& metric) {
   if (!row.delta) return "";
   const MarkedDelta delta = marked_delta(*row.delta, metric.better);
   const std::string text = delta.text.substr(delta.text.find_first_not_of(' '));
-  return row.delta->significant ? "**" + text + "**" : text;
+  return row.delta->is_significant() ? "**" + text + "**" : text;
 }
 
 std::string table_rows(const Results& results, std::size_t index, bool with_deltas) {
@@ -83,21 +84,79 @@ std::string table_rows(const Results& results, std::size_t index, bool with_delt
                         plain_text(name_cell(metric, row, command.runs)), mean_cell(row, metric),
                         row.summary ? range_cell(*row.summary, metric, true) : "",
                         row.summary ? outliers_cell(*row.summary, true) : "");
-    text += with_deltas ? " " + delta_cell(row, metric) + " |\n" : "\n";
+    if (with_deltas) {
+      text += fmt::format(" {} | {} |", delta_cell(row, metric),
+                          row.delta ? interval_text(*row.delta) : "");
+    }
+    text += "\n";
     first.clear();
   }
-  return text.empty() ? fmt::format("| {} | | | | |{}\n", first, with_deltas ? " |" : "") : text;
+  return text.empty() ? fmt::format("| {} | | | | |{}\n", first, with_deltas ? " | |" : "") : text;
 }
 
-std::string table(const Results& results) {
+void write_table(const Results& results, const Sink& sink) {
   const bool with_deltas = has_deltas(results);
   std::string text = "| command | measurement | mean ± σ | min … max | outliers |";
-  text += with_deltas ? " delta |\n" : "\n";
+  text += with_deltas ? " delta | low … high |\n" : "\n";
   text += "|:--|:--|--:|--:|--:|";
-  text += with_deltas ? "--:|\n" : "\n";
-  for (std::size_t c = 0; c < results.commands.size(); ++c)
-    text += table_rows(results, c, with_deltas);
-  return text;
+  text += with_deltas ? "--:|--:|\n" : "\n";
+  sink(text);
+  for (const std::size_t c : order_of(results)) sink(table_rows(results, c, with_deltas));
+}
+
+std::string compact_row(const Results& results, std::size_t metric, std::size_t index,
+                        bool with_deltas) {
+  const CommandResult& command = results.commands[index];
+  const Metric& of = results.metrics[metric];
+  const MetricResult* row = shown_row(command, metric);
+  std::string text = "| " + code_cell(command.name) + " |";
+  for (const std::string& name : parameter_names(results)) {
+    const Parameter* parameter = find_parameter(command, name);
+    text += " " + (parameter == nullptr ? "" : plain_text(parameter->value)) + " |";
+  }
+  if (has_runs_column(results)) text += " " + runs_cell(command) + " |";
+  text += fmt::format(" {} | {} |", row == nullptr ? "n/a" : mean_cell(*row, of),
+                      row != nullptr && row->summary ? range_cell(*row->summary, of, true) : "");
+  if (with_deltas) {
+    const bool is_reference = index == results.reference.command && !results.reference.baseline;
+    text += fmt::format(" {} | {} |",
+                        row != nullptr && row->delta ? delta_cell(*row, of)
+                        : is_reference               ? "reference"
+                                                     : "",
+                        row != nullptr && row->delta ? interval_text(*row->delta) : "");
+  }
+  return text + "\n";
+}
+
+/// A row for each command, of one metric.
+void write_compact(const Results& results, std::size_t metric, const Sink& sink) {
+  const bool with_deltas = has_deltas(results);
+  std::string head = "| command |";
+  std::string rule = "|:--|";
+  const auto add = [&](const std::string& title) {
+    head += " " + title + " |";
+    rule += "--:|";
+  };
+  for (const std::string& name : parameter_names(results)) add(plain_text(name));
+  if (has_runs_column(results)) add("runs");
+  add("mean ± σ");
+  add("min … max");
+  if (with_deltas) {
+    add("delta");
+    add("low … high");
+  }
+  sink(plain_text(compact_title(results, metric)) + "\n\n" + head + "\n" + rule + "\n");
+  for (const std::size_t c : order_of(results)) sink(compact_row(results, metric, c, with_deltas));
+}
+
+void write_tables(const Results& results, const Sink& sink) {
+  if (!is_compact(results)) return write_table(results, sink);
+  bool is_first = true;
+  for (const std::size_t metric : compact_metrics(results, false)) {
+    if (!is_first) sink("\n");
+    is_first = false;
+    write_compact(results, metric, sink);
+  }
 }
 
 /// Texts as a list, after an empty line; nothing where there are none.
@@ -123,15 +182,15 @@ std::string code_cell(std::string_view text) {
   return code + (pad ? " " : "") + fence;
 }
 
-std::string results_markdown(const Results& results) {
+void write_markdown(const Results& results, const Sink& sink) {
   const Style style;
-  std::string text = table(results);
-  text += list_of(lines_of(summary_lines(results, style)));
+  write_tables(results, sink);
+  std::string text = list_of(lines_of(summary_lines(results, style)));
   text += list_of(
       lines_of(precision_line(results) + gate_lines(results, false) + shell_lines(results)));
   const std::vector<std::string> warnings = warning_texts(results, style);
-  if (!warnings.empty()) text += "\nWhat weakens the numbers:\n" + list_of(warnings);
-  return text;
+  if (!warnings.empty()) text += "\nCaveats:\n" + list_of(warnings);
+  sink(text);
 }
 
 }  // namespace lauka::report

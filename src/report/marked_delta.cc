@@ -10,7 +10,7 @@ namespace {
 enum class Worth : unsigned char { Better, Worse, Neutral, Unsure };
 
 Worth worth_of(const stats::Delta& delta, Better better) {
-  if (!delta.significant || !delta.change) return Worth::Unsure;
+  if (!delta.is_significant() || !delta.change) return Worth::Unsure;
   if (better == Better::Neither) return Worth::Neutral;
   const bool more = *delta.change > 0;
   return more == (better == Better::More) ? Worth::Better : Worth::Worse;

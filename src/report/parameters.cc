@@ -1,14 +1,20 @@
 #include "report/parameters.h"
 
+#include "core/foreign_text.h"
 #include "report/ansi.h"
 #include "report/cells.h"
+#include "report/compact.h"
 #include "report/format.h"
+#include "report/grid.h"
 #include "report/marked_delta.h"
 #include "report/width.h"
 
 #include <algorithm>
 #include <cstddef>
+#include <map>
 #include <optional>
+#include <set>
+#include <utility>
 
 namespace lauka::report {
 
@@ -22,22 +28,23 @@ struct Column {
   std::string title;
 };
 
-const MetricResult* wall_time_of(const Results& results, const CommandResult& command) {
-  for (const MetricResult& row : command.rows) {
-    if (results.metrics[row.metric].name == "wall_time" && row.summary) return &row;
-  }
-  return nullptr;
-}
+/// The commands that a variable had a value in, by that and by the command typed: there may be ten
+/// thousand.
+struct Tried {
+  std::vector<std::string> values;  // each once, in the order of the commands
+  std::map<std::pair<std::string, std::size_t>, const CommandResult*> commands;
+};
 
-std::vector<std::string> values_of(const Results& results, const std::string& name) {
-  std::vector<std::string> values;
+Tried tried(const Results& results, const std::string& name) {
+  Tried all;
+  std::set<std::string> known;
   for (const CommandResult& command : results.commands) {
     const Parameter* parameter = find_parameter(command, name);
     if (parameter == nullptr) continue;
-    if (std::find(values.begin(), values.end(), parameter->value) == values.end())
-      values.push_back(parameter->value);
+    if (known.insert(parameter->value).second) all.values.push_back(parameter->value);
+    all.commands.try_emplace({parameter->value, command.typed}, &command);
   }
-  return values;
+  return all;
 }
 
 std::vector<Column> columns_of(const Results& results, const std::string& name) {
@@ -52,30 +59,16 @@ std::vector<Column> columns_of(const Results& results, const std::string& name) 
   return columns;
 }
 
-const CommandResult* find_command(const Results& results, std::size_t typed,
-                                  const std::string& name, const std::string& value) {
-  for (const CommandResult& command : results.commands) {
-    const Parameter* parameter = find_parameter(command, name);
-    if (command.typed == typed && parameter != nullptr && parameter->value == value)
-      return &command;
-  }
-  return nullptr;
-}
-
-struct Cell {
-  std::string text{};
-  Ink ink = Ink::Plain;
-};
-
-using Row = std::vector<Cell>;
-
-Row row_of(const Results& results, const std::vector<Column>& columns, const std::string& name,
-           const std::string& value) {
-  Row row = {{one_line(value)}};
+GridRow row_of(const Results& results, const std::vector<Column>& columns, const Tried& all,
+               const std::string& value) {
+  GridRow row = {{one_line(value)}};
   for (const Column& column : columns) {
-    const CommandResult* command = find_command(results, column.typed, name, value);
-    const MetricResult* wall = command == nullptr ? nullptr : wall_time_of(results, *command);
-    if (wall == nullptr) {
+    const auto command = all.commands.find({value, column.typed});
+    const MetricResult* wall =
+        command == all.commands.end()
+            ? nullptr
+            : row_of(*command->second, find_metric(results.metrics, Role::WallTime));
+    if (wall == nullptr || !wall->summary) {
       row.push_back({"n/a"});
       continue;
     }
@@ -90,33 +83,15 @@ Row row_of(const Results& results, const std::vector<Column>& columns, const std
   return row;
 }
 
-Row heading_of(const std::vector<Column>& columns, const std::string& name) {
-  Row heading = {{one_line(name), Ink::Bold}};
+GridRow heading_of(const std::vector<Column>& columns, const std::string& name) {
+  GridRow heading = {{one_line(name), Ink::Bold}};
   if (columns.size() == 1) {
-    heading.push_back({"wall_time", Ink::Bold});
+    heading.push_back({std::string(metric_name_of(Role::WallTime)), Ink::Bold});
     heading.push_back({"delta", Ink::Bold});
     return heading;
   }
   for (const Column& column : columns) heading.push_back({column.title, Ink::Bold});
   return heading;
-}
-
-/// Titles and values may be of any length: all columns but the widest keep their width.
-std::vector<std::size_t> widths_of(const std::vector<Row>& rows, std::size_t limit) {
-  std::vector<std::size_t> widths;
-  for (const Row& row : rows) {
-    widths.resize(std::max(widths.size(), row.size()), 0);
-    for (std::size_t c = 0; c < row.size(); ++c)
-      widths[c] = std::max(widths[c], display_width(row[c].text));
-  }
-  constexpr std::size_t least = 8;
-  for (;;) {
-    std::size_t total = kGap * (widths.size() - 1);
-    for (const std::size_t width : widths) total += width;
-    const auto widest = std::max_element(widths.begin(), widths.end());
-    if (limit == 0 || total <= limit || *widest <= least) return widths;
-    --*widest;
-  }
 }
 
 }  // namespace
@@ -142,25 +117,16 @@ const Parameter* find_parameter(const CommandResult& command, std::string_view n
 std::string scan_table(const Results& results, const Style& style) {
   const std::vector<std::string> names = parameter_names(results);
   if (names.size() != 1) return "";
-  const std::vector<std::string> values = values_of(results, names.front());
-  if (values.size() < 2) return "";
+  const Tried all = tried(results, names.front());
+  if (all.values.size() < 2) return "";
   const std::vector<Column> columns = columns_of(results, names.front());
-  std::vector<Row> rows = {heading_of(columns, names.front())};
-  for (const std::string& value : values)
-    rows.push_back(row_of(results, columns, names.front(), value));
-  const std::vector<std::size_t> widths = widths_of(rows, style.width);
-  std::string text;
-  for (const Row& row : rows) {
-    std::size_t pending = 0;
-    for (std::size_t c = 0; c < row.size(); ++c) {
-      const std::string cell = cut_middle(row[c].text, widths[c]);
-      text.append(pending, ' ');
-      text += inked(cell, row[c].ink, style.color);
-      pending = widths[c] - display_width(cell) + kGap;
-    }
-    text += "\n";
-  }
-  return text;
+  if (is_compact(results) && columns.size() == 1) return "";  // it has the values itself
+  std::vector<GridRow> rows = {heading_of(columns, names.front())};
+  for (const std::string& value : all.values) rows.push_back(row_of(results, columns, all, value));
+  if (style.ascii) make_ascii(rows);
+  std::vector<std::size_t> widths = widths_of(rows);
+  narrow(widths, kGap, style.width);
+  return grid_text(rows, widths, kGap, style.color);
 }
 
 }  // namespace lauka::report

@@ -1,5 +1,7 @@
 #include "report/precision.h"
 
+#include "report/cells.h"
+
 #include <algorithm>
 #include <cmath>
 #include <string_view>
@@ -20,13 +22,13 @@ std::string percent_of(double fraction) {
 std::string_view limit_of(PrecisionEnd end) {
   switch (end) {
     case PrecisionEnd::MaxRuns:
-      return "--max-runs ended it first";
+      return "--max-runs was reached";
     case PrecisionEnd::Duration:
-      return "--duration ended it first";
+      return "--duration was used up";
     case PrecisionEnd::ReferenceGone:
-      return "no command comes back after its cleanup; --order random takes turns";
+      return "in sequential order no command is run again; --order random takes turns";
     case PrecisionEnd::Gates:
-      return "the rounds that the gates took are noisier";
+      return "the further rounds of the gates were noisier";
     case PrecisionEnd::Reached:
     case PrecisionEnd::Unfinished:
       break;
@@ -44,9 +46,11 @@ std::string precision_line(const Results& results) {
   // As typed: 100 * (0.0001 / 100) is not 0.0001.
   const std::string wanted = fmt::format("{:.6g}%", 100 * precision.wanted);
   const std::string runs = fmt::format("{} run{}", precision.runs, precision.runs == 1 ? "" : "s");
+  const std::string start =
+      fmt::format("precision of {}: {} after {}", spoken(precision.metric), reached, runs);
   if (precision.end == PrecisionEnd::Reached)
-    return fmt::format("precision: {} after {} (asked for: {})\n", reached, runs, wanted);
-  return fmt::format("precision: {} after {}, not {}: {}\n", reached, runs, wanted,
+    return fmt::format("{} (asked for: ±{})\n", start, wanted);
+  return fmt::format("{}, short of the ±{} asked for: {}\n", start, wanted,
                      limit_of(precision.end));
 }
 

@@ -1,6 +1,8 @@
 #include "report/progress.h"
 
+#include "core/foreign_text.h"
 #include "report/ansi.h"
+#include "report/describe.h"
 #include "report/format.h"
 #include "report/width.h"
 
@@ -35,8 +37,8 @@ std::string line_of(const Progress& progress, std::size_t width) {
     const auto rounded_up = *progress.remaining + std::chrono::milliseconds(999);
     line += fmt::format(", {} left", clock_text(rounded_up));
   }
-  if (progress.warmup || progress.simulated) {
-    line += progress.simulated ? "  simulated" : "  warm-up";
+  if (const std::string_view kind = word_of(progress.kind); !kind.empty()) {
+    line += fmt::format("  {}", kind);
   } else if (progress.mean_wall_seconds) {
     line += "  " + quantity(*progress.mean_wall_seconds, Unit::Seconds);
   }
@@ -49,7 +51,9 @@ void ProgressBar::progress(const Progress& progress) {
   if (drawn_at_ && progress.elapsed - *drawn_at_ < kLeastPause) return;
   drawn_at_ = progress.elapsed;
   // The line is cleared and drawn in one write, which does not flicker.
-  const std::string line = cut_end(line_of(progress, width_), width_ > 0 ? width_ - 1 : 0);
+  const std::size_t width = width_();
+  const std::string whole = line_of(progress, width);
+  const std::string line = cut_end(ascii_ ? ascii_of(whole) : whole, width > 0 ? width - 1 : 0);
   sink_(std::string(kEraseLine) + line);
 }
 

@@ -17,8 +17,10 @@ using Sink = std::function<void(std::string_view)>;
 /// without a trace when the session is over.
 class ProgressBar final : public Observer {
  public:
-  /// `width`: cells of the terminal; the last one stays empty, lest the terminal wrap.
-  ProgressBar(Sink sink, std::size_t width) : sink_(std::move(sink)), width_(width) {}
+  /// `width`: asks for the cells of the terminal, which may change; the last one stays empty, lest
+  /// the terminal wrap. `ascii`: no character but these.
+  ProgressBar(Sink sink, std::function<std::size_t()> width, bool ascii = false)
+      : sink_(std::move(sink)), width_(std::move(width)), ascii_(ascii) {}
 
   bool wants_progress() const override { return true; }
   void progress(const Progress& progress) override;
@@ -26,7 +28,8 @@ class ProgressBar final : public Observer {
 
  private:
   Sink sink_;
-  std::size_t width_;
+  std::function<std::size_t()> width_;
+  bool ascii_;
   std::optional<std::chrono::nanoseconds> drawn_at_;  ///< none: nothing is on the screen
 };
 

@@ -1,10 +1,13 @@
 #include "report/screen.h"
 
+#include "core/foreign_text.h"
+#include "report/cells.h"
 #include "report/gates.h"
 #include "report/parameters.h"
 #include "report/precision.h"
 #include "report/shell.h"
 #include "report/table.h"
+#include "report/width.h"
 
 #include <algorithm>
 
@@ -20,13 +23,17 @@ std::string screen(const Results& results, const Style& style, bool quiet) {
   const std::string below = (quiet ? "" : shell_lines(results) + precision_line(results)) +
                             gate_lines(results, style.color);
   if (!text.empty() && !below.empty()) text += "\n";
-  return text + below;
+  for (const std::string& line : lines_of(below)) text += wrapped(line, style.width) + "\n";
+  return style.ascii ? ascii_of(text) : text;
 }
 
-std::string note_lines(const std::vector<std::string>& notes) {
+std::string note_lines(const std::vector<std::string>& notes, std::size_t width) {
   std::string lines;
   for (auto note = notes.begin(); note != notes.end(); ++note) {
-    if (std::find(notes.begin(), note, *note) == note) lines += "lauka: note: " + *note + "\n";
+    if (std::find(notes.begin(), note, *note) != note) continue;
+    std::string line = message_line("note: " + *note);
+    line.pop_back();  // its line break
+    lines += wrapped(line, width) + "\n";
   }
   return lines;
 }

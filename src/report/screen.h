@@ -3,6 +3,7 @@
 #include "report/style.h"
 #include "results/results.h"
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -12,7 +13,7 @@ namespace lauka::report {
 /// the line of each gate: this also if `quiet`. Nothing where nothing was counted.
 std::string screen(const Results& results, const Style& style, bool quiet);
 
-/// Notes as lines for standard error, each once.
-std::string note_lines(const std::vector<std::string>& notes);
+/// Notes as lines for standard error, each once, broken between words at `width` (0: nowhere).
+std::string note_lines(const std::vector<std::string>& notes, std::size_t width = 0);
 
 }  // namespace lauka::report

@@ -1,8 +1,8 @@
 #include "report/shell.h"
 
+#include "core/foreign_text.h"
 #include "core/words.h"
 #include "report/format.h"
-#include "report/width.h"
 
 #include <cstddef>
 #include <vector>
@@ -35,11 +35,11 @@ std::string shell_lines(const Results& results) {
       is_common = is_common && equal;
     }
     if (is_told) continue;
-    const std::string whose =
-        is_common ? "" : fmt::format(" for '{}'", one_line(results.commands[i].name));
-    lines += fmt::format("starting {}{} takes {} (CPU {}), which is subtracted from its times\n",
-                         one_line(quoted(results.shell)), whose, time(overhead.wall_ns),
-                         time(overhead.user_ns + overhead.system_ns));
+    const std::string whose = is_common ? "" : " for " + cited(results.commands[i].name);
+    lines +=
+        fmt::format("starting {}{} takes {} (CPU time {}), which is subtracted from all times\n",
+                    one_line(quoted(results.shell)), whose, time(overhead.wall_ns),
+                    time(overhead.user_ns + overhead.system_ns));
   }
   return lines;
 }

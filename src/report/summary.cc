@@ -1,4 +1,7 @@
+#include "core/foreign_text.h"
 #include "report/ansi.h"
+#include "report/cells.h"
+#include "report/compact.h"
 #include "report/format.h"
 #include "report/table.h"
 #include "report/width.h"
@@ -18,15 +21,18 @@ struct Sentence {
   std::string after;
 };
 
-/// Three kinds of lines: a significant difference with its interval; one that has no interval (one
-/// run each, or a reference that is all noise), which may be chance; and an interval that holds 0.
-Sentence sentence_of(const Ranking& ranking) {
-  const std::string faster =
-      fmt::format(" ran {} times {} than ", ratio_text(ranking.ratio, ranking.half_width),
-                  ranking.faster ? "faster" : "slower");
-  if (ranking.significant) return {faster, ""};
-  if (!ranking.half_width) return {faster, " (may be chance)"};
-  return {": no difference in wall time from ", " can be told"};
+/// A difference with its interval, or that there is no significant one. Wall time is what a program
+/// runs in; of any other metric one has more.
+Sentence sentence_of(const Ranking& ranking, const Metric& metric) {
+  if (!ranking.significant)
+    return {": no significant difference from ", " in " + spoken(one_line(metric.name))};
+  const std::string ratio = ratio_text(ranking.speed);
+  const bool faster = ranking.speed.faster;
+  if (metric.role == Role::WallTime)
+    return {fmt::format(" ran {} times {} than ", ratio, faster ? "faster" : "slower"), ""};
+  return {fmt::format(": {} is {} times {} than in ", spoken(one_line(metric.name)), ratio,
+                      faster ? "lower" : "higher"),
+          ""};
 }
 
 /// Shares `room` cells among two names; what the shorter one leaves goes to the longer one.
@@ -41,15 +47,51 @@ void shorten(std::string& first, std::string& second, std::size_t room) {
 
 /// What a command's delta is taken from, by name.
 std::string reference_of(const Results& results, std::size_t command) {
-  if (!results.baseline) return results.commands.front().name;
-  const std::string& name = results.baseline->names[command];
+  const std::string& name = results.reference_of(command);
+  if (!results.reference.baseline) return name;
   const bool is_itself = name == results.commands[command].name;
-  return (is_itself ? "itself" : name) + " in " + results.baseline->file;
+  return (is_itself ? "itself" : name) + " in " + results.reference.baseline->file;
 }
 
-/// Wall times per second of the reference's: the larger, the faster.
-double speed_of(const Ranking& ranking) {
-  return ranking.faster ? ranking.ratio : 1 / ranking.ratio;
+/// The more, the less the candidate has.
+double gain_of(const Ranking& ranking) {
+  return ranking.speed.faster ? ranking.speed.ratio : 1 / ranking.speed.ratio;
+}
+
+std::string line_of(const Results& results, const Ranking& ranking, const Style& style) {
+  const Sentence sentence = sentence_of(ranking, results.metrics[ranking.metric]);
+  std::string candidate = one_line(results.commands[ranking.command].name);
+  std::string reference = one_line(reference_of(results, ranking.command));
+  const std::size_t fixed = display_width(sentence.between + sentence.after);
+  const std::size_t names = display_width(candidate) + display_width(reference);
+  if (style.width > fixed && fixed + names > style.width) {
+    shorten(candidate, reference, style.width - fixed);
+  }
+  return inked(candidate, Ink::Bold, style.color) + sentence.between +
+         inked(reference, Ink::Bold, style.color) + sentence.after + "\n";
+}
+
+/// Of many commands the best alone: the table has the others. `rankings`: the largest gain first.
+std::string headline(const Results& results, const std::vector<Ranking>& rankings,
+                     const Style& style) {
+  const auto best = std::find_if(rankings.begin(), rankings.end(), [](const Ranking& ranking) {
+    return ranking.significant && ranking.speed.faster;
+  });
+  if (best != rankings.end()) return line_of(results, *best, style);
+  if (rankings.size() == 1 || results.reference.baseline)
+    return line_of(results, rankings[0], style);
+  const Metric& metric = results.metrics[rankings[0].metric];
+  const bool is_time = metric.role == Role::WallTime;
+  const bool any = std::any_of(rankings.begin(), rankings.end(),
+                               [](const Ranking& ranking) { return ranking.significant; });
+  const std::string start = !any      ? "no command differs significantly from "
+                            : is_time ? "no command is significantly faster than "
+                                      : "no command is significantly below ";
+  const std::string end = any && is_time ? "" : " in " + spoken(one_line(metric.name));
+  std::string reference = one_line(results.commands[results.reference.command].name);
+  const std::size_t fixed = start.size() + end.size();
+  if (style.width > fixed) reference = cut_middle(reference, style.width - fixed);
+  return start + inked(reference, Ink::Bold, style.color) + end + "\n";
 }
 
 }  // namespace
@@ -57,20 +99,13 @@ double speed_of(const Ranking& ranking) {
 std::string summary_lines(const Results& results, const Style& style) {
   std::vector<Ranking> rankings = results.rankings;
   std::stable_sort(rankings.begin(), rankings.end(),
-                   [](const Ranking& a, const Ranking& b) { return speed_of(a) > speed_of(b); });
+                   [](const Ranking& a, const Ranking& b) { return gain_of(a) > gain_of(b); });
+  // One run each, or a reference that is all noise.
+  std::erase_if(rankings, [](const Ranking& ranking) { return !ranking.speed.bounds; });
+  if (rankings.empty()) return "";
+  if (is_compact(results)) return headline(results, rankings, style);
   std::string text;
-  for (const Ranking& ranking : rankings) {
-    const Sentence sentence = sentence_of(ranking);
-    std::string candidate = one_line(results.commands[ranking.command].name);
-    std::string reference = one_line(reference_of(results, ranking.command));
-    const std::size_t fixed = display_width(sentence.between + sentence.after);
-    const std::size_t names = display_width(candidate) + display_width(reference);
-    if (style.width > fixed && fixed + names > style.width) {
-      shorten(candidate, reference, style.width - fixed);
-    }
-    text += inked(candidate, Ink::Bold, style.color) + sentence.between +
-            inked(reference, Ink::Bold, style.color) + sentence.after + "\n";
-  }
+  for (const Ranking& ranking : rankings) text += line_of(results, ranking, style);
   return text;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/metric.h"
 #include "report/axis.h"
 
 #include <cstddef>
@@ -15,17 +16,39 @@ struct TickLabel {
   std::string text;
 };
 
+/// The ticks of an axis in words, with as many digits as tell neighbours apart.
+std::vector<TickLabel> labels_of(const Axis& axis, const Metric& metric);
+
 /// A drawing of `height` pixels that fills the width, with `title` for who cannot see it.
+std::string svg_begin(std::size_t height, std::string_view title);  ///< ends with </svg>
 std::string svg(std::size_t height, std::string_view title, std::string_view content);
 
 std::string svg_line(double x1_percent, double y1, double x2_percent, double y2,
                      std::string_view css_class);
-std::string svg_point(double x_percent, double y, std::string_view css_class,
+std::string svg_point(double x_percent, double y, double radius, std::string_view css_class,
                       std::string_view tooltip);
 std::string svg_box(double from_percent, double to_percent, double y, double height,
                     std::string_view css_class);
 
+/// The vertical lines of an axis over the whole height.
+std::string svg_grid(const Axis& axis, std::size_t height);
+
+/// A point of a path, in the units of the picture that it stands in.
+struct Spot {
+  std::size_t x = 0;
+  std::size_t y = 0;
+};
+
+/// Points as one path, a dozen bytes each: a circle each would take ten times that. Each is the
+/// round end of a line of no length, so that they stay round however the picture is stretched.
+std::string svg_spots(const std::vector<Spot>& spots, std::string_view css_class,
+                      std::string_view attributes);
+
 /// The labels below an axis, those at its ends kept inside the drawing.
 std::string svg_axis(const std::vector<TickLabel>& labels, std::size_t height);
+
+/// What the page's script needs to tell a value from its place: the ends of the axis and the unit,
+/// as attributes of a drawing.
+std::string hover_attributes(const Axis& axis, const Metric& metric, std::string_view along);
 
 }  // namespace lauka::report

@@ -1,7 +1,9 @@
 #include "report/table.h"
 
+#include "core/foreign_text.h"
 #include "report/ansi.h"
 #include "report/cells.h"
+#include "report/compact.h"
 #include "report/histogram.h"
 #include "report/marked_delta.h"
 #include "report/width.h"
@@ -63,9 +65,9 @@ struct Block {
 
 using Widths = std::array<std::size_t, kColumns>;
 
-std::array<std::string_view, kColumns> titles_of(const Layout& layout) {
-  return {"measurement", "mean ± σ", "min … max", layout.outlier_percent ? "outliers" : "out",
-          "delta"};
+std::array<std::string_view, kColumns> titles_of(const Layout& layout, bool ascii) {
+  return {"measurement", ascii ? "mean +- stddev" : "mean ± σ", ascii ? "min ... max" : "min … max",
+          layout.outlier_percent ? "outliers" : "out", "delta"};
 }
 
 bool is_there(std::size_t column, const Layout& layout) {
@@ -89,6 +91,11 @@ Row row_of(const MetricResult& result, const Metric& metric, std::size_t runs,
   return row;
 }
 
+void make_ascii(Row& row) {
+  for (std::size_t c = 0; c < kColumns; ++c)
+    row.cells[c] = c == kDelta ? ascii_of_delta(row.cells[c]) : ascii_of(row.cells[c]);
+}
+
 Block block_of(const Results& results, std::size_t command, const Style& style,
                const Layout& layout) {
   Block block;
@@ -97,15 +104,16 @@ Block block_of(const Results& results, std::size_t command, const Style& style,
     const Metric& metric = results.metrics[row.metric];
     if (metric.shown == Shown::Verbose && !style.verbose) continue;
     block.rows.push_back(row_of(row, metric, result.runs, layout));
+    if (style.ascii) make_ascii(block.rows.back());
     block.has_delta = block.has_delta || row.delta.has_value();
   }
   if (result.runs == 0) block.rows.clear();
   return block;
 }
 
-Widths widths_of(const std::vector<Block>& blocks, const Layout& layout) {
+Widths widths_of(const std::vector<Block>& blocks, const Layout& layout, bool ascii) {
   Widths widths{};
-  const auto titles = titles_of(layout);
+  const auto titles = titles_of(layout, ascii);
   for (std::size_t c = 0; c < kColumns; ++c) {
     if (c != kDelta) widths[c] = display_width(titles[c]);
     if (layout.roomy) widths[c] = std::max(widths[c], kRoomyWidths[c]);
@@ -141,7 +149,7 @@ Fitted fit(const Results& results, const Style& style) {
     for (std::size_t c = 0; c < results.commands.size(); ++c) {
       fitted.blocks.push_back(block_of(results, c, style, layout));
     }
-    fitted.widths = widths_of(fitted.blocks, layout);
+    fitted.widths = widths_of(fitted.blocks, layout, style.ascii);
     if (style.width == 0 || line_width(fitted.widths, layout) <= style.width) return fitted;
   }
   const std::size_t excess = line_width(fitted.widths, *fitted.layout) - style.width;
@@ -175,8 +183,9 @@ std::string header_of(const CommandResult& command, std::size_t number, const St
   return inked(start + name, Ink::Bold, style.color) + "\n";
 }
 
-std::string text_of(const Block& block, const Fitted& fitted, bool color) {
-  const auto titles = titles_of(*fitted.layout);
+std::string text_of(const Block& block, const Fitted& fitted, const Style& style) {
+  const bool color = style.color;
+  const auto titles = titles_of(*fitted.layout, style.ascii);
   std::array<std::string, kColumns> head;
   std::copy(titles.begin(), titles.end(), head.begin());
   if (!block.has_delta) head[kDelta].clear();
@@ -187,21 +196,53 @@ std::string text_of(const Block& block, const Fitted& fitted, bool color) {
   return text;
 }
 
+std::string full_table(const Results& results, const Style& style) {
+  const Fitted fitted = fit(results, style);
+  std::string text;
+  for (const std::size_t c : order_of(results)) {
+    if (!text.empty()) text += "\n";
+    text += header_of(results.commands[c], c + 1, style);
+    if (!fitted.blocks[c].rows.empty()) text += text_of(fitted.blocks[c], fitted, style);
+    if (style.histogram) text += histogram(results, c, style);
+  }
+  return text;
+}
+
+/// Where a delta that is shown has no ±, what it lacks. Of one run that is plain to see.
+std::string why_no_interval(const Results& results, const Style& style) {
+  for (const CommandResult& command : results.commands) {
+    for (const MetricResult& row : command.rows) {
+      if (results.metrics[row.metric].shown == Shown::Verbose && !style.verbose) continue;
+      const bool is_shown = row.delta && row.delta->change && *row.delta->change != 0.0;
+      if (row.runs > 1 && is_shown && !row.delta->bounds)
+        return "a delta without ±: too few or too different runs for an interval";
+    }
+  }
+  return "";
+}
+
+/// Below a compact table, each under its command's name.
+std::string histograms(const Results& results, const Style& style) {
+  std::string text;
+  for (const std::size_t c : order_of(results)) {
+    const std::string bars = style.histogram ? histogram(results, c, style) : "";
+    if (!bars.empty()) text += "\n" + header_of(results.commands[c], c + 1, style) + bars;
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string table(const Results& results, const Style& style) {
-  const Fitted fitted = fit(results, style);
   std::string text;
-  if (results.baseline) {
+  if (results.reference.baseline) {
     text = fmt::format("Deltas are against {}, measured earlier.\n\n",
-                       one_line(results.baseline->file));
+                       one_line(results.reference.baseline->file));
   }
-  for (std::size_t c = 0; c < results.commands.size(); ++c) {
-    if (c > 0) text += "\n";
-    text += header_of(results.commands[c], c + 1, style);
-    if (!fitted.blocks[c].rows.empty()) text += text_of(fitted.blocks[c], fitted, style.color);
-    if (style.histogram) text += histogram(results, c, style);
-  }
+  text += is_compact(results) ? compact_table(results, style) + histograms(results, style)
+                              : full_table(results, style);
+  const std::string notes = why_no_interval(results, style);
+  if (!notes.empty()) text += inked(notes, Ink::Dim, style.color) + "\n";
   const std::string summary = summary_lines(results, style);
   return summary.empty() ? text : text + "\n" + summary;
 }

@@ -7,10 +7,10 @@
 
 namespace lauka::report {
 
-/// The table of every benchmark and, for two or more commands, the summary lines: text that ends
-/// with a line feed. Columns are aligned over all benchmarks. In a narrower terminal the table
-/// gives up, in this order: spacing, the outliers' percentage, more than three digits in a range,
-/// the outliers, the range, the end of long metric names.
+/// The table of every benchmark (or, of many, a compact one) and, for two or more commands, the
+/// summary lines: text that ends with a line feed. Columns are aligned over all benchmarks. In a
+/// narrower terminal a full table gives up, in this order: spacing, the outliers' percentage, more
+/// than three digits in a range, the outliers, the range, the end of long metric names.
 std::string table(const Results& results, const Style& style);
 
 /// The lines that compare wall times, fastest first; empty where there is nothing to compare.

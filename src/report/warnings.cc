@@ -1,9 +1,12 @@
 #include "report/warnings.h"
 
+#include "core/foreign_text.h"
 #include "report/format.h"
+#include "report/width.h"
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <utility>
 #include <variant>
 
@@ -17,7 +20,12 @@ struct Words {
   std::string_view kind;
   std::string text;
   std::string advice;
+  std::string general{};  ///< what all commands of this warning share; empty: the text itself
+  std::string figure{};   ///< and what each has of its own
 };
+
+/// Of more commands than these a warning names the first ones, and tells how many others there are.
+constexpr std::size_t kMostNamed = 5;
 
 std::string seconds(double value) {
   return quantity(value, Unit::Seconds);
@@ -25,6 +33,11 @@ std::string seconds(double value) {
 
 std::string whole_percent(double fraction) {
   return fmt::format("{:.0f}%", fraction * 100.0);
+}
+
+/// "2.1 times", and "1.06 times" where one decimal would hide it.
+std::string times(double ratio) {
+  return fmt::format("{:.{}f} times", ratio, ratio < 1.95 ? 2 : 1);
 }
 
 std::string_view option_for_more(FewBecause because) {
@@ -41,139 +54,160 @@ std::string_view option_for_more(FewBecause because) {
   return "let it run to its end";
 }
 
-/// What is found in the order of the runs weakens mean and deviation always, deltas only where they
+/// What is found over time weakens mean and deviation always, deltas only where they
 /// were not taken within rounds.
-struct Teller {
+struct WarningWords {
   bool has_deltas;
   bool paired;
 
   std::string but_deltas() const {
     if (!has_deltas) return "";
-    return paired ? "; deltas, taken within rounds, hold"
+    return paired ? "; deltas compare runs of the same round and are not affected"
                   : "; --order random keeps it out of deltas";
   }
 
   Words operator()(const SlowFirstRun& warning) const {
     const auto& [first, rest, slow] = warning.seen;
-    const std::string times =
-        rest > 0.0 ? fmt::format("{:.{}f} times", first / rest, first < 1.95 * rest ? 2 : 1)
-                   : "more than";
+    const std::string ratio = rest > 0.0 ? times(first / rest) : "more than";
     return {"first_run_slow",
-            fmt::format("the first run took {} the median of the rest ({}, {})", times,
+            fmt::format("the first run took {} the median of the rest ({}, {})", ratio,
                         seconds(first), seconds(rest)),
             warning.warmup == 0
                 ? "use --warmup 1, unless cold starts are what you measure"
-                : fmt::format("if that happens again, raise --warmup above {}", warning.warmup)};
+                : fmt::format("if this happens again, use --warmup {}", warning.warmup + 1),
+            "the first run took longer than the rest", ratio + " the median"};
   }
 
   Words operator()(const stats::Drift& seen) const {
+    const bool rises = seen.change > 0.0;
+    const std::string percent = fmt::format("{:.1f}%", std::abs(seen.change) * 100.0);
     return {"drift",
-            fmt::format("wall time {} by {:.1f}% from the first third of the runs to the last",
-                        seen.change > 0.0 ? "rose" : "fell", std::abs(seen.change) * 100.0),
-            (seen.change > 0.0 ? "let the machine cool down or finish its other work"
-                               : "raise --warmup, or let the machine finish its other work") +
-                but_deltas()};
+            fmt::format("wall time {} by {} from the first third of the runs to the last",
+                        rises ? "rose" : "fell", percent),
+            (rises ? "let the machine cool down, or stop its other work"
+                   : "raise --warmup, or stop the machine's other work") +
+                but_deltas(),
+            fmt::format("wall time {} from the first third of the runs to the last",
+                        rises ? "rose" : "fell"),
+            "by " + percent};
   }
 
   Words operator()(const stats::TwoModes& seen) const {
+    const std::string both =
+        fmt::format("{} and {}", seconds(seen.low_mean), seconds(seen.high_mean));
     return {"two_modes",
-            fmt::format("runs are of two kinds, of about {} and {}; the rarer are {} of them",
-                        seconds(seen.low_mean), seconds(seen.high_mean),
-                        whole_percent(seen.smaller_share)),
-            "the mean stands for neither: look for kinds of core or clock frequencies, or at the "
-            "single runs with --export-runs"};
+            fmt::format("the runs fall into two groups, around {}; the smaller one has {} of them",
+                        both, whole_percent(seen.smaller_share)),
+            "the mean describes neither: look for different kinds of core or clock speeds, or at "
+            "the single runs with --export-runs",
+            "the runs fall into two groups", both};
   }
 
   Words operator()(const ManyOutliers& warning) const {
     return {"severe_outliers",
             fmt::format("{} of {} runs ({}) took far longer or shorter than the rest",
                         warning.seen.count, warning.runs, whole_percent(warning.seen.share)),
-            "other programs may have been running: stop them, or go by cpu_time, which suffers "
-            "less"};
+            "stop other programs that may be running, or compare cpu_time, which suffers less",
+            "several runs took far longer or shorter than the rest",
+            fmt::format("{} of {}", warning.seen.count, warning.runs)};
   }
 
   Words operator()(const stats::SlowNoise& seen) const {
+    const std::string figure = fmt::format("r = {:.2f}", seen.autocorrelation);
     return {"slow_noise",
-            fmt::format("runs are like their neighbours (correlation {:.2f}): wall time comes in "
-                        "slow waves",
-                        seen.autocorrelation),
-            "the mean will not repeat within its ±: measure longer with --duration" + but_deltas()};
+            fmt::format("consecutive runs are correlated ({}): the machine drifts", figure),
+            "another session's mean may differ by more than its ±: measure longer with --duration" +
+                but_deltas(),
+            "consecutive runs are correlated: the machine drifts", figure};
   }
 
   Words operator()(const CoarseClock& warning) const {
+    const std::string step = seconds(warning.step_seconds);
     return {"coarse_clock",
-            fmt::format("a run takes {}, and the clock here steps by {}",
-                        seconds(warning.median_seconds), seconds(warning.step_seconds)),
-            "give it more work in one run"};
+            fmt::format("a run takes {}, and the clock of this machine has steps of {}",
+                        seconds(warning.median_seconds), step),
+            "let each run do more work",
+            "runs are short for the clock of this machine, which has steps of " + step,
+            seconds(warning.median_seconds)};
   }
 
   Words operator()(const UncertainSplit& warning) const {
+    const std::string tick = seconds(warning.tick_seconds);
     return {"uncertain_split",
-            fmt::format("user_time and system_time are guesses: {} of CPU time is less than 10 "
-                        "ticks of {}",
-                        seconds(warning.median_cpu_seconds), seconds(warning.tick_seconds)),
-            "go by cpu_time, their sum, which is exact"};
+            fmt::format("user_time and system_time are estimates, as the CPU time of {} is less "
+                        "than 10 clock ticks of {}",
+                        seconds(warning.median_cpu_seconds), tick),
+            "use cpu_time, their sum, which is exact",
+            "user_time and system_time are estimates, as CPU time is less than 10 clock ticks of " +
+                tick,
+            seconds(warning.median_cpu_seconds)};
   }
 
   Words operator()(const BelowShell& warning) const {
-    return {"below_shell",
-            fmt::format("{} of {} runs took no longer than the shell alone takes to start, so a "
-                        "time of theirs is 0",
-                        warning.below, warning.runs),
-            "leave the shell out with -N, or give the command more work"};
+    return {
+        "below_shell",
+        fmt::format("{} of {} runs took no longer than starting the shell alone and have a time "
+                    "of 0",
+                    warning.below, warning.runs),
+        "run without the shell (-N), or give the command more work",
+        "runs took no longer than starting the shell alone and have a time of 0",
+        fmt::format("{} of {}", warning.below, warning.runs)};
   }
 
   Words operator()(const FewRuns& warning) const {
-    const std::string_view plural = warning.runs == 1 ? "" : "s";
+    const bool one = warning.runs == 1;
     return {"few_runs",
             warning.gated
-                ? fmt::format("with {} round{} a gate can decide about large changes only",
-                              warning.runs, plural)
-                : fmt::format("{} run{} of a command say{} little about a delta", warning.runs,
-                              plural, warning.runs == 1 ? "s" : ""),
+                ? fmt::format("with {} round{} a gate can only decide about large changes",
+                              warning.runs, one ? "" : "s")
+            : one ? std::string("one run has no σ and no confidence interval")
+                  : fmt::format("{} runs per command say little about a difference", warning.runs),
             std::string(option_for_more(warning.because))};
   }
 
   Words operator()(const AgainstBaseline& warning) const {
     return {"baseline",
-            fmt::format("deltas against a baseline carry all that changed on the machine since{}",
-                        warning.gated ? ", and gates fail by chance more often than the confidence "
+            fmt::format("deltas against a baseline include all that changed on the machine since "
+                        "then{}",
+                        warning.gated ? ", and gates fail by chance more often than --confidence "
                                         "says"
                                       : ""),
-            "run both in one call where you can, else go by cpu_time or instructions"};
+            "measure both in one session where you can, or compare cpu_time or instructions"};
   }
 
   Words operator()(const ForeignBaseline& warning) const {
-    const std::string_view advice = "measure the baseline again, here";
     if (!warning.told) {
-      return {"foreign_baseline", "the baseline does not tell which machine it was measured on",
-              "make sure that it was this one, or make it with lauka --export-json"};
+      return {"foreign_baseline", "the baseline does not say which machine it was measured on",
+              "make sure that it was this one, or measure it again with lauka --export-json"};
     }
-    std::string text = "the baseline is not from here: ";
+    std::string text = "the baseline was measured under other conditions: ";
     for (const Difference& difference : warning.differences) {
       if (&difference != &warning.differences.front()) text += ", ";
-      text += fmt::format("{} '{}', not '{}'", difference.what, difference.then, difference.now);
+      text += fmt::format("{} {}, not {}", difference.what, cited(difference.then),
+                          cited(difference.now));
     }
-    return {"foreign_baseline", text, std::string(advice)};
+    return {"foreign_baseline", text, "measure the baseline again, here"};
   }
 
   Words operator()(const SequentialRuns& warning) const {
-    return {
-        "sequential_order",
-        fmt::format(
-            "the order was sequential{}, so deltas carry the machine's drift{}{}",
-            warning.for_hooks ? ", as one command's --setup or --cleanup may undo another's" : "",
-            warning.gated ? " and gates fail by chance more often than the confidence "
-                            "says"
-                          : "",
-            warning.gated && warning.for_hooks ? ", and look once" : ""),
-        warning.for_hooks ? "--order random is better where they do not disturb each other"
-                          : "--order random compares within rounds"};
+    return {"sequential_order",
+            fmt::format("the commands were run one after the other{}, so deltas include the drift "
+                        "of the machine{}{}",
+                        warning.for_hooks
+                            ? " because --setup or --cleanup of one may undo that of another"
+                            : "",
+                        warning.gated ? " and gates fail by chance more often than --confidence "
+                                        "says"
+                                      : "",
+                        warning.gated && warning.for_hooks ? "; gates looked only once" : ""),
+            warning.for_hooks ? "use --order random if they do not disturb each other"
+                              : "--order random compares runs of the same round"};
   }
 
   Words operator()(const OtherCores& warning) const {
     std::string text = fmt::format(
-        "{} is {}, that of the reference {}: the delta of times is not one of code alone",
+        "{} is {}, that of the reference {}: they ran on different kinds of core, so the "
+        "difference in time is not due to the code alone",
         warning.metric, quantity(warning.candidate, Unit::Fraction),
         quantity(warning.reference, Unit::Fraction));
     for (const OtherCores::Cycles& cycles : warning.cycles) {
@@ -181,72 +215,163 @@ struct Teller {
           fmt::format(", {} {} against {}", cycles.event, quantity(cycles.candidate, Unit::Count),
                       quantity(cycles.reference, Unit::Count));
     }
-    return {"other_cores", std::move(text), "--cores p or e keeps all on one kind of core"};
+    return {
+        "other_cores", std::move(text), "--cores p or e keeps all on one kind of core",
+        "ran on other kinds of core than the reference, so the difference in time is not due to "
+        "the code alone",
+        fmt::format("{} {} against {}", warning.metric, quantity(warning.candidate, Unit::Fraction),
+                    quantity(warning.reference, Unit::Fraction))};
   }
 
   Words operator()(const LowShare& warning) const {
-    return {"low_share",
-            fmt::format("{} of {} runs kept a {} below {}, though run again", warning.runs,
-                        warning.of, warning.metric, quantity(warning.least, Unit::Fraction)),
-            "--cores p keeps runs on performance cores, or ask for less"};
+    const std::string least = quantity(warning.least, Unit::Fraction);
+    return {
+        "low_share",
+        fmt::format("{} of {} runs had a {} below {} although they were repeated", warning.runs,
+                    warning.of, warning.metric, least),
+        "use --cores p to keep runs on performance cores, or lower --min-p-share",
+        fmt::format("runs had a {} below {} although they were repeated", warning.metric, least),
+        fmt::format("{} of {}", warning.runs, warning.of)};
   }
 
   Words operator()(const LowCoverage& warning) const {
+    const std::string figure = fmt::format("{:.1f}%", warning.median * 100.0);
     return {"low_coverage",
-            fmt::format("only {:.1f}% of its instructions, as the kernel accounts them, were seen "
-                        "by the counters",
-                        warning.median * 100.0),
-            "the counts are too low by about as much: trust their times, not their size"};
+            fmt::format("the counters saw only {} of the instructions that the kernel accounts for",
+                        figure),
+            "compare commands by these counts, but do not quote them as totals",
+            "the counters saw only a part of the instructions that the kernel accounts for",
+            figure};
+  }
+
+  Words operator()(const MeanDiffers& warning) const {
+    const stats::Delta& delta = warning.delta;
+    const bool above = *delta.mean.change > *delta.change;
+    const std::string both = fmt::format("{} and {}", delta_text(delta.mean), delta_text(delta));
+    return {
+        "mean_differs",
+        fmt::format("{}: the mean changed by {}, the typical round by {}, because some runs{} "
+                    "took far more than the rest",
+                    warning.metric, delta_text(delta.mean), delta_text(delta),
+                    above ? "" : " of the reference"),
+        "find them with --export-runs; a gate on runs so rare needs more rounds",
+        fmt::format("{}: the mean and the typical round changed differently, because some runs{} "
+                    "took far more than the rest",
+                    warning.metric, above ? "" : " of the reference"),
+        both};
   }
 
   Words operator()(const NeverCounted& warning) const {
-    return {"not_counted",
-            fmt::format("{} is 0 in every run, though instructions ran: its counter may not count "
-                        "it on this processor",
-                        warning.event),
-            "ask for it with other events, which may place it on another counter "
+    std::string text = fmt::format(
+        "{} is 0 in every run although instructions were executed: its counter may not count it on "
+        "this processor",
+        warning.event);
+    return {"not_counted", text,
+            "count it together with other events, which may give it another counter "
             "(--explain-events)"};
+  }
+
+  Words operator()(const BusyMachine& warning) const {
+    const std::string wall = seconds(warning.median_wall_seconds);
+    const std::string cpu = seconds(warning.median_cpu_seconds);
+    return {"busy_machine",
+            fmt::format("the machine is busy: of {} a run spent {} on a CPU and waited for one the "
+                        "rest of the time",
+                        wall, cpu),
+            "CPU time is the quieter metric: compare cpu_time, or stop other programs",
+            "the machine is busy: runs waited for a CPU much of the time",
+            fmt::format("{} of {} on a CPU", cpu, wall)};
+  }
+
+  Words operator()(const SlowedByCounting& warning) const {
+    return {"slowed_by_counting",
+            fmt::format("runs that count took {} as long as those that are timed",
+                        times(warning.ratio)),
+            "the times shown are those of the timed runs",
+            "runs that count took longer than those that are timed", times(warning.ratio)};
   }
 };
 
-/// "'old': "; where another command has the same name, with the number that the table gives it.
+/// "'old'"; where another command has the same name, with the number that the table gives it.
 std::string subject_of(const Results& results, std::size_t command) {
   const std::string& name = results.commands[command].name;
   const auto namesakes =
       std::count_if(results.commands.begin(), results.commands.end(),
                     [&name](const CommandResult& other) { return other.name == name; });
-  return namesakes > 1 ? fmt::format("benchmark {}, '{}': ", command + 1, name)
-                       : fmt::format("'{}': ", name);
+  return namesakes > 1 ? fmt::format("benchmark {}, {}", command + 1, cited(name)) : cited(name);
+}
+
+/// "a", "a and b", "a, b and c"; of many the first ones, "and 7 more".
+std::string enumerated(const std::vector<std::string>& texts) {
+  std::string list;
+  const std::size_t named = texts.size() > kMostNamed + 1 ? kMostNamed : texts.size();
+  for (std::size_t i = 0; i < named; ++i) {
+    if (i > 0) list += i + 1 == texts.size() ? " and " : ", ";
+    list += texts[i];
+  }
+  return named == texts.size() ? list : fmt::format("{} and {} more", list, texts.size() - named);
+}
+
+/// A warning in words, with what is needed to tell it of several commands at once.
+struct Told {
+  const Warning* warning;
+  Words words;
+};
+
+/// Whether both can be told in one line.
+bool are_of_one_kind(const Told& a, const Told& b) {
+  return a.warning->command && b.warning->command && a.words.kind == b.words.kind &&
+         a.words.advice == b.words.advice &&
+         (a.words.general.empty() ? a.words.text == b.words.text
+                                  : a.words.general == b.words.general);
+}
+
+/// One line for the warnings of one kind, each of another command.
+std::string line_of(const Results& results, std::span<const Told> group) {
+  const Words& words = group.front().words;
+  if (group.size() == 1) {
+    const auto& command = group.front().warning->command;
+    return (command ? subject_of(results, *command) + ": " : "") + words.text + "; " + words.advice;
+  }
+  std::vector<std::string> subjects;
+  for (const Told& one : group) {
+    std::string subject = subject_of(results, *one.warning->command);
+    if (!one.words.figure.empty()) subject += " (" + one.words.figure + ")";
+    subjects.push_back(std::move(subject));
+  }
+  return fmt::format("{}: {}; {}", enumerated(subjects),
+                     words.general.empty() ? words.text : words.general, words.advice);
 }
 
 }  // namespace
 
 std::vector<WordedWarning> worded_warnings(const Results& results) {
-  const Teller teller{!results.rankings.empty() && !results.baseline, results.paired};
+  const WarningWords words{!results.rankings.empty() && !results.reference.baseline,
+                           results.paired};
   std::vector<WordedWarning> all;
   all.reserve(results.warnings.size());
   for (const Warning& warning : results.warnings) {
-    auto [kind, text, advice] = std::visit(teller, warning.finding);
-    all.push_back({warning.command, kind, std::move(text), std::move(advice)});
+    Words said = std::visit(words, warning.finding);
+    all.push_back({warning.command, said.kind, std::move(said.text), std::move(said.advice)});
   }
   return all;
 }
 
 std::vector<std::string> warning_texts(const Results& results, const Style& style) {
-  const std::vector<WordedWarning> all = worded_warnings(results);
-  std::vector<const WordedWarning*> shown;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (results.warnings[i].shown == Shown::Always || style.verbose) shown.push_back(&all[i]);
+  const WarningWords words{!results.rankings.empty() && !results.reference.baseline,
+                           results.paired};
+  std::vector<Told> shown;
+  for (const Warning& warning : results.warnings) {
+    if (warning.shown == Shown::Always || style.verbose)
+      shown.push_back({&warning, std::visit(words, warning.finding)});
   }
   std::vector<std::string> texts;
-  for (std::size_t i = 0; i < shown.size(); ++i) {
-    const WordedWarning& warning = *shown[i];
-    std::string text = warning.command ? subject_of(results, *warning.command) : "";
-    text += warning.text;
-    const bool repeated = i + 1 < shown.size() && shown[i + 1]->kind == warning.kind &&
-                          shown[i + 1]->advice == warning.advice;
-    if (!repeated) text += "; " + warning.advice;
-    texts.push_back(std::move(text));
+  while (!shown.empty()) {
+    const auto others = std::stable_partition(
+        shown.begin() + 1, shown.end(),
+        [first = shown.front()](const Told& one) { return are_of_one_kind(first, one); });
+    texts.push_back(line_of(results, {shown.begin(), others}));
+    shown.erase(shown.begin(), others);
   }
   return texts;
 }
@@ -254,7 +379,9 @@ std::vector<std::string> warning_texts(const Results& results, const Style& styl
 std::string warning_lines(const Results& results, const Style& style) {
   std::string lines;
   for (const std::string& text : warning_texts(results, style)) {
-    lines += "lauka: warning: " + text + "\n";
+    std::string line = message_line("warning: " + text);
+    line.pop_back();  // its line break
+    lines += wrapped(line, style.width) + "\n";
   }
   return lines;
 }

@@ -22,11 +22,11 @@ struct WordedWarning {
 /// All of them, in the order of Results::warnings; also those of rows that the table leaves out.
 std::vector<WordedWarning> worded_warnings(const Results& results);
 
-/// A text for each warning about what `style` shows, on one line each. Advice that the next one
-/// repeats is left to it.
+/// A text for each kind of warning about what `style` shows, one line for all commands that it is
+/// about.
 std::vector<std::string> warning_texts(const Results& results, const Style& style);
 
-/// The same as lines for standard error.
+/// The same as lines for standard error, broken between words at the style's width.
 std::string warning_lines(const Results& results, const Style& style);
 
 }  // namespace lauka::report

@@ -1,45 +1,18 @@
 #include "report/width.h"
 
+#include "core/foreign_text.h"
 #include "report/width_ranges.h"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
-
-#include <fmt/format.h>
 
 namespace lauka::report {
 
 namespace {
 
+constexpr auto kJoins = std::to_array<std::string_view>({"±", "…", "+-"});
 constexpr std::string_view kEllipsis = "…";
-
-/// What starts at the front of a text: a code point, or one byte that is none.
-struct Glyph {
-  char32_t code = 0;
-  std::size_t bytes = 1;
-  bool valid = false;
-};
-
-unsigned byte_at(std::string_view text, std::size_t i) {
-  return static_cast<unsigned char>(text[i]);
-}
-
-/// Strict: overlong forms, surrogates and anything beyond U+10FFFF are bytes, not characters.
-Glyph first_glyph(std::string_view text) {
-  const unsigned lead = byte_at(text, 0);
-  if (lead < 0x80) return {lead, 1, true};
-  const std::size_t bytes = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
-  if (lead < 0xC2 || lead > 0xF4 || text.size() < bytes) return {};
-  char32_t code = lead & (0x7FU >> bytes);
-  for (std::size_t i = 1; i < bytes; ++i) {
-    if ((byte_at(text, i) & 0xC0U) != 0x80) return {};
-    code = (code << 6U) | (byte_at(text, i) & 0x3FU);
-  }
-  const bool overlong = (bytes == 3 && code < 0x800) || (bytes == 4 && code < 0x10000);
-  const bool surrogate = code >= 0xD800 && code <= 0xDFFF;
-  if (overlong || surrogate || code > 0x10FFFF) return {};
-  return {code, bytes, true};
-}
 
 template <typename Ranges>
 bool is_in(const Ranges& ranges, char32_t code) {
@@ -49,10 +22,10 @@ bool is_in(const Ranges& ranges, char32_t code) {
   return after != std::begin(ranges) && code <= std::prev(after)->last;
 }
 
-std::size_t cells_of(const Glyph& glyph) {
-  if (!glyph.valid) return 1;
-  if (is_in(kZeroWidth, glyph.code)) return 0;
-  return is_in(kDoubleWidth, glyph.code) ? 2 : 1;
+std::size_t cells_of(const Character& character) {
+  if (!character.valid) return 1;
+  if (is_in(kZeroWidth, character.code)) return 0;
+  return is_in(kDoubleWidth, character.code) ? 2 : 1;
 }
 
 /// As much of the front of `text` as fits into `width` cells.
@@ -60,10 +33,10 @@ std::string_view front_of(std::string_view text, std::size_t width) {
   std::size_t bytes = 0;
   std::size_t cells = 0;
   while (bytes < text.size()) {
-    const Glyph glyph = first_glyph(text.substr(bytes));
-    if (cells + cells_of(glyph) > width) break;
-    cells += cells_of(glyph);
-    bytes += glyph.bytes;
+    const Character character = first_character(text.substr(bytes));
+    if (cells + cells_of(character) > width) break;
+    cells += cells_of(character);
+    bytes += character.bytes;
   }
   return text.substr(0, bytes);
 }
@@ -73,12 +46,57 @@ std::string_view back_of(std::string_view text, std::size_t width) {
   std::size_t cells = display_width(text);
   std::size_t from = 0;
   while (from < text.size()) {
-    const Glyph glyph = first_glyph(text.substr(from));
-    if (cells <= width && cells_of(glyph) > 0) break;
-    cells -= cells_of(glyph);
-    from += glyph.bytes;
+    const Character character = first_character(text.substr(from));
+    if (cells <= width && cells_of(character) > 0) break;
+    cells -= cells_of(character);
+    from += character.bytes;
   }
   return text.substr(from);
+}
+
+/// Whether the blank at `at` is a part of "1.2 ± 0.1" or "1 … 2".
+bool is_within_number(std::string_view text, std::size_t at) {
+  const auto joins = [](std::string_view before, std::string_view after) {
+    return std::any_of(kJoins.begin(), kJoins.end(), [&](std::string_view sign) {
+      return before.ends_with(sign) || after.starts_with(sign);
+    });
+  };
+  return joins(text.substr(0, at), text.substr(at + 1));
+}
+
+/// Where the name in quotes that begins at `at` ends; `at` where none does, or it would not fit.
+std::size_t end_of_name(std::string_view text, std::size_t at, std::size_t width) {
+  constexpr std::string_view before = " (";
+  constexpr std::string_view after = " :;,.)";
+  if (at > 0 && before.find(text[at - 1]) == std::string_view::npos) return at;
+  for (std::size_t i = at + 1; i < text.size(); ++i) {
+    if (text[i] != '\'') continue;
+    if (i + 1 < text.size() && after.find(text[i + 1]) == std::string_view::npos) continue;
+    return display_width(text.substr(at, i - at)) + 2 <= width ? i : at;
+  }
+  return at;
+}
+
+/// `text` without what colours it, which takes no cells.
+std::string without_ink(std::string_view text) {
+  std::string plain;
+  while (!text.empty()) {
+    const std::size_t escape = text.find("\x1b[");
+    plain += text.substr(0, escape);
+    if (escape == std::string_view::npos) break;
+    text.remove_prefix(std::min(text.find('m', escape), text.size() - 1) + 1);
+  }
+  return plain;
+}
+
+/// The first word of `text`, or the first words where nobody would break between them: a number
+/// with what belongs to it, a name in quotes of up to `width` cells.
+std::string_view unbroken(std::string_view text, std::size_t width) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '\'') i = end_of_name(text, i, width);
+    if (text[i] == ' ' && !is_within_number(text, i)) return text.substr(0, i);
+  }
+  return text;
 }
 
 }  // namespace
@@ -86,9 +104,9 @@ std::string_view back_of(std::string_view text, std::size_t width) {
 std::size_t display_width(std::string_view text) {
   std::size_t cells = 0;
   while (!text.empty()) {
-    const Glyph glyph = first_glyph(text);
-    cells += cells_of(glyph);
-    text.remove_prefix(glyph.bytes);
+    const Character character = first_character(text);
+    cells += cells_of(character);
+    text.remove_prefix(character.bytes);
   }
   return cells;
 }
@@ -111,24 +129,68 @@ std::string cut_middle(std::string_view text, std::size_t width) {
   return result;
 }
 
-std::string one_line(std::string_view text) {
-  std::string result;
+std::string wrapped(std::string_view text, std::size_t width) {
+  constexpr std::string_view indent = "  ";
+  if (width == 0 || display_width(without_ink(text)) <= width) return std::string(text);
+  std::string lines;
+  std::size_t column = 0;
   while (!text.empty()) {
-    const Glyph glyph = first_glyph(text);
-    const bool steers =
-        glyph.valid && (glyph.code < 0x20 || (glyph.code >= 0x7F && glyph.code < 0xA0));
-    if (!steers) {
-      result += text.substr(0, glyph.bytes);
-    } else if (glyph.code == '\n') {
-      result += "\\n";
-    } else if (glyph.code == '\t') {
-      result += "\\t";
-    } else {
-      result += fmt::format("\\x{:02x}", static_cast<unsigned>(glyph.code));
+    const std::string_view word = unbroken(text, width - std::min(width, indent.size()));
+    text.remove_prefix(std::min(word.size() + 1, text.size()));
+    const std::size_t cells = display_width(without_ink(word));
+    if (column > 0 && column + 1 + cells > width) {
+      lines.append("\n").append(indent);
+      column = indent.size();
+    } else if (column > 0) {
+      lines += ' ';
+      ++column;
     }
-    text.remove_prefix(glyph.bytes);
+    lines += word;
+    column += cells;
   }
-  return result;
+  return lines;
+}
+
+std::string ascii_of(std::string_view text) {
+  struct Sign {
+    std::string_view sign;
+    std::string_view ascii;
+  };
+  constexpr auto signs = std::to_array<Sign>({{"±", "+-"},
+                                              {"…", "..."},
+                                              {"−", "-"},
+                                              {"σ", "stddev"},
+                                              {"µ", "u"},
+                                              {"≤", "<="},
+                                              {"⚡", "better"},
+                                              {"💩", "worse"},
+                                              {"█", "#"},
+                                              {"▉", "#"},
+                                              {"▊", "#"},
+                                              {"▋", "#"},
+                                              {"▌", "#"},
+                                              {"▍", ""},
+                                              {"▎", ""},
+                                              {"▏", ""}});
+  std::string ascii;
+  while (!text.empty()) {
+    const auto found = std::find_if(signs.begin(), signs.end(),
+                                    [&](const Sign& sign) { return text.starts_with(sign.sign); });
+    ascii += found == signs.end() ? text.substr(0, 1) : found->ascii;
+    text.remove_prefix(found == signs.end() ? 1 : found->sign.size());
+  }
+  return ascii;
+}
+
+std::string ascii_of_delta(std::string_view text) {
+  constexpr std::string_view none = "   ";
+  constexpr std::size_t mark = 7;  // "better "
+  if (text.empty()) return "";
+  const bool is_marked = !text.starts_with(none);
+  std::string ascii = ascii_of(is_marked ? text : text.substr(none.size()));
+  const std::size_t word = is_marked ? ascii.find(' ') + 1 : 0;
+  if (word < mark) ascii.insert(word, mark - word, ' ');
+  return ascii;
 }
 
 }  // namespace lauka::report

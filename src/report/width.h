@@ -18,8 +18,16 @@ std::string cut_end(std::string_view text, std::size_t width);
 /// lines the ends are what differs.
 std::string cut_middle(std::string_view text, std::size_t width);
 
-/// `text` on one line, with nothing that steers a terminal: control characters become \n, \t or
-/// \x1b.
-std::string one_line(std::string_view text);
+/// `text` broken between words into lines of at most `width` cells (0: no limit), those after the
+/// first indented by two; not within a name in quotes or between a number and its ±. A word that is
+/// wider stands alone, whole.
+std::string wrapped(std::string_view text, std::size_t width);
+
+/// `text` with our own signs in ASCII: "+-", "...", "-", "better" and "worse" instead of the marks.
+/// Other characters stay as they are.
+std::string ascii_of(std::string_view text);
+
+/// The same of a delta in a column, whose marks and blanks take as many cells.
+std::string ascii_of_delta(std::string_view text);
 
 }  // namespace lauka::report

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "gate/findings.h"
+#include "gate/verdict.h"
 #include "plan/plan.h"
 #include "results/results.h"
 
@@ -8,15 +8,19 @@
 
 namespace lauka {
 
-/// Whether the results hold every run as well (exports of runs need them, and they cost memory).
-enum class Detail : unsigned char { Summaries, Runs };
+/// What a session, whole or cut short, says about its commands; its gates were decided while it
+/// went on. Commands without a counted run have 0 runs and rows without values. A row of a run
+/// under
+/// --ignore-failure counts as any other.
+Results analyse(Recording session, gate::Findings findings);
 
-/// What a session, whole or cut short, says about its plan's commands; its gates were decided while
-/// it went on. Commands without a counted
-/// run have 0 runs and rows without values. A row of a run under --ignore-failure counts as any
-/// other. `timers` are those of the machine that ran it: they decide some of the warnings.
-/// `circumstances` go with the numbers.
+/// The same of a session that was just run: `timers` are those of the machine that ran it, and
+/// `circumstances` go with the numbers. `session` has to outlive Results::runs.
 Results analyse(const Plan& plan, const Session& session, const gate::Findings& findings,
-                Detail detail, const Timers& timers = {}, Circumstances circumstances = {});
+                const Timers& timers = {}, Circumstances circumstances = {});
+
+/// What lauka ends with: by a signal, by a failure, or as the gates decided.
+int exit_status_of(const Session& session, const std::vector<gate::Verdict>& verdicts,
+                   bool fail_if_inconclusive);
 
 }  // namespace lauka

@@ -1,9 +1,9 @@
 #pragma once
 
 #include "core/metric.h"
+#include "stats/delta.h"
 #include "stats/steadiness.h"
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -106,28 +106,39 @@ struct LowCoverage {
   double median = 0.0;  ///< fraction of its instructions
 };
 
+/// The mean's change lies clearly outside the interval of the typical round's: rare long runs.
+struct MeanDiffers {
+  std::string metric;
+  stats::Delta delta;
+};
+
 /// An event was 0 in every run, though the command ran instructions.
 struct NeverCounted {
   std::string event;
 };
 
-/// What was seen, with its numbers; report/ has the words.
-using Finding =
-    std::variant<SlowFirstRun, stats::Drift, stats::TwoModes, ManyOutliers, stats::SlowNoise,
-                 CoarseClock, UncertainSplit, BelowShell, FewRuns, SequentialRuns, AgainstBaseline,
-                 ForeignBaseline, OtherCores, LowShare, LowCoverage, NeverCounted>;
+/// Counting made the runs in which it was done longer.
+struct SlowedByCounting {
+  double ratio = 1.0;  ///< of wall times
+};
 
-/// What weakens the numbers.
+/// The command had to wait for a CPU so much that its CPU time is by far the quieter metric.
+struct BusyMachine {
+  double median_wall_seconds = 0.0;
+  double median_cpu_seconds = 0.0;
+};
+
+/// What was seen, with its numbers; report/ has the words.
+using Finding = std::variant<SlowFirstRun, stats::Drift, stats::TwoModes, ManyOutliers,
+                             stats::SlowNoise, CoarseClock, UncertainSplit, BelowShell, FewRuns,
+                             SequentialRuns, AgainstBaseline, ForeignBaseline, OtherCores, LowShare,
+                             LowCoverage, NeverCounted, MeanDiffers, SlowedByCounting, BusyMachine>;
+
+/// Caveats.
 struct Warning {
   Finding finding;
   std::optional<std::size_t> command{};  ///< its index; none: all of them
   Shown shown = Shown::Always;           ///< Verbose: of rows that are; exports have it anyway
-};
-
-/// What the clocks behind the numbers can tell apart.
-struct Timers {
-  std::chrono::nanoseconds clock_step{1};          ///< of the wall time
-  std::optional<std::chrono::nanoseconds> tick{};  ///< of the scheduler; none: not known
 };
 
 }  // namespace lauka

@@ -1,6 +1,6 @@
 #include "results/warnings.h"
 
-#include "stats/quantiles.h"
+#include "stats/summary.h"
 
 #include <algorithm>
 #include <cmath>
@@ -23,45 +23,46 @@ constexpr std::size_t kFewestForOutliers = 10;
 /// The longest that is common (250 Hz); where the tick is not known, better one warning too many.
 constexpr std::chrono::nanoseconds kAssumedTick = std::chrono::milliseconds(4);
 
+/// Below this the engine is said to have missed something: 2% is more than what the kernel does for
+/// a process after its last thread was sampled.
+constexpr double kWhole = 0.98;
+
 double seconds_of(std::chrono::nanoseconds duration) {
   return std::chrono::duration<double>(duration).count();
 }
 
-const MetricResult* row_of(const Results& results, std::size_t command, std::string_view metric) {
-  for (const MetricResult& row : results.commands[command].rows) {
-    if (results.metrics[row.metric].name == metric) return &row;
-  }
-  return nullptr;
-}
-
-std::optional<double> median_of(const Results& results, std::size_t command,
-                                std::string_view metric) {
-  const MetricResult* row = row_of(results, command, metric);
+std::optional<double> median_of(const MetricResult* row) {
   if (row == nullptr || !row->summary) return std::nullopt;
   return row->summary->median;
 }
 
-bool is_of_split(std::string_view metric) {
-  return metric == "user_time" || metric == "system_time";
+std::optional<double> median_of(const Results& results, std::size_t command, Role role) {
+  return median_of(row_of(results, command, role));
+}
+
+bool is_of_split(Role role) {
+  return role == Role::UserTime || role == Role::SystemTime;
 }
 
 /// The division of CPU time is only worth a word to whom it is shown, or whose gate is on it.
 Shown shown_of_split(const Results& results) {
   const bool row =
       std::any_of(results.metrics.begin(), results.metrics.end(), [](const Metric& metric) {
-        return is_of_split(metric.name) && metric.shown == Shown::Always;
+        return is_of_split(metric.role) && metric.shown == Shown::Always;
       });
-  const bool gate = std::any_of(
-      results.verdicts.begin(), results.verdicts.end(),
-      [](const gate::Verdict& verdict) { return is_of_split(verdict.condition.metric); });
+  const bool gate = std::any_of(results.verdicts.begin(), results.verdicts.end(),
+                                [&](const gate::Verdict& verdict) {
+                                  return is_of_split(results.metrics[verdict.metric].role);
+                                });
   return row || gate ? Shown::Always : Shown::Verbose;
 }
 
-FewBecause why_few(const Plan& plan, bool cut_short) {
-  if (cut_short) return FewBecause::Ended;
-  if (plan.stop.exact_runs) return FewBecause::Runs;
-  return plan.stop.max_runs && *plan.stop.max_runs < stats::kFewForGate ? FewBecause::MaxRuns
-                                                                        : FewBecause::MinRuns;
+FewBecause why_few(const Results& results) {
+  const StopRule& stop = results.setting.stop;
+  if (!results.complete) return FewBecause::Ended;
+  if (stop.exact_runs) return FewBecause::Runs;
+  return stop.max_runs && *stop.max_runs < stats::kFewForGate ? FewBecause::MaxRuns
+                                                              : FewBecause::MinRuns;
 }
 
 /// Fewest rounds behind a gate that is still open. One that was decided has all it needs.
@@ -77,9 +78,11 @@ std::optional<std::size_t> rounds_of_open_gates(const Results& results) {
 /// Fewest runs behind a delta of wall time.
 std::optional<std::size_t> runs_of_deltas(const Results& results) {
   std::optional<std::size_t> fewest;
-  for (std::size_t c = results.baseline ? 0 : 1; c < results.commands.size(); ++c) {
-    const MetricResult* candidate = row_of(results, c, "wall_time");
-    const MetricResult* reference = results.baseline ? candidate : row_of(results, 0, "wall_time");
+  for (std::size_t c = 0; c < results.commands.size(); ++c) {
+    const MetricResult* candidate = row_of(results, c, Role::WallTime);
+    const MetricResult* reference =
+        results.reference.baseline ? candidate
+                                   : row_of(results, results.reference.command, Role::WallTime);
     if (reference == nullptr || candidate == nullptr || !candidate->delta) continue;
     const std::size_t runs = std::min(reference->runs, candidate->runs);
     fewest = std::min(fewest.value_or(runs), runs);
@@ -87,8 +90,8 @@ std::optional<std::size_t> runs_of_deltas(const Results& results) {
   return fewest;
 }
 
-std::optional<FewRuns> few_runs(const Results& results, const Plan& plan, bool cut_short) {
-  const FewBecause because = why_few(plan, cut_short);
+std::optional<FewRuns> few_runs(const Results& results) {
+  const FewBecause because = why_few(results);
   const auto rounds = rounds_of_open_gates(results);
   if (rounds && *rounds < stats::kFewForGate) return FewRuns{*rounds, true, because};
   const auto runs = runs_of_deltas(results);
@@ -98,7 +101,7 @@ std::optional<FewRuns> few_runs(const Results& results, const Plan& plan, bool c
 
 std::optional<CoarseClock> coarse_clock(const Results& results, std::size_t command,
                                         const Timers& timers) {
-  const auto median = median_of(results, command, "wall_time");
+  const auto median = median_of(results, command, Role::WallTime);
   const double step = seconds_of(timers.clock_step);
   if (!median || *median >= kStepsThatAreEnough * step) return std::nullopt;
   return CoarseClock{*median, step};
@@ -106,10 +109,35 @@ std::optional<CoarseClock> coarse_clock(const Results& results, std::size_t comm
 
 std::optional<UncertainSplit> uncertain_split(const Results& results, std::size_t command,
                                               const Timers& timers) {
-  const auto median = median_of(results, command, "cpu_time");
+  const auto median = median_of(results, command, Role::CpuTime);
   const double tick = seconds_of(timers.tick.value_or(kAssumedTick));
   if (!median || *median >= kTicksThatAreEnough * tick) return std::nullopt;
   return UncertainSplit{*median, tick};
+}
+
+/// Of wall time over CPU time, from where a command that was pushed aside waited rather than
+/// worked.
+constexpr double kMuchWaiting = 1.3;
+constexpr double kMuchQuieter = 2.0;
+
+/// A program that sleeps or reads has more wall time than CPU time as well, but gives up its CPU of
+/// its own will: more than it is pushed aside.
+std::optional<BusyMachine> busy_machine(const Results& results, std::size_t command) {
+  const auto named = [&](std::string_view metric) {
+    return median_of(row_of(results.commands[command], find_metric(results.metrics, metric)));
+  };
+  const auto wall = median_of(results, command, Role::WallTime);
+  const auto cpu = median_of(results, command, Role::CpuTime);
+  const auto pushed = named("involuntary_switches");
+  const auto willing = named("voluntary_switches");
+  if (!wall || !cpu || !pushed || !willing || *cpu <= 0.0) return std::nullopt;
+  if (*wall < kMuchWaiting * *cpu || *pushed < 1.0 || *pushed <= *willing) return std::nullopt;
+  const auto noise = [&](Role metric) {
+    const stats::Summary& summary = *row_of(results, command, metric)->summary;
+    return summary.stddev.value_or(0.0) / summary.mean;
+  };
+  if (noise(Role::WallTime) < kMuchQuieter * noise(Role::CpuTime)) return std::nullopt;
+  return BusyMachine{*wall, *cpu};
 }
 
 /// Whether the median moved by more than half of the range in which half of the runs lie: on a busy
@@ -142,9 +170,10 @@ std::optional<Finding> what_is_unsteady(std::span<const double> series) {
 /// What a baseline's numbers depend on, and is another now. What is not known on one side is not
 /// known to differ.
 std::optional<ForeignBaseline> foreign_baseline(const Results& results) {
-  const BaselineReference& then = *results.baseline;
+  const Recording& session = *results.reference.baseline->session;
+  const Circumstances& then = session.circumstances;
   const Circumstances& now = results.circumstances;
-  if (!then.by_lauka) return ForeignBaseline{.told = false};
+  if (!session.by_lauka) return ForeignBaseline{.told = false};
   ForeignBaseline found;
   const auto compare = [&](std::string_view what, const std::string& a, const std::string& b) {
     if (!a.empty() && !b.empty() && a != b) found.differences.push_back({what, a, b});
@@ -160,10 +189,11 @@ std::optional<ForeignBaseline> foreign_baseline(const Results& results) {
 
 std::vector<OtherCores::Cycles> cycles_by_kind(const Results& results, std::size_t command) {
   std::vector<OtherCores::Cycles> cycles;
-  for (const Metric& metric : results.metrics) {
-    if (!metric.name.starts_with("cycles (")) continue;
-    const MetricResult* candidate = row_of(results, command, metric.name);
-    const MetricResult* reference = row_of(results, 0, metric.name);
+  for (std::size_t m = 0; m < results.metrics.size(); ++m) {
+    const Metric& metric = results.metrics[m];
+    if (metric.role != Role::Cycles || !metric.is_part) continue;
+    const MetricResult* candidate = row_of(results.commands[command], m);
+    const MetricResult* reference = row_of(results.commands[results.reference.command], m);
     if (candidate == nullptr || !candidate->summary || !reference->summary) continue;
     cycles.push_back({metric.name, candidate->summary->mean, reference->summary->mean});
   }
@@ -173,61 +203,77 @@ std::vector<OtherCores::Cycles> cycles_by_kind(const Results& results, std::size
 /// Of the candidates, the one whose share of time on fast cores is furthest from the reference's.
 std::optional<Warning> other_cores(const Results& results) {
   std::optional<Warning> worst;
-  if (results.baseline) return worst;  // deltas are not with the first command
+  if (results.reference.baseline) return worst;  // deltas are not with one of the commands
   double furthest = kSharesAreEqual;
-  for (const Metric& metric : results.metrics) {
-    if (!std::holds_alternative<EventShare>(metric.source)) continue;
-    for (std::size_t c = 1; c < results.commands.size(); ++c) {
-      const MetricResult* candidate = row_of(results, c, metric.name);
-      const MetricResult* reference = row_of(results, 0, metric.name);
-      if (candidate == nullptr || !candidate->summary || !reference->summary) continue;
-      const double share = candidate->summary->mean;
-      const double apart = std::abs(share - reference->summary->mean);
-      if (apart <= furthest) continue;
-      furthest = apart;
-      worst = Warning{
-          OtherCores{metric.name, share, reference->summary->mean, cycles_by_kind(results, c)}, c};
-    }
+  const MetricResult* reference = row_of(results, results.reference.command, Role::CoreShare);
+  for (std::size_t c = 0; c < results.commands.size(); ++c) {
+    const MetricResult* candidate = row_of(results, c, Role::CoreShare);
+    if (candidate == nullptr || !candidate->summary || !reference->summary) continue;
+    const double share = candidate->summary->mean;
+    const double apart = std::abs(share - reference->summary->mean);
+    if (apart <= furthest) continue;
+    furthest = apart;
+    worst = Warning{OtherCores{results.metrics[candidate->metric].name, share,
+                               reference->summary->mean, cycles_by_kind(results, c)},
+                    c};
   }
   return worst;
+}
+
+/// Of coverage, and of events that were never counted.
+void add_warnings_of_coverage(const Results& results, std::vector<Warning>& warnings) {
+  for (std::size_t c = 0; c < results.commands.size(); ++c) {
+    const auto& coverage = results.commands[c].coverage;
+    if (coverage && *coverage < kWhole) warnings.push_back({LowCoverage{*coverage}, c});
+  }
+  for (std::size_t m = 0; m < results.metrics.size(); ++m) {
+    const bool doubtful =
+        std::any_of(results.commands.begin(), results.commands.end(),
+                    [m](const CommandResult& command) { return command.rows.at(m).is_doubtful; });
+    if (doubtful) warnings.push_back({NeverCounted{results.metrics[m].name}});
+  }
 }
 
 }  // namespace
 
 std::vector<Warning> warnings_of_series(std::size_t command, std::span<const double> series,
-                                        const Plan& plan) {
+                                        std::uint64_t warmup) {
   const auto first = stats::first_run(series);
   const bool slow_first = first && first->slow;
   const auto unsteady = what_is_unsteady(slow_first ? series.subspan(1) : series);
   // After a warm-up, and among many outliers, a slow first run is most likely one of them.
   const bool is_one_of_many =
-      plan.warmup > 0 && unsteady && std::holds_alternative<ManyOutliers>(*unsteady);
+      warmup > 0 && unsteady && std::holds_alternative<ManyOutliers>(*unsteady);
   std::vector<Warning> warnings;
   if (slow_first && !is_one_of_many) {
-    warnings.push_back({SlowFirstRun{*first, plan.warmup}, command});
+    warnings.push_back({SlowFirstRun{*first, warmup}, command});
   }
   if (unsteady) warnings.push_back({*unsteady, command});
   return warnings;
 }
 
-std::vector<Warning> warnings_of_results(const Results& results, const Plan& plan,
-                                         const Timers& timers, bool cut_short) {
+std::vector<Warning> warnings_of_results(const Results& results) {
   std::vector<Warning> warnings;
   const Shown shown = shown_of_split(results);
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
-    if (const auto coarse = coarse_clock(results, c, timers)) warnings.push_back({*coarse, c});
-    if (const auto split = uncertain_split(results, c, timers)) {
+    if (const auto coarse = coarse_clock(results, c, results.timers))
+      warnings.push_back({*coarse, c});
+    if (const auto split = uncertain_split(results, c, results.timers)) {
       warnings.push_back({*split, c, shown});
     }
   }
-  if (const auto few = few_runs(results, plan, cut_short)) warnings.push_back({*few});
-  if (results.baseline) {
+  if (const auto few = few_runs(results)) warnings.push_back({*few});
+  if (results.reference.baseline) {
     warnings.push_back({AgainstBaseline{!results.verdicts.empty()}});
     if (const auto foreign = foreign_baseline(results)) warnings.push_back({*foreign});
   } else if (!results.paired && !results.rankings.empty()) {
-    warnings.push_back({SequentialRuns{!results.verdicts.empty(), plan.order_is_for_hooks}});
+    warnings.push_back(
+        {SequentialRuns{!results.verdicts.empty(), results.setting.order_is_for_hooks}});
   }
+  for (std::size_t c = 0; c < results.commands.size(); ++c)
+    if (const auto busy = busy_machine(results, c)) warnings.push_back({*busy, c});
   if (auto cores = other_cores(results)) warnings.push_back(*std::move(cores));
+  add_warnings_of_coverage(results, warnings);
   return warnings;
 }
 

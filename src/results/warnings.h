@@ -1,10 +1,10 @@
 #pragma once
 
-#include "plan/plan.h"
 #include "results/results.h"
 #include "results/warning.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -15,11 +15,10 @@ namespace lauka {
 /// modes, these more than outliers, these more than slow noise; but outliers more than a drift that
 /// is small against the spread.
 std::vector<Warning> warnings_of_series(std::size_t command, std::span<const double> series,
-                                        const Plan& plan);
+                                        std::uint64_t warmup);
 
 /// What else weakens `results`, whose rows, rankings and verdicts are complete: the clocks, the
-/// number of runs, the order. `cut_short`: the session ended before its plan did.
-std::vector<Warning> warnings_of_results(const Results& results, const Plan& plan,
-                                         const Timers& timers, bool cut_short);
+/// number of runs, the order.
+std::vector<Warning> warnings_of_results(const Results& results);
 
 }  // namespace lauka

@@ -1,7 +1,13 @@
 #include "run/programs.h"
 
+#include "core/foreign_text.h"
+
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
 #include <variant>
 
 namespace lauka {
@@ -33,9 +39,106 @@ os::ProgramSpec simulated(os::ProgramSpec spec, const engine::Counting& counting
   return spec;
 }
 
+/// "lauka sleep 0.1" is two commands of one word each, of which the second is none.
+Error with_quoting_hint(Error error, const Plan& plan, std::size_t failed) {
+  std::string joined;
+  for (std::size_t c = 0; c <= failed; ++c) {
+    const std::string& text = plan.commands[c].text;
+    if (plan.shell || text.find_first_of(" \t\n") != std::string::npos) return error;
+    joined += (c == 0 ? "" : " ") + text;
+  }
+  if (failed == 0) return error;
+  error.remedy = "if it is an argument, quote it together with its program: " + cited(joined);
+  return error;
+}
+
 bool may_be_made_later(const Command& command) {
   return command.hooks.setup || command.hooks.prepare;
 }
+
+// Runs are cheap, so there are as many as half a second allows, up to 200 (the median of 50 is
+// twice as uncertain); of a slow shell, one that reads a long profile, there are fewer.
+constexpr std::size_t kFewestRuns = 10;
+constexpr std::size_t kMostRuns = 200;
+constexpr std::size_t kBatch = 10;
+constexpr std::chrono::nanoseconds kEnoughTime = std::chrono::milliseconds(500);
+
+/// What makes the start of a shell take another time.
+bool is_alike(const Command& a, const Command& b) {
+  return a.environment == b.environment && a.output.kind == b.output.kind &&
+         a.output.path == b.output.path;
+}
+
+ShellOverhead summary_of(std::vector<Usage> runs) {
+  ShellOverhead overhead;
+  for (const Usage& run : runs) {
+    overhead.user_ns += run.user_ns;
+    overhead.system_ns += run.system_ns;
+  }
+  overhead.user_ns /= runs.size();
+  overhead.system_ns /= runs.size();
+  const auto middle = runs.begin() + static_cast<std::ptrdiff_t>(runs.size() / 2);
+  std::nth_element(runs.begin(), middle, runs.end(),
+                   [](const Usage& a, const Usage& b) { return a.wall_ns < b.wall_ns; });
+  overhead.wall_ns = middle->wall_ns;
+  return overhead;
+}
+
+/// The runs of the empty command; empty when the user interrupts.
+class EmptyRuns {
+ public:
+  EmptyRuns(os::Launcher& launcher, const std::function<int()>& interrupt)
+      : launcher_(launcher), interrupt_(interrupt) {}
+
+  // NOLINTNEXTLINE(readability-function-cognitive-complexity): each branch ends the runs
+  Result<std::vector<Usage>> of(const os::ProgramSpec& spec) {
+    const auto program = launcher_.add_program(spec);
+    if (!program) return program.error();
+    std::vector<Usage> runs;
+    std::chrono::nanoseconds spent{};
+    // The first run is a warm-up: it loads the shell into memory.
+    std::vector<os::Launch> launches(1, os::Launch{*program});
+    bool counts = false;
+    while (runs.size() < kFewestRuns || (runs.size() < kMostRuns && spent < kEnoughTime)) {
+      const auto all = launcher_.run(launches, false, {});
+      if (!all) return all.error();
+      if (is_interrupted(*all)) return std::vector<Usage>{};
+      for (const os::Ended& ended : *all) {
+        if (std::holds_alternative<TimedOut>(ended.outcome)) return too_slow(spec);
+        if (!succeeded(ended.outcome)) return why_not(spec);
+        if (counts) runs.push_back(ended.usage);
+        spent += ended.whole;
+      }
+      counts = true;
+      // One by one where each run's output has to be read before the next.
+      launches.assign(spec.output.sink == os::Sink::Pipe ? 1 : kBatch, os::Launch{*program});
+    }
+    return runs;
+  }
+
+ private:
+  bool is_interrupted(const std::vector<os::Ended>& all) const {
+    return interrupt_() != 0 || all.empty() ||
+           std::any_of(all.begin(), all.end(), [](const os::Ended& ended) {
+             return std::holds_alternative<Cancelled>(ended.outcome);
+           });
+  }
+
+  static Error too_slow(const os::ProgramSpec& spec) {
+    return Error{"the start-up of the shell cannot be measured: '" + spec.words.front() +
+                     "' took longer than --timeout with an empty command",
+                 "allow more time, or use -N"};
+  }
+
+  static Error why_not(const os::ProgramSpec& spec) {
+    return Error{"the start-up of the shell cannot be measured: '" + spec.words.front() +
+                     "' failed with an empty command",
+                 "check that it accepts -c, or use -N"};
+  }
+
+  os::Launcher& launcher_;
+  const std::function<int()>& interrupt_;
+};
 
 }  // namespace
 
@@ -56,10 +159,11 @@ os::ProgramSpec program_of(const Plan& plan, const Command& command,
 Result<void> Programs::prepare() {
   rows_.assign(1 + armed_.size(), Row(plan_.commands.size()));
   for (std::size_t row = 0; row < rows_.size(); ++row) {
-    if (row > 0 && !plan_.events.is_simulated(row - 1)) continue;
+    if (row > 0 && plan_.events.kind_of(row - 1) != RoundKind::Simulated) continue;
     for (std::size_t command = 0; command < plan_.commands.size(); ++command) {
       const auto id = find(row, command);
-      if (!id && !may_be_made_later(plan_.commands[command])) return id.error();
+      if (!id && !may_be_made_later(plan_.commands[command]))
+        return with_quoting_hint(id.error(), plan_, command);
     }
   }
   return {};
@@ -79,6 +183,124 @@ Result<os::ProgramId> Programs::find(std::size_t row, std::size_t command) {
   auto id = launcher_.add_program(spec);
   if (id) known = *id;
   return id;
+}
+
+Result<void> HookRunner::prepare(const std::optional<User>& user) {
+  to_clean_up_.assign(plan_.commands.size(), false);
+  for (const Command& command : plan_.commands) {
+    Programs& programs = programs_.emplace_back();
+    for (const HookRow& row : kHookKinds) {
+      const auto id = add(row, command, user);
+      if (!id) return id.error();
+      programs.at(static_cast<std::size_t>(row.kind)) = *id;
+      if (!*id) continue;
+      (row.is_of_a_run ? between_runs_ : around_commands_) = true;
+    }
+  }
+  return {};
+}
+
+Result<std::optional<os::ProgramId>> HookRunner::add(const HookRow& row, const Command& command,
+                                                     const std::optional<User>& user) {
+  const std::optional<std::string>& text = command.hooks.*row.text;
+  if (!text) return std::optional<os::ProgramId>{};
+  os::ProgramSpec spec;
+  spec.words = {"/bin/sh", "-c", *text};
+  const bool inherits = command.output.kind == OutputKind::Inherit;
+  spec.output.sink = inherits ? os::Sink::Inherit : os::Sink::Capture;
+  spec.environment = command.environment;
+  if (row.is_of_a_run) spec.launch_variable = "LAUKA_ITERATION";
+  spec.user = user;
+  const auto id = launcher_.add_program(spec);
+  if (!id) return id.error();
+  return std::optional<os::ProgramId>{*id};
+}
+
+std::optional<HookFailed> HookRunner::run(HookKind kind, std::uint32_t command,
+                                          const std::optional<Step>& step) {
+  const auto program = programs_.at(command).at(static_cast<std::size_t>(kind));
+  if (!program) return std::nullopt;
+  const os::Launch launch{.program = *program,
+                          .value = step ? iteration_of(*step) : "",
+                          .despite_interrupt = row_of(kind).undoes};
+  const auto all = launcher_.run({&launch, 1}, false, {});
+  HookFailed failed{kind, command, step, {}, {}};
+  if (!all || all->empty()) {
+    failed.outcome = NotStarted{LaunchStep::Ask, 0};
+    failed.output_end = all ? "the launcher ran nothing" : all.error().line();
+    return failed;
+  }
+  if (row_of(kind).is_of_a_run) time_ += all->front().whole;
+  failed.outcome = all->front().outcome;
+  if (succeeded(failed.outcome)) return std::nullopt;
+  failed.output_end = launcher_.error_output_end();
+  return failed;
+}
+
+std::chrono::nanoseconds HookRunner::take_time() {
+  return std::exchange(time_, {});
+}
+
+std::optional<HookFailed> HookRunner::set_up(std::uint32_t first, std::uint32_t count) {
+  for (std::uint32_t command = first; command < first + count; ++command) {
+    to_clean_up_[command] = true;  // a setup that fails half-way leaves things behind too
+    if (auto failed = run(HookKind::Setup, command)) return failed;
+  }
+  return std::nullopt;
+}
+
+std::vector<HookFailed> HookRunner::clean_up(std::uint32_t first, std::uint32_t count) {
+  std::vector<HookFailed> all;
+  for (std::uint32_t command = first; command < first + count; ++command) {
+    if (!to_clean_up_[command]) continue;
+    to_clean_up_[command] = false;
+    if (auto failed = run(HookKind::Cleanup, command)) all.push_back(*std::move(failed));
+  }
+  return all;
+}
+
+std::string iteration_of(const Step& step) {
+  constexpr std::array<std::string_view, 5> kinds = {"warmup-", "", "counting-", "simulated-",
+                                                     "settling-"};
+  return std::string(kinds.at(static_cast<std::size_t>(step.kind))) + std::to_string(step.round);
+}
+
+Result<std::vector<ShellOverhead>> measure_shell(const Plan& plan, os::Launcher& launcher,
+                                                 const std::optional<User>& user,
+                                                 const std::function<int()>& interrupt) {
+  std::vector<ShellOverhead> overheads;
+  if (!plan.shell) return overheads;
+  for (std::size_t i = 0; i < plan.commands.size(); ++i) {
+    const auto first =
+        std::find_if(plan.commands.begin(), plan.commands.end(),
+                     [&](const Command& other) { return is_alike(other, plan.commands[i]); });
+    const auto known = static_cast<std::size_t>(first - plan.commands.begin());
+    if (known < i) {
+      overheads.push_back(overheads[known]);
+      continue;
+    }
+    Command empty = plan.commands[i];
+    empty.words = plan.shell->words;
+    empty.words.insert(empty.words.end(), {"-c", ""});
+    os::ProgramSpec spec = program_of(plan, empty, user);
+    auto runs = EmptyRuns(launcher, interrupt).of(spec);
+    if (!runs) return runs.error();
+    if (runs->empty()) return std::vector<ShellOverhead>{};
+    overheads.push_back(summary_of(*std::move(runs)));
+  }
+  return overheads;
+}
+
+bool subtract(const ShellOverhead& overhead, Usage& usage) {
+  const auto less = [](std::uint64_t a, std::uint64_t b) { return a > b ? a - b : 0; };
+  const std::uint64_t cpu_ns = usage.user_ns + usage.system_ns;
+  const std::uint64_t shell_cpu_ns = overhead.user_ns + overhead.system_ns;
+  const bool below = usage.wall_ns < overhead.wall_ns || cpu_ns < shell_cpu_ns;
+  usage.wall_ns = less(usage.wall_ns, overhead.wall_ns);
+  const std::uint64_t left_ns = less(cpu_ns, shell_cpu_ns);
+  usage.user_ns = std::min(less(usage.user_ns, overhead.user_ns), left_ns);
+  usage.system_ns = left_ns - usage.user_ns;
+  return below;
 }
 
 }  // namespace lauka

@@ -1,10 +1,8 @@
 #include "run/runner.h"
 
-#include "gate/schedule.h"
-#include "run/gates.h"
-#include "run/precision.h"
 #include "run/steps.h"
 #include "run/stopping.h"
+#include "run/watches.h"
 
 #include <algorithm>
 #include <iterator>
@@ -28,18 +26,6 @@ constexpr double kLongestTold = 1e9;  // seconds; more would overflow nanosecond
 /// exactly gain nothing from more, and a run takes 20 to 100 times as long as a timed one.
 constexpr std::uint64_t kSimulatedRounds = 3;
 
-/// What a round is run for.
-enum class Phase : unsigned char { Simulation, Warmup, Counting };
-
-/// Commands that take turns: all of them, or one under sequential order.
-struct Group {
-  std::uint32_t first = 0;
-  std::uint32_t count = 0;
-  Spent spent{};
-  std::uint64_t first_look = 0;  // rounds when counting would stop without a gate
-  std::uint64_t simulated = 0;   // rounds of simulated runs
-};
-
 std::vector<Group> groups_of(const Plan& plan) {
   const auto count = static_cast<std::uint32_t>(plan.commands.size());
   if (plan.order != Order::Sequential) return {Group{0, count, {0, {}, count}}};
@@ -50,36 +36,41 @@ std::vector<Group> groups_of(const Plan& plan) {
 
 class Runner {
  public:
-  Runner(const Plan& plan, const Means& means)
+  Runner(const Plan& plan, const RunContext& context)
       : plan_(plan),
-        means_(means),
+        context_(context),
         gates_(plan),
-        precision_(plan, gates_.interval_confidence()),
-        steps_(plan, means,
+        precision_(plan, gates_),
+        steps_(plan, context,
                {[this](const RunRecord& run) { note(run); },
                 [this](const Step& step) { tell_progress(step); }}),
         groups_(groups_of(plan)),
-        rule_(plan.stop) {}
+        counting_(counting_rule_of(plan, gates_.asks_for(RoundKind::Counting))),
+        timed_(timed_rule(plan.stop, counting_)),
+        rule_(timed_) {}
 
   Result<void> prepare() {
-    if (plan_.events.timed_passes() < plan_.events.passes.size())
-      simulated_rounds_ = std::max<std::uint64_t>(kSimulatedRounds, gates_.rounds_of_constants());
-    return steps_.prepare();
+    if (plan_.events.passes_of(RoundKind::Simulated) > 0)
+      simulated_rounds_ = std::max<std::uint64_t>(kSimulatedRounds,
+                                                  gates_.rounds_of_constants(RoundKind::Simulated));
+    auto prepared = steps_.prepare();
+    if (prepared && counting_.passes > 0) steps_.pause_counting();
+    return prepared;
   }
 
-  Carried run_all() {
-    began_ = means_.clock.now();
-    if (const int signal = means_.interrupt(); signal != 0) {
+  SessionResult run_all() {
+    began_ = context_.clock.now();
+    if (const int signal = context_.interrupt(); signal != 0) {
       steps_.cut_short(Interrupted{signal});
     } else if (run_groups() && run_for_precision()) {
       look_until_decided();
     }
-    means_.observer.finished();
+    if (counting_.passes > 0) steps_.check_counters();
+    context_.observer.finished();
     steps_.clean_up(0, static_cast<std::uint32_t>(plan_.commands.size()));
     if (steps_.is_cut_short()) ended_by_ = PrecisionEnd::Unfinished;
-    gate::Findings findings{.verdicts = gates_.close(),
-                            .interval_confidence = gates_.interval_confidence(),
-                            .precision = precision_.close(ended_by_, gates_.interval_confidence())};
+    gate::Findings findings = gates_.close();
+    findings.precision = precision_.close(ended_by_);
     return {steps_.close(), std::move(findings)};
   }
 
@@ -89,7 +80,7 @@ class Runner {
   bool run_groups() {
     for (group_ = groups_.begin(); group_ != groups_.end(); ++group_) {
       if (!steps_.set_up(group_->first, group_->count)) return false;
-      if (!simulate_up_to(simulated_rounds_) || !warm_up() || !count()) return false;
+      if (!simulate_up_to(simulated_rounds_) || !warm_up() || !measure()) return false;
       if (groups_.size() > 1 && !steps_.clean_up(group_->first, group_->count)) return false;
     }
     return true;
@@ -102,8 +93,10 @@ class Runner {
 
   bool simulate_up_to(std::uint64_t rounds) {
     for (; group_->simulated < rounds; ++group_->simulated) {
-      if (!run_rounds(static_cast<std::uint32_t>(group_->simulated), 1, Phase::Simulation))
-        return false;
+      const nanoseconds began = context_.clock.now();
+      if (!run_rounds(RoundKind::Simulated, group_->simulated, 1, untimed_)) return false;
+      simulating_ += context_.clock.now() - began;
+      simulated_commands_ += group_->count;
     }
     return true;
   }
@@ -111,19 +104,35 @@ class Runner {
   bool warm_up() {
     for (std::uint64_t done = 0; done < plan_.warmup;) {
       const std::uint64_t rounds = std::min(plan_.warmup - done, rounds_at_once());
-      if (!run_rounds(static_cast<std::uint32_t>(done), rounds, Phase::Warmup)) return false;
+      if (!run_rounds(RoundKind::Warmup, done, rounds, untimed_)) return false;
       done += rounds;
     }
     return true;
   }
 
-  bool count() {
-    while (!is_enough(plan_.stop, group_->spent)) {
-      if (!run_some()) return false;
-      if (precision_.is_enough(group_->first, group_->count, group_->spent.rounds)) return true;
+  /// The timed rounds, with the blocks of counting rounds between them, the last block behind them.
+  bool measure() {
+    if (!run_timed()) return false;
+    return is_answered() ? count_at_least() : count_up_to_block(kBlocks - 1, group_->spent.time);
+  }
+
+  bool run_timed() {
+    while (!is_enough(timed_, group_->spent)) {
+      if (!count_what_is_due() || !run_some()) return false;
+      const std::uint64_t rounds = group_->spent.rounds;
+      if (precision_.is_enough(group_->first, group_->count, rounds)) return true;
+      if (is_enough(timed_, group_->spent)) break;
+      gates_.after_round(RoundKind::Timed, rounds, rounds + timed_rounds_left());
+      if (is_answered()) return true;
     }
     note_limit();
     return true;
+  }
+
+  /// Whether nothing is left to wait for: the gates are decided, and no precision is wanted.
+  bool is_answered() const {
+    return !plan_.gates.empty() && gates_.is_decided() && !plan_.precision && groups_.size() == 1 &&
+           group_->spent.rounds >= plan_.stop.min_runs && !plan_.stop.exact_runs;
   }
 
   /// What ended the group's rounds, when its precision did not.
@@ -133,12 +142,76 @@ class Runner {
         most && group_->spent.rounds >= *most ? PrecisionEnd::MaxRuns : PrecisionEnd::Duration;
   }
 
+  std::uint64_t timed_rounds_left() const {
+    const Spent& spent = group_->spent;
+    return is_enough(timed_, spent) ? 0 : rounds_left(timed_, spent, round_time(*group_));
+  }
+
+  /// Blocks that are due before the next timed round. Where a gate waits for counts, the first one
+  /// comes as soon as the fewest timed rounds are there: it may decide everything.
+  bool count_what_is_due() {
+    if (counting_.passes == 0) return true;
+    const std::uint64_t rounds = group_->spent.rounds;
+    std::uint64_t due = blocks_due(rounds, timed_rounds_left());
+    if (due == 0 && rounds >= plan_.stop.min_runs && gates_.waits_for(RoundKind::Counting)) due = 1;
+    return due == 0 || count_up_to_block(due - 1, timed_time());
+  }
+
+  /// What the timed rounds of this group are going to take.
+  nanoseconds timed_time() const {
+    return group_->spent.time +
+           static_cast<std::int64_t>(timed_rounds_left()) * round_time(*group_);
+  }
+
+  bool count_up_to_block(std::uint64_t block, nanoseconds timed_time) {
+    const auto has_more = [&] {
+      return belongs_to_block(counting_, group_->counting, block, timed_time);
+    };
+    if (counting_.passes == 0 || !has_more()) return true;
+    steps_.check_counters();
+    while (has_more()) {
+      if (!count_a_turn()) return false;
+      if (is_answered()) return count_at_least();
+    }
+    return true;
+  }
+
+  bool count_at_least() {
+    while (group_->counting.rounds < counting_.passes * counting_.fewest) {
+      if (!count_a_turn()) return false;
+    }
+    return true;
+  }
+
+  /// One round of each pass.
+  bool count_a_turn() {
+    CountingSpent& counting = group_->counting;
+    group_->is_settled = false;
+    if (!run_rounds(RoundKind::Counting, counting.rounds, counting_.passes, counting.time))
+      return false;
+    counting.rounds += counting_.passes;
+    if (groups_.size() == 1) gates_.after_round(RoundKind::Counting, turns(*group_));
+    return true;
+  }
+
+  std::uint64_t turns(const Group& group) const {
+    return counting_.passes == 0 ? 0 : group.counting.rounds / counting_.passes;
+  }
+
+  bool settle() {
+    if (group_->is_settled) return true;
+    group_->is_settled = true;
+    steps_.pause_counting();
+    const std::uint64_t first = std::exchange(group_->settling, group_->settling + kSettlingRounds);
+    return run_rounds(RoundKind::Settling, first, kSettlingRounds, group_->spent.time);
+  }
+
   /// In sequential order the reference is run before anyone knows how much slower a candidate is,
   /// and with that how much of it is needed: what is missing is run now, as long as its limits let
   /// it.
   bool run_for_precision() {
     const auto is_wanted = [this](const Group& group) {
-      return precision_.wants_more_of(group.first) && !is_enough(plan_.stop, group.spent);
+      return precision_.wants_more_of(group.first) && !is_enough(timed_, group.spent);
     };
     while (groups_.size() > 1 && std::any_of(groups_.begin(), groups_.end(), is_wanted)) {
       if (steps_.hooks_stand_around_commands()) {
@@ -148,50 +221,85 @@ class Runner {
       group_ = std::find_if(groups_.begin(), groups_.end(), is_wanted);
       for (; group_ != groups_.end(); group_ = std::find_if(group_ + 1, groups_.end(), is_wanted)) {
         if (!run_some()) return false;
-        if (is_enough(plan_.stop, group_->spent)) note_limit();
+        if (is_enough(timed_, group_->spent)) note_limit();
       }
     }
     for (Group& group : groups_) group.first_look = group.spent.rounds;
     return true;
   }
 
-  /// As many rounds as one request is good for; never more than the rule leaves.
+  /// As many rounds as one request is good for; never more than the rule leaves, nor beyond the
+  /// next early look of a gate or the next block of counting rounds.
   bool run_some() {
+    if (!settle()) return false;
     Spent& spent = group_->spent;
-    const std::uint64_t rounds =
+    std::uint64_t rounds =
         std::min(rounds_left(rule_, spent, round_time(*group_)), rounds_at_once());
-    if (!run_rounds(static_cast<std::uint32_t>(spent.rounds), rounds, Phase::Counting))
-      return false;
+    if (const auto look = gates_.next_early(RoundKind::Timed); look && *look > spent.rounds)
+      rounds = std::min(rounds, *look - spent.rounds);
+    if (counting_.passes > 0)
+      rounds = std::min(rounds, rounds_to_next_block(spent.rounds, timed_rounds_left()));
+    if (!run_rounds(RoundKind::Timed, spent.rounds, rounds, spent.time)) return false;
     spent.rounds += rounds;
     return true;
   }
 
-  /// Looks at the gates, and goes on to the next look as long as one is open.
+  /// Looks at the gates that are still open, and goes on to the next look as long as one is.
   void look_until_decided() {
-    for (std::size_t number = 1;; ++number) {
-      const bool last = number == gate::kLooks || !can_go_on();
-      gates_.look({number, last});
-      if (gates_.is_decided()) return;  // as it is after the last look
-      if (!go_on_to_look(number + 1)) return;
+    while (!gates_.is_decided()) {
+      if (gates_.planned_looks(RoundKind::Timed) > 0 && !go_on_to_next_look()) return;
+      const bool can_go_on = !plan_.stop.exact_runs && !is_bound_to_turns();
+      const Group& first = groups_.front();
+      look(RoundKind::Timed, first.first_look, can_time_more());
+      look(RoundKind::Counting, turns(first), can_go_on && can_count_more());
+      look(RoundKind::Simulated, simulated_rounds_, can_go_on);
     }
   }
 
-  bool can_go_on() const {
-    if (groups_.size() > 1 && steps_.hooks_stand_around_commands()) return false;
-    if (gates_.waits_for_simulated() && !plan_.stop.exact_runs) return true;
-    const StopRule rule = extended_to(plan_.stop, std::numeric_limits<std::uint64_t>::max());
+  void look(RoundKind kind, std::uint64_t rounds, bool can_go_on) {
+    const bool last = !can_go_on || gates_.planned_looks(kind) + 1 == gate::kLooks;
+    gates_.look_as_planned(kind, rounds, last);
+  }
+
+  /// Commands that have had their cleanup do not come back.
+  bool is_bound_to_turns() const {
+    return groups_.size() > 1 && steps_.hooks_stand_around_commands();
+  }
+
+  bool can_time_more() const {
+    if (is_bound_to_turns()) return false;
+    const StopRule rule = extended_to(timed_, std::numeric_limits<std::uint64_t>::max());
     return std::any_of(groups_.begin(), groups_.end(),
                        [&](const Group& group) { return !is_enough(rule, group.spent); });
   }
 
-  bool go_on_to_look(std::size_t number) {
+  /// Whether their share of four budgets leaves time for more counting rounds.
+  bool can_count_more() const {
+    return std::any_of(groups_.begin(), groups_.end(), [this](const Group& group) {
+      const auto allowed = std::chrono::duration<double>(plan_.stop.budget_per_command) *
+                           (counting_.share * kBudgetsOfGates * group.count);
+      return group.counting.time < allowed;
+    });
+  }
+
+  bool count_to_next_look() {
+    if (!gates_.waits_for(RoundKind::Counting)) return true;
+    steps_.check_counters();
+    while (turns(*group_) < gates_.next_planned(RoundKind::Counting) && can_count_more()) {
+      if (!count_a_turn()) return false;
+    }
+    return true;
+  }
+
+  bool go_on_to_next_look() {
+    const std::size_t number = gates_.planned_looks(RoundKind::Timed);
     for (group_ = groups_.begin(); group_ != groups_.end(); ++group_) {
-      if (gates_.waits_for_simulated() &&
-          !simulate_up_to(gate::look_rounds(simulated_rounds_)[number - 1])) {
+      if (gates_.waits_for(RoundKind::Simulated) &&
+          !simulate_up_to(gates_.next_planned(RoundKind::Simulated)))
         return false;
-      }
-      if (!gates_.waits_for_timed()) continue;
-      rule_ = extended_to(plan_.stop, gate::look_rounds(group_->first_look)[number - 1]);
+      if (!count_to_next_look()) return false;
+      if (!gates_.waits_for(RoundKind::Timed)) continue;
+      rule_ = extended_to(timed_, gate::look_rounds(group_->first_look)[number]);
       while (!is_enough(rule_, group_->spent)) {
         if (!run_some()) return false;
       }
@@ -216,78 +324,84 @@ class Runner {
         std::max<std::uint64_t>(os::Launcher::kMaxBatch / group_->count, 1));
   }
 
-  std::vector<Step> steps_of(std::uint32_t round, Phase phase) const {
-    return phase == Phase::Simulation ? steps_of_simulated_round(plan_, round)
-                                      : steps_of_round(plan_, round, phase == Phase::Warmup);
-  }
-
-  bool run_rounds(std::uint32_t first, std::uint64_t count, Phase phase) {
+  /// `count` rounds from number `first` on; what they take is added to `time`.
+  bool run_rounds(RoundKind kind, std::uint64_t first, std::uint64_t count, nanoseconds& time) {
     std::vector<Step> steps;
-    for (std::uint32_t round = first; round < first + count; ++round) {
-      for (const Step& step : steps_of(round, phase)) {
+    for (std::uint64_t round = first; round < first + count; ++round) {
+      for (const Step& step : steps_of_round(plan_, kind, static_cast<std::uint32_t>(round))) {
         if (step.command >= group_->first && step.command < group_->first + group_->count)
           steps.push_back(step);
       }
     }
-    return steps_.run(std::move(steps), group_->spent.time);
+    return steps_.run(std::move(steps), time);
   }
 
-  double seconds_left_of(const Group& group, const Spent& so_far, bool warmup) const {
-    if (!warmup && is_enough(rule_, so_far)) return 0.0;
-    const nanoseconds round = round_time(group);
-    return static_cast<double>(rounds_left(rule_, so_far, round)) *
-           std::chrono::duration<double>(round).count();
+  /// Before anything is timed: what is left of the simulated runs, and the time that the others are
+  /// given. None where no simulated run has ended yet, or nobody knows how long the others take.
+  std::optional<double> seconds_left_of_simulation() const {
+    if (simulated_commands_ == 0 || plan_.stop.exact_runs) return std::nullopt;
+    const auto commands = static_cast<double>(plan_.commands.size());
+    const double one = std::chrono::duration<double>(simulating_).count() /
+                       static_cast<double>(simulated_commands_);
+    const double wanted = static_cast<double>(simulated_rounds_) * commands;
+    const double left = std::max(wanted - static_cast<double>(simulated_commands_), 0.0) * one;
+    return left + commands * std::chrono::duration<double>(plan_.stop.budget_per_command).count();
   }
 
-  /// Of this group and those that follow it: as long as this one takes, where they have not begun.
-  /// With gates up to the next look, since nobody can say at which they are decided.
-  double seconds_left(const Spent& so_far, bool warmup) const {
-    const double left = seconds_left_of(*group_, so_far, warmup);
-    const double whole = left + std::chrono::duration<double>(so_far.time).count();
-    double all = left;
-    for (auto next = std::next(group_); next != groups_.end(); ++next)
-      all += next->spent.rounds == 0 ? whole : seconds_left_of(*next, next->spent, false);
-    return all;
+  /// What is left when the runs under way began; none where nobody can say.
+  std::optional<double> seconds_left_from(const Step& step) const {
+    if (steps_.pace(step.command).whole.count > 0)
+      return seconds_left({group_, groups_.end()}, group_->spent, step.kind == RoundKind::Warmup,
+                          rule_, counting_,
+                          [this](const Group& group) { return round_time(group); });
+    if (step.kind == RoundKind::Simulated) return seconds_left_of_simulation();
+    return std::nullopt;
   }
 
   void tell_progress(const Step& step) {
-    if (!means_.observer.wants_progress()) return;
-    const nanoseconds now = means_.clock.now();
-    Spent so_far = group_->spent;
-    if (!step.warmup && !steps_.is_simulated(step)) so_far.time += now - steps_.batch_began();
+    if (!context_.observer.wants_progress()) return;
+    const nanoseconds now = context_.clock.now();
     Progress progress;
     progress.command = plan_.commands[step.command].name;
-    progress.warmup = step.warmup;
-    progress.simulated = steps_.is_simulated(step);
+    progress.kind = step.kind;
     progress.elapsed = now - began_;
     const Pace& pace = steps_.pace(step.command);
-    if (pace.whole.count > 0) {
+    if (const auto at_start = seconds_left_from(step)) {
       const double elapsed = std::chrono::duration<double>(progress.elapsed).count();
-      const double left = std::min(seconds_left(so_far, step.warmup), kLongestTold);
+      // The runs under way have their part in it: that it shrinks during a long one as well.
+      const bool counts = step.kind == RoundKind::Timed || step.kind == RoundKind::Simulated;
+      const double under_way =
+          counts ? std::chrono::duration<double>(now - steps_.batch_began()).count() : 0.0;
+      const double left = std::clamp(*at_start - under_way, 0.0, kLongestTold);
       progress.remaining = nanoseconds(static_cast<std::int64_t>(left * 1e9));
       progress.done = elapsed + left > 0.0 ? elapsed / (elapsed + left) : 0.0;
     }
     if (pace.wall.count > 0) progress.mean_wall_seconds = pace.wall.mean;
-    means_.observer.progress(progress);
+    context_.observer.progress(progress);
   }
 
   const Plan& plan_;
-  const Means& means_;
+  const RunContext& context_;
   std::uint64_t simulated_rounds_ = 0;  // before the first look at gates
+  nanoseconds simulating_{};
+  std::uint64_t simulated_commands_ = 0;  // runs behind that time
   GateWatch gates_;
   PrecisionWatch precision_;
   StepRunner steps_;
   std::vector<Group> groups_;
   std::vector<Group>::iterator group_ = groups_.begin();  // whose turn it is
-  StopRule rule_;                                         // of the rounds up to the next look
+  CountingRule counting_;
+  StopRule timed_;         // of the timed rounds without gates
+  StopRule rule_;          // of those up to the next look
+  nanoseconds untimed_{};  // what no budget counts
   PrecisionEnd ended_by_ = PrecisionEnd::Reached;
   nanoseconds began_{};
 };
 
 }  // namespace
 
-Result<Carried> carry_out(const Plan& plan, const Means& means) {
-  Runner runner(plan, means);
+Result<SessionResult> carry_out(const Plan& plan, const RunContext& context) {
+  Runner runner(plan, context);
   if (auto prepared = runner.prepare(); !prepared) return prepared.error();
   return runner.run_all();
 }

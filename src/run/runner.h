@@ -1,15 +1,32 @@
 #pragma once
 
+#include "core/observer.h"
 #include "core/record.h"
 #include "core/result.h"
-#include "gate/findings.h"
+#include "core/user.h"
+#include "engine/engine.h"
+#include "gate/verdict.h"
+#include "os/clock.h"
+#include "os/process.h"
 #include "plan/plan.h"
-#include "run/means.h"
+
+#include <functional>
+#include <optional>
 
 namespace lauka {
 
+/// What a session is carried out with.
+struct RunContext {
+  os::Launcher& launcher;
+  engine::CounterEngine& engine;
+  const os::Clock& clock;
+  Observer& observer;
+  std::function<int()> interrupt;  ///< the signal that asked lauka to end; 0: none
+  std::optional<User> user{};      ///< whom the commands are run as; none: lauka's own
+};
+
 /// What came of a plan: the runs, and what was decided while they came in.
-struct Carried {
+struct SessionResult {
   Session session;
   gate::Findings findings;
 };
@@ -22,6 +39,6 @@ struct Carried {
 /// a cleanup, which stand around all runs of a command, none goes on. Once its setup has begun, a
 /// command's cleanup is run, whatever happens. Prints nothing. An error means that no run was
 /// begun: a command or a hook cannot be started, or the counters cannot be armed.
-Result<Carried> carry_out(const Plan& plan, const Means& means);
+Result<SessionResult> carry_out(const Plan& plan, const RunContext& context);
 
 }  // namespace lauka

@@ -1,7 +1,7 @@
 #include "run/steps.h"
 
-#include "core/words.h"
-#include "run/shell_overhead.h"
+#include "core/foreign_text.h"
+#include "run/programs.h"
 
 #include <algorithm>
 #include <map>
@@ -16,9 +16,11 @@ using std::chrono::nanoseconds;
 
 bool may_fail_with(const std::optional<IgnoreFailure>& ignore, const Outcome& outcome) {
   if (!ignore) return false;
+  // What could not be killed would run beside the runs that follow.
+  const auto* timed_out = std::get_if<TimedOut>(&outcome);
   const bool ended = std::holds_alternative<Exited>(outcome) ||
                      std::holds_alternative<Signalled>(outcome) ||
-                     std::holds_alternative<TimedOut>(outcome);
+                     (timed_out != nullptr && timed_out->survivor == 0);
   if (ignore->any) return ended;
   const auto* exited = std::get_if<Exited>(&outcome);
   return exited != nullptr && std::find(ignore->statuses.begin(), ignore->statuses.end(),
@@ -27,23 +29,29 @@ bool may_fail_with(const std::optional<IgnoreFailure>& ignore, const Outcome& ou
 
 }  // namespace
 
-StepRunner::StepRunner(const Plan& plan, const Means& means, Told told)
+StepRunner::StepRunner(const Plan& plan, const RunContext& context, Callbacks callbacks)
     : plan_(plan),
-      means_(means),
-      told_(std::move(told)),
-      programs_(plan, means.launcher, means.user, armed_),
-      hooks_(plan, means.launcher),
+      context_(context),
+      callbacks_(std::move(callbacks)),
+      programs_(plan, context.launcher, context.user, armed_),
+      hooks_(plan, context.launcher),
       paces_(plan.commands.size()) {}
 
 Result<void> StepRunner::prepare() {
   for (std::size_t pass = 0; pass < plan_.events.passes.size(); ++pass) {
-    auto armed = means_.engine.arm(pass, means_.launcher);
+    auto armed = context_.engine.arm(pass);
     if (!armed) return armed.error();
     armed_.push_back(*std::move(armed));
+    counters_.push_back(os::kNoCounters);
+    if (const auto requests = armed_.back()->requests(); !requests.empty()) {
+      const auto added = context_.launcher.add_counters(requests);
+      if (!added) return added.error();
+      counters_.back() = *added;
+    }
   }
   if (auto programs = programs_.prepare(); !programs) return programs;
-  if (auto hooks = hooks_.prepare(means_.user); !hooks) return hooks;
-  auto overheads = measure_shell(plan_, means_.launcher, means_.user, means_.interrupt);
+  if (auto hooks = hooks_.prepare(context_.user); !hooks) return hooks;
+  auto overheads = measure_shell(plan_, context_.launcher, context_.user, context_.interrupt);
   if (!overheads) return overheads.error();
   session_.overheads = *std::move(overheads);
   return {};
@@ -74,7 +82,8 @@ bool StepRunner::clean_up(std::uint32_t first, std::uint32_t count) {
 
 Session StepRunner::close() {
   tell_redone();
-  for (std::string& note : means_.engine.notes()) session_.notes.push_back(std::move(note));
+  tell_uncounted();
+  for (std::string& note : context_.engine.notes()) session_.notes.push_back(std::move(note));
   return std::move(session_);
 }
 
@@ -118,12 +127,12 @@ std::size_t StepRunner::run_batch(std::span<const Step> steps) {
 /// Counts towards the time budget, as hyperfine has it: it is the time that the user waits.
 void StepRunner::note_hook_time(const Step& step) {
   const nanoseconds time = hooks_.take_time();
-  if (is_simulated(step)) return;
-  paces_[step.command].between.add(std::chrono::duration<double>(time).count());
-  if (!step.warmup) *time_ += time;
+  *time_ += time;
+  if (!step.gives_counts_only())
+    paces_[step.command].between.add(std::chrono::duration<double>(time).count());
 }
 
-/// For whoever has to say how many runs were made: none that count.
+/// Ends the session; 0 runs were made.
 std::size_t StepRunner::ended(CutShort why) {
   cut_short(std::move(why));
   return 0;
@@ -137,49 +146,53 @@ std::size_t StepRunner::launch(std::span<const Step> steps) {
     if (!program) return ended(program.error());
     launches.push_back({.program = *program});
     if (armed_.empty()) continue;
-    launches.back().counters = armed_[step.pass]->on_launcher();
+    launches.back().counters = counters_[step.pass];
     if (auto* watch = armed_[step.pass]->watch(); watch != nullptr)
       launches.back().watches.push_back(watch);
   }
-  batch_began_ = means_.clock.now();
-  told_.under_way(steps.front());
+  batch_began_ = context_.clock.now();
+  callbacks_.under_way(steps.front());
   os::Tick tick;
-  if (means_.observer.wants_progress()) tick = [&] { told_.under_way(steps.front()); };
+  if (context_.observer.wants_progress()) tick = [&] { callbacks_.under_way(steps.front()); };
   const bool go_on = plan_.ignore_failure && plan_.ignore_failure->any;
-  auto all = means_.launcher.run(launches, go_on, tick);
+  auto all = context_.launcher.run(launches, go_on, tick);
   if (!all) return ended(all.error());
   for (std::size_t i = 0; i < all->size(); ++i) {
     if (!take(steps[i], (*all)[i])) return 0;
   }
   if (all->empty()) return ended(Error{"the launcher ran nothing", ""});
-  if (const int signal = means_.interrupt(); signal != 0) return ended(Interrupted{signal});
+  if (const int signal = context_.interrupt(); signal != 0) return ended(Interrupted{signal});
   return all->size();
 }
 
 /// Enters one run into the session. False when it is the last.
 bool StepRunner::take(const Step& step, os::Ended ended) {
   if (std::holds_alternative<Cancelled>(ended.outcome)) {
-    cut_short(Interrupted{means_.interrupt()});
+    cut_short(Interrupted{context_.interrupt()});
     return false;
   }
   engine::Counted counted;
-  if (!armed_.empty()) counted = armed_[step.pass]->finish(ended);
+  if (!armed_.empty()) counted = armed_[step.pass]->finish(ended, step.command);
   if (ended.counter_error != 0) {
     const auto why = counted.missing.value_or(Unavailable{"a counter could not be opened", ""});
     cut_short(Error{why.why, why.remedy});
     return false;
   }
-  if (!succeeded(ended.outcome) && !may_fail_with(plan_.ignore_failure, ended.outcome)) {
-    cut_short(
-        RunFailed{step, ended.outcome, means_.launcher.error_output_end(), is_simulated(step)});
+  if (counted.failure) {
+    cut_short(*std::move(counted.failure));
     return false;
   }
-  const bool is_timed = !is_simulated(step);
+  if (!succeeded(ended.outcome) && !may_fail_with(plan_.ignore_failure, ended.outcome)) {
+    cut_short(RunFailed{step, ended.outcome, context_.launcher.error_output_end()});
+    return false;
+  }
+  const bool is_timed = !step.gives_counts_only();
   if (is_timed) paces_[step.command].whole.add(std::chrono::duration<double>(ended.whole).count());
-  if (step.warmup) return true;
-  if (is_timed) *time_ += ended.whole;
-  const bool below = is_timed && !session_.overheads.empty() &&
-                     subtract(session_.overheads[step.command], ended.usage);
+  *time_ += ended.whole;
+  if (step.is_thrown_away()) return true;
+  const bool has_shell = !session_.overheads.empty() && step.kind != RoundKind::Simulated;
+  const bool below =
+      has_shell && subtract(session_.overheads[step.command], ended.usage) && is_timed;
   RunRecord run{step,
                 ended.outcome,
                 ended.usage,
@@ -192,12 +205,18 @@ bool StepRunner::take(const Step& step, os::Ended ended) {
     again_.push_back(step);
     return true;
   }
-  if (counted.missing) note_once(step, Error{counted.missing->why, counted.missing->remedy}.line());
+  if (counted.missing) note_uncounted(step, *std::move(counted.missing));
   if (counted.note) note_once(step, *std::move(counted.note));
+  if (ended.orphans > 0 && !run.counts.empty()) note_orphans(step);
   if (is_timed) paces_[step.command].wall.add(static_cast<double>(ended.usage.wall_ns) * 1e-9);
   session_.runs.push_back(std::move(run));
-  told_.taken(session_.runs.back());
+  callbacks_.taken(session_.runs.back());
   return true;
+}
+
+void StepRunner::check_counters() {
+  if (const auto held = context_.engine.held_by_others())
+    note_once({}, Error{held->why, held->remedy}.line());
 }
 
 /// One note for each reason that runs were run again for.
@@ -207,16 +226,46 @@ void StepRunner::tell_redone() {
   for (const auto& [why, count] : reasons) {
     std::string note = std::to_string(count);
     note += count == 1 ? " run was" : " runs were";
-    note += " run again, because ";
+    note += " repeated because ";
     session_.notes.push_back(note += why);
+  }
+}
+
+/// How a command lives decides whether it can be simulated: then it is named.
+void StepRunner::note_uncounted(const Step& step, Unavailable why) {
+  const std::string subject = step.kind == RoundKind::Simulated
+                                  ? cited(plan_.commands[step.command].name) + ": "
+                                  : std::string();
+  const auto known = std::find_if(uncounted_.begin(), uncounted_.end(), [&](const Uncounted& one) {
+    return one.subject == subject && one.why.why == why.why && one.why.remedy == why.remedy;
+  });
+  if (known == uncounted_.end())
+    uncounted_.push_back({subject, std::move(why), 1});
+  else
+    ++known->runs;
+}
+
+/// One note for each reason that runs were not counted for.
+void StepRunner::tell_uncounted() {
+  for (const Uncounted& one : uncounted_) {
+    std::string what = one.subject + one.why.why + "; " + std::to_string(one.runs);
+    what += one.runs == 1 ? " run was not counted" : " runs were not counted";
+    session_.notes.push_back(Error{std::move(what), one.why.remedy}.line());
   }
 }
 
 void StepRunner::note_once(const Step& step, std::string line) {
   // How a command lives decides whether it can be simulated.
-  if (is_simulated(step)) line = cited(plan_.commands[step.command].name) + ": " + line;
+  if (step.kind == RoundKind::Simulated)
+    line = cited(plan_.commands[step.command].name) + ": " + line;
   auto& notes = session_.notes;
   if (std::find(notes.begin(), notes.end(), line) == notes.end()) notes.push_back(std::move(line));
+}
+
+void StepRunner::note_orphans(const Step& step) {
+  note_once(step, cited(plan_.commands[step.command].name) +
+                      " leaves processes behind that end before it does: what they did is in the "
+                      "events, and neither in cpu_time nor in peak_rss");
 }
 
 /// The first reason to end is the one that is told first. Always false.
@@ -224,7 +273,7 @@ bool StepRunner::note_failure(const HookFailed& failed) {
   if (session_.cut_short) {
     session_.also_failed.push_back(failed);
   } else if (std::holds_alternative<Cancelled>(failed.outcome)) {
-    cut_short(Interrupted{means_.interrupt()});
+    cut_short(Interrupted{context_.interrupt()});
   } else {
     cut_short(failed);
   }

@@ -4,9 +4,8 @@
 #include "core/result.h"
 #include "engine/engine.h"
 #include "plan/plan.h"
-#include "run/hooks.h"
-#include "run/means.h"
 #include "run/programs.h"
+#include "run/runner.h"
 
 #include <chrono>
 #include <cstddef>
@@ -31,20 +30,20 @@ struct RunningMean {
 struct Pace {
   RunningMean whole;    ///< of a run, warm-up runs included
   RunningMean between;  ///< of the hooks between two runs
-  RunningMean wall;     ///< wall time of a counted run
+  RunningMean wall;     ///< wall time of a timed run
 };
 
 /// Carries out steps as they come: launches them in batches with the hooks that stand between runs,
 /// and enters what came of them into the session. How many there are is not decided here.
 class StepRunner {
  public:
-  struct Told {
-    std::function<void(const RunRecord&)> taken;  ///< a counted run was entered
+  struct Callbacks {
+    std::function<void(const RunRecord&)> taken;  ///< a kept run was entered
     std::function<void(const Step&)> under_way;   ///< a batch begins, or goes on
   };
 
-  /// `plan` and `means` are to outlive it.
-  StepRunner(const Plan& plan, const Means& means, Told told);
+  /// `plan` and `context` are to outlive it.
+  StepRunner(const Plan& plan, const RunContext& context, Callbacks callbacks);
 
   /// Arms every pass, registers commands and hooks, and measures the start-up of the shell.
   Result<void> prepare();
@@ -60,9 +59,14 @@ class StepRunner {
   /// Whether a command has a setup or a cleanup, so that none can go on later.
   bool hooks_stand_around_commands() const { return hooks_.stand_around_commands(); }
 
-  bool is_simulated(const Step& step) const { return plan_.events.is_simulated(step.pass); }
   const Pace& pace(std::size_t command) const { return paces_[command]; }
   std::chrono::nanoseconds batch_began() const { return batch_began_; }
+
+  /// Leaves nothing on that would slow runs without counters.
+  void pause_counting() { context_.engine.pause(); }
+
+  /// Tells once who else holds counters.
+  void check_counters();
 
   /// Ends the session.
   void cut_short(CutShort why) { session_.cut_short = std::move(why); }
@@ -81,15 +85,26 @@ class StepRunner {
   bool note_failure(const HookFailed& failed);
   void note_hook_time(const Step& step);
   void note_once(const Step& step, std::string line);
+  void note_orphans(const Step& step);
   void tell_redone();
+  void note_uncounted(const Step& step, Unavailable why);
+  void tell_uncounted();
 
   const Plan& plan_;
-  const Means& means_;
-  Told told_;
+  const RunContext& context_;
+  Callbacks callbacks_;
   std::vector<std::unique_ptr<engine::Counting>> armed_;  // one per pass
+  std::vector<os::CounterSetId> counters_;                // likewise
   Programs programs_;
   HookRunner hooks_;
   std::vector<Pace> paces_;  // by command
+  /// Runs that have no counts for one reason.
+  struct Uncounted {
+    std::string subject;  // empty, or a simulated command and ": "
+    Unavailable why;
+    std::size_t runs = 0;
+  };
+  std::vector<Uncounted> uncounted_;
   Session session_;
   std::vector<Step> again_;   // to be run again, of the steps under way
   std::uint32_t redone_ = 0;  // how often those were run before

@@ -4,6 +4,9 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
 
 namespace lauka {
 
@@ -30,5 +33,63 @@ inline constexpr std::int64_t kBudgetsOfGates = 4;
 /// The rule of the runs after those that `rule` alone asks for: up to `rounds`, or until four times
 /// the budget is used. An exact number of runs is never exceeded.
 StopRule extended_to(const StopRule& rule, std::uint64_t rounds);
+
+/// Counting rounds come in so many blocks, spread over the session, so that a drift of the machine
+/// hits counts and times alike.
+inline constexpr std::uint64_t kBlocks = 4;
+
+/// Rounds that are thrown away between a block and the next timed round: the first run after a
+/// counting run takes 4 to 30% longer, the second 1 to 10%, the third nothing (docs/measuring.md).
+inline constexpr std::uint64_t kSettlingRounds = 2;
+
+/// How much is counted beside the timed runs.
+struct CountingRule {
+  std::uint64_t passes = 0;  ///< that take turns; 0: nothing is counted apart
+  std::uint64_t fewest = 5;  ///< rounds of each pass
+  bool exactly = false;      ///< no more than the fewest, whatever time there is
+  double share = 0.2;        ///< of the whole time that counting rounds may take
+};
+
+/// The rule of a plan. A gate on an event needs as many counts as one on times needs times.
+CountingRule counting_rule_of(const Plan& plan, bool is_gated);
+
+/// The timed rounds' part of the stop rule, which leaves counting its share of the time.
+StopRule timed_rule(const StopRule& rule, const CountingRule& counting);
+
+/// How far the counting rounds of some commands have come.
+struct CountingSpent {
+  std::uint64_t rounds = 0;  ///< of all passes
+  std::chrono::nanoseconds time{};
+};
+
+/// Whether one more round belongs to the blocks up to number `block` (from 0). `timed_time`: what
+/// the timed rounds take in all, as far as is known.
+bool belongs_to_block(const CountingRule& rule, const CountingSpent& counted, std::uint64_t block,
+                      std::chrono::nanoseconds timed_time);
+
+/// The number of blocks that are due when `done` timed rounds are over and `left` are to come.
+std::uint64_t blocks_due(std::uint64_t done, std::uint64_t left);
+
+/// Timed rounds until the next block is due; at least 1.
+std::uint64_t rounds_to_next_block(std::uint64_t done, std::uint64_t left);
+
+/// Commands that take turns: all of them, or one under sequential order.
+struct Group {
+  std::uint32_t first = 0;
+  std::uint32_t count = 0;
+  Spent spent{};
+  std::uint64_t first_look = 0;  ///< rounds when counting would stop without a gate
+  std::uint64_t simulated = 0;   ///< rounds of simulated runs
+  CountingSpent counting{};
+  std::uint64_t settling = 0;  ///< rounds thrown away behind counting rounds
+  bool is_settled = true;      ///< no counting round since the last of these
+};
+
+/// How long `groups` are going to take, the first of which goes on and has spent `so_far`; those
+/// that have not begun as long as this one. With gates up to the next look, since nobody can say at
+/// which they are decided. `round_time`: what a round of a group takes.
+double seconds_left(std::span<const Group> groups, const Spent& so_far, bool is_warmup,
+                    const StopRule& rule, const CountingRule& counting,
+                    const std::function<std::chrono::nanoseconds(const Group&)>& round_time);
 
 }  // namespace lauka

@@ -1,9 +1,12 @@
+// The interval of the ratio of means is Fieller's (1954), written without the cancellation of the
+// textbook's r^2 * c^2: with the residuals e = c - (c/r) * r, their covariance with r takes its
+// place.
+
 #include "stats/delta.h"
 
-#include "stats/equality.h"
-#include "stats/moments.h"
-#include "stats/student_t.h"
-#include "stats/welch.h"
+#include "stats/distributions.h"
+#include "stats/mean_test.h"
+#include "stats/summary.h"
 
 #include <algorithm>
 #include <cmath>
@@ -11,98 +14,166 @@
 #include <vector>
 
 namespace lauka::stats {
-
 namespace {
 
-/// The delta without an interval, which is all there is where the reference's mean is 0.
-Delta bare_delta(const Moments& reference, const Moments& candidate) {
-  if (reference.mean == 0.0) {
-    return {.change = candidate.mean == 0.0 ? std::optional<double>(0.0) : std::nullopt};
+/// The mean's change needs so much to be worth a word beside the typical round's.
+constexpr double kLeastDifference = 0.01;
+constexpr double kSureTail = 0.2;  // of the plain tail: 99% where that is 95%
+
+/// What Fieller's interval is made of: squared standard errors, and the degrees of freedom.
+struct Errors {
+  double of_residuals = 0.0;  // V
+  double of_reference = 0.0;  // v
+  double shared = 0.0;        // h
+  double degrees = 1.0;
+  double degrees_of_reference = 1.0;  // decides whether its mean can be told from 0
+};
+
+double without_rounding_error(double value) {
+  return std::abs(value) <= kSame ? 0.0 : value;
+}
+
+Change cleaned(Change change) {
+  if (!change.change || !change.bounds) return change;
+  double& delta = *change.change;
+  auto& [low, high] = *change.bounds;
+  delta = without_rounding_error(delta);
+  low = without_rounding_error(low);
+  high = without_rounding_error(high);
+  const double scale = 1.0 + std::abs(delta);
+  if (is_rounding_error(low - delta, scale) && is_rounding_error(high - delta, scale))
+    low = high = delta;
+  return change;
+}
+
+/// The change of the means before anything is known of its error.
+class MeanChange {
+ public:
+  MeanChange(std::span<const double> reference, std::span<const double> candidate, bool paired)
+      : reference_(moments(reference)), candidate_(moments(candidate)) {
+    if (reference_.mean == 0.0 || std::min(reference.size(), candidate.size()) < 2) return;
+    ratio_ = candidate_.mean / reference_.mean;
+    paired ? within_rounds(reference, candidate) : of_independent(reference, candidate);
   }
-  return {.change = (candidate.mean - reference.mean) / reference.mean};
-}
 
-/// Fieller's condition: the interval of the reference's own mean leaves out 0. Without it, no
-/// interval of a ratio to that mean is bounded.
-bool is_distinct_from_zero(const Moments& reference, double tail) {
-  const auto count = static_cast<double>(reference.count);
-  return student_t_quantile_above(tail, count - 1.0) * reference.deviation() / std::sqrt(count) <
-         reference.mean;
-}
+  Change at(double tail) const {
+    if (reference_.mean == 0.0)
+      return {.change = candidate_.mean == 0.0 ? std::optional<double>(0.0) : std::nullopt};
+    Change result{.change = (candidate_.mean - reference_.mean) / reference_.mean};
+    if (!errors_ || !is_distinct_from_zero(tail, errors_->degrees_of_reference)) return result;
+    const double delta = *result.change;
+    if (is_constant_) {
+      result.bounds = ChangeBounds{delta, delta};
+      return cleaned(result);
+    }
+    if (!is_distinct_from_zero(tail, errors_->degrees)) return result;
+    const double t = student_t_quantile_above(tail, errors_->degrees);
+    const double a = reference_.mean * reference_.mean - t * t * errors_->of_reference;
+    const double covariance = t * errors_->shared;
+    const double shift = t * covariance;
+    const double reach = t * std::sqrt(a * errors_->of_residuals + covariance * covariance);
+    result.bounds =
+        ChangeBounds{std::max(-1.0, delta - (shift + reach) / a), delta - (shift - reach) / a};
+    return cleaned(result);
+  }
 
-Delta with_half_width(Delta delta, double half_width) {
-  delta.half_width = half_width;
-  delta.significant = std::abs(delta.change.value_or(0.0)) > half_width;
-  return delta;
+ private:
+  void within_rounds(std::span<const double> reference, std::span<const double> candidate) {
+    std::vector<double> residuals(reference.size());
+    std::transform(reference.begin(), reference.end(), candidate.begin(), residuals.begin(),
+                   [this](double r, double c) { return c - ratio_ * r; });
+    const Moments of_residuals = moments(residuals);
+    is_constant_ = is_rounding_error(of_residuals.range(), reference_.mean + candidate_.mean);
+    double products = 0.0;
+    for (std::size_t round = 0; round < residuals.size(); ++round)
+      products += (reference[round] - reference_.mean) * (residuals[round] - of_residuals.mean);
+    const auto n = static_cast<double>(residuals.size());
+    errors_ = Errors{.of_residuals = of_residuals.variance.value_or(0.0) / n,
+                     .of_reference = reference_.variance.value_or(0.0) / n,
+                     .shared = products / (n - 1.0) / n,
+                     .degrees = n - 1.0,
+                     .degrees_of_reference = n - 1.0};
+  }
+
+  void of_independent(std::span<const double> reference, std::span<const double> candidate) {
+    const auto n_r = static_cast<double>(reference.size());
+    const auto n_c = static_cast<double>(candidate.size());
+    const double v = reference_.variance.value_or(0.0) / n_r;
+    const double of_candidate = candidate_.variance.value_or(0.0) / n_c;
+    const double of_threshold = ratio_ * ratio_ * v;
+    const double scale = reference_.mean + candidate_.mean;
+    is_constant_ = is_rounding_error(candidate_.range(), scale) &&
+                   is_rounding_error(ratio_ * reference_.range(), scale);
+    errors_ = Errors{
+        .of_residuals = of_candidate + of_threshold,
+        .of_reference = v,
+        .shared = -ratio_ * v,
+        .degrees = welch_degrees(of_candidate, candidate.size(), of_threshold, reference.size()),
+        .degrees_of_reference = n_r - 1.0};
+  }
+
+  bool is_distinct_from_zero(double tail, double degrees) const {
+    return student_t_quantile_above(tail, degrees) * std::sqrt(errors_->of_reference) <
+           reference_.mean;
+  }
+
+  Moments reference_;
+  Moments candidate_;
+  double ratio_ = 1.0;
+  bool is_constant_ = false;
+  std::optional<Errors> errors_;  // none: no interval
+};
+
+/// Whether the mean tells another story than the typical round.
+bool is_clearly_outside(const Change& mean, const Change& sure, const Change& typical) {
+  if (!mean.bounds || !sure.bounds || !typical.bounds) return false;
+  const bool outside = mean.bounds->low > typical.bounds->high + kSame ||
+                       mean.bounds->high < typical.bounds->low - kSame;
+  const double delta = *typical.change;
+  const bool surely = sure.bounds->low > delta + kSame || sure.bounds->high < delta - kSame;
+  return outside && surely && std::abs(*mean.change - delta) >= kLeastDifference;
 }
 
 }  // namespace
 
-Delta paired_delta(std::span<const double> reference, std::span<const double> candidate,
-                   double confidence) {
-  const Moments of_reference = moments(reference);
-  const Moments of_candidate = moments(candidate);
-  const Delta bare = bare_delta(of_reference, of_candidate);
-  const double tail = (1.0 - confidence) / 2.0;
-  if (of_reference.mean == 0.0 || reference.size() < 2 ||
-      !is_distinct_from_zero(of_reference, tail)) {
-    return bare;
-  }
-
-  const double ratio = of_candidate.mean / of_reference.mean;
-  std::vector<double> residuals(reference.size());
-  std::transform(reference.begin(), reference.end(), candidate.begin(), residuals.begin(),
-                 [ratio](double r, double c) { return c - ratio * r; });
-  const Moments of_residuals = moments(residuals);
-  if (is_rounding_error(of_residuals.range(), of_reference.mean + of_candidate.mean)) {
-    return with_half_width(bare, 0.0);
-  }
-  const auto rounds = static_cast<double>(reference.size());
-  return with_half_width(bare, student_t_quantile_above(tail, rounds - 1.0) *
-                                   of_residuals.deviation() /
-                                   (std::sqrt(rounds) * of_reference.mean));
+std::optional<double> Change::half_width() const {
+  if (!change || !bounds) return std::nullopt;
+  return std::max(bounds->high - *change, *change - bounds->low);
 }
 
-Delta unpaired_delta(std::span<const double> reference, std::span<const double> candidate,
-                     double confidence) {
-  const Moments of_reference = moments(reference);
-  const Moments of_candidate = moments(candidate);
-  const Delta bare = bare_delta(of_reference, of_candidate);
+IntervalTails tails_of(double confidence) {
   const double tail = (1.0 - confidence) / 2.0;
-  if (of_reference.mean == 0.0 || std::min(reference.size(), candidate.size()) < 2 ||
-      !is_distinct_from_zero(of_reference, tail)) {
-    return bare;
-  }
-
-  const double ratio = of_candidate.mean / of_reference.mean;
-  const double scale = of_reference.mean + of_candidate.mean;
-  if (is_rounding_error(of_candidate.range(), scale) &&
-      is_rounding_error(ratio * of_reference.range(), scale)) {
-    return with_half_width(bare, 0.0);
-  }
-  const double error_of_candidate =
-      of_candidate.variance.value_or(0.0) / static_cast<double>(candidate.size());
-  const double error_of_reference =
-      ratio * ratio * of_reference.variance.value_or(0.0) / static_cast<double>(reference.size());
-  const double degrees =
-      welch_degrees(error_of_candidate, candidate.size(), error_of_reference, reference.size());
-  return with_half_width(bare, student_t_quantile_above(tail, degrees) *
-                                   std::sqrt(error_of_candidate + error_of_reference) /
-                                   of_reference.mean);
+  return {tail, tail};
 }
 
-std::optional<RelativeSpeed> relative_speed(const Delta& delta) {
-  if (!delta.change || *delta.change <= -1.0) {
-    return std::nullopt;
+Delta delta_of(std::span<const double> reference, std::span<const double> candidate, bool paired,
+               const IntervalTails& tails) {
+  const MeanChange mean(reference, candidate, paired);
+  Delta delta;
+  const auto typical = typical_change(reference, candidate, paired, tails.tail);
+  if (!typical) {
+    delta.mean = mean.at(tails.tail);
+    static_cast<Change&>(delta) = delta.mean;
+    return delta;
   }
-  const double ratio = 1.0 + *delta.change;
-  RelativeSpeed speed{
-      .ratio = ratio, .half_width = delta.half_width, .faster = *delta.change < 0.0};
-  if (speed.faster) {
-    speed.ratio = 1.0 / ratio;
-    if (speed.half_width) {
-      *speed.half_width /= ratio * ratio;
-    }
+  delta.basis = Basis::Typical;
+  static_cast<Change&>(delta) = cleaned({typical->change, typical->bounds});
+  delta.mean = mean.at(tails.of_mean);
+  delta.mean_differs = is_clearly_outside(delta.mean, mean.at(kSureTail * tails.of_mean), delta);
+  return delta;
+}
+
+std::optional<RelativeSpeed> relative_speed(const Change& delta) {
+  if (!delta.change || *delta.change <= -1.0) return std::nullopt;
+  const bool faster = *delta.change < 0.0;
+  const auto ratio_of = [faster](double change) {
+    return faster ? 1.0 / (1.0 + change) : 1.0 + change;
+  };
+  RelativeSpeed speed{.ratio = ratio_of(*delta.change), .faster = faster};
+  if (delta.bounds && delta.bounds->low > -1.0) {
+    const auto& [low, high] = *delta.bounds;
+    speed.bounds = faster ? ChangeBounds{ratio_of(high), ratio_of(low)}
+                          : ChangeBounds{ratio_of(low), ratio_of(high)};
   }
   return speed;
 }

@@ -5,34 +5,75 @@
 
 namespace lauka::stats {
 
-/// A difference of means as a fraction of the reference's mean, with its interval.
-struct Delta {
-  std::optional<double> change{};  ///< (mean_c - mean_r) / mean_r; none where the reference's mean
-                                   ///< is 0 and the other's is not
-  std::optional<double> half_width{};  ///< of the interval; none where it is not defined
-  bool significant = false;            ///< the interval leaves out zero
+/// A range of changes, as fractions.
+struct ChangeBounds {
+  double low = 0.0;
+  double high = 0.0;
+
+  bool leave_out(double value) const { return low > value || high < value; }
 };
 
-/// Compares rounds: reference[i] and candidate[i] were measured in the same round (equal sizes, at
-/// least one, no sample negative). Delta method with the pairs' covariance; `confidence` is a
-/// fraction. No interval where there is one round, where the reference's mean is 0, or where it
-/// cannot be told from 0 at `confidence` (Fieller's condition).
-Delta paired_delta(std::span<const double> reference, std::span<const double> candidate,
-                   double confidence);
+/// The change of the typical round, as a fraction of the reference's value.
+struct TypicalChange {
+  double change = 0.0;
+  ChangeBounds bounds{};
+};
 
-/// Compares independent samples (at least one of each, none negative): Welch's interval of the
-/// ratio of means. No interval where paired_delta has none, nor with one sample on either side.
-Delta unpaired_delta(std::span<const double> reference, std::span<const double> candidate,
-                     double confidence);
+/// The Hodges-Lehmann estimate of c / r - 1, with the bounds outside which the rank test rejects at
+/// `tail` on either side. `paired`: from the Walsh averages of the log ratios within rounds (equal
+/// sizes), by the signed-rank test; else from all differences of logarithms, by Mann-Whitney. None
+/// where a sample is not positive, or there are too few for the test to speak at that tail. Needs
+/// memory for the samples, not for their pairs, and time n log n.
+std::optional<TypicalChange> typical_change(std::span<const double> reference,
+                                            std::span<const double> candidate, bool paired,
+                                            double tail);
 
-/// How a delta reads in one line: "ran `ratio` +- `half_width` times faster", or slower.
+/// A change as a fraction of the reference, with its interval.
+struct Change {
+  std::optional<double> change{};        ///< none where the reference's mean is 0, the other's not
+  std::optional<ChangeBounds> bounds{};  ///< none where the interval is not defined or not bounded
+
+  /// The larger of the two sides; what --precision looks at.
+  std::optional<double> half_width() const;
+  /// The interval leaves out 0.
+  bool is_significant() const { return bounds && bounds->leave_out(0.0); }
+};
+
+/// What a delta speaks of.
+enum class Basis : unsigned char {
+  Typical,  ///< the typical round: Hodges & Lehmann's estimate, with its rank interval
+  Mean,     ///< the mean, with Fieller's interval: too few rounds for ranks, or a value of 0
+};
+
+/// The change that is shown, and that of the mean beside it.
+struct Delta : Change {
+  Basis basis = Basis::Mean;
+  Change mean{};              ///< the same where that is the basis
+  bool mean_differs = false;  ///< lies clearly outside the typical round's interval
+};
+
+/// The error on either side of an interval of a delta, and on that of the mean beside it.
+struct IntervalTails {
+  double tail = 0.025;
+  double of_mean = 0.025;  ///< of the plain confidence, also for a gated metric
+};
+
+/// The plain ones of `confidence`, a fraction.
+IntervalTails tails_of(double confidence);
+
+/// Compares samples (at least one of each, none negative). `paired`: reference[i] and candidate[i]
+/// were measured in the same round (equal sizes); else they are independent.
+Delta delta_of(std::span<const double> reference, std::span<const double> candidate, bool paired,
+               const IntervalTails& tails);
+
+/// How a delta reads in one line: "ran `ratio` times faster", or slower.
 struct RelativeSpeed {
-  double ratio = 1.0;                  ///< at least 1
-  std::optional<double> half_width{};  ///< of the ratio's interval, where the delta has one
-  bool faster = false;                 ///< the candidate's mean is the smaller one
+  double ratio = 1.0;                    ///< at least 1
+  std::optional<ChangeBounds> bounds{};  ///< of the ratio; none where the delta's reach -100%
+  bool faster = false;                   ///< the candidate has less
 };
 
-/// The other face of the same interval; none where the ratio of the means is not defined.
-std::optional<RelativeSpeed> relative_speed(const Delta& delta);
+/// The other face of the same interval; none where there is no ratio.
+std::optional<RelativeSpeed> relative_speed(const Change& delta);
 
 }  // namespace lauka::stats

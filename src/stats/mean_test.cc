@@ -1,9 +1,7 @@
 #include "stats/mean_test.h"
 
-#include "stats/equality.h"
-#include "stats/moments.h"
-#include "stats/student_t.h"
-#include "stats/welch.h"
+#include "stats/distributions.h"
+#include "stats/summary.h"
 
 #include <algorithm>
 #include <cmath>
@@ -11,7 +9,6 @@
 #include <vector>
 
 namespace lauka::stats {
-
 namespace {
 
 Tails tails_without_noise(double difference, std::size_t count) {
@@ -37,6 +34,18 @@ double cleaned(double difference, double scale) {
 }
 
 }  // namespace
+
+double welch_degrees(double first, std::size_t first_count, double second,
+                     std::size_t second_count) {
+  const double first_degrees = static_cast<double>(first_count) - 1.0;
+  const double second_degrees = static_cast<double>(second_count) - 1.0;
+  const double sum = first + second;
+  if (sum <= 0.0) return first_degrees + second_degrees;
+  // Shares instead of the squares of the textbook, which underflow for nanoseconds in seconds.
+  const double share = first / sum;
+  const double rest = second / sum;
+  return 1.0 / (share * share / first_degrees + rest * rest / second_degrees);
+}
 
 MeanTest paired_mean_test(std::span<const double> reference, std::span<const double> candidate,
                           double ratio) {

@@ -3,27 +3,22 @@
 // and the variance is put together from the sums. Their own sum is compensated (Kahan 1965), which
 // makes the mean the double nearest to the true one.
 
-#include "stats/moments.h"
+#include "stats/summary.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include <boost/accumulators/accumulators.hpp>
-#include <boost/accumulators/statistics/count.hpp>
-#include <boost/accumulators/statistics/max.hpp>
 #include <boost/accumulators/statistics/mean.hpp>
-#include <boost/accumulators/statistics/min.hpp>
 #include <boost/accumulators/statistics/moment.hpp>
 #include <boost/accumulators/statistics/stats.hpp>
 #include <boost/accumulators/statistics/sum_kahan.hpp>
 
 namespace lauka::stats {
-
 namespace {
 
 namespace ba = boost::accumulators;
 
-using Extent = ba::accumulator_set<double, ba::stats<ba::tag::count, ba::tag::min, ba::tag::max>>;
 using RunningMean = ba::accumulator_set<double, ba::stats<ba::tag::immediate_mean>>;
 using Deviations = ba::accumulator_set<double, ba::stats<ba::tag::sum_kahan, ba::tag::moment<2>>>;
 
@@ -36,29 +31,21 @@ double Moments::deviation() const {
 Moments moments(std::span<const double> samples) {
   // The running mean (Welford's) is taken from the first sample on: that of equal samples is exact.
   const double first = samples.front();
-  Extent extent;
   RunningMean from_first;
-  for (const double sample : samples) {
-    extent(sample);
-    from_first(sample - first);
-  }
+  for (const double sample : samples) from_first(sample - first);
   const double rough_mean = first + ba::mean(from_first);
 
   Deviations deviations;
-  for (const double sample : samples) {
-    deviations(sample - rough_mean);
-  }
+  for (const double sample : samples) deviations(sample - rough_mean);
   const auto count = static_cast<double>(samples.size());
   const double sum = ba::sum_kahan(deviations);
   const double sum_of_squares = ba::moment<2>(deviations) * count;
 
-  Moments result{.count = ba::count(extent),
-                 .mean = rough_mean + sum / count,
-                 .min = (ba::min)(extent),
-                 .max = (ba::max)(extent)};
-  if (samples.size() > 1) {
+  const auto [least, largest] = std::minmax_element(samples.begin(), samples.end());
+  Moments result{
+      .count = samples.size(), .mean = rough_mean + sum / count, .min = *least, .max = *largest};
+  if (samples.size() > 1)
     result.variance = std::max(0.0, (sum_of_squares - sum * sum / count) / (count - 1.0));
-  }
   return result;
 }
 

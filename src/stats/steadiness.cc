@@ -1,9 +1,7 @@
 #include "stats/steadiness.h"
 
-#include "stats/equality.h"
-#include "stats/moments.h"
-#include "stats/outliers.h"
-#include "stats/quantiles.h"
+#include "stats/distributions.h"
+#include "stats/summary.h"
 
 #include <algorithm>
 #include <cmath>
@@ -12,7 +10,6 @@
 #include <vector>
 
 namespace lauka::stats {
-
 namespace {
 
 constexpr std::size_t kFewestForFirstRun = 5;
@@ -33,9 +30,8 @@ std::vector<double> ranks_in_order(std::span<const double> series) {
                              std::abs(series[order[end]]) + std::abs(series[order[end - 1]]))) {
       ++end;
     }
-    for (std::size_t i = first; i < end; ++i) {
+    for (std::size_t i = first; i < end; ++i)
       ranks[order[i]] = static_cast<double>(first + 1 + end) / 2.0;
-    }
     first = end;
   }
   return ranks;
@@ -84,9 +80,7 @@ double sum_of_squares(const Moments& about) {
 }  // namespace
 
 std::optional<FirstRun> first_run(std::span<const double> series) {
-  if (series.size() < kFewestForFirstRun) {
-    return std::nullopt;
-  }
+  if (series.size() < kFewestForFirstRun) return std::nullopt;
   const std::vector<double> rest = sorted(series.subspan(1));
   const Fences fences = tukey_fences(quantile(rest, 0.25), quantile(rest, 0.75), kSevereReach);
   FirstRun result{.first = series.front(), .median_of_rest = median(rest)};
@@ -110,14 +104,11 @@ SevereOutliers severe_outliers(std::span<const double> series) {
 }
 
 std::optional<SlowNoise> slow_noise(std::span<const double> series) {
-  if (series.size() < kFewestInOrder) {
-    return std::nullopt;
-  }
+  if (series.size() < kFewestInOrder) return std::nullopt;
   const Moments about = moments(series);
   double with_next = 0.0;
-  for (std::size_t i = 0; i + 1 < series.size(); ++i) {
+  for (std::size_t i = 0; i + 1 < series.size(); ++i)
     with_next += (series[i] - about.mean) * (series[i + 1] - about.mean);
-  }
   const double squares = sum_of_squares(about);
   SlowNoise result{.autocorrelation = squares > 0.0 ? with_next / squares : 0.0};
   result.slow =
@@ -126,9 +117,7 @@ std::optional<SlowNoise> slow_noise(std::span<const double> series) {
 }
 
 std::optional<Drift> drift(std::span<const double> series) {
-  if (series.size() < kFewestInOrder) {
-    return std::nullopt;
-  }
+  if (series.size() < kFewestInOrder) return std::nullopt;
   const std::size_t third = series.size() / 3;
   const double before = median(sorted(series.first(third)));
   const double after = median(sorted(series.last(third)));
@@ -141,9 +130,7 @@ std::optional<Drift> drift(std::span<const double> series) {
 }
 
 std::optional<TwoModes> two_modes(std::span<const double> series) {
-  if (series.size() < kFewestForModes) {
-    return std::nullopt;
-  }
+  if (series.size() < kFewestForModes) return std::nullopt;
   const std::vector<double> ascending = sorted(series);
   const std::size_t split = best_split(ascending, moments(ascending).mean);
   const Moments low = moments(std::span(ascending).first(split));
@@ -155,9 +142,8 @@ std::optional<TwoModes> two_modes(std::span<const double> series) {
   TwoModes result{.low_mean = low.mean,
                   .high_mean = high.mean,
                   .smaller_share = static_cast<double>(std::min(low.count, high.count)) / count};
-  if (distance > 0.0) {
+  if (distance > 0.0)
     result.separation = pooled > 0.0 ? distance / pooled : std::numeric_limits<double>::infinity();
-  }
   result.two = result.separation > 4.5 && result.smaller_share >= 0.2;
   return result;
 }

@@ -1,91 +1,127 @@
-// Hodges & Lehmann 1963. The k-th smallest of the n(n+1)/2 Walsh averages is found without listing
-// them: how many are at most x takes one walk over the sorted values from both ends, so x is
-// bisected until the doubles between its ends run out. The count uses the averages as they would be
-// computed, so what is found is one of them, to the last bit but one.
+// Hodges & Lehmann 1963. The k-th smallest of n(n+1)/2 Walsh averages, or of n*m differences, is
+// found without listing them: how many are at most x takes one walk over the sorted values with two
+// places, so x is bisected until the doubles between its ends run out. The count uses the values as
+// they would be computed, so what is found is one of them, to the last bit but one.
 
-#include "stats/typical.h"
-
-#include "stats/quantiles.h"
-#include "stats/signed_rank.h"
+#include "stats/delta.h"
+#include "stats/rank_tests.h"
+#include "stats/summary.h"
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
+#include <cstdint>
 #include <numeric>
 #include <vector>
 
 namespace lauka::stats {
-
 namespace {
 
 constexpr int kHalvings = 200;  // a range of doubles about 1 runs out after some 60
 
-/// Logarithms of candidate / reference in ascending order; empty where one is not defined.
+/// Ascending; empty where one is not defined.
+std::vector<double> sorted_logs(std::span<const double> samples) {
+  std::vector<double> logs;
+  logs.reserve(samples.size());
+  for (const double sample : samples) {
+    if (sample <= 0.0) return {};
+    logs.push_back(std::log(sample));
+  }
+  std::sort(logs.begin(), logs.end());
+  return logs;
+}
+
+/// Of candidate / reference; a ratio, as the difference of their logarithms would round twice.
 std::vector<double> sorted_log_ratios(std::span<const double> reference,
                                       std::span<const double> candidate) {
   std::vector<double> logs;
   logs.reserve(reference.size());
   for (std::size_t round = 0; round < reference.size(); ++round) {
-    if (reference[round] <= 0.0 || candidate[round] <= 0.0) {
-      return {};
-    }
+    if (reference[round] <= 0.0 || candidate[round] <= 0.0) return {};
     logs.push_back(std::log(candidate[round] / reference[round]));
   }
   std::sort(logs.begin(), logs.end());
   return logs;
 }
 
-/// The average as it is compared; the halves are exact, the sum rounds once.
-double walsh_average(double a, double b) {
-  return (a + b) / 2.0;
-}
+/// (a_i + a_j) / 2 for i <= j.
+struct WalshAverages {
+  std::vector<double> ascending;
 
-std::size_t averages_at_most(std::span<const double> ascending, double limit) {
-  std::size_t count = 0;
-  std::size_t end = ascending.size();  // partners of `low` are below it
-  for (std::size_t low = 0; low < end; ++low) {
-    while (end > low && walsh_average(ascending[low], ascending[end - 1]) > limit) {
-      --end;
-    }
-    count += end - low;
+  std::uint64_t count() const {
+    const std::uint64_t n = ascending.size();
+    return n * (n + 1) / 2;
   }
-  return count;
-}
+  double least() const { return ascending.front(); }
+  double largest() const { return ascending.back(); }
 
-/// The Walsh average that is in place `place` (from 1) of all in ascending order.
-double walsh_average_at(std::span<const double> ascending, std::size_t place) {
-  double below = std::nextafter(ascending.front(), -HUGE_VAL);
-  double reached = ascending.back();
+  std::uint64_t at_most(double limit) const {
+    std::uint64_t count = 0;
+    std::size_t end = ascending.size();  // partners of `low` are below it
+    for (std::size_t low = 0; low < end; ++low) {
+      while (end > low && (ascending[low] + ascending[end - 1]) / 2.0 > limit) --end;
+      count += end - low;
+    }
+    return count;
+  }
+};
+
+/// b_j - a_i for all i and j.
+struct Differences {
+  std::vector<double> a;
+  std::vector<double> b;
+
+  std::uint64_t count() const { return std::uint64_t{a.size()} * b.size(); }
+  double least() const { return b.front() - a.back(); }
+  double largest() const { return b.back() - a.front(); }
+
+  std::uint64_t at_most(double limit) const {
+    std::uint64_t count = 0;
+    std::size_t end = 0;
+    for (const double value : a) {
+      while (end < b.size() && b[end] - value <= limit) ++end;
+      count += end;
+    }
+    return count;
+  }
+};
+
+/// The one in place `place` (from 1) of all in ascending order.
+template <typename Values>
+double value_at(const Values& values, std::uint64_t place) {
+  double below = std::nextafter(values.least(), -HUGE_VAL);
+  double reached = values.largest();
   for (int i = 0; i < kHalvings; ++i) {
     const double middle = std::midpoint(below, reached);
-    if (middle <= below || middle >= reached) {
-      break;
-    }
-    (averages_at_most(ascending, middle) >= place ? reached : below) = middle;
+    if (middle <= below || middle >= reached) break;
+    (values.at_most(middle) >= place ? reached : below) = middle;
   }
   return reached;
+}
+
+template <typename Values>
+std::optional<TypicalChange> change_of(const Values& values, std::uint64_t place) {
+  if (place == 0) return std::nullopt;
+  const std::uint64_t count = values.count();
+  double middle = value_at(values, (count + 1) / 2);
+  if (count % 2 == 0) middle = std::midpoint(middle, value_at(values, count / 2 + 1));
+  return TypicalChange{.change = std::expm1(middle),
+                       .bounds = {.low = std::expm1(value_at(values, place)),
+                                  .high = std::expm1(value_at(values, count + 1 - place))}};
 }
 
 }  // namespace
 
 std::optional<TypicalChange> typical_change(std::span<const double> reference,
-                                            std::span<const double> candidate, double tail) {
-  const std::vector<double> logs = sorted_log_ratios(reference, candidate);
-  if (logs.empty()) {
-    return std::nullopt;
+                                            std::span<const double> candidate, bool paired,
+                                            double tail) {
+  if (paired) {
+    const WalshAverages averages{sorted_log_ratios(reference, candidate)};
+    if (averages.ascending.empty()) return std::nullopt;
+    return change_of(averages, signed_rank_place(reference.size(), tail));
   }
-  const std::size_t averages = logs.size() * (logs.size() + 1) / 2;
-  double middle = walsh_average_at(logs, (averages + 1) / 2);
-  if (averages % 2 == 0) {
-    middle = std::midpoint(middle, walsh_average_at(logs, averages / 2 + 1));
-  }
-  TypicalChange typical{.change = std::expm1(middle)};
-  const std::size_t place = signed_rank_place(logs.size(), tail);
-  if (place > 0) {
-    typical.bounds = ChangeBounds{.low = std::expm1(walsh_average_at(logs, place)),
-                                  .high = std::expm1(walsh_average_at(logs, averages + 1 - place))};
-  }
-  return typical;
+  const Differences differences{sorted_logs(reference), sorted_logs(candidate)};
+  if (differences.a.empty() || differences.b.empty()) return std::nullopt;
+  return change_of(differences, mann_whitney_place(reference.size(), candidate.size(), tail));
 }
 
 }  // namespace lauka::stats

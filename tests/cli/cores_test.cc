@@ -1,5 +1,5 @@
 #include "cli/parse.h"
-#include "core/cpu_list.h"
+#include "core/core_kind.h"
 
 #include <string>
 #include <utility>
@@ -43,9 +43,9 @@ TEST_CASE("kinds of core that contradict themselves are refused in one line") {
   CHECK(kinds("P=0,0,E=1") == "--core-kinds 'P=0,0,E=1' names CPU 0 twice; name each CPU once");
   CHECK(kinds("P=0,p=1") == "--core-kinds 'P=0,p=1' names p twice; put each CPU into one kind");
   CHECK(kinds("P=0-3") ==
-        "--core-kinds 'P=0-3' has one kind of core only; write, for example, P=0-3,E=4-7");
+        "--core-kinds 'P=0-3' names only one kind of core; write, for example, P=0-3,E=4-7");
   CHECK(kinds("P=0,cpu=1") ==
-        "--core-kinds 'P=0,cpu=1' makes a metric cpu_time, which is there already; use another "
+        "--core-kinds 'P=0,cpu=1' makes a metric cpu_time, which already exists; use another "
         "name");
   CHECK(kinds("P=,E=1") ==
         "--core-kinds 'P=,E=1' does not say which CPUs P are; write, for example, P=0-3,E=4-7");
@@ -72,13 +72,13 @@ TEST_CASE("the least share is a percentage above 0 and of at most 100") {
 TEST_CASE("--threads takes a process, and with -d how long to look") {
   const auto born = parsed({"--threads", "42"});
   REQUIRE(born.has_value());
-  CHECK(std::get<ShowThreads>(*born->inquiry).process == 42);
-  CHECK_FALSE(std::get<ShowThreads>(*born->inquiry).during.has_value());
+  CHECK(born->inquiry->process == 42);
+  CHECK_FALSE(born->inquiry->during.has_value());
   const auto during = parsed({"--threads", "42", "-d", "2s"});
   REQUIRE(during.has_value());
-  CHECK(std::get<ShowThreads>(*during->inquiry).during == std::chrono::seconds(2));
+  CHECK(during->inquiry->during == std::chrono::seconds(2));
   CHECK(refusal({"--threads", "42", "true"}) ==
-        "--threads runs nothing, so 'true' is of no use; leave it out");
+        "--threads runs nothing, so 'true' has no effect; leave it out");
   CHECK_FALSE(parsed({"--threads", "0"}).has_value());
   CHECK_FALSE(parsed({"--threads", "self"}).has_value());
 }

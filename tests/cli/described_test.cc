@@ -1,8 +1,5 @@
-#include "cli/about.h"
-#include "cli/completions.h"
-#include "cli/man_page.h"
+#include "cli/describe.h"
 #include "cli/option_table.h"
-#include "cli/values_told.h"
 
 #include <sstream>
 #include <string>
@@ -132,9 +129,9 @@ TEST_CASE("the completions of all three shells have every option") {
 }
 
 TEST_CASE("a short text is the first sentence") {
-  CHECK(short_help(*find_option("runs")) == "exactly N counted runs of each command");
+  CHECK(short_help(*find_option("runs")) == "exactly N timed runs of each command");
   CHECK(short_help(*find_option("engine")) == "what counts events");
-  CHECK(short_help(*find_option("seed")) == "of the shuffling, to repeat an order");
+  CHECK(short_help(*find_option("seed")) == "seed of the shuffle");
 }
 
 }  // namespace lauka::cli

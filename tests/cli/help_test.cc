@@ -1,5 +1,4 @@
-#include "cli/help.h"
-
+#include "cli/describe.h"
 #include "cli/option_table.h"
 #include "cli/parse.h"
 #include "core/words.h"
@@ -86,6 +85,18 @@ TEST_CASE("the examples in help are understood as they are printed") {
     CHECK_FALSE(options->inquiry.has_value());
   }
   CHECK(examples == 5);
+}
+
+TEST_CASE("-h fits one screen and names real options, each in one line") {
+  const auto lines = lines_of(brief_help());
+  CHECK(lines.size() <= 24);
+  for (const std::string& line : lines) {
+    CAPTURE(line);
+    CHECK(line.size() <= 80);
+    CHECK_FALSE(line.ends_with(' '));
+  }
+  CHECK(brief_help().find("  -r, --runs N ") != std::string::npos);
+  CHECK(brief_help().find("lauka --help shows all options") != std::string::npos);
 }
 
 }  // namespace lauka::cli

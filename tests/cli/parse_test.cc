@@ -1,6 +1,7 @@
 #include "cli/parse.h"
 
 #include "cli/option_table.h"
+#include "core/display_unit.h"
 
 #include <chrono>
 #include <initializer_list>
@@ -43,7 +44,7 @@ Options with(Words words) {
 }
 
 std::string filter_of(const Words& words) {
-  return std::get<ListEvents>(options(words).inquiry.value()).filter;
+  return options(words).inquiry.value().text;
 }
 
 }  // namespace
@@ -205,7 +206,7 @@ TEST_CASE("--explain-events runs nothing, with or without commands, and takes a 
         Words{"--kpep", "f.plist", "--explain-events", "-e", "a,b", "./old"}}) {
     const Options options = with(words);
     REQUIRE(options.inquiry.has_value());
-    CHECK(std::holds_alternative<ExplainEvents>(*options.inquiry));
+    CHECK(options.inquiry->kind == InquiryKind::ExplainEvents);
     CHECK(options.events == Words{"a", "b"});
     CHECK(options.kpep == "f.plist");
   }
@@ -249,6 +250,7 @@ TEST_CASE("--fail-if is a gate on any metric, and may be repeated") {
   CHECK(gate("  cpu_time\t>  2.5%  ") == "cpu_time|2.500000");
   CHECK(gate("ipc > -10") == "ipc|-10.000000");
   CHECK(gate("cpu_core/a>b/>1") == "cpu_core/a>b/|1.000000");
+  CHECK(gate("ipc < -5") == "ipc|-5.000000");
 
   const Options several = options({"--fail-if", "cpu_time > 2", "--fail-if-slower=9", "--fail-if",
                                    "peak_rss > 1", "--fail-if-slower=5", "./old", "./new"});
@@ -257,6 +259,31 @@ TEST_CASE("--fail-if is a gate on any metric, and may be repeated") {
   CHECK(several.gates[0].limit_percent == 5.0);
   CHECK(several.gates[1].metric == "cpu_time");
   CHECK(several.gates[2].metric == "peak_rss");
+}
+
+TEST_CASE("--fail-if may be of a drop, and of a value with a unit") {
+  const auto gate = [](const char* text) {
+    return options({"--fail-if", text, "./old", "./new"}).gates.at(0);
+  };
+  CHECK(gate("ipc < -5").below);
+  CHECK_FALSE(gate("ipc < -5").bound);
+  CHECK_FALSE(gate("ipc > 5").below);
+  const Condition time = gate("wall_time > 200ms");
+  CHECK(time.bound == 0.2);
+  CHECK(time.bound_text == "200ms");
+  CHECK(time.bound_unit == Unit::Seconds);
+  CHECK_FALSE(time.below);
+  CHECK(gate("peak_rss>64 MiB").bound == 67108864.0);
+  CHECK(gate("peak_rss>64 MiB").bound_unit == Unit::Bytes);
+  CHECK(gate("instructions < 1.5G").bound == 1.5e9);
+  CHECK(gate("instructions < 1.5G").below);
+}
+
+TEST_CASE("events behind a + are counted beside the default ones") {
+  const Options o = options({"-e", "+faults,migrations", "-e", "+minor", "./old"});
+  CHECK(o.with_default_events);
+  CHECK(o.events == std::vector<std::string>{"faults", "migrations", "minor"});
+  CHECK_FALSE(options({"-e", "faults", "./old"}).with_default_events);
 }
 
 TEST_CASE("a gate given twice is one, since each one makes the others stricter") {
@@ -271,6 +298,10 @@ TEST_CASE("--fail-if-inconclusive and --precision") {
   CHECK_FALSE(options({"./old"}).precision.has_value());
   CHECK(options({"--precision", "0.5", "./old"}).precision == 0.005);
   CHECK(options({"--precision=2%", "./old"}).precision == 0.02);
+  CHECK(options({"--precision=2%", "./old"}).precision_metric == "wall_time");
+  CHECK(options({"--precision", "cycles:u:3", "./old"}).precision == 0.03);
+  CHECK(options({"--precision", "cycles:u:3", "./old"}).precision_metric == "cycles:u");
+  CHECK_FALSE(read({"--precision", "cpu_time:", "./old"}));
 }
 
 TEST_CASE("--confidence is a percentage, kept as a fraction") {
@@ -348,13 +379,35 @@ TEST_CASE("output: --export-csv, --export-runs, --color, -q, -v, --no-progress")
   CHECK_FALSE(with({"--no-progress"}).progress);
 }
 
+TEST_CASE("how tables look: --table, --sort, --time-unit") {
+  CHECK(with({}).presentation.table == TableChoice::Auto);
+  CHECK(with({"--table", "full"}).presentation.table == TableChoice::Full);
+  CHECK(with({"--table=compact"}).presentation.table == TableChoice::Compact);
+  CHECK(with({}).presentation.sort == SortChoice::Command);
+  CHECK(with({"--sort", "time"}).presentation.sort == SortChoice::Time);
+  CHECK(with({}).presentation.time_unit == nullptr);
+  CHECK(with({"-u", "ms"}).presentation.time_unit == find_display_unit("ms"));
+  CHECK(with({"--time-unit", "min"}).presentation.time_unit == find_display_unit("min"));
+  CHECK(with({"-u", "millisecond"}).presentation.time_unit == find_display_unit("ms"));
+  CHECK(with({"-usecond"}).presentation.time_unit == find_display_unit("s"));
+  CHECK(read({"-u", "MiB", "--", "a"}).error().line() ==
+        "--time-unit 'MiB' is not a unit of time; write ns, us, ms, s or min");
+}
+
+TEST_CASE("blanks around the names of a list are no part of them") {
+  CHECK(with({"--metrics", "wall_time, peak_rss"}).metric_list == Words{"wall_time", "peak_rss"});
+  CHECK(with({"-e", " cycles , branches"}).events == Words{"cycles", "branches"});
+  CHECK_FALSE(read({"-e", "cycles, ", "--", "a"}));
+}
+
 TEST_CASE("help and version are answered without a command, whatever follows") {
   for (const char* word : {"-h", "--help"}) {
-    CHECK(std::holds_alternative<ShowHelp>(options({word, "--bogus"}).inquiry.value()));
-    CHECK(std::holds_alternative<ShowHelp>(options({"./old", word}).inquiry.value()));
+    const auto kind = std::string(word) == "-h" ? InquiryKind::BriefHelp : InquiryKind::Help;
+    CHECK(options({word, "--bogus"}).inquiry.value().kind == kind);
+    CHECK(options({"./old", word}).inquiry.value().kind == kind);
   }
-  CHECK(std::holds_alternative<ShowVersion>(options({"-V"}).inquiry.value()));
-  CHECK(std::holds_alternative<ShowVersion>(options({"--version", "-h"}).inquiry.value()));
+  CHECK(options({"-V"}).inquiry.value().kind == InquiryKind::Version);
+  CHECK(options({"--version", "-h"}).inquiry.value().kind == InquiryKind::Version);
 }
 
 TEST_CASE("letters combine, and the last one's value may follow with or without =") {

@@ -36,7 +36,8 @@ TEST_CASE("an unknown option is named, with the one that was meant") {
   CHECK(line({"-runs", "3"}) ==
         "unknown option '-runs'; did you mean --runs? lauka --help lists the options");
   CHECK(line({"--xyzzy"}) == "unknown option '--xyzzy'; lauka --help lists the options");
-  CHECK(line({"-x"}) == "unknown option '-x'; lauka --help lists the options");
+  CHECK(line({"-y"}) == "unknown option '-y'; lauka --help lists the options");
+  CHECK(line({"-x"}) == "unknown option '-x'; use --export-csv FILE");
   CHECK(line({"-5"}) == "unknown option '-5'; lauka --help lists the options");
   CHECK(line({"-qx"}) == "unknown option '-x' in '-qx'; lauka --help lists the options");
   CHECK(line({"-iq3"}) == "unknown option '-3' in '-iq3'; lauka --help lists the options");
@@ -83,13 +84,13 @@ TEST_CASE("a negative number in a word of its own is the value, and is refused a
 
 TEST_CASE("numbers of runs that contradict each other are refused") {
   CHECK(line({"-m", "5", "-M", "4"}) ==
-        "--min-runs 5 is more than --max-runs 4; write a --min-runs that is not above --max-runs");
+        "--min-runs 5 is more than --max-runs 4; lower --min-runs or raise --max-runs");
   CHECK(line({"-r", "5", "-m", "4"}) ==
-        "--runs and --min-runs contradict each other; leave one of them out");
+        "--runs and --min-runs contradict each other; use only one of them");
   CHECK(line({"-M", "9", "-r", "5"}) ==
-        "--runs and --max-runs contradict each other; leave one of them out");
+        "--runs and --max-runs contradict each other; use only one of them");
   CHECK(line({"--precision", "2", "-r", "5"}) ==
-        "--runs and --precision contradict each other; leave one of them out");
+        "--runs and --precision contradict each other; use only one of them");
 }
 
 TEST_CASE("a time is a number and a unit") {
@@ -128,12 +129,17 @@ TEST_CASE("a value that is not one of the choices is refused with these") {
   CHECK(line({"--color", ""}) == "--color '' is not known; write auto, always or never");
 }
 
-TEST_CASE("a gate is a metric, > and a number") {
-  const std::string example = "; write, for example, 'cpu_time > 2'";
-  for (const char* text : {"wall_time", "> 5", "  > 5", "wall_time < 5", "wall_time = 5", ""}) {
+TEST_CASE("a gate is a metric, > or <, and a limit") {
+  const std::string example = "; write, for example, 'cpu_time > 2' or 'wall_time > 200ms'";
+  for (const char* text : {"wall_time", "> 5", "  > 5", "< 5", "wall_time = 5", ""}) {
     CHECK(line({"--fail-if", text}) ==
-          "--fail-if '" + std::string(text) + "' is not METRIC > PCT" + example);
+          "--fail-if '" + std::string(text) + "' is not METRIC > LIMIT" + example);
   }
+  CHECK(line({"--fail-if", "ipc <"}) == "--fail-if 'ipc <' has no number after <" + example);
+  CHECK(line({"--fail-if", "wall_time > -2ms"}).starts_with("--fail-if '-2ms' is out of range"));
+  CHECK(line({"--fail-if", "wall_time > ms"}).starts_with("--fail-if 'ms' is not a number"));
+  CHECK(line({"--fail-if", "wall_time > 2 fortnights"})
+            .starts_with("--fail-if '2 fortnights' is not a number"));
   CHECK(line({"--fail-if", "wall_time >"}) ==
         "--fail-if 'wall_time >' has no number after >" + example);
   CHECK(line({"--fail-if", "wall_time > = 5"}).starts_with("--fail-if '= 5' is not a number"));
@@ -154,10 +160,11 @@ TEST_CASE("an option without the value it needs, or with one it does not take, s
 
 TEST_CASE("a number after an option that takes one only with = is not run as a command") {
   CHECK(line({"--fail-if-slower", "5"}) ==
-        "'5' after --fail-if-slower would be a command; write --fail-if-slower=5");
+        "'5' after --fail-if-slower would be taken for a command; write --fail-if-slower=5");
   CHECK(line({"--fail-if-slower", "-2.5%"}) ==
         "unknown option '-2' in '-2.5%'; lauka --help lists the options");
-  CHECK(line({"-i", "1,2"}) == "'1,2' after -i would be a command; write --ignore-failure=1,2");
+  CHECK(line({"-i", "1,2"}) ==
+        "'1,2' after -i would be taken for a command; write --ignore-failure=1,2");
   CHECK(line({"--fail-if-slower", "--", "5"}) == "accepted");
   CHECK(line({"--", "-i", "5"}) == "accepted");
 }
@@ -233,17 +240,17 @@ TEST_CASE("options that cannot both be had are refused") {
         "--export-csv and --export-runs have the same target '-'; write two files");
   CHECK(line({"--export-runs", "a", "--export-json", "a"}) ==
         "--export-runs and --export-json have the same target 'a'; write two files");
-  CHECK(line({"--engine", "none", "-e", "cycles"}) ==
-        "--engine none counts nothing, so --event 'cycles' cannot be counted; leave one of them "
-        "out");
+  CHECK(
+      line({"--engine", "none", "-e", "cycles"}) ==
+      "--engine none counts nothing, so --event 'cycles' cannot be counted; use only one of them");
   CHECK(line({"-l", "cache"}) ==
-        "--list-events runs nothing, so './old' is of no use; leave it out");
-  CHECK(line({"-lcache"}) == "--list-events runs nothing, so './old' is of no use; leave it out");
+        "--list-events runs nothing, so './old' has no effect; leave it out");
+  CHECK(line({"-lcache"}) == "--list-events runs nothing, so './old' has no effect; leave it out");
 }
 
 TEST_CASE("a kpep database without a question about events is refused") {
   CHECK(line({"--kpep", "a14.plist"}) ==
-        "--kpep 'a14.plist' is of use with --list-events and --explain-events only; add one of "
+        "--kpep 'a14.plist' works only with --list-events and --explain-events; add one of "
         "them, or leave --kpep out");
 }
 

@@ -171,6 +171,12 @@ Result<std::vector<Row>> confirm(const Setting& setting) {
       }
       for (const Fixture& fixture : all_fixtures())
         rows.push_back(coverage_row(fixture, way, counting, setting.runs));
+      // A shell that becomes the fixture: two images and threads, one process.
+      const Fixture exec{"a shell that becomes the same",
+                         {"/bin/sh", "-c", "exec " + setting.fixtures + "/work 400"},
+                         0.97,
+                         0.85};
+      rows.push_back(coverage_row(exec, way, counting, setting.runs));
       if (way == Way::AtExit) rows.push_back(repeat_row(way, counting, setting.runs));
     }
     const auto more = all_placements(setting.database, counting);

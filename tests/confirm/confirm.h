@@ -26,8 +26,9 @@ struct Setting {
   const os::DarwinCalls& calls;
   os::Launcher& launcher;
   engine::kperf::KpepDatabase database;
-  std::string fixtures;  ///< the folder of burn, family, short_threads and work
-  unsigned runs = 3;     ///< of each fixture under each strategy
+  std::string fixtures;        ///< the folder of the fixtures
+  unsigned runs = 3;           ///< of each fixture under each strategy
+  unsigned short_runs = 1000;  ///< in which records may be lost
 };
 
 /// The machine, one "name: value" each.

@@ -1,6 +1,6 @@
 #include "confirm/counting.h"
 
-#include "engine/kperf/trial.h"
+#include "engine/kperf/strategy.h"
 
 #include <bit>
 #include <chrono>
@@ -72,7 +72,7 @@ Result<Counts> Counting::run(const std::vector<std::string>& words,
                              const std::vector<Placed>& events) {
   os::ProgramSpec spec;
   spec.words = words;
-  spec.words.front() = setting_.fixtures + "/" + words.front();
+  if (!words.front().starts_with('/')) spec.words.front() = setting_.fixtures + "/" + words.front();
   const auto program = setting_.launcher.add_program(spec);
   if (!program) return program.error();
   StrategyWatch watch(*strategy_, words_for(events));
@@ -80,7 +80,7 @@ Result<Counts> Counting::run(const std::vector<std::string>& words,
   const auto ended = setting_.launcher.run({&launch, 1}, true, {});
   if (!ended) return ended.error();
   if (ended->empty() || !succeeded(ended->front().outcome)) return Error{"the fixture failed", ""};
-  const RunValues values = strategy_->finish(ended->front().totals);
+  const RunValues values = strategy_->finish(ended->front());
   if (values.missing) return Error{values.missing->why, values.missing->remedy};
   Counts counts{values.values.at(kInstructionsValue), {}, values.coverage};
   for (const Placed& placed : events)
@@ -95,8 +95,7 @@ std::vector<std::string> still_held(const os::DarwinCalls& calls) {
   std::vector<std::string> held;
   if (kernel.counting() != 0) held.emplace_back("counting");
   if (kernel.thread_counting() != 0) held.emplace_back("thread counting");
-  bool forced = false;
-  if (kernel.is_forced(forced) == 0 && forced) held.emplace_back("all counters");
+  if (kernel.number("kpc.force_all_ctrs").value_or(0) != 0) held.emplace_back("all counters");
   if ((trace.info().flags & engine::kperf::kKdebugReady) != 0) held.emplace_back("the trace");
   return held;
 }

@@ -1,5 +1,5 @@
 #include "confirm/run.h"
-#include "engine/kperf/read_kpep.h"
+#include "engine/kperf/kpep.h"
 #include "fakes/darwin/host.h"
 #include "fakes/darwin/programs.h"
 #include "places.h"

@@ -1,6 +1,7 @@
 #include "confirm/run.h"
 
 #include "confirm/confirm.h"
+#include "confirm/unknown.h"
 #include "os/spawning_launcher.h"
 
 #include <cstdio>
@@ -22,9 +23,11 @@ int run(const os::DarwinCalls& calls, Result<engine::kperf::KpepDatabase> databa
   const Setting setting{calls, **launcher, *std::move(database), fixtures};
   std::string text;
   for (const std::string& fact : facts(setting)) text += "- " + fact + "\n";
+  for (const std::string& fact : left_by_others(calls)) text += "- " + fact + "\n";
   const auto rows = confirm(setting);
   if (!rows) return refuse(rows.error());
-  text += "\n" + table(*rows);
+  text += "\n" + table(*rows) + "\n";
+  for (const std::string& fact : unknowns(setting)) text += "- " + fact + "\n";
   std::fputs(text.c_str(), stdout);
   return all_hold(*rows) ? 0 : 1;
 }

@@ -1,5 +1,6 @@
 #include "contract/program.h"
 #include "os/linux_calls.h"
+#include "skip.h"
 
 #include <cmath>
 #include <cstdlib>
@@ -39,7 +40,7 @@ Said measured(std::vector<std::string> options, const std::string& command) {
 
 TEST_CASE("a known share of time on each CPU is reported within half a point, with every engine") {
   if (const std::string why = why_skipped(); !why.empty()) {
-    MESSAGE("skipped: " << why);
+    skip(why);
     return;
   }
   for (const char* engine : {"auto", "none"}) {
@@ -55,7 +56,7 @@ TEST_CASE("a known share of time on each CPU is reported within half a point, wi
 TEST_CASE(
     "threads of under a millisecond, descendants and whole trees are on the preferred cores") {
   if (const std::string why = why_skipped(); !why.empty()) {
-    MESSAGE("skipped: " << why);
+    skip(why);
     return;
   }
   for (const std::string program : {"short_threads 20 200", "family 3 1ms", "burn 3ms 2"}) {
@@ -72,7 +73,7 @@ TEST_CASE(
 
 TEST_CASE("with --metrics time the times by kind are rows of the table") {
   if (const std::string why = why_skipped(); !why.empty()) {
-    MESSAGE("skipped: " << why);
+    skip(why);
     return;
   }
   const Said said = lauka({"--core-kinds", kTwoKinds, "--metrics", "time", "-w0", "-r2", "--",
@@ -84,7 +85,7 @@ TEST_CASE("with --metrics time the times by kind are rows of the table") {
 
 TEST_CASE("runs below the least share are run again three times, counted apart and warned of") {
   if (const std::string why = why_skipped(); !why.empty()) {
-    MESSAGE("skipped: " << why);
+    skip(why);
     return;
   }
   const Said said = lauka({"--core-kinds", kTwoKinds, "--min-p-share", "90", "-w0", "-r2",
@@ -92,9 +93,9 @@ TEST_CASE("runs below the least share are run again three times, counted apart a
   CHECK(said.status == 0);
   CHECK(said.out_has("(2 runs, 6 redone)"));
   CHECK(
-      said.err_has("6 runs were run again, because less than 90% of the CPU time was spent on P "
+      said.err_has("6 runs were repeated because less than 90% of the CPU time was spent on P "
                    "cores"));
-  CHECK(said.err_has("2 of 2 runs kept a p_share below 90.0%"));
+  CHECK(said.err_has("2 of 2 runs had a p_share below 90.0%"));
   const Said kept = lauka({"--core-kinds", kTwoKinds, "--min-p-share", "90", "--cores", "p", "-w0",
                            "-r2", "--engine", "none", "--", fixture("burn") + " 2ms"});
   CHECK(kept.status == 0);
@@ -122,7 +123,7 @@ TEST_CASE("what cannot be had of kinds of core is refused before anything is run
 
 TEST_CASE("--threads tells the threads of a running process, and refuses one that is gone") {
   if (os::linux_calls() == nullptr) {
-    MESSAGE("skipped: this is not Linux");
+    skip("this is not Linux");
     return;
   }
   const Said own = lauka({"--threads", std::to_string(getpid())});
@@ -142,12 +143,12 @@ TEST_CASE("--threads tells the threads of a running process, and refuses one tha
 
 TEST_CASE("--threads with -d tells what the threads did in that time") {
   if (os::linux_calls() == nullptr) {
-    MESSAGE("skipped: this is not Linux");
+    skip("this is not Linux");
     return;
   }
   const Said said = lauka({"--threads", std::to_string(getpid()), "-d", "50ms"});
   if (said.status != 0) {
-    MESSAGE("skipped: " << said.err);
+    skip(said.err);
     return;
   }
   CHECK(said.out_has("test_contract"));

@@ -1,5 +1,6 @@
 #include "contract/program.h"
 #include "places.h"
+#include "skip.h"
 
 #include <cstdlib>
 #include <filesystem>
@@ -25,7 +26,7 @@ bool runs(const std::string& line) {
 
 bool is_there(const std::string& program) {
   if (runs("command -v " + program + " >/dev/null 2>&1")) return true;
-  MESSAGE("skipped: " << program << " is not installed (scripts/setup --ci brings it)");
+  skip(program + " is not installed (scripts/setup --ci brings it)");
   return false;
 }
 
@@ -63,7 +64,7 @@ TEST_CASE("--check for programs is JSON on standard output, and the text stands 
 
 TEST_CASE("--check refuses what it would not heed, and what it cannot write") {
   CHECK(lauka({"--check", "--", "true"}).err ==
-        "lauka: --check runs nothing, so 'true' is of no use; leave it out\n");
+        "lauka: --check runs nothing, so 'true' has no effect; leave it out\n");
   CHECK(lauka({"--check", "--", "true"}).status == 2);
   CHECK(lauka({"--check", "--export-csv", "x.csv"}).status == 2);
   const Said unwritable = lauka({"--check", "--export-json", "/nonexistent/x"});

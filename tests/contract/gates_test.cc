@@ -34,7 +34,7 @@ TEST_CASE("--fail-if fails a command that is slower than its limit, with status 
   const Said said = lauka(arguments({"-d", "300ms", "--fail-if", "cpu_time > 10"}, 50, 75));
   CAPTURE(said.out);
   CHECK(said.status == 3);
-  CHECK(said.out_has("\ncpu_time > 10%: fail: +"));
+  CHECK(said.out_has("\ncpu_time > 10%: fail: more than 10% higher, with confidence (measured +"));
 }
 
 TEST_CASE("--fail-if passes equal commands, each gate with a line of its own") {
@@ -80,7 +80,7 @@ TEST_CASE("a gate that is decided ends the rounds") {
   CAPTURE(clear.out);
   CHECK(runs_of(clear) == 24);
   CHECK(clear.status == 3);
-  CHECK(clear.out_has(" after 24 rounds"));
+  CHECK(clear.out_has("; 24 rounds)"));
 }
 
 TEST_CASE("the most runs allowed end the rounds of a gate, with the last look there") {
@@ -88,6 +88,32 @@ TEST_CASE("the most runs allowed end the rounds of a gate, with the last look th
       lauka(arguments({"-M", "13", "-d", "1ms", "--fail-if", "wall_time > 0.0001"}, 50, 50));
   CAPTURE(said.out);
   CHECK((runs_of(said) == 10 || runs_of(said) == 13));
+}
+
+TEST_CASE("a gate on a value needs one command, and ends the runs as soon as it knows") {
+  const auto status_of = [](const char* gate, const char* line) {
+    const Said said = lauka({"-q", "-d", "1h", "--fail-if", gate, "--", "true"});
+    CHECK(said.out_has(line));
+    return said.status;
+  };
+  CHECK(status_of("wall_time > 1ns", "wall_time > 1ns: fail: ") == 3);
+  CHECK(status_of("wall_time < 1ns", "wall_time < 1ns: pass: ") == 0);
+  CHECK(status_of("peak_rss > 64 GiB", "peak_rss > 64GiB: pass: ") == 0);
+  CHECK(lauka({"--fail-if", "wall_time > 2MB", "--", "true"}).status == 2);
+}
+
+TEST_CASE("a gate of a drop passes equal commands and fails a gain of the candidate's") {
+  const Said same = lauka(arguments({"-q", "-d", "300ms", "--fail-if", "cpu_time < -40"}, 50, 50));
+  CHECK(same.status == 0);
+  CHECK(same.out_has("cpu_time < -40%: pass: "));
+  CHECK(lauka(arguments({"-q", "-d", "300ms", "--fail-if", "cpu_time < -10"}, 75, 50)).status == 3);
+}
+
+TEST_CASE("a mistyped metric of a gate is refused with what was most likely meant") {
+  const Said said = lauka({"--fail-if", "wal_time > 5", "--", "true", "true"});
+  CHECK(said.status == 2);
+  CHECK(said.err ==
+        "lauka: a gate on 'wal_time', which is not measured; did you mean wall_time?\n");
 }
 
 TEST_CASE("--fail-if-inconclusive gives status 4 where a gate is open and none failed") {
@@ -104,7 +130,7 @@ TEST_CASE("--fail-if-inconclusive gives status 4 where a gate is open and none f
 TEST_CASE("a gate that cannot be understood is one line and status 2, and nothing is run") {
   const Folder folder;
   const std::string touch = "touch " + folder.file("ran");
-  for (const char* gate : {"wall_time >", "> 5", "wall_time", "wall_time < 5", "wall_time > much",
+  for (const char* gate : {"wall_time >", "> 5", "wall_time", "wall_time = 5", "wall_time > much",
                            "wall_time > nan", "wall_time > -100", "nosuch > 5", ""}) {
     CAPTURE(gate);
     const Said said = lauka({"--fail-if", gate, "--", touch, touch});
@@ -116,8 +142,7 @@ TEST_CASE("a gate that cannot be understood is one line and status 2, and nothin
   CHECK(lauka({"--fail-if", "cpu_time > 5", "--", touch}).status == 2);
   CHECK(lauka({"-r", "5", "--precision", "2", "--", touch}).status == 2);
   CHECK(lauka({"--precision", "0", "--", touch}).status == 2);
-  CHECK(lauka({"ls", folder.path()}).out_has("ran") == false);
-  CHECK(text_of(folder.file("ran")).empty());
+  CHECK_FALSE(exists(folder.file("ran")));
 }
 
 TEST_CASE("--precision ends long before the time is used and tells how narrow the interval is") {
@@ -125,17 +150,17 @@ TEST_CASE("--precision ends long before the time is used and tells how narrow th
   CAPTURE(said.out);
   CHECK(said.status == 0);
   CHECK(runs_of(said) >= 10);
-  CHECK(said.out_has("\nprecision: ±"));
-  CHECK(said.out_has(" (asked for: 60%)\n"));
+  CHECK(said.out_has("\nprecision of wall time: ±"));
+  CHECK(said.out_has(" (asked for: ±60%)\n"));
 }
 
 TEST_CASE("--precision tells which limit ended it first") {
   const Said runs = lauka({"-d", "1h", "-M", "12", "--precision", "0.0001", "--", work(50)});
   CAPTURE(runs.out);
   CHECK(runs_of(runs) == 12);
-  CHECK(runs.out_has(" after 12 runs, not 0.0001%: --max-runs ended it first\n"));
+  CHECK(runs.out_has(" after 12 runs, short of the ±0.0001% asked for: --max-runs was reached\n"));
   const Said time = lauka({"-d", "50ms", "--precision", "0.0001", "--", work(50)});
-  CHECK(time.out_has(", not 0.0001%: --duration ended it first\n"));
+  CHECK(time.out_has(", short of the ±0.0001% asked for: --duration was used up\n"));
   CHECK_FALSE(lauka({"-q", "-d", "50ms", "--precision", "1", "--", work(50)}).out_has("precision"));
 }
 

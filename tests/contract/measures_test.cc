@@ -1,4 +1,5 @@
 #include "contract/program.h"
+#include "skip.h"
 
 #include <chrono>
 #include <filesystem>
@@ -67,7 +68,7 @@ TEST_CASE("peak memory is the command's") {
 TEST_CASE("peak memory that may be the launcher's is a bound, never a number") {
   const std::string csv = measured({"-r3"}, fixture("tiny"));
   CHECK(csv_value(csv, "it", "peak_rss", "mean").empty());
-  CHECK(std::stod(csv_value(csv, "it", "peak_rss", "max")) < 30e6);
+  CHECK(std::stod(csv_value(csv, "it", "peak_rss", "max")) < 45e6);  // built with sanitizers
   CHECK(lauka({"-r3", "--", fixture("tiny")}).out_has("≤ "));
 }
 
@@ -79,7 +80,7 @@ TEST_CASE("page faults are the kernel's count") {
 
 TEST_CASE("software events count every thread and descendant, in every run") {
   if (!can_count_software_events()) {
-    MESSAGE("skipped: perf_event_open is not to be had here");
+    skip("perf_event_open is not to be had here");
     return;
   }
   const std::string csv = measured({"-r200", "-e", "task-clock"}, fixture("short_threads") + " 5");
@@ -97,7 +98,7 @@ TEST_CASE(
     "counts that the kernel drops for a set-user-ID program are left out and told, not shown as "
     "small numbers") {
   if (geteuid() != 0 || !can_count_software_events()) {
-    MESSAGE("skipped: needs root, to make a set-user-ID program, and perf_event_open");
+    skip("needs root, to make a set-user-ID program, and perf_event_open");
     return;
   }
   const Folder folder;
@@ -112,7 +113,7 @@ TEST_CASE(
   CAPTURE(said.out);
   CAPTURE(said.err);
   if (said.status == 2) {
-    MESSAGE("skipped: an ordinary user may not count here");
+    skip("an ordinary user may not count here");
     return;
   }
   CHECK(said.status == 0);
@@ -127,9 +128,12 @@ TEST_CASE("two forms of one computation are told apart") {
   CHECK(said.status == 0);
   const std::string csv = text_of(folder.file("out.csv"));
   const double change = std::stod(csv_value(csv, "new", "wall_time", "delta_percent"));
-  const double old_mean = std::stod(csv_value(csv, "old", "wall_time", "mean"));
-  const double new_mean = std::stod(csv_value(csv, "new", "wall_time", "mean"));
-  CHECK(change == doctest::Approx(100 * (new_mean - old_mean) / old_mean).epsilon(1e-9));
+  // The typical round's change lies between those of the fastest and the slowest pairing.
+  const auto value = [&](const char* name, const char* column) {
+    return std::stod(csv_value(csv, name, "wall_time", column));
+  };
+  CHECK(change >= 100 * (value("new", "min") / value("old", "max") - 1));
+  CHECK(change <= 100 * (value("new", "max") / value("old", "min") - 1));
   CHECK(change < -30);
   CHECK(std::stod(csv_value(csv, "new", "wall_time", "delta_high_percent")) < 0);
   CHECK(csv_value(csv, "old", "wall_time", "delta_percent").empty());

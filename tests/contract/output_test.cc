@@ -123,13 +123,13 @@ TEST_CASE("-q leaves errors and gates alone") {
 TEST_CASE("a gate on a command that is much slower fails with status 3") {
   const Said said = lauka({"-r8", "--fail-if-slower=10", "--", burn("5ms"), burn("20ms")});
   CHECK(said.status == 3);
-  CHECK(said.out_has("wall_time > 10%: fail: +"));
+  CHECK(said.out_has("wall_time > 10%: fail: more than 10% slower, with confidence (measured +"));
 }
 
 TEST_CASE("a gate on a command that is much faster passes with status 0") {
   const Said said = lauka({"-r8", "--fail-if-slower", "--", burn("20ms"), burn("5ms")});
   CHECK(said.status == 0);
-  CHECK(said.out_has("wall_time > 0%: pass: −"));
+  CHECK(said.out_has("wall_time > 0%: pass: not slower, with confidence (measured −"));
 }
 
 TEST_CASE("a gate that cannot be decided is inconclusive with status 0") {
@@ -184,10 +184,6 @@ TEST_CASE("events that can be counted here are listed") {
 TEST_CASE("with a kpep database events are listed and explained on any system") {
   const std::string file = std::string(places::kRepository) + "/tests/data/kpep/m2.plist";
   const Said list = lauka({"--kpep", file, "--list-events", "INST_LDST"});
-  if (list.err_has("without libplist")) {
-    CHECK(list.status == 2);
-    return;
-  }
   CHECK(list.status == 0);
   CHECK(list.err.empty());
   CHECK(lines_of(list.out).size() == 2);
@@ -217,7 +213,7 @@ TEST_CASE("what would be counted is explained, and nothing is run") {
   CHECK(said.status == 0);
   CHECK(said.out_has("1 pass: every run counts all of these"));
   CHECK(said.out_has("page-faults"));
-  CHECK(text_of(folder.file("run")).empty());
+  CHECK_FALSE(exists(folder.file("run")));
 }
 
 TEST_CASE("an engine that is switched off counts nothing and says nothing") {
@@ -226,11 +222,12 @@ TEST_CASE("an engine that is switched off counts nothing and says nothing") {
   CHECK(said.err.empty());
 }
 
-TEST_CASE("where there are no hardware counters, one line says what is missing and how to get it") {
+TEST_CASE("where there are no hardware counters, one short line says so") {
   const Said said = lauka({"-r2", "--", "true"});
   CHECK(said.status == 0);
   CHECK(lines_of(said.err).size() <= 1);
-  if (!said.out_has("\ninstructions")) CHECK(said.err_has("counters"));
+  if (!said.out_has("\ninstructions") && !said.err.empty())
+    CHECK(said.err == "lauka: note: no hardware counters here; lauka --check says why\n");
 }
 
 }  // namespace lauka::contract

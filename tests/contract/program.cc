@@ -160,8 +160,13 @@ Folder::~Folder() {
   std::filesystem::remove_all(path_, ignored);
 }
 
+bool exists(const std::string& path) {
+  return std::filesystem::exists(path);
+}
+
 std::string text_of(const std::string& path) {
   const std::ifstream file(path);
+  if (!file) throw std::runtime_error("there is no " + path);
   std::stringstream all;
   all << file.rdbuf();
   return all.str();
@@ -170,7 +175,10 @@ std::string text_of(const std::string& path) {
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
   std::istringstream input(text);
-  for (std::string line; std::getline(input, line);) lines.push_back(line);
+  for (std::string line; std::getline(input, line);) {
+    if (line.ends_with('\r')) line.pop_back();
+    lines.push_back(line);
+  }
   return lines;
 }
 

@@ -55,6 +55,10 @@ class Folder {
   std::string path_;
 };
 
+/// Whether there is a file; one that `touch` made is empty.
+bool exists(const std::string& path);
+
+/// What is in a file, which has to be there.
 std::string text_of(const std::string& path);
 
 /// The lines of a text, without their ends.

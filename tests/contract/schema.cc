@@ -26,7 +26,8 @@ class Validator {
         "title",    "description", "type",
         "required", "properties",  "additionalProperties",
         "items",    "enum",        "const",
-        "oneOf",    "minimum"};
+        "oneOf",    "minimum",     "minItems",
+        "maxItems"};
     for (const auto& [word, meaning] : schema.items()) {
       if (!kKnown.contains(word)) found(place, "the schema's '" + word + "' is not understood");
     }
@@ -67,6 +68,10 @@ class Validator {
       if (std::find(choices.begin(), choices.end(), value) == choices.end())
         found(place, "has none of the values");
     }
+    if (schema.contains("minItems") && value.is_array() && value.size() < schema.at("minItems"))
+      found(place, "has too few items");
+    if (schema.contains("maxItems") && value.is_array() && value.size() > schema.at("maxItems"))
+      found(place, "has too many items");
     if (schema.contains("minimum") && value.is_number() && value < schema.at("minimum"))
       found(place, "is below the minimum");
   }

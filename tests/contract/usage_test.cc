@@ -68,7 +68,7 @@ TEST_CASE("bad input gets one line that names the culprit, status 2, and nothing
     CHECK(said.err.rfind("lauka: ", 0) == 0);
     CHECK(said.err_has(one.culprit));
     CHECK(said.out.empty());
-    CHECK(text_of(mark).empty());
+    CHECK_FALSE(exists(mark));
   }
 }
 
@@ -77,7 +77,27 @@ TEST_CASE("nothing is exported when nothing was run") {
   const Said said =
       lauka({"--export-csv", folder.file("out.csv"), "-e", "nosuchevent", "--", "true"});
   CHECK(said.status == 2);
-  CHECK(text_of(folder.file("out.csv")).empty());
+  CHECK_FALSE(exists(folder.file("out.csv")));
+}
+
+TEST_CASE("help and version need nothing of this machine, nor of what else is asked for") {
+  const std::vector<std::vector<std::string>> besides = {
+      {"--engine", "kperf"},        {"--engine", "perf"},  {"--engine", "cachegrind"},
+      {"--kpep", "/nosuch/folder"}, {"--cores", "e"},      {"--core-kinds", "P=0,E=4096"},
+      {"--min-p-share", "90"},      {"-e", "nosuchevent"}, {"--baseline", "/nosuch/file"}};
+  for (std::vector<std::string> words : besides) {
+    for (const std::string inquiry : {"--help", "--version"}) {
+      CAPTURE(words.back());
+      words.push_back(inquiry);
+      const Said said =
+          lauka({.arguments = words,
+                 .environment = {{"PATH", "/nosuch/folder"}, {"SUDO_UID", "nobody at all"}}});
+      words.pop_back();
+      CHECK(said.status == 0);
+      CHECK(said.err.empty());
+      CHECK(said.out_has(inquiry == "--help" ? "Usage:" : "lauka "));
+    }
+  }
 }
 
 TEST_CASE("help fits 80 columns and is grouped as the contract is") {

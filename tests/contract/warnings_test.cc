@@ -5,7 +5,7 @@
 
 #include <doctest/doctest.h>
 
-// What weakens the numbers is said on standard error, and nothing is said of what does not.
+// Caveats is said on standard error, and nothing is said of what does not.
 
 namespace lauka::contract {
 namespace {
@@ -68,17 +68,18 @@ TEST_CASE(
   const std::string tiny = fixture("tiny");
   const Said said = lauka({"-r2", "--order", "sequential", "--", tiny, tiny, tiny});
   CAPTURE(said.err);
-  CHECK(warnings_in(said) ==
-        std::vector<std::string>{
-            "lauka: warning: 2 runs of a command say little about a delta; use --runs 10 or more",
-            "lauka: warning: the order was sequential, so deltas carry the machine's drift; "
-            "--order random compares within rounds"});
+  CHECK(
+      warnings_in(said) ==
+      std::vector<std::string>{
+          "lauka: warning: 2 runs per command say little about a difference; use --runs 10 or more",
+          "lauka: warning: the commands were run one after the other, so deltas include the "
+          "drift of the machine; --order random compares runs of the same round"});
 }
 
 TEST_CASE("the division of CPU time is warned of where its rows are shown") {
   const auto says = [](std::vector<std::string> options) {
     options.insert(options.end(), {"-r3", "-n", "it", "--", fixture("tiny")});
-    return lauka(options).err_has("'it': user_time and system_time are guesses: ");
+    return lauka(options).err_has("'it': user_time and system_time are estimates, ");
   };
   CHECK(says({"-v"}));
   CHECK(says({"--metrics", "all"}));

@@ -1,7 +1,5 @@
 #include "core/core_kind.h"
 
-#include "core/cpu_list.h"
-
 #include <doctest/doctest.h>
 
 namespace lauka {

@@ -1,4 +1,4 @@
-#include "core/decimal.h"
+#include "core/numbers.h"
 
 #include <string>
 #include <vector>

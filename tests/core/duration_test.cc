@@ -1,4 +1,4 @@
-#include "core/duration.h"
+#include "core/numbers.h"
 
 #include <string>
 

@@ -11,7 +11,7 @@ namespace {
 RunRecord run_of(std::uint32_t command, std::uint32_t round, std::uint64_t peak,
                  std::uint64_t floor) {
   RunRecord run;
-  run.step = {command, round, 0, false};
+  run.step = {command, round, 0, RoundKind::Timed};
   run.outcome = Exited{0};
   run.usage.peak_rss_bytes = peak;
   run.usage.peak_rss_floor_bytes = floor;
@@ -32,9 +32,10 @@ TEST_CASE("only rounds in which both commands have a value are compared") {
 }
 
 TEST_CASE("a series keeps values and the largest bound, and a bound compares with nothing") {
-  const Metric peak{.name = std::string(kPeakRss), .source = UsageReader{[](const Usage& u) {
-                                                     return static_cast<double>(u.peak_rss_bytes);
-                                                   }}};
+  const Metric peak{
+      .name = "peak_rss",
+      .source = UsageReader{[](const Usage& u) { return static_cast<double>(u.peak_rss_bytes); }},
+      .role = Role::PeakRss};
   MetricSeries series(peak, {}, 2);
   series.take(run_of(0, 0, 900, 500));
   series.take(run_of(1, 0, 300, 500));

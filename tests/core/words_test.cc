@@ -85,9 +85,33 @@ TEST_CASE("words that are shown and split again are the same words") {
   CHECK(words_of(quoted(all)) == all);
 }
 
-TEST_CASE("a text that is cited in a message stays on its line") {
-  CHECK(cited("./old -x") == "'./old -x'");
-  CHECK(cited("a\nb\tc\x1b[1m\x7f") == R"('a\nb\tc\x1b[1m\x7f')");
+TEST_CASE("shell syntax is found where a shell would act on it") {
+  struct Found {
+    const char* text;
+    const char* syntax;
+  };
+  for (const Found& one : std::vector<Found>{{"ls | wc", "|"},
+                                             {"a && b", "&&"},
+                                             {"a || b", "||"},
+                                             {"cd x; ls", ";"},
+                                             {"ls > out", ">"},
+                                             {"ls 2>/dev/null", ">"},
+                                             {"wc <in", "<"},
+                                             {"ls *.c", "*"},
+                                             {"echo $HOME/x", "$HOME"},
+                                             {"echo \"$HOME\"", "$HOME"},
+                                             {"echo $(date)", "$("},
+                                             {"echo ${x}", "${"},
+                                             {"echo `date`", "`"}}) {
+    CAPTURE(one.text);
+    CHECK(shell_syntax_in(one.text) == one.syntax);
+  }
+  for (const char* text : {"ls -l", "awk '{print $1 > \"x\"}'", "echo \"a | b\"", "echo \\$HOME",
+                           "find . -exec rm {} ;", "echo 5$", "echo 'unterminated",
+                           "curl http://x/?a=1&b=2", "./old {n}"}) {
+    CAPTURE(text);
+    CHECK(shell_syntax_in(text).empty());
+  }
 }
 
 }  // namespace lauka

@@ -1,6 +1,5 @@
-#include "cores/core_time.h"
-
-#include "engine/none.h"
+#include "cores/cores.h"
+#include "engine/accounting.h"
 #include "engine/perf/perf_engine.h"
 #include "fakes/fake_perf.h"
 
@@ -13,7 +12,6 @@
 namespace lauka::cores {
 namespace {
 
-using fakes::CapturingLauncher;
 using fakes::FakePerf;
 using Counts = std::vector<std::optional<std::uint64_t>>;
 
@@ -47,11 +45,10 @@ Armed armed(const FakePerf& perf, std::unique_ptr<engine::CounterEngine> inner,
   decided.use.min_share = min_share;
   it.engine = with_core_time(std::move(inner), decided, &perf.calls());
   if (!events.empty()) REQUIRE(it.engine->select({events, false}).has_value());
-  CapturingLauncher launcher;
-  auto counting = it.engine->arm(0, launcher);
+  auto counting = it.engine->arm(0);
   REQUIRE(counting.has_value());
   it.counting = *std::move(counting);
-  if (!launcher.sets.empty()) it.requests = launcher.sets.front();
+  it.requests = it.counting->requests();
   return it;
 }
 
@@ -68,7 +65,7 @@ TEST_CASE("a clock for each CPU of the smaller kinds and one for all tell the ti
   std::string on;
   for (const os::CounterRequest& request : it.requests) on += std::to_string(request.cpu) + " ";
   CHECK(on == "-1 4 3 ");
-  const auto counted = it.counting->finish(perf.run(it.requests, on_all_kinds()));
+  const auto counted = it.counting->finish(perf.run(it.requests, on_all_kinds()), 0);
   CHECK(counted.counts == Counts{69 * kMs, 20 * kMs, 11 * kMs});
   CHECK_FALSE(counted.missing.has_value());
 }
@@ -79,7 +76,7 @@ TEST_CASE("a CPU that is switched off has no time") {
   auto program = on_all_kinds();
   program.ns_on_cpu[3] = 0;
   const Armed it = clocks_only(perf);
-  CHECK(it.counting->finish(perf.run(it.requests, program)).counts ==
+  CHECK(it.counting->finish(perf.run(it.requests, program), 0).counts ==
         Counts{69 * kMs, 0, 11 * kMs});
 }
 
@@ -92,7 +89,7 @@ TEST_CASE("the times stand behind what another engine counts, and leave that as 
   program.ns_on = {{"cpu", 100 * kMs}};
   program.counts = {{{"cpu", fakes::kCycles}, {1000, 300}},
                     {{"cpu", fakes::kInstructions}, {2000, 500}}};
-  const auto counted = it.counting->finish(perf.run(it.requests, program));
+  const auto counted = it.counting->finish(perf.run(it.requests, program), 0);
   CHECK(counted.counts == Counts{1300, 2500, 69 * kMs, 20 * kMs, 11 * kMs});
   CHECK(it.requests[2].leader == 2);
 }
@@ -110,7 +107,7 @@ TEST_CASE("where the counters of every kind of core are in use, they tell the ti
                     {{"cpu_atom", fakes::kCycles}, {200, 0}}};
   program.usage.user_ns = 100 * kMs;
   // The sum, its parts on P and E, then the times.
-  CHECK(it.counting->finish(perf.run(it.requests, program)).counts ==
+  CHECK(it.counting->finish(perf.run(it.requests, program), 0).counts ==
         Counts{1200, 1000, 200, 60 * kMs, 40 * kMs});
 }
 
@@ -127,11 +124,11 @@ TEST_CASE("a program that loses its clocks at exec has no times, with the reason
   auto program = on_all_kinds();
   program.is_setuid = true;
   const Armed it = clocks_only(perf);
-  const auto counted = it.counting->finish(perf.run(it.requests, program));
+  const auto counted = it.counting->finish(perf.run(it.requests, program), 0);
   CHECK(counted.counts == Counts{std::nullopt, std::nullopt, std::nullopt});
   REQUIRE(counted.missing.has_value());
   CHECK(counted.missing->why ==
-        "no time by kind of core: the counters stopped when the program began, as for one that is "
+        "no time by kind of core: the counters stopped where a program began, as at one that is "
         "setuid or unreadable");
 }
 
@@ -146,7 +143,7 @@ TEST_CASE("where descriptors do not suffice for the clocks, the run is counted w
   program.counts = {{{"cpu", fakes::kCycles}, {1000, 300}}};
   const os::Ended ended = perf.run(it.requests, program);
   CHECK(ended.counter_error == 0);
-  const auto counted = it.counting->finish(ended);
+  const auto counted = it.counting->finish(ended, 0);
   CHECK(counted.counts == Counts{1300, std::nullopt, std::nullopt, std::nullopt});
   REQUIRE(counted.missing.has_value());
   CHECK(counted.missing->why ==
@@ -159,7 +156,7 @@ TEST_CASE("clocks that are more than are opened for a run are left out, and that
   for (std::uint32_t cpu = 0; cpu < 400; ++cpu) kinds[cpu % 2].cpus.push_back(cpu);
   const Armed it = clocks_only(perf, kinds);
   CHECK(it.requests.empty());
-  const auto counted = it.counting->finish(perf.run(it.requests, on_all_kinds()));
+  const auto counted = it.counting->finish(perf.run(it.requests, on_all_kinds()), 0);
   REQUIRE(counted.missing.has_value());
   CHECK(counted.missing->why ==
         "no time by kind of core: it takes 201 counters, and at most 128 are opened for a run");
@@ -170,7 +167,7 @@ TEST_CASE("clocks that contradict each other are not believed") {
   const Armed it = clocks_only(perf);
   os::Ended ended = perf.run(it.requests, on_all_kinds());
   ended.readings[1].value += 60 * kMs;
-  const auto counted = it.counting->finish(ended);
+  const auto counted = it.counting->finish(ended, 0);
   CHECK_FALSE(counted.counts[0].has_value());
   CHECK(counted.missing->why ==
         "no time by kind of core: the clocks of the CPUs show more than that of all");
@@ -187,7 +184,7 @@ TEST_CASE("a run with too small a share of its time on P is asked to be run agai
   FakePerf perf;
   const auto with_least = [&](double share) {
     const Armed it = armed(perf, engine::make_none_engine(std::nullopt), three_kinds(), {}, share);
-    return it.counting->finish(perf.run(it.requests, on_all_kinds())).redo;
+    return it.counting->finish(perf.run(it.requests, on_all_kinds()), 0).redo;
   };
   CHECK_FALSE(with_least(0.69).has_value());  // 69 of 100 ms are on P
   const auto redo = with_least(0.7);

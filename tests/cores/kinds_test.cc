@@ -1,6 +1,4 @@
-#include "cores/kinds.h"
-
-#include "core/cpu_list.h"
+#include "core/core_kind.h"
 #include "cores/cores.h"
 #include "fakes/fake_perf.h"
 
@@ -129,7 +127,7 @@ TEST_CASE("kinds named by hand hold every CPU that is switched on and none that 
   CHECK(why_not({{"P", {0, 1}}, {"E", {2, 3}}}, perf).empty());  // 3 is switched off
   CHECK(why_not({{"P", {0, 1}}, {"E", {2}}}, perf).empty());
   CHECK(why_not({{"P", {0, 1}}, {"E", {2, 4, 5}}}, perf) ==
-        "--core-kinds names CPU 4-5, which is not there; this machine has 0-3");
+        "--core-kinds names CPU 4-5, which this machine does not have; this machine has 0-3");
   CHECK(why_not({{"P", {0}}, {"E", {2, 3}}}, perf) ==
         "--core-kinds leaves out CPU 1; put each CPU into a kind");
 }
@@ -184,7 +182,7 @@ TEST_CASE("where no clock can be opened there is no time by kind, with the reaso
   REQUIRE(decided.has_value());
   CHECK(decided->use.timed.empty());
   CHECK(decided->note ==
-        "no time by kind of core: perf_event_paranoid is 3, which keeps all counters from users; "
+        "no time by kind of core: perf_event_paranoid is 3, which denies users all counters; "
         "sudo sysctl kernel.perf_event_paranoid=1 (2 is enough with --user-only)");
   CHECK_FALSE(decide({{}, CorePreference::Any, 0.9}, &perf.calls()).has_value());
   // A preference needs no clock.

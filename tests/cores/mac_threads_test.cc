@@ -192,7 +192,7 @@ TEST_CASE("what macOS refuses is told in one line") {
   script.error = 0;
   script.threads[1] = {"", {counts(1, 1, 1, 1), counts(1, 1, 1, 1)}};
   const Wait it_ends = [&](std::chrono::nanoseconds) { script.error = ESRCH; };
-  CHECK(look(it_ends, std::chrono::seconds(1)).error().what == "process 42 ended meanwhile");
+  CHECK(look(it_ends, std::chrono::seconds(1)).error().what == "process 42 ended in the meantime");
   script.levels.clear();
   script.error = 0;
   CHECK_FALSE(look().has_value());

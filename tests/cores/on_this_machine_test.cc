@@ -1,9 +1,10 @@
-#include "core/cpu_list.h"
+#include "core/core_kind.h"
 #include "cores/clocks.h"
 #include "engine/perf/perf_engine.h"
 #include "os/linux_calls.h"
 #include "os/process.h"
 #include "places.h"
+#include "skip.h"
 
 #include <cmath>
 #include <cstdint>
@@ -45,7 +46,7 @@ CoreKinds kinds_of_test() {
 class Counted {
  public:
   explicit Counted(std::vector<os::CounterRequest> requests) {
-    auto started = os::start_launcher(os::linux_calls());
+    auto started = os::start_launcher();
     REQUIRE(started.has_value());
     launcher_ = *std::move(started);
     const auto added = launcher_->add_counters(requests);
@@ -91,7 +92,7 @@ std::vector<os::CounterRequest> a_clock_for_each_cpu() {
 
 TEST_CASE("the times on each CPU sum up to the time on all, to a millionth, in 200 runs of each") {
   if (const std::string why = why_skipped(); !why.empty()) {
-    MESSAGE("skipped: " << why);
+    skip(why);
     return;
   }
   Counted counted(a_clock_for_each_cpu());
@@ -114,7 +115,7 @@ TEST_CASE("the times on each CPU sum up to the time on all, to a millionth, in 2
 
 TEST_CASE("time spent on one CPU, the other or both in turn is told as it is") {
   if (const std::string why = why_skipped(); !why.empty()) {
-    MESSAGE("skipped: " << why);
+    skip(why);
     return;
   }
   const CoreKinds kinds = kinds_of_test();
@@ -145,7 +146,7 @@ TEST_CASE("time spent on one CPU, the other or both in turn is told as it is") {
 
 TEST_CASE("what a run leaves behind never adds to a later run, and a run without times says why") {
   if (const std::string why = why_skipped(); !why.empty()) {
-    MESSAGE("skipped: " << why);
+    skip(why);
     return;
   }
   const CoreKinds kinds = kinds_of_test();

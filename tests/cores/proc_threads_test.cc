@@ -1,6 +1,7 @@
 #include "cores/threads.h"
 #include "fakes/fake_perf.h"
 
+#include <algorithm>
 #include <chrono>
 #include <string>
 #include <vector>
@@ -105,6 +106,38 @@ TEST_CASE("where each kind of core has a PMU, its counters tell time, cycles and
   CHECK(worker.parts[1].cycles == 1000U);
   CHECK(worker.parts[2].cycles == 200U);
   CHECK(worker.parts[2].instructions == 150U);
+}
+
+TEST_CASE(
+    "a thread whose counters others used has no cycles and instructions, and a note says so") {
+  for (const bool two_kinds : {false, true}) {
+    CAPTURE(two_kinds);
+    FakePerf perf;
+    CoreKinds kinds;
+    if (two_kinds) {
+      fakes::add_two_kinds(perf);
+      kinds = {{"P", {0, 1, 2, 3}, "cpu_core"}, {"E", {4, 5, 6, 7}, "cpu_atom"}};
+    } else {
+      perf.add(fakes::usual_pmu());
+    }
+    const std::string pmu = two_kinds ? "cpu_atom" : "cpu";
+    perf.pmu(pmu).fixed = {};
+    perf.pmu(pmu).general = 2;
+    perf.pmu(pmu).taken = 1;
+    add_process(perf);
+    perf.threads[700].ns_on = {{pmu, 60 * kMs}};
+    perf.threads[700].counts = {{{pmu, fakes::kCycles}, {1000, 0}}};
+    perf.threads[701] = {};
+    const auto threads = threads_of_test(
+        perf, kinds, [](std::chrono::nanoseconds) {}, std::chrono::seconds(1));
+    REQUIRE(threads.has_value());
+    for (const ThreadLine& line : threads->lines)
+      for (const ThreadPart& part : line.parts)
+        if (line.id == 700) CHECK_FALSE(part.cycles.has_value());
+    CHECK(std::count(threads->notes.begin(), threads->notes.end(),
+                     "other programs used the counters: no cycles and instructions of 1 thread") ==
+          1);
+  }
 }
 
 TEST_CASE("without PMUs, clocks tell the time by kind, also of a thread that sleeps") {

@@ -1,5 +1,3 @@
-#include "cores/run_poll.h"
-
 #include "cores/mac_core_time.h"
 
 #include <algorithm>

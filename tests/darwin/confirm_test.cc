@@ -1,8 +1,9 @@
 #include "confirm/confirm.h"
 
 #include "confirm/run.h"
+#include "confirm/unknown.h"
 #include "darwin/driver.h"
-#include "engine/kperf/read_kpep.h"
+#include "engine/kperf/kpep.h"
 #include "fakes/darwin/programs.h"
 #include "os/spawning_launcher.h"
 #include "places.h"
@@ -117,6 +118,26 @@ TEST_CASE("a kernel that refuses the trigger at threads' ends is told, and the o
   REQUIRE(failing.size() == 2);
   CHECK(failing.front().rfind("exit: strategy: ", 0) == 0);
   CHECK(count_of(*rows, "one thread, 200 ms") == 2);
+}
+
+TEST_CASE("what only a Mac knows is asked, and everything is given back") {
+  const OnModel model("m4");
+  model.setting->short_runs = 20;
+  std::string text;
+  for (const std::string& line : left_by_others(model.driver.calls)) text += line + "\n";
+  for (const std::string& line : unknowns(*model.setting)) text += line + "\n";
+  for (const char* part :
+       {"kperf.action.count before: ", "ktrace.state before: ", "events refused: ",
+        "(errno 0) comes back as 0x2", "CPUs of 10 that answered, of 50 times each: 50 x 10",
+        "CPUs and coprocessors: 10 of 10 CPUs", "cost of counting (exit), per thread: ",
+        "cost of counting (pet), per process (fork, exec): ", "least coverage of 20 runs of 1 ms: ",
+        "of these not counted: none",
+        "call kpc.force_all_ctrs new 01000000 (4) room - -> 0 errno 0",
+        "call 1.24.10 new - (0) room "}) {
+    CAPTURE(part);
+    CHECK(text.find(part) != std::string::npos);
+  }
+  CHECK(model.driver.host.still_held().empty());
 }
 
 TEST_CASE("counters that another process holds are a refusal") {

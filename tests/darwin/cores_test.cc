@@ -1,10 +1,10 @@
-#include "cores/core_time.h"
+#include "cores/cores.h"
+
 #include "cores/mac_core_time.h"
-#include "cores/run_poll.h"
 #include "cores/threads.h"
 #include "darwin/driver.h"
 #include "darwin/folder.h"
-#include "engine/none.h"
+#include "engine/accounting.h"
 #include "fakes/darwin/programs.h"
 #include "os/spawning_launcher.h"
 
@@ -231,13 +231,13 @@ TEST_CASE("through the launcher a run of known shares is reported within a tenth
   decided.use.timed = {"P", "E"};
   const auto engine = cores::with_core_time(engine::make_none_engine(std::nullopt), decided,
                                             nullptr, &driver.calls);
-  auto counting = engine->arm(0, **launcher);
+  auto counting = engine->arm(0);
   REQUIRE(counting.has_value());
-  os::Launch launch{*id, (*counting)->on_launcher()};
+  os::Launch launch{*id};
   launch.watches = {(*counting)->watch()};
   const auto ended = (*launcher)->run({&launch, 1}, false, {});
   REQUIRE(ended.has_value());
-  const auto counted = (*counting)->finish(ended->front());
+  const auto counted = (*counting)->finish(ended->front(), 0);
   REQUIRE(counted.counts.size() == 3);
   const auto p = static_cast<double>(counted.counts[0].value());
   const auto e = static_cast<double>(counted.counts[1].value());

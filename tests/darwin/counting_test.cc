@@ -63,8 +63,12 @@ TEST_CASE("a selector that the chip does not have is refused, and nothing is cha
   auto bad = good;
   bad[0] = 0x3fff;
   CHECK(driver.set_words(2, bad) == EPERM);
-  CHECK(driver.host.kernel.pmu.words(2) == good);
-  CHECK(driver.set_words(4, good) == EPERM);
+  std::vector<std::uint64_t> now;
+  CHECK(driver.host.kernel.pmu.words(2, now) == 0);
+  auto with_levels = good;
+  for (std::uint64_t& word : with_levels) word |= word == 0 ? 0 : 0x20000;
+  CHECK(now == with_levels);
+  CHECK(driver.set_words(6, good) == EPERM);
   CHECK(driver.set_words(2, {1, 2, 3}) == EINVAL);
   CHECK(driver.set_words(1, {}) == EINVAL);
 }

@@ -17,8 +17,6 @@
 
 namespace lauka::darwin {
 
-using engine::kperf::StrategyChoice;
-
 /// Twenty short threads on the cores of both kinds, beside a long one.
 inline constexpr const char* kWork =
     "run 3ms\nthreads 20 {\nrun 10us\nsleep 20us\nrun 700us e kernel=500\n}\n"
@@ -59,9 +57,9 @@ struct KperfBench {
 
   /// Makes the engine; its refusal, or an empty line.
   std::string make(StrategyChoice strategy = StrategyChoice::Auto, bool user_only = false) {
-    auto made = engine::kperf::make_kperf_engine(
-        {driver.calls, launcher.get(), user_only, strategy, period},
-        database_of(driver.host.kernel.setup.chip));
+    auto made =
+        engine::kperf::make_kperf_engine({*calls, launcher.get(), user_only, strategy, period},
+                                         database_of(driver.host.kernel.setup.chip));
     if (!made) return made.error().line();
     engine = *std::move(made);
     return "";
@@ -74,7 +72,7 @@ struct KperfBench {
     events = *std::move(selected);
     armed.clear();
     for (std::size_t pass = 0; pass < events.passes.size(); ++pass) {
-      auto one = engine->arm(pass, *launcher);
+      auto one = engine->arm(pass);
       if (!one) return one.error().line();
       armed.push_back(*std::move(one));
     }
@@ -91,7 +89,7 @@ struct KperfBench {
     launch.watches = {armed.at(pass)->watch()};
     const auto ended = launcher->run({&launch, 1}, true, {});
     REQUIRE(ended.has_value());
-    return armed.at(pass)->finish(ended->at(0));
+    return armed.at(pass)->finish(ended->at(0), 0);
   }
 
   /// Counts by the names of their events.
@@ -148,6 +146,7 @@ struct KperfBench {
 
   std::chrono::nanoseconds period = std::chrono::milliseconds(1);  // of sampling
   Driver driver;
+  const os::DarwinCalls* calls = &driver.calls;  // what the engine gets
   Folder folder;
   std::unique_ptr<os::Launcher> launcher;
   std::unique_ptr<engine::CounterEngine> engine;

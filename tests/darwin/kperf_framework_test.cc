@@ -44,9 +44,6 @@ std::uint32_t count(const char* name, std::uint32_t classes) {
 int force_set(int on) {
   return set("kpc.force_all_ctrs", on);
 }
-int force_get(int* on) {
-  return get("kpc.force_all_ctrs", on);
-}
 int set_counting(std::uint32_t classes) {
   return set("kpc.counting", classes);
 }
@@ -121,7 +118,6 @@ Symbol symbol(std::string_view name, Function* function) {
 
 void* find_symbol(void* /*library*/, const char* name) {
   static const std::array kSymbols = {symbol("kpc_force_all_ctrs_set", force_set),
-                                      symbol("kpc_force_all_ctrs_get", force_get),
                                       symbol("kpc_set_counting", set_counting),
                                       symbol("kpc_get_counting", get_counting),
                                       symbol("kpc_set_thread_counting", set_thread_counting),
@@ -157,7 +153,7 @@ struct WithFramework {
     calls.dlsym = find_symbol;
   }
 
-  void make(engine::kperf::StrategyChoice strategy) {
+  void make(StrategyChoice strategy) {
     auto made = engine::kperf::make_kperf_engine({calls, bench.launcher.get(), false, strategy},
                                                  database_of(bench.driver.host.kernel.setup.chip));
     REQUIRE(made.has_value());
@@ -172,7 +168,7 @@ struct WithFramework {
 
 TEST_CASE("through Apple's framework the counts are the same, and all is given back") {
   WithFramework with;
-  with.make(engine::kperf::StrategyChoice::Auto);
+  with.make(StrategyChoice::Auto);
   REQUIRE(with.bench.select() == "");
   CHECK(with.bench.notes() == "");
   const auto counted = with.bench.run("run 3ms\nthreads 5 {\nrun 200us e\n}\njoin");
@@ -186,7 +182,7 @@ TEST_CASE("through Apple's framework the counts are the same, and all is given b
 
 TEST_CASE("through Apple's framework the whole machine is counted as by sysctl") {
   WithFramework with;
-  with.make(engine::kperf::StrategyChoice::Machine);
+  with.make(StrategyChoice::Machine);
   REQUIRE(with.bench.select() == "");
   const auto counted = with.bench.run("run 30ms");
   const Truth truth = with.bench.truth();
@@ -196,7 +192,7 @@ TEST_CASE("through Apple's framework the whole machine is counted as by sysctl")
 
 TEST_CASE("a framework that lacks a function is not used at all, and the function is told") {
   WithFramework with("kpc_set_config");
-  with.make(engine::kperf::StrategyChoice::Auto);
+  with.make(StrategyChoice::Auto);
   REQUIRE(with.bench.select() == "");
   CHECK(with.bench.notes() ==
         "macOS changed its private framework (kpc_set_config is missing); lauka uses sysctls\n");

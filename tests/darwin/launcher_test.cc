@@ -1,7 +1,7 @@
 #include "darwin/driver.h"
 #include "darwin/folder.h"
 #include "fakes/darwin/programs.h"
-#include "os/mach_time.h"
+#include "os/darwin_calls.h"
 #include "os/signals.h"
 #include "os/spawning_launcher.h"
 

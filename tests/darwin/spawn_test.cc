@@ -1,7 +1,9 @@
 #include "darwin/driver.h"
 #include "darwin/folder.h"
 #include "fakes/darwin/programs.h"
+#include "os/descriptor.h"
 #include "os/spawning_launcher.h"
+#include "skip.h"
 
 #include <algorithm>
 #include <memory>
@@ -28,6 +30,8 @@ struct Asked {
   std::vector<std::string> environment{};
   std::optional<User> user{};
   bool same_output = false;
+  bool closes_others = false;
+  std::vector<int> inherited{};
 };
 
 // A table of calls is made of plain functions, which reach what they write down in no other way.
@@ -50,6 +54,8 @@ int spawn_and_note(const SpawnRequest& request, pid_t* pid) {
                       ""};
   }
   asked.same_output = request.output == request.error;
+  asked.closes_others = (request.flags & 0x4000U) != 0;  // POSIX_SPAWN_CLOEXEC_DEFAULT
+  asked.inherited = {request.inherited, request.inherited + request.inherited_count};
   return model_calls->spawn(request, pid);
 }
 
@@ -106,9 +112,34 @@ TEST_CASE("macOS: what is captured is both outputs") {
   CHECK(asked.same_output);
 }
 
+TEST_CASE("macOS: a command inherits what lauka was started with, and nothing of lauka's own") {
+  const Descriptor given(dup(STDIN_FILENO));
+  Bench bench;
+  const Descriptor own(dup(STDIN_FILENO));
+  CHECK(succeeded(bench.run().outcome));
+  CHECK(asked.closes_others);
+  CHECK(std::count(asked.inherited.begin(), asked.inherited.end(), given.get()) == 1);
+  CHECK(std::count(asked.inherited.begin(), asked.inherited.end(), own.get()) == 0);
+}
+
+TEST_CASE("macOS: of more than 16 groups a command gets the first 16 (needs root)") {
+  if (geteuid() != 0) {
+    skip("only root can become another user");
+    return;
+  }
+  Bench bench;
+  REQUIRE(chmod(bench.folder.file("").c_str(), 0755) == 0);
+  bench.spec.user = User{54321, 100, {}, "somebody", "/nowhere"};
+  for (std::uint32_t group = 100; group < 119; ++group) bench.spec.user->groups.push_back(group);
+  CHECK(succeeded(bench.run().outcome));
+  REQUIRE(asked.user.has_value());
+  CHECK(asked.user->groups == std::vector<std::uint32_t>{100, 101, 102, 103, 104, 105, 106, 107,
+                                                         108, 109, 110, 111, 112, 113, 114, 115});
+}
+
 TEST_CASE("macOS: a command of another user is spawned with that user's ids (needs root)") {
   if (geteuid() != 0) {
-    MESSAGE("skipped: only root can become another user");
+    skip("only root can become another user");
     return;
   }
   Bench bench;

@@ -1,5 +1,5 @@
 #include "engine/cachegrind/cachegrind_engine.h"
-#include "engine/cachegrind/written.h"
+#include "engine/cachegrind/output_files.h"
 #include "fakes/fake_launcher.h"
 
 #include <algorithm>
@@ -15,22 +15,22 @@ namespace {
 using Names = std::vector<std::string>;
 
 /// A file of counts as Cachegrind 3.19 writes it, cut down to what is read.
-Written counts_of(int pid, int number, const std::string& command, const std::string& summary,
-                  const std::string& events = "Ir Bc Bcm Bi Bim") {
+OutputFile counts_of(int pid, int number, const std::string& command, const std::string& summary,
+                     const std::string& events = "Ir Bc Bcm Bi Bim") {
   return {"out." + std::to_string(pid) + "." + std::to_string(number),
           "desc: I1 cache:         32768 B, 64 B, 8-way associative\ncmd: " + command +
               "\nevents: " + events + "\nfl=./work.c\nfn=main\n12 7 1 0 0 0\nsummary: " + summary +
               "\n"};
 }
 
-Written log_of(int pid, int number, int parent) {
+OutputFile log_of(int pid, int number, int parent) {
   const std::string head = "==" + std::to_string(pid) + "== ";
   return {"log." + std::to_string(pid) + "." + std::to_string(number),
           head + "Cachegrind, a cache and branch-prediction profiler\n" + head + "Command: ./x\n" +
               head + "Parent PID: " + std::to_string(parent) + "\n" + head + "\n"};
 }
 
-Counted sum(const std::vector<Written>& files, const Names& names) {
+Counted sum(const std::vector<OutputFile>& files, const Names& names) {
   std::vector<const SimulatedEvent*> events;
   for (const std::string& name : names) events.push_back(find_simulated(name));
   return sum_of(files, events);
@@ -51,7 +51,7 @@ TEST_CASE("by default everything that can be simulated is, in runs of its own") 
   CHECK(set.events.front().name == "instructions");
   CHECK(std::all_of(set.events.begin(), set.events.end(),
                     [](const Event& e) { return e.simulated; }));
-  CHECK(set.timed_passes() == 1);
+  CHECK(set.passes_of(RoundKind::Timed) == 1);
   REQUIRE(set.passes.size() == 2);
   CHECK(set.passes[0].events.empty());
   CHECK(set.passes[1].events.size() == 6);
@@ -106,8 +106,9 @@ TEST_CASE("the counts of all programs of a run are added up") {
 }
 
 TEST_CASE("what a forked process may count a second time is no number where it is more than 1%") {
-  const std::vector<Written> files = {log_of(10, 1, 1), counts_of(10, 2, "./x", "1000 100 10 0 0"),
-                                      log_of(11, 2, 10), counts_of(11, 3, "./x", "9000 100 0 0 0")};
+  const std::vector<OutputFile> files = {
+      log_of(10, 1, 1), counts_of(10, 2, "./x", "1000 100 10 0 0"), log_of(11, 2, 10),
+      counts_of(11, 3, "./x", "9000 100 0 0 0")};
   const Counted counted = sum(files, {"instructions", "branch-misses"});
   CHECK_FALSE(counted.counts.at(0).has_value());
   CHECK(counted.counts.at(1) == 10);  // the child has none, so it has none of its parent's
@@ -133,7 +134,7 @@ TEST_CASE("a parent that became another program says nothing about what its chil
 }
 
 TEST_CASE("a process without counts leaves none for the run") {
-  const std::vector<Written> whole = {log_of(10, 1, 1), counts_of(10, 2, "sh", "1000 0 0 0 0")};
+  const std::vector<OutputFile> whole = {log_of(10, 1, 1), counts_of(10, 2, "sh", "1000 0 0 0 0")};
   CHECK(sum(whole, {"instructions"}).counts.at(0) == 1000);
   auto killed = whole;
   killed.push_back(log_of(11, 1, 10));
@@ -143,6 +144,16 @@ TEST_CASE("a process without counts leaves none for the run") {
   cut_off.push_back({"out.11.2", "cmd: ./x\nevents: Ir\nfn=main\n12 7\n"});
   CHECK_FALSE(sum(cut_off, {"instructions"}).counts.at(0).has_value());
   CHECK(sum({}, {"instructions"}).missing.has_value());
+}
+
+TEST_CASE("files that are cut off, as on a full disk, are a measurement that could not be made") {
+  const std::vector<OutputFile> whole = {log_of(10, 1, 1), counts_of(10, 2, "sh", "1000 0 0 0 0")};
+  CHECK_FALSE(sum(whole, {"instructions"}).failure.has_value());
+  CHECK(sum({whole[0], {"out.10.2", ""}}, {"instructions"}).failure.has_value());
+  CHECK(sum({whole[0], {"out.10.2", "cmd: ./x\nevents: Ir\n"}}, {"instructions"}).failure);
+  CHECK(sum({{"log.10.1", ""}, whole[1]}, {"instructions"}).failure.has_value());
+  // Killed, it has written nothing of its counts, which is no fault of the disk.
+  CHECK_FALSE(sum({whole[0]}, {"instructions"}).failure.has_value());
 }
 
 TEST_CASE("an event that this Valgrind did not write is not made up") {

@@ -38,9 +38,10 @@ TEST_CASE("perf asked for by name is an error where it does not work") {
   perf.blocked_by_container = true;
   const auto blocked = choose(Choice::Perf, false, &perf.calls());
   REQUIRE_FALSE(blocked.has_value());
-  CHECK(blocked.error().line() ==
-        "--engine perf: perf_event_open is blocked, as containers do; start the container with "
-        "--cap-add PERFMON");
+  CHECK(
+      blocked.error().line() ==
+      "--engine perf: perf_event_open is blocked, as in most containers; start the container with "
+      "--cap-add PERFMON");
   CHECK_FALSE(choose(Choice::Perf, false, nullptr).has_value());
 }
 
@@ -48,7 +49,7 @@ TEST_CASE("kperf asked for by name is for macOS") {
   FakePerf perf;
   const auto chosen = choose(Choice::Kperf, false, &perf.calls());
   REQUIRE_FALSE(chosen.has_value());
-  CHECK(chosen.error().line() == "--engine kperf is for macOS, which this is not; leave it out");
+  CHECK(chosen.error().line() == "--engine kperf works on macOS only; leave it out");
 }
 
 TEST_CASE("perf asked for by name works where only user space may be counted") {
@@ -85,15 +86,14 @@ TEST_CASE("what the kernel accounts is there without counters too") {
   const auto set = chosen->engine->select({{"page-faults", "context-switches"}, true});
   REQUIRE(set.has_value());
   REQUIRE(set->passes.size() == 1);
-  fakes::CapturingLauncher launcher;
-  auto counting = chosen->engine->arm(0, launcher);
+  auto counting = chosen->engine->arm(0);
   REQUIRE(counting.has_value());
-  CHECK((*counting)->on_launcher() == os::kNoCounters);
+  CHECK((*counting)->requests().empty());
   os::Ended ended{Exited{0}, {}};
   ended.usage.minor_faults = 7;
   ended.usage.major_faults = 2;
   ended.usage.involuntary_switches = 1;
-  CHECK((*counting)->finish(ended).counts == std::vector<std::optional<std::uint64_t>>{9, 1});
+  CHECK((*counting)->finish(ended, 0).counts == std::vector<std::optional<std::uint64_t>>{9, 1});
 }
 
 TEST_CASE("of the engines that are meant for this system each is tried, with the reason apart") {
@@ -112,6 +112,7 @@ TEST_CASE("of the engines that are meant for this system each is tried, with the
   without_pmu.set_paranoid(2);
   const auto virtual_machine = try_engines(false, &without_pmu.calls(), nowhere);
   REQUIRE(virtual_machine[0].missing.has_value());
+  CHECK(virtual_machine[0].counters.empty());
   CHECK(virtual_machine[0].missing->why == "there is no PMU here, as in most virtual machines");
 
   FakePerf whole;
@@ -119,6 +120,9 @@ TEST_CASE("of the engines that are meant for this system each is tried, with the
   const auto counting = try_engines(false, &whole.calls(), nowhere);
   CHECK_FALSE(counting[0].missing.has_value());
   CHECK(counting[0].events.size() == 5);
+  REQUIRE(counting[0].counters.size() == 1);
+  CHECK(counting[0].counters[0].listed == 5);
+  CHECK(counting[0].counters[0].alive == 5);
 }
 
 }  // namespace lauka::engine

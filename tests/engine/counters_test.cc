@@ -1,4 +1,4 @@
-#include "engine/kperf/counters.h"
+#include "engine/kperf/kpep.h"
 
 #include <doctest/doctest.h>
 

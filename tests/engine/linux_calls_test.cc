@@ -3,6 +3,7 @@
 #include "engine/perf/opening.h"
 #include "engine/perf/perf_engine.h"
 #include "places.h"
+#include "skip.h"
 
 #include <algorithm>
 #include <array>
@@ -32,7 +33,7 @@ std::string why_skipped() {
 
 TEST_CASE("a file that is not there and a folder that is not there are told from empty ones") {
   if (os::linux_calls() == nullptr) {
-    MESSAGE("skipped: this is not Linux");
+    skip("this is not Linux");
     return;
   }
   const os::LinuxCalls& calls = *os::linux_calls();
@@ -48,18 +49,34 @@ TEST_CASE("a file that is not there and a folder that is not there are told from
 
 TEST_CASE("errors of the kernel come back as minus errno") {
   if (os::linux_calls() == nullptr) {
-    MESSAGE("skipped: this is not Linux");
+    skip("this is not Linux");
     return;
   }
   const os::LinuxCalls& calls = *os::linux_calls();
   CHECK(calls.enable_group(-1) == -EBADF);
+  CHECK(calls.disable_group(-1) == -EBADF);
+  CHECK(calls.run_on({}) == -EINVAL);
   std::uint64_t word = 0;
   CHECK(calls.read_counter(-1, &word, 1) == -EBADF);
 }
 
+TEST_CASE("a thread that is bound to one CPU may run there alone, until it is given all back") {
+  if (os::linux_calls() == nullptr) {
+    skip("this is not Linux");
+    return;
+  }
+  const os::LinuxCalls& calls = *os::linux_calls();
+  const auto before = calls.allowed_cpus();
+  REQUIRE_FALSE(before.empty());
+  REQUIRE(calls.run_on({before.back()}) == 0);
+  CHECK(calls.allowed_cpus() == std::vector<std::uint32_t>{before.back()});
+  REQUIRE(calls.run_on(before) == 0);
+  CHECK(calls.allowed_cpus() == before);
+}
+
 TEST_CASE("on a kernel that counts, a task-clock counter runs with this program's CPU time") {
   if (const std::string why = why_skipped(); !why.empty()) {
-    MESSAGE("skipped: " << why);
+    skip(why);
     return;
   }
   const os::LinuxCalls& calls = *os::linux_calls();
@@ -81,11 +98,18 @@ TEST_CASE("on a kernel that counts, a task-clock counter runs with this program'
   CHECK(words[1] == words[2]);
   CHECK(static_cast<double>(words[3]) * 1e-9 > 0.018);
   CHECK(static_cast<double>(words[3]) * 1e-9 < spent + 0.001);
+  REQUIRE(calls.disable_group(counters.descriptor(0)) == 0);
+  REQUIRE(calls.read_counter(counters.descriptor(0), words.data(), words.size()) == 4);
+  const std::uint64_t at_stop = words[3];
+  for (const double now = cpu_seconds(); cpu_seconds() < now + 0.01;) {
+  }
+  REQUIRE(calls.read_counter(counters.descriptor(0), words.data(), words.size()) == 4);
+  CHECK(words[3] == at_stop);
 }
 
 TEST_CASE("on a kernel that counts, software events are selected and in the catalog") {
   if (const std::string why = why_skipped(); !why.empty()) {
-    MESSAGE("skipped: " << why);
+    skip(why);
     return;
   }
   const auto engine = make_perf_engine(*os::linux_calls(), false);

@@ -1,4 +1,4 @@
-#include "engine/perf/partition.h"
+#include "engine/partition.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 #include <doctest/doctest.h>
 
-namespace lauka::engine::perf {
+namespace lauka::engine {
 namespace {
 
 using Pairs = std::vector<std::pair<std::size_t, std::size_t>>;
@@ -220,4 +220,4 @@ TEST_CASE("a question that cannot be answered refuses the division") {
   CHECK(sets.error().what == "out of descriptors");
 }
 
-}  // namespace lauka::engine::perf
+}  // namespace lauka::engine

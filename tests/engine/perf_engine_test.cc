@@ -11,7 +11,6 @@
 namespace lauka::engine::perf {
 namespace {
 
-using fakes::CapturingLauncher;
 using fakes::FakePerf;
 using Names = std::vector<std::string>;
 
@@ -78,16 +77,13 @@ TEST_CASE("default events that are not there are left out with one note for all"
                            "lauka --list-events shows what is)"});
 }
 
-TEST_CASE("on a virtual machine without counters a note says what is missing and how to get it") {
+TEST_CASE("on a virtual machine without counters a short note says who knows more") {
   FakePerf perf;
   perf.set_paranoid(2);
   const EventSet set = selected(perf, {});
   CHECK(set.events.empty());
   CHECK(set.passes.empty());
-  CHECK(set.notes ==
-        Names{"no hardware counters: there is no PMU here, as in most virtual machines; switch on "
-              "the virtual PMU in the hypervisor (KVM: -cpu host,pmu=on); or --engine cachegrind "
-              "counts instructions by simulation"});
+  CHECK(set.notes == Names{"no hardware counters here; lauka --check says why"});
 }
 
 TEST_CASE("where the kernel's part is forbidden counters cover user space and one note says so") {
@@ -97,8 +93,8 @@ TEST_CASE("where the kernel's part is forbidden counters cover user space and on
   const EventSet set = selected(perf, {"cycles", "branches", "task-clock"});
   CHECK(set.events[0].meaning == "perf cpu-cycles, user space only");
   CHECK(set.events[2].meaning == "perf task-clock, CPU time in nanoseconds");
-  CHECK(set.notes == Names{"counters cover user space only: perf_event_paranoid is 2, which keeps "
-                           "the kernel's part from users; sudo sysctl "
+  CHECK(set.notes == Names{"counters cover user space only: perf_event_paranoid is 2, which hides "
+                           "the kernel from users; sudo sysctl "
                            "kernel.perf_event_paranoid=1"});
 }
 
@@ -135,18 +131,17 @@ TEST_CASE("without the kernel's part faults and switches come from the kernel's 
     CHECK(set->events[0].meaning == "minor and major page faults, from the kernel's accounting");
     CHECK(set->events[1].meaning ==
           "voluntary and involuntary switches, from the kernel's accounting");
+    CHECK(set->events[0].note == "(with exec)");
     CHECK(set->notes.empty());
-    CapturingLauncher launcher;
-    auto counting = engine->arm(0, launcher);
+    auto counting = engine->arm(0);
     REQUIRE(counting.has_value());
-    CHECK((*counting)->on_launcher() == os::kNoCounters);
-    CHECK(launcher.sets.empty());
+    CHECK((*counting)->requests().empty());
     os::Ended ended{Exited{0}, {}};
     ended.usage.minor_faults = 70;
     ended.usage.major_faults = 5;
     ended.usage.voluntary_switches = 3;
     ended.usage.involuntary_switches = 4;
-    const Counted counted = (*counting)->finish(ended);
+    const Counted counted = (*counting)->finish(ended, 0);
     CHECK(counted.counts == std::vector<std::optional<std::uint64_t>>{75, 7, 70, 5});
     CHECK_FALSE(counted.missing.has_value());
   }
@@ -156,6 +151,7 @@ TEST_CASE("with the kernel's part faults and switches are counters") {
   FakePerf perf;
   perf.set_paranoid(1);
   CHECK(selected(perf, {"page-faults"}).events[0].meaning == "perf page-faults");
+  CHECK(selected(perf, {"page-faults"}).events[0].note.empty());
   CHECK(selected(perf, {"context-switches"}).events[0].meaning == "perf context-switches");
 }
 
@@ -217,10 +213,9 @@ TEST_CASE("a pass is armed as one group of each PMU, started by exec") {
   perf.add(fakes::usual_pmu());
   const auto engine = make_perf_engine(perf.calls(), false);
   REQUIRE(engine->select({{"task-clock", "cycles", "page-faults", "branches"}, false}).has_value());
-  CapturingLauncher launcher;
-  REQUIRE(engine->arm(0, launcher).has_value());
-  REQUIRE(launcher.sets.size() == 1);
-  const auto& requests = launcher.sets.front();
+  const auto counting = engine->arm(0);
+  REQUIRE(counting.has_value());
+  const auto requests = (*counting)->requests();
   REQUIRE(requests.size() == 4);
   const std::array<std::size_t, 4> leaders = {0, 0, 2, 2};
   const std::array<std::uint32_t, 4> types = {1, 1, 0, 0};

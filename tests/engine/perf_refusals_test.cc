@@ -43,8 +43,8 @@ TEST_CASE("each way to be refused has its own reason and remedy") {
     perf.add(fakes::usual_pmu());
     perf.set_paranoid(2);
     CHECK(refusal(perf, {"cycles:k"}) ==
-          "'cycles:k' cannot be counted: perf_event_paranoid is 2, which keeps the kernel's part "
-          "from users; sudo sysctl kernel.perf_event_paranoid=1");
+          "'cycles:k' cannot be counted: perf_event_paranoid is 2, which hides the kernel from "
+          "users; sudo sysctl kernel.perf_event_paranoid=1");
   }
   SUBCASE("Debian's level 3 and Ubuntu's 4 forbid everything") {
     for (const int level : {3, 4}) {
@@ -54,7 +54,7 @@ TEST_CASE("each way to be refused has its own reason and remedy") {
       perf.set_paranoid(level);
       CHECK(refusal(perf, {"cycles"}) ==
             "'cycles' cannot be counted: perf_event_paranoid is " + std::to_string(level) +
-                ", which keeps all counters from users; sudo sysctl kernel.perf_event_paranoid=1 "
+                ", which denies users all counters; sudo sysctl kernel.perf_event_paranoid=1 "
                 "(2 is enough with --user-only)");
     }
   }
@@ -71,18 +71,19 @@ TEST_CASE("each way to be refused has its own reason and remedy") {
     perf.add(msr);
     perf.set_paranoid(2);
     CHECK(refusal(perf, {"msr/config=1/"}) ==
-          "'msr/config=1/' cannot be counted: perf_event_paranoid is 2, which keeps the kernel's "
-          "part from users; sudo sysctl kernel.perf_event_paranoid=1");
+          "'msr/config=1/' cannot be counted: perf_event_paranoid is 2, which hides the kernel "
+          "from users; sudo sysctl kernel.perf_event_paranoid=1");
     CHECK(refusal(perf, {"msr/config=1/"}, true) ==
-          "'msr/config=1/' cannot be counted: the kernel does not take it for a single program in "
+          "'msr/config=1/' cannot be counted: the kernel cannot count it for a single program in "
           "user space only; leave out --user-only or the modifier");
   }
   SUBCASE("a container") {
     FakePerf perf;
     perf.blocked_by_container = true;
-    CHECK(refusal(perf, {"cycles"}) ==
-          "'cycles' cannot be counted: perf_event_open is blocked, as containers do; start the "
-          "container with --cap-add PERFMON");
+    CHECK(
+        refusal(perf, {"cycles"}) ==
+        "'cycles' cannot be counted: perf_event_open is blocked, as in most containers; start the "
+        "container with --cap-add PERFMON");
   }
   SUBCASE("a kernel without perf") {
     FakePerf perf;
@@ -112,7 +113,7 @@ TEST_CASE("each way to be refused has its own reason and remedy") {
     perf.add(fakes::usual_pmu());
     perf.attr_size = 128;
     CHECK(refusal(perf, {"cpu/config3=1/"}) ==
-          "'cpu/config3=1/' cannot be counted: this kernel does not know config3; Linux 6.3 and "
+          "'cpu/config3=1/' cannot be counted: this kernel does not support config3; Linux 6.3 and "
           "later do");
     CHECK(refusal(perf, {"cpu/config2=1/"}) == "no refusal");
   }
@@ -122,8 +123,8 @@ TEST_CASE("what happens in the kernel only is refused where the kernel is left o
   FakePerf perf;
   perf.set_paranoid(2);
   CHECK(refusal(perf, {"cpu-migrations"}) ==
-        "'cpu-migrations' cannot be counted: perf_event_paranoid is 2, which keeps the kernel's "
-        "part from users; sudo sysctl kernel.perf_event_paranoid=1");
+        "'cpu-migrations' cannot be counted: perf_event_paranoid is 2, which hides the kernel from "
+        "users; sudo sysctl kernel.perf_event_paranoid=1");
   CHECK(refusal(perf, {"cpu-migrations"}, true) ==
         "'cpu-migrations' cannot be counted: it happens in the kernel only, which --user-only "
         "leaves out; leave out --user-only");

@@ -1,6 +1,5 @@
-#include "engine/kperf/read_kpep.h"
-
 #include "engine/kpep_tables.h"
+#include "engine/kperf/kpep.h"
 #include "places.h"
 
 #include <functional>
@@ -112,17 +111,17 @@ TEST_CASE("what a damaged database lacks is named") {
   using Root = PlistValue;
   CHECK(fault_of([](Root&) {}).empty());
   CHECK(fault_of([](Root& root) { root = text("x"); }) ==
-        "is no kpep database: it holds no dictionary");
+        "is not a kpep database: it holds no dictionary");
   CHECK(fault_of([](Root& root) { remove(root, "version"); }) ==
-        "is no kpep database: its version is not a pair of numbers");
+        "is not a kpep database: its version is not a pair of numbers");
   CHECK(fault_of([](Root& root) { at(root, "version") = pair(2, 1); }) ==
         "is of version 2.1, and lauka knows version 1 only");
   CHECK(fault_of([](Root& root) { remove(root, "name"); }) ==
-        "is no kpep database: it has no name");
+        "is not a kpep database: it has no name");
   CHECK(fault_of([](Root& root) { remove(root, "system"); }) ==
-        "is no kpep database: it has no dictionary system.cpu");
+        "is not a kpep database: it has no dictionary system.cpu");
   CHECK(fault_of([](Root& root) { remove(cpu_of(root), "architecture"); }) ==
-        "is no kpep database: it has no system.cpu.architecture");
+        "is not a kpep database: it has no system.cpu.architecture");
   CHECK(fault_of([](Root& root) { at(cpu_of(root), "architecture") = text("x86_64"); }) ==
         "is for the architecture 'x86_64', and lauka knows arm64 only");
   CHECK(fault_of([](Root& root) { at(cpu_of(root), "config_counters") = text("1020"); }) ==
@@ -156,7 +155,7 @@ TEST_CASE("a damaged event or alias of a database is named") {
         "is damaged: errata of event 'ALL' has control characters");
   CHECK(fault_of([](Root& root) {
           at(event_of(root, "FIXED_CYCLES"), "fixed_counter") = number(2);
-        }) == "has an event 'FIXED_CYCLES' on the fixed counter 2, which there is not");
+        }) == "has an event 'FIXED_CYCLES' on the fixed counter 2, which does not exist");
   CHECK(fault_of([](Root& root) { at(cpu_of(root), "aliases") = number(1); }) ==
         "has system.cpu.aliases that are no dictionary");
   CHECK(fault_of([](Root& root) { at(at(cpu_of(root), "aliases"), "Other") = number(1); }) ==
@@ -183,10 +182,6 @@ TEST_CASE("an event is found by its name or the database's alias, in any case") 
 }
 
 TEST_CASE("both forms of each chip's database hold what its table says") {
-  if (plist_reader() == nullptr) {
-    MESSAGE("built without libplist: databases are not read");
-    return;
-  }
   for (const std::string& chip : kChips) {
     for (const char* form : {".plist", "-binary.plist"}) {
       CAPTURE(chip);
@@ -209,21 +204,14 @@ TEST_CASE("both forms of each chip's database hold what its table says") {
 }
 
 TEST_CASE("a file that is no database is refused by name") {
-  if (plist_reader() == nullptr) return;
   const auto line = [](const std::string& path) { return load_kpep(path).error().line(); };
   CHECK(line("/nowhere/a14.plist") ==
         "'/nowhere/a14.plist' cannot be read: No such file or directory; "
         "name a .plist of a Mac's /usr/share/kpep");
   const std::string table = path_of("m1.tsv");
   CHECK(line(table) == "'" + table +
-                           "' is no property list, or a damaged one; "
+                           "' is not a property list, or is damaged; "
                            "name a .plist of a Mac's /usr/share/kpep");
-}
-
-TEST_CASE("without libplist a database is refused, with the way out") {
-  CHECK(load_kpep("a14.plist", nullptr).error().line() ==
-        "this lauka was built without libplist and cannot read 'a14.plist'; "
-        "build it where libplist is installed (libplist-dev, or Homebrew's libplist)");
 }
 
 TEST_CASE("the database of a processor is found by its numbers, the local folder first") {
@@ -233,9 +221,8 @@ TEST_CASE("the database of a processor is found by its numbers, the local folder
         std::vector<std::string>{"/usr/local/share/kpep/cpu_100000c_2_1b588bb3.plist",
                                  "/usr/share/kpep/cpu_100000c_2_1b588bb3.plist"});
   CHECK(load_kpep_of(cpu, {"/nowhere/a", "/nowhere/b"}).error().line() ==
-        "there is no kpep database for this processor, cpu_100000c_2_1b588bb3; "
+        "there is not a kpep database for this processor, cpu_100000c_2_1b588bb3; "
         "name the file of a similar one with --kpep FILE");
-  if (plist_reader() == nullptr) return;
   const auto found = load_kpep_of(cpu, {"/nowhere/a", path_of("m2.plist"), path_of("m1.plist")});
   REQUIRE(found.has_value());
   CHECK(found->name == "a15");

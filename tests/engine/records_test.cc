@@ -216,9 +216,20 @@ TEST_CASE("a lost record anywhere in the run refuses it") {
   CHECK(one_thread().add(kLostEvents, 0, {1}).counts().fault == TraceFault::LostRecords);
 }
 
+TEST_CASE("a process younger than the command that was not seen being made is a loss") {
+  CHECK(one_thread().ended(9, 70, 5001).counted(9, 3).counts().fault == TraceFault::LostRecords);
+  CHECK_FALSE(one_thread().ended(9, 70, 4999).counted(9, 3).counts().fault.has_value());
+  CHECK_FALSE(one_thread()
+                  .born(7, 9, 70, 5001)
+                  .ended(9, 70, 5001)
+                  .counted(9, 3)
+                  .counts()
+                  .fault.has_value());
+}
+
 TEST_CASE("no record of the command at all refuses the run") {
   CHECK(Trace().counts().fault == TraceFault::NoThread);
-  CHECK(Trace().ended(9, 70, 7000).counted(9, 3).counts().fault == TraceFault::NoThread);
+  CHECK(Trace().ended(9, 70, 700).counted(9, 3).counts().fault == TraceFault::NoThread);
 }
 
 TEST_CASE("a descendant's thread that ended without its sample refuses the run") {

@@ -1,7 +1,7 @@
 #include "engine/kperf/selection.h"
 
 #include "engine/kpep_tables.h"
-#include "engine/kperf/database_engine.h"
+#include "engine/kperf/kperf_engine.h"
 
 #include <algorithm>
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "engine/accounting.h"
 #include "engine/engine.h"
 
 #include <cstdint>
@@ -18,25 +19,30 @@ class FakeEngine final : public engine::CounterEngine {
   /// Has the last word on the counts of a run, which counts its own number.
   std::function<void(std::uint64_t, engine::Counted&)> adjust;
   os::RunWatch* watch = nullptr;
+  std::size_t first_counting_pass = 0;  ///< passes before it have no counters
+  int asked_for_holders = 0;
 
   std::string_view name() const override { return "fake"; }
   Catalog catalog() const override { return {}; }
-  Result<EventSet> select(const engine::Wanted&) override { return EventSet{}; }
+  Result<EventSet> select(const EventRequest&) override { return EventSet{}; }
 
-  Result<std::unique_ptr<engine::Counting>> arm(std::size_t, os::Launcher& launcher) override {
-    const os::CounterRequest request{};
-    auto id = launcher.add_counters({&request, 1});
-    if (!id) return id.error();
-    return std::unique_ptr<engine::Counting>(std::make_unique<OnePass>(*this, *id));
+  std::optional<Unavailable> held_by_others() override {
+    ++asked_for_holders;
+    return std::nullopt;
+  }
+
+  Result<std::unique_ptr<engine::Counting>> arm(std::size_t pass) override {
+    if (pass < first_counting_pass) return engine::count_free({});
+    return std::unique_ptr<engine::Counting>(std::make_unique<OnePass>(*this));
   }
 
  private:
   class OnePass final : public engine::Counting {
    public:
-    OnePass(const FakeEngine& engine, os::CounterSetId id) : engine_(engine), id_(id) {}
-    os::CounterSetId on_launcher() const override { return id_; }
+    explicit OnePass(const FakeEngine& engine) : engine_(engine) {}
+    std::vector<os::CounterRequest> requests() const override { return {os::CounterRequest{}}; }
     std::size_t runs_at_once() const override { return engine_.runs_at_once; }
-    engine::Counted finish(const os::Ended& ended) override {
+    engine::Counted finish(const os::Ended& ended, std::size_t /*command*/) override {
       if (ended.counter_error != 0) return {{}, Unavailable{"out of counters", "use fewer"}};
       if (engine_.is_lost)
         return {{std::nullopt}, Unavailable{"the counts were lost", "run it as root"}};
@@ -48,7 +54,6 @@ class FakeEngine final : public engine::CounterEngine {
 
    private:
     const FakeEngine& engine_;
-    os::CounterSetId id_;
   };
 };
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "core/core_kind.h"
+#include "fakes/fake_pmu.h"
 #include "os/linux_calls.h"
 #include "os/perf_abi.h"
 #include "os/process.h"
@@ -19,57 +21,15 @@
 
 namespace lauka::fakes {
 
-/// An event as one PMU knows it: its type (kPerfTypeRaw for the PMU's own codes) and config.
-using EventKey = std::pair<std::uint32_t, std::uint64_t>;
-
-/// What the model's kernel is like; to be set before its use.
-struct FakeKernel {
-  std::map<std::string, std::string> files;
-  bool has_perf = true;  ///< false: ENOSYS
-  bool is_root = false;
-  bool is_debian = false;             ///< levels 3 and above refuse everything
-  bool blocked_by_container = false;  ///< EPERM
-  bool refuses_hypervisor_bit = false;
-  bool knows_extended_type = true;  ///< the PMU's number in config: Arm since 6.6
-  std::size_t descriptor_limit = 1000;
-  std::set<int> switched_off{};  ///< CPUs: ENODEV
-  std::uint32_t attr_size = 136;
-  std::vector<std::uint32_t> allowed = {0, 1, 2, 3, 4, 5, 6, 7};  ///< CPUs, by the inherited mask
-  std::string thread_is_on;  ///< the kind of core that this thread runs on; "": any
-};
-
 /// A model of perf_event_open and of the files that describe it: PMUs with a number of general
 /// counters and some events that have a counter of their own, the permission levels, and the ways
 /// to fail. Facts after the manual page, kernel sources and measurements on real PMUs. One at a
 /// time.
 class FakePerf : public FakeKernel {
  public:
-  struct Pmu {
-    std::string name;
-    std::uint32_t type = 4;
-    std::string cpus{};        ///< a file of that name: a core PMU of a machine with several kinds
-    bool per_package = false;  ///< a file "cpumask"; its events are refused on a task
-    std::size_t general = 4;   ///< counters that take any event
-    std::set<EventKey> fixed{};    ///< events with a counter of their own
-    std::set<EventKey> knows{};    ///< generic and cache events that it has; raw codes it takes all
-    bool takes_exclusions = true;  ///< false: EINVAL for user space only, as msr
-    std::size_t taken = 0;         ///< general counters that others hold: seen when scheduled only
-  };
-
-  /// What a program does on one PMU with one event.
-  struct Amount {
-    std::uint64_t user = 0;
-    std::uint64_t kernel = 0;
-  };
-
-  /// A program that is run with counters.
-  struct Program {
-    std::map<std::string, std::uint64_t> ns_on{};  ///< CPU time, by PMU; "" where there is one kind
-    std::map<std::pair<std::string, EventKey>, Amount> counts{};  ///< by PMU and event
-    std::map<std::uint32_t, std::uint64_t> ns_on_cpu{};           ///< what task-clock shows there
-    bool is_setuid = false;  ///< loses its counters at exec, after 9 microseconds
-    Usage usage{};
-  };
+  using Pmu = FakePmu;
+  using Amount = FakeAmount;
+  using Program = FakeProgram;
 
   /// What a thread of another process does while it is counted. Its id is the key of `threads`.
   std::map<int, Program> threads{};
@@ -83,9 +43,9 @@ class FakePerf : public FakeKernel {
 
   /// The calls that lead here.
   const os::LinuxCalls& calls() const {
-    static constexpr os::LinuxCalls kCalls{&open_counter,  &enable_group, &read_words,
-                                           &close_counter, &allowed_cpus, &read_file,
-                                           &list_folder};
+    static constexpr os::LinuxCalls kCalls{&open_counter, &enable_group,  &disable_group,
+                                           &read_words,   &close_counter, &allowed_cpus,
+                                           &run_on,       &read_file,     &list_folder};
     return kCalls;
   }
 
@@ -137,6 +97,12 @@ class FakePerf : public FakeKernel {
     return ended;
   }
 
+  /// To be changed while it is in use.
+  Pmu& pmu(const std::string& name) {
+    return *std::find_if(pmus_.begin(), pmus_.end(),
+                         [&](const Pmu& one) { return one.name == name; });
+  }
+
   std::size_t open_now() const { return open_.size(); }
 
  private:
@@ -145,7 +111,7 @@ class FakePerf : public FakeKernel {
     int leader = -1;  ///< its own descriptor: it leads
     std::string pmu;  ///< "software"
     EventKey key;
-    bool enabled = false;
+    std::uint64_t periods = 0;  ///< how often it was enabled
     int cpu = -1;
     int thread = 0;  ///< 0: the calling one
   };
@@ -173,14 +139,6 @@ class FakePerf : public FakeKernel {
       }
     }
     return nullptr;
-  }
-
-  bool fits(const Pmu& pmu, const std::vector<EventKey>& keys, std::size_t general) const {
-    std::set<EventKey> on_fixed;
-    std::size_t on_general = 0;
-    for (const EventKey& key : keys)
-      if (!pmu.fixed.contains(key) || !on_fixed.insert(key).second) ++on_general;
-    return on_general <= general;
   }
 
   std::vector<EventKey> keys_of_group(int leader) const {
@@ -217,7 +175,7 @@ class FakePerf : public FakeKernel {
     if (other != "software" && other != pmu.name) return EINVAL;
     auto keys = keys_of_group(event.leader);
     keys.push_back(event.key);
-    return fits(pmu, keys, pmu.general) ? 0 : EINVAL;
+    return pmu.places(keys, 0) ? 0 : EINVAL;
   }
 
   int open(const os::PerfEventAttr& attributes, int group) {
@@ -236,11 +194,15 @@ class FakePerf : public FakeKernel {
     return descriptor;
   }
 
-  /// Whether the group has its counters when it is scheduled.
-  bool is_scheduled(int leader) const {
-    const auto keys = keys_of_group(leader);
-    const Pmu* pmu = pmu_named(open_.at(leader).pmu);
-    return pmu == nullptr || fits(*pmu, keys, pmu->general - pmu->taken);
+  /// Whether an event counts while others hold `held` counters; none: its group is not scheduled.
+  std::optional<bool> counts(int descriptor, const Pmu& pmu, std::size_t held) const {
+    const int leader = open_.at(descriptor).leader;
+    const auto places = pmu.places(keys_of_group(leader), held);
+    if (!places) return std::nullopt;
+    const auto before = std::count_if(open_.begin(), open_.find(descriptor), [&](const auto& one) {
+      return one.second.leader == leader && one.second.pmu != "software";
+    });
+    return places->at(static_cast<std::size_t>(before));
   }
 
   os::Reading read(int descriptor, const Program& program) const {
@@ -260,9 +222,27 @@ class FakePerf : public FakeKernel {
       if ((event.attributes.flags & os::kPerfExcludeKernel) == 0) value += amount->second.kernel;
     }
     if (program.is_setuid) return {value / 1000, 9000, 9000};
-    // The kernel takes turns: half of the time, half of the count.
-    if (!is_scheduled(event.leader)) return {value / 2, all, running / 2};
-    return {value, all, running};
+    return shared(descriptor, program, {value, all, running});
+  }
+
+  /// What is left of a reading where others had counters meanwhile.
+  os::Reading shared(int descriptor, const Program& program, const os::Reading& whole) const {
+    const Open& event = open_.at(descriptor);
+    const Pmu* pmu = pmu_named(event.pmu);
+    if (pmu == nullptr) return whole;
+    os::Reading reading = whole;
+    if (program.silent.contains(event.key)) reading.value = 0;
+    auto phases = program.phases;
+    if (phases.empty()) phases = {{1000, pmu->taken}};
+    for (const Program::Phase& phase : phases) {
+      const auto counted = counts(descriptor, *pmu, phase.held);
+      // The kernel takes turns: half of the time, half of the count.
+      if (!counted) reading.running_ns -= whole.running_ns / 2 * phase.part / 1000;
+      if (!counted) reading.value -= reading.value / 2 * phase.part / 1000;
+      if (counted == false)
+        reading.value -= std::min(reading.value, whole.value * phase.part / 1000);
+    }
+    return reading;
   }
 
   static os::Reading read_clock(int cpu, const Program& program) {
@@ -279,16 +259,38 @@ class FakePerf : public FakeKernel {
   static long read_words(int descriptor, std::uint64_t* words, std::size_t capacity) {
     const Open& event = current()->open_.at(descriptor);
     if (event.thread != 0) return current()->read_thread(descriptor, words, capacity);
-    const std::size_t members =
-        std::max<std::size_t>(1, current()->keys_of_group(descriptor).size());
-    if (capacity < 3 + members) return -ENOSPC;
-    const bool elsewhere = !current()->thread_is_on.empty() && event.pmu != "software" &&
-                           event.pmu != current()->thread_is_on;
+    return current()->read_own(descriptor, words, capacity);
+  }
+
+  /// Reads a group on the calling thread, which runs the same while each is enabled.
+  long read_own(int leader, std::uint64_t* words, std::size_t capacity) const {
+    const Open& event = open_.at(leader);
+    const Pmu* pmu = pmu_named(event.pmu);
+    std::size_t members = 0;
+    bool runs = pmu == nullptr || here().empty() || event.pmu == here();
+    for (const auto& [descriptor, other] : open_) {
+      if (other.leader != leader) continue;
+      if (3 + members >= capacity) return -ENOSPC;
+      const auto counted =
+          pmu == nullptr ? std::optional(false) : counts(descriptor, *pmu, pmu->taken);
+      runs = runs && counted.has_value();
+      words[3 + members++] = runs && *counted ? event.periods * 1'000'000 : 0;
+    }
     words[0] = members;
-    words[1] = event.enabled ? 1000 : 0;
-    words[2] = event.enabled && !elsewhere && current()->is_scheduled(descriptor) ? 1000 : 0;
-    std::fill(words + 3, words + 3 + members, 0);
+    words[1] = event.periods * 1000;
+    words[2] = runs ? words[1] : 0;
     return static_cast<long>(3 + members);
+  }
+
+  /// The PMU of the CPUs that the calling thread is on; "": any.
+  std::string here() const {
+    for (const Pmu& pmu : pmus_) {
+      const auto cpus = parse_cpu_list(pmu.cpus);
+      if (!thread_cpus.empty() && thread_cpus.size() < allowed.size() && cpus &&
+          std::includes(cpus->begin(), cpus->end(), thread_cpus.begin(), thread_cpus.end()))
+        return pmu.name;
+    }
+    return thread_is_on;
   }
 
   static std::optional<std::string> read_file(const std::string& path) {
@@ -309,7 +311,14 @@ class FakePerf : public FakeKernel {
   static std::vector<std::uint32_t> allowed_cpus() { return current()->allowed; }
 
   static int enable_group(int leader) {
-    current()->open_.at(leader).enabled = true;
+    ++current()->open_.at(leader).periods;
+    return 0;
+  }
+
+  static int disable_group(int leader) { return current()->open_.contains(leader) ? 0 : -EBADF; }
+
+  static int run_on(const std::vector<std::uint32_t>& cpus) {
+    current()->thread_cpus = cpus;
     return 0;
   }
 
@@ -354,26 +363,6 @@ class FakePerf : public FakeKernel {
   int next_ = 3;
 };
 
-inline constexpr EventKey kCycles{0, 0};
-inline constexpr EventKey kInstructions{0, 1};
-inline constexpr EventKey kCacheReferences{0, 2};
-inline constexpr EventKey kCacheMisses{0, 3};
-inline constexpr EventKey kBranches{0, 4};
-inline constexpr EventKey kBranchMisses{0, 5};
-inline constexpr EventKey kRefCycles{0, 9};
-
-/// The events that the model's processors have: six generic ones and first-level data cache misses.
-inline std::set<EventKey> usual_events() {
-  return {kCycles,   kInstructions, kCacheReferences, kCacheMisses,
-          kBranches, kBranchMisses, {3, 0x10000}};
-}
-
-/// A processor with one kind of core: cycles and instructions have counters of their own, four more
-/// are general.
-inline FakePerf::Pmu usual_pmu() {
-  return {"cpu", 4, "", false, 4, {kCycles, kInstructions}, usual_events()};
-}
-
 /// A processor with two kinds of core, as Intel's.
 inline void add_two_kinds(FakePerf& perf) {
   FakePerf::Pmu core{"cpu_core", 8, "0-3", false, 4, {kCycles, kInstructions}, usual_events()};
@@ -382,25 +371,5 @@ inline void add_two_kinds(FakePerf& perf) {
   perf.add({"cpu_atom", 9, "4-7", false, 3, {kCycles, kInstructions}, usual_events()});
   perf.thread_is_on = "cpu_core";
 }
-
-/// A launcher that keeps what it is given and runs nothing.
-class CapturingLauncher final : public os::Launcher {
- public:
-  Result<os::ProgramId> add_program(const os::ProgramSpec& /*spec*/) override {
-    return Error{"this launcher runs nothing", ""};
-  }
-  Result<os::CounterSetId> add_counters(std::span<const os::CounterRequest> requests) override {
-    sets.emplace_back(requests.begin(), requests.end());
-    return static_cast<os::CounterSetId>(sets.size() - 1);
-  }
-  Result<std::vector<os::Ended>> run(std::span<const os::Launch> /*launches*/,
-                                     bool /*go_on_after_failure*/,
-                                     const os::Tick& /*tick*/) override {
-    return Error{"this launcher runs nothing", ""};
-  }
-  std::string error_output_end() const override { return {}; }
-
-  std::vector<std::vector<os::CounterRequest>> sets;
-};
 
 }  // namespace lauka::fakes

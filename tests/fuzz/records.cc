@@ -1,8 +1,6 @@
-// libFuzzer's way into the reader of traces; see scripts/fuzz. Two kinds of input: records as they
-// are (the traces of tests/data), and a short code from which records of the few kinds that matter
-// are made, on few threads and processes, so that they meet.
-
 #include "engine/kperf/records.h"
+
+#include "fuzz/targets.h"
 
 #include <algorithm>
 #include <array>
@@ -10,9 +8,14 @@
 #include <cstring>
 #include <vector>
 
+// The reader of traces. Two kinds of input: records as they are (the traces of tests/data), and a
+// short code from which records of the few kinds that matter are made, on few threads and
+// processes, so that they meet.
+
+namespace lauka::fuzz {
 namespace {
 
-using namespace lauka::engine::kperf;
+using namespace engine::kperf;
 
 /// How every input begins.
 struct Head {
@@ -39,9 +42,9 @@ constexpr std::array<std::uint32_t, 8> kKinds = {kNewThread,          kExec,
 
 /// As many of `T` as `bytes` have room for.
 template <typename T>
-std::vector<T> read_all(const std::uint8_t* bytes, std::size_t size) {
-  std::vector<T> items(size / sizeof(T));
-  if (!items.empty()) std::memcpy(items.data(), bytes, items.size() * sizeof(T));
+std::vector<T> read_all(std::string_view bytes) {
+  std::vector<T> items(bytes.size() / sizeof(T));
+  if (!items.empty()) std::memcpy(items.data(), bytes.data(), items.size() * sizeof(T));
   return items;
 }
 
@@ -64,10 +67,6 @@ KdebugRecord record_of(const Short& code) {
   return record;
 }
 
-void require(bool holds) {
-  if (!holds) std::abort();
-}
-
 void check(const TraceCounts& counts, std::size_t values) {
   require(counts.command.size() == values && counts.tree.size() == values);
   require(counts.threads_command <= counts.threads_tree);
@@ -86,31 +85,30 @@ bool same(const TraceCounts& a, const TraceCounts& b) {
 
 }  // namespace
 
-// NOLINTNEXTLINE(readability-identifier-naming): libFuzzer's name
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+void records(std::string_view bytes) {
   Head head;
-  if (size < sizeof head) return 0;
-  std::memcpy(&head, data, sizeof head);
-  data += sizeof head;
-  size -= sizeof head;
+  if (bytes.size() < sizeof head) return;
+  std::memcpy(&head, bytes.data(), sizeof head);
+  bytes.remove_prefix(sizeof head);
 
-  std::vector<KdebugRecord> records;
+  std::vector<KdebugRecord> all;
   if (head.raw != 0)
-    records = read_all<KdebugRecord>(data, size);
+    all = read_all<KdebugRecord>(bytes);
   else
-    for (const Short& code : read_all<Short>(data, size)) records.push_back(record_of(code));
+    for (const Short& code : read_all<Short>(bytes)) all.push_back(record_of(code));
 
   const Programmed programmed{head.values, head.at_exit != 0};
   const TraceTarget target{static_cast<std::int32_t>(head.pid), head.unique_id};
   TraceReader at_once(programmed, target);
-  at_once.feed(records);
+  at_once.feed(all);
   TraceReader one_by_one(programmed, target);
-  for (const KdebugRecord& record : records) one_by_one.feed({&record, 1});
+  for (const KdebugRecord& record : all) one_by_one.feed({&record, 1});
 
   const TraceCounts counts = at_once.counts();
   check(counts, std::clamp<std::size_t>(head.values, 1, kMaxUserCounters));
   require(same(counts, one_by_one.counts()));
   // What is complete has no end missing.
   if (at_once.target_is_complete()) require(counts.fault != TraceFault::ThreadNotEnded);
-  return 0;
 }
+
+}  // namespace lauka::fuzz

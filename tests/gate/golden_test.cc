@@ -39,28 +39,62 @@ Evidence first_rounds(std::span<const double> reference, std::span<const double>
   return {.reference = reference.first(rounds), .candidate = candidate.first(rounds)};
 }
 
-/// The rounds of a golden case after which it looks: as planned, or where its values end.
-std::vector<std::size_t> rounds_to_look_at(const Json& golden_case, std::size_t available) {
-  if (golden_case.at("n1").is_null()) {
-    return {available};
-  }
-  std::vector<std::size_t> result;
-  for (const std::size_t rounds : look_rounds(golden_case.at("n1").get<std::size_t>())) {
-    result.push_back(std::min(rounds, available));
-    if (rounds >= available) {
-      break;
+/// Where a golden case looks, and what it may risk there: its schedule, walked round by round.
+struct LookAt {
+  std::size_t rounds = 0;
+  bool early = false;
+  bool last = false;
+  Levels levels;
+};
+
+std::vector<LookAt> looks_of(const Json& c) {
+  Schedule schedule(c.at("confidence"), c.at("gates").get<std::size_t>(),
+                    c.at("min_runs").get<std::size_t>(), WatchSchedule::Early);
+  const auto n1 = c.at("n1").get<std::size_t>();
+  const std::size_t most =
+      c.at("max_runs").is_null() ? 4 * n1 : std::min(4 * n1, c.at("max_runs").get<std::size_t>());
+  std::vector<LookAt> looks;
+  std::size_t planned = std::min(n1, most);
+  for (std::size_t rounds = 1; rounds <= most; ++rounds) {
+    if (rounds == planned) {
+      const bool last = rounds == most;
+      looks.push_back({rounds, false, last, schedule.look_as_planned(rounds, last)});
+      planned = std::min(schedule.next_planned(), most);
+    } else if (const auto levels = schedule.look_early(rounds)) {
+      looks.push_back({rounds, true, false, *levels});
     }
   }
-  return result;
+  return looks;
 }
 
-void check_trace(const Judgement& judgement, const Json& expected) {
-  CHECK_GOLDEN(judgement.mean_difference, expected.at("mean_e"));
-  CHECK_GOLDEN(judgement.rank_part.above, expected.at("rank_p_slower"));
-  CHECK_GOLDEN(judgement.rank_part.below, expected.at("rank_p_not_slower"));
-  CHECK_GOLDEN(judgement.mean_part.above, expected.at("mean_p_slower"));
-  CHECK_GOLDEN(judgement.mean_part.below, expected.at("mean_p_not_slower"));
-  CHECK(name_of(judgement.answer) == expected.at("verdict").get<std::string>());
+void check_level(const std::optional<double>& level, const Json& expected) {
+  CHECK(golden::agrees_or_neither(level, expected));
+}
+
+void check_trace(const Judgement& judgement, const LookAt& look, const Json& expected) {
+  CHECK(look.rounds == expected.at("rounds").get<std::size_t>());
+  CHECK(look.early == expected.at("early").get<bool>());
+  check_level(look.levels.fail, expected.at("p_fail"));
+  check_level(look.levels.pass, expected.at("p_pass"));
+  CHECK_GOLDEN(judgement.rank_part.above, expected.at("w_plus"));
+  CHECK_GOLDEN(judgement.rank_part.below, expected.at("w_minus"));
+  CHECK_GOLDEN(judgement.mean_part.above, expected.at("t_plus"));
+  CHECK_GOLDEN(judgement.mean_part.below, expected.at("t_minus"));
+  CHECK((judgement.mean_difference > 0) == expected.at("mean_above").get<bool>());
+}
+
+std::string name_of(DecidedBy part) {
+  switch (part) {
+    case DecidedBy::Ranks:
+      return "\"ranks\"";
+    case DecidedBy::Mean:
+      return "\"mean\"";
+    case DecidedBy::Both:
+      return "\"both\"";
+    case DecidedBy::Nothing:
+      break;
+  }
+  return "null";
 }
 
 }  // namespace
@@ -73,57 +107,108 @@ TEST_CASE("the boundary of five looks agrees with the golden cases") {
   }
 }
 
-TEST_CASE("the rounds to look at agree with the golden cases") {
-  const Json quantiles = golden::section("quantiles");
-  for (const Json& c : quantiles.at("schedule")) {
-    CHECK(look_rounds(c.at("n1").get<std::size_t>()) ==
-          c.at("looks").get<std::array<std::size_t, kLooks>>());
+TEST_CASE("the levels of early and of planned looks agree with the golden cases") {
+  for (const Json& c : golden::section_2("levels")) {
+    const double error = c.at("error");
+    INFO("error ", error);
+    CHECK_GOLDEN(p_early(error), c.at("p_early"));
+    const auto first = c.at("first_round_of_ranks").get<std::size_t>();
+    CHECK(ranks_can_speak(first, p_early(error)));
+    CHECK_FALSE(ranks_can_speak(first - 1, p_early(error)));
+    CHECK(fewest_rounds_of_early_pass(1.0 - error) == c.at("first_pass_round").get<std::size_t>());
+    for (const Json& late : c.at("p_late"))
+      CHECK_GOLDEN(p_late(error, late.at("early_looks").get<std::size_t>()), late.at("p"));
+  }
+}
+
+TEST_CASE("the rounds to look at, and what counts as a look, agree with the golden cases") {
+  for (const Json& c : golden::section_2("schedule")) {
+    const auto n1 = c.at("n1").get<std::size_t>();
+    INFO("first planned look after ", n1);
+    CHECK(look_rounds(n1) == c.at("late").get<std::array<std::size_t, kLooks>>());
+    const Json& expected = c.at("early_looks");
+    for (const std::size_t gates : {std::size_t{1}, std::size_t{5}}) {
+      Schedule schedule(0.95, gates, c.at("min_runs").get<std::size_t>(), WatchSchedule::Early);
+      std::vector<std::size_t> early;
+      while (schedule.next_early() && *schedule.next_early() < n1) {
+        early.push_back(*schedule.next_early());
+        schedule.look_early(early.back());
+      }
+      CHECK(early == c.at("early").get<std::vector<std::size_t>>());
+      const Levels late = schedule.look_as_planned(n1, false);
+      const auto looks = [&](const char* name) { return expected.at(name).get<std::size_t>(); };
+      CHECK(late.fail ==
+            doctest::Approx(p_late(0.05 / static_cast<double>(gates),
+                                   looks(gates == 1 ? "fail_95_one_gate" : "fail_95_five_gates"))));
+      CHECK(late.pass == doctest::Approx(p_late(0.05, looks("pass_95"))));
+      CHECK(late.tails.tail == doctest::Approx(p_late(0.025, looks("interval_95"))));
+    }
   }
 }
 
 TEST_CASE("one look at pairs and at independent samples agrees with the golden cases") {
-  const Levels levels{.fail = 0.05, .pass = 0.05, .tail = 0.025};
+  const Levels levels{.fail = 0.05, .pass = 0.05, .tails = {}};
   for (const Json& c : golden::section("tests")) {
     INFO(c.at("name").get<std::string>());
     const std::vector<double> reference = golden::series(c, "reference");
     const std::vector<double> candidate = golden::series(c, "candidate");
     const double limit = c.at("percent").get<double>() / 100.0;
-    CHECK(name_of(judge({reference, candidate, true}, limit, levels, true).answer) ==
+    CHECK(name_of(
+              judge({reference, candidate, true}, limit, FailsWhen::Above, levels, true).answer) ==
           c.at("paired_one_look_verdict").get<std::string>());
-    CHECK(name_of(judge({reference, candidate, false}, limit, levels, true).answer) ==
+    CHECK(name_of(
+              judge({reference, candidate, false}, limit, FailsWhen::Above, levels, true).answer) ==
           c.at("unpaired_one_look_verdict").get<std::string>());
   }
 }
 
 TEST_CASE("every look of a gate, and where it ends, agrees with the golden cases") {
-  for (const Json& c : golden::section("gate")) {
+  for (const Json& c : golden::section_2("gate")) {
     INFO(c.at("name").get<std::string>());
     const std::vector<double> reference = golden::series(c, "reference");
     const std::vector<double> candidate = golden::series(c, "candidate");
     const Condition condition{.metric = "wall_time", .limit_percent = c.at("percent")};
-    const auto gates = c.at("gates").get<std::size_t>();
-    const Levels levels = c.at("n1").is_null() ? levels_of_one_look(c.at("confidence"), gates)
-                                               : levels_of_five_looks(c.at("confidence"), gates);
-    CHECK_GOLDEN(levels.fail, c.at("p_fail"));
-    CHECK_GOLDEN(levels.pass, c.at("p_pass"));
+    const Json& expected = c.at("expected");
 
-    const std::vector<std::size_t> looks = rounds_to_look_at(c, reference.size());
     std::optional<Verdict> verdict;
-    for (std::size_t look = 0; look < looks.size() && !verdict; ++look) {
-      INFO("look ", look + 1);
-      REQUIRE(look < c.at("trace").size());
-      const Json& expected = c.at("trace").at(look);
-      CHECK(looks[look] == expected.at("rounds").get<std::size_t>());
-      const Evidence evidence = first_rounds(reference, candidate, looks[look]);
-      const bool last = look + 1 == looks.size();
-      check_trace(judge(evidence, condition.limit_percent / 100.0, levels, last), expected);
-      verdict = decide_at_look(condition, 1, evidence, levels, {.number = look + 1, .last = last});
+    std::size_t number = 0;
+    for (const LookAt& look : looks_of(c)) {
+      if (verdict) break;
+      REQUIRE(number < expected.at("trace").size());
+      INFO("look ", number + 1);
+      const Evidence evidence = first_rounds(reference, candidate, look.rounds);
+      check_trace(judge(evidence, condition.limit_percent / 100.0, FailsWhen::Above, look.levels,
+                        look.last),
+                  look, expected.at("trace").at(number));
+      verdict = decide_at_look(condition, 1, evidence, look.levels, {++number, look.last});
+      if (verdict) CHECK_GOLDEN(look.levels.tails.tail, expected.at("tail"));
     }
     REQUIRE(verdict.has_value());
-    CHECK(name_of(verdict->answer) == c.at("expected").at("verdict").get<std::string>());
-    CHECK(verdict->look == c.at("expected").at("look").get<std::size_t>());
-    CHECK(verdict->look == c.at("trace").size());
-    CHECK(verdict->rounds == c.at("expected").at("rounds").get<std::size_t>());
+    CHECK(number == expected.at("trace").size());
+    CHECK(name_of(verdict->answer) == expected.at("verdict").get<std::string>());
+    CHECK(verdict->rounds == expected.at("rounds").get<std::size_t>());
+    CHECK(name_of(verdict->decided_by) == expected.at("decided_by").dump());
+    const Json& interval = expected.at("interval");
+    const stats::Delta& delta = verdict->delta;
+    REQUIRE(delta.bounds.has_value());
+    CHECK(*delta.change == doctest::Approx(interval.at("delta").get<double>()).epsilon(1e-10));
+    CHECK(delta.bounds->low == doctest::Approx(interval.at("low").get<double>()).epsilon(1e-10));
+    CHECK(delta.bounds->high == doctest::Approx(interval.at("high").get<double>()).epsilon(1e-10));
+    CHECK(delta.is_significant() == interval.at("significant").get<bool>());
+  }
+}
+
+TEST_CASE("a gate that looks once agrees with the golden cases") {
+  for (const Json& c : golden::section("gate")) {
+    INFO(c.at("name").get<std::string>());
+    const std::vector<double> reference = golden::series(c, "reference");
+    const std::vector<double> candidate = golden::series(c, "candidate");
+    const Levels levels = levels_of_one_look(c.at("confidence"), c.at("gates").get<std::size_t>());
+    CHECK_GOLDEN(*levels.fail, c.at("p_fail"));
+    CHECK_GOLDEN(*levels.pass, c.at("p_pass"));
+    const double limit = c.at("percent").get<double>() / 100.0;
+    CHECK(name_of(judge({reference, candidate}, limit, FailsWhen::Above, levels, true).answer) ==
+          c.at("expected").at("verdict").get<std::string>());
   }
 }
 

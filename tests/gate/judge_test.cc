@@ -9,7 +9,7 @@ namespace lauka::gate {
 
 namespace {
 
-constexpr Levels kFivePercent{.fail = 0.05, .pass = 0.05, .tail = 0.025};
+constexpr Levels kFivePercent{.fail = 0.05, .pass = 0.05, .tails = {}};
 
 /// Rounds that are all `change` above a reference that varies, with a little noise of fixed signs.
 struct Rounds {
@@ -32,34 +32,42 @@ struct Rounds {
 TEST_CASE("before the last look what is not decided goes on, at the last it is inconclusive") {
   Rounds rounds(10, 0.1);
   std::reverse(rounds.candidate.begin(), rounds.candidate.end());  // noise without a direction
-  CHECK_FALSE(judge(rounds.evidence(), 0.1, kFivePercent, false).answer.has_value());
-  CHECK(judge(rounds.evidence(), 0.1, kFivePercent, true).answer == Answer::Inconclusive);
+  CHECK_FALSE(
+      judge(rounds.evidence(), 0.1, FailsWhen::Above, kFivePercent, false).answer.has_value());
+  CHECK(judge(rounds.evidence(), 0.1, FailsWhen::Above, kFivePercent, true).answer ==
+        Answer::Inconclusive);
 }
 
 TEST_CASE("an answer is given before the last look where it can be") {
   const Rounds rounds(10, 0.2);
-  CHECK(judge(rounds.evidence(), 0.1, kFivePercent, false).answer == Answer::Fail);
-  CHECK(judge(rounds.evidence(), 0.3, kFivePercent, false).answer == Answer::Pass);
+  CHECK(judge(rounds.evidence(), 0.1, FailsWhen::Above, kFivePercent, false).answer ==
+        Answer::Fail);
+  CHECK(judge(rounds.evidence(), 0.3, FailsWhen::Above, kFivePercent, false).answer ==
+        Answer::Pass);
 }
 
 TEST_CASE("four rounds leave the whole error to the mean, five share it with the ranks") {
   // 2^-4 = .0625 is above 80% of 5%; 2^-5 = .03125 is not.
-  const Judgement four = judge(Rounds(4, 0.1).evidence(), 0.1, kFivePercent, true);
+  const Judgement four =
+      judge(Rounds(4, 0.1).evidence(), 0.1, FailsWhen::Above, kFivePercent, true);
   CHECK(four.answer == Answer::Fail);
   CHECK(four.decided_by == DecidedBy::Mean);
-  CHECK(four.p_slower == four.mean_part.above);
+  CHECK(four.p_fail == four.mean_part.above);
 
-  const Judgement five = judge(Rounds(5, 0.1).evidence(), 0.1, kFivePercent, true);
+  const Judgement five =
+      judge(Rounds(5, 0.1).evidence(), 0.1, FailsWhen::Above, kFivePercent, true);
   CHECK(five.rank_part.above == 1.0 / 32);
   CHECK(five.answer == Answer::Fail);
-  CHECK(five.p_slower == std::min(five.rank_part.above / 0.8, five.mean_part.above / 0.2));
+  CHECK(five.p_fail == std::min(five.rank_part.above / 0.8, five.mean_part.above / 0.2));
 }
 
 TEST_CASE("independent samples share the error from five of each on") {
-  CHECK(judge(Rounds(4, 1.0).evidence(false), 0.1, kFivePercent, true).decided_by ==
-        DecidedBy::Mean);
-  CHECK(judge(Rounds(5, 1.0).evidence(false), 0.1, kFivePercent, true).decided_by ==
-        DecidedBy::Both);
+  CHECK(
+      judge(Rounds(4, 1.0).evidence(false), 0.1, FailsWhen::Above, kFivePercent, true).decided_by ==
+      DecidedBy::Mean);
+  CHECK(
+      judge(Rounds(5, 1.0).evidence(false), 0.1, FailsWhen::Above, kFivePercent, true).decided_by ==
+      DecidedBy::Both);
 }
 
 TEST_CASE("a candidate that is slow in one round of ten does not pass by its typical round") {
@@ -69,9 +77,10 @@ TEST_CASE("a candidate that is slow in one round of ten does not pass by its typ
     reference.push_back(1.0 + 0.001 * (i % 7));
     candidate.push_back((1.0 + 0.001 * (i % 5)) * (i % 10 == 3 ? 3.0 : 1.0));
   }
-  const Judgement judgement = judge({reference, candidate, true}, 0.1, kFivePercent, true);
+  const Judgement judgement =
+      judge({reference, candidate, true}, 0.1, FailsWhen::Above, kFivePercent, true);
   CHECK(judgement.rank_part.below < 1e-4);  // the ranks alone would pass it
-  CHECK(judgement.slower);
+  CHECK(judgement.mean_difference > 0);
   CHECK(judgement.answer != Answer::Pass);
 }
 
@@ -80,31 +89,68 @@ TEST_CASE("spikes that hide a slow-down from the mean do not hide it from the ra
   rounds.reference[4] *= 2.0;
   rounds.candidate[4] = rounds.reference[4] * 1.2;
   rounds.candidate[5] *= 4.0;
-  const Judgement judgement = judge(rounds.evidence(), 0.05, kFivePercent, true);
+  const Judgement judgement = judge(rounds.evidence(), 0.05, FailsWhen::Above, kFivePercent, true);
   CHECK(judgement.answer == Answer::Fail);
   CHECK(judgement.decided_by == DecidedBy::Ranks);
   CHECK(judgement.mean_part.above > 0.05);
 }
 
 TEST_CASE("the level is that of the answer on the delta's side") {
-  const Levels levels{.fail = 0.01, .pass = 0.05, .tail = 0.025};
-  CHECK(judge(Rounds(10, 0.2).evidence(), 0.1, levels, true).level == 0.01);
-  CHECK(judge(Rounds(10, 0.0).evidence(), 0.1, levels, true).level == 0.05);
+  const Levels levels{.fail = 0.01, .pass = 0.05, .tails = {}};
+  CHECK(judge(Rounds(10, 0.2).evidence(), 0.1, FailsWhen::Above, levels, true).level == 0.01);
+  CHECK(judge(Rounds(10, 0.0).evidence(), 0.1, FailsWhen::Above, levels, true).level == 0.05);
 }
 
 TEST_CASE("equal counts pass a gate of zero and more, and fail one below") {
   const std::vector<double> counts(10, 412.0);
-  CHECK(judge({counts, counts, true}, 0.0, kFivePercent, true).answer == Answer::Pass);
-  CHECK(judge({counts, counts, true}, 0.01, kFivePercent, true).answer == Answer::Pass);
-  CHECK(judge({counts, counts, true}, -0.01, kFivePercent, true).answer == Answer::Fail);
+  CHECK(judge({counts, counts, true}, 0.0, FailsWhen::Above, kFivePercent, true).answer ==
+        Answer::Pass);
+  CHECK(judge({counts, counts, true}, 0.01, FailsWhen::Above, kFivePercent, true).answer ==
+        Answer::Pass);
+  CHECK(judge({counts, counts, true}, -0.01, FailsWhen::Above, kFivePercent, true).answer ==
+        Answer::Fail);
 }
 
 TEST_CASE("one round, and none, decide nothing") {
   const Rounds one(1, 5.0);
-  CHECK(judge(one.evidence(), 0.1, kFivePercent, true).answer == Answer::Inconclusive);
-  CHECK(judge(one.evidence(false), 0.1, kFivePercent, true).answer == Answer::Inconclusive);
-  CHECK(judge({}, 0.1, kFivePercent, true).answer == Answer::Inconclusive);
-  CHECK_FALSE(judge({}, 0.1, kFivePercent, false).answer.has_value());
+  CHECK(judge(one.evidence(), 0.1, FailsWhen::Above, kFivePercent, true).answer ==
+        Answer::Inconclusive);
+  CHECK(judge(one.evidence(false), 0.1, FailsWhen::Above, kFivePercent, true).answer ==
+        Answer::Inconclusive);
+  CHECK(judge({}, 0.1, FailsWhen::Above, kFivePercent, true).answer == Answer::Inconclusive);
+  CHECK_FALSE(judge({}, 0.1, FailsWhen::Above, kFivePercent, false).answer.has_value());
+}
+
+TEST_CASE("a gate below its limit fails and passes where the one above passes and fails") {
+  for (const double change : {-0.2, -0.1, 0.0, 0.1, 0.2}) {
+    const Rounds rounds(20, change);
+    const auto answer_of = [&](FailsWhen fails_when) {
+      return judge(rounds.evidence(), 0.05, fails_when, kFivePercent, true).answer.value();
+    };
+    const bool is_above = change > 0.05;
+    CHECK(answer_of(FailsWhen::Above) == (is_above ? Answer::Fail : Answer::Pass));
+    CHECK(answer_of(FailsWhen::Below) == (is_above ? Answer::Pass : Answer::Fail));
+  }
+  const std::vector<double> counts(10, 412.0);
+  CHECK(judge({counts, counts, true}, 0.0, FailsWhen::Below, kFivePercent, true).answer ==
+        Answer::Pass);
+}
+
+TEST_CASE("ranks fail although spikes of the reference hold the mean below the limit") {
+  Rounds rounds(20, 0.2);
+  rounds.reference[7] *= 20.0;
+  const Judgement judgement = judge(rounds.evidence(), 0.1, FailsWhen::Above, kFivePercent, true);
+  CHECK(judgement.mean_difference < 0);
+  CHECK(judgement.answer == Answer::Fail);
+  CHECK(judgement.decided_by == DecidedBy::Ranks);
+}
+
+TEST_CASE("a look that is not taken for an answer does not give it") {
+  const Levels for_fail{.fail = 0.05, .tails = {}};
+  CHECK(judge(Rounds(30, 0.0).evidence(), 0.1, FailsWhen::Above, for_fail, true).answer ==
+        Answer::Inconclusive);
+  CHECK(judge(Rounds(30, 0.2).evidence(), 0.1, FailsWhen::Above, for_fail, true).answer ==
+        Answer::Fail);
 }
 
 }  // namespace lauka::gate

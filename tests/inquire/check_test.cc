@@ -45,7 +45,7 @@ TEST_CASE("a quiet machine has nothing to mend") {
   const EngineFacts perf{"perf", {"cycles", "instructions"}, {}, {}};
   for (const CheckLine& line : check(quiet(), {&perf, 1})) {
     CAPTURE(line.topic);
-    CHECK(line.standing == Standing::Ok);
+    CHECK(line.standing == Severity::Ok);
     CHECK(line.remedy.empty());
   }
 }
@@ -56,24 +56,61 @@ TEST_CASE("an engine that does not count says why and what mends it") {
       {"cachegrind", {}, {}, Unavailable{"no Valgrind", "apt-get install valgrind"}},
       {"kperf", {"cycles"}, {"user space only"}, {}}};
   const Lines lines = check(quiet(), engines);
-  CHECK(line_of(lines, "engine perf").standing == Standing::Problem);
+  CHECK(line_of(lines, "engine perf").standing == Severity::Problem);
   CHECK(line_of(lines, "engine perf").finding == "perf_event_paranoid is 4");
   CHECK(line_of(lines, "engine perf").remedy == "sudo sysctl x=1");
-  CHECK(line_of(lines, "engine cachegrind").standing == Standing::Note);
+  CHECK(line_of(lines, "engine cachegrind").standing == Severity::Note);
   CHECK(line_of(lines, "engine kperf").finding == "counts cycles; user space only");
+}
+
+TEST_CASE("the counters that count are told, and who holds the rest") {
+  const auto line = [](const CounterFacts& counters) {
+    EngineFacts perf{"perf", {"cycles"}, {}, {}};
+    perf.counters = {counters};
+    return line_of(check(quiet(), {&perf, 1}), "counters");
+  };
+  CHECK(line({"cpu", 6, 6, 6, false}).standing == Severity::Ok);
+  CHECK(line({"cpu", 6, 6, 6, false}).finding == "6 of 6 count");
+  const CheckLine dead = line({"cpu", 6, 6, 5, false});
+  CHECK(dead.standing == Severity::Note);
+  CHECK(dead.finding == "5 of 6 count; 1 dead: held by the host of this virtual machine");
+  const CheckLine watched = line({"cpu", 6, 5, 5, true});
+  CHECK(watched.standing == Severity::Note);
+  CHECK(watched.finding == "5 of 6 count; the NMI watchdog holds 1");
+  CHECK(watched.remedy == "sudo sysctl kernel.nmi_watchdog=0");
+  const CheckLine held = line({"cpu", 6, 3, 2, true});
+  CHECK(held.standing == Severity::Problem);
+  CHECK(held.finding ==
+        "2 of 6 count; 1 dead: held by the host of this virtual machine; the NMI watchdog holds 1; "
+        "another program holds 2, so runs may not be counted");
+  CHECK(held.remedy == "sudo find /proc/[0-9]*/fd -lname '*perf_event*' finds it; end it");
+}
+
+TEST_CASE("with several PMUs each has its line, and the JSON has the numbers") {
+  EngineFacts perf{"perf", {"cycles"}, {}, {}};
+  perf.counters = {{"cpu_core", 9, 9, 9, false}, {"cpu_atom", 7, 6, 6, false}};
+  const Lines lines = check(quiet(), {&perf, 1});
+  CHECK(line_of(lines, "counters cpu_core").standing == Severity::Ok);
+  CHECK(line_of(lines, "counters cpu_atom").standing == Severity::Problem);
+  const auto json = nlohmann::json::parse(check_json(quiet(), {&perf, 1}, lines));
+  const auto& counters = json.at("check").at("engines").at(0).at("counters");
+  CHECK(counters.at(1).at("pmu") == "cpu_atom");
+  CHECK(counters.at(1).at("listed") == 7);
+  CHECK(counters.at(1).at("free") == 6);
+  CHECK(counters.at(1).at("alive") == 6);
 }
 
 TEST_CASE("a clock that follows the load is a note, the lowest clock a problem") {
   MachineFacts facts = quiet();
   facts.governors = {{"powersave", 8}};
   facts.governor_driver = "intel_pstate";
-  CHECK(line_of(facts, "CPU governor").standing == Standing::Note);
+  CHECK(line_of(facts, "CPU governor").standing == Severity::Note);
   CHECK(line_of(facts, "CPU governor").remedy ==
         "echo performance | sudo tee /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor");
   facts.governor_driver = "acpi-cpufreq";
-  CHECK(line_of(facts, "CPU governor").standing == Standing::Problem);
+  CHECK(line_of(facts, "CPU governor").standing == Severity::Problem);
   facts.governors = {{"ondemand", 4}, {"performance", 4}};
-  CHECK(line_of(facts, "CPU governor").standing == Standing::Note);
+  CHECK(line_of(facts, "CPU governor").standing == Severity::Note);
   CHECK(line_of(facts, "CPU governor").finding ==
         "ondemand on 4 CPUs, performance on 4 CPUs (acpi-cpufreq): the clock follows the load, so "
         "short runs are slower");
@@ -82,18 +119,18 @@ TEST_CASE("a clock that follows the load is a note, the lowest clock a problem")
 TEST_CASE("load is judged by the number of CPUs") {
   MachineFacts facts = quiet();
   facts.load = 2.0;
-  CHECK(line_of(facts, "load").standing == Standing::Note);
+  CHECK(line_of(facts, "load").standing == Severity::Note);
   facts.load = 7.0;
-  CHECK(line_of(facts, "load").standing == Standing::Problem);
+  CHECK(line_of(facts, "load").standing == Severity::Problem);
   facts.machine.cpus = 64;
-  CHECK(line_of(facts, "load").standing == Standing::Note);
+  CHECK(line_of(facts, "load").standing == Severity::Note);
 }
 
 TEST_CASE("a coarse clock names the better one, where there is one") {
   MachineFacts facts = quiet();
   facts.clock_source = "hpet";
   facts.clock_step = std::chrono::microseconds(2);
-  CHECK(line_of(facts, "clock").standing == Standing::Problem);
+  CHECK(line_of(facts, "clock").standing == Severity::Problem);
   CHECK(line_of(facts, "clock").remedy.empty());
   facts.better_clock_sources = {"tsc"};
   CHECK(line_of(facts, "clock").remedy ==
@@ -104,9 +141,9 @@ TEST_CASE("time that the hypervisor gave to others is a problem from 1% on") {
   MachineFacts facts = quiet();
   facts.hypervisor = "KVM";
   facts.stolen = 0.004;
-  CHECK(line_of(facts, "virtual machine").standing == Standing::Note);
+  CHECK(line_of(facts, "virtual machine").standing == Severity::Note);
   facts.stolen = 0.032;
-  CHECK(line_of(facts, "virtual machine").standing == Standing::Problem);
+  CHECK(line_of(facts, "virtual machine").standing == Severity::Problem);
   CHECK(line_of(facts, "virtual machine").finding ==
         "KVM: 3.2% of the CPU time since the start went to other machines");
 }
@@ -115,7 +152,7 @@ TEST_CASE("what cannot be known is a note, never ok") {
   MachineFacts nothing;
   for (const char* topic : {"CPU governor", "turbo", "SMT", "load", "virtual machine", "ASLR"}) {
     CAPTURE(topic);
-    CHECK(line_of(nothing, topic).standing == Standing::Note);
+    CHECK(line_of(nothing, topic).standing == Severity::Note);
   }
 }
 
@@ -124,9 +161,9 @@ TEST_CASE("battery, quota and what kperf left over are problems with their remed
   facts.on_battery = true;
   CHECK(line_of(facts, "power").remedy == "plug it in");
   facts.cpu_quota = 1.5;
-  CHECK(line_of(facts, "CPU quota").standing == Standing::Problem);
+  CHECK(line_of(facts, "CPU quota").standing == Severity::Problem);
   facts.tracing = TracingFacts{true, true, 0, ""};
-  CHECK(line_of(facts, "left over by kperf").standing == Standing::Problem);
+  CHECK(line_of(facts, "left over by kperf").standing == Severity::Problem);
   facts.tracing = TracingFacts{true, false, 77, "Instruments"};
   CHECK(line_of(facts, "left over by kperf").finding ==
         "tracing is held by process 77 (Instruments)");
@@ -134,13 +171,13 @@ TEST_CASE("battery, quota and what kperf left over are problems with their remed
   facts.tracing = TracingFacts{false, false, 0, ""};
   CHECK(line_of(facts, "left over by kperf").remedy == "sudo lauka --check");
   facts.tracing = TracingFacts{true, false, 0, ""};
-  CHECK(line_of(facts, "left over by kperf").standing == Standing::Ok);
+  CHECK(line_of(facts, "left over by kperf").standing == Severity::Ok);
 }
 
 TEST_CASE("the report has a line for each topic, its remedy below, and a count at its end") {
   const Lines lines = {
-      {"clock", Standing::Ok, "tsc, steps of 25ns", ""},
-      {"power", Standing::Problem, "on battery: the clock is kept low", "plug it in"}};
+      {"clock", Severity::Ok, "tsc, steps of 25ns", ""},
+      {"power", Severity::Problem, "on battery: the clock is kept low", "plug it in"}};
   CHECK(check_text(quiet(), lines, 0) ==
         "Debian 12, Linux 6.1.0, x86_64, A Processor\n"
         "\n"

@@ -20,8 +20,8 @@ TEST_CASE("several passes are drawn one after the other, with the reason") {
                                 {"not counted: a"}};
   CHECK(explain_events(explanation) ==
         "not counted: a\n"
-        "2 passes: the runs take turns, and each counts what one pass has\n"
-        "not fewer, since inst_all and inst_ldst compete for PMC7\n"
+        "2 passes: the runs take turns, and each run counts the events of one pass\n"
+        "fewer are not possible: inst_all and inst_ldst compete for PMC7\n"
         "\n"
         "pass 1\n"
         "  PMC7  inst_all\n"

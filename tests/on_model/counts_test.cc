@@ -268,3 +268,33 @@ TEST_CASE("times are right where a mach unit is a nanosecond") {
 }
 
 }  // namespace lauka::darwin
+
+namespace lauka::darwin {
+
+TEST_CASE(
+    "timed runs are neither counted nor sampled, counting runs are, to the last instruction") {
+  const Mac mac;
+  const Told told =
+      mac.lauka({"-r2", "-w0", "-e", "instructions", "--export-runs", mac.folder.file("runs.csv"),
+                 mac.folder.program("work", "run 2ms\nthreads 3 {\nrun 1ms\n}\njoin")},
+                true);
+  REQUIRE_MESSAGE(told.status == 0, told.err);
+  CHECK(told.held().empty());
+  // Launched: timed, counting, two settling runs, timed, counting; kept: without the settling ones.
+  const auto counts = column(mac.text_of("runs.csv"), "instructions");
+  const auto walls = column(mac.text_of("runs.csv"), "wall_time");
+  REQUIRE(counts.size() == 4);
+  const auto truth = [&](std::size_t from_the_end, const char* what) {
+    return told.run(from_the_end).at("tree").at(what).get<double>();
+  };
+  for (const std::size_t launched : {1U, 2U, 3U, 5U}) CHECK(truth(launched, "sampled") == 0.0);
+  CHECK(counts[0] == -1);
+  CHECK(walls[0] > 0);
+  CHECK(counts[1] == truth(4, "instructions"));
+  CHECK(truth(4, "sampled") > 0.0);
+  CHECK(walls[1] == -1);
+  CHECK(counts[2] == -1);
+  CHECK(counts[3] == truth(0, "instructions"));
+}
+
+}  // namespace lauka::darwin

@@ -77,7 +77,7 @@ TEST_CASE("--check names who has the tracing, without which only the machine can
 TEST_CASE("--check finds what a killed run left switched on, and resets it") {
   const Told told = check({{"leftovers", true}});
   CHECK(has(line_about(told, "left over by kperf"), "nothing"));
-  CHECK(has(line_about(told, "engine kperf"), "what a killed run had left switched on was reset"));
+  CHECK(has(line_about(told, "engine kperf"), "reset what a killed session had left switched on"));
 }
 
 TEST_CASE("--check that is interrupted in any call gives back what it took") {
@@ -109,9 +109,23 @@ TEST_CASE("-l without the processor's database lists what there is, and says in 
   const Told missing = mac.lauka({"-l"});
   CHECK(missing.status == 0);
   CHECK(lines_of(missing.err) == 1);
-  CHECK(has(missing.err, "there is no kpep database for this processor, cpu_100000c_2_1b588bb3"));
+  CHECK(
+      has(missing.err, "there is not a kpep database for this processor, cpu_100000c_2_1b588bb3"));
   CHECK(has(missing.out, "energy"));
   CHECK(Mac().lauka({"-l"}).err.empty());
+}
+
+TEST_CASE("-l and --explain-events mark what was tried as root and refused, and leave nothing on") {
+  const json refused = {{"refused_selector", 0x8d}};  // INST_BRANCH of M1
+  const Told list = mac_with(refused).lauka({"-l", "INST_BRANCH"});
+  CHECK(has(line_about(list, "INST_BRANCH "), "refused by this kernel"));
+  CHECK_FALSE(has(line_about(list, "INST_BRANCH_CALL"), "refused"));
+  CHECK(list.held().empty());
+  const Told explained = mac_with(refused).lauka({"-e", "branches,INST_ALL", "--explain-events"});
+  CHECK(has(explained.out, "INST_BRANCH, which may use PMC5-7, but is refused by this kernel"));
+  CHECK_FALSE(has(explained.out, "INST_ALL, which may use PMC7, but"));
+  const json as_user = {{"refused_selector", 0x8d}, {"root", false}};
+  CHECK_FALSE(mac_with(as_user).lauka({"-l"}).says("refused"));
 }
 
 TEST_CASE("energy, which needs no counter, is explained as well as listed, as root or not") {

@@ -34,7 +34,7 @@ class Mac {
   Folder folder;
 
   /// Runs lauka_on_model.
-  Told lauka(const std::vector<std::string>& arguments) const;
+  Told lauka(const std::vector<std::string>& arguments, bool apart = false) const;
 
   /// The file of the kpep database of the chip with that hw.cpufamily.
   std::string database(const std::string& family) const;

@@ -1,4 +1,5 @@
 #include "os/process.h"
+#include "skip.h"
 
 #include <algorithm>
 #include <string>
@@ -17,7 +18,7 @@ bool has(const std::vector<std::string>& environment, const std::string& variabl
 
 /// A fixture's own state is in files; here the program tells its environment by its status.
 Ended ended_with(const ProgramSpec& spec, const std::string& value = "") {
-  auto launcher = start_launcher(nullptr);
+  auto launcher = start_launcher();
   REQUIRE(launcher.has_value());
   const auto id = (*launcher)->add_program(spec);
   if (!id) FAIL(id.error().line());
@@ -68,7 +69,7 @@ TEST_CASE("a program is started with its variables, and with what its launch set
 }
 
 TEST_CASE("launches of one batch each have their own value") {
-  auto launcher = start_launcher(nullptr);
+  auto launcher = start_launcher();
   REQUIRE(launcher.has_value());
   ProgramSpec spec = shell("exit $RUN");
   spec.launch_variable = "RUN";
@@ -86,7 +87,7 @@ TEST_CASE("a program is looked for in the PATH of its own variables") {
   ProgramSpec spec;
   spec.words = {"sh", "-c", "exit 0"};
   spec.environment = {"PATH=/nowhere"};
-  auto launcher = start_launcher(nullptr);
+  auto launcher = start_launcher();
   REQUIRE(launcher.has_value());
   const auto refused = (*launcher)->add_program(spec);
   REQUIRE_FALSE(refused.has_value());
@@ -96,7 +97,7 @@ TEST_CASE("a program is looked for in the PATH of its own variables") {
 }
 
 TEST_CASE("what is captured is both outputs, in the order written") {
-  auto launcher = start_launcher(nullptr);
+  auto launcher = start_launcher();
   REQUIRE(launcher.has_value());
   ProgramSpec spec = shell("echo first; echo second >&2; exit 3");
   spec.output.sink = Sink::Capture;
@@ -109,7 +110,7 @@ TEST_CASE("what is captured is both outputs, in the order written") {
 
 TEST_CASE("a program of another user has that user's ids and groups and no way back (needs root)") {
   if (geteuid() != 0) {
-    MESSAGE("skipped: only root can become another user");
+    skip("only root can become another user");
     return;
   }
   ProgramSpec spec = shell(
@@ -122,12 +123,12 @@ TEST_CASE("a program of another user has that user's ids and groups and no way b
 
 TEST_CASE("without root nobody else's program is started") {
   if (geteuid() == 0) {
-    MESSAGE("skipped: root may");
+    skip("root may");
     return;
   }
   ProgramSpec spec = shell("");
   spec.user = User{12345, 12345, {12345}, "ann", "/"};
-  auto launcher = start_launcher(nullptr);
+  auto launcher = start_launcher();
   REQUIRE(launcher.has_value());
   CHECK_FALSE((*launcher)->add_program(spec).has_value());
 }

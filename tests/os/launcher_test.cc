@@ -2,8 +2,11 @@
 #include "os/process.h"
 #include "os/signals.h"
 #include "places.h"
+#include "skip.h"
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -33,7 +36,7 @@ std::string fixture(const std::string& name) {
 }
 
 std::unique_ptr<Launcher> launcher_of_test() {
-  auto launcher = start_launcher(nullptr);
+  auto launcher = start_launcher();
   REQUIRE(launcher.has_value());
   return *std::move(launcher);
 }
@@ -108,6 +111,31 @@ bool is_alive(pid_t pid) {
   std::getline(file, text);
   const std::size_t bracket = text.rfind(')');
   return bracket != std::string::npos && text.at(bracket + 2) != 'Z' && text.at(bracket + 2) != 'X';
+}
+
+pid_t parent_of(pid_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+  std::string text;
+  std::getline(file, text);
+  std::istringstream rest(text.substr(text.rfind(')') + 1));
+  std::string state;
+  pid_t parent = 0;
+  rest >> state >> parent;
+  return parent;
+}
+
+/// Whether a child of this process ends in time; else it is killed with its group.
+bool ends_within(pid_t child, std::chrono::nanoseconds patience, int& status) {
+  const auto give_up = std::chrono::steady_clock::now() + patience;
+  while (waitpid(child, &status, WNOHANG) == 0) {
+    if (std::chrono::steady_clock::now() > give_up) {
+      kill(-child, SIGKILL);
+      waitpid(child, &status, 0);
+      return false;
+    }
+    std::this_thread::sleep_for(2ms);
+  }
+  return true;
 }
 
 /// The process ids that a fixture printed as "name 123".
@@ -209,6 +237,120 @@ TEST_CASE("a time-out shorter than the housekeeping interval is kept") {
   const Ended ended = run_once(spec);
   CHECK(std::holds_alternative<TimedOut>(ended.outcome));
   CHECK(wall(ended) < 1s);
+}
+
+TEST_CASE(
+    "a run that took longer than it may is a timed-out run, however soon after that it ended") {
+  const auto launcher = launcher_of_test();
+  ProgramSpec spec = program({"burn", "3ms"});
+  spec.timeout = 1ms;
+  const auto id = launcher->add_program(spec);
+  REQUIRE(id.has_value());
+  for (int i = 0; i < 100; ++i) {
+    const Launch launch{*id, kNoCounters};
+    const auto all = launcher->run({&launch, 1}, false, {});
+    REQUIRE(all.has_value());
+    CHECK(std::holds_alternative<TimedOut>(all->front().outcome));
+  }
+}
+
+TEST_CASE("a time-out is in force while the other end of a named pipe is waited for") {
+  const TemporaryFile file;
+  REQUIRE(unlink(file.name().c_str()) == 0);
+  REQUIRE(mkfifo(file.name().c_str(), 0600) == 0);
+  ProgramSpec reading = program({"tiny"});
+  reading.input.path = file.name();
+  ProgramSpec writing = program({"tiny"});
+  writing.output = {Sink::File, file.name()};
+  for (ProgramSpec* spec : {&reading, &writing}) {
+    spec->timeout = 20ms;
+    const Ended ended = run_once(*spec);
+    const auto* late = std::get_if<TimedOut>(&ended.outcome);
+    REQUIRE(late != nullptr);
+    CHECK_FALSE(late->began);
+    CHECK(ended.whole >= 20ms);
+    CHECK(ended.whole < 4s);
+  }
+}
+
+TEST_CASE("a launcher that is killed is told as such, and nothing of its run lives on") {
+  const TemporaryFile file;
+  ProgramSpec spec = program({"hang", "--setsid-child"});
+  spec.output = {Sink::File, file.name()};
+  const auto launcher = launcher_of_test();
+  const auto id = launcher->add_program(spec);
+  REQUIRE(id.has_value());
+  std::thread killer([&] {
+    while (ids_in(file.text()).size() < 2) std::this_thread::sleep_for(5ms);
+    kill(parent_of(ids_in(file.text()).front()), SIGKILL);
+  });
+  const Launch launch{*id, kNoCounters};
+  const auto all = launcher->run({&launch, 1}, false, {});
+  killer.join();
+  REQUIRE_FALSE(all.has_value());
+  CHECK(all.error().what == "the launcher process was killed by SIGKILL");
+  for (const pid_t pid : ids_in(file.text())) CHECK_FALSE(is_alive(pid));
+  CHECK_FALSE(launcher->run({&launch, 1}, false, {}).has_value());
+}
+
+TEST_CASE("a signal to lauka's group does not reach what is about to begin") {
+  const pid_t child = fork();
+  if (child == 0) {
+    setpgid(0, 0);
+    for (const int number : {SIGINT, SIGTSTP, SIGHUP}) std::signal(number, SIG_IGN);
+    const auto launcher = start_launcher();
+    const auto id = (*launcher)->add_program(program({"tiny"}));
+    std::atomic<bool> is_over = false;
+    std::thread sender([&] {
+      while (!is_over) {
+        for (const int number : {SIGINT, SIGTSTP, SIGHUP}) kill(0, number);
+        std::this_thread::sleep_for(50us);
+      }
+    });
+    bool all_ended_well = true;
+    const std::vector<Launch> launches(50, Launch{*id, kNoCounters});
+    for (int i = 0; i < 6; ++i) {
+      const auto all = (*launcher)->run(launches, true, {});
+      all_ended_well &= all.has_value() && all->size() == launches.size() &&
+                        std::all_of(all->begin(), all->end(), [](const Ended& ended) {
+                          return std::holds_alternative<Exited>(ended.outcome);
+                        });
+    }
+    is_over = true;
+    sender.join();
+    _exit(all_ended_well ? 0 : 1);
+  }
+  int status = 0;
+  CHECK(ends_within(child, 20s, status));
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
+}
+
+TEST_CASE("when lauka and its whole group are killed, what left the run's group is killed too") {
+  const TemporaryFile file;
+  const pid_t child = fork();
+  if (child == 0) {
+    setpgid(0, 0);
+    ProgramSpec spec = program({"hang", "--setsid-child"});
+    spec.output = {Sink::File, file.name()};
+    run_once(spec);
+    _exit(0);
+  }
+  while (ids_in(file.text()).size() < 2) std::this_thread::sleep_for(5ms);
+  kill(-child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  for (const pid_t pid : ids_in(file.text())) {
+    for (int i = 0; i < 600 && is_alive(pid); ++i) std::this_thread::sleep_for(5ms);
+    CHECK_FALSE(is_alive(pid));
+    if (is_alive(pid)) kill(pid, SIGKILL);
+  }
+}
+
+TEST_CASE("orphans that ended before their run did are told") {
+  const auto launcher = launcher_of_test();
+  const Ended ended = run_once(*launcher, program({"/bin/sh", "-c", "(sleep 0.01 &); sleep 0.3"}));
+  CHECK(ended.orphans == 1);
+  CHECK(run_once(*launcher, program({"tiny"})).orphans == 0);
 }
 
 TEST_CASE("a run that ends in time is not touched by the time-out of the run before") {
@@ -413,7 +555,7 @@ TEST_CASE("a standard output that was closed cannot be written, and nothing is l
   const pid_t child = fork();
   if (child == 0) {
     close(STDOUT_FILENO);
-    const bool started = start_launcher(nullptr).has_value();
+    const bool started = start_launcher().has_value();
     _exit(started && write(STDOUT_FILENO, "x", 1) < 0 && errno == EBADF ? 0 : 1);
   }
   int status = 0;
@@ -520,7 +662,7 @@ TEST_CASE("more arguments than the shared memory holds are refused") {
 TEST_CASE("a program that may run on one CPU only does, and what is run besides as before") {
   const LinuxCalls* calls = linux_calls();
   if (calls == nullptr) {
-    MESSAGE("skipped: this is not Linux");
+    skip("this is not Linux");
     return;
   }
   const auto before = calls->allowed_cpus();
@@ -538,7 +680,7 @@ TEST_CASE("a program that may run on one CPU only does, and what is run besides 
 
 TEST_CASE("a program that is to run on CPUs that are not there is not started, with the reason") {
   if (linux_calls() == nullptr) {
-    MESSAGE("skipped: this is not Linux");
+    skip("this is not Linux");
     return;
   }
   ProgramSpec spec = program({"tiny"});

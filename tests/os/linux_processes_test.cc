@@ -29,6 +29,12 @@ TEST_CASE("a process that is its own parent, or whose parent is not listed, ends
 }
 
 TEST_CASE(
+    "numbers that were used again, so that a process seems its own ancestor, end the search") {
+  const ProcessTable all = {{20, {30}}, {30, {40}}, {40, {30}}};
+  CHECK_FALSE(descends_from(all, 20, 10));
+}
+
+TEST_CASE(
     "the table of processes has a child with its parent and its start, and knows when it has "
     "ended") {
   timespec before{};

@@ -1,4 +1,4 @@
-#include "os/probe.h"
+#include "os/machine.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -229,6 +229,21 @@ TEST_CASE("a Mac tells its kinds of core, its load and what kperf left over") {
   CHECK(facts.tracing->readable);
   CHECK(facts.tracing->thread_counting);
   CHECK(facts.tracing->owner == 0);
+}
+
+TEST_CASE("of the tracing's owners only a living one in the foreground is told") {
+  for (const std::int32_t state : {0, 1, 2}) {
+    for (const bool lives : {false, true}) {
+      CAPTURE(state);
+      CAPTURE(lives);
+      DarwinCalls calls = darwin_with({{"ktrace.state", bytes_of(state)},
+                                       {"ktrace.owning_pid", bytes_of(std::int32_t{77})},
+                                       {"ktrace.configured_by", std::string("perfd\0", 6)}});
+      calls.proc_name = [](int, void*, std::uint32_t) { return 0; };
+      if (lives) calls.proc_name = [](int pid, void*, std::uint32_t) { return pid == 77 ? 5 : 0; };
+      CHECK(darwin_facts(calls).tracing->owner == (state == 1 && lives ? 77 : 0));
+    }
+  }
 }
 
 TEST_CASE("a Mac that may not be asked leaves out what it does not know") {

@@ -86,8 +86,7 @@ TEST_CASE("what is used in a hook or a variable of the environment counts as use
 
 TEST_CASE("a variable that nothing uses is refused, also where a name has it") {
   Options options = options_of({"x {m}"}, {list("n", {"1"})});
-  CHECK(refusal(options) ==
-        "no command uses the variable 'n'; write {n} where its value is to stand");
+  CHECK(refusal(options) == "no command uses the variable 'n'; write {n} where its value belongs");
   options.names = {"run {n}"};
   CHECK(refusal(options).starts_with("no command uses the variable 'n'"));
 }
@@ -144,13 +143,21 @@ TEST_CASE("parameters that make no sense are refused") {
   CHECK(refusal(options_of({"x {n}"}, {scan("0.1", "0.5")})) ==
         "--parameter-scan n 0.1 0.5 needs a step; give one with -D, such as -D 0.5");
   CHECK(refusal(options_of({"x {n}"}, {list("n", {"1"}), list("n", {"2"})})) ==
-        "the variable 'n' is given twice; leave one of the two out");
+        "the variable 'n' is given twice; use it once");
   CHECK(
       refusal(options_of({"x {n}"}, {list("{n}", {"1"})})).starts_with("--parameter-list '{n}' "));
   CHECK(
       refusal(options_of({"x {n}"}, {list("", {"1"})})).starts_with("--parameter-list '' cannot"));
   Options many = options_of({"x {n}{a}"}, {scan("1", "1000"), list("a", Words(11, "1"))});
   CHECK(refusal(many) == "the parameters make more than 10000 commands; give fewer values");
+}
+
+TEST_CASE("a variable that only --output mentions is used") {
+  Options options = options_of({"old", "new"}, {list("n", {"1", "2"})});
+  options.outputs = {{OutputKind::File, "out-{n}"}};
+  const auto all = commands(options);
+  REQUIRE(all.size() == 4);
+  CHECK(all.at(3).output.path == "out-2");
 }
 
 TEST_CASE("hooks, variables and outputs are given once for all, or once per command") {
@@ -190,7 +197,7 @@ TEST_CASE("more, or fewer, than one per command is refused") {
 TEST_CASE("setups and cleanups make the order sequential, unless one was asked for") {
   const auto plan_of = [](const Options& options) {
     auto plan = make_plan(
-        options, [](const auto&, bool) { return Result<EventSet>(EventSet{}); }, 1);
+        options, [](const EventRequest&) { return Result<EventSet>(EventSet{}); }, 1);
     REQUIRE(plan.has_value());
     return *std::move(plan);
   };
@@ -203,6 +210,33 @@ TEST_CASE("setups and cleanups make the order sequential, unless one was asked f
   options.order = Order::Random;
   CHECK(plan_of(options).order == Order::Random);
   CHECK_FALSE(plan_of(options).order_is_for_hooks);
+}
+
+TEST_CASE("shell syntax without a shell is pointed out, once of a kind, with what runs it") {
+  Options options = options_of({"ls | wc -l", "ls | wc -c", "echo $HOME", "ls"});
+  CHECK(hints_about_shells(options) ==
+        Words{"'ls | wc -l' has an unquoted |, which the program gets as it is; use -S to run "
+              "it in a shell",
+              "'echo $HOME' has an unquoted $HOME, which the program gets as it is; use -S to run "
+              "it in a shell"});
+  options.shell = Shell{{"sh"}};
+  CHECK(hints_about_shells(options).empty());
+}
+
+TEST_CASE("a grep whose output is thrown away may stop early, and no other command") {
+  const auto hints = [](const std::string& text, OutputChoice output = {}) {
+    Options options = options_of({text});
+    options.outputs = {std::move(output)};
+    return hints_about_output(commands(options)).size();
+  };
+  CHECK(hints("grep -r x .") == 1);
+  CHECK(hints("/usr/bin/egrep x file") == 1);
+  CHECK(hints("grep x file", {OutputKind::Pipe}) == 0);
+  CHECK(hints("ripgrep x file") == 0);
+  CHECK(hints("cat grep") == 0);
+  Options shell = options_of({"grep x file | wc -l"});
+  shell.shell = Shell{{"sh"}};
+  CHECK(hints_about_output(commands(shell)).empty());
 }
 
 }  // namespace lauka

@@ -25,15 +25,16 @@ struct OneEventPerPass {
   std::optional<std::pair<Words, bool>> asked{};
 
   SelectEvents select() {
-    return [this](const Words& names, bool single_pass) -> Result<EventSet> {
-      asked = {names, single_pass};
+    return [this](const EventRequest& wanted) -> Result<EventSet> {
+      const Words& names = wanted.names;
+      asked = {names, wanted.single_pass};
       EventSet set;
       for (const std::string& name : names.empty() ? Words{"default"} : names) {
         if (name == "nosuch") {
           return Error{"'nosuch' is not an event", "lauka -l lists them"};
         }
         set.passes.push_back(Pass{{set.events.size()}});
-        set.events.push_back(Event{name, name});
+        set.events.push_back({.name = name, .meaning = name, .role = role_of_event(name)});
       }
       return set;
     };
@@ -227,7 +228,7 @@ TEST_CASE("every pass gets a run: events that were asked for are refused where r
 TEST_CASE("default events may stay uncounted where runs are too few") {
   Options options = options_of({"./old"});
   options.runs = 1;
-  const SelectEvents two_passes = [](const Words&, bool) -> Result<EventSet> {
+  const SelectEvents two_passes = [](const EventRequest&) -> Result<EventSet> {
     EventSet set;
     set.events = {Event{"a", "a"}, Event{"b", "b"}};
     set.passes = {Pass{{0}}, Pass{{1}}};
@@ -242,19 +243,106 @@ TEST_CASE("default events may stay uncounted where runs are too few") {
   CHECK(plan->stop.min_runs == 1);
 }
 
+TEST_CASE("ipc without counters for both of its events names the counters, not the events") {
+  const SelectEvents in_turns = [](const EventRequest&) -> Result<EventSet> {
+    EventSet set;
+    set.events = {{.name = "cycles", .meaning = "", .role = Role::Cycles},
+                  {.name = "instructions", .meaning = "", .role = Role::Instructions}};
+    set.passes = {{{0}}, {{1}}};
+    return set;
+  };
+  const std::string why =
+      "ipc cannot be measured: there are counters for either cycles or instructions, not for both "
+      "at once; lauka --check shows who holds the others";
+  Options options = options_of({"./old", "./new"});
+  options.gates = {Condition{"ipc", 1.0}};
+  const auto gated = make_plan(options, in_turns, 1);
+  REQUIRE_FALSE(gated.has_value());
+  CHECK(gated.error().line() == why);
+  options.gates.clear();
+  options.metrics = MetricSelection::Listed;
+  options.metric_list = {"ipc"};
+  const auto listed = make_plan(options, in_turns, 1);
+  REQUIRE_FALSE(listed.has_value());
+  CHECK(listed.error().line() == why);
+}
+
 TEST_CASE("a gate needs a metric that is measured, and something to compare with") {
   Options options = options_of({"./old", "./new"});
-  options.gates = {Condition{"wall_time", 1.0}, Condition{"default", 1.0}};
-  CHECK(refusal_of(options) == "accepted");
-  options.gates.push_back(Condition{"cycles", 1.0});
+  options.gates = {{"wal_time", 5.0}};
+  options.engine = EngineChoice::None;
+  const auto refused_by_engine = [](const EventRequest& wanted) -> Result<EventSet> {
+    if (wanted.names.empty()) return EventSet{};
+    return Error{"no counters", "none"};
+  };
+  CHECK(make_plan(options, refused_by_engine, 1).error().line() ==
+        "a gate on 'wal_time', which is not measured; did you mean wall_time?");
+  options.gates = {{"instructions", 5.0}};
+  CHECK(make_plan(options, refused_by_engine, 1).error().line() == "no counters; none");
+  options.gates = {{"p_share", 5.0}};
   CHECK(refusal_of(options) ==
-        "a gate on 'cycles', which is not measured; add it with -e, or name another metric");
+        "a gate on 'p_share', which is not measured; add it with -e, or name another metric");
   options = options_of({"./old"});
-  options.gates = {Condition{"wall_time", 1.0}};
+  options.gates = {{"wall_time", 5.0}};
   CHECK(refusal_of(options) ==
         "a gate (--fail-if-slower, --fail-if) has nothing to compare './old' with; add another "
-        "command, "
-        "--reference COMMAND or --baseline FILE");
+        "command, --reference COMMAND or --baseline FILE");
+}
+
+TEST_CASE("a gate on a value needs no reference, but the metric's unit") {
+  Options options = options_of({"./old"});
+  options.gates = {{"wall_time", 0.0, false, 0.2, "200ms", Unit::Seconds}};
+  CHECK(plan_of(options).gates.size() == 1);
+  options.gates[0].metric = "peak_rss";
+  CHECK(refusal_of(options) ==
+        "a gate on peak_rss at '200ms', which is not a unit of it; write its limit in 'B', or in "
+        "percent of the reference");
+}
+
+TEST_CASE("a gate has its event counted: beside the default ones, or those of -e") {
+  OneEventPerPass engine;
+  const auto asked_for = [&engine](const Options& options) {
+    const auto plan = make_plan(options, engine.select(), 1);
+    REQUIRE(plan.has_value());
+    return engine.asked.value().first;
+  };
+  Options options = options_of({"./old", "./new"});
+  options.gates = {{"faults", 1.0}, {"wall_time", 1.0}};
+  CHECK(asked_for(options) == Words{"default", "faults"});
+  options.gates[0].metric = "default";
+  CHECK(asked_for(options).empty());  // is there anyway
+  options.gates[0].metric = "ipc";
+  CHECK_FALSE(make_plan(options, engine.select(), 1).has_value());  // not counted in one pass here
+  CHECK(engine.asked.value().first == Words{"default", "instructions", "cycles"});
+  options.gates[0].metric = "faults";
+  options.events = {"a"};
+  CHECK(asked_for(options) == Words{"a", "faults"});
+  options.with_default_events = true;
+  CHECK(asked_for(options) == Words{"default", "a", "faults"});
+  options = options_of({"./old", "./new"});
+  options.metrics = MetricSelection::Time;
+  options.gates = {{"faults", 1.0}};
+  CHECK(asked_for(options) == Words{"faults"});
+}
+
+TEST_CASE("a gate that fails where its metric gets better says so") {
+  const auto notes_of = [](const Condition& gate) {
+    Options options = options_of({"./old", "./new"});
+    options.gates = {gate};
+    OneEventPerPass engine;
+    const SelectEvents counting = [](const EventRequest&) -> Result<EventSet> {
+      return EventSet{{{.name = "instructions", .meaning = "", .role = Role::Instructions},
+                       {.name = "cycles", .meaning = "", .role = Role::Cycles}},
+                      {Pass{{0, 1}}},
+                      {}};
+    };
+    return make_plan(options, counting, 1)->events.notes;
+  };
+  CHECK(notes_of({"ipc", 5.0}) == Words{"the gate on ipc fails when the metric improves (more is "
+                                        "better); to fail when it gets worse, write 'ipc < -5'"});
+  CHECK(notes_of({"ipc", -5.0, true}).empty());
+  CHECK(notes_of({"cycles", 5.0}).empty());
+  CHECK(notes_of({"cycles", -5.0, true}).size() == 1);
 }
 
 TEST_CASE("times by kind of core are in every pass, and in one of their own where nothing counts") {
@@ -269,7 +357,7 @@ TEST_CASE("times by kind of core are in every pass, and in one of their own wher
   CHECK(plan->events.passes[0].events == std::vector<std::size_t>{0, 2, 3});
   CHECK(plan->events.passes[1].events == std::vector<std::size_t>{1, 2, 3});
   CHECK(plan->events.events[2].name == "p_time");
-  CHECK(plan->events.core_times == std::vector<std::size_t>{2, 3});
+  CHECK(plan->events.core_times() == std::vector<std::size_t>{2, 3});
   options.events.clear();
   options.metrics = MetricSelection::Time;
   const auto times = make_plan(options, engine.select(), 1, cores);
@@ -282,10 +370,10 @@ TEST_CASE("simulated runs have no times by kind of core") {
   CoreUse cores;
   cores.timed = {"P", "E"};
   cores.has_unsplit = true;
-  const SelectEvents simulating = [](const Words&, bool) -> Result<EventSet> {
+  const SelectEvents simulating = [](const EventRequest&) -> Result<EventSet> {
     EventSet set;
     set.events = {{"instructions", ""}};
-    set.passes = {Pass{}, Pass{{0}, true}};
+    set.passes = {Pass{}, Pass{{0}, RoundKind::Simulated}};
     return set;
   };
   const auto plan = make_plan(options_of({"old"}), simulating, 1, cores);
@@ -293,6 +381,19 @@ TEST_CASE("simulated runs have no times by kind of core") {
   CHECK(plan->events.passes[0].events == std::vector<std::size_t>{1, 2, 3});
   CHECK(plan->events.passes[1].events == std::vector<std::size_t>{0});
   CHECK(plan->events.events[3].name == "unsplit_time");
+}
+
+TEST_CASE("a precision is of a metric that every timed run measures") {
+  OneEventPerPass engine;
+  Options options = options_of({"./old"});
+  options.precision = 0.01;
+  options.precision_metric = "cpu_tim";
+  const auto mistyped = make_plan(options, engine.select(), 1);
+  REQUIRE_FALSE(mistyped);
+  CHECK(mistyped.error().line() ==
+        "--precision names 'cpu_tim', which is not measured; did you mean cpu_time?");
+  options.precision_metric = "cpu_time";
+  CHECK(make_plan(options, engine.select(), 1).value().precision_metric == "cpu_time");
 }
 
 }  // namespace lauka

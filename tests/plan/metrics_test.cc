@@ -12,10 +12,19 @@ namespace {
 EventSet counted(const std::vector<std::string>& names, std::vector<Pass> passes) {
   EventSet set;
   for (const std::string& name : names) {
-    set.events.push_back(Event{name, name});
+    set.events.push_back({.name = name, .meaning = name, .role = role_of_event(name)});
   }
   set.passes = std::move(passes);
   return set;
+}
+
+/// Makes these events the times by kind of core, the fastest named P.
+void make_core_times(EventSet& set, const std::vector<std::size_t>& times) {
+  for (const std::size_t index : times) {
+    set.events[index].is_time = true;
+    set.events[index].role = Role::CoreTime;
+    set.events[index].core_kind = index == times.front() ? "P" : "E";
+  }
 }
 
 /// The names of the rows with that place in the table, in order.
@@ -76,8 +85,12 @@ TEST_CASE("ipc is instructions by cycles, more of it is better, and it has no un
   CHECK(ipc == &metrics.back());
   CHECK(ipc->unit == Unit::Ratio);
   CHECK(ipc->better == Better::More);
-  CHECK(std::get<EventRatio>(ipc->source).numerator == 0);
-  CHECK(std::get<EventRatio>(ipc->source).denominator == 2);
+  CHECK(ipc->role == Role::Ipc);
+  CHECK_FALSE(ipc->event.has_value());
+  REQUIRE(ipc->source.terms.size() == 3);
+  CHECK(std::get<CountedEvent>(ipc->source.terms[0]).event == 0);
+  CHECK(std::get<CountedEvent>(ipc->source.terms[1]).event == 2);
+  CHECK(std::get<Operation>(ipc->source.terms[2]) == Operation::Divide);
 }
 
 TEST_CASE("there is no ipc of events that are never counted in the same run") {
@@ -95,7 +108,8 @@ TEST_CASE("a counted event is a number of which less is better, by its place in 
   REQUIRE(b != nullptr);
   CHECK(b->unit == Unit::Count);
   CHECK(b->better == Better::Less);
-  CHECK(std::get<CountedEvent>(b->source).event == 1);
+  CHECK(b->event == 1U);
+  CHECK(b->source.first_event() == 1U);
 }
 
 TEST_CASE("the built-in metrics read a run in base units") {
@@ -106,7 +120,7 @@ TEST_CASE("the built-in metrics read a run in base units") {
   usage.peak_rss_bytes = 4096;
   const auto metrics = metrics_of({}, MetricSelection::All, false);
   const auto read = [&](std::string_view name) {
-    return std::get<UsageReader>(find(metrics, name)->source)(usage);
+    return std::get<UsageReader>(find(metrics, name)->source.terms.front())(usage);
   };
   CHECK(read("wall_time") == doctest::Approx(1.5));
   CHECK(read("cpu_time") == doctest::Approx(0.75));
@@ -119,8 +133,7 @@ TEST_CASE("the built-in metrics read a run in base units") {
 
 TEST_CASE("times by kind of core stand behind the built-in metrics, with the share of the first") {
   EventSet set = counted({"cycles", "p_time", "e_time"}, {Pass{{0, 1, 2}}});
-  set.core_times = {1, 2};
-  for (const std::size_t index : set.core_times) set.events[index].is_time = true;
+  make_core_times(set, {1, 2});
   const auto metrics = metrics_of(set, MetricSelection::Default, false);
   CHECK(rows(metrics, Shown::Always) == "wall_time cpu_time peak_rss p_time e_time p_share cycles");
   const Metric* share = find(metrics, "p_share");
@@ -134,7 +147,7 @@ TEST_CASE("times by kind of core stand behind the built-in metrics, with the sha
 
 TEST_CASE("the share is the first kind's part of the times' own sum") {
   EventSet set = counted({"p_time", "m_time", "e_time"}, {Pass{{0, 1, 2}}});
-  set.core_times = {0, 1, 2};
+  make_core_times(set, {0, 1, 2});
   const auto metrics = metrics_of(set, MetricSelection::Default, false);
   const MetricReader share(*find(metrics, "p_share"), set);
   RunRecord run;

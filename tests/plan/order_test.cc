@@ -21,7 +21,8 @@ Plan plan_of(std::size_t commands, std::uint64_t seed, Order order = Order::Rand
 /// The commands of a round as letters: "cab".
 std::string order_of(const Plan& plan, std::uint32_t round, bool warmup = false) {
   std::string text;
-  for (const Step& step : steps_of_round(plan, round, warmup)) {
+  for (const Step& step :
+       steps_of_round(plan, warmup ? RoundKind::Warmup : RoundKind::Timed, round)) {
     text.push_back(static_cast<char>('a' + step.command));
   }
   return text;
@@ -71,14 +72,14 @@ TEST_CASE("interleaved and sequential rounds keep the order of the commands") {
 }
 
 TEST_CASE("a step tells its round and whether it is a warm-up") {
-  const auto steps = steps_of_round(plan_of(2, 7), 9, true);
+  const auto steps = steps_of_round(plan_of(2, 7), RoundKind::Warmup, 9);
   REQUIRE(steps.size() == 2);
   for (const Step& step : steps) {
     CHECK(step.round == 9);
-    CHECK(step.warmup);
+    CHECK(step.kind == RoundKind::Warmup);
     CHECK(step.pass == 0);
   }
-  CHECK_FALSE(steps_of_round(plan_of(2, 7), 9, false).front().warmup);
+  CHECK(steps_of_round(plan_of(2, 7), RoundKind::Timed, 9).front().kind == RoundKind::Timed);
 }
 
 TEST_CASE("rounds take turns through the passes, and a round serves one of them") {
@@ -86,7 +87,7 @@ TEST_CASE("rounds take turns through the passes, and a round serves one of them"
   plan.events.passes.resize(3);
   std::string passes;
   for (std::uint32_t round = 0; round < 7; ++round) {
-    for (const Step& step : steps_of_round(plan, round, false)) {
+    for (const Step& step : steps_of_round(plan, RoundKind::Timed, round)) {
       passes += std::to_string(step.pass);
     }
   }

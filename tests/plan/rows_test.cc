@@ -47,13 +47,22 @@ TEST_CASE("a name may have a colon of its own") {
   CHECK(shown({"cycles:u:M"}) == Words{"cycles:u in M"});
 }
 
+TEST_CASE("--time-unit is the unit of all times that have none of their own") {
+  auto metrics = all_metrics();
+  REQUIRE(list_rows({"wall_time:s", "cpu_time", "peak_rss"}, metrics));
+  show_times_in(find_display_unit("us"), metrics);
+  CHECK(metrics[0].shown_in == find_display_unit("s"));
+  CHECK(metrics[1].shown_in == find_display_unit("us"));
+  CHECK(metrics[2].shown_in == nullptr);
+}
+
 TEST_CASE("what is not measured is refused, with what was most likely meant") {
   CHECK(shown({"wal_time"}) ==
         Words{"--metrics 'wal_time' is not measured; did you mean wall_time?"});
   CHECK(shown({"xyzzy"}) == Words{"--metrics 'xyzzy' is not measured; add an event with -e; "
                                   "--metrics all shows what there is"});
   CHECK(shown({"wall_time", "cpu_time", "wall_time:s"}) ==
-        Words{"--metrics names wall_time twice; leave one of them out"});
+        Words{"--metrics names wall_time twice; use only one of them"});
 }
 
 TEST_CASE("a unit that does not fit is refused, with those that do") {

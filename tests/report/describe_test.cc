@@ -18,12 +18,17 @@ TEST_CASE("the end of a run is told in words") {
 
 TEST_CASE("a run stopped by job control is told with the reason") {
   CHECK(describe(Stopped{SIGTTIN}) ==
-        "was stopped by SIGTTIN: it wants the terminal, which commands under lauka do not have");
+        "was stopped by SIGTTIN: it wants the terminal, which commands run by lauka do not have");
   CHECK(describe(Stopped{SIGSTOP}) ==
-        "was stopped by SIGSTOP: nothing would have let it go on, so it was killed");
+        "was stopped by SIGSTOP: nothing would have resumed it, so it was killed");
 }
 
 TEST_CASE("a run that could not be started is told with the step and the system's reason") {
+  CHECK(describe(TimedOut{std::chrono::seconds(1), true, 99}) ==
+        "took longer than 1s and could not be killed: its process 99 lives on");
+  CHECK(describe(TimedOut{std::chrono::seconds(1), false}) ==
+        "waited longer than 1s for the other end of a pipe");
+  CHECK(describe(NotStarted{LaunchStep::Ask, 0}) == "could not be started");
   CHECK(describe(NotStarted{LaunchStep::Execute, ENOENT}) ==
         "could not be started: No such file or directory");
   CHECK(describe(NotStarted{LaunchStep::OpenInput, EACCES}) ==

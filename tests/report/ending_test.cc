@@ -9,15 +9,14 @@ namespace lauka::report {
 TEST_CASE("a hook that failed is told with its command, its run and its output") {
   Session session;
   session.cut_short =
-      HookFailed{HookKind::Prepare, 1, Step{1, 4, 0, false}, Exited{2}, "first\nsecond"};
+      HookFailed{HookKind::Prepare, 1, Step{1, 4, 0, RoundKind::Timed}, Exited{2}, "first\nsecond"};
   session.also_failed.push_back(HookFailed{HookKind::Cleanup, 0, {}, Signalled{9, false}, ""});
   CHECK(ending_lines(session, {"old", "new"}) ==
-        "lauka: --prepare of 'new' (before run 5) exited with status 2; where that is all right, "
-        "write '|| true' behind it\n"
+        "lauka: --prepare of 'new' (before run 5) exited with status 2; append '|| true' "
+        "to ignore that\n"
         "  | first\n"
         "  | second\n"
-        "lauka: --cleanup of 'old' was killed by SIGKILL; where that is all right, write '|| true' "
-        "behind it\n");
+        "lauka: --cleanup of 'old' was killed by SIGKILL; append '|| true' to ignore that\n");
 }
 
 TEST_CASE("the first reason comes first, and nothing is said where all went well") {
@@ -25,10 +24,26 @@ TEST_CASE("the first reason comes first, and nothing is said where all went well
   CHECK(ending_lines(session, {"old"}).empty());
   session.cut_short = Interrupted{2};
   session.also_failed.push_back(
-      HookFailed{HookKind::Conclude, 0, Step{0, 0, 0, true}, Exited{1}, ""});
+      HookFailed{HookKind::Conclude, 0, Step{0, 0, 0, RoundKind::Warmup}, Exited{1}, ""});
   const std::string lines = ending_lines(session, {"old"});
   CHECK(lines.starts_with("lauka: interrupted by SIGINT\n"));
   CHECK(lines.find("--conclude of 'old' (after warm-up run 1) exited") != std::string::npos);
+}
+
+TEST_CASE("what a failed run wrote is shown line by line, with nothing in it that steers") {
+  Session session;
+  session.cut_short = RunFailed{Step{0, 0, 0, RoundKind::Timed}, Exited{1}, "10%\r\x1b[2Jb\n\xff"};
+  CHECK(ending_lines(session, {"a\nb"}) ==
+        "lauka: run 1 of 'a\\nb' exited with status 1; use -i to ignore failures\n"
+        "  | 10%\\x0d\\x1b[2Jb\n"
+        "  | \\xff\n");
+}
+
+TEST_CASE("-i is not offered where a process could not be killed") {
+  Session session;
+  session.cut_short =
+      RunFailed{Step{0, 0, 0, RoundKind::Timed}, TimedOut{std::chrono::seconds(1), true, 7}, ""};
+  CHECK(ending_lines(session, {"a"}).find("-i goes on") == std::string::npos);
 }
 
 }  // namespace lauka::report

@@ -1,19 +1,29 @@
 #pragma once
 
+#include "report/exports.h"
 #include "results/results.h"
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace lauka::report {
 
-/// A metric that needs no source: results are made by hand here.
+/// A metric of the role of its name, that needs no source: results are made by hand here.
 inline Metric metric(std::string name, Unit unit, Better better = Better::Less,
                      Shown shown = Shown::Always, std::string note = "") {
-  return {std::move(name), unit, better, shown, CountedEvent{}, std::move(note)};
+  Metric made{std::move(name), unit, better, shown, {}, RoundKind::Timed, std::move(note)};
+  for (const BuiltInMetric& one : kBuiltInMetrics)
+    if (one.name == made.name) made.role = one.role;
+  if (made.role == Role::Other) made.role = role_of_event(made.name);
+  return made;
 }
 
 /// The figures of one row; median and quartiles lie in the middle of the range.
@@ -21,6 +31,23 @@ inline stats::Summary summary(std::size_t count, double mean, std::optional<doub
                               double min, double max, std::size_t outliers = 0) {
   const double middle = (min + max) / 2;
   return {count, mean, middle, min, max, middle, middle, stddev, outliers, 0};
+}
+
+/// A delta of the mean with an even interval, if it has one.
+inline stats::Delta changed(std::optional<double> change, std::optional<double> half_width) {
+  stats::Delta delta;
+  delta.change = change;
+  if (half_width) delta.bounds = {*change - *half_width, *change + *half_width};
+  delta.mean = delta;
+  return delta;
+}
+
+/// The ratio that the first metric's delta makes.
+inline Ranking ranked(std::size_t command, double ratio, std::optional<double> half_width,
+                      bool faster, bool significant) {
+  Ranking ranking{command, 0, {.ratio = ratio, .faster = faster}, significant};
+  if (half_width) ranking.speed.bounds = {ratio - *half_width, ratio + *half_width};
+  return ranking;
 }
 
 inline MetricResult row(std::size_t index, const stats::Summary& values,
@@ -42,6 +69,47 @@ inline CommandResult command(std::string name, std::size_t runs, std::vector<Met
   return result;
 }
 
+/// Runs made by hand: a value for each metric.
+struct MadeRun {
+  RunRow row;
+  std::vector<std::optional<double>> values;
+};
+
+class MadeRuns : public RunTable {
+ public:
+  explicit MadeRuns(std::vector<MadeRun> runs) : runs_(std::move(runs)) {
+    for (std::uint32_t i = 0; i < runs_.size(); ++i) {
+      const std::size_t command = runs_[i].row.command;
+      of_command_.resize(std::max(of_command_.size(), command + 1));
+      of_command_[command].push_back(i);
+    }
+  }
+  std::size_t size() const override { return runs_.size(); }
+  RunRow row(std::size_t run) const override { return runs_[run].row; }
+  std::optional<double> value(std::size_t run, std::size_t metric) const override {
+    return metric < runs_[run].values.size() ? runs_[run].values[metric] : std::nullopt;
+  }
+  std::span<const std::uint32_t> of(std::size_t command) const override {
+    if (command >= of_command_.size()) return {};
+    return of_command_[command];
+  }
+
+ private:
+  std::vector<MadeRun> runs_;
+  std::vector<std::vector<std::uint32_t>> of_command_;
+};
+
+inline std::shared_ptr<const RunTable> made(std::vector<MadeRun> runs) {
+  return std::make_shared<MadeRuns>(std::move(runs));
+}
+
+/// What an exporter writes.
+inline std::string written(Exporter exporter, const Results& results) {
+  std::string text;
+  exporter(results, [&](std::string_view piece) { text += piece; });
+  return text;
+}
+
 /// The manual's example.
 inline Results manual_example() {
   Results results;
@@ -52,12 +120,11 @@ inline Results manual_example() {
               {row(0, summary(9, 0.591, 0.0076, 0.583, 0.605)),
                row(1, summary(9, 137e6, 0.3e6, 136.6e6, 137.4e6)),
                row(2, summary(9, 2.51e9, 22.1e6, 2.48e9, 2.54e9))}),
-      command(
-          "./build-new -O2", 9,
-          {row(0, summary(9, 0.130, 0.0083, 0.125, 0.141), stats::Delta{-0.78, 0.005, true}),
-           row(1, summary(9, 141e6, 0.4e6, 140.4e6, 141.9e6, 1), stats::Delta{0.031, 0.004, true}),
-           row(2, summary(9, 2.5e9, 31.4e6, 2.41e9, 2.59e9), stats::Delta{-0.004, 0.011, false})})};
-  results.rankings = {{1, 4.5512, 0.0411, true, true}};
+      command("./build-new -O2", 9,
+              {row(0, summary(9, 0.130, 0.0083, 0.125, 0.141), changed(-0.78, 0.005)),
+               row(1, summary(9, 141e6, 0.4e6, 140.4e6, 141.9e6, 1), changed(0.031, 0.004)),
+               row(2, summary(9, 2.5e9, 31.4e6, 2.41e9, 2.59e9), changed(-0.004, 0.011))})};
+  results.rankings = {ranked(1, 4.5512, 0.0411, true, true)};
   return results;
 }
 

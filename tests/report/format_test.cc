@@ -1,6 +1,8 @@
 #include "report/format.h"
 
 #include "core/display_unit.h"
+#include "report/example.h"
+#include "stats/golden.h"
 
 #include <cmath>
 #include <cstdint>
@@ -61,10 +63,49 @@ TEST_CASE("a quantity has three significant digits and the unit that suits it") 
   CHECK(quantity(512, Unit::Bytes) == "512B");
   CHECK(quantity(2.51e9, Unit::Count) == "2.51G");
   CHECK(quantity(22.1e6, Unit::Count) == "22.1M");
-  CHECK(quantity(1536, Unit::Count) == "1.54K");
-  CHECK(quantity(3, Unit::Count) == "3.00");
+  CHECK(quantity(1536.5, Unit::Count) == "1.54K");
+  CHECK(quantity(3.2, Unit::Count) == "3.20");
   CHECK(quantity(2.3456, Unit::Ratio) == "2.35");
   CHECK(quantity(0.12345, Unit::Ratio) == "0.123");
+}
+
+TEST_CASE("whole counts below 10,000 are written in full") {
+  CHECK(quantity(59, Unit::Count) == "59");
+  CHECK(quantity(2112, Unit::Count) == "2112");
+  CHECK(quantity(9999, Unit::Count) == "9999");
+  CHECK(quantity(10000, Unit::Count) == "10.0K");
+  CHECK(quantity(-3, Unit::Count) == "−3");
+  CHECK(quantity(4000, Unit::Bytes) == "4.00kB");
+  CHECK(range(2112, 2114, Unit::Count) == std::pair<std::string, std::string>{"2112", "2114"});
+}
+
+TEST_CASE("a mean has the digits that its σ leaves sure, and σ two significant ones") {
+  const auto text = [](double mean, double stddev, Unit unit) {
+    return mean_text(mean, stddev, metric("m", unit));
+  };
+  CHECK(text(1.66382e9, 213e3, Unit::Count) == "1.6638G ± 0.2M");
+  CHECK(text(1.0, 83e-6, Unit::Seconds) == "1.0000s ± 83µs");
+  CHECK(text(0.591, 0.0076, Unit::Seconds) == "591ms ± 7.6ms");
+  CHECK(text(0.130, 0.0083, Unit::Seconds) == "130ms ± 8.3ms");
+  CHECK(text(137.02e6, 300e3, Unit::Bytes) == "137MB ± 0.3MB");
+  CHECK(text(137.02e6, 250e3, Unit::Bytes) == "137.0MB ± 0.2MB");
+  CHECK(text(2.51e9, 22.1e6, Unit::Count) == "2.51G ± 22M");
+  CHECK(text(2.51e9, 141e3, Unit::Count) == "2.5100G ± 0.14M");   // 0.1 would be a third too little
+  CHECK(text(351e-6, 130e-6, Unit::Seconds) == "351µs ± 130µs");  // no larger unit than the mean's
+  CHECK(text(1.5, 1e-9, Unit::Seconds) == "1.500000s ± 1.0ns");   // seven digits at most
+  CHECK(text(0.5, 0, Unit::Seconds) == "500ms ± 0s");
+  CHECK(text(1663812345, 0, Unit::Count) == "1.66381G ± 0");
+  CHECK(text(59, 0, Unit::Count) == "59 ± 0");
+  CHECK(text(2113.2, 0.9, Unit::Count) == "2113 ± 0.90");
+  CHECK(text(49.8, 0.9, Unit::Count) == "49.8 ± 0.90");
+  CHECK(text(0.926, 0.47, Unit::Count) == "0.93 ± 0.47");
+  CHECK(text(2112.3, 213, Unit::Count) == "2112 ± 213");
+  CHECK(text(2.3456, 0.083, Unit::Ratio) == "2.35 ± 0.083");
+  CHECK(text(0.5, 0.0123, Unit::Fraction) == "50.0% ± 1.2%");
+  CHECK(mean_text(0.591, std::nullopt, metric("m", Unit::Seconds)) == "591ms");
+  Metric in_seconds = metric("m", Unit::Seconds);
+  in_seconds.shown_in = find_display_unit("s");
+  CHECK(mean_text(0.591, 0.0076, in_seconds) == "0.591s ± 0.0076s");
 }
 
 TEST_CASE("rounding up to 1000 goes to the next unit") {
@@ -142,43 +183,73 @@ TEST_CASE("a range has the fewest digits that tell its ends apart") {
   CHECK(range(136.6e6, 137.4e6, Unit::Bytes) == Ends{"136.6MB", "137.4MB"});
   CHECK(range(1000001, 1000002, Unit::Count) == Ends{"1.00M", "1.00M"});
   CHECK(range(1000010, 1000020, Unit::Count) == Ends{"1.00001M", "1.00002M"});
-  CHECK(range(5, 5, Unit::Count) == Ends{"5.00", "5.00"});
-  CHECK(range(0, 12, Unit::Count) == Ends{"0", "12.0"});
+  CHECK(range(5, 5, Unit::Count) == Ends{"5", "5"});
+  CHECK(range(0, 12, Unit::Count) == Ends{"0", "12"});
 }
 
 TEST_CASE("a delta is shown in percent with its interval") {
-  CHECK(delta_text({-0.78, 0.005, true}) == "−78.0% ± 0.5%");
-  CHECK(delta_text({0.031, 0.004, true}) == "+3.1% ± 0.4%");
-  CHECK(delta_text({0.152, 0.021, true}) == "+15.2% ± 2.1%");
-  CHECK(delta_text({3.5512, 0.2231, true}) == "+355% ± 22%");
-  CHECK(delta_text({-0.003, 0.02, false}) == "−0.3% ± 2.0%");
+  CHECK(delta_text(changed(-0.78, 0.005)) == "−78.0% ± 0.5%");
+  CHECK(delta_text(changed(0.031, 0.004)) == "+3.1% ± 0.4%");
+  CHECK(delta_text(changed(0.152, 0.021)) == "+15.2% ± 2.1%");
+  CHECK(delta_text(changed(3.5512, 0.2231)) == "+355% ± 22%");
+  CHECK(delta_text(changed(-0.003, 0.02)) == "−0.3% ± 2.0%");
 }
 
 TEST_CASE("a delta has as many digits as its interval and its significance need") {
-  CHECK(delta_text({0.00512, 0.00004, true}) == "+0.512% ± 0.004%");
-  CHECK(delta_text({0.1, 0.000512, true}) == "+10.00% ± 0.05%");
-  CHECK(delta_text({0.0052, 0.0051, true}) == "+0.52% ± 0.51%");
-  CHECK(delta_text({0.000001, 0.0, true}) == "+0.0001% ± 0.0000%");
-  CHECK(delta_text({0.0, 0.0, false}) == "0.0% ± 0.0%");
-  CHECK(delta_text({-0.0004, 0.01, false}) == "0.0% ± 1.0%");
+  CHECK(delta_text(changed(0.00512, 0.00004)) == "+0.512% ± 0.004%");
+  CHECK(delta_text(changed(0.1, 0.000512)) == "+10.00% ± 0.05%");
+  CHECK(delta_text(changed(0.0052, 0.0051)) == "+0.52% ± 0.51%");
+  CHECK(delta_text(changed(0.000001, 0.0)) == "+0.0001% ± 0.0000%");
+  CHECK(delta_text(changed(0.0, 0.0)) == "0.0% ± 0.0%");
+  CHECK(delta_text(changed(-0.0004, 0.01)) == "0.0% ± 1.0%");
 }
 
 TEST_CASE("a delta without an interval is shown alone and one of zero as new") {
-  CHECK(delta_text({0.05, std::nullopt, false}) == "+5.0%");
-  CHECK(delta_text({2.5, std::nullopt, false}) == "+250%");
-  CHECK(delta_text({-0.78, std::nullopt, false}) == "−78.0%");
-  CHECK(delta_text({0.0, std::nullopt, false}) == "0%");
-  CHECK(delta_text({std::nullopt, std::nullopt, false}) == "new");
-  CHECK(delta_text({12345.0, 0.5, true}) == "+1.23M% ± 50%");
+  CHECK(delta_text(changed(0.05, std::nullopt)) == "+5.0%");
+  CHECK(delta_text(changed(2.5, std::nullopt)) == "+250%");
+  CHECK(delta_text(changed(-0.78, std::nullopt)) == "−78.0%");
+  CHECK(delta_text(changed(0.0, std::nullopt)) == "0%");
+  CHECK(delta_text(changed(std::nullopt, std::nullopt)) == "new");
+  CHECK(delta_text(changed(12345.0, 0.5)) == "+1.23M% ± 50%");
 }
 
 TEST_CASE("a ratio of times has the digits that its interval allows") {
-  CHECK(ratio_text(4.5512, 0.0411) == "4.55 ± 0.04");
-  CHECK(ratio_text(123.4, 12.3) == "123 ± 12");
-  CHECK(ratio_text(23.44, 1.23) == "23.4 ± 1.2");
-  CHECK(ratio_text(1.00031, 0.00012) == "1.0003 ± 0.0001");
-  CHECK(ratio_text(4.5512, std::nullopt) == "4.55");
-  CHECK(ratio_text(2.0, 0.0) == "2.00 ± 0.00");
+  CHECK(ratio_text(ranked(1, 4.5512, 0.0411, true, true).speed) == "4.55 ± 0.04");
+  CHECK(ratio_text(ranked(1, 123.4, 12.3, true, true).speed) == "123 ± 12");
+  CHECK(ratio_text(ranked(1, 23.44, 1.23, true, true).speed) == "23.4 ± 1.2");
+  CHECK(ratio_text(ranked(1, 1.00031, 0.00012, true, true).speed) == "1.0003 ± 0.0001");
+  CHECK(ratio_text(ranked(1, 4.5512, std::nullopt, true, true).speed) == "4.55");
+  CHECK(ratio_text(ranked(1, 2.0, 0.0, true, true).speed) == "2.00 ± 0.00");
+}
+
+TEST_CASE("deltas and ratios are written as the golden cases say") {
+  const auto texts_of = [](double change, double low, double high) {
+    const stats::Change delta{change, stats::ChangeBounds{low, high}};
+    const auto speed = stats::relative_speed(delta);
+    const bool has_line = speed && speed->bounds;
+    return std::pair{delta_text(delta), has_line ? ratio_text(*speed) : ""};
+  };
+  for (const golden::Json& c : golden::section_2("text")) {
+    INFO(c.dump());
+    const auto [delta, speed] = texts_of(c.at("delta"), c.at("low"), c.at("high"));
+    CHECK(delta == c.at("text").get<std::string>());
+    CHECK(speed == c.at("speed").get<std::string>());
+  }
+  for (const golden::Json& c : golden::section_2("delta")) {
+    INFO(c.at("name").get<std::string>());
+    const golden::Json& expected = c.at("expected");
+    if (expected.at("low").is_null()) continue;
+    const auto [delta, speed] =
+        texts_of(expected.at("delta"), expected.at("low"), expected.at("high"));
+    CHECK(delta == expected.at("text").get<std::string>());
+    const golden::Json& line = expected.at("speed").at("text");
+    CHECK(speed == (line.is_null() ? "" : line.get<std::string>()));
+  }
+  for (const golden::Json& c : golden::section_2("gate")) {
+    const golden::Json& shown = c.at("expected").at("interval");
+    CHECK(texts_of(shown.at("delta"), shown.at("low"), shown.at("high")).first ==
+          shown.at("text").get<std::string>());
+  }
 }
 
 TEST_CASE("a limit is told as it was asked for") {
@@ -228,6 +299,22 @@ TEST_CASE("a fraction is shown in percent, with three digits") {
   CHECK(quantity(1.0, Unit::Fraction) == "100%");
   CHECK(quantity(0.0, Unit::Fraction) == "0%");
   CHECK(quantity(0.00215, Unit::Fraction) == "0.215%");
+}
+
+TEST_CASE("a number that is not finite is not shown") {
+  constexpr double infinite = std::numeric_limits<double>::infinity();
+  constexpr double none = std::numeric_limits<double>::quiet_NaN();
+  const Metric time = metric("wall_time", Unit::Seconds);
+  for (const double value : {infinite, -infinite, none}) {
+    CHECK(quantity(value, Unit::Seconds) == "n/a");
+    CHECK(quantity(value, time) == "n/a");
+    CHECK(signed_percent(value, 1) == "n/a");
+    CHECK(mean_text(value, 1.0, time) == "n/a");
+    CHECK(mean_text(1.0, value, time) == "1.00s");
+    CHECK(delta_text({value, stats::ChangeBounds{0.0, 1.0}}) == "n/a");
+    CHECK(delta_text({0.5, stats::ChangeBounds{0.0, value}}) == "+50.0%");
+    CHECK(interval_text({0.5, stats::ChangeBounds{0.0, value}}) == "");
+  }
 }
 
 }  // namespace lauka::report

@@ -29,64 +29,122 @@ Results with(gate::Verdict one, double cpu_half_width) {
       command("old", 9, {}),
       command("new", 9,
               {row(0, summary(9, 1, 0.1, 0.9, 1.1), one.delta),
-               row(1, summary(9, 1, 0.1, 0.9, 1.1), stats::Delta{0.09, cpu_half_width, true})})};
+               row(1, summary(9, 1, 0.1, 0.9, 1.1), changed(0.09, cpu_half_width))})};
   results.verdicts = {std::move(one)};
   return results;
 }
 
 }  // namespace
 
-TEST_CASE("a failed gate names the delta, the rounds and the typical round") {
-  auto failed = verdict(gate::Answer::Fail, {0.152, 0.021, true}, 36);
-  failed.typical = gate::Typical{0.150, 0.132, 0.169};
-  CHECK(gate_lines(with(failed, 0.01), false) ==
-        "wall_time > 10%: fail: +15.2% ± 2.1% after 36 rounds "
-        "(typical round +15.0%, between +13.2% and +16.9%)\n");
+TEST_CASE("a gate's line can be read aloud: the answer, what was measured, how often") {
+  CHECK(gate_lines(with(verdict(gate::Answer::Fail, changed(0.152, 0.021), 36), 0.01), false) ==
+        "wall_time > 10%: fail: more than 10% slower, with confidence (measured +15.2%, at least "
+        "+13.1%; 36 rounds)\n");
+  auto passed = verdict(gate::Answer::Pass, changed(0.042, 0.007), 29);
+  passed.planned_rounds = 250;
+  CHECK(gate_lines(with(passed, 0.01), false) ==
+        "wall_time > 10%: pass: at most 10% slower, with confidence (measured +4.2%, at most "
+        "+4.9%; 29 of about 250 planned rounds)\n");
 }
 
-TEST_CASE(
-    "a passed gate is told in the same way, and without a typical round where there is none") {
-  auto passed = verdict(gate::Answer::Pass, {-0.003, 0.005, false}, 10);
-  passed.typical = gate::Typical{-0.002, -0.006, 0.003};
-  CHECK(gate_lines(with(passed, 0.01), false) ==
-        "wall_time > 10%: pass: −0.3% ± 0.5% after 10 rounds "
-        "(typical round −0.2%, between −0.6% and +0.3%)\n");
-  passed.typical.reset();
-  CHECK(gate_lines(with(passed, 0.01), false) ==
-        "wall_time > 10%: pass: −0.3% ± 0.5% after 10 rounds\n");
+TEST_CASE("a limit of 0, a drop and a gain that is asked for are told as such") {
+  const auto told = [](const char* metric, double percent, bool below, gate::Answer answer) {
+    auto one = verdict(answer, changed(0.0, 0.5), 9);
+    one.condition = {metric, percent, below};
+    const std::string line = gate_lines(with(one, 0.01), false);
+    const std::size_t from = line.find(": ", line.find(": ") + 2) + 2;
+    return line.substr(from, line.find(" (") - from);
+  };
+  using enum gate::Answer;
+  CHECK(told("wall_time", 0, false, Pass) == "not slower, with confidence");
+  CHECK(told("wall_time", 0, false, Fail) == "slower, with confidence");
+  CHECK(told("wall_time", 0, false, Inconclusive) == "not clear whether slower");
+  CHECK(told("wall_time", -5, false, Pass) == "at least 5% faster, with confidence");
+  CHECK(told("wall_time", -5, false, Fail) == "less than 5% faster, with confidence");
+  CHECK(told("cpu_time", 0.5, false, Fail) == "more than 0.5% higher, with confidence");
+  CHECK(told("cpu_time", -5, true, Fail) == "more than 5% lower, with confidence");
+  CHECK(told("cpu_time", -5, true, Pass) == "at most 5% lower, with confidence");
+  CHECK(told("cpu_time", 5, true, Pass) == "at least 5% higher, with confidence");
+  CHECK(told("cpu_time", 5, true, Fail) == "less than 5% higher, with confidence");
+  CHECK(told("cpu_time", 0, true, Fail) == "lower, with confidence");
+}
+
+TEST_CASE("an end of the interval is named only where it bears the answer out") {
+  // Ranks and mean share the error, so that the interval of one of them may reach over the limit.
+  CHECK(gate_lines(with(verdict(gate::Answer::Pass, changed(0.05, 0.06), 36), 0.01), false) ==
+        "wall_time > 10%: pass: at most 10% slower, with confidence (measured +5.0%, between −1.0% "
+        "and +11.0%; 36 rounds)\n");
+  // As many decimals as tell it from the limit.
+  CHECK(gate_lines(with(verdict(gate::Answer::Fail, changed(0.14, 0.03996), 36), 0.01), false) ==
+        "wall_time > 10%: fail: more than 10% slower, with confidence (measured +14.000%, at least "
+        "+10.004%; 36 rounds)\n");
+}
+
+TEST_CASE("the mean is told first where it decided, or tells another story") {
+  auto failed = verdict(gate::Answer::Fail, changed(0.003, 0.005), 114);
+  failed.delta.basis = stats::Basis::Typical;
+  failed.delta.mean = changed(0.203, 0.091);
+  const std::string by_mean =
+      "wall_time > 10%: fail: more than 10% slower, with confidence (measured in the mean +20.3%, "
+      "at least +11.2%; in the typical round +0.3%, between −0.2% and +0.8%; 114 rounds)\n";
+  failed.decided_by = gate::DecidedBy::Mean;
+  CHECK(gate_lines(with(failed, 0.01), false) == by_mean);
+  failed.decided_by = gate::DecidedBy::Ranks;
+  CHECK(gate_lines(with(failed, 0.01), false) != by_mean);
+  failed.delta.mean_differs = true;
+  CHECK(gate_lines(with(failed, 0.01), false) == by_mean);
+}
+
+TEST_CASE("a gate of a drop, and one against a bound, are told as they were asked for") {
+  auto drop = verdict(gate::Answer::Fail, changed(-0.12, 0.01), 20);
+  drop.condition = {"cpu_time", 5, true};
+  drop.metric = 1;
+  drop.condition.limit_percent = -5;
+  CHECK(gate_lines(with(drop, 0.01), false) ==
+        "cpu_time < -5%: fail: more than 5% lower, with confidence (measured −12.0%, at most "
+        "−11.0%; 20 rounds)\n");
+  auto bound = verdict(gate::Answer::Fail, changed(0.075, 0.0125), 15);
+  bound.condition = {"wall_time", 0.0, false, 0.2, "200ms"};
+  CHECK(gate_lines(with(bound, 0.01), false) ==
+        "wall_time > 200ms: fail: more than 200ms, with confidence (measured 215.0ms, at least "
+        "212.5ms; 15 rounds)\n");
 }
 
 TEST_CASE("an inconclusive gate says what would decide") {
-  auto open = verdict(gate::Answer::Inconclusive, {0.091, 0.060, true}, 100);
+  auto open = verdict(gate::Answer::Inconclusive, changed(0.091, 0.060), 100);
   open.times_as_many = 3.1;
   CHECK(gate_lines(with(open, 0.005), false) ==
-        "wall_time > 10%: inconclusive: +9.1% ± 6.0% after 100 rounds; "
-        "about 3 times as many would decide, or gate cpu time, whose noise is 12 times smaller\n");
+        "wall_time > 10%: inconclusive: not clear whether more than 10% slower (measured +9.1%, "
+        "between +3.1% and +15.1%; 100 rounds); about 3 times as many rounds would decide, or gate "
+        "on cpu_time, which is 12 times less noisy here\n");
 }
 
 TEST_CASE("advice is given only where it is known and helps") {
-  auto open = verdict(gate::Answer::Inconclusive, {0.091, 0.060, true}, 100);
-  CHECK(gate_lines(with(open, 0.05), false) ==
-        "wall_time > 10%: inconclusive: +9.1% ± 6.0% after 100 rounds\n");
+  auto open = verdict(gate::Answer::Inconclusive, changed(0.091, 0.060), 100);
+  const std::string seen =
+      "wall_time > 10%: inconclusive: not clear whether more than 10% slower (measured +9.1%, "
+      "between +3.1% and +15.1%; 100 rounds)";
+  CHECK(gate_lines(with(open, 0.05), false) == seen + "\n");
   CHECK(gate_lines(with(open, 0.005), false) ==
-        "wall_time > 10%: inconclusive: +9.1% ± 6.0% after 100 rounds; "
-        "gate cpu time, whose noise is 12 times smaller\n");
+        seen + "; gate on cpu_time, which is 12 times less noisy here\n");
   open.times_as_many = 1.34;
   CHECK(gate_lines(with(open, 0.05), false) ==
-        "wall_time > 10%: inconclusive: +9.1% ± 6.0% after 100 rounds; "
-        "about 1.3 times as many would decide\n");
+        seen + "; about 1.3 times as many rounds would decide\n");
 }
 
 TEST_CASE("with several candidates each line begins with the candidate") {
-  Results results = with(verdict(gate::Answer::Pass, {0.01, 0.005, true}, 10), 0.01);
+  Results results = with(verdict(gate::Answer::Pass, changed(0.01, 0.005), 10), 0.01);
   results.commands.push_back(command("new\n-O3", 9, {}));
-  auto other = verdict(gate::Answer::Fail, {0.5, 0.01, true}, 10);
+  auto other = verdict(gate::Answer::Fail, changed(0.5, 0.01), 10);
   other.candidate = 2;
   other.condition = {"instructions", 0.5};
+  results.metrics.push_back(metric("instructions", Unit::Count));
   results.verdicts.push_back(other);
   CHECK(gate_lines(results, false) ==
-        "new: wall_time > 10%: pass: +1.0% ± 0.5% after 10 rounds\n"
-        "new\\n-O3: instructions > 0.5%: fail: +50.0% ± 1.0% after 10 rounds\n");
+        "new: wall_time > 10%: pass: at most 10% slower, with confidence (measured +1.0%, at most "
+        "+1.5%; 10 rounds)\n"
+        "new\\n-O3: instructions > 0.5%: fail: more than 0.5% higher, with confidence (measured "
+        "+50.0%, at least +49.0%; 10 rounds)\n");
 }
 
 TEST_CASE("a gate on what is too small to be measured names the command") {
@@ -94,25 +152,30 @@ TEST_CASE("a gate on what is too small to be measured names the command") {
   bounded.condition.metric = "peak_rss";
   bounded.too_small = 0;
   CHECK(gate_lines(with(bounded, 0.01), false) ==
-        "peak_rss > 10%: inconclusive: that of 'old' is too small to be measured here (see its "
-        "row)\n");
+        "peak_rss > 10%: inconclusive: peak RSS of 'old' is below what can be measured here\n");
 }
 
 TEST_CASE("a gate with little behind it says so") {
   CHECK(gate_lines(with(verdict(gate::Answer::Inconclusive, {}, 0), 0.01), false) ==
-        "wall_time > 10%: inconclusive: no round has a value of both commands\n");
-  CHECK(gate_lines(with(verdict(gate::Answer::Inconclusive, {0.5, std::nullopt, false}, 1), 0.01),
-                   false) == "wall_time > 10%: inconclusive: +50.0% after 1 round\n");
-  CHECK(gate_lines(with(verdict(gate::Answer::Fail, {std::nullopt, std::nullopt, false}, 12), 0.01),
+        "wall_time > 10%: inconclusive: no round measured both commands\n");
+  CHECK(gate_lines(with(verdict(gate::Answer::Inconclusive, changed(0.5, std::nullopt), 1), 0.01),
                    false) ==
-        "wall_time > 10%: fail: new, as the reference's mean is 0, after 12 rounds\n");
+        "wall_time > 10%: inconclusive: not clear whether more than "
+        "10% slower (measured +50.0%; 1 round)\n");
+  CHECK(gate_lines(with(verdict(gate::Answer::Fail, changed(std::nullopt, std::nullopt), 12), 0.01),
+                   false) ==
+        "wall_time > 10%: fail: more than 10% slower, with confidence (measured from 0, of which "
+        "there are no percentages; 12 rounds)\n");
 }
 
 TEST_CASE("the answer is coloured, and its line otherwise the same") {
-  CHECK(gate_lines(with(verdict(gate::Answer::Fail, {0.5, 0.01, true}, 9), 0.01), true) ==
-        "wall_time > 10%: \x1b[31mfail\x1b[0m: +50.0% ± 1.0% after 9 rounds\n");
-  CHECK(gate_lines(with(verdict(gate::Answer::Pass, {0.0, 0.01, false}, 9), 0.01), true) ==
-        "wall_time > 10%: \x1b[32mpass\x1b[0m: 0.0% ± 1.0% after 9 rounds\n");
+  CHECK(gate_lines(with(verdict(gate::Answer::Fail, changed(0.5, 0.01), 9), 0.01), true) ==
+        "wall_time > 10%: \x1b[31mfail\x1b[0m: more than 10% slower, with confidence (measured "
+        "+50.0%, at least +49.0%; 9 rounds)\n");
+  CHECK(gate_lines(with(verdict(gate::Answer::Pass, changed(0.0, 0.01), 9), 0.01), true) ==
+        "wall_time > 10%: \x1b[32mpass\x1b[0m: at most 10% slower, with confidence (measured 0.0%, "
+        "at "
+        "most +1.0%; 9 rounds)\n");
   CHECK(gate_lines({}, true).empty());
 }
 

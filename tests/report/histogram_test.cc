@@ -28,7 +28,9 @@ Results timed(const std::vector<double>& seconds) {
   if (!seconds.empty()) {
     results.commands[0].rows.push_back(row(1, stats::summarize(seconds)));
   }
-  for (const double value : seconds) results.runs.push_back({0, 0, 0, 0, {1.0, value}});
+  std::vector<MadeRun> runs;
+  for (const double value : seconds) runs.push_back({{}, {1.0, value}});
+  results.runs = made(std::move(runs));
   return results;
 }
 

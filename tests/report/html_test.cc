@@ -1,11 +1,12 @@
-#include "report/html.h"
-
 #include "report/charts.h"
 #include "report/example.h"
 
 #include <cmath>
+#include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include <doctest/doctest.h>
 
@@ -22,76 +23,158 @@ std::size_t count_of(std::string_view what, std::string_view text) {
 }
 
 /// Two commands, `rounds` runs of each in turns, with wall times 1 … rounds and twice that.
-Results drawn_example(std::size_t rounds) {
+Results drawn_example(std::size_t rounds,
+                      const std::function<void(std::vector<MadeRun>&)>& change = {}) {
   Results results;
   results.metrics = {metric("wall_time", Unit::Seconds)};
   const auto last = static_cast<double>(rounds);
   results.commands = {
       command("old", rounds, {row(0, summary(rounds, (1 + last) / 2, 1.0, 1, last))}),
-      command(
-          "new", rounds,
-          {row(0, summary(rounds, 1 + last, 2.0, 2, 2 * last), stats::Delta{1.0, 0.25, true})})};
+      command("new", rounds,
+              {row(0, summary(rounds, 1 + last, 2.0, 2, 2 * last), changed(1.0, 0.25))})};
   for (std::size_t c = 0; c < 2; ++c) {
     stats::Summary& s = *results.commands[c].rows[0].summary;
     s.q1 = s.min + (s.max - s.min) / 4;
     s.q3 = s.min + (s.max - s.min) * 3 / 4;
   }
+  std::vector<MadeRun> runs;
   for (std::size_t round = 0; round < rounds; ++round) {
-    for (std::size_t c = 0; c < 2; ++c) {
-      results.runs.push_back({c, round, 0, 0, {static_cast<double>((round + 1) * (c + 1))}});
-    }
+    for (std::size_t c = 0; c < 2; ++c)
+      runs.push_back({{c, round}, {static_cast<double>((round + 1) * (c + 1))}});
   }
+  if (change) change(runs);
+  results.runs = made(std::move(runs));
   return results;
+}
+
+std::string distribution_of(const Results& results) {
+  return written([](const Results& r, const Sink& sink) { distribution_chart(r, 0, sink); },
+                 results);
 }
 
 }  // namespace
 
-TEST_CASE("the page needs nothing from elsewhere and no script") {
-  const std::string page = results_html(drawn_example(5));
+TEST_CASE("the page needs nothing from elsewhere, and one script that is in it") {
+  const std::string page = written(write_html, drawn_example(5));
   CHECK(page.starts_with("<!DOCTYPE html>\n"));
   for (const std::string_view outside :
-       {"<script", "http://", "https://", "src=", "url(", "@import", "<link"}) {
+       {"http://", "https://", "src=", "url(", "@import", "<link", "fetch("}) {
     CAPTURE(outside);
     CHECK(page.find(outside) == std::string::npos);
   }
+  CHECK(count_of("<script>", page) == 1);
   CHECK(page.find("prefers-color-scheme: dark") != std::string::npos);
+  CHECK(page.find("@media print") != std::string::npos);
   CHECK(page.find("width=device-width") != std::string::npos);
 }
 
-TEST_CASE("the page has the tables, and each run of each command as a point of two drawings") {
-  const std::string page = results_html(drawn_example(5));
-  CHECK(page.find("<td>wall_time</td><td>3.00s ± 1.00s</td><td>1.00s … 5.00s</td>") !=
-        std::string::npos);
-  CHECK(page.find("<td class=\"worse\">💩 +100% ± 25%</td>") != std::string::npos);
-  CHECK(count_of("class=\"point c0\"", page) == 2 * 5);
-  CHECK(count_of("class=\"point c1\"", page) == 2 * 5);
-  CHECK(count_of("class=\"estimate worse\"", page) == 1);
+TEST_CASE("the page begins with the verdict, the gates and the overview; the tables come last") {
+  Results results = drawn_example(8);
+  results.rankings = {ranked(1, 2.0, 0.1, false, true)};
+  gate::Verdict verdict;
+  verdict.condition = {"wall_time", 10};
+  verdict.candidate = 1;
+  verdict.answer = gate::Answer::Fail;
+  verdict.delta = changed(1.0, 0.25);
+  verdict.rounds = 8;
+  results.verdicts = {verdict};
+  results.presentation.title = "Old & new";
+  results.presentation.description = "As of today";
+  const std::string page = written(write_html, results);
+  std::size_t at = 0;
+  for (const std::string_view part :
+       {"<title>Old &amp; new</title>", "<h1>Old &amp; new</h1>", "<p>As of today</p>",
+        "<p class=\"answer\">new ran 2.00 ± 0.10 times slower than old</p>",
+        "<span class=\"mark worse\">fail</span> wall_time &gt; 10%: fail: more than 10% slower",
+        "<h2>wall_time</h2>", "class=\"bars view from-zero\"", "class=\"bars view close-up\"",
+        "<h2>Differences from <code>old</code></h2>", "<table class=\"matrix\">", "<h2>Charts</h2>",
+        "<summary>wall_time</summary>", "<h3>Runs over time</h3>", "<summary>Tables</summary>"}) {
+    CAPTURE(part);
+    const std::size_t next = page.find(part, at);
+    REQUIRE(next != std::string::npos);
+    at = next;
+  }
 }
 
-TEST_CASE("points lie where their values are") {
+TEST_CASE("without a title of its own the page has the commands' names, or how many there are") {
+  Results results = drawn_example(3);
+  CHECK(written(write_html, results).find("<h1>old and new</h1>") != std::string::npos);
+  results.commands.push_back(results.commands[1]);
+  CHECK(written(write_html, results).find("<h1>3 commands compared</h1>") != std::string::npos);
+}
+
+TEST_CASE("the page has the tables, and each run of each command as a point of two drawings") {
+  const std::string page = written(write_html, drawn_example(5));
+  CHECK(page.find("<td>wall_time</td><td>3.00s ± 1.0s</td>") != std::string::npos);
+  CHECK(page.find("<td class=\"worse\">💩 +100% ± 25%</td>") != std::string::npos);
+  CHECK(count_of("class=\"estimate worse\"", page) == 1);
+  const std::string chart = distribution_of(drawn_example(5));
   // 1 … 10 on an axis with 4 % of the range beside each end: 1 is at 0.36 / 9.72.
-  const std::string chart = distribution_chart(drawn_example(5), 0);
-  CHECK(chart.find("<circle cx=\"3.70%\" cy=\"27.0\" r=\"2.5\" class=\"point c0\"><title>run 1: "
-                   "1.000s</title>") != std::string::npos);
-  CHECK(chart.find("<circle cx=\"96.30%\"") != std::string::npos);
-  CHECK(chart.find("class=\"point c1\"><title>run 10: 10.00s</title>") != std::string::npos);
+  CHECK(chart.find(
+            "<path class=\"spots c0\" data-name=\"old\" data-runs=\"1 3 5 7 9\" d=\"M37 4h0M") !=
+        std::string::npos);
+  CHECK(chart.find("M963 4") == std::string::npos);
+  CHECK(chart.find("M963 9h0\"") != std::string::npos);  // the fifth of the other command
+}
+
+TEST_CASE("runs over time lie where they were run, with what the script needs to name them") {
+  const std::string chart =
+      written([](const Results& r, const Sink& sink) { time_chart(r, 0, sink); }, drawn_example(2));
+  // 1, 2 and 2, 4 on an axis from 0.88 to 4.12; the higher, the smaller y is.
+  CHECK(chart.find("viewBox=\"0 0 4 1000\"") != std::string::npos);
+  CHECK(chart.find("<path class=\"spots c0\" data-name=\"old\" d=\"M0 963h0M2 654h0\"/>") !=
+        std::string::npos);
+  CHECK(chart.find("<path class=\"spots c1\" data-name=\"new\" d=\"M1 654h0M3 37h0\"/>") !=
+        std::string::npos);
+  CHECK(chart.find(" data-along=\"y\" data-low=\"0.88\" data-high=\"4.12\" data-size=\"1\" "
+                   "data-unit=\"s\"") != std::string::npos);
 }
 
 TEST_CASE("long series are thinned, but what lies far out is drawn") {
-  Results results = drawn_example(5000);
-  results.commands[0].rows[0].summary->q1 = 2000;
-  results.commands[0].rows[0].summary->q3 = 3000;
-  results.runs[4001].values[0] = 1e6;  // of the second command, at a place that is left out
-  const std::string chart = distribution_chart(results, 0);
-  CHECK(count_of("<circle", chart) < 2500);
-  CHECK(chart.find("run 4002: 277.8h") != std::string::npos);
-  CHECK(chart.find("evenly spread") != std::string::npos);
+  const Results results = drawn_example(5000, [](std::vector<MadeRun>& runs) {
+    runs[4001].values[0] = 1e6;  // of the second command
+  });
+  const std::string chart =
+      written([](const Results& r, const Sink& sink) { time_chart(r, 0, sink); }, results);
+  CHECK(count_of("h0", chart) <= 2000);
+  CHECK(count_of("h0", chart) >= 1900);
+  CHECK(chart.find("M4001 37h0") != std::string::npos);
+  CHECK(chart.find("the lowest and the highest of neighbours are drawn") != std::string::npos);
+}
+
+TEST_CASE("of many runs the distribution is a shape") {
+  const std::string chart = distribution_of(drawn_example(151));
+  CHECK(chart.find("spots") == std::string::npos);
+  CHECK(count_of("class=\"shape ", chart) == 2);
+}
+
+TEST_CASE("a parameter with numbers for values is drawn against, with the power law that fits") {
+  Results results;
+  results.metrics = {metric("wall_time", Unit::Seconds)};
+  std::vector<MadeRun> runs;
+  for (const std::size_t n : {10U, 20U, 40U, 80U}) {
+    const auto value = static_cast<double>(n * n) * 1e-3;
+    CommandResult one = command("work " + std::to_string(n), 1,
+                                {row(0, summary(1, value, std::nullopt, value, value))});
+    one.pattern = "work {n}";
+    one.parameters = {{"n", std::to_string(n)}};
+    runs.push_back({{results.commands.size(), 0}, {value}});
+    results.commands.push_back(std::move(one));
+  }
+  results.runs = made(std::move(runs));
+  const std::string chart = scan_chart(results, 0);
+  CHECK(chart.find("<code>work {n}</code> grows as n<sup>2.00</sup> <span class=\"aside\">(95% "
+                   "interval of the exponent: 2.00 … 2.00)</span>") != std::string::npos);
+  CHECK(count_of("class=\"fitted\"", chart) == 1);
+  CHECK(count_of("class=\"typical c0\"", chart) == 8);  // linear and logarithmic
+  results.commands[1].parameters[0].value = "many";
+  CHECK(scan_chart(results, 0).empty());
 }
 
 TEST_CASE("names cannot become part of the page") {
   Results results = drawn_example(3);
   results.commands[1].name = "<b>&\"x\"\x1b[2J";
-  const std::string page = results_html(results);
+  const std::string page = written(write_html, results);
   CHECK(page.find("<b>") == std::string::npos);
   CHECK(page.find("&lt;b&gt;&amp;&quot;x&quot;\\x1b[2J") != std::string::npos);
 }
@@ -99,11 +182,10 @@ TEST_CASE("names cannot become part of the page") {
 TEST_CASE("what has no value is not drawn") {
   Results results = drawn_example(3);
   results.metrics.push_back(metric("cycles", Unit::Count));
-  for (RunRow& run : results.runs) run.values.emplace_back(std::nullopt);
-  CHECK(distribution_chart(results, 1).empty());
-  CHECK(order_chart(results, 1).empty());
+  CHECK(is_drawn(results, 0));
+  CHECK_FALSE(is_drawn(results, 1));
   CHECK(delta_chart(results, 1).empty());
-  CHECK(results_html(results).find("<summary>cycles") == std::string::npos);
+  CHECK(written(write_html, results).find("<summary>cycles") == std::string::npos);
 }
 
 TEST_CASE("deltas are drawn around the line of no difference") {
@@ -116,6 +198,18 @@ TEST_CASE("deltas are drawn around the line of no difference") {
           "<line x1=\"59.26%\" y1=\"11.0\" x2=\"96.30%\" y2=\"11.0\" class=\"interval worse\"/>") !=
       std::string::npos);
   CHECK(chart.find(">+100%</text>") != std::string::npos);
+}
+
+TEST_CASE("ten times the runs, or the commands, do not make ten times the page") {
+  const std::size_t of_thousands = written(write_html, drawn_example(2000)).size();
+  CHECK(of_thousands < 80'000);
+  CHECK(written(write_html, drawn_example(20'000)).size() < of_thousands + of_thousands / 5);
+  Results results = drawn_example(2000);
+  const CommandResult one = results.commands[0];
+  results.commands.insert(results.commands.end(), 998, one);
+  const std::string chart =
+      written([](const Results& r, const Sink& sink) { time_chart(r, 0, sink); }, results);
+  CHECK(count_of("h0", chart) <= 2000);
 }
 
 }  // namespace lauka::report

@@ -1,5 +1,3 @@
-#include "report/json.h"
-
 #include "report/example.h"
 
 #include <cstdint>
@@ -14,7 +12,7 @@ namespace {
 using nlohmann::json;
 
 /// Two commands, three rounds; the second run of the candidate was killed at its time limit.
-Results two_commands() {
+Results two_commands(std::optional<double> coverage_of_last = std::nullopt) {
   Results results;
   results.metrics = {metric("wall_time", Unit::Seconds), metric("user_time", Unit::Seconds),
                      metric("peak_rss", Unit::Bytes), metric("cycles", Unit::Count)};
@@ -23,22 +21,23 @@ Results two_commands() {
               {row(0, summary(3, 0.2, 0.1, 0.1, 0.3)), row(1, summary(3, 0.1, 0.0, 0.1, 0.1)),
                row(2, summary(3, 2048, 0, 2048, 2048)), row(3, summary(2, 5, 0, 5, 5))}),
       command("new", 3,
-              {row(0, summary(2, 0.5, 0.0, 0.5, 0.5), stats::Delta{1.5, 0.25, true}),
+              {row(0, summary(2, 0.5, 0.0, 0.5, 0.5), changed(1.5, 0.25)),
                row(1, summary(2, 0.25, 0.0, 0.25, 0.25)),
                MetricResult{.metric = 2, .at_most = 4096}, MetricResult{.metric = 3}})};
   results.commands[1].text = "./new -O2";
   results.commands[1].failed_runs = 1;
-  results.runs = {{0, 0, 0, 0, {0.1, 0.1, 2048, 5}},
-                  {1, 0, 0, 0, {0.5, 0.25, std::nullopt, std::nullopt}},
-                  {1, 1, 1, 137, {std::nullopt, std::nullopt, std::nullopt, std::nullopt}},
-                  {0, 1, 1, 0, {0.3, 0.1, 2048, std::nullopt}},
-                  {0, 2, 0, 0, {0.2, 0.1, 2048, 5}},
-                  {1, 2, 0, 3, {0.5, 0.25, std::nullopt, std::nullopt}}};
+  results.runs = made({{{0, 0, 0, 0}, {0.1, 0.1, 2048, 5}},
+                       {{1, 0, 0, 0}, {0.5, 0.25, std::nullopt, std::nullopt}},
+                       {{1, 1, 1, 137}, {std::nullopt, std::nullopt, std::nullopt, std::nullopt}},
+                       {{0, 1, 1, 0}, {0.3, 0.1, 2048, std::nullopt}},
+                       {{0, 2, 0, 0}, {0.2, 0.1, 2048, 5}},
+                       {{1, 2, 0, 3, RoundKind::Timed, coverage_of_last},
+                        {0.5, 0.25, std::nullopt, std::nullopt}}});
   return results;
 }
 
 json document_of(const Results& results) {
-  return json::parse(results_json(results));
+  return json::parse(written(write_json, results));
 }
 
 }  // namespace
@@ -93,16 +92,23 @@ TEST_CASE("a run without a wall time is not in hyperfine's lists, whose places b
 
 TEST_CASE("each run's place in the session is told, counted from 1") {
   const json runs = document_of(two_commands()).at("results").at(1).at("lauka").at("runs");
-  CHECK(runs.at(1) ==
-        json({{"run", 3}, {"round", 2}, {"pass", 2}, {"exit_code", 137}, {"coverage", nullptr}}));
-  CHECK(runs.at(2) ==
-        json({{"run", 6}, {"round", 3}, {"pass", 1}, {"exit_code", 3}, {"coverage", nullptr}}));
+  CHECK(runs.at(1) == json({{"run", 3},
+                            {"kind", "timed"},
+                            {"round", 2},
+                            {"pass", 2},
+                            {"exit_code", 137},
+                            {"coverage", nullptr}}));
+  CHECK(runs.at(2) == json({{"run", 6},
+                            {"kind", "timed"},
+                            {"round", 3},
+                            {"pass", 1},
+                            {"exit_code", 3},
+                            {"coverage", nullptr}}));
 }
 
 TEST_CASE("the coverage of a command and of its runs is told") {
-  Results results = two_commands();
+  Results results = two_commands(0.94);
   results.commands[1].coverage = 0.96;
-  results.runs.at(5).coverage = 0.94;
   const json ours = document_of(results).at("results").at(1).at("lauka");
   CHECK(ours.at("coverage") == 0.96);
   CHECK(ours.at("runs").at(2).at("coverage") == 0.94);
@@ -119,14 +125,20 @@ TEST_CASE("what is undefined is null in lauka's part, and a bound is told as one
   CHECK(ours.at("metrics").at("wall_time").at("delta") == json({{"percent", 150.0},
                                                                 {"low_percent", 125.0},
                                                                 {"high_percent", 175.0},
-                                                                {"significant", true}}));
+                                                                {"half_width_percent", 25.0},
+                                                                {"basis", "mean"},
+                                                                {"significant", true},
+                                                                {"mean_percent", 150.0},
+                                                                {"mean_low_percent", 125.0},
+                                                                {"mean_high_percent", 175.0},
+                                                                {"mean_differs", false}}));
 }
 
 TEST_CASE("a single run has no deviation") {
   Results results;
   results.metrics = {metric("wall_time", Unit::Seconds)};
   results.commands = {command("a", 1, {row(0, summary(1, 1.5, std::nullopt, 1.5, 1.5))})};
-  results.runs = {{0, 0, 0, 0, {1.5}}};
+  results.runs = made({{{0, 0, 0, 0}, {1.5}}});
   const json result = document_of(results).at("results").at(0);
   CHECK(result.at("stddev") == nullptr);
   CHECK(result.at("summary").at("time_wall_clock").at("stddev") == nullptr);
@@ -138,8 +150,8 @@ TEST_CASE("numbers read back as the same double, counts as whole numbers") {
   results.metrics = {metric("wall_time", Unit::Seconds), metric("cycles", Unit::Count)};
   const double odd = 0.1 + 0.2;
   results.commands = {command("a", 2, {row(0, summary(2, odd, 1.0 / 3.0, odd, 2.0))})};
-  results.runs = {{0, 0, 0, 0, {odd, 9007199254740991.0}}, {0, 1, 0, 0, {2.0, 0.0}}};
-  const std::string text = results_json(results);
+  results.runs = made({{{0, 0, 0, 0}, {odd, 9007199254740991.0}}, {{0, 1, 0, 0}, {2.0, 0.0}}});
+  const std::string text = written(write_json, results);
   const json result = json::parse(text).at("results").at(0);
   CHECK(result.at("times").at(0).get<double>() == odd);
   CHECK(result.at("stddev").get<double>() == 1.0 / 3.0);
@@ -156,12 +168,11 @@ TEST_CASE("the session tells the machine, the order and how each gate was decide
   results.verdicts = {{.condition = {"wall_time", 5.0},
                        .candidate = 1,
                        .answer = gate::Answer::Fail,
-                       .delta = {1.5, 0.25, true},
+                       .delta = changed(1.5, 0.25),
                        .rounds = 20,
-                       .p_slower = 0.001,
-                       .p_not_slower = 0.999,
+                       .p_fail = 0.001,
+                       .p_pass = 0.999,
                        .level = 0.05,
-                       .typical = gate::Typical{1.25, 1.0, 1.5},
                        .look = 3,
                        .decided_by = gate::DecidedBy::Ranks}};
   results.warnings = {{SequentialRuns{true}}};
@@ -189,8 +200,9 @@ TEST_CASE("the session tells the machine, the order and how each gate was decide
   CHECK(gate.at("look") == 3);
   CHECK(gate.at("decided_by") == "ranks");
   CHECK(gate.at("delta").at("high_percent") == 175.0);
-  CHECK(gate.at("typical_percent") == 125.0);
-  CHECK(gate.at("typical_low") == 100.0);
+  CHECK(gate.at("condition") == "wall_time > 5%");
+  CHECK(gate.at("below") == false);
+  CHECK(gate.at("bound") == nullptr);
   CHECK(gate.at("times_as_many") == nullptr);
 }
 
@@ -204,7 +216,7 @@ TEST_CASE("names of all kinds are JSON strings; what is not UTF-8 is replaced") 
 }
 
 TEST_CASE("plain values stand on one line, so that people can read the file too") {
-  const std::string text = results_json(two_commands());
+  const std::string text = written(write_json, two_commands());
   CHECK(text.find("\n      \"times\": [0.1, 0.3, 0.2],\n") != std::string::npos);
   CHECK(text.find("\n          \"time_wall_clock\": {\"value\": 0.1, \"unit\": \"second\"},\n") !=
         std::string::npos);

@@ -1,5 +1,3 @@
-#include "report/markdown.h"
-
 #include "report/example.h"
 
 #include <doctest/doctest.h>
@@ -9,14 +7,15 @@ namespace lauka::report {
 TEST_CASE("the Markdown is a table, and what was found below it") {
   Results results = manual_example();
   results.metrics[2].shown = Shown::Verbose;
-  CHECK(results_markdown(results) ==
-        "| command | measurement | mean ± σ | min … max | outliers | delta |\n"
-        "|:--|:--|--:|--:|--:|--:|\n"
-        "| `./build-old`<br>9 runs | wall_time | 591ms ± 7.60ms | 583ms … 605ms | 0 (0%) |  |\n"
-        "|  | peak_rss | 137MB ± 300kB | 136.6MB … 137.4MB | 0 (0%) |  |\n"
-        "| `./build-new -O2`<br>9 runs | wall_time | 130ms ± 8.30ms | 125ms … 141ms | 0 (0%) | "
-        "**⚡ −78.0% ± 0.5%** |\n"
-        "|  | peak_rss | 141MB ± 400kB | 140MB … 142MB | 1 (11%) | **💩 +3.1% ± 0.4%** |\n"
+  CHECK(written(write_markdown, results) ==
+        "| command | measurement | mean ± σ | min … max | outliers | delta | low … high |\n"
+        "|:--|:--|--:|--:|--:|--:|--:|\n"
+        "| `./build-old`<br>9 runs | wall_time | 591ms ± 7.6ms | 583ms … 605ms | 0 (0%) |  |  |\n"
+        "|  | peak_rss | 137MB ± 0.3MB | 136.6MB … 137.4MB | 0 (0%) |  |  |\n"
+        "| `./build-new -O2`<br>9 runs | wall_time | 130ms ± 8.3ms | 125ms … 141ms | 0 (0%) | "
+        "**⚡ −78.0% ± 0.5%** | −78.5% … −77.5% |\n"
+        "|  | peak_rss | 141MB ± 0.4MB | 140MB … 142MB | 1 (11%) | **💩 +3.1% ± 0.4%** | +2.7% … "
+        "+3.5% |\n"
         "\n"
         "- ./build-new -O2 ran 4.55 ± 0.04 times faster than ./build-old\n");
 }
@@ -25,7 +24,7 @@ TEST_CASE("without a second command there is no column for deltas") {
   Results results = manual_example();
   results.commands.resize(1);
   results.rankings.clear();
-  const std::string text = results_markdown(results);
+  const std::string text = written(write_markdown, results);
   CHECK(text.find("delta") == std::string::npos);
   CHECK(text.find("|:--|:--|--:|--:|--:|\n") != std::string::npos);
 }
@@ -41,15 +40,15 @@ TEST_CASE("code keeps its pipes and backticks in a cell") {
 TEST_CASE("a name below the table is text, whatever Markdown would make of it") {
   Results results = manual_example();
   results.commands[1].name = "a*b* <i> [x](y) __init__ snake_case";
-  CHECK(results_markdown(results).find(
-            "\n- a\\*b\\* \\<i\\> \\[x\\](y) \\_\\_init\\_\\_ snake_case ran 4.55") !=
+  CHECK(written(write_markdown, results)
+            .find("\n- a\\*b\\* \\<i\\> \\[x\\](y) \\_\\_init\\_\\_ snake_case ran 4.55") !=
         std::string::npos);
 }
 
 TEST_CASE("a command that never ran has a row of its own") {
   Results results = manual_example();
   results.commands[1].runs = 0;
-  CHECK(results_markdown(results).find("| `./build-new -O2`<br>0 runs | | | | | |\n") !=
+  CHECK(written(write_markdown, results).find("| `./build-new -O2`<br>0 runs | | | | | | |\n") !=
         std::string::npos);
 }
 

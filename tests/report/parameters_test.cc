@@ -1,6 +1,5 @@
 #include "report/parameters.h"
 
-#include "report/csv.h"
 #include "report/example.h"
 #include "report/screen.h"
 #include "report/shell.h"
@@ -36,32 +35,32 @@ Results one_scan() {
   return results_of(
       {made(0, "old {n}", {{"n", "1"}}, row(0, summary(3, 0.100, 0.001, 0.099, 0.101))),
        made(0, "old {n}", {{"n", "10"}},
-            row(0, summary(3, 0.050, 0.001, 0.049, 0.051), stats::Delta{-0.5, 0.01, true})),
+            row(0, summary(3, 0.050, 0.001, 0.049, 0.051), changed(-0.5, 0.01))),
        made(0, "old {n}", {{"n", "100"}},
-            row(0, summary(3, 0.101, 0.002, 0.099, 0.103), stats::Delta{0.01, 0.02, false}))});
+            row(0, summary(3, 0.101, 0.002, 0.099, 0.103), changed(0.01, 0.02)))});
 }
 
 }  // namespace
 
 TEST_CASE("the values of one variable are compared with the first") {
   CHECK(scan_table(one_scan(), {}) ==
-        "n      wall_time          delta\n"
-        "1      100ms ± 1.00ms\n"
-        "10     50.0ms ± 1.00ms    ⚡ −50.0% ± 1.0%\n"
-        "100    101ms ± 2.00ms        +1.0% ± 2.0%\n");
+        "n      wall_time         delta\n"
+        "1      100ms ± 1.0ms\n"
+        "10     50.0ms ± 1.0ms    ⚡ −50.0% ± 1.0%\n"
+        "100    101ms ± 2.0ms        +1.0% ± 2.0%\n");
 }
 
 TEST_CASE("several commands typed have a column each, without a delta") {
   const Results results = results_of(
       {made(0, "old {n}", {{"n", "1"}}, row(0, summary(3, 0.100, 0.001, 0.099, 0.101))),
        made(1, "./new", {{"n", "1"}},
-            row(0, summary(3, 0.050, {}, 0.049, 0.051), stats::Delta{-0.5, 0.01, true})),
+            row(0, summary(3, 0.050, {}, 0.049, 0.051), changed(-0.5, 0.01))),
        made(2, "other", {}, row(0, summary(3, 0.9, {}, 0.9, 0.9))),
        made(0, "old {n}", {{"n", "2"}}, row(0, summary(3, 0.200, 0.001, 0.199, 0.201)))});
   CHECK(scan_table(results, {}) ==
-        "n    old {n}           ./new\n"
-        "1    100ms ± 1.00ms    50.0ms\n"
-        "2    200ms ± 1.00ms    n/a\n");
+        "n    old {n}          ./new\n"
+        "1    100ms ± 1.0ms    50.0ms\n"
+        "2    200ms ± 1.0ms    n/a\n");
 }
 
 TEST_CASE("the table is kept to its width") {
@@ -89,11 +88,11 @@ TEST_CASE("each variable has a column at the end of the CSV, empty where a comma
   Results results = one_scan();
   results.commands.resize(2);
   results.commands[1].parameters = {{"opt", "a,b"}};
-  CHECK(summary_csv(results) ==
+  CHECK(written(write_summary_csv, results) ==
         "command,metric,unit,runs,mean,stddev,median,min,max,outliers,"
-        "delta_percent,delta_low_percent,delta_high_percent,parameter_n,parameter_opt\n"
-        "old {n},wall_time,s,3,0.1,0.001,0.1,0.099,0.101,0,,,,1,\n"
-        "old {n},wall_time,s,3,0.05,0.001,0.05,0.049,0.051,0,-50,-51,-49,,\"a,b\"\n");
+        "delta_percent,delta_low_percent,delta_high_percent,parameter_n,parameter_opt\r\n"
+        "old {n},wall_time,s,3,0.1,0.001,0.1,0.099,0.101,0,,,,1,\r\n"
+        "old {n},wall_time,s,3,0.05,0.001,0.05,0.049,0.051,0,-50,-51,-49,,\"a,b\"\r\n");
 }
 
 TEST_CASE("what the shell takes is told once, or for each command where it differs") {
@@ -102,13 +101,13 @@ TEST_CASE("what the shell takes is told once, or for each command where it diffe
   results.shell = {"bash", "--norc"};
   results.overheads = {{1'200'000, 400'000, 300'000}, {1'200'000, 400'000, 300'000}};
   CHECK(shell_lines(results) ==
-        "starting bash --norc takes 1.20ms (CPU 700µs), which is subtracted from its times\n");
+        "starting bash --norc takes 1.20ms (CPU time 700µs), which is subtracted from all times\n");
   results.overheads[1].wall_ns = 2'000'000;
   CHECK(shell_lines(results) ==
-        "starting bash --norc for './build-old' takes 1.20ms (CPU 700µs), which is subtracted from "
-        "its times\n"
-        "starting bash --norc for './build-new -O2' takes 2.00ms (CPU 700µs), which is subtracted "
-        "from its times\n");
+        "starting bash --norc for './build-old' takes 1.20ms (CPU time 700µs), which is subtracted "
+        "from all times\n"
+        "starting bash --norc for './build-new -O2' takes 2.00ms (CPU time 700µs), which is "
+        "subtracted from all times\n");
 }
 
 TEST_CASE("the comparison closes the output, before what is said of the shell") {

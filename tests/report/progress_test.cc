@@ -2,6 +2,7 @@
 
 #include "report/width.h"
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -23,29 +24,35 @@ struct Screen {
   }
 };
 
+/// A terminal that keeps its width.
+std::function<std::size_t()> cells(std::size_t width) {
+  return [width] { return width; };
+}
+
 }  // namespace
 
 TEST_CASE("the line has bar, percent, elapsed, remaining, the estimate and the command") {
   Screen screen;
-  ProgressBar bar(screen.sink(), 100);
-  bar.progress({"./build-new -O2", false, 0.4, milliseconds(2300), milliseconds(3400), 0.1301});
+  ProgressBar bar(screen.sink(), cells(100));
+  bar.progress(
+      {"./build-new -O2", RoundKind::Timed, 0.4, milliseconds(2300), milliseconds(3400), 0.1301});
   CHECK(screen.writes == std::vector<std::string>{"\r\x1b[K[========            ]  40%  0:02, "
                                                   "0:04 left  130ms  ./build-new -O2"});
 }
 
 TEST_CASE("a warm-up run is told, and what is not known is left out") {
   Screen screen;
-  ProgressBar bar(screen.sink(), 79);
-  bar.progress({"sleep\t1", true, 0.0, seconds(3725), std::nullopt, std::nullopt});
+  ProgressBar bar(screen.sink(), cells(79));
+  bar.progress({"sleep\t1", RoundKind::Warmup, 0.0, seconds(3725), std::nullopt, std::nullopt});
   CHECK(screen.writes ==
         std::vector<std::string>{"\r\x1b[K[          ]   0%  1:02:05  warm-up  sleep\\t1"});
 }
 
 TEST_CASE("the line is drawn at most ten times a second") {
   Screen screen;
-  ProgressBar bar(screen.sink(), 80);
+  ProgressBar bar(screen.sink(), cells(80));
   for (int ms = 0; ms < 1000; ++ms) {
-    bar.progress({"a", false, 0.5, milliseconds(ms), std::nullopt, std::nullopt});
+    bar.progress({"a", RoundKind::Timed, 0.5, milliseconds(ms), std::nullopt, std::nullopt});
   }
   CHECK(screen.writes.size() == 10);
 }
@@ -53,8 +60,8 @@ TEST_CASE("the line is drawn at most ten times a second") {
 TEST_CASE("the line never reaches the last column") {
   for (const std::size_t width : {0U, 1U, 10U, 40U, 80U}) {
     Screen screen;
-    ProgressBar bar(screen.sink(), width);
-    bar.progress({std::string(300, 'x'), false, 1.0, seconds(1), seconds(0), 0.1});
+    ProgressBar bar(screen.sink(), cells(width));
+    bar.progress({std::string(300, 'x'), RoundKind::Timed, 1.0, seconds(1), seconds(0), 0.1});
     REQUIRE(screen.writes.size() == 1);
     const std::string line = screen.writes[0].substr(std::string("\r\x1b[K").size());
     CAPTURE(width);
@@ -64,10 +71,10 @@ TEST_CASE("the line never reaches the last column") {
 
 TEST_CASE("when the session is over the line is gone without a trace") {
   Screen screen;
-  ProgressBar bar(screen.sink(), 80);
+  ProgressBar bar(screen.sink(), cells(80));
   bar.finished();
   CHECK(screen.writes.empty());
-  bar.progress({"a", false, 0.5, seconds(1), std::nullopt, std::nullopt});
+  bar.progress({"a", RoundKind::Timed, 0.5, seconds(1), std::nullopt, std::nullopt});
   bar.finished();
   bar.finished();
   REQUIRE(screen.writes.size() == 2);
@@ -76,11 +83,32 @@ TEST_CASE("when the session is over the line is gone without a trace") {
 
 TEST_CASE("fractions outside 0 to 1 do not break the bar") {
   Screen screen;
-  ProgressBar bar(screen.sink(), 80);
-  bar.progress({"a", false, 1.7, seconds(1), std::nullopt, std::nullopt});
-  bar.progress({"a", false, -0.2, seconds(2), std::nullopt, std::nullopt});
+  ProgressBar bar(screen.sink(), cells(80));
+  bar.progress({"a", RoundKind::Timed, 1.7, seconds(1), std::nullopt, std::nullopt});
+  bar.progress({"a", RoundKind::Timed, -0.2, seconds(2), std::nullopt, std::nullopt});
   CHECK(screen.writes[0] == "\r\x1b[K[====================] 100%  0:01  a");
   CHECK(screen.writes[1] == "\r\x1b[K[                    ]   0%  0:02  a");
+}
+
+TEST_CASE("the line follows the terminal's width") {
+  Screen screen;
+  std::size_t width = 100;
+  ProgressBar bar(screen.sink(), [&width] { return width; });
+  bar.progress({std::string(300, 'x'), RoundKind::Timed, 0.5, seconds(1), std::nullopt, {}});
+  width = 40;
+  bar.progress({std::string(300, 'x'), RoundKind::Timed, 0.5, seconds(2), std::nullopt, {}});
+  REQUIRE(screen.writes.size() == 2);
+  const std::size_t start = std::string("\r\x1b[K").size();
+  CHECK(display_width(screen.writes[0].substr(start)) == 99);
+  CHECK(display_width(screen.writes[1].substr(start)) == 39);
+}
+
+TEST_CASE("a terminal without UTF-8 gets no other characters") {
+  Screen screen;
+  ProgressBar bar(screen.sink(), cells(60), true);
+  bar.progress({"sleep", RoundKind::Timed, 0.5, seconds(1), std::nullopt, 2e-6});
+  REQUIRE(screen.writes.size() == 1);
+  CHECK(screen.writes[0].find("2.00us") != std::string::npos);
 }
 
 }  // namespace lauka::report

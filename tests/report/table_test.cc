@@ -37,11 +37,10 @@ Results wide_example() {
                row(2, summary(6172, 12300, 23.4e3, 12341.2, 12341.8, 1234))}),
       command("./new", 12345,
               {row(0, summary(12345, 12.34e-6, 45.6e-6, 12.3412e-6, 12.3418e-6, 1234),
-                   stats::Delta{-0.7812, 0.0512, true}),
-               row(1, summary(12345, 12300, 23.4e3, 12341.2, 12341.8, 1234),
-                   stats::Delta{0.1, 0.2, false}),
+                   changed(-0.7812, 0.0512)),
+               row(1, summary(12345, 12300, 23.4e3, 12341.2, 12341.8, 1234), changed(0.1, 0.2)),
                row(2, summary(6172, 12300, 23.4e3, 12341.2, 12341.8, 1234),
-                   stats::Delta{-0.7812, 0.000512, true})})};
+                   changed(-0.7812, 0.000512))})};
   return results;
 }
 
@@ -51,15 +50,15 @@ TEST_CASE("the table has the manual's shape") {
   CHECK(table(manual_example(), {}) ==
         R"(Benchmark 1 (9 runs): ./build-old
 measurement                 mean ± σ          min … max            outliers
-wall_time                   591ms ± 7.60ms    583ms … 605ms        0 (0%)
-peak_rss                    137MB ± 300kB     136.6MB … 137.4MB    0 (0%)
-core_active_cycle           2.51G ± 22.1M     2.48G … 2.54G        0 (0%)
+wall_time                   591ms ± 7.6ms     583ms … 605ms        0 (0%)
+peak_rss                    137MB ± 0.3MB     136.6MB … 137.4MB    0 (0%)
+core_active_cycle           2.51G ± 22M       2.48G … 2.54G        0 (0%)
 
 Benchmark 2 (9 runs): ./build-new -O2
 measurement                 mean ± σ          min … max            outliers    delta
-wall_time                   130ms ± 8.30ms    125ms … 141ms        0 (0%)      ⚡ −78.0% ± 0.5%
-peak_rss                    141MB ± 400kB     140MB … 142MB        1 (11%)     💩 +3.1% ± 0.4%
-core_active_cycle           2.50G ± 31.4M     2.41G … 2.59G        0 (0%)         −0.4% ± 1.1%
+wall_time                   130ms ± 8.3ms     125ms … 141ms        0 (0%)      ⚡ −78.0% ± 0.5%
+peak_rss                    141MB ± 0.4MB     140MB … 142MB        1 (11%)     💩 +3.1% ± 0.4%
+core_active_cycle           2.50G ± 31M       2.41G … 2.59G        0 (0%)         −0.4% ± 1.1%
 
 ./build-new -O2 ran 4.55 ± 0.04 times faster than ./build-old
 )");
@@ -72,16 +71,16 @@ TEST_CASE("200 columns are as good as no limit") {
 TEST_CASE("at 80 columns the spacing gives way") {
   CHECK(table(manual_example(), {.width = 80}) ==
         R"(Benchmark 1 (9 runs): ./build-old
-measurement        mean ± σ        min … max          outliers
-wall_time          591ms ± 7.60ms  583ms … 605ms      0 (0%)
-peak_rss           137MB ± 300kB   136.6MB … 137.4MB  0 (0%)
-core_active_cycle  2.51G ± 22.1M   2.48G … 2.54G      0 (0%)
+measurement        mean ± σ       min … max          outliers
+wall_time          591ms ± 7.6ms  583ms … 605ms      0 (0%)
+peak_rss           137MB ± 0.3MB  136.6MB … 137.4MB  0 (0%)
+core_active_cycle  2.51G ± 22M    2.48G … 2.54G      0 (0%)
 
 Benchmark 2 (9 runs): ./build-new -O2
-measurement        mean ± σ        min … max          outliers  delta
-wall_time          130ms ± 8.30ms  125ms … 141ms      0 (0%)    ⚡ −78.0% ± 0.5%
-peak_rss           141MB ± 400kB   140MB … 142MB      1 (11%)   💩 +3.1% ± 0.4%
-core_active_cycle  2.50G ± 31.4M   2.41G … 2.59G      0 (0%)       −0.4% ± 1.1%
+measurement        mean ± σ       min … max          outliers  delta
+wall_time          130ms ± 8.3ms  125ms … 141ms      0 (0%)    ⚡ −78.0% ± 0.5%
+peak_rss           141MB ± 0.4MB  140MB … 142MB      1 (11%)   💩 +3.1% ± 0.4%
+core_active_cycle  2.50G ± 31M    2.41G … 2.59G      0 (0%)       −0.4% ± 1.1%
 
 ./build-new -O2 ran 4.55 ± 0.04 times faster than ./build-old
 )");
@@ -91,15 +90,15 @@ TEST_CASE("at 60 columns the outliers and the range give way") {
   CHECK(table(manual_example(), {.width = 60}) ==
         R"(Benchmark 1 (9 runs): ./build-old
 measurement        mean ± σ
-wall_time          591ms ± 7.60ms
-peak_rss           137MB ± 300kB
-core_active_cycle  2.51G ± 22.1M
+wall_time          591ms ± 7.6ms
+peak_rss           137MB ± 0.3MB
+core_active_cycle  2.51G ± 22M
 
 Benchmark 2 (9 runs): ./build-new -O2
-measurement        mean ± σ        delta
-wall_time          130ms ± 8.30ms  ⚡ −78.0% ± 0.5%
-peak_rss           141MB ± 400kB   💩 +3.1% ± 0.4%
-core_active_cycle  2.50G ± 31.4M      −0.4% ± 1.1%
+measurement        mean ± σ       delta
+wall_time          130ms ± 8.3ms  ⚡ −78.0% ± 0.5%
+peak_rss           141MB ± 0.4MB  💩 +3.1% ± 0.4%
+core_active_cycle  2.50G ± 31M       −0.4% ± 1.1%
 
 ./build…ew -O2 ran 4.55 ± 0.04 times faster than ./build-old
 )");
@@ -110,8 +109,8 @@ TEST_CASE("no line is wider than the terminal from 60 columns on") {
   wide.commands[0].name = "sh -c '" + std::string(300, 'x') + "'";
   wide.commands[1].name = "漢字 " + std::string(300, 'y');
   for (const Ranking& ranking :
-       {Ranking{1, 4.5512, 0.0411, true, true}, Ranking{1, 123456.0, 0.1, false, true},
-        Ranking{1, 1.001, 0.01, true, false}, Ranking{1, 1.5, std::nullopt, true, false}}) {
+       {ranked(1, 4.5512, 0.0411, true, true), ranked(1, 123456.0, 0.1, false, true),
+        ranked(1, 1.001, 0.01, true, false), ranked(1, 1.5, std::nullopt, true, false)}) {
     wide.rankings = {ranking};
     for (std::size_t width = 60; width <= 250; ++width) {
       CAPTURE(width);
@@ -126,16 +125,16 @@ TEST_CASE("what a narrow terminal costs: percentages, then digits, outliers, and
     const std::size_t from = text.find("peak_rss");
     return text.substr(from, text.find('\n', from) - from);
   };
-  // Columns of 17, 14, 17 (13 with three digits), 8 (3 without percentages) and 16 cells; gaps
+  // Columns of 17, 13, 17 (13 with three digits), 8 (3 without percentages) and 16 cells; gaps
   // of 2.
-  CHECK(row_at(80) == "peak_rss           137MB ± 300kB   136.6MB … 137.4MB  0 (0%)");
-  CHECK(row_at(79) == "peak_rss           137MB ± 300kB   136.6MB … 137.4MB  0");
-  CHECK(row_at(75) == "peak_rss           137MB ± 300kB   136.6MB … 137.4MB  0");
-  CHECK(row_at(74) == "peak_rss           137MB ± 300kB   137MB … 137MB  0");
-  CHECK(row_at(71) == "peak_rss           137MB ± 300kB   137MB … 137MB  0");
-  CHECK(row_at(70) == "peak_rss           137MB ± 300kB   137MB … 137MB");
-  CHECK(row_at(66) == "peak_rss           137MB ± 300kB   137MB … 137MB");
-  CHECK(row_at(65) == "peak_rss           137MB ± 300kB");
+  CHECK(row_at(79) == "peak_rss           137MB ± 0.3MB  136.6MB … 137.4MB  0 (0%)");
+  CHECK(row_at(78) == "peak_rss           137MB ± 0.3MB  136.6MB … 137.4MB  0");
+  CHECK(row_at(74) == "peak_rss           137MB ± 0.3MB  136.6MB … 137.4MB  0");
+  CHECK(row_at(73) == "peak_rss           137MB ± 0.3MB  137MB … 137MB  0");
+  CHECK(row_at(70) == "peak_rss           137MB ± 0.3MB  137MB … 137MB  0");
+  CHECK(row_at(69) == "peak_rss           137MB ± 0.3MB  137MB … 137MB");
+  CHECK(row_at(65) == "peak_rss           137MB ± 0.3MB  137MB … 137MB");
+  CHECK(row_at(64) == "peak_rss           137MB ± 0.3MB");
 }
 
 TEST_CASE("a narrow terminal costs digits, outliers and ranges, a wide one nothing") {
@@ -149,10 +148,10 @@ TEST_CASE("a narrow terminal costs digits, outliers and ranges, a wide one nothi
   const std::string name = "involuntary_switches";
   CHECK(second_row_at(200) ==
         name +
-            "                            12.3K ± 23.4K      12.341K … 12.342K      1234 (10%)    "
+            "                            12.3K ± 23K       12.341K … 12.342K      1234 (10%)    "
             "   +10% ± 20%");
   CHECK(second_row_at(80).find("…") == std::string::npos);
-  CHECK(second_row_at(60) == name + "     12.3K ± 23.4K       +10% ± 20%");
+  CHECK(second_row_at(60) == name + "       12.3K ± 23K       +10% ± 20%");
 }
 
 TEST_CASE("a name that is too long loses its middle") {
@@ -163,8 +162,8 @@ TEST_CASE("a name that is too long loses its middle") {
   results.commands[0].rows.resize(1);
   CHECK(table(results, {.width = 60}) ==
         "Benchmark 1 (9 runs): ./build --target=xx…xxxxxxxxx --size=1\n"
-        "measurement    mean ± σ          min … max        outliers\n"
-        "wall_time      591ms ± 7.60ms    583ms … 605ms    0 (0%)\n");
+        "measurement    mean ± σ         min … max        outliers\n"
+        "wall_time      591ms ± 7.6ms    583ms … 605ms    0 (0%)\n");
 }
 
 TEST_CASE("better is green, worse is red, what is not significant is dim") {
@@ -172,18 +171,18 @@ TEST_CASE("better is green, worse is red, what is not significant is dim") {
         "\x1b[1mBenchmark 1 (9 runs): ./build-old\x1b[0m\n"
         "\x1b[1mmeasurement                 mean ± σ          min … max            "
         "outliers\x1b[0m\n"
-        "wall_time                   591ms ± 7.60ms    583ms … 605ms        0 (0%)\n"
-        "peak_rss                    137MB ± 300kB     136.6MB … 137.4MB    0 (0%)\n"
-        "core_active_cycle           2.51G ± 22.1M     2.48G … 2.54G        0 (0%)\n"
+        "wall_time                   591ms ± 7.6ms     583ms … 605ms        0 (0%)\n"
+        "peak_rss                    137MB ± 0.3MB     136.6MB … 137.4MB    0 (0%)\n"
+        "core_active_cycle           2.51G ± 22M       2.48G … 2.54G        0 (0%)\n"
         "\n"
         "\x1b[1mBenchmark 2 (9 runs): ./build-new -O2\x1b[0m\n"
         "\x1b[1mmeasurement                 mean ± σ          min … max            "
         "outliers    delta\x1b[0m\n"
-        "wall_time                   130ms ± 8.30ms    125ms … 141ms        0 (0%)      "
+        "wall_time                   130ms ± 8.3ms     125ms … 141ms        0 (0%)      "
         "\x1b[32m⚡ −78.0% ± 0.5%\x1b[0m\n"
-        "peak_rss                    141MB ± 400kB     140MB … 142MB        1 (11%)     "
+        "peak_rss                    141MB ± 0.4MB     140MB … 142MB        1 (11%)     "
         "\x1b[31m💩 +3.1% ± 0.4%\x1b[0m\n"
-        "core_active_cycle           2.50G ± 31.4M     2.41G … 2.59G        0 (0%)      "
+        "core_active_cycle           2.50G ± 31M       2.41G … 2.59G        0 (0%)      "
         "\x1b[2m   −0.4% ± 1.1%\x1b[0m\n"
         "\n"
         "\x1b[1m./build-new -O2\x1b[0m ran 4.55 ± 0.04 times faster than "
@@ -194,7 +193,7 @@ TEST_CASE("where more is better an increase is green, and where neither is, noth
   Results results;
   results.metrics = {metric("ipc", Unit::Ratio, Better::More),
                      metric("p_share", Unit::Ratio, Better::Neither)};
-  const stats::Delta up{0.1, 0.01, true};
+  const stats::Delta up = changed(0.1, 0.01);
   results.commands = {command(
       "a", 2,
       {row(0, summary(2, 2.0, 0.1, 1.9, 2.1), up), row(1, summary(2, 0.5, 0.1, 0.4, 0.6), up)})};
@@ -202,20 +201,20 @@ TEST_CASE("where more is better an increase is green, and where neither is, noth
         "\x1b[1mBenchmark 1 (2 runs): a\x1b[0m\n"
         "\x1b[1mmeasurement                 mean ± σ          min … max            "
         "outliers    delta\x1b[0m\n"
-        "ipc                         2.00 ± 0.100      1.90 … 2.10          0 (0%)      "
+        "ipc                         2.00 ± 0.1        1.90 … 2.10          0 (0%)      "
         "\x1b[32m⚡ +10.0% ± 1.0%\x1b[0m\n"
-        "p_share                     0.500 ± 0.100     0.400 … 0.600        0 (0%)         "
+        "p_share                     0.500 ± 0.1       0.400 … 0.600        0 (0%)         "
         "+10.0% ± 1.0%\n");
 }
 
 TEST_CASE("one run has no σ, and its delta no interval") {
   Results results;
   results.metrics = {metric("wall_time", Unit::Seconds)};
-  results.commands = {command("a", 1, {row(0, summary(1, 0.2, std::nullopt, 0.2, 0.2))}),
-                      command("b", 1,
-                              {row(0, summary(1, 0.1, std::nullopt, 0.1, 0.1),
-                                   stats::Delta{-0.5, std::nullopt, false})})};
-  results.rankings = {{1, 2.0, std::nullopt, true, false}};
+  results.commands = {
+      command("a", 1, {row(0, summary(1, 0.2, std::nullopt, 0.2, 0.2))}),
+      command("b", 1,
+              {row(0, summary(1, 0.1, std::nullopt, 0.1, 0.1), changed(-0.5, std::nullopt))})};
+  results.rankings = {ranked(1, 2.0, std::nullopt, true, false)};
   CHECK(table(results, {}) ==
         R"(Benchmark 1 (1 run): a
 measurement                 mean ± σ          min … max            outliers
@@ -224,8 +223,6 @@ wall_time                   200ms             200ms … 200ms        0 (0%)
 Benchmark 2 (1 run): b
 measurement                 mean ± σ          min … max            outliers    delta
 wall_time                   100ms             100ms … 100ms        0 (0%)         −50.0%
-
-b ran 2.00 times faster than a (may be chance)
 )");
 }
 
@@ -245,7 +242,7 @@ TEST_CASE("a row says how many runs are behind it where they differ, and where i
         R"(Benchmark 1 (4 runs): a
 measurement                 mean ± σ          min … max            outliers
 peak_rss                    ≤ 819kB
-cycles (user) (2 runs)      5.00G ± 0         5.00G … 5.00G        0 (0%)
+cycles (user) (2 runs)      5.00000G ± 0      5.00G … 5.00G        0 (0%)
 instructions (0 runs)       n/a
 )");
 }
@@ -261,23 +258,23 @@ TEST_CASE(
   CHECK(table(results, {}) ==
         R"(Benchmark 1 (2 runs, 1 failed, 3 redone): a
 measurement                 mean ± σ          min … max            outliers
-wall_time                   200ms ± 10.0ms    190ms … 210ms        0 (0%)
+wall_time                   200ms ± 10ms      190ms … 210ms        0 (0%)
 
-Benchmark 2 (no counted runs): b
+Benchmark 2 (no timed runs): b
 )");
 }
 
 TEST_CASE("a delta to a reference of zero is new, or nothing where both are zero") {
   Results results;
   results.metrics = {metric("major_faults", Unit::Count), metric("block_reads", Unit::Count)};
-  results.commands = {command(
-      "a", 2,
-      {row(0, summary(2, 2.0, 0.0, 2.0, 2.0), stats::Delta{std::nullopt, std::nullopt, false}),
-       row(1, summary(2, 0.0, 0.0, 0.0, 0.0), stats::Delta{0.0, std::nullopt, false})})};
+  results.commands = {
+      command("a", 2,
+              {row(0, summary(2, 2.0, 0.0, 2.0, 2.0), changed(std::nullopt, std::nullopt)),
+               row(1, summary(2, 0.0, 0.0, 0.0, 0.0), changed(0.0, std::nullopt))})};
   CHECK(table(results, {}) ==
         R"(Benchmark 1 (2 runs): a
 measurement                 mean ± σ          min … max            outliers    delta
-major_faults                2.00 ± 0          2.00 … 2.00          0 (0%)         new
+major_faults                2 ± 0             2 … 2                0 (0%)         new
 block_reads                 0 ± 0             0 … 0                0 (0%)         0%
 )");
 }
@@ -311,17 +308,23 @@ TEST_CASE("few outliers among many runs are not rounded away") {
 
 TEST_CASE("the summary has a line for each candidate, fastest first") {
   Results results;
+  results.metrics = {metric("wall_time", Unit::Seconds)};
   results.commands = {command("ref", 9, {}), command("slow", 9, {}), command("same", 9, {}),
                       command("fast", 9, {}), command("faster", 9, {})};
-  results.rankings = {{1, 1.5, 0.02, false, true},
-                      {2, 1.003, 0.01, true, false},
-                      {3, 2.0, 0.1, true, true},
-                      {4, 12.34, 1.5, true, true}};
+  results.rankings = {ranked(1, 1.5, 0.02, false, true), ranked(2, 1.003, 0.01, true, false),
+                      ranked(3, 2.0, 0.1, true, true), ranked(4, 12.34, 1.5, true, true)};
+  results.presentation.table = TableChoice::Full;
   CHECK(summary_lines(results, {}) ==
         "faster ran 12.3 ± 1.5 times faster than ref\n"
         "fast ran 2.00 ± 0.10 times faster than ref\n"
-        "same: no difference in wall time from ref can be told\n"
+        "same: no significant difference from ref in wall time\n"
         "slow ran 1.50 ± 0.02 times slower than ref\n");
+  results.metrics = {metric("cpu_time", Unit::Seconds)};
+  CHECK(summary_lines(results, {}) ==
+        "faster: CPU time is 12.3 ± 1.5 times lower than in ref\n"
+        "fast: CPU time is 2.00 ± 0.10 times lower than in ref\n"
+        "same: no significant difference from ref in CPU time\n"
+        "slow: CPU time is 1.50 ± 0.02 times higher than in ref\n");
 }
 
 }  // namespace lauka::report

@@ -19,7 +19,7 @@ Results results_of(std::size_t commands) {
   results.commands.push_back(command("one", 20, {row(0, summary(20, 1, 0.1, 0.9, 1.1))}));
   if (commands == 1) return results;
   results.commands.push_back(command("two", 20, {row(0, summary(20, 1, 0.1, 0.9, 1.1))}));
-  results.rankings = {{1, 1.0, 0.01, true, false}};
+  results.rankings = {ranked(1, 1.0, 0.01, true, false)};
   return results;
 }
 
@@ -44,7 +44,7 @@ TEST_CASE("a slow first run without a warm-up asks for one, with one for more") 
         "2.00ms); use --warmup 1, unless cold starts are what you measure\n");
   CHECK(line_of(SlowFirstRun{{1.061, 1.0, true}, 2}) ==
         "lauka: warning: 'one': the first run took 1.06 times the median of the rest (1.06s, "
-        "1.00s); if that happens again, raise --warmup above 2\n");
+        "1.00s); if this happens again, use --warmup 3\n");
   CHECK(line_of(SlowFirstRun{{0.001, 0.0, true}, 0}) ==
         "lauka: warning: 'one': the first run took more than the median of the rest (1.00ms, 0s); "
         "use --warmup 1, unless cold starts are what you measure\n");
@@ -52,15 +52,15 @@ TEST_CASE("a slow first run without a warm-up asks for one, with one for more") 
 
 TEST_CASE("outliers are counted") {
   CHECK(line_of(ManyOutliers{{5, 5.0 / 60.0, true}, 60}) ==
-        "lauka: warning: 'one': 5 of 60 runs (8%) took far longer or shorter than the rest; other "
-        "programs may have been running: stop them, or go by cpu_time, which suffers less\n");
+        "lauka: warning: 'one': 5 of 60 runs (8%) took far longer or shorter than the rest; stop "
+        "other programs that may be running, or compare cpu_time, which suffers less\n");
 }
 
 TEST_CASE("two modes are shown with both means") {
   CHECK(line_of(stats::TwoModes{0.0012, 0.0015, 6.0, 0.3, true}) ==
-        "lauka: warning: 'one': runs are of two kinds, of about 1.20ms and 1.50ms; the rarer are "
-        "30% of them; the mean stands for neither: look for kinds of core or clock frequencies, or "
-        "at the single runs with --export-runs\n");
+        "lauka: warning: 'one': the runs fall into two groups, around 1.20ms and 1.50ms; the "
+        "smaller one has 30% of them; the mean describes neither: look for different kinds of core "
+        "or clock speeds, or at the single runs with --export-runs\n");
 }
 
 TEST_CASE("drift and slow noise say what becomes of deltas") {
@@ -68,11 +68,11 @@ TEST_CASE("drift and slow noise say what becomes of deltas") {
   const stats::SlowNoise noise{0.618, true};
   const std::string drift_line =
       "lauka: warning: 'one': wall time rose by 5.3% from the first third of the runs to the last; "
-      "let the machine cool down or finish its other work";
+      "let the machine cool down, or stop its other work";
   const std::string noise_line =
-      "lauka: warning: 'one': runs are like their neighbours (correlation 0.62): wall time comes "
-      "in slow waves; the mean will not repeat within its ±: measure longer with --duration";
-  const std::string hold = "; deltas, taken within rounds, hold\n";
+      "lauka: warning: 'one': consecutive runs are correlated (r = 0.62): the machine drifts; "
+      "another session's mean may differ by more than its ±: measure longer with --duration";
+  const std::string hold = "; deltas compare runs of the same round and are not affected\n";
   const std::string suffer = "; --order random keeps it out of deltas\n";
   CHECK(line_of(drift) == drift_line + "\n");
   CHECK(line_of(noise) == noise_line + "\n");
@@ -84,69 +84,100 @@ TEST_CASE("drift and slow noise say what becomes of deltas") {
   CHECK(line_of(results, {noise, 0U}) == noise_line + suffer);
   CHECK(line_of(stats::Drift{-0.9, -0.021, true}) ==
         "lauka: warning: 'one': wall time fell by 2.1% from the first third of the runs to the "
-        "last; raise --warmup, or let the machine finish its other work\n");
+        "last; raise --warmup, or stop the machine's other work\n");
 }
 
 TEST_CASE("what the clocks cannot tell apart") {
   CHECK(line_of(CoarseClock{54e-6, 1e-6}) ==
-        "lauka: warning: 'one': a run takes 54.0µs, and the clock here steps by 1.00µs; give it "
-        "more work in one run\n");
+        "lauka: warning: 'one': a run takes 54.0µs, and the clock of this machine has steps of "
+        "1.00µs; let each run do more work\n");
   CHECK(line_of(UncertainSplit{0.0012, 0.004}) ==
-        "lauka: warning: 'one': user_time and system_time are guesses: 1.20ms of CPU time is less "
-        "than 10 ticks of 4.00ms; go by cpu_time, their sum, which is exact\n");
+        "lauka: warning: 'one': user_time and system_time are estimates, as the CPU time of 1.20ms "
+        "is less than 10 clock ticks of 4.00ms; use cpu_time, their sum, which is exact\n");
 }
 
 TEST_CASE("too few runs name the option that allows more") {
   const Results results = results_of(2);
-  CHECK(line_of(results, {FewRuns{3, false, FewBecause::Runs}}) ==
-        "lauka: warning: 3 runs of a command say little about a delta; use --runs 10 or more\n");
+  CHECK(
+      line_of(results, {FewRuns{3, false, FewBecause::Runs}}) ==
+      "lauka: warning: 3 runs per command say little about a difference; use --runs 10 or more\n");
   CHECK(line_of(results, {FewRuns{1, false, FewBecause::MaxRuns}}) ==
-        "lauka: warning: 1 run of a command says little about a delta; use --max-runs 10 or "
+        "lauka: warning: one run has no σ and no confidence interval; use --max-runs 10 or "
         "more\n");
   CHECK(line_of(results, {FewRuns{7, true, FewBecause::MinRuns}}) ==
-        "lauka: warning: with 7 rounds a gate can decide about large changes only; use --min-runs "
+        "lauka: warning: with 7 rounds a gate can only decide about large changes; use --min-runs "
         "10 or more\n");
   CHECK(line_of(results, {FewRuns{1, true, FewBecause::Ended}}) ==
-        "lauka: warning: with 1 round a gate can decide about large changes only; let it run to "
+        "lauka: warning: with 1 round a gate can only decide about large changes; let it run to "
         "its end\n");
 }
 
 TEST_CASE("a sequential order") {
   const Results results = results_of(2);
   CHECK(line_of(results, {SequentialRuns{false}}) ==
-        "lauka: warning: the order was sequential, so deltas carry the machine's drift; --order "
-        "random compares within rounds\n");
-  CHECK(
-      line_of(results, {SequentialRuns{false, true}}) ==
-      "lauka: warning: the order was sequential, as one command's --setup or --cleanup may undo "
-      "another's, so deltas carry the machine's drift; --order random is better where they do not "
-      "disturb each other\n");
+        "lauka: warning: the commands were run one after the other, so deltas include the drift of "
+        "the machine; --order random compares runs of the same round\n");
+  CHECK(line_of(results, {SequentialRuns{false, true}}) ==
+        "lauka: warning: the commands were run one after the other because --setup or --cleanup of "
+        "one may undo that of another, so deltas include the drift of the machine; use --order "
+        "random if they do not disturb each other\n");
   CHECK(line_of(results, {SequentialRuns{true}}) ==
-        "lauka: warning: the order was sequential, so deltas carry the machine's drift and gates "
-        "fail by chance more often than the confidence says; --order random compares within "
-        "rounds\n");
+        "lauka: warning: the commands were run one after the other, so deltas include the drift of "
+        "the machine and gates fail by chance more often than --confidence says; --order random "
+        "compares runs of the same round\n");
   CHECK(line_of(results, {SequentialRuns{true, true}}) ==
-        "lauka: warning: the order was sequential, as one command's --setup or --cleanup may undo "
-        "another's, so deltas carry the machine's drift and gates fail by chance more often than "
-        "the confidence says, and look once; --order random is better where they do not disturb "
-        "each other\n");
+        "lauka: warning: the commands were run one after the other because --setup or --cleanup of "
+        "one may undo that of another, so deltas include the drift of the machine and gates fail "
+        "by chance more often than --confidence says; gates looked only once; use --order random "
+        "if they do not disturb each other\n");
 }
 
-TEST_CASE("advice that two lines would give is given once, below both") {
+TEST_CASE("warnings of one kind are one line for all commands they are about") {
   Results results = results_of(2);
-  results.warnings = {{CoarseClock{54e-6, 1e-6}, 0U}, {CoarseClock{55e-6, 1e-6}, 1U}};
+  results.warnings = {{CoarseClock{54e-6, 1e-6}, 0U},
+                      {ManyOutliers{{5, 5.0 / 60.0, true}, 60}, 0U},
+                      {CoarseClock{55e-6, 1e-6}, 1U}};
   CHECK(warning_lines(results, kPlain) ==
-        "lauka: warning: 'one': a run takes 54.0µs, and the clock here steps by 1.00µs\n"
-        "lauka: warning: 'two': a run takes 55.0µs, and the clock here steps by 1.00µs; give it "
-        "more work in one run\n");
+        "lauka: warning: 'one' (54.0µs) and 'two' (55.0µs): runs are short for the clock of this "
+        "machine, which has steps of 1.00µs; let each run do more work\n"
+        "lauka: warning: 'one': 5 of 60 runs (8%) took far longer or shorter than the rest; stop "
+        "other programs that may be running, or compare cpu_time, which suffers less\n");
+  // Another remedy is another line.
+  results.warnings = {{stats::Drift{0.9, 0.05, true}, 0U}, {stats::Drift{-0.9, -0.05, true}, 1U}};
+  CHECK(warning_texts(results, kPlain).size() == 2);
+}
+
+TEST_CASE("of many commands a warning names the first ones") {
+  Results results = results_of(2);
+  for (const char* name : {"three", "four", "five", "six"})
+    results.commands.push_back(command(name, 20, {}));
+  for (std::size_t c = 0; c < 6; ++c) results.warnings.push_back({stats::SlowNoise{0.5, true}, c});
+  CHECK(
+      warning_texts(results, kPlain)
+          .at(0)
+          .starts_with("'one' (r = 0.50), 'two' (r = 0.50), 'three' (r = 0.50), 'four' (r = 0.50), "
+                       "'five' (r = 0.50) and 'six' (r = 0.50): consecutive runs"));
+  results.commands.push_back(command("seven", 20, {}));
+  results.warnings.push_back({stats::SlowNoise{0.5, true}, 6U});
+  CHECK(warning_texts(results, kPlain).at(0).find("'five' (r = 0.50) and 2 more: ") !=
+        std::string::npos);
+}
+
+TEST_CASE("a warning is broken between words at the terminal's width") {
+  Results results = results_of(1);
+  results.warnings = {{CoarseClock{54e-6, 1e-6}, 0U}};
+  CHECK(warning_lines(results, Style{.width = 50}) ==
+        "lauka: warning: 'one': a run takes 54.0µs, and the\n"
+        "  clock of this machine has steps of 1.00µs; let\n"
+        "  each run do more work\n");
 }
 
 TEST_CASE("commands of one name are told apart by their places") {
   Results results = results_of(2);
   results.commands[1].name = "one";
   CHECK(line_of(results, {CoarseClock{54e-6, 1e-6}, 1U}) ==
-        "lauka: warning: benchmark 2, 'one': a run takes 54.0µs, and the clock here steps by "
-        "1.00µs; give it more work in one run\n");
+        "lauka: warning: benchmark 2, 'one': a run takes 54.0µs, and the clock of this machine "
+        "has steps of 1.00µs; let each run do more work\n");
 }
 
 TEST_CASE("warnings of hidden rows are for --verbose and for programs") {
@@ -159,24 +190,33 @@ TEST_CASE("warnings of hidden rows are for --verbose and for programs") {
   CHECK(all[0].kind == "uncertain_split");
   CHECK(all[0].command == 0U);
   CHECK(all[0].text ==
-        "user_time and system_time are guesses: 1.20ms of CPU time is less than 10 ticks of "
-        "4.00ms");
-  CHECK(all[0].advice == "go by cpu_time, their sum, which is exact");
+        "user_time and system_time are estimates, as the CPU time of 1.20ms is less than 10 clock "
+        "ticks of 4.00ms");
+  CHECK(all[0].advice == "use cpu_time, their sum, which is exact");
 }
 
 TEST_CASE("other cores are told with both shares and the cycles by kind") {
   const OtherCores seen{
       "p_share", 0.4, 0.955, {{"cycles (P)", 3.1e9, 5e9}, {"cycles (E)", 2e8, 1e7}}};
   CHECK(line_of(results_of(2), {seen, 1U}) ==
-        "lauka: warning: 'two': p_share is 40.0%, that of the reference 95.5%: the delta of times "
-        "is not one of code alone, cycles (P) 3.10G against 5.00G, cycles (E) 200M against 10.0M; "
+        "lauka: warning: 'two': p_share is 40.0%, that of the reference 95.5%: they ran on "
+        "different kinds of core, so the difference in time is not due to the code alone, cycles "
+        "(P) 3.10G against 5.00G, cycles (E) 200M against 10.0M; "
         "--cores p or e keeps all on one kind of core\n");
 }
 
 TEST_CASE("runs that kept too small a share on P are told with the limit") {
   CHECK(line_of(LowShare{"p_share", 0.9, 2, 10}) ==
-        "lauka: warning: 'one': 2 of 10 runs kept a p_share below 90.0%, though run again; --cores "
-        "p keeps runs on performance cores, or ask for less\n");
+        "lauka: warning: 'one': 2 of 10 runs had a p_share below 90.0% although they were "
+        "repeated; use --cores p to keep runs on performance cores, or lower --min-p-share\n");
+}
+
+TEST_CASE("on a busy machine the quieter metric is named") {
+  CHECK(
+      line_of(BusyMachine{1.2, 0.4}) ==
+      "lauka: warning: 'one': the machine is busy: of 1.20s a run spent 400ms on a CPU and waited "
+      "for one the rest of the time; CPU time is the quieter metric: compare cpu_time, or stop "
+      "other programs\n");
 }
 
 }  // namespace lauka::report

@@ -57,11 +57,26 @@ TEST_CASE("a long name loses its middle") {
   CHECK(cut_middle("abcdef", 0) == "");
 }
 
-TEST_CASE("a text on one line cannot steer the terminal") {
-  CHECK(one_line("sh -c 'a\n\tb'") == "sh -c 'a\\n\\tb'");
-  CHECK(one_line("\x1b[31mred\x7f") == "\\x1b[31mred\\x7f");
-  CHECK(one_line("\u009b31m") == "\\x9b31m");
-  CHECK(one_line("ünï ⚡ \xFF") == "ünï ⚡ \xFF");
+TEST_CASE("lines are broken between words, and further ones indented") {
+  CHECK(wrapped("a line that fits", 16) == "a line that fits");
+  CHECK(wrapped("a line that does not", 0) == "a line that does not");
+  CHECK(wrapped("a line that does not fit", 12) == "a line that\n  does not\n  fit");
+  CHECK(wrapped("a word_that_is_far_too_wide stands alone", 12) ==
+        "a\n  word_that_is_far_too_wide\n  stands\n  alone");
+}
+
+TEST_CASE("no line is broken within a number or a name in quotes") {
+  CHECK(wrapped("took 1.5 ± 0.1 times", 12) == "took\n  1.5 ± 0.1\n  times");
+  CHECK(wrapped("from 1ms … 2ms", 10) == "from\n  1ms … 2ms");
+  CHECK(wrapped("see 'sleep 0.1 2': slow", 16) == "see\n  'sleep 0.1 2':\n  slow");
+  // Where a name alone is wider than the terminal, it breaks like other text.
+  CHECK(wrapped("see 'sleep 0.1 2': slow", 11) == "see 'sleep\n  0.1 2':\n  slow");
+  CHECK(wrapped("the session's end is near", 12) == "the\n  session's\n  end is\n  near");
+}
+
+TEST_CASE("colours take no cells of a line that is broken") {
+  CHECK(wrapped("gate: \x1b[31mfail\x1b[0m: slow", 16) == "gate: \x1b[31mfail\x1b[0m: slow");
+  CHECK(wrapped("gate: \x1b[31mfail\x1b[0m: slow", 12) == "gate: \x1b[31mfail\x1b[0m:\n  slow");
 }
 
 }  // namespace lauka::report

@@ -21,9 +21,11 @@ struct Wandering {
     Options options;
     for (std::size_t c = 0; c < shares.size(); ++c)
       options.commands.emplace_back(1, static_cast<char>('a' + c));
-    const auto select = [](const std::vector<std::string>&, bool) -> Result<EventSet> {
+    const auto select = [](const EventRequest&) -> Result<EventSet> {
       EventSet set;
-      set.events = {{"cycles", ""}, {"cycles (P)", ""}, {"cycles (E)", ""}};
+      set.events = {{.name = "cycles", .meaning = "", .role = Role::Cycles},
+                    {.name = "cycles (P)", .meaning = "", .part_of = 0, .role = Role::Cycles},
+                    {.name = "cycles (E)", .meaning = "", .part_of = 0, .role = Role::Cycles}};
       set.passes = {{{0, 1, 2}}};
       return set;
     };
@@ -34,7 +36,7 @@ struct Wandering {
 
   void add(std::uint32_t round, std::uint32_t command, double share) {
     RunRecord run;
-    run.step = {command, round, 0, false};
+    run.step = {command, round, 0, RoundKind::Timed};
     run.outcome = Exited{0};
     run.usage.wall_ns = 10'000'000;
     const auto p = static_cast<std::uint64_t>(1000 * share);
@@ -42,9 +44,7 @@ struct Wandering {
     session.runs.push_back(run);
   }
 
-  std::vector<Warning> warnings() const {
-    return analyse(plan, session, {}, Detail::Summaries).warnings;
-  }
+  std::vector<Warning> warnings() const { return analyse(plan, session, {}).warnings; }
 };
 
 template <typename Kind>
@@ -81,7 +81,7 @@ TEST_CASE("runs that stayed below the least share are told, and those run again 
   it.plan.cores.min_share = 0.8;
   it.session.redone.push_back({it.session.runs[1], "because"});
   it.session.redone.push_back({it.session.runs[1], "because"});
-  const Results results = analyse(it.plan, it.session, {}, Detail::Summaries);
+  const Results results = analyse(it.plan, it.session, {});
   CHECK(results.commands[0].redone_runs == 0);
   CHECK(results.commands[1].redone_runs == 2);
   CHECK(results.commands[1].runs == 12);

@@ -21,6 +21,7 @@ Plan counting_plan() {
   Metric metric;
   metric.name = "inst_all";
   metric.source = CountedEvent{0};
+  metric.event = 0;
   plan.metrics.push_back(metric);
   return plan;
 }
@@ -46,17 +47,18 @@ const Kind* warning_of(const Results& results) {
 }
 
 Results analysed(const Session& session, const Plan& plan = counting_plan()) {
-  return analyse(plan, session, {}, Detail::Runs, Timers{}, Circumstances{});
+  return analyse(plan, session, {}, Timers{}, Circumstances{});
 }
 
 }  // namespace
 
 TEST_CASE("a median coverage under 98% is warned of with its figure") {
-  const Results low = analysed(session_of({5, 5, 5}, {0.99, 0.93, 0.96}));
+  const Session session = session_of({5, 5, 5}, {0.99, 0.93, 0.96});
+  const Results low = analysed(session);
   REQUIRE(warning_of<LowCoverage>(low) != nullptr);
   CHECK(warning_of<LowCoverage>(low)->median == doctest::Approx(0.96));
   CHECK(low.commands[0].coverage == doctest::Approx(0.96));
-  CHECK(low.runs.at(1).coverage == doctest::Approx(0.93));
+  CHECK(low.runs->row(1).coverage == doctest::Approx(0.93));
   CHECK(warning_of<LowCoverage>(analysed(session_of({5, 5, 5}, {0.97, 0.98, 0.99}))) == nullptr);
   const Results unknown = analysed(session_of({5, 5, 5}, {}));
   CHECK(warning_of<LowCoverage>(unknown) == nullptr);

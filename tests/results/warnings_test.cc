@@ -38,6 +38,9 @@ std::string kinds(const std::vector<Warning>& warnings) {
     const char* operator()(const LowShare&) const { return "share"; }
     const char* operator()(const LowCoverage&) const { return "coverage"; }
     const char* operator()(const NeverCounted&) const { return "not counted"; }
+    const char* operator()(const MeanDiffers&) const { return "mean"; }
+    const char* operator()(const SlowedByCounting&) const { return "slowed"; }
+    const char* operator()(const BusyMachine&) const { return "busy"; }
   };
   std::string all;
   for (const Warning& warning : warnings) {
@@ -49,7 +52,7 @@ std::string kinds(const std::vector<Warning>& warnings) {
 }
 
 std::string kinds_of_series(const Seconds& series) {
-  return kinds(warnings_of_series(0, series, Plan{}));
+  return kinds(warnings_of_series(0, series, Plan{}.warmup));
 }
 
 /// One second, give or take a hundredth, in an order without waves.
@@ -78,7 +81,7 @@ Session session_of(const Plan& plan, std::uint32_t rounds, std::chrono::nanoseco
   for (std::uint32_t round = 0; round < rounds; ++round) {
     for (std::uint32_t c = 0; c < plan.commands.size(); ++c) {
       RunRecord run;
-      run.step = {c, round, 0, false};
+      run.step = {c, round, 0, RoundKind::Timed};
       run.outcome = Exited{0};
       run.usage.wall_ns = static_cast<std::uint64_t>(wall.count());
       run.usage.user_ns = static_cast<std::uint64_t>(user.count());
@@ -99,6 +102,7 @@ gate::Findings findings_of(const Plan& plan, const Session& session) {
     for (std::size_t c = 1; c < walls.size(); ++c) {
       const gate::Evidence evidence{walls[0], walls[c], plan.order != Order::Sequential};
       findings.verdicts.push_back(gate::decide(condition, c, evidence, plan.confidence, 1));
+      findings.verdicts.back().metric = *find_metric(plan.metrics, condition.metric);
     }
   }
   return findings;
@@ -106,7 +110,7 @@ gate::Findings findings_of(const Plan& plan, const Session& session) {
 
 std::vector<Warning> warnings_of(const Plan& plan, const Session& session,
                                  const Timers& timers = {1ns, 4ms}) {
-  return analyse(plan, session, findings_of(plan, session), Detail::Summaries, timers).warnings;
+  return analyse(plan, session, findings_of(plan, session), timers).warnings;
 }
 
 }  // namespace
@@ -122,7 +126,7 @@ TEST_CASE("a slow first run is told with its numbers, and with the warm-up it ha
   series.front() = 2.0;
   Plan plan;
   plan.warmup = 3;
-  const auto warnings = warnings_of_series(1, series, plan);
+  const auto warnings = warnings_of_series(1, series, plan.warmup);
   REQUIRE(kinds(warnings) == "first");
   CHECK(warnings.front().command == 1U);
   const auto& slow = std::get<SlowFirstRun>(warnings.front().finding);
@@ -142,10 +146,10 @@ TEST_CASE("a slow first run is no outlier as well, but hides no others") {
   series[4] = series[7] = 1.5;
   Plan cold;
   cold.warmup = 0;
-  CHECK(kinds(warnings_of_series(0, series, cold)) == "first outliers");
+  CHECK(kinds(warnings_of_series(0, series, cold.warmup)) == "first outliers");
   Plan warm;
   warm.warmup = 1;
-  CHECK(kinds(warnings_of_series(0, series, warm)) == "outliers");
+  CHECK(kinds(warnings_of_series(0, series, warm.warmup)) == "outliers");
 }
 
 TEST_CASE("one outlier is bad luck, two of forty are a warning, two of forty-one are not") {
@@ -154,7 +158,7 @@ TEST_CASE("one outlier is bad luck, two of forty are a warning, two of forty-one
   series[29] = 0.2;
   CHECK(kinds_of_series(series).empty());
   series.pop_back();
-  const auto warnings = warnings_of_series(0, series, Plan{});
+  const auto warnings = warnings_of_series(0, series, Plan{}.warmup);
   REQUIRE(kinds(warnings) == "outliers");
   const auto& outliers = std::get<ManyOutliers>(warnings.front().finding);
   CHECK(outliers.seen.count == 2);
@@ -232,7 +236,7 @@ TEST_CASE("quiet normal noise is hardly ever warned of") {
     int warned = 0;
     for (int trial = 0; trial < trials; ++trial) {
       for (const Warning& warning :
-           warnings_of_series(0, source.normals(length.runs, 0.1, 0.002), Plan{})) {
+           warnings_of_series(0, source.normals(length.runs, 0.1, 0.002), Plan{}.warmup)) {
         ++(std::holds_alternative<SlowFirstRun>(warning.finding) ? firsts : warned);
       }
     }
@@ -313,10 +317,26 @@ TEST_CASE("a gate wants ten rounds, unless fewer have decided it") {
   CHECK(few.runs == 9);
   plan.gates = {{"wall_time", 50.0}};
   const Session session = undecided(9);
-  const Results decided =
-      analyse(plan, session, findings_of(plan, session), Detail::Summaries, {1ns, 4ms});
+  const Results decided = analyse(plan, session, findings_of(plan, session), {1ns, 4ms});
   REQUIRE(decided.verdicts.front().answer == gate::Answer::Pass);
   CHECK(kinds(decided.warnings).empty());
+}
+
+TEST_CASE("a command that is pushed off its CPU is told apart from one that sleeps") {
+  const auto told = [](std::uint64_t pushed, std::uint64_t willing, double noise) {
+    Session session = session_of(plan_of(1), 12, 2s, 1s);
+    double side = 1.0;
+    for (RunRecord& run : session.runs) {
+      side = -side;
+      run.usage.wall_ns += static_cast<std::uint64_t>(noise * (1.0 + side) * 1e9);
+      run.usage.involuntary_switches = pushed;
+      run.usage.voluntary_switches = willing;
+    }
+    return kinds(warnings_of(plan_of(1), session));
+  };
+  CHECK(told(50, 3, 0.1).find("busy") != std::string::npos);
+  CHECK(told(3, 50, 0.1).find("busy") == std::string::npos);
+  CHECK(told(0, 0, 0.1).find("busy") == std::string::npos);
 }
 
 TEST_CASE("a sequential order is told once, where there are deltas") {
@@ -348,26 +368,22 @@ TEST_CASE("wall time alone is looked at, and warnings stand in the order of thei
 
 TEST_CASE("a baseline is always warned of, and what differs is named once more") {
   Results results;
-  results.baseline = BaselineReference{.file = "b.json",
-                                       .names = {},
-                                       .by_lauka = true,
-                                       .version = "1",
-                                       .machine = {.name = "a", .cpu_model = "x"}};
+  const auto session = std::make_shared<Recording>();
+  session->circumstances = {"1", {}, {.name = "a", .cpu_model = "x"}};
+  results.reference.baseline = Baseline{.file = "b.json", .session = session};
   results.circumstances = {"1", {}, {.name = "a", .kernel = "6.1", .cpu_model = "x"}};
   results.paired = false;
-  CHECK(kinds(warnings_of_results(results, Plan{}, {}, false)) == "baseline");
+  CHECK(kinds(warnings_of_results(results)) == "baseline");
   results.circumstances.machine.cpu_model = "y";
   results.circumstances.version = "2";
-  const auto warnings = warnings_of_results(results, Plan{}, {}, false);
+  const auto warnings = warnings_of_results(results);
   CHECK(kinds(warnings) == "baseline foreign");
   const auto& foreign = std::get<ForeignBaseline>(warnings.back().finding);
   REQUIRE(foreign.differences.size() == 2);
   CHECK(foreign.differences[0].what == "processor");
   CHECK(foreign.differences[1].then == "1");
-  results.baseline->by_lauka = false;
-  CHECK_FALSE(
-      std::get<ForeignBaseline>(warnings_of_results(results, Plan{}, {}, false).back().finding)
-          .told);
+  session->by_lauka = false;
+  CHECK_FALSE(std::get<ForeignBaseline>(warnings_of_results(results).back().finding).told);
 }
 
 }  // namespace lauka

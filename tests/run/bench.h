@@ -51,11 +51,11 @@ struct Bench {
   std::optional<User> user{};
 
   Result<Session> carry_out(const Plan& plan) {
-    auto carried = lauka::carry_out(
+    auto measured = lauka::carry_out(
         plan, {launcher, engine, clock, listener, [this] { return interrupted_by; }, user});
-    if (!carried) return carried.error();
-    findings = carried->findings;
-    return carried->session;
+    if (!measured) return measured.error();
+    findings = measured->findings;
+    return measured->session;
   }
 };
 

@@ -1,6 +1,5 @@
-#include "run/hooks.h"
-
 #include "run/bench.h"
+#include "run/programs.h"
 
 #include <csignal>
 #include <string>

@@ -35,7 +35,7 @@ TEST_CASE("a run that is not to count is run again, recorded apart and told") {
   CHECK(session->redone[0].run.counts.at(0) == 2);
   CHECK(session->redone[0].run.step.round == 1);
   CHECK(session->notes ==
-        std::vector<std::string>{"1 run was run again, because the trace lost records"});
+        std::vector<std::string>{"1 run was repeated because the trace lost records"});
 }
 
 TEST_CASE("a run is run again no more often than was asked for, then it enters as it is") {

@@ -175,7 +175,8 @@ TEST_CASE("counts that were lost are left out and told once") {
   const auto session = bench.carry_out(plan);
   CHECK(session->runs.size() == 2);
   CHECK_FALSE(session->runs[0].counts.at(0).has_value());
-  CHECK(session->notes == std::vector<std::string>{"the counts were lost; run it as root"});
+  CHECK(session->notes ==
+        std::vector<std::string>{"the counts were lost; 2 runs were not counted; run it as root"});
 }
 
 TEST_CASE("a counter that cannot be opened ends the session and keeps the runs before it") {
@@ -203,6 +204,29 @@ TEST_CASE("progress tells the command, and how much is left") {
   CHECK(bench.listener.heard.back().mean_wall_seconds == doctest::Approx(1.0));
 }
 
+TEST_CASE("what is left shrinks during a run that takes long") {
+  class MovingClock final : public os::Clock {
+   public:
+    std::chrono::nanoseconds time{};
+    std::chrono::nanoseconds now() const override { return time; }
+  };
+  MovingClock clock;
+  Bench bench;
+  bench.listener.wants = true;
+  bench.launcher.scripts = {{10s, {}}};
+  bench.launcher.before_run = [&](std::size_t) { clock.time += 5s; };  // before it is told of
+  bench.launcher.adjust = [&](os::ProgramId, os::Ended&) { clock.time += 5s; };
+  Plan plan = plan_of({"old"});
+  plan.stop.exact_runs = 3;
+  REQUIRE(lauka::carry_out(plan, {bench.launcher, bench.engine, clock, bench.listener,
+                                  [] { return 0; }, std::nullopt})
+              .has_value());
+  std::vector<std::chrono::nanoseconds> left;
+  for (const Progress& heard : bench.listener.heard)
+    if (heard.remaining) left.push_back(*heard.remaining);
+  CHECK(left == std::vector<std::chrono::nanoseconds>{20s, 15s, 10s, 5s});
+}
+
 TEST_CASE("nobody is told of progress who does not want it") {
   Bench bench;
   REQUIRE(bench.carry_out(plan_of({"old"})).has_value());
@@ -210,4 +234,16 @@ TEST_CASE("nobody is told of progress who does not want it") {
 }
 
 }  // namespace
+TEST_CASE("a run whose process could not be killed ends the session, -i or not") {
+  Bench bench;
+  bench.launcher.scripts = {{1ms, {Exited{0}, TimedOut{1ms}, TimedOut{1ms, true, 4711}}}};
+  Plan plan = plan_of({"old"});
+  plan.stop.exact_runs = 9;
+  plan.ignore_failure = IgnoreFailure{true, {}};
+  const auto session = bench.carry_out(plan);
+  CHECK(session->runs.size() == 2);
+  REQUIRE(session->cut_short.has_value());
+  CHECK(std::get<TimedOut>(std::get<RunFailed>(*session->cut_short).outcome).survivor == 4711);
+}
+
 }  // namespace lauka

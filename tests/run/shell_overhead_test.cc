@@ -1,6 +1,5 @@
-#include "run/shell_overhead.h"
-
 #include "run/bench.h"
+#include "run/programs.h"
 
 #include <string>
 #include <vector>
@@ -102,9 +101,21 @@ TEST_CASE("a shell that cannot run an empty command is refused before any run") 
   const auto session = bench.carry_out(in_shell({"a"}));
   REQUIRE_FALSE(session.has_value());
   CHECK(session.error().line() ==
-        "the start-up of the shell cannot be measured: 'sh' failed with an empty command; see "
-        "whether "
-        "it takes -c, or use -N");
+        "the start-up of the shell cannot be measured: 'sh' failed with an empty command; check "
+        "that it accepts -c, or use -N");
+}
+
+TEST_CASE("--timeout is in force while the start of the shell is measured") {
+  Bench bench;
+  Plan plan = in_shell({"a"});
+  plan.timeout = 1s;
+  bench.launcher.scripts = {{}, {1ms, {TimedOut{1s}}}};
+  const auto session = bench.carry_out(plan);
+  REQUIRE_FALSE(session.has_value());
+  CHECK(session.error().what ==
+        "the start-up of the shell cannot be measured: 'sh' took longer than --timeout with an "
+        "empty command");
+  CHECK(bench.launcher.programs().back().timeout == 1s);
 }
 
 TEST_CASE("counted runs lose the shell's start, and say where it was more than they took") {

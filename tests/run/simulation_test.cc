@@ -21,8 +21,8 @@ class SimulatingEngine final : public engine::CounterEngine {
 
   std::string_view name() const override { return "simulating"; }
   Catalog catalog() const override { return {}; }
-  Result<EventSet> select(const engine::Wanted&) override { return EventSet{}; }
-  Result<std::unique_ptr<engine::Counting>> arm(std::size_t pass, os::Launcher&) override {
+  Result<EventSet> select(const EventRequest&) override { return EventSet{}; }
+  Result<std::unique_ptr<engine::Counting>> arm(std::size_t pass) override {
     return std::unique_ptr<engine::Counting>(std::make_unique<OnePass>(*this, pass == 1));
   }
 
@@ -30,12 +30,11 @@ class SimulatingEngine final : public engine::CounterEngine {
   class OnePass final : public engine::Counting {
    public:
     OnePass(SimulatingEngine& engine, bool simulates) : engine_(engine), simulates_(simulates) {}
-    os::CounterSetId on_launcher() const override { return os::kNoCounters; }
     std::size_t runs_at_once() const override { return simulates_ ? 1 : 64; }
     std::vector<std::string> launched_as(const std::vector<std::string>& words) const override {
       return {"sim-" + words.front()};
     }
-    engine::Counted finish(const os::Ended& ended) override {
+    engine::Counted finish(const os::Ended& ended, std::size_t /*command*/) override {
       if (!simulates_) return {};
       // The time of the run tells which command it was.
       const std::size_t command = ended.usage.wall_ns == 1'000'000 ? 0 : 1;
@@ -54,7 +53,7 @@ class SimulatingEngine final : public engine::CounterEngine {
 Plan simulating_plan(const std::vector<std::string>& names) {
   Plan plan = plan_of(names);
   plan.events.events = {{"instructions", "", false, true}};
-  plan.events.passes = {Pass{}, Pass{{0}, true}};
+  plan.events.passes = {Pass{}, Pass{{0}, RoundKind::Simulated}};
   plan.metrics = metrics_of(plan.events, MetricSelection::Default, true);
   return plan;
 }
@@ -70,11 +69,11 @@ struct Simulation {
     bench.launcher.scripts[1].time = bench.launcher.scripts[3].time = 2ms;
   }
 
-  Carried carry_out(const Plan& plan) {
-    auto carried = lauka::carry_out(plan, {bench.launcher, engine, bench.clock, bench.listener,
-                                           [this] { return bench.interrupted_by; }});
-    REQUIRE(carried.has_value());
-    return *std::move(carried);
+  SessionResult carry_out(const Plan& plan) {
+    auto measured = lauka::carry_out(plan, {bench.launcher, engine, bench.clock, bench.listener,
+                                            [this] { return bench.interrupted_by; }});
+    REQUIRE(measured.has_value());
+    return *std::move(measured);
   }
 
   std::size_t simulated_runs() const {
@@ -119,11 +118,11 @@ TEST_CASE("simulated runs use nothing of the time allowed") {
 TEST_CASE("a failure under simulation is told as one") {
   Simulation simulation({{100}, {200}});
   simulation.bench.launcher.scripts[2].outcomes = {Exited{0}, Exited{9}};
-  const Carried carried = simulation.carry_out(simulating_plan({"old", "new"}));
-  REQUIRE(carried.session.cut_short.has_value());
-  const auto* failed = std::get_if<RunFailed>(&*carried.session.cut_short);
+  const SessionResult measured = simulation.carry_out(simulating_plan({"old", "new"}));
+  REQUIRE(measured.session.cut_short.has_value());
+  const auto* failed = std::get_if<RunFailed>(&*measured.session.cut_short);
   REQUIRE(failed != nullptr);
-  CHECK(failed->simulated);
+  CHECK(failed->step.kind == RoundKind::Simulated);
   CHECK(failed->step.command == 0);
   CHECK(failed->step.round == 1);
 }
@@ -149,10 +148,10 @@ TEST_CASE("a gate on counts that never vary is decided by the first simulated ru
     Plan plan = simulating_plan({"old", "new"});
     plan.gates = {{"instructions", 0.5}};
     plan.stop = {{}, 2, {}, 1ms};
-    const Carried carried = simulation.carry_out(plan);
-    REQUIRE(carried.findings.verdicts.size() == 1);
-    CHECK(carried.findings.verdicts[0].answer == answer);
-    CHECK(carried.findings.verdicts[0].look == 1);
+    const SessionResult measured = simulation.carry_out(plan);
+    REQUIRE(measured.findings.verdicts.size() == 1);
+    CHECK(measured.findings.verdicts[0].answer == answer);
+    CHECK(measured.findings.verdicts[0].look == 1);
     CHECK(simulation.simulated_runs() == 6);
   }
 }
@@ -163,8 +162,8 @@ TEST_CASE("with several gates there are as many simulated runs as decide each of
   Plan plan = simulating_plan({"old", "new"});
   plan.stop = {{}, 2, {}, 1ms};
   for (int gate = 0; gate < 10; ++gate) plan.gates.push_back({"instructions", 0.01 * gate});
-  const Carried carried = simulation.carry_out(plan);
-  for (const gate::Verdict& verdict : carried.findings.verdicts) {
+  const SessionResult measured = simulation.carry_out(plan);
+  for (const gate::Verdict& verdict : measured.findings.verdicts) {
     CHECK(verdict.answer == gate::Answer::Fail);
     CHECK(verdict.look == 1);
   }
@@ -179,11 +178,11 @@ TEST_CASE("an open gate on counts that vary asks for simulated runs and not for 
   Plan plan = simulating_plan({"old", "new"});
   plan.gates = {{"instructions", 1.0}};
   plan.stop = {{}, 2, {}, 1ms};
-  const Carried carried = simulation.carry_out(plan);
-  REQUIRE(carried.findings.verdicts.size() == 1);
-  CHECK(carried.findings.verdicts[0].answer == gate::Answer::Inconclusive);
-  CHECK(carried.findings.verdicts[0].rounds == 12);
-  CHECK(carried.findings.verdicts[0].look == 5);
+  const SessionResult measured = simulation.carry_out(plan);
+  REQUIRE(measured.findings.verdicts.size() == 1);
+  CHECK(measured.findings.verdicts[0].answer == gate::Answer::Inconclusive);
+  CHECK(measured.findings.verdicts[0].rounds == 12);
+  CHECK(measured.findings.verdicts[0].look == 5);
   CHECK(simulation.bench.launcher.runs() - simulation.simulated_runs() == 2 * 2);
 }
 
@@ -200,8 +199,8 @@ TEST_CASE("an exact number of runs leaves the simulated ones as they are") {
   Simulation simulation({{10000}, {10110, 10090, 10100}});
   Plan plan = simulating_plan({"old", "new"});
   plan.gates = {{"instructions", 1.0}};
-  const Carried carried = simulation.carry_out(plan);
-  CHECK(carried.findings.verdicts.at(0).answer == gate::Answer::Inconclusive);
+  const SessionResult measured = simulation.carry_out(plan);
+  CHECK(measured.findings.verdicts.at(0).answer == gate::Answer::Inconclusive);
   CHECK(simulation.simulated_runs() == 6);
 }
 

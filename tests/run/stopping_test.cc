@@ -54,6 +54,8 @@ TEST_CASE("gates may go on to a round, within four budgets and the greatest numb
 TEST_CASE("a budget without end does not overflow") {
   const StopRule rule{{}, 10, {}, std::chrono::nanoseconds::max()};
   CHECK_FALSE(is_enough(rule, {1000, 10s, 3}));
+  // 300 commands of a year each: the sum is as much as 64 bits hold, 2562047.8 hours.
+  CHECK(rounds_left({{}, 10, {}, 8760h}, {1, 300s, 300}, 1h) == 2562048);
 }
 
 }  // namespace lauka

@@ -1,7 +1,7 @@
 #include "simulation/rules.h"
 
-#include "stats/moments.h"
-#include "stats/student_t.h"
+#include "stats/distributions.h"
+#include "stats/summary.h"
 
 #include <algorithm>
 #include <cmath>

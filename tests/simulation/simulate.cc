@@ -5,14 +5,14 @@
 //
 // A round is two consecutive runs of one series of noise, in an order that a coin decides; the
 // candidate's is multiplied by the true ratio. Recorded series are read from a random place on, so
-// that their slow waves stay. --naive gives each of the five looks the whole error, as who does not
-// know better would: the limits have to find that.
+// that their slow waves stay. --naive gives each look the whole error, as who does not know better
+// would: the limits have to find that.
 
 #include "gate/judge.h"
 #include "gate/schedule.h"
+#include "simulation/benchmarks.h"
 #include "simulation/rules.h"
 #include "simulation/series.h"
-#include "stats/delta.h"
 #include "stats/noise.h"
 
 #include <algorithm>
@@ -22,25 +22,14 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <span>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace lauka::simulation {
 namespace {
-
-constexpr std::size_t kFirstLook = 25;
-constexpr std::size_t kMostRounds = 4 * kFirstLook;
-
-/// A true slow-down and a gate, both as ratios.
-struct Case {
-  double truth;
-  double limit;
-};
-
-constexpr Case kAtLimit{1.10, 1.10};
-constexpr Case kEqual{1.00, 1.05};
-constexpr Case kAbove{1.15, 1.10};
 
 /// How often each rule said "fail", and what else lauka said.
 struct Tally {
@@ -49,61 +38,16 @@ struct Tally {
   double share(double count) const { return count / gates; }
 };
 
-struct Options {
-  std::size_t gates = 20000;
-  bool naive = false;
-  std::string recorded;
-};
-
-struct Measured {
-  std::vector<double> reference;
-  std::vector<double> candidate;
-};
-
-Measured in_random_order(const Noise& noise, noise::Source& source, std::size_t rounds,
-                         double truth) {
-  const std::vector<double> times = noise(source, 2 * rounds);
-  Measured measured;
-  for (std::size_t round = 0; round < rounds; ++round) {
-    const std::size_t first = source.uniform() < 0.5 ? 0 : 1;
-    measured.reference.push_back(times[2 * round + first]);
-    measured.candidate.push_back(truth * times[2 * round + 1 - first]);
-  }
-  return measured;
-}
-
-/// All runs of one command, then all of the other, as the others measure.
-Measured one_after_the_other(const Noise& noise, noise::Source& source, std::size_t runs,
-                             double truth) {
-  const std::vector<double> times = noise(source, 2 * runs);
-  const auto middle = times.begin() + static_cast<std::ptrdiff_t>(runs);
-  Measured measured{{times.begin(), middle}, {middle, times.end()}};
-  for (double& value : measured.candidate) value *= truth;
-  return measured;
-}
-
-void look_at(const Measured& measured, const Case& what, const gate::Levels& levels, Tally& tally) {
-  for (const std::size_t look : gate::look_rounds(kFirstLook)) {
-    const gate::Evidence evidence{std::span(measured.reference).first(look),
-                                  std::span(measured.candidate).first(look)};
-    const auto answer = gate::judge(evidence, what.limit - 1.0, levels, look == kMostRounds).answer;
-    if (!answer) continue;
-    tally.fail += *answer == gate::Answer::Fail ? 1 : 0;
-    tally.pass += *answer == gate::Answer::Pass ? 1 : 0;
-    tally.rounds += static_cast<double>(look);
-    return;
-  }
-}
-
 Tally tally_of(const Noise& noise, const Case& what, const Options& options, bool others) {
-  const gate::Levels levels =
-      options.naive ? gate::levels_of_one_look(0.95, 1) : gate::levels_of_five_looks(0.95, 1);
   noise::Source source(20261121);
   Tally tally;
   tally.gates = static_cast<double>(options.gates);
   for (std::size_t gate = 0; gate < options.gates; ++gate) {
     const Measured rounds = in_random_order(noise, source, kMostRounds, what.truth);
-    look_at(rounds, what, levels, tally);
+    const Ended ended = end_of(rounds, what, kPlanned, gate::WatchSchedule::Early, options.naive);
+    tally.fail += ended.answer == gate::Answer::Fail ? 1 : 0;
+    tally.pass += ended.answer == gate::Answer::Pass ? 1 : 0;
+    tally.rounds += static_cast<double>(ended.rounds);
     if (!others) continue;
     tally.looking += fails_t_at_any_round(rounds.reference, rounds.candidate, what.limit) ? 1 : 0;
     const Measured blocks = one_after_the_other(noise, source, kMostRounds, what.truth);
@@ -113,35 +57,21 @@ Tally tally_of(const Noise& noise, const Case& what, const Options& options, boo
   return tally;
 }
 
-/// How often the shown interval of the delta holds the truth.
-double coverage_of(const Noise& noise, std::size_t rounds, const Options& options) {
-  noise::Source source(rounds);
-  constexpr double truth = 1.1;
-  std::size_t held = 0;
-  for (std::size_t i = 0; i < options.gates; ++i) {
-    const Measured measured = in_random_order(noise, source, rounds, truth);
-    const stats::Delta delta = stats::paired_delta(measured.reference, measured.candidate, 0.95);
-    if (delta.change && delta.half_width &&
-        std::abs(*delta.change - (truth - 1.0)) <= *delta.half_width)
-      ++held;
-  }
-  return static_cast<double>(held) / static_cast<double>(options.gates);
-}
-
-constexpr std::array<std::size_t, 3> kCovered{10, 25, 100};
-
 struct Outcome {
   Tally at_limit, equal, above;
-  std::array<double, kCovered.size()> coverage{};
+  std::array<Intervals, kRoundsShown.size()> intervals{};
+  Speed speed_equal, speed_above;
 };
 
 Outcome outcome_of(const Noise& noise, const Options& options) {
-  Outcome outcome{tally_of(noise, kAtLimit, options, true),
-                  tally_of(noise, kEqual, options, true),
-                  tally_of(noise, kAbove, options, true),
-                  {}};
-  for (std::size_t i = 0; i < kCovered.size(); ++i)
-    outcome.coverage[i] = coverage_of(noise, kCovered[i], options);
+  Outcome outcome;
+  outcome.at_limit = tally_of(noise, kAtLimit, options, true);
+  outcome.equal = tally_of(noise, kEqual, options, true);
+  outcome.above = tally_of(noise, kAbove, options, true);
+  for (std::size_t i = 0; i < kRoundsShown.size(); ++i)
+    outcome.intervals[i] = intervals_of(noise, kRoundsShown[i], options);
+  outcome.speed_equal = speed_of(noise, kEqual, gate::Answer::Pass, options);
+  outcome.speed_above = speed_of(noise, kAbove, gate::Answer::Fail, options);
   return outcome;
 }
 
@@ -185,22 +115,40 @@ void print_row(const std::string& name, const Outcome& o) {
   four(o.at_limit);
   four(o.equal);
   four(o.above);
-  std::printf("|%5.0f%5.0f |%6.1f%6.1f%6.1f\n", o.equal.share(o.equal.rounds),
-              o.above.share(o.above.rounds), 100 * o.coverage[0], 100 * o.coverage[1],
-              100 * o.coverage[2]);
+  std::printf("|%5.0f%5.0f\n", o.equal.share(o.equal.rounds), o.above.share(o.above.rounds));
 }
 
 void print_head(const Options& options) {
-  std::printf("%zu gates each; first look after %zu rounds, last after %zu. Fails in percent:\n",
-              options.gates, kFirstLook, kMostRounds);
+  std::printf("%zu gates each; %zu rounds planned, looks from 10 to %zu. Fails in percent:\n",
+              options.gates, kPlanned, kMostRounds);
   std::printf(
       "lauka, poop (one after the other), mean +- sigma (likewise), t test after each round\n");
   std::printf(
       "%-36s| at the limit: +10%%, 10%% | equal, gate 5%%          | +15%%, gate 10%%          |"
-      " rounds  | interval holds\n%-36s",
+      " rounds\n%-36s",
       "", "noise");
   for (int i = 0; i < 3; ++i) std::printf("| lauka  poop mn+-s ttest ");
-  std::printf("|equal +15%% |  n=10    25   100\n");
+  std::printf("|equal +15%%\n");
+}
+
+/// What the shown intervals are worth, and how soon a gate knows.
+void print_intervals(const std::vector<Series>& all, const std::vector<Outcome>& outcomes) {
+  std::printf(
+      "\nIntervals that hold a true +10%%; rows of equal programs coloured slower / faster; in "
+      "percent. Median rounds\nof right answers with %zu planned, without early looks : with.\n"
+      "%-36s",
+      kManyPlanned, "noise");
+  for (const std::size_t rounds : kRoundsShown) std::printf("|    %4zu rounds    ", rounds);
+  std::printf("| equal, 5%%   | +15%%, 10%%\n");
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    std::printf("%-36s", all[i].name.c_str());
+    for (const Intervals& seen : outcomes[i].intervals)
+      std::printf("| %5.1f %4.1f /%4.1f ", 100 * seen.coverage, 100 * seen.slower,
+                  100 * seen.faster);
+    const Outcome& o = outcomes[i];
+    std::printf("| %4.0f : %4.0f | %4.0f : %4.0f\n", o.speed_equal.planned, o.speed_equal.early,
+                o.speed_above.planned, o.speed_above.early);
+  }
 }
 
 /// One look at 9.2 (sigma / m)^2 rounds finds m points above the limit in 80% of cases: the facts'
@@ -218,7 +166,10 @@ double power_of_one_look(const Options& options) {
   for (std::size_t i = 0; i < options.gates; ++i) {
     const Measured measured = in_random_order(noise, source, rounds, limit + points);
     const gate::Evidence evidence{measured.reference, measured.candidate};
-    found += gate::judge(evidence, limit - 1.0, levels, true).answer == gate::Answer::Fail ? 1 : 0;
+    found += gate::judge(evidence, limit - 1.0, gate::FailsWhen::Above, levels, true).answer ==
+                     gate::Answer::Fail
+                 ? 1
+                 : 0;
   }
   return found / static_cast<double>(options.gates);
 }
@@ -228,8 +179,40 @@ void check(const Series& series, const Outcome& outcome, Limits& limits) {
                  outcome.at_limit.share(outcome.at_limit.fail), 0.05);
   limits.at_most(series.name, "false fails of equal programs at 5%",
                  outcome.equal.share(outcome.equal.fail), 0.015);
-  for (const double share : outcome.coverage)
-    limits.at_least(series.name, "coverage of the interval", share, 0.93);
+  for (const Intervals& seen : outcome.intervals) {
+    limits.at_least(series.name, "coverage of the interval", seen.coverage, 0.93);
+    limits.at_most(series.name, "equal rows coloured slower", seen.slower, 0.04);
+    limits.at_most(series.name, "equal rows coloured faster", seen.faster, 0.04);
+  }
+}
+
+/// Colours are as rare on average as they should be, and early looks save three quarters of the
+/// rounds.
+void check_means(const std::vector<Outcome>& outcomes, Limits& limits) {
+  const auto count = static_cast<double>(outcomes.size());
+  for (std::size_t i = 0; i < kRoundsShown.size(); ++i) {
+    Intervals mean;
+    for (const Outcome& outcome : outcomes) {
+      mean.slower += outcome.intervals[i].slower / count;
+      mean.faster += outcome.intervals[i].faster / count;
+    }
+    limits.at_most("all series", "equal rows coloured slower", mean.slower, 0.03);
+    limits.at_most("all series", "equal rows coloured faster", mean.faster, 0.03);
+  }
+  const auto median_ratio = [&](Speed Outcome::*member) {
+    std::vector<double> ratios;
+    for (const Outcome& outcome : outcomes)
+      ratios.push_back((outcome.*member).early / (outcome.*member).planned);
+    return median_of(ratios);
+  };
+  const double equal = median_ratio(&Outcome::speed_equal);
+  const double above = median_ratio(&Outcome::speed_above);
+  std::printf(
+      "rounds with early looks to those without, %zu planned, median of the series: equal %.2f, +5 "
+      "points %.2f\n",
+      kManyPlanned, equal, above);
+  limits.at_most("all series", "rounds of a pass of equal programs, of the old", equal, 0.25);
+  limits.at_most("all series", "rounds of a fail at +5 points, of the old", above, 0.25);
 }
 
 /// How often a slow-down of 5 points more than the limit is found, as a mean over series of a kind,
@@ -273,6 +256,8 @@ int simulate(const Options& options) {
   Limits limits(options);
   for (std::size_t i = 0; i < all.size(); ++i) print_row(all[i].name, outcomes[i]);
   for (std::size_t i = 0; i < all.size(); ++i) check(all[i], outcomes[i], limits);
+  print_intervals(all, outcomes);
+  check_means(outcomes, limits);
   check_power(all, outcomes, limits);
   const double power = power_of_one_look(options);
   std::printf("one look at 9.2 (sigma/m)^2 rounds finds +m points: %.1f%% (the facts: 80%%)\n",

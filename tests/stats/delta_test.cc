@@ -13,7 +13,12 @@ namespace lauka::stats {
 
 namespace {
 
-constexpr int kTrials = 10000;
+constexpr int kTrials = 3000;
+
+Delta at_95(const std::vector<double>& reference, const std::vector<double>& candidate,
+            bool paired = true) {
+  return delta_of(reference, candidate, paired, tails_of(0.95));
+}
 
 std::vector<double> times(std::vector<double> values, double factor) {
   std::for_each(values.begin(), values.end(), [factor](double& value) { value *= factor; });
@@ -25,64 +30,89 @@ std::vector<double> times(std::vector<double> values, double factor) {
 TEST_CASE("one round has a delta without an interval") {
   const std::vector<double> reference{2.0};
   const std::vector<double> candidate{3.0};
-  for (const Delta& delta :
-       {paired_delta(reference, candidate, 0.95), unpaired_delta(reference, candidate, 0.95)}) {
+  for (const bool paired : {true, false}) {
+    const Delta delta = at_95(reference, candidate, paired);
     CHECK(delta.change == 0.5);
-    CHECK_FALSE(delta.half_width.has_value());
-    CHECK_FALSE(delta.significant);
+    CHECK_FALSE(delta.bounds.has_value());
+    CHECK_FALSE(delta.is_significant());
   }
 }
 
 TEST_CASE("against a reference of zero only zero has a delta") {
-  const std::vector<double> zeros(4, 0.0);
-  const std::vector<double> some{0.0, 1.0, 0.0, 0.0};
-  CHECK_FALSE(paired_delta(zeros, some, 0.95).change.has_value());
-  CHECK_FALSE(unpaired_delta(zeros, some, 0.95).change.has_value());
-  CHECK(paired_delta(zeros, zeros, 0.95).change == 0.0);
-  CHECK_FALSE(paired_delta(zeros, zeros, 0.95).half_width.has_value());
-  CHECK(paired_delta(some, zeros, 0.95).change == -1.0);
+  const std::vector<double> zeros(7, 0.0);
+  const std::vector<double> some{0.0, 1.0, 0.0, 0.0, 1.0, 0.0, 2.0};
+  for (const bool paired : {true, false}) {
+    CHECK_FALSE(at_95(zeros, some, paired).change.has_value());
+    CHECK(at_95(zeros, zeros, paired).change == 0.0);
+    CHECK_FALSE(at_95(zeros, zeros, paired).bounds.has_value());
+    CHECK(at_95(some, zeros, paired).change == -1.0);
+  }
 }
 
-TEST_CASE("metrics without noise have an interval of no width") {
-  const std::vector<double> reference(5, 0.1);
-  const std::vector<double> candidate(5, 0.3);
-  for (const Delta& delta :
-       {paired_delta(reference, candidate, 0.95), unpaired_delta(reference, candidate, 0.95)}) {
+TEST_CASE("metrics without noise have an interval of no width, on either basis") {
+  for (const std::size_t rounds : {std::size_t{5}, std::size_t{9}}) {
+    const std::vector<double> reference(rounds, 0.1);
+    const std::vector<double> candidate(rounds, 0.3);
+    const Delta delta = at_95(reference, candidate);
+    CHECK(delta.basis == (rounds == 5 ? Basis::Mean : Basis::Typical));
     CHECK(*delta.change == doctest::Approx(2.0).epsilon(1e-12));
-    CHECK(delta.half_width == 0.0);
-    CHECK(delta.significant);
+    CHECK(delta.half_width() == 0.0);
+    CHECK(delta.is_significant());
+    CHECK_FALSE(at_95(reference, reference).is_significant());
   }
-  CHECK_FALSE(paired_delta(reference, reference, 0.95).significant);
 }
 
 TEST_CASE("rounding of a constant ratio is not taken for noise") {
   noise::Source source(3);
-  const std::vector<double> reference = source.normals(12, 0.7, 0.05);
-  std::vector<double> candidate = reference;
-  std::for_each(candidate.begin(), candidate.end(), [](double& value) { value /= 3.0; });
-  const Delta delta = paired_delta(reference, candidate, 0.95);
-  CHECK(*delta.change == doctest::Approx(-2.0 / 3.0).epsilon(1e-12));
-  CHECK(delta.half_width == 0.0);
+  for (const std::size_t rounds : {std::size_t{5}, std::size_t{12}}) {
+    const std::vector<double> reference = source.normals(rounds, 0.7, 0.05);
+    const Delta delta = at_95(reference, times(reference, 1.0 / 3.0));
+    CHECK(*delta.change == doctest::Approx(-2.0 / 3.0).epsilon(1e-12));
+    CHECK(delta.half_width() == 0.0);
+  }
+}
+
+TEST_CASE("two samples without any overlap differ, however long their tails are") {
+  // Largest of one 3.4, smallest of the other 9.3; the mean's interval by the delta method held 0.
+  const std::vector<double> reference{1.0, 1.1, 1.0, 1.2, 3.4, 1.1, 1.0};
+  const std::vector<double> candidate{9.3, 9.9, 9.5, 240.0, 9.4, 9.8, 9.6};
+  for (const bool paired : {true, false})
+    CHECK(at_95(reference, candidate, paired).is_significant());
+}
+
+TEST_CASE("a value of zero is no reason to drop a round: then the mean is told") {
+  const std::vector<double> reference{3.0, 2.0, 4.0, 3.0, 2.0, 3.0, 4.0, 2.0};
+  std::vector<double> candidate = times(reference, 2.0);
+  CHECK(at_95(reference, candidate).basis == Basis::Typical);
+  candidate[2] = 0.0;
+  const Delta delta = at_95(reference, candidate);
+  CHECK(delta.basis == Basis::Mean);
+  CHECK(*delta.change == doctest::Approx(38.0 / 23.0 - 1.0));
+  CHECK(delta.mean.change == delta.change);
 }
 
 TEST_CASE("a reference that cannot be told from zero bounds no ratio") {
   // Fieller: t(.025, 3) = 3.182, s = 0.5, mean 0.25: 3.182 * 0.5 / 2 = 0.80 > 0.25.
   const std::vector<double> reference{0.0, 0.0, 0.0, 1.0};
   const std::vector<double> candidate{1.0, 2.0, 1.0, 2.0};
-  CHECK(paired_delta(reference, candidate, 0.95).change == 5.0);
-  CHECK_FALSE(paired_delta(reference, candidate, 0.95).half_width.has_value());
-  CHECK_FALSE(unpaired_delta(reference, candidate, 0.95).half_width.has_value());
+  for (const bool paired : {true, false}) {
+    CHECK(at_95(reference, candidate, paired).change == 5.0);
+    CHECK_FALSE(at_95(reference, candidate, paired).bounds.has_value());
+  }
 }
 
 TEST_CASE("a delta does not depend on the unit") {
   noise::Source source(4);
-  const std::vector<double> reference = source.normals(15, 1.0, 0.05);
-  const std::vector<double> candidate = source.normals(15, 1.2, 0.05);
-  for (const auto compare : {paired_delta, unpaired_delta}) {
-    const Delta seconds = compare(reference, candidate, 0.95);
-    const Delta nanoseconds = compare(times(reference, 1e9), times(candidate, 1e9), 0.95);
-    CHECK(*nanoseconds.change == doctest::Approx(*seconds.change).epsilon(1e-12));
-    CHECK(*nanoseconds.half_width == doctest::Approx(*seconds.half_width).epsilon(1e-12));
+  for (const std::size_t rounds : {std::size_t{3}, std::size_t{15}}) {
+    const std::vector<double> reference = source.normals(rounds, 1.0, 0.05);
+    const std::vector<double> candidate = source.normals(rounds, 1.2, 0.05);
+    for (const bool paired : {true, false}) {
+      const Delta seconds = at_95(reference, candidate, paired);
+      const Delta nanoseconds = at_95(times(reference, 1e9), times(candidate, 1e9), paired);
+      CHECK(*nanoseconds.change == doctest::Approx(*seconds.change).epsilon(1e-12));
+      CHECK(nanoseconds.bounds->low == doctest::Approx(seconds.bounds->low).epsilon(1e-9));
+      CHECK(nanoseconds.bounds->high == doctest::Approx(seconds.bounds->high).epsilon(1e-9));
+    }
   }
 }
 
@@ -95,49 +125,61 @@ TEST_CASE("pairs take out what both commands of a round share, independent sampl
     reference.push_back(weather * (1.0 + 0.001 * source.normal()));
     candidate.push_back(weather * (1.01 + 0.001 * source.normal()));
   }
-  CHECK(paired_delta(reference, candidate, 0.95).significant);
-  CHECK_FALSE(unpaired_delta(reference, candidate, 0.95).significant);
+  CHECK(at_95(reference, candidate).is_significant());
+  CHECK_FALSE(at_95(reference, candidate, false).is_significant());
 }
 
-TEST_CASE("intervals of ten rounds cover the true delta in 93% to 97% of cases") {
+TEST_CASE("intervals cover the true delta as often as they say, on either basis") {
   noise::Source source(6);
-  int paired = 0;
-  int unpaired = 0;
-  for (int trial = 0; trial < kTrials; ++trial) {
-    const std::vector<double> reference = source.normals(10, 1.0, 0.03);
-    const std::vector<double> candidate = source.normals(10, 1.1, 0.06);
-    const auto covers = [](const Delta& delta) {
-      return std::abs(*delta.change - 0.1) <= *delta.half_width ? 1 : 0;
-    };
-    paired += covers(paired_delta(reference, candidate, 0.95));
-    unpaired += covers(unpaired_delta(reference, candidate, 0.95));
+  for (const std::size_t rounds : {std::size_t{4}, std::size_t{10}}) {
+    for (const bool paired : {true, false}) {
+      int covered = 0;
+      for (int trial = 0; trial < kTrials; ++trial) {
+        const Delta delta = at_95(source.normals(rounds, 1.0, 0.03),
+                                  times(source.normals(rounds, 1.0, 0.03), 1.1), paired);
+        covered += delta.bounds && !delta.bounds->leave_out(0.1) ? 1 : 0;
+      }
+      INFO(rounds, " rounds, paired ", paired, ": ", covered);
+      CHECK(covered > 0.93 * kTrials);
+      CHECK(covered < 0.985 * kTrials);
+    }
   }
-  INFO("paired ", paired, ", unpaired ", unpaired);
-  CHECK(paired > 0.93 * kTrials);
-  CHECK(paired < 0.97 * kTrials);
-  CHECK(unpaired > 0.93 * kTrials);
-  CHECK(unpaired < 0.97 * kTrials);
+}
+
+TEST_CASE("rare long runs are told of the mean, noise is not") {
+  noise::Source source(7);
+  std::vector<double> reference = source.normals(100, 1.0, 0.01);
+  std::vector<double> candidate = source.normals(100, 1.0, 0.01);
+  CHECK_FALSE(at_95(reference, candidate).mean_differs);
+  for (std::size_t round = 3; round < 100; round += 8) candidate[round] *= 3.0;
+  const Delta slower = at_95(reference, candidate);
+  CHECK(slower.mean_differs);
+  CHECK(*slower.mean.change > 0.1);
+  CHECK(std::abs(*slower.change) < 0.02);
+  CHECK_FALSE(at_95(candidate, candidate).mean_differs);
 }
 
 TEST_CASE("faster and slower are two faces of one interval") {
-  // -78% +- 0.5 points: 1 / 0.22 = 4.545, and 0.005 / 0.22^2 = 0.103.
-  const auto faster = relative_speed({.change = -0.78, .half_width = 0.005, .significant = true});
+  // 1 / 0.22 = 4.545, 1 / 0.225 = 4.444 and 1 / 0.215 = 4.651.
+  const auto faster = relative_speed({-0.78, ChangeBounds{-0.785, -0.775}});
   REQUIRE(faster.has_value());
   CHECK(faster->faster);
   CHECK(faster->ratio == doctest::Approx(4.5454545454).epsilon(1e-9));
-  CHECK(*faster->half_width == doctest::Approx(0.10330578512).epsilon(1e-9));
+  CHECK(faster->bounds->low == doctest::Approx(4.4444444444).epsilon(1e-9));
+  CHECK(faster->bounds->high == doctest::Approx(4.6511627907).epsilon(1e-9));
 
-  const auto slower = relative_speed({.change = 0.25, .half_width = 0.01, .significant = true});
+  const auto slower = relative_speed({0.25, ChangeBounds{0.24, 0.27}});
   REQUIRE(slower.has_value());
   CHECK_FALSE(slower->faster);
   CHECK(slower->ratio == 1.25);
-  CHECK(slower->half_width == 0.01);
+  CHECK(slower->bounds->high == 1.27);
 }
 
 TEST_CASE("a speed is told without an interval where the delta has none, or not at all") {
-  CHECK_FALSE(relative_speed({.change = -0.5})->half_width.has_value());
+  CHECK_FALSE(relative_speed({-0.5, std::nullopt})->bounds.has_value());
+  CHECK_FALSE(relative_speed({-0.9, ChangeBounds{-1.0, -0.7}})->bounds.has_value());
   CHECK_FALSE(relative_speed({}).has_value());
-  CHECK_FALSE(relative_speed({.change = -1.0}).has_value());
+  CHECK_FALSE(relative_speed({-1.0, std::nullopt}).has_value());
 }
 
 }  // namespace lauka::stats

@@ -1,6 +1,6 @@
-#include "stats/normal.h"
-#include "stats/student_t.h"
-#include "stats/welch.h"
+#include "stats/distributions.h"
+
+#include "stats/mean_test.h"
 
 #include <array>
 #include <cmath>

@@ -16,12 +16,17 @@ using Json = nlohmann::json;
 
 /// One section of the golden cases, which were computed with Python and SciPy, and again by a
 /// program that shares no code with lauka.
-inline Json section(const char* name) {
-  std::ifstream file(std::string(places::kRepository) + "/tests/data/statistics-golden.json");
+inline Json section(const char* name, const char* cases_of = "statistics-golden.json") {
+  std::ifstream file(std::string(places::kRepository) + "/tests/data/" + cases_of);
   REQUIRE(file.is_open());
   Json cases = Json::parse(file).at(name);
   REQUIRE_FALSE(cases.empty());
   return cases;
+}
+
+/// The same of the typical round as the delta, and of gates that stop early.
+inline Json section_2(const char* name) {
+  return section(name, "statistics-golden-2.json");
 }
 
 inline std::vector<double> series(const Json& golden, const char* key) {

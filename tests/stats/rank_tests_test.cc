@@ -1,7 +1,7 @@
-#include "stats/mann_whitney.h"
+#include "stats/rank_tests.h"
+
 #include "stats/mean_test.h"
 #include "stats/noise.h"
-#include "stats/signed_rank.h"
 
 #include <algorithm>
 #include <cmath>

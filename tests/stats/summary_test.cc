@@ -1,9 +1,6 @@
 #include "stats/summary.h"
 
-#include "stats/moments.h"
 #include "stats/noise.h"
-#include "stats/outliers.h"
-#include "stats/quantiles.h"
 
 #include <algorithm>
 #include <cmath>

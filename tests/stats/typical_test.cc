@@ -1,7 +1,6 @@
-#include "stats/typical.h"
-
+#include "stats/delta.h"
 #include "stats/noise.h"
-#include "stats/signed_rank.h"
+#include "stats/rank_tests.h"
 
 #include <algorithm>
 #include <cmath>
@@ -46,15 +45,14 @@ TEST_CASE("the typical round is what listing all Walsh averages gives") {
     const std::vector<double> reference = source.normals(count, 1.0, 0.05);
     const std::vector<double> candidate = source.normals(count, 1.0, 0.05);
     const std::vector<double> averages = walsh_averages(reference, candidate);
-    const auto typical = typical_change(reference, candidate, 0.025);
-    REQUIRE(typical.has_value());
-    CHECK(typical->change == doctest::Approx(std::exp(median_of(averages)) - 1.0).epsilon(1e-10));
+    const auto typical = typical_change(reference, candidate, true, 0.025);
     const std::size_t place = signed_rank_place(count, 0.025);
-    REQUIRE(typical->bounds.has_value() == (place > 0));
-    if (typical->bounds) {
-      CHECK(typical->bounds->low ==
+    REQUIRE(typical.has_value() == (place > 0));
+    if (typical) {
+      CHECK(typical->change == doctest::Approx(std::exp(median_of(averages)) - 1.0).epsilon(1e-10));
+      CHECK(typical->bounds.low ==
             doctest::Approx(std::exp(averages[place - 1]) - 1.0).epsilon(1e-10));
-      CHECK(typical->bounds->high ==
+      CHECK(typical->bounds.high ==
             doctest::Approx(std::exp(averages[averages.size() - place]) - 1.0).epsilon(1e-10));
     }
   }
@@ -64,16 +62,15 @@ TEST_CASE("of 5000 rounds the bounds are where the signed-rank test changes its 
   noise::Source source(21);
   const std::vector<double> reference = source.normals(5000, 1.0, 0.05);
   const std::vector<double> candidate = source.normals(5000, 1.03, 0.05);
-  const auto typical = typical_change(reference, candidate, 0.025);
+  const auto typical = typical_change(reference, candidate, true, 0.025);
   REQUIRE(typical.has_value());
-  REQUIRE(typical->bounds.has_value());
   const auto tails = [&](double change) {
     return signed_rank(reference, candidate, 1.0 + change).tails;
   };
-  CHECK(tails(typical->bounds->low - 1e-5).above < 0.025);
-  CHECK(tails(typical->bounds->low + 1e-5).above > 0.025);
-  CHECK(tails(typical->bounds->high + 1e-5).below < 0.025);
-  CHECK(tails(typical->bounds->high - 1e-5).below > 0.025);
+  CHECK(tails(typical->bounds.low - 1e-5).above < 0.025);
+  CHECK(tails(typical->bounds.low + 1e-5).above > 0.025);
+  CHECK(tails(typical->bounds.high + 1e-5).below < 0.025);
+  CHECK(tails(typical->bounds.high - 1e-5).below > 0.025);
   CHECK(tails(typical->change).above == doctest::Approx(0.5).epsilon(0.01));
 }
 
@@ -84,8 +81,8 @@ TEST_CASE("the bounds cover the typical round as often as they say") {
     const std::vector<double> reference = source.normals(12, 1.0, 0.05);
     std::vector<double> candidate = source.normals(12, 1.0, 0.05);
     std::for_each(candidate.begin(), candidate.end(), [](double& value) { value *= 1.2; });
-    const auto typical = typical_change(reference, candidate, 0.025);
-    covered += typical->bounds->low <= 0.2 && 0.2 <= typical->bounds->high ? 1 : 0;
+    const auto typical = typical_change(reference, candidate, true, 0.025);
+    covered += typical->bounds.low <= 0.2 && 0.2 <= typical->bounds.high ? 1 : 0;
   }
   INFO(covered);
   CHECK(covered >= 0.94 * kTrials);
@@ -95,18 +92,44 @@ TEST_CASE("the bounds cover the typical round as often as they say") {
 TEST_CASE("equal rounds have a typical change of exactly that, with bounds of no width") {
   const std::vector<double> reference(8, 0.3);
   const std::vector<double> candidate(8, 0.6);
-  const auto typical = typical_change(reference, candidate, 0.025);
+  const auto typical = typical_change(reference, candidate, true, 0.025);
   REQUIRE(typical.has_value());
   CHECK(typical->change == doctest::Approx(1.0).epsilon(1e-14));
-  REQUIRE(typical->bounds.has_value());
-  CHECK(typical->bounds->low == typical->change);
-  CHECK(typical->bounds->high == typical->change);
+  CHECK(typical->bounds.low == typical->change);
+  CHECK(typical->bounds.high == typical->change);
 }
 
-TEST_CASE("there is no typical round where a value is zero, or no round") {
-  CHECK_FALSE(typical_change(std::vector<double>{1.0, 0.0}, std::vector<double>{1.0, 1.0}, 0.025));
-  CHECK_FALSE(typical_change(std::vector<double>{1.0, 1.0}, std::vector<double>{1.0, 0.0}, 0.025));
-  CHECK_FALSE(typical_change({}, {}, 0.025));
+TEST_CASE("there is no typical round where a value is zero, or with five rounds at 95%") {
+  const std::vector<double> ones(7, 1.0);
+  std::vector<double> with_zero = ones;
+  with_zero[3] = 0.0;
+  for (const bool paired : {true, false}) {
+    CHECK(typical_change(ones, ones, paired, 0.025));
+    CHECK_FALSE(typical_change(ones, with_zero, paired, 0.025));
+    CHECK_FALSE(typical_change(with_zero, ones, paired, 0.025));
+    CHECK_FALSE(typical_change({}, {}, paired, 0.025));
+  }
+  const std::vector<double> five(5, 1.0);
+  CHECK_FALSE(typical_change(five, five, true, 0.025));
+  CHECK(typical_change(five, five, false, 0.025));
+}
+
+TEST_CASE("of independent samples it is what listing all differences of logarithms gives") {
+  noise::Source source(23);
+  const std::vector<double> reference = source.normals(30, 1.0, 0.05);
+  const std::vector<double> candidate = source.normals(41, 1.1, 0.05);
+  std::vector<double> differences;
+  for (const double r : reference) {
+    for (const double c : candidate) differences.push_back(std::log(c) - std::log(r));
+  }
+  std::sort(differences.begin(), differences.end());
+  const auto typical = typical_change(reference, candidate, false, 0.025);
+  const std::size_t place = mann_whitney_place(30, 41, 0.025);
+  REQUIRE(typical.has_value());
+  CHECK(typical->change == doctest::Approx(std::expm1(median_of(differences))).epsilon(1e-10));
+  CHECK(typical->bounds.low == doctest::Approx(std::expm1(differences[place - 1])).epsilon(1e-10));
+  CHECK(typical->bounds.high ==
+        doctest::Approx(std::expm1(differences[differences.size() - place])).epsilon(1e-10));
 }
 
 }  // namespace lauka::stats

@@ -1,8 +1,8 @@
 #include "engine/cachegrind/cachegrind_engine.h"
 
+#include "core/text.h"
 #include "engine/accounting.h"
-#include "engine/cachegrind/written.h"
-#include "engine/text.h"
+#include "engine/cachegrind/output_files.h"
 #include "os/private_folder.h"
 
 #include <algorithm>
@@ -32,15 +32,14 @@ class Simulating final : public Counting {
              os::PrivateFolder folder)
       : valgrind_(std::move(valgrind)), events_(std::move(events)), folder_(std::move(folder)) {}
 
-  os::CounterSetId on_launcher() const override { return os::kNoCounters; }
   std::size_t runs_at_once() const override { return 1; }
 
   std::vector<std::string> launched_as(const std::vector<std::string>& words) const override {
     return valgrind_words(valgrind_, folder_.path(), events_, words);
   }
 
-  Counted finish(const os::Ended& ended) override {
-    std::vector<Written> files;
+  Counted finish(const os::Ended& ended, std::size_t /*command*/) override {
+    std::vector<OutputFile> files;
     for (const std::string& name : folder_.names()) {
       if (auto text = folder_.read(name)) files.push_back({name, *std::move(text)});
     }
@@ -76,10 +75,14 @@ class CachegrindEngine final : public CounterEngine {
     return catalog;
   }
 
-  Result<EventSet> select(const Wanted& wanted) override;
+  Result<EventSet> select(const EventRequest& wanted) override;
 
-  Result<std::unique_ptr<Counting>> arm(std::size_t pass, os::Launcher& /*launcher*/) override {
-    if (pass == 0) return count_accounted(accounted_);
+  Result<std::unique_ptr<Counting>> arm(std::size_t pass) override {
+    if (pass == 0) {
+      std::vector<FreeReader> readers;
+      for (const AccountedEvent* event : accounted_) readers.push_back(reader_of(event->read));
+      return count_free(std::move(readers));
+    }
     auto folder = os::PrivateFolder::create(user_);
     if (!folder) return folder.error();
     return std::unique_ptr<Counting>(
@@ -101,7 +104,8 @@ void CachegrindEngine::add(const SimulatedEvent& event, EventSet& set) {
   set.passes[1].events.push_back(set.events.size());
   set.events.push_back({.name = std::string(event.name),
                         .meaning = fmt::format("{}, simulated by Cachegrind", event.meaning),
-                        .simulated = true});
+                        .simulated = true,
+                        .role = role_of_event(event.name)});
 }
 
 Result<void> CachegrindEngine::take(const std::string& name, EventSet& set) {
@@ -125,11 +129,12 @@ Result<void> CachegrindEngine::take(const std::string& name, EventSet& set) {
                fmt::format("--engine cachegrind counts {}", listed(names))};
 }
 
-Result<EventSet> CachegrindEngine::select(const Wanted& wanted) {
+Result<EventSet> CachegrindEngine::select(const EventRequest& wanted) {
   simulated_.clear();
   accounted_.clear();
   EventSet set;
-  set.passes.assign({Pass{}, Pass{{}, true}});  // the timed runs, and the simulated ones
+  set.passes.assign(
+      {Pass{}, Pass{{}, RoundKind::Simulated}});  // the timed runs, and the simulated ones
   for (const std::string& name : wanted.names) {
     if (auto taken = take(name, set); !taken) return taken.error();
   }
@@ -150,17 +155,17 @@ std::unique_ptr<CounterEngine> make_cachegrind_engine(std::string valgrind,
 std::vector<std::string> valgrind_words(const std::string& valgrind, const std::string& folder,
                                         std::span<const SimulatedEvent* const> events,
                                         const std::vector<std::string>& words) {
-  const auto any = [&](bool (*needs)(const SimulatedEvent&)) {
+  const auto needs = [&](Model model) {
     return std::any_of(events.begin(), events.end(),
-                       [&](const SimulatedEvent* event) { return needs(*event); });
+                       [model](const SimulatedEvent* event) { return event->model == model; });
   };
-  const bool caches = any(needs_caches);
+  const bool caches = needs(Model::Caches);
   // What the user keeps in ~/.valgrindrc and VALGRIND_OPTS is not meant for these runs.
   std::vector<std::string> all = {valgrind, "--command-line-only=yes", "--tool=cachegrind",
                                   "--trace-children=yes", "--vgdb=no"};
   all.emplace_back(caches ? "--cache-sim=yes" : "--cache-sim=no");
   if (caches) all.insert(all.end(), kCaches.begin(), kCaches.end());
-  all.emplace_back(any(needs_branches) ? "--branch-sim=yes" : "--branch-sim=no");
+  all.emplace_back(needs(Model::Branches) ? "--branch-sim=yes" : "--branch-sim=no");
   all.push_back(fmt::format("--log-file={}/{}", escaped(folder), kLogName));
   all.push_back(fmt::format("--cachegrind-out-file={}/{}", escaped(folder), kCountsName));
   all.emplace_back("--");

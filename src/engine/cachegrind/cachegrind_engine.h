@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/user.h"
-#include "engine/cachegrind/events.h"
+#include "engine/cachegrind/output_files.h"
 #include "engine/engine.h"
 
 #include <memory>

@@ -64,6 +64,8 @@ static_assert(sizeof(KdebugInfo) == 20);
 
 /// KdebugInfo::flags.
 inline constexpr std::uint32_t kKdebugWrapped = 0x8;
+/// To be set: coprocessors are neither asked for records nor told what to trace.
+inline constexpr std::uint32_t kKdebugNoCoprocessors = 0x400;
 inline constexpr std::uint32_t kKdebugValueCheck = 0x200000;  ///< also KdebugFilter::type
 inline constexpr std::uint32_t kKdebugReady = 0x80000000;
 
@@ -73,6 +75,10 @@ struct KdebugFilter {
   std::array<std::uint32_t, 4> values{};
 };
 static_assert(sizeof(KdebugFilter) == 20);
+
+/// kKdSetTypefilter: a bit for each class and subclass of records. The kernel adds class 7, which
+/// has what threads do.
+inline constexpr std::size_t kTypefilterBytes = 8192;
 
 /// Function bits of a debugid.
 inline constexpr std::uint32_t kStart = 1;

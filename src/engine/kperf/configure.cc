@@ -1,6 +1,6 @@
 #include "engine/kperf/configure.h"
 
-#include "engine/kperf/reasons.h"
+#include "engine/kperf/kernel.h"
 #include "os/signals.h"
 
 #include <algorithm>
@@ -59,48 +59,57 @@ Result<void> Claim::take_counters() {
   if (const int error = kernel_.set_thread_counting(0); error == EPERM || error == EBUSY)
     return refused(Asked::Count, error);
   kernel_.set_counting(0);
-  // Another live owner refuses this, and is told when sampling is to start. A dead one's state
-  // would pass to us as it stands.
   stop_sampling();
   return {};
 }
 
 int Claim::program(std::span<const std::uint64_t> words, bool by_thread) {
+  if (const int error = set_words(words); error != 0) return error;
+  by_thread_ = by_thread;
+  if (const int error = kernel_.set_thread_counting(by_thread ? classes_ : 0); error != 0)
+    return error;
+  values_ = kernel_.counter_count(classes_);
+  return values_ == kFixedCounters + words_.size() && is_as_programmed() ? 0 : EAGAIN;
+}
+
+int Claim::try_words(std::span<const std::uint64_t> words) {
+  int error = set_words(words);
+  if (error == 0 && !has_words()) error = EPERM;
+  kernel_.set_counting(0);
+  return error;
+}
+
+int Claim::set_words(std::span<const std::uint64_t> words) {
   // macOS 26 takes new words only when counting is switched on, so it is off before.
   kernel_.set_thread_counting(0);
   kernel_.set_counting(0);
   classes_ = words.empty() ? kFixedClass : kBothClasses;
   words_.assign(words.begin(), words.end());
-  by_thread_ = by_thread;
   if (!words.empty()) {
     if (const int error = kernel_.set_words(words); error != 0) return error;
   }
-  if (const int error = kernel_.set_counting(classes_); error != 0) return error;
-  if (const int error = kernel_.set_thread_counting(by_thread ? classes_ : 0); error != 0)
-    return error;
-  values_ = kernel_.counter_count(classes_);
-  return is_as_programmed() ? 0 : EAGAIN;
+  return kernel_.set_counting(classes_);
 }
 
-bool Claim::is_as_programmed() const {
-  if (kernel_.counting() != classes_) return false;
-  if (kernel_.thread_counting() != (by_thread_ ? classes_ : 0)) return false;
+bool Claim::has_words() const {
   if (words_.empty()) return true;
   std::vector<std::uint64_t> now;
   if (kernel_.get_words(now) != 0) return false;
-  // The kernel may add bits of its own, of privilege levels, to a word: it is the selector that
-  // says what is counted.
+  // A word comes back with the privilege levels that are in effect: it is the selector that says
+  // what is counted. M1 and M2 keep 8 bits of it, and would count another event.
   return std::equal(
       now.begin(), now.end(), words_.begin(), words_.end(),
       [](std::uint64_t a, std::uint64_t b) { return (a & kSelectorBits) == (b & kSelectorBits); });
 }
 
+bool Claim::is_as_programmed() const {
+  return kernel_.counting() == classes_ &&
+         kernel_.thread_counting() == (by_thread_ ? classes_ : 0) && has_words();
+}
+
 int Claim::start_sampling(const Sampling& sampling) {
-  stop_sampling();
-  has_tracing_ = false;
-  // The first call makes the tracing ours, or is refused by its owner, whose state is not ours to
-  // stop.
-  if (const int error = kernel_.set_action_count(kAction); error != 0) return error;
+  // Whoever may configure may reset; another's living owner refuses all of it, and keeps its state.
+  if (const int error = stop_sampling(); error == EPERM || error == EBUSY) return error;
   has_tracing_ = true;
   const int error = begin_sampling(sampling);
   if (error != 0) end_sampling();
@@ -108,6 +117,7 @@ int Claim::start_sampling(const Sampling& sampling) {
 }
 
 int Claim::begin_sampling(const Sampling& sampling) {
+  if (const int error = kernel_.make_action(); error != 0) return error;
   if (const int error = kernel_.set_action(kAction, kSampleThreadCounters); error != 0)
     return error;
   if (sampling.at_exit) {
@@ -120,18 +130,24 @@ int Claim::begin_sampling(const Sampling& sampling) {
   return kernel_.set_sampling(true);
 }
 
-void Claim::stop_sampling() const {
-  // What is off already refuses to be switched off, which is as well.
+int Claim::stop_sampling() const {
+  // Errors but the last are ignored: it may be off already.
   kernel_.set_sampling(false);
   trace_.remove();
   kernel_.stop_trigger();
   kernel_.stop_pet();
-  kernel_.reset_sampling();
+  return kernel_.reset_sampling();
 }
 
 void Claim::end_sampling() {
   if (has_tracing_) stop_sampling();
   has_tracing_ = false;
+}
+
+void Claim::pause() {
+  end_sampling();
+  kernel_.set_thread_counting(0);
+  kernel_.set_counting(0);
 }
 
 void Claim::give_back() {

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "core/result.h"
-#include "engine/kperf/counters.h"
 #include "engine/kperf/kernel.h"
+#include "engine/kperf/kpep.h"
 #include "engine/kperf/trace.h"
 
 #include <cstddef>
@@ -46,6 +46,10 @@ class Claim {
   /// threads that are born from now on, or with `by_thread` off by CPU only. 0 or an errno.
   int program(std::span<const std::uint64_t> words, bool by_thread);
 
+  /// Whether the kernel and the processor take these words: 0, EPERM where not, or another errno.
+  /// They are found out to be refused when set, when counting begins, or by reading them back.
+  int try_words(std::span<const std::uint64_t> words);
+
   /// Whether the kernel still counts what was programmed: nobody else changed it.
   bool is_as_programmed() const;
 
@@ -58,11 +62,16 @@ class Claim {
   /// Ends what start_sampling began; without it, nothing.
   void end_sampling();
 
+  /// Counts and samples nothing until it is programmed and started anew; the counters stay taken.
+  void pause();
+
   void give_back();
 
  private:
+  int set_words(std::span<const std::uint64_t> words);
+  bool has_words() const;
   int begin_sampling(const Sampling& sampling);
-  void stop_sampling() const;
+  int stop_sampling() const;
 
   const Kernel& kernel_;
   Trace& trace_;

@@ -1,6 +1,5 @@
-#include "engine/kperf/database_engine.h"
-
-#include "engine/kperf/read_kpep.h"
+#include "engine/kperf/kpep.h"
+#include "engine/kperf/kperf_engine.h"
 #include "engine/kperf/selection.h"
 
 #include <utility>
@@ -17,17 +16,17 @@ class DatabaseEngine final : public CounterEngine {
 
   Catalog catalog() const override { return catalog_of(database_, room_.available); }
 
-  Result<EventSet> select(const Wanted& wanted) override {
+  Result<EventSet> select(const EventRequest& wanted) override {
     const auto selection = select_events(database_, wanted, room_);
     if (!selection) return selection.error();
     return event_set_of(*selection, "");
   }
 
-  Result<Explanation> explain(const Wanted& wanted) override {
+  Result<Explanation> explain(const EventRequest& wanted) override {
     return explain_wanted(database_, wanted.names, room_);
   }
 
-  Result<std::unique_ptr<Counting>> arm(std::size_t /*pass*/, os::Launcher& /*launcher*/) override {
+  Result<std::unique_ptr<Counting>> arm(std::size_t /*pass*/) override {
     return Error{"a kpep database cannot count", "leave out --kpep"};
   }
 

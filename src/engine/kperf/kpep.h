@@ -1,13 +1,28 @@
 #pragma once
 
-#include "engine/kperf/counters.h"
+#include "core/result.h"
+#include "engine/kperf/plist.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace lauka::engine::kperf {
+
+/// Hardware counters as bits: bit i is PMCi, which is also how a kpep database numbers them.
+using CounterMask = std::uint32_t;
+
+/// More than any processor has; a database that names a higher one is damaged or foreign.
+inline constexpr unsigned kMostCounters = 16;
+
+/// The place of `counter` among `counters`: of its word among the words, and, after the fixed ones,
+/// of its value among the values.
+std::size_t place_among(CounterMask counters, unsigned counter);
+
+/// "PMC7", "PMC5-7", "PMC2 and PMC5-7"; "no counter" where no bit is set.
+std::string counters_in_words(CounterMask counters);
 
 /// An event of a database.
 struct KpepEvent {
@@ -19,6 +34,7 @@ struct KpepEvent {
   std::uint16_t number = 0;  ///< the selector; 0 where fixed, up to 16390 on M4
   CounterMask mask = 0;      ///< the counters it may use; of a fixed one its own
   bool is_fixed = false;
+  bool is_refused = false;  ///< was tried here, and may not be counted
 };
 
 /// What Apple's kpep file of a chip says about its counters.
@@ -35,5 +51,24 @@ struct KpepDatabase {
 /// The event of that name or of that alias of the database, in any case, aliases first, as the
 /// framework looks; null where there is none.
 const KpepEvent* find_event(const KpepDatabase& database, std::string_view name);
+
+/// The database in a property list. Refused where the file is not what Apple's framework takes (its
+/// version, a mask that is no number, an alias without its event, ...); the error is a predicate of
+/// the file.
+Result<KpepDatabase> kpep_from(const PlistValue& root);
+
+/// The database in the file at `path`. Errors name the file.
+Result<KpepDatabase> load_kpep(const std::string& path);
+
+/// The name under which a processor's database is found ("cpu_100000c_2_1b588bb3"), of hw.cputype,
+/// hw.cpusubtype and hw.cpufamily.
+std::string cpu_name(std::uint32_t type, std::uint32_t subtype, std::uint32_t family);
+
+/// Where a processor's database may be, the first that is there counts: the framework's order.
+std::vector<std::string> kpep_paths(std::string_view cpu);
+
+/// The database in the first of `paths` that is there. Refused, naming the processor, where none
+/// is.
+Result<KpepDatabase> load_kpep_of(std::string_view cpu, const std::vector<std::string>& paths);
 
 }  // namespace lauka::engine::kperf

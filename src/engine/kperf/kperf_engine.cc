@@ -1,11 +1,9 @@
 #include "engine/kperf/kperf_engine.h"
 
 #include "engine/kperf/configure.h"
-#include "engine/kperf/energy.h"
-#include "engine/kperf/reasons.h"
+#include "engine/kperf/kernel.h"
 #include "engine/kperf/selection.h"
 #include "engine/kperf/strategy.h"
-#include "engine/kperf/trial.h"
 
 #include <algorithm>
 #include <bit>
@@ -23,7 +21,7 @@ namespace {
 constexpr int kUserSpaceOnlySince = 15;
 
 /// Where the count of an event of a pass comes from.
-struct Place {
+struct CountSource {
   std::size_t value = 0;                      ///< index into RunValues::values
   const AccountedEvent* accounted = nullptr;  ///< where it is not null: from the run's usage
   bool is_energy = false;                     ///< from the kernel's totals
@@ -31,17 +29,17 @@ struct Place {
 
 class KperfCounting final : public Counting {
  public:
-  KperfCounting(Strategy& strategy, std::vector<std::uint64_t> words, std::vector<Place> places)
+  KperfCounting(Strategy& strategy, std::vector<std::uint64_t> words,
+                std::vector<CountSource> places)
       : strategy_(strategy), watch_(strategy, std::move(words)), places_(std::move(places)) {}
 
-  os::CounterSetId on_launcher() const override { return os::kNoCounters; }
   std::size_t runs_at_once() const override { return 1; }
   os::RunWatch* watch() override { return &watch_; }
 
-  Counted finish(const os::Ended& ended) override {
-    RunValues run = strategy_.finish(ended.totals);
+  Counted finish(const os::Ended& ended, std::size_t /*command*/) override {
+    RunValues run = strategy_.finish(ended);
     Counted counted;
-    for (const Place& place : places_) {
+    for (const CountSource& place : places_) {
       counted.counts.push_back(count_of(place, run.values, ended));
       if (!run.own.empty()) counted.own.push_back(own_count_of(place, run.own));
     }
@@ -52,7 +50,7 @@ class KperfCounting final : public Counting {
   }
 
  private:
-  static std::optional<std::uint64_t> count_of(const Place& place,
+  static std::optional<std::uint64_t> count_of(const CountSource& place,
                                                const std::vector<std::uint64_t>& values,
                                                const os::Ended& ended) {
     if (place.accounted != nullptr) return place.accounted->read(ended.usage);
@@ -62,7 +60,7 @@ class KperfCounting final : public Counting {
   }
 
   /// What is not on a counter is accounted with the reaped descendants, or without any.
-  static std::optional<std::uint64_t> own_count_of(const Place& place,
+  static std::optional<std::uint64_t> own_count_of(const CountSource& place,
                                                    const std::vector<std::uint64_t>& own) {
     const bool is_counted = place.accounted == nullptr && !place.is_energy;
     return is_counted && place.value < own.size() ? std::optional(own[place.value]) : std::nullopt;
@@ -70,7 +68,7 @@ class KperfCounting final : public Counting {
 
   Strategy& strategy_;
   StrategyWatch watch_;
-  std::vector<Place> places_;
+  std::vector<CountSource> places_;
 };
 
 class KperfEngine final : public CounterEngine {
@@ -87,7 +85,7 @@ class KperfEngine final : public CounterEngine {
   Result<void> take() {
     if (auto taken = claim_.take_counters(); !taken) return taken;
     if (claim_.had_leftovers())
-      notes_.emplace_back("what a killed run had left switched on was reset");
+      notes_.emplace_back("reset what a killed session had left switched on");
     if (const auto& missing = kernel_.missing(); missing)
       notes_.push_back(fmt::format(
           "macOS changed its private framework ({}); lauka uses sysctls",
@@ -106,6 +104,18 @@ class KperfEngine final : public CounterEngine {
     return {};
   }
 
+  /// Finds out which events are refused, where nobody else counts and lauka may.
+  void try_all() {
+    if (kernel_.counting() != 0 || kernel_.force_all_counters(true) != 0) return;
+    if (const auto usable = usable_counters(database_.config_counters, database_.power_counters,
+                                            kernel_.counter_count(kConfigurableClass))) {
+      available_ = *usable;
+      for (KpepEvent& event : database_.events)
+        event.is_refused = !event.is_fixed && (event.mask & available_) != 0 && is_refused(event);
+    }
+    kernel_.force_all_counters(false);
+  }
+
   std::string_view name() const override { return "kperf"; }
 
   Catalog catalog() const override {
@@ -114,13 +124,13 @@ class KperfEngine final : public CounterEngine {
     return catalog;
   }
 
-  Result<Explanation> explain(const Wanted& wanted) override {
+  Result<Explanation> explain(const EventRequest& wanted) override {
     return explain_wanted(database_, wanted.names, room());
   }
 
-  Result<EventSet> select(const Wanted& wanted) override {
+  Result<EventSet> select(const EventRequest& wanted) override {
     // What the kernel's totals give is no matter for counters.
-    Wanted on_counters = wanted;
+    EventRequest on_counters = wanted;
     has_energy_ = take_energy(on_counters.names);
     Selection selected;
     if (!has_energy_ || !on_counters.names.empty()) {
@@ -129,21 +139,31 @@ class KperfEngine final : public CounterEngine {
       selected = *std::move(selection);
     }
     if (setting_.launcher != nullptr) {
-      if (auto allowed = leave_out_forbidden(selected); !allowed) return allowed.error();
+      if (auto allowed = leave_out_forbidden(selected, wanted); !allowed) return allowed.error();
       if (auto tried = take_strategy(); !tried) return tried.error();
     }
     selection_ = std::move(selected);
     return event_set();
   }
 
-  Result<std::unique_ptr<Counting>> arm(std::size_t pass, os::Launcher& /*launcher*/) override {
-    if (!strategy_) return Error{"this engine was made to answer questions only", ""};
+  Result<std::unique_ptr<Counting>> arm(std::size_t pass) override {
+    if (!strategy_) return Error{"this engine can only answer questions", ""};
     const PlacedPass& placed = selection_.passes.at(pass);
-    std::vector<Place> places;
+    std::vector<CountSource> places;
     for (const std::size_t event : passes_.at(pass).events)
       places.push_back(place_of(event, placed));
     return std::unique_ptr<Counting>(std::make_unique<KperfCounting>(
         *strategy_, configuration_words(placed, available_), std::move(places)));
+  }
+
+  void pause() override {
+    if (strategy_) strategy_->pause();
+  }
+
+  FreeReader free_reader(std::size_t event) const override {
+    if (event >= selection_.events.size()) return energy_of;
+    const AccountedEvent* accounted = selection_event(event).accounted;
+    return accounted != nullptr ? reader_of(accounted->read) : FreeReader{};
   }
 
   std::vector<std::string> notes() const override {
@@ -168,8 +188,8 @@ class KperfEngine final : public CounterEngine {
     return selection_.events.at(event);
   }
 
-  Place place_of(std::size_t event, const PlacedPass& placed) const {
-    Place place;
+  CountSource place_of(std::size_t event, const PlacedPass& placed) const {
+    CountSource place;
     if (event >= selection_.events.size()) {
       place.is_energy = true;
       return place;
@@ -184,46 +204,60 @@ class KperfEngine final : public CounterEngine {
     return place;
   }
 
-  /// Kernels have a list of the events that may be counted. What they refuse is named and left out.
-  Result<void> leave_out_forbidden(Selection& selected) {
-    selection_ = selected;
-    int error = 0;
-    for (const PlacedPass& pass : selection_.passes)
-      if (const auto words = configuration_words(pass, available_); !words.empty() && error == 0)
-        error = kernel_.set_words(words);
-    if (error == 0) return {};
-    if (error != EPERM) {
-      const Unavailable why = reason_of(Asked::Count, error, kernel_);
-      return Error{why.why, why.remedy};
+  /// Kernels have a list of the events that may be counted, and processors know so many bits of
+  /// their selectors. What is refused is named, and another that counts the same is taken, or none.
+  Result<void> leave_out_forbidden(Selection& selected, const EventRequest& wanted) {
+    for (;;) {
+      int error = 0;
+      for (const PlacedPass& pass : selected.passes)
+        if (const auto words = configuration_words(pass, available_); !words.empty() && error == 0)
+          error = claim_.try_words(words);
+      if (error == 0) return {};
+      if (error != EPERM) {
+        const Unavailable why = reason_of(Asked::Count, error, kernel_);
+        return Error{why.why, why.remedy};
+      }
+      auto allowed = select_allowed(selected, wanted);
+      if (!allowed) return allowed.error();
+      selected = *std::move(allowed);
     }
-    return select_allowed(selected);
   }
 
-  /// Tries every event by itself.
-  Result<void> select_allowed(Selection& selected) {
-    std::vector<std::string> refused(selection_.events.size());
-    for (const PlacedPass& pass : selection_.passes) {
-      for (const PlacedEvent& placed : pass) {
-        const auto words = configuration_words({placed}, available_);
-        if (words.empty() || kernel_.set_words(words) != EPERM) continue;
-        refused[placed.event] = forbidden_event(selection_event(placed.event).name, placed.word);
+  bool is_refused(const KpepEvent& event) {
+    const auto words = configuration_words(
+        {{0, static_cast<unsigned>(std::countr_zero(event.mask & available_)), event.number}},
+        available_);
+    return claim_.try_words(words) == EPERM;
+  }
+
+  /// Tries every event of `selection` by itself, and selects again without what is refused.
+  Result<Selection> select_allowed(const Selection& selection, EventRequest allowed) {
+    allowed.names.clear();
+    bool any = false;
+    for (const SelectedEvent& event : selection.events) {
+      const KpepEvent& counted = event.counted;
+      const bool refused = event.is_on_counter() && !counted.is_fixed && is_refused(counted);
+      any = any || refused;
+      if (refused) {
+        std::find_if(database_.events.begin(), database_.events.end(), [&](const KpepEvent& one) {
+          return one.name == counted.name;
+        })->is_refused = true;
+        notes_.push_back(forbidden_event(event.name, counted.number));
       }
+      const auto other = find_wanted(database_, event.name);
+      if (!refused || (other && !other->counted.is_refused)) allowed.names.push_back(event.name);
+      if (refused && other && !other->counted.is_refused)
+        notes_.back() = fmt::format("{} is counted by {}: this kernel refuses {}", event.name,
+                                    other->counted.name, counted.name);
     }
-    Wanted allowed;
-    for (std::size_t i = 0; i < refused.size(); ++i) {
-      if (refused[i].empty())
-        allowed.names.push_back(selection_event(i).name);
-      else
-        notes_.push_back(refused[i]);
-    }
-    if (allowed.names.size() == refused.size())
-      return Error{"the kernel refused a set of events of which it allows each", "name fewer"};
+    if (!any)
+      return Error{"the kernel refused a set of events although it allows each of them",
+                   "name fewer"};
     if (allowed.names.empty()) return Error{notes_.back(), "leave it out"};
     auto again = select_events(database_, allowed, room());
-    if (!again) return again.error();
-    again->notes.insert(again->notes.begin(), selection_.notes.begin(), selection_.notes.end());
-    selected = *std::move(again);
-    return {};
+    if (again)
+      again->notes.insert(again->notes.begin(), selection.notes.begin(), selection.notes.end());
+    return again;
   }
 
   EventSet event_set() {
@@ -273,6 +307,8 @@ Result<std::unique_ptr<CounterEngine>> make_kperf_engine(const Setting& setting,
   auto engine = std::make_unique<KperfEngine>(setting, std::move(database));
   if (setting.launcher != nullptr) {
     if (auto taken = engine->take(); !taken) return taken.error();
+  } else {
+    engine->try_all();
   }
   return std::unique_ptr<CounterEngine>(std::move(engine));
 }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "core/choices.h"
+#include "core/event.h"
 #include "core/result.h"
 #include "engine/engine.h"
 #include "engine/kperf/kpep.h"
@@ -7,18 +9,14 @@
 #include "os/process.h"
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace lauka::engine::kperf {
-
-/// How counts are had: StrategyChoice::Auto takes the best that sees a known command whole here.
-enum class StrategyChoice : unsigned char {
-  Auto,
-  AtExit,   ///< each thread's counters as it ends
-  Pet,      ///< samples of running threads
-  Machine,  ///< everything that runs meanwhile
-};
 
 /// What an engine of this kind is made with.
 struct Setting {
@@ -33,5 +31,43 @@ struct Setting {
 /// destroyed (where Setting::launcher is not null). Refused where they cannot be had.
 Result<std::unique_ptr<CounterEngine>> make_kperf_engine(const Setting& setting,
                                                          KpepDatabase database);
+
+/// Counts what the kernel itself accounts to each process, exactly and without root: cycles,
+/// instructions, energy. `why`: why no more can be counted here. `database`: the events that could
+/// be, to answer questions about; none: not known.
+std::unique_ptr<CounterEngine> make_totals_engine(Unavailable why,
+                                                  std::optional<KpepDatabase> database);
+
+/// Counts with `kperf`. Where the user named no events and the kernel, which gave the counters
+/// away, then refuses to count with them, all is given back, and the kernel's own totals are
+/// counted with the reason told. Named events are refused instead. `database`: what `kperf` was
+/// made of.
+std::unique_ptr<CounterEngine> make_kperf_or_totals(std::unique_ptr<CounterEngine> kperf,
+                                                    KpepDatabase database);
+
+/// Answers for the processor of `database` what can be counted and where, on any system (--kpep);
+/// it counts nothing.
+std::unique_ptr<CounterEngine> make_database_engine(KpepDatabase database, bool user_only);
+
+/// The same for the database in the file at `path`. Refused, naming it, where it cannot be read.
+Result<std::unique_ptr<CounterEngine>> open_database_engine(const std::string& path,
+                                                            bool user_only);
+
+// Energy is counted by nothing but the kernel, for each process by itself.
+
+/// Whether this is what the user calls it, in any case.
+bool is_energy_name(std::string_view name);
+
+CatalogEntry energy_entry();
+
+/// Takes it out of `names`, in which it may stand several times. Whether it was there.
+bool take_energy(std::vector<std::string>& names);
+
+/// Adds it to every pass, to a new one where there is none.
+void add_energy(EventSet& set);
+void add_energy(Explanation& explanation);
+
+/// In nanojoules; none where the kernel does not tell.
+std::optional<std::uint64_t> energy_of(const os::Ended& ended);
 
 }  // namespace lauka::engine::kperf

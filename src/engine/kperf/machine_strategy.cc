@@ -15,7 +15,8 @@ class MachineStrategy final : public Strategy {
 
   int begin() override {
     cpus_ = kernel_.number("hw.logicalcpu_max").value_or(kernel_.number("hw.ncpu").value_or(1));
-    return 0;
+    counters_ = kernel_.counter_count(kBothClasses);
+    return counters_ < kFixedCounters ? ENOTSUP : 0;
   }
 
   void before_start(const std::vector<std::uint64_t>& words) override {
@@ -32,7 +33,12 @@ class MachineStrategy final : public Strategy {
 
   void running() override {}
 
-  RunValues finish(const std::optional<os::KernelTotals>& totals) override {
+  void pause() override {
+    claim_.pause();
+    is_programmed_ = false;
+  }
+
+  RunValues finish(const os::Ended& run_ended) override {
     std::vector<std::uint64_t> ended;
     read(ended);
     // Between two calls another program may have changed what was just set: EAGAIN.
@@ -46,18 +52,22 @@ class MachineStrategy final : public Strategy {
                          1);
     }
     if (began_.empty()) return not_counted("the command was not started", 0);
+    if (began_.size() != cpus_ * counters_ || ended.size() != began_.size())
+      return not_counted("a CPU was switched off", 1);
     RunValues run;
-    for (std::size_t i = 0; i < std::min(began_.size(), ended.size()); ++i)
-      run.values.push_back(ended[i] - began_[i]);
-    run.coverage = coverage_of(run.values[kInstructionsValue], totals);
+    run.values.resize(counters_);
+    for (std::size_t i = 0; i < ended.size(); ++i) {
+      if (ended[i] < began_[i]) return not_counted("a counter of a CPU went backwards", 1);
+      run.values[i % counters_] += ended[i] - began_[i];
+    }
+    run.coverage = coverage_of(run.values[kInstructionsValue], run_ended.totals);
     if (run.coverage) most_coverage_ = std::max(most_coverage_, *run.coverage);
     return run;
   }
 
   std::vector<std::string> notes() const override {
     constexpr double quiet = 1.05;
-    std::vector<std::string> notes = {
-        "counts are of everything that ran on the machine while the command did"};
+    std::vector<std::string> notes = {"the counts include everything else that ran on the machine"};
     if (most_coverage_ > quiet)
       notes.push_back(
           fmt::format("up to {:.2f} times as many instructions ran on the machine as "
@@ -76,6 +86,7 @@ class MachineStrategy final : public Strategy {
   Claim& claim_;
   const Kernel& kernel_;
   std::size_t cpus_ = 1;
+  std::size_t counters_ = 0;  // of each
   bool is_programmed_ = false;
   std::vector<std::uint64_t> words_;
   std::vector<std::uint64_t> began_;

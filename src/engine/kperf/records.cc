@@ -50,7 +50,9 @@ std::string words_of(TraceFault fault) {
 }
 
 TraceReader::TraceReader(const Programmed& programmed, const TraceTarget& target)
-    : programmed_(programmed), target_is_bound_(target.unique_id != 0) {
+    : programmed_(programmed),
+      unique_id_(target.unique_id),
+      target_is_bound_(target.unique_id != 0) {
   programmed_.values = std::clamp<std::size_t>(programmed.values, 1, kMaxUserCounters);
   processes_.push_back({target.pid, true});
   if (target_is_bound_) by_key_.emplace(key_of(target.pid, target.unique_id), 0);
@@ -107,17 +109,27 @@ void TraceReader::new_thread(const KdebugRecord& record) {
   const std::int32_t pid = pid_of(pid_argument);
   if (!target_is_bound_ && pid == processes_.front().pid) {
     target_is_bound_ = true;
+    unique_id_ = unique_id;
     by_key_.emplace(key_of(pid, unique_id), 0);
   }
-  const bool child_of_tree = in_tree(thread_of(record.thread));
+  Thread& maker = thread_of(record.thread);
+  const bool child_of_tree = in_tree(maker);
+  const ProcessIndex process = process_of(pid, unique_id, child_of_tree);
+  if (maker.process == kUnknown && !processes_[process].in_tree) maker.has_made_outsiders = true;
   Thread& made = thread_of(tid);
-  made.process = process_of(pid, unique_id, child_of_tree);
+  made.process = process;
   made.is_copy = is_copy != 0;
 }
 
 void TraceReader::thread_ended(const KdebugRecord& record) {
   Thread& thread = thread_of(record.thread);
+  // Unique ids only grow: the threads of a process that is younger than the target were made within
+  // these records. Where the making of one was not seen, its process may belong to the tree, or
+  // what it made itself.
+  const bool was_seen = thread.process != kUnknown;
   thread.process = process_of(pid_of(record.arguments[0]), record.arguments[1], false);
+  const bool is_younger = unique_id_ != 0 && record.arguments[1] > unique_id_;
+  lost_ = lost_ || (!was_seen && (in_tree(thread) ? thread.has_made_outsiders : is_younger));
   thread.is_copy = false;
   thread.has_ended = true;
   thread.has_final_counts = false;
@@ -162,6 +174,9 @@ void TraceReader::close_sample(Thread& thread, bool ends_as_expected) {
     thread.is_malformed = true;
     return;
   }
+  // What is sampled at a thread's end is the last word: a periodic sample may come even in the
+  // kernel's work after it.
+  if (thread.has_final_counts) return;
   std::copy(begun, begun_end, begun + static_cast<std::ptrdiff_t>(programmed_.values));
   thread.has_counts = true;
   thread.has_final_counts = thread.has_ended;

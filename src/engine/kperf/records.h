@@ -27,7 +27,7 @@ struct TraceTarget {
 
 /// Why the counts of a run cannot be had from its records.
 enum class TraceFault : unsigned char {
-  LostRecords,         ///< the kernel dropped some
+  LostRecords,         ///< the kernel dropped some, and said so or not
   NoThread,            ///< no thread of the command was seen
   ThreadNotEnded,      ///< a thread of the command did not end, though the command has
   EndedWithoutCounts,  ///< a thread ended, and its counters were not sampled
@@ -88,6 +88,7 @@ class TraceReader {
     ProcessIndex process = kUnknown;
     SampleState sample = SampleState::None;
     bool is_copy = false;  ///< made for an exec that has not succeeded yet: no thread so far
+    bool has_made_outsiders = false;  ///< processes, before it was known whose thread it is
     bool has_ended = false;
     bool has_counts = false;
     bool has_final_counts = false;  ///< of a sample after its end
@@ -116,6 +117,7 @@ class TraceReader {
   std::vector<std::uint64_t> values_;
   std::uint64_t last_tid_ = 0;
   Thread* last_thread_ = nullptr;  ///< of last_tid_: most records follow one of the same thread
+  std::uint64_t unique_id_ = 0;    ///< the target's; 0: not known
   bool lost_ = false;
   bool target_is_bound_ = false;  ///< its unique id is known
 };

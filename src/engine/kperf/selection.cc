@@ -1,8 +1,8 @@
 #include "engine/kperf/selection.h"
 
-#include "core/words.h"
-#include "engine/kperf/energy.h"
-#include "engine/text.h"
+#include "core/foreign_text.h"
+#include "core/text.h"
+#include "engine/kperf/kperf_engine.h"
 
 #include <algorithm>
 #include <array>
@@ -43,10 +43,9 @@ constexpr std::array<std::string_view, 6> kDefaultEvents = {"cycles",
                                                             "L1D_CACHE_MISS_LD_NONSPEC",
                                                             "BRANCH_MISPRED_NONSPEC"};
 
-/// Events that users divide by one another, the most wanted pairs first.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 16> kRatios = {{
+/// Events of these chips that users divide by one another as well, the most wanted pairs first.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 15> kAlsoTogether = {{
     {"INST_ALL", "CORE_ACTIVE_CYCLE"},
-    {"BRANCH_MISPRED_NONSPEC", "INST_BRANCH"},
     {"L1D_CACHE_MISS_LD", "LD_UNIT_UOP"},
     {"L1D_CACHE_MISS_ST", "ST_UNIT_UOP"},
     {"L1D_CACHE_MISS_LD_NONSPEC", "INST_LDST"},
@@ -141,19 +140,27 @@ void add_defaults(Selection& selection, const KpepDatabase& database, CounterMas
                     listed(left_out), processor(database)));
 }
 
-/// The pairs of the selection that are read as a ratio, by index into `events`.
-std::vector<EventPair> ratios_among(const std::vector<KpepEvent>& events) {
+/// The pairs of the selection that are wanted in one pass, by index into `events`.
+std::vector<EventPair> together_among(const std::vector<KpepEvent>& events,
+                                      const KpepDatabase& database,
+                                      const std::vector<EventNames>& wanted) {
   const auto position = [&events](std::string_view name) {
     return std::find_if(events.begin(), events.end(),
                         [name](const KpepEvent& event) { return event.name == name; });
   };
   std::vector<EventPair> pairs;
-  for (const auto& [numerator, denominator] : kRatios) {
-    const auto a = position(numerator);
-    const auto b = position(denominator);
+  const auto add = [&](std::string_view first, std::string_view second) {
+    const auto a = position(first);
+    const auto b = position(second);
     if (a != events.end() && b != events.end())
       pairs.emplace_back(a - events.begin(), b - events.begin());
+  };
+  for (const auto& [first, second] : wanted) {
+    const auto a = find_wanted(database, first);
+    const auto b = find_wanted(database, second);
+    if (a && b) add(a->counted.name, b->counted.name);
   }
+  for (const auto& [first, second] : kAlsoTogether) add(first, second);
   return pairs;
 }
 
@@ -173,7 +180,8 @@ std::string competition_in_words(const Selection& selection) {
 }
 
 /// Divides the events on counters into passes.
-Result<void> divide(Selection& selection, const CounterRoom& room) {
+Result<void> divide(Selection& selection, const KpepDatabase& database,
+                    const std::vector<EventNames>& together, const CounterRoom& room) {
   std::vector<KpepEvent> on_counters;
   std::vector<std::size_t> indices;
   for (std::size_t i = 0; i < selection.events.size(); ++i) {
@@ -181,7 +189,8 @@ Result<void> divide(Selection& selection, const CounterRoom& room) {
     on_counters.push_back(selection.events[i].counted);
     indices.push_back(i);
   }
-  auto passes = place(on_counters, room.available, ratios_among(on_counters), room.user_only);
+  auto passes = place(on_counters, room.available, together_among(on_counters, database, together),
+                      room.user_only);
   if (!passes) return passes.error();
   for (PlacedPass& pass : *passes)
     for (PlacedEvent& placed : pass) placed.event = indices[placed.event];
@@ -204,8 +213,9 @@ ExplainedSeat seat_on(unsigned counter, const PlacedPass& pass, const Selection&
     return {name, event.name,
             event.counted.is_fixed
                 ? fmt::format("{}, which has this counter for itself", event.counted.name)
-                : fmt::format("{}, which may use {}", event.counted.name,
-                              counters_in_words(event.counted.mask))};
+                : fmt::format("{}, which may use {}{}", event.counted.name,
+                              counters_in_words(event.counted.mask),
+                              event.counted.is_refused ? ", but is refused by this kernel" : "")};
   }
   return {name, ""};
 }
@@ -215,9 +225,13 @@ ExplainedSeat seat_on(unsigned counter, const PlacedPass& pass, const Selection&
 const KpepEvent* find_portable(const KpepDatabase& database, std::string_view alias) {
   const PortableAlias* known = portable(alias);
   if (known == nullptr) return nullptr;
-  for (const std::string_view name : known->events)
-    if (const KpepEvent* event = name.empty() ? nullptr : find_own(database, name)) return event;
-  return nullptr;
+  const KpepEvent* refused = nullptr;
+  for (const std::string_view name : known->events) {
+    const KpepEvent* event = name.empty() ? nullptr : find_own(database, name);
+    if (event != nullptr && !event->is_refused) return event;
+    if (refused == nullptr) refused = event;
+  }
+  return refused;
 }
 
 std::string_view portable_name_of(const KpepDatabase& database, const KpepEvent& event) {
@@ -238,14 +252,15 @@ Result<SelectedEvent> find_wanted(const KpepDatabase& database, std::string_view
   return unknown(database, name);
 }
 
-Result<Selection> select_events(const KpepDatabase& database, const Wanted& wanted,
+Result<Selection> select_events(const KpepDatabase& database, const EventRequest& wanted,
                                 const CounterRoom& room) {
   Selection selection;
   if (wanted.names.empty())
     add_defaults(selection, database, room.available);
   else if (auto added = add_wanted(selection, database, wanted.names); !added)
     return added.error();
-  if (auto divided = divide(selection, room); !divided) return divided.error();
+  if (auto divided = divide(selection, database, wanted.together, room); !divided)
+    return divided.error();
   if (wanted.single_pass && selection.competition)
     return Error{fmt::format("these events do not fit the counters at once: {}",
                              competition_in_words(selection)),
@@ -263,6 +278,7 @@ EventSet event_set_of(const Selection& selection, std::string_view counted_space
     else
       set.events.push_back({event.name, fmt::format("{}{}", event.counted.name,
                                                     event.counted.is_fixed ? "" : counted_space)});
+    set.events.back().role = role_of_event(event.name);
   }
   for (const PlacedPass& placed : selection.passes) {
     Pass& pass = set.passes.emplace_back();
@@ -279,7 +295,8 @@ Catalog catalog_of(const KpepDatabase& database, CounterMask available) {
   for (const KpepEvent& event : database.events) {
     const CounterMask mask = event.is_fixed ? event.mask : event.mask & available;
     if (mask == 0) continue;
-    std::string description = event.description;
+    std::string description =
+        (event.is_refused ? "refused by this kernel: " : "") + event.description;
     if (!event.errata.empty())
       description += fmt::format("{}(errata: {})", description.empty() ? "" : " ", event.errata);
     catalog.push_back({event.name, std::string(portable_name_of(database, event)),

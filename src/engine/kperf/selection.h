@@ -40,8 +40,8 @@ struct CounterRoom {
   bool user_only = false;
 };
 
-/// The name of the chip's event that the portable name `alias` stands for there; null where the
-/// alias is none, or the chip has no such event.
+/// The chip's event that the portable name `alias` stands for, one that is refused only where there
+/// is no other; null where the alias is none, or the chip has no such event.
 const KpepEvent* find_portable(const KpepDatabase& database, std::string_view alias);
 
 /// The portable name of an event; empty where it has none.
@@ -53,8 +53,8 @@ Result<SelectedEvent> find_wanted(const KpepDatabase& database, std::string_view
 
 /// Finds the wanted events, or the default ones, and divides them into the fewest passes. A default
 /// event that the chip has not is left out with a note. Refused: an unknown event, one that has no
-/// counter, and with Wanted::single_pass what needs several passes.
-Result<Selection> select_events(const KpepDatabase& database, const Wanted& wanted,
+/// counter, and with EventRequest::single_pass what needs several passes.
+Result<Selection> select_events(const KpepDatabase& database, const EventRequest& wanted,
                                 const CounterRoom& room);
 
 /// What of a selection the rest of lauka has to know. `counted_space` is added to the meaning of

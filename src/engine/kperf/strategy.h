@@ -3,6 +3,8 @@
 #include "core/result.h"
 #include "engine/engine.h"
 #include "engine/kperf/configure.h"
+#include "engine/kperf/kernel.h"
+#include "engine/kperf/kperf_engine.h"
 #include "engine/kperf/trace.h"
 #include "os/process.h"
 
@@ -11,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace lauka::engine::kperf {
@@ -41,7 +44,13 @@ class Strategy {
   virtual void before_start(const std::vector<std::uint64_t>& words) = 0;
   virtual void made(int pid) = 0;
   virtual void running() = 0;
-  virtual RunValues finish(const std::optional<os::KernelTotals>& totals) = 0;
+  virtual RunValues finish(const os::Ended& ended) = 0;
+
+  /// Switches off all that slows runs which are not counted; before_start switches it on again.
+  virtual void pause() = 0;
+
+  /// Between two calls of running.
+  virtual std::chrono::nanoseconds interval() const { return std::chrono::seconds(1); }
 
   /// What every user of these counts has to know, one line each.
   virtual std::vector<std::string> notes() const = 0;
@@ -76,5 +85,33 @@ inline constexpr double kLeastCoverage = 0.95;
 /// The part of the kernel's own instructions that was counted; none where the kernel has none.
 std::optional<double> coverage_of(std::uint64_t instructions,
                                   const std::optional<os::KernelTotals>& totals);
+
+/// Passes a run on to the strategy that counts it.
+class StrategyWatch final : public os::RunWatch {
+ public:
+  StrategyWatch(Strategy& strategy, std::vector<std::uint64_t> words)
+      : strategy_(strategy), words_(std::move(words)) {}
+
+  void before_start() override { strategy_.before_start(words_); }
+  void made(int pid) override { strategy_.made(pid); }
+  void running(int /*pid*/) override { strategy_.running(); }
+  std::chrono::nanoseconds interval() const override { return strategy_.interval(); }
+
+ private:
+  Strategy& strategy_;
+  std::vector<std::uint64_t> words_;
+};
+
+/// A strategy that works here, and what has to be told about its being taken.
+struct Tried {
+  std::unique_ptr<Strategy> strategy;
+  bool counts_machine = false;  ///< everything that runs meanwhile, not the command alone
+  std::vector<std::string> notes;
+};
+
+/// Tries strategies on a command whose total the kernel knows, the best first, and takes the first
+/// that saw it whole. Refused where none does, or where the one asked for does not.
+Result<Tried> try_strategies(StrategyChoice choice, std::chrono::nanoseconds period, Claim& claim,
+                             const Kernel& kernel, Trace& trace, os::Launcher& launcher);
 
 }  // namespace lauka::engine::kperf

@@ -52,9 +52,18 @@ class ThreadStrategy final : public Strategy {
     reader_.emplace(Programmed{claim_.values(), sampling_.at_exit}, TraceTarget{pid});
   }
 
-  void running() override { read(); }
+  void running() override {
+    if (error_ == 0 && trace_.is_half_full()) read();
+  }
 
-  RunValues finish(const std::optional<os::KernelTotals>& totals) override {
+  /// Asking how full the trace is takes a millisecond, in which the end of the run is not seen. The
+  /// first buffer holds 50,000 threads, so it is asked seldom until something was lost.
+  std::chrono::nanoseconds interval() const override {
+    return sampling_.records == kFirstRecords ? Strategy::interval()
+                                              : std::chrono::milliseconds(50);
+  }
+
+  RunValues finish(const os::Ended& ended) override {
     if (!reader_ && error_ == 0) return not_counted("the command was not started", 0);
     for (int i = 0; i < kLastReads && error_ == 0; ++i) {
       read();
@@ -73,8 +82,16 @@ class ThreadStrategy final : public Strategy {
     }
     const TraceCounts counts = reader_->counts();
     reader_.reset();
-    if (wrapped_ || counts.fault) return lost(counts);
-    return counted(counts, totals);
+    if (wrapped_ || counts.fault) return lost(wrapped_ ? TraceFault::LostRecords : *counts.fault);
+    // The kernel accounts a child's time to it, and no child was seen being made.
+    if (counts.processes_tree == 1 && has_children(ended)) return lost(TraceFault::LostRecords);
+    return counted(counts, ended.totals);
+  }
+
+  void pause() override {
+    claim_.pause();
+    is_programmed_ = false;
+    restarts_ = true;
   }
 
   std::vector<std::string> notes() const override {
@@ -126,11 +143,15 @@ class ThreadStrategy final : public Strategy {
     return error;
   }
 
-  RunValues lost(const TraceCounts& counts) {
+  static bool has_children(const os::Ended& ended) {
+    return ended.totals && ended.usage.user_ns + ended.usage.system_ns >
+                               ended.totals->user_ns + ended.totals->system_ns;
+  }
+
+  RunValues lost(TraceFault fault) {
     if (sampling_.records < kMostRecords) sampling_.records *= kGrowth;
     restarts_ = true;
-    const std::string why = wrapped_ ? words_of(TraceFault::LostRecords) : words_of(*counts.fault);
-    return not_counted(why, kRedoAfterLoss);
+    return not_counted(words_of(fault), kRedoAfterLoss);
   }
 
   RunValues counted(const TraceCounts& counts, const std::optional<os::KernelTotals>& totals) {
@@ -144,7 +165,8 @@ class ThreadStrategy final : public Strategy {
     if (may_add_period_ && !sampling_.period_ns) {
       sampling_.period_ns = period_ns_;
       restarts_ = true;
-      run.redo = Redo{"threads outlived the command, and are sampled now while they run", 1};
+      run.redo =
+          Redo{"threads outlived the command; from now on they are sampled while they run", 1};
       return run;
     }
     threads_not_ended_ = std::max(threads_not_ended_, counts.threads_not_ended_tree);

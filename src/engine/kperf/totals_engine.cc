@@ -1,9 +1,7 @@
-#include "engine/kperf/totals_engine.h"
-
+#include "core/text.h"
 #include "engine/accounting.h"
-#include "engine/kperf/energy.h"
+#include "engine/kperf/kperf_engine.h"
 #include "engine/kperf/selection.h"
-#include "engine/text.h"
 
 #include <algorithm>
 #include <array>
@@ -17,6 +15,10 @@
 
 namespace lauka::engine::kperf {
 namespace {
+
+constexpr std::string_view kName = "energy";
+constexpr std::string_view kMeaning =
+    "energy of the command's own process, without its children, by the kernel's accounting";
 
 using CountReader = std::optional<std::uint64_t> (*)(const os::Ended&);
 
@@ -72,10 +74,9 @@ class TotalsOnly final : public Counting {
   TotalsOnly(std::vector<Source> sources, Children& children)
       : sources_(std::move(sources)), children_(children) {}
 
-  os::CounterSetId on_launcher() const override { return os::kNoCounters; }
   std::size_t runs_at_once() const override { return os::Launcher::kMaxBatch; }
 
-  Counted finish(const os::Ended& ended) override {
+  Counted finish(const os::Ended& ended, std::size_t /*command*/) override {
     Counted counted{std::vector<std::optional<std::uint64_t>>(sources_.size())};
     if (std::holds_alternative<NotStarted>(ended.outcome)) {
       counted.missing = Unavailable{"the command was not started", ""};
@@ -126,13 +127,13 @@ class TotalsEngine final : public CounterEngine {
     return catalog;
   }
 
-  Result<Explanation> explain(const Wanted& wanted) override {
+  Result<Explanation> explain(const EventRequest& wanted) override {
     if (!database_) return CounterEngine::explain(wanted);
     const CounterRoom room{database_->config_counters, false};
     return explain_wanted(*database_, wanted.names, room);
   }
 
-  Result<EventSet> select(const Wanted& wanted) override {
+  Result<EventSet> select(const EventRequest& wanted) override {
     sources_.clear();
     EventSet set;
     set.passes.emplace_back();
@@ -150,8 +151,12 @@ class TotalsEngine final : public CounterEngine {
     return set;
   }
 
-  Result<std::unique_ptr<Counting>> arm(std::size_t /*pass*/, os::Launcher& /*launcher*/) override {
+  Result<std::unique_ptr<Counting>> arm(std::size_t /*pass*/) override {
     return std::unique_ptr<Counting>(std::make_unique<TotalsOnly>(sources_, children_));
+  }
+
+  FreeReader free_reader(std::size_t event) const override {
+    return [source = sources_.at(event)](const os::Ended& ended) { return source.read(ended); };
   }
 
   std::vector<std::string> notes() const override {
@@ -176,6 +181,7 @@ class TotalsEngine final : public CounterEngine {
     set.passes.front().events.push_back(set.events.size());
     Event& event = set.events.emplace_back();
     event.name = lower_case(name);
+    event.role = role_of_event(event.name);
     event.meaning = source.total != nullptr ? source.total->meaning : source.accounted->meaning;
     return {};
   }
@@ -194,11 +200,88 @@ class TotalsEngine final : public CounterEngine {
   Children children_;
 };
 
+class KperfOrTotals final : public CounterEngine {
+ public:
+  KperfOrTotals(std::unique_ptr<CounterEngine> kperf, KpepDatabase database)
+      : engine_(std::move(kperf)), database_(std::move(database)) {}
+
+  std::string_view name() const override { return engine_->name(); }
+  Catalog catalog() const override { return engine_->catalog(); }
+  std::vector<std::string> notes() const override { return engine_->notes(); }
+
+  void pause() override { engine_->pause(); }
+  std::optional<Unavailable> held_by_others() override { return engine_->held_by_others(); }
+  FreeReader free_reader(std::size_t event) const override { return engine_->free_reader(event); }
+
+  Result<Explanation> explain(const EventRequest& wanted) override {
+    return engine_->explain(wanted);
+  }
+
+  Result<EventSet> select(const EventRequest& wanted) override {
+    auto set = engine_->select(wanted);
+    if (set || !wanted.names.empty() || is_refused_by_user(wanted)) return set;
+    // The engine that failed gives back all it took, as it is destroyed.
+    engine_ = make_totals_engine({set.error().what, set.error().remedy}, database_);
+    return engine_->select(wanted);
+  }
+
+  Result<std::unique_ptr<Counting>> arm(std::size_t pass) override { return engine_->arm(pass); }
+
+ private:
+  /// Whether it is --single-pass that rules the events out, which is no matter of the kernel's.
+  bool is_refused_by_user(const EventRequest& wanted) {
+    if (!wanted.single_pass) return false;
+    const auto explanation = engine_->explain(wanted);
+    return !explanation || explanation->passes.size() > 1;
+  }
+
+  std::unique_ptr<CounterEngine> engine_;
+  KpepDatabase database_;
+};
+
 }  // namespace
+
+bool is_energy_name(std::string_view name) {
+  return same_ignoring_case(name, kName);
+}
+
+bool take_energy(std::vector<std::string>& names) {
+  return std::erase_if(names, is_energy_name) > 0;
+}
+
+CatalogEntry energy_entry() {
+  return {std::string(kName), std::string(kName), "accounting", std::string(kMeaning)};
+}
+
+void add_energy(EventSet& set) {
+  const std::size_t index = set.events.size();
+  Event& event = set.events.emplace_back();
+  event.name = kName;
+  event.meaning = kMeaning;
+  event.is_energy = true;
+  if (set.passes.empty()) set.passes.emplace_back();
+  for (Pass& pass : set.passes) pass.events.push_back(index);
+}
+
+void add_energy(Explanation& explanation) {
+  if (explanation.passes.empty()) explanation.passes.emplace_back();
+  for (auto& seats : explanation.passes)
+    seats.push_back({"kernel", std::string(kName), std::string(kMeaning)});
+}
+
+std::optional<std::uint64_t> energy_of(const os::Ended& ended) {
+  if (!ended.totals) return std::nullopt;
+  return ended.totals->energy_nj;
+}
 
 std::unique_ptr<CounterEngine> make_totals_engine(Unavailable why,
                                                   std::optional<KpepDatabase> database) {
   return std::make_unique<TotalsEngine>(std::move(why), std::move(database));
+}
+
+std::unique_ptr<CounterEngine> make_kperf_or_totals(std::unique_ptr<CounterEngine> kperf,
+                                                    KpepDatabase database) {
+  return std::make_unique<KperfOrTotals>(std::move(kperf), std::move(database));
 }
 
 }  // namespace lauka::engine::kperf

@@ -26,21 +26,40 @@ int Trace::call_with_value(int operation, int value) const {
 int Trace::set_up(std::uint32_t records) {
   room_.resize(kPiece);
   std::size_t nothing = 0;
-  KdebugFilter filter{kKdebugValueCheck,
-                      {kThreadTerminatePid, kThreadCountersData, kNewThread, kExec}};
-  std::size_t filter_bytes = sizeof filter;
   if (const int error = remove(); error != 0) return error;
+  // Else each read would wait for every coprocessor, and the filter would have them trace all they
+  // can. A kernel without the flag does without it.
+  call_with_value(os::kKdSetFlags, static_cast<int>(kKdebugNoCoprocessors));
   if (const int error = call_with_value(os::kKdSetBuf, static_cast<int>(records)); error != 0)
     return error;
   if (const int error = call(os::kKdSetup, nullptr, &nothing); error != 0) return error;
-  if (const int error = call(os::kKdSetReg, &filter, &filter_bytes); error != 0) return error;
+  if (const int error = let_in(); error != 0) return error;
   return call_with_value(os::kKdEnable, 1);
+}
+
+int Trace::let_in() const {
+  KdebugFilter exact{kKdebugValueCheck,
+                     {kThreadTerminatePid, kThreadCountersData, kNewThread, kExec}};
+  std::size_t bytes = sizeof exact;
+  const int error = call(os::kKdSetReg, &exact, &bytes);
+  if (error == 0 || error == EPERM || error == EBUSY) return error;
+  // Apple calls that one obsolete. This one lets more in, which the reader passes over.
+  std::array<std::uint8_t, kTypefilterBytes> classes{};
+  constexpr std::uint32_t counters = kThreadCountersData >> 16U;
+  classes.at(counters / 8) = 1U << counters % 8;
+  bytes = classes.size();
+  return call(os::kKdSetTypefilter, classes.data(), &bytes);
 }
 
 int Trace::remove() const {
   std::size_t nothing = 0;
   call_with_value(os::kKdEnable, 0);  // which is refused where there is nothing to switch off
   return call(os::kKdRemove, nullptr, &nothing);
+}
+
+bool Trace::is_half_full() const {
+  std::size_t milliseconds = 1;  // 0 would wait for ever; on return: whether it is
+  return call(os::kKdBufWait, nullptr, &milliseconds) != 0 || milliseconds != 0;
 }
 
 int Trace::read(bool& wrapped, const Reader& reader) {

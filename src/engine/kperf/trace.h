@@ -25,6 +25,11 @@ class Trace {
 
   using Reader = std::function<void(std::span<const KdebugRecord>)>;
 
+  /// Whether so much is there that it is time to read; waits up to a millisecond for it. A record
+  /// that is being written while others are read may be lost without a sign (its time is taken
+  /// before its place), so it is read as seldom as can be.
+  bool is_half_full() const;
+
   /// Hands on all records that are there. `wrapped` is set where the buffer wrapped since it was
   /// last read, so that records are lost; it is left alone otherwise.
   int read(bool& wrapped, const Reader& reader);
@@ -33,6 +38,7 @@ class Trace {
   KdebugInfo info() const;
 
  private:
+  int let_in() const;
   int call(int operation, void* value, std::size_t* length) const;
   int call_with_value(int operation, int value) const;
 

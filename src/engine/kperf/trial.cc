@@ -1,7 +1,6 @@
-#include "engine/kperf/trial.h"
-
-#include "engine/kperf/reasons.h"
-#include "engine/text.h"
+#include "core/text.h"
+#include "engine/kperf/kernel.h"
+#include "engine/kperf/strategy.h"
 
 #include <algorithm>
 #include <optional>
@@ -126,7 +125,7 @@ class Trial {
     const os::Launch launch{**program_, os::kNoCounters, {&watch}};
     const auto ended = launcher_.run({&launch, 1}, true, {});
     if (!ended || ended->empty() || !succeeded(ended->front().outcome)) return std::nullopt;
-    return strategy.finish(ended->front().totals);
+    return strategy.finish(ended->front());
   }
 
   StrategyChoice choice_;
@@ -139,6 +138,23 @@ class Trial {
 };
 
 }  // namespace
+
+RunValues not_counted(const std::string& why, std::uint32_t redo) {
+  RunValues run;
+  run.missing = Unavailable{"a run was not counted: " + why, ""};
+  if (redo > 0) run.redo = Redo{why, redo};
+  return run;
+}
+
+RunValues changed_meanwhile() {
+  return not_counted("another program changed the counters meanwhile", kRedoAfterLoss);
+}
+
+std::optional<double> coverage_of(std::uint64_t instructions,
+                                  const std::optional<os::KernelTotals>& totals) {
+  if (!totals || totals->instructions == 0) return std::nullopt;
+  return static_cast<double>(instructions) / static_cast<double>(totals->instructions);
+}
 
 Result<Tried> try_strategies(StrategyChoice choice, std::chrono::nanoseconds period, Claim& claim,
                              const Kernel& kernel, Trace& trace, os::Launcher& launcher) {

@@ -2,17 +2,20 @@
 
 #include "engine/engine.h"
 #include "engine/perf/layout.h"
+#include "engine/perf/opening.h"
 #include "engine/perf/reasons.h"
 #include "os/process.h"
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace lauka::engine::perf {
 
 /// Whether a group of counters saw too little of a run to have been on all the time: it did not
-/// survive the exec. `enabled_ns`: how long it was on; `cpu_ns`: user and system time of the run.
-bool was_lost(std::uint64_t enabled_ns, std::uint64_t cpu_ns);
+/// survive the exec of the command, or of a child. `enabled_ns`: how long it was on; `counters`:
+/// how many were open.
+bool was_lost(std::uint64_t enabled_ns, const Usage& usage, std::size_t counters);
 
 /// Whether counters of cores held their events all the time that they were on. `running_ns`: summed
 /// over the kinds of core.
@@ -22,31 +25,42 @@ bool held_all_the_time(std::uint64_t running_ns, std::uint64_t enabled_ns, bool 
 /// them held their events for the whole run.
 class PerfCounting final : public Counting {
  public:
-  /// `accounted`: one per event of the pass, null where its count comes from counters. `parts`:
-  /// counters (indices into the layout's) whose own counts are told behind those of the events.
-  PerfCounting(Layout layout, std::vector<UsageCount> accounted, std::vector<std::size_t> parts,
-               Situation situation, os::CounterSetId on_launcher)
+  /// `sources`: the events of the pass. `parts`: counters (indices into the layout's) whose own
+  /// counts are told behind those of the events. `fastest_clock`: as Judge's.
+  PerfCounting(Layout layout, std::vector<Source> sources, std::vector<std::size_t> parts,
+               Situation situation, double& fastest_clock)
       : layout_(std::move(layout)),
-        accounted_(std::move(accounted)),
+        sources_(std::move(sources)),
         parts_(std::move(parts)),
         situation_(situation),
-        on_launcher_(on_launcher),
+        judge_(fastest_clock),
         several_kinds_(!PerfCounting::timed_pmus().empty()) {}
 
-  os::CounterSetId on_launcher() const override { return on_launcher_; }
+  std::vector<os::CounterRequest> requests() const override { return requests_of(layout_); }
   std::vector<std::string> timed_pmus() const override;
   std::size_t runs_at_once() const override { return os::Launcher::kMaxBatch; }
-  Counted finish(const os::Ended& ended) override;
+  Counted finish(const os::Ended& ended, std::size_t command) override;
 
  private:
-  std::optional<Unavailable> why_none(const os::Ended& ended) const;
-  std::optional<Unavailable> why_group_is_not_exact(const os::Ended& ended) const;
+  /// Why a run has no counts, and whether another run may have them.
+  struct Absent {
+    Unavailable why;
+    std::string redo{};  ///< empty: another would have none either
+  };
+
+  std::optional<Absent> why_none(const os::Ended& ended) const;
+  std::optional<Absent> why_group_is_not_exact(const os::Ended& ended) const;
+  bool events_were_on_dead_ones(const os::Ended& ended) const;
+  Tally tally_of(std::size_t event, const os::Ended& ended) const;
+  void fill(Counted& counted, const os::Ended& ended, std::size_t command);
+  void ask_again(Counted& counted, std::string why);
 
   Layout layout_;
-  std::vector<UsageCount> accounted_;
+  std::vector<Source> sources_;
   std::vector<std::size_t> parts_;
   Situation situation_;
-  os::CounterSetId on_launcher_;
+  Judge judge_;
+  unsigned bad_in_a_row_ = 0;  ///< runs whose counts were not good
   bool several_kinds_;
 };
 

@@ -1,6 +1,5 @@
-#include "engine/perf/known_events.h"
-
-#include "engine/text.h"
+#include "core/text.h"
+#include "engine/perf/resolve.h"
 #include "os/perf_abi.h"
 
 #include <algorithm>
@@ -170,7 +169,7 @@ void add_software(std::vector<KnownEvent>& to) {
   add("", "minor-faults", "", 5, WithoutKernel::TooLittle, "page faults without input");
   add("", "major-faults", "", 6, WithoutKernel::TooLittle, "page faults that had to read");
   add("", "alignment-faults", "", 7, WithoutKernel::UserPart,
-      "unaligned accesses that the kernel had to mend");
+      "unaligned accesses that the kernel had to correct");
   add("", "emulation-faults", "", 8, WithoutKernel::UserPart,
       "instructions that the kernel had to emulate");
   add("", "cgroup-switches", "", 11, WithoutKernel::Nothing,

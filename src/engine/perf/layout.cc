@@ -35,26 +35,50 @@ std::vector<Placed> placed_counters(std::span<const Source> sources,
   return placed;
 }
 
+/// Whether a group's fillers are on the dead counters. `words`: what its leader reads.
+bool events_are_on_live_ones(const Filling& filling, std::span<const std::uint64_t> words) {
+  if (words.size() < 3 + filling.counters.size()) return false;
+  const auto fillers = words.last(filling.counters.size());
+  const auto dead = std::count_if(fillers.begin(), fillers.end(),
+                                  [&](std::uint64_t value) { return is_dead(value, words[2]); });
+  return static_cast<std::size_t>(dead) >= filling.dead;
+}
+
 /// Whether a core's group got counters. On a machine with several kinds of core only the groups of
 /// the kind that this thread is on can have any.
 bool some_core_group_runs(const Layout& layout, const OpenCounters& open,
                           const os::LinuxCalls& calls) {
-  bool any = false;
+  bool any_left_out = false;
   for (const Group& group : layout.groups)
     if (group.core) calls.enable_group(open.descriptor(group.leader));
+  if (!layout.fillings.empty()) run_loop();
   for (const Group& group : layout.groups) {
     if (!group.core) continue;
     std::array<std::uint64_t, 3 + os::kMaxCounters> words{};
     const long got = calls.read_counter(open.descriptor(group.leader), words.data(), words.size());
     // Times of 0: nothing is known, so the group has the benefit of the doubt; the run will tell.
     const bool is_left_out = got >= 3 && words[1] > 0 && words[2] == 0;
-    if (!is_left_out) return true;
-    any = true;
+    if (is_left_out) {
+      any_left_out = true;
+      continue;
+    }
+    const auto filling =
+        std::find_if(layout.fillings.begin(), layout.fillings.end(),
+                     [&](const Filling& one) { return one.leader == group.leader; });
+    const std::span<const std::uint64_t> read = words;
+    return filling == layout.fillings.end() || got < 3 || words[1] == 0 ||
+           events_are_on_live_ones(*filling, read.first(static_cast<std::size_t>(got)));
   }
-  return !any;
+  return !any_left_out;
 }
 
 }  // namespace
+
+bool is_dead(std::uint64_t value, std::uint64_t ns) {
+  constexpr std::uint64_t always = 32;
+  constexpr std::uint64_t one_in_ns = 10'000;
+  return value <= always + ns / one_in_ns;
+}
 
 Layout lay_out(std::span<const Source> sources, std::span<const std::size_t> chosen,
                std::span<const Counter> witnesses) {

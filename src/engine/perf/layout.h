@@ -20,11 +20,21 @@ struct Group {
   bool core = false;
 };
 
+/// Counters that are opened for no event: they take what is free on a PMU some of whose counters
+/// are dead (seats.h).
+struct Filling {
+  std::size_t leader = 0;               ///< of the group that is filled up
+  std::vector<std::size_t> counters{};  ///< indices, behind those of events
+  std::size_t dead =
+      0;  ///< so many of them count nothing: where fewer do, an event is on a dead one
+};
+
 /// The counters of one pass, in the order in which they are opened.
 struct Layout {
   std::vector<Counter> counters{};
   std::vector<std::size_t> leaders{};  ///< one per counter: the index of its group's leader
   std::vector<Group> groups{};
+  std::vector<Filling> fillings{};
   std::vector<std::vector<std::size_t>> of_event{};  ///< one per event: the counters to be summed
 };
 
@@ -38,8 +48,11 @@ Layout lay_out(std::span<const Source> sources, std::span<const std::size_t> cho
 /// What the launcher is asked to open.
 std::vector<os::CounterRequest> requests_of(const Layout& layout);
 
-/// Whether the kernel takes the layout and has counters for all of it now. An error where it fails
-/// for another reason than too many events.
+/// Whether a filler that was on for `ns` counted nothing, but for what processors add on the way.
+bool is_dead(std::uint64_t value, std::uint64_t ns);
+
+/// Whether the kernel takes the layout and has counters for all of it now, live ones for its
+/// events. An error where it fails for another reason than too many events.
 Result<bool> fits_at_once(const Layout& layout, const os::LinuxCalls& calls,
                           const Situation& situation);
 

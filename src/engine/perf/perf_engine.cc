@@ -1,12 +1,13 @@
 #include "engine/perf/perf_engine.h"
 
-#include "engine/perf/catalog.h"
+#include "core/text.h"
+#include "engine/partition.h"
 #include "engine/perf/counting.h"
 #include "engine/perf/layout.h"
-#include "engine/perf/partition.h"
 #include "engine/perf/reasons.h"
+#include "engine/perf/resolve.h"
+#include "engine/perf/seats.h"
 #include "engine/perf/source.h"
-#include "engine/text.h"
 
 #include <algorithm>
 #include <array>
@@ -21,13 +22,6 @@ namespace {
 
 constexpr std::array<std::string_view, 5> kDefaultEvents = {
     "cycles", "instructions", "cache-references", "cache-misses", "branch-misses"};
-
-/// Events that are read as a ratio, the most wanted first.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kRatios = {{
-    {"instructions", "cycles"},
-    {"cache-misses", "cache-references"},
-    {"branch-misses", "branches"},
-}};
 
 int try_dummy(const os::LinuxCalls& calls) {
   const KnownEvent& dummy = *find_known("dummy");
@@ -45,18 +39,25 @@ class PerfEngine final : public CounterEngine {
 
   std::string_view name() const override { return "perf"; }
   Catalog catalog() const override { return catalog_of(sysfs_, prober_); }
-  Result<EventSet> select(const Wanted& wanted) override;
-  Result<Explanation> explain(const Wanted& wanted) override;
-  Result<std::unique_ptr<Counting>> arm(std::size_t pass, os::Launcher& launcher) override;
+  Result<EventSet> select(const EventRequest& wanted) override;
+  Result<Explanation> explain(const EventRequest& wanted) override;
+  Result<std::unique_ptr<Counting>> arm(std::size_t pass) override;
+  std::optional<Unavailable> held_by_others() override;
+  FreeReader free_reader(std::size_t event) const override {
+    const UsageCount read = event < sources_.size() ? sources_[event].accounted : nullptr;
+    return read != nullptr ? reader_of(read) : FreeReader{};
+  }
 
  private:
   Result<std::vector<std::string>> find_wanted(const std::vector<std::string>& names);
   std::vector<std::string> find_defaults();
   Result<Source> find(std::string_view name) const;
-  Result<void> divide(const Wanted& wanted);
+  Result<void> divide(const EventRequest& wanted);
   EventIndices core_events() const;
+  Layout layout_of(const EventIndices& events) const;
   Fits fits_among(const EventIndices& events) const;
-  Result<std::vector<EventIndices>> divide_core_events(const EventIndices& events) const;
+  Result<std::vector<EventIndices>> divide_core_events(
+      const EventIndices& events, const std::vector<EventNames>& wanted_together) const;
   void place_others();
   Error too_many(std::size_t events, const std::vector<EventIndices>& sets) const;
   void find_witnesses();
@@ -73,6 +74,8 @@ class PerfEngine final : public CounterEngine {
   Prober prober_;
   std::vector<Source> sources_;     ///< what was selected last
   std::vector<Counter> witnesses_;  ///< one for each kind of core, where there are several
+  std::vector<Seats> seats_;        ///< none where no event needs a core's counter
+  double fastest_clock_ = 0.0;      ///< cycles in a nanosecond, of the runs so far
   std::vector<Pass> passes_;
 };
 
@@ -119,8 +122,7 @@ std::vector<std::string> PerfEngine::find_defaults() {
     left_out.emplace_back(name);
   }
   if (left_out.empty()) return {};
-  if (sources_.empty())
-    return {fmt::format("no hardware counters: {}; {}", first_reason.line(), kSimulationHint)};
+  if (sources_.empty()) return notes_without_counters({first_reason.what, first_reason.remedy});
   return {fmt::format("not counted: {} ({})", listed(left_out), first_reason.line())};
 }
 
@@ -138,25 +140,39 @@ EventIndices PerfEngine::core_events() const {
   return on_cores;
 }
 
+/// Where these events are counted, dead counters kept from them. There has to be room.
+Layout PerfEngine::layout_of(const EventIndices& events) const {
+  Layout layout = lay_out(sources_, events, witnesses_);
+  fill_up(layout, seats_);
+  return layout;
+}
+
 /// Asks the kernel; `events` must outlive the answer.
 Fits PerfEngine::fits_among(const EventIndices& events) const {
   return [this, &events](const EventIndices& some) -> Result<bool> {
     EventIndices chosen;
     for (const std::size_t index : some) chosen.push_back(events[index]);
-    return fits_at_once(lay_out(sources_, chosen, witnesses_), calls_, situation_);
+    if (!has_room(lay_out(sources_, chosen, witnesses_), seats_)) return false;
+    return fits_at_once(layout_of(chosen), calls_, situation_);
   };
 }
 
-Result<std::vector<EventIndices>> PerfEngine::divide_core_events(const EventIndices& events) const {
-  const auto position = [&](std::string_view name) {
-    return std::find_if(events.begin(), events.end(),
-                        [&](std::size_t index) { return sources_[index].event.name == name; });
+/// Pairs that differ from a wanted one by a modifier on both sides are as good.
+Result<std::vector<EventIndices>> PerfEngine::divide_core_events(
+    const EventIndices& events, const std::vector<EventNames>& wanted_together) const {
+  const auto position = [&](const std::string& name, std::string_view modifier) {
+    const Role role = modifier.empty() ? role_of_event(name) : Role::Other;
+    const std::string full = fmt::format("{}{}", name, modifier);
+    return std::find_if(events.begin(), events.end(), [&](std::size_t index) {
+      const Event& event = sources_[index].event;
+      return event.name == full || (role != Role::Other && event.role == role);
+    });
   };
   std::vector<std::pair<std::size_t, std::size_t>> together;
-  for (const auto& [numerator, denominator] : kRatios) {
+  for (const EventNames& pair : wanted_together) {
     for (const std::string_view modifier : {"", ":u", ":k"}) {
-      const auto first = position(fmt::format("{}{}", numerator, modifier));
-      const auto second = position(fmt::format("{}{}", denominator, modifier));
+      const auto first = position(pair.first, modifier);
+      const auto second = position(pair.second, modifier);
       if (first != events.end() && second != events.end())
         together.emplace_back(first - events.begin(), second - events.begin());
     }
@@ -182,7 +198,7 @@ void PerfEngine::place_others() {
     const auto has_room = [&](const Pass& pass) {
       auto events = pass.events;
       events.push_back(index);
-      return lay_out(sources_, events, witnesses_).counters.size() <= os::kMaxCounters;
+      return layout_of(events).counters.size() <= os::kMaxCounters;
     };
     auto pass = std::find_if(passes_.begin(), passes_.end(), has_room);
     if (pass == passes_.end()) pass = passes_.insert(passes_.end(), Pass{});
@@ -192,10 +208,10 @@ void PerfEngine::place_others() {
 }
 
 /// Fills passes_.
-Result<void> PerfEngine::divide(const Wanted& wanted) {
+Result<void> PerfEngine::divide(const EventRequest& wanted) {
   passes_.clear();
   const EventIndices on_cores = core_events();
-  auto sets = divide_core_events(on_cores);
+  auto sets = divide_core_events(on_cores, wanted.together);
   if (!sets) return sets.error();
   for (EventIndices& set : *sets)
     for (std::size_t& index : set) index = on_cores[index];
@@ -208,7 +224,7 @@ Result<void> PerfEngine::divide(const Wanted& wanted) {
   return {};
 }
 
-Result<EventSet> PerfEngine::select(const Wanted& wanted) {
+Result<EventSet> PerfEngine::select(const EventRequest& wanted) {
   sources_.clear();
   passes_.clear();
   EventSet set;
@@ -220,6 +236,8 @@ Result<EventSet> PerfEngine::select(const Wanted& wanted) {
     set.notes = *std::move(notes);
   }
   find_witnesses();
+  seats_.clear();
+  if (!core_events().empty()) seats_ = find_seats(sysfs_, prober_, calls_);
   if (auto divided = divide(wanted); !divided) return divided.error();
   const bool kernel_left_out =
       std::any_of(sources_.begin(), sources_.end(),
@@ -238,7 +256,7 @@ Result<EventSet> PerfEngine::select(const Wanted& wanted) {
   return set;
 }
 
-Result<Explanation> PerfEngine::explain(const Wanted& wanted) {
+Result<Explanation> PerfEngine::explain(const EventRequest& wanted) {
   const auto set = select({wanted.names, false});
   if (!set) return set.error();
   Explanation explanation{.passes = {}, .notes = set->notes};
@@ -287,6 +305,7 @@ std::vector<std::string> PerfEngine::pmus_of(const Source& source) const {
 /// Of an event that was wanted on all cores and is there on one kind only. One that names its PMU
 /// says so itself.
 std::string PerfEngine::note_of(const Source& source) const {
+  if (source.accounted != nullptr) return source.event.note;
   const bool on_one_kind = witnesses_.size() > 1 && source.is_on_cores() &&
                            source.counters.size() == 1 &&
                            source.event.name.find('/') == std::string::npos;
@@ -304,7 +323,8 @@ void PerfEngine::add_parts(EventSet& set) const {
         Event part{.name = fmt::format("{} ({})", source.event.name, kind_of(pmu)),
                    .meaning = fmt::format("the part of {} on {}", source.event.name, pmu),
                    .is_time = source.event.is_time,
-                   .part_of = index};
+                   .part_of = index,
+                   .role = source.event.role};
         pass.events.push_back(set.events.size());
         set.events.push_back(std::move(part));
       }
@@ -326,22 +346,21 @@ std::vector<std::size_t> PerfEngine::parts_of(const Layout& layout,
   return parts;
 }
 
-Result<std::unique_ptr<Counting>> PerfEngine::arm(std::size_t pass, os::Launcher& launcher) {
+Result<std::unique_ptr<Counting>> PerfEngine::arm(std::size_t pass) {
   if (pass >= passes_.size()) return Error{fmt::format("there is no pass {}", pass), ""};
   const std::vector<std::size_t>& events = passes_[pass].events;
-  Layout layout = lay_out(sources_, events, witnesses_);
-  std::vector<UsageCount> accounted;
-  accounted.reserve(events.size());
-  for (const std::size_t index : events) accounted.push_back(sources_[index].accounted);
-  os::CounterSetId on_launcher = os::kNoCounters;
-  if (!layout.counters.empty()) {
-    const auto added = launcher.add_counters(requests_of(layout));
-    if (!added) return added.error();
-    on_launcher = *added;
-  }
+  Layout layout = layout_of(events);
+  std::vector<Source> sources;
+  sources.reserve(events.size());
+  for (const std::size_t index : events) sources.push_back(sources_[index]);
   std::vector<std::size_t> parts = parts_of(layout, events);
   return std::unique_ptr<Counting>(std::make_unique<PerfCounting>(
-      std::move(layout), std::move(accounted), std::move(parts), situation_, on_launcher));
+      std::move(layout), std::move(sources), std::move(parts), situation_, fastest_clock_));
+}
+
+std::optional<Unavailable> PerfEngine::held_by_others() {
+  if (seats_.empty()) return std::nullopt;
+  return who_holds(find_seats(sysfs_, prober_, calls_), seats_, situation_);
 }
 
 }  // namespace
@@ -355,6 +374,11 @@ Result<void> can_count(const os::LinuxCalls& calls) {
   if (error == 0) return {};
   const Unavailable reason = why_not_opened(error, {}, situation_of(calls));
   return Error{reason.why, reason.remedy};
+}
+
+std::vector<CounterFacts> counters_here(const os::LinuxCalls& calls, bool user_only) {
+  const Situation situation = situation_of(calls);
+  return facts_of(find_seats(Sysfs(calls), Prober(calls, user_only, situation), calls), situation);
 }
 
 std::unique_ptr<CounterEngine> make_perf_engine(const os::LinuxCalls& calls, bool user_only,

@@ -1,11 +1,13 @@
 #pragma once
 
 #include "core/core_kind.h"
+#include "core/machine.h"
 #include "core/result.h"
 #include "engine/engine.h"
 #include "os/linux_calls.h"
 
 #include <memory>
+#include <vector>
 
 namespace lauka::engine::perf {
 
@@ -14,6 +16,9 @@ Result<void> can_count(const os::LinuxCalls& calls);
 
 /// Whether this kernel has perf_event_open.
 bool is_there(const os::LinuxCalls& calls);
+
+/// The counters of the cores, tried; none where there are none.
+std::vector<CounterFacts> counters_here(const os::LinuxCalls& calls, bool user_only);
 
 /// Counts with Linux' perf_event_open. `calls` has to outlive it.
 /// `kinds`: how the kinds of core are called; those that are not there go by their PMU's name.

@@ -1,6 +1,6 @@
 #include "engine/perf/reasons.h"
 
-#include "engine/text.h"
+#include "core/text.h"
 
 #include <cerrno>
 #include <string>
@@ -10,6 +10,9 @@
 
 namespace lauka::engine::perf {
 namespace {
+
+constexpr const char* kEndOthers =
+    "end it (sudo find /proc/[0-9]*/fd -lname '*perf_event*' finds it), or count fewer events";
 
 std::optional<int> read_integer(const os::LinuxCalls& calls, const std::string& path) {
   const auto text = calls.read_file(path);
@@ -25,12 +28,11 @@ std::optional<int> read_integer(const os::LinuxCalls& calls, const std::string& 
 Unavailable why_no_access(const Asked& asked, const Situation& situation) {
   const int level = situation.paranoid.value_or(0);
   if (!asked.kernel_excluded && level >= 2)
-    return {
-        fmt::format("perf_event_paranoid is {}, which keeps the kernel's part from users", level),
-        "sudo sysctl kernel.perf_event_paranoid=1"};
+    return {fmt::format("perf_event_paranoid is {}, which hides the kernel from users", level),
+            "sudo sysctl kernel.perf_event_paranoid=1"};
   // Only the distributions' kernels know levels above 2: 3 is Debian's, 4 Ubuntu's.
   if (level >= 3)
-    return {fmt::format("perf_event_paranoid is {}, which keeps all counters from users", level),
+    return {fmt::format("perf_event_paranoid is {}, which denies users all counters", level),
             "sudo sysctl kernel.perf_event_paranoid=1 (2 is enough with --user-only)"};
   return {"a security module forbids perf_event_open", "allow it in its policy, or run as root"};
 }
@@ -57,7 +59,7 @@ Unavailable why_not_opened(int error, const Asked& asked, const Situation& situa
     case EACCES:
       return why_no_access(asked, situation);
     case EPERM:
-      return {"perf_event_open is blocked, as containers do",
+      return {"perf_event_open is blocked, as in most containers",
               "start the container with --cap-add PERFMON"};
     case ENOSYS:
       return {"this kernel has no perf_event_open", "use a kernel with CONFIG_PERF_EVENTS"};
@@ -68,9 +70,9 @@ Unavailable why_not_opened(int error, const Asked& asked, const Situation& situa
       return {"this processor cannot count it", "lauka --list-events shows what it can"};
     case EINVAL:
       if (asked.kernel_excluded)
-        return {"the kernel does not take it for a single program in user space only",
+        return {"the kernel cannot count it for a single program in user space only",
                 "leave out --user-only or the modifier"};
-      return {"the kernel does not take it for a single program",
+      return {"the kernel cannot count it for a single program",
               "lauka --list-events shows what it takes"};
     case EMFILE:
       return {"the limit of open files leaves no room for counters",
@@ -79,22 +81,40 @@ Unavailable why_not_opened(int error, const Asked& asked, const Situation& situa
       return {"the system has no more open files to give",
               "raise it with sudo sysctl fs.file-max, or close programs"};
     case EBUSY:
-      return {"another program has the counters to itself", "end it"};
+      return {"another program has reserved the counters", "end it"};
     case E2BIG:
-      return {"this kernel does not know config3", "Linux 6.3 and later do"};
+      return {"this kernel does not support config3", "Linux 6.3 and later do"};
     default:
       return {fmt::format("perf_event_open: {}", std::generic_category().message(error)), ""};
   }
 }
 
 Unavailable why_not_all_the_time(const Situation& situation) {
-  return {"the counters did not hold the events all the time",
+  return {"other programs used the counters",
           situation.watchdog ? "sudo sysctl kernel.nmi_watchdog=0 frees one; or count fewer events"
-                             : "end other programs that count, or count fewer events"};
+                             : kEndOthers};
+}
+
+Unavailable why_held(std::size_t held, std::size_t listed, std::string_view of_pmu) {
+  return {held == listed
+              ? fmt::format("another program holds all {} counters{}", listed, of_pmu)
+              : fmt::format("another program holds {} of the {} counters{}", held, listed, of_pmu),
+          kEndOthers};
+}
+
+Unavailable why_died(std::size_t died, std::size_t listed, std::string_view of_pmu) {
+  return {fmt::format("{} of the {} counters{} stopped counting: the host of this virtual machine "
+                      "took {}; the counts since then are in doubt",
+                      died, listed, of_pmu, died == 1 ? "it" : "them"),
+          "repeat the session, or count on the host"};
+}
+
+Unavailable why_on_dead_ones() {
+  return {"other programs took some of the counters", kEndOthers};
 }
 
 Unavailable why_lost() {
-  return {"the counters stopped when the program began, as for one that is setuid or unreadable",
+  return {"the counters stopped where a program began, as at one that is setuid or unreadable",
           "measure a readable copy without setuid, or run lauka as root"};
 }
 

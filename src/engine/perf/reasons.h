@@ -4,7 +4,9 @@
 #include "engine/perf/sysfs.h"
 #include "os/linux_calls.h"
 
+#include <cstddef>
 #include <optional>
+#include <string_view>
 
 namespace lauka::engine::perf {
 
@@ -31,6 +33,15 @@ Unavailable why_not_opened(int error, const Asked& asked, const Situation& situa
 
 /// Why a run has no exact count although its counters were there.
 Unavailable why_not_all_the_time(const Situation& situation);
+
+/// Who keeps counters from lauka. `of_pmu`: " of cpu_atom", or nothing.
+Unavailable why_held(std::size_t held, std::size_t listed, std::string_view of_pmu);
+
+/// Counters that counted before and do so no more.
+Unavailable why_died(std::size_t died, std::size_t listed, std::string_view of_pmu);
+
+/// Why a run was not counted whose events were on dead counters.
+Unavailable why_on_dead_ones();
 
 /// Why a run's counters stopped at exec.
 Unavailable why_lost();

@@ -1,6 +1,6 @@
 #include "engine/perf/resolve.h"
 
-#include "engine/text.h"
+#include "core/text.h"
 #include "os/perf_abi.h"
 
 #include <algorithm>
@@ -174,7 +174,7 @@ Error unknown(std::string_view name, std::string_view text, const Sysfs& sysfs) 
     for (std::string& known : sysfs.events(pmu)) candidates.push_back(std::move(known));
   const auto near = nearest_names(text, candidates);
   return Error{fmt::format("there is no event '{}'", name),
-               near.empty() ? std::string("lauka --list-events shows those that are there")
+               near.empty() ? std::string("lauka --list-events lists them")
                             : fmt::format("did you mean {}?", listed(near, "or"))};
 }
 

@@ -1,5 +1,6 @@
 #include "engine/perf/source.h"
 
+#include "engine/perf/resolve.h"
 #include "os/perf_abi.h"
 
 #include <algorithm>
@@ -7,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -47,6 +49,10 @@ std::string_view words_for(const Rings& rings) {
 /// Whether it counts the same with and without the kernel.
 bool is_clock(const Resolved& resolved) {
   return resolved.known != nullptr && resolved.known->without_kernel == WithoutKernel::Everything;
+}
+
+Role role_of(const Resolved& resolved) {
+  return resolved.known != nullptr ? role_of_event(resolved.known->alias) : Role::Other;
 }
 
 struct Attempt {
@@ -99,6 +105,31 @@ std::optional<Error> refusal_of_rings(const Resolved& resolved, bool user_only) 
   return std::nullopt;
 }
 
+std::string described(const Resolved& resolved, const Source& source) {
+  if (source.accounted != nullptr) return source.event.meaning;
+  std::string text = resolved.description;
+  if (resolved.known != nullptr && resolved.parts.size() == 1 &&
+      !resolved.parts.front().encoding.empty())
+    text += fmt::format(" ({})", resolved.parts.front().encoding);
+  return text;
+}
+
+void add(Catalog& catalog, const std::string& name, const Sysfs& sysfs, const Prober& prober) {
+  const auto resolved = resolve(name, sysfs);
+  if (!resolved) return;
+  const auto source = prober.probe(*resolved);
+  if (!source) return;
+  const std::string alias = resolved->known != nullptr ? resolved->known->alias : "";
+  catalog.push_back(
+      {resolved->own_name, alias, counters_in_words(*source), described(*resolved, *source)});
+}
+
+void add_known(Catalog& catalog, bool software, const Sysfs& sysfs, const Prober& prober) {
+  for (const KnownEvent& event : known_events())
+    if (event.alias.empty() && (event.type == os::kPerfTypeSoftware) == software)
+      add(catalog, event.name, sysfs, prober);
+}
+
 }  // namespace
 
 bool Source::is_on_cores() const {
@@ -114,7 +145,7 @@ bool same_source(const Source& left, const Source& right) {
                     });
 }
 
-Result<Prober::Opened> Prober::open_part(const Part& part, const Rings& rings,
+Result<Prober::Opened> Prober::open_part(const Part& part, const Rings& rings, Role role,
                                          bool may_leave_kernel_out) const {
   int error = ENOENT;
   Rings counted = rings;
@@ -129,7 +160,7 @@ Result<Prober::Opened> Prober::open_part(const Part& part, const Rings& rings,
         counted = kUserOnly;
       }
     }
-    if (attempt.error == 0) return Opened{{part.pmu, part.core, attempt.attributes}, counted};
+    if (attempt.error == 0) return Opened{{part.pmu, part.core, attempt.attributes, role}, counted};
     error = attempt.error;
     if (!is_not_known(error)) break;
   }
@@ -142,7 +173,7 @@ Result<Source> Prober::probe_counters(const Resolved& resolved, const Rings& rin
   std::optional<Error> first_error;
   Rings counted = rings;
   for (const Part& part : resolved.parts) {
-    auto opened = open_part(part, rings, may_leave_kernel_out);
+    auto opened = open_part(part, rings, role_of(resolved), may_leave_kernel_out);
     if (opened) {
       counted = opened->rings;
       source.counters.push_back(std::move(opened->counter));
@@ -154,6 +185,7 @@ Result<Source> Prober::probe_counters(const Resolved& resolved, const Rings& rin
   source.kernel_left_out = rings.kernel && !counted.kernel && !is_clock(resolved);
   source.event = {resolved.name, meaning_of(resolved, source.counters, counted)};
   source.event.is_time = is_clock(resolved);
+  if (!resolved.rings.asked_for) source.event.role = role_of(resolved);
   return source;
 }
 
@@ -169,7 +201,8 @@ Result<Source> Prober::probe_kernel_event(const Resolved& resolved) const {
     return Error{"it happens in the kernel only, which --user-only leaves out",
                  "leave out --user-only"};
   Source source;
-  source.event = {resolved.name, std::string(accounted->meaning)};
+  source.event = {
+      .name = resolved.name, .meaning = std::string(accounted->meaning), .note = kWithExec};
   source.accounted = accounted->read;
   return source;
 }
@@ -183,6 +216,26 @@ Result<Source> Prober::probe(const Resolved& resolved) const {
     return probe_kernel_event(resolved);
   if (asked_for) return probe_counters(resolved, resolved.rings, false);
   return probe_counters(resolved, user_only_ ? kUserOnly : kAllRings, !user_only_);
+}
+
+std::string counters_in_words(const Source& source) {
+  std::string words;
+  for (const Counter& counter : source.counters) words += (words.empty() ? "" : ", ") + counter.pmu;
+  return words.empty() ? "accounting" : words;
+}
+
+Catalog catalog_of(const Sysfs& sysfs, const Prober& prober) {
+  Catalog catalog;
+  for (const KnownEvent& event : known_events())
+    if (!event.alias.empty()) add(catalog, event.alias, sysfs, prober);
+  add_known(catalog, false, sysfs, prober);
+  for (const Pmu& pmu : sysfs.all_pmus()) {
+    if (pmu.kind == PmuKind::PerPackage) continue;
+    for (const std::string& event : sysfs.events(pmu))
+      add(catalog, fmt::format("{}/{}/", pmu.name, event), sysfs, prober);
+  }
+  add_known(catalog, true, sysfs, prober);
+  return catalog;
 }
 
 }  // namespace lauka::engine::perf

@@ -43,7 +43,8 @@ class Prober {
     Counter counter;
     Rings rings;  ///< what it counts
   };
-  Result<Opened> open_part(const Part& part, const Rings& rings, bool may_leave_kernel_out) const;
+  Result<Opened> open_part(const Part& part, const Rings& rings, Role role,
+                           bool may_leave_kernel_out) const;
   Result<Source> probe_counters(const Resolved& resolved, const Rings& rings,
                                 bool may_leave_kernel_out) const;
   Result<Source> probe_kernel_event(const Resolved& resolved) const;
@@ -52,5 +53,12 @@ class Prober {
   bool user_only_;
   Situation situation_;
 };
+
+/// The counters of an event: "cpu_atom, cpu_core", "software", "accounting".
+std::string counters_in_words(const Source& source);
+
+/// What can be counted here: events with an alias, generic ones, cache events, events of the PMUs,
+/// software events. Each was opened and closed.
+Catalog catalog_of(const Sysfs& sysfs, const Prober& prober);
 
 }  // namespace lauka::engine::perf

@@ -1,6 +1,6 @@
 #include "engine/perf/sysfs.h"
 
-#include "engine/text.h"
+#include "core/text.h"
 
 #include <algorithm>
 #include <array>

@@ -12,6 +12,7 @@ struct ChipEvent {
   std::uint16_t number = 0;
   std::uint16_t mask = 0;
   bool fixed = false;
+  bool listed = true;  ///< macOS 15.4 has it in its list for the board
 };
 
 /// A processor as the model has it.
@@ -22,6 +23,7 @@ struct Chip {
   std::uint32_t family = 0;    ///< hw.cpufamily
   unsigned performance_cpus = 0;
   unsigned efficiency_cpus = 0;
+  std::uint16_t selector_bits = 0xffff;  ///< of a configuration word
   std::uint16_t unforced = 0x3fc;  ///< configurable counters that the power manager leaves free
   std::vector<ChipEvent> events{};
 
@@ -29,6 +31,10 @@ struct Chip {
 
   /// The configurable event with that selector; null: the chip has none.
   const ChipEvent* event(std::uint16_t number) const;
+  /// Of some event that every macOS takes.
+  std::uint16_t any_selector() const;
+  /// Whether macOS 15.4 takes that selector.
+  bool lists(std::uint16_t number) const;
 };
 
 /// "m1" to "m5", with the events of `tables`/NAME.tsv. Throws std::runtime_error where there is

@@ -41,10 +41,6 @@ u32 count(const char* name, u32 classes) {
 int force_set(int on) {
   return set("kpc.force_all_ctrs", on);
 }
-int force_get(int* on) {
-  std::size_t length = sizeof *on;
-  return system_calls->sysctlbyname("kpc.force_all_ctrs", on, &length, nullptr, 0);
-}
 int set_counting(u32 classes) {
   return set("kpc.counting", classes);
 }
@@ -127,7 +123,6 @@ void* framework_symbol(const os::DarwinCalls& calls, const std::string& name) {
   system_calls = &calls;
   static const std::map<std::string, void*> kSymbols = {
       {"kpc_force_all_ctrs_set", address(force_set)},
-      {"kpc_force_all_ctrs_get", address(force_get)},
       {"kpc_set_counting", address(set_counting)},
       {"kpc_get_counting", address(get_counting)},
       {"kpc_set_thread_counting", address(set_thread_counting)},

@@ -51,10 +51,6 @@ pid_t call_wait4(pid_t pid, int* status, int options, rusage* usage) {
   return current->enter("wait4") ? current->wait4(pid, status, options, usage) : -1;
 }
 
-int call_setpriority(int kind, id_t who, int priority) {
-  return current->enter("setpriority") ? as_call(current->setpriority(kind, who, priority)) : -1;
-}
-
 uid_t call_geteuid() {
   return current->kernel.lauka().user;
 }
@@ -82,11 +78,6 @@ int call_pidinfo(int pid, int flavour, std::uint64_t argument, void* buffer, int
 int call_listchildpids(pid_t parent, void* buffer, int bytes) {
   if (!current->enter("proc_listchildpids")) return -1;
   return current->proc_listchildpids(parent, buffer, bytes);
-}
-
-int call_listpids(std::uint32_t type, std::uint32_t info, void* buffer, int bytes) {
-  if (!current->enter("proc_listpids")) return -1;
-  return current->proc_listpids(type, info, buffer, bytes);
 }
 
 int call_name(int pid, void* buffer, std::uint32_t bytes) {
@@ -117,16 +108,16 @@ void* call_dlsym(void* library, const char* name) {
 }
 
 const os::DarwinCalls kCalls = {
-    call_sysctl,   call_sysctlbyname, call_spawn,         call_kill,     call_waitid,
-    call_wait4,    call_setpriority,  call_geteuid,       call_kqueue,   call_kevent,
-    call_rusage,   call_pidinfo,      call_listchildpids, call_listpids, call_name,
-    call_timebase, call_time,         call_dlopen,        call_dlsym};
+    call_sysctl,  call_sysctlbyname, call_spawn,  call_kill,   call_waitid,  call_wait4,
+    call_geteuid, call_kqueue,       call_kevent, call_rusage, call_pidinfo, call_listchildpids,
+    call_name,    call_timebase,     call_time,   call_dlopen, call_dlsym};
 
 }  // namespace
 
 Host::Host(Setup setup, CallRules with) : kernel(std::move(setup)), rules(std::move(with)) {
   if (current != nullptr) throw std::logic_error("a second model of Darwin");
   current = this;
+  play_past();
 }
 
 Host::~Host() {
@@ -158,33 +149,23 @@ std::vector<std::string> Host::still_held() const {
   const auto note = [&held](bool is_held, const char* what) {
     if (is_held) held.emplace_back(what);
   };
-  note(kernel.pmu.forced_by() == kernel.processes().at(1)->pid, "forced counters");
+  const Process& own = *kernel.processes().at(1);
+  note(kernel.pmu.forced_by() == own.unique_id, "forced counters");
   note(kernel.pmu.counting() != 0, "counting");
   note(kernel.pmu.thread_counting() != 0, "thread counting");
-  note(kernel.sampler.is_configured(), "kperf's actions, timers or filter");
-  note(kernel.trace.is_made(), "the trace buffer");
-  note(kernel.trace.is_on(), "tracing");
-  note(kernel.trace.has_filter(), "the trace's filter");
-  note(kernel.ktrace.owner == kernel.processes().at(1)->pid, "ktrace");
+  // What belongs to another tracer that lives is not lauka's to give back.
+  const Process* owner = kernel.find(kernel.ktrace.owner());
+  const bool is_anothers = owner != nullptr && owner->pid != own.pid;
+  note(!is_anothers && kernel.sampler.is_configured(), "kperf's actions, timers or filter");
+  note(!is_anothers && kernel.trace.is_made(), "the trace buffer");
+  note(!is_anothers && kernel.trace.is_on(), "tracing");
+  note(!is_anothers && kernel.trace.has_filter(), "the trace's filter");
+  note(kernel.ktrace.owner() == own.pid, "ktrace");
   for (const auto& process : kernel.processes()) {
-    const bool is_child = process->parent == kernel.processes().at(1)->pid;
+    const bool is_child = process->parent == own.pid;
     if (is_child && process->life != Life::Reaped) held.push_back("a child: " + process->name);
   }
   return held;
-}
-
-int give_bytes(const Host::Io& io, const void* bytes, std::size_t count) {
-  if (io.old_length == nullptr) return 0;
-  const std::size_t room = *io.old_length;
-  *io.old_length = count;
-  if (io.old_value == nullptr) return 0;
-  if (room < count) return ENOMEM;
-  __builtin_memcpy(io.old_value, bytes, count);
-  return 0;
-}
-
-int give_text(const Host::Io& io, const std::string& text) {
-  return give_bytes(io, text.c_str(), text.size() + 1);
 }
 
 }  // namespace lauka::darwin

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "fakes/darwin/kernel.h"
+#include "fakes/darwin/request.h"
 #include "os/darwin_calls.h"
 
 #include <cstddef>
@@ -30,10 +31,13 @@ struct CallRules {
   std::uint64_t loss_argument = 0;           ///< arg1 of its LOST_EVENTS
   std::optional<unsigned> silent_in_run{};   ///< tracing is off for good, though it says it is not
   std::optional<unsigned> wrapped_in_run{};  ///< the flag alone tells of a loss
+  std::optional<unsigned> late_in_run{};     ///< a record comes too late for its time
+  std::uint32_t late_record = id::kNewThread;  ///< its debugid
   bool has_frameworks = true;
   std::set<std::string> missing_symbols{};
   int newest_rusage = 6;
   bool has_thread_counts = true;
+  bool filter_is_obsolete = false;  ///< KDSETREG is refused
   std::string os_version = "15.4";
 };
 
@@ -58,13 +62,10 @@ class Host {
   /// What lauka should have given back by now, one line each; empty: nothing is held.
   std::vector<std::string> still_held() const;
 
+  /// Whoever calls from now on, and comes on a CPU for it; none: lauka.
+  void call_as(std::optional<Caller> who);
+
   // The calls, as DarwinCalls has them. host_*.cc
-  struct Io {
-    void* old_value = nullptr;
-    std::size_t* old_length = nullptr;
-    const void* new_value = nullptr;
-    std::size_t new_length = 0;
-  };
   int sysctlbyname(const std::string& name, const Io& io);
   int sysctl(const int* name, unsigned length, const Io& io);
   int spawn(const os::SpawnRequest& request, pid_t* pid);
@@ -77,9 +78,7 @@ class Host {
   int proc_pid_rusage(int pid, int flavour, void* buffer);
   int proc_pidinfo(int pid, int flavour, std::uint64_t argument, void* buffer, int bytes);
   int proc_listchildpids(pid_t parent, void* buffer, int bytes);
-  int proc_listpids(std::uint32_t type, std::uint32_t info, void* buffer, int bytes);
   int proc_name(int pid, void* buffer, std::uint32_t bytes);
-  int setpriority(int kind, id_t who, int priority);
 
   /// The time of a call goes by. False with errno: the call is to fail.
   bool enter(const std::string& call);
@@ -95,60 +94,61 @@ class Host {
   static int list_threads(const Process& process, bool right_ids, void* buffer, int bytes);
   static int thread_info(const Thread& thread, void* buffer, int bytes);
   int thread_counts(const Thread& thread, void* buffer, int bytes) const;
+  // host_past.cc
+  void play_past();
+  void call_for(const std::string& name, std::uint32_t value);
+  void call_for(const std::string& name, std::uint64_t which, std::uint64_t value);
+  void trace_for(const std::vector<int>& name);
+  void sample_for(unsigned actions);
+  void trace_all_for();
+  void leave_leftovers();
   // host_sysctl.cc
-  int facts_by_name(const std::string& name, const Io& io) const;
-  int perflevel_by_name(const std::string& name, const Io& io) const;
+  int facts_by_name(const std::string& name, Request& request) const;
+  int perflevel_by_name(const std::string& name, Request& request) const;
   // host_kpc.cc
-  int kpc_by_name(const std::string& name, const Io& io);
-  int kpc_setting(const std::string& name, const Io& io);
-  int kpc_words(const Io& io);
-  int kpc_values(const Io& io);
+  int kpc_by_name(const std::string& name, Request& request);
+  int kpc_count(bool of_counters, Request& request);
+  int kpc_setting(const std::string& name, Request& request);
+  int kpc_words(Request& request);
+  int kpc_counters(Request& request);
+  int kpc_thread_counters(Request& request);
   // host_kperf.cc
-  int kperf_by_name(const std::string& name, const Io& io);
-  int kperf_number(const std::string& name, const Io& io);
-  int kperf_timer(const std::string& name, const Io& io);
-  int kperf_action(const std::string& name, const Io& io);
-  int ktrace_by_name(const std::string& name, const Io& io) const;
-  int trigger_filter(const Io& io);
-  int blessed_pid(const Io& io);
-  int reset_kperf();
-  int may_configure(std::uint32_t part);
-  bool may_read() const;
+  using PairGetter = int (*)(const Sampler& sampler, std::uint32_t which, std::uint64_t& value);
+  using PairSetter = int (*)(Sampler& sampler, std::uint32_t which, std::uint64_t value,
+                             bool in_background);
+  int kperf_by_name(const std::string& name, Request& request);
+  int kperf_pair(PairGetter get, PairSetter set, Request& request);
+  int trigger_filter(Request& request);
+  int reset_kperf(Request& request);
+  int blessed_pid(Request& request);
+  bool is_in_background() const;
+  // host_ktrace.cc
+  Caller caller() const;
+  int ktrace_by_name(const std::string& name, Request& request);
   // host_kdebug.cc
-  int kdebug(const int* name, unsigned length, const Io& io);
-  int read_trace(const Io& io);
-  int wait_for_buffer(const Io& io);
-  int thread_map(const Io& io) const;
+  int kdebug(const int* name, unsigned length, Request& request);
+  int set_trace(int operation, int value);
+  int use_trace(int operation, Request& request);
+  int trace_info(Request& request);
+  int read_trace(Request& request);
+  int wait_for_buffer(Request& request);
+  std::vector<const Thread*> threads_now() const;
+  int thread_map(Request& request) const;
   // host_kqueue.cc
   int change(Queue& queue, const os::Kevent& change);
   void note_signals();
   void note_ends();
   int collect(Queue& queue, os::Kevent* events, int capacity);
 
+  std::optional<Caller> caller_{};
+  std::int32_t may_preempt_ = 0;  ///< kperf.blessed_preempt
   std::map<std::string, unsigned> uses_;
   std::map<int, Queue> queues_;
   unsigned runs_ = 0;
   bool raised_ = false;
 };
 
-// ---- for the sysctls: 0 or an errno
-
-/// Gives `bytes`; ENOMEM where the caller has less room.
-int give_bytes(const Host::Io& io, const void* bytes, std::size_t count);
-int give_text(const Host::Io& io, const std::string& text);
-
-template <typename T>
-int give(const Host::Io& io, T value) {
-  return give_bytes(io, &value, sizeof value);
-}
-
-/// The new value, which must have exactly this size.
-template <typename T>
-std::optional<T> taken(const Host::Io& io) {
-  if (io.new_value == nullptr || io.new_length != sizeof(T)) return std::nullopt;
-  T value{};
-  __builtin_memcpy(&value, io.new_value, sizeof value);
-  return value;
-}
+/// As the kernel sees a process that calls.
+Caller caller_of(const Process& process);
 
 }  // namespace lauka::darwin

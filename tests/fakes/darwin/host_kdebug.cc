@@ -1,27 +1,34 @@
 #include "fakes/darwin/host.h"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
 
-// The trace's sysctl: facts, 5.3.
+// The trace's sysctl: facts, sections 0 and 5.3.
 
 namespace lauka::darwin {
 namespace {
 
-constexpr int kSetFlags = 1;
-constexpr int kClearFlags = 2;
-constexpr int kEnable = 3;
-constexpr int kSetBuf = 4;
-constexpr int kGetBuf = 5;
-constexpr int kSetup = 6;
-constexpr int kRemove = 7;
-constexpr int kSetReg = 8;
-constexpr int kReadTr = 10;
-constexpr int kThreadMap = 12;
-constexpr int kCurrentThreadMap = 21;
-constexpr int kSetTypefilter = 22;
-constexpr int kBufWait = 23;
+enum Operation : std::uint8_t {
+  kSetFlags = 1,
+  kClearFlags = 2,
+  kEnable = 3,
+  kSetBuf = 4,
+  kGetBuf = 5,
+  kSetup = 6,
+  kRemove = 7,
+  kSetReg = 8,
+  kGetReg = 9,
+  kReadTr = 10,
+  kThreadMap = 12,
+  kWriteTr = 17,
+  kWriteMap = 18,
+  kCurrentThreadMap = 21,
+  kSetTypefilter = 22,
+  kBufWait = 23,
+  kWriteTr3 = 28,
+};
 
 constexpr std::uint64_t kSlowNs = 100'000'000;
 
@@ -32,95 +39,135 @@ struct MapEntry {
 };
 static_assert(sizeof(MapEntry) == 32);
 
+bool has_value(int operation) {
+  constexpr std::array with_value = {kSetFlags, kClearFlags, kEnable,  kSetBuf,
+                                     kWriteTr,  kWriteMap,   kWriteTr3};
+  return std::find(with_value.begin(), with_value.end(), operation) != with_value.end();
+}
+
 }  // namespace
 
-int Host::kdebug(const int* name, unsigned length, const Io& io) {
-  const int operation = name[2];
-  const bool has_value = operation <= kSetBuf;
-  if (length < (has_value ? 4U : 3U)) return EINVAL;
-  if (operation == kGetBuf) {
-    const TraceInfo info = kernel.trace.info();
-    if (io.old_length == nullptr || *io.old_length < sizeof info) return EINVAL;
-    return give(io, info);
+/// `name` begins behind {CTL_KERN, KERN_KDEBUG}. On success the length that is told is the one that
+/// was given, unless the operation has another.
+int Host::kdebug(const int* name, unsigned length, Request& request) {
+  if (length == 0) return ENOTSUP;
+  const int operation = name[0];
+  if (has_value(operation) && length < 2) return EINVAL;
+  request.tell(request.room());
+  if (operation == kGetBuf || operation == kCurrentThreadMap) {
+    if (const int error = kernel.ktrace.check_read(caller()); error != 0) return error;
+    return operation == kGetBuf ? trace_info(request) : thread_map(request);
   }
-  if (operation == kCurrentThreadMap) return thread_map(io);
-  if (const int error = may_configure(kKdebugPart); error != 0) return error;
+  if (const int error = kernel.ktrace.configure(kKdebugPart, caller()); error != 0) return error;
+  return has_value(operation) ? set_trace(operation, name[1]) : use_trace(operation, request);
+}
+
+int Host::set_trace(int operation, int value) {
   switch (operation) {
     case kSetFlags:
+      kernel.trace.set_flags(static_cast<std::uint32_t>(value));
+      return 0;
     case kClearFlags:
+      kernel.trace.clear_flags(static_cast<std::uint32_t>(value));
       return 0;
     case kEnable:
-      return name[3] == 0 || name[3] == 1 ? kernel.trace.enable(name[3] == 1) : EINVAL;
+      return kernel.trace.enable(value, static_cast<std::uint32_t>(threads_now().size()));
     case kSetBuf:
-      return kernel.trace.set_buffer(static_cast<std::uint32_t>(name[3]));
+      kernel.trace.set_buffer(static_cast<std::uint32_t>(value));
+      return 0;
+    default:
+      return EBADF;  // they write to a descriptor, of which the model has none
+  }
+}
+
+int Host::use_trace(int operation, Request& request) {
+  switch (operation) {
     case kSetup:
       kernel.pass(kSlowNs);
-      return kernel.trace.set_up();
+      kernel.trace.set_up();
+      return 0;
     case kRemove:
       kernel.pass(kSlowNs);
-      kernel.trace.remove();
-      kernel.trace.set_owner(-1);
-      kernel.ktrace.give_up(kKdebugPart);
+      kernel.ktrace.reset(kKdebugPart);
       return 0;
     case kSetReg: {
       std::array<std::uint32_t, 5> filter{};
-      if (io.old_value == nullptr || *io.old_length < sizeof filter) return EINVAL;
-      std::memcpy(filter.data(), io.old_value, sizeof filter);
-      return kernel.trace.set_filter(filter);
+      if (!request.has_old() || request.room() < sizeof filter) return EINVAL;
+      std::memcpy(filter.data(), request.old_bytes(), sizeof filter);
+      return rules.filter_is_obsolete ? EINVAL : kernel.trace.set_filter(filter);
     }
+    case kGetReg:
+      return EINVAL;
     case kReadTr:
-      return read_trace(io);
+      return read_trace(request);
     case kThreadMap:
-      return thread_map(io);
+      return thread_map(request);
     case kSetTypefilter: {
-      if (io.old_value == nullptr || *io.old_length != Trace::kTypefilterBytes) return EINVAL;
       std::array<std::uint8_t, Trace::kTypefilterBytes> bits{};
-      std::memcpy(bits.data(), io.old_value, bits.size());
+      if (request.room() != bits.size()) return EINVAL;
+      if (!request.has_old()) return EFAULT;
+      std::memcpy(bits.data(), request.old_bytes(), bits.size());
       kernel.trace.set_typefilter(bits);
       return 0;
     }
     case kBufWait:
-      return wait_for_buffer(io);
+      return wait_for_buffer(request);
     default:
-      return EINVAL;
+      return ENOTSUP;
   }
 }
 
+/// As much of it as there is room for.
+int Host::trace_info(Request& request) {
+  const Pid owner = kernel.ktrace.living_owner();
+  const TraceInfo info = kernel.trace.info(owner == 0 ? -1 : owner);
+  const std::size_t bytes = std::min(request.room(), sizeof info);
+  if (bytes == 0) return 0;
+  if (!request.has_old()) return EFAULT;
+  std::memcpy(request.old_bytes(), &info, bytes);
+  return 0;
+}
+
 /// Bytes in, records out. What is written while the records are copied stays for the next read.
-int Host::read_trace(const Io& io) {
-  if (!kernel.trace.is_made() || io.old_value == nullptr || io.old_length == nullptr) return EINVAL;
-  const std::size_t capacity = *io.old_length / sizeof(Record);
-  if (capacity == 0) return EINVAL;
+int Host::read_trace(Request& request) {
+  const std::size_t capacity = request.room() / sizeof(Record);
+  if (!kernel.trace.is_made() || capacity == 0) return EINVAL;
   const auto records = kernel.trace.read(capacity, kernel.mach(kernel.now_ns()));
-  if (!records.empty()) std::memcpy(io.old_value, records.data(), records.size() * sizeof(Record));
-  *io.old_length = records.size();
+  if (!records.empty() && !request.has_old()) return EINVAL;
+  if (!records.empty())
+    std::memcpy(request.old_bytes(), records.data(), records.size() * sizeof(Record));
+  request.tell(records.size());
   kernel.pass(20 * records.size());
   return 0;
 }
 
-int Host::wait_for_buffer(const Io& io) {
-  if (io.old_length == nullptr) return EINVAL;
-  const std::uint64_t ns = *io.old_length * 1'000'000;
-  const bool reached =
-      kernel.wait_until([this] { return kernel.trace.threshold_is_reached(); }, ns);
-  *io.old_length = reached ? 1 : 0;
+/// Milliseconds in; out, whether half of the units are in use.
+int Host::wait_for_buffer(Request& request) {
+  const std::uint64_t ns = request.room() * 1'000'000;
+  const auto is_reached = [this] { return kernel.trace.threshold_is_reached(); };
+  request.tell(kernel.wait_until(is_reached, ns) ? 1 : 0);
   return 0;
 }
 
-int Host::thread_map(const Io& io) const {
-  std::vector<MapEntry> map;
+std::vector<const Thread*> Host::threads_now() const {
+  std::vector<const Thread*> all;
   for (const auto& process : kernel.processes()) {
-    for (const auto& thread : process->threads) {
-      MapEntry entry{thread->tid, process->pid, {}};
-      process->name.copy(entry.command.data(), entry.command.size() - 1);
-      map.push_back(entry);
-    }
+    for (const auto& thread : process->threads) all.push_back(thread.get());
   }
-  if (io.old_length == nullptr) return EINVAL;
-  const std::size_t room = *io.old_length / sizeof(MapEntry);
-  if (io.old_value != nullptr)
-    std::memcpy(io.old_value, map.data(), std::min(room, map.size()) * sizeof(MapEntry));
-  *io.old_length = map.size() * sizeof(MapEntry);
+  return all;
+}
+
+int Host::thread_map(Request& request) const {
+  std::vector<MapEntry> map;
+  for (const Thread* thread : threads_now()) {
+    MapEntry entry{thread->tid, thread->process->pid, {}};
+    thread->process->name.copy(entry.command.data(), entry.command.size() - 1);
+    map.push_back(entry);
+  }
+  const std::size_t bytes = map.size() * sizeof(MapEntry);
+  if (request.has_old())
+    std::memcpy(request.old_bytes(), map.data(), std::min(request.room(), bytes));
+  request.tell(bytes);
   return 0;
 }
 

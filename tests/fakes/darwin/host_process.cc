@@ -46,6 +46,7 @@ int Host::spawn(const os::SpawnRequest& request, pid_t* pid) {
   birth.qos_clamp = request.qos_clamp;
   birth.user = request.identity != nullptr ? request.identity->user : kernel.lauka().user;
   if (birth.user != kernel.lauka().user && !kernel.setup.is_root) return EPERM;
+  if (request.identity != nullptr && request.identity->group_count > 16) return EINVAL;
   const int error = kernel.spawn(birth, *pid);
   if (error != 0) return error;
   ++runs_;
@@ -53,18 +54,12 @@ int Host::spawn(const os::SpawnRequest& request, pid_t* pid) {
   if (rules.lose_in_run == runs_) kernel.trace.lose_at_next_read(rules.loss_argument);
   if (rules.silent_in_run == runs_) kernel.trace.fall_silent();
   if (rules.wrapped_in_run == runs_) kernel.trace.say_wrapped();
+  if (rules.late_in_run == runs_) kernel.trace.delay_next(rules.late_record);
   return 0;
 }
 
 int Host::kill(pid_t pid, int number) {
   return kernel.send_signal(pid, number);
-}
-
-int Host::setpriority(int kind, id_t who, int priority) {
-  Process* process = kernel.find(static_cast<Pid>(who));
-  if (kind != 4 || process == nullptr) return ESRCH;
-  if (priority == 0x1000) process->qos_clamp = 2;
-  return 0;
 }
 
 int Host::waitid(idtype_t kind, id_t id, siginfo_t* info, int options) {
@@ -146,25 +141,9 @@ int Host::proc_listchildpids(pid_t parent, void* buffer, int bytes) {
   return static_cast<int>(count);
 }
 
-int Host::proc_listpids(std::uint32_t type, std::uint32_t info, void* buffer, int bytes) {
-  std::vector<Pid> found;
-  for (const auto& process : kernel.processes()) {
-    if (process->life == Life::Reaped) continue;
-    const bool in_group = type == 2 && process->group == static_cast<Pid>(info);
-    const bool is_child = type == 6 && process->parent == static_cast<Pid>(info);
-    if (type == 1 || in_group || is_child) found.push_back(process->pid);
-  }
-  if (buffer == nullptr) return static_cast<int>((found.size() + 20) * sizeof(Pid));
-  const std::size_t count = std::min(found.size(), static_cast<std::size_t>(bytes) / sizeof(Pid));
-  std::memcpy(buffer, found.data(), count * sizeof(Pid));
-  return static_cast<int>(count * sizeof(Pid));
-}
-
 int Host::proc_name(int pid, void* buffer, std::uint32_t bytes) {
   const Process* process = kernel.find(pid);
-  std::string name = process == nullptr ? "" : process->name;
-  const auto& tracer = kernel.setup.tracer;
-  if (tracer && tracer->owner == pid) name = tracer->configured_by;
+  const std::string name = process == nullptr ? "" : process->name;
   if (name.empty() || bytes == 0) {
     errno = ESRCH;
     return 0;

@@ -15,10 +15,19 @@
 #include <memory>
 #include <optional>
 #include <queue>
+#include <set>
 #include <string>
 #include <vector>
 
 namespace lauka::darwin {
+
+/// Another program that uses kperf and kdebug, or did.
+struct Tool {
+  Pid pid = 77;
+  std::string name = "Instruments";
+  bool is_background = false;
+  bool has_ended = false;
+};
 
 /// What the model's machine is like, and what goes wrong in it.
 struct Setup {
@@ -28,13 +37,15 @@ struct Setup {
   std::uint32_t timebase_numerator = 125;
   std::uint32_t timebase_denominator = 3;
   bool is_root = true;
-  bool is_virtual = false;         ///< no counters, no kpc, no kperf
-  bool cpmu_is_busy = false;       ///< EBUSY on kpc
-  bool force_is_taken = false;     ///< by another process: EACCES
-  bool pids_are_few = false;       ///< they come back soon
-  bool neighbours = false;         ///< other processes come and go
-  std::optional<Ktrace> tracer{};  ///< who has ktrace
-  bool has_leftovers = false;      ///< of a killed run: counting, filter, actions, buffer
+  bool is_virtual = false;        ///< no counters, no kpc, no kperf
+  bool cpmu_is_busy = false;      ///< EBUSY on kpc
+  bool force_is_taken = false;    ///< by another process: EACCES
+  std::set<unsigned> cpus_off{};  ///< their counters cannot be read
+  bool pids_are_few = false;      ///< they come back soon
+  bool neighbours = false;        ///< other processes come and go
+  std::optional<Tool> tracer{};   ///< who has ktrace
+  unsigned earlier_actions = 0;   ///< of a tool that has reset kperf and ended
+  bool has_leftovers = false;     ///< of a killed run: counting, filter, actions, buffer
 };
 
 /// The kernel of the model: time, CPUs, threads and processes, and what they write into the trace.
@@ -85,6 +96,10 @@ class Kernel {
   int send_signal(Pid pid, int number);
   /// Null: there is none. Zombies are found, reaped ones are not.
   Process* find(Pid pid);
+  const Process* find(Pid pid) const;
+  /// A process that does nothing but make calls, until it ends.
+  Process& start_beside(Pid pid, unsigned user, const std::string& name);
+  void end_beside(Process& process);
   void reap(Process& process);
   const std::deque<std::unique_ptr<Process>>& processes() const { return processes_; }
   Process& lauka() { return *processes_.at(1); }
@@ -95,7 +110,10 @@ class Kernel {
 
   /// Every CPU's counters are brought up to now.
   void settle_all();
-  void set_thread_counting(std::uint32_t classes);
+  /// `caller` null: it has no thread of the model's.
+  void set_thread_counting(std::uint32_t classes, Thread* caller);
+  /// kpc's, for the threads of a process that are older than thread counting.
+  void make_buffers(Process& process);
   void start_sampling();
   /// Another client of kpc puts its own words in so much later.
   void change_words_in(std::uint64_t ns);
@@ -104,8 +122,8 @@ class Kernel {
   Setup setup;
   Pmu pmu;
   Trace trace;
-  Sampler sampler{};
-  Ktrace ktrace{};
+  Sampler sampler;
+  Ktrace ktrace;
   bool child_changed = false;  ///< a child of lauka has ended or stopped: SIGCHLD
                                // NOLINTEND(misc-non-private-member-variables-in-classes)
 
@@ -138,6 +156,7 @@ class Kernel {
   void settle(unsigned cpu);
   void ready(Thread& thread);
   void dispatch();
+  bool dispatch_once();
   void switch_on(unsigned cpu, Thread& thread);
   void switch_off(unsigned cpu);
   void begin_slice(unsigned cpu);
@@ -191,7 +210,7 @@ class Kernel {
   void pet_fires(std::uint64_t whom);
   void walk_all_threads();
   void make_buffer(unsigned cpu, Thread& thread);
-  void leave_leftovers();
+  Ktrace::Hooks hooks_of_ktrace();
 
   unsigned lauka_cpu() const { return setup.chip.performance_cpus - 1; }
 

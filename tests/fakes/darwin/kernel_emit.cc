@@ -45,11 +45,10 @@ void Kernel::emit_name(unsigned cpu, Tid tid, std::uint32_t debugid, const std::
 /// kpc_get_curthread_counters: always the thread on that CPU. Empty: its buffer is not there.
 std::vector<std::uint64_t> Kernel::counters_of_thread(unsigned cpu, Thread* thread) {
   settle(cpu);
-  if (thread == nullptr || !thread->buffer || pmu.thread_counting() == 0) return {};
+  if (thread == nullptr || !thread->buffer) return {};
   pmu.switch_off(cpu, &*thread->buffer);
   std::vector<std::uint64_t> values;
-  for (const std::size_t i : pmu.counters_of(pmu.thread_counting()))
-    values.push_back(thread->buffer->at(i));
+  for (const std::size_t i : pmu.thread_counters()) values.push_back(thread->buffer->at(i));
   return values;
 }
 
@@ -129,8 +128,8 @@ void Kernel::start_sampling() {
   ++pet_generation_;
   for (std::uint32_t i = 0; i < sampler.timer_count(); ++i) {
     const Sampler::Timer& timer = *sampler.timer(i);
-    if (timer.period_ns == 0) continue;
-    add_event(now_ns_ + timer.period_ns, Event::Kind::Timer, timer_starts_ << 8U | i, 0);
+    if (timer.period == 0 || timer.action == 0) continue;
+    add_event(now_ns_ + ns_of_mach(timer.period), Event::Kind::Timer, timer_starts_ << 8U | i, 0);
   }
 }
 
@@ -146,7 +145,7 @@ void Kernel::walk_all_threads() {
          {action->samplers, sampler.pet_action(), action->userdata, kTimerFlags});
     emit(0, kWalker, id::kThreadData, {static_cast<std::uint64_t>(pid), tid, 0, kRunMode});
     ++walks_;
-    std::vector<std::uint64_t> own(pmu.counter_count(pmu.thread_counting()));
+    std::vector<std::uint64_t> own(pmu.thread_counters().size());
     for (std::size_t i = 0; i < own.size(); ++i) own[i] = walks_ * (4000 - 300 * i);
     emit_counters(0, kWalker, own, id::kThreadCounters);
     emit(0, kWalker, id::kSample | id::kEnd, {action->samplers});
@@ -158,7 +157,7 @@ void Kernel::pet_fires(std::uint64_t whom) {
   const auto number = static_cast<std::uint32_t>(whom & 0xff);
   const Sampler::Timer* timer = sampler.timer(number);
   if (!sampler.is_sampling() || whom >> 8U != timer_starts_ || timer == nullptr) return;
-  add_event(now_ns_ + timer->period_ns, Event::Kind::Timer, whom, 0);
+  add_event(now_ns_ + ns_of_mach(timer->period), Event::Kind::Timer, whom, 0);
   const bool is_pet = number == sampler.pet_timer();
   if (is_pet && !sampler.is_lightweight()) {
     walk_all_threads();
@@ -172,16 +171,21 @@ void Kernel::pet_fires(std::uint64_t whom) {
   }
 }
 
-void Kernel::set_thread_counting(std::uint32_t classes) {
+void Kernel::set_thread_counting(std::uint32_t classes, Thread* caller) {
   settle_all();
   pmu.set_thread_counting(classes);
-  if (classes == 0) return;
+  if (pmu.thread_counting() == 0) return;
   for (const auto& [tid, thread] : threads_) {
     if (thread->buffer || thread->state == State::Ended) continue;
     thread->wants_buffer = true;
   }
   // The caller's is made on its way out of the call; what its CPU counted before is in it.
-  make_buffer(lauka_cpu(), lauka_thread());
+  if (caller != nullptr) make_buffer(lauka_cpu(), *caller);
+}
+
+void Kernel::make_buffers(Process& process) {
+  for (const auto& thread : process.threads)
+    if (thread->wants_buffer) make_buffer(lauka_cpu(), *thread);
 }
 
 /// By an AST, which writes an empty sample.
@@ -191,26 +195,6 @@ void Kernel::make_buffer(unsigned cpu, Thread& thread) {
   thread.buffer.emplace();
   emit(cpu, thread.tid, id::kSample | id::kStart, {});
   emit(cpu, thread.tid, id::kSample | id::kEnd, {});
-}
-
-void Kernel::leave_leftovers() {
-  pmu.set_words(kConfigurableClass, std::vector<std::uint64_t>(8, setup.chip.events.back().number));
-  pmu.set_counting(kFixedClass | kConfigurableClass);
-  pmu.set_thread_counting(kFixedClass | kConfigurableClass);
-  sampler.set_action_count(3);
-  sampler.set_samplers(1, sampler_bit::kThreadInfo);
-  sampler.action(1)->pid_filter = 4711;
-  sampler.set_timer_count(2);
-  sampler.set_sampling(true);
-  trace.set_buffer(1);
-  trace.set_up();
-  const std::array<std::uint32_t, 5> nothing = {Trace::kValueCheck, 4, 4, 4, 4};
-  trace.set_filter(nothing);
-  trace.enable(true);
-  ktrace.state = Ktrace::State::Foreground;
-  ktrace.owner = 555;  // dead by now
-  ktrace.configured_by = "lauka";
-  ktrace.active = kKperfPart | kKdebugPart;
 }
 
 }  // namespace lauka::darwin

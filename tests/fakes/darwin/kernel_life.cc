@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <csignal>
 #include <stdexcept>
+#include <utility>
 
 #include <unistd.h>
 
@@ -15,7 +16,7 @@ namespace {
 constexpr std::uint64_t kThreadExitNs = 1'000;
 constexpr std::uint64_t kProcessExitNs = 18'000;
 constexpr std::uint64_t kSpawnNs = 60'000;
-constexpr Pid kFewPids = 6;
+constexpr Pid kFewPids = 100;
 constexpr Pid kFirstPid = 812;
 
 std::string base_name(const std::string& path) {
@@ -112,11 +113,31 @@ int Kernel::spawn(const Birth& birth, Pid& pid) {
   return 0;
 }
 
-Process* Kernel::find(Pid pid) {
+const Process* Kernel::find(Pid pid) const {
   const auto found = std::find_if(processes_.begin(), processes_.end(), [pid](const auto& process) {
     return process->pid == pid && process->life != Life::Reaped;
   });
   return found == processes_.end() ? nullptr : found->get();
+}
+
+Process* Kernel::find(Pid pid) {
+  return const_cast<Process*>(std::as_const(*this).find(pid));
+}
+
+Process& Kernel::start_beside(Pid pid, unsigned user, const std::string& name) {
+  const Pid next = std::exchange(next_pid_, pid);
+  Process& made = add_process(1, name);
+  next_pid_ = next;
+  made.user = user;
+  add_thread(made, nullptr).state = State::Sleeping;
+  return made;
+}
+
+void Kernel::end_beside(Process& process) {
+  process.life = Life::Reaped;
+  pmu.forget(process.unique_id);
+  for (const auto& thread : process.threads) threads_.erase(thread->tid);
+  process.threads.clear();
 }
 
 // NOLINTNEXTLINE(misc-no-recursion): a group is its members
@@ -207,8 +228,11 @@ void Kernel::note_truth(const Thread& thread) {
   truth.cycles += cycles_of(thread.ran, kBothModes);
   truth.instructions += instructions_of(thread.ran, kBothModes);
   const Modes modes = setup.pmu.user_only ? kUserOnly : kBothModes;
-  for (const ChipEvent& event : setup.chip.events)
-    truth.events[event.name] += event_count(event, thread.ran, event.fixed ? kBothModes : modes);
+  for (const ChipEvent& event : setup.chip.events) {
+    // Two names of one selector are one event.
+    const ChipEvent& counted = event.fixed ? event : *setup.chip.event(event.number);
+    truth.events[event.name] += event_count(counted, thread.ran, event.fixed ? kBothModes : modes);
+  }
 }
 
 void Kernel::terminate_self(Thread& thread, unsigned cpu) {

@@ -11,6 +11,8 @@ namespace {
 
 constexpr std::uint64_t kQuantumNs = 10'000'000;
 constexpr std::uint64_t kSwitchNs = 75;  ///< the kernel's work when a thread comes on a CPU
+constexpr std::uint64_t kLeastTimerNs = 50'000;
+constexpr std::uint64_t kLeastPetNs = 1'000'000;
 /// Nothing in a test takes longer; a wait that would is a wait for ever.
 constexpr std::uint64_t kForEverNs = 100'000'000'000'000;
 
@@ -20,6 +22,8 @@ Kernel::Kernel(Setup with)
     : setup(std::move(with)),
       pmu(setup.chip, setup.pmu),
       trace(setup.trace),
+      sampler({mach(kLeastTimerNs), mach(kLeastPetNs), mach(kLeastPetNs)}),
+      ktrace(hooks_of_ktrace()),
       cpus_(setup.chip.cpus()) {
   for (unsigned i = 0; i < cpus_.size(); ++i) {
     Cpu& cpu = cpus_[i];
@@ -35,14 +39,26 @@ Kernel::Kernel(Setup with)
   Process& own = add_process(1, "lauka");
   own.user = setup.is_root ? 0 : 501;
   add_thread(own, nullptr).state = State::Sleeping;
-  if (setup.tracer) ktrace = *setup.tracer;
-  if (setup.has_leftovers) leave_leftovers();
   if (setup.neighbours) {
     Process& make = add_process(1, "make");
     ready(add_thread(make,
                      read_script("repeat 1000000 {\nsleep 700us\nfork {\nrun 400us\n}\nwait\n}")));
     dispatch();
   }
+}
+
+Ktrace::Hooks Kernel::hooks_of_ktrace() {
+  const auto is_alive = [this](std::uint64_t unique_id) {
+    return std::any_of(processes_.begin(), processes_.end(), [unique_id](const auto& process) {
+      const bool has_ended = process->life == Life::Zombie || process->life == Life::Reaped;
+      return process->unique_id == unique_id && !has_ended;
+    });
+  };
+  const auto reset = [this](std::uint32_t parts) {
+    if ((parts & kKperfPart) != 0) sampler.reset();
+    if ((parts & kKdebugPart) != 0) trace.remove();
+  };
+  return {is_alive, reset};
 }
 
 void Kernel::add_event(std::uint64_t at_ns, Event::Kind kind, std::uint64_t whom,
@@ -74,7 +90,7 @@ void Kernel::handle(const Event& event) {
       break;
     case Event::Kind::Words:
       settle_all();
-      pmu.overwrite_words(setup.chip.events.back().number);
+      pmu.overwrite_words(setup.chip.any_selector());
       break;
   }
   dispatch();
@@ -150,12 +166,20 @@ void Kernel::ready(Thread& thread) {
 }
 
 void Kernel::dispatch() {
+  // Whoever comes on a CPU may go on to one of the other kind, which has been passed by then.
+  while (dispatch_once()) {
+  }
+}
+
+bool Kernel::dispatch_once() {
+  bool any = false;
   for (unsigned i = 0; i < cpus_.size(); ++i) {
     auto& waiting = ready_.at(static_cast<std::size_t>(cpus_[i].level));
     while (!cpus_[i].for_lauka && cpus_[i].running == nullptr && !waiting.empty()) {
       Thread* thread = waiting.front();
       waiting.pop_front();
       if (thread->state != State::Ready) continue;
+      any = true;
       switch_on(i, *thread);
       if (thread->left_user_ns + thread->left_kernel_ns == 0) {
         go_on(i);
@@ -164,6 +188,7 @@ void Kernel::dispatch() {
       }
     }
   }
+  return any;
 }
 
 void Kernel::switch_on(unsigned number, Thread& thread) {

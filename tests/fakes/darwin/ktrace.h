@@ -8,26 +8,63 @@
 
 namespace lauka::darwin {
 
-inline constexpr std::uint32_t kKperfPart = 1;
-inline constexpr std::uint32_t kKdebugPart = 2;
+inline constexpr std::uint32_t kKdebugPart = 1;
+inline constexpr std::uint32_t kKperfPart = 2;
 
-/// Who may configure kperf and kdebug: facts, 3.3.
-struct Ktrace {
+/// Who calls. A pid may come again as another process: `unique_id` tells them apart.
+struct Caller {
+  Pid pid = 0;
+  std::uint64_t unique_id = 0;
+  std::string name{};
+  bool is_root = true;
+};
+
+/// Who may configure kperf and kdebug: facts, section 0 and 3.3. The calls give 0 or an errno.
+class Ktrace {
+ public:
   enum class State : std::uint32_t { Off = 0, Foreground = 1, Background = 2 };
 
-  State state = State::Off;
-  Pid owner = 0;
-  Pid blessed = -1;
-  std::string configured_by{};
-  std::uint32_t active = 0;  ///< parts that are configured
+  /// Whether a process lives, and what is done to reset parts.
+  struct Hooks {
+    std::function<bool(std::uint64_t unique_id)> is_alive;
+    std::function<void(std::uint32_t parts)> reset;
+  };
+  explicit Ktrace(Hooks hooks) : hooks_(std::move(hooks)) {}
 
-  /// `who` wants to configure `part`: 0, EPERM or EBUSY. `is_alive` tells of a pid; `reset` clears
-  /// all parts of a background tracer that is thrown out.
-  int configure(std::uint32_t part, const Process& who, bool is_root,
-                const std::function<bool(Pid)>& is_alive, const std::function<void()>& reset);
+  /// `who` sets something of `part`, and takes the tracing with it where nobody alive has it.
+  int configure(std::uint32_t part, const Caller& who);
+  int check_read(const Caller& who) const;
+  void reset(std::uint32_t parts);
+  int register_background(const Caller& who);
 
-  /// A part was reset; with the last one ownership ends.
-  void give_up(std::uint32_t part);
+  /// What kperf.blessed_pid sets; `found` is the process of `pid`, null where there is none.
+  int set_owner(Pid pid, const Caller* found);
+  bool keeps_owner() const { return keeps_owner_; }
+  /// The owner's pid; one that has ended is forgotten by asking.
+  Pid living_owner();
+
+  State state() const { return state_; }
+  Pid owner() const { return owner_; }
+  Pid background() const { return background_; }
+  std::uint32_t active() const { return active_; }
+  const std::string& configured_by() const { return configured_by_; }
+
+ private:
+  void reset_parts(std::uint32_t parts);
+  void take(const Caller& who);
+  void release();
+  void forget_the_dead();
+  void unset_owner();
+
+  Hooks hooks_;
+  State state_ = State::Off;
+  Pid owner_ = 0;
+  std::uint64_t owner_id_ = 0;
+  Pid background_ = 0;
+  std::uint64_t background_id_ = 0;
+  std::uint32_t active_ = 0;
+  std::string configured_by_{};
+  bool keeps_owner_ = false;  ///< over resets, as it was set by hand
 };
 
 }  // namespace lauka::darwin

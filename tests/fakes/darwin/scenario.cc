@@ -35,6 +35,7 @@ Setup setup_of(const json& all) {
   const int version = std::stoi(all.value("os", "15.4"));
   setup.pmu.user_only = version >= 15;
   setup.pmu.words_at_start = version >= 26;
+  setup.pmu.selectors = selectors_of(version);
   setup.pmu.forcing_frees_nothing = all.value("forcing_frees_nothing", false);
   setup.pmu.refused_selector = wish<std::uint16_t>(all, "refused_selector");
   setup.pmu.dead_mask = wish<std::uint16_t>(all, "dead_mask");
@@ -44,18 +45,19 @@ Setup setup_of(const json& all) {
   setup.force_is_taken = all.value("force_taken", false);
   setup.pids_are_few = all.value("few_pids", false);
   setup.neighbours = all.value("neighbours", false);
+  setup.earlier_actions = all.value("earlier_actions", 0U);
+  setup.cpus_off = all.value("cpus_off", std::set<unsigned>{});
   setup.has_leftovers = all.value("leftovers", false);
   if (const auto timebase = wish<std::array<std::uint32_t, 2>>(all, "timebase")) {
     setup.timebase_numerator = timebase->at(0);
     setup.timebase_denominator = timebase->at(1);
   }
   if (const auto tracer = all.find("tracer"); tracer != all.end()) {
-    Ktrace owner;
-    const bool is_background = tracer->value("background", false);
-    owner.state = is_background ? Ktrace::State::Background : Ktrace::State::Foreground;
-    owner.owner = tracer->at("pid");
-    owner.configured_by = tracer->at("name");
-    owner.active = kKperfPart | kKdebugPart;
+    Tool owner;
+    owner.pid = tracer->at("pid");
+    owner.name = tracer->at("name");
+    owner.is_background = tracer->value("background", false);
+    owner.has_ended = tracer->value("ended", false);
     setup.tracer = owner;
   }
   return setup;
@@ -71,6 +73,9 @@ CallRules rules_of(const json& all) {
   rules.loss_argument = all.value("loss_argument", 0U);
   rules.silent_in_run = wish<unsigned>(all, "silent_in_run");
   rules.wrapped_in_run = wish<unsigned>(all, "wrapped_in_run");
+  rules.late_in_run = wish<unsigned>(all, "late_in_run");
+  rules.late_record = all.value("late_record", std::uint32_t{id::kNewThread});
+  rules.filter_is_obsolete = all.value("filter_is_obsolete", false);
   if (const auto frameworks = all.find("frameworks"); frameworks != all.end()) {
     if (frameworks->is_boolean()) {
       rules.has_frameworks = frameworks->get<bool>();

@@ -22,62 +22,79 @@ Record lost_events(std::uint64_t timestamp, std::uint64_t argument) {
 
 }  // namespace
 
-int Trace::set_buffer(std::uint32_t records) {
-  wanted_records_ = records;
-  return 0;
+void Trace::set_buffer(std::uint32_t records) {
+  wanted_records_ = std::min(records, rules_.most_records);
 }
 
-int Trace::set_up() {
-  if (is_made()) return EINVAL;
-  const std::uint32_t least = (rules_.cpus + 16) * 4 * 2048;
-  std::uint32_t records = std::min(wanted_records_, rules_.most_records);
-  if (!rules_.may_be_small) records = std::max(records, least);
-  total_units_ = std::max(records / rules_.records_per_unit, 1U);
+void Trace::set_up() {
+  enabled_ = false;
+  drop_map();
+  const std::uint32_t least = rules_.may_be_small ? 1 : (rules_.cpus + 16) * 4;
+  total_units_ = std::max(wanted_records_ / rules_.records_per_unit, least);
+  wanted_records_ = total_units_ * rules_.records_per_unit;
+  threshold_ = total_units_ / 2;
   forget_records();
-  flags_ = kBufferIsMade | kLp64 | (flags_ & (kRangeCheck | kValueCheck | kTypefilterCheck));
+  used_units_ = 0;
+  is_wrapped_ = false;
+  flags_ |= kBufferIsMade;
   is_silent_ = false;
-  return 0;
 }
 
 void Trace::remove() {
   enabled_ = false;
+  drop_map();
   flags_ = 0;
+  is_wrapped_ = false;
+  oldest_ = 0;
   values_ = {};
   typefilter_ = {};
+  wanted_records_ = 0;
   total_units_ = 0;
   forget_records();
 }
 
-void Trace::forget_records() {
-  for (Cpu& cpu : cpus_) cpu.units.clear();
-  used_units_ = 0;
+void Trace::drop_map() {
+  flags_ &= ~kMapIsMade;
+  mapped_threads_ = 0;
 }
 
-int Trace::enable(bool on) {
-  if (on && !is_made()) return EINVAL;
-  enabled_ = on;
+void Trace::forget_records() {
+  for (Cpu& cpu : cpus_) cpu = Cpu{};
+  delayed_.reset();
+}
+
+int Trace::enable(int value, std::uint32_t threads) {
+  constexpr int everything = 1;
+  constexpr int performance = 4;
+  if (value == 0) {
+    enabled_ = false;
+    return 0;
+  }
+  if (!is_made() || (value != everything && value != performance)) return EINVAL;
+  if ((flags_ & kMapIsMade) == 0) mapped_threads_ = threads;
+  flags_ |= kMapIsMade;
+  enabled_ = true;
   return 0;
 }
 
 int Trace::set_filter(std::span<const std::uint32_t, 5> filter) {
   const std::uint32_t type = filter[0];
-  flags_ &= ~(kRangeCheck | kValueCheck);
+  const std::uint32_t first = filter[1];
+  const std::uint32_t second = filter[2];
   if (type == kClassType) {
-    values_ = {filter[1] << 24U, (filter[1] + 1) << 24U};
-    flags_ |= kRangeCheck;
+    values_ = {first << 24U, second << 24U};
   } else if (type == kSubclassType) {
-    const std::uint32_t from = filter[1] << 24U | filter[2] << 16U;
+    const std::uint32_t from = first << 24U | (second & 0xffU) << 16U;
     values_ = {from, from + 0x10000};
-    flags_ |= kRangeCheck;
   } else if (type == kRangeType) {
-    values_ = {filter[1], filter[2]};
-    flags_ |= kRangeCheck;
+    values_ = {first, second};
   } else if (type == kValueCheck) {
-    values_ = {filter[1], filter[2], filter[3], filter[4]};
-    flags_ |= kValueCheck;
+    values_ = {first, second, filter[3], filter[4]};
   } else if (type != kNoType) {
     return EINVAL;
   }
+  flags_ &= ~(kRangeCheck | kValueCheck);
+  if (type != kNoType) flags_ |= type == kValueCheck ? kValueCheck : kRangeCheck;
   return 0;
 }
 
@@ -87,8 +104,9 @@ void Trace::set_typefilter(std::span<const std::uint8_t, kTypefilterBytes> bits)
   flags_ = (flags_ & ~(kRangeCheck | kValueCheck)) | kTypefilterCheck;
 }
 
-TraceInfo Trace::info() const {
-  return {total_units_ * rules_.records_per_unit, enabled_ ? 0U : 1U, flags_, 0, owner_};
+TraceInfo Trace::info(std::int32_t owner) const {
+  const std::uint32_t live = is_wrapped_ ? kWrapped : 0;
+  return {wanted_records_, enabled_ ? 0U : 1U, flags_ | live | kLp64, mapped_threads_, owner};
 }
 
 bool Trace::passes(std::uint32_t debugid) const {
@@ -106,81 +124,143 @@ bool Trace::passes(std::uint32_t debugid) const {
   return true;
 }
 
-Trace::Cpu* Trace::oldest() {
-  Cpu* found = nullptr;
+// ---- writing
+
+/// Of all full units the one whose last record is the oldest: its records are lost. One that is
+/// still written to is never taken, so that there may be none, and tracing ends for good.
+bool Trace::rob_the_oldest() {
+  Cpu* robbed = nullptr;
+  std::uint64_t last = 0;
   for (Cpu& cpu : cpus_) {
-    if (cpu.units.empty()) continue;
-    const bool is_older = found == nullptr || cpu.units.front().records.front().timestamp <
-                                                  found->units.front().records.front().timestamp;
-    if (is_older) found = &cpu;
+    if (cpu.units.empty() || !is_full(cpu.units.front())) continue;
+    const std::uint64_t at = cpu.units.front().records.back().timestamp;
+    if (robbed != nullptr && at >= last) continue;
+    robbed = &cpu;
+    last = at;
   }
-  return found;
+  if (robbed == nullptr) {
+    is_silent_ = true;
+    return false;
+  }
+  robbed->units.pop_front();
+  if (robbed->units.empty())
+    robbed->has_lost = true;
+  else
+    robbed->units.front().follows_a_loss = true;
+  oldest_ = std::max(oldest_, last);
+  is_wrapped_ = true;
+  return true;
 }
 
-/// A new unit for `cpu`: a free one, or the oldest of all, whose records are lost then.
 bool Trace::take_unit(Cpu& cpu) {
-  if (used_units_ < total_units_) {
+  if (used_units_ < total_units_)
     ++used_units_;
-  } else {
-    Cpu* robbed = oldest();
-    if (robbed == nullptr) return false;
-    robbed->units.pop_front();
-    flags_ |= kWrapped;
-  }
+  else if (!rob_the_oldest())
+    return false;
   cpu.units.emplace_back();
   cpu.units.back().records.reserve(rules_.records_per_unit);
+  cpu.units.back().follows_a_loss = cpu.has_lost;
+  cpu.has_lost = false;
+  return true;
+}
+
+bool Trace::store(const Record& record) {
+  Cpu& cpu = cpus_.at(record.cpu);
+  const bool has_room = !cpu.units.empty() && !is_full(cpu.units.back());
+  if (!has_room && !take_unit(cpu)) return false;
+  cpu.units.back().records.push_back(record);
   return true;
 }
 
 bool Trace::write(const Record& record) {
   if (!enabled_ || !passes(record.debugid)) return false;
   if (is_silent_) return true;
-  Cpu& cpu = cpus_.at(record.cpu);
-  const bool has_room =
-      !cpu.units.empty() && cpu.units.back().records.size() < rules_.records_per_unit;
-  if (!has_room && !take_unit(cpu)) return false;
-  cpu.units.back().records.push_back(record);
-  return true;
+  if (delayed_id_ == (record.debugid & ~3U)) {
+    delayed_ = record;
+    delayed_id_.reset();
+    return true;
+  }
+  return store(record);
 }
 
-Trace::Cpu* Trace::next_to_read(std::uint64_t before) {
+// ---- reading
+
+void Trace::release_if_done(Cpu& cpu) {
+  if (cpu.units.empty() || !is_full(cpu.units.front())) return;
+  if (cpu.units.front().taken < cpu.units.front().records.size()) return;
+  cpu.units.pop_front();
+  --used_units_;
+}
+
+/// Drops what is older than something read before. False: nothing is left.
+bool Trace::skip_the_late(Cpu& cpu) {
+  for (;;) {
+    release_if_done(cpu);
+    if (cpu.units.empty()) return false;
+    Unit& unit = cpu.units.front();
+    if (unit.taken == unit.records.size()) return false;
+    if (unit.records[unit.taken].timestamp >= oldest_) return true;
+    ++unit.taken;
+  }
+}
+
+Trace::Cpu* Trace::next_to_read(std::uint64_t until, std::optional<std::uint64_t>& lost_at) {
   Cpu* found = nullptr;
+  std::uint64_t earliest = 0;
   for (Cpu& cpu : cpus_) {
-    while (!cpu.units.empty() && cpu.units.front().taken == cpu.units.front().records.size()) {
-      cpu.units.pop_front();
-      --used_units_;
+    if (!cpu.units.empty() && cpu.units.front().follows_a_loss &&
+        !cpu.units.front().records.empty()) {
+      cpu.units.front().follows_a_loss = false;
+      oldest_ = std::max(oldest_, cpu.units.front().records.front().timestamp);
+      lost_at = oldest_;
     }
-    if (cpu.units.empty()) continue;
+    if (!skip_the_late(cpu)) continue;
     const Unit& unit = cpu.units.front();
     const std::uint64_t at = unit.records[unit.taken].timestamp;
-    if (at >= before) continue;
-    if (found == nullptr || at < found->units.front().records[found->units.front().taken].timestamp)
-      found = &cpu;
+    if (at > until || (found != nullptr && at >= earliest)) continue;
+    found = &cpu;
+    earliest = at;
   }
   return found;
 }
 
-std::vector<Record> Trace::read(std::size_t capacity, std::uint64_t before) {
+std::vector<Record> Trace::read(std::size_t capacity, std::uint64_t until) {
   std::vector<Record> records;
-  Cpu* cpu = next_to_read(before);
-  if ((flags_ & kWrapped) != 0 && capacity > 0 && !is_false_alarm_) {
-    const std::uint64_t at = cpu == nullptr ? before : cpu->units.front().records.front().timestamp;
-    records.push_back(lost_events(at, 0));
+  capacity = std::min<std::size_t>(capacity, wanted_records_);
+  if (is_wrapped_ && !is_false_alarm_) {
+    records.push_back(lost_events(oldest_, 0));
+    for (Cpu& cpu : cpus_)
+      if (!cpu.units.empty()) cpu.units.front().follows_a_loss = false;
   }
-  flags_ &= ~kWrapped;
+  is_wrapped_ = false;
   is_false_alarm_ = false;
-  while (cpu != nullptr && records.size() < capacity) {
+  while (records.size() < capacity) {
+    std::optional<std::uint64_t> lost_at;
+    Cpu* cpu = next_to_read(until, lost_at);
+    if (lost_at) {
+      records.push_back(lost_events(*lost_at, 1));
+      continue;
+    }
+    if (cpu == nullptr) break;
     Unit& unit = cpu->units.front();
     records.push_back(unit.records[unit.taken++]);
-    cpu = next_to_read(before);
+    release_if_done(*cpu);
   }
-  if (records.empty()) return records;
+  if (!records.empty()) {
+    oldest_ = std::max(oldest_, records.back().timestamp);
+    note_read();
+    if (loss_) lose(records, capacity);
+  }
+  if (delayed_) store(*delayed_);
+  delayed_.reset();
+  return records;
+}
+
+void Trace::note_read() {
   ++reads_;
   if (rules_.lose_at_read == reads_) loss_ = rules_.loss_argument;
-  if (loss_) lose(records, capacity);
   if (rules_.silent_after_read == reads_) is_silent_ = true;
-  if (rules_.wrapped_flag_at_read == reads_ + 1) flags_ |= kWrapped;
-  return records;
+  if (rules_.wrapped_flag_at_read == reads_ + 1) say_wrapped();
 }
 
 /// The older half goes, and LOST_EVENTS says so.
@@ -190,10 +270,6 @@ void Trace::lose(std::vector<Record>& records, std::size_t capacity) {
                 records.begin() + static_cast<std::ptrdiff_t>(records.size() + 1) / 2);
   if (records.size() < capacity) records.insert(records.begin(), lost_events(at, *loss_));
   loss_.reset();
-}
-
-bool Trace::threshold_is_reached() const {
-  return used_units_ * 2 > total_units_;
 }
 
 }  // namespace lauka::darwin

@@ -69,11 +69,14 @@ struct TraceRules {
   std::optional<unsigned> wrapped_flag_at_read{};  ///< before this one a wrap is flagged
 };
 
-/// The kernel's trace buffers: facts, section 5. The calls give 0 or an errno.
+/// The kernel's trace buffers: facts, sections 0 and 5. The calls give 0 or an errno.
 class Trace {
  public:
   static constexpr std::uint32_t kWrapped = 0x8;
+  static constexpr std::uint32_t kMapIsMade = 0x20;
   static constexpr std::uint32_t kLp64 = 0x100;
+  static constexpr std::uint32_t kUserFlags = 0xe02;  ///< those that a caller sets and clears
+  static constexpr std::uint32_t kNoCoprocessors = 0x400;
   static constexpr std::uint32_t kRangeCheck = 0x100000;
   static constexpr std::uint32_t kValueCheck = 0x200000;
   static constexpr std::uint32_t kTypefilterCheck = 0x400000;
@@ -82,56 +85,75 @@ class Trace {
 
   explicit Trace(TraceRules rules) : rules_(rules), cpus_(rules.cpus) {}
 
-  int set_buffer(std::uint32_t records);
-  int set_up();
+  void set_flags(std::uint32_t flags) { flags_ |= flags & kUserFlags; }
+  void clear_flags(std::uint32_t flags) { flags_ &= ~(flags & kUserFlags); }
+  void set_buffer(std::uint32_t records);
+  /// Makes a new buffer, of as many records as asked for last, and switches tracing off.
+  void set_up();
+  /// As kdebug's reset: no buffer, no filter, no flags.
   void remove();
-  int enable(bool on);
+  /// `threads`: those that the map of threads has now.
+  int enable(int value, std::uint32_t threads);
   int set_filter(std::span<const std::uint32_t, 5> filter);
   void set_typefilter(std::span<const std::uint8_t, kTypefilterBytes> bits);
-  TraceInfo info() const;
+  void drop_map();
+  TraceInfo info(std::int32_t owner) const;
 
   /// True where `record` passed the filters and was written.
   bool write(const Record& record);
 
-  /// The records older than `before`, merged by time, then CPU; at most `capacity`.
-  std::vector<Record> read(std::size_t capacity, std::uint64_t before);
+  /// The records up to the time `until`, merged by time, then CPU; at most `capacity`. What is
+  /// older than something read before is dropped without a sign.
+  std::vector<Record> read(std::size_t capacity, std::uint64_t until);
 
   // What may go wrong in a run.
   void lose_at_next_read(std::uint64_t argument) { loss_ = argument; }
   void fall_silent() { is_silent_ = true; }
   void say_wrapped() {
-    flags_ |= kWrapped;
+    is_wrapped_ = true;
     is_false_alarm_ = true;
   }
+  /// The next record of `debugid` gets its time now and its place only after the next read.
+  void delay_next(std::uint32_t debugid) { delayed_id_ = debugid; }
 
   bool is_on() const { return enabled_; }
   bool is_made() const { return (flags_ & kBufferIsMade) != 0; }
-  bool threshold_is_reached() const;
-  void set_owner(std::int32_t pid) { owner_ = pid; }
+  bool threshold_is_reached() const { return used_units_ >= threshold_; }
   bool has_filter() const { return (flags_ & (kRangeCheck | kValueCheck | kTypefilterCheck)) != 0; }
 
  private:
   struct Unit {
     std::vector<Record> records{};
     std::size_t taken = 0;
+    bool follows_a_loss = false;
   };
   struct Cpu {
     std::deque<Unit> units{};
+    bool has_lost = false;
   };
 
   bool passes(std::uint32_t debugid) const;
+  bool is_full(const Unit& unit) const { return unit.records.size() == rules_.records_per_unit; }
   bool take_unit(Cpu& cpu);
+  bool rob_the_oldest();
+  bool store(const Record& record);
   void forget_records();
-  Cpu* oldest();
-  Cpu* next_to_read(std::uint64_t before);
+  void release_if_done(Cpu& cpu);
+  bool skip_the_late(Cpu& cpu);
+  Cpu* next_to_read(std::uint64_t until, std::optional<std::uint64_t>& lost_at);
   void lose(std::vector<Record>& records, std::size_t capacity);
+  void note_read();
 
   TraceRules rules_;
   std::vector<Cpu> cpus_;
   std::uint32_t wanted_records_ = 0;
   std::uint32_t total_units_ = 0;
   std::uint32_t used_units_ = 0;
+  std::uint32_t threshold_ = 0;  ///< half of the latest buffer's units, though it is gone
   std::uint32_t flags_ = 0;
+  bool is_wrapped_ = false;
+  std::uint64_t oldest_ = 0;  ///< what is older is dropped
+  std::uint32_t mapped_threads_ = 0;
   std::array<std::uint32_t, 4> values_{};
   std::array<std::uint8_t, kTypefilterBytes> typefilter_{};
   bool enabled_ = false;
@@ -139,7 +161,8 @@ class Trace {
   std::optional<std::uint64_t> loss_{};
   unsigned reads_ = 0;
   bool is_false_alarm_ = false;
-  std::int32_t owner_ = -1;
+  std::optional<std::uint32_t> delayed_id_{};
+  std::optional<Record> delayed_{};
 };
 
 }  // namespace lauka::darwin

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace lauka {
+
+/// ASCII letters in lower case.
+std::string lower_case(std::string_view text);
+
+bool same_ignoring_case(std::string_view left, std::string_view right);
+
+/// Without the white space at both ends.
+std::string_view trimmed(std::string_view text);
+
+/// The parts between `separator`; one (maybe empty) where there is none in it.
+std::vector<std::string_view> split(std::string_view text, char separator);
+
+/// What stands behind `separator` in the first line of `text` that begins with `key`, without
+/// blanks and double or single quotes around it; none where there is no such line.
+std::optional<std::string> value_of(std::string_view text, std::string_view key, char separator);
+
+/// A whole number, decimal or with 0x hexadecimal; none where it is anything else or exceeds 64
+/// bits.
+std::optional<std::uint64_t> parse_number(std::string_view text);
+
+/// Hexadecimal digits without 0x, at least one.
+std::optional<std::uint64_t> parse_hex(std::string_view digits);
+
+/// "a", "a and b", "a, b and c".
+std::string listed(std::span<const std::string> names, std::string_view last_word = "and");
+
+/// `text` in lines of at most `width` characters, broken at blanks, and within a longer word after
+/// a comma; what has neither stays whole. `width` 0: one line.
+std::vector<std::string_view> wrapped(std::string_view text, std::size_t width);
+
+/// How many insertions, deletions, replacements and swaps of neighbours turn one into the other
+/// (optimal string alignment).
+std::size_t edit_distance(std::string_view from, std::string_view to);
+
+/// The candidate that `typed` was most likely meant to be, or nothing where none is near: one that
+/// it abbreviates, else the one of least edit_distance, at most a third of its length.
+std::string_view nearest(std::string_view typed, std::span<const std::string_view> candidates);
+
+/// Those of `candidates` that `name` may have been meant to be, best first, at most three.
+std::vector<std::string> nearest_names(std::string_view name,
+                                       std::span<const std::string> candidates);
+
+}  // namespace lauka

@@ -1,0 +1,220 @@
+#include "engine/partition.h"
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <numeric>
+#include <optional>
+
+namespace lauka::engine {
+namespace {
+
+/// Events that are placed as one.
+using Unit = EventIndices;
+/// Indices of units.
+using Bin = std::vector<std::size_t>;
+using Bins = std::vector<Bin>;
+
+/// Up to so many units all divisions are tried: at most 1023 sets to ask the kernel about.
+constexpr std::size_t kFewUnits = 10;
+
+/// Asks each question once; after the first refusal everything "does not fit" and the error is
+/// kept.
+class Oracle {
+ public:
+  explicit Oracle(const Fits& fits) : fits_(fits) {}
+
+  bool fits(EventIndices events) {
+    if (error_) return false;
+    if (events.size() < 2) return true;
+    std::sort(events.begin(), events.end());
+    const auto known = answers_.find(events);
+    if (known != answers_.end()) return known->second;
+    const Result<bool> answer = fits_(events);
+    if (!answer) {
+      error_ = answer.error();
+      return false;
+    }
+    answers_.emplace(std::move(events), *answer);
+    return *answer;
+  }
+
+  const std::optional<Error>& error() const { return error_; }
+
+ private:
+  const Fits& fits_;
+  std::map<EventIndices, bool> answers_;
+  std::optional<Error> error_;
+};
+
+class Division {
+ public:
+  Division(const std::vector<Unit>& units, Oracle& oracle) : units_(units), oracle_(oracle) {}
+
+  /// The fewest bins.
+  Bins divide() {
+    Bins bins;
+    for (std::size_t unit = 0; unit < units_.size(); ++unit)
+      if (!make_room(bins, unit)) bins.push_back({unit});
+    while (units_.size() <= kFewUnits && bins.size() > 1) {
+      Bins fewer(bins.size() - 1);
+      if (!place_all(fewer, 0)) break;
+      bins = std::move(fewer);
+    }
+    return bins;
+  }
+
+ private:
+  bool fits(const Bin& bin) {
+    EventIndices events;
+    for (const std::size_t unit : bin)
+      events.insert(events.end(), units_[unit].begin(), units_[unit].end());
+    return oracle_.fits(std::move(events));
+  }
+
+  static Bin with(Bin bin, std::size_t unit) {
+    bin.push_back(unit);
+    return bin;
+  }
+
+  static Bin replaced(Bin bin, std::size_t old_unit, std::size_t new_unit) {
+    std::replace(bin.begin(), bin.end(), old_unit, new_unit);
+    return bin;
+  }
+
+  /// One unit takes another's place in a bin, which then looks for a place of its own.
+  struct Move {
+    std::size_t unit;
+    std::size_t displaced_by;
+    std::size_t bin;
+  };
+
+  /// Places `unit` in a bin that there is, by the shortest chain of displacements that makes room.
+  bool make_room(Bins& bins, std::size_t unit) {
+    std::deque<std::size_t> waiting{unit};
+    std::map<std::size_t, Move> reached{{unit, {unit, unit, bins.size()}}};
+    while (!waiting.empty()) {
+      const std::size_t next = waiting.front();
+      waiting.pop_front();
+      for (std::size_t b = 0; b < bins.size(); ++b) {
+        if (reached.at(next).bin == b) continue;
+        if (fits(with(bins[b], next)) && apply(bins, reached, next, b)) return true;
+        for (const std::size_t other : bins[b]) {
+          if (reached.contains(other) || !fits(replaced(bins[b], other, next))) continue;
+          reached.insert({other, {other, next, b}});
+          waiting.push_back(other);
+        }
+      }
+    }
+    return false;
+  }
+
+  /// Carries out the chain that ends with `last` in `bin`. False, and nothing done, where its steps
+  /// do not go together, as may be where counters exclude each other.
+  bool apply(Bins& bins, const std::map<std::size_t, Move>& reached, std::size_t last,
+             std::size_t bin) {
+    Bins changed = bins;
+    changed[bin].push_back(last);
+    for (Move move = reached.at(last); move.displaced_by != move.unit;
+         move = reached.at(move.displaced_by))
+      changed[move.bin] = replaced(changed[move.bin], move.unit, move.displaced_by);
+    if (!std::all_of(changed.begin(), changed.end(), [this](const Bin& b) { return fits(b); }))
+      return false;
+    bins = std::move(changed);
+    return true;
+  }
+
+  /// Places `unit` and those after it in every way until all fit. Empty bins are alike: one is
+  /// tried.
+  // at most kFewUnits deep
+  bool place_all(Bins& bins, std::size_t unit) {
+    if (unit == units_.size()) return true;
+    for (Bin& bin : bins) {
+      const bool was_empty = bin.empty();
+      bin.push_back(unit);
+      if (fits(bin) && place_all(bins, unit + 1)) return true;
+      bin.pop_back();
+      if (was_empty) break;
+    }
+    return false;
+  }
+
+  const std::vector<Unit>& units_;
+  Oracle& oracle_;
+};
+
+std::vector<EventIndices> events_of(const Bins& bins, const std::vector<Unit>& units) {
+  std::vector<EventIndices> sets;
+  for (const Bin& bin : bins) {
+    if (bin.empty()) continue;
+    EventIndices& set = sets.emplace_back();
+    for (const std::size_t unit : bin)
+      set.insert(set.end(), units[unit].begin(), units[unit].end());
+    std::sort(set.begin(), set.end());
+  }
+  std::sort(sets.begin(), sets.end());
+  return sets;
+}
+
+/// The units with the two that hold `first` and `second` as one; none where they are one already.
+std::optional<std::vector<Unit>> joined(std::vector<Unit> units, std::size_t first,
+                                        std::size_t second) {
+  const auto holder = [&units](std::size_t event) {
+    return std::find_if(units.begin(), units.end(), [event](const Unit& unit) {
+      return std::find(unit.begin(), unit.end(), event) != unit.end();
+    });
+  };
+  const auto left = holder(first);
+  const auto right = holder(second);
+  if (left == units.end() || right == units.end() || left == right) return std::nullopt;
+  left->insert(left->end(), right->begin(), right->end());
+  units.erase(right);
+  return units;
+}
+
+}  // namespace
+
+Result<EventIndices> competing(std::size_t count, const Fits& fits) {
+  Oracle oracle(fits);
+  EventIndices group(count);
+  std::iota(group.begin(), group.end(), std::size_t{0});
+  const bool all_fit = oracle.fits(group);
+  // What is not needed for the trouble goes, the last first: so the events named are the first
+  // ones.
+  for (std::size_t event = count; !all_fit && event-- > 0;) {
+    EventIndices without = group;
+    std::erase(without, event);
+    if (!oracle.fits(without)) group = std::move(without);
+  }
+  if (oracle.error()) return *oracle.error();
+  return all_fit ? EventIndices{} : group;
+}
+
+Result<std::vector<EventIndices>> partition(
+    std::size_t count, const Fits& fits,
+    const std::vector<std::pair<std::size_t, std::size_t>>& together) {
+  if (count == 0) return std::vector<EventIndices>{};
+  Oracle oracle(fits);
+  EventIndices all(count);
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  if (oracle.fits(all)) return std::vector<EventIndices>{all};
+
+  std::vector<Unit> units;
+  for (const std::size_t event : all) units.push_back({event});
+  Bins best = Division(units, oracle).divide();
+  for (const auto& [first, second] : together) {
+    auto closer = joined(units, first, second);
+    if (!closer || !oracle.fits({first, second})) continue;
+    const bool fits_alone = std::all_of(closer->begin(), closer->end(),
+                                        [&oracle](const Unit& unit) { return oracle.fits(unit); });
+    if (!fits_alone) continue;
+    Bins bins = Division(*closer, oracle).divide();
+    if (bins.size() > best.size()) continue;
+    units = *std::move(closer);
+    best = std::move(bins);
+  }
+  if (oracle.error()) return *oracle.error();
+  return events_of(best, units);
+}
+
+}  // namespace lauka::engine

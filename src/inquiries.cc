@@ -1,0 +1,133 @@
+#include "cli/describe.h"
+#include "cores/cores.h"
+#include "cores/threads.h"
+#include "inquire/check.h"
+#include "inquire/explain_events.h"
+#include "inquire/list_events.h"
+#include "inquire/threads.h"
+#include "invocation.h"
+#include "os/clock.h"
+#include "os/darwin_calls.h"
+#include "os/linux_calls.h"
+#include "os/machine.h"
+#include "os/signals.h"
+#include "os/terminal.h"
+#include "os/users.h"
+#include "report/screen.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace lauka {
+namespace {
+
+using os::Stream;
+
+int status_of(const Result<void>& said) {
+  return said ? static_cast<int>(ExitStatus::Done) : refuse(said.error(), ExitStatus::Failed);
+}
+
+int show(const std::string& text) {
+  return status_of(os::say(Stream::Output, text));
+}
+
+int list_events(Invocation& call) {
+  if (call.chosen.note) say_on_error(report::note_lines({*call.chosen.note}));
+  return show(inquire::list_events(call.chosen.engine->catalog(), call.options.inquiry->text,
+                                   os::terminal_width(Stream::Output, 0)));
+}
+
+int explain_events(Invocation& call) {
+  engine::CounterEngine& engine = *call.chosen.engine;
+  std::vector<std::string> names = call.options.events;
+  if (call.options.with_default_events) {
+    const auto defaults = engine.select({});
+    if (!defaults) return refuse(defaults.error(), ExitStatus::Usage);
+    names = with_default_events(*defaults, names);
+  }
+  const auto explanation = engine.explain({std::move(names)});
+  if (!explanation) return refuse(explanation.error(), ExitStatus::Usage);
+  return show(inquire::explain_events(*explanation));
+}
+
+int show_threads(Invocation& call) {
+  os::watch_for_interrupts();
+  const Inquiry& wanted = *call.options.inquiry;
+  const auto threads = cores::threads_of({wanted.process, wanted.during}, call.cores.kinds,
+                                         os::sleep_for, os::linux_calls(), os::darwin_calls());
+  if (!threads) return refuse(threads.error(), ExitStatus::Failed);
+  say_on_error(report::note_lines(threads->notes));
+  const int status = show(inquire::threads_table(*threads));
+  const int signal = os::interrupt();
+  return status == static_cast<int>(ExitStatus::Done) && signal != 0 ? status_of_signal(signal)
+                                                                     : status;
+}
+
+/// Looks at this machine, shows what was found and exports it. Counters are taken as if to count,
+/// and given back.
+int check_machine(Invocation& call) {
+  const Options& options = call.options;
+  os::watch_for_interrupts();
+  std::unique_ptr<os::ExportFile> file;
+  if (!options.exports.empty()) {  // of the JSON: the others are refused
+    const os::ActAs owner(call.user);
+    if (!owner.error().empty()) return refuse({owner.error(), ""}, ExitStatus::Failed);
+    auto opened = os::ExportFile::open(options.exports.front().file);
+    if (!opened) return refuse(opened.error(), ExitStatus::Usage);
+    file = *std::move(opened);
+  }
+  engine::OnMacos macos;
+  macos.launcher = call.launcher.get();
+  // First, as they reset what a killed run has left, and as root, where lauka is: so they would
+  // count.
+  const auto engines = engine::try_engines(options.user_only, os::linux_calls(), macos);
+  MachineFacts facts = os::machine_facts();
+  if (const os::LinuxCalls* calls = os::linux_calls()) {
+    for (const CoreKind& kind : cores::find_kinds(*calls).kinds)
+      facts.core_kinds.push_back({kind.name, kind.cpus.size()});
+  }
+  if (const int signal = os::interrupt(); signal != 0) return status_of_signal(signal);
+  const auto lines = inquire::check(facts, engines);
+  const Stream stream = shown_on(options);
+  Result<void> told;
+  if (options.verbosity != Verbosity::Quiet)
+    told = os::say(stream, inquire::check_text(facts, lines, os::terminal_width(stream, 0)));
+  if (file) {
+    const os::ActAs owner(call.user);
+    if (!owner.error().empty()) return refuse({owner.error(), ""}, ExitStatus::Failed);
+    file->write(inquire::check_json(facts, engines, lines));
+    const auto written = file->commit();
+    if (told) told = written;
+  }
+  return status_of(told);
+}
+
+/// A question, the stages that its answer is made of, and the answer.
+struct InquiryRow {
+  InquiryKind kind;
+  std::vector<Stage> needs;
+  int (*answer)(Invocation& call);
+};
+
+}  // namespace
+
+int answer(Invocation& call) {
+  const std::array rows = {
+      InquiryRow{InquiryKind::Help, {}, [](Invocation&) { return show(cli::help()); }},
+      InquiryRow{InquiryKind::BriefHelp, {}, [](Invocation&) { return show(cli::brief_help()); }},
+      InquiryRow{InquiryKind::Version, {}, [](Invocation&) { return show(cli::version_line()); }},
+      InquiryRow{InquiryKind::Threads, {kCoresDecided}, show_threads},
+      InquiryRow{InquiryKind::Check, {kLauncherStarted, kUserFound}, check_machine},
+      InquiryRow{InquiryKind::ListEvents, {kCoresDecided, kUserFound, kEngineChosen}, list_events},
+      InquiryRow{
+          InquiryKind::ExplainEvents, {kCoresDecided, kUserFound, kEngineChosen}, explain_events},
+  };
+  const auto row = std::find_if(rows.begin(), rows.end(), [&](const InquiryRow& one) {
+    return one.kind == call.options.inquiry->kind;
+  });
+  if (const auto ended = pass(row->needs, call)) return *ended;
+  return row->answer(call);
+}
+
+}  // namespace lauka

@@ -1,0 +1,92 @@
+#pragma once
+
+#include "core/choices.h"
+#include "core/result.h"
+#include "os/descriptor.h"
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace lauka::os {
+
+/// The system calls that exports are made with.
+struct FileCalls {
+  /// A file without a name that `name` can give one, for reading and writing; -1 where the folder's
+  /// file system has none. A killed lauka leaves nothing of it.
+  int (*open_unnamed)(const char* folder);
+  /// 0; -1 with EEXIST where something has that name.
+  int (*name)(int fd, const char* path);
+  ssize_t (*write)(int fd, const void* bytes, std::size_t count);
+  int (*close)(int fd);
+  int (*rename)(const char* from, const char* to);
+  /// Something is mounted on it, so that no other file can take its name.
+  bool (*is_mount_point)(const char* path);
+};
+
+const FileCalls& file_calls();
+
+/// A file that is written whole or not at all: what was there before stays until the new one is
+/// complete.
+class ExportFile {
+ public:
+  /// Makes a temporary file beside `target`, and removes those that a killed lauka has left there.
+  /// "-" is standard output; that and what is no regular file (/dev/null) is written directly.
+  /// Refuses a target that cannot be written, and one behind a link that somebody else put into a
+  /// folder open to all; nothing is changed yet.
+  static Result<std::unique_ptr<ExportFile>> open(const std::string& target,
+                                                  const FileCalls& calls = file_calls());
+
+  ExportFile(const ExportFile&) = delete;
+  ExportFile& operator=(const ExportFile&) = delete;
+  ~ExportFile() { discard(); }
+
+  /// Why no other file can take the target's place, and its bytes are to be replaced instead, as a
+  /// line for the user; empty: one can.
+  const std::string& note() const { return note_; }
+
+  /// Adds `bytes`. What cannot be written is an error of the commit.
+  void write(std::string_view bytes);
+
+  /// Puts the file in its place. An error names the target, and where a complete file that cannot
+  /// get there is kept; of an incomplete one nothing is left, so that others have its space.
+  Result<void> commit();
+
+ private:
+  ExportFile(std::string target, const FileCalls& calls)
+      : calls_(calls), target_(std::move(target)) {}
+
+  void open_temporary();
+  void flush();
+  bool replace_bytes();
+  bool take_place();
+  void discard();
+  Result<void> keep(int error);
+
+  const FileCalls& calls_;
+  std::string target_;
+  Descriptor file_;
+  bool is_temporary_ = false;
+  std::string temporary_{};  ///< its name; empty: it has none
+  Descriptor place_{};       ///< the target itself, where only its bytes can be replaced
+  std::string note_{};
+  std::string waiting_{};  ///< bytes to be written; there are many small pieces
+  int error_ = 0;          ///< errno of the first write that failed
+};
+
+/// An export that can be written.
+struct OpenExport {
+  ExportKind kind;
+  std::unique_ptr<ExportFile> file;
+};
+
+/// Opens `targets`, in the order in which they are to be written. Refused where two of them, or one
+/// and one of the `outputs` of commands, are the same file.
+Result<std::vector<OpenExport>> open_exports(std::span<const ExportTarget> targets,
+                                             std::span<const std::string> outputs);
+
+}  // namespace lauka::os

@@ -1,0 +1,259 @@
+#include "core/foreign_text.h"
+#include "os/exports.h"
+#include "os/files.h"
+#include "os/platform.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <utility>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace lauka::os {
+namespace {
+
+/// Between the target's name and a number. While it is being written a temporary is locked: one
+/// that is not was left by a lauka that was killed.
+constexpr const char* kTemporary = ".lauka-";
+constexpr const char* kKept = ".kept-";
+
+std::string folder_of(const std::string& path) {
+  return path.substr(0, std::max<std::size_t>(path.rfind('/'), 1));
+}
+
+/// The permissions a new file would get, or those of the file that is replaced; never set-user-id,
+/// as its new content is not what that was given to.
+mode_t mode_for(const std::string& target) {
+  struct stat there {};
+  if (stat(target.c_str(), &there) == 0) return there.st_mode & 0777;
+  const mode_t mask = umask(0);
+  umask(mask);
+  return 0666 & ~mask;
+}
+
+/// Why no other file can take the place of the one at `path`; empty: one can.
+std::string why_not_replaceable(const std::string& path, const struct stat& file,
+                                const FileCalls& calls) {
+  if (calls.is_mount_point(path.c_str())) return "it is a mount point";
+  struct stat folder {};
+  if (stat(folder_of(path).c_str(), &folder) != 0) return "";
+  const uid_t user = geteuid();
+  const bool is_sticky = (folder.st_mode & S_ISVTX) != 0;
+  if (is_sticky && user != 0 && user != file.st_uid && user != folder.st_uid)
+    return "it belongs to another user, in a folder where only owners may do that";
+  return faccessat(AT_FDCWD, folder_of(path).c_str(), W_OK, AT_EACCESS) == 0
+             ? ""
+             : "its folder cannot be written";
+}
+
+/// Removes the temporaries of `target` that nobody writes any more.
+void remove_left(const std::string& target) {
+  const std::string folder = folder_of(target);
+  const std::string begin = target.substr(target.rfind('/') + 1) + kTemporary;
+  DIR* entries = opendir(folder.c_str());
+  if (entries == nullptr) return;
+  while (const dirent* entry = readdir(entries)) {  // NOLINT(concurrency-mt-unsafe): one thread
+    if (!std::string_view(entry->d_name).starts_with(begin)) continue;
+    const std::string path = folder + "/" + entry->d_name;
+    const Descriptor file(open(path.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+    struct stat there {};
+    if (file && fstat(file.get(), &there) == 0 && S_ISREG(there.st_mode) &&
+        there.st_uid == geteuid() && flock(file.get(), LOCK_EX | LOCK_NB) == 0)
+      unlink(path.c_str());
+  }
+  closedir(entries);
+}
+
+/// `path` and a number that makes `take` succeed; empty with errno where none does.
+template <typename Take>
+std::string free_name(const std::string& path, const Take& take) {
+  constexpr int most = 100;
+  for (int i = 0; i < most; ++i) {
+    std::string name = path + std::to_string(getpid()) + "-" + std::to_string(i);
+    if (take(name)) return name;
+    if (errno != EEXIST) break;
+  }
+  return "";
+}
+
+bool is_at(const std::string& path, const struct stat& file) {
+  struct stat there {};
+  return stat(path.c_str(), &there) == 0 && there.st_dev == file.st_dev &&
+         there.st_ino == file.st_ino;
+}
+
+/// What is at `path`, to write it where it is; a pipe without a reader is an error, not a wait.
+int open_place(const std::string& path) {
+  const int fd = open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  if (fd >= 0) fcntl(fd, F_SETFL, 0);
+  return fd;
+}
+
+int open_new(const std::string& path) {
+  return open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+}
+
+}  // namespace
+
+const FileCalls& file_calls() {
+  static constexpr FileCalls kCalls = {&open_unnamed, &name_unnamed, &::write,
+                                       &::close,      &std::rename,  &is_mount_point};
+  return kCalls;
+}
+
+// NOLINTNEXTLINE(readability-function-cognitive-complexity): each branch is a target
+Result<std::unique_ptr<ExportFile>> ExportFile::open(const std::string& target,
+                                                     const FileCalls& calls) {
+  const ResolvedPath resolved = resolve(target);
+  const std::string& path = resolved.path;
+  std::unique_ptr<ExportFile> file(new ExportFile(path, calls));
+  if (target == "-") {
+    file->file_ = Descriptor(fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0));
+    return file;
+  }
+  if (!resolved.foreign_link.empty()) return cannot_follow(target, resolved.foreign_link);
+  struct stat there {};
+  const bool exists = stat(target.c_str(), &there) == 0;
+  if (exists && S_ISDIR(there.st_mode)) return cannot_write(target, EISDIR);
+  if (exists && faccessat(AT_FDCWD, target.c_str(), W_OK, AT_EACCESS) != 0)
+    return cannot_write(target, errno);
+  // A link of /proc may lead to what has no path.
+  const bool is_replaced = !exists || (S_ISREG(there.st_mode) && is_at(path, there));
+  if (is_replaced) file->open_temporary();
+  if (!is_replaced || !file->file_) {
+    if (!exists) return cannot_write(target, errno);
+    file->file_ = Descriptor(open_place(target));
+    if (!file->file_) return cannot_write(target, errno);
+    if (is_replaced) file->note_ = "no file can be created in its folder";
+  } else if (exists) {
+    file->note_ = why_not_replaceable(path, there, calls);
+    if (!file->note_.empty()) file->place_ = Descriptor(open_place(target));
+    if (!file->note_.empty() && !file->place_) return cannot_write(target, errno);
+  }
+  if (!file->note_.empty()) {
+    file->note_ = cited(target) + " cannot be replaced, as " + file->note_ +
+                  ": it will be overwritten in place when all runs are done";
+  }
+  return file;
+}
+
+void ExportFile::open_temporary() {
+  remove_left(target_);
+  file_ = Descriptor(calls_.open_unnamed(folder_of(target_).c_str()));
+  if (!file_) {
+    temporary_ = free_name(target_ + kTemporary, [this](const std::string& name) {
+      file_ = Descriptor(open_new(name));
+      return bool(file_);
+    });
+  }
+  if (!file_) return;
+  is_temporary_ = true;
+  flock(file_.get(), LOCK_EX | LOCK_NB);
+  fchmod(file_.get(), mode_for(target_));
+}
+
+void ExportFile::write(std::string_view bytes) {
+  constexpr std::size_t piece = 65536;
+  waiting_ += bytes;
+  if (waiting_.size() >= piece) flush();
+}
+
+void ExportFile::flush() {
+  // What was there goes only now that something takes its place.
+  if (!is_temporary_ && !note_.empty() && error_ == 0 && lseek(file_.get(), 0, SEEK_CUR) == 0 &&
+      ftruncate(file_.get(), 0) != 0)
+    error_ = errno;
+  if (error_ == 0 && !write_all(file_.get(), waiting_, calls_.write)) error_ = errno;
+  waiting_.clear();
+}
+
+Result<void> ExportFile::commit() {
+  flush();
+  // A full disk may show only when a file is closed; its other descriptor can still name it.
+  while (error_ == 0 && is_temporary_ && calls_.close(dup(file_.get())) != 0) {
+    if (errno != EINTR) error_ = errno;
+  }
+  if (error_ != 0) {
+    discard();
+    return cannot_write(target_, error_);
+  }
+  if (!is_temporary_) return {};
+  if (place_ ? replace_bytes() : take_place()) {
+    if (place_) discard();
+    is_temporary_ = false;
+    return {};
+  }
+  return keep(errno);
+}
+
+/// False with errno where not all of the temporary file could be written over the target.
+bool ExportFile::replace_bytes() {
+  if (lseek(file_.get(), 0, SEEK_SET) != 0 || ftruncate(place_.get(), 0) != 0) return false;
+  std::vector<char> piece(65536);
+  for (;;) {
+    const ssize_t got = read(file_.get(), piece.data(), piece.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return false;
+    if (got == 0) return true;
+    const std::string_view bytes(piece.data(), static_cast<std::size_t>(got));
+    if (!write_all(place_.get(), bytes, calls_.write)) return false;
+  }
+}
+
+bool ExportFile::take_place() {
+  if (temporary_.empty()) {
+    if (calls_.name(file_.get(), target_.c_str()) == 0) return true;
+    if (errno != EEXIST) return false;
+    temporary_ = free_name(target_ + kTemporary, [&](const std::string& name) {
+      return calls_.name(file_.get(), name.c_str()) == 0;
+    });
+    if (temporary_.empty()) return false;
+  }
+  return calls_.rename(temporary_.c_str(), target_.c_str()) == 0;
+}
+
+/// The complete file under a name that no later lauka removes.
+Result<void> ExportFile::keep(int error) {
+  const std::string kept = free_name(target_ + kKept, [&](const std::string& name) {
+    return temporary_.empty() ? calls_.name(file_.get(), name.c_str()) == 0
+                              : link(temporary_.c_str(), name.c_str()) == 0;
+  });
+  discard();
+  if (kept.empty()) return cannot_write(target_, error);
+  return cannot_write(target_, error, "the export was saved as " + cited(kept));
+}
+
+void ExportFile::discard() {
+  if (is_temporary_ && !temporary_.empty()) unlink(temporary_.c_str());
+  is_temporary_ = false;
+  file_ = Descriptor();
+}
+
+Result<std::vector<OpenExport>> open_exports(std::span<const ExportTarget> targets,
+                                             std::span<const std::string> outputs) {
+  std::vector<OpenExport> exports;
+  std::vector<std::string> taken;
+  for (const std::string& output : outputs) taken.push_back(resolve(output).path);
+  for (const ExportTarget& target : targets) {
+    std::string path = resolve(target.file).path;
+    if (target.file != "-" && std::find(taken.begin(), taken.end(), path) != taken.end())
+      return Error{cited(target.file) + " would be written twice", "name different files"};
+    taken.push_back(std::move(path));
+    auto file = ExportFile::open(target.file);
+    if (!file) return file.error();
+    exports.push_back({target.kind, *std::move(file)});
+  }
+  std::stable_sort(exports.begin(), exports.end(),
+                   [](const OpenExport& a, const OpenExport& b) { return a.kind < b.kind; });
+  return exports;
+}
+
+}  // namespace lauka::os

@@ -1,0 +1,113 @@
+#pragma once
+
+#include "core/command.h"
+#include "core/machine.h"
+#include "core/metric.h"
+#include "core/record.h"
+#include "plan/plan.h"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace lauka {
+
+/// The count of an event.
+struct NamedCount {
+  std::string event;
+  std::uint64_t count = 0;
+};
+
+/// What is known of a run besides its values.
+struct RunRow {
+  std::size_t command = 0;
+  std::size_t round = 0;
+  std::size_t pass = 0;
+  int status = 0;  ///< exit status, or 128 + signal
+  RoundKind kind = RoundKind::Timed;
+  std::optional<double> coverage{};  ///< as RunRecord's
+  std::vector<NamedCount> own{};     ///< of the command's own process, where its descendants have a
+                                     ///< part in the values
+  std::string_view why{};            ///< it was run again
+  double wall_seconds = 0.0;         ///< of a run of any kind, also of one that was killed
+  bool below_overhead = false;       ///< as RunRecord's
+};
+
+/// Runs in the order run, read where they are when somebody asks for one: there may be a million of
+/// them. This one has none.
+class RunTable {
+ public:
+  RunTable() = default;
+  RunTable(const RunTable&) = delete;
+  RunTable& operator=(const RunTable&) = delete;
+  virtual ~RunTable() = default;
+
+  virtual std::size_t size() const { return 0; }
+  virtual RunRow row(std::size_t /*run*/) const { return {}; }
+
+  /// Its value of a metric (an index into Recording::metrics); none: not measured in this run.
+  virtual std::optional<double> value(std::size_t /*run*/, std::size_t /*metric*/) const {
+    return std::nullopt;
+  }
+
+  /// What its value does not exceed, where only that is known.
+  virtual std::optional<double> bound(std::size_t /*run*/, std::size_t /*metric*/) const {
+    return std::nullopt;
+  }
+
+  /// The runs of a command.
+  virtual std::span<const std::uint32_t> of(std::size_t /*command*/) const { return {}; }
+};
+
+/// Where and when the numbers were taken, and by what.
+struct Circumstances {
+  std::string version{};  ///< of lauka
+  std::chrono::sys_seconds began{};
+  Machine machine{};
+};
+
+/// What the clocks behind the numbers can tell apart.
+struct Timers {
+  std::chrono::nanoseconds clock_step{1};          ///< of the wall time
+  std::optional<std::chrono::nanoseconds> tick{};  ///< of the scheduler; none: not known
+};
+
+/// What repeats the session: the same seed gives the same order of runs.
+struct Setting {
+  Order order = Order::Random;
+  std::uint64_t seed = 0;
+  std::uint64_t warmup = 0;  ///< warm-up runs of each command
+  EventSet events{};         ///< and the passes they were counted in
+  StopRule stop{};
+  bool order_is_for_hooks = false;    ///< as Plan's
+  std::optional<double> min_share{};  ///< as CoreUse's
+};
+
+/// A session as data: all that results are made from beside what was decided while it went on,
+/// whether it was just run or read from a file.
+struct Recording {
+  std::vector<Metric> metrics;
+  std::vector<Command> measured{};  ///< the commands
+  Reference reference{};            ///< what these are compared with
+  /// The kept runs, and those that were run again and are in no statistics. Those of a session that
+  /// was just run are read in it, which has to be there as long.
+  std::shared_ptr<const RunTable> runs = std::make_shared<RunTable>();
+  std::shared_ptr<const RunTable> redone = std::make_shared<RunTable>();
+  double confidence = 0.95;
+  std::vector<std::string> notes{};  ///< one line each: what was left out, and why
+  Setting setting{};
+  Circumstances circumstances{};
+  Timers timers{};
+  bool complete = true;              ///< false: the session was cut short
+  bool by_lauka = true;              ///< else by hyperfine, which tells little more than times
+  std::vector<std::string> shell{};  ///< argv of the shell, without -c; empty: none
+  std::vector<ShellOverhead> overheads{};  ///< one per command, subtracted from its times
+};
+
+}  // namespace lauka

@@ -1,0 +1,65 @@
+#pragma once
+
+#include "core/choices.h"
+#include "results/results.h"
+
+#include <string>
+#include <string_view>
+
+namespace lauka::report {
+
+/// --export-csv: one row per command and metric, hidden ones included. Base units, named in the
+/// column `unit` (s, B, 1, ratio); shortest digits that read back as the same double; a field is
+/// empty where it is undefined. A bound has `max` only. Each variable has a column of its own at
+/// the end, parameter_NAME. Lines end and fields are quoted as RFC 4180 has it; control characters
+/// of names and values are made visible, and what a spreadsheet would take for a formula (it begins
+/// with =, +, - or @ and is no number) begins with an apostrophe.
+void write_summary_csv(const Results& results, const Sink& sink);
+
+/// --export-runs: one row per kept run, in the order run; run, round and pass count from 1.
+/// `status` is the exit status, or 128 + signal.
+void write_runs_csv(const Results& results, const Sink& sink);
+
+/// --export-json: one document for readers of hyperfine 1.x and of its schema 2, with all that
+/// lauka knows under the keys "lauka" (of the document, and of each result). docs/schema.json has
+/// its shape. Base units; numbers read back as the same double; null, or no key in hyperfine's
+/// part, where something is undefined.
+void write_json(const Results& results, const Sink& sink);
+
+/// --export-markdown: for a pull request. One table of the rows that the terminal shows too, a line
+/// for each candidate and gate, and the warnings. Names stand as code; what Markdown would take for
+/// its own in them is escaped as GitHub wants it.
+void write_markdown(const Results& results, const Sink& sink);
+
+/// --export-html: one page that needs nothing else: what came out, an overview of all commands,
+/// each metric drawn (distribution, deltas, runs over time), and the tables. Light or dark as the
+/// reader's system is. Its size does not grow with the number of runs.
+void write_html(const Results& results, const Sink& sink);
+
+using Exporter = void (*)(const Results&, const Sink&);
+
+constexpr Exporter exporter_of(ExportKind kind) {
+  switch (kind) {
+    case ExportKind::Csv:
+      return &write_summary_csv;
+    case ExportKind::Markdown:
+      return &write_markdown;
+    case ExportKind::Runs:
+      return &write_runs_csv;
+    case ExportKind::Html:
+      return &write_html;
+    case ExportKind::Json:
+      break;
+  }
+  return &write_json;
+}
+
+/// `text` as code in a cell of a Markdown table: in as many backticks as it takes, line breaks and
+/// other control characters made visible, and each | escaped (a table is divided into cells before
+/// its code is looked for).
+std::string code_cell(std::string_view text);
+
+/// What the page of --export-html looks like, as CSS.
+std::string_view html_style();
+
+}  // namespace lauka::report

@@ -1,0 +1,177 @@
+#include "results/read_parts.h"
+
+#include "results/json_words.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+namespace lauka {
+
+namespace {
+
+std::vector<std::size_t> events_of(const JsonIn& names, const std::vector<Event>& events) {
+  std::vector<std::size_t> places;
+  for (const JsonIn& name : names) {
+    const auto found = std::find_if(events.begin(), events.end(),
+                                    [&](const Event& event) { return name == event.name; });
+    if (found != events.end()) places.push_back(static_cast<std::size_t>(found - events.begin()));
+  }
+  return places;
+}
+
+stats::IntervalTails tails_of(const JsonIn& there) {
+  stats::IntervalTails tails;
+  tails.tail = number_in(there, "tail").value_or(tails.tail);
+  tails.of_mean = number_in(there, "tail_of_mean").value_or(tails.of_mean);
+  return tails;
+}
+
+stats::Change change_of(const JsonIn& fractions, std::size_t first) {
+  const auto number = [&](std::size_t index) -> std::optional<double> {
+    if (index >= fractions.size() || !fractions[index].is_number()) return std::nullopt;
+    return fractions[index].get<double>();
+  };
+  stats::Change change;
+  change.change = number(first);
+  const auto low = number(first + 1);
+  const auto high = number(first + 2);
+  if (low && high) change.bounds = {*low, *high};
+  return change;
+}
+
+/// The delta of a gate.
+stats::Delta delta_of(const JsonIn& gate) {
+  stats::Delta delta;
+  if (const JsonIn* fractions = list_in(gate, "fractions")) {
+    static_cast<stats::Change&>(delta) = change_of(*fractions, 0);
+    delta.mean = change_of(*fractions, 3);
+  }
+  if (const JsonIn* there = member(gate, "delta")) {
+    delta.basis = value_in(kBasisWords, text_in(*there, "basis"));
+    delta.mean_differs = flag_in(*there, "mean_differs");
+  }
+  return delta;
+}
+
+std::optional<gate::Verdict> verdict_of(const JsonIn& there, const Recording& session) {
+  const auto metric = find_metric(session.metrics, text_in(there, "metric"));
+  const std::size_t candidate = count_in(there, "command").value_or(0);
+  if (!metric || candidate >= session.measured.size()) return std::nullopt;
+  gate::Verdict verdict;
+  verdict.metric = *metric;
+  verdict.candidate = candidate;
+  Condition& condition = verdict.condition;
+  condition.metric = session.metrics[*metric].name;
+  condition.below = flag_in(there, "below");
+  condition.limit_percent = number_in(there, "percent").value_or(0.0);
+  condition.bound = number_in(there, "bound");
+  condition.bound_unit = session.metrics[*metric].unit;
+  const std::string text = text_in(there, "condition");  // "wall_time > 200ms"
+  if (condition.bound && text.size() > condition.metric.size() + 3)
+    condition.bound_text = text.substr(condition.metric.size() + 3);
+  verdict.answer = value_in(kAnswerWords, text_in(there, "verdict"));
+  verdict.delta = delta_of(there);
+  verdict.rounds = count_in(there, "rounds").value_or(0);
+  verdict.planned_rounds = count_in(there, "planned_rounds").value_or(0);
+  verdict.p_fail = number_in(there, "p_fail").value_or(1.0);
+  verdict.p_pass = number_in(there, "p_pass").value_or(1.0);
+  verdict.level = number_in(there, "level").value_or(0.0);
+  verdict.times_as_many = number_in(there, "times_as_many");
+  verdict.look = count_in(there, "look").value_or(1);
+  verdict.decided_by = value_in(kDecidedByWords, text_in(there, "decided_by"));
+  if (const auto command = count_in(there, "too_small");
+      command && *command < session.measured.size())
+    verdict.too_small = *command;
+  return verdict;
+}
+
+}  // namespace
+
+Machine machine_of(const JsonIn& there) {
+  return {text_in(there, "name"),
+          text_in(there, "system"),
+          text_in(there, "os"),
+          text_in(there, "kernel"),
+          text_in(there, "architecture"),
+          text_in(there, "cpu_model"),
+          static_cast<unsigned>(count_in(there, "cpus").value_or(0))};
+}
+
+std::chrono::sys_seconds time_of(const std::string& text) {
+  std::array<int, 6> parts{};
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  for (int& part : parts) {
+    const auto read = std::from_chars(at, end, part);
+    if (read.ec != std::errc() || read.ptr == end) return {};
+    at = read.ptr + 1;
+  }
+  const auto date = std::chrono::year(parts[0]) / parts[1] / parts[2];
+  if (!date.ok()) return {};
+  return std::chrono::sys_days(date) + std::chrono::hours(parts[3]) +
+         std::chrono::minutes(parts[4]) + std::chrono::seconds(parts[5]);
+}
+
+Setting setting_of(const JsonIn& there) {
+  Setting setting;
+  setting.order = value_in(kOrderWords, text_in(there, "order"));
+  setting.order_is_for_hooks = flag_in(there, "order_for_hooks");
+  setting.seed = count_in(there, "seed").value_or(0);
+  setting.warmup = count_in(there, "warmup_runs").value_or(0);
+  setting.min_share = number_in(there, "min_share");
+  if (const JsonIn* stop = member(there, "stop")) {
+    setting.stop.exact_runs = count_in(*stop, "runs");
+    setting.stop.min_runs = count_in(*stop, "min_runs").value_or(setting.stop.min_runs);
+    setting.stop.max_runs = count_in(*stop, "max_runs");
+  }
+  if (const JsonIn* events = list_in(there, "events")) {
+    for (const JsonIn& event : *events)
+      setting.events.events.push_back({.name = text_in(event, "name"),
+                                       .meaning = text_in(event, "meaning"),
+                                       .zero_is_doubtful = flag_in(event, "zero_is_doubtful")});
+  }
+  const std::vector<std::string> kinds = texts_in(there, "pass_kinds");
+  if (const JsonIn* passes = list_in(there, "passes")) {
+    for (const JsonIn& pass : *passes) {
+      const std::size_t number = setting.events.passes.size();
+      const RoundKind kind =
+          number < kinds.size() ? value_in(kKindWords, kinds[number]) : RoundKind::Timed;
+      setting.events.passes.push_back({events_of(pass, setting.events.events), kind});
+    }
+  }
+  return setting;
+}
+
+gate::Findings findings_of(const JsonIn& there, const Recording& session) {
+  gate::Findings findings;
+  if (const JsonIn* gates = list_in(there, "gates"))
+    for (const JsonIn& gate : *gates)
+      if (auto verdict = verdict_of(gate, session))
+        findings.verdicts.push_back(*std::move(verdict));
+  if (const JsonIn* intervals = list_in(there, "intervals")) {
+    for (const JsonIn& one : *intervals) {
+      if (const auto metric = find_metric(session.metrics, text_in(one, "metric")))
+        findings.intervals.push_back({*metric, tails_of(one)});
+    }
+  }
+  if (const JsonIn* precision = member(there, "precision")) {
+    findings.precision =
+        Precision{.wanted = fraction_in(*precision, "wanted_percent").value_or(0.0),
+                  .half_width = fraction_in(*precision, "percent"),
+                  .runs = count_in(*precision, "runs").value_or(0),
+                  .end = value_in(kPrecisionEndWords, text_in(*precision, "end"))};
+    if (const std::string metric = text_in(*precision, "metric"); !metric.empty())
+      findings.precision->metric = metric;
+  }
+  return findings;
+}
+
+}  // namespace lauka

@@ -1,0 +1,26 @@
+#pragma once
+
+#include "gate/verdict.h"
+#include "plan/recording.h"
+#include "results/json_in.h"
+
+#include <chrono>
+#include <string>
+
+namespace lauka {
+
+// Parts of lauka's JSON. What an older lauka did not write, or is not of the right type, is left at
+// its default.
+
+Machine machine_of(const JsonIn& there);
+
+/// "2000-02-29T00:00:00Z"; the epoch where it is no such text.
+std::chrono::sys_seconds time_of(const std::string& text);
+
+/// The setting of the session `there`.
+Setting setting_of(const JsonIn& there);
+
+/// What was decided while it went on; `session` has its commands and metrics already.
+gate::Findings findings_of(const JsonIn& there, const Recording& session);
+
+}  // namespace lauka

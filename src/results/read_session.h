@@ -1,0 +1,23 @@
+#pragma once
+
+#include "core/result.h"
+#include "gate/verdict.h"
+#include "plan/recording.h"
+
+#include <string_view>
+
+namespace lauka {
+
+/// A session that was read from a file.
+struct ReadSession {
+  Recording recording;
+  gate::Findings findings{};
+};
+
+/// The session that `text` holds: what lauka's --export-json wrote, whole; of an older lauka, which
+/// wrote less, and of hyperfine (1.x or schema 2, wall time only) what there is. The error is a
+/// predicate of the file: that it is no JSON, not of these, has no command or no sample, or holds
+/// what cannot be a measured value.
+Result<ReadSession> read_session(std::string_view text);
+
+}  // namespace lauka

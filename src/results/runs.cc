@@ -1,0 +1,144 @@
+#include "results/runs.h"
+
+#include "core/metric_reader.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+namespace lauka {
+namespace {
+
+/// How a run that was ended from outside is told to programs: as a shell does.
+int status_of(const Outcome& outcome) {
+  constexpr int signalled = 128;
+  constexpr int kill = 9;  // the same on every system
+  if (const auto* end = std::get_if<Exited>(&outcome)) return end->status;
+  if (const auto* end = std::get_if<Signalled>(&outcome)) return signalled + end->signal;
+  if (const auto* end = std::get_if<Stopped>(&outcome)) return signalled + end->signal;
+  return signalled + kill;
+}
+
+class SessionRuns : public RunTable {
+ public:
+  SessionRuns(const Plan& plan, std::vector<const RunRecord*> runs, const Session* redone)
+      : events_(plan.events),
+        runs_(std::move(runs)),
+        redone_(redone),
+        ends_(plan.commands.size() + 1),
+        by_command_(runs_.size()) {
+    readers_.reserve(plan.metrics.size());
+    for (const Metric& metric : plan.metrics) readers_.emplace_back(metric, plan.events);
+    // Counting sort: ends_[c] is where the runs of `c` begin, and once they are in, where they end.
+    for (const RunRecord* run : runs_) ++ends_[run->step.command + 1];
+    for (std::size_t c = 1; c < ends_.size(); ++c) ends_[c] += ends_[c - 1];
+    for (std::size_t i = 0; i < runs_.size(); ++i)
+      by_command_[ends_[runs_[i]->step.command]++] = static_cast<std::uint32_t>(i);
+  }
+
+  std::size_t size() const override { return runs_.size(); }
+
+  RunRow row(std::size_t index) const override {
+    const RunRecord& run = *runs_[index];
+    RunRow row{run.step.command,
+               run.step.round,
+               run.step.pass,
+               status_of(run.outcome),
+               run.step.kind,
+               run.coverage,
+               {},
+               redone_ != nullptr ? std::string_view(redone_->redone[index].why) : "",
+               static_cast<double>(run.usage.wall_ns) / 1e9,
+               run.below_overhead};
+    for (std::size_t i = 0; i < run.own.size(); ++i) {
+      const std::size_t event = events_.passes.at(run.step.pass).events.at(i);
+      if (run.own[i]) row.own.push_back({events_.events.at(event).name, *run.own[i]});
+    }
+    return row;
+  }
+
+  std::optional<double> value(std::size_t index, std::size_t metric) const override {
+    return readers_[metric].value(*runs_[index]);
+  }
+
+  std::optional<double> bound(std::size_t index, std::size_t metric) const override {
+    return readers_[metric].bound(*runs_[index]);
+  }
+
+  std::span<const std::uint32_t> of(std::size_t command) const override {
+    const std::size_t begin = command == 0 ? 0 : ends_[command - 1];
+    return std::span(by_command_).subspan(begin, ends_[command] - begin);
+  }
+
+ private:
+  EventSet events_;
+  std::vector<const RunRecord*> runs_;
+  const Session* redone_;  // where the runs are those that it ran again
+  std::vector<MetricReader> readers_;
+  std::vector<std::size_t> ends_;
+  std::vector<std::uint32_t> by_command_;
+};
+
+/// Whether a run enters the statistics. The run that ended the benchmark does not, nor one that was
+/// cut off or never began; other failures do under --ignore-failure.
+bool is_counted(const RunRecord& run, const Plan& plan, const Session& session) {
+  if (run.step.is_thrown_away() || std::holds_alternative<NotStarted>(run.outcome) ||
+      std::holds_alternative<Cancelled>(run.outcome)) {
+    return false;
+  }
+  if (succeeded(run.outcome)) return true;
+  if (!plan.ignore_failure) return false;
+  const auto* failed = session.cut_short ? std::get_if<RunFailed>(&*session.cut_short) : nullptr;
+  return failed == nullptr || failed->step.kind != run.step.kind ||
+         failed->step.command != run.step.command || failed->step.round != run.step.round;
+}
+
+std::vector<const RunRecord*> counted_runs(const Plan& plan, const Session& session) {
+  std::vector<const RunRecord*> runs;
+  for (const RunRecord& run : session.runs) {
+    if (is_counted(run, plan, session)) runs.push_back(&run);
+  }
+  return runs;
+}
+
+/// Each once.
+std::vector<std::string> notes_of(const Plan& plan, const Session& session) {
+  std::vector<std::string> notes;
+  for (const auto* some : {&plan.events.notes, &session.notes}) {
+    for (const std::string& note : *some) {
+      if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
+    }
+  }
+  return notes;
+}
+
+}  // namespace
+
+Recording recording_of(const Plan& plan, const Session& session, const Timers& timers,
+                       Circumstances circumstances) {
+  std::vector<const RunRecord*> redone;
+  for (const RedoneRun& one : session.redone) redone.push_back(&one.run);
+  Recording recording;
+  recording.metrics = plan.metrics;
+  recording.measured = plan.commands;
+  recording.reference = plan.reference;
+  recording.runs = std::make_shared<SessionRuns>(plan, counted_runs(plan, session), nullptr);
+  recording.redone = std::make_shared<SessionRuns>(plan, std::move(redone), &session);
+  recording.confidence = plan.confidence;
+  recording.notes = notes_of(plan, session);
+  recording.setting = {plan.order,          plan.seed, plan.warmup,
+                       plan.events,         plan.stop, plan.order_is_for_hooks,
+                       plan.cores.min_share};
+  recording.circumstances = std::move(circumstances);
+  recording.timers = timers;
+  recording.complete = !session.cut_short.has_value();
+  if (plan.shell) recording.shell = plan.shell->words;
+  recording.overheads = session.overheads;
+  return recording;
+}
+
+}  // namespace lauka

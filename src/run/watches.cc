@@ -1,0 +1,309 @@
+#include "run/watches.h"
+
+#include "plan/baseline.h"
+#include "stats/delta.h"
+#include "stats/summary.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <string_view>
+#include <utility>
+
+namespace lauka {
+namespace {
+
+constexpr std::array kKindsWithValues{RoundKind::Timed, RoundKind::Counting, RoundKind::Simulated};
+
+std::size_t place_of(RoundKind kind) {
+  const auto* const found = std::find(kKindsWithValues.begin(), kKindsWithValues.end(), kind);
+  return static_cast<std::size_t>(found - kKindsWithValues.begin());
+}
+
+/// Whether a gate is on `command`. A bound needs no reference, so that the only one is gated, too.
+bool is_gated(const Condition& condition, const Plan& plan, std::size_t command) {
+  return (condition.bound && plan.commands.size() == 1) || plan.reference.is_candidate(command);
+}
+
+/// Which of the reference and the candidate is known by bounds only: more rounds change nothing
+/// then.
+std::optional<std::size_t> first_with_bounds(const Plan& plan, const Condition& condition,
+                                             const MetricSeries& series, std::size_t candidate) {
+  const bool is_alone = plan.reference.baseline || condition.bound;
+  for (const std::size_t command : {is_alone ? candidate : plan.reference.command, candidate}) {
+    if (series.of(command).largest_bound) return command;
+  }
+  return std::nullopt;
+}
+
+/// The candidate against a reference that always is at the bound. Values that are only known to be
+/// at most some value below a bound not to be exceeded are as good as that value.
+Comparison against_bound(const Condition& condition, const Series& series) {
+  Comparison samples{{}, series.values, true};
+  if (series.largest_bound) {
+    const bool is_within = !condition.below && *series.largest_bound <= *condition.bound;
+    if (!is_within) return {};
+    samples.candidate.insert(samples.candidate.end(), series.bounded, *series.largest_bound);
+  }
+  samples.reference.assign(samples.candidate.size(), *condition.bound);
+  return samples;
+}
+
+gate::WatchSchedule looks_of(const Plan& plan, RoundKind kind) {
+  if (plan.stop.exact_runs) return gate::WatchSchedule::Once;
+  // A coin decides the order within a round: what early looks rest on.
+  const bool looks_early =
+      kind != RoundKind::Simulated && compares_within_rounds(plan.order, plan.reference);
+  return looks_early ? gate::WatchSchedule::Early : gate::WatchSchedule::Planned;
+}
+
+constexpr std::uint64_t kFewestRounds = 10;  // below, a narrow interval is luck too often
+
+/// An interval shrinks with the root of the rounds, by half a percent for one percent more: to look
+/// more often would cost the square of the rounds for nothing. Up to 100 it is every round.
+constexpr std::uint64_t kRoundsPerNewOne = 100;
+
+/// The wider of both; none where one has no bounds.
+std::optional<double> wider(std::optional<double> a, std::optional<double> b) {
+  if (!a || !b) return std::nullopt;
+  return std::max(*a, *b);
+}
+
+}  // namespace
+
+GateWatch::GateWatch(const Plan& plan) : plan_(plan) {
+  for (const Condition& condition : plan.gates) ask(condition);
+  const std::size_t gates = std::max<std::size_t>(questions_.size(), 1);
+  for (const RoundKind kind : kKindsWithValues)
+    schedules_.emplace_back(plan.confidence, gates, plan.stop.min_runs, looks_of(plan, kind));
+}
+
+void GateWatch::ask(const Condition& condition) {
+  const auto metric = find_metric(plan_.metrics, condition.metric);
+  if (!metric) return;  // make_plan refuses such a gate
+  const std::size_t place = series_of(*metric);
+  const RoundKind kind = kind_of(plan_.metrics[*metric], plan_.events);
+  for (std::size_t c = 0; c < plan_.commands.size(); ++c)
+    if (is_gated(condition, plan_, c))
+      questions_.push_back({condition, c, place, kind, std::nullopt});
+}
+
+std::size_t GateWatch::series_of(std::size_t metric) {
+  const auto known = std::find(metrics_.begin(), metrics_.end(), metric);
+  const auto place = static_cast<std::size_t>(known - metrics_.begin());
+  if (known == metrics_.end()) {
+    metrics_.push_back(metric);
+    series_.emplace_back(plan_.metrics[metric], plan_.events, plan_.commands.size());
+  }
+  return place;
+}
+
+void GateWatch::take(const RunRecord& run) {
+  for (MetricSeries& series : series_) series.take(run);
+}
+
+const gate::Schedule& GateWatch::of(RoundKind kind) const {
+  return schedules_[place_of(kind)];
+}
+gate::Schedule& GateWatch::of(RoundKind kind) {
+  return schedules_[place_of(kind)];
+}
+
+bool GateWatch::asks_for(RoundKind kind) const {
+  return std::any_of(questions_.begin(), questions_.end(),
+                     [kind](const Question& question) { return question.kind == kind; });
+}
+
+bool GateWatch::waits_for(RoundKind kind) const {
+  return std::any_of(questions_.begin(), questions_.end(), [kind](const Question& question) {
+    return question.kind == kind && !question.verdict;
+  });
+}
+
+bool GateWatch::is_decided() const {
+  return std::all_of(questions_.begin(), questions_.end(),
+                     [](const Question& question) { return question.verdict.has_value(); });
+}
+
+void GateWatch::after_round(RoundKind kind, std::size_t rounds, std::size_t planned) {
+  if (const auto levels = of(kind).look_early(rounds))
+    look(kind, *levels, {of(kind).looks(), false, planned});
+}
+
+std::optional<std::size_t> GateWatch::next_early(RoundKind kind) const {
+  return waits_for(kind) ? of(kind).next_early() : std::nullopt;
+}
+
+void GateWatch::look_as_planned(RoundKind kind, std::size_t rounds, bool last) {
+  const gate::Levels levels = of(kind).look_as_planned(rounds, last);
+  look(kind, levels, {of(kind).looks(), last});
+}
+
+void GateWatch::look(RoundKind kind, const gate::Levels& levels, const gate::Look& look) {
+  for (Question& question : questions_) {
+    if (question.kind == kind && !question.verdict)
+      question.verdict = decide(question, levels, look);
+  }
+}
+
+std::size_t GateWatch::rounds_of_constants(RoundKind kind) const {
+  return asks_for(kind) ? of(kind).rounds_of_constants() : 0;
+}
+
+stats::IntervalTails GateWatch::tails_of(std::size_t metric) const {
+  const auto gated =
+      std::find_if(questions_.begin(), questions_.end(),
+                   [&](const Question& question) { return metrics_[question.series] == metric; });
+  return gated == questions_.end() ? stats::tails_of(plan_.confidence) : of(gated->kind).tails();
+}
+
+gate::Findings GateWatch::close() {
+  gate::Findings findings;
+  for (Question& question : questions_) {
+    if (!question.verdict) {
+      // Not a look of the schedule: whatever the numbers say now, it is no answer.
+      const gate::Schedule& schedule = of(question.kind);
+      question.verdict = decide(question, schedule.late(), {schedule.looks() + 1, true});
+      question.verdict->answer = gate::Answer::Inconclusive;
+      question.verdict->decided_by = gate::DecidedBy::Nothing;
+    }
+    findings.verdicts.push_back(*question.verdict);
+  }
+  for (const std::size_t metric : metrics_)
+    findings.intervals.push_back({metric, tails_of(metric)});
+  return findings;
+}
+
+std::optional<gate::Verdict> GateWatch::decide(const Question& question, const gate::Levels& levels,
+                                               gate::Look look) const {
+  const std::size_t metric = metrics_[question.series];
+  const MetricSeries& series = series_[question.series];
+  const Comparison samples =
+      question.condition.bound
+          ? against_bound(question.condition, series.of(question.candidate))
+          : samples_of(plan_.reference, compares_within_rounds(plan_.order, plan_.reference),
+                       metric, series.all(), question.candidate);
+  if (samples.is_empty()) {
+    const auto too_small = first_with_bounds(plan_, question.condition, series, question.candidate);
+    if (!look.last && !too_small) return std::nullopt;
+    gate::Verdict nothing;
+    nothing.too_small = too_small;
+    nothing.condition = question.condition;
+    nothing.candidate = question.candidate;
+    nothing.metric = metric;
+    nothing.level = levels.pass.value_or(0.0);
+    nothing.look = look.number;
+    return nothing;
+  }
+  auto verdict =
+      gate::decide_at_look(question.condition, question.candidate,
+                           {samples.reference, samples.candidate, samples.paired}, levels, look);
+  if (verdict) verdict->metric = metric;
+  return verdict;
+}
+
+PrecisionWatch::PrecisionWatch(const Plan& plan, const GateWatch& gates)
+    : wanted_(plan.precision),
+      plan_(plan),
+      gates_(gates),
+      earliest_(std::max(plan.stop.min_runs, kFewestRounds)),
+      commands_(plan.commands.size()) {
+  if (!wanted_) return;
+  const auto metric = find_metric(plan.metrics, plan.precision_metric);
+  if (!metric) return;
+  metric_ = *metric;
+  series_.emplace(plan.metrics[metric_], plan.events, commands_);
+}
+
+void PrecisionWatch::take(const RunRecord& run) {
+  if (series_) series_->take(run);
+}
+
+bool PrecisionWatch::is_enough(std::size_t first, std::size_t count, std::uint64_t rounds) {
+  if (!series_ || rounds < earliest_) return false;
+  const bool is_next_group = first != looked_first_;
+  if (!is_next_group && rounds < looked_at_ + looked_at_ / kRoundsPerNewOne) return false;
+  looked_at_ = rounds;
+  looked_first_ = first;
+  if (!plan_.reference.is_candidate(first) && count == 1) {
+    const double share = commands_ == 1 ? 1.0 : 1.0 / std::numbers::sqrt2;
+    const auto half_width = half_width_of_mean(first);
+    return half_width && *half_width <= share * *wanted_;
+  }
+  const bool is_alone = count == 1 && !plan_.reference.baseline;
+  for (std::size_t c = first; c < first + count; ++c) {
+    if (plan_.reference.is_candidate(c) && is_too_wide(c) && !(is_alone && has_its_share(c, c)))
+      return false;
+  }
+  return true;
+}
+
+bool PrecisionWatch::wants_more_of(std::size_t command) const {
+  if (!series_ || plan_.reference.baseline) return false;
+  const bool is_candidate = plan_.reference.is_candidate(command);
+  for (std::size_t c = 0; c < commands_; ++c) {
+    if (!plan_.reference.is_candidate(c) || (is_candidate && c != command) || !is_too_wide(c))
+      continue;
+    if (!has_its_share(command, c) || has_its_share(is_candidate ? plan_.reference.command : c, c))
+      return true;
+  }
+  return false;
+}
+
+bool PrecisionWatch::has_its_share(std::size_t command, std::size_t candidate) const {
+  const auto own = half_width_of_mean(command);
+  const std::vector<double>& reference = series_->of(plan_.reference.command).values;
+  if (!own || series_->of(candidate).values.empty() || reference.empty()) return false;
+  const double ratio =
+      stats::moments(series_->of(candidate).values).mean / stats::moments(reference).mean;
+  return *own * ratio <= *wanted_ / std::numbers::sqrt2;
+}
+
+bool PrecisionWatch::is_too_wide(std::size_t candidate) const {
+  const auto half_width = half_width_of_delta(candidate);
+  return !half_width || *half_width > *wanted_;
+}
+
+std::optional<Precision> PrecisionWatch::close(PrecisionEnd end) const {
+  if (!series_) return std::nullopt;
+  Precision result{.wanted = *wanted_,
+                   .half_width = 0.0,
+                   .runs = 0,
+                   .end = end,
+                   .metric = plan_.metrics[metric_].name};
+  std::size_t fewest = std::numeric_limits<std::size_t>::max();
+  for (std::size_t c = 0; c < commands_; ++c)
+    fewest = std::min(fewest, series_->of(c).values.size());
+  result.runs = fewest;
+  if (commands_ == 1 && !plan_.reference.baseline) result.half_width = half_width_of_mean(0);
+  for (std::size_t c = 0; c < commands_; ++c)
+    if (plan_.reference.is_candidate(c))
+      result.half_width = wider(result.half_width, half_width_of_delta(c));
+  const bool is_reached = result.half_width && *result.half_width <= *wanted_;
+  if (is_reached) result.end = PrecisionEnd::Reached;
+  if (!is_reached && end == PrecisionEnd::Reached) result.end = PrecisionEnd::Gates;
+  return result;
+}
+
+std::optional<double> PrecisionWatch::half_width_of_mean(std::size_t command) const {
+  const std::vector<double>& values = series_->of(command).values;
+  if (values.empty()) return std::nullopt;
+  const double mean = stats::moments(values).mean;
+  const auto half_width = stats::mean_half_width(values, 1.0 - 2.0 * gates_.tails_of(metric_).tail);
+  if (!half_width || mean <= 0.0) return std::nullopt;
+  return *half_width / mean;
+}
+
+std::optional<double> PrecisionWatch::half_width_of_delta(std::size_t candidate) const {
+  const Comparison samples =
+      samples_of(plan_.reference, compares_within_rounds(plan_.order, plan_.reference), metric_,
+                 series_->all(), candidate);
+  if (samples.is_empty()) return std::nullopt;
+  return stats::delta_of(samples.reference, samples.candidate, samples.paired,
+                         gates_.tails_of(metric_))
+      .half_width();
+}
+
+}  // namespace lauka

@@ -1,0 +1,184 @@
+#include "core/foreign_text.h"
+#include "cores/cores.h"
+#include "engine/choose.h"
+#include "engine/kperf/kperf_engine.h"
+#include "invocation.h"
+#include "os/clock.h"
+#include "os/darwin_calls.h"
+#include "os/files.h"
+#include "os/linux_calls.h"
+#include "os/signals.h"
+#include "os/terminal.h"
+#include "os/users.h"
+#include "plan/baseline.h"
+#include "report/progress.h"
+#include "report/screen.h"
+#include "results/read_session.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include <fmt/format.h>
+
+namespace lauka {
+namespace {
+
+constexpr const char* kKeepRoot = "use --as-root to keep root";
+
+Result<void> start_launcher(Invocation& call) {
+  if (call.launcher) return {};
+  auto started = os::start_launcher();
+  if (!started) return started.error();
+  call.launcher = *std::move(started);
+  return {};
+}
+
+Result<void> decide_cores(Invocation& call) {
+  const Options& options = call.options;
+  cores::CoreRequest wanted;
+  // What a question that runs nothing does not ask for is not refused.
+  if (!options.inquiry || options.inquiry->kind == InquiryKind::Threads)
+    wanted = {options.core_kinds, options.cores, options.min_p_share,
+              options.counting == CountingChoice::Apart};
+  auto decided = cores::decide(wanted, os::linux_calls(), os::darwin_calls());
+  if (!decided) return decided.error();
+  call.cores = *std::move(decided);
+  return {};
+}
+
+Result<void> find_user(Invocation& call) {
+  auto user = os::user_behind_sudo(call.options.as_root);
+  if (!user) return user.error();
+  call.user = *std::move(user);
+  return {};
+}
+
+Result<void> open_database(Invocation& call) {
+  const os::ActAs reader(call.user);
+  if (!reader.error().empty()) return Error{reader.error(), kKeepRoot};
+  auto engine = engine::kperf::open_database_engine(*call.options.kpep, call.options.user_only);
+  if (!engine) return engine.error();
+  call.chosen.engine = *std::move(engine);
+  return {};
+}
+
+Result<void> choose_engine(Invocation& call) {
+  const Options& options = call.options;
+  if (options.kpep) return open_database(call);
+  os::watch_for_interrupts();  // before counters are taken, which are to be given back
+  engine::OnMacos macos;
+  macos.launcher = options.inquiry ? nullptr : call.launcher.get();
+  macos.strategy = options.strategy;
+  macos.period = options.period;
+  auto chosen = engine::choose(options.engine, options.user_only, os::linux_calls(),
+                               call.cores.kinds, call.user, macos);
+  if (!chosen) return chosen.error();
+  call.chosen = *std::move(chosen);
+  auto& engine = call.chosen.engine;
+  if (options.counting == CountingChoice::Apart) engine = engine::keep_apart(std::move(engine));
+  if (options.inquiry) return {};
+  engine =
+      cores::with_core_time(std::move(engine), call.cores, os::linux_calls(), os::darwin_calls());
+  return {};
+}
+
+Result<void> make_plan(Invocation& call) {
+  const auto select = [&](const EventRequest& wanted) {
+    return call.chosen.engine->select(wanted);
+  };
+  const auto seed = static_cast<std::uint64_t>(os::MonotonicClock().now().count());
+  auto plan = lauka::make_plan(call.options, select, seed, call.cores.use);
+  if (!plan) return plan.error();
+  call.plan = *std::move(plan);
+  if (!call.cores.note.empty()) call.plan.events.notes.push_back(call.cores.note);
+  return {};
+}
+
+Result<void> add_baseline(Invocation& call) {
+  if (!call.options.baseline) return {};
+  const std::string& file = *call.options.baseline;
+  const os::ActAs reader(call.user);
+  if (!reader.error().empty()) return Error{reader.error(), kKeepRoot};
+  constexpr std::size_t most_bytes = std::size_t{1} << 30U;
+  const auto refused = [&](const Error& error) {
+    return Error{fmt::format("the baseline {} {}", cited(file), error.what), error.remedy};
+  };
+  const auto text = os::read_file(file, most_bytes);
+  if (!text) return refused(text.error());
+  auto session = read_session(*text);
+  if (!session) return refused(session.error());
+  return use_baseline(call.plan, file, std::make_shared<Recording>(std::move(session->recording)));
+}
+
+/// Refuses an --input or --output file that the commands could not open.
+Result<void> check_files(const Plan& plan) {
+  if (const auto* input = std::get_if<InputFile>(&plan.input)) {
+    if (auto readable = os::check_input(input->path); !readable) return readable;
+  }
+  for (const Command& command : plan.commands) {
+    if (command.output.kind != OutputKind::File) continue;
+    if (auto writable = os::check_output(command.output.path); !writable) return writable;
+  }
+  return {};
+}
+
+/// With the rights of the user whom the commands are run as: the files then belong to that user,
+/// and root is led by no link to where the user could not write.
+Result<void> open_exports(Invocation& call) {
+  const os::ActAs owner(call.user);
+  if (!owner.error().empty()) return Error{owner.error(), kKeepRoot};
+  if (auto usable = check_files(call.plan); !usable) return usable;
+  std::vector<std::string> outputs;
+  for (const Command& command : call.plan.commands)
+    if (command.output.kind == OutputKind::File) outputs.push_back(command.output.path);
+  auto exports = os::open_exports(call.options.exports, outputs);
+  if (!exports) return exports.error();
+  call.exports = *std::move(exports);
+  if (call.options.verbosity == Verbosity::Quiet) return {};
+  for (const os::OpenExport& one : call.exports)
+    if (!one.file->note().empty()) say_on_error(report::note_lines({one.file->note()}));
+  return {};
+}
+
+}  // namespace
+
+const Stage kLauncherStarted = {start_launcher, ExitStatus::Failed};
+const Stage kCoresDecided = {decide_cores, ExitStatus::Usage};
+const Stage kUserFound = {find_user, ExitStatus::Usage};
+const Stage kEngineChosen = {choose_engine, ExitStatus::Usage};
+const Stage kPlanMade = {make_plan, ExitStatus::Usage};
+const Stage kBaselineAdded = {add_baseline, ExitStatus::Usage};
+const Stage kExportsOpened = {open_exports, ExitStatus::Usage};
+
+std::optional<int> pass(std::span<const Stage> stages, Invocation& call) {
+  for (const Stage& stage : stages) {
+    const auto made = stage.make(call);
+    if (made) continue;
+    // A stage may wait: for a named pipe, or for what is tried.
+    if (const int signal = os::interrupt(); signal != 0) return status_of_signal(signal);
+    return refuse(made.error(), stage.if_refused);
+  }
+  return std::nullopt;
+}
+
+std::unique_ptr<Observer> choose_observer(const Options& options, const Plan& plan) {
+  // What the commands write to the same terminal would leave pieces of the bar behind.
+  const bool is_shared = std::any_of(
+      plan.commands.begin(), plan.commands.end(),
+      [](const Command& command) { return command.output.kind == OutputKind::Inherit; });
+  const bool draws = options.progress && options.verbosity != Verbosity::Quiet && !is_shared &&
+                     os::wants_drawing(os::Stream::Error);
+  if (!draws) return std::make_unique<NoObserver>();
+  const auto draw = [](std::string_view text) {
+    static_cast<void>(os::say(os::Stream::Error, text));
+  };
+  const auto width = [] { return os::terminal_width(os::Stream::Error, 80); };
+  return std::make_unique<report::ProgressBar>(draw, width, !os::speaks_utf8());
+}
+
+}  // namespace lauka

@@ -1,0 +1,49 @@
+#include "stats/distributions.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <boost/math/distributions/complement.hpp>
+#include <boost/math/distributions/normal.hpp>
+#include <boost/math/distributions/students_t.hpp>
+#include <boost/math/policies/policy.hpp>
+
+namespace lauka::stats {
+namespace {
+
+/// Boost.Math reports what it cannot do as NaN or infinity, never by an exception: callers here
+/// keep their arguments in range, and a NaN would show in every golden case.
+using BoostPolicy = boost::math::policies::policy<
+    boost::math::policies::domain_error<boost::math::policies::ignore_error>,
+    boost::math::policies::pole_error<boost::math::policies::ignore_error>,
+    boost::math::policies::overflow_error<boost::math::policies::ignore_error>,
+    boost::math::policies::evaluation_error<boost::math::policies::ignore_error>>;
+
+using StudentT = boost::math::students_t_distribution<double, BoostPolicy>;
+
+using Normal = boost::math::normal_distribution<double, BoostPolicy>;
+
+}  // namespace
+
+double student_t_quantile_above(double probability, double degrees) {
+  return quantile(complement(StudentT{degrees}, probability));
+}
+
+double student_t_above(double t, double degrees) {
+  return cdf(complement(StudentT{degrees}, t));
+}
+
+double normal_quantile_above(double probability) {
+  return quantile(complement(Normal{}, probability));
+}
+
+double normal_above(double z) {
+  return cdf(complement(Normal{}, z));
+}
+
+std::uint64_t place_by_normal(double values, double variance, double tail) {
+  const double place = values / 2.0 - normal_quantile_above(tail) * std::sqrt(variance);
+  return static_cast<std::uint64_t>(std::max(0.0, std::floor(place)));
+}
+
+}  // namespace lauka::stats

@@ -1,0 +1,206 @@
+#include "stats/rank_tests.h"
+
+#include "stats/distributions.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+// Wilcoxon 1945. Mid-ranks are halves of integers, so doubled ranks are counted: count[s] is the
+// number of sign vectors whose positive doubled ranks add up to s, built rank by rank. With 50
+// ranks every count is below 2^50 and thus exact in a double, with and without ties.
+
+namespace lauka::stats {
+namespace {
+
+constexpr std::size_t kMostDoubledSum = kMostCountedRanks * (kMostCountedRanks + 1);
+using Counts = std::array<double, kMostDoubledSum + 1>;
+
+/// Fills counts[0..most] with the number of subsets of `ranks` that add up to each sum.
+void count_subsets(std::span<const std::size_t> ranks, std::size_t most, Counts& counts) {
+  std::fill_n(counts.begin(), most + 1, 0.0);
+  counts[0] = 1.0;
+  std::size_t reached = 0;
+  for (const std::size_t rank : ranks) {
+    if (rank > most) {
+      continue;  // such a subset adds up to more than is asked for
+    }
+    reached = std::min(reached + rank, most);
+    for (std::size_t sum = reached; sum >= rank; --sum) counts[sum] += counts[sum - rank];
+  }
+}
+
+/// Doubled mid-ranks of `ascending`: neighbours closer than kSame are tied.
+std::vector<std::size_t> doubled_ranks(std::span<const double> ascending) {
+  std::vector<std::size_t> ranks(ascending.size());
+  for (std::size_t first = 0; first < ascending.size();) {
+    std::size_t end = first + 1;
+    while (end < ascending.size() && ascending[end] - ascending[end - 1] < kSame) ++end;
+    std::fill(ranks.begin() + static_cast<std::ptrdiff_t>(first),
+              ranks.begin() + static_cast<std::ptrdiff_t>(end), first + 1 + end);
+    first = end;
+  }
+  return ranks;
+}
+
+/// Both tails by counting, from the one with fewer sums; `positive` of `total` is W, all doubled.
+Tails counted_tails(std::vector<std::size_t> ranks, std::size_t positive, std::size_t total) {
+  const bool untied =
+      std::all_of(ranks.begin(), ranks.end(), [](std::size_t rank) { return rank % 2 == 0; });
+  if (untied) {  // a quarter of the work
+    for (std::size_t& rank : ranks) rank /= 2;
+    positive /= 2;
+    total /= 2;
+  }
+  // Fair signs make the distribution symmetric about total / 2.
+  const std::size_t most = std::min(positive, total - positive);
+  Counts
+      counts;  // NOLINT(cppcoreguidelines-pro-type-member-init): count_subsets fills what is read
+  count_subsets(ranks, most, counts);
+  double at_most = 0.0;
+  for (std::size_t sum = 0; sum <= most; ++sum) at_most += counts[sum];
+  const double all = std::ldexp(1.0, static_cast<int>(ranks.size()));
+  const double smaller = at_most / all;
+  const double larger = (all - at_most + counts[most]) / all;
+  return positive == most ? Tails{.above = larger, .below = smaller}
+                          : Tails{.above = smaller, .below = larger};
+}
+
+Tails normal_tails(std::span<const std::size_t> ranks, double positive_sum) {
+  const auto count = static_cast<double>(ranks.size());
+  double squares = 0.0;
+  for (const std::size_t doubled : ranks) {
+    const double rank = static_cast<double>(doubled) / 2.0;
+    squares += rank * rank;
+  }
+  const double middle = count * (count + 1.0) / 4.0;
+  const double deviation = std::sqrt(squares / 4.0);
+  return {.above = normal_above((positive_sum - 0.5 - middle) / deviation),
+          .below = normal_above(-(positive_sum + 0.5 - middle) / deviation)};
+}
+
+struct Sample {
+  double value = 0.0;
+  bool of_candidate = false;
+};
+
+std::vector<Sample> pooled(std::span<const double> reference, std::span<const double> candidate,
+                           double ratio) {
+  std::vector<Sample> samples;
+  samples.reserve(reference.size() + candidate.size());
+  for (const double value : reference) {
+    samples.push_back({ratio * value, false});
+  }
+  for (const double value : candidate) {
+    samples.push_back({value, true});
+  }
+  std::sort(samples.begin(), samples.end(),
+            [](const Sample& a, const Sample& b) { return a.value < b.value; });
+  return samples;
+}
+
+/// The end of the samples that are tied with the one at `first`.
+std::size_t end_of_tie(const std::vector<Sample>& ascending, std::size_t first) {
+  std::size_t end = first + 1;
+  while (end < ascending.size() &&
+         is_rounding_error(ascending[end].value - ascending[end - 1].value,
+                           ascending[end].value + ascending[end - 1].value)) {
+    ++end;
+  }
+  return end;
+}
+
+}  // namespace
+
+SignedRank signed_rank(std::span<const double> reference, std::span<const double> candidate,
+                       double ratio) {
+  std::vector<double> differences;
+  differences.reserve(reference.size());
+  for (std::size_t round = 0; round < reference.size(); ++round) {
+    const double at_threshold = ratio * reference[round];
+    const double sum = candidate[round] + at_threshold;
+    const double difference = candidate[round] - at_threshold;
+    if (!is_rounding_error(difference, sum)) differences.push_back(difference / sum);
+  }
+  if (differences.empty()) {
+    return {};
+  }
+  std::sort(differences.begin(), differences.end(),
+            [](double a, double b) { return std::abs(a) < std::abs(b); });
+  std::vector<bool> above(differences.size());
+  for (std::size_t i = 0; i < differences.size(); ++i) {
+    above[i] = differences[i] > 0.0;
+    differences[i] = std::abs(differences[i]);
+  }
+  std::vector<std::size_t> ranks = doubled_ranks(differences);
+  std::size_t positive = 0;
+  for (std::size_t i = 0; i < ranks.size(); ++i) positive += above[i] ? ranks[i] : 0;
+
+  SignedRank result{.kept = ranks.size(), .positive_sum = static_cast<double>(positive) / 2.0};
+  result.tails = ranks.size() <= kMostCountedRanks
+                     ? counted_tails(std::move(ranks), positive, result.kept * (result.kept + 1))
+                     : normal_tails(ranks, result.positive_sum);
+  return result;
+}
+
+std::uint64_t signed_rank_place(std::size_t count, double probability) {
+  if (count > kMostCountedRanks) {
+    const auto n = static_cast<double>(count);
+    return place_by_normal(n * (n + 1.0) / 2.0, n * (n + 1.0) * (2.0 * n + 1.0) / 24.0,
+                           probability);
+  }
+  std::vector<std::size_t> ranks(count);
+  std::iota(ranks.begin(), ranks.end(), std::size_t{1});
+  const std::size_t middle = count * (count + 1) / 4;  // where a tail below 0.5 has ended
+  Counts
+      counts;  // NOLINT(cppcoreguidelines-pro-type-member-init): count_subsets fills what is read
+  count_subsets(ranks, middle, counts);
+  const double allowed = probability * std::ldexp(1.0, static_cast<int>(count));
+  double at_most = 0.0;
+  for (std::size_t place = 0; place <= middle; ++place) {
+    at_most += counts[place];
+    if (at_most > allowed) return place;
+  }
+  return middle;
+}
+
+MannWhitney mann_whitney(std::span<const double> reference, std::span<const double> candidate,
+                         double ratio) {
+  const std::vector<Sample> samples = pooled(reference, candidate, ratio);
+  double rank_sum = 0.0;
+  double tie_term = 0.0;  // sum of t^3 - t
+  for (std::size_t first = 0; first < samples.size();) {
+    const std::size_t end = end_of_tie(samples, first);
+    const double mid_rank = static_cast<double>(first + 1 + end) / 2.0;
+    for (std::size_t i = first; i < end; ++i) rank_sum += samples[i].of_candidate ? mid_rank : 0.0;
+    const auto tied = static_cast<double>(end - first);
+    tie_term += tied * tied * tied - tied;
+    first = end;
+  }
+
+  const auto n_r = static_cast<double>(reference.size());
+  const auto n_c = static_cast<double>(candidate.size());
+  const double n = n_r + n_c;
+  MannWhitney result{.u = rank_sum - n_c * (n_c + 1.0) / 2.0};
+  const double variance = n_c * n_r / 12.0 * (n + 1.0 - tie_term / (n * (n - 1.0)));
+  if (variance <= 0.0) {
+    return result;  // all are tied: nothing speaks for either side
+  }
+  const double distance = result.u - n_c * n_r / 2.0;
+  const double deviation = std::sqrt(variance);
+  result.tails = {.above = normal_above((distance - 0.5) / deviation),
+                  .below = normal_above(-(distance + 0.5) / deviation)};
+  return result;
+}
+
+std::uint64_t mann_whitney_place(std::size_t reference, std::size_t candidate, double probability) {
+  const auto n_r = static_cast<double>(reference);
+  const auto n_c = static_cast<double>(candidate);
+  return place_by_normal(n_r * n_c, n_r * n_c * (n_r + n_c + 1.0) / 12.0, probability);
+}
+
+}  // namespace lauka::stats

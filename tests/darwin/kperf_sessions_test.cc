@@ -1,0 +1,31 @@
+#include "darwin/session.h"
+
+#include <cstdlib>
+#include <string>
+
+#include <doctest/doctest.h>
+
+// Whole sessions by chance. scripts/bench-kperf-sessions plays more of them.
+
+namespace lauka::darwin {
+namespace {
+
+/// What the environment says, or `otherwise`.
+std::uint64_t asked(const char* name, std::uint64_t otherwise) {
+  const char* text = std::getenv(name);  // NOLINT(concurrency-mt-unsafe)
+  return text == nullptr ? otherwise : std::stoull(text);
+}
+
+}  // namespace
+
+TEST_CASE("in sessions by chance every value is exact or absent, and nothing is left taken") {
+  const std::uint64_t first = asked("LAUKA_KPERF_SEED", 1);
+  const std::uint64_t count = asked("LAUKA_KPERF_SESSIONS", 300);
+  for (std::uint64_t seed = first; seed < first + count; ++seed) {
+    const Session session = session_of(seed);
+    const std::string faults = faults_in_child(session);
+    if (!faults.empty()) FAIL_CHECK("seed ", seed, " (", session.told, "): ", faults);
+  }
+}
+
+}  // namespace lauka::darwin

@@ -1,0 +1,243 @@
+#include "engine/kperf/plist.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+namespace lauka::engine::kperf {
+namespace {
+
+std::string repeated(const std::string& text, int times) {
+  std::string all;
+  for (int i = 0; i < times; ++i) all += text;
+  return all;
+}
+
+/// What is said of a property list; empty: nothing.
+std::string fault_of(const std::string& text) {
+  const auto read = read_plist(text);
+  return read ? "" : read.error().line();
+}
+
+std::string xml(const std::string& body) {
+  return "<?xml version=\"1.0\"?>\n<plist version=\"1.0\">" + body + "</plist>\n";
+}
+
+PlistValue value_of(const std::string& text) {
+  auto read = read_plist(text);
+  REQUIRE_MESSAGE(read.has_value(), (read ? "" : read.error().line()));
+  return *std::move(read);
+}
+
+std::string text_of(const std::string& text) {
+  const PlistValue value = value_of(text);
+  REQUIRE(value.get<std::string>() != nullptr);
+  return *value.get<std::string>();
+}
+
+/// The number; ~0 where the value is none.
+std::uint64_t number_of(const std::string& text) {
+  const PlistValue value = value_of(text);
+  const auto* number = value.get<std::uint64_t>();
+  return number == nullptr ? ~std::uint64_t{0} : *number;
+}
+
+const std::string kNone = "is not a property list, or is damaged";
+
+std::string big_endian(std::uint64_t value, int bytes) {
+  std::string text;
+  for (int i = bytes - 1; i >= 0; --i)
+    text += static_cast<char>(value >> (8U * static_cast<unsigned>(i)) & 0xffU);
+  return text;
+}
+
+/// An array of the objects with these numbers, fewer than 15.
+std::string array_of(const std::vector<std::uint64_t>& objects) {
+  std::string text(1, static_cast<char>(0xa0U | objects.size()));
+  for (const std::uint64_t object : objects) text += big_endian(object, 4);
+  return text;
+}
+
+const std::string kFalse = "\x08";
+
+/// A property list of these objects, the first of which is its root.
+std::string binary(const std::vector<std::string>& objects) {
+  std::string text = "bplist00";
+  std::string table;
+  for (const std::string& object : objects) {
+    table += big_endian(text.size(), 4);
+    text += object;
+  }
+  const std::size_t at = text.size();
+  return text + table + std::string(6, '\0') + "\x04\x04" + big_endian(objects.size(), 8) +
+         big_endian(0, 8) + big_endian(at, 8);
+}
+
+/// Arrays in one another, `times` over.
+std::string nested(std::uint64_t times, std::size_t each = 1) {
+  std::vector<std::string> objects;
+  for (std::uint64_t i = 1; i <= times; ++i)
+    objects.push_back(array_of(std::vector<std::uint64_t>(each, i)));
+  objects.push_back(kFalse);
+  return binary(objects);
+}
+
+}  // namespace
+
+TEST_CASE("what is no property list is told") {
+  for (const char* text : {"name\tnumber", "", "<html></html>", "\x01\x02"})
+    CHECK(fault_of(text) == kNone);
+}
+
+TEST_CASE("a property list in XML is read, with all that Apple writes into one") {
+  const PlistValue root = value_of(
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+      "<!DOCTYPE plist PUBLIC \"-//Apple//DTD PLIST 1.0//EN\" "
+      "\"http://www.apple.com/DTDs/PropertyList-1.0.dtd\">\n"
+      "<plist version=\"1.0\">\n<dict>\n\t<key>a</key><!-- > -->\n"
+      "\t<string>b &lt; <![CDATA[</plist>]]></string>\n\t<key>c</key><false/>\n"
+      "\t<key>d</key><array><true/><integer>7</integer><real>1.5</real></array>\n"
+      "\t<key>e</key><data>AA==</data><key>a</key><string>second</string></dict>\n</plist>\n\n");
+  CHECK(*root.find("a")->get<std::string>() == "b < </plist>");
+  CHECK(*root.find("c")->get<bool>() == false);
+  const auto& array = *root.find("d")->get<PlistArray>();
+  REQUIRE(array.size() == 3);
+  CHECK(*array[0].get<bool>());
+  CHECK(*array[1].get<std::uint64_t>() == 7);
+  CHECK(array[2].get<std::monostate>() != nullptr);
+  CHECK(root.find("e")->get<std::monostate>() != nullptr);
+  CHECK(root.find("f") == nullptr);
+  CHECK(value_of(xml("<array/>")).get<PlistArray>()->empty());
+}
+
+TEST_CASE("a number of a property list is whole, in decimal or hexadecimal, or it is refused") {
+  const auto integer = [](const std::string& text) {
+    return xml("<integer>" + text + "</integer>");
+  };
+  CHECK(number_of(integer("0")) == 0);
+  CHECK(number_of(integer(" 1020\n")) == 1020);
+  CHECK(number_of(integer("0x3fc")) == 1020);
+  CHECK(number_of(integer("0XFF")) == 255);
+  CHECK(number_of(integer("+7")) == 7);
+  CHECK(value_of(integer("-1")).get<std::monostate>() != nullptr);
+  CHECK(fault_of(integer("14x0")) == "is damaged: '14x0' is no <integer>");
+  for (const char* number :
+       {"0x", "-", "1 2", "1.5", "0x3fg", "ff", "--1", "99999999999999999999"}) {
+    CAPTURE(number);
+    CHECK(fault_of(integer(number)) == std::string("is damaged: '") + number + "' is no <integer>");
+  }
+  for (const char* empty : {"<integer></integer>", "<integer/>", "<integer> \n</integer>"})
+    CHECK(fault_of(xml(empty)) == "is damaged: an <integer> is empty");
+}
+
+TEST_CASE("a property list that is cut off, or goes on after its end, is refused") {
+  CHECK(fault_of("<plist><dict></dict>") == "ends without </plist>");
+  CHECK(fault_of("<plist><dict></di") == "ends without </plist>");
+  CHECK(fault_of("<plist><!-- ") == "ends without </plist>");
+  CHECK(fault_of("<plist><true/></plist> rubbish") == "continues after </plist>");
+  CHECK(fault_of("<plist><true/></plist><plist>") == "continues after </plist>");
+  CHECK(fault_of(xml("<array></dict>")) == "is damaged: mismatched tag in line 2");
+}
+
+TEST_CASE("what stands where a property list has nothing of the kind is refused") {
+  CHECK(fault_of(xml("")) == "is damaged: its <plist> is empty");
+  CHECK(fault_of(xml("<true/><true/>")) == "is damaged: <true> is not expected in <plist>");
+  CHECK(fault_of(xml("<key>a</key>")) == "is damaged: <key> is not expected in <plist>");
+  CHECK(fault_of(xml("<dict><true/></dict>")) == "is damaged: <true> is not expected in <dict>");
+  CHECK(fault_of(xml("<dict><key>a</key></dict>")) == "is damaged: a <key> has no value");
+  CHECK(fault_of(xml("<dict><key>a</key><key>b</key></dict>")) ==
+        "is damaged: <key> is not expected in <dict>");
+  CHECK(fault_of(xml("<array><key>b</key></array>")) ==
+        "is damaged: <key> is not expected in <array>");
+  CHECK(fault_of(xml("<string>a<true/></string>")) ==
+        "is damaged: <true> is not expected in <string>");
+  CHECK(fault_of(xml("<array>text</array>")) == "is damaged: there is text in <array>");
+  CHECK(fault_of(xml("<set/>")) == "is damaged: <set> is no element of a property list");
+  CHECK(fault_of(xml("<plist/>")) == "is damaged: <plist> is no element of a property list");
+}
+
+TEST_CASE("a property list in XML nests 64 elements and no more") {
+  CHECK(fault_of(xml(repeated("<array>", 63) + repeated("</array>", 63))).empty());
+  CHECK(fault_of(xml(repeated("<array>", 64) + repeated("</array>", 64))) ==
+        "is damaged: it nests more than 64 elements");
+  CHECK(fault_of(xml(repeated("<array>", 200'000))) ==
+        "is damaged: it nests more than 64 elements");
+}
+
+TEST_CASE("no entity stands for anything in a property list") {
+  CHECK(fault_of("<!DOCTYPE plist [<!ENTITY a \"b\">]><plist><string>&a;</string></plist>") ==
+        "is damaged: its document type declares more than a property list does");
+  CHECK(fault_of("<!DOCTYPE plist SYSTEM \"x.dtd\"><plist><string>&a;</string></plist>") ==
+        "is damaged: it names an entity 'a' that it does not declare");
+  CHECK(fault_of(xml("<string>&a;</string>")) == "is damaged: undefined entity in line 2");
+}
+
+TEST_CASE("numbers of a binary property list are read whatever their size") {
+  CHECK(number_of(binary({"\x10\xff"})) == 255);
+  CHECK(number_of(binary({"\x11\x40\x06"})) == 16390);
+  CHECK(number_of(binary({"\x12" + big_endian(0xffffffff, 4)})) == 0xffffffff);
+  CHECK(number_of(binary({"\x13" + big_endian(1020, 8)})) == 1020);
+  CHECK(number_of(binary({"\x14" + big_endian(0, 8) + big_endian(std::uint64_t{1} << 63U, 8)})) ==
+        std::uint64_t{1} << 63U);
+  const std::string minus_one = "\x13" + big_endian(~std::uint64_t{0}, 8);
+  CHECK(value_of(binary({minus_one})).get<std::monostate>() != nullptr);
+}
+
+TEST_CASE("texts of a binary property list are read as UTF-8") {
+  using namespace std::string_literals;
+  CHECK(text_of(binary({"\x53"
+                        "a14"})) == "a14");
+  CHECK(text_of(binary({"\x64\x00"
+                        "a\x03\xbc\x20\xac\x00z"s})) == "a\u03bc\u20acz");
+  CHECK(text_of(binary({"\x62\xd8\x3d\xde\x00"})) == "\U0001F600");
+  for (const std::string& damaged : {"\x61\x00\x00"s,
+                                     "\x62\x00"
+                                     "a\x00\x00"s,
+                                     "\x52"
+                                     "a\0"s,
+                                     "\x51\xe9"s, "\x61\xd8\x3d"s, "\x61\xde\x00"s,
+                                     "\x62\xd8\x3d\x00"
+                                     "a"s})
+    CHECK(fault_of(binary({damaged})) == "is damaged: it has a string that is not text");
+}
+
+TEST_CASE("a binary property list nests 64 elements and no more, and not in a circle") {
+  CHECK(fault_of(nested(64)).empty());
+  CHECK(fault_of(nested(65)) == "is damaged: it nests more than 64 elements");
+  CHECK(fault_of(nested(200'000)) == "is damaged: it nests more than 64 elements");
+  CHECK(fault_of(binary({array_of({0})})) == "is damaged: it nests more than 64 elements");
+}
+
+TEST_CASE("a binary property list whose few objects stand for countless values is refused") {
+  CHECK(fault_of(nested(10, 2)).empty());
+  CHECK(fault_of(nested(60, 2)) == "is damaged: it has more than 1000000 values");
+  CHECK(fault_of(nested(60, 14)) == "is damaged: it has more than 1000000 values");
+}
+
+TEST_CASE("a binary property list that refers to what it has not is refused") {
+  const std::string missing =
+      "is a damaged property list: it refers to an object that does not exist";
+  CHECK(fault_of(binary({array_of({1})})) == missing);
+  CHECK(fault_of("bplist00") == missing);
+  CHECK(fault_of("bplist00" + std::string(32, '\xff')) == missing);
+  CHECK(fault_of(binary({"\xaf\x13" + big_endian(1U << 30U, 8)})) == missing);
+  CHECK(fault_of(binary({"\xa3"})) != "");
+  CHECK(fault_of(binary({"\x5f\x10\xff"
+                         "abc"})) == missing);
+  CHECK(fault_of(binary({"\xd1" + big_endian(1, 4) + big_endian(1, 4), kFalse})) ==
+        "is damaged: a key in it is no text");
+}
+
+TEST_CASE("an array that says its length apart is read") {
+  const std::string two = "\xaf\x10\x02";
+  CHECK(value_of(binary({two + big_endian(1, 4) + big_endian(1, 4), kFalse}))
+            .get<PlistArray>()
+            ->size() == 2);
+  CHECK(fault_of(binary({two + big_endian(1, 4) + big_endian(0, 4), kFalse})) ==
+        "is damaged: it nests more than 64 elements");
+}
+
+}  // namespace lauka::engine::kperf

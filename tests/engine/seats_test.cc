@@ -1,0 +1,238 @@
+#include "engine/perf/seats.h"
+
+#include "engine/perf/perf_engine.h"
+#include "fakes/fake_perf.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+namespace lauka::engine::perf {
+namespace {
+
+using fakes::FakePerf;
+using Counts = std::vector<std::optional<std::uint64_t>>;
+using Names = std::vector<std::string>;
+
+constexpr std::uint64_t kMs = 1'000'000;
+
+const Names kSix{"cycles",       "instructions",  "cache-references",
+                 "cache-misses", "branch-misses", "branches"};
+const Names kFive{kSix.begin(), kSix.end() - 1};
+
+std::vector<Seats> seats_of(const FakePerf& perf) {
+  const Sysfs sysfs(perf.calls());
+  auto seats =
+      find_seats(sysfs, Prober(perf.calls(), false, situation_of(perf.calls())), perf.calls());
+  CHECK(perf.open_now() == 0);
+  return seats;
+}
+
+/// 10 ms, with another amount of each of the six events.
+FakePerf::Program program_of_six() {
+  FakePerf::Program program;
+  program.ns_on = {{"cpu", 10 * kMs}};
+  program.usage.user_ns = 10 * kMs;
+  program.counts = {{{"cpu", fakes::kCycles}, {30'000'000, 0}},
+                    {{"cpu", fakes::kInstructions}, {60'000'000, 0}},
+                    {{"cpu", fakes::kCacheReferences}, {900, 0}},
+                    {{"cpu", fakes::kCacheMisses}, {500, 0}},
+                    {{"cpu", fakes::kBranchMisses}, {70'000, 0}},
+                    {{"cpu", fakes::kBranches}, {9'000'000, 0}}};
+  return program;
+}
+
+/// The counts of one run in each pass, in the order of the events; none: absent.
+Counts counted(FakePerf& perf, const Names& names, const FakePerf::Program& program,
+               std::string* why = nullptr) {
+  const auto engine = make_perf_engine(perf.calls(), false);
+  const auto set = engine->select({names, false});
+  REQUIRE(set.has_value());
+  Counts all(set->events.size());
+  for (std::size_t pass = 0; pass < set->passes.size(); ++pass) {
+    const auto counting = engine->arm(pass);
+    REQUIRE(counting.has_value());
+    const Counted run = (*counting)->finish(perf.run((*counting)->requests(), program), 0);
+    if (why != nullptr && run.missing) *why = run.missing->why;
+    for (std::size_t i = 0; i < set->passes[pass].events.size(); ++i)
+      all[set->passes[pass].events[i]] = run.counts[i];
+  }
+  return all;
+}
+
+const Counts kTruth{30'000'000, 60'000'000, 900, 500, 70'000, 9'000'000};
+
+}  // namespace
+
+TEST_CASE("counters that are all alive are found with one group") {
+  FakePerf perf;
+  perf.add(fakes::usual_pmu());
+  const auto seats = seats_of(perf);
+  REQUIRE(seats.size() == 1);
+  // Four general ones, and the one of instructions.
+  CHECK(seats[0].trial.listed == 5);
+  CHECK(seats[0].trial.running == 5);
+  CHECK(seats[0].trial.alive == 5);
+  CHECK(seats[0].trial.usable == 5);
+  CHECK_FALSE(seats[0].has_dead());
+}
+
+TEST_CASE("a counter that runs and counts nothing is dead") {
+  FakePerf perf;
+  perf.add(fakes::virtual_pmu());
+  const auto seats = seats_of(perf);
+  REQUIRE(seats.size() == 1);
+  CHECK(seats[0].trial.listed == 6);
+  CHECK(seats[0].trial.running == 6);
+  CHECK(seats[0].trial.alive == 5);
+  CHECK(seats[0].trial.usable == 5);
+  CHECK(seats[0].has_dead());
+}
+
+TEST_CASE("counters that another program holds are told from dead ones") {
+  FakePerf perf;
+  auto pmu = fakes::virtual_pmu();
+  pmu.taken = 2;
+  perf.add(pmu);
+  const auto seats = seats_of(perf);
+  REQUIRE(seats.size() == 1);
+  CHECK(seats[0].trial.listed == 6);
+  CHECK(seats[0].trial.running == 4);
+  CHECK(seats[0].trial.alive == 3);
+  CHECK(seats[0].trial.usable == 3);
+}
+
+TEST_CASE("an event with a counter of its own does not cost one that is alive") {
+  FakePerf perf;
+  auto pmu = fakes::usual_pmu();
+  pmu.dead = {3};
+  perf.add(pmu);
+  const auto seats = seats_of(perf);
+  REQUIRE(seats.size() == 1);
+  CHECK(seats[0].general.usable == 3);
+  CHECK(seats[0].own_cycles);
+  CHECK(seats[0].own_instructions);
+  // Two with their own counters and three others: one pass, as if there were no fourth counter.
+  const auto engine = make_perf_engine(perf.calls(), false);
+  CHECK(engine->select({kFive, true}).has_value());
+  CHECK_FALSE(engine->select({kSix, true}).has_value());
+  CHECK(counted(perf, kSix, program_of_six()) == kTruth);
+}
+
+TEST_CASE("six events on six counters one of which is dead take two passes and are exact") {
+  FakePerf perf;
+  perf.add(fakes::virtual_pmu());
+  CHECK(make_perf_engine(perf.calls(), false)->select({kSix, false})->passes.size() == 2);
+  CHECK(counted(perf, kSix, program_of_six()) == kTruth);
+}
+
+TEST_CASE("the default events fit the five that are alive, and what is free is filled up") {
+  FakePerf perf;
+  perf.add(fakes::virtual_pmu());
+  const auto engine = make_perf_engine(perf.calls(), false);
+  REQUIRE(engine->select({kFive, true}).has_value());
+  const auto counting = engine->arm(0);
+  REQUIRE(counting.has_value());
+  CHECK((*counting)->requests().size() == 6);
+}
+
+TEST_CASE("a dead counter in the middle is kept from the events, too") {
+  FakePerf perf;
+  auto pmu = fakes::virtual_pmu();
+  pmu.dead = {2};
+  perf.add(pmu);
+  CHECK(counted(perf, kSix, program_of_six()) == kTruth);
+}
+
+TEST_CASE("a neighbour that takes a counter during a run leaves no wrong count") {
+  for (const std::size_t held : {1U, 2U, 3U, 6U}) {
+    CAPTURE(held);
+    FakePerf perf;
+    perf.add(fakes::virtual_pmu());
+    auto program = program_of_six();
+    program.phases = {{600, 0}, {400, held}};
+    std::string why;
+    CHECK(counted(perf, kFive, program, &why) == Counts(5));
+    CHECK(why == "other programs used the counters");
+  }
+}
+
+TEST_CASE("counters that come free may be dead ones: such a run is not counted") {
+  FakePerf perf;
+  auto pmu = fakes::virtual_pmu();
+  pmu.taken = 1;  // while the passes are planned: five run, the last is dead
+  perf.add(pmu);
+  auto program = program_of_six();
+  program.phases = {{1000, 0}};
+  std::string why;
+  CHECK(counted(perf, {"cycles", "branches"}, program, &why) == Counts(2));
+  CHECK(why == "other programs took some of the counters");
+}
+
+TEST_CASE("each PMU of a machine with several kinds of core is tried on its own CPUs") {
+  FakePerf perf;
+  fakes::add_two_kinds(perf);
+  const auto seats = seats_of(perf);
+  REQUIRE(seats.size() == 2);
+  CHECK(seats[0].pmu == "cpu_atom");
+  CHECK(seats[0].trial.running == 4);
+  CHECK(seats[1].trial.running == 5);
+  CHECK(perf.thread_cpus == perf.allowed);  // given back
+}
+
+TEST_CASE("where lauka may run on one kind of core only the other is not tried") {
+  FakePerf perf;
+  fakes::add_two_kinds(perf);
+  perf.allowed = {0, 1};
+  const auto seats = seats_of(perf);
+  REQUIRE(seats.size() == 1);
+  CHECK(seats[0].pmu == "cpu_core");
+}
+
+TEST_CASE("who holds a counter is told before, during and after the runs") {
+  FakePerf perf;
+  perf.add(fakes::virtual_pmu());
+  const auto engine = make_perf_engine(perf.calls(), false);
+  REQUIRE(engine->select({kFive, false}).has_value());
+  CHECK_FALSE(engine->held_by_others().has_value());
+  perf.pmu("cpu").taken = 2;
+  REQUIRE(engine->held_by_others().has_value());
+  CHECK(engine->held_by_others()->why == "another program holds 2 of the 6 counters");
+  perf.pmu("cpu").taken = 6;
+  CHECK(engine->held_by_others()->why == "another program holds all 6 counters");
+  perf.pmu("cpu").taken = 0;
+  CHECK_FALSE(engine->held_by_others().has_value());
+  perf.pmu("cpu").dead = {3, 5};
+  REQUIRE(engine->held_by_others().has_value());
+  CHECK(
+      engine->held_by_others()->why ==
+      "1 of the 6 counters stopped counting: the host of this virtual machine took it; the counts "
+      "since then are in doubt");
+}
+
+TEST_CASE("the NMI watchdog's counter is not another program's") {
+  FakePerf perf;
+  perf.files["/proc/sys/kernel/nmi_watchdog"] = "1\n";
+  auto pmu = fakes::usual_pmu();
+  pmu.taken = 1;
+  perf.add(pmu);
+  const auto engine = make_perf_engine(perf.calls(), false);
+  REQUIRE(engine->select({kFive, false}).has_value());
+  CHECK_FALSE(engine->held_by_others().has_value());
+  perf.pmu("cpu").taken = 2;
+  REQUIRE(engine->held_by_others().has_value());
+  CHECK(engine->held_by_others()->why == "another program holds 1 of the 5 counters");
+}
+
+TEST_CASE("a session without events of the cores asks nobody") {
+  FakePerf perf;
+  perf.add(fakes::virtual_pmu());
+  const auto engine = make_perf_engine(perf.calls(), false);
+  REQUIRE(engine->select({{"task-clock"}, false}).has_value());
+  perf.pmu("cpu").taken = 6;
+  CHECK_FALSE(engine->held_by_others().has_value());
+}
+
+}  // namespace lauka::engine::perf

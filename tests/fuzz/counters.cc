@@ -1,0 +1,93 @@
+#include "core/foreign_text.h"
+#include "engine/cachegrind/output_files.h"
+#include "engine/kperf/kpep.h"
+#include "engine/kperf/selection.h"
+#include "engine/perf/resolve.h"
+#include "engine/perf/sysfs.h"
+#include "fakes/fake_perf.h"
+#include "fuzz/targets.h"
+
+#include <algorithm>
+#include <string>
+
+// What the kernel, Apple's files and Valgrind say of events and counts.
+
+namespace lauka::fuzz {
+namespace {
+
+/// A machine with two kinds of core and the usual terms.
+void describe(fakes::FakePerf& perf) {
+  perf.add(fakes::usual_pmu());
+  perf.add_format("cpu", "event", "config:0-7,32-35");
+  perf.add_format("cpu", "umask", "config:8-15");
+  perf.add_format("cpu", "ldlat", "config1:0-15");
+  perf.add_event("cpu", "cpu-cycles", "event=0x3c");
+  perf.add_event("cpu", "asks", "event=0x10,umask=?");
+}
+
+}  // namespace
+
+void events(std::string_view bytes) {
+  fakes::FakePerf perf;
+  describe(perf);
+  const engine::perf::Sysfs sysfs(perf.calls());
+  const auto resolved = engine::perf::resolve(bytes, sysfs);
+  if (!resolved) return require(!resolved.error().what.empty());
+  require(!resolved->name.empty() && !resolved->parts.empty());
+}
+
+void sysfs(std::string_view bytes) {
+  const auto parts = parts_of(bytes);
+  if (parts.size() < 5) return;
+  fakes::FakePerf perf;
+  describe(perf);
+  const std::string folder = "/sys/bus/event_source/devices/cpu/";
+  perf.files[folder + "type"] = parts[0];
+  perf.files[folder + "cpus"] = parts[1];
+  perf.files[folder + "format/term"] = parts[2];
+  perf.files[folder + "events/it"] = parts[3];
+  const engine::perf::Sysfs described(perf.calls());
+  for (const auto& pmu : described.all_pmus())
+    for (const std::string& event : described.events(pmu))
+      static_cast<void>(described.encode(pmu, event));
+  const auto pmu = described.find("cpu");
+  if (!pmu) return;
+  static_cast<void>(described.terms_of(*pmu, parts[4]));
+  static_cast<void>(described.encode(*pmu, parts[4]));
+  if (const auto format = engine::perf::parse_format(parts[2])) {
+    for (const auto& bits : format->bits) require(bits.low <= bits.high && bits.high < 64);
+    engine::perf::Code code;
+    static_cast<void>(put(code, *format, ~std::uint64_t{0}));
+    require(put(code, *format, 0));
+  }
+}
+
+void plist(std::string_view bytes) {
+  const auto root = engine::kperf::read_plist(bytes);
+  if (!root) return require(!root.error().what.empty());
+  const auto database = engine::kperf::kpep_from(*root);
+  if (!database) return require(!database.error().what.empty());
+  constexpr engine::kperf::CounterMask all = 0x3fc;
+  static_cast<void>(engine::kperf::select_events(*database, {}, {all}));
+  EventRequest wanted;
+  for (std::size_t i = 0; i < std::min<std::size_t>(database->events.size(), 8); ++i)
+    wanted.names.push_back(database->events[i].name);
+  static_cast<void>(engine::kperf::select_events(*database, wanted, {all}));
+}
+
+void cachegrind(std::string_view bytes) {
+  using namespace engine::cachegrind;
+  const auto parts = parts_of(bytes);
+  std::vector<OutputFile> files;
+  for (std::size_t i = 0; i + 1 < parts.size(); i += 2)
+    files.push_back({std::string(parts[i]), std::string(parts[i + 1])});
+  std::vector<const SimulatedEvent*> all;
+  for (const SimulatedEvent& event : simulated_events()) all.push_back(&event);
+  const auto counted = sum_of(files, all);
+  require(counted.counts.size() == all.size());
+  const bool complete = std::all_of(counted.counts.begin(), counted.counts.end(),
+                                    [](const auto& count) { return count.has_value(); });
+  require(complete || counted.missing || counted.failure || counted.redo);
+}
+
+}  // namespace lauka::fuzz

@@ -1,0 +1,126 @@
+#include "cli/options.h"
+#include "cli/parse.h"
+#include "cli/values.h"
+#include "core/core_kind.h"
+#include "core/foreign_text.h"
+#include "core/numbers.h"
+#include "core/words.h"
+#include "fuzz/targets.h"
+#include "plan/plan.h"
+#include "plan/rows.h"
+#include "results/analyse.h"
+#include "results/read_session.h"
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+// What a user types, and what is read of a file by name.
+
+namespace lauka::fuzz {
+namespace {
+
+/// Standard error gets one line, not a book, with nothing in it that steers.
+void check_line(const Error& error) {
+  const std::string line = message_line(error.line());
+  require(line.size() < 70'000 && line.find('\n') == line.size() - 1);
+  require(one_line(line.substr(0, line.size() - 1)).size() == line.size() - 1);
+}
+
+/// An engine that has every event.
+Result<EventSet> select_all(const EventRequest& wanted) {
+  EventSet set;
+  for (const std::string& name : wanted.names) {
+    set.passes.push_back(Pass{{set.events.size()}});
+    set.events.push_back(Event{name, name});
+  }
+  return set;
+}
+
+const cli::OptionInfo& option(std::string_view name) {
+  return *cli::find_option(name);
+}
+
+}  // namespace
+
+void words(std::string_view bytes) {
+  if (const auto split = split_words(bytes)) {
+    const auto again = split_words(quoted(*split));
+    require(again.has_value() && *again == *split);
+  } else {
+    check_line(split.error());
+  }
+  const std::string shown = one_line(bytes);
+  require(one_line(shown) == shown);
+  for (const char c : shown) require(static_cast<unsigned char>(c) >= 0x20 && c != '\x7f');
+  require(cited(bytes).size() <= 4 * 402 + 8);
+}
+
+void numbers(std::string_view bytes) {
+  static_cast<void>(parse_whole_number(bytes, 3, 1'000'000));
+  if (const auto value = parse_decimal(bytes, {-1.0, true}, {1e9, false}))
+    require(*value >= -1.0 && *value < 1e9);
+  if (const auto time = parse_duration(bytes))
+    require(time->count() > 0 && *time <= kLongestDuration);
+  if (const auto cpus = parse_cpu_list(bytes))
+    require(parse_cpu_list(cpu_list_text(*cpus)) == cpus);
+  const auto parts = parts_of(bytes);
+  if (parts.size() < 3) return;
+  constexpr std::size_t most = 1000;
+  const auto values = decimals_of({parts[0], parts[1], parts[2]}, most);
+  if (!values) return check_line(values.error());
+  require(!values->empty() && values->size() <= most);
+  for (const std::string& value : *values) require(is_decimal(value, true));
+}
+
+void options(std::string_view bytes) {
+  std::vector<std::string> all = {"lauka"};
+  for (const std::string_view part : parts_of(bytes)) all.emplace_back(part);
+  std::vector<const char*> argv;
+  for (const std::string& word : all) argv.push_back(word.c_str());
+  const auto parsed = cli::parse(static_cast<int>(argv.size()), argv.data());
+  if (!parsed) return check_line(parsed.error());
+  if (parsed->inquiry) return;
+  require(!parsed->commands.empty());
+  const auto plan = make_plan(*parsed, select_all, 1);
+  if (!plan) return check_line(plan.error());
+  require(!plan->commands.empty() && !plan->metrics.empty());
+  require(steps_of_round(*plan, RoundKind::Timed, 0).size() == plan->commands.size());
+}
+
+void gates(std::string_view bytes) {
+  const std::string value(bytes);
+  const auto gate = cli::condition({option("fail-if"), value}, {{-100.0, false}, {1e9, true}});
+  if (!gate) return check_line(gate.error());
+  require(!gate->metric.empty() && std::isfinite(gate->limit_percent));
+  if (gate->bound) require(std::isfinite(*gate->bound) && *gate->bound > 0);
+}
+
+void metrics(std::string_view bytes) {
+  const std::string value(bytes);
+  const auto names = cli::event_names({option("metrics"), value});
+  if (!names) return check_line(names.error());
+  auto rows = metrics_of({}, MetricSelection::Listed, false);
+  const std::size_t before = rows.size();
+  const auto listed = list_rows(*names, rows);
+  if (!listed) return check_line(listed.error());
+  require(rows.size() >= before);
+}
+
+void baseline(std::string_view bytes) {
+  const auto read = read_session(bytes);
+  if (!read) return check_line(read.error());
+  const Recording& session = read->recording;
+  require(!session.measured.empty() && session.runs != nullptr && session.redone != nullptr);
+  for (std::size_t run = 0; run < session.runs->size(); ++run) {
+    require(session.runs->row(run).command < session.measured.size());
+    for (std::size_t metric = 0; metric < session.metrics.size(); ++metric) {
+      const double value = session.runs->value(run, metric).value_or(0.0);
+      require(value == 0.0 || (value >= 1e-30 && value <= 1e30));
+    }
+  }
+}
+
+}  // namespace lauka::fuzz

@@ -1,0 +1,489 @@
+#include "os/exports.h"
+
+#include "os/files.h"
+#include "os/users.h"
+#include "skip.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace lauka::os {
+namespace {
+
+/// A folder of a test's own, emptied and removed when it ends.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() { REQUIRE(mkdtemp(path_.data()) != nullptr); }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  ~TemporaryFolder() {
+    for (const std::string& name : names()) unlink(file(name).c_str());
+    rmdir(path_.c_str());
+  }
+  std::string file(const std::string& name) const { return path_ + "/" + name; }
+  std::vector<std::string> names() const {
+    std::vector<std::string> all;
+    DIR* folder = opendir(path_.c_str());
+    while (const dirent* entry = readdir(folder)) {
+      if (entry->d_name[0] != '.') all.emplace_back(entry->d_name);
+    }
+    closedir(folder);
+    return all;
+  }
+
+ private:
+  std::string path_ = "/tmp/lauka-test-XXXXXX";
+};
+
+std::string text_of(const std::string& path) {
+  std::ifstream file(path);
+  std::stringstream all;
+  all << file.rdbuf();
+  return all.str();
+}
+
+/// Writes `bytes` and commits.
+Result<void> put(Result<std::unique_ptr<ExportFile>> file, std::string_view bytes) {
+  if (!file) return file.error();
+  (*file)->write(bytes);
+  return (*file)->commit();
+}
+
+/// The calls of a file system that has no files without a name.
+FileCalls named() {
+  FileCalls calls = file_calls();
+  calls.open_unnamed = [](const char*) {
+    errno = ENOTSUP;
+    return -1;
+  };
+  return calls;
+}
+
+mode_t mode_of(const std::string& path) {
+  struct stat status {};
+  REQUIRE(stat(path.c_str(), &status) == 0);
+  return status.st_mode & 07777;
+}
+
+ino_t inode_of(const std::string& path) {
+  struct stat status {};
+  REQUIRE(stat(path.c_str(), &status) == 0);
+  return status.st_ino;
+}
+
+std::string what_of(const Result<void>& result) {
+  return result ? "" : result.error().what;
+}
+
+/// The one file in the folder besides out.csv.
+std::string kept_in(const TemporaryFolder& folder) {
+  for (const std::string& name : folder.names())
+    if (name != "out.csv") return folder.file(name);
+  return "";
+}
+
+/// The call that fails, which time it is made, and with what.
+struct Fault {
+  std::string call;
+  int at = 0;
+  int error = 0;
+};
+Fault fault;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables): of plain functions
+
+bool fails(std::string_view call) {
+  if (fault.call != call || --fault.at != 0) return false;
+  errno = fault.error;
+  return true;
+}
+
+/// The calls of `base`, of which the fault's fails.
+FileCalls faulty(bool is_mount_point) {
+  static bool mounted;
+  mounted = is_mount_point;
+  FileCalls calls = file_calls();
+  calls.open_unnamed = [](const char* folder) {
+    return fails("open_unnamed") ? -1 : file_calls().open_unnamed(folder);
+  };
+  calls.name = [](int fd, const char* path) {
+    return fails("name") ? -1 : file_calls().name(fd, path);
+  };
+  calls.write = [](int fd, const void* bytes, std::size_t count) -> ssize_t {
+    return fails("write") ? -1 : ::write(fd, bytes, count);
+  };
+  calls.close = [](int fd) {
+    const int closed = ::close(fd);
+    return fails("close") ? -1 : closed;
+  };
+  calls.rename = [](const char* from, const char* to) {
+    return fails("rename") ? -1 : std::rename(from, to);
+  };
+  calls.is_mount_point = [](const char*) { return mounted; };
+  return calls;
+}
+
+bool is_root() {
+  if (geteuid() == 0) return true;
+  skip("only root can make files of others");
+  return false;
+}
+
+}  // namespace
+
+TEST_CASE("an export appears whole, with the permissions of a new file") {
+  const TemporaryFolder folder;
+  auto file = ExportFile::open(folder.file("out.csv"));
+  REQUIRE(file.has_value());
+  CHECK(access(folder.file("out.csv").c_str(), F_OK) != 0);
+  REQUIRE(put(std::move(file), "a,b\n").has_value());
+  CHECK(text_of(folder.file("out.csv")) == "a,b\n");
+  CHECK(folder.names().size() == 1);
+  const mode_t mask = umask(0);
+  umask(mask);
+  struct stat status {};
+  REQUIRE(stat(folder.file("out.csv").c_str(), &status) == 0);
+  CHECK((status.st_mode & 0777) == (0666 & ~mask));
+}
+
+TEST_CASE("an export that is not committed leaves what was there and no temporary file") {
+  const TemporaryFolder folder;
+  std::ofstream(folder.file("out.csv")) << "last week's";
+  { const auto file = ExportFile::open(folder.file("out.csv")); }
+  CHECK(text_of(folder.file("out.csv")) == "last week's");
+  CHECK(folder.names().size() == 1);
+}
+
+TEST_CASE("an export through a symbolic link replaces the file it leads to") {
+  const TemporaryFolder folder;
+  std::ofstream(folder.file("real.csv")) << "old";
+  REQUIRE(symlink(folder.file("real.csv").c_str(), folder.file("link.csv").c_str()) == 0);
+  REQUIRE(put(ExportFile::open(folder.file("link.csv")), "new").has_value());
+  CHECK(text_of(folder.file("real.csv")) == "new");
+  struct stat status {};
+  REQUIRE(lstat(folder.file("link.csv").c_str(), &status) == 0);
+  CHECK(S_ISLNK(status.st_mode));
+}
+
+TEST_CASE("targets that cannot be written are refused and named") {
+  const auto missing = ExportFile::open("/nosuch/folder/out.csv");
+  REQUIRE_FALSE(missing.has_value());
+  CHECK(missing.error().what == "cannot write '/nosuch/folder/out.csv': No such file or directory");
+  CHECK(ExportFile::open("/tmp").error().what == "cannot write '/tmp': Is a directory");
+}
+
+TEST_CASE("a full disk is an error of the commit") {
+  CHECK(put(ExportFile::open("/dev/full"), "x").error().what ==
+        "cannot write '/dev/full': No space left on device");
+}
+
+TEST_CASE("/dev/null takes an export and stays what it is") {
+  CHECK(put(ExportFile::open("/dev/null"), "x").has_value());
+  struct stat status {};
+  REQUIRE(stat("/dev/null", &status) == 0);
+  CHECK(S_ISCHR(status.st_mode));
+}
+
+TEST_CASE("a killed lauka leaves nothing where files can be without a name") {
+  const TemporaryFolder folder;
+  const int unnamed = file_calls().open_unnamed(folder.file("").c_str());
+  if (unnamed < 0) {
+    skip("this file system has no files without a name");
+    return;
+  }
+  close(unnamed);
+  const auto file = ExportFile::open(folder.file("out.csv"));
+  (*file)->write(std::string(100'000, 'x'));
+  CHECK(folder.names().empty());
+}
+
+TEST_CASE(
+    "what a killed lauka left is removed by the next one, but not what another still writes") {
+  const TemporaryFolder folder;
+  const FileCalls calls = named();
+  std::ofstream(folder.file("out.csv.lauka-1-0")) << "half";
+  std::ofstream(folder.file("out.csv.kept-1-0")) << "whole";
+  const auto other = ExportFile::open(folder.file("out.csv"), calls);
+  CHECK(folder.names().size() == 2);
+  REQUIRE(put(ExportFile::open(folder.file("out.csv"), calls), "new").has_value());
+  CHECK(folder.names().size() == 3);
+  REQUIRE((*other)->commit().has_value());
+  CHECK(folder.names().size() == 2);
+  CHECK(text_of(folder.file("out.csv.kept-1-0")) == "whole");
+}
+
+TEST_CASE("an export keeps the permissions of what it replaces, but gives no rights of its owner") {
+  const TemporaryFolder folder;
+  std::ofstream(folder.file("out.csv")) << "old";
+  REQUIRE(chmod(folder.file("out.csv").c_str(), 06751) == 0);
+  REQUIRE(put(ExportFile::open(folder.file("out.csv")), "new").has_value());
+  CHECK(mode_of(folder.file("out.csv")) == 0751);
+}
+
+TEST_CASE("a link that leads to nothing yet has its file made") {
+  const TemporaryFolder folder;
+  REQUIRE(symlink("real.csv", folder.file("link.csv").c_str()) == 0);
+  REQUIRE(put(ExportFile::open(folder.file("link.csv")), "new").has_value());
+  CHECK(text_of(folder.file("real.csv")) == "new");
+  CHECK(resolve(folder.file("link.csv")).path == resolve(folder.file("real.csv")).path);
+}
+
+TEST_CASE("what another file cannot replace is told before, and its bytes are replaced") {
+  const TemporaryFolder folder;
+  const std::string target = folder.file("out.csv");
+  std::ofstream(target) << "a much longer text of last week";
+  FileCalls calls = file_calls();
+  calls.is_mount_point = [](const char*) { return true; };
+  const ino_t before = inode_of(target);
+  auto file = ExportFile::open(target, calls);
+  REQUIRE(file.has_value());
+  CHECK((*file)->note() == "'" + target +
+                               "' cannot be replaced, as it is a mount point: it will be "
+                               "overwritten in place when all runs are done");
+  (*file)->write("new");
+  CHECK(text_of(target) == "a much longer text of last week");
+  REQUIRE((*file)->commit().has_value());
+  CHECK(text_of(target) == "new");
+  CHECK(inode_of(target) == before);
+  CHECK(folder.names().size() == 1);
+  CHECK(ExportFile::open(target).value()->note().empty());
+}
+
+TEST_CASE("in a sticky folder, somebody else's file is written where it is") {
+  if (!is_root()) return;
+  const TemporaryFolder folder;
+  const std::string target = folder.file("out.csv");
+  std::ofstream(target) << "old";
+  REQUIRE(chown(target.c_str(), 54321, 54321) == 0);
+  REQUIRE(chmod(target.c_str(), 0666) == 0);
+  REQUIRE(chmod(folder.file("").c_str(), 01777) == 0);
+  const ActAs other(User{.id = 54322, .group = 54322});
+  REQUIRE(other.error().empty());
+  auto file = ExportFile::open(target);
+  REQUIRE(file.has_value());
+  CHECK((*file)->note().find("it belongs to another user, in a folder where only owners") !=
+        std::string::npos);
+  REQUIRE(put(std::move(file), "new").has_value());
+  CHECK(text_of(target) == "new");
+}
+
+TEST_CASE("a file in a folder that cannot be written is written where it is") {
+  if (!is_root()) return;
+  const TemporaryFolder folder;
+  const std::string target = folder.file("out.csv");
+  std::ofstream(target) << "old and longer";
+  REQUIRE(chmod(target.c_str(), 0666) == 0);
+  REQUIRE(chmod(folder.file("").c_str(), 0755) == 0);
+  const ActAs other(User{.id = 54322, .group = 54322});
+  REQUIRE(other.error().empty());
+  auto file = ExportFile::open(target);
+  REQUIRE(file.has_value());
+  CHECK((*file)->note().find("as no file can be created in its folder") != std::string::npos);
+  CHECK(text_of(target) == "old and longer");
+  REQUIRE(put(std::move(file), "new").has_value());
+  CHECK(text_of(target) == "new");
+}
+
+TEST_CASE("a link that somebody else laid out in a folder open to all is not followed") {
+  if (!is_root()) return;
+  const TemporaryFolder folder;
+  const std::string shared = folder.file("shared");
+  REQUIRE(mkdir(shared.c_str(), 0755) == 0);
+  REQUIRE(chmod(shared.c_str(), 01777) == 0);
+  const std::string link = shared + "/out.csv";
+  REQUIRE(symlink(folder.file("victim").c_str(), link.c_str()) == 0);
+  CHECK(ExportFile::open(link).has_value());
+  CHECK(check_output(link).has_value());
+  REQUIRE(lchown(link.c_str(), 54321, 54321) == 0);
+  const auto refused = ExportFile::open(link);
+  REQUIRE_FALSE(refused.has_value());
+  CHECK(refused.error().what ==
+        "cannot write '" + link + "': '" + link +
+            "' is a link of another user in a folder that everybody can write to");
+  const auto output = check_output(link);
+  REQUIRE_FALSE(output.has_value());
+  CHECK(output.error().what == refused.error().what);
+  unlink(link.c_str());
+  rmdir(shared.c_str());
+}
+
+TEST_CASE("a complete file that cannot get into its place is kept and named") {
+  const TemporaryFolder folder;
+  const std::string target = folder.file("out.csv");
+  std::ofstream(target) << "old";
+  for (FileCalls calls : {file_calls(), named()}) {
+    calls.rename = [](const char*, const char*) {
+      errno = EBUSY;
+      return -1;
+    };
+    const auto committed = put(ExportFile::open(target, calls), "new");
+    REQUIRE_FALSE(committed.has_value());
+    CHECK(committed.error().what == "cannot write '" + target + "': Device or resource busy");
+    const std::string kept = kept_in(folder);
+    CHECK(committed.error().remedy == "the export was saved as '" + kept + "'");
+    CHECK(text_of(kept) == "new");
+    CHECK(text_of(target) == "old");
+    REQUIRE(folder.names().size() == 2);
+    unlink(kept.c_str());
+  }
+}
+
+TEST_CASE("a complete file that cannot be copied over its target is kept too") {
+  static int writes;
+  const TemporaryFolder folder;
+  const std::string target = folder.file("out.csv");
+  std::ofstream(target) << "old";
+  FileCalls calls = file_calls();
+  calls.is_mount_point = [](const char*) { return true; };
+  calls.write = [](int fd, const void* bytes, std::size_t count) -> ssize_t {
+    if (++writes == 1) return ::write(fd, bytes, count);
+    errno = EIO;
+    return -1;
+  };
+  writes = 0;
+  CHECK(what_of(put(ExportFile::open(target, calls), "new")) ==
+        "cannot write '" + target + "': Input/output error");
+  CHECK(text_of(kept_in(folder)) == "new");
+}
+
+TEST_CASE("of a file that cannot be written to its end nothing is left, and the old one stays") {
+  const TemporaryFolder folder;
+  const std::string target = folder.file("out.csv");
+  std::ofstream(target) << "old";
+  for (FileCalls calls : {file_calls(), named()}) {
+    for (const bool at_close : {false, true}) {
+      if (at_close) {
+        calls.close = [](int fd) {
+          ::close(fd);
+          errno = ENOSPC;
+          return -1;
+        };
+      } else {
+        calls.write = [](int, const void*, std::size_t) -> ssize_t {
+          errno = ENOSPC;
+          return -1;
+        };
+      }
+      auto file = ExportFile::open(target, calls);
+      REQUIRE(file.has_value());
+      (*file)->write(std::string(200'000, 'x'));
+      const auto committed = (*file)->commit();
+      CHECK(what_of(committed) == "cannot write '" + target + "': No space left on device");
+      CHECK_MESSAGE(folder.names().size() == 1, "while the file is still at hand");
+      CHECK(text_of(target) == "old");
+      calls.write = &::write;
+    }
+  }
+}
+
+TEST_CASE("exports are opened in the order of their size, and no file is written twice") {
+  const TemporaryFolder folder;
+  const std::vector<ExportTarget> targets = {{ExportKind::Json, folder.file("a"), ""},
+                                             {ExportKind::Csv, folder.file("b"), ""}};
+  const auto opened = open_exports(targets, {});
+  REQUIRE(opened.has_value());
+  CHECK(opened->front().kind == ExportKind::Csv);
+  REQUIRE(symlink("b", folder.file("c").c_str()) == 0);
+  const std::vector<std::string> outputs = {folder.file("c")};
+  CHECK(open_exports(targets, outputs).error().what ==
+        "'" + folder.file("b") + "' would be written twice");
+}
+
+TEST_CASE(
+    "whatever call fails, at whatever place, the export is there, or the old file and a reason") {
+  const std::string text(200'000, 'x');
+  std::size_t failures = 0;
+  for (const bool is_mount_point : {false, true}) {
+    for (const char* const call : {"open_unnamed", "name", "write", "close", "rename"}) {
+      for (const int at : {1, 2, 3, 4, 5}) {
+        for (const int error : {EINTR, EIO, ENOSPC, EDQUOT, EACCES, EPERM, EROFS, EEXIST, ENOENT}) {
+          CAPTURE(is_mount_point);
+          CAPTURE(call);
+          CAPTURE(at);
+          CAPTURE(error);
+          const TemporaryFolder folder;
+          const std::string target = folder.file("out.csv");
+          std::ofstream(target) << "old";
+          fault = {call, at, error};
+          const auto done = put(ExportFile::open(target, faulty(is_mount_point)), text);
+          const std::vector<std::string> names = folder.names();
+          REQUIRE(std::none_of(names.begin(), names.end(), [](const std::string& name) {
+            return name.find(".lauka-") != std::string::npos;
+          }));
+          if (done) {
+            REQUIRE(text_of(target) == text);
+            REQUIRE(names.size() == 1);
+            continue;
+          }
+          ++failures;
+          REQUIRE_MESSAGE((error != EINTR || std::string_view(call).starts_with("name") ||
+                           std::string_view(call) == "rename"),
+                          "a signal while bytes are written is no failure");
+          REQUIRE(done.error().what.starts_with("cannot write '" + target + "': "));
+          const bool kept = names.size() == 2;
+          if (kept) REQUIRE(text_of(kept_in(folder)) == text);
+          // Bytes that are replaced in place may be lost half way, but not the export then.
+          REQUIRE((text_of(target) == "old" || (is_mount_point && kept)));
+        }
+      }
+    }
+  }
+  CHECK(failures > 50);
+}
+
+TEST_CASE("whichever call fails, the target is old or new, whole, and what is left over is named") {
+  for (const bool is_mount_point : {false, true}) {
+    for (const bool is_named : {false, true}) {
+      for (const char* call : {"open_unnamed", "name", "write", "close", "rename"}) {
+        for (int at = 1; at <= 4; ++at) {
+          for (const int error :
+               {EIO, ENOSPC, EDQUOT, EACCES, EPERM, EROFS, EBUSY, EXDEV, EINTR, EMFILE, ENOMEM}) {
+            CAPTURE(call);
+            CAPTURE(at);
+            CAPTURE(error);
+            const TemporaryFolder folder;
+            const std::string target = folder.file("out.csv");
+            std::ofstream(target) << "old";
+            FileCalls calls = faulty(is_mount_point);
+            if (is_named) calls.open_unnamed = named().open_unnamed;
+            fault = {call, at, error};
+            const std::string bytes(150'000, 'x');
+            const auto done = put(ExportFile::open(target, calls), bytes);
+            fault = {};
+            const std::string there = text_of(target);
+            if (done) {
+              CHECK((there == bytes));
+              CHECK(folder.names().size() == 1);
+              continue;
+            }
+            CHECK(done.error().what.find(target) != std::string::npos);
+            const std::string kept = kept_in(folder);
+            if (kept.empty()) {
+              CHECK(there == "old");
+            } else {
+              CHECK(done.error().remedy.find(kept) != std::string::npos);
+              CHECK((text_of(kept) == bytes));
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+}  // namespace lauka::os

@@ -1,0 +1,188 @@
+#include "report/compact.h"
+
+#include "core/display_unit.h"
+#include "report/example.h"
+#include "report/screen.h"
+#include "report/table.h"
+#include "report/width.h"
+
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+namespace lauka::report {
+
+namespace {
+
+constexpr auto kNames = {"./old", "./new", "./new -O2", "./new -O3", "./new -Os"};
+
+/// Five commands, of which the second is slower and the third the fastest.
+Results five() {
+  Results results;
+  results.metrics = {metric("wall_time", Unit::Seconds), metric("peak_rss", Unit::Bytes)};
+  const std::vector<double> means = {0.100, 0.110, 0.050, 0.080, 0.100};
+  std::size_t c = 0;
+  for (const char* name : kNames) {
+    const double mean = means[c];
+    const auto values = summary(10, mean, 0.001, mean - 0.002, mean + 0.002);
+    const auto delta = changed(mean / 0.1 - 1, 0.01);
+    results.commands.push_back(command(name, 10,
+                                       {c == 0 ? row(0, values) : row(0, values, delta),
+                                        row(1, summary(10, 2e6, 1e3, 1.9e6, 2.1e6))}));
+    results.commands.back().typed = c;
+    if (c > 0)
+      results.rankings.push_back(
+          ranked(c, mean < 0.1 ? 0.1 / mean : mean / 0.1, 0.01, mean < 0.1, mean != 0.100));
+    ++c;
+  }
+  return results;
+}
+
+/// One command typed, with all values of two variables.
+Results two_variables() {
+  Results results;
+  results.metrics = {metric("wall_time", Unit::Seconds)};
+  for (const std::string level : {"1", "9"}) {
+    for (const std::string file : {"a.txt", "b.txt", "c.txt"}) {
+      const bool is_reference = results.commands.empty();
+      const auto values = summary(10, level == "1" ? 0.1 : 0.2, 0.001, 0.098, 0.202);
+      CommandResult one =
+          command("gzip -" + level + " " + file, 10,
+                  {is_reference ? row(0, values)
+                                : row(0, values, changed(level == "1" ? 0.0 : 1.0, 0.02))});
+      one.pattern = "gzip -{level} {file}";
+      one.parameters = {{"level", level}, {"file", file}};
+      results.commands.push_back(std::move(one));
+    }
+  }
+  return results;
+}
+
+std::size_t widest_line(const std::string& text) {
+  std::istringstream lines(text);
+  std::size_t widest = 0;
+  for (std::string line; std::getline(lines, line);) widest = std::max(widest, display_width(line));
+  return widest;
+}
+
+}  // namespace
+
+TEST_CASE("five commands are a table of five rows, with the best below it") {
+  CHECK(table(five(), {}) ==
+        "wall_time of 5 commands, 10 runs each\n"
+        "command      mean ± σ          min … max          delta\n"
+        "./old        100ms ± 1.0ms     98.0ms … 102ms        reference\n"
+        "./new        110ms ± 1.0ms     108ms … 112ms      💩 +10.0% ± 1.0%\n"
+        "./new -O2    50.0ms ± 1.0ms    48.0ms … 52.0ms    ⚡ −50.0% ± 1.0%\n"
+        "./new -O3    80.0ms ± 1.0ms    78.0ms … 82.0ms    ⚡ −20.0% ± 1.0%\n"
+        "./new -Os    100ms ± 1.0ms     98.0ms … 102ms        0.0% ± 1.0%\n"
+        "not shown: peak_rss; see --table full\n"
+        "\n"
+        "./new -O2 ran 2.00 ± 0.01 times faster than ./old\n");
+}
+
+TEST_CASE("four commands have a table each, unless a compact one is asked for, and the reverse") {
+  Results results = five();
+  results.presentation.table = TableChoice::Full;
+  CHECK(table(results, {}).find("Benchmark 5 (10 runs): ./new -Os\n") != std::string::npos);
+  results.presentation.table = TableChoice::Auto;
+  results.commands.pop_back();
+  CHECK_FALSE(is_compact(results));
+  results.presentation.table = TableChoice::Compact;
+  CHECK(table(results, {}).starts_with("wall_time of 4 commands, 10 runs each\n"));
+}
+
+TEST_CASE("--sort time lists the fastest first, and keeps equal ones in order") {
+  Results results = five();
+  CHECK(order_of(results) == std::vector<std::size_t>{0, 1, 2, 3, 4});
+  results.presentation.sort = SortChoice::Time;
+  CHECK(order_of(results) == std::vector<std::size_t>{2, 3, 0, 4, 1});
+  results.commands[2].runs = 0;  // it has no value
+  CHECK(order_of(results) == std::vector<std::size_t>{3, 0, 4, 1, 2});
+}
+
+TEST_CASE("rows that were asked for all get a table, and so do all under --verbose") {
+  Results results = five();
+  results.presentation.every_row = true;
+  const std::string text = table(results, {});
+  CHECK(text.find("\npeak_rss of 5 commands, 10 runs each\n") != std::string::npos);
+  CHECK(text.find("not shown") == std::string::npos);
+  results.presentation.every_row = false;
+  results.metrics[1].shown = Shown::Verbose;
+  CHECK(table(results, {}).find("peak_rss") == std::string::npos);
+  CHECK(table(results, {.verbose = true}).find("\npeak_rss of 5") != std::string::npos);
+}
+
+TEST_CASE("runs get a column where their numbers differ") {
+  Results results = five();
+  results.commands[1].runs = 12;
+  results.commands[2].failed_runs = 3;
+  const std::string text = table(results, {});
+  CHECK(text.starts_with("wall_time of 5 commands\ncommand      runs            mean ± σ"));
+  CHECK(text.find("./new        12              110ms") != std::string::npos);
+  CHECK(text.find("./new -O2    10, 3 failed    50.0ms") != std::string::npos);
+  results.commands[4].runs = 0;
+  CHECK(table(results, {}).find("./new -Os    0               n/a") != std::string::npos);
+}
+
+TEST_CASE("the headline of many commands never names a loser as the winner") {
+  Results results = five();
+  results.rankings = {ranked(1, 1.1, 0.01, false, true), ranked(2, 1.0, 0.01, true, false)};
+  CHECK(summary_lines(results, {}) == "no command is significantly faster than ./old\n");
+  results.rankings = {ranked(1, 1.01, 0.02, false, false), ranked(2, 1.0, 0.01, true, false)};
+  CHECK(summary_lines(results, {}) == "no command differs significantly from ./old in wall time\n");
+}
+
+TEST_CASE("a parameter is a column, and two of one command make a matrix") {
+  Results matrix = two_variables();
+  CHECK(compact_table(matrix, {}) ==
+        "wall_time of gzip -{level} {file}, 10 runs each\n"
+        "level \\ file    a.txt                        b.txt                        c.txt\n"
+        "1               100ms ± 1.0ms                100ms ± 1.0ms  0.0%          100ms ± 1.0ms  "
+        "0.0%\n"
+        "9               200ms ± 1.0ms  💩 +100.0%    200ms ± 1.0ms  💩 +100.0%    200ms ± 1.0ms  💩 "
+        "+100.0%\n");
+  CHECK(compact_table(matrix, {.width = 80}).find("200ms  💩 +100.0%") != std::string::npos);
+  for (CommandResult& one : matrix.commands) one.parameters.resize(1);
+  matrix.commands.erase(matrix.commands.begin() + 1, matrix.commands.begin() + 3);
+  const std::string text = compact_table(matrix, {});
+  CHECK(text.find("command          level    mean ± σ") != std::string::npos);
+  CHECK(text.find("gzip -9 a.txt    9        200ms") != std::string::npos);
+}
+
+TEST_CASE("a compact table fits any terminal of 40 columns or more, and cuts no number") {
+  Results results = five();
+  results.commands[3].name = "./new --with-a-very-long-list-of-options --and-one-more=17";
+  for (std::size_t width = 40; width <= 140; ++width) {
+    CAPTURE(width);
+    const std::string text = table(results, {.width = width});
+    CHECK(widest_line(compact_table(results, {.width = width})) <= width);
+    CHECK(text.find(width < 48 ? "−20.0%" : "−20.0% ± 1.0%") != std::string::npos);
+    CHECK((text.find("98.0ms … 102ms") != std::string::npos) == (width >= 75));
+  }
+  for (std::size_t width = 40; width <= 140; width += 10)
+    CHECK(widest_line(compact_table(two_variables(), {.width = width})) <= width);
+}
+
+TEST_CASE("the Markdown of many commands has a row for each") {
+  Results results = five();
+  results.presentation.sort = SortChoice::Time;
+  CHECK(
+      written(write_markdown, results) ==
+      "wall_time of 5 commands, 10 runs each\n"
+      "\n"
+      "| command | mean ± σ | min … max | delta | low … high |\n"
+      "|:--|--:|--:|--:|--:|\n"
+      "| `./new -O2` | 50.0ms ± 1.0ms | 48.0ms … 52.0ms | **⚡ −50.0% ± 1.0%** | −51.0% … −49.0% |\n"
+      "| `./new -O3` | 80.0ms ± 1.0ms | 78.0ms … 82.0ms | **⚡ −20.0% ± 1.0%** | −21.0% … −19.0% |\n"
+      "| `./old` | 100ms ± 1.0ms | 98.0ms … 102ms | reference |  |\n"
+      "| `./new -Os` | 100ms ± 1.0ms | 98.0ms … 102ms | 0.0% ± 1.0% | −1.0% … +1.0% |\n"
+      "| `./new` | 110ms ± 1.0ms | 108ms … 112ms | **💩 +10.0% ± 1.0%** | +9.0% … +11.0% |\n"
+      "\n"
+      "- ./new -O2 ran 2.00 ± 0.01 times faster than ./old\n");
+}
+
+}  // namespace lauka::report

@@ -1,0 +1,152 @@
+#include "core/metric_reader.h"
+#include "run/bench.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+
+#include <doctest/doctest.h>
+
+// Counting runs, apart from the timed ones.
+
+namespace lauka {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// The fake engine counts its only event in each pass: here in counting ones, behind a timed one.
+Plan counting_plan(const std::vector<std::string>& names, std::size_t passes = 1) {
+  Plan plan = plan_of(names);
+  plan.stop = {{}, 1, {}, 100ms};
+  for (std::size_t i = 0; i < passes; ++i) plan.events.events.push_back({"event", ""});
+  plan.events.passes = {Pass{}};
+  for (std::size_t i = 0; i < passes; ++i) plan.events.passes.push_back({{i}, RoundKind::Counting});
+  plan.metrics = metrics_of(plan.events, MetricSelection::Default, false);
+  return plan;
+}
+
+/// Like Bench, but the timed pass has no counters.
+struct CountingBench : Bench {
+  CountingBench() { engine.first_counting_pass = 1; }
+
+  Session run(const Plan& plan) {
+    auto session = carry_out(plan);
+    REQUIRE(session.has_value());
+    return *std::move(session);
+  }
+};
+
+std::size_t runs_of(const Session& session, RoundKind kind) {
+  return static_cast<std::size_t>(
+      std::count_if(session.runs.begin(), session.runs.end(),
+                    [kind](const RunRecord& run) { return run.step.kind == kind; }));
+}
+
+}  // namespace
+
+TEST_CASE("a timed run has no counter open, a counting run has, and two runs lie behind it") {
+  CountingBench bench;
+  Plan plan = counting_plan({"old"});
+  plan.stop = {4, 10, {}, 5s};
+  plan.events_were_asked_for = true;
+  bench.run(plan);
+  CHECK(bench.launcher.log() == "old old/0 old old old old/0 old old old old/0 old old old old/0");
+}
+
+TEST_CASE("counting runs take a fifth of the time and lie in blocks over the whole session") {
+  CountingBench bench;
+  const Session session = bench.run(counting_plan({"old"}));
+  // 80 ms of timed and settling runs, 20 ms of counting ones.
+  CHECK(runs_of(session, RoundKind::Counting) == 20);
+  CHECK(runs_of(session, RoundKind::Timed) == 80 - 3 * 2);
+  std::vector<std::size_t> timed_before;  // each counting run
+  std::size_t timed = 0;
+  for (const RunRecord& run : session.runs) {
+    if (run.step.kind == RoundKind::Timed) ++timed;
+    if (run.step.kind == RoundKind::Counting) timed_before.push_back(timed);
+  }
+  timed_before.erase(std::unique(timed_before.begin(), timed_before.end()), timed_before.end());
+  CHECK(timed_before.size() == 4);
+}
+
+TEST_CASE("each pass is counted in five rounds at least, however long a counting run takes") {
+  CountingBench bench;
+  bench.launcher.adjust = [](os::ProgramId, os::Ended& ended) { ended.whole = 1s; };
+  Plan plan = counting_plan({"old", "new"}, 3);
+  plan.stop = {{}, 1, {}, 10ms};
+  CHECK(runs_of(bench.run(plan), RoundKind::Counting) == 2 * 3 * 5);
+}
+
+TEST_CASE("times come from timed runs, counts from counting runs") {
+  CountingBench bench;
+  const Plan plan = counting_plan({"old"});
+  const Session session = bench.run(plan);
+  for (const Metric& metric : plan.metrics) {
+    const MetricReader reader(metric, plan.events);
+    if (metric.role == Role::PeakRss) continue;  // a bound: the launcher of the fakes has no size
+    CAPTURE(metric.name);
+    for (const RunRecord& run : session.runs) {
+      const bool is_counted = metric.name == "event";
+      CHECK(reader.value(run).has_value() ==
+            ((run.step.kind == RoundKind::Counting) == is_counted));
+    }
+  }
+}
+
+TEST_CASE("in sequential order each command has its own counting runs") {
+  CountingBench bench;
+  Plan plan = counting_plan({"old", "new"});
+  plan.order = Order::Sequential;
+  plan.stop = {1, 10, {}, 5s};
+  plan.events_were_asked_for = true;
+  bench.run(plan);
+  CHECK(bench.launcher.log() == "old old/0 new new/0");
+}
+
+TEST_CASE("a prepare is told what the run is for") {
+  CountingBench bench;
+  Plan plan = counting_plan({"old"});
+  plan.stop = {2, 10, {}, 5s};
+  plan.events_were_asked_for = true;
+  plan.commands[0].hooks.prepare = "p";
+  bench.run(plan);
+  CHECK(bench.launcher.log() ==
+        "p(0) old p(counting-0) old/0 p(settling-0) old p(settling-1) old p(1) old p(counting-1) "
+        "old/0");
+}
+
+TEST_CASE("a counting run that fails ends the session and keeps the runs before it") {
+  CountingBench bench;
+  Plan plan = counting_plan({"old"});
+  bench.launcher.scripts.resize(1);
+  bench.launcher.before_run = [&](std::size_t runs) {
+    const std::string log = bench.launcher.log();
+    if (log.ends_with("/0") && runs > 10) bench.launcher.scripts[0].outcomes.assign(1, Exited{7});
+  };
+  const Session session = bench.run(plan);
+  REQUIRE(session.cut_short.has_value());
+  CHECK(std::get_if<RunFailed>(&*session.cut_short) != nullptr);
+  CHECK(runs_of(session, RoundKind::Timed) > 10);
+  CHECK(runs_of(session, RoundKind::Counting) >= 1);
+}
+
+TEST_CASE(
+    "who holds counters is asked before the first counting run, in each block and at the end") {
+  CountingBench bench;
+  bench.run(counting_plan({"old"}));
+  CHECK(bench.engine.asked_for_holders == 4 + 1);
+}
+
+TEST_CASE("what ended as an orphan is in the events and not in cpu_time, and that is said once") {
+  CountingBench bench;
+  bench.launcher.adjust = [](os::ProgramId, os::Ended& ended) { ended.orphans = 2; };
+  const Session session = bench.run(counting_plan({"old"}));
+  const std::string note =
+      "'old' leaves processes behind that end before it does: what they did is in the events, and "
+      "neither in cpu_time nor in peak_rss";
+  CHECK(std::count(session.notes.begin(), session.notes.end(), note) == 1);
+  CountingBench clean;
+  CHECK(clean.run(counting_plan({"old"})).notes.empty());
+}
+
+}  // namespace lauka

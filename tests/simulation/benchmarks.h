@@ -1,0 +1,79 @@
+#pragma once
+
+#include "gate/judge.h"
+#include "gate/schedule.h"
+#include "simulation/series.h"
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+// Simulated benchmarks: what is measured of a series of noise, how lauka's gate ends on it, and
+// what its intervals are worth.
+
+namespace lauka::simulation {
+
+constexpr std::size_t kPlanned = 25;  // rounds, after ten of which the first look is taken
+constexpr std::size_t kMostRounds = 4 * kPlanned;
+constexpr std::size_t kManyPlanned = 250;  // where early looks are worth most
+
+/// A true slow-down and a gate, both as ratios.
+struct Case {
+  double truth;
+  double limit;
+};
+
+constexpr Case kAtLimit{1.10, 1.10};
+constexpr Case kEqual{1.00, 1.05};
+constexpr Case kAbove{1.15, 1.10};
+
+struct Options {
+  std::size_t gates = 20000;
+  bool naive = false;
+  std::string recorded;
+};
+
+struct Measured {
+  std::vector<double> reference;
+  std::vector<double> candidate;
+};
+
+/// A coin decides whose run of a round comes first.
+Measured in_random_order(const Noise& noise, noise::Source& source, std::size_t rounds,
+                         double truth);
+
+/// All runs of one command, then all of the other, as the others measure.
+Measured one_after_the_other(const Noise& noise, noise::Source& source, std::size_t runs,
+                             double truth);
+
+/// How a gate ends.
+struct Ended {
+  gate::Answer answer = gate::Answer::Inconclusive;
+  std::size_t rounds = 0;
+};
+
+/// lauka's gate, with `planned` rounds before the first planned look.
+Ended end_of(const Measured& measured, const Case& what, std::size_t planned,
+             gate::WatchSchedule looks, bool naive);
+
+constexpr std::array<std::size_t, 4> kRoundsShown{6, 10, 25, 100};
+
+/// How often the shown interval holds a true change of 10%, and colours a row of equal programs.
+struct Intervals {
+  double coverage = 0, slower = 0, faster = 0;
+};
+
+Intervals intervals_of(const Noise& noise, std::size_t rounds, const Options& options);
+
+/// Median rounds of the right answers where many are planned, with and without early looks.
+struct Speed {
+  double early = 0, planned = 0;
+};
+
+/// Where there is no value, as many rounds as there can be.
+double median_of(const std::vector<double>& values);
+
+Speed speed_of(const Noise& noise, const Case& what, gate::Answer right, const Options& options);
+
+}  // namespace lauka::simulation

@@ -129,9 +129,9 @@ TEST_CASE("time spent on one CPU, the other or both in turn is told as it is") {
     double share;
   };
   const std::vector<Case> cases = {
-      {{"on_cpus", p + "200ms"}, 1.0},
-      {{"on_cpus", e + "200ms"}, 0.0},
-      {{"on_cpus", p + "90ms", e + "30ms", p + "60ms", e + "20ms"}, 0.75}};
+      {{"on_cpus", p + "800ms"}, 1.0},
+      {{"on_cpus", e + "800ms"}, 0.0},
+      {{"on_cpus", p + "360ms", e + "120ms", p + "240ms", e + "80ms"}, 0.75}};
   for (const Case& one : cases) {
     CAPTURE(one.words);
     const auto ended = counted.runs(one.words, 1);

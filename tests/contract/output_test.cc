@@ -219,15 +219,15 @@ TEST_CASE("what would be counted is explained, and nothing is run") {
 TEST_CASE("an engine that is switched off counts nothing and says nothing") {
   const Said said = lauka({"-r2", "--engine", "none", "--", "true"});
   CHECK(said.status == 0);
-  CHECK(said.err.empty());
+  CHECK_FALSE(said.err_has("counter"));  // that the machine is busy may be said
 }
 
 TEST_CASE("where there are no hardware counters, one short line says so") {
   const Said said = lauka({"-r2", "--", "true"});
   CHECK(said.status == 0);
-  CHECK(lines_of(said.err).size() <= 1);
-  if (!said.out_has("\ninstructions") && !said.err.empty())
-    CHECK(said.err == "lauka: note: no hardware counters here; lauka --check says why\n");
+  const std::string note = "lauka: note: no hardware counters here; lauka --check says why";
+  for (const std::string& line : lines_of(said.err))
+    if (line.find("counter") != std::string::npos) CHECK(line == note);
 }
 
 }  // namespace lauka::contract

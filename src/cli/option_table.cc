@@ -82,6 +82,30 @@ Result<void> set_precision(Draft& draft, const Given& given) {
               draft.options.precision);
 }
 
+constexpr std::string_view kEngineOption = "engine";
+
+/// What the row of --engine takes from the table of engines.
+struct EngineWords {
+  std::string names;
+  std::string help = "what counts events";
+};
+
+EngineWords engine_words() {
+  EngineWords words;
+  for (const EngineRow& row : kEngines) {
+    words.names.append(words.names.empty() ? "" : "|").append(row.name);
+    if (!row.help.empty()) words.help += fmt::format("; {} {}", row.name, row.help);
+  }
+  return words;
+}
+
+Result<void> set_engine(Draft& draft, const Given& given) {
+  const Result<std::size_t> position = choice(given);
+  if (!position) return position.error();
+  draft.options.engine = kEngines.at(*position).choice;
+  return {};
+}
+
 Result<void> set_metrics(Draft& draft, const Given& given) {
   Options& options = draft.options;
   options.metric_list.clear();
@@ -249,14 +273,7 @@ constexpr auto kOptions = std::to_array<OptionInfo>({
      "count these events instead of the default ones, or with + besides them; may be repeated; -l "
      "lists them",
      add_events},
-    {"engine", '\0', Takes::Value, Group::Measured, "auto|kperf|perf|cachegrind|none",
-     "what counts events; auto takes the best that works here (default); cachegrind simulates them "
-     "with Valgrind, in a few extra runs that are not timed",
-     [](Draft& d, const Given& g) {
-       return keep(choice(g, std::array{EngineChoice::Auto, EngineChoice::Kperf, EngineChoice::Perf,
-                                        EngineChoice::Cachegrind, EngineChoice::None}),
-                   d.options.engine);
-     }},
+    {kEngineOption, '\0', Takes::Value, Group::Measured, "", "", set_engine},
     {"user-only", '\0', Takes::Nothing, Group::Measured, "", "count events in user space only",
      set<&Options::user_only, true>},
     {"counting", '\0', Takes::Value, Group::Measured, "apart|together",
@@ -411,7 +428,17 @@ constexpr auto kOptions = std::to_array<OptionInfo>({
 }  // namespace
 
 std::span<const OptionInfo> option_table() {
-  return kOptions;
+  static const EngineWords words = engine_words();
+  static const auto table = [] {
+    auto options = kOptions;
+    for (OptionInfo& option : options) {
+      if (option.name != kEngineOption) continue;
+      option.value = words.names;
+      option.help = words.help;
+    }
+    return options;
+  }();
+  return table;
 }
 
 }  // namespace lauka::cli

@@ -35,7 +35,7 @@ class TimedEngine : public engine::CounterEngine {
   std::string_view name() const override { return inner_->name(); }
   Catalog catalog() const override { return inner_->catalog(); }
   void pause() override { inner_->pause(); }
-  std::optional<Unavailable> held_by_others() override { return inner_->held_by_others(); }
+  std::optional<Error> held_by_others() override { return inner_->held_by_others(); }
   std::vector<std::string> notes() const override { return inner_->notes(); }
 
   Result<EventSet> select(const EventRequest& wanted) override {

@@ -23,7 +23,7 @@ class CountingApart final : public CounterEngine {
   FreeReader free_reader(std::size_t event) const override { return inner_->free_reader(event); }
 
   void pause() override { inner_->pause(); }
-  std::optional<Unavailable> held_by_others() override { return inner_->held_by_others(); }
+  std::optional<Error> held_by_others() override { return inner_->held_by_others(); }
 
   Result<EventSet> select(const EventRequest& wanted) override {
     auto set = inner_->select(wanted);

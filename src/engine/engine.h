@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/choices.h"
 #include "core/event.h"
 #include "core/record.h"
 #include "core/result.h"
@@ -26,9 +27,9 @@ struct Redo {
 /// The counts of one run.
 struct Counted {
   std::vector<std::optional<std::uint64_t>>
-      counts;                            ///< one per event of the pass; none: not counted exactly
-  std::optional<Unavailable> missing{};  ///< why there is none, where there is none
-  std::optional<Error> failure{};        ///< the measurement could not be made: no run follows
+      counts;                      ///< one per event of the pass; none: not counted exactly
+  std::optional<Error> missing{};  ///< why there is none, where there is none
+  std::optional<Error> failure{};  ///< the measurement could not be made: no run follows
   std::optional<Redo> redo{};
   std::optional<double> coverage{};                 ///< RunRecord::coverage
   std::vector<std::optional<std::uint64_t>> own{};  ///< RunRecord::own
@@ -103,7 +104,7 @@ class CounterEngine {
 
   /// Whether somebody else holds counters that the selected events need, as far as can be told now;
   /// asked before the first counting run, once in each block of them, and after the last.
-  virtual std::optional<Unavailable> held_by_others() { return std::nullopt; }
+  virtual std::optional<Error> held_by_others() { return std::nullopt; }
 
   /// Counting is over for now: nothing is left on that would slow the runs up to the next one of a
   /// pass that counts.

@@ -1,5 +1,7 @@
 #include "results/analyse.h"
 
+#include "fakes/gates.h"
+
 #include <cmath>
 #include <cstdint>
 #include <string>
@@ -338,7 +340,7 @@ TEST_CASE("the run that ended the benchmark is not counted") {
 
 TEST_CASE("the verdicts are those of the session, not new ones") {
   Plan plan = plan_of(2);
-  plan.gates = {{"wall_time", 10}};
+  plan.gates = fakes::gates_of(plan, {{"wall_time", 10}});
   gate::Findings findings;
   findings.verdicts.resize(1);
   findings.verdicts[0].answer = gate::Answer::Pass;  // which these samples are far from
@@ -352,7 +354,7 @@ TEST_CASE("the verdicts are those of the session, not new ones") {
 
 TEST_CASE("the delta of a gated metric has the interval of the moment that the gate chose") {
   Plan plan = plan_of(2);
-  plan.gates = {{"wall_time", 10}};
+  plan.gates = fakes::gates_of(plan, {{"wall_time", 10}});
   gate::Findings findings;
   findings.intervals = {{0, {0.005, 0.025}}};
   Session session = rounds_of(kPlainReference, kPlainCandidate);

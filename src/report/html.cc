@@ -1,3 +1,4 @@
+#include "core/numbers.h"
 #include "report/cells.h"
 #include "report/charts.h"
 #include "report/compact.h"

@@ -14,6 +14,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace lauka::engine {
@@ -112,6 +113,33 @@ class CounterEngine {
 
   /// What the counts of the runs so far are to be read with, one line each.
   virtual std::vector<std::string> notes() const { return {}; }
+};
+
+/// An engine around another, which answers all that is not overridden.
+class EngineAround : public CounterEngine {
+ public:
+  explicit EngineAround(std::unique_ptr<CounterEngine> inner) : inner_(std::move(inner)) {}
+
+  std::string_view name() const override { return inner_->name(); }
+  Catalog catalog() const override { return inner_->catalog(); }
+  Result<EventSet> select(const EventRequest& wanted) override { return inner_->select(wanted); }
+  FreeReader free_reader(std::size_t event) const override { return inner_->free_reader(event); }
+  Result<Explanation> explain(const EventRequest& wanted) override {
+    return inner_->explain(wanted);
+  }
+  Result<std::unique_ptr<Counting>> arm(std::size_t pass) override { return inner_->arm(pass); }
+  std::optional<Error> held_by_others() override { return inner_->held_by_others(); }
+  void pause() override { inner_->pause(); }
+  std::vector<std::string> notes() const override { return inner_->notes(); }
+
+ protected:
+  CounterEngine& other() const { return *inner_; }
+
+  /// Another one inside. The one before gives back all it took, as it is destroyed.
+  void replace(std::unique_ptr<CounterEngine> inner) { inner_ = std::move(inner); }
+
+ private:
+  std::unique_ptr<CounterEngine> inner_;
 };
 
 }  // namespace lauka::engine

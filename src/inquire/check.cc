@@ -1,7 +1,6 @@
-#include "inquire/check.h"
-
 #include "core/foreign_text.h"
 #include "core/text.h"
+#include "inquire/answers.h"
 
 #include <algorithm>
 

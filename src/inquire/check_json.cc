@@ -1,4 +1,4 @@
-#include "inquire/check.h"
+#include "inquire/answers.h"
 #include "report/json_machine.h"
 
 #include <nlohmann/json.hpp>

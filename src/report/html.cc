@@ -4,10 +4,8 @@
 #include "report/compact.h"
 #include "report/exports.h"
 #include "report/format.h"
-#include "report/gates.h"
 #include "report/html_tables.h"
-#include "report/precision.h"
-#include "report/shell.h"
+#include "report/lines.h"
 #include "report/table.h"
 #include "report/warnings.h"
 

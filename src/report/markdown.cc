@@ -3,10 +3,8 @@
 #include "report/columns.h"
 #include "report/compact.h"
 #include "report/exports.h"
-#include "report/gates.h"
+#include "report/lines.h"
 #include "report/parameters.h"
-#include "report/precision.h"
-#include "report/shell.h"
 #include "report/table.h"
 #include "report/warnings.h"
 

@@ -1,4 +1,4 @@
-#include "inquire/check.h"
+#include "inquire/answers.h"
 
 #include <algorithm>
 #include <string>

@@ -161,7 +161,7 @@ TEST_CASE("runs of a sequential order are compared as independent samples, with 
 TEST_CASE("only rounds in which both have a value are compared") {
   Session session = rounds_of(kPlainReference, kPlainCandidate);
   session.runs.push_back(run_of(0, 10, 100.0));  // a session cut short in its last round
-  session.runs.push_front(run_of(1, 11, 100.0));
+  session.runs.push_back(run_of(1, 11, 100.0));  // and in another one
   const Results results = analyse(plan_of(2), session);
   CHECK(results.commands[0].runs == 11);
   CHECK(results.commands[1].runs == 11);

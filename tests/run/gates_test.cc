@@ -353,10 +353,11 @@ TEST_CASE("a gate on what is known as a bound only has nothing to be decided on"
 
 TEST_CASE("a gate on an event looks after the session's rounds, at the values its pass has") {
   Fed fed({Seconds{1.0}, Seconds{1.0}});
-  Plan plan = gated_plan(2, {{"b", 300}}, 10);
+  Plan plan = gated_plan(2, {}, 10);
   plan.events.events = {{"a", "a"}, {"b", "b"}};
   plan.events.passes = {Pass{{0}}, Pass{{1}}};
   plan.metrics = metrics_of(plan.events, MetricSelection::Default, true);
+  plan.gates = fakes::gates_of(plan, {{"b", 300}});
   const gate::Verdict& verdict = fed.only_verdict(plan);
   CHECK(verdict.answer == gate::Answer::Pass);
   CHECK(fed.bench.launcher.runs() == 20);

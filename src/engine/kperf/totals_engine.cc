@@ -200,42 +200,26 @@ class TotalsEngine final : public CounterEngine {
   Children children_;
 };
 
-class KperfOrTotals final : public CounterEngine {
+class KperfOrTotals final : public EngineAround {
  public:
   KperfOrTotals(std::unique_ptr<CounterEngine> kperf, KpepDatabase database)
-      : engine_(std::move(kperf)), database_(std::move(database)) {}
-
-  std::string_view name() const override { return engine_->name(); }
-  Catalog catalog() const override { return engine_->catalog(); }
-  std::vector<std::string> notes() const override { return engine_->notes(); }
-
-  void pause() override { engine_->pause(); }
-  std::optional<Error> held_by_others() override { return engine_->held_by_others(); }
-  FreeReader free_reader(std::size_t event) const override { return engine_->free_reader(event); }
-
-  Result<Explanation> explain(const EventRequest& wanted) override {
-    return engine_->explain(wanted);
-  }
+      : EngineAround(std::move(kperf)), database_(std::move(database)) {}
 
   Result<EventSet> select(const EventRequest& wanted) override {
-    auto set = engine_->select(wanted);
+    auto set = other().select(wanted);
     if (set || !wanted.names.empty() || is_refused_by_user(wanted)) return set;
-    // The engine that failed gives back all it took, as it is destroyed.
-    engine_ = make_totals_engine(set.error(), database_);
-    return engine_->select(wanted);
+    replace(make_totals_engine(set.error(), database_));
+    return other().select(wanted);
   }
-
-  Result<std::unique_ptr<Counting>> arm(std::size_t pass) override { return engine_->arm(pass); }
 
  private:
   /// Whether it is --single-pass that rules the events out, which is no matter of the kernel's.
   bool is_refused_by_user(const EventRequest& wanted) {
     if (!wanted.single_pass) return false;
-    const auto explanation = engine_->explain(wanted);
+    const auto explanation = other().explain(wanted);
     return !explanation || explanation->passes.size() > 1;
   }
 
-  std::unique_ptr<CounterEngine> engine_;
   KpepDatabase database_;
 };
 

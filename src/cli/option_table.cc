@@ -1,64 +1,18 @@
 #include "cli/option_table.h"
 
+#include "cli/setters.h"
 #include "cli/values.h"
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <limits>
-
-#include <fmt/format.h>
 
 namespace lauka::cli {
 
 namespace {
 
-/// Of a gate, in percent: at -100 the candidate would have to take no time at all.
-constexpr Range kLimits{{-100.0, false}, {1e6, true}};
-
+constexpr std::string_view kEngineOption = "engine";
 constexpr auto kAnyWholeNumber = std::numeric_limits<std::uint64_t>::max();
-
-Result<void> add_events(Draft& draft, const Given& given) {
-  const bool beside_defaults = given.value.starts_with('+');
-  const std::string list = beside_defaults ? given.value.substr(1) : given.value;
-  const auto names = event_names(Given{given.option, list});
-  if (!names) return names.error();
-  draft.options.with_default_events = draft.options.with_default_events || beside_defaults;
-  auto& events = draft.options.events;
-  for (const std::string& name : *names) {
-    if (std::find(events.begin(), events.end(), name) == events.end()) events.push_back(name);
-  }
-  return {};
-}
-
-Result<void> set_ignore_failure(Draft& draft, const Given& given) {
-  if (given.value.empty()) {
-    draft.options.ignore_failure = IgnoreFailure{.any = true};
-    return {};
-  }
-  auto statuses = exit_statuses(given);
-  if (!statuses) return statuses.error();
-  draft.options.ignore_failure = IgnoreFailure{.any = false, .statuses = *std::move(statuses)};
-  return {};
-}
-
-Result<void> set_fail_if_slower(Draft& draft, const Given& given) {
-  double limit_percent = 0.0;
-  if (!given.value.empty()) {
-    const auto percent = percentage(given, kLimits.low, kLimits.high);
-    if (!percent) return percent.error();
-    limit_percent = *percent;
-  }
-  draft.slower_percent = limit_percent;
-  return {};
-}
-
-Result<void> add_fail_if(Draft& draft, const Given& given) {
-  auto gate = condition(given, kLimits);
-  if (!gate) return gate.error();
-  draft.options.gates.push_back(*std::move(gate));
-  return {};
-}
 
 /// Of exports of one kind the last counts.
 template <ExportKind kind>
@@ -68,47 +22,6 @@ Result<void> add_export(Draft& draft, const Given& given) {
   auto file = text(given);
   if (!file) return file.error();
   exports.push_back({kind, *std::move(file), given.option.name});
-  return {};
-}
-
-/// An event's own name may have colons too: the last one counts.
-Result<void> set_precision(Draft& draft, const Given& given) {
-  const std::size_t colon = given.value.rfind(':');
-  const bool names_metric = colon != std::string::npos && colon > 0;
-  draft.options.precision_metric =
-      names_metric ? given.value.substr(0, colon) : std::string(metric_name_of(Role::WallTime));
-  const std::string number = names_metric ? given.value.substr(colon + 1) : given.value;
-  return keep(fraction(Given{given.option, number}, {0.0, false}, {1000.0, true}),
-              draft.options.precision);
-}
-
-Result<void> set_metrics(Draft& draft, const Given& given) {
-  Options& options = draft.options;
-  options.metric_list.clear();
-  if (given.value == "default" || given.value == "time" || given.value == "all") {
-    options.metrics = given.value == "time"  ? MetricSelection::Time
-                      : given.value == "all" ? MetricSelection::All
-                                             : MetricSelection::Default;
-    return {};
-  }
-  options.metrics = MetricSelection::Listed;
-  return keep(event_names(given), options.metric_list);
-}
-
-Result<void> add_parameter_list(Draft& draft, const Given& given) {
-  if (given.words[1].empty()) {
-    return Error{fmt::format("{} {} has an empty list", given.option.spelling(), given.words[0]),
-                 "write values with commas between them"};
-  }
-  draft.options.parameters.push_back({.name = given.words[0], .values = list_of(given.words[1])});
-  return {};
-}
-
-Result<void> set_threads(Draft& draft, const Given& given) {
-  const auto process = whole_number(given, 1, std::numeric_limits<std::int32_t>::max());
-  if (!process) return process.error();
-  draft.options.inquiry = {.kind = InquiryKind::Threads,
-                           .process = static_cast<std::int32_t>(*process)};
   return {};
 }
 
@@ -124,6 +37,21 @@ template <auto member, auto value>
 Result<void> set(Draft& draft, const Given& /*given*/) {
   draft.options.*member = value;
   return {};
+}
+
+template <typename T>
+T& target(Draft& draft, T Options::*member) {
+  return draft.options.*member;
+}
+template <typename T>
+T& target(Draft& draft, T Presentation::*member) {
+  return draft.options.presentation.*member;
+}
+
+/// The one of `values` that stands where the word does among the choices of the option's row.
+template <auto member, auto... values>
+Result<void> set_choice(Draft& draft, const Given& given) {
+  return keep(choice(given, std::array{values...}), target(draft, member));
 }
 
 using Done = Result<void>;
@@ -148,10 +76,7 @@ constexpr auto kOptions = std::to_array<OptionInfo>({
      "random: one run of each command per round, shuffled in each round (default); interleaved: "
      "the "
      "same, not shuffled; sequential: all runs of one command, then the next",
-     [](Draft& d, const Given& g) {
-       return keep(choice(g, std::array{Order::Random, Order::Interleaved, Order::Sequential}),
-                   d.options.order);
-     }},
+     set_choice<&Options::order, Order::Random, Order::Interleaved, Order::Sequential>},
     {"seed", '\0', Takes::Value, Group::Runs, "N",
      "seed of the shuffle; reuse it to repeat an order (default: from the clock)",
      [](Draft& d, const Given& g) {
@@ -249,34 +174,20 @@ constexpr auto kOptions = std::to_array<OptionInfo>({
      "count these events instead of the default ones, or with + besides them; may be repeated; -l "
      "lists them",
      add_events},
-    {"engine", '\0', Takes::Value, Group::Measured, "auto|kperf|perf|cachegrind|none",
-     "what counts events; auto takes the best that works here (default); cachegrind simulates them "
-     "with Valgrind, in a few extra runs that are not timed",
-     [](Draft& d, const Given& g) {
-       return keep(choice(g, std::array{EngineChoice::Auto, EngineChoice::Kperf, EngineChoice::Perf,
-                                        EngineChoice::Cachegrind, EngineChoice::None}),
-                   d.options.engine);
-     }},
+    {kEngineOption, '\0', Takes::Value, Group::Measured, "", "", set_engine},
     {"user-only", '\0', Takes::Nothing, Group::Measured, "", "count events in user space only",
      set<&Options::user_only, true>},
     {"counting", '\0', Takes::Value, Group::Measured, "apart|together",
      "apart: times come from runs that count nothing, counts from runs of their own (default); "
      "together: time and count the same runs",
-     [](Draft& d, const Given& g) {
-       return keep(choice(g, std::array{CountingChoice::Apart, CountingChoice::Together}),
-                   d.options.counting);
-     }},
+     set_choice<&Options::counting, CountingChoice::Apart, CountingChoice::Together>},
     {"single-pass", '\0', Takes::Nothing, Group::Measured, "",
      "refuse events that do not fit the counters at once (default: runs take turns)",
      set<&Options::single_pass, true>},
     {"strategy", '\0', Takes::Value, Group::Measured, "auto|exit|pet|cpu",
      "macOS: sample each thread as it ends (exit), sample running threads (pet), or count the whole "
      "machine (cpu); auto (default) takes the first that sees a known command whole",
-     [](Draft& d, const Given& g) {
-       return keep(choice(g, std::array{StrategyChoice::Auto, StrategyChoice::AtExit,
-                                        StrategyChoice::Pet, StrategyChoice::Machine}),
-                   d.options.strategy);
-     }},
+     set_choice<&Options::strategy, StrategyChoice::Auto, StrategyChoice::AtExit, StrategyChoice::Pet, StrategyChoice::Machine>},
     {"period", '\0', Takes::Value, Group::Measured, "TIME",
      "macOS: how often running threads are sampled (default 1ms, the shortest that the kernel "
      "allows)",
@@ -292,11 +203,7 @@ constexpr auto kOptions = std::to_array<OptionInfo>({
     {"cores", '\0', Takes::Value, Group::Measured, "p|e|any",
      "prefer one kind of core: performance, efficiency (Linux: by affinity; macOS: by the "
      "quality-of-service class)",
-     [](Draft& d, const Given& g) {
-       return keep(choice(g, std::array{CorePreference::Performance, CorePreference::Efficiency,
-                                        CorePreference::Any}),
-                   d.options.cores);
-     }},
+     set_choice<&Options::cores, CorePreference::Performance, CorePreference::Efficiency, CorePreference::Any>},
     {"min-p-share", '\0', Takes::Value, Group::Measured, "PCT",
      "redo (at most 3 times, then warn) a run that spent less of its CPU time than this on "
      "performance cores",
@@ -368,16 +275,10 @@ constexpr auto kOptions = std::to_array<OptionInfo>({
     {"table", '\0', Takes::Value, Group::Output, "auto|full|compact",
      "full: a table for each command; compact: one table with a row for each command; auto "
      "(default): compact for five commands or more",
-     [](Draft& d, const Given& g) {
-       return keep(choice(g, std::array{TableChoice::Auto, TableChoice::Full, TableChoice::Compact}),
-                   d.options.presentation.table);
-     }},
+     set_choice<&Presentation::table, TableChoice::Auto, TableChoice::Full, TableChoice::Compact>},
     {"sort", '\0', Takes::Value, Group::Output, "command|time",
      "order of the commands in tables: as given (default), or the fastest first",
-     [](Draft& d, const Given& g) {
-       return keep(choice(g, std::array{SortChoice::Command, SortChoice::Time}),
-                   d.options.presentation.sort);
-     }},
+     set_choice<&Presentation::sort, SortChoice::Command, SortChoice::Time>},
     {"time-unit", 'u', Takes::Value, Group::Output, "ns|us|ms|s|min",
      "show all times in this unit (default: the one that fits each)",
      [](Draft& d, const Given& g) { return keep(time_unit(g), d.options.presentation.time_unit); }},
@@ -386,11 +287,7 @@ constexpr auto kOptions = std::to_array<OptionInfo>({
      set<&Options::histogram, true>},
     {"color", '\0', Takes::Value, Group::Output, "auto|always|never",
      "auto (default) follows NO_COLOR, CLICOLOR_FORCE and whether the output is a terminal",
-     [](Draft& d, const Given& g) {
-       return keep(
-           choice(g, std::array{ColorChoice::Auto, ColorChoice::Always, ColorChoice::Never}),
-           d.options.color);
-     }},
+     set_choice<&Options::color, ColorChoice::Auto, ColorChoice::Always, ColorChoice::Never>},
     {"quiet", 'q', Takes::Nothing, Group::Output, "", "show errors and gates only",
      set<&Options::verbosity, Verbosity::Quiet>},
     {"verbose", 'v', Takes::Nothing, Group::Output, "", "show everything",
@@ -411,7 +308,17 @@ constexpr auto kOptions = std::to_array<OptionInfo>({
 }  // namespace
 
 std::span<const OptionInfo> option_table() {
-  return kOptions;
+  static const EngineWords words = engine_words();
+  static const auto table = [] {
+    auto options = kOptions;
+    for (OptionInfo& option : options) {
+      if (option.name != kEngineOption) continue;
+      option.value = words.names;
+      option.help = words.help;
+    }
+    return options;
+  }();
+  return table;
 }
 
 }  // namespace lauka::cli

@@ -4,6 +4,7 @@
 #include "core/command.h"
 #include "core/condition.h"
 #include "core/core_kind.h"
+#include "core/metric.h"
 #include "core/presentation.h"
 
 #include <chrono>
@@ -117,7 +118,7 @@ struct Options {
   bool fail_if_inconclusive = false;
   double confidence = 0.95;         ///< a fraction, 0.5 or more and below 1
   std::optional<double> precision;  ///< a fraction above 0; not with `runs`
-  std::string precision_metric = "wall_time";
+  std::string precision_metric{metric_name_of(Role::WallTime)};
   std::optional<std::string> baseline;  ///< a file to take the references from
 
   std::vector<ExportTarget> exports;  ///< at most one of a kind

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -10,6 +12,28 @@ namespace lauka {
 
 /// What counts events.
 enum class EngineChoice : unsigned char { Auto, Kperf, Perf, Cachegrind, None };
+
+/// A choice of --engine.
+struct EngineRow {
+  EngineChoice choice;
+  std::string_view name;
+  std::string_view help{};   ///< what follows its name in the option's help; may be empty
+  bool is_an_extra = false;  ///< a program to be installed: that it is not there spoils nothing
+};
+
+/// In the order in which help lists them. `engine/choose.cc` has what makes each.
+inline constexpr auto kEngines = std::to_array<EngineRow>({
+    {EngineChoice::Auto, "auto", "takes the best that works here (default)"},
+    {EngineChoice::Kperf, "kperf"},
+    {EngineChoice::Perf, "perf"},
+    {EngineChoice::Cachegrind, "cachegrind",
+     "simulates them with Valgrind, in a few extra runs that are not timed", true},
+    {EngineChoice::None, "none"},
+});
+
+constexpr const EngineRow& row_of(EngineChoice choice) {
+  return kEngines.at(static_cast<std::size_t>(choice));
+}
 
 /// How kperf counts (docs/kperf.md); Auto takes the best that sees a known command whole here.
 enum class StrategyChoice : unsigned char {

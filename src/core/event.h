@@ -22,6 +22,8 @@ enum class Role : unsigned char {
   UserTime,
   SystemTime,
   PeakRss,
+  VoluntarySwitches,
+  InvoluntarySwitches,
   // counted (kPortableEvents)
   Cycles,
   Instructions,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/choices.h"
 #include "core/result.h"
 
 #include <chrono>
@@ -89,10 +90,10 @@ struct CounterFacts {
 
 /// Whether an engine counts here.
 struct EngineFacts {
-  std::string name;
-  std::vector<std::string> events;       ///< that it counts by default
+  EngineChoice engine = EngineChoice::None;
+  std::vector<std::string> events{};     ///< that it counts by default
   std::vector<std::string> notes{};      ///< what restricts it
-  std::optional<Unavailable> missing{};  ///< why it counts nothing
+  std::optional<Error> missing{};        ///< why it counts nothing
   std::vector<CounterFacts> counters{};  ///< where they can be tried
 };
 

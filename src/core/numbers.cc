@@ -197,4 +197,31 @@ Result<std::chrono::nanoseconds> parse_duration(std::string_view text) {
   return std::chrono::nanoseconds(static_cast<std::int64_t>(nanoseconds));
 }
 
+std::string exact_duration(std::chrono::nanoseconds duration) {
+  struct Named {
+    std::int64_t nanoseconds;
+    std::string_view suffix;
+  };
+  constexpr std::array<Named, 4> units{
+      {{1'000'000'000, "s"}, {1'000'000, "ms"}, {1'000, "µs"}, {1, "ns"}}};
+  const std::int64_t count = duration.count();
+  const auto* const unit = std::find_if(units.begin(), units.end() - 1, [&](const Named& named) {
+    return count >= named.nanoseconds;
+  });
+  const std::string whole = fmt::format("{}", count / unit->nanoseconds);
+  std::string rest = fmt::format("{}", unit->nanoseconds + count % unit->nanoseconds).substr(1);
+  rest.erase(rest.find_last_not_of('0') + 1);
+  const std::string point = rest.empty() ? "" : ".";
+  return whole + point + rest + std::string(unit->suffix);
+}
+
+std::string rfc3339(std::chrono::sys_seconds time) {
+  const auto day = std::chrono::floor<std::chrono::days>(time);
+  const std::chrono::year_month_day date(day);
+  const std::chrono::hh_mm_ss clock(time - day);
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", static_cast<int>(date.year()),
+                     static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
+                     clock.hours().count(), clock.minutes().count(), clock.seconds().count());
+}
+
 }  // namespace lauka

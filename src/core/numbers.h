@@ -11,7 +11,8 @@
 
 namespace lauka {
 
-// The errors of these functions are predicates: whoever read the text puts its subject before them
+// Numbers and times from text and to text. The errors of these functions are predicates: whoever
+// read the text puts its subject before them
 // ("--runs '0'" + " " + "is out of range").
 
 /// The whole number that `text` is, `min` to `max` included. Digits only: no sign, no blanks.
@@ -50,5 +51,11 @@ inline constexpr std::chrono::nanoseconds kLongestDuration = std::chrono::hours(
 /// The time that `text` is: a decimal without sign, and one of the units ns, us, ms, s, m, h (none:
 /// seconds); more than 0 and at most kLongestDuration. The error is a predicate, as in numbers.h.
 Result<std::chrono::nanoseconds> parse_duration(std::string_view text);
+
+/// Exactly what was asked for, in the largest unit that keeps it short: "2s", "1.5s", "500ms".
+std::string exact_duration(std::chrono::nanoseconds duration);
+
+/// "2026-11-21T17:54:14Z".
+std::string rfc3339(std::chrono::sys_seconds time);
 
 }  // namespace lauka

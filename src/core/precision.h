@@ -1,5 +1,7 @@
 #pragma once
 
+#include "core/metric.h"
+
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -23,7 +25,7 @@ struct Precision {
   std::optional<double> half_width{};  ///< the widest; none where one of them has no bounds
   std::size_t runs = 0;                ///< of the command that has the fewest
   PrecisionEnd end = PrecisionEnd::Reached;
-  std::string metric = "wall_time";
+  std::string metric{metric_name_of(Role::WallTime)};
 };
 
 }  // namespace lauka

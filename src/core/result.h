@@ -7,20 +7,19 @@
 
 namespace lauka {
 
-/// Why something was refused and what to do instead; both are parts of one line without a full
-/// stop.
+/// Why something was refused or cannot be had, and what to do instead; both are parts of one line
+/// without a full stop.
 struct Error {
   std::string what;
   std::string remedy;  ///< empty where nothing can be done
 
   /// "what" or "what; remedy".
   std::string line() const { return remedy.empty() ? what : what + "; " + remedy; }
-};
 
-/// A quantity that cannot be had here, and what would make it available.
-struct Unavailable {
-  std::string why;
-  std::string remedy;
+  /// The same with `subject` and a colon before it.
+  Error of(const std::string& subject) const { return {subject + ": " + what, remedy}; }
+
+  bool operator==(const Error&) const = default;
 };
 
 /// A value or the reason why there is none; the members are those of std::expected (C++23).

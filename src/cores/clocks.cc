@@ -36,8 +36,8 @@ os::CounterRequest request_on(int cpu, std::size_t index) {
   return request;
 }
 
-Unavailable no_times(const Unavailable& reason) {
-  return {"no time by kind of core: " + reason.why, reason.remedy};
+Error no_times(const Error& reason) {
+  return reason.of("no time by kind of core");
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ namespace lauka::cores {
 /// The times of one run by kind of core, or the reason why they are not known.
 struct CoreTimes {
   std::vector<std::uint64_t> ns{};  ///< one per kind; empty: not known
-  std::optional<Unavailable> missing{};
+  std::optional<Error> missing{};
 };
 
 /// Clocks that tell a run's time by kind of core: one of its CPU time wherever it is spent, and one

@@ -133,9 +133,8 @@ class TimingEngine final : public TimedEngine {
 
 }  // namespace
 
-std::optional<Unavailable> why_no_core_time(const os::LinuxCalls& calls) {
-  if (const auto able = perf::can_count(calls); !able)
-    return Unavailable{able.error().what, able.error().remedy};
+std::optional<Error> why_no_core_time(const os::LinuxCalls& calls) {
+  if (const auto able = perf::can_count(calls); !able) return able.error();
   return std::nullopt;
 }
 

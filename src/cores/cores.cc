@@ -180,8 +180,7 @@ Result<Decided> decide_on_linux(const CoreRequest& wanted, const os::LinuxCalls&
   decided.use.apart = wanted.apart && !wanted.min_share;
   if (decided.kinds.size() > 1) {
     if (const auto why = why_no_core_time(calls)) {
-      decided.note =
-          fmt::format("no time by kind of core: {}", Error{why->why, why->remedy}.line());
+      decided.note = why->of("no time by kind of core").line();
     } else {
       for (const CoreKind& kind : decided.kinds) decided.use.timed.push_back(kind.name);
     }

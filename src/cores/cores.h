@@ -56,7 +56,7 @@ Result<Decided> decide(const CoreRequest& wanted, const os::LinuxCalls* linux,
                        const os::DarwinCalls* darwin = nullptr);
 
 /// Why the time by kind of core cannot be measured on this Linux; none where it can.
-std::optional<Unavailable> why_no_core_time(const os::LinuxCalls& calls);
+std::optional<Error> why_no_core_time(const os::LinuxCalls& calls);
 
 /// An engine that counts what `engine` counts and, behind that in each pass, the time that a run
 /// that is not simulated spent on each kind of core (EventSet::core_times), exactly and without

@@ -82,8 +82,8 @@ class PolledCounting final : public engine::Counting {
     }
     ask_for_redo(counted, times.ns, least_);
     if (times.ns.empty() && !counted.missing && ended.totals)
-      counted.missing = Unavailable{"no time by kind of core: this kernel does not report it",
-                                    "macOS 13 and later do on Apple's own processors"};
+      counted.missing = Error{"no time by kind of core: this kernel does not report it",
+                              "macOS 13 and later do on Apple's own processors"};
     return counted;
   }
 

@@ -77,8 +77,8 @@ Result<AttachedThread> AttachedThread::attach(const ThreadCounting& counting, in
     it.pmus_.clear();
     it.clocks_.clear();
   } else if (error != 0) {
-    const Unavailable why = perf::why_not_opened(error, {}, counting.situation_);
-    return Error{fmt::format("thread {} cannot be counted: {}", thread, why.why), why.remedy};
+    return perf::why_not_opened(error, {}, counting.situation_)
+        .of(fmt::format("thread {} cannot be counted", thread));
   }
   return it;
 }

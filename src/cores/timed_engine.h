@@ -9,7 +9,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -30,16 +29,10 @@ void ask_for_redo(engine::Counted& counted, const std::vector<std::uint64_t>& ns
                   const std::optional<LeastShare>& least);
 
 /// Another engine, to whose counts a derived one adds the times by kind of core.
-class TimedEngine : public engine::CounterEngine {
+class TimedEngine : public engine::EngineAround {
  public:
-  std::string_view name() const override { return inner_->name(); }
-  Catalog catalog() const override { return inner_->catalog(); }
-  void pause() override { inner_->pause(); }
-  std::optional<Unavailable> held_by_others() override { return inner_->held_by_others(); }
-  std::vector<std::string> notes() const override { return inner_->notes(); }
-
   Result<EventSet> select(const EventRequest& wanted) override {
-    auto set = inner_->select(wanted);
+    auto set = other().select(wanted);
     passes_.clear();
     if (set) passes_ = set->passes;
     return set;
@@ -49,30 +42,25 @@ class TimedEngine : public engine::CounterEngine {
     const bool is_timed = pass >= passes_.size() || passes_[pass].kind == RoundKind::Timed;
     const bool is_for_times = apart_ ? pass == core_time_pass_of(passes_.size()) : is_timed;
     if (is_for_times) return arm_timed(pass);
-    auto inner = arm_inner(pass);
-    return inner && !*inner ? engine::count_free({}) : std::move(inner);
-  }
-
-  engine::FreeReader free_reader(std::size_t event) const override {
-    return inner_->free_reader(event);
+    auto counting = arm_inner(pass);
+    return counting && !*counting ? engine::count_free({}) : std::move(counting);
   }
 
  protected:
   TimedEngine(std::unique_ptr<CounterEngine> inner, const Decided& decided)
-      : inner_(std::move(inner)), least_(least_of(decided)), apart_(decided.use.apart) {}
+      : EngineAround(std::move(inner)), least_(least_of(decided)), apart_(decided.use.apart) {}
 
   virtual Result<std::unique_ptr<engine::Counting>> arm_timed(std::size_t pass) = 0;
 
   /// The other engine's counts of a pass; null where it counts nothing.
   Result<std::unique_ptr<engine::Counting>> arm_inner(std::size_t pass) {
     if (pass >= passes_.size()) return std::unique_ptr<engine::Counting>{};
-    return inner_->arm(pass);
+    return other().arm(pass);
   }
 
   const std::optional<LeastShare>& least() const { return least_; }
 
  private:
-  std::unique_ptr<CounterEngine> inner_;
   std::optional<LeastShare> least_;
   bool apart_;
   std::vector<Pass> passes_{};  // what the other engine selected last

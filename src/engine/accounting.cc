@@ -36,7 +36,7 @@ class FreeOnly final : public Counting {
   Counted finish(const os::Ended& ended, std::size_t /*command*/) override {
     Counted counted{std::vector<std::optional<std::uint64_t>>(events_.size())};
     if (std::holds_alternative<NotStarted>(ended.outcome)) {
-      counted.missing = Unavailable{"the command was not started", ""};
+      counted.missing = Error{"the command was not started", ""};
       return counted;
     }
     for (std::size_t i = 0; i < events_.size(); ++i) counted.counts[i] = events_[i](ended);
@@ -49,9 +49,9 @@ class FreeOnly final : public Counting {
 
 class NoneEngine final : public CounterEngine {
  public:
-  explicit NoneEngine(std::optional<Unavailable> why) : why_(std::move(why)) {}
+  explicit NoneEngine(std::optional<Error> why) : why_(std::move(why)) {}
 
-  std::string_view name() const override { return "none"; }
+  std::string_view name() const override { return row_of(EngineChoice::None).name; }
 
   Catalog catalog() const override {
     Catalog catalog;
@@ -89,19 +89,18 @@ class NoneEngine final : public CounterEngine {
 
  private:
   Error refusal_of(const std::string& name) const {
-    if (why_)
-      return Error{fmt::format("'{}' cannot be counted: {}", name, why_->why), why_->remedy};
+    if (why_) return why_->of(fmt::format("'{}' cannot be counted", name));
     return Error{fmt::format("'{}' is not counted with --engine none", name),
                  "leave out --engine none"};
   }
 
-  std::optional<Unavailable> why_;
+  std::optional<Error> why_;
   std::vector<const AccountedEvent*> events_;
 };
 
 }  // namespace
 
-std::vector<std::string> notes_without_counters(const Unavailable& why) {
+std::vector<std::string> notes_without_counters(const Error& why) {
   if (why.remedy.empty()) return {};
   return {"no hardware counters here; lauka --check says why"};
 }
@@ -131,7 +130,7 @@ std::unique_ptr<Counting> count_free(std::vector<FreeReader> events) {
   return std::make_unique<FreeOnly>(std::move(events));
 }
 
-std::unique_ptr<CounterEngine> make_none_engine(std::optional<Unavailable> why) {
+std::unique_ptr<CounterEngine> make_none_engine(std::optional<Error> why) {
   return std::make_unique<NoneEngine>(std::move(why));
 }
 

@@ -36,7 +36,7 @@ inline constexpr std::string_view kSimulationHint =
 
 /// What a session without hardware counters is told: one short line where --check has a remedy,
 /// nothing where nobody asked for events and there is nothing to mend.
-std::vector<std::string> notes_without_counters(const Unavailable& why);
+std::vector<std::string> notes_without_counters(const Error& why);
 
 /// All there are.
 std::span<const AccountedEvent> accounted_events();
@@ -55,6 +55,6 @@ std::unique_ptr<Counting> count_free(std::vector<FreeReader> events);
 
 /// Counts nothing but what the kernel accounts to every process anyway, and this only when asked
 /// for. `why`: what keeps a real engine from working; none: the user wants this one.
-std::unique_ptr<CounterEngine> make_none_engine(std::optional<Unavailable> why);
+std::unique_ptr<CounterEngine> make_none_engine(std::optional<Error> why);
 
 }  // namespace lauka::engine

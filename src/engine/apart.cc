@@ -2,44 +2,31 @@
 #include "engine/choose.h"
 
 #include <algorithm>
-#include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace lauka::engine {
 namespace {
 
-class CountingApart final : public CounterEngine {
+class CountingApart final : public EngineAround {
  public:
-  explicit CountingApart(std::unique_ptr<CounterEngine> inner) : inner_(std::move(inner)) {}
-
-  std::string_view name() const override { return inner_->name(); }
-  Catalog catalog() const override { return inner_->catalog(); }
-  Result<Explanation> explain(const EventRequest& wanted) override {
-    return inner_->explain(wanted);
-  }
-  std::vector<std::string> notes() const override { return inner_->notes(); }
-  FreeReader free_reader(std::size_t event) const override { return inner_->free_reader(event); }
-
-  void pause() override { inner_->pause(); }
-  std::optional<Unavailable> held_by_others() override { return inner_->held_by_others(); }
+  using EngineAround::EngineAround;
 
   Result<EventSet> select(const EventRequest& wanted) override {
-    auto set = inner_->select(wanted);
+    auto set = other().select(wanted);
     if (set) divide(*set);
     return set;
   }
 
   Result<std::unique_ptr<Counting>> arm(std::size_t pass) override {
-    if (!has_own_pass_) return inner_->arm(pass);
+    if (!has_own_pass_) return other().arm(pass);
     if (pass == 0) return count_free(free_);
-    return inner_->arm(pass - 1);
+    return other().arm(pass - 1);
   }
 
  private:
   void divide(EventSet& set) {
-    const auto costs = [this](std::size_t event) { return !inner_->free_reader(event); };
+    const auto costs = [this](std::size_t event) { return !other().free_reader(event); };
     bool counts = false;
     for (Pass& pass : set.passes) {
       if (pass.kind != RoundKind::Timed) continue;
@@ -52,7 +39,7 @@ class CountingApart final : public CounterEngine {
     if (!counts) return;
     Pass timed;
     for (std::size_t event = 0; event < set.events.size(); ++event) {
-      auto reader = inner_->free_reader(event);
+      auto reader = other().free_reader(event);
       if (!reader) continue;
       timed.events.push_back(event);
       free_.push_back(std::move(reader));
@@ -60,7 +47,6 @@ class CountingApart final : public CounterEngine {
     set.passes.insert(set.passes.begin(), std::move(timed));
   }
 
-  std::unique_ptr<CounterEngine> inner_;
   std::vector<FreeReader> free_;
   bool has_own_pass_ = false;  // the timed one
 };

@@ -4,6 +4,9 @@
 #include "engine/cachegrind/cachegrind_engine.h"
 #include "engine/perf/perf_engine.h"
 
+#include <algorithm>
+#include <array>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -11,39 +14,105 @@
 namespace lauka::engine {
 namespace {
 
-Result<Chosen> simulated(const std::optional<User>& user) {
+/// What an engine is made with.
+struct Setting {
+  bool user_only = false;
+  const os::LinuxCalls* linux = nullptr;
+  const CoreKinds& kinds;
+  const std::optional<User>& user;
+  const OnMacos& macos;
+};
+
+bool is_linux(const Setting& setting) {
+  return setting.linux != nullptr;
+}
+bool is_macos(const Setting& setting) {
+  return setting.macos.calls != nullptr;
+}
+bool is_any_system(const Setting& /*setting*/) {
+  return true;
+}
+
+Result<Chosen> make_kperf(const Setting& setting) {
+  return choose_on_macos(Choice::Kperf, setting.user_only, setting.macos);
+}
+
+Chosen perf_of(const Setting& setting) {
+  return {perf::make_perf_engine(*setting.linux, setting.user_only, setting.kinds), std::nullopt};
+}
+
+/// Asked for by name, so a kernel that refuses all counters is an error, not a note.
+Result<Chosen> make_perf(const Setting& setting) {
+  if (const auto able = perf::can_count(*setting.linux); !able)
+    return able.error().of("--engine perf");
+  return perf_of(setting);
+}
+
+std::vector<CounterFacts> perf_counters(const Setting& setting) {
+  return perf::counters_here(*setting.linux, setting.user_only);
+}
+
+Result<Chosen> make_cachegrind(const Setting& setting) {
   auto valgrind = os::find_program("valgrind");
   if (!valgrind) {
     return Error{"--engine cachegrind needs Valgrind, which is not in PATH",
                  "install the package valgrind (Debian, Ubuntu: apt-get install valgrind)"};
   }
-  return Chosen{cachegrind::make_cachegrind_engine(*std::move(valgrind), user), std::nullopt};
+  return Chosen{cachegrind::make_cachegrind_engine(*std::move(valgrind), setting.user),
+                std::nullopt};
 }
 
-Chosen without_counters(const Unavailable& why) {
-  std::string note = fmt::format("no hardware counters: {}", why.why);
+Result<Chosen> make_none(const Setting& /*setting*/) {
+  return Chosen{make_none_engine(std::nullopt), std::nullopt};
+}
+
+/// How the engine of a row of kEngines is made.
+struct Maker {
+  Choice choice;
+  bool (*is_meant)(const Setting&);  ///< for this system
+  std::string_view system;           ///< that it is meant for, where it is not for any
+  Result<Chosen> (*make)(const Setting&);
+  std::vector<CounterFacts> (*counters)(const Setting&) = nullptr;  ///< tried; null: it has none
+};
+
+/// In the order in which --check tries them.
+constexpr auto kMakers = std::to_array<Maker>({
+    {Choice::Kperf, is_macos, "macOS", make_kperf},
+    {Choice::Perf, is_linux, "Linux", make_perf, perf_counters},
+    {Choice::Cachegrind, is_any_system, "", make_cachegrind},
+    {Choice::None, is_any_system, "", make_none},
+});
+
+Result<Chosen> make(const Maker& maker, const Setting& setting) {
+  if (maker.is_meant(setting)) return maker.make(setting);
+  return Error{fmt::format("--engine {} works on {} only", row_of(maker.choice).name, maker.system),
+               "leave it out"};
+}
+
+Chosen without_counters(const Error& why) {
+  std::string note = fmt::format("no hardware counters: {}", why.what);
   if (!why.remedy.empty()) note += fmt::format("; {}", why.remedy);
   note += fmt::format("; {}", kSimulationHint);
   return Chosen{make_none_engine(why), std::move(note)};
 }
 
-EngineFacts missing(const char* name, const Error& error) {
-  return {.name = name, .events = {}, .missing = Unavailable{error.what, error.remedy}};
+EngineFacts missing(Choice engine, const Error& error) {
+  return {.engine = engine, .missing = error};
 }
 
-EngineFacts facts_of(const char* name, CounterEngine& engine) {
+EngineFacts facts_of(Choice choice, CounterEngine& engine) {
   const auto set = engine.select({});
-  if (!set) return missing(name, set.error());
+  if (!set) return missing(choice, set.error());
   if (set->events.empty()) {
     // By name the reason comes with its remedy apart.
     const auto one = engine.select({{"instructions"}, false});
-    if (one) return missing(name, Error{"counts nothing by default", ""});
+    if (one) return missing(choice, Error{"counts nothing by default", ""});
     Error why = one.error();
     if (const std::size_t colon = why.what.find(": "); why.what.starts_with("'instructions'"))
       why.what.erase(0, colon + 2);
-    return missing(name, why);
+    return missing(choice, why);
   }
-  EngineFacts facts{.name = name, .events = {}, .notes = set->notes};
+  EngineFacts facts{.engine = choice, .notes = set->notes};
   for (const Event& event : set->events) facts.events.push_back(event.name);
   return facts;
 }
@@ -53,39 +122,29 @@ EngineFacts facts_of(const char* name, CounterEngine& engine) {
 Result<Chosen> choose(Choice choice, bool user_only, const os::LinuxCalls* calls,
                       const CoreKinds& kinds, const std::optional<User>& user,
                       const OnMacos& macos) {
-  if (choice == Choice::None) return Chosen{make_none_engine(std::nullopt), std::nullopt};
-  if (choice == Choice::Cachegrind) return simulated(user);
-  if (macos.calls != nullptr && choice != Choice::Perf)
-    return choose_on_macos(choice, user_only, macos);
-  if (choice == Choice::Kperf) return Error{"--engine kperf works on macOS only", "leave it out"};
-  if (calls == nullptr) {
-    if (choice == Choice::Perf) return Error{"--engine perf works on Linux only", "leave it out"};
-    return without_counters({"there is no engine for this system", ""});
-  }
-  if (choice == Choice::Perf) {
-    // Asked for by name, so a kernel that refuses all counters is an error, not a note.
-    if (const auto able = perf::can_count(*calls); !able)
-      return Error{fmt::format("--engine perf: {}", able.error().what), able.error().remedy};
-  } else if (!perf::is_there(*calls)) {
-    const auto able = perf::can_count(*calls);
-    return without_counters({able.error().what, able.error().remedy});
-  }
-  return Chosen{perf::make_perf_engine(*calls, user_only, kinds), std::nullopt};
+  const Setting setting{user_only, calls, kinds, user, macos};
+  const auto* const maker = std::find_if(
+      kMakers.begin(), kMakers.end(), [choice](const Maker& one) { return one.choice == choice; });
+  if (maker != kMakers.end()) return make(*maker, setting);
+  if (is_macos(setting)) return choose_on_macos(choice, user_only, macos);
+  if (calls == nullptr) return without_counters({"there is no engine for this system", ""});
+  if (perf::is_there(*calls)) return perf_of(setting);
+  return without_counters(perf::can_count(*calls).error());
 }
 
 std::vector<EngineFacts> try_engines(bool user_only, const os::LinuxCalls* calls,
                                      const OnMacos& macos) {
+  const CoreKinds kinds;
+  const std::optional<User> user;
+  const Setting setting{user_only, calls, kinds, user, macos};
   std::vector<EngineFacts> engines;
-  const auto add = [&](const char* name, Choice choice) {
-    auto chosen = choose(choice, user_only, calls, {}, {}, macos);
-    engines.push_back(chosen ? facts_of(name, *chosen->engine) : missing(name, chosen.error()));
-  };
-  if (macos.calls != nullptr) add("kperf", Choice::Kperf);
-  if (calls != nullptr) {
-    add("perf", Choice::Perf);
-    engines.back().counters = perf::counters_here(*calls, user_only);
+  for (const Maker& maker : kMakers) {
+    if (maker.choice == Choice::None || !maker.is_meant(setting)) continue;
+    auto chosen = maker.make(setting);
+    engines.push_back(chosen ? facts_of(maker.choice, *chosen->engine)
+                             : missing(maker.choice, chosen.error()));
+    if (maker.counters != nullptr) engines.back().counters = maker.counters(setting);
   }
-  add("cachegrind", Choice::Cachegrind);
   return engines;
 }
 

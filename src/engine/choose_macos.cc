@@ -50,8 +50,7 @@ Result<Chosen> choose_on_macos(Choice choice, bool user_only, const OnMacos& her
   auto database = database_of(here, kernel);
   Error why;
   if (!kernel.has_counters()) {
-    const Unavailable none = kperf::reason_of(kperf::Asked::Count, ENOENT, kernel);
-    why = {none.why, none.remedy};
+    why = kperf::reason_of(kperf::Asked::Count, ENOENT, kernel);
   } else if (!database) {
     why = database.error();
   } else {
@@ -62,14 +61,12 @@ Result<Chosen> choose_on_macos(Choice choice, bool user_only, const OnMacos& her
     if (engine) return Chosen{*std::move(engine), std::nullopt};
     why = engine.error();
   }
-  if (choice == Choice::Kperf)
-    return Error{fmt::format("--engine kperf: {}", why.what), why.remedy};
-  const Unavailable reason{why.what, why.remedy};
+  if (choice == Choice::Kperf) return why.of("--engine kperf");
   if (!kernel.has_counters() && here.launcher != nullptr)
-    return Chosen{make_none_engine(reason), why.line()};
+    return Chosen{make_none_engine(why), why.line()};
   std::optional<kperf::KpepDatabase> known;
   if (database) known = *std::move(database);
-  return Chosen{kperf::make_totals_engine(reason, std::move(known)), why.line()};
+  return Chosen{kperf::make_totals_engine(why, std::move(known)), why.line()};
 }
 
 }  // namespace lauka::engine

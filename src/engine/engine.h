@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/choices.h"
 #include "core/event.h"
 #include "core/record.h"
 #include "core/result.h"
@@ -13,6 +14,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace lauka::engine {
@@ -26,9 +28,9 @@ struct Redo {
 /// The counts of one run.
 struct Counted {
   std::vector<std::optional<std::uint64_t>>
-      counts;                            ///< one per event of the pass; none: not counted exactly
-  std::optional<Unavailable> missing{};  ///< why there is none, where there is none
-  std::optional<Error> failure{};        ///< the measurement could not be made: no run follows
+      counts;                      ///< one per event of the pass; none: not counted exactly
+  std::optional<Error> missing{};  ///< why there is none, where there is none
+  std::optional<Error> failure{};  ///< the measurement could not be made: no run follows
   std::optional<Redo> redo{};
   std::optional<double> coverage{};                 ///< RunRecord::coverage
   std::vector<std::optional<std::uint64_t>> own{};  ///< RunRecord::own
@@ -103,7 +105,7 @@ class CounterEngine {
 
   /// Whether somebody else holds counters that the selected events need, as far as can be told now;
   /// asked before the first counting run, once in each block of them, and after the last.
-  virtual std::optional<Unavailable> held_by_others() { return std::nullopt; }
+  virtual std::optional<Error> held_by_others() { return std::nullopt; }
 
   /// Counting is over for now: nothing is left on that would slow the runs up to the next one of a
   /// pass that counts.
@@ -111,6 +113,33 @@ class CounterEngine {
 
   /// What the counts of the runs so far are to be read with, one line each.
   virtual std::vector<std::string> notes() const { return {}; }
+};
+
+/// An engine around another, which answers all that is not overridden.
+class EngineAround : public CounterEngine {
+ public:
+  explicit EngineAround(std::unique_ptr<CounterEngine> inner) : inner_(std::move(inner)) {}
+
+  std::string_view name() const override { return inner_->name(); }
+  Catalog catalog() const override { return inner_->catalog(); }
+  Result<EventSet> select(const EventRequest& wanted) override { return inner_->select(wanted); }
+  FreeReader free_reader(std::size_t event) const override { return inner_->free_reader(event); }
+  Result<Explanation> explain(const EventRequest& wanted) override {
+    return inner_->explain(wanted);
+  }
+  Result<std::unique_ptr<Counting>> arm(std::size_t pass) override { return inner_->arm(pass); }
+  std::optional<Error> held_by_others() override { return inner_->held_by_others(); }
+  void pause() override { inner_->pause(); }
+  std::vector<std::string> notes() const override { return inner_->notes(); }
+
+ protected:
+  CounterEngine& other() const { return *inner_; }
+
+  /// Another one inside. The one before gives back all it took, as it is destroyed.
+  void replace(std::unique_ptr<CounterEngine> inner) { inner_ = std::move(inner); }
+
+ private:
+  std::unique_ptr<CounterEngine> inner_;
 };
 
 }  // namespace lauka::engine

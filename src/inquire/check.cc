@@ -1,7 +1,6 @@
-#include "inquire/check.h"
-
 #include "core/foreign_text.h"
 #include "core/text.h"
+#include "inquire/answers.h"
 
 #include <algorithm>
 
@@ -25,13 +24,11 @@ std::string listed(const std::vector<std::string>& words) {
 }
 
 CheckLine engine_line(const EngineFacts& engine) {
-  const std::string topic = "engine " + engine.name;
-  if (engine.missing) {
-    // Valgrind is an extra: that it is not there spoils nothing.
-    const bool simulates = engine.name == "cachegrind";
-    return {topic, simulates ? Severity::Note : Severity::Problem, engine.missing->why,
+  const EngineRow& row = row_of(engine.engine);
+  const std::string topic = fmt::format("engine {}", row.name);
+  if (engine.missing)
+    return {topic, row.is_an_extra ? Severity::Note : Severity::Problem, engine.missing->what,
             engine.missing->remedy};
-  }
   const bool has_counters = !engine.counters.empty();
   const bool none_works = std::all_of(engine.counters.begin(), engine.counters.end(),
                                       [](const CounterFacts& pmu) { return pmu.alive == 0; });

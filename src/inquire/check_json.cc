@@ -1,4 +1,4 @@
-#include "inquire/check.h"
+#include "inquire/answers.h"
 #include "report/json_machine.h"
 
 #include <nlohmann/json.hpp>
@@ -10,7 +10,7 @@ using Json = nlohmann::ordered_json;
 
 Json json_of(const EngineFacts& engine) {
   Json json;
-  json["name"] = engine.name;
+  json["name"] = row_of(engine.engine).name;
   json["counts"] = !engine.missing.has_value();
   json["events"] = engine.events;
   json["notes"] = engine.notes;
@@ -20,7 +20,7 @@ Json json_of(const EngineFacts& engine) {
                                 {"listed", counters.listed},
                                 {"free", counters.free},
                                 {"alive", counters.alive}});
-  json["why_not"] = engine.missing ? Json(engine.missing->why) : Json(nullptr);
+  json["why_not"] = engine.missing ? Json(engine.missing->what) : Json(nullptr);
   json["remedy"] = engine.missing ? Json(engine.missing->remedy) : Json(nullptr);
   return json;
 }

@@ -1,6 +1,5 @@
-#include "inquire/explain_events.h"
-
 #include "core/foreign_text.h"
+#include "inquire/answers.h"
 
 #include <algorithm>
 #include <cstddef>

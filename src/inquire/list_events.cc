@@ -1,7 +1,6 @@
-#include "inquire/list_events.h"
-
 #include "core/foreign_text.h"
 #include "core/text.h"
+#include "inquire/answers.h"
 
 #include <algorithm>
 #include <vector>

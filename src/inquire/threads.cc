@@ -1,6 +1,5 @@
-#include "inquire/threads.h"
-
 #include "core/foreign_text.h"
+#include "inquire/answers.h"
 
 #include <cstddef>
 #include <optional>

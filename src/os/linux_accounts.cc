@@ -1,4 +1,5 @@
 #include "core/numbers.h"
+#include "core/text.h"
 #include "os/descriptor.h"
 #include "os/users.h"
 
@@ -7,6 +8,7 @@
 #include <fstream>
 #include <limits>
 #include <sstream>
+#include <string_view>
 
 #include <fcntl.h>
 #include <spawn.h>
@@ -53,21 +55,14 @@ std::string output_of(std::vector<std::string> words) {
   return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? text : "";
 }
 
-std::vector<std::string> fields_of(const std::string& line, char separator) {
-  std::vector<std::string> fields;
-  std::istringstream input(line);
-  for (std::string field; std::getline(input, field, separator);) fields.push_back(field);
-  return fields;
-}
-
 /// The account in a line of passwd(5), if it is that user's.
 std::optional<Account> account_in(const std::string& line, std::uint32_t user) {
-  const auto fields = fields_of(line, ':');
+  const auto fields = split(line, ':');
   if (fields.size() < 6 || fields[2] != std::to_string(user)) return std::nullopt;
-  return Account{fields[0], fields[5]};
+  return Account{std::string(fields[0]), std::string(fields[5])};
 }
 
-std::optional<std::uint32_t> id_in(const std::string& text) {
+std::optional<std::uint32_t> id_in(std::string_view text) {
   const auto id = parse_whole_number(text, 0, std::numeric_limits<std::uint32_t>::max() - 1);
   if (!id) return std::nullopt;
   return static_cast<std::uint32_t>(*id);
@@ -95,9 +90,9 @@ std::vector<std::uint32_t> groups_of(const std::string& name) {
   if (!groups.empty()) return groups;
   std::ifstream file("/etc/group");  // name:password:id:member,member
   for (std::string line; std::getline(file, line);) {
-    const auto fields = fields_of(line, ':');
+    const auto fields = split(line, ':');
     if (fields.size() < 4) continue;
-    for (const std::string& member : fields_of(fields[3], ',')) {
+    for (const std::string_view member : split(fields[3], ',')) {
       const auto id = member == name ? id_in(fields[2]) : std::nullopt;
       if (id) groups.push_back(*id);
     }

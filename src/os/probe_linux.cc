@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <iterator>
 #include <map>
 #include <sstream>
 #include <string_view>
@@ -44,9 +45,8 @@ class Files {
 
 std::vector<std::string> words_of(const std::string& text) {
   std::istringstream input(text);
-  std::vector<std::string> words;
-  for (std::string word; input >> word;) words.push_back(std::move(word));
-  return words;
+  using Words = std::istream_iterator<std::string>;
+  return {Words(input), Words()};
 }
 
 void probe_clock(const Files& files, MachineFacts& facts) {

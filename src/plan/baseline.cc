@@ -47,20 +47,19 @@ std::string names_of(const std::vector<Command>& commands) {
 
 Result<void> check_metrics(const Plan& plan, const Baseline& baseline) {
   struct Needed {
-    std::string_view metric;
+    std::size_t metric;
     std::string_view by;
   };
   std::vector<Needed> all;
-  for (const Condition& gate : plan.gates)
-    if (!gate.bound) all.push_back({gate.metric, "a gate is"});
-  if (plan.precision) all.push_back({plan.precision_metric, "--precision looks"});
+  for (const Gate& gate : plan.gates)
+    if (!gate.condition.bound) all.push_back({gate.metric, "a gate is"});
+  if (plan.precision) all.push_back({plan.precision->metric, "--precision looks"});
   for (std::size_t c = 0; c < plan.commands.size(); ++c) {
-    for (const auto& [name, by] : all) {
-      const auto metric = find_metric(plan.metrics, name);
-      if (metric && !baseline_values(baseline, c, *metric).empty()) continue;
+    for (const auto& [metric, by] : all) {
+      if (!baseline_values(baseline, c, metric).empty()) continue;
       const std::string& there = baseline.session->measured[baseline.commands[c]].name;
       return Error{fmt::format("the baseline {} has no {} of {}, which {} on", cited(baseline.file),
-                               name, cited(there), by),
+                               plan.metrics[metric].name, cited(there), by),
                    baseline.session->by_lauka
                        ? "measure the baseline again with it"
                        : "make the baseline with lauka --export-json: hyperfine's files are read "

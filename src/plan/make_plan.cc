@@ -166,11 +166,11 @@ void note_direction(const Condition& gate, const Metric& metric, std::vector<std
                   gate.bound ? gate.bound_text : fmt::format("{}", 0.0 - gate.limit_percent)));
 }
 
-Result<void> check_gates(Plan& plan, bool has_baseline) {
+Result<void> add_gates(const std::vector<Condition>& gates, bool has_baseline, Plan& plan) {
   std::vector<std::string_view> names;
   for (const Metric& metric : plan.metrics) names.push_back(metric.name);
   bool needs_reference = false;
-  for (const Condition& gate : plan.gates) {
+  for (const Condition& gate : gates) {
     const auto place = find_metric(plan.metrics, gate.metric);
     if (!place) {
       if (auto why = why_not_derived(gate.metric, plan.metrics)) return *std::move(why);
@@ -184,6 +184,7 @@ Result<void> check_gates(Plan& plan, bool has_baseline) {
                                unit_symbol(metric.unit))};
     needs_reference = needs_reference || !gate.bound;
     note_direction(gate, metric, plan.events.notes);
+    plan.gates.push_back({gate, *place});
   }
   if (needs_reference && plan.commands.size() < 2 && !has_baseline) {
     return Error{fmt::format("a gate (--fail-if-slower, --fail-if) has nothing to compare {} with",
@@ -194,15 +195,15 @@ Result<void> check_gates(Plan& plan, bool has_baseline) {
 }
 
 /// A precision needs a value from every round that it may ask for.
-Result<void> check_precision(const Plan& plan) {
-  if (!plan.precision) return {};
-  const auto place = find_metric(plan.metrics, plan.precision_metric);
+Result<void> add_precision(const Options& options, Plan& plan) {
+  if (!options.precision) return {};
+  const auto place = find_metric(plan.metrics, options.precision_metric);
   if (!place) {
     std::vector<std::string_view> names;
     for (const Metric& one : plan.metrics) names.push_back(one.name);
-    const std::string_view meant = nearest(plan.precision_metric, names);
+    const std::string_view meant = nearest(options.precision_metric, names);
     return Error{
-        fmt::format("--precision names {}, which is not measured", cited(plan.precision_metric)),
+        fmt::format("--precision names {}, which is not measured", cited(options.precision_metric)),
         meant.empty() ? "--metrics all shows what is measured"
                       : fmt::format("did you mean {}?", meant)};
   }
@@ -212,6 +213,7 @@ Result<void> check_precision(const Plan& plan) {
                              metric.name),
                  "ask for a precision of wall_time or cpu_time, or add --counting together"};
   }
+  plan.precision = PrecisionGoal{*options.precision, *place};
   return {};
 }
 
@@ -239,13 +241,9 @@ std::vector<std::string> with_default_events(const EventSet& defaults,
 Result<Plan> make_plan(const Options& options, const SelectEvents& select_events,
                        std::uint64_t clock_seed, const CoreUse& cores) {
   auto commands = commands_of(options);
-  if (!commands) {
-    return commands.error();
-  }
+  if (!commands) return commands.error();
   auto events = events_of(options, select_events, cores);
-  if (!events) {
-    return events.error();
-  }
+  if (!events) return events.error();
   Plan plan{.commands = *std::move(commands),
             .events = *std::move(events),
             .events_were_asked_for = !options.events.empty(),
@@ -258,10 +256,7 @@ Result<Plan> make_plan(const Options& options, const SelectEvents& select_events
             .timeout = options.timeout,
             .ignore_failure = options.ignore_failure,
             .input = options.input,
-            .gates = options.gates,
             .confidence = options.confidence,
-            .precision = options.precision,
-            .precision_metric = options.precision_metric,
             .shell = options.shell,
             .cores = cores,
             .presentation = options.presentation,
@@ -271,22 +266,15 @@ Result<Plan> make_plan(const Options& options, const SelectEvents& select_events
   plan.metrics = metrics_of(plan.events, selection_of(options), !options.events.empty());
   if (options.metrics == MetricSelection::Listed) {
     const Result<void> listed = list_rows(options.metric_list, plan.metrics);
-    if (!listed) {
-      return listed.error();
-    }
+    if (!listed) return listed.error();
   }
   plan.presentation.every_row =
       options.metrics != MetricSelection::Default || !options.events.empty();
   show_times_in(options.presentation.time_unit, plan.metrics);
   plan.stop = stop_rule_of(options, plan.events.passes_of(RoundKind::Timed));
-  const Result<void> gates = check_gates(plan, options.baseline.has_value());
-  if (!gates) {
+  if (auto gates = add_gates(options.gates, options.baseline.has_value(), plan); !gates)
     return gates.error();
-  }
-  const Result<void> precision = check_precision(plan);
-  if (!precision) {
-    return precision.error();
-  }
+  if (auto precision = add_precision(options, plan); !precision) return precision.error();
   return plan;
 }
 

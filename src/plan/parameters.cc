@@ -27,11 +27,9 @@ Result<std::vector<std::string>> values_of(const ParameterOption& option) {
   }
   auto values =
       decimals_of({option.min, option.max, option.step.empty() ? "1" : option.step}, kMostCommands);
-  if (!values) {
-    return Error{fmt::format("--parameter-scan {} {} {}: {}", option.name, option.min, option.max,
-                             values.error().what),
-                 values.error().remedy};
-  }
+  if (!values)
+    return values.error().of(
+        fmt::format("--parameter-scan {} {} {}", option.name, option.min, option.max));
   return values;
 }
 

@@ -28,6 +28,18 @@ struct StopRule {
   std::chrono::nanoseconds budget_per_command = std::chrono::seconds(5);
 };
 
+/// A condition, and what it is on.
+struct Gate {
+  Condition condition;
+  std::size_t metric = 0;  ///< index into Plan::metrics
+};
+
+/// How narrow the intervals of a metric are to become.
+struct PrecisionGoal {
+  double half_width = 0.0;  ///< a fraction
+  std::size_t metric = 0;   ///< index into Plan::metrics
+};
+
 struct Recording;
 
 /// An earlier session, each of whose commands may be a reference.
@@ -61,10 +73,9 @@ struct Plan {
   std::optional<std::chrono::nanoseconds> timeout{};
   std::optional<IgnoreFailure> ignore_failure{};
   InputChoice input{};
-  std::vector<Condition> gates{};
+  std::vector<Gate> gates{};
   double confidence = 0.95;
-  std::optional<double> precision{};  ///< half width to reach, a fraction
-  std::string precision_metric = "wall_time";
+  std::optional<PrecisionGoal> precision{};
   Reference reference{};
   std::optional<Shell> shell{};  ///< its start-up is measured, and subtracted from times
   CoreUse cores{};

@@ -13,32 +13,11 @@ std::string plural(std::size_t count, std::string_view noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
-std::string name_cell(const Metric& metric, const MetricResult& row, std::size_t runs) {
-  std::string name = one_line(metric.name);
-  if (!metric.note.empty()) name += " " + metric.note;
-  if (row.runs != runs) name += " (" + plural(row.runs, "run") + ")";
-  return name;
-}
-
 std::string mean_cell(const MetricResult& row, const Metric& metric) {
   if (row.at_most) return "≤ " + quantity(*row.at_most, metric);
   if (row.is_doubtful) return "0 (not counted?)";
   if (!row.summary) return "n/a";
   return mean_text(row.summary->mean, row.summary->stddev, metric);
-}
-
-std::string range_cell(const stats::Summary& summary, const Metric& metric, bool fine) {
-  if (!fine) return quantity(summary.min, metric) + " … " + quantity(summary.max, metric);
-  const auto [low, high] = range(summary.min, summary.max, metric);
-  return low + " … " + high;
-}
-
-std::string outliers_cell(const stats::Summary& summary, bool with_percent) {
-  if (!with_percent) return fmt::format("{}", summary.outliers);
-  const double percent =
-      100.0 * static_cast<double>(summary.outliers) / static_cast<double>(summary.count);
-  if (summary.outliers > 0 && percent < 0.5) return fmt::format("{} (<1%)", summary.outliers);
-  return fmt::format("{} ({:.0f}%)", summary.outliers, percent);
 }
 
 std::string spoken(std::string_view metric) {
@@ -62,11 +41,16 @@ std::vector<std::string> lines_of(std::string_view text) {
   return lines;
 }
 
+std::string failed_and_redone(const CommandResult& command) {
+  std::string text;
+  if (command.failed_runs > 0) text += fmt::format(", {} failed", command.failed_runs);
+  if (command.redone_runs > 0) text += fmt::format(", {} redone", command.redone_runs);
+  return text;
+}
+
 std::string benchmark_title(const CommandResult& command, std::size_t number) {
-  std::string runs = command.runs == 0 ? "no timed runs" : plural(command.runs, "run");
-  if (command.failed_runs > 0) runs += fmt::format(", {} failed", command.failed_runs);
-  if (command.redone_runs > 0) runs += fmt::format(", {} redone", command.redone_runs);
-  return fmt::format("Benchmark {} ({})", number, runs);
+  const std::string runs = command.runs == 0 ? "no timed runs" : plural(command.runs, "run");
+  return fmt::format("Benchmark {} ({}{})", number, runs, failed_and_redone(command));
 }
 
 }  // namespace lauka::report

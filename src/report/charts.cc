@@ -18,11 +18,8 @@ namespace lauka::report {
 namespace {
 
 constexpr std::size_t kColors = 8;  // as many as the page's style names
-constexpr int kMostTicks = 5;       // more do not fit on a phone
 constexpr std::size_t kRowHeight = 44;
 constexpr std::size_t kTimeHeight = 150;
-constexpr std::size_t kAxisHeight = 20;
-constexpr std::size_t kAcross = 1000;  // units of a stretched picture
 
 /// Points of one drawing, whatever the number of runs and commands.
 constexpr std::size_t kMostPoints = 2000;
@@ -230,7 +227,7 @@ void distribution_chart(const Results& results, std::size_t metric, const Sink& 
     sink(row_label(results, c, "median " + html_text(quantity(summary->median, all.metric))));
     sink(box_and_runs(all, c, *summary));
   }
-  sink(svg_axis(labels_of(all.axis, all.metric), kAxisHeight) + "</div>\n");
+  sink(svg_axis(labels_of(all.axis, all.metric)) + "</div>\n");
 }
 
 void time_chart(const Results& results, std::size_t metric, const Sink& sink) {

@@ -21,21 +21,20 @@ namespace {
 
 struct Layout {
   std::size_t gap;
-  bool fine_range;
-  bool names;  ///< also where the parameters tell the commands apart
-  bool range;
-  bool interval;     ///< of the delta
+  bool names;        ///< also where the parameters tell the commands apart
   std::size_t text;  ///< names and values longer than that are cut before a number is left out
+  TableShape shape{.is_compact = true};
 };
 
 constexpr std::size_t kShortest = 8;
-constexpr auto kLayouts =
-    std::to_array<Layout>({{4, true, true, true, true, std::numeric_limits<std::size_t>::max()},
-                           {2, true, true, true, true, 32},
-                           {2, false, true, true, true, 24},
-                           {2, false, false, true, true, 24},
-                           {2, false, false, false, true, 12},
-                           {2, false, false, false, false, kShortest}});
+constexpr auto kLayouts = std::to_array<Layout>({
+    {4, true, std::numeric_limits<std::size_t>::max()},
+    {2, true, 32},
+    {2, true, 24, {.is_compact = true, .fine_range = false}},
+    {2, false, 24, {.is_compact = true, .fine_range = false}},
+    {2, false, 12, {.is_compact = true, .range = false}},
+    {2, false, kShortest, {.is_compact = true, .range = false, .interval = false}},
+});
 
 bool one_was_typed(const Results& results) {
   return std::all_of(
@@ -48,99 +47,59 @@ bool parameters_tell_all(const Results& results) {
   return one_was_typed(results) && !parameter_names(results).empty();
 }
 
-/// What a table of one metric is made of.
+/// The rows of one metric as a layout has them, the headings first. Names and parameters come
+/// before all numbers.
 struct Rows {
-  const Results& results;
-  std::size_t metric;
-  std::vector<std::string> parameters;
-  bool has_runs;
-  bool has_deltas;
-
-  GridRow heading(const Layout& layout) const;
-  GridRow of(std::size_t command, const Layout& layout) const;
-  Cell delta(std::size_t command, const MetricResult* row, bool interval) const;
+  std::vector<GridRow> grid;
+  std::size_t texts = 0;  ///< columns of names and parameters
 };
 
-Rows rows_for(const Results& results, std::size_t metric) {
-  const bool has_deltas =
-      std::any_of(results.commands.begin(), results.commands.end(), [&](const auto& command) {
-        const MetricResult* row = shown_row(command, metric);
-        return row != nullptr && row->delta;
-      });
-  return {results, metric, parameter_names(results), has_runs_column(results), has_deltas};
-}
-
-GridRow Rows::heading(const Layout& layout) const {
-  GridRow row;
-  if (layout.names || !parameters_tell_all(results)) row.push_back({"command", Ink::Bold});
-  for (const std::string& name : parameters) row.push_back({one_line(name), Ink::Bold});
-  if (has_runs) row.push_back({"runs", Ink::Bold});
-  row.push_back({"mean ± σ", Ink::Bold});
-  if (layout.range) row.push_back({"min … max", Ink::Bold});
-  if (has_deltas) row.push_back({"delta", Ink::Bold});
-  return row;
-}
-
-Cell Rows::delta(std::size_t command, const MetricResult* row, bool interval) const {
-  if (row != nullptr && row->delta) {
-    const MarkedDelta delta = marked_delta(*row->delta, results.metrics[metric].better);
-    if (interval || !row->delta->change) return {delta.text, delta.ink};
-    const std::size_t value = std::min(delta.text.find_first_of("+0"), delta.text.find("−"));
-    return {delta.text.substr(0, delta.text.find(' ', value)), delta.ink};
+Rows rows_of(const Results& results, std::size_t metric, const Layout& layout, bool ascii) {
+  const TableShape shape = compact_shape(results, metric, layout.shape);
+  const std::vector<const Column*> columns = columns_of(shape);
+  const std::vector<std::string> parameters = parameter_names(results);
+  const bool has_names = layout.names || !parameters_tell_all(results);
+  Rows rows{{{}}, parameters.size() + (has_names ? 1 : 0)};
+  GridRow& heading = rows.grid.front();
+  if (has_names) heading.push_back({"command", Ink::Bold});
+  for (const std::string& name : parameters) heading.push_back({one_line(name), Ink::Bold});
+  for (const Column* column : columns) heading.push_back({std::string(column->heading), Ink::Bold});
+  for (const std::size_t c : order_of(results)) {
+    const CommandResult& command = results.commands[c];
+    GridRow& row = rows.grid.emplace_back();
+    if (has_names) row.push_back({one_line(command.name)});
+    for (const std::string& name : parameters) {
+      const Parameter* parameter = find_parameter(command, name);
+      row.push_back({parameter == nullptr ? "" : one_line(parameter->value)});
+    }
+    for (const Column* column : columns)
+      row.push_back(
+          column->cell({results, c, results.metrics[metric], shown_row(command, metric), shape}));
   }
-  // Sorted, the reference may stand anywhere.
-  const bool is_reference = command == results.reference.command && !results.reference.baseline;
-  return is_reference ? Cell{"   reference", Ink::Dim} : Cell{};
-}
-
-GridRow Rows::of(std::size_t command, const Layout& layout) const {
-  const CommandResult& one = results.commands[command];
-  const Metric& of = results.metrics[metric];
-  const MetricResult* values = shown_row(one, metric);
-  GridRow row;
-  if (layout.names || !parameters_tell_all(results)) row.push_back({one_line(one.name)});
-  for (const std::string& name : parameters) {
-    const Parameter* parameter = find_parameter(one, name);
-    row.push_back({parameter == nullptr ? "" : one_line(parameter->value)});
-  }
-  if (has_runs) row.push_back({runs_cell(one)});
-  row.push_back({values == nullptr ? "n/a" : mean_cell(*values, of)});
-  if (layout.range) {
-    row.push_back({values == nullptr || !values->summary
-                       ? ""
-                       : range_cell(*values->summary, of, layout.fine_range)});
-  }
-  if (has_deltas) row.push_back(delta(command, values, layout.interval));
-  return row;
+  if (ascii) make_ascii(rows.grid);
+  return rows;
 }
 
 std::string list_text(const Results& results, std::size_t metric, const Style& style) {
-  const Rows rows = rows_for(results, metric);
-  std::vector<GridRow> grid;
+  Rows rows;
   std::vector<std::size_t> widths;
-  const Layout* fitting = nullptr;
-  bool has_names = true;
+  std::size_t gap = 0;
   for (const Layout& layout : kLayouts) {
-    fitting = &layout;
-    grid = {rows.heading(layout)};
-    for (const std::size_t command : order_of(results)) grid.push_back(rows.of(command, layout));
-    if (style.ascii) make_ascii(grid);
-    widths = widths_of(grid);
-    has_names = layout.names || !parameters_tell_all(results);
+    rows = rows_of(results, metric, layout, style.ascii);
+    widths = widths_of(rows.grid);
+    gap = layout.gap;
     auto cut = widths;
-    for (std::size_t i = 0; i < rows.parameters.size() + (has_names ? 1 : 0); ++i)
-      cut[i] = std::min(cut[i], layout.text);
-    if (style.width == 0 || line_width(cut, layout.gap) <= style.width) break;
+    for (std::size_t i = 0; i < rows.texts; ++i) cut[i] = std::min(cut[i], layout.text);
+    if (style.width == 0 || line_width(cut, gap) <= style.width) break;
   }
   // Of a number nothing may be cut; of names and values their middle.
-  const std::size_t texts = rows.parameters.size() + (has_names ? 1 : 0);
-  const auto numbers = widths.begin() + static_cast<std::ptrdiff_t>(texts);
+  const auto numbers = widths.begin() + static_cast<std::ptrdiff_t>(rows.texts);
   std::vector<std::size_t> of_texts(widths.begin(), numbers);
-  const std::size_t taken = line_width({numbers, widths.end()}, fitting->gap) + fitting->gap;
+  const std::size_t taken = line_width({numbers, widths.end()}, gap) + gap;
   if (style.width > 0)
-    narrow(of_texts, fitting->gap, style.width > taken ? style.width - taken : 1, kShortest);
+    narrow(of_texts, gap, style.width > taken ? style.width - taken : 1, kShortest);
   std::copy(of_texts.begin(), of_texts.end(), widths.begin());
-  return grid_text(grid, widths, fitting->gap, style.color);
+  return grid_text(rows.grid, widths, gap, style.color);
 }
 
 /// The commands made of one typed with two variables, by their values.
@@ -278,18 +237,22 @@ std::vector<std::size_t> compact_metrics(const Results& results, bool verbose) {
   return metrics;
 }
 
+TableShape compact_shape(const Results& results, std::size_t metric, TableShape shape) {
+  shape.is_compact = true;
+  shape.has_runs = has_runs_column(results);
+  shape.has_deltas =
+      std::any_of(results.commands.begin(), results.commands.end(), [&](const auto& command) {
+        const MetricResult* row = shown_row(command, metric);
+        return row != nullptr && row->delta;
+      });
+  return shape;
+}
+
 bool has_runs_column(const Results& results) {
   return std::any_of(results.commands.begin(), results.commands.end(), [&](const auto& command) {
     return command.runs != results.commands[0].runs || command.failed_runs > 0 ||
            command.redone_runs > 0;
   });
-}
-
-std::string runs_cell(const CommandResult& command) {
-  std::string text = fmt::format("{}", command.runs);
-  if (command.failed_runs > 0) text += fmt::format(", {} failed", command.failed_runs);
-  if (command.redone_runs > 0) text += fmt::format(", {} redone", command.redone_runs);
-  return text;
 }
 
 std::string compact_title(const Results& results, std::size_t metric) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "report/columns.h"
 #include "report/style.h"
 #include "results/results.h"
 
@@ -27,11 +28,11 @@ std::vector<std::size_t> compact_metrics(const Results& results, bool verbose);
 /// "wall_time of 6 commands, 10 runs each"; without the runs where their numbers differ.
 std::string compact_title(const Results& results, std::size_t metric);
 
+/// `shape` as the compact table of a metric has it.
+TableShape compact_shape(const Results& results, std::size_t metric, TableShape shape);
+
 /// Whether the commands have not all the same number of runs, or some failed: a column tells it.
 bool has_runs_column(const Results& results);
-
-/// What the column tells: "10", "10, 2 failed".
-std::string runs_cell(const CommandResult& command);
 
 /// A row for each command: name, parameters, mean, range and delta. Where one command was typed
 /// with two parameters, a matrix of their values. In a narrower terminal it gives up spacing, fine

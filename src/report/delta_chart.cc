@@ -14,8 +14,6 @@ namespace lauka::report {
 namespace {
 
 constexpr std::size_t kRowHeight = 22;
-constexpr std::size_t kAxisHeight = 20;
-constexpr int kMostTicks = 5;
 
 /// A delta that can be drawn, with the command it is of.
 struct Row {
@@ -95,8 +93,7 @@ std::string delta_chart(const Results& results, std::size_t metric) {
         command_class(row.command), html_text(name), css_class, html_text(delta.text));
     html += drawing_of(row, axis, css_class, name + ": " + delta_text(row.delta));
   }
-  return "<div class=\"chart\">\n" + html + svg_axis(percent_labels(axis), kAxisHeight) +
-         "</div>\n";
+  return "<div class=\"chart\">\n" + html + svg_axis(percent_labels(axis)) + "</div>\n";
 }
 
 }  // namespace lauka::report

@@ -1,5 +1,6 @@
 #include "report/describe.h"
 
+#include "core/numbers.h"
 #include "report/format.h"
 
 #include <array>

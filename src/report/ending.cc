@@ -1,7 +1,6 @@
-#include "report/ending.h"
-
 #include "core/foreign_text.h"
 #include "report/describe.h"
+#include "report/lines.h"
 
 #include <sstream>
 #include <string_view>

@@ -3,7 +3,6 @@
 #include "core/metric.h"
 #include "results/results.h"
 
-#include <chrono>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -56,13 +55,7 @@ std::string signed_percent(double fraction, int decimals);
 /// noise, and as many more as it takes to show the interval well and to tell the ratio from 1.
 std::string ratio_text(const stats::RelativeSpeed& speed);
 
-/// Exactly what was asked for, in the largest unit that keeps it short: "2s", "1.5s", "500ms".
-std::string exact_duration(std::chrono::nanoseconds duration);
-
 /// The shortest decimal that reads back as the same double: for programs.
 std::string full_precision(double value);
-
-/// "2026-11-21T17:54:14Z".
-std::string rfc3339(std::chrono::sys_seconds time);
 
 }  // namespace lauka::report

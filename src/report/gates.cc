@@ -1,9 +1,8 @@
-#include "report/gates.h"
-
 #include "core/foreign_text.h"
 #include "report/ansi.h"
 #include "report/cells.h"
 #include "report/format.h"
+#include "report/lines.h"
 
 #include <algorithm>
 #include <cmath>

@@ -2,9 +2,9 @@
 
 #include "report/cells.h"
 #include "report/charts.h"
+#include "report/columns.h"
 #include "report/compact.h"
 #include "report/format.h"
-#include "report/marked_delta.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -16,41 +16,32 @@ namespace lauka::report {
 
 namespace {
 
-std::string delta_cell(const MetricResult* row, const Metric& metric, bool is_reference) {
-  if (row == nullptr || !row->delta)
-    return is_reference ? "<td class=\"unsure\">reference</td>" : "<td></td>";
-  const MarkedDelta delta = marked_delta(*row->delta, metric.better);
-  return fmt::format("<td class=\"{}\">{}</td>", ink_class(delta.ink), html_text(delta.text));
-}
-
-/// The delta stands before the range: on a phone the first three columns are seen.
-std::string table_row(const MetricResult& row, const Metric& metric, const CommandResult& command,
-                      bool with_delta) {
-  std::string html = fmt::format(
-      "<tr><td>{}</td><td>{}</td>{}", html_text(name_cell(metric, row, command.runs)),
-      html_text(mean_cell(row, metric)), with_delta ? delta_cell(&row, metric, false) : "");
-  html += row.summary ? fmt::format("<td>{}</td><td>{}</td>",
-                                    html_text(range_cell(*row.summary, metric, true)),
-                                    outliers_cell(*row.summary, true))
-                      : std::string("<td></td><td></td>");
-  return html + "</tr>\n";
+/// A delta is coloured, and so is the word that stands in the reference's place.
+std::string html_cell(const Cell& cell, bool is_delta) {
+  const std::string_view color = is_delta && !cell.text.empty() ? ink_class(cell.ink) : "";
+  return color.empty() ? fmt::format("<td>{}</td>", html_text(cell.text))
+                       : fmt::format("<td class=\"{}\">{}</td>", color, html_text(cell.text));
 }
 
 std::string table_of(const Results& results, std::size_t index) {
   const CommandResult& command = results.commands[index];
-  const bool with_delta =
-      std::any_of(command.rows.begin(), command.rows.end(),
-                  [](const MetricResult& row) { return row.delta.has_value(); });
+  TableShape shape{.format = Format::Html};
+  shape.has_deltas = std::any_of(command.rows.begin(), command.rows.end(),
+                                 [](const MetricResult& row) { return row.delta.has_value(); });
   std::string html = fmt::format(
       "<h3><span class=\"dot {}\"></span>{}: <code>{}</code></h3>\n", command_class(index),
       html_text(benchmark_title(command, index + 1)), html_text(command.name));
   if (command.runs == 0) return html;
-  html += fmt::format(
-      "<div class=\"scroll\"><table>\n<thead><tr><th>measurement</th><th>mean ± σ</th>{}"
-      "<th>min … max</th><th>outliers</th></tr></thead>\n<tbody>\n",
-      with_delta ? "<th>delta</th>" : "");
+  const std::vector<const Column*> columns = columns_of(shape);
+  html += "<div class=\"scroll\"><table>\n<thead><tr>";
+  for (const Column* column : columns) html += fmt::format("<th>{}</th>", column->heading);
+  html += "</tr></thead>\n<tbody>\n";
   for (const MetricResult& row : command.rows) {
-    html += table_row(row, results.metrics[row.metric], command, with_delta);
+    html += "<tr>";
+    for (const Column* column : columns)
+      html += html_cell(column->cell({results, index, results.metrics[row.metric], &row, shape}),
+                        column->is_delta());
+    html += "</tr>\n";
   }
   return html + "</tbody>\n</table></div>\n";
 }
@@ -78,14 +69,16 @@ std::string delta_matrix(const Results& results) {
   for (const std::size_t metric : metrics)
     html += fmt::format("<th>{}</th>", title_of(results.metrics[metric]));
   html += "</tr></thead>\n<tbody>\n";
+  const TableShape shape{.format = Format::Html, .is_compact = true};
   for (const std::size_t c : order_of(results)) {
     const CommandResult& command = results.commands[c];
     html += fmt::format(
         "<tr><td><div class=\"who\"><span class=\"dot {}\"></span><code>{}</code></div></td>",
         command_class(c), html_text(command.name));
-    const bool is_reference = c == results.reference.command && !results.reference.baseline;
     for (const std::size_t metric : metrics)
-      html += delta_cell(shown_row(command, metric), results.metrics[metric], is_reference);
+      html += html_cell(
+          delta_cell({results, c, results.metrics[metric], shown_row(command, metric), shape}),
+          true);
     html += "</tr>\n";
   }
   return html + "</tbody>\n</table></div>\n";

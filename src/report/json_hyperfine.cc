@@ -1,3 +1,4 @@
+#include "core/numbers.h"
 #include "report/format.h"
 #include "report/json_parts.h"
 

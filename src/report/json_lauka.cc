@@ -2,9 +2,9 @@
 #include "core/words.h"
 #include "report/describe.h"
 #include "report/format.h"
-#include "report/gates.h"
 #include "report/json_machine.h"
 #include "report/json_parts.h"
+#include "report/lines.h"
 #include "report/warnings.h"
 #include "results/json_words.h"
 

@@ -1,20 +1,15 @@
 #include "core/foreign_text.h"
 #include "report/cells.h"
+#include "report/columns.h"
 #include "report/compact.h"
 #include "report/exports.h"
-#include "report/format.h"
-#include "report/gates.h"
-#include "report/marked_delta.h"
+#include "report/lines.h"
 #include "report/parameters.h"
-#include "report/precision.h"
-#include "report/shell.h"
 #include "report/table.h"
 #include "report/warnings.h"
 
 #include <algorithm>
 #include <vector>
-
-#include <fmt/format.h>
 
 namespace lauka::report {
 
@@ -61,18 +56,39 @@ bool has_deltas(const Results& results) {
   });
 }
 
-std::string delta_cell(const MetricResult& row, const Metric& metric) {
-  if (!row.delta) return "";
-  const MarkedDelta delta = marked_delta(*row.delta, metric.better);
-  const std::string text = delta.text.substr(delta.text.find_first_not_of(' '));
-  return row.delta->is_significant() ? "**" + text + "**" : text;
+/// The cells of a row, each with the | after it. Of names and of deltas Markdown wants to know
+/// more.
+std::string cells_of(const RowOf& row) {
+  std::string text;
+  for (const Column* column : columns_of(row.shape)) {
+    Cell cell = column->cell(row);
+    if (column->is_text) cell.text = plain_text(cell.text);
+    cell.text.erase(0, std::min(cell.text.find_first_not_of(' '), cell.text.size()));
+    const bool is_sure =
+        row.values != nullptr && row.values->delta && row.values->delta->is_significant();
+    if (column->is_delta() && is_sure) cell.text = "**" + cell.text + "**";
+    text += " " + cell.text + " |";
+  }
+  return text;
 }
 
-std::string table_rows(const Results& results, std::size_t index, bool with_deltas) {
+/// The headings and the rule below them; the first columns are of texts.
+std::string head_of(const std::vector<std::string>& first, const TableShape& shape) {
+  std::string head = "|";
+  std::string rule = "|";
+  const auto add = [&](std::string_view heading, bool is_text) {
+    head.append(" ").append(heading) += " |";
+    rule += is_text ? ":--|" : "--:|";
+  };
+  for (const std::string& heading : first) add(plain_text(heading), heading == first.front());
+  for (const Column* column : columns_of(shape)) add(column->heading, column->is_text);
+  return head + "\n" + rule + "\n";
+}
+
+std::string table_rows(const Results& results, std::size_t index, const TableShape& shape) {
   const CommandResult& command = results.commands[index];
-  std::string first = code_cell(command.name) + "<br>" + plural(command.runs, "run");
-  if (command.failed_runs > 0) first += fmt::format(", {} failed", command.failed_runs);
-  if (command.redone_runs > 0) first += fmt::format(", {} redone", command.redone_runs);
+  std::string first =
+      code_cell(command.name) + "<br>" + plural(command.runs, "run") + failed_and_redone(command);
   for (const Parameter& parameter : command.parameters) {
     first += "<br>" + plain_text(parameter.name + " = " + parameter.value);
   }
@@ -80,73 +96,38 @@ std::string table_rows(const Results& results, std::size_t index, bool with_delt
   for (const MetricResult& row : command.rows) {
     const Metric& metric = results.metrics[row.metric];
     if (!is_shown(metric) || command.runs == 0) continue;
-    text += fmt::format("| {} | {} | {} | {} | {} |", first,
-                        plain_text(name_cell(metric, row, command.runs)), mean_cell(row, metric),
-                        row.summary ? range_cell(*row.summary, metric, true) : "",
-                        row.summary ? outliers_cell(*row.summary, true) : "");
-    if (with_deltas) {
-      text += fmt::format(" {} | {} |", delta_cell(row, metric),
-                          row.delta ? interval_text(*row.delta) : "");
-    }
-    text += "\n";
+    text += "| " + first + " |" + cells_of({results, index, metric, &row, shape}) + "\n";
     first.clear();
   }
-  return text.empty() ? fmt::format("| {} | | | | |{}\n", first, with_deltas ? " | |" : "") : text;
+  if (!text.empty()) return text;
+  text = "| " + first + " |";
+  for (std::size_t i = 0; i < columns_of(shape).size(); ++i) text += " |";
+  return text + "\n";
 }
 
 void write_table(const Results& results, const Sink& sink) {
-  const bool with_deltas = has_deltas(results);
-  std::string text = "| command | measurement | mean ± σ | min … max | outliers |";
-  text += with_deltas ? " delta | low … high |\n" : "\n";
-  text += "|:--|:--|--:|--:|--:|";
-  text += with_deltas ? "--:|--:|\n" : "\n";
-  sink(text);
-  for (const std::size_t c : order_of(results)) sink(table_rows(results, c, with_deltas));
-}
-
-std::string compact_row(const Results& results, std::size_t metric, std::size_t index,
-                        bool with_deltas) {
-  const CommandResult& command = results.commands[index];
-  const Metric& of = results.metrics[metric];
-  const MetricResult* row = shown_row(command, metric);
-  std::string text = "| " + code_cell(command.name) + " |";
-  for (const std::string& name : parameter_names(results)) {
-    const Parameter* parameter = find_parameter(command, name);
-    text += " " + (parameter == nullptr ? "" : plain_text(parameter->value)) + " |";
-  }
-  if (has_runs_column(results)) text += " " + runs_cell(command) + " |";
-  text += fmt::format(" {} | {} |", row == nullptr ? "n/a" : mean_cell(*row, of),
-                      row != nullptr && row->summary ? range_cell(*row->summary, of, true) : "");
-  if (with_deltas) {
-    const bool is_reference = index == results.reference.command && !results.reference.baseline;
-    text += fmt::format(" {} | {} |",
-                        row != nullptr && row->delta ? delta_cell(*row, of)
-                        : is_reference               ? "reference"
-                                                     : "",
-                        row != nullptr && row->delta ? interval_text(*row->delta) : "");
-  }
-  return text + "\n";
+  const TableShape shape{.format = Format::Markdown, .has_deltas = has_deltas(results)};
+  sink(head_of({"command"}, shape));
+  for (const std::size_t c : order_of(results)) sink(table_rows(results, c, shape));
 }
 
 /// A row for each command, of one metric.
 void write_compact(const Results& results, std::size_t metric, const Sink& sink) {
-  const bool with_deltas = has_deltas(results);
-  std::string head = "| command |";
-  std::string rule = "|:--|";
-  const auto add = [&](const std::string& title) {
-    head += " " + title + " |";
-    rule += "--:|";
-  };
-  for (const std::string& name : parameter_names(results)) add(plain_text(name));
-  if (has_runs_column(results)) add("runs");
-  add("mean ± σ");
-  add("min … max");
-  if (with_deltas) {
-    add("delta");
-    add("low … high");
+  const TableShape shape = compact_shape(results, metric, {.format = Format::Markdown});
+  std::vector<std::string> first = {"command"};
+  const std::vector<std::string> parameters = parameter_names(results);
+  first.insert(first.end(), parameters.begin(), parameters.end());
+  sink(plain_text(compact_title(results, metric)) + "\n\n" + head_of(first, shape));
+  for (const std::size_t c : order_of(results)) {
+    const CommandResult& command = results.commands[c];
+    std::string text = "| " + code_cell(command.name) + " |";
+    for (const std::string& name : parameters) {
+      const Parameter* parameter = find_parameter(command, name);
+      text += " " + (parameter == nullptr ? "" : plain_text(parameter->value)) + " |";
+    }
+    sink(text + cells_of({results, c, results.metrics[metric], shown_row(command, metric), shape}) +
+         "\n");
   }
-  sink(plain_text(compact_title(results, metric)) + "\n\n" + head + "\n" + rule + "\n");
-  for (const std::size_t c : order_of(results)) sink(compact_row(results, metric, c, with_deltas));
 }
 
 void write_tables(const Results& results, const Sink& sink) {

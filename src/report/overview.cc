@@ -20,10 +20,7 @@ namespace lauka::report {
 
 namespace {
 
-constexpr int kMostTicks = 5;  // more do not fit on a phone
 constexpr std::size_t kHeight = 30;
-constexpr std::size_t kAxisHeight = 20;
-constexpr std::size_t kAcross = 1000;  // units of a stretched picture
 constexpr std::size_t kFewestForInterval = 6;
 constexpr std::size_t kFewestForShape = 6;
 
@@ -167,7 +164,7 @@ void view(const Results& results, std::size_t metric, const std::vector<Line>& l
                     numbers_of(results, metric, line), drawing_of(results, of, line, axis)));
   }
   sink("<div class=\"who\"></div><div class=\"value\"></div><div class=\"drawing\">" +
-       svg_axis(labels_of(axis, of), kAxisHeight) + "</div>\n</div>\n");
+       svg_axis(labels_of(axis, of)) + "</div>\n</div>\n");
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ namespace {
 constexpr std::size_t kGap = 4;
 
 /// A column of the table: the commands that were made from one that was typed.
-struct Column {
+struct TypedCommand {
   std::size_t typed = 0;
   std::string title;
 };
@@ -47,22 +47,22 @@ Tried tried(const Results& results, const std::string& name) {
   return all;
 }
 
-std::vector<Column> columns_of(const Results& results, const std::string& name) {
-  std::vector<Column> columns;
+std::vector<TypedCommand> columns_of(const Results& results, const std::string& name) {
+  std::vector<TypedCommand> columns;
   for (const CommandResult& command : results.commands) {
-    const bool is_known = std::any_of(columns.begin(), columns.end(), [&](const Column& column) {
-      return column.typed == command.typed;
-    });
+    const bool is_known =
+        std::any_of(columns.begin(), columns.end(),
+                    [&](const TypedCommand& column) { return column.typed == command.typed; });
     if (find_parameter(command, name) != nullptr && !is_known)
       columns.push_back({command.typed, one_line(command.pattern)});
   }
   return columns;
 }
 
-GridRow row_of(const Results& results, const std::vector<Column>& columns, const Tried& all,
+GridRow row_of(const Results& results, const std::vector<TypedCommand>& columns, const Tried& all,
                const std::string& value) {
   GridRow row = {{one_line(value)}};
-  for (const Column& column : columns) {
+  for (const TypedCommand& column : columns) {
     const auto command = all.commands.find({value, column.typed});
     const MetricResult* wall =
         command == all.commands.end()
@@ -75,7 +75,8 @@ GridRow row_of(const Results& results, const std::vector<Column>& columns, const
     const Metric& metric = results.metrics[wall->metric];
     row.push_back({mean_cell(*wall, metric)});
     // With one command typed the reference is its first value.
-    if (columns.size() == 1 && results.commands.front().typed == column.typed && wall->delta) {
+    if (columns.size() == 1 && results.commands[results.reference.command].typed == column.typed &&
+        wall->delta) {
       const MarkedDelta delta = marked_delta(*wall->delta, metric.better);
       row.push_back({delta.text, delta.ink});
     }
@@ -83,14 +84,14 @@ GridRow row_of(const Results& results, const std::vector<Column>& columns, const
   return row;
 }
 
-GridRow heading_of(const std::vector<Column>& columns, const std::string& name) {
+GridRow heading_of(const std::vector<TypedCommand>& columns, const std::string& name) {
   GridRow heading = {{one_line(name), Ink::Bold}};
   if (columns.size() == 1) {
     heading.push_back({std::string(metric_name_of(Role::WallTime)), Ink::Bold});
     heading.push_back({"delta", Ink::Bold});
     return heading;
   }
-  for (const Column& column : columns) heading.push_back({column.title, Ink::Bold});
+  for (const TypedCommand& column : columns) heading.push_back({column.title, Ink::Bold});
   return heading;
 }
 
@@ -119,7 +120,7 @@ std::string scan_table(const Results& results, const Style& style) {
   if (names.size() != 1) return "";
   const Tried all = tried(results, names.front());
   if (all.values.size() < 2) return "";
-  const std::vector<Column> columns = columns_of(results, names.front());
+  const std::vector<TypedCommand> columns = columns_of(results, names.front());
   if (is_compact(results) && columns.size() == 1) return "";  // it has the values itself
   std::vector<GridRow> rows = {heading_of(columns, names.front())};
   for (const std::string& value : all.values) rows.push_back(row_of(results, columns, all, value));

@@ -1,6 +1,5 @@
-#include "report/precision.h"
-
 #include "report/cells.h"
+#include "report/lines.h"
 
 #include <algorithm>
 #include <cmath>

@@ -20,9 +20,7 @@ namespace lauka::report {
 
 namespace {
 
-constexpr int kMostTicks = 5;
 constexpr std::size_t kHeight = 220;
-constexpr std::size_t kAxisHeight = 20;
 constexpr std::size_t kFewestValues = 3;
 constexpr double kLeft = 12.0;      // percent, of the labels of the vertical axis
 constexpr double kWidth = 86.0;     // percent, of what is drawn beside them
@@ -223,7 +221,7 @@ class Picture {
       labels.push_back(
           {across(value), fmt::format("{:.6g}", std::fabs(value) < 1e-12 ? 0 : value)});
     }
-    return svg_axis(labels, kAxisHeight);
+    return svg_axis(labels);
   }
 
  private:

@@ -2,10 +2,8 @@
 
 #include "core/foreign_text.h"
 #include "report/cells.h"
-#include "report/gates.h"
+#include "report/lines.h"
 #include "report/parameters.h"
-#include "report/precision.h"
-#include "report/shell.h"
 #include "report/table.h"
 #include "report/width.h"
 

@@ -1,8 +1,7 @@
-#include "report/shell.h"
-
 #include "core/foreign_text.h"
 #include "core/words.h"
 #include "report/format.h"
+#include "report/lines.h"
 
 #include <cstddef>
 #include <vector>

@@ -79,7 +79,7 @@ std::string svg_spots(const std::vector<Spot>& spots, std::string_view css_class
   return fmt::format("<path class=\"spots {}\"{} d=\"{}\"/>\n", css_class, attributes, path);
 }
 
-std::string svg_axis(const std::vector<TickLabel>& labels, std::size_t height) {
+std::string svg_axis(const std::vector<TickLabel>& labels) {
   std::string content;
   for (const TickLabel& label : labels) {
     const std::string_view anchor = label.percent < kNearEnd         ? "start"
@@ -88,10 +88,10 @@ std::string svg_axis(const std::vector<TickLabel>& labels, std::size_t height) {
     content += svg_line(label.percent, 0, label.percent, 4, "tick");
     content +=
         fmt::format("<text x=\"{:.2f}%\" y=\"{}\" text-anchor=\"{}\" class=\"label\">{}</text>\n",
-                    label.percent, height - 3, anchor, html_text(label.text));
+                    label.percent, kAxisHeight - 3, anchor, html_text(label.text));
   }
-  return fmt::format("<svg width=\"100%\" height=\"{}\" aria-hidden=\"true\">\n{}</svg>\n", height,
-                     content);
+  return fmt::format("<svg width=\"100%\" height=\"{}\" aria-hidden=\"true\">\n{}</svg>\n",
+                     kAxisHeight, content);
 }
 
 std::string hover_attributes(const Axis& axis, const Metric& metric, std::string_view along) {

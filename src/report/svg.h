@@ -10,6 +10,10 @@
 
 namespace lauka::report {
 
+inline constexpr int kMostTicks = 5;  ///< of an axis: more do not fit on a phone
+inline constexpr std::size_t kAxisHeight = 20;
+inline constexpr std::size_t kAcross = 1000;  ///< units of a stretched picture
+
 /// One label of an axis and where it stands, in percent from the left.
 struct TickLabel {
   double percent = 0.0;
@@ -45,7 +49,7 @@ std::string svg_spots(const std::vector<Spot>& spots, std::string_view css_class
                       std::string_view attributes);
 
 /// The labels below an axis, those at its ends kept inside the drawing.
-std::string svg_axis(const std::vector<TickLabel>& labels, std::size_t height);
+std::string svg_axis(const std::vector<TickLabel>& labels);
 
 /// What the page's script needs to tell a value from its place: the ends of the axis and the unit,
 /// as attributes of a drawing.

@@ -75,6 +75,8 @@ inline constexpr auto kRoleWords = std::to_array<Word<Role>>({
     {Role::UserTime, metric_name_of(Role::UserTime)},
     {Role::SystemTime, metric_name_of(Role::SystemTime)},
     {Role::PeakRss, metric_name_of(Role::PeakRss)},
+    {Role::VoluntarySwitches, metric_name_of(Role::VoluntarySwitches)},
+    {Role::InvoluntarySwitches, metric_name_of(Role::InvoluntarySwitches)},
     {Role::Cycles, event_name_of(Role::Cycles)},
     {Role::Instructions, event_name_of(Role::Instructions)},
     {Role::CacheReferences, event_name_of(Role::CacheReferences)},

@@ -174,4 +174,18 @@ gate::Findings findings_of(const JsonIn& there, const Recording& session) {
   return findings;
 }
 
+std::optional<JsonIn> wall_times(const JsonIn& result) {
+  if (const JsonIn* times = list_in(result, "times")) return *times;
+  const JsonIn* measurements = list_in(result, "measurements");
+  if (measurements == nullptr) return std::nullopt;
+  JsonIn times = JsonIn::array();
+  for (const JsonIn& measurement : *measurements) {
+    const JsonIn* wall = member(measurement, "time_wall_clock");
+    const JsonIn* value = wall != nullptr ? member(*wall, "value") : nullptr;
+    if (value == nullptr || text_in(*wall, "unit") != "second") return std::nullopt;
+    times.push_back(*value);
+  }
+  return times;
+}
+
 }  // namespace lauka

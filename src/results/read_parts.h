@@ -5,6 +5,7 @@
 #include "results/json_in.h"
 
 #include <chrono>
+#include <optional>
 #include <string>
 
 namespace lauka {
@@ -22,5 +23,8 @@ Setting setting_of(const JsonIn& there);
 
 /// What was decided while it went on; `session` has its commands and metrics already.
 gate::Findings findings_of(const JsonIn& there, const Recording& session);
+
+/// The list of wall times in either of hyperfine's shapes; none where there is none.
+std::optional<JsonIn> wall_times(const JsonIn& result);
 
 }  // namespace lauka

@@ -183,6 +183,15 @@ class SessionReader {
     return run;
   }
 
+  /// What `there` tells of a run, kept or redone; `number`: where it does not say which it was.
+  Run run_of(const Json& there, std::size_t command, std::size_t number) {
+    Run run = empty_run(command, count_in(there, "round").value_or(1) - 1);
+    run.number = count_in(there, "run").value_or(number + 1) - 1;
+    run.row.pass = count_in(there, "pass").value_or(1) - 1;
+    run.row.status = static_cast<int>(count_in(there, "exit_code").value_or(0) & 0xffU);
+    return run;
+  }
+
   Result<void> add_command_of_hyperfine(const Json& result) {
     const auto command = add_name(result);
     if (!command) return command.error();
@@ -198,21 +207,6 @@ class SessionReader {
       runs_.push_back(std::move(run));
     }
     return {};
-  }
-
-  /// The list of wall times in either of hyperfine's shapes; none where there is none.
-  static std::optional<Json> wall_times(const Json& result) {
-    if (const Json* times = list_in(result, "times")) return *times;
-    const Json* measurements = list_in(result, "measurements");
-    if (measurements == nullptr) return std::nullopt;
-    Json times = Json::array();
-    for (const Json& measurement : *measurements) {
-      const Json* wall = member(measurement, "time_wall_clock");
-      const Json* value = wall != nullptr ? member(*wall, "value") : nullptr;
-      if (value == nullptr || text_in(*wall, "unit") != "second") return std::nullopt;
-      times.push_back(*value);
-    }
-    return times;
   }
 
   Result<void> add_command(const Json& result) {
@@ -250,11 +244,8 @@ class SessionReader {
     const Json* list = list_in(ours, "runs");
     if (list == nullptr) return runs;
     for (const Json& there : *list) {
-      Run run = empty_run(command, count_in(there, "round").value_or(1) - 1);
-      run.number = count_in(there, "run").value_or(1) - 1;
-      run.row.pass = count_in(there, "pass").value_or(1) - 1;
+      Run run = run_of(there, command, 0);
       run.row.kind = value_in(kKindWords, text_in(there, "kind"));
-      run.row.status = static_cast<int>(count_in(there, "exit_code").value_or(0) & 0xffU);
       run.row.coverage = number_in(there, "coverage");
       run.row.wall_seconds = number_in(there, metric_name_of(Role::WallTime)).value_or(0.0);
       run.row.below_overhead = flag_in(there, "below_overhead");
@@ -307,10 +298,7 @@ class SessionReader {
     const Json* list = list_in(ours, "redone_runs");
     if (list == nullptr) return {};
     for (const Json& there : *list) {
-      Run run = empty_run(command, count_in(there, "round").value_or(1) - 1);
-      run.number = count_in(there, "run").value_or(redone_.size() + 1) - 1;
-      run.row.pass = count_in(there, "pass").value_or(1) - 1;
-      run.row.status = static_cast<int>(count_in(there, "exit_code").value_or(0) & 0xffU);
+      Run run = run_of(there, command, redone_.size());
       run.why = text_in(there, "why");
       if (const Json* values = object_in(there, "values")) {
         for (const auto& [metric, value] : values->items()) {

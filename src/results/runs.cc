@@ -83,28 +83,6 @@ class SessionRuns : public RunTable {
   std::vector<std::uint32_t> by_command_;
 };
 
-/// Whether a run enters the statistics. The run that ended the benchmark does not, nor one that was
-/// cut off or never began; other failures do under --ignore-failure.
-bool is_counted(const RunRecord& run, const Plan& plan, const Session& session) {
-  if (run.step.is_thrown_away() || std::holds_alternative<NotStarted>(run.outcome) ||
-      std::holds_alternative<Cancelled>(run.outcome)) {
-    return false;
-  }
-  if (succeeded(run.outcome)) return true;
-  if (!plan.ignore_failure) return false;
-  const auto* failed = session.cut_short ? std::get_if<RunFailed>(&*session.cut_short) : nullptr;
-  return failed == nullptr || failed->step.kind != run.step.kind ||
-         failed->step.command != run.step.command || failed->step.round != run.step.round;
-}
-
-std::vector<const RunRecord*> counted_runs(const Plan& plan, const Session& session) {
-  std::vector<const RunRecord*> runs;
-  for (const RunRecord& run : session.runs) {
-    if (is_counted(run, plan, session)) runs.push_back(&run);
-  }
-  return runs;
-}
-
 /// Each once.
 std::vector<std::string> notes_of(const Plan& plan, const Session& session) {
   std::vector<std::string> notes;
@@ -120,13 +98,15 @@ std::vector<std::string> notes_of(const Plan& plan, const Session& session) {
 
 Recording recording_of(const Plan& plan, const Session& session, const Timers& timers,
                        Circumstances circumstances) {
+  std::vector<const RunRecord*> runs;
+  for (const RunRecord& run : session.runs) runs.push_back(&run);
   std::vector<const RunRecord*> redone;
   for (const RedoneRun& one : session.redone) redone.push_back(&one.run);
   Recording recording;
   recording.metrics = plan.metrics;
   recording.measured = plan.commands;
   recording.reference = plan.reference;
-  recording.runs = std::make_shared<SessionRuns>(plan, counted_runs(plan, session), nullptr);
+  recording.runs = std::make_shared<SessionRuns>(plan, std::move(runs), nullptr);
   recording.redone = std::make_shared<SessionRuns>(plan, std::move(redone), &session);
   recording.confidence = plan.confidence;
   recording.notes = notes_of(plan, session);

@@ -123,13 +123,10 @@ constexpr double kMuchQuieter = 2.0;
 /// A program that sleeps or reads has more wall time than CPU time as well, but gives up its CPU of
 /// its own will: more than it is pushed aside.
 std::optional<BusyMachine> busy_machine(const Results& results, std::size_t command) {
-  const auto named = [&](std::string_view metric) {
-    return median_of(row_of(results.commands[command], find_metric(results.metrics, metric)));
-  };
   const auto wall = median_of(results, command, Role::WallTime);
   const auto cpu = median_of(results, command, Role::CpuTime);
-  const auto pushed = named("involuntary_switches");
-  const auto willing = named("voluntary_switches");
+  const auto pushed = median_of(results, command, Role::InvoluntarySwitches);
+  const auto willing = median_of(results, command, Role::VoluntarySwitches);
   if (!wall || !cpu || !pushed || !willing || *cpu <= 0.0) return std::nullopt;
   if (*wall < kMuchWaiting * *cpu || *pushed < 1.0 || *pushed <= *willing) return std::nullopt;
   const auto noise = [&](Role metric) {

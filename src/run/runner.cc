@@ -21,19 +21,6 @@ constexpr nanoseconds kBatchTime = std::chrono::milliseconds(25);
 
 constexpr double kLongestTold = 1e9;  // seconds; more would overflow nanoseconds, and helps nobody
 
-/// Simulated rounds before any gate asks for more: the fewest whose agreement decides one gate at
-/// 95% (4^-3 is 1.6%, and 1.7% is left to the first of five looks). Counts that repeat almost
-/// exactly gain nothing from more, and a run takes 20 to 100 times as long as a timed one.
-constexpr std::uint64_t kSimulatedRounds = 3;
-
-std::vector<Group> groups_of(const Plan& plan) {
-  const auto count = static_cast<std::uint32_t>(plan.commands.size());
-  if (plan.order != Order::Sequential) return {Group{0, count, {0, {}, count}}};
-  std::vector<Group> groups;
-  for (std::uint32_t i = 0; i < count; ++i) groups.push_back({i, 1, {}});
-  return groups;
-}
-
 class Runner {
  public:
   Runner(const Plan& plan, const RunContext& context)

@@ -174,8 +174,7 @@ bool StepRunner::take(const Step& step, os::Ended ended) {
   engine::Counted counted;
   if (!armed_.empty()) counted = armed_[step.pass]->finish(ended, step.command);
   if (ended.counter_error != 0) {
-    const auto why = counted.missing.value_or(Unavailable{"a counter could not be opened", ""});
-    cut_short(Error{why.why, why.remedy});
+    cut_short(counted.missing.value_or(Error{"a counter could not be opened", ""}));
     return false;
   }
   if (counted.failure) {
@@ -215,8 +214,7 @@ bool StepRunner::take(const Step& step, os::Ended ended) {
 }
 
 void StepRunner::check_counters() {
-  if (const auto held = context_.engine.held_by_others())
-    note_once({}, Error{held->why, held->remedy}.line());
+  if (const auto held = context_.engine.held_by_others()) note_once({}, held->line());
 }
 
 /// One note for each reason that runs were run again for.
@@ -232,12 +230,12 @@ void StepRunner::tell_redone() {
 }
 
 /// How a command lives decides whether it can be simulated: then it is named.
-void StepRunner::note_uncounted(const Step& step, Unavailable why) {
+void StepRunner::note_uncounted(const Step& step, Error why) {
   const std::string subject = step.kind == RoundKind::Simulated
                                   ? cited(plan_.commands[step.command].name) + ": "
                                   : std::string();
   const auto known = std::find_if(uncounted_.begin(), uncounted_.end(), [&](const Uncounted& one) {
-    return one.subject == subject && one.why.why == why.why && one.why.remedy == why.remedy;
+    return one.subject == subject && one.why == why;
   });
   if (known == uncounted_.end())
     uncounted_.push_back({subject, std::move(why), 1});
@@ -248,7 +246,7 @@ void StepRunner::note_uncounted(const Step& step, Unavailable why) {
 /// One note for each reason that runs were not counted for.
 void StepRunner::tell_uncounted() {
   for (const Uncounted& one : uncounted_) {
-    std::string what = one.subject + one.why.why + "; " + std::to_string(one.runs);
+    std::string what = one.subject + one.why.what + "; " + std::to_string(one.runs);
     what += one.runs == 1 ? " run was not counted" : " runs were not counted";
     session_.notes.push_back(Error{std::move(what), one.why.remedy}.line());
   }

@@ -87,7 +87,7 @@ class StepRunner {
   void note_once(const Step& step, std::string line);
   void note_orphans(const Step& step);
   void tell_redone();
-  void note_uncounted(const Step& step, Unavailable why);
+  void note_uncounted(const Step& step, Error why);
   void tell_uncounted();
 
   const Plan& plan_;
@@ -101,7 +101,7 @@ class StepRunner {
   /// Runs that have no counts for one reason.
   struct Uncounted {
     std::string subject;  // empty, or a simulated command and ": "
-    Unavailable why;
+    Error why;
     std::size_t runs = 0;
   };
   std::vector<Uncounted> uncounted_;

@@ -19,6 +19,14 @@ std::uint64_t fewest_up_to(const CountingRule& rule, std::uint64_t block) {
 
 }  // namespace
 
+std::vector<Group> groups_of(const Plan& plan) {
+  const auto count = static_cast<std::uint32_t>(plan.commands.size());
+  if (plan.order != Order::Sequential) return {Group{0, count, {0, {}, count}}};
+  std::vector<Group> groups;
+  for (std::uint32_t i = 0; i < count; ++i) groups.push_back({i, 1, {}});
+  return groups;
+}
+
 bool is_enough(const StopRule& rule, const Spent& spent) {
   if (rule.exact_runs) return spent.rounds >= *rule.exact_runs;
   if (rule.max_runs && spent.rounds >= *rule.max_runs) return true;

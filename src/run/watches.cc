@@ -74,20 +74,18 @@ std::optional<double> wider(std::optional<double> a, std::optional<double> b) {
 }  // namespace
 
 GateWatch::GateWatch(const Plan& plan) : plan_(plan) {
-  for (const Condition& condition : plan.gates) ask(condition);
+  for (const Gate& gate : plan.gates) ask(gate);
   const std::size_t gates = std::max<std::size_t>(questions_.size(), 1);
   for (const RoundKind kind : kKindsWithValues)
     schedules_.emplace_back(plan.confidence, gates, plan.stop.min_runs, looks_of(plan, kind));
 }
 
-void GateWatch::ask(const Condition& condition) {
-  const auto metric = find_metric(plan_.metrics, condition.metric);
-  if (!metric) return;  // make_plan refuses such a gate
-  const std::size_t place = series_of(*metric);
-  const RoundKind kind = kind_of(plan_.metrics[*metric], plan_.events);
+void GateWatch::ask(const Gate& gate) {
+  const std::size_t place = series_of(gate.metric);
+  const RoundKind kind = kind_of(plan_.metrics[gate.metric], plan_.events);
   for (std::size_t c = 0; c < plan_.commands.size(); ++c)
-    if (is_gated(condition, plan_, c))
-      questions_.push_back({condition, c, place, kind, std::nullopt});
+    if (is_gated(gate.condition, plan_, c))
+      questions_.push_back({gate.condition, c, place, kind, std::nullopt});
 }
 
 std::size_t GateWatch::series_of(std::size_t metric) {
@@ -211,10 +209,7 @@ PrecisionWatch::PrecisionWatch(const Plan& plan, const GateWatch& gates)
       earliest_(std::max(plan.stop.min_runs, kFewestRounds)),
       commands_(plan.commands.size()) {
   if (!wanted_) return;
-  const auto metric = find_metric(plan.metrics, plan.precision_metric);
-  if (!metric) return;
-  metric_ = *metric;
-  series_.emplace(plan.metrics[metric_], plan.events, commands_);
+  series_.emplace(plan.metrics[wanted_->metric], plan.events, commands_);
 }
 
 void PrecisionWatch::take(const RunRecord& run) {
@@ -230,7 +225,7 @@ bool PrecisionWatch::is_enough(std::size_t first, std::size_t count, std::uint64
   if (!plan_.reference.is_candidate(first) && count == 1) {
     const double share = commands_ == 1 ? 1.0 : 1.0 / std::numbers::sqrt2;
     const auto half_width = half_width_of_mean(first);
-    return half_width && *half_width <= share * *wanted_;
+    return half_width && *half_width <= share * wanted_->half_width;
   }
   const bool is_alone = count == 1 && !plan_.reference.baseline;
   for (std::size_t c = first; c < first + count; ++c) {
@@ -258,21 +253,21 @@ bool PrecisionWatch::has_its_share(std::size_t command, std::size_t candidate) c
   if (!own || series_->of(candidate).values.empty() || reference.empty()) return false;
   const double ratio =
       stats::moments(series_->of(candidate).values).mean / stats::moments(reference).mean;
-  return *own * ratio <= *wanted_ / std::numbers::sqrt2;
+  return *own * ratio <= wanted_->half_width / std::numbers::sqrt2;
 }
 
 bool PrecisionWatch::is_too_wide(std::size_t candidate) const {
   const auto half_width = half_width_of_delta(candidate);
-  return !half_width || *half_width > *wanted_;
+  return !half_width || *half_width > wanted_->half_width;
 }
 
 std::optional<Precision> PrecisionWatch::close(PrecisionEnd end) const {
   if (!series_) return std::nullopt;
-  Precision result{.wanted = *wanted_,
+  Precision result{.wanted = wanted_->half_width,
                    .half_width = 0.0,
                    .runs = 0,
                    .end = end,
-                   .metric = plan_.metrics[metric_].name};
+                   .metric = plan_.metrics[wanted_->metric].name};
   std::size_t fewest = std::numeric_limits<std::size_t>::max();
   for (std::size_t c = 0; c < commands_; ++c)
     fewest = std::min(fewest, series_->of(c).values.size());
@@ -281,7 +276,7 @@ std::optional<Precision> PrecisionWatch::close(PrecisionEnd end) const {
   for (std::size_t c = 0; c < commands_; ++c)
     if (plan_.reference.is_candidate(c))
       result.half_width = wider(result.half_width, half_width_of_delta(c));
-  const bool is_reached = result.half_width && *result.half_width <= *wanted_;
+  const bool is_reached = result.half_width && *result.half_width <= wanted_->half_width;
   if (is_reached) result.end = PrecisionEnd::Reached;
   if (!is_reached && end == PrecisionEnd::Reached) result.end = PrecisionEnd::Gates;
   return result;
@@ -291,18 +286,19 @@ std::optional<double> PrecisionWatch::half_width_of_mean(std::size_t command) co
   const std::vector<double>& values = series_->of(command).values;
   if (values.empty()) return std::nullopt;
   const double mean = stats::moments(values).mean;
-  const auto half_width = stats::mean_half_width(values, 1.0 - 2.0 * gates_.tails_of(metric_).tail);
+  const auto half_width =
+      stats::mean_half_width(values, 1.0 - 2.0 * gates_.tails_of(wanted_->metric).tail);
   if (!half_width || mean <= 0.0) return std::nullopt;
   return *half_width / mean;
 }
 
 std::optional<double> PrecisionWatch::half_width_of_delta(std::size_t candidate) const {
   const Comparison samples =
-      samples_of(plan_.reference, compares_within_rounds(plan_.order, plan_.reference), metric_,
-                 series_->all(), candidate);
+      samples_of(plan_.reference, compares_within_rounds(plan_.order, plan_.reference),
+                 wanted_->metric, series_->all(), candidate);
   if (samples.is_empty()) return std::nullopt;
   return stats::delta_of(samples.reference, samples.candidate, samples.paired,
-                         gates_.tails_of(metric_))
+                         gates_.tails_of(wanted_->metric))
       .half_width();
 }
 

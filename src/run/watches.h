@@ -74,7 +74,7 @@ class GateWatch {
 
   const gate::Schedule& of(RoundKind kind) const;
   gate::Schedule& of(RoundKind kind);
-  void ask(const Condition& condition);
+  void ask(const Gate& gate);
   std::size_t series_of(std::size_t metric);
   void look(RoundKind kind, const gate::Levels& levels, const gate::Look& look);
   std::optional<gate::Verdict> decide(const Question& question, const gate::Levels& levels,
@@ -118,12 +118,11 @@ class PrecisionWatch {
   std::optional<double> half_width_of_mean(std::size_t command) const;
   std::optional<double> half_width_of_delta(std::size_t candidate) const;
 
-  std::optional<double> wanted_;
+  std::optional<PrecisionGoal> wanted_;
   const Plan& plan_;
   const GateWatch& gates_;
   std::uint64_t earliest_;
   std::size_t commands_;
-  std::size_t metric_ = 0;  // that the precision is of, in the plan
   std::optional<MetricSeries> series_;
   std::uint64_t looked_at_ = 0;  // rounds
   std::size_t looked_first_ = 0;

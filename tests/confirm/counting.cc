@@ -81,7 +81,7 @@ Result<Counts> Counting::run(const std::vector<std::string>& words,
   if (!ended) return ended.error();
   if (ended->empty() || !succeeded(ended->front().outcome)) return Error{"the fixture failed", ""};
   const RunValues values = strategy_->finish(ended->front());
-  if (values.missing) return Error{values.missing->why, values.missing->remedy};
+  if (values.missing) return *values.missing;
   Counts counts{values.values.at(kInstructionsValue), {}, values.coverage};
   for (const Placed& placed : events)
     counts.configurable.push_back(

@@ -148,7 +148,7 @@ void add_losses(const Setting& setting, Strategy& strategy, std::vector<std::str
     const auto ended = setting.launcher.run({&launch, 1}, true, {});
     if (!ended || ended->empty()) return;
     const RunValues run = strategy.finish(ended->front());
-    if (run.missing) ++faults[run.missing->why];
+    if (run.missing) ++faults[run.missing->what];
     if (run.coverage) least = std::min(least, *run.coverage);
   }
   all.push_back(

@@ -127,7 +127,7 @@ TEST_CASE("a program that loses its clocks at exec has no times, with the reason
   const auto counted = it.counting->finish(perf.run(it.requests, program), 0);
   CHECK(counted.counts == Counts{std::nullopt, std::nullopt, std::nullopt});
   REQUIRE(counted.missing.has_value());
-  CHECK(counted.missing->why ==
+  CHECK(counted.missing->what ==
         "no time by kind of core: the counters stopped where a program began, as at one that is "
         "setuid or unreadable");
 }
@@ -146,7 +146,7 @@ TEST_CASE("where descriptors do not suffice for the clocks, the run is counted w
   const auto counted = it.counting->finish(ended, 0);
   CHECK(counted.counts == Counts{1300, std::nullopt, std::nullopt, std::nullopt});
   REQUIRE(counted.missing.has_value());
-  CHECK(counted.missing->why ==
+  CHECK(counted.missing->what ==
         "no time by kind of core: the limit of open files leaves no room for counters");
 }
 
@@ -158,7 +158,7 @@ TEST_CASE("clocks that are more than are opened for a run are left out, and that
   CHECK(it.requests.empty());
   const auto counted = it.counting->finish(perf.run(it.requests, on_all_kinds()), 0);
   REQUIRE(counted.missing.has_value());
-  CHECK(counted.missing->why ==
+  CHECK(counted.missing->what ==
         "no time by kind of core: it takes 201 counters, and at most 128 are opened for a run");
 }
 
@@ -169,7 +169,7 @@ TEST_CASE("clocks that contradict each other are not believed") {
   ended.readings[1].value += 60 * kMs;
   const auto counted = it.counting->finish(ended, 0);
   CHECK_FALSE(counted.counts[0].has_value());
-  CHECK(counted.missing->why ==
+  CHECK(counted.missing->what ==
         "no time by kind of core: the clocks of the CPUs show more than that of all");
 }
 

@@ -295,7 +295,7 @@ TEST_CASE("whole-machine counts lack a CPU that was switched off, and are absent
     const auto counted = bench.run("run 5ms");
     CHECK_FALSE(bench.named(counted).at("instructions").has_value());
     REQUIRE(counted.missing.has_value());
-    CHECK(has(counted.missing->why, "a CPU was switched off"));
+    CHECK(has(counted.missing->what, "a CPU was switched off"));
     const auto whole = bench.run("run 5ms");
     CHECK(bench.named(whole).at("instructions").value_or(0) >= bench.truth().instructions);
   }
@@ -313,7 +313,7 @@ TEST_CASE("a counter that went backwards gives no count") {
   const auto counted = bench.run("run 5ms");
   CHECK_FALSE(bench.named(counted).at("instructions").has_value());
   REQUIRE(counted.missing.has_value());
-  CHECK(has(counted.missing->why, "backwards"));
+  CHECK(has(counted.missing->what, "backwards"));
 }
 
 TEST_CASE("a selector of which the processor keeps 8 bits would count another event") {
@@ -402,8 +402,8 @@ TEST_CASE("an owner of the tracing that has ended, or gives way, is not accused"
       };
       const engine::kperf::Kernel calls(*bench.calls);
       const auto reason = engine::kperf::reason_of(Asked::Trace, EBUSY, calls);
-      CHECK(has(reason.why, "(process 1)") == (state == 1 && lives));
-      CHECK_FALSE(has(reason.why, "4711"));
+      CHECK(has(reason.what, "(process 1)") == (state == 1 && lives));
+      CHECK_FALSE(has(reason.what, "4711"));
     }
   }
 }

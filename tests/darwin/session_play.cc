@@ -74,7 +74,7 @@ class Play {
     bool any = false;
     bool all = true;
     for (const auto& count : counted.counts) (count ? any : all) = count.has_value();
-    if (!all && (!counted.missing || counted.missing->why.empty()) && bench_.notes().empty())
+    if (!all && (!counted.missing || counted.missing->what.empty()) && bench_.notes().empty())
       faults_ += "a value is absent without a reason\n";
     if (!any) return;
     const Process& command = latest();

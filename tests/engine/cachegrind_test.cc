@@ -113,7 +113,7 @@ TEST_CASE("what a forked process may count a second time is no number where it i
   CHECK_FALSE(counted.counts.at(0).has_value());
   CHECK(counted.counts.at(1) == 10);  // the child has none, so it has none of its parent's
   REQUIRE(counted.missing.has_value());
-  CHECK(counted.missing->why.find("forked processes") != std::string::npos);
+  CHECK(counted.missing->what.find("forked processes") != std::string::npos);
 }
 
 TEST_CASE("what a forked process may count a second time is told where it is less than 1%") {

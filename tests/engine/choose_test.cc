@@ -103,17 +103,17 @@ TEST_CASE("of the engines that are meant for this system each is tried, with the
   nowhere.calls = nullptr;
   const auto engines = try_engines(false, &perf.calls(), nowhere);
   REQUIRE(engines.size() == 2);
-  CHECK(engines[0].name == "perf");
+  CHECK(engines[0].engine == Choice::Perf);
   REQUIRE(engines[0].missing.has_value());
   CHECK(engines[0].missing->remedy == "use a kernel with CONFIG_PERF_EVENTS");
-  CHECK(engines[1].name == "cachegrind");
+  CHECK(engines[1].engine == Choice::Cachegrind);
 
   FakePerf without_pmu;
   without_pmu.set_paranoid(2);
   const auto virtual_machine = try_engines(false, &without_pmu.calls(), nowhere);
   REQUIRE(virtual_machine[0].missing.has_value());
   CHECK(virtual_machine[0].counters.empty());
-  CHECK(virtual_machine[0].missing->why == "there is no PMU here, as in most virtual machines");
+  CHECK(virtual_machine[0].missing->what == "there is no PMU here, as in most virtual machines");
 
   FakePerf whole;
   whole.add(fakes::usual_pmu());

@@ -68,7 +68,7 @@ TEST_CASE("a counter that was not on all the time gives no value and the reason"
   const Counted counted = count(perf, {"branches", "task-clock"}, plain_program());
   CHECK(counted.counts == Counts{std::nullopt, std::nullopt});
   REQUIRE(counted.missing.has_value());
-  CHECK(counted.missing->why == "other programs used the counters");
+  CHECK(counted.missing->what == "other programs used the counters");
   CHECK(counted.missing->remedy ==
         "end it (sudo find /proc/[0-9]*/fd -lname '*perf_event*' finds it), or count fewer events");
 }
@@ -110,7 +110,7 @@ TEST_CASE("a program that lost its counters at exec gives no value and the reaso
   const Counted counted = count(perf, {"cycles"}, program);
   CHECK(counted.counts == Counts{std::nullopt});
   REQUIRE(counted.missing.has_value());
-  CHECK(counted.missing->why ==
+  CHECK(counted.missing->what ==
         "the counters stopped where a program began, as at one that is setuid or unreadable");
 }
 
@@ -157,7 +157,7 @@ TEST_CASE("a short program beside others is not taken for a setuid one") {
   ended.readings = {{5'000, 300'000, 90'000}};
   const Counted counted = (*counting)->finish(ended, 0);
   REQUIRE(counted.missing.has_value());
-  CHECK(counted.missing->why == "other programs used the counters");
+  CHECK(counted.missing->what == "other programs used the counters");
 }
 
 TEST_CASE("of a run with one count that cannot be true the others are kept") {
@@ -168,7 +168,7 @@ TEST_CASE("of a run with one count that cannot be true the others are kept") {
   const Counted counted = count(perf, {"cycles", "instructions", "page-faults"}, program);
   CHECK(counted.counts == Counts{1300, std::nullopt, 46});
   REQUIRE(counted.missing.has_value());
-  CHECK(counted.missing->why == "instructions was 0");
+  CHECK(counted.missing->what == "instructions was 0");
   REQUIRE(counted.redo.has_value());
   CHECK(counted.redo->why == "instructions was 0");
 }
@@ -224,7 +224,7 @@ TEST_CASE("a counter that could not be opened for a run gives no value and its r
       (*counting)->finish(perf.run((*counting)->requests(), plain_program()), 0);
   CHECK(counted.counts == Counts{std::nullopt, std::nullopt});
   REQUIRE(counted.missing.has_value());
-  CHECK(counted.missing->why == "the limit of open files leaves no room for counters");
+  CHECK(counted.missing->what == "the limit of open files leaves no room for counters");
 }
 
 TEST_CASE("a command that was not started has no counts") {

@@ -118,7 +118,7 @@ TEST_CASE("times of both kinds that do not add up to the run's are not all the t
   const Counted counted = it.counting->finish(ended, 0);
   CHECK(counted.counts == Counts{std::nullopt, std::nullopt, std::nullopt});
   REQUIRE(counted.missing.has_value());
-  CHECK(counted.missing->why == "other programs used the counters");
+  CHECK(counted.missing->what == "other programs used the counters");
 }
 
 TEST_CASE("the kind of core with fewer counters decides how many passes there are") {

@@ -17,19 +17,19 @@ TEST_CASE("every errno of perf_event_open has a reason of its own") {
   const std::array errors = {EACCES, EPERM,  ENOSYS, ENOENT, ENODEV, EINVAL,
                              EMFILE, ENFILE, EBUSY,  E2BIG,  ENOMEM};
   for (const int error : errors) {
-    const Unavailable reason = why_not_opened(error, {true, true}, situation);
-    CHECK(!reason.why.empty());
-    CHECK_MESSAGE(reasons.insert(reason.why).second, reason.why);
+    const Error reason = why_not_opened(error, {true, true}, situation);
+    CHECK(!reason.what.empty());
+    CHECK_MESSAGE(reasons.insert(reason.what).second, reason.what);
     // One line each, parts of a sentence.
-    CHECK(reason.why.find('\n') == std::string::npos);
-    CHECK(!reason.why.ends_with('.'));
+    CHECK(reason.what.find('\n') == std::string::npos);
+    CHECK(!reason.what.ends_with('.'));
     CHECK((error == ENOMEM || !reason.remedy.empty()));
   }
 }
 
 TEST_CASE("refused at a permissive level a security module is to blame") {
   const Situation situation{.paranoid = 1, .has_core_pmu = true};
-  CHECK(why_not_opened(EACCES, {true, false}, situation).why ==
+  CHECK(why_not_opened(EACCES, {true, false}, situation).what ==
         "a security module forbids perf_event_open");
 }
 

@@ -55,7 +55,7 @@ Counts counted(FakePerf& perf, const Names& names, const FakePerf::Program& prog
     const auto counting = engine->arm(pass);
     REQUIRE(counting.has_value());
     const Counted run = (*counting)->finish(perf.run((*counting)->requests(), program), 0);
-    if (why != nullptr && run.missing) *why = run.missing->why;
+    if (why != nullptr && run.missing) *why = run.missing->what;
     for (std::size_t i = 0; i < set->passes[pass].events.size(); ++i)
       all[set->passes[pass].events[i]] = run.counts[i];
   }
@@ -199,15 +199,15 @@ TEST_CASE("who holds a counter is told before, during and after the runs") {
   CHECK_FALSE(engine->held_by_others().has_value());
   perf.pmu("cpu").taken = 2;
   REQUIRE(engine->held_by_others().has_value());
-  CHECK(engine->held_by_others()->why == "another program holds 2 of the 6 counters");
+  CHECK(engine->held_by_others()->what == "another program holds 2 of the 6 counters");
   perf.pmu("cpu").taken = 6;
-  CHECK(engine->held_by_others()->why == "another program holds all 6 counters");
+  CHECK(engine->held_by_others()->what == "another program holds all 6 counters");
   perf.pmu("cpu").taken = 0;
   CHECK_FALSE(engine->held_by_others().has_value());
   perf.pmu("cpu").dead = {3, 5};
   REQUIRE(engine->held_by_others().has_value());
   CHECK(
-      engine->held_by_others()->why ==
+      engine->held_by_others()->what ==
       "1 of the 6 counters stopped counting: the host of this virtual machine took it; the counts "
       "since then are in doubt");
 }
@@ -223,7 +223,7 @@ TEST_CASE("the NMI watchdog's counter is not another program's") {
   CHECK_FALSE(engine->held_by_others().has_value());
   perf.pmu("cpu").taken = 2;
   REQUIRE(engine->held_by_others().has_value());
-  CHECK(engine->held_by_others()->why == "another program holds 1 of the 5 counters");
+  CHECK(engine->held_by_others()->what == "another program holds 1 of the 5 counters");
 }
 
 TEST_CASE("a session without events of the cores asks nobody") {

@@ -13,18 +13,6 @@ Code put_whole(std::string_view format, std::uint64_t value) {
   return code;
 }
 
-/// The PMU of a machine with an ordinary set of terms.
-void describe(fakes::FakePerf& perf) {
-  perf.add(fakes::usual_pmu());
-  perf.add_format("cpu", "event", "config:0-7,32-35");
-  perf.add_format("cpu", "umask", "config:8-15");
-  perf.add_format("cpu", "edge", "config:18");
-  perf.add_format("cpu", "ldlat", "config1:0-15");
-  perf.add_event("cpu", "cpu-cycles", "event=0x3c");
-  perf.add_event("cpu", "mem-loads", "event=0xcd,umask=0x1,ldlat=3");
-  perf.add_event("cpu", "asks", "event=0x10,umask=?");
-}
-
 }  // namespace
 
 TEST_CASE("a term's value is laid out over the bit ranges of its format, lowest first") {
@@ -52,7 +40,7 @@ TEST_CASE("a format that cannot be right is not used") {
 
 TEST_CASE("an event's terms are looked up, and those that follow replace its own") {
   fakes::FakePerf perf;
-  describe(perf);
+  add_usual_terms(perf);
   const Sysfs sysfs(perf.calls());
   const Pmu cpu = *sysfs.find("cpu");
   CHECK(sysfs.encode(cpu, "cpu-cycles")->config == 0x3c);
@@ -67,7 +55,7 @@ TEST_CASE("an event's terms are looked up, and those that follow replace its own
 
 TEST_CASE("a term that the user has to give is asked for") {
   fakes::FakePerf perf;
-  describe(perf);
+  add_usual_terms(perf);
   const Sysfs sysfs(perf.calls());
   const Pmu cpu = *sysfs.find("cpu");
   const auto refused = sysfs.encode(cpu, "asks");
@@ -78,7 +66,7 @@ TEST_CASE("a term that the user has to give is asked for") {
 
 TEST_CASE("what is wrong between the slashes is named") {
   fakes::FakePerf perf;
-  describe(perf);
+  add_usual_terms(perf);
   const Sysfs sysfs(perf.calls());
   const Pmu cpu = *sysfs.find("cpu");
   CHECK(sysfs.encode(cpu, "evnt=1").error().line() ==
@@ -93,7 +81,7 @@ TEST_CASE("what is wrong between the slashes is named") {
 
 TEST_CASE("files that describe an event are not events") {
   fakes::FakePerf perf;
-  describe(perf);
+  add_usual_terms(perf);
   for (const char* name : {"power", "power.unit", "power.scale", "power.snapshot", "power.per-pkg"})
     perf.add_event("cpu", name, "event=1");
   const Sysfs sysfs(perf.calls());

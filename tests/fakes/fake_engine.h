@@ -26,7 +26,7 @@ class FakeEngine final : public engine::CounterEngine {
   Catalog catalog() const override { return {}; }
   Result<EventSet> select(const EventRequest&) override { return EventSet{}; }
 
-  std::optional<Unavailable> held_by_others() override {
+  std::optional<Error> held_by_others() override {
     ++asked_for_holders;
     return std::nullopt;
   }
@@ -43,9 +43,8 @@ class FakeEngine final : public engine::CounterEngine {
     std::vector<os::CounterRequest> requests() const override { return {os::CounterRequest{}}; }
     std::size_t runs_at_once() const override { return engine_.runs_at_once; }
     engine::Counted finish(const os::Ended& ended, std::size_t /*command*/) override {
-      if (ended.counter_error != 0) return {{}, Unavailable{"out of counters", "use fewer"}};
-      if (engine_.is_lost)
-        return {{std::nullopt}, Unavailable{"the counts were lost", "run it as root"}};
+      if (ended.counter_error != 0) return {{}, Error{"out of counters", "use fewer"}};
+      if (engine_.is_lost) return {{std::nullopt}, Error{"the counts were lost", "run it as root"}};
       engine::Counted counted{{ended.readings.at(0).value}};
       if (engine_.adjust) engine_.adjust(ended.readings.at(0).value, counted);
       return counted;

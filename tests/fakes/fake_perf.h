@@ -363,6 +363,18 @@ class FakePerf : public FakeKernel {
   int next_ = 3;
 };
 
+/// A processor with the usual terms and some events made of them.
+inline void add_usual_terms(FakePerf& perf) {
+  perf.add(usual_pmu());
+  perf.add_format("cpu", "event", "config:0-7,32-35");
+  perf.add_format("cpu", "umask", "config:8-15");
+  perf.add_format("cpu", "edge", "config:18");
+  perf.add_format("cpu", "ldlat", "config1:0-15");
+  perf.add_event("cpu", "cpu-cycles", "event=0x3c");
+  perf.add_event("cpu", "mem-loads", "event=0xcd,umask=0x1,ldlat=3");
+  perf.add_event("cpu", "asks", "event=0x10,umask=?");
+}
+
 /// A processor with two kinds of core, as Intel's.
 inline void add_two_kinds(FakePerf& perf) {
   FakePerf::Pmu core{"cpu_core", 8, "0-3", false, 4, {kCycles, kInstructions}, usual_events()};

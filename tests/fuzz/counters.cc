@@ -13,23 +13,10 @@
 // What the kernel, Apple's files and Valgrind say of events and counts.
 
 namespace lauka::fuzz {
-namespace {
-
-/// A machine with two kinds of core and the usual terms.
-void describe(fakes::FakePerf& perf) {
-  perf.add(fakes::usual_pmu());
-  perf.add_format("cpu", "event", "config:0-7,32-35");
-  perf.add_format("cpu", "umask", "config:8-15");
-  perf.add_format("cpu", "ldlat", "config1:0-15");
-  perf.add_event("cpu", "cpu-cycles", "event=0x3c");
-  perf.add_event("cpu", "asks", "event=0x10,umask=?");
-}
-
-}  // namespace
 
 void events(std::string_view bytes) {
   fakes::FakePerf perf;
-  describe(perf);
+  add_usual_terms(perf);
   const engine::perf::Sysfs sysfs(perf.calls());
   const auto resolved = engine::perf::resolve(bytes, sysfs);
   if (!resolved) return require(!resolved.error().what.empty());
@@ -40,7 +27,7 @@ void sysfs(std::string_view bytes) {
   const auto parts = parts_of(bytes);
   if (parts.size() < 5) return;
   fakes::FakePerf perf;
-  describe(perf);
+  add_usual_terms(perf);
   const std::string folder = "/sys/bus/event_source/devices/cpu/";
   perf.files[folder + "type"] = parts[0];
   perf.files[folder + "cpus"] = parts[1];

@@ -1,4 +1,4 @@
-#include "inquire/check.h"
+#include "inquire/answers.h"
 
 #include <algorithm>
 #include <string>
@@ -42,7 +42,7 @@ CheckLine line_of(const MachineFacts& facts, const std::string& topic) {
 }  // namespace
 
 TEST_CASE("a quiet machine has nothing to mend") {
-  const EngineFacts perf{"perf", {"cycles", "instructions"}, {}, {}};
+  const EngineFacts perf{EngineChoice::Perf, {"cycles", "instructions"}, {}, {}};
   for (const CheckLine& line : check(quiet(), {&perf, 1})) {
     CAPTURE(line.topic);
     CHECK(line.standing == Severity::Ok);
@@ -52,9 +52,9 @@ TEST_CASE("a quiet machine has nothing to mend") {
 
 TEST_CASE("an engine that does not count says why and what mends it") {
   const std::vector<EngineFacts> engines = {
-      {"perf", {}, {}, Unavailable{"perf_event_paranoid is 4", "sudo sysctl x=1"}},
-      {"cachegrind", {}, {}, Unavailable{"no Valgrind", "apt-get install valgrind"}},
-      {"kperf", {"cycles"}, {"user space only"}, {}}};
+      {EngineChoice::Perf, {}, {}, Error{"perf_event_paranoid is 4", "sudo sysctl x=1"}},
+      {EngineChoice::Cachegrind, {}, {}, Error{"no Valgrind", "apt-get install valgrind"}},
+      {EngineChoice::Kperf, {"cycles"}, {"user space only"}, {}}};
   const Lines lines = check(quiet(), engines);
   CHECK(line_of(lines, "engine perf").standing == Severity::Problem);
   CHECK(line_of(lines, "engine perf").finding == "perf_event_paranoid is 4");
@@ -65,7 +65,7 @@ TEST_CASE("an engine that does not count says why and what mends it") {
 
 TEST_CASE("the counters that count are told, and who holds the rest") {
   const auto line = [](const CounterFacts& counters) {
-    EngineFacts perf{"perf", {"cycles"}, {}, {}};
+    EngineFacts perf{EngineChoice::Perf, {"cycles"}, {}, {}};
     perf.counters = {counters};
     return line_of(check(quiet(), {&perf, 1}), "counters");
   };
@@ -87,7 +87,7 @@ TEST_CASE("the counters that count are told, and who holds the rest") {
 }
 
 TEST_CASE("with several PMUs each has its line, and the JSON has the numbers") {
-  EngineFacts perf{"perf", {"cycles"}, {}, {}};
+  EngineFacts perf{EngineChoice::Perf, {"cycles"}, {}, {}};
   perf.counters = {{"cpu_core", 9, 9, 9, false}, {"cpu_atom", 7, 6, 6, false}};
   const Lines lines = check(quiet(), {&perf, 1});
   CHECK(line_of(lines, "counters cpu_core").standing == Severity::Ok);
@@ -192,7 +192,7 @@ TEST_CASE("the report has a line for each topic, its remedy below, and a count a
 }
 
 TEST_CASE("the report for programs holds the same") {
-  const EngineFacts perf{"perf", {}, {}, Unavailable{"no PMU", "switch it on"}};
+  const EngineFacts perf{EngineChoice::Perf, {}, {}, Error{"no PMU", "switch it on"}};
   const MachineFacts facts = quiet();
   const Lines lines = check(facts, {&perf, 1});
   const auto json = nlohmann::json::parse(check_json(facts, {&perf, 1}, lines));

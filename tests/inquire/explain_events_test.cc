@@ -1,4 +1,4 @@
-#include "inquire/explain_events.h"
+#include "inquire/answers.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "inquire/list_events.h"
+#include "inquire/answers.h"
 
 #include <algorithm>
 #include <sstream>

@@ -1,4 +1,4 @@
-#include "inquire/threads.h"
+#include "inquire/answers.h"
 
 #include <string>
 

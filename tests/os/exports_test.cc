@@ -138,6 +138,14 @@ FileCalls faulty(bool is_mount_point) {
   return calls;
 }
 
+/// A file that everybody may write to.
+std::string file_open_to_all(const TemporaryFolder& folder, const char* text) {
+  std::string path = folder.file("out.csv");
+  std::ofstream(path) << text;
+  REQUIRE(chmod(path.c_str(), 0666) == 0);
+  return path;
+}
+
 bool is_root() {
   if (geteuid() == 0) return true;
   skip("only root can make files of others");
@@ -267,10 +275,8 @@ TEST_CASE("what another file cannot replace is told before, and its bytes are re
 TEST_CASE("in a sticky folder, somebody else's file is written where it is") {
   if (!is_root()) return;
   const TemporaryFolder folder;
-  const std::string target = folder.file("out.csv");
-  std::ofstream(target) << "old";
+  const std::string target = file_open_to_all(folder, "old");
   REQUIRE(chown(target.c_str(), 54321, 54321) == 0);
-  REQUIRE(chmod(target.c_str(), 0666) == 0);
   REQUIRE(chmod(folder.file("").c_str(), 01777) == 0);
   const ActAs other(User{.id = 54322, .group = 54322});
   REQUIRE(other.error().empty());
@@ -285,9 +291,7 @@ TEST_CASE("in a sticky folder, somebody else's file is written where it is") {
 TEST_CASE("a file in a folder that cannot be written is written where it is") {
   if (!is_root()) return;
   const TemporaryFolder folder;
-  const std::string target = folder.file("out.csv");
-  std::ofstream(target) << "old and longer";
-  REQUIRE(chmod(target.c_str(), 0666) == 0);
+  const std::string target = file_open_to_all(folder, "old and longer");
   REQUIRE(chmod(folder.file("").c_str(), 0755) == 0);
   const ActAs other(User{.id = 54322, .group = 54322});
   REQUIRE(other.error().empty());

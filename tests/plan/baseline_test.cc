@@ -1,5 +1,6 @@
 #include "plan/baseline.h"
 
+#include "fakes/gates.h"
 #include "fakes/recorded.h"
 
 #include <string>
@@ -68,7 +69,7 @@ TEST_CASE("a reference without a run is refused") {
 
 TEST_CASE("a baseline has to have what a gate or --precision looks at") {
   Plan plan = plan_of({"a"});
-  plan.gates = {{"cpu_time", 5.0}};
+  plan.gates = fakes::gates_of(plan, {{"cpu_time", 5.0}});
   CHECK(fault(plan, baseline_of({"a"})) ==
         "the baseline 'b.json' has no cpu_time of 'a', which a gate is on; measure the baseline "
         "again with it");
@@ -76,8 +77,8 @@ TEST_CASE("a baseline has to have what a gate or --precision looks at") {
   of_hyperfine->by_lauka = false;
   CHECK(fault(plan, of_hyperfine).find("hyperfine's files are read for wall_time only") !=
         std::string::npos);
-  plan.gates = {{"wall_time", 5.0}};
-  plan.precision = 0.01;
+  plan.gates = fakes::gates_of(plan, {{"wall_time", 5.0}});
+  plan.precision = PrecisionGoal{0.01};
   CHECK(use_baseline(plan, "b.json", baseline_of({"a"})).has_value());
 }
 

@@ -146,7 +146,8 @@ TEST_CASE("what the options say of runs is in the plan") {
   CHECK(std::get<InputFile>(plan.input).path == "in.txt");
   CHECK(plan.commands.front().output.kind == OutputKind::Pipe);
   REQUIRE(plan.gates.size() == 1);
-  CHECK(plan.gates.front().limit_percent == 5.0);
+  CHECK(plan.gates.front().condition.limit_percent == 5.0);
+  CHECK(plan.metrics[plan.gates.front().metric].name == "cpu_time");
   CHECK(plan.confidence == 0.99);
   options.max_runs.reset();
   options.runs = 6;
@@ -393,7 +394,8 @@ TEST_CASE("a precision is of a metric that every timed run measures") {
   CHECK(mistyped.error().line() ==
         "--precision names 'cpu_tim', which is not measured; did you mean cpu_time?");
   options.precision_metric = "cpu_time";
-  CHECK(make_plan(options, engine.select(), 1).value().precision_metric == "cpu_time");
+  const Plan precise = make_plan(options, engine.select(), 1).value();
+  CHECK(precise.metrics[precise.precision.value().metric].role == Role::CpuTime);
 }
 
 }  // namespace lauka

@@ -1,4 +1,4 @@
-#include "report/ending.h"
+#include "report/lines.h"
 
 #include <string>
 

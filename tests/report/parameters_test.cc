@@ -1,8 +1,8 @@
 #include "report/parameters.h"
 
 #include "report/example.h"
+#include "report/lines.h"
 #include "report/screen.h"
-#include "report/shell.h"
 #include "report/width.h"
 
 #include <string>

@@ -1,6 +1,5 @@
-#include "report/precision.h"
-
 #include "report/example.h"
+#include "report/lines.h"
 #include "report/screen.h"
 
 #include <doctest/doctest.h>

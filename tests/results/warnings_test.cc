@@ -1,5 +1,6 @@
 #include "results/warnings.h"
 
+#include "fakes/gates.h"
 #include "fakes/one_look.h"
 #include "results/analyse.h"
 #include "stats/noise.h"
@@ -98,11 +99,11 @@ gate::Findings findings_of(const Plan& plan, const Session& session) {
   for (const RunRecord& run : session.runs) {
     walls[run.step.command].push_back(static_cast<double>(run.usage.wall_ns) / 1e9);
   }
-  for (const Condition& condition : plan.gates) {
+  for (const auto& [condition, metric] : plan.gates) {
     for (std::size_t c = 1; c < walls.size(); ++c) {
       const gate::Evidence evidence{walls[0], walls[c], plan.order != Order::Sequential};
       findings.verdicts.push_back(gate::decide(condition, c, evidence, plan.confidence, 1));
-      findings.verdicts.back().metric = *find_metric(plan.metrics, condition.metric);
+      findings.verdicts.back().metric = metric;
     }
   }
   return findings;
@@ -269,7 +270,7 @@ TEST_CASE("user and system time are uncertain below ten ticks, for those who see
   const Plan shown = plan_of(1, MetricSelection::All);
   CHECK(kinds(warnings_of(shown, session_of(shown, 12, 1s, 39ms))) == "split");
   Plan gated = plan_of(2);
-  gated.gates = {{"system_time", 5.0}};
+  gated.gates = fakes::gates_of(gated, {{"system_time", 5.0}});
   CHECK(kinds(warnings_of(gated, session_of(gated, 12, 1s, 39ms))) == "split split");
 }
 
@@ -299,7 +300,7 @@ TEST_CASE("few runs of a command alone are nobody's concern") {
 
 TEST_CASE("a gate wants ten rounds, unless fewer have decided it") {
   Plan plan = plan_of(2);
-  plan.gates = {{"wall_time", 0.0}};
+  plan.gates = fakes::gates_of(plan, {{"wall_time", 0.0}});
   // Undecided: the candidate is above and below in turns.
   const auto undecided = [&](std::uint32_t rounds) {
     Session session = session_of(plan, rounds);
@@ -315,7 +316,7 @@ TEST_CASE("a gate wants ten rounds, unless fewer have decided it") {
   const auto& few = std::get<FewRuns>(warnings.front().finding);
   CHECK(few.gated);
   CHECK(few.runs == 9);
-  plan.gates = {{"wall_time", 50.0}};
+  plan.gates = fakes::gates_of(plan, {{"wall_time", 50.0}});
   const Session session = undecided(9);
   const Results decided = analyse(plan, session, findings_of(plan, session), {1ns, 4ms});
   REQUIRE(decided.verdicts.front().answer == gate::Answer::Pass);
@@ -345,7 +346,7 @@ TEST_CASE("a sequential order is told once, where there are deltas") {
   auto warnings = warnings_of(plan, session_of(plan, 10));
   REQUIRE(kinds(warnings) == "sequential");
   CHECK_FALSE(std::get<SequentialRuns>(warnings.front().finding).gated);
-  plan.gates = {{"wall_time", 10.0}};
+  plan.gates = fakes::gates_of(plan, {{"wall_time", 10.0}});
   warnings = warnings_of(plan, session_of(plan, 10));
   REQUIRE(kinds(warnings) == "sequential");
   CHECK(std::get<SequentialRuns>(warnings.front().finding).gated);

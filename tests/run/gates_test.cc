@@ -1,3 +1,5 @@
+#include "fakes/gates.h"
+
 #include "fakes/recorded.h"
 #include "plan/baseline.h"
 #include "run/bench.h"
@@ -28,13 +30,14 @@ std::uint64_t nanoseconds_of(double seconds) {
 
 /// Two commands or more with gates. Every run takes 1 ms of the budget, whatever its wall time is,
 /// so that counting would stop after `first_look` rounds, and four budgets are four times as many.
-Plan gated_plan(std::size_t commands, std::vector<Condition> gates, std::uint64_t first_look) {
+Plan gated_plan(std::size_t commands, const std::vector<Condition>& gates,
+                std::uint64_t first_look) {
   std::vector<std::string> names = {"old", "new", "third"};
   names.resize(commands);
   Plan plan = plan_of(names);
   plan.metrics = metrics_of({}, MetricSelection::Default, false);
   plan.stop = {{}, 1, {}, std::chrono::milliseconds(first_look)};
-  plan.gates = std::move(gates);
+  plan.gates = fakes::gates_of(plan, gates);
   return plan;
 }
 
@@ -218,7 +221,7 @@ TEST_CASE("at an adaptive stop the interval of the gated metric is wider") {
 TEST_CASE("where a precision is wanted too, the gates' answers do not end the rounds") {
   Fed fed({reference_of(kSlower), candidate_of(kSlower)});
   Plan plan = gated_plan(2, kTenPercent, 250);
-  plan.precision = 1e-9;
+  plan.precision = PrecisionGoal{1e-9};
   const gate::Verdict& verdict = fed.only_verdict(plan);
   CHECK(verdict.rounds == 10);
   CHECK(fed.bench.findings.precision.value().runs > 50);
@@ -350,10 +353,11 @@ TEST_CASE("a gate on what is known as a bound only has nothing to be decided on"
 
 TEST_CASE("a gate on an event looks after the session's rounds, at the values its pass has") {
   Fed fed({Seconds{1.0}, Seconds{1.0}});
-  Plan plan = gated_plan(2, {{"b", 300}}, 10);
+  Plan plan = gated_plan(2, {}, 10);
   plan.events.events = {{"a", "a"}, {"b", "b"}};
   plan.events.passes = {Pass{{0}}, Pass{{1}}};
   plan.metrics = metrics_of(plan.events, MetricSelection::Default, true);
+  plan.gates = fakes::gates_of(plan, {{"b", 300}});
   const gate::Verdict& verdict = fed.only_verdict(plan);
   CHECK(verdict.answer == gate::Answer::Pass);
   CHECK(fed.bench.launcher.runs() == 20);

@@ -1,3 +1,4 @@
+#include "fakes/gates.h"
 #include "run/bench.h"
 #include "run/programs.h"
 
@@ -165,7 +166,7 @@ TEST_CASE("under sequential order with a cleanup, a gate looks once: no command 
   Bench bench;
   Plan plan = hooked({"old", "new"}, Order::Sequential);
   plan.metrics = metrics_of({}, MetricSelection::Time, false);
-  plan.gates = {{"wall_time", 1.0}};
+  plan.gates = fakes::gates_of(plan, {{"wall_time", 1.0}});
   plan.stop = {{}, 5, 5, 1ms};
   plan.stop.max_runs.reset();
   REQUIRE(bench.carry_out(plan).has_value());

@@ -1,3 +1,4 @@
+#include "fakes/gates.h"
 #include "run/bench.h"
 #include "run/watches.h"
 
@@ -24,7 +25,7 @@ Plan precise_plan(const std::vector<std::string>& names, double precision) {
   Plan plan = plan_of(names);
   plan.metrics = metrics_of({}, MetricSelection::Default, false);
   plan.stop = {{}, 1, {}, 1min};
-  plan.precision = precision;
+  plan.precision = PrecisionGoal{precision};
   return plan;
 }
 
@@ -77,7 +78,8 @@ TEST_CASE("a precision may be of another metric than wall time") {
   Bench bench;
   Plan plan = precise_plan({"one"}, 0.05);
   plan.stop.max_runs = 40;
-  plan.precision_metric = "system_time";  // 0.9 and 1.1 s in turns, while the others are even
+  plan.precision->metric = *find_metric(
+      plan.metrics, Role::SystemTime);  // 0.9 and 1.1 s in turns, while the others are even
   std::size_t count = 0;
   bench.launcher.adjust = [&count](os::ProgramId, os::Ended& ended) {
     ended.whole = 30ms;
@@ -176,7 +178,7 @@ TEST_CASE("in sequential order a command without a single value is never precise
 
 TEST_CASE("a precision that the rounds of a gate undo is not called reached") {
   Plan plan = precise_plan({"old", "new"}, 0.05);
-  plan.gates = {{"cpu_time", 0}};
+  plan.gates = fakes::gates_of(plan, {{"cpu_time", 0}});
   Bench bench;
   std::size_t count = 0;
   bench.launcher.adjust = [&count](os::ProgramId program, os::Ended& ended) {
@@ -197,7 +199,7 @@ TEST_CASE("a precision that the rounds of a gate undo is not called reached") {
 
 TEST_CASE("gates look first when the precision is reached, and go on from there") {
   Plan plan = precise_plan({"old", "new"}, 0.05);
-  plan.gates = {{"cpu_time", 0}};
+  plan.gates = fakes::gates_of(plan, {{"cpu_time", 0}});
   Bench bench;
   // Noise around the limit decides nothing: four times the 32 rounds of the precision.
   CHECK(session_of(plan, bench, 1).runs.size() == 2 * 4 * 32);
@@ -207,7 +209,7 @@ TEST_CASE("gates look first when the precision is reached, and go on from there"
 
 TEST_CASE("the interval of a gated metric is as wide for a precision as it is shown") {
   Plan plan = precise_plan({"old", "new"}, 0.05);
-  plan.gates = {{"wall_time", 900}};
+  plan.gates = fakes::gates_of(plan, {{"wall_time", 900}});
   Bench bench;
   // At p_late(.025, 4) on either side it is 0.04998 after 45 rounds, and wider before (Python).
   CHECK(session_of(plan, bench, 1).runs.size() == 2 * 45);

@@ -1,3 +1,4 @@
+#include "fakes/gates.h"
 #include "run/bench.h"
 
 #include <memory>
@@ -146,7 +147,7 @@ TEST_CASE("a gate on counts that never vary is decided by the first simulated ru
        {std::pair{std::uint64_t{1004}, gate::Answer::Pass}, {1006, gate::Answer::Fail}}) {
     Simulation simulation({{1000}, {count}});
     Plan plan = simulating_plan({"old", "new"});
-    plan.gates = {{"instructions", 0.5}};
+    plan.gates = fakes::gates_of(plan, {{"instructions", 0.5}});
     plan.stop = {{}, 2, {}, 1ms};
     const SessionResult measured = simulation.carry_out(plan);
     REQUIRE(measured.findings.verdicts.size() == 1);
@@ -161,7 +162,8 @@ TEST_CASE("with several gates there are as many simulated runs as decide each of
   Simulation simulation({{1000}, {1006}});
   Plan plan = simulating_plan({"old", "new"});
   plan.stop = {{}, 2, {}, 1ms};
-  for (int gate = 0; gate < 10; ++gate) plan.gates.push_back({"instructions", 0.01 * gate});
+  for (int gate = 0; gate < 10; ++gate)
+    plan.gates.push_back(fakes::gates_of(plan, {{"instructions", 0.01 * gate}}).front());
   const SessionResult measured = simulation.carry_out(plan);
   for (const gate::Verdict& verdict : measured.findings.verdicts) {
     CHECK(verdict.answer == gate::Answer::Fail);
@@ -176,7 +178,7 @@ TEST_CASE("an open gate on counts that vary asks for simulated runs and not for 
       {{10000},
        {10110, 10090, 10120, 10080, 10130, 10070, 10110, 10090, 10120, 10080, 10130, 10070}});
   Plan plan = simulating_plan({"old", "new"});
-  plan.gates = {{"instructions", 1.0}};
+  plan.gates = fakes::gates_of(plan, {{"instructions", 1.0}});
   plan.stop = {{}, 2, {}, 1ms};
   const SessionResult measured = simulation.carry_out(plan);
   REQUIRE(measured.findings.verdicts.size() == 1);
@@ -189,7 +191,7 @@ TEST_CASE("an open gate on counts that vary asks for simulated runs and not for 
 TEST_CASE("a gate on time asks for timed runs and not for simulated ones") {
   Simulation simulation({{1000}, {1000}});
   Plan plan = simulating_plan({"old", "new"});
-  plan.gates = {{"wall_time", 100.0}};  // new takes twice as long, exactly
+  plan.gates = fakes::gates_of(plan, {{"wall_time", 100.0}});  // new takes twice as long, exactly
   plan.stop = {{}, 1, {}, 1ms};
   simulation.carry_out(plan);
   CHECK(simulation.simulated_runs() == 6);
@@ -198,7 +200,7 @@ TEST_CASE("a gate on time asks for timed runs and not for simulated ones") {
 TEST_CASE("an exact number of runs leaves the simulated ones as they are") {
   Simulation simulation({{10000}, {10110, 10090, 10100}});
   Plan plan = simulating_plan({"old", "new"});
-  plan.gates = {{"instructions", 1.0}};
+  plan.gates = fakes::gates_of(plan, {{"instructions", 1.0}});
   const SessionResult measured = simulation.carry_out(plan);
   CHECK(measured.findings.verdicts.at(0).answer == gate::Answer::Inconclusive);
   CHECK(simulation.simulated_runs() == 6);

@@ -47,7 +47,7 @@ class Simulating final : public Counting {
     if (!std::holds_alternative<Exited>(ended.outcome) &&
         !std::holds_alternative<Signalled>(ended.outcome)) {
       return {std::vector<std::optional<std::uint64_t>>(events_.size()),
-              Unavailable{"a simulated run did not end by itself", ""}};
+              Error{"a simulated run did not end by itself", ""}};
     }
     return sum_of(files, events_);
   }
@@ -63,7 +63,7 @@ class CachegrindEngine final : public CounterEngine {
   CachegrindEngine(std::string valgrind, std::optional<User> user)
       : valgrind_(std::move(valgrind)), user_(std::move(user)) {}
 
-  std::string_view name() const override { return "cachegrind"; }
+  std::string_view name() const override { return row_of(EngineChoice::Cachegrind).name; }
 
   Catalog catalog() const override {
     Catalog catalog;

@@ -192,7 +192,7 @@ Counted sum_of(std::span<const OutputFile> files, std::span<const SimulatedEvent
     return counted;
   }
   if (processes.empty() || lost) {
-    counted.missing = Unavailable{
+    counted.missing = Error{
         "not simulated to its end: a process was killed, still ran, or left Valgrind (as setuid "
         "programs do)",
         ""};
@@ -202,10 +202,9 @@ Counted sum_of(std::span<const OutputFile> files, std::span<const SimulatedEvent
     const Sum sum = sum_of(*events[i], processes);
     const double doubt = static_cast<double>(sum.inherited) / static_cast<double>(sum.counted);
     if (!sum.is_known) {
-      counted.missing =
-          Unavailable{"this version of Valgrind does not report all that is needed", ""};
+      counted.missing = Error{"this version of Valgrind does not report all that is needed", ""};
     } else if (sum.inherited > 0 && doubt > kDoubtAllowed) {
-      counted.missing = Unavailable{
+      counted.missing = Error{
           "it works on in forked processes that never call execve, in which Cachegrind counts "
           "again what their parent had counted",
           "measure them as commands of their own"};

@@ -43,10 +43,7 @@ Claim::~Claim() {
 }
 
 Result<void> Claim::take_counters() {
-  const auto refused = [this](Asked asked, int error) {
-    const Unavailable why = reason_of(asked, error, kernel_);
-    return Error{why.why, why.remedy};
-  };
+  const auto refused = [this](Asked asked, int error) { return reason_of(asked, error, kernel_); };
   if (const int error = kernel_.force_all_counters(true); error != 0)
     return refused(Asked::Force, error);
   has_counters_ = true;

@@ -12,7 +12,7 @@ class DatabaseEngine final : public CounterEngine {
   DatabaseEngine(KpepDatabase database, bool user_only)
       : database_(std::move(database)), room_{database_.config_counters, user_only} {}
 
-  std::string_view name() const override { return "kperf"; }
+  std::string_view name() const override { return row_of(EngineChoice::Kperf).name; }
 
   Catalog catalog() const override { return catalog_of(database_, room_.available); }
 

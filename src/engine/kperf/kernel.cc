@@ -253,7 +253,7 @@ std::string Kernel::owner_of_tracing() const {
   return fmt::format("{} (process {})", bytes.data(), pid);
 }
 
-Unavailable reason_of(Asked asked, int error, const Kernel& kernel) {
+Error reason_of(Asked asked, int error, const Kernel& kernel) {
   switch (error) {
     case EPERM:
       return {"counting events needs root", "run 'sudo lauka ...'; the commands still run as you"};

@@ -112,7 +112,7 @@ enum class Asked : unsigned char {
 };
 
 /// Why the kernel refused with `error`, and the way out. `kernel` tells who has the tracing.
-Unavailable reason_of(Asked asked, int error, const Kernel& kernel);
+Error reason_of(Asked asked, int error, const Kernel& kernel);
 
 /// What is told of an event that this kernel refuses to count.
 std::string forbidden_event(const std::string& name, std::uint64_t word);

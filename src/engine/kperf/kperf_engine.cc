@@ -116,7 +116,7 @@ class KperfEngine final : public CounterEngine {
     kernel_.force_all_counters(false);
   }
 
-  std::string_view name() const override { return "kperf"; }
+  std::string_view name() const override { return row_of(EngineChoice::Kperf).name; }
 
   Catalog catalog() const override {
     Catalog catalog = catalog_of(database_, available_);
@@ -213,10 +213,7 @@ class KperfEngine final : public CounterEngine {
         if (const auto words = configuration_words(pass, available_); !words.empty() && error == 0)
           error = claim_.try_words(words);
       if (error == 0) return {};
-      if (error != EPERM) {
-        const Unavailable why = reason_of(Asked::Count, error, kernel_);
-        return Error{why.why, why.remedy};
-      }
+      if (error != EPERM) return reason_of(Asked::Count, error, kernel_);
       auto allowed = select_allowed(selected, wanted);
       if (!allowed) return allowed.error();
       selected = *std::move(allowed);

@@ -35,8 +35,7 @@ Result<std::unique_ptr<CounterEngine>> make_kperf_engine(const Setting& setting,
 /// Counts what the kernel itself accounts to each process, exactly and without root: cycles,
 /// instructions, energy. `why`: why no more can be counted here. `database`: the events that could
 /// be, to answer questions about; none: not known.
-std::unique_ptr<CounterEngine> make_totals_engine(Unavailable why,
-                                                  std::optional<KpepDatabase> database);
+std::unique_ptr<CounterEngine> make_totals_engine(Error why, std::optional<KpepDatabase> database);
 
 /// Counts with `kperf`. Where the user named no events and the kernel, which gave the counters
 /// away, then refuses to count with them, all is given back, and the kernel's own totals are

@@ -24,7 +24,7 @@ struct RunValues {
   std::vector<std::uint64_t> values;
   std::vector<std::uint64_t> own{};  ///< likewise, of the command's own process where that is known
                                      ///< and not all; else empty
-  std::optional<Unavailable> missing{};
+  std::optional<Error> missing{};
   std::optional<Redo> redo{};
   std::optional<double> coverage{};
 };

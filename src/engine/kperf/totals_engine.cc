@@ -79,14 +79,14 @@ class TotalsOnly final : public Counting {
   Counted finish(const os::Ended& ended, std::size_t /*command*/) override {
     Counted counted{std::vector<std::optional<std::uint64_t>>(sources_.size())};
     if (std::holds_alternative<NotStarted>(ended.outcome)) {
-      counted.missing = Unavailable{"the command was not started", ""};
+      counted.missing = Error{"the command was not started", ""};
       return counted;
     }
     for (std::size_t i = 0; i < sources_.size(); ++i) {
       counted.counts[i] = sources_[i].read(ended);
       if (!counted.counts[i] && sources_[i].total != nullptr)
-        counted.missing = Unavailable{
-            "the kernel counts no cycles and instructions, as in a virtual machine", ""};
+        counted.missing =
+            Error{"the kernel counts no cycles and instructions, as in a virtual machine", ""};
     }
     note_children(ended);
     return counted;
@@ -106,7 +106,7 @@ class TotalsOnly final : public Counting {
 
 class TotalsEngine final : public CounterEngine {
  public:
-  TotalsEngine(Unavailable why, std::optional<KpepDatabase> database)
+  TotalsEngine(Error why, std::optional<KpepDatabase> database)
       : why_(std::move(why)), database_(std::move(database)) {}
 
   std::string_view name() const override { return "kernel"; }
@@ -144,7 +144,7 @@ class TotalsEngine final : public CounterEngine {
     }
     if (!by_name) {
       std::string note =
-          fmt::format("only cycles, instructions and energy are counted: {}", why_.why);
+          fmt::format("only cycles, instructions and energy are counted: {}", why_.what);
       if (!why_.remedy.empty()) note += "; " + why_.remedy;
       set.notes.push_back(std::move(note));
     }
@@ -191,51 +191,35 @@ class TotalsEngine final : public CounterEngine {
       // A name that is wrong stays wrong with root.
       if (auto known = find_wanted(*database_, name); !known) return known.error();
     }
-    return Error{fmt::format("'{}' cannot be counted: {}", name, why_.why), why_.remedy};
+    return why_.of(fmt::format("'{}' cannot be counted", name));
   }
 
-  Unavailable why_;
+  Error why_;
   std::optional<KpepDatabase> database_;
   std::vector<Source> sources_;
   Children children_;
 };
 
-class KperfOrTotals final : public CounterEngine {
+class KperfOrTotals final : public EngineAround {
  public:
   KperfOrTotals(std::unique_ptr<CounterEngine> kperf, KpepDatabase database)
-      : engine_(std::move(kperf)), database_(std::move(database)) {}
-
-  std::string_view name() const override { return engine_->name(); }
-  Catalog catalog() const override { return engine_->catalog(); }
-  std::vector<std::string> notes() const override { return engine_->notes(); }
-
-  void pause() override { engine_->pause(); }
-  std::optional<Unavailable> held_by_others() override { return engine_->held_by_others(); }
-  FreeReader free_reader(std::size_t event) const override { return engine_->free_reader(event); }
-
-  Result<Explanation> explain(const EventRequest& wanted) override {
-    return engine_->explain(wanted);
-  }
+      : EngineAround(std::move(kperf)), database_(std::move(database)) {}
 
   Result<EventSet> select(const EventRequest& wanted) override {
-    auto set = engine_->select(wanted);
+    auto set = other().select(wanted);
     if (set || !wanted.names.empty() || is_refused_by_user(wanted)) return set;
-    // The engine that failed gives back all it took, as it is destroyed.
-    engine_ = make_totals_engine({set.error().what, set.error().remedy}, database_);
-    return engine_->select(wanted);
+    replace(make_totals_engine(set.error(), database_));
+    return other().select(wanted);
   }
-
-  Result<std::unique_ptr<Counting>> arm(std::size_t pass) override { return engine_->arm(pass); }
 
  private:
   /// Whether it is --single-pass that rules the events out, which is no matter of the kernel's.
   bool is_refused_by_user(const EventRequest& wanted) {
     if (!wanted.single_pass) return false;
-    const auto explanation = engine_->explain(wanted);
+    const auto explanation = other().explain(wanted);
     return !explanation || explanation->passes.size() > 1;
   }
 
-  std::unique_ptr<CounterEngine> engine_;
   KpepDatabase database_;
 };
 
@@ -274,8 +258,7 @@ std::optional<std::uint64_t> energy_of(const os::Ended& ended) {
   return ended.totals->energy_nj;
 }
 
-std::unique_ptr<CounterEngine> make_totals_engine(Unavailable why,
-                                                  std::optional<KpepDatabase> database) {
+std::unique_ptr<CounterEngine> make_totals_engine(Error why, std::optional<KpepDatabase> database) {
   return std::make_unique<TotalsEngine>(std::move(why), std::move(database));
 }
 

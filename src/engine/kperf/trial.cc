@@ -49,12 +49,12 @@ std::vector<Candidate> candidates_of(StrategyChoice choice) {
 /// Strategies that fail for the same reason.
 struct Failed {
   std::vector<std::string> names;
-  Unavailable reason;
+  Error reason;
 };
 
-void add_failure(std::vector<Failed>& all, const Candidate& candidate, const Unavailable& reason) {
+void add_failure(std::vector<Failed>& all, const Candidate& candidate, const Error& reason) {
   const auto same = std::find_if(all.begin(), all.end(), [&reason](const Failed& failed) {
-    return failed.reason.why == reason.why;
+    return failed.reason.what == reason.what;
   });
   if (same != all.end())
     same->names.emplace_back(candidate.name);
@@ -64,7 +64,7 @@ void add_failure(std::vector<Failed>& all, const Candidate& candidate, const Una
 
 std::string line_of(const Failed& failed) {
   return fmt::format("{} {} not work here: {}", listed(failed.names),
-                     failed.names.size() == 1 ? "does" : "do", failed.reason.why);
+                     failed.names.size() == 1 ? "does" : "do", failed.reason.what);
 }
 
 /// Every reason in one line, and the way out of each that has one.
@@ -101,7 +101,7 @@ class Trial {
   }
 
   /// Why the strategy cannot be taken; none: it can.
-  std::optional<Unavailable> fails(const Candidate& candidate, Strategy& strategy) {
+  std::optional<Error> fails(const Candidate& candidate, Strategy& strategy) {
     const Asked asked = candidate.choice == StrategyChoice::Machine ? Asked::Count : Asked::Trace;
     if (const int error = strategy.begin(); error != 0) return reason_of(asked, error, kernel_);
     auto run = run_known(strategy);
@@ -110,7 +110,7 @@ class Trial {
     if (!run) return std::nullopt;  // nothing to try it on: the first run tells
     if (run->missing) return run->missing;
     if (!run->coverage || *run->coverage >= candidate.least_seen) return std::nullopt;
-    return Unavailable{fmt::format("it saw {:.0f}% of a known command", *run->coverage * 100), ""};
+    return Error{fmt::format("it saw {:.0f}% of a known command", *run->coverage * 100), ""};
   }
 
  private:
@@ -141,7 +141,7 @@ class Trial {
 
 RunValues not_counted(const std::string& why, std::uint32_t redo) {
   RunValues run;
-  run.missing = Unavailable{"a run was not counted: " + why, ""};
+  run.missing = Error{"a run was not counted: " + why, ""};
   if (redo > 0) run.redo = Redo{why, redo};
   return run;
 }

@@ -130,7 +130,7 @@ void PerfCounting::fill(Counted& counted, const os::Ended& ended, std::size_t co
   const std::vector<std::string> doubts = judge_.doubts(command, tallies);
   for (std::size_t i = 0; i < events.size(); ++i) {
     if (!doubts[i].empty()) {
-      if (!counted.missing) counted.missing = Unavailable{doubts[i], kLookAtCheck};
+      if (!counted.missing) counted.missing = Error{doubts[i], kLookAtCheck};
       continue;
     }
     counted.counts[events[i]] = tallies[i].count;
@@ -156,7 +156,7 @@ void PerfCounting::ask_again(Counted& counted, std::string why) {
 Counted PerfCounting::finish(const os::Ended& ended, std::size_t command) {
   Counted counted{std::vector<std::optional<std::uint64_t>>(sources_.size() + parts_.size())};
   if (std::holds_alternative<NotStarted>(ended.outcome)) {
-    counted.missing = Unavailable{"the command was not started", ""};
+    counted.missing = Error{"the command was not started", ""};
     return counted;
   }
   for (std::size_t event = 0; event < sources_.size(); ++event)

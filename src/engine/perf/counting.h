@@ -44,7 +44,7 @@ class PerfCounting final : public Counting {
  private:
   /// Why a run has no counts, and whether another run may have them.
   struct Absent {
-    Unavailable why;
+    Error why;
     std::string redo{};  ///< empty: another would have none either
   };
 

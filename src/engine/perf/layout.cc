@@ -123,10 +123,7 @@ Result<bool> fits_at_once(const Layout& layout, const os::LinuxCalls& calls,
     const int error = open.open(attributes, layout.leaders[i]);
     // Each was opened alone before: what it is refused for is the company.
     if (error == EINVAL || error == ENOSPC) return false;
-    if (error != 0) {
-      const Unavailable reason = why_not_opened(error, {layout.counters[i].core, true}, situation);
-      return Error{reason.why, reason.remedy};
-    }
+    if (error != 0) return why_not_opened(error, {layout.counters[i].core, true}, situation);
   }
   // The kernel takes groups at open that it never finds room for, as beside the NMI watchdog.
   return some_core_group_runs(layout, open, calls);

@@ -37,12 +37,12 @@ class PerfEngine final : public CounterEngine {
         situation_(situation_of(calls)),
         prober_(calls, user_only, situation_) {}
 
-  std::string_view name() const override { return "perf"; }
+  std::string_view name() const override { return row_of(EngineChoice::Perf).name; }
   Catalog catalog() const override { return catalog_of(sysfs_, prober_); }
   Result<EventSet> select(const EventRequest& wanted) override;
   Result<Explanation> explain(const EventRequest& wanted) override;
   Result<std::unique_ptr<Counting>> arm(std::size_t pass) override;
-  std::optional<Unavailable> held_by_others() override;
+  std::optional<Error> held_by_others() override;
   FreeReader free_reader(std::size_t event) const override {
     const UsageCount read = event < sources_.size() ? sources_[event].accounted : nullptr;
     return read != nullptr ? reader_of(read) : FreeReader{};
@@ -83,9 +83,7 @@ Result<Source> PerfEngine::find(std::string_view name) const {
   const auto resolved = resolve(name, sysfs_);
   if (!resolved) return resolved.error();
   auto source = prober_.probe(*resolved);
-  if (!source)
-    return Error{fmt::format("'{}' cannot be counted: {}", name, source.error().what),
-                 source.error().remedy};
+  if (!source) return source.error().of(fmt::format("'{}' cannot be counted", name));
   return source;
 }
 
@@ -122,7 +120,7 @@ std::vector<std::string> PerfEngine::find_defaults() {
     left_out.emplace_back(name);
   }
   if (left_out.empty()) return {};
-  if (sources_.empty()) return notes_without_counters({first_reason.what, first_reason.remedy});
+  if (sources_.empty()) return notes_without_counters(first_reason);
   return {fmt::format("not counted: {} ({})", listed(left_out), first_reason.line())};
 }
 
@@ -243,9 +241,9 @@ Result<EventSet> PerfEngine::select(const EventRequest& wanted) {
       std::any_of(sources_.begin(), sources_.end(),
                   [](const Source& source) { return source.kernel_left_out; });
   if (kernel_left_out) {
-    const Unavailable reason = why_not_opened(EACCES, {true, false}, situation_);
+    const Error reason = why_not_opened(EACCES, {true, false}, situation_);
     set.notes.push_back(
-        fmt::format("counters cover user space only: {}; {}", reason.why, reason.remedy));
+        fmt::format("counters cover user space only: {}; {}", reason.what, reason.remedy));
   }
   for (const Source& source : sources_) {
     set.events.push_back(source.event);
@@ -358,7 +356,7 @@ Result<std::unique_ptr<Counting>> PerfEngine::arm(std::size_t pass) {
       std::move(layout), std::move(sources), std::move(parts), situation_, fastest_clock_));
 }
 
-std::optional<Unavailable> PerfEngine::held_by_others() {
+std::optional<Error> PerfEngine::held_by_others() {
   if (seats_.empty()) return std::nullopt;
   return who_holds(find_seats(sysfs_, prober_, calls_), seats_, situation_);
 }
@@ -372,8 +370,7 @@ bool is_there(const os::LinuxCalls& calls) {
 Result<void> can_count(const os::LinuxCalls& calls) {
   const int error = try_dummy(calls);
   if (error == 0) return {};
-  const Unavailable reason = why_not_opened(error, {}, situation_of(calls));
-  return Error{reason.why, reason.remedy};
+  return why_not_opened(error, {}, situation_of(calls));
 }
 
 std::vector<CounterFacts> counters_here(const os::LinuxCalls& calls, bool user_only) {

@@ -25,7 +25,7 @@ std::optional<int> read_integer(const os::LinuxCalls& calls, const std::string& 
   return negative ? -static_cast<int>(*number) : static_cast<int>(*number);
 }
 
-Unavailable why_no_access(const Asked& asked, const Situation& situation) {
+Error why_no_access(const Asked& asked, const Situation& situation) {
   const int level = situation.paranoid.value_or(0);
   if (!asked.kernel_excluded && level >= 2)
     return {fmt::format("perf_event_paranoid is {}, which hides the kernel from users", level),
@@ -37,7 +37,7 @@ Unavailable why_no_access(const Asked& asked, const Situation& situation) {
   return {"a security module forbids perf_event_open", "allow it in its policy, or run as root"};
 }
 
-Unavailable why_no_entry(const Asked& asked, const Situation& situation) {
+Error why_no_entry(const Asked& asked, const Situation& situation) {
   if (asked.core && !situation.has_core_pmu)
     return {"there is no PMU here, as in most virtual machines",
             "switch on the virtual PMU in the hypervisor (KVM: -cpu host,pmu=on)"};
@@ -54,7 +54,7 @@ Situation situation_of(const os::LinuxCalls& calls) {
   return situation;
 }
 
-Unavailable why_not_opened(int error, const Asked& asked, const Situation& situation) {
+Error why_not_opened(int error, const Asked& asked, const Situation& situation) {
   switch (error) {
     case EACCES:
       return why_no_access(asked, situation);
@@ -89,31 +89,31 @@ Unavailable why_not_opened(int error, const Asked& asked, const Situation& situa
   }
 }
 
-Unavailable why_not_all_the_time(const Situation& situation) {
+Error why_not_all_the_time(const Situation& situation) {
   return {"other programs used the counters",
           situation.watchdog ? "sudo sysctl kernel.nmi_watchdog=0 frees one; or count fewer events"
                              : kEndOthers};
 }
 
-Unavailable why_held(std::size_t held, std::size_t listed, std::string_view of_pmu) {
+Error why_held(std::size_t held, std::size_t listed, std::string_view of_pmu) {
   return {held == listed
               ? fmt::format("another program holds all {} counters{}", listed, of_pmu)
               : fmt::format("another program holds {} of the {} counters{}", held, listed, of_pmu),
           kEndOthers};
 }
 
-Unavailable why_died(std::size_t died, std::size_t listed, std::string_view of_pmu) {
+Error why_died(std::size_t died, std::size_t listed, std::string_view of_pmu) {
   return {fmt::format("{} of the {} counters{} stopped counting: the host of this virtual machine "
                       "took {}; the counts since then are in doubt",
                       died, listed, of_pmu, died == 1 ? "it" : "them"),
           "repeat the session, or count on the host"};
 }
 
-Unavailable why_on_dead_ones() {
+Error why_on_dead_ones() {
   return {"other programs took some of the counters", kEndOthers};
 }
 
-Unavailable why_lost() {
+Error why_lost() {
   return {"the counters stopped where a program began, as at one that is setuid or unreadable",
           "measure a readable copy without setuid, or run lauka as root"};
 }

@@ -29,21 +29,21 @@ struct Asked {
 };
 
 /// Why perf_event_open answered `error` (an errno), and what would help.
-Unavailable why_not_opened(int error, const Asked& asked, const Situation& situation);
+Error why_not_opened(int error, const Asked& asked, const Situation& situation);
 
 /// Why a run has no exact count although its counters were there.
-Unavailable why_not_all_the_time(const Situation& situation);
+Error why_not_all_the_time(const Situation& situation);
 
 /// Who keeps counters from lauka. `of_pmu`: " of cpu_atom", or nothing.
-Unavailable why_held(std::size_t held, std::size_t listed, std::string_view of_pmu);
+Error why_held(std::size_t held, std::size_t listed, std::string_view of_pmu);
 
 /// Counters that counted before and do so no more.
-Unavailable why_died(std::size_t died, std::size_t listed, std::string_view of_pmu);
+Error why_died(std::size_t died, std::size_t listed, std::string_view of_pmu);
 
 /// Why a run was not counted whose events were on dead counters.
-Unavailable why_on_dead_ones();
+Error why_on_dead_ones();
 
 /// Why a run's counters stopped at exec.
-Unavailable why_lost();
+Error why_lost();
 
 }  // namespace lauka::engine::perf

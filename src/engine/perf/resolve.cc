@@ -128,7 +128,7 @@ Result<Resolved> resolve_on_pmu(std::string_view text, const Sysfs& sysfs) {
     return resolved;
   }
   const auto code = sysfs.encode(*pmu, terms);
-  if (!code) return Error{fmt::format("'{}': {}", text, code.error().what), code.error().remedy};
+  if (!code) return code.error().of(fmt::format("'{}'", text));
   resolved.description = encoding.value_or("");
   resolved.parts.push_back({pmu->name, pmu->kind == PmuKind::Core, {*code}, encoding.value_or("")});
   return resolved;
@@ -157,7 +157,7 @@ Result<Resolved> resolve_bare(std::string_view text, const Sysfs& sysfs) {
     const auto terms = sysfs.terms_of(pmu, text);
     if (!terms) continue;
     const auto code = sysfs.encode(pmu, text);
-    if (!code) return Error{fmt::format("'{}': {}", text, code.error().what), code.error().remedy};
+    if (!code) return code.error().of(fmt::format("'{}'", text));
     resolved.parts.push_back({pmu.name, true, {*code}, *terms});
     resolved.description = *terms;
   }

@@ -182,8 +182,8 @@ void fill_up(Layout& layout, std::span<const Seats> seats) {
   }
 }
 
-std::optional<Unavailable> who_holds(std::span<const Seats> now, std::span<const Seats> before,
-                                     const Situation& situation) {
+std::optional<Error> who_holds(std::span<const Seats> now, std::span<const Seats> before,
+                               const Situation& situation) {
   for (const Seats& seats : now) {
     const Trial& trial = seats.trial;
     const std::string which = now.size() > 1 ? " of " + seats.pmu : "";

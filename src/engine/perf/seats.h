@@ -61,8 +61,8 @@ void fill_up(Layout& layout, std::span<const Seats> seats);
 
 /// Who holds counters of `now`; none where nobody does, or the NMI watchdog alone. `before`: the
 /// same PMUs, earlier in the session.
-std::optional<Unavailable> who_holds(std::span<const Seats> now, std::span<const Seats> before,
-                                     const Situation& situation);
+std::optional<Error> who_holds(std::span<const Seats> now, std::span<const Seats> before,
+                               const Situation& situation);
 
 /// As --check tells it.
 std::vector<CounterFacts> facts_of(std::span<const Seats> seats, const Situation& situation);

@@ -20,10 +20,6 @@ namespace {
 constexpr Rings kAllRings{};
 constexpr Rings kUserOnly{true, false, false, false};
 
-Error error_of(const Unavailable& reason) {
-  return Error{reason.why, reason.remedy};
-}
-
 /// Errors that some architectures give for exclude_hv alone.
 bool may_be_the_hypervisor_bit(int error) {
   return error == EINVAL || error == EPERM || error == EOPNOTSUPP;
@@ -164,7 +160,7 @@ Result<Prober::Opened> Prober::open_part(const Part& part, const Rings& rings, R
     error = attempt.error;
     if (!is_not_known(error)) break;
   }
-  return error_of(why_not_opened(error, {part.core, !counted.kernel}, situation_));
+  return why_not_opened(error, {part.core, !counted.kernel}, situation_);
 }
 
 Result<Source> Prober::probe_counters(const Resolved& resolved, const Rings& rings,

@@ -1,6 +1,8 @@
 #pragma once
 
+#include "core/event.h"
 #include "core/machine.h"
+#include "cores/threads.h"
 
 #include <cstddef>
 #include <span>
@@ -8,7 +10,24 @@
 #include <string_view>
 #include <vector>
 
+// What is answered without running a command.
+
 namespace lauka::inquire {
+
+/// The events of `catalog` whose name, alias or description contains `filter` (in any case; empty:
+/// all), as --list-events shows them: name, alias, counters and description in columns, in the
+/// catalog's order. `columns`: the terminal's width, into which descriptions are wrapped; 0 (a
+/// pipe): one line for each event, whatever its length.
+std::string list_events(const Catalog& catalog, std::string_view filter, std::size_t columns);
+
+/// Which event is counted where, pass by pass, and for several passes why one is not enough, as
+/// --explain-events shows it.
+std::string explain_events(const Explanation& explanation);
+
+/// A table with a line for each thread and one of totals: for each group of columns user and system
+/// time (or their sum) in seconds, cycles, instructions and instructions per cycle; what is not
+/// known is "-".
+std::string threads_table(const cores::Threads& threads);
 
 enum class Severity : unsigned char { Ok, Note, Problem };
 

@@ -1,0 +1,119 @@
+#include "cli/setters.h"
+
+#include "cli/values.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+#include <fmt/format.h>
+
+namespace lauka::cli {
+
+namespace {
+
+/// Of a gate, in percent: at -100 the candidate would have to take no time at all.
+constexpr Range kLimits{{-100.0, false}, {1e6, true}};
+
+}  // namespace
+
+Result<void> add_events(Draft& draft, const Given& given) {
+  const bool beside_defaults = given.value.starts_with('+');
+  const std::string list = beside_defaults ? given.value.substr(1) : given.value;
+  const auto names = event_names(Given{given.option, list});
+  if (!names) return names.error();
+  draft.options.with_default_events = draft.options.with_default_events || beside_defaults;
+  auto& events = draft.options.events;
+  for (const std::string& name : *names) {
+    if (std::find(events.begin(), events.end(), name) == events.end()) events.push_back(name);
+  }
+  return {};
+}
+
+Result<void> set_ignore_failure(Draft& draft, const Given& given) {
+  if (given.value.empty()) {
+    draft.options.ignore_failure = IgnoreFailure{.any = true};
+    return {};
+  }
+  auto statuses = exit_statuses(given);
+  if (!statuses) return statuses.error();
+  draft.options.ignore_failure = IgnoreFailure{.any = false, .statuses = *std::move(statuses)};
+  return {};
+}
+
+Result<void> set_fail_if_slower(Draft& draft, const Given& given) {
+  double limit_percent = 0.0;
+  if (!given.value.empty()) {
+    const auto percent = percentage(given, kLimits.low, kLimits.high);
+    if (!percent) return percent.error();
+    limit_percent = *percent;
+  }
+  draft.slower_percent = limit_percent;
+  return {};
+}
+
+Result<void> add_fail_if(Draft& draft, const Given& given) {
+  auto gate = condition(given, kLimits);
+  if (!gate) return gate.error();
+  draft.options.gates.push_back(*std::move(gate));
+  return {};
+}
+
+/// An event's own name may have colons too: the last one counts.
+Result<void> set_precision(Draft& draft, const Given& given) {
+  const std::size_t colon = given.value.rfind(':');
+  const bool names_metric = colon != std::string::npos && colon > 0;
+  draft.options.precision_metric =
+      names_metric ? given.value.substr(0, colon) : std::string(metric_name_of(Role::WallTime));
+  const std::string number = names_metric ? given.value.substr(colon + 1) : given.value;
+  return keep(fraction(Given{given.option, number}, {0.0, false}, {1000.0, true}),
+              draft.options.precision);
+}
+
+EngineWords engine_words() {
+  EngineWords words;
+  for (const EngineRow& row : kEngines) {
+    words.names.append(words.names.empty() ? "" : "|").append(row.name);
+    if (!row.help.empty()) words.help += fmt::format("; {} {}", row.name, row.help);
+  }
+  return words;
+}
+
+Result<void> set_engine(Draft& draft, const Given& given) {
+  const Result<std::size_t> position = choice(given);
+  if (!position) return position.error();
+  draft.options.engine = kEngines.at(*position).choice;
+  return {};
+}
+
+Result<void> set_metrics(Draft& draft, const Given& given) {
+  Options& options = draft.options;
+  options.metric_list.clear();
+  if (given.value == "default" || given.value == "time" || given.value == "all") {
+    options.metrics = given.value == "time"  ? MetricSelection::Time
+                      : given.value == "all" ? MetricSelection::All
+                                             : MetricSelection::Default;
+    return {};
+  }
+  options.metrics = MetricSelection::Listed;
+  return keep(event_names(given), options.metric_list);
+}
+
+Result<void> add_parameter_list(Draft& draft, const Given& given) {
+  if (given.words[1].empty()) {
+    return Error{fmt::format("{} {} has an empty list", given.option.spelling(), given.words[0]),
+                 "write values with commas between them"};
+  }
+  draft.options.parameters.push_back({.name = given.words[0], .values = list_of(given.words[1])});
+  return {};
+}
+
+Result<void> set_threads(Draft& draft, const Given& given) {
+  const auto process = whole_number(given, 1, std::numeric_limits<std::int32_t>::max());
+  if (!process) return process.error();
+  draft.options.inquiry = {.kind = InquiryKind::Threads,
+                           .process = static_cast<std::int32_t>(*process)};
+  return {};
+}
+
+}  // namespace lauka::cli

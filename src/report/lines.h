@@ -1,0 +1,35 @@
+#pragma once
+
+#include "core/record.h"
+#include "results/results.h"
+
+#include <string>
+#include <vector>
+
+// What stands in lines of its own, below the tables and on standard error.
+
+namespace lauka::report {
+
+/// "wall_time > 10%", "ipc < -5%", "peak_rss > 64MiB".
+std::string condition_text(const Condition& condition);
+
+/// One line per verdict, in their order: condition, answer ("pass", "fail" or "inconclusive"), the
+/// delta and the rounds it rests on, and what would decide; the mean first, where it decided or
+/// tells another story than the typical round. Of a bound, the value itself. With several
+/// candidates each line begins with the candidate's name. Never cut: programs read these lines too.
+std::string gate_lines(const Results& results, bool color);
+
+/// One line: the precision reached, or how far it came and what ended it. Empty where none was
+/// asked for.
+std::string precision_line(const Results& results);
+
+/// What starting the shell takes, which is subtracted from the times; a line for each time that was
+/// found. Empty without a shell.
+std::string shell_lines(const Results& results);
+
+/// Why a session ended before its plan was carried out, as one line for standard error, and below
+/// it, indented, the end of what a failed run or hook wrote; the same for hooks that failed after
+/// that. Empty where all went well. `names` are the commands' names.
+std::string ending_lines(const Session& session, const std::vector<std::string>& names);
+
+}  // namespace lauka::report

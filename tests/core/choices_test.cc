@@ -1,0 +1,16 @@
+#include "core/choices.h"
+
+#include <doctest/doctest.h>
+
+namespace lauka {
+
+TEST_CASE("every engine is found in its own row") {
+  for (const EngineRow& row : kEngines) {
+    CAPTURE(row.name);
+    CHECK(row_of(row.choice).name == row.name);
+  }
+  CHECK(row_of(EngineChoice::None).name == "none");
+  CHECK(row_of(EngineChoice::Cachegrind).is_an_extra);
+}
+
+}  // namespace lauka

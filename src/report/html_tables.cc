@@ -115,7 +115,7 @@ std::string_view html_script() {
     return points.get(path);
   };
   const value = (plot, part) => {
-    const {low, high, size, unit} = plot.dataset;
+    const {low, high, size, unit} = plot.closest(".chart").dataset;
     return Number(((+low + part * (high - low)) / size).toPrecision(4)) + unit;
   };
   const show = event => {
@@ -134,7 +134,7 @@ std::string_view html_script() {
     }
     tip.hidden = !best;
     if (!best) return;
-    const part = plot.dataset.along === "x" ? best.point.x / best.width : 1 - best.point.y / best.height;
+    const part = plot.closest(".chart").dataset.along === "x" ? best.point.x / best.width : 1 - best.point.y / best.height;
     tip.textContent = `run ${best.point.run} of ${best.path.dataset.name}: ${value(plot, part)}`;
     const left = Math.min(event.clientX + 12, innerWidth - tip.offsetWidth - 8);
     tip.style.left = `${Math.max(left, 8)}px`;

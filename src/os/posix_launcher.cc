@@ -232,7 +232,8 @@ class PosixLauncher final : public Launcher {
                   {},
                   shared.counter_error,
                   shared.optional_error,
-                  shared.orphans};
+                  shared.orphans,
+                  shared.input};
       const Reading* readings = state_->readings.data() + shared.readings;
       ended.readings.assign(readings, readings + shared.reading_count);
       all.push_back(std::move(ended));

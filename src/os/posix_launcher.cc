@@ -206,7 +206,7 @@ class PosixLauncher final : public Launcher {
     } else {
       what += "cannot be reached: " + std::generic_category().message(trouble);
     }
-    why_gone_ = Error{what, "somebody or the out-of-memory killer ended it; run lauka again"};
+    why_gone_ = Error{what, "someone, or the out-of-memory killer, ended it; run lauka again"};
     return *why_gone_;
   }
 

@@ -83,10 +83,8 @@ GridRow Rows::heading(const Layout& layout) const {
 
 Cell Rows::delta(std::size_t command, const MetricResult* row, bool interval) const {
   if (row != nullptr && row->delta) {
-    const MarkedDelta delta = marked_delta(*row->delta, results.metrics[metric].better);
-    if (interval || !row->delta->change) return {delta.text, delta.ink};
-    const std::size_t value = std::min(delta.text.find_first_of("+0"), delta.text.find("−"));
-    return {delta.text.substr(0, delta.text.find(' ', value)), delta.ink};
+    const MarkedDelta delta = marked_delta(*row->delta, results.metrics[metric].better, interval);
+    return {delta.text, delta.ink};
   }
   // Sorted, the reference may stand anywhere.
   const bool is_reference = command == results.reference.command && !results.reference.baseline;
@@ -193,6 +191,25 @@ Cell matrix_cell(const Results& results, std::size_t metric, std::size_t command
   return cell;
 }
 
+std::string what_percentages_are(const Results& results, std::size_t metric, const Style& style) {
+  const auto has_delta = [&](const CommandResult& command) {
+    const MetricResult* row = shown_row(command, metric);
+    return row != nullptr && row->delta;
+  };
+  if (std::none_of(results.commands.begin(), results.commands.end(), has_delta)) return "";
+  std::string from;
+  if (results.reference.baseline) {
+    from = one_line(results.reference.baseline->file);
+  } else {
+    for (const Parameter& parameter : results.commands[results.reference.command].parameters)
+      from += fmt::format("{}{} = {}", from.empty() ? "" : ", ", one_line(parameter.name),
+                          one_line(parameter.value));
+  }
+  if (from.empty()) return "";
+  const std::string line = "percentages: the difference from " + from;
+  return inked(wrapped(line, style.width), Ink::Dim, style.color) + "\n";
+}
+
 std::string matrix_text(const Results& results, std::size_t metric, const Style& style) {
   const std::vector<std::string> names = parameter_names(results);
   if (names.size() != 2 || !one_was_typed(results)) return "";
@@ -211,8 +228,9 @@ std::string matrix_text(const Results& results, std::size_t metric, const Style&
     if (style.ascii) make_ascii(grid);
     const std::vector<std::size_t> widths = widths_of(grid);
     for (const std::size_t gap : {std::size_t{4}, std::size_t{2}}) {
-      if (style.width == 0 || line_width(widths, gap) <= style.width)
-        return grid_text(grid, widths, gap, style.color);
+      if (style.width > 0 && line_width(widths, gap) > style.width) continue;
+      return grid_text(grid, widths, gap, style.color) +
+             (told == Told::Value ? "" : what_percentages_are(results, metric, style));
     }
   }
   return "";

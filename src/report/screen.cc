@@ -30,10 +30,8 @@ std::string screen(const Results& results, const Style& style, bool quiet) {
 std::string note_lines(const std::vector<std::string>& notes, std::size_t width) {
   std::string lines;
   for (auto note = notes.begin(); note != notes.end(); ++note) {
-    if (std::find(notes.begin(), note, *note) != note) continue;
-    std::string line = message_line("note: " + *note);
-    line.pop_back();  // its line break
-    lines += wrapped(line, width) + "\n";
+    if (std::find(notes.begin(), note, *note) == note)
+      lines += wrapped_message("note: " + *note, width);
   }
   return lines;
 }

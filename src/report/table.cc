@@ -37,17 +37,19 @@ struct Layout {
   bool fine_range;  ///< as many digits as tell the ends apart
   bool outliers;
   bool range;
+  bool interval;  ///< of a delta
 };
 
 constexpr auto kLayouts = std::to_array<Layout>({
-    {4, true, true, true, true, true},
-    {4, false, true, true, true, true},
-    {3, false, true, true, true, true},
-    {2, false, true, true, true, true},
-    {2, false, false, true, true, true},
-    {2, false, false, false, true, true},
-    {2, false, false, false, false, true},
-    {2, false, false, false, false, false},
+    {4, true, true, true, true, true, true},
+    {4, false, true, true, true, true, true},
+    {3, false, true, true, true, true, true},
+    {2, false, true, true, true, true, true},
+    {2, false, false, true, true, true, true},
+    {2, false, false, false, true, true, true},
+    {2, false, false, false, false, true, true},
+    {2, false, false, false, false, false, true},
+    {2, false, false, false, false, false, false},
 });
 constexpr std::array<std::size_t, kColumns> kRoomyWidths = {24, 14, 17, 8, 0};
 constexpr std::size_t kLeastNameWidth = 8;
@@ -84,7 +86,7 @@ Row row_of(const MetricResult& result, const Metric& metric, std::size_t runs,
     row.cells[kOutliers] = outliers_cell(*result.summary, layout.outlier_percent);
   }
   if (result.delta) {
-    MarkedDelta delta = marked_delta(*result.delta, metric.better);
+    MarkedDelta delta = marked_delta(*result.delta, metric.better, layout.interval);
     row.cells[kDelta] = std::move(delta.text);
     row.delta_ink = delta.ink;
   }

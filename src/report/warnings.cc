@@ -148,14 +148,13 @@ struct WarningWords {
   }
 
   Words operator()(const BelowShell& warning) const {
-    return {
-        "below_shell",
-        fmt::format("{} of {} runs took no longer than starting the shell alone and count as "
-                    "0s",
-                    warning.below, warning.runs),
-        "run without the shell (-N), or give the command more work",
-        "runs took no longer than starting the shell alone and count as 0s",
-        fmt::format("{} of {}", warning.below, warning.runs)};
+    return {"below_shell",
+            fmt::format("{} of {} runs took no longer than starting the shell alone and count as "
+                        "0s",
+                        warning.below, warning.runs),
+            "run without the shell (-N), or give the command more work",
+            "runs took no longer than starting the shell alone and count as 0s",
+            fmt::format("{} of {}", warning.below, warning.runs)};
   }
 
   Words operator()(const FewRuns& warning) const {
@@ -170,13 +169,14 @@ struct WarningWords {
   }
 
   Words operator()(const AgainstBaseline& warning) const {
-    return {"baseline",
-            fmt::format("deltas against a baseline include whatever else has changed on the machine "
-                        "since then{}",
-                        warning.gated ? ", and gates fail by chance more often than --confidence "
-                                        "says"
-                                      : ""),
-            "measure both in one session where you can, or compare cpu_time or instructions"};
+    return {
+        "baseline",
+        fmt::format("deltas against a baseline include whatever else has changed on the machine "
+                    "since then{}",
+                    warning.gated ? ", and gates fail by chance more often than --confidence "
+                                    "says"
+                                  : ""),
+        "measure both in one session where you can, or compare cpu_time or instructions"};
   }
 
   Words operator()(const ForeignBaseline& warning) const {
@@ -291,8 +291,8 @@ struct WarningWords {
     return {"slowed_by_counting",
             fmt::format("counting slowed the runs down: they took {} as long as the timed ones",
                         times(warning.ratio)),
-            "the times shown come from the timed runs alone",
-            "counting slowed the runs down", times(warning.ratio)};
+            "the times shown come from the timed runs alone", "counting slowed the runs down",
+            times(warning.ratio)};
   }
 };
 
@@ -385,11 +385,8 @@ std::vector<std::string> warning_texts(const Results& results, const Style& styl
 
 std::string warning_lines(const Results& results, const Style& style) {
   std::string lines;
-  for (const std::string& text : warning_texts(results, style)) {
-    std::string line = message_line("warning: " + text);
-    line.pop_back();  // its line break
-    lines += wrapped(line, style.width) + "\n";
-  }
+  for (const std::string& text : warning_texts(results, style))
+    lines += wrapped_message("warning: " + text, style.width);
   return lines;
 }
 

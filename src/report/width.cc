@@ -151,6 +151,12 @@ std::string wrapped(std::string_view text, std::size_t width) {
   return lines;
 }
 
+std::string wrapped_message(std::string_view text, std::size_t width) {
+  std::string line = message_line(text);
+  line.pop_back();  // its line break
+  return wrapped(line, width) + "\n";
+}
+
 std::string ascii_of(std::string_view text) {
   struct Sign {
     std::string_view sign;

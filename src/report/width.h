@@ -23,6 +23,9 @@ std::string cut_middle(std::string_view text, std::size_t width);
 /// wider stands alone, whole.
 std::string wrapped(std::string_view text, std::size_t width);
 
+/// message_line(text), wrapped.
+std::string wrapped_message(std::string_view text, std::size_t width);
+
 /// `text` with our own signs in ASCII: "+-", "...", "-", "better" and "worse" instead of the marks.
 /// Other characters stay as they are.
 std::string ascii_of(std::string_view text);

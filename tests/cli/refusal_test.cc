@@ -205,7 +205,7 @@ TEST_CASE("an option that took the command says what it takes") {
         "write --command-name NAME COMMAND");
   // Nothing was taken where the value is one.
   for (const Words& words :
-       {Words{"-P", "n", "1", "8"}, Words{"-n", "old"}, Words{"--fail-if", "ipc < 5"}}) {
+       {Words{"-P", "n", "1", "8"}, Words{"-p", "sync"}, Words{"--fail-if", "ipc < 5"}}) {
     CHECK(line_without_command(words).starts_with("no command to measure; write lauka -- "));
   }
 }

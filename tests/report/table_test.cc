@@ -100,7 +100,27 @@ wall_time          130ms ± 8.3ms  ⚡ −78.0% ± 0.5%
 peak_rss           141MB ± 0.4MB  💩 +3.1% ± 0.4%
 core_active_cycle  2.50G ± 31M       −0.4% ± 1.1%
 
-./build…ew -O2 ran 4.55 ± 0.04 times faster than ./build-old
+./build-new -O2 ran 4.55 ± 0.04 times faster than
+  ./build-old
+)");
+}
+
+TEST_CASE("at 40 columns deltas lose their intervals, and no number or name is broken") {
+  CHECK(table(manual_example(), {.width = 44}) ==
+        R"(Benchmark 1 (9 runs): ./build-old
+measurement        mean ± σ
+wall_time          591ms ± 7.6ms
+peak_rss           137MB ± 0.3MB
+core_active_cycle  2.51G ± 22M
+
+Benchmark 2 (9 runs): ./build-new -O2
+measurement        mean ± σ       delta
+wall_time          130ms ± 8.3ms  ⚡ −78.0%
+peak_rss           141MB ± 0.4MB  💩 +3.1%
+core_active_cycle  2.50G ± 31M       −0.4%
+
+./build-new -O2 ran 4.55 ± 0.04 times faster
+  than ./build-old
 )");
 }
 

@@ -85,7 +85,7 @@ ChangeTexts figures_of(const stats::Change& change, const Condition& condition,
 std::string measured(const stats::Change& change, const gate::Verdict& verdict,
                      const Metric& metric) {
   const ChangeTexts figures = figures_of(change, verdict.condition, metric);
-  if (!change.change) return "from 0, of which there are no percentages";
+  if (!change.change) return "from 0, so there is no percentage";
   if (!change.bounds) return figures.change;
   const double limit = limit_of(verdict.condition);
   const bool is_above = change.bounds->low > limit;

@@ -138,11 +138,12 @@ TEST_CASE("warnings of one kind are one line for all commands they are about") {
   results.warnings = {{CoarseClock{54e-6, 1e-6}, 0U},
                       {ManyOutliers{{5, 5.0 / 60.0, true}, 60}, 0U},
                       {CoarseClock{55e-6, 1e-6}, 1U}};
-  CHECK(warning_lines(results, kPlain) ==
-        "lauka: warning: 'one' (54.0µs) and 'two' (55.0µs): runs are too short for the clock of this "
-        "machine, whose resolution is 1.00µs; let each run do more work\n"
-        "lauka: warning: 'one': 5 of 60 runs (8%) took far longer or shorter than the rest; stop "
-        "other programs that may be running, or compare cpu_time, which suffers less\n");
+  CHECK(
+      warning_lines(results, kPlain) ==
+      "lauka: warning: 'one' (54.0µs) and 'two' (55.0µs): runs are too short for the clock of this "
+      "machine, whose resolution is 1.00µs; let each run do more work\n"
+      "lauka: warning: 'one': 5 of 60 runs (8%) took far longer or shorter than the rest; stop "
+      "other programs that may be running, or compare cpu_time, which suffers less\n");
   // Another remedy is another line.
   results.warnings = {{stats::Drift{0.9, 0.05, true}, 0U}, {stats::Drift{-0.9, -0.05, true}, 1U}};
   CHECK(warning_texts(results, kPlain).size() == 2);

@@ -138,7 +138,9 @@ std::string list_text(const Results& results, std::size_t metric, const Style& s
   if (style.width > 0)
     narrow(of_texts, fitting->gap, style.width > taken ? style.width - taken : 1, kShortest);
   std::copy(of_texts.begin(), of_texts.end(), widths.begin());
-  return grid_text(grid, widths, fitting->gap, style.color);
+  const bool has_room = fitting->interval || !rows.has_deltas;
+  return grid_text(grid, widths, fitting->gap, style.color) +
+         (has_room ? "" : dim_note(kNoRoomForIntervals, style));
 }
 
 /// The commands made of one typed with two variables, by their values.
@@ -206,8 +208,7 @@ std::string what_percentages_are(const Results& results, std::size_t metric, con
                           one_line(parameter.value));
   }
   if (from.empty()) return "";
-  const std::string line = "percentages: the difference from " + from;
-  return inked(wrapped(line, style.width), Ink::Dim, style.color) + "\n";
+  return dim_note("percentages: the difference from " + from, style);
 }
 
 std::string matrix_text(const Results& results, std::size_t metric, const Style& style) {
@@ -252,8 +253,7 @@ std::string what_is_left_out(const Results& results, const std::vector<std::size
   constexpr std::size_t named = 3;
   if (more > named) names += fmt::format(" and {} more", more - named);
   if (more == 0) return "";
-  const std::string line = "not shown: " + names + "; see --table full";
-  return inked(wrapped(line, style.width), Ink::Dim, style.color) + "\n";
+  return dim_note("not shown: " + names + "; see --table full", style);
 }
 
 }  // namespace

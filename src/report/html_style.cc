@@ -48,7 +48,8 @@ input[type=radio] { margin: 0 .3rem 0 0; } label { margin-right: 1rem; font-size
 #scan-linear:checked ~ .logarithmic, #scan-logarithmic:checked ~ .linear { display: none; }
 .matrix td.better { background: color-mix(in srgb, var(--better) 12%, transparent); }
 .matrix td.worse { background: color-mix(in srgb, var(--worse) 12%, transparent); }
-.matrix td:first-child { white-space: normal; min-width: 8rem; }
+.matrix td { white-space: normal; }
+.matrix td:first-child { min-width: 14rem; }
 #tip { position: fixed; z-index: 1; max-width: 22rem; padding: .25rem .5rem; border-radius: 4px; background: var(--text);
   color: var(--ground); font-size: .85rem; pointer-events: none; overflow-wrap: anywhere; }
 svg { display: block; overflow: visible; }
@@ -74,7 +75,7 @@ svg { display: block; overflow: visible; }
 .middle { stroke-width: 10px; }
 @media (max-width: 34rem) { .bars { grid-template-columns: minmax(0, 1fr); } .who { margin-top: .4rem; }
   .who, .value, .bars .drawing { grid-column: 1; order: 0; } .value { text-align: left; padding-left: 1.05rem; }
-  .matrix td { white-space: normal; } .matrix td:first-child { min-width: 5.5rem; } table { font-size: .8rem; } th, td { padding: .25rem .35rem; } body { padding: .6rem; } }
+  .matrix td:first-child { min-width: 7rem; } table { font-size: .8rem; } th, td { padding: .25rem .35rem; } body { padding: .6rem; } }
 details { margin: .5rem 0; }
 summary { cursor: pointer; font-size: 1.05rem; font-weight: 600; padding: .3rem 0; }
 @media print { :root { color-scheme: light; } body { max-width: none; } input, label { display: none; }

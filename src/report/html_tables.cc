@@ -16,11 +16,28 @@ namespace lauka::report {
 
 namespace {
 
+/// A delta that is broken, where there is no room for it, before its interval or in the middle of
+/// that.
+std::string breakable(const std::string& delta) {
+  constexpr std::string_view no_break = "\u00a0";
+  std::string html;
+  for (std::size_t i = 0; i < delta.size(); ++i) {
+    const bool may_break =
+        delta[i] == ' ' && i > 0 &&
+        (delta.substr(i + 1).starts_with("(") || delta.substr(0, i).ends_with("…"));
+    if (delta[i] == ' ' && !may_break)
+      html += no_break;
+    else
+      html += delta[i];
+  }
+  return html_text(html);
+}
+
 std::string delta_cell(const MetricResult* row, const Metric& metric, bool is_reference) {
   if (row == nullptr || !row->delta)
     return is_reference ? "<td class=\"unsure\">reference</td>" : "<td></td>";
   const MarkedDelta delta = marked_delta(*row->delta, metric.better);
-  return fmt::format("<td class=\"{}\">{}</td>", ink_class(delta.ink), html_text(delta.text));
+  return fmt::format("<td class=\"{}\">{}</td>", ink_class(delta.ink), breakable(delta.text));
 }
 
 /// The delta stands before the range: on a phone the first three columns are seen.

@@ -23,7 +23,8 @@ std::string screen(const Results& results, const Style& style, bool quiet) {
   const std::string below = (quiet ? "" : shell_lines(results) + precision_line(results)) +
                             gate_lines(results, style.color);
   if (!text.empty() && !below.empty()) text += "\n";
-  for (const std::string& line : lines_of(below)) text += wrapped(line, style.width) + "\n";
+  for (const std::string& line : lines_of(below))
+    text += wrapped(style.ascii ? ascii_of(line) : line, style.width) + "\n";
   return style.ascii ? ascii_of(text) : text;
 }
 

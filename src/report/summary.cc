@@ -48,7 +48,7 @@ std::string bold(const std::string& name, const Style& style) {
 }
 
 std::string in_lines(const std::string& sentence, const Style& style) {
-  std::string lines = wrapped(sentence, style.width) + "\n";
+  std::string lines = wrapped(style.ascii ? ascii_of(sentence) : sentence, style.width) + "\n";
   std::replace(lines.begin(), lines.end(), kNameBlank, ' ');
   return lines;
 }

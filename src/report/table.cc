@@ -4,6 +4,7 @@
 #include "report/ansi.h"
 #include "report/cells.h"
 #include "report/compact.h"
+#include "report/grid.h"
 #include "report/histogram.h"
 #include "report/marked_delta.h"
 #include "report/width.h"
@@ -198,19 +199,7 @@ std::string text_of(const Block& block, const Fitted& fitted, const Style& style
   return text;
 }
 
-std::string full_table(const Results& results, const Style& style) {
-  const Fitted fitted = fit(results, style);
-  std::string text;
-  for (const std::size_t c : order_of(results)) {
-    if (!text.empty()) text += "\n";
-    text += header_of(results.commands[c], c + 1, style);
-    if (!fitted.blocks[c].rows.empty()) text += text_of(fitted.blocks[c], fitted, style);
-    if (style.histogram) text += histogram(results, c, style);
-  }
-  return text;
-}
-
-/// Where a delta that is shown has no ±, what it lacks. Of one run that is plain to see.
+/// Where a delta that is shown has no interval, what it lacks. Of one run that is plain to see.
 std::string why_no_interval(const Results& results, const Style& style) {
   for (const CommandResult& command : results.commands) {
     for (const MetricResult& row : command.rows) {
@@ -221,6 +210,22 @@ std::string why_no_interval(const Results& results, const Style& style) {
     }
   }
   return "";
+}
+
+std::string full_table(const Results& results, const Style& style) {
+  const Fitted fitted = fit(results, style);
+  std::string text;
+  for (const std::size_t c : order_of(results)) {
+    if (!text.empty()) text += "\n";
+    text += header_of(results.commands[c], c + 1, style);
+    if (!fitted.blocks[c].rows.empty()) text += text_of(fitted.blocks[c], fitted, style);
+    if (style.histogram) text += histogram(results, c, style);
+  }
+  const bool has_delta = std::any_of(fitted.blocks.begin(), fitted.blocks.end(),
+                                     [](const Block& block) { return block.has_delta; });
+  const std::string note = !fitted.layout->interval && has_delta ? std::string(kNoRoomForIntervals)
+                                                                 : why_no_interval(results, style);
+  return text + dim_note(note, style);
 }
 
 /// Below a compact table, each under its command's name.
@@ -241,10 +246,9 @@ std::string table(const Results& results, const Style& style) {
     text = fmt::format("Deltas are against {}, measured earlier.\n\n",
                        one_line(results.reference.baseline->file));
   }
-  text += is_compact(results) ? compact_table(results, style) + histograms(results, style)
+  text += is_compact(results) ? compact_table(results, style) + histograms(results, style) +
+                                    dim_note(why_no_interval(results, style), style)
                               : full_table(results, style);
-  const std::string notes = why_no_interval(results, style);
-  if (!notes.empty()) text += inked(notes, Ink::Dim, style.color) + "\n";
   const std::string summary = summary_lines(results, style);
   return summary.empty() ? text : text + "\n" + summary;
 }

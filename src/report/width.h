@@ -26,7 +26,8 @@ std::string wrapped(std::string_view text, std::size_t width);
 /// message_line(text), wrapped.
 std::string wrapped_message(std::string_view text, std::size_t width);
 
-/// `text` with our own signs in ASCII: "+-", "...", "-", "better" and "worse" instead of the marks.
+/// `text` with our own signs in ASCII: "+-", "...", "-", "better" and "worse" instead of the marks,
+/// "~" where something was cut.
 /// Other characters stay as they are.
 std::string ascii_of(std::string_view text);
 

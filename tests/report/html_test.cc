@@ -106,7 +106,7 @@ TEST_CASE("without a title of its own the page has the commands' names, or how m
 TEST_CASE("the page has the tables, and each run of each command as a point of two drawings") {
   const std::string page = written(write_html, drawn_example(5));
   CHECK(page.find("<td>wall_time</td><td>3.00s ± 1.0s</td>") != std::string::npos);
-  CHECK(page.find("<td class=\"worse\">💩 +100% ± 25%</td>") != std::string::npos);
+  CHECK(page.find("<td class=\"worse\">💩\u00a0+100%\u00a0±\u00a025%</td>") != std::string::npos);
   CHECK(count_of("class=\"estimate\"", page) == 1);
   const std::string chart = distribution_of(drawn_example(5));
   // 1 … 10 on an axis with 4 % of the range beside each end: 1 is at 0.36 / 9.72.

@@ -118,6 +118,8 @@ measurement        mean ± σ       delta
 wall_time          130ms ± 8.3ms  ⚡ −78.0%
 peak_rss           141MB ± 0.4MB  💩 +3.1%
 core_active_cycle  2.50G ± 31M       −0.4%
+the terminal is too narrow for the intervals
+  of deltas
 
 ./build-new -O2 ran 4.55 ± 0.04 times faster
   than ./build-old

@@ -88,7 +88,8 @@ Cell Rows::delta(std::size_t command, const MetricResult* row, bool interval) co
   }
   // Sorted, the reference may stand anywhere.
   const bool is_reference = command == results.reference.command && !results.reference.baseline;
-  return is_reference ? Cell{"   reference", Ink::Dim} : Cell{};
+  if (!is_reference) return {};
+  return {interval ? "   reference" : "reference", Ink::Dim};
 }
 
 GridRow Rows::of(std::size_t command, const Layout& layout) const {

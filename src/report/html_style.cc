@@ -73,13 +73,15 @@ svg { display: block; overflow: visible; }
 .interval { stroke: currentColor; stroke-width: 2; }
 .estimate, .middle { stroke: currentColor; stroke-width: 6px; stroke-linecap: round; }
 .middle { stroke-width: 10px; }
-@media (max-width: 34rem) { .bars { grid-template-columns: minmax(0, 1fr); } .who { margin-top: .4rem; }
-  .who, .value, .bars .drawing { grid-column: 1; order: 0; } .value { text-align: left; padding-left: 1.05rem; }
+@media (max-width: 48rem) { .bars { grid-template-columns: minmax(0, 1fr); } .who { margin-top: .4rem; }
+  .who, .value, .bars .drawing { grid-column: 1; order: 0; } .value { text-align: left; padding-left: 1.05rem; } }
+@media (max-width: 34rem) {
   .matrix td:first-child { min-width: 7rem; } table { font-size: .8rem; } th, td { padding: .25rem .35rem; } body { padding: .6rem; } }
 details { margin: .5rem 0; }
 summary { cursor: pointer; font-size: 1.05rem; font-weight: 600; padding: .3rem 0; }
 @media print { :root { color-scheme: light; } body { max-width: none; } input, label { display: none; }
-  .view { break-inside: avoid; } .chart, tr { break-inside: avoid; } details { break-inside: auto; } }
+  .view { break-inside: avoid; } .chart, tr { break-inside: avoid; } h2, h3, summary { break-after: avoid; }
+  details { break-inside: auto; } details:not([open]) { display: none; } }
 )css";
 }
 

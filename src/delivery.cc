@@ -52,7 +52,7 @@ void say_on_error(const std::string& text) {
 }
 
 int refuse(const Error& error, ExitStatus status) {
-  say_on_error(message_line(error.line()));
+  say_on_error(report::wrapped_message(error.line(), os::terminal_width(Stream::Error, 0)));
   return static_cast<int>(status);
 }
 
@@ -85,7 +85,10 @@ int deliver(Invocation& call, const SessionResult& measured, std::chrono::sys_se
     write(results, [&](std::string_view bytes) { one.file->write(bytes); });
     if (const auto written = one.file->commit(); !written) say_why(written.error());
   }
-  if (session.cut_short) say_on_error(report::ending_lines(session, names_of(call.plan)));
+  if (session.cut_short) {
+    say_on_error(
+        report::ending_lines(session, names_of(call.plan), os::terminal_width(Stream::Error, 0)));
+  }
   return status;
 }
 

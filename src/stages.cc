@@ -178,7 +178,8 @@ std::unique_ptr<Observer> choose_observer(const Options& options, const Plan& pl
     static_cast<void>(os::say(os::Stream::Error, text));
   };
   const auto width = [] { return os::terminal_width(os::Stream::Error, 80); };
-  return std::make_unique<report::ProgressBar>(draw, width, !os::speaks_utf8());
+  return std::make_unique<report::ProgressBar>(draw, width, !os::speaks_utf8(),
+                                               options.presentation.time_unit);
 }
 
 }  // namespace lauka

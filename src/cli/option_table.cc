@@ -70,7 +70,7 @@ constexpr auto kOptions = std::to_array<OptionInfo>({
      "time for each command: 5s, 500ms, 2m; a bare number is seconds (default 5s)",
      [](Draft& d, const Given& g) { return keep(duration(g), d.duration); }},
     {"warmup", 'w', Takes::Value, Group::Runs, "N",
-     "extra runs of each command first that are not timed (default 1)",
+     "untimed runs of each command before the timed ones (default 1)",
      [](Draft& d, const Given& g) { return keep(whole_number(g, 0, kMaxRuns), d.options.warmup); }},
     {"order", '\0', Takes::Value, Group::Runs, "random|interleaved|sequential",
      "random: one run of each command per round, shuffled in each round (default); interleaved: "
@@ -84,7 +84,7 @@ constexpr auto kOptions = std::to_array<OptionInfo>({
      }},
     {"precision", '\0', Takes::Value, Group::Runs, "[METRIC:]PCT",
      "stop as soon as the interval of every delta of wall time, or of METRIC, is no wider than "
-     "+-PCT percent (of one command: that of its mean), within --max-runs and --duration",
+     "+-PCT percent (with one command: the interval of its mean), within --max-runs and --duration",
      set_precision},
     {"timeout", '\0', Takes::Value, Group::Runs, "TIME",
      "kill a run that takes longer, with everything it started, and report it as failed",
@@ -119,11 +119,12 @@ constexpr auto kOptions = std::to_array<OptionInfo>({
        return Done{};
      }},
     {"ignore-failure", 'i', Takes::OptionalNumber, Group::Commands, "CODE,...",
-     "ignore failures: go on when a run exits with a non-zero status (or only with one of these), and "
-     "count such runs",
+     "ignore failures: go on when a run exits with a non-zero status (or only with one of these), "
+     "and include such runs",
      set_ignore_failure},
     {"setup", 's', Takes::Value, Group::Commands, "CMD",
-     "run CMD with sh -c once before all runs of a command. Give this one and the five below once for "
+     "run CMD with sh -c once before all runs of a command. Give this one and the five below once "
+     "for "
      "all commands, or once per command",
      [](Draft& d, const Given& g) { return add(text(g), d.options.setup); }},
     {"prepare", 'p', Takes::Value, Group::Commands, "CMD",
@@ -138,8 +139,8 @@ constexpr auto kOptions = std::to_array<OptionInfo>({
      "set environment variables for the command and its hooks",
      [](Draft& d, const Given& g) { return add(environment(g), d.options.environment); }},
     {"output", '\0', Takes::Value, Group::Commands, "null|pipe|inherit|FILE",
-     "standard output and error of the commands (default null, which is the quietest; but GNU grep "
-     "stops at its first match there: pipe has programs do all of their work)",
+     "where standard output and error of the commands go (default null, the quietest; but GNU grep "
+     "stops at its first match there, and pipe makes it do all of its work)",
      [](Draft& d, const Given& g) { return add(output(g), d.options.outputs); }},
     {"show-output", '\0', Takes::Nothing, Group::Commands, "", "the same as --output inherit",
      [](Draft& d, const Given&) {
@@ -147,7 +148,8 @@ constexpr auto kOptions = std::to_array<OptionInfo>({
        return Done{};
      }},
     {"parameter-list", 'L', Takes::TwoWords, Group::Commands, "VAR a,b,c",
-     "measure with each value in place of {VAR} in the command, its name and the six options above; "
+     "measure with each value in place of {VAR} in the command, its name and the six options "
+     "above; "
      "repeated: all combinations",
      add_parameter_list},
     {"parameter-scan", 'P', Takes::ThreeWords, Group::Commands, "VAR MIN MAX",
@@ -186,14 +188,15 @@ constexpr auto kOptions = std::to_array<OptionInfo>({
      set<&Options::single_pass, true>},
     {"strategy", '\0', Takes::Value, Group::Measured, "auto|exit|pet|cpu",
      "macOS: sample each thread as it ends (exit), sample running threads (pet), or count the whole "
-     "machine (cpu); auto (default) takes the first that sees a known command whole",
+     "machine (cpu); auto (default) takes the first that counts a known command completely",
      set_choice<&Options::strategy, StrategyChoice::Auto, StrategyChoice::AtExit, StrategyChoice::Pet, StrategyChoice::Machine>},
     {"period", '\0', Takes::Value, Group::Measured, "TIME",
      "macOS: how often running threads are sampled (default 1ms, the shortest that the kernel "
      "allows)",
      [](Draft& d, const Given& g) { return keep(duration(g), d.options.period); }},
     {"metrics", '\0', Takes::Value, Group::Measured, "LIST",
-     "rows of the table: default, time, all, or names in the order wanted, each with a unit if you like "
+     "rows of the table: default, time, all, or names in the order wanted, each with a unit if you "
+     "like "
      "(wall_time:ms,peak_rss:MiB,instructions). Exports always have everything that is measured; "
      "events are counted if one is shown or asked for",
      set_metrics},
@@ -205,51 +208,54 @@ constexpr auto kOptions = std::to_array<OptionInfo>({
      "quality-of-service class)",
      set_choice<&Options::cores, CorePreference::Performance, CorePreference::Efficiency, CorePreference::Any>},
     {"min-p-share", '\0', Takes::Value, Group::Measured, "PCT",
-     "redo (at most 3 times, then warn) a run that spent less of its CPU time than this on "
+     "repeat (at most 3 times, then warn) a run that spent less than this share of its CPU time on "
      "performance cores",
      [](Draft& d, const Given& g) {
        return keep(fraction(g, {0.0, false}, {100.0, true}), d.options.min_p_share);
      }},
     {"threads", '\0', Takes::Value, Group::Measured, "PID",
      "print times, cycles, instructions and IPC of each thread of a running process by kind of "
-     "core, since its birth or (-d TIME) during that time, and run nothing",
+     "core, since it started or, with -d TIME, during that time, and run nothing",
      set_threads},
     {"list-events", 'l', Takes::OptionalText, Group::Measured, "TEXT",
-     "list the events that can be counted here (with TEXT in them), and run nothing",
+     "list the events that can be counted here (those with TEXT in them), and run nothing",
      ask<InquiryKind::ListEvents>},
     {"explain-events", '\0', Takes::Nothing, Group::Measured, "",
      "show which counter each event (of -e) gets, in how many passes, and which events compete for "
      "which counters, and run nothing",
      ask<InquiryKind::ExplainEvents>},
     {"kpep", '\0', Takes::Value, Group::Measured, "FILE",
-     "with the two above: use Apple's event database FILE instead of this machine's events; works on "
+     "with the two above: use Apple's event database FILE instead of this machine's events; works "
+     "on "
      "any system, without root",
      [](Draft& d, const Given& g) { return keep(text(g), d.options.kpep); }},
 
     // Deltas and the gate
     {"fail-if-slower", '\0', Takes::OptionalNumber, Group::Gate, "PCT",
      "exit with 3 when a command is, with confidence, more than PCT percent slower than the "
-     "reference (default 0; 1 or more is wise)",
+     "reference (default 0, but 1 or more is better)",
      set_fail_if_slower},
     {"fail-if", '\0', Takes::Value, Group::Gate, "'METRIC > LIMIT'",
-     "the same for any metric; may be repeated. 'instructions > 0.5' is a change in percent, 'ipc < "
+     "the same for any metric; may be repeated. 'instructions > 0.5' is a change in percent, 'ipc "
+     "< "
      "-5' a drop; with a unit the limit is the value's own ('wall_time > 200ms', 'peak_rss > "
-     "64MiB'), and needs no reference. An event is counted for it without -e. Without -r, runs end "
-     "when each gate is decided, from 10 on (to pass, from 29 on, which says nothing about runs "
-     "rarer than one in ten: ask for more with --min-runs), or at four times --duration",
+     "64MiB'), and needs no reference. An event is counted for it without -e. Without -r, runs go "
+     "on until every gate is decided (at least 10 to fail, 29 to pass), for at most four times "
+     "--duration; to catch slow runs rarer than one in ten, raise --min-runs",
      add_fail_if},
     {"fail-if-inconclusive", '\0', Takes::Nothing, Group::Gate, "",
      "exit with 4 when a gate could not be decided and none failed",
      set<&Options::fail_if_inconclusive, true>},
     {"confidence", '\0', Takes::Value, Group::Gate, "PCT",
-     "confidence of every interval and gate (default 95). A delta is that of the typical round; with "
+     "confidence of every interval and gate (default 95). A delta is that of the typical round; "
+     "with "
      "fewer than six rounds, or values of 0, that of the mean",
      [](Draft& d, const Given& g) {
        return keep(fraction(g, {50.0, true}, {100.0, false}), d.options.confidence);
      }},
     {"baseline", '\0', Takes::Value, Group::Gate, "FILE",
-     "take each command's reference from an earlier --export-json (or hyperfine's JSON: wall time "
-     "only), by its name, else by its place",
+     "compare each command with the one of the same name (else, in the same place) in an earlier "
+     "--export-json, or in hyperfine's JSON (wall time only)",
      [](Draft& d, const Given& g) { return keep(text(g), d.options.baseline); }},
 
     // Output
@@ -295,7 +301,8 @@ constexpr auto kOptions = std::to_array<OptionInfo>({
     {"no-progress", '\0', Takes::Nothing, Group::Output, "", "show no progress bar",
      set<&Options::progress, false>},
     {"check", '\0', Takes::Nothing, Group::Output, "",
-     "say what can be measured on this machine, what cannot and why, what makes it noisy, and which "
+     "say what can be measured on this machine, what cannot and why, what makes it noisy, and "
+     "which "
      "command helps; with --export-json also for programs. Runs nothing",
      ask<InquiryKind::Check>},
     {"help", '\0', Takes::Nothing, Group::Output, "", "show all options", ask<InquiryKind::Help>},

@@ -259,6 +259,28 @@ Result<Draft> draft_of(const std::vector<po::option>& typed, const Words& all) {
   return draft;
 }
 
+/// "-P n 1 'sleep {n}'": the last option took what was meant as the command.
+std::optional<Error> taken_command(const std::vector<po::option>& typed, const Draft& draft) {
+  if (!draft.commands.empty() || draft.reference || draft.options.inquiry || typed.empty())
+    return std::nullopt;
+  const po::option& last = typed.back();
+  const OptionInfo* option = option_of_key(last.string_key);
+  const bool takes_any_text =
+      option != nullptr &&
+      (option->value == "NAME" || option->value == "CMD" || words_taken_by(*option) > 0);
+  if (!takes_any_text || last.value.empty()) return std::nullopt;
+  const std::string& word = last.value.back();
+  const bool is_max = option->takes == Takes::ThreeWords;
+  const bool looks_like_command =
+      word.find_first_of(" {") != std::string::npos ||
+      (is_max && word.find_first_not_of("+-.0123456789") != std::string::npos);
+  if (!looks_like_command) return std::nullopt;
+  return Error{
+      fmt::format("no command to measure: {} takes {}, and {} was taken for {}", option->spelling(),
+                  option->value, cited(word), is_max ? "MAX" : "its value"),
+      fmt::format("write {} COMMAND", option->usage())};
+}
+
 }  // namespace
 
 Result<Options> parse(int argc, const char* const* argv) {
@@ -272,6 +294,7 @@ Result<Options> parse(int argc, const char* const* argv) {
     const Result<void> apart = refuse_value_set_apart(words);
     if (!apart) return apart.error();
   }
+  if (auto taken = taken_command(*typed, *draft)) return *std::move(taken);
   return settle(*std::move(draft));
 }
 

@@ -76,7 +76,7 @@ CoreTimes Clocks::times(std::span<const os::Reading> readings, const Usage& usag
     told += readings[i + 1].value;
   }
   if (told > all.value + all.value / kApartPart)
-    return {{}, no_times({"the clocks of the CPUs show more than that of all", ""})};
+    return {{}, no_times({"the clocks of single CPUs add up to more than the clock of all", ""})};
   times.ns[largest_] = all.value - std::min(told, all.value);
   return times;
 }

@@ -218,6 +218,7 @@ class LauncherProcess {
         read_counters(launch.counters, ended);
       }
       counters_.close(launch.counters);
+      if (launch.program->input_path != nullptr) ended.input = input_read(plan.files.input);
     }
     close_standard_files(*launch.program, plan.files);
     while (waitpid(-1, nullptr, WNOHANG) > 0) ++ended.orphans;  // left to us, the reaper

@@ -67,6 +67,7 @@ struct SharedEnded {
   int optional_error = 0;
   int survivor = 0;         ///< the process that could not be killed; 0: none
   std::size_t orphans = 0;  ///< that ended before the run did, or with it
+  InputRead input = InputRead::Unknown;
 };
 
 struct SharedState {

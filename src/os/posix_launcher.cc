@@ -206,7 +206,7 @@ class PosixLauncher final : public Launcher {
     } else {
       what += "cannot be reached: " + std::generic_category().message(trouble);
     }
-    why_gone_ = Error{what, "somebody or the out-of-memory killer ended it; run lauka again"};
+    why_gone_ = Error{what, "someone, or the out-of-memory killer, ended it; run lauka again"};
     return *why_gone_;
   }
 
@@ -232,7 +232,8 @@ class PosixLauncher final : public Launcher {
                   {},
                   shared.counter_error,
                   shared.optional_error,
-                  shared.orphans};
+                  shared.orphans,
+                  shared.input};
       const Reading* readings = state_->readings.data() + shared.readings;
       ended.readings.assign(readings, readings + shared.reading_count);
       all.push_back(std::move(ended));

@@ -43,7 +43,7 @@ volatile std::sig_atomic_t suspension_is_due = 0;
 
 constexpr int kMomentMs = 50;
 constexpr std::string_view kSuspensionWaits =
-    "lauka: will stop when this run has ended, as its time would keep running; Ctrl-C ends it "
+    "lauka: will be suspended after this run, whose time would go on meanwhile; Ctrl-C ends it "
     "now\n";
 
 constexpr std::array kInterrupts = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};

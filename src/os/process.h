@@ -126,6 +126,10 @@ struct KernelTotals {
   std::optional<OnPerformanceCores> on_performance_cores{};
 };
 
+/// How far the position of the file that was a run's standard input had come when it ended. One
+/// that maps the file into memory leaves it where it was. Unknown: it was no regular file.
+enum class InputRead : unsigned char { Unknown, Nothing, Part, All };
+
 /// One run that has ended. Times, rusage and counters belong to it alone.
 struct Ended {
   Outcome outcome;
@@ -138,6 +142,7 @@ struct Ended {
                             ///< readings are all 0
   std::size_t orphans = 0;  ///< processes it left behind that had ended when it did: in the
                             ///< counters, and not in rusage
+  InputRead input = InputRead::Unknown;
   std::optional<KernelTotals> totals{};  ///< none where the kernel does not tell
 };
 

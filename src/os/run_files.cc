@@ -103,6 +103,16 @@ int OpensPatiently::open(const char* path, int flags) const {
   return -1;
 }
 
+InputRead input_read(int fd) {
+  struct stat file {};
+  if (fstat(fd, &file) != 0 || !S_ISREG(file.st_mode) || file.st_size == 0)
+    return InputRead::Unknown;
+  const off_t position = lseek(fd, 0, SEEK_CUR);
+  if (position < 0) return InputRead::Unknown;
+  if (position == 0) return InputRead::Nothing;
+  return position < file.st_size ? InputRead::Part : InputRead::All;
+}
+
 StandardFiles CommonFiles::of(Sink sink) const {
   switch (sink) {
     case Sink::Null:

@@ -42,6 +42,9 @@ struct StandardFiles {
   int error = -1;   ///< -1: inherited
 };
 
+/// Of the descriptor that a run had as its standard input.
+InputRead input_read(int fd);
+
 /// What all runs of a session share; the ends of pipes are those that commands write to.
 struct CommonFiles {
   int null_input = -1;

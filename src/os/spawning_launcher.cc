@@ -177,6 +177,7 @@ class SpawningLauncher final : public Launcher {
       ended.outcome = *failed;
     } else {
       execute(program, files, launch, ended);
+      if (own.input) ended.input = input_read(own.input.get());
     }
     files_.drain();
     return ended;

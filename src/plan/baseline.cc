@@ -78,7 +78,7 @@ Result<void> check_units(const Plan& plan, const Baseline& baseline) {
     return Error{
         fmt::format("the baseline {} has {} in '{}', not in '{}'", cited(baseline.file), there.name,
                     unit_symbol(there.unit), unit_symbol(plan.metrics[m].unit)),
-        "make it again"};
+        "export it again"};
   }
   return {};
 }
@@ -114,7 +114,7 @@ Result<void> use_baseline(Plan& plan, const std::string& file,
     if (session->runs->of(*places[c]).empty())
       return Error{fmt::format("the baseline {} has no runs of {}", cited(file),
                                cited(session->measured[*places[c]].name)),
-                   "make it again"};
+                   "export it again"};
   }
   for (const Metric& metric : plan.metrics)
     baseline.metrics.push_back(find_metric(session->metrics, metric.name));

@@ -55,7 +55,7 @@ Result<std::vector<Variable>> variables_of(const std::vector<ParameterOption>& o
     if (option.name.empty() || option.name.find_first_of("{}") != std::string::npos) {
       return Error{fmt::format("{} {} cannot be the name of a variable", option_of(option),
                                cited(option.name)),
-                   "write the name alone, which commands have in braces: -L n 1,2 './old {n}'"};
+                   "write the bare name; commands have it in braces: -L n 1,2 './old {n}'"};
     }
     const bool is_known = std::any_of(variables.begin(), variables.end(),
                                       [&](const Variable& one) { return one.name == option.name; });

@@ -34,7 +34,7 @@ struct Drawn {
   Axis axis{};
 
   std::size_t place_of(double value) const {
-    return static_cast<std::size_t>(std::lround(axis.percent(value) * kAcross / 100));
+    return static_cast<std::size_t>(std::lround(across(axis, value)));
   }
 };
 
@@ -84,52 +84,43 @@ std::vector<double> density_of(const Drawn& all, std::size_t command, std::size_
 /// many a shape whose height is their number.
 std::string runs_below(const Drawn& all, std::size_t command) {
   const std::vector<Sample>& samples = all.samples[command];
-  const std::string color = command_class(command);
   constexpr std::size_t top = 24;
-  constexpr std::size_t height = kRowHeight - top;
-  std::string content;
   if (samples.size() > kMostSingly) {
     constexpr std::size_t bins = 120;
+    constexpr auto height = static_cast<double>(kRowHeight - top);
     const std::vector<double> counts = density_of(all, command, bins);
     const double most = *std::max_element(counts.begin(), counts.end());
-    std::string path = fmt::format("M0 {}", height);
+    std::string path = fmt::format("M0 {}", kRowHeight);
     for (std::size_t i = 0; i < bins; ++i) {
-      path += fmt::format("L{} {:.1f}h{}", i * kAcross / bins,
-                          static_cast<double>(height) * (1.0 - counts[i] / most), kAcross / bins);
+      path +=
+          fmt::format("L{} {:.1f}h{}", i * kAcross / bins,
+                      static_cast<double>(kRowHeight) - height * counts[i] / most, kAcross / bins);
     }
-    content = fmt::format("<path class=\"shape {}\" d=\"{}V{}z\"/>", color, path, height);
-  } else {
-    std::vector<Spot> spots;
-    std::string numbers;
-    for (const Sample& sample : samples) {
-      spots.push_back({all.place_of(sample.value), 4 + 5 * (spots.size() % 3)});
-      numbers += (numbers.empty() ? "" : " ") + std::to_string(sample.run + 1);
-    }
-    content = svg_spots(spots, color,
-                        fmt::format(" data-name=\"{}\" data-runs=\"{}\"",
-                                    html_text(all.results.commands[command].name), numbers));
+    return svg_path("shape", fmt::format("{}V{}z", path, kRowHeight));
   }
-  return fmt::format(
-      "<svg class=\"plot\" y=\"{}\" width=\"100%\" height=\"{}\" viewBox=\"0 0 {} {}\" "
-      "preserveAspectRatio=\"none\"{}>{}</svg>\n",
-      top, height, kAcross, height, hover_attributes(all.axis, all.metric, "x"), content);
+  std::vector<Spot> spots;
+  std::string numbers;
+  for (const Sample& sample : samples) {
+    spots.push_back({all.place_of(sample.value), top + 4 + 5 * (spots.size() % 3)});
+    numbers += (numbers.empty() ? "" : " ") + std::to_string(sample.run + 1);
+  }
+  return svg_spots(spots, command_class(command),
+                   fmt::format(" data-name=\"{}\" data-runs=\"{}\"",
+                               html_text(all.results.commands[command].name), numbers));
 }
 
 std::string box_and_runs(const Drawn& all, std::size_t command, const stats::Summary& summary) {
-  const Axis& axis = all.axis;
-  const std::string color = command_class(command);
-  const double middle = 12;
-  std::string content = svg_grid(axis, kRowHeight);
+  const auto at = [&](double value) { return across(all.axis, value); };
   const auto [low, high] = whiskers(all.samples[command], summary);
-  content += svg_line(axis.percent(low), middle, axis.percent(high), middle, "whisker " + color);
-  content += svg_box(axis.percent(summary.q1), axis.percent(summary.q3), 4, 16, "box " + color);
-  content += svg_line(axis.percent(summary.median), 4, axis.percent(summary.median), 20,
-                      "median " + color);
-  content += runs_below(all, command);
-  return svg(
-      kRowHeight,
+  const std::string box =
+      fmt::format("M{0:.1f} 12H{1:.1f}M{2:.1f} 12H{3:.1f}M{1:.1f} 4H{2:.1f}v16H{1:.1f}z", at(low),
+                  at(summary.q1), at(summary.q3), at(high));
+  return svg_row(
+      kRowHeight, "plot " + command_class(command),
       fmt::format("{}: distribution of {}", all.metric.name, all.results.commands[command].name),
-      content);
+      svg_grid(all.axis, kRowHeight) + svg_path("box", box) +
+          svg_path("median", fmt::format("M{:.1f} 4v16", at(summary.median))) +
+          runs_below(all, command));
 }
 
 /// Of a long series the lowest and the highest of every so many neighbours, so that what lies far
@@ -159,6 +150,16 @@ std::string spots_over_time(const Drawn& all, std::size_t command, std::size_t m
     spots.push_back({sample.run, kAcross - all.place_of(sample.value)});
   return svg_spots(spots, command_class(command),
                    fmt::format(" data-name=\"{}\"", html_text(all.results.commands[command].name)));
+}
+
+std::string legend_of(const Results& results, std::size_t metric) {
+  std::string html = "<p class=\"row\">";
+  for (std::size_t c = 0; c < results.commands.size(); ++c) {
+    if (summary_of(results, c, metric) == nullptr) continue;
+    html += fmt::format("<span class=\"dot {}\"></span><code>{}</code> ", command_class(c),
+                        html_text(results.commands[c].name));
+  }
+  return html + "</p>\n";
 }
 
 }  // namespace
@@ -220,7 +221,7 @@ bool is_drawn(const Results& results, std::size_t metric) {
 
 void distribution_chart(const Results& results, std::size_t metric, const Sink& sink) {
   const Drawn all = drawn(results, metric);
-  sink("<div class=\"chart\">\n");
+  sink(fmt::format("<div class=\"chart\"{}>\n", hover_attributes(all.axis, all.metric, "x")));
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
     const stats::Summary* summary = summary_of(results, c, metric);
     if (summary == nullptr) continue;
@@ -235,28 +236,26 @@ void time_chart(const Results& results, std::size_t metric, const Sink& sink) {
   const std::size_t runs = std::max<std::size_t>(results.runs->size(), 1);
   const std::size_t most =
       std::max<std::size_t>(kMostPoints / std::max<std::size_t>(results.commands.size(), 1), 2);
-  sink("<div class=\"chart\">\n<p class=\"row\">");
-  for (std::size_t c = 0; c < results.commands.size(); ++c) {
-    if (summary_of(results, c, metric) == nullptr) continue;
-    sink(fmt::format("<span class=\"dot {}\"></span><code>{}</code> ", command_class(c),
-                     html_text(results.commands[c].name)));
-  }
-  sink("</p>\n" + svg_begin(kTimeHeight, all.metric.name + " over time"));
+  const bool has_many = results.commands.size() > kMostUnfolded;
+  sink(fmt::format("<div class=\"chart\"{}>\n", hover_attributes(all.axis, all.metric, "y")));
+  if (!has_many) sink(legend_of(results, metric));
+  sink(svg_begin(kTimeHeight, all.metric.name + " over time"));
   for (const TickLabel& label : labels_of(all.axis, all.metric)) {
     const double y = static_cast<double>(kTimeHeight) * (1 - label.percent / 100);
     sink(svg_line(0, y, 100, y, "grid"));
     sink(fmt::format("<text x=\"0\" y=\"{:.1f}\" class=\"label\">{}</text>\n",
                      std::max(y - 2, 10.0), html_text(label.text)));
   }
-  // The left tenth belongs to the labels.
+  // What is left of it belongs to the labels.
   sink(
-      fmt::format("<svg class=\"plot\" x=\"12%\" width=\"87%\" height=\"{}\" viewBox=\"0 0 {} {}\" "
-                  "preserveAspectRatio=\"none\"{}>\n",
-                  kTimeHeight, runs, kAcross, hover_attributes(all.axis, all.metric, "y")));
+      fmt::format("<svg class=\"plot\" x=\"15%\" width=\"84%\" height=\"{}\" viewBox=\"0 0 {} {}\" "
+                  "preserveAspectRatio=\"none\">\n",
+                  kTimeHeight, runs, kAcross));
   bool thins = false;
   for (std::size_t c = 0; c < results.commands.size(); ++c)
     if (summary_of(results, c, metric) != nullptr) sink(spots_over_time(all, c, most, thins));
   sink("</svg>\n</svg>\n<p class=\"aside\">first run on the left, last on the right");
+  if (has_many) sink("; the pointer over a run names its command");
   if (thins) sink("; of so many runs the lowest and the highest of neighbours are drawn");
   sink("</p>\n</div>\n");
 }

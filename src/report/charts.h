@@ -26,6 +26,10 @@ std::string_view ink_class(Ink ink);
 /// Whether a command has values of the metric, so that there is something to draw.
 bool is_drawn(const Results& results, std::size_t metric);
 
+/// With more commands than this, all charts below the overview are folded, and those that say again
+/// what the overview and the tables say are left out: a browser is slow with ten thousand drawings.
+constexpr std::size_t kMostUnfolded = 20;
+
 /// What the row of a metric holds; null where no run has a value.
 const stats::Summary* summary_of(const Results& results, std::size_t command, std::size_t metric);
 

@@ -81,16 +81,14 @@ constexpr auto kColumns = std::to_array<Column>({
 
 Cell delta_cell(const RowOf& row) {
   if (row.values != nullptr && row.values->delta) {
-    const stats::Delta& delta = *row.values->delta;
-    MarkedDelta marked = marked_delta(delta, row.metric.better);
-    if (row.shape.interval || !delta.change) return {std::move(marked.text), marked.ink};
-    const std::size_t value = std::min(marked.text.find_first_of("+0"), marked.text.find("−"));
-    return {marked.text.substr(0, marked.text.find(' ', value)), marked.ink};
+    MarkedDelta marked = marked_delta(*row.values->delta, row.metric.better, row.shape.interval);
+    return {std::move(marked.text), marked.ink};
   }
   // Sorted, the reference may stand anywhere.
   const bool is_reference = row.shape.is_compact && row.command == row.results.reference.command &&
                             !row.results.reference.baseline;
-  return is_reference ? Cell{"   reference", Ink::Dim} : Cell{};
+  if (!is_reference) return {};
+  return {row.shape.interval ? "   reference" : "reference", Ink::Dim};
 }
 
 std::vector<const Column*> columns_of(const TableShape& shape) {

@@ -51,7 +51,8 @@ bool parameters_tell_all(const Results& results) {
 /// before all numbers.
 struct Rows {
   std::vector<GridRow> grid;
-  std::size_t texts = 0;  ///< columns of names and parameters
+  std::size_t texts = 0;         ///< columns of names and parameters
+  bool lacks_intervals = false;  ///< deltas are without them
 };
 
 Rows rows_of(const Results& results, std::size_t metric, const Layout& layout, bool ascii) {
@@ -59,7 +60,7 @@ Rows rows_of(const Results& results, std::size_t metric, const Layout& layout, b
   const std::vector<const Column*> columns = columns_of(shape);
   const std::vector<std::string> parameters = parameter_names(results);
   const bool has_names = layout.names || !parameters_tell_all(results);
-  Rows rows{{{}}, parameters.size() + (has_names ? 1 : 0)};
+  Rows rows{{{}}, parameters.size() + (has_names ? 1 : 0), shape.has_deltas && !shape.interval};
   GridRow& heading = rows.grid.front();
   if (has_names) heading.push_back({"command", Ink::Bold});
   for (const std::string& name : parameters) heading.push_back({one_line(name), Ink::Bold});
@@ -99,7 +100,8 @@ std::string list_text(const Results& results, std::size_t metric, const Style& s
   if (style.width > 0)
     narrow(of_texts, gap, style.width > taken ? style.width - taken : 1, kShortest);
   std::copy(of_texts.begin(), of_texts.end(), widths.begin());
-  return grid_text(rows.grid, widths, gap, style.color);
+  return grid_text(rows.grid, widths, gap, style.color) +
+         (rows.lacks_intervals ? dim_note(kNoRoomForIntervals, style) : "");
 }
 
 /// The commands made of one typed with two variables, by their values.
@@ -152,6 +154,24 @@ Cell matrix_cell(const Results& results, std::size_t metric, std::size_t command
   return cell;
 }
 
+std::string what_percentages_are(const Results& results, std::size_t metric, const Style& style) {
+  const auto has_delta = [&](const CommandResult& command) {
+    const MetricResult* row = shown_row(command, metric);
+    return row != nullptr && row->delta;
+  };
+  if (std::none_of(results.commands.begin(), results.commands.end(), has_delta)) return "";
+  std::string from;
+  if (results.reference.baseline) {
+    from = one_line(results.reference.baseline->file);
+  } else {
+    for (const Parameter& parameter : results.commands[results.reference.command].parameters)
+      from += fmt::format("{}{} = {}", from.empty() ? "" : ", ", one_line(parameter.name),
+                          one_line(parameter.value));
+  }
+  if (from.empty()) return "";
+  return dim_note("percentages: the difference from " + from, style);
+}
+
 std::string matrix_text(const Results& results, std::size_t metric, const Style& style) {
   const std::vector<std::string> names = parameter_names(results);
   if (names.size() != 2 || !one_was_typed(results)) return "";
@@ -170,8 +190,9 @@ std::string matrix_text(const Results& results, std::size_t metric, const Style&
     if (style.ascii) make_ascii(grid);
     const std::vector<std::size_t> widths = widths_of(grid);
     for (const std::size_t gap : {std::size_t{4}, std::size_t{2}}) {
-      if (style.width == 0 || line_width(widths, gap) <= style.width)
-        return grid_text(grid, widths, gap, style.color);
+      if (style.width > 0 && line_width(widths, gap) > style.width) continue;
+      return grid_text(grid, widths, gap, style.color) +
+             (told == Told::Value ? "" : what_percentages_are(results, metric, style));
     }
   }
   return "";
@@ -193,8 +214,7 @@ std::string what_is_left_out(const Results& results, const std::vector<std::size
   constexpr std::size_t named = 3;
   if (more > named) names += fmt::format(" and {} more", more - named);
   if (more == 0) return "";
-  const std::string line = "not shown: " + names + "; see --table full";
-  return inked(wrapped(line, style.width), Ink::Dim, style.color) + "\n";
+  return dim_note("not shown: " + names + "; see --table full", style);
 }
 
 }  // namespace

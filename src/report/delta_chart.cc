@@ -61,19 +61,17 @@ std::vector<TickLabel> percent_labels(const Axis& axis) {
 std::string drawing_of(const Row& row, const Axis& axis, std::string_view css_class,
                        std::string_view title) {
   const double middle = static_cast<double>(kRowHeight) / 2;
-  const double low = axis.percent(row.low());
-  const double high = axis.percent(row.high());
-  std::string content;
-  content += svg_grid(axis, kRowHeight);
-  content += svg_line(axis.percent(0), 0, axis.percent(0), kRowHeight, "zero");
+  std::string content = svg_grid(axis, kRowHeight);
+  content += svg_path("zero", fmt::format("M{:.1f} 0v{}", across(axis, 0), kRowHeight));
   if (row.delta.bounds) {
-    content += svg_line(low, middle, high, middle, fmt::format("interval {}", css_class));
-    content += svg_line(low, middle - 5, low, middle + 5, fmt::format("interval {}", css_class));
-    content += svg_line(high, middle - 5, high, middle + 5, fmt::format("interval {}", css_class));
+    const double top = middle - 5;
+    content += svg_path(
+        "interval", fmt::format("M{0:.1f} {2}v10M{1:.1f} {2}v10M{0:.1f} {3}H{1:.1f}",
+                                across(axis, row.low()), across(axis, row.high()), top, middle));
   }
-  content += svg_point(axis.percent(*row.delta.change), middle, 2.5,
-                       fmt::format("estimate {}", css_class), title);
-  return svg(kRowHeight, title, content);
+  content +=
+      svg_path("estimate", fmt::format("M{:.1f} {}h0", across(axis, *row.delta.change), middle));
+  return svg_row(kRowHeight, css_class, title, content);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "core/foreign_text.h"
 #include "report/describe.h"
 #include "report/lines.h"
+#include "report/width.h"
 
 #include <sstream>
 #include <string_view>
@@ -34,9 +35,12 @@ std::string run_of(const Step& step) {
 
 struct EndingWords {
   const std::vector<std::string>& names;
+  std::size_t width;
+
+  std::string message(const std::string& text) const { return wrapped_message(text, width); }
 
   std::string operator()(const RunFailed& failed) const {
-    return message_line(
+    return message(
                fmt::format("{} of {} {}{}{}", run_of(failed.step),
                            cited(names.at(failed.step.command)), describe(failed.outcome),
                            failed.step.kind == RoundKind::Simulated
@@ -52,7 +56,7 @@ struct EndingWords {
       run = fmt::format(" ({} {})", failed.kind == HookKind::Prepare ? "before" : "after",
                         run_of(*failed.step));
     }
-    return message_line(fmt::format(
+    return message(fmt::format(
                "--{} of {}{} {}{}", row_of(failed.kind).name, cited(names.at(failed.command)), run,
                describe(failed.outcome),
                could_be_ignored(failed.outcome) ? "; append '|| true' to ignore that" : "")) +
@@ -60,16 +64,17 @@ struct EndingWords {
   }
 
   std::string operator()(const Interrupted& interrupted) const {
-    return message_line("interrupted by " + signal_name(interrupted.signal));
+    return message("interrupted by " + signal_name(interrupted.signal));
   }
 
-  std::string operator()(const Error& error) const { return message_line(error.line()); }
+  std::string operator()(const Error& error) const { return message(error.line()); }
 };
 
 }  // namespace
 
-std::string ending_lines(const Session& session, const std::vector<std::string>& names) {
-  const EndingWords words{names};
+std::string ending_lines(const Session& session, const std::vector<std::string>& names,
+                         std::size_t width) {
+  const EndingWords words{names, width};
   std::string lines;
   if (session.cut_short) lines += std::visit(words, *session.cut_short);
   for (const HookFailed& failed : session.also_failed) lines += words(failed);

@@ -298,6 +298,13 @@ std::string small_count(double mean, double stddev) {
 
 }  // namespace
 
+std::string time_text(double seconds, const DisplayUnit* unit) {
+  Metric metric;
+  metric.unit = Unit::Seconds;
+  metric.shown_in = unit;
+  return quantity(seconds, metric);
+}
+
 std::string mean_text(double mean, std::optional<double> stddev, const Metric& metric) {
   if (!stddev || !std::isfinite(*stddev) || !std::isfinite(mean)) return quantity(mean, metric);
   const int digits = digits_of_mean(mean, *stddev, metric.unit);

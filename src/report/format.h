@@ -21,6 +21,9 @@ std::string quantity(double value, Unit unit, int digits = 3);
 /// The same in the unit that the metric is to be shown in, where there is one: "0.591s", "131MiB".
 std::string quantity(double value, const Metric& metric, int digits = 3);
 
+/// A time in `unit`; null: in the one that fits.
+std::string time_text(double seconds, const DisplayUnit* unit);
+
 /// "591ms ± 7.6ms", "1.6638G ± 0.2M": the mean has the digits that σ leaves sure, three at least
 /// and seven at most, and σ two significant ones. Without σ, the mean alone.
 std::string mean_text(double mean, std::optional<double> stddev, const Metric& metric);

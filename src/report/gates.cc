@@ -79,26 +79,26 @@ ChangeTexts figures_of(const stats::Change& change, const Condition& condition,
   return {value(*change.change), value(change.bounds->low), value(change.bounds->high)};
 }
 
+/// Whether the whole interval lies on one side of the limit: +1 above, -1 below, 0 neither.
+int side_of(const stats::Change& change, const Condition& condition) {
+  if (!change.bounds) return 0;
+  const double limit = limit_of(condition);
+  return change.bounds->low > limit ? 1 : change.bounds->high < limit ? -1 : 0;
+}
+
 /// "+4.2%, at most +4.9%": of an answer the end of the interval that it rests on, where the
 /// interval bears it out; else both ends.
 std::string measured(const stats::Change& change, const gate::Verdict& verdict,
                      const Metric& metric) {
   const ChangeTexts figures = figures_of(change, verdict.condition, metric);
-  if (!change.change) return "from 0, of which there are no percentages";
+  if (!change.change) return "from 0, so there is no percentage";
   if (!change.bounds) return figures.change;
-  const double limit = limit_of(verdict.condition);
-  const bool is_above = change.bounds->low > limit;
-  const bool is_below = change.bounds->high < limit;
-  const bool fails_above = !verdict.condition.below;
-  if (verdict.answer == gate::Answer::Fail && (fails_above ? is_above : is_below)) {
-    return figures.change +
-           (fails_above ? ", at least " + figures.low : ", at most " + figures.high);
-  }
-  if (verdict.answer == gate::Answer::Pass && (fails_above ? is_below : is_above)) {
-    return figures.change +
-           (fails_above ? ", at most " + figures.high : ", at least " + figures.low);
-  }
-  return fmt::format("{}, between {} and {}", figures.change, figures.low, figures.high);
+  const bool claims_above = (verdict.answer == gate::Answer::Fail) != verdict.condition.below;
+  const bool bears_out = side_of(change, verdict.condition) == (claims_above ? 1 : -1);
+  if (verdict.answer == gate::Answer::Inconclusive || !bears_out)
+    return fmt::format("{}, between {} and {}", figures.change, figures.low, figures.high);
+  return figures.change +
+         (claims_above ? ", at least " + figures.low : ", at most " + figures.high);
 }
 
 /// "15 of about 250 planned rounds", which a pace that may change makes a rough number.
@@ -172,8 +172,12 @@ std::string reason_of(const Results& results, const gate::Verdict& verdict) {
     case gate::Answer::Inconclusive:
       break;
   }
-  return fmt::format("not clear whether {} {}{}", claims.fail, grounds,
-                     advice_of(results, verdict));
+  const std::string advice = advice_of(results, verdict);
+  const int side = is_about_mean(verdict) ? 0 : side_of(verdict.delta, verdict.condition);
+  if (side == 0) return fmt::format("not clear whether {} {}{}", claims.fail, grounds, advice);
+  const bool is_failing = (side > 0) != verdict.condition.below;
+  return fmt::format("probably {}, but not with the confidence that a gate needs {}{}",
+                     is_failing ? claims.fail : claims.pass, grounds, advice);
 }
 
 }  // namespace

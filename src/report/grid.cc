@@ -33,6 +33,10 @@ void narrow(std::vector<std::size_t>& widths, std::size_t gap, std::size_t limit
   }
 }
 
+std::string dim_note(std::string_view note, const Style& style) {
+  return note.empty() ? "" : inked(wrapped(note, style.width), Ink::Dim, style.color) + "\n";
+}
+
 void make_ascii(std::vector<GridRow>& rows) {
   constexpr std::string_view unmarked = "   ";
   for (GridRow& row : rows) {

@@ -1,9 +1,11 @@
 #pragma once
 
 #include "report/ansi.h"
+#include "report/style.h"
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace lauka::report {
@@ -26,6 +28,14 @@ std::size_t line_width(const std::vector<std::size_t>& widths, std::size_t gap);
 /// (0: none). Titles and values may be of any length.
 void narrow(std::vector<std::size_t>& widths, std::size_t gap, std::size_t limit,
             std::size_t least = 8);
+
+/// Below a table whose deltas have lost their intervals to a narrow terminal.
+inline constexpr std::string_view kNoRoomForIntervals =
+    "the terminal is too narrow for the intervals of deltas";
+
+/// A line below a table that explains it, broken between words; empty where there is nothing to
+/// say.
+std::string dim_note(std::string_view note, const Style& style);
 
 /// All texts in ASCII.
 void make_ascii(std::vector<GridRow>& rows);

@@ -19,12 +19,32 @@ namespace lauka::report {
 
 namespace {
 
+/// A message in HTML: an option in it is not broken at its hyphens.
+std::string message_html(std::string_view message) {
+  std::string html;
+  std::string_view rest = message;
+  while (!rest.empty()) {
+    const std::size_t length = std::min(rest.find(' '), rest.size());
+    std::string_view word = rest.substr(0, length);
+    const std::size_t end = word.find_last_not_of(";:,.)") + 1;
+    const bool is_option = word.starts_with("--") && end > 3;
+    html += is_option ? fmt::format("<code class=\"option\">{}</code>{}",
+                                    html_text(word.substr(0, end)), html_text(word.substr(end)))
+                      : html_text(word);
+    rest.remove_prefix(length);
+    if (rest.empty()) break;
+    html += ' ';
+    rest.remove_prefix(1);
+  }
+  return html;
+}
+
 /// Each text in an element of its own.
 std::string elements(const std::vector<std::string>& texts, std::string_view open,
                      std::string_view close) {
   std::string html;
   for (const std::string& text : texts)
-    html += fmt::format("{}{}{}\n", open, html_text(text), close);
+    html += fmt::format("{}{}{}\n", open, message_html(text), close);
   return html;
 }
 
@@ -42,13 +62,17 @@ std::string circumstances(const Circumstances& at) {
 }
 
 /// "pass" and the like as a mark of its own, and the rest of the gate's line.
-std::string gate_item(const gate::Verdict& verdict, std::string_view line) {
+std::string gate_item(const gate::Verdict& verdict, std::string line) {
   const bool passes = verdict.answer == gate::Answer::Pass;
   const std::string_view word = passes                                 ? "pass"
                                 : verdict.answer == gate::Answer::Fail ? "fail"
                                                                        : "inconclusive";
   const std::string_view css = passes ? "better" : word == "fail" ? "worse" : "unsure";
-  return fmt::format("<li><span class=\"mark {}\">{}</span> {}</li>\n", css, word, html_text(line));
+  const std::string said = fmt::format(": {}: ", word);
+  if (const std::size_t at = line.find(said); at != std::string::npos)
+    line.replace(at, said.size(), ": ");
+  return fmt::format("<li><span class=\"mark {}\">{}</span> {}</li>\n", css, word,
+                     message_html(line));
 }
 
 std::string gates(const Results& results) {
@@ -111,18 +135,20 @@ void write_overview(const Results& results, const Sink& sink) {
   }
 }
 
-/// The first metric comes unfolded; the others are there for who asks.
+/// The first metric comes unfolded; the others are there for who asks. Of many commands all are
+/// folded, and only the first metric has its deltas drawn, too: the tables have the others.
 void write_drawings(const Results& results, const Sink& sink) {
   const auto primary = primary_metric(results.metrics);
+  const bool has_many = results.commands.size() > kMostUnfolded;
   for (std::size_t m = 0; m < results.metrics.size(); ++m) {
     if (!is_drawn(results, m)) continue;
     const Metric& metric = results.metrics[m];
     const std::string title =
         html_text(metric.note.empty() ? metric.name : metric.name + " " + metric.note);
     sink(fmt::format("<details{}>\n<summary>{}</summary>\n<h3>Distribution</h3>\n",
-                     m == primary ? " open" : "", title));
+                     m == primary && !has_many ? " open" : "", title));
     distribution_chart(results, m, sink);
-    const std::string deltas = delta_chart(results, m);
+    const std::string deltas = m == primary || !has_many ? delta_chart(results, m) : "";
     if (!deltas.empty()) {
       sink(fmt::format("<h3>Differences, with their {:g}% intervals</h3>\n",
                        100 * results.confidence) +

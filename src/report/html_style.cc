@@ -19,6 +19,7 @@ h1 { font-size: 1.5rem; margin: 0; }
 h2 { font-size: 1.15rem; margin: 2rem 0 .5rem; }
 h3 { font-size: 1rem; margin: 1rem 0 .25rem; }
 code { font: .9em ui-monospace, monospace; overflow-wrap: anywhere; }
+code.option { white-space: nowrap; }
 p { margin: .25rem 0; }
 ul { margin: .25rem 0; padding-left: 1.25rem; }
 .aside, .faint { color: var(--faint); font-size: .85rem; }
@@ -47,10 +48,13 @@ input[type=radio] { margin: 0 .3rem 0 0; } label { margin-right: 1rem; font-size
 #scan-linear:checked ~ .logarithmic, #scan-logarithmic:checked ~ .linear { display: none; }
 .matrix td.better { background: color-mix(in srgb, var(--better) 12%, transparent); }
 .matrix td.worse { background: color-mix(in srgb, var(--worse) 12%, transparent); }
-.matrix td:first-child { white-space: normal; min-width: 8rem; }
+.matrix td { white-space: normal; }
+.matrix td:first-child { min-width: 14rem; }
 #tip { position: fixed; z-index: 1; max-width: 22rem; padding: .25rem .5rem; border-radius: 4px; background: var(--text);
   color: var(--ground); font-size: .85rem; pointer-events: none; overflow-wrap: anywhere; }
 svg { display: block; overflow: visible; }
+.line { width: 100%; }
+.line path { fill: none; vector-effect: non-scaling-stroke; }
 .grid { stroke: var(--line); }
 .tick { stroke: var(--faint); }
 .zero { stroke: var(--text); stroke-width: 1.5; }
@@ -59,22 +63,25 @@ svg { display: block; overflow: visible; }
 .c4 { color: var(--c4); } .c5 { color: var(--c5); } .c6 { color: var(--c6); } .c7 { color: var(--c7); }
 .spots { fill: none; stroke: currentColor; stroke-opacity: .6; stroke-width: 5px; stroke-linecap: round;
   vector-effect: non-scaling-stroke; }
-.shape { fill: currentColor; fill-opacity: .28; stroke: none; }
-.span { stroke: currentColor; stroke-width: 6; }
+.line .shape { fill: currentColor; fill-opacity: .28; stroke: none; }
+.span { stroke: currentColor; stroke-opacity: .55; stroke-width: 6; }
 .typical { fill: currentColor; stroke: var(--panel); }
 .trend { stroke: currentColor; stroke-width: 1.5; }
 .fitted { stroke: var(--faint); stroke-dasharray: 4 3; }
-.box { fill: currentColor; fill-opacity: .2; stroke: currentColor; }
+.line .box { fill: currentColor; fill-opacity: .2; stroke: currentColor; }
 .median { stroke: currentColor; stroke-width: 3; }
-.whisker { stroke: currentColor; stroke-width: 1.5; }
 .interval { stroke: currentColor; stroke-width: 2; }
-.estimate { fill: currentColor; }
-@media (max-width: 34rem) { .bars { grid-template-columns: minmax(0, 1fr) auto; } .value { grid-column: 2; }
-  .bars .drawing { grid-column: 1 / -1; } table { font-size: .8rem; } th, td { padding: .25rem .35rem; } body { padding: .6rem; } }
+.estimate, .middle { stroke: currentColor; stroke-width: 6px; stroke-linecap: round; }
+.middle { stroke-width: 10px; }
+@media (max-width: 48rem) { .bars { grid-template-columns: minmax(0, 1fr); } .who { margin-top: .4rem; }
+  .who, .value, .bars .drawing { grid-column: 1; order: 0; } .value { text-align: left; padding-left: 1.05rem; } }
+@media (max-width: 34rem) {
+  .matrix td:first-child { min-width: 7rem; } table { font-size: .8rem; } th, td { padding: .25rem .35rem; } body { padding: .6rem; } }
 details { margin: .5rem 0; }
 summary { cursor: pointer; font-size: 1.05rem; font-weight: 600; padding: .3rem 0; }
 @media print { :root { color-scheme: light; } body { max-width: none; } input, label { display: none; }
-  .view { break-inside: avoid; } .chart, tr { break-inside: avoid; } details { break-inside: auto; } }
+  .view { break-inside: avoid; } .chart, tr { break-inside: avoid; } h2, h3, summary { break-after: avoid; }
+  details { break-inside: auto; } details:not([open]) { display: none; } }
 )css";
 }
 

@@ -16,11 +16,29 @@ namespace lauka::report {
 
 namespace {
 
+/// A delta that is broken, where there is no room for it, before its interval or in the middle of
+/// that.
+std::string breakable(const std::string& delta) {
+  constexpr std::string_view no_break = "\u00a0";
+  std::string html;
+  for (std::size_t i = 0; i < delta.size(); ++i) {
+    const bool may_break =
+        delta[i] == ' ' && i > 0 &&
+        (delta.substr(i + 1).starts_with("(") || delta.substr(0, i).ends_with("…"));
+    if (delta[i] == ' ' && !may_break)
+      html += no_break;
+    else
+      html += delta[i];
+  }
+  return html_text(html);
+}
+
 /// A delta is coloured, and so is the word that stands in the reference's place.
 std::string html_cell(const Cell& cell, bool is_delta) {
+  const std::string text = is_delta ? breakable(cell.text) : html_text(cell.text);
   const std::string_view color = is_delta && !cell.text.empty() ? ink_class(cell.ink) : "";
-  return color.empty() ? fmt::format("<td>{}</td>", html_text(cell.text))
-                       : fmt::format("<td class=\"{}\">{}</td>", color, html_text(cell.text));
+  return color.empty() ? fmt::format("<td>{}</td>", text)
+                       : fmt::format("<td class=\"{}\">{}</td>", color, text);
 }
 
 std::string table_of(const Results& results, std::size_t index) {
@@ -108,7 +126,7 @@ std::string_view html_script() {
     return points.get(path);
   };
   const value = (plot, part) => {
-    const {low, high, size, unit} = plot.dataset;
+    const {low, high, size, unit} = plot.closest(".chart").dataset;
     return Number(((+low + part * (high - low)) / size).toPrecision(4)) + unit;
   };
   const show = event => {
@@ -127,7 +145,7 @@ std::string_view html_script() {
     }
     tip.hidden = !best;
     if (!best) return;
-    const part = plot.dataset.along === "x" ? best.point.x / best.width : 1 - best.point.y / best.height;
+    const part = plot.closest(".chart").dataset.along === "x" ? best.point.x / best.width : 1 - best.point.y / best.height;
     tip.textContent = `run ${best.point.run} of ${best.path.dataset.name}: ${value(plot, part)}`;
     const left = Math.min(event.clientX + 12, innerWidth - tip.offsetWidth - 8);
     tip.style.left = `${Math.max(left, 8)}px`;

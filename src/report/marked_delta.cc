@@ -2,6 +2,8 @@
 
 #include "report/format.h"
 
+#include <algorithm>
+
 namespace lauka::report {
 
 namespace {
@@ -18,14 +20,16 @@ Worth worth_of(const stats::Delta& delta, Better better) {
 
 }  // namespace
 
-MarkedDelta marked_delta(const stats::Delta& delta, Better better) {
+MarkedDelta marked_delta(const stats::Delta& delta, Better better, bool with_interval) {
   const Worth worth = worth_of(delta, better);
   const std::string mark = worth == Worth::Better ? "⚡ " : worth == Worth::Worse ? "💩 " : "   ";
   const Ink ink = worth == Worth::Better   ? Ink::Green
                   : worth == Worth::Worse  ? Ink::Red
                   : worth == Worth::Unsure ? Ink::Dim
                                            : Ink::Plain;
-  return {mark + delta_text(delta), ink};
+  std::string text = delta_text(delta);
+  if (!with_interval && delta.change) text.resize(std::min(text.find(' '), text.size()));
+  return {mark + text, ink};
 }
 
 }  // namespace lauka::report

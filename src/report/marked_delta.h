@@ -14,7 +14,8 @@ struct MarkedDelta {
   Ink ink = Ink::Plain;
 };
 
-/// Marks a delta as a gain or a loss where it is significant; dims it where it is not.
-MarkedDelta marked_delta(const stats::Delta& delta, Better better);
+/// Marks a delta as a gain or a loss where it is significant; dims it where it is not. Without its
+/// interval it takes half the cells.
+MarkedDelta marked_delta(const stats::Delta& delta, Better better, bool with_interval = true);
 
 }  // namespace lauka::report

@@ -112,32 +112,31 @@ std::string shape_of(const Line& line, const Axis& axis) {
   for (std::size_t i = 0; i < counts.size(); ++i) {
     const double value =
         low + (high - low) * (static_cast<double>(i) - 1.0) / static_cast<double>(bins - 1);
-    const double x = axis.percent(value) * kAcross / 100;
+    const double x = across(axis, value);
     const double half = counts[i] / most * (middle - 2);
     above += fmt::format("{}{:.1f} {:.1f}", i == 0 ? "M" : "L", x, middle - half);
     below.insert(0, fmt::format("L{:.1f} {:.1f}", x, middle + half));
   }
-  return fmt::format(
-      "<svg width=\"100%\" height=\"{}\" viewBox=\"0 0 {} {}\" preserveAspectRatio=\"none\"><path "
-      "class=\"shape {}\" d=\"{}{}z\"/></svg>\n",
-      kHeight, kAcross, kHeight, command_class(line.command), above, below);
+  return svg_path("shape", above + below + "z");
 }
 
 std::string drawing_of(const Results& results, const Metric& metric, const Line& line,
                        const Axis& axis) {
   const double middle = static_cast<double>(kHeight) / 2;
-  const std::string color = command_class(line.command);
-  std::string content = svg_grid(axis, kHeight) + shape_of(line, axis);
+  std::string marks;
   std::string title = fmt::format("{}: median {}", results.commands[line.command].name,
                                   quantity(line.median, metric));
   if (line.interval) {
     const auto [low, high] = *line.interval;
-    content += svg_line(axis.percent(low), middle, axis.percent(high), middle, "span " + color);
+    marks = svg_path(
+        "span", fmt::format("M{:.1f} {}H{:.1f}", across(axis, low), middle, across(axis, high)));
     const auto ends = range(low, high, metric);
     title += fmt::format(" ({} … {})", ends.first, ends.second);
   }
-  content += svg_point(axis.percent(line.median), middle, 4.5, "typical " + color, title);
-  return svg(kHeight, title, content);
+  marks += svg_path("middle", fmt::format("M{:.1f} {}h0", across(axis, line.median), middle));
+  return svg_row(kHeight, command_class(line.command), title,
+                 fmt::format("<title>{}</title>", html_text(title)) + svg_grid(axis, kHeight) +
+                     shape_of(line, axis) + marks);
 }
 
 std::string numbers_of(const Results& results, std::size_t metric, const Line& line) {

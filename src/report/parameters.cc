@@ -10,6 +10,7 @@
 #include "report/width.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <map>
 #include <optional>
@@ -20,7 +21,12 @@ namespace lauka::report {
 
 namespace {
 
-constexpr std::size_t kGap = 4;
+/// The same at widths that get smaller.
+struct Layout {
+  std::size_t gap;
+  bool intervals;  ///< of deltas
+};
+constexpr auto kLayouts = std::to_array<Layout>({{4, true}, {2, true}, {2, false}});
 
 /// A column of the table: the commands that were made from one that was typed.
 struct TypedCommand {
@@ -60,7 +66,7 @@ std::vector<TypedCommand> columns_of(const Results& results, const std::string& 
 }
 
 GridRow row_of(const Results& results, const std::vector<TypedCommand>& columns, const Tried& all,
-               const std::string& value) {
+               const std::string& value, bool intervals) {
   GridRow row = {{one_line(value)}};
   for (const TypedCommand& column : columns) {
     const auto command = all.commands.find({value, column.typed});
@@ -77,7 +83,7 @@ GridRow row_of(const Results& results, const std::vector<TypedCommand>& columns,
     // With one command typed the reference is its first value.
     if (columns.size() == 1 && results.commands[results.reference.command].typed == column.typed &&
         wall->delta) {
-      const MarkedDelta delta = marked_delta(*wall->delta, metric.better);
+      const MarkedDelta delta = marked_delta(*wall->delta, metric.better, intervals);
       row.push_back({delta.text, delta.ink});
     }
   }
@@ -122,12 +128,18 @@ std::string scan_table(const Results& results, const Style& style) {
   if (all.values.size() < 2) return "";
   const std::vector<TypedCommand> columns = columns_of(results, names.front());
   if (is_compact(results) && columns.size() == 1) return "";  // it has the values itself
-  std::vector<GridRow> rows = {heading_of(columns, names.front())};
-  for (const std::string& value : all.values) rows.push_back(row_of(results, columns, all, value));
-  if (style.ascii) make_ascii(rows);
-  std::vector<std::size_t> widths = widths_of(rows);
-  narrow(widths, kGap, style.width);
-  return grid_text(rows, widths, kGap, style.color);
+  for (const auto& [gap, intervals] : kLayouts) {
+    std::vector<GridRow> rows = {heading_of(columns, names.front())};
+    for (const std::string& value : all.values)
+      rows.push_back(row_of(results, columns, all, value, intervals));
+    if (style.ascii) make_ascii(rows);
+    std::vector<std::size_t> widths = widths_of(rows);
+    const bool fits = style.width == 0 || line_width(widths, gap) <= style.width;
+    if (!fits && intervals) continue;
+    narrow(widths, gap, style.width);
+    return grid_text(rows, widths, gap, style.color);
+  }
+  return "";
 }
 
 }  // namespace lauka::report

@@ -29,7 +29,7 @@ std::string bar_of(double done, std::size_t cells) {
   return "[" + std::string(full, '=') + std::string(cells - full, ' ') + "]";
 }
 
-std::string line_of(const Progress& progress, std::size_t width) {
+std::string line_of(const Progress& progress, std::size_t width, const DisplayUnit* unit) {
   const double done = std::clamp(progress.done, 0.0, 1.0);
   std::string line = fmt::format("{} {:3}%  {}", bar_of(done, width < 80 ? 10 : 20),
                                  static_cast<int>(done * 100), clock_text(progress.elapsed));
@@ -40,7 +40,7 @@ std::string line_of(const Progress& progress, std::size_t width) {
   if (const std::string_view kind = word_of(progress.kind); !kind.empty()) {
     line += fmt::format("  {}", kind);
   } else if (progress.mean_wall_seconds) {
-    line += "  " + quantity(*progress.mean_wall_seconds, Unit::Seconds);
+    line += "  " + time_text(*progress.mean_wall_seconds, unit);
   }
   return line + "  " + one_line(progress.command);
 }
@@ -52,7 +52,7 @@ void ProgressBar::progress(const Progress& progress) {
   drawn_at_ = progress.elapsed;
   // The line is cleared and drawn in one write, which does not flicker.
   const std::size_t width = width_();
-  const std::string whole = line_of(progress, width);
+  const std::string whole = line_of(progress, width, time_unit_);
   const std::string line = cut_end(ascii_ ? ascii_of(whole) : whole, width > 0 ? width - 1 : 0);
   sink_(std::string(kEraseLine) + line);
 }

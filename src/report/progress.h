@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/display_unit.h"
 #include "core/observer.h"
 
 #include <chrono>
@@ -18,9 +19,10 @@ using Sink = std::function<void(std::string_view)>;
 class ProgressBar final : public Observer {
  public:
   /// `width`: asks for the cells of the terminal, which may change; the last one stays empty, lest
-  /// the terminal wrap. `ascii`: no character but these.
-  ProgressBar(Sink sink, std::function<std::size_t()> width, bool ascii = false)
-      : sink_(std::move(sink)), width_(std::move(width)), ascii_(ascii) {}
+  /// the terminal wrap. `ascii`: no character but these. `time_unit`: of times; null: fitting.
+  ProgressBar(Sink sink, std::function<std::size_t()> width, bool ascii = false,
+              const DisplayUnit* time_unit = nullptr)
+      : sink_(std::move(sink)), width_(std::move(width)), ascii_(ascii), time_unit_(time_unit) {}
 
   bool wants_progress() const override { return true; }
   void progress(const Progress& progress) override;
@@ -30,6 +32,7 @@ class ProgressBar final : public Observer {
   Sink sink_;
   std::function<std::size_t()> width_;
   bool ascii_;
+  const DisplayUnit* time_unit_;
   std::optional<std::chrono::nanoseconds> drawn_at_;  ///< none: nothing is on the screen
 };
 

@@ -21,17 +21,16 @@ std::string screen(const Results& results, const Style& style, bool quiet) {
   const std::string below = (quiet ? "" : shell_lines(results) + precision_line(results)) +
                             gate_lines(results, style.color);
   if (!text.empty() && !below.empty()) text += "\n";
-  for (const std::string& line : lines_of(below)) text += wrapped(line, style.width) + "\n";
+  for (const std::string& line : lines_of(below))
+    text += wrapped(style.ascii ? ascii_of(line) : line, style.width) + "\n";
   return style.ascii ? ascii_of(text) : text;
 }
 
 std::string note_lines(const std::vector<std::string>& notes, std::size_t width) {
   std::string lines;
   for (auto note = notes.begin(); note != notes.end(); ++note) {
-    if (std::find(notes.begin(), note, *note) != note) continue;
-    std::string line = message_line("note: " + *note);
-    line.pop_back();  // its line break
-    lines += wrapped(line, width) + "\n";
+    if (std::find(notes.begin(), note, *note) == note)
+      lines += wrapped_message("note: " + *note, width);
   }
   return lines;
 }

@@ -35,14 +35,22 @@ Sentence sentence_of(const Ranking& ranking, const Metric& metric) {
           ""};
 }
 
-/// Shares `room` cells among two names; what the shorter one leaves goes to the longer one.
-void shorten(std::string& first, std::string& second, std::size_t room) {
-  const std::size_t half = room / 2;
-  const std::size_t shorter = std::min(display_width(first), display_width(second));
-  const std::size_t most = shorter < half ? room - shorter : room - half;
-  const bool first_is_longer = display_width(first) >= display_width(second);
-  first = cut_middle(first, first_is_longer ? most : std::min(half, most));
-  second = cut_middle(second, first_is_longer ? std::min(half, most) : most);
+// Stands for the blanks of a name, between which no line is broken.
+constexpr char kNameBlank = '\x1f';
+
+/// A name in bold, in a line of its own at most: of a longer one the middle is left out.
+std::string bold(const std::string& name, const Style& style) {
+  constexpr std::size_t beside = 3;  // an indent of two, and a colon
+  std::string shown =
+      style.width > 0 ? cut_middle(name, style.width - std::min(style.width, beside)) : name;
+  std::replace(shown.begin(), shown.end(), ' ', kNameBlank);
+  return inked(shown, Ink::Bold, style.color);
+}
+
+std::string in_lines(const std::string& sentence, const Style& style) {
+  std::string lines = wrapped(style.ascii ? ascii_of(sentence) : sentence, style.width) + "\n";
+  std::replace(lines.begin(), lines.end(), kNameBlank, ' ');
+  return lines;
 }
 
 /// What a command's delta is taken from, by name.
@@ -60,15 +68,10 @@ double gain_of(const Ranking& ranking) {
 
 std::string line_of(const Results& results, const Ranking& ranking, const Style& style) {
   const Sentence sentence = sentence_of(ranking, results.metrics[ranking.metric]);
-  std::string candidate = one_line(results.commands[ranking.command].name);
-  std::string reference = one_line(reference_of(results, ranking.command));
-  const std::size_t fixed = display_width(sentence.between + sentence.after);
-  const std::size_t names = display_width(candidate) + display_width(reference);
-  if (style.width > fixed && fixed + names > style.width) {
-    shorten(candidate, reference, style.width - fixed);
-  }
-  return inked(candidate, Ink::Bold, style.color) + sentence.between +
-         inked(reference, Ink::Bold, style.color) + sentence.after + "\n";
+  const std::string candidate = one_line(results.commands[ranking.command].name);
+  const std::string reference = one_line(reference_of(results, ranking.command));
+  return in_lines(
+      bold(candidate, style) + sentence.between + bold(reference, style) + sentence.after, style);
 }
 
 /// Of many commands the best alone: the table has the others. `rankings`: the largest gain first.
@@ -88,10 +91,8 @@ std::string headline(const Results& results, const std::vector<Ranking>& ranking
                             : is_time ? "no command is significantly faster than "
                                       : "no command is significantly below ";
   const std::string end = any && is_time ? "" : " in " + spoken(one_line(metric.name));
-  std::string reference = one_line(results.commands[results.reference.command].name);
-  const std::size_t fixed = start.size() + end.size();
-  if (style.width > fixed) reference = cut_middle(reference, style.width - fixed);
-  return start + inked(reference, Ink::Bold, style.color) + end + "\n";
+  const std::string& reference = results.commands[results.reference.command].name;
+  return in_lines(start + bold(one_line(reference), style) + end, style);
 }
 
 }  // namespace

@@ -57,19 +57,27 @@ std::string svg_point(double x_percent, double y, double radius, std::string_vie
       x_percent, y, radius, css_class, html_text(tooltip));
 }
 
-std::string svg_box(double from_percent, double to_percent, double y, double height,
-                    std::string_view css_class) {
+double across(const Axis& axis, double value) {
+  return axis.percent(value) * static_cast<double>(kAcross) / 100;
+}
+
+std::string svg_row(std::size_t height, std::string_view css_class, std::string_view label,
+                    std::string_view content) {
   return fmt::format(
-      "<rect x=\"{:.2f}%\" y=\"{:.1f}\" width=\"{:.2f}%\" height=\"{:.1f}\" class=\"{}\"/>\n",
-      from_percent, y, to_percent - from_percent, height, css_class);
+      "<svg class=\"line {}\" height=\"{}\" viewBox=\"0 0 {} {}\" preserveAspectRatio=\"none\" "
+      "role=\"img\" aria-label=\"{}\">{}</svg>\n",
+      css_class, height, kAcross, height, html_text(label), content);
+}
+
+std::string svg_path(std::string_view css_class, std::string_view path) {
+  return fmt::format("<path class=\"{}\" d=\"{}\"/>", css_class, path);
 }
 
 std::string svg_grid(const Axis& axis, std::size_t height) {
-  std::string lines;
+  std::string path;
   for (const double tick : axis.ticks)
-    lines +=
-        svg_line(axis.percent(tick), 0, axis.percent(tick), static_cast<double>(height), "grid");
-  return lines;
+    path += fmt::format("M{:.1f} 0v{}", across(axis, tick), height);
+  return svg_path("grid", path);
 }
 
 std::string svg_spots(const std::vector<Spot>& spots, std::string_view css_class,

@@ -31,10 +31,21 @@ std::string svg_line(double x1_percent, double y1, double x2_percent, double y2,
                      std::string_view css_class);
 std::string svg_point(double x_percent, double y, double radius, std::string_view css_class,
                       std::string_view tooltip);
-std::string svg_box(double from_percent, double to_percent, double y, double height,
-                    std::string_view css_class);
 
-/// The vertical lines of an axis over the whole height.
+/// Units from left to right of a picture that is stretched to the width there is.
+constexpr std::size_t kAcross = 1000;
+
+/// Where a value lies on an axis that is `kAcross` units long.
+double across(const Axis& axis, double value);
+
+/// A row of a chart: a picture `kAcross` units wide, whose lines keep their thickness however it is
+/// stretched. `label` is for who cannot see it. A page has thousands of rows: all marks of a kind
+/// are one path, since it is the number of elements that makes a page slow to open.
+std::string svg_row(std::size_t height, std::string_view css_class, std::string_view label,
+                    std::string_view content);
+std::string svg_path(std::string_view css_class, std::string_view path);
+
+/// The vertical lines of an axis over the whole height of a row.
 std::string svg_grid(const Axis& axis, std::size_t height);
 
 /// A point of a path, in the units of the picture that it stands in.

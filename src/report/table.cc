@@ -28,6 +28,13 @@ struct Layout {
   TableShape shape;
 };
 
+constexpr TableShape kWithoutRange{
+    .outlier_percent = false, .fine_range = false, .outliers = false, .range = false};
+constexpr TableShape kWithoutInterval{.outlier_percent = false,
+                                      .fine_range = false,
+                                      .outliers = false,
+                                      .range = false,
+                                      .interval = false};
 constexpr auto kLayouts = std::to_array<Layout>({
     {4, true, {}},
     {4, false, {}},
@@ -36,7 +43,8 @@ constexpr auto kLayouts = std::to_array<Layout>({
     {2, false, {.outlier_percent = false}},
     {2, false, {.outlier_percent = false, .fine_range = false}},
     {2, false, {.outlier_percent = false, .fine_range = false, .outliers = false}},
-    {2, false, {.outlier_percent = false, .fine_range = false, .outliers = false, .range = false}},
+    {2, false, kWithoutRange},
+    {2, false, kWithoutInterval},
 });
 
 /// One benchmark: its headings and its rows; none where nothing of it was timed.
@@ -70,6 +78,7 @@ struct Fitted {
   std::size_t gap = 0;
   std::vector<Block> blocks;
   std::vector<std::size_t> widths;
+  bool lacks_intervals = false;  ///< deltas are without them
 };
 
 Fitted fitted_to(const Results& results, const Style& style, const Layout& layout) {
@@ -84,7 +93,10 @@ Fitted fitted_to(const Results& results, const Style& style, const Layout& layou
   }
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
     fitted.blocks.push_back(block_of(results, c, style, shape));
-    all.insert(all.end(), fitted.blocks.back().begin(), fitted.blocks.back().end());
+    const Block& block = fitted.blocks.back();
+    all.insert(all.end(), block.begin(), block.end());
+    const bool has_deltas = !block.empty() && !block.front().back().text.empty();
+    fitted.lacks_intervals = fitted.lacks_intervals || (has_deltas && !shape.interval);
   }
   fitted.widths = widths_of(all);
   return fitted;
@@ -119,19 +131,7 @@ std::string text_of(const Block& block, const Fitted& fitted, const Style& style
          grid_text({block.begin() + 1, block.end()}, fitted.widths, fitted.gap, style.color);
 }
 
-std::string full_table(const Results& results, const Style& style) {
-  const Fitted fitted = fit(results, style);
-  std::string text;
-  for (const std::size_t c : order_of(results)) {
-    if (!text.empty()) text += "\n";
-    text += header_of(results.commands[c], c + 1, style);
-    text += text_of(fitted.blocks[c], fitted, style);
-    if (style.histogram) text += histogram(results, c, style);
-  }
-  return text;
-}
-
-/// Where a delta that is shown has no ±, what it lacks. Of one run that is plain to see.
+/// Where a delta that is shown has no interval, what it lacks. Of one run that is plain to see.
 std::string why_no_interval(const Results& results, const Style& style) {
   for (const CommandResult& command : results.commands) {
     for (const MetricResult& row : command.rows) {
@@ -142,6 +142,20 @@ std::string why_no_interval(const Results& results, const Style& style) {
     }
   }
   return "";
+}
+
+std::string full_table(const Results& results, const Style& style) {
+  const Fitted fitted = fit(results, style);
+  std::string text;
+  for (const std::size_t c : order_of(results)) {
+    if (!text.empty()) text += "\n";
+    text += header_of(results.commands[c], c + 1, style);
+    text += text_of(fitted.blocks[c], fitted, style);
+    if (style.histogram) text += histogram(results, c, style);
+  }
+  const std::string note =
+      fitted.lacks_intervals ? std::string(kNoRoomForIntervals) : why_no_interval(results, style);
+  return text + dim_note(note, style);
 }
 
 /// Below a compact table, each under its command's name.
@@ -162,10 +176,9 @@ std::string table(const Results& results, const Style& style) {
     text = fmt::format("Deltas are against {}, measured earlier.\n\n",
                        one_line(results.reference.baseline->file));
   }
-  text += is_compact(results) ? compact_table(results, style) + histograms(results, style)
+  text += is_compact(results) ? compact_table(results, style) + histograms(results, style) +
+                                    dim_note(why_no_interval(results, style), style)
                               : full_table(results, style);
-  const std::string notes = why_no_interval(results, style);
-  if (!notes.empty()) text += inked(notes, Ink::Dim, style.color) + "\n";
   const std::string summary = summary_lines(results, style);
   return summary.empty() ? text : text + "\n" + summary;
 }

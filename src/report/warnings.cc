@@ -59,6 +59,10 @@ std::string_view option_for_more(FewBecause because) {
 struct WarningWords {
   bool has_deltas;
   bool paired;
+  const DisplayUnit* unit;
+
+  /// A time as the table shows those of runs.
+  std::string of_run(double value) const { return time_text(value, unit); }
 
   std::string but_deltas() const {
     if (!has_deltas) return "";
@@ -71,7 +75,7 @@ struct WarningWords {
     const std::string ratio = rest > 0.0 ? times(first / rest) : "more than";
     return {"first_run_slow",
             fmt::format("the first run took {} the median of the rest ({}, {})", ratio,
-                        seconds(first), seconds(rest)),
+                        of_run(first), of_run(rest)),
             warning.warmup == 0
                 ? "use --warmup 1, unless cold starts are what you measure"
                 : fmt::format("if this happens again, use --warmup {}", warning.warmup + 1),
@@ -94,12 +98,12 @@ struct WarningWords {
 
   Words operator()(const stats::TwoModes& seen) const {
     const std::string both =
-        fmt::format("{} and {}", seconds(seen.low_mean), seconds(seen.high_mean));
+        fmt::format("{} and {}", of_run(seen.low_mean), of_run(seen.high_mean));
     return {"two_modes",
             fmt::format("the runs fall into two groups, around {}; the smaller one has {} of them",
                         both, whole_percent(seen.smaller_share)),
             "the mean describes neither: look for different kinds of core or clock speeds, or at "
-            "the single runs with --export-runs",
+            "single runs with --export-runs",
             "the runs fall into two groups", both};
   }
 
@@ -124,11 +128,11 @@ struct WarningWords {
   Words operator()(const CoarseClock& warning) const {
     const std::string step = seconds(warning.step_seconds);
     return {"coarse_clock",
-            fmt::format("a run takes {}, and the clock of this machine has steps of {}",
-                        seconds(warning.median_seconds), step),
+            fmt::format("a run takes {}, but the clock of this machine has a resolution of only {}",
+                        of_run(warning.median_seconds), step),
             "let each run do more work",
-            "runs are short for the clock of this machine, which has steps of " + step,
-            seconds(warning.median_seconds)};
+            "runs are too short for the clock of this machine, whose resolution is " + step,
+            of_run(warning.median_seconds)};
   }
 
   Words operator()(const UncertainSplit& warning) const {
@@ -136,22 +140,21 @@ struct WarningWords {
     return {"uncertain_split",
             fmt::format("user_time and system_time are estimates, as the CPU time of {} is less "
                         "than 10 clock ticks of {}",
-                        seconds(warning.median_cpu_seconds), tick),
+                        of_run(warning.median_cpu_seconds), tick),
             "use cpu_time, their sum, which is exact",
             "user_time and system_time are estimates, as CPU time is less than 10 clock ticks of " +
                 tick,
-            seconds(warning.median_cpu_seconds)};
+            of_run(warning.median_cpu_seconds)};
   }
 
   Words operator()(const BelowShell& warning) const {
-    return {
-        "below_shell",
-        fmt::format("{} of {} runs took no longer than starting the shell alone and have a time "
-                    "of 0",
-                    warning.below, warning.runs),
-        "run without the shell (-N), or give the command more work",
-        "runs took no longer than starting the shell alone and have a time of 0",
-        fmt::format("{} of {}", warning.below, warning.runs)};
+    return {"below_shell",
+            fmt::format("{} of {} runs took no longer than starting the shell alone and count as "
+                        "0s",
+                        warning.below, warning.runs),
+            "run without the shell (-N), or give the command more work",
+            "runs took no longer than starting the shell alone and count as 0s",
+            fmt::format("{} of {}", warning.below, warning.runs)};
   }
 
   Words operator()(const FewRuns& warning) const {
@@ -166,13 +169,14 @@ struct WarningWords {
   }
 
   Words operator()(const AgainstBaseline& warning) const {
-    return {"baseline",
-            fmt::format("deltas against a baseline include all that changed on the machine since "
-                        "then{}",
-                        warning.gated ? ", and gates fail by chance more often than --confidence "
-                                        "says"
-                                      : ""),
-            "measure both in one session where you can, or compare cpu_time or instructions"};
+    return {
+        "baseline",
+        fmt::format("deltas against a baseline include whatever else has changed on the machine "
+                    "since then{}",
+                    warning.gated ? ", and gates fail by chance more often than --confidence "
+                                    "says"
+                                  : ""),
+        "measure both in one session where you can, or compare cpu_time or instructions"};
   }
 
   Words operator()(const ForeignBaseline& warning) const {
@@ -254,7 +258,7 @@ struct WarningWords {
                     "took far more than the rest",
                     warning.metric, delta_text(delta.mean), delta_text(delta),
                     above ? "" : " of the reference"),
-        "find them with --export-runs; a gate on runs so rare needs more rounds",
+        "find them with --export-runs; a gate on such rare runs needs more rounds",
         fmt::format("{}: the mean and the typical round changed differently, because some runs{} "
                     "took far more than the rest",
                     warning.metric, above ? "" : " of the reference"),
@@ -272,10 +276,10 @@ struct WarningWords {
   }
 
   Words operator()(const BusyMachine& warning) const {
-    const std::string wall = seconds(warning.median_wall_seconds);
-    const std::string cpu = seconds(warning.median_cpu_seconds);
+    const std::string wall = of_run(warning.median_wall_seconds);
+    const std::string cpu = of_run(warning.median_cpu_seconds);
     return {"busy_machine",
-            fmt::format("the machine is busy: of {} a run spent {} on a CPU and waited for one the "
+            fmt::format("the machine is busy: a run of {} spent {} on a CPU and waited for one the "
                         "rest of the time",
                         wall, cpu),
             "CPU time is the quieter metric: compare cpu_time, or stop other programs",
@@ -285,12 +289,17 @@ struct WarningWords {
 
   Words operator()(const SlowedByCounting& warning) const {
     return {"slowed_by_counting",
-            fmt::format("runs that count took {} as long as those that are timed",
+            fmt::format("counting slowed the runs down: they took {} as long as the timed ones",
                         times(warning.ratio)),
-            "the times shown are those of the timed runs",
-            "runs that count took longer than those that are timed", times(warning.ratio)};
+            "the times shown come from the timed runs alone", "counting slowed the runs down",
+            times(warning.ratio)};
   }
 };
+
+WarningWords words_for(const Results& results) {
+  return {!results.rankings.empty() && !results.reference.baseline, results.paired,
+          results.presentation.time_unit};
+}
 
 /// "'old'"; where another command has the same name, with the number that the table gives it.
 std::string subject_of(const Results& results, std::size_t command) {
@@ -346,8 +355,7 @@ std::string line_of(const Results& results, std::span<const Told> group) {
 }  // namespace
 
 std::vector<WordedWarning> worded_warnings(const Results& results) {
-  const WarningWords words{!results.rankings.empty() && !results.reference.baseline,
-                           results.paired};
+  const WarningWords words = words_for(results);
   std::vector<WordedWarning> all;
   all.reserve(results.warnings.size());
   for (const Warning& warning : results.warnings) {
@@ -358,8 +366,7 @@ std::vector<WordedWarning> worded_warnings(const Results& results) {
 }
 
 std::vector<std::string> warning_texts(const Results& results, const Style& style) {
-  const WarningWords words{!results.rankings.empty() && !results.reference.baseline,
-                           results.paired};
+  const WarningWords words = words_for(results);
   std::vector<Told> shown;
   for (const Warning& warning : results.warnings) {
     if (warning.shown == Shown::Always || style.verbose)
@@ -378,11 +385,8 @@ std::vector<std::string> warning_texts(const Results& results, const Style& styl
 
 std::string warning_lines(const Results& results, const Style& style) {
   std::string lines;
-  for (const std::string& text : warning_texts(results, style)) {
-    std::string line = message_line("warning: " + text);
-    line.pop_back();  // its line break
-    lines += wrapped(line, style.width) + "\n";
-  }
+  for (const std::string& text : warning_texts(results, style))
+    lines += wrapped_message("warning: " + text, style.width);
   return lines;
 }
 

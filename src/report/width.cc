@@ -13,6 +13,7 @@ namespace {
 
 constexpr auto kJoins = std::to_array<std::string_view>({"±", "…", "+-"});
 constexpr std::string_view kEllipsis = "…";
+constexpr std::string_view kCut = "~";  // in ASCII, where something was cut: as wide as that
 
 template <typename Ranges>
 bool is_in(const Ranges& ranges, char32_t code) {
@@ -151,6 +152,12 @@ std::string wrapped(std::string_view text, std::size_t width) {
   return lines;
 }
 
+std::string wrapped_message(std::string_view text, std::size_t width) {
+  std::string line = message_line(text);
+  line.pop_back();  // its line break
+  return wrapped(line, width) + "\n";
+}
+
 std::string ascii_of(std::string_view text) {
   struct Sign {
     std::string_view sign;
@@ -176,7 +183,8 @@ std::string ascii_of(std::string_view text) {
   while (!text.empty()) {
     const auto found = std::find_if(signs.begin(), signs.end(),
                                     [&](const Sign& sign) { return text.starts_with(sign.sign); });
-    ascii += found == signs.end() ? text.substr(0, 1) : found->ascii;
+    const bool is_cut = text.starts_with(kEllipsis) && (ascii.empty() || ascii.back() != ' ');
+    ascii += is_cut ? kCut : found == signs.end() ? text.substr(0, 1) : found->ascii;
     text.remove_prefix(found == signs.end() ? 1 : found->sign.size());
   }
   return ascii;

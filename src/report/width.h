@@ -23,7 +23,11 @@ std::string cut_middle(std::string_view text, std::size_t width);
 /// wider stands alone, whole.
 std::string wrapped(std::string_view text, std::size_t width);
 
-/// `text` with our own signs in ASCII: "+-", "...", "-", "better" and "worse" instead of the marks.
+/// message_line(text), wrapped.
+std::string wrapped_message(std::string_view text, std::size_t width);
+
+/// `text` with our own signs in ASCII: "+-", "...", "-", "better" and "worse" instead of the marks,
+/// "~" where something was cut.
 /// Other characters stay as they are.
 std::string ascii_of(std::string_view text);
 

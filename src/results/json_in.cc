@@ -26,10 +26,10 @@ Result<JsonIn> parsed(std::string_view text) {
   };
   JsonIn document = JsonIn::parse(text, keep, false);
   if (too_deep)
-    return Error{fmt::format("is nested more than {} deep", kMostDepth), "make it again"};
+    return Error{fmt::format("is nested more than {} deep", kMostDepth), "export it again"};
   if (values > kMostValues)
     return Error{fmt::format("holds more than {} values", kMostValues), "make it with fewer runs"};
-  if (document.is_discarded()) return Error{"is not JSON, or is incomplete", "make it again"};
+  if (document.is_discarded()) return Error{"is not JSON, or is incomplete", "export it again"};
   return document;
 }
 

@@ -64,7 +64,7 @@ Result<std::vector<double>> values_of(const Json& list, const std::string& name)
       const std::string found = value.dump(-1, ' ', true, Json::error_handler_t::replace);
       return Error{fmt::format("has {} among the samples of {}", without_middle(found, kMostShown),
                                cited(name)),
-                   "make it again"};
+                   "export it again"};
     }
     values.push_back(*number);
   }
@@ -88,7 +88,7 @@ class SessionReader {
       auto added = session_ != nullptr ? add_command(result) : add_command_of_hyperfine(result);
       if (!added) return added.error();
     }
-    if (recording().measured.empty()) return Error{"has no commands", "make it again"};
+    if (recording().measured.empty()) return Error{"has no commands", "export it again"};
     recording().runs = std::make_shared<StoredRuns>(std::move(runs_), recording().measured.size(),
                                                     recording().metrics, std::move(at_most_));
     recording().redone = std::make_shared<StoredRuns>(
@@ -284,7 +284,7 @@ class SessionReader {
       if (!unit.empty() && unit != unit_symbol(of.unit))
         return Error{fmt::format("has {} of {} in {}, not in '{}'", of.name, cited(name),
                                  cited(unit), unit_symbol(of.unit)),
-                     "make it again"};
+                     "export it again"};
       while (runs.size() < values->size()) runs.push_back(empty_run(command, runs.size()));
       enter(*values, place, runs);
       const Json* bound = member(there, "at_most");

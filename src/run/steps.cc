@@ -207,6 +207,7 @@ bool StepRunner::take(const Step& step, os::Ended ended) {
   if (counted.missing) note_uncounted(step, *std::move(counted.missing));
   if (counted.note) note_once(step, *std::move(counted.note));
   if (ended.orphans > 0 && !run.counts.empty()) note_orphans(step);
+  if (is_timed) note_input(step, ended.input);
   if (is_timed) paces_[step.command].wall.add(static_cast<double>(ended.usage.wall_ns) * 1e-9);
   session_.runs.push_back(std::move(run));
   callbacks_.taken(session_.runs.back());
@@ -261,9 +262,26 @@ void StepRunner::note_once(const Step& step, std::string line) {
 }
 
 void StepRunner::note_orphans(const Step& step) {
-  note_once(step, cited(plan_.commands[step.command].name) +
-                      " leaves processes behind that end before it does: what they did is in the "
-                      "events, and neither in cpu_time nor in peak_rss");
+  note_once(step,
+            cited(plan_.commands[step.command].name) +
+                " starts processes that it does not wait for: what they did is in the events, but "
+                "not in cpu_time or peak_rss");
+}
+
+/// GNU grep, for one, stops at its first match where nobody sees the others.
+void StepRunner::note_input(const Step& step, os::InputRead input) {
+  const Command& command = plan_.commands[step.command];
+  if (command.output.kind != OutputKind::Null) return;
+  if (input == os::InputRead::Nothing) {
+    note_once(step,
+              cited(command.name) +
+                  " seems not to have read its input file; check that it reads standard input");
+  } else if (input == os::InputRead::Part) {
+    note_once(step,
+              cited(command.name) +
+                  " did not read its input file to the end; programs may stop early when their "
+                  "output is /dev/null: --output pipe has them do all of their work");
+  }
 }
 
 /// The first reason to end is the one that is told first. Always false.

@@ -86,6 +86,7 @@ class StepRunner {
   void note_hook_time(const Step& step);
   void note_once(const Step& step, std::string line);
   void note_orphans(const Step& step);
+  void note_input(const Step& step, os::InputRead input);
   void tell_redone();
   void note_uncounted(const Step& step, Error why);
   void tell_uncounted();

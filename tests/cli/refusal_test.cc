@@ -190,6 +190,26 @@ TEST_CASE("without a command there is nothing to do") {
   CHECK(line_without_command({"--"}) == none);
 }
 
+TEST_CASE("an option that took the command says what it takes") {
+  CHECK(line_without_command({"-P", "n", "1", "sleep {n}"}) ==
+        "no command to measure: --parameter-scan takes VAR MIN MAX, and 'sleep {n}' was taken for "
+        "MAX; write --parameter-scan VAR MIN MAX COMMAND");
+  CHECK(line_without_command({"-P", "n", "1", "./old"}) ==
+        "no command to measure: --parameter-scan takes VAR MIN MAX, and './old' was taken for MAX; "
+        "write --parameter-scan VAR MIN MAX COMMAND");
+  CHECK(line_without_command({"-L", "n", "sleep {n}"}) ==
+        "no command to measure: --parameter-list takes VAR a,b,c, and 'sleep {n}' was taken for "
+        "its value; write --parameter-list VAR a,b,c COMMAND");
+  CHECK(line_without_command({"-r5", "-n", "sleep 1"}) ==
+        "no command to measure: --command-name takes NAME, and 'sleep 1' was taken for its value; "
+        "write --command-name NAME COMMAND");
+  // Nothing was taken where the value is one.
+  for (const Words& words :
+       {Words{"-P", "n", "1", "8"}, Words{"-p", "sync"}, Words{"--fail-if", "ipc < 5"}}) {
+    CHECK(line_without_command(words).starts_with("no command to measure; write lauka -- "));
+  }
+}
+
 TEST_CASE("options of several words with fewer, steps without scans, empty lists are refused") {
   CHECK(line_without_command({"./old", "-L", "n"}) ==
         "--parameter-list needs two words after it; write --parameter-list VAR a,b,c");

@@ -170,7 +170,7 @@ TEST_CASE("clocks that contradict each other are not believed") {
   const auto counted = it.counting->finish(ended, 0);
   CHECK_FALSE(counted.counts[0].has_value());
   CHECK(counted.missing->what ==
-        "no time by kind of core: the clocks of the CPUs show more than that of all");
+        "no time by kind of core: the clocks of single CPUs add up to more than the clock of all");
 }
 
 TEST_CASE("without kinds to tell apart the engine is left as it is: nothing is paid") {

@@ -131,7 +131,7 @@ TEST_CASE("a processor without a database keeps the kernel's own counts") {
   std::filesystem::remove(chooser.bench.folder.file("cpu_100000c_2_1b588bb3.plist"));
   REQUIRE(chooser.choose() == "kernel");
   CHECK(has(chooser.bench.select({"INST_ALL"}),
-            "there is not a kpep database for this processor, cpu_100000c_2_1b588bb3"));
+            "there is no kpep database for this processor, cpu_100000c_2_1b588bb3"));
 }
 
 }  // namespace lauka::darwin

@@ -123,11 +123,12 @@ TEST_CASE("a number of a property list is whole, in decimal or hexadecimal, or i
   CHECK(number_of(integer("0XFF")) == 255);
   CHECK(number_of(integer("+7")) == 7);
   CHECK(value_of(integer("-1")).get<std::monostate>() != nullptr);
-  CHECK(fault_of(integer("14x0")) == "is damaged: '14x0' is no <integer>");
+  CHECK(fault_of(integer("14x0")) == "is damaged: '14x0' is not an <integer>");
   for (const char* number :
        {"0x", "-", "1 2", "1.5", "0x3fg", "ff", "--1", "99999999999999999999"}) {
     CAPTURE(number);
-    CHECK(fault_of(integer(number)) == std::string("is damaged: '") + number + "' is no <integer>");
+    CHECK(fault_of(integer(number)) ==
+          std::string("is damaged: '") + number + "' is not an <integer>");
   }
   for (const char* empty : {"<integer></integer>", "<integer/>", "<integer> \n</integer>"})
     CHECK(fault_of(xml(empty)) == "is damaged: an <integer> is empty");
@@ -228,7 +229,7 @@ TEST_CASE("a binary property list that refers to what it has not is refused") {
   CHECK(fault_of(binary({"\x5f\x10\xff"
                          "abc"})) == missing);
   CHECK(fault_of(binary({"\xd1" + big_endian(1, 4) + big_endian(1, 4), kFalse})) ==
-        "is damaged: a key in it is no text");
+        "is damaged: a key in it is not text");
 }
 
 TEST_CASE("an array that says its length apart is read") {

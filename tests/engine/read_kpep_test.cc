@@ -125,7 +125,7 @@ TEST_CASE("what a damaged database lacks is named") {
   CHECK(fault_of([](Root& root) { at(cpu_of(root), "architecture") = text("x86_64"); }) ==
         "is for the architecture 'x86_64', and lauka knows arm64 only");
   CHECK(fault_of([](Root& root) { at(cpu_of(root), "config_counters") = text("1020"); }) ==
-        "is damaged: system.cpu.config_counters is no number");
+        "is damaged: system.cpu.config_counters is not a number");
   CHECK(fault_of([](Root& root) { remove(cpu_of(root), "fixed_counters"); }) ==
         "is damaged: there is no system.cpu.fixed_counters");
   CHECK(fault_of([](Root& root) { at(cpu_of(root), "config_counters") = number(1U << 16U); }) ==
@@ -140,24 +140,24 @@ TEST_CASE("a damaged event or alias of a database is named") {
         "has no dictionary system.cpu.events");
   CHECK(fault_of([](Root& root) { at(cpu_of(root), "events") = dict(); }) == "has no events");
   CHECK(fault_of([](Root& root) { event_of(root, "ALL") = number(1); }) ==
-        "has an event 'ALL' that is no dictionary");
+        "has an event 'ALL' that is not a dictionary");
   CHECK(fault_of([](Root& root) { remove(event_of(root, "ALL"), "number"); }) ==
         "is damaged: there is no number of event 'ALL'");
   CHECK(fault_of([](Root& root) { at(event_of(root, "ALL"), "number") = text("140"); }) ==
-        "is damaged: number of event 'ALL' is no number");
+        "is damaged: number of event 'ALL' is not a number");
   CHECK(fault_of([](Root& root) { at(event_of(root, "ALL"), "number") = number(65536); }) ==
         "is damaged: number of event 'ALL' is out of range, at most 65535");
   CHECK(fault_of([](Root& root) { at(event_of(root, "ALL"), "counters_mask") = {true}; }) ==
-        "is damaged: counters_mask of event 'ALL' is no number");
+        "is damaged: counters_mask of event 'ALL' is not a number");
   CHECK(fault_of([](Root& root) { at(event_of(root, "ALL"), "description") = number(1); }) ==
-        "is damaged: description of event 'ALL' is no text");
+        "is damaged: description of event 'ALL' is not text");
   CHECK(fault_of([](Root& root) { at(event_of(root, "ALL"), "errata") = text("\x1b[2J"); }) ==
         "is damaged: errata of event 'ALL' has control characters");
   CHECK(fault_of([](Root& root) {
           at(event_of(root, "FIXED_CYCLES"), "fixed_counter") = number(2);
         }) == "has an event 'FIXED_CYCLES' on the fixed counter 2, which does not exist");
   CHECK(fault_of([](Root& root) { at(cpu_of(root), "aliases") = number(1); }) ==
-        "has system.cpu.aliases that are no dictionary");
+        "has system.cpu.aliases that are not a dictionary");
   CHECK(fault_of([](Root& root) { at(at(cpu_of(root), "aliases"), "Other") = number(1); }) ==
         "has an alias 'Other' that does not name an event");
   CHECK(fault_of([](Root& root) { at(at(cpu_of(root), "aliases"), "Other") = text("GONE"); }) ==
@@ -207,11 +207,11 @@ TEST_CASE("a file that is no database is refused by name") {
   const auto line = [](const std::string& path) { return load_kpep(path).error().line(); };
   CHECK(line("/nowhere/a14.plist") ==
         "'/nowhere/a14.plist' cannot be read: No such file or directory; "
-        "name a .plist of a Mac's /usr/share/kpep");
+        "name a .plist from a Mac's /usr/share/kpep");
   const std::string table = path_of("m1.tsv");
   CHECK(line(table) == "'" + table +
                            "' is not a property list, or is damaged; "
-                           "name a .plist of a Mac's /usr/share/kpep");
+                           "name a .plist from a Mac's /usr/share/kpep");
 }
 
 TEST_CASE("the database of a processor is found by its numbers, the local folder first") {
@@ -221,7 +221,7 @@ TEST_CASE("the database of a processor is found by its numbers, the local folder
         std::vector<std::string>{"/usr/local/share/kpep/cpu_100000c_2_1b588bb3.plist",
                                  "/usr/share/kpep/cpu_100000c_2_1b588bb3.plist"});
   CHECK(load_kpep_of(cpu, {"/nowhere/a", "/nowhere/b"}).error().line() ==
-        "there is not a kpep database for this processor, cpu_100000c_2_1b588bb3; "
+        "there is no kpep database for this processor, cpu_100000c_2_1b588bb3; "
         "name the file of a similar one with --kpep FILE");
   const auto found = load_kpep_of(cpu, {"/nowhere/a", path_of("m2.plist"), path_of("m1.plist")});
   REQUIRE(found.has_value());

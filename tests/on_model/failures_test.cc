@@ -187,7 +187,7 @@ TEST_CASE("10: no database for the processor, or a damaged one, is told; totals 
   std::filesystem::remove(mac.database("1b588bb3"));
   const Told none = mac.lauka({"-r2", "-w0", work});
   CHECK(none.status == 0);
-  CHECK(none.says("there is not a kpep database for this processor, cpu_100000c_2_1b588bb3"));
+  CHECK(none.says("there is no kpep database for this processor, cpu_100000c_2_1b588bb3"));
   CHECK(none.says("KPEP_DB_PATH"));
   CHECK(none.held().empty());
   std::ofstream(mac.database("1b588bb3")) << "<plist><dict>";

@@ -109,8 +109,7 @@ TEST_CASE("-l without the processor's database lists what there is, and says in 
   const Told missing = mac.lauka({"-l"});
   CHECK(missing.status == 0);
   CHECK(lines_of(missing.err) == 1);
-  CHECK(
-      has(missing.err, "there is not a kpep database for this processor, cpu_100000c_2_1b588bb3"));
+  CHECK(has(missing.err, "there is no kpep database for this processor, cpu_100000c_2_1b588bb3"));
   CHECK(has(missing.out, "energy"));
   CHECK(Mac().lauka({"-l"}).err.empty());
 }

@@ -453,6 +453,23 @@ TEST_CASE("an input file is read from its start in every run") {
   for (int i = 0; i < 3; ++i) CHECK(succeeded(run_once(*launcher, spec).outcome));
 }
 
+TEST_CASE("how far a run read its input file is told") {
+  const TemporaryFile input;
+  std::ofstream(input.name()) << std::string(300'000, 'x');
+  const auto launcher = launcher_of_test();
+  const auto read_by = [&](const std::string& script) {
+    ProgramSpec spec = program({"/bin/sh", "-c", script});
+    spec.input.path = input.name();
+    return run_once(*launcher, spec).input;
+  };
+  CHECK(read_by("cat") == InputRead::All);
+  CHECK(read_by("dd bs=1000 count=1") == InputRead::Part);
+  CHECK(read_by(":") == InputRead::Nothing);
+  CHECK(run_once(*launcher, program({"tiny"})).input == InputRead::Unknown);
+  std::ofstream(input.name()) << "";  // nothing to read
+  CHECK(read_by(":") == InputRead::Unknown);
+}
+
 TEST_CASE("an input file that has gone is told as such") {
   ProgramSpec spec = program({"tiny"});
   spec.input.path = "/nonexistent/input";

@@ -64,7 +64,7 @@ TEST_CASE("a reference without a run is refused") {
   const auto session = fakes::recorded({"a"}, {});
   session->runs = std::make_shared<RunTable>();
   CHECK(fault(plan_of({"a"}), session) ==
-        "the baseline 'b.json' has no runs of 'a'; make it again");
+        "the baseline 'b.json' has no runs of 'a'; export it again");
 }
 
 TEST_CASE("a baseline has to have what a gate or --precision looks at") {
@@ -113,7 +113,7 @@ TEST_CASE("values in another unit are refused") {
   const auto baseline = baseline_of({"a"});
   baseline->metrics[0].unit = Unit::Count;
   CHECK(fault(plan, baseline) ==
-        "the baseline 'b.json' has wall_time in '1', not in 's'; make it again");
+        "the baseline 'b.json' has wall_time in '1', not in 's'; export it again");
   baseline->metrics[0].name = "another_lauka's";
   Plan other = plan;
   CHECK(use_baseline(other, "b.json", baseline));

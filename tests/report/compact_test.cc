@@ -144,7 +144,8 @@ TEST_CASE("a parameter is a column, and two of one command make a matrix") {
         "1               100ms ± 1.0ms                100ms ± 1.0ms  0.0%          100ms ± 1.0ms  "
         "0.0%\n"
         "9               200ms ± 1.0ms  💩 +100.0%    200ms ± 1.0ms  💩 +100.0%    200ms ± 1.0ms  💩 "
-        "+100.0%\n");
+        "+100.0%\n"
+        "percentages: the difference from level = 1, file = a.txt\n");
   CHECK(compact_table(matrix, {.width = 80}).find("200ms  💩 +100.0%") != std::string::npos);
   for (CommandResult& one : matrix.commands) one.parameters.resize(1);
   matrix.commands.erase(matrix.commands.begin() + 1, matrix.commands.begin() + 3);

@@ -39,11 +39,22 @@ TEST_CASE("what a failed run wrote is shown line by line, with nothing in it tha
         "  | \\xff\n");
 }
 
+TEST_CASE("the reason is broken between words at the terminal's width, what a run wrote is not") {
+  Session session;
+  session.cut_short =
+      RunFailed{Step{0, 0, 0, RoundKind::Timed}, Exited{2}, "one line that is as long as it was"};
+  CHECK(ending_lines(session, {"ls /none"}, 30) ==
+        "lauka: run 1 of 'ls /none'\n"
+        "  exited with status 2; use -i\n"
+        "  to ignore failures\n"
+        "  | one line that is as long as it was\n");
+}
+
 TEST_CASE("-i is not offered where a process could not be killed") {
   Session session;
   session.cut_short =
       RunFailed{Step{0, 0, 0, RoundKind::Timed}, TimedOut{std::chrono::seconds(1), true, 7}, ""};
-  CHECK(ending_lines(session, {"a"}).find("-i goes on") == std::string::npos);
+  CHECK(ending_lines(session, {"a"}).find("use -i") == std::string::npos);
 }
 
 }  // namespace lauka::report

@@ -118,6 +118,16 @@ TEST_CASE("an inconclusive gate says what would decide") {
         "on cpu_time, which is 12 times less noisy here\n");
 }
 
+TEST_CASE("an inconclusive gate whose interval seems to decide says what it lacks") {
+  // Several looks or gates share the error: each asks for more than the interval does.
+  CHECK(
+      gate_lines(with(verdict(gate::Answer::Inconclusive, changed(0.16, 0.03), 12), 0.1), false) ==
+      "wall_time > 10%: inconclusive: probably more than 10% slower, but not with the confidence "
+      "that a gate needs (measured +16.0%, between +13.0% and +19.0%; 12 rounds)\n");
+  CHECK(gate_lines(with(verdict(gate::Answer::Inconclusive, changed(0.01, 0.03), 12), 0.1), false)
+            .find("probably at most 10% slower, but not with") != std::string::npos);
+}
+
 TEST_CASE("advice is given only where it is known and helps") {
   auto open = verdict(gate::Answer::Inconclusive, changed(0.091, 0.060), 100);
   const std::string seen =
@@ -163,8 +173,8 @@ TEST_CASE("a gate with little behind it says so") {
         "10% slower (measured +50.0%; 1 round)\n");
   CHECK(gate_lines(with(verdict(gate::Answer::Fail, changed(std::nullopt, std::nullopt), 12), 0.01),
                    false) ==
-        "wall_time > 10%: fail: more than 10% slower, with confidence (measured from 0, of which "
-        "there are no percentages; 12 rounds)\n");
+        "wall_time > 10%: fail: more than 10% slower, with confidence (measured from 0, so there "
+        "is no percentage; 12 rounds)\n");
 }
 
 TEST_CASE("the answer is coloured, and its line otherwise the same") {

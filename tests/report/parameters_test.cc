@@ -50,6 +50,14 @@ TEST_CASE("the values of one variable are compared with the first") {
         "100    101ms ± 2.0ms        +1.0% ± 2.0%\n");
 }
 
+TEST_CASE("in a narrow terminal the deltas of a scan lose their intervals, whole") {
+  CHECK(scan_table(one_scan(), {.width = 30}) ==
+        "n    wall_time       delta\n"
+        "1    100ms ± 1.0ms\n"
+        "10   50.0ms ± 1.0ms  ⚡ −50.0%\n"
+        "100  101ms ± 2.0ms      +1.0%\n");
+}
+
 TEST_CASE("several commands typed have a column each, without a delta") {
   const Results results = results_of(
       {made(0, "old {n}", {{"n", "1"}}, row(0, summary(3, 0.100, 0.001, 0.099, 0.101))),

@@ -1,5 +1,6 @@
 #include "report/progress.h"
 
+#include "core/display_unit.h"
 #include "report/width.h"
 
 #include <functional>
@@ -38,6 +39,13 @@ TEST_CASE("the line has bar, percent, elapsed, remaining, the estimate and the c
       {"./build-new -O2", RoundKind::Timed, 0.4, milliseconds(2300), milliseconds(3400), 0.1301});
   CHECK(screen.writes == std::vector<std::string>{"\r\x1b[K[========            ]  40%  0:02, "
                                                   "0:04 left  130ms  ./build-new -O2"});
+}
+
+TEST_CASE("the line shows the estimate in the unit of --time-unit") {
+  Screen screen;
+  ProgressBar bar(screen.sink(), cells(100), false, find_display_unit("s"));
+  bar.progress({"./build-new", RoundKind::Timed, 0.4, milliseconds(2300), std::nullopt, 0.1301});
+  CHECK(screen.writes.at(0).ends_with("0:02  0.130s  ./build-new"));
 }
 
 TEST_CASE("a warm-up run is told, and what is not known is left out") {

@@ -1,5 +1,6 @@
 #include "report/warnings.h"
 
+#include "core/display_unit.h"
 #include "report/example.h"
 
 #include <string>
@@ -60,7 +61,7 @@ TEST_CASE("two modes are shown with both means") {
   CHECK(line_of(stats::TwoModes{0.0012, 0.0015, 6.0, 0.3, true}) ==
         "lauka: warning: 'one': the runs fall into two groups, around 1.20ms and 1.50ms; the "
         "smaller one has 30% of them; the mean describes neither: look for different kinds of core "
-        "or clock speeds, or at the single runs with --export-runs\n");
+        "or clock speeds, or at single runs with --export-runs\n");
 }
 
 TEST_CASE("drift and slow noise say what becomes of deltas") {
@@ -89,8 +90,8 @@ TEST_CASE("drift and slow noise say what becomes of deltas") {
 
 TEST_CASE("what the clocks cannot tell apart") {
   CHECK(line_of(CoarseClock{54e-6, 1e-6}) ==
-        "lauka: warning: 'one': a run takes 54.0µs, and the clock of this machine has steps of "
-        "1.00µs; let each run do more work\n");
+        "lauka: warning: 'one': a run takes 54.0µs, but the clock of this machine has a "
+        "resolution of only 1.00µs; let each run do more work\n");
   CHECK(line_of(UncertainSplit{0.0012, 0.004}) ==
         "lauka: warning: 'one': user_time and system_time are estimates, as the CPU time of 1.20ms "
         "is less than 10 clock ticks of 4.00ms; use cpu_time, their sum, which is exact\n");
@@ -137,11 +138,12 @@ TEST_CASE("warnings of one kind are one line for all commands they are about") {
   results.warnings = {{CoarseClock{54e-6, 1e-6}, 0U},
                       {ManyOutliers{{5, 5.0 / 60.0, true}, 60}, 0U},
                       {CoarseClock{55e-6, 1e-6}, 1U}};
-  CHECK(warning_lines(results, kPlain) ==
-        "lauka: warning: 'one' (54.0µs) and 'two' (55.0µs): runs are short for the clock of this "
-        "machine, which has steps of 1.00µs; let each run do more work\n"
-        "lauka: warning: 'one': 5 of 60 runs (8%) took far longer or shorter than the rest; stop "
-        "other programs that may be running, or compare cpu_time, which suffers less\n");
+  CHECK(
+      warning_lines(results, kPlain) ==
+      "lauka: warning: 'one' (54.0µs) and 'two' (55.0µs): runs are too short for the clock of this "
+      "machine, whose resolution is 1.00µs; let each run do more work\n"
+      "lauka: warning: 'one': 5 of 60 runs (8%) took far longer or shorter than the rest; stop "
+      "other programs that may be running, or compare cpu_time, which suffers less\n");
   // Another remedy is another line.
   results.warnings = {{stats::Drift{0.9, 0.05, true}, 0U}, {stats::Drift{-0.9, -0.05, true}, 1U}};
   CHECK(warning_texts(results, kPlain).size() == 2);
@@ -167,17 +169,25 @@ TEST_CASE("a warning is broken between words at the terminal's width") {
   Results results = results_of(1);
   results.warnings = {{CoarseClock{54e-6, 1e-6}, 0U}};
   CHECK(warning_lines(results, Style{.width = 50}) ==
-        "lauka: warning: 'one': a run takes 54.0µs, and the\n"
-        "  clock of this machine has steps of 1.00µs; let\n"
-        "  each run do more work\n");
+        "lauka: warning: 'one': a run takes 54.0µs, but the\n"
+        "  clock of this machine has a resolution of only\n"
+        "  1.00µs; let each run do more work\n");
 }
 
 TEST_CASE("commands of one name are told apart by their places") {
   Results results = results_of(2);
   results.commands[1].name = "one";
   CHECK(line_of(results, {CoarseClock{54e-6, 1e-6}, 1U}) ==
-        "lauka: warning: benchmark 2, 'one': a run takes 54.0µs, and the clock of this machine "
-        "has steps of 1.00µs; let each run do more work\n");
+        "lauka: warning: benchmark 2, 'one': a run takes 54.0µs, but the clock of this machine "
+        "has a resolution of only 1.00µs; let each run do more work\n");
+}
+
+TEST_CASE("warnings show times in the unit of --time-unit, but a clock's resolution in its own") {
+  Results results = results_of(1);
+  results.presentation.time_unit = find_display_unit("s");
+  CHECK(line_of(results, {CoarseClock{54e-6, 1e-6}, 0U}).find("takes 0.0000540s, but the clock") !=
+        std::string::npos);
+  CHECK(line_of(results, {CoarseClock{54e-6, 1e-6}, 0U}).find("only 1.00µs") != std::string::npos);
 }
 
 TEST_CASE("warnings of hidden rows are for --verbose and for programs") {
@@ -214,7 +224,7 @@ TEST_CASE("runs that kept too small a share on P are told with the limit") {
 TEST_CASE("on a busy machine the quieter metric is named") {
   CHECK(
       line_of(BusyMachine{1.2, 0.4}) ==
-      "lauka: warning: 'one': the machine is busy: of 1.20s a run spent 400ms on a CPU and waited "
+      "lauka: warning: 'one': the machine is busy: a run of 1.20s spent 400ms on a CPU and waited "
       "for one the rest of the time; CPU time is the quieter metric: compare cpu_time, or stop "
       "other programs\n");
 }

@@ -57,6 +57,12 @@ TEST_CASE("a long name loses its middle") {
   CHECK(cut_middle("abcdef", 0) == "");
 }
 
+TEST_CASE("in ASCII what was cut is as wide as before, and a range keeps its dots") {
+  CHECK(ascii_of(cut_end("measurement", 8)) == "measure~");
+  CHECK(ascii_of(cut_middle("sleep 0.002", 8)) == "slee~002");
+  CHECK(ascii_of("1.0ms … 2.0ms") == "1.0ms ... 2.0ms");
+}
+
 TEST_CASE("lines are broken between words, and further ones indented") {
   CHECK(wrapped("a line that fits", 16) == "a line that fits");
   CHECK(wrapped("a line that does not", 0) == "a line that does not");

@@ -71,8 +71,8 @@ TEST_CASE("of hyperfine's schema 2 there are the measurements' wall times, and t
 }
 
 TEST_CASE("what is no session is told as what it is") {
-  CHECK(fault("") == "is not JSON, or is incomplete; make it again");
-  CHECK(fault(kOwn.substr(0, 200)) == "is not JSON, or is incomplete; make it again");
+  CHECK(fault("") == "is not JSON, or is incomplete; export it again");
+  CHECK(fault(kOwn.substr(0, 200)) == "is not JSON, or is incomplete; export it again");
   CHECK(fault("[1]") ==
         "is neither lauka's nor hyperfine's JSON (no list of results); make one with lauka "
         "--export-json FILE");
@@ -83,14 +83,14 @@ TEST_CASE("what is no session is told as what it is") {
   CHECK(fault(R"({"results": [{"command": "a", "measurements": [{"time_wall_clock":
               {"value": 5, "unit": "millisecond"}}]}]})")
             .find("no times of 'a'") != std::string::npos);
-  CHECK(fault(R"({"results": []})") == "has no commands; make it again");
+  CHECK(fault(R"({"results": []})") == "has no commands; export it again");
 }
 
 TEST_CASE("a sample that cannot be a measured value is named") {
   for (const std::string value : {"-1", "\"5\"", "true", "[1]"}) {
     const std::string line =
         fault(R"({"results": [{"command": "a", "times": [1, )" + value + "]}]}");
-    CHECK(line == "has " + value + " among the samples of 'a'; make it again");
+    CHECK(line == "has " + value + " among the samples of 'a'; export it again");
   }
 }
 
@@ -103,7 +103,7 @@ TEST_CASE("values that no measurement has are refused, 0 is not") {
   for (const char* value : {"1e-320", "9e-31", "1.1e30", "1e308", "-1"}) {
     CAPTURE(value);
     CHECK(fault(std::string(R"({"results": [{"command": "a", "times": [1, )") + value + "]}]}")
-              .find(" among the samples of 'a'; make it again") != std::string::npos);
+              .find(" among the samples of 'a'; export it again") != std::string::npos);
   }
   CHECK(read_session(R"({"results": [{"command": "a", "times": [0, 1e-30, 1e30]}]})"));
 }
@@ -114,8 +114,8 @@ TEST_CASE("a session is read sixteen levels deep, and refusals are short") {
            R"(, "results": [{"command": "a", "times": [1]}]})";
   };
   CHECK(read_session(nested(15)));
-  CHECK(fault(nested(17)) == "is nested more than 16 deep; make it again");
-  CHECK(fault(nested(1'000'000)) == "is nested more than 16 deep; make it again");
+  CHECK(fault(nested(17)) == "is nested more than 16 deep; export it again");
+  CHECK(fault(nested(1'000'000)) == "is nested more than 16 deep; export it again");
   const std::string text(1'000'000, 'x');
   CHECK(fault(R"({"results": [{"command": "a", "times": [")" + text + R"("]}]})").size() < 200);
   CHECK(fault(R"({"results": [{"command": ")" + text + R"("}]})").size() < 1000);

@@ -142,8 +142,9 @@ TEST_CASE("what ended as an orphan is in the events and not in cpu_time, and tha
   bench.launcher.adjust = [](os::ProgramId, os::Ended& ended) { ended.orphans = 2; };
   const Session session = bench.run(counting_plan({"old"}));
   const std::string note =
-      "'old' leaves processes behind that end before it does: what they did is in the events, and "
-      "neither in cpu_time nor in peak_rss";
+      "'old' starts processes that it does not wait for: what they did is in the events, but not "
+      "in "
+      "cpu_time or peak_rss";
   CHECK(std::count(session.notes.begin(), session.notes.end(), note) == 1);
   CountingBench clean;
   CHECK(clean.run(counting_plan({"old"})).notes.empty());

@@ -246,4 +246,25 @@ TEST_CASE("a run whose process could not be killed ends the session, -i or not")
   CHECK(std::get<TimedOut>(std::get<RunFailed>(*session->cut_short).outcome).survivor == 4711);
 }
 
+TEST_CASE(
+    "a command that leaves its input file unread is told once, where its output is thrown away") {
+  const auto notes = [](os::InputRead input, OutputKind output) {
+    Bench bench;
+    bench.launcher.adjust = [input](os::ProgramId, os::Ended& ended) { ended.input = input; };
+    Plan plan = plan_of({"old"});
+    plan.commands[0].output.kind = output;
+    return bench.carry_out(plan)->notes;
+  };
+  CHECK(notes(os::InputRead::Nothing, OutputKind::Null) ==
+        std::vector<std::string>{"'old' seems not to have read its input file; check that it reads "
+                                 "standard input"});
+  CHECK(notes(os::InputRead::Part, OutputKind::Null) ==
+        std::vector<std::string>{"'old' did not read its input file to the end; programs may stop "
+                                 "early when their output is /dev/null: --output pipe has them do "
+                                 "all of their work"});
+  CHECK(notes(os::InputRead::Part, OutputKind::Pipe).empty());
+  CHECK(notes(os::InputRead::All, OutputKind::Null).empty());
+  CHECK(notes(os::InputRead::Unknown, OutputKind::Null).empty());
+}
+
 }  // namespace lauka

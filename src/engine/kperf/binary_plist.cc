@@ -167,7 +167,7 @@ class BinaryReader {
       auto value = inner(at, length + i, depth);
       if (!value) return value;
       const auto* name = key->get<std::string>();
-      if (name == nullptr) return Error{"is damaged: a key in it is no text", ""};
+      if (name == nullptr) return Error{"is damaged: a key in it is not text", ""};
       dict.emplace(*name, *std::move(value));
     }
     return PlistValue{std::move(dict)};

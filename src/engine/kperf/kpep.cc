@@ -101,7 +101,7 @@ class KpepParser {
     if (dict->empty()) return refuse("has no events");
     for (const auto& [name, properties] : *dict) {
       if (properties.get<PlistDict>() == nullptr)
-        return refuse(fmt::format("has an event {} that is no dictionary", cited(name)));
+        return refuse(fmt::format("has an event {} that is not a dictionary", cited(name)));
       read_event(name, properties);
     }
   }
@@ -139,7 +139,7 @@ class KpepParser {
   void read_aliases(const PlistValue* aliases) {
     if (aliases == nullptr) return;
     const auto* dict = aliases->get<PlistDict>();
-    if (dict == nullptr) return refuse("has system.cpu.aliases that are no dictionary");
+    if (dict == nullptr) return refuse("has system.cpu.aliases that are not a dictionary");
     for (const auto& [alias, target] : *dict) {
       const auto* name = target.get<std::string>();
       if (name == nullptr)
@@ -166,7 +166,7 @@ class KpepParser {
       return {};
     }
     const auto* value = found->get<std::string>();
-    if (value == nullptr) refuse(fmt::format("is damaged: {} is no text", called));
+    if (value == nullptr) refuse(fmt::format("is damaged: {} is not text", called));
     if (value != nullptr && !is_printable(*value))
       refuse(fmt::format("is damaged: {} has control characters", called));
     return value == nullptr ? std::string() : *value;
@@ -181,7 +181,7 @@ class KpepParser {
     }
     const auto* value = found->get<std::uint64_t>();
     if (value == nullptr) {
-      refuse(fmt::format("is damaged: {} is no number", called));
+      refuse(fmt::format("is damaged: {} is not a number", called));
       return std::nullopt;
     }
     if (*value > most) {
@@ -197,7 +197,7 @@ class KpepParser {
 
 Error of_file(const std::string& path, const Error& error) {
   return Error{fmt::format("{} {}", cited(path), error.what),
-               error.remedy.empty() ? "name a .plist of a Mac's /usr/share/kpep" : error.remedy};
+               error.remedy.empty() ? "name a .plist from a Mac's /usr/share/kpep" : error.remedy};
 }
 
 }  // namespace
@@ -258,7 +258,7 @@ std::vector<std::string> kpep_paths(std::string_view cpu) {
 Result<KpepDatabase> load_kpep_of(std::string_view cpu, const std::vector<std::string>& paths) {
   const auto found = std::find_if(paths.begin(), paths.end(), os::is_there);
   if (found == paths.end())
-    return Error{fmt::format("there is not a kpep database for this processor, {}", cpu),
+    return Error{fmt::format("there is no kpep database for this processor, {}", cpu),
                  "name the file of a similar one with --kpep FILE"};
   return load_kpep(*found);
 }

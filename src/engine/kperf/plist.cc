@@ -145,7 +145,8 @@ class XmlReader {
     if (is_negative || digits.starts_with('+')) digits.remove_prefix(1);
     const auto number = parse_number(digits);
     if (!number)
-      return refuse(fmt::format("{} is no <integer>", cited(trimmed(integer.text).substr(0, 40))));
+      return refuse(
+          fmt::format("{} is not an <integer>", cited(trimmed(integer.text).substr(0, 40))));
     if (!is_negative) integer.value.value = *number;
   }
 

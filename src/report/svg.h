@@ -32,9 +32,6 @@ std::string svg_line(double x1_percent, double y1, double x2_percent, double y2,
 std::string svg_point(double x_percent, double y, double radius, std::string_view css_class,
                       std::string_view tooltip);
 
-/// Units from left to right of a picture that is stretched to the width there is.
-constexpr std::size_t kAcross = 1000;
-
 /// Where a value lies on an axis that is `kAcross` units long.
 double across(const Axis& axis, double value);
 

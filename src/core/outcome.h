@@ -55,4 +55,12 @@ inline bool succeeded(const Outcome& outcome) {
   return exited != nullptr && exited->status == 0;
 }
 
+/// Whether -i may go on after it: not after a run that never began or would never end, nor beside
+/// one that could not be killed.
+inline bool can_be_ignored(const Outcome& outcome) {
+  const auto* timed_out = std::get_if<TimedOut>(&outcome);
+  return std::holds_alternative<Exited>(outcome) || std::holds_alternative<Signalled>(outcome) ||
+         (timed_out != nullptr && timed_out->survivor == 0);
+}
+
 }  // namespace lauka

@@ -108,7 +108,8 @@ struct ShellOverhead {
   std::uint64_t system_ns = 0;
 };
 
-/// All that came of a plan, in the order run. Warm-up runs are not kept.
+/// All that came of a plan, in the order run. Every run that is kept counts: run/steps.cc keeps
+/// neither warm-up runs nor the run that ended the session.
 struct Session {
   std::deque<RunRecord>
       runs;  // a deque: growing never copies what is there, which keeps the peak memory low

@@ -19,14 +19,6 @@ std::string indented(const std::string& text) {
   return lines;
 }
 
-/// -i goes on after a run that ended by itself or was killed, not after one that never began or
-/// would never end, nor beside one that could not be killed.
-bool could_be_ignored(const Outcome& outcome) {
-  const auto* timed_out = std::get_if<TimedOut>(&outcome);
-  return std::holds_alternative<Exited>(outcome) || std::holds_alternative<Signalled>(outcome) ||
-         (timed_out != nullptr && timed_out->survivor == 0);
-}
-
 /// "run 3", "warm-up run 1".
 std::string run_of(const Step& step) {
   const std::string_view kind = word_of(step.kind);
@@ -46,7 +38,7 @@ struct EndingWords {
                            failed.step.kind == RoundKind::Simulated
                                ? " under Valgrind; try it without --engine cachegrind"
                                : "",
-                           could_be_ignored(failed.outcome) ? "; use -i to ignore failures" : "")) +
+                           can_be_ignored(failed.outcome) ? "; use -i to ignore failures" : "")) +
            indented(failed.error_output_end);
   }
 
@@ -59,7 +51,7 @@ struct EndingWords {
     return message(fmt::format(
                "--{} of {}{} {}{}", row_of(failed.kind).name, cited(names.at(failed.command)), run,
                describe(failed.outcome),
-               could_be_ignored(failed.outcome) ? "; append '|| true' to ignore that" : "")) +
+               can_be_ignored(failed.outcome) ? "; append '|| true' to ignore that" : "")) +
            indented(failed.output_end);
   }
 

@@ -16,12 +16,7 @@ using std::chrono::nanoseconds;
 
 bool may_fail_with(const std::optional<IgnoreFailure>& ignore, const Outcome& outcome) {
   if (!ignore) return false;
-  // What could not be killed would run beside the runs that follow.
-  const auto* timed_out = std::get_if<TimedOut>(&outcome);
-  const bool ended = std::holds_alternative<Exited>(outcome) ||
-                     std::holds_alternative<Signalled>(outcome) ||
-                     (timed_out != nullptr && timed_out->survivor == 0);
-  if (ignore->any) return ended;
+  if (ignore->any) return can_be_ignored(outcome);
   const auto* exited = std::get_if<Exited>(&outcome);
   return exited != nullptr && std::find(ignore->statuses.begin(), ignore->statuses.end(),
                                         exited->status) != ignore->statuses.end();

@@ -125,6 +125,23 @@ TEST_CASE("standard input is empty, or the file, from its start in every run") {
   CHECK(std::stoul(text_of(out)) == text_of(program).size());
 }
 
+TEST_CASE(
+    "a command that leaves its input file unread is told once, unless its output goes somewhere") {
+  const std::string program = places::kProgram;
+  const auto notes = [&](const std::string& output, const std::string& command) {
+    const Said said = lauka({"-r3", "--input", program, "--output", output, "--", command});
+    REQUIRE(said.status == 0);
+    const auto lines = lines_of(said.err);
+    return std::count_if(lines.begin(), lines.end(), [](const std::string& line) {
+      return line.find("its input file") != std::string::npos;
+    });
+  };
+  CHECK(notes("null", "true") == 1);
+  CHECK(notes("null", "head -c 10") == 1);
+  CHECK(notes("null", "cat") == 0);
+  CHECK(notes("pipe", "head -c 10") == 0);
+}
+
 TEST_CASE("output is shown where it is asked for") {
   CHECK_FALSE(lauka({"-r1", "-w0", "--", "printf 'greeting-%s\\n' from-a-run"})
                   .out_has("greeting-from-a-run\n"));

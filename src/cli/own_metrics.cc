@@ -1,6 +1,7 @@
 #include "cli/values.h"
 #include "core/expression.h"
 #include "core/own_metric.h"
+#include "core/pattern.h"
 
 #include <cstddef>
 #include <utility>
@@ -27,6 +28,14 @@ Result<OwnMetric> derived_metric(const Given& given) {
   if (!metric) return metric;
   if (const auto expression = parse_expression(metric->text); !expression)
     return refused(given, expression.error());
+  return metric;
+}
+
+Result<OwnMetric> scraped_metric(const Given& given) {
+  auto metric = own_metric(given, "'rate:higher=([0-9.]+) requests/s'");
+  if (!metric) return metric;
+  if (const auto pattern = Pattern::compile(metric->text); !pattern)
+    return refused(given, pattern.error());
   return metric;
 }
 

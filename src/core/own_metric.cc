@@ -29,12 +29,6 @@ bool is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-/// A unit stands beside a name and behind a number.
-bool is_unit_word(std::string_view word) {
-  return !word.empty() && word.size() <= kLongestUnit && one_line(word) == word &&
-         word.find_first_of(" \t,=:()0123456789") == std::string_view::npos;
-}
-
 std::size_t digits_at(std::string_view text, std::size_t from) {
   std::size_t end = from;
   while (end < text.size() && is_digit(text[end])) ++end;
@@ -81,6 +75,12 @@ std::size_t read_number(std::string_view text, std::string& plain) {
 bool is_measurable(double value) {
   const double magnitude = std::fabs(value);
   return value == 0.0 || (magnitude >= 1e-30 && magnitude <= 1e30);
+}
+
+bool is_unit_word(std::string_view word) {
+  if (word == "1") return true;
+  return !word.empty() && word.size() <= kLongestUnit && one_line(word) == word &&
+         word.find_first_of(" \t,=:()0123456789") == std::string_view::npos;
 }
 
 OwnUnit own_unit_of(std::string_view word) {
@@ -141,7 +141,8 @@ Result<double> parse_own_value(std::string_view text, const OwnUnit& unit) {
   if (end == 0) return Error{"is not a number", "write it as 1234.5, 1,234.5 or 1.2e6"};
   const std::string_view word = trimmed(text.substr(end));
   double size = unit.size;
-  if (!word.empty() && word != unit.word) {
+  const bool is_plain = word == "1" && unit.word.empty();
+  if (!word.empty() && word != unit.word && !is_plain) {
     const OwnUnit told = own_unit_of(word);
     if (told.unit != unit.unit || !told.is_known() || !unit.is_known()) {
       return Error{fmt::format("has {} behind the number, and its unit is {}", cited(word),

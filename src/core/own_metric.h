@@ -29,6 +29,9 @@ struct OwnMetric {
                        ///< LAUKA_METRICS
 };
 
+/// Whether a unit may be written so: a word without blanks, digits (but for "1") and , = : ( ).
+bool is_unit_word(std::string_view word);
+
 /// Whether a metric may be called so: letters, digits, _ . - / and % behind a letter or _, at most
 /// 100 of them.
 bool is_own_name(std::string_view name);

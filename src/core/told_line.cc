@@ -14,7 +14,6 @@ namespace lauka {
 namespace {
 
 constexpr const char* kExample = "write, for example, 'requests 1234 higher sum'";
-constexpr std::size_t kLongestUnit = 20;
 
 std::optional<Combine> combine_of(std::string_view word) {
   if (word == "sum") return Combine::Sum;
@@ -47,14 +46,18 @@ Result<ToldLine> parse_told_line(std::string_view line) {
   words.erase(words.begin(), words.begin() + 2);
   if (!words.empty() && (told.combine = combine_of(words.back()))) words.pop_back();
   if (!words.empty()) {
-    if (const auto better = better_of(words.back())) {
-      told.metric.better = *better;
-      words.pop_back();
-    }
+    told.better = better_of(words.back());
+    told.metric.better = told.better.value_or(told.metric.better);
+    if (told.better) words.pop_back();
   }
-  if (words.empty()) return told;
+  if (words.empty()) {
+    const std::string_view suffix = told.value.substr(told.value.find_last_of("0123456789.") + 1);
+    const OwnUnit unit = own_unit_of(suffix);
+    if (suffix.size() < told.value.size() && unit.unit != Unit::Ratio) told.metric.unit = unit;
+    return told;
+  }
   const std::string_view unit = words.front();
-  if (words.size() > 1 || unit.size() > kLongestUnit || one_line(unit) != unit)
+  if (words.size() > 1 || !is_unit_word(unit))
     return Error{fmt::format("has {}, which is no unit, higher, lower, sum, mean or last",
                              cited(words.back())),
                  kExample};

@@ -15,6 +15,7 @@ enum class Combine : unsigned char { Mean, Sum, Last };
 struct ToldLine {
   OwnMetric metric{};
   std::string_view value{};          ///< as written, part of the line; see parse_own_value
+  std::optional<Better> better{};    ///< as written
   std::optional<Combine> combine{};  ///< none: the mean, unless another line says otherwise
 };
 

@@ -4,6 +4,7 @@
 #include "plan/formulas.h"
 #include "plan/plan.h"
 #include "plan/rows.h"
+#include "plan/told.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -285,8 +286,13 @@ std::vector<std::string> with_default_events(const EventSet& defaults,
   return all;
 }
 
-Result<Plan> make_plan(const Options& options, const SelectEvents& select_events,
+Result<Plan> make_plan(const Options& typed, const SelectEvents& select_events,
                        std::uint64_t clock_seed, const CoreUse& cores) {
+  auto with_told = with_announced(typed);
+  if (!with_told) {
+    return with_told.error();
+  }
+  const Options& options = *with_told;
   auto commands = commands_of(options);
   if (!commands) {
     return commands.error();
@@ -301,6 +307,7 @@ Result<Plan> make_plan(const Options& options, const SelectEvents& select_events
             .events = *std::move(events),
             .events_were_asked_for = !options.events.empty(),
             .metrics = {},
+            .told = options.scraped,
             .stop = {},
             .warmup = options.warmup,
             .order = options.order.value_or(default_order(options)),
@@ -320,6 +327,9 @@ Result<Plan> make_plan(const Options& options, const SelectEvents& select_events
   for (std::string& hint : hints_about_output(plan.commands)) plan.hints.push_back(std::move(hint));
   add_core_times(plan);
   plan.metrics = metrics_of(plan.events, selection_of(options), !options.events.empty());
+  if (auto told = add_told(plan.told, plan.metrics); !told) {
+    return told.error();
+  }
   const Result<void> formulas = add_formulas(by_name.formulas, plan.events, plan.metrics);
   if (!formulas) {
     return formulas.error();

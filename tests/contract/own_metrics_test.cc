@@ -18,6 +18,7 @@ std::vector<std::vector<std::string>> rows_of(const std::string& csv) {
   std::vector<std::vector<std::string>> rows;
   std::istringstream lines(csv);
   for (std::string line; std::getline(lines, line);) {
+    if (line.ends_with('\r')) line.pop_back();
     std::istringstream fields(line);
     rows.emplace_back();
     for (std::string field; std::getline(fields, field, ',');) rows.back().push_back(field);
@@ -89,10 +90,10 @@ TEST_CASE("own metrics: a formula that cannot be measured is refused before anyt
 TEST_CASE(
     "own metrics: what a program prints is scraped in each run, and still comes to --output") {
   const Folder folder;
-  const Said said = lauka({"-r4", "-w1", "--scrape", "rate:higher=rate ([0-9.,]+)", "--scrape",
-                           "took:ms=took (\\S+)", "--derive", "product=rate*took", "--export-runs",
-                           folder.file("runs.csv"), "--output", folder.file("out"), "--",
-                           "sh -c 'echo rate 1; echo rate 1,234.5; echo took 12.5ms >&2'"});
+  const Said said = lauka({"-r4", "-w1", "-n", "it", "--scrape", "rate:higher=rate ([0-9.,]+)",
+                           "--scrape", "took:ms=took (\\S+)", "--derive", "product=rate*took",
+                           "--export-runs", folder.file("runs.csv"), "--output", folder.file("out"),
+                           "--", "sh -c 'echo rate 1; echo rate 1,234.5; echo took 12.5ms >&2'"});
   CAPTURE(said.err);
   REQUIRE(said.status == 0);
   CHECK(said.out_has("\ntook "));
@@ -168,8 +169,8 @@ TEST_CASE("own metrics: a line that cannot be read ends the session with its num
 TEST_CASE("own metrics: the file is fresh for each run, and nothing is left of it") {
   const Folder folder;
   const Said said =
-      lauka(Start{.arguments = {"-q", "-r20", "--export-runs", folder.file("runs.csv"), "--",
-                                "sh -c 'echo n 1 sum >> $LAUKA_METRICS'"},
+      lauka(Start{.arguments = {"-q", "-r20", "-n", "it", "--export-runs", folder.file("runs.csv"),
+                                "--", "sh -c 'echo n 1 sum >> $LAUKA_METRICS'"},
                   .environment = {{"TMPDIR", folder.path()}}});
   REQUIRE(said.status == 0);
   CHECK(column(text_of(folder.file("runs.csv")), "n") == std::vector<double>(20, 1.0));

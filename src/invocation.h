@@ -62,6 +62,9 @@ std::unique_ptr<Observer> choose_observer(const Options& options, const Plan& pl
 /// Tells on standard error what is likely a slip, before anything is run.
 void tell_before(const Options& options, const Plan& plan);
 
+/// The files of LAUKA_METRICS; null where they cannot be made and no metric was announced.
+Result<std::unique_ptr<os::ToldFiles>> open_told_files(const Invocation& call);
+
 /// Shows and exports all there is, also of a session that was cut short, and gives the exit status.
 /// `began`: when the first run did.
 int deliver(Invocation& call, const SessionResult& measured, std::chrono::sys_seconds began);

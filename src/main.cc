@@ -2,6 +2,7 @@
 #include "invocation.h"
 #include "os/clock.h"
 #include "os/signals.h"
+#include "plan/told.h"
 
 #include <array>
 #include <exception>
@@ -18,11 +19,14 @@ int measure(Invocation& call) {
   if (const auto ended = pass(stages, call)) return *ended;
   tell_before(call.options, call.plan);
   const os::MonotonicClock clock;
+  const auto told = open_told_files(call);
+  if (!told) return refuse(told.error(), ExitStatus::Failed);
   const auto observer = choose_observer(call.options, call.plan);
   const auto began = os::time_of_day();
-  const auto measured = carry_out(
-      call.plan, {*call.launcher, *call.chosen.engine, clock, *observer, os::interrupt, call.user});
+  const auto measured = carry_out(call.plan, {*call.launcher, *call.chosen.engine, clock, *observer,
+                                              os::interrupt, call.user, told->get()});
   if (!measured) return refuse(measured.error(), ExitStatus::Failed);
+  add_discovered(call.plan, measured->discovered, call.options.metrics != MetricSelection::Listed);
   return deliver(call, *measured, began);
 }
 

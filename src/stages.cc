@@ -9,6 +9,7 @@
 #include "os/linux_calls.h"
 #include "os/signals.h"
 #include "os/terminal.h"
+#include "os/told_files.h"
 #include "os/users.h"
 #include "plan/baseline.h"
 #include "report/progress.h"
@@ -164,6 +165,15 @@ std::optional<int> pass(std::span<const Stage> stages, Invocation& call) {
     return refuse(made.error(), stage.if_refused);
   }
   return std::nullopt;
+}
+
+Result<std::unique_ptr<os::ToldFiles>> open_told_files(const Invocation& call) {
+  auto files = os::open_told_files(call.user);
+  const auto& told = call.plan.told;
+  const bool is_needed =
+      std::any_of(told.begin(), told.end(), [](const OwnMetric& one) { return one.text.empty(); });
+  if (files || is_needed) return files;
+  return std::unique_ptr<os::ToldFiles>();
 }
 
 std::unique_ptr<Observer> choose_observer(const Options& options, const Plan& plan) {

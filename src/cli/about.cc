@@ -32,8 +32,13 @@ constexpr auto kVariables = std::to_array<VariableMeaning>({
     {"NO_COLOR", "set to anything: no colour where --color is auto, and no progress bar"},
     {"CLICOLOR_FORCE", "set to anything but 0: colour also where it is not a terminal"},
     {"LAUKA_ITERATION", "set for --prepare and --conclude: the run that they belong to"},
+    {"LAUKA_METRICS",
+     "set for each run: a file to which it may append lines NAME VALUE [UNIT] "
+     "[higher|lower] [sum|mean|last], each a metric"},
     {"PATH", "where commands without a slash are looked for"},
-    {"TMPDIR", "where --engine cachegrind keeps its files while it runs (default /tmp)"},
+    {"TMPDIR",
+     "where the files of LAUKA_METRICS and of --engine cachegrind are kept meanwhile (default "
+     "/tmp)"},
 });
 
 }  // namespace

@@ -200,6 +200,17 @@ constexpr auto kOptions = std::to_array<OptionInfo>({
      "(wall_time:ms,peak_rss:MiB,instructions). Exports always have everything that is measured; "
      "events are counted if one is shown or asked for",
      set_metrics},
+    {"scrape", '\0', Takes::Value, Group::Measured, "'NAME[:UNIT][:higher|lower]=REGEX'",
+     "a metric that the program prints: the first group of the last match in standard output, or "
+     "else in standard error, of each run ('rate:higher=([0-9.]+) requests/s'). May be repeated. A "
+     "program can also write its metrics to the file that LAUKA_METRICS names",
+     [](Draft& d, const Given& g) { return add(scraped_metric(g), d.options.scraped); }},
+    {"derive", '\0', Takes::Value, Group::Measured, "'NAME[:UNIT][:higher|lower]=FORMULA'",
+     "a metric made of others with + - * / ( ) and numbers, in each run that has all its parts: "
+     "'mpki=1000*cache-misses/instructions'; its events are counted without -e. May be repeated. "
+     "mpki, branch_miss_rate, cache_miss_rate, cpu_utilization and clock are there by name, and with "
+     "--metrics all",
+     [](Draft& d, const Given& g) { return add(derived_metric(g), d.options.derived); }},
     {"core-kinds", '\0', Takes::Value, Group::Measured, "NAME=CPUS,...",
      "name the kinds of core by hand, the fastest first (P=0-3,E=4-7; Linux)",
      [](Draft& d, const Given& g) { return keep(core_kinds(g), d.options.core_kinds); }},

@@ -5,6 +5,7 @@
 #include "core/condition.h"
 #include "core/core_kind.h"
 #include "core/metric.h"
+#include "core/own_metric.h"
 #include "core/presentation.h"
 
 #include <chrono>
@@ -103,6 +104,8 @@ struct Options {
   std::vector<std::string>
       events;  ///< of -e, in order, without duplicates; empty: the default events
   bool with_default_events = false;  ///< `events` are counted beside the default ones
+  std::vector<OwnMetric> scraped;    ///< of --scrape, with their regular expressions
+  std::vector<OwnMetric> derived;    ///< of --derive, with formulas that can be parsed
   EngineChoice engine = EngineChoice::Auto;
   StrategyChoice strategy = StrategyChoice::Auto;
   CountingChoice counting = CountingChoice::Apart;

@@ -75,6 +75,12 @@ Result<const DisplayUnit*> time_unit(const Given& given);
 /// metric.
 Result<CoreKinds> core_kinds(const Given& given);
 
+/// A metric of one's own, NAME[:UNIT][:higher|lower]=FORMULA.
+Result<OwnMetric> derived_metric(const Given& given);
+
+/// The same with a regular expression.
+Result<OwnMetric> scraped_metric(const Given& given);
+
 /// The position of the value among the choices in the option's row ("auto|always|never").
 Result<std::size_t> choice(const Given& given);
 

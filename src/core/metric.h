@@ -48,13 +48,18 @@ struct CountedEvent {
   std::size_t event = 0;
 };
 
+/// A value that the program told itself, by its place in RunRecord::told.
+struct ToldValue {
+  std::size_t place = 0;
+};
+
 enum class Operation : unsigned char { Add, Subtract, Multiply, Divide };
 
 /// What a run's value of a metric is made of: numbers that the run gives, constants, and what is
 /// done with the two before it (postfix). No value where the run lacks one of them, or a divisor
 /// is 0. Events of one formula are counted in the same run.
 struct Formula {
-  using Term = std::variant<UsageReader, CountedEvent, double, Operation>;
+  using Term = std::variant<UsageReader, CountedEvent, double, Operation, ToldValue>;
   std::vector<Term> terms;
 
   Formula() = default;
@@ -66,6 +71,8 @@ struct Formula {
   Formula(CountedEvent event) : Formula(Term(event)) {}
   // NOLINTNEXTLINE(google-explicit-constructor): as above
   Formula(double constant) : Formula(Term(constant)) {}
+  // NOLINTNEXTLINE(google-explicit-constructor): as above
+  Formula(ToldValue told) : Formula(Term(told)) {}
 
   /// The same with `right` as the second operand.
   Formula with(Operation operation, const Formula& right) const {

@@ -1,5 +1,7 @@
 #include "core/metric_reader.h"
 
+#include "core/own_metric.h"
+
 #include <algorithm>
 #include <iterator>
 #include <variant>
@@ -26,12 +28,15 @@ std::optional<double> applied(Operation operation, double left, double right) {
 }  // namespace
 
 RoundKind kind_of(const Metric& metric, const EventSet& events) {
-  const std::optional<std::size_t> event = metric.source.first_event();
-  if (!event) return RoundKind::Timed;
-  // One that several kinds of rounds count is judged in the first of them, which are timed.
+  // What several kinds of rounds count is judged in the first of them, which are timed.
   for (const Pass& pass : events.passes) {
-    if (std::find(pass.events.begin(), pass.events.end(), *event) != pass.events.end())
-      return pass.kind;
+    const bool has_all = std::all_of(
+        metric.source.terms.begin(), metric.source.terms.end(), [&](const Formula::Term& term) {
+          const auto* counted = std::get_if<CountedEvent>(&term);
+          return counted == nullptr || std::find(pass.events.begin(), pass.events.end(),
+                                                 counted->event) != pass.events.end();
+        });
+    if (has_all) return metric.source.first_event() ? pass.kind : RoundKind::Timed;
   }
   return RoundKind::Timed;
 }
@@ -59,6 +64,8 @@ std::optional<double> MetricReader::bound(const RunRecord& run) const {
 std::optional<double> MetricReader::operand(const RunRecord& run, const Step& step) {
   if (const auto* read = std::get_if<UsageReader>(&step.term)) return (*read)(run.usage);
   if (const auto* constant = std::get_if<double>(&step.term)) return *constant;
+  if (const auto* told = std::get_if<ToldValue>(&step.term))
+    return told->place < run.told.size() ? run.told[told->place] : std::nullopt;
   return count(run, step.places);
 }
 
@@ -80,8 +87,8 @@ std::optional<double> MetricReader::result(const RunRecord& run) const {
     if (!value) return std::nullopt;
     values.push_back(*value);
   }
-  if (values.size() != 1) return std::nullopt;
-  return values.front();
+  const bool is_number = values.size() == 1 && is_measurable(values.front());
+  return is_number ? std::optional(values.front()) : std::nullopt;
 }
 
 MetricReader::Places MetricReader::places_of(std::size_t event, const EventSet& events) {

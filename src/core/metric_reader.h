@@ -10,7 +10,8 @@
 
 namespace lauka {
 
-/// The rounds in whose runs `metric` has values: those of the first event in its formula.
+/// The rounds in whose runs `metric` has values: those of a pass that counts all
+/// events in its formula.
 RoundKind kind_of(const Metric& metric, const EventSet& events);
 
 /// Reads one metric out of runs.

@@ -69,6 +69,9 @@ struct RunRecord {
   /// or all of it.
   std::vector<std::optional<std::uint64_t>> own{};
   bool below_overhead = false;  ///< took no longer than its shell alone: a time became 0
+  /// What the program told of itself, by the places of Plan::told; shorter: it did not tell the
+  /// rest.
+  std::vector<std::optional<double>> told{};
 };
 
 /// A run that was run again, and does not count.

@@ -55,8 +55,15 @@ struct OpenFailure {
   int error = 0;
 };
 
-OpenFailure open_paths(const SharedProgram& program, const LauncherSetup& setup,
-                       StandardFiles& files) {
+/// What a run gets, and the file that takes what it writes: now, or where its output is kept, when
+/// it has ended.
+struct OpenFiles {
+  StandardFiles standard{};
+  int named = -1;
+};
+
+OpenFailure open_paths(const SharedProgram& program, const LauncherSetup& setup, OpenFiles& open) {
+  StandardFiles& files = open.standard;
   if (program.input_path != nullptr) files.input = -1;
   const Rights rights(program.user);
   if (rights.error() != 0) return {LaunchStep::BecomeUser, rights.error()};
@@ -67,9 +74,9 @@ OpenFailure open_paths(const SharedProgram& program, const LauncherSetup& setup,
     if (files.input < 0) return {LaunchStep::OpenInput, errno};
   }
   if (program.sink == Sink::File) {
-    files.output = opens.open(program.output_path, O_WRONLY | O_CREAT | O_TRUNC);
-    files.error = files.output;
-    if (files.output < 0) return {LaunchStep::OpenOutput, errno};
+    open.named = opens.open(program.output_path, O_WRONLY | O_CREAT | O_TRUNC);
+    if (open.named < 0) return {LaunchStep::OpenOutput, errno};
+    if (!program.is_kept) files.output = files.error = open.named;
   }
   return {};
 }
@@ -77,16 +84,16 @@ OpenFailure open_paths(const SharedProgram& program, const LauncherSetup& setup,
 /// Opens what `program` is to have, with its user's rights. EINTR: the run was cancelled while it
 /// waited for the other end of a named pipe; ETIMEDOUT: that took too long.
 OpenFailure open_standard_files(const SharedProgram& program, const LauncherSetup& setup,
-                                StandardFiles& files) {
-  files = setup.files.of(program.sink);
+                                OpenFiles& open) {
+  open.standard = program.is_kept ? setup.files.kept() : setup.files.of(program.sink);
   const bool has_paths = program.input_path != nullptr || program.sink == Sink::File;
-  return has_paths ? open_paths(program, setup, files) : OpenFailure{};
+  return has_paths ? open_paths(program, setup, open) : OpenFailure{};
 }
 
 /// Closes what was opened for this run alone.
-void close_standard_files(const SharedProgram& program, const StandardFiles& files) {
-  if (program.input_path != nullptr && files.input >= 0) close(files.input);
-  if (program.sink == Sink::File && files.output >= 0) close(files.output);
+void close_standard_files(const SharedProgram& program, const OpenFiles& open) {
+  if (program.input_path != nullptr && open.standard.input >= 0) close(open.standard.input);
+  if (open.named >= 0) close(open.named);
 }
 
 constexpr std::int64_t kHousekeepingNs = 100'000'000;
@@ -206,10 +213,12 @@ class LauncherProcess {
 
   void run(const SharedLaunch& launch, SharedEnded& ended) {
     ended.began_ns = now_ns();
-    setup_.files.forget_error_output();
+    setup_.files.forget_output();
     ChildPlan plan{launch.program, &setup_.started_with, &all_signals_};
     if (launch.program->variable != nullptr) *launch.program->variable = launch.variable;
-    if (open_files(*launch.program, plan.files, ended)) {
+    OpenFiles open;
+    if (open_files(*launch.program, open, ended)) {
+      plan.files = open.standard;
       ended.counter_error = counters_.open(launch.counters);
       ended.optional_error = counters_.optional_error();
       plan.descriptors = counters_.original_limit();
@@ -220,7 +229,8 @@ class LauncherProcess {
       counters_.close(launch.counters);
       if (launch.program->input_path != nullptr) ended.input = input_read(plan.files.input);
     }
-    close_standard_files(*launch.program, plan.files);
+    if (launch.program->is_kept) setup_.files.pass_on(launch.program->sink, open.named);
+    close_standard_files(*launch.program, open);
     while (waitpid(-1, nullptr, WNOHANG) > 0) ++ended.orphans;  // left to us, the reaper
     ended.whole_ns = now_ns() - ended.began_ns;
   }
@@ -288,7 +298,7 @@ class LauncherProcess {
         return;
       }
       if (end_ns >= housekeeping_ns) {
-        setup_.files.keep_small();
+        setup_.files.keep_small(plan.program->is_kept);
         housekeeping_ns = end_ns + kHousekeepingNs;
       }
     }
@@ -323,8 +333,8 @@ class LauncherProcess {
       state_.ended[i].usage.peak_rss_floor_bytes = floor;
   }
 
-  bool open_files(const SharedProgram& program, StandardFiles& files, SharedEnded& ended) const {
-    const OpenFailure failure = open_standard_files(program, setup_, files);
+  bool open_files(const SharedProgram& program, OpenFiles& open, SharedEnded& ended) const {
+    const OpenFailure failure = open_standard_files(program, setup_, open);
     if (failure.error == 0) return true;
     not_started(failure.step, failure.error, ended);
     if (failure.error == EINTR) ended.kind = EndKind::Cancelled;

@@ -149,6 +149,12 @@ class PosixLauncher final : public Launcher {
     return channels_.files.error_output_end(last_sink_);
   }
 
+  std::uint64_t kept_bytes(Kept which) const override { return channels_.files.kept_bytes(which); }
+
+  std::size_t read_kept(Kept which, std::uint64_t from, std::span<char> into) const override {
+    return channels_.files.read_kept(which, from, into);
+  }
+
  private:
   /// Wakes the launcher and waits for its answer. 0 or errno: the launcher is gone, or cannot be
   /// asked.
@@ -216,7 +222,7 @@ class PosixLauncher final : public Launcher {
     for (std::size_t i = 0; i < state_->ended_count; ++i) {
       const SharedEnded& shared = state_->ended[i];
       const SharedProgram& program = *state_->launches[i].program;
-      last_sink_ = program.sink;
+      last_sink_ = program.is_kept ? Sink::Null : program.sink;
       // Those that left the process group are still there; they must not go on burning under the
       // next run.
       const bool killed = shared.kind == EndKind::TimedOut || shared.kind == EndKind::Stopped ||

@@ -31,7 +31,16 @@ enum class Sink : unsigned char { Null, Pipe, Inherit, File, Capture };
 struct Output {
   Sink sink = Sink::Null;
   std::string path{};  ///< of Sink::File: emptied before each run
+  bool kept = false;   ///< what a run writes goes to files without a name first, so that nobody's
+                       ///< reading slows it (Launcher::kept_bytes), and where it belongs when it
+                       ///< has ended
 };
+
+/// What is kept of a run.
+enum class Kept : unsigned char { Output, Error };
+
+/// The last so many bytes of what a run wrote are kept, at least.
+inline constexpr std::uint64_t kMostKept = std::uint64_t{64} << 20U;
 
 /// What is run.
 struct ProgramSpec {
@@ -176,6 +185,14 @@ class Launcher {
   /// The last lines the latest run wrote to standard error, at most 20 and about 4 KB; empty where
   /// it was not captured.
   virtual std::string error_output_end() const = 0;
+
+  /// How much the latest run wrote, where that is kept (Output::kept); and a part of it, as many
+  /// bytes as there are. What stands before the last kMostKept bytes may read as 0.
+  virtual std::uint64_t kept_bytes(Kept /*which*/) const { return 0; }
+  virtual std::size_t read_kept(Kept /*which*/, std::uint64_t /*from*/,
+                                std::span<char> /*into*/) const {
+    return 0;
+  }
 
   /// Runs that one request may hold.
   static constexpr std::size_t kMaxBatch = 64;

@@ -40,6 +40,24 @@ constexpr off_t kErrorFileKept = 1 << 16;
 constexpr nanoseconds kAlarm = std::chrono::milliseconds(100);
 constexpr nanoseconds kSoon = std::chrono::microseconds(100);  // 0 would be no alarm
 
+off_t size_of(int fd) {
+  struct stat file {};
+  return fstat(fd, &file) == 0 ? file.st_size : 0;
+}
+
+/// False where `to` takes no more.
+bool copy_all(int from, int to) {
+  std::array<char, 16384> part{};
+  off_t at = 0;
+  for (;;) {
+    const ssize_t got = pread(from, part.data(), part.size(), at);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return true;
+    if (!write_all(to, {part.data(), static_cast<std::size_t>(got)})) return false;
+    at += got;
+  }
+}
+
 timeval timeval_of(nanoseconds time) {
   const auto microseconds = std::chrono::duration_cast<std::chrono::microseconds>(time).count();
   return {microseconds / 1'000'000, static_cast<suseconds_t>(microseconds % 1'000'000)};
@@ -128,17 +146,29 @@ StandardFiles CommonFiles::of(Sink sink) const {
   return {null_input, -1, -1};
 }
 
-void CommonFiles::forget_error_output() const {
-  struct stat file {};
-  if (fstat(error_file, &file) != 0 || file.st_size == 0) return;
-  while (ftruncate(error_file, 0) != 0 && errno == EINTR) {
+void CommonFiles::forget_output() const {
+  for (const int fd : {error_file, output_file}) {
+    if (size_of(fd) == 0) continue;
+    while (ftruncate(fd, 0) != 0 && errno == EINTR) {
+    }
   }
 }
 
-void CommonFiles::keep_small() const {
-  struct stat file {};
-  if (fstat(error_file, &file) == 0 && file.st_blocks * 512 > kErrorFileLimit)
-    drop_front(error_file, file.st_size, kErrorFileKept);
+void CommonFiles::keep_small(bool is_kept) const {
+  const auto bound = [](int fd, off_t limit, off_t kept) {
+    struct stat file {};
+    if (fstat(fd, &file) == 0 && file.st_blocks * 512 > limit) drop_front(fd, file.st_size, kept);
+  };
+  if (!is_kept) return bound(error_file, kErrorFileLimit, kErrorFileKept);
+  constexpr auto most = static_cast<off_t>(kMostKept);
+  for (const int fd : {error_file, output_file}) bound(fd, 2 * most, most);
+}
+
+void CommonFiles::pass_on(Sink sink, int named) const {
+  if (sink == Sink::File && copy_all(output_file, named)) copy_all(error_file, named);
+  if (sink != Sink::Inherit) return;
+  copy_all(output_file, STDOUT_FILENO);
+  copy_all(error_file, STDERR_FILENO);
 }
 
 bool RunFiles::Pipe::open() {
@@ -157,12 +187,19 @@ bool RunFiles::open_all() {
   null_output_ = Descriptor(::open("/dev/null", O_WRONLY | O_CLOEXEC));
   if (!null_output_) return false;
   error_file_ = Descriptor(open_anonymous_file());
-  return error_file_ && output_.open() && error_.open();
+  output_file_ = Descriptor(open_anonymous_file());
+  return error_file_ && output_file_ && output_.open() && error_.open();
 }
 
 CommonFiles RunFiles::common() const {
-  return {null_input_.get(), null_output_.get(), error_file_.get(), output_.write_end.get(),
-          error_.write_end.get()};
+  CommonFiles common;
+  common.null_input = null_input_.get();
+  common.null_output = null_output_.get();
+  common.error_file = error_file_.get();
+  common.output_file = output_file_.get();
+  common.output_pipe = output_.write_end.get();
+  common.error_pipe = error_.write_end.get();
+  return common;
 }
 
 bool RunFiles::hand_pipes_to(const User& user) const {
@@ -184,6 +221,24 @@ std::string RunFiles::error_output_end(Sink sink) const {
   if (sink == Sink::Pipe) return tail_.last_lines();
   const bool is_kept = sink == Sink::Null || sink == Sink::Capture;
   return is_kept ? last_lines_of_file(error_file_.get()) : "";
+}
+
+std::uint64_t RunFiles::kept_bytes(Kept which) const {
+  return static_cast<std::uint64_t>(
+      size_of(which == Kept::Output ? output_file_.get() : error_file_.get()));
+}
+
+std::size_t RunFiles::read_kept(Kept which, std::uint64_t from, std::span<char> into) const {
+  const int fd = which == Kept::Output ? output_file_.get() : error_file_.get();
+  std::size_t filled = 0;
+  while (filled < into.size()) {
+    const ssize_t got =
+        pread(fd, into.data() + filled, into.size() - filled, static_cast<off_t>(from + filled));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;
+    filled += static_cast<std::size_t>(got);
+  }
+  return filled;
 }
 
 void fill_standard_descriptors() {

@@ -8,8 +8,10 @@
 #include <chrono>
 #include <csignal>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -49,18 +51,26 @@ InputRead input_read(int fd);
 struct CommonFiles {
   int null_input = -1;
   int null_output = -1;
-  int error_file = -1;  ///< takes standard error under Sink::Null
+  int error_file = -1;   ///< takes standard error under Sink::Null, and what is kept of it
+  int output_file = -1;  ///< takes standard output where that is kept
   int output_pipe = -1;
   int error_pipe = -1;
 
   /// What a run with this sink gets, but for the files that it names itself.
   StandardFiles of(Sink sink) const;
 
-  /// Empties the file of standard error.
-  void forget_error_output() const;
+  /// What a run gets whose output is kept.
+  StandardFiles kept() const { return {null_input, output_file, error_file}; }
 
-  /// Keeps that file small while a run goes on.
-  void keep_small() const;
+  /// Empties the files of earlier runs.
+  void forget_output() const;
+
+  /// Keeps the file of standard error small while a run goes on; of a run whose output `is_kept`,
+  /// both of them within bounds.
+  void keep_small(bool is_kept) const;
+
+  /// Writes what was kept to where a run with this sink would have written it: `named` is its file.
+  void pass_on(Sink sink, int named) const;
 };
 
 /// Opens files for a run. A named pipe opens when its other end does; that wait ends with EINTR
@@ -107,6 +117,10 @@ class RunFiles {
   /// The end of what a run with this sink wrote to standard error, or captured.
   std::string error_output_end(Sink sink) const;
 
+  /// See Launcher.
+  std::uint64_t kept_bytes(Kept which) const;
+  std::size_t read_kept(Kept which, std::uint64_t from, std::span<char> into) const;
+
  private:
   struct Pipe {
     Descriptor read_end;
@@ -117,6 +131,7 @@ class RunFiles {
   Descriptor null_input_;
   Descriptor null_output_;
   Descriptor error_file_;
+  Descriptor output_file_;
   Pipe output_;
   Pipe error_;
   OutputTail tail_;

@@ -16,6 +16,7 @@ Result<ProgramId> SharedPrograms::add(const ProgramSpec& spec) {
   if (program == nullptr || !copy_words(spec, *program)) return too_large();
   program->path = arena_.copy(*path);
   program->sink = spec.output.sink;
+  program->is_kept = spec.output.kept;
   program->timeout_ns = spec.timeout ? spec.timeout->count() : 0;
   bool whole = program->path != nullptr && copy_environment(spec, *program);
   whole = whole && copy_cpus(spec.cpus, *program);

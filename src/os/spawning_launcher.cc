@@ -153,6 +153,12 @@ class SpawningLauncher final : public Launcher {
 
   std::string error_output_end() const override { return files_.error_output_end(last_sink_); }
 
+  std::uint64_t kept_bytes(Kept which) const override { return files_.kept_bytes(which); }
+
+  std::size_t read_kept(Kept which, std::uint64_t from, std::span<char> into) const override {
+    return files_.read_kept(which, from, into);
+  }
+
  private:
   nanoseconds now() const { return usage_.now(); }
 
@@ -167,12 +173,12 @@ class SpawningLauncher final : public Launcher {
   Ended run_one(const Launch& launch) {
     Program& program = programs_.at(launch.program);
     const ProgramSpec& spec = program.spec();
-    last_sink_ = spec.output.sink;
+    last_sink_ = spec.output.kept ? Sink::Null : spec.output.sink;
     files_.begin();
-    common_.forget_error_output();
+    common_.forget_output();
     Ended ended;
     OwnFiles own;
-    StandardFiles files = common_.of(spec.output.sink);
+    StandardFiles files = spec.output.kept ? common_.kept() : common_.of(spec.output.sink);
     if (const auto failed = open_paths(spec, own, files)) {
       ended.outcome = *failed;
     } else {
@@ -180,6 +186,7 @@ class SpawningLauncher final : public Launcher {
       if (own.input) ended.input = input_read(own.input.get());
     }
     files_.drain();
+    if (spec.output.kept) common_.pass_on(spec.output.sink, own.output.get());
     return ended;
   }
 
@@ -211,7 +218,7 @@ class SpawningLauncher final : public Launcher {
     if (has_output) {
       own.output = Descriptor(opens.open(spec.output.path.c_str(), O_WRONLY | O_CREAT | O_TRUNC));
       if (!own.output) return why_not(LaunchStep::OpenOutput);
-      files.output = files.error = own.output.get();
+      if (!spec.output.kept) files.output = files.error = own.output.get();
     }
     return std::nullopt;
   }
@@ -302,7 +309,7 @@ class SpawningLauncher final : public Launcher {
         return killed;
       }
       polls.look(at, pid);
-      if (housekeeping.is_due(at)) common_.keep_small();
+      if (housekeeping.is_due(at)) common_.keep_small(spec.output.kept);
       if (tick_due_.is_due(at)) {
         if (hold_->owes_a_word()) hold_->tell_of_suspension();
         if (*tick_) (*tick_)();

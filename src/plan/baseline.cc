@@ -124,6 +124,16 @@ Result<void> use_baseline(Plan& plan, const std::string& file,
   return {};
 }
 
+void extend_baseline(Plan& plan) {
+  if (!plan.reference.baseline) return;
+  Baseline& baseline = *plan.reference.baseline;
+  for (std::size_t m = baseline.metrics.size(); m < plan.metrics.size(); ++m) {
+    const auto place = find_metric(baseline.session->metrics, plan.metrics[m].name);
+    const bool is_same = place && baseline.session->metrics[*place].unit == plan.metrics[m].unit;
+    baseline.metrics.push_back(is_same ? place : std::nullopt);
+  }
+}
+
 bool compares_within_rounds(Order order, const Reference& reference) {
   return order != Order::Sequential && !reference.baseline;
 }

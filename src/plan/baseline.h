@@ -12,6 +12,9 @@
 
 namespace lauka {
 
+/// Looks in the baseline, if there is one, for the metrics that were added since it was taken.
+void extend_baseline(Plan& plan);
+
 /// Has `plan` take its references from `session`, which `file` holds. A command's is the one of the
 /// same name; where none has its name, the one at the same place in the file, unless that has
 /// another command's name. Refuses a session that lacks one, or a metric of one that a gate or

@@ -1,8 +1,10 @@
 #include "core/foreign_text.h"
 #include "core/text.h"
 #include "plan/commands.h"
+#include "plan/formulas.h"
 #include "plan/plan.h"
 #include "plan/rows.h"
+#include "plan/told.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -24,12 +26,32 @@ void add_once(std::vector<std::string>& names, std::string_view name) {
   if (std::find(names.begin(), names.end(), name) == names.end()) names.emplace_back(name);
 }
 
+bool has_name(const std::vector<OwnMetric>& metrics, std::string_view name) {
+  return std::any_of(metrics.begin(), metrics.end(),
+                     [name](const OwnMetric& one) { return one.name == name; });
+}
+
+/// Of a formula, whose events it names itself, or told by the program.
+bool is_of_ones_own(std::string_view name, const Options& options) {
+  return is_built_in_formula(name) || has_name(options.derived, name) ||
+         has_name(options.scraped, name);
+}
+
+/// Whether the rows that are listed need no events but those of formulas.
+bool need_no_events(const Options& options) {
+  std::vector<std::string> others = options.metric_list;
+  std::erase_if(others,
+                [&](const std::string& row) { return is_of_ones_own(name_of_row(row), options); });
+  return are_all_built_in(others);
+}
+
 /// The events that gates are on, as typed; a metric that is made of events needs these.
-std::vector<std::string> events_of_gates(const std::vector<Condition>& gates,
-                                         const CoreUse& cores) {
+std::vector<std::string> events_of_gates(const Options& options, const CoreUse& cores) {
   std::vector<std::string> names;
-  for (const Condition& gate : gates) {
-    if (is_built_in(gate.metric) || is_by_kind_of_core(gate.metric, cores)) continue;
+  for (const Condition& gate : options.gates) {
+    if (is_built_in(gate.metric) || is_by_kind_of_core(gate.metric, cores) ||
+        is_of_ones_own(gate.metric, options))
+      continue;
     const auto* const derived =
         std::find_if(kDerivedMetrics.begin(), kDerivedMetrics.end(),
                      [&](const DerivedMetric& one) { return one.name == gate.metric; });
@@ -58,49 +80,77 @@ Error not_measured(std::string_view gate, const std::vector<std::string_view>& n
                              : fmt::format("did you mean {}?", meant)};
 }
 
+/// What is to be counted by name, besides -e.
+struct WantedByName {
+  std::vector<std::string> of_gates;
+  FormulaRequest formulas;
+
+  std::vector<std::string> all() const {
+    std::vector<std::string> names = of_gates;
+    for (const std::string& name : formulas.events) add_once(names, name);
+    return names;
+  }
+};
+
 /// Where the engine refuses events, a gate's name may have been meant for another metric.
-Error refused_events(const std::vector<std::string>& of_gates, const Error& by_engine) {
+Error refused_events(const WantedByName& by_name, const Error& by_engine) {
   std::vector<std::string_view> names;
   names.reserve(std::size(kDerivedMetrics) + std::size(kBuiltInMetrics));
   for (const DerivedMetric& metric : kDerivedMetrics) names.push_back(metric.name);
   for (const BuiltInMetric& metric : kBuiltInMetrics) names.push_back(metric.name);
-  for (const std::string& name : of_gates) {
-    if (role_of_event(name) == Role::Other && !nearest(name, names).empty())
-      return not_measured(name, names);
+  const auto is_slip = [&](const std::string& name) {
+    return role_of_event(name) == Role::Other && !nearest(name, names).empty();
+  };
+  for (const std::string& name : by_name.of_gates)
+    if (is_slip(name)) return not_measured(name, names);
+  for (const std::string& name : by_name.formulas.events) {
+    const std::string before_dash = name.substr(0, name.find('-'));
+    if (before_dash != name && is_built_in(before_dash))
+      return Error{fmt::format("a formula (--derive) needs {}, which is not measured", cited(name)),
+                   "a minus needs blanks around it"};
+    if (is_slip(name))
+      return Error{fmt::format("a formula (--derive) needs {}, which is not measured", cited(name)),
+                   fmt::format("did you mean {}?", nearest(name, names))};
   }
   return by_engine;
 }
 
 /// What -e asks for and what gates are on, with or without the default events.
-Result<EventSet> select_wanted(const Options& options, const std::vector<std::string>& of_gates,
+Result<EventSet> select_wanted(const Options& options, const WantedByName& by_name,
                                bool with_defaults, const SelectEvents& select_events) {
   std::vector<std::string> names = options.events;
-  for (const std::string& name : of_gates) add_once(names, name);
-  if (!with_defaults) return select_events({names, options.single_pass});
+  for (const std::string& name : by_name.all()) add_once(names, name);
+  const auto request_of = [&](const std::vector<std::string>& wanted) {
+    EventRequest request{wanted, options.single_pass};
+    request.together.insert(request.together.begin(), by_name.formulas.together.begin(),
+                            by_name.formulas.together.end());
+    return request;
+  };
+  if (!with_defaults) return select_events(request_of(names));
   auto defaults = select_events({{}, options.single_pass && names.empty()});
   if (!defaults || names.empty()) return defaults;
   const std::vector<std::string> all = with_default_events(*defaults, names);
-  if (all.size() == default_names(*defaults).size() && !options.single_pass) return defaults;
-  auto set = select_events({all, options.single_pass});
+  if (all.size() == default_names(*defaults).size() && !options.single_pass &&
+      by_name.formulas.together.empty())
+    return defaults;
+  auto set = select_events(request_of(all));
   if (set) set->notes.insert(set->notes.begin(), defaults->notes.begin(), defaults->notes.end());
   return set;
 }
 
 /// Where only times are shown and no event is asked for, nothing is counted.
-Result<EventSet> events_of(const Options& options, const SelectEvents& select_events,
-                           const CoreUse& cores) {
-  const std::vector<std::string> of_gates = events_of_gates(options.gates, cores);
-  const bool needs_none =
-      options.metrics == MetricSelection::Time ||
-      (options.metrics == MetricSelection::Listed && are_all_built_in(options.metric_list));
-  const bool asked_for = !options.events.empty() || !of_gates.empty();
+Result<EventSet> events_of(const Options& options, const WantedByName& by_name,
+                           const SelectEvents& select_events) {
+  const bool needs_none = options.metrics == MetricSelection::Time ||
+                          (options.metrics == MetricSelection::Listed && need_no_events(options));
+  const bool asked_for = !options.events.empty() || !by_name.all().empty();
   if (needs_none && !asked_for) {
     return EventSet{};
   }
   const bool with_defaults = options.with_default_events || (options.events.empty() && !needs_none);
-  auto events = select_wanted(options, of_gates, with_defaults, select_events);
+  auto events = select_wanted(options, by_name, with_defaults, select_events);
   if (!events) {
-    return refused_events(of_gates, events.error());
+    return refused_events(by_name, events.error());
   }
   const std::size_t passes = events->passes_of(RoundKind::Timed);
   const auto most_runs = options.runs ? options.runs : options.max_runs;
@@ -238,16 +288,24 @@ std::vector<std::string> with_default_events(const EventSet& defaults,
   return all;
 }
 
-Result<Plan> make_plan(const Options& options, const SelectEvents& select_events,
+Result<Plan> make_plan(const Options& typed, const SelectEvents& select_events,
                        std::uint64_t clock_seed, const CoreUse& cores) {
+  auto with_told = with_announced(typed);
+  if (!with_told) {
+    return with_told.error();
+  }
+  const Options& options = *with_told;
   auto commands = commands_of(options);
   if (!commands) return commands.error();
-  auto events = events_of(options, select_events, cores);
+  const WantedByName by_name{events_of_gates(options, cores),
+                             formulas_of(options, selection_of(options), cores)};
+  auto events = events_of(options, by_name, select_events);
   if (!events) return events.error();
   Plan plan{.commands = *std::move(commands),
             .events = *std::move(events),
             .events_were_asked_for = !options.events.empty(),
             .metrics = {},
+            .told = options.scraped,
             .stop = {},
             .warmup = options.warmup,
             .order = options.order.value_or(default_order(options)),
@@ -264,6 +322,13 @@ Result<Plan> make_plan(const Options& options, const SelectEvents& select_events
   for (std::string& hint : hints_about_output(plan.commands)) plan.hints.push_back(std::move(hint));
   add_core_times(plan);
   plan.metrics = metrics_of(plan.events, selection_of(options), !options.events.empty());
+  if (auto told = add_told(plan.told, plan.metrics); !told) {
+    return told.error();
+  }
+  const Result<void> formulas = add_formulas(by_name.formulas, plan.events, plan.metrics);
+  if (!formulas) {
+    return formulas.error();
+  }
   if (options.metrics == MetricSelection::Listed) {
     const Result<void> listed = list_rows(options.metric_list, plan.metrics);
     if (!listed) return listed.error();

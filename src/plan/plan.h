@@ -6,6 +6,7 @@
 #include "core/core_kind.h"
 #include "core/event.h"
 #include "core/metric.h"
+#include "core/own_metric.h"
 #include "core/record.h"
 #include "core/result.h"
 
@@ -65,6 +66,8 @@ struct Plan {
   EventSet events;
   bool events_were_asked_for = false;  ///< by name, with -e
   std::vector<Metric> metrics;         ///< all that is measured, in the order of the table
+  std::vector<OwnMetric> told{};  ///< what commands tell of themselves: first what is scraped from
+                                  ///< their output, then what they are to write to LAUKA_METRICS
   StopRule stop;
   std::uint64_t warmup = 1;
   Order order = Order::Random;

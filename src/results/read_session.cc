@@ -52,15 +52,25 @@ std::optional<double> measured(const Json& value) {
   if (value.is_null()) return kNone;
   if (!value.is_number()) return std::nullopt;
   const auto number = value.get<double>();
-  if (number != 0.0 && !(number >= kLeast && number <= kMost)) return std::nullopt;
+  const double magnitude = std::fabs(number);
+  if (number != 0.0 && !(magnitude >= kLeast && magnitude <= kMost)) return std::nullopt;
   return number;
 }
 
-Result<std::vector<double>> values_of(const Json& list, const std::string& name) {
+/// Neither counted nor accounted by a kernel, which never gives less than 0.
+bool is_of_ones_own(const Metric& metric) {
+  return metric.role == Role::Other && !metric.event &&
+         std::none_of(kBuiltInMetrics.begin(), kBuiltInMetrics.end(),
+                      [&](const BuiltInMetric& one) { return one.name == metric.name; });
+}
+
+/// `may_be_negative`: as a formula of the user's own may.
+Result<std::vector<double>> values_of(const Json& list, const std::string& name,
+                                      bool may_be_negative = false) {
   std::vector<double> values;
   for (const Json& value : list) {
     const auto number = measured(value);
-    if (!number) {
+    if (!number || (*number < 0.0 && !may_be_negative)) {
       const std::string found = value.dump(-1, ' ', true, Json::error_handler_t::replace);
       return Error{fmt::format("has {} among the samples of {}", without_middle(found, kMostShown),
                                cited(name)),
@@ -273,10 +283,12 @@ class SessionReader {
     for (const auto& [metric, there] : metrics.items()) {
       const Json* samples = list_in(there, "samples");
       if (samples == nullptr) return foreign("a metric without samples");
-      const auto values = values_of(*samples, name);
+      const auto known = places_.find(metric);
+      const bool is_own =
+          known != places_.end() && is_of_ones_own(recording().metrics[known->second]);
+      const auto values = values_of(*samples, name, is_own);
       if (!values) return values.error();
       if (is_told && values->size() != runs.size()) return foreign("samples without their runs");
-      const auto known = places_.find(metric);
       if (known == places_.end()) continue;
       const std::size_t place = known->second;
       const Metric& of = recording().metrics[place];

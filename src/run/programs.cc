@@ -1,6 +1,7 @@
 #include "run/programs.h"
 
 #include "core/foreign_text.h"
+#include "run/told.h"
 
 #include <algorithm>
 #include <chrono>
@@ -147,7 +148,7 @@ os::ProgramSpec program_of(const Plan& plan, const Command& command,
   os::ProgramSpec spec;
   spec.words = command.words;
   if (const auto* file = std::get_if<InputFile>(&plan.input)) spec.input.path = file->path;
-  spec.output = {sink_of(command.output.kind), command.output.path};
+  spec.output = {sink_of(command.output.kind), command.output.path, scrapes(plan)};
   spec.timeout = plan.timeout;
   spec.cpus = plan.cores.cpus;
   spec.prefer = plan.cores.prefer;
@@ -179,6 +180,7 @@ Result<os::ProgramId> Programs::find(std::size_t row, std::size_t command) {
   auto& known = rows_[row][command];
   if (known) return *known;
   os::ProgramSpec spec = program_of(plan_, plan_.commands[command], user_);
+  if (tell_by_file_) spec.launch_variable = kMetricsVariable;
   if (row > 0) spec = simulated(std::move(spec), *armed_[row - 1]);
   auto id = launcher_.add_program(spec);
   if (id) known = *id;

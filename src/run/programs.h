@@ -27,9 +27,10 @@ os::ProgramSpec program_of(const Plan& plan, const Command& command,
 class Programs {
  public:
   /// `armed`: one for each pass; all of them outlive this.
+  /// `tell_by_file`: their launches give LAUKA_METRICS a value.
   Programs(const Plan& plan, os::Launcher& launcher, const std::optional<User>& user,
-           const std::vector<std::unique_ptr<engine::Counting>>& armed)
-      : plan_(plan), launcher_(launcher), user_(user), armed_(armed) {}
+           const std::vector<std::unique_ptr<engine::Counting>>& armed, bool tell_by_file)
+      : plan_(plan), launcher_(launcher), user_(user), armed_(armed), tell_by_file_(tell_by_file) {}
 
   /// Registers those that are there. Refused where one is not, unless the command has a setup or a
   /// prepare, which may be what makes it.
@@ -50,6 +51,7 @@ class Programs {
   os::Launcher& launcher_;
   const std::optional<User>& user_;
   const std::vector<std::unique_ptr<engine::Counting>>& armed_;
+  bool tell_by_file_;
   std::vector<Row> rows_;  // the timed ones, then one row for each pass
 };
 

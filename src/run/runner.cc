@@ -58,7 +58,8 @@ class Runner {
     if (steps_.is_cut_short()) ended_by_ = PrecisionEnd::Unfinished;
     gate::Findings findings = gates_.close();
     findings.precision = precision_.close(ended_by_);
-    return {steps_.close(), std::move(findings)};
+    std::vector<OwnMetric> discovered = steps_.discovered();
+    return {steps_.close(), std::move(findings), std::move(discovered)};
   }
 
  private:

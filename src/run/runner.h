@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/observer.h"
+#include "core/own_metric.h"
 #include "core/record.h"
 #include "core/result.h"
 #include "core/user.h"
@@ -8,10 +9,12 @@
 #include "gate/verdict.h"
 #include "os/clock.h"
 #include "os/process.h"
+#include "os/told_files.h"
 #include "plan/plan.h"
 
 #include <functional>
 #include <optional>
+#include <vector>
 
 namespace lauka {
 
@@ -23,12 +26,15 @@ struct RunContext {
   Observer& observer;
   std::function<int()> interrupt;  ///< the signal that asked lauka to end; 0: none
   std::optional<User> user{};      ///< whom the commands are run as; none: lauka's own
+  os::ToldFiles* told = nullptr;   ///< of LAUKA_METRICS; null: there are none
 };
 
 /// What came of a plan: the runs, and what was decided while they came in.
 struct SessionResult {
   Session session;
   gate::Findings findings;
+  std::vector<OwnMetric> discovered{};  ///< what runs told unannounced; their values stand behind
+                                        ///< those of Plan::told
 };
 
 /// Carries out `plan`: warm-up rounds, then counted rounds until its stop rule is satisfied or the

@@ -28,8 +28,9 @@ StepRunner::StepRunner(const Plan& plan, const RunContext& context, Callbacks ca
     : plan_(plan),
       context_(context),
       callbacks_(std::move(callbacks)),
-      programs_(plan, context.launcher, context.user, armed_),
+      programs_(plan, context.launcher, context.user, armed_, context.told != nullptr),
       hooks_(plan, context.launcher),
+      told_(plan, context.launcher, context.told),
       paces_(plan.commands.size()) {}
 
 Result<void> StepRunner::prepare() {
@@ -44,6 +45,7 @@ Result<void> StepRunner::prepare() {
       counters_.back() = *added;
     }
   }
+  if (auto told = told_.prepare(); !told) return told;
   if (auto programs = programs_.prepare(); !programs) return programs;
   if (auto hooks = hooks_.prepare(context_.user); !hooks) return hooks;
   auto overheads = measure_shell(plan_, context_.launcher, context_.user, context_.interrupt);
@@ -97,7 +99,7 @@ std::size_t StepRunner::batch_size(std::span<const Step> steps) const {
   if (!armed_.empty()) size = std::min(size, armed_[steps.front().pass]->runs_at_once());
   // What a run wrote to a pipe can be told from what the next one writes only when it has ended.
   const bool one_by_one =
-      hooks_.stand_between_runs() ||
+      hooks_.stand_between_runs() || scrapes(plan_) ||
       std::any_of(plan_.commands.begin(), plan_.commands.end(),
                   [](const Command& command) { return command.output.kind == OutputKind::Pipe; });
   return one_by_one ? 1 : size;
@@ -133,27 +135,35 @@ std::size_t StepRunner::ended(CutShort why) {
   return 0;
 }
 
-std::size_t StepRunner::launch(std::span<const Step> steps) {
+Result<std::vector<os::Launch>> StepRunner::launches_of(std::span<const Step> steps) {
   std::vector<os::Launch> launches;
   launches.reserve(steps.size());
   for (const Step& step : steps) {
     const auto program = programs_.of(step);
-    if (!program) return ended(program.error());
+    if (!program) return program.error();
     launches.push_back({.program = *program});
+    launches.back().value = told_.file_of(launches.size() - 1);
     if (armed_.empty()) continue;
     launches.back().counters = counters_[step.pass];
     if (auto* watch = armed_[step.pass]->watch(); watch != nullptr)
       launches.back().watches.push_back(watch);
   }
+  return launches;
+}
+
+std::size_t StepRunner::launch(std::span<const Step> steps) {
+  const auto launches = launches_of(steps);
+  if (!launches) return ended(launches.error());
   batch_began_ = context_.clock.now();
   callbacks_.under_way(steps.front());
   os::Tick tick;
   if (context_.observer.wants_progress()) tick = [&] { callbacks_.under_way(steps.front()); };
   const bool go_on = plan_.ignore_failure && plan_.ignore_failure->any;
-  auto all = context_.launcher.run(launches, go_on, tick);
+  auto all = context_.launcher.run(*launches, go_on, tick);
   if (!all) return ended(all.error());
+  told_.collect();
   for (std::size_t i = 0; i < all->size(); ++i) {
-    if (!take(steps[i], (*all)[i])) return 0;
+    if (!take(steps[i], (*all)[i], i)) return 0;
   }
   if (all->empty()) return ended(Error{"the launcher ran nothing", ""});
   if (const int signal = context_.interrupt(); signal != 0) return ended(Interrupted{signal});
@@ -161,7 +171,7 @@ std::size_t StepRunner::launch(std::span<const Step> steps) {
 }
 
 /// Enters one run into the session. False when it is the last.
-bool StepRunner::take(const Step& step, os::Ended ended) {
+bool StepRunner::take(const Step& step, os::Ended ended, std::size_t place) {
   if (std::holds_alternative<Cancelled>(ended.outcome)) {
     cut_short(Interrupted{context_.interrupt()});
     return false;
@@ -183,17 +193,15 @@ bool StepRunner::take(const Step& step, os::Ended ended) {
   const bool is_timed = !step.gives_counts_only();
   if (is_timed) paces_[step.command].whole.add(std::chrono::duration<double>(ended.whole).count());
   *time_ += ended.whole;
+  RunRecord run{step, ended.outcome, ended.usage, {}};
+  if (!take_told(run, place)) return false;
   if (step.is_thrown_away()) return true;
   const bool has_shell = !session_.overheads.empty() && step.kind != RoundKind::Simulated;
-  const bool below =
-      has_shell && subtract(session_.overheads[step.command], ended.usage) && is_timed;
-  RunRecord run{step,
-                ended.outcome,
-                ended.usage,
-                std::move(counted.counts),
-                counted.coverage,
-                std::move(counted.own),
-                below};
+  const bool below = has_shell && subtract(session_.overheads[step.command], run.usage) && is_timed;
+  run.counts = std::move(counted.counts);
+  run.coverage = counted.coverage;
+  run.own = std::move(counted.own);
+  run.below_overhead = below;
   if (counted.redo && redone_ < counted.redo->at_most) {
     session_.redone.push_back({std::move(run), std::move(counted.redo->why)});
     again_.push_back(step);
@@ -203,10 +211,24 @@ bool StepRunner::take(const Step& step, os::Ended ended) {
   if (counted.note) note_once(step, *std::move(counted.note));
   if (ended.orphans > 0 && !run.counts.empty()) note_orphans(step);
   if (is_timed) note_input(step, ended.input);
-  if (is_timed) paces_[step.command].wall.add(static_cast<double>(ended.usage.wall_ns) * 1e-9);
+  if (is_timed) paces_[step.command].wall.add(static_cast<double>(run.usage.wall_ns) * 1e-9);
   session_.runs.push_back(std::move(run));
   callbacks_.taken(session_.runs.back());
   return true;
+}
+
+/// Enters what the run tells of itself. False when the session is to end: it cannot be read, or is
+/// not there, and failures are not ignored.
+bool StepRunner::take_told(RunRecord& run, std::size_t place) {
+  auto told = told_.values_of(run.step, place);
+  if (told) {
+    run.told = *std::move(told);
+    return true;
+  }
+  if (plan_.ignore_failure) return true;
+  cut_short(Error{cited(plan_.commands[run.step.command].name) + ": " + told.error().what,
+                  told.error().remedy});
+  return false;
 }
 
 void StepRunner::check_counters() {

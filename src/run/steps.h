@@ -6,6 +6,7 @@
 #include "plan/plan.h"
 #include "run/programs.h"
 #include "run/runner.h"
+#include "run/told.h"
 
 #include <chrono>
 #include <cstddef>
@@ -72,6 +73,9 @@ class StepRunner {
   void cut_short(CutShort why) { session_.cut_short = std::move(why); }
   bool is_cut_short() const { return session_.cut_short.has_value(); }
 
+  /// What runs told of themselves unannounced.
+  const std::vector<OwnMetric>& discovered() const { return told_.discovered(); }
+
   /// The session with its notes; nothing can be run any more.
   Session close();
 
@@ -81,7 +85,9 @@ class StepRunner {
   std::size_t batch_size(std::span<const Step> steps) const;
   std::size_t run_batch(std::span<const Step> steps);
   std::size_t launch(std::span<const Step> steps);
-  bool take(const Step& step, os::Ended ended);
+  Result<std::vector<os::Launch>> launches_of(std::span<const Step> steps);
+  bool take(const Step& step, os::Ended ended, std::size_t place);
+  bool take_told(RunRecord& run, std::size_t place);
   bool note_failure(const HookFailed& failed);
   void note_hook_time(const Step& step);
   void note_once(const Step& step, std::string line);
@@ -98,6 +104,7 @@ class StepRunner {
   std::vector<os::CounterSetId> counters_;                // likewise
   Programs programs_;
   HookRunner hooks_;
+  Told told_;
   std::vector<Pace> paces_;  // by command
   /// Runs that have no counts for one reason.
   struct Uncounted {

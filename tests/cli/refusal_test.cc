@@ -28,6 +28,19 @@ std::string line(Words words) {
 
 }  // namespace
 
+TEST_CASE("a formula that cannot be read is refused with what is wrong about it") {
+  CHECK(line({"--derive", "x"}) ==
+        "--derive 'x' has no =; write, for example, 'mpki=1000*cache-misses/instructions'");
+  CHECK(line({"--derive", "x="}) ==
+        "--derive 'x=' has nothing behind the =; write, for example, "
+        "'mpki=1000*cache-misses/instructions'");
+  CHECK(line({"--derive", "x=(a"}) == "--derive 'x=(a' has a ( without its ); add it");
+  CHECK(line({"--derive", "x:ms:up=a"}) ==
+        "--derive 'x:ms:up=a' has 'up', which is neither higher nor lower; say with one of them what "
+        "is better");
+  CHECK(line({"--derive", "x:$:higher=3*(a + b)"}) == "accepted");
+}
+
 TEST_CASE("an unknown option is named, with the one that was meant") {
   CHECK(line({"--rusn", "3"}) ==
         "unknown option '--rusn'; did you mean --runs? lauka --help lists the options");

@@ -25,6 +25,8 @@ class FakeLauncher final : public os::Launcher {
   std::function<void(std::size_t)> before_run;
   /// Has the last word on how a run ended.
   std::function<void(os::ProgramId, os::Ended&)> adjust;
+  std::string output;  ///< of the latest run, where it is kept
+  std::string error;
   int counter_error = 0;
   std::size_t found_after = ~std::size_t{0};  ///< runs, until the program "nosuch" is there
   std::size_t counters_fail_at = ~std::size_t{0};
@@ -63,6 +65,12 @@ class FakeLauncher final : public os::Launcher {
 
   std::string error_output_end() const override { return "it said why"; }
 
+  std::uint64_t kept_bytes(os::Kept which) const override { return kept(which).size(); }
+
+  std::size_t read_kept(os::Kept which, std::uint64_t from, std::span<char> into) const override {
+    return kept(which).copy(into.data(), into.size(), static_cast<std::size_t>(from));
+  }
+
   /// The words of every run begun, in order.
   std::string log() const {
     std::string text;
@@ -74,6 +82,10 @@ class FakeLauncher final : public os::Launcher {
   const std::vector<os::ProgramSpec>& programs() const { return programs_; }
 
  private:
+  const std::string& kept(os::Kept which) const {
+    return which == os::Kept::Output ? output : error;
+  }
+
   os::Ended end_of(const os::Launch& launch) {
     Script plain;
     Script& script = launch.program < scripts.size() ? scripts[launch.program] : plain;

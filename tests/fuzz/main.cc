@@ -21,6 +21,8 @@ constexpr auto kTargets = std::to_array<Target>({
     {"options", &options},
     {"gates", &gates},
     {"metrics", &metrics},
+    {"formulas", &formulas},
+    {"told", &told},
     {"baseline", &baseline},
     {"plist-xml", &plist},
     {"plist-binary", &plist},

@@ -198,6 +198,26 @@ TEST_CASE("standard error through a pipe is shown as well") {
   CHECK(launcher->error_output_end() == "through a pipe");
 }
 
+TEST_CASE("what is kept of a run can be read, and still comes where it belongs") {
+  const auto launcher = launcher_of_test();
+  const TemporaryFile file;
+  ProgramSpec spec;
+  spec.words = {"/bin/sh", "-c", "echo first; echo wrong >&2; echo second"};
+  spec.output = {Sink::File, file.name(), true};
+  for (int i = 0; i < 2; ++i) {  // each run begins anew
+    run_once(*launcher, spec);
+    CHECK(launcher->kept_bytes(Kept::Output) == 13);
+    std::string text(100, '.');
+    text.resize(launcher->read_kept(Kept::Output, 6, text));
+    CHECK(text == "second\n");
+    text.resize(100);
+    text.resize(launcher->read_kept(Kept::Error, 0, text));
+    CHECK(text == "wrong\n");
+    CHECK(launcher->error_output_end() == "wrong");
+    CHECK(file.text() == "first\nsecond\nwrong\n");
+  }
+}
+
 TEST_CASE("a command that writes more than a pipe holds is drained") {
   ProgramSpec spec = program({"chatty", "2000000", "2000000"});
   spec.output.sink = Sink::Pipe;

@@ -108,9 +108,10 @@ struct OnlyIn {
   std::string_view file;
 };
 
-inline constexpr std::array<OnlyIn, 3> kOnlyIn{{{"boost/program_options", "cli/parse.cc"},
+inline constexpr std::array<OnlyIn, 4> kOnlyIn{{{"boost/program_options", "cli/parse.cc"},
                                                 {"boost/accumulators/", "stats/moments.cc"},
-                                                {"expat.h", "engine/kperf/plist.cc"}}};
+                                                {"expat.h", "engine/kperf/plist.cc"},
+                                                {"pcre2.h", "core/pattern.cc"}}};
 
 /// Headers of the standard library that reach outside the program: a pure room has no use for them.
 inline constexpr std::array<std::string_view, 5> kOutsideWorld{"filesystem", "fstream", "iostream",
@@ -157,8 +158,8 @@ inline std::string wrong_with_foreign(std::string_view header, std::string_view 
   if (begins_with(header, "fmt/") || header == "nlohmann/json.hpp") {
     return ends_with(path, ".h") ? "in a header: whoever includes that pays for it" : "";
   }
-  const bool of_package =
-      begins_with(header, "boost/") || header == "expat.h" || begins_with(header, "nlohmann/");
+  const bool of_package = begins_with(header, "boost/") || header == "expat.h" ||
+                          header == "pcre2.h" || begins_with(header, "nlohmann/");
   const bool of_system =
       !of_package && (header.find('/') != std::string_view::npos || ends_with(header, ".h"));
   if (of_system && room != "os") {

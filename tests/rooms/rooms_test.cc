@@ -152,6 +152,11 @@ TEST_CASE("Program_options and Accumulators each stay in one file") {
             .empty());
 }
 
+TEST_CASE("PCRE2 stays in one file") {
+  CHECK(found_in("core/pattern.cc", "#include <pcre2.h>\n").empty());
+  CHECK(found_in("cli/own_metrics.cc", "#include <pcre2.h>\n").size() == 1);
+}
+
 TEST_CASE("expat stays in one file") {
   CHECK(found_in("engine/kperf/plist.cc", "#include <expat.h>\n").empty());
   CHECK(found_in("engine/kperf/read_kpep.cc", "#include <expat.h>\n").size() == 1);

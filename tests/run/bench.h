@@ -49,12 +49,15 @@ struct Bench {
   gate::Findings findings;  // of the last session
 
   std::optional<User> user{};
+  os::ToldFiles* told = nullptr;
+  std::vector<OwnMetric> discovered{};  // of the last session
 
   Result<Session> carry_out(const Plan& plan) {
     auto measured = lauka::carry_out(
-        plan, {launcher, engine, clock, listener, [this] { return interrupted_by; }, user});
+        plan, {launcher, engine, clock, listener, [this] { return interrupted_by; }, user, told});
     if (!measured) return measured.error();
     findings = measured->findings;
+    discovered = measured->discovered;
     return measured->session;
   }
 };

@@ -1,0 +1,20 @@
+# PCRE2, compiled from Debian's sources: a Mac has none.
+set(LAUKA_SOURCES_FOR_MACOS ${PROJECT_SOURCE_DIR}/build/cross-tools CACHE PATH "Where scripts/cross-macos puts sources")
+set(from ${LAUKA_SOURCES_FOR_MACOS}/pcre2)
+if(NOT EXISTS ${from}/pcre2_match.c)
+  message(FATAL_ERROR "There are no sources of PCRE2 in ${from}: run scripts/cross-macos")
+endif()
+# What its configure script would make; the settings it asks for have their defaults in config.h.generic.
+set(made ${PROJECT_BINARY_DIR}/pcre2)
+configure_file(${from}/pcre2.h.generic ${made}/pcre2.h COPYONLY)
+configure_file(${from}/config.h.generic ${made}/config.h COPYONLY)
+configure_file(${from}/pcre2_chartables.c.dist ${made}/pcre2_chartables.c COPYONLY)
+file(GLOB sources ${from}/pcre2_*.c)
+# Programs of its own, and what other files include.
+list(FILTER sources EXCLUDE REGEX "/pcre2_(jit_match|jit_misc|jit_test|printint|fuzzsupport|dftables|ucptables)\\.c$")
+add_library(pcre2_for_macos STATIC EXCLUDE_FROM_ALL ${sources} ${made}/pcre2_chartables.c)
+target_include_directories(pcre2_for_macos SYSTEM PUBLIC ${made} PRIVATE ${from})
+target_compile_definitions(pcre2_for_macos PRIVATE HAVE_CONFIG_H=1 PCRE2_CODE_UNIT_WIDTH=8 PCRE2_STATIC=1)
+target_compile_options(pcre2_for_macos PRIVATE -w)
+add_library(PCRE2::8BIT ALIAS pcre2_for_macos)
+set(PCRE2_FOUND TRUE)

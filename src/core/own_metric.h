@@ -1,0 +1,56 @@
+#pragma once
+
+#include "core/metric.h"
+#include "core/result.h"
+
+#include <string>
+#include <string_view>
+
+namespace lauka {
+
+/// The unit of a metric of the user's own. A value is told in it; known ones are converted.
+struct OwnUnit {
+  std::string word{};                     ///< as typed; empty: none
+  Unit unit = Unit::Ratio;                ///< what lauka takes it for
+  double size = 1.0;                      ///< in base units
+  const DisplayUnit* shown_in = nullptr;  ///< null: the one that fits each value
+  bool is_known() const { return word.empty() || unit != Unit::Ratio; }
+};
+
+/// "ms", "MiB", "%", "J", "1" or any other word, which is shown beside the name.
+OwnUnit own_unit_of(std::string_view word);
+
+/// A metric of the user's own, as typed: NAME[:UNIT][:higher|lower]=TEXT.
+struct OwnMetric {
+  std::string name{};
+  OwnUnit unit{};
+  Better better = Better::Less;
+  std::string text{};  ///< a formula, or a regular expression; empty: the program writes it to
+                       ///< LAUKA_METRICS
+};
+
+/// Whether a unit may be written so: a word without blanks, digits (but for "1") and , = : ( ).
+bool is_unit_word(std::string_view word);
+
+/// Whether a metric may be called so: letters, digits, _ . - / and % behind a letter or _, at most
+/// 100 of them.
+bool is_own_name(std::string_view name);
+
+/// What stands before the =, or alone in --metrics. The error is a predicate, as in numbers.h.
+Result<OwnMetric> parse_own_metric(std::string_view head);
+
+/// "higher" or "lower"; none where it is neither.
+std::optional<Better> better_of(std::string_view word);
+
+/// The value that `text` is, in base units: 1,234.5 or 1.2e6, with or without a unit behind it
+/// (12.5ms, 3 MiB), which has to be of the same kind as `unit`; without one it is in `unit`.
+/// Refused: what is no number, nan, and what is not is_measurable. The error is a predicate.
+Result<double> parse_own_value(std::string_view text, const OwnUnit& unit);
+
+/// The row of `own`, whose values `source` gives.
+Metric metric_of(const OwnMetric& own, Formula source);
+
+/// Beyond 1e30, or nearer to 0 than 1e-30, a value is an accident, and statistics would overflow.
+bool is_measurable(double value);
+
+}  // namespace lauka

@@ -1,0 +1,99 @@
+#include "core/pattern.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <utility>
+
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include <pcre2.h>
+
+namespace lauka {
+namespace {
+
+constexpr std::size_t kLongestPattern = 10'000;
+constexpr std::uint32_t kMostSteps = 200'000;  // from one place on
+constexpr std::uint32_t kMostDepth = 10'000;
+constexpr std::uint32_t kMostHeap = 4096;  // KiB
+constexpr std::size_t kStride = 2048;      // places tried before it is asked whether to go on
+
+PCRE2_SPTR bytes_of(std::string_view text) {
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): characters as PCRE2 has them
+  return reinterpret_cast<PCRE2_SPTR>(text.data());
+}
+
+std::string message_of(int code) {
+  std::array<PCRE2_UCHAR, 256> message{};
+  const int length = pcre2_get_error_message(code, message.data(), message.size());
+  return length < 0 ? "unknown error" : std::string(message.begin(), message.begin() + length);
+}
+
+using CompileContext =
+    std::unique_ptr<pcre2_compile_context, decltype(&pcre2_compile_context_free)>;
+using MatchContext = std::unique_ptr<pcre2_match_context, decltype(&pcre2_match_context_free)>;
+using MatchData = std::unique_ptr<pcre2_match_data, decltype(&pcre2_match_data_free)>;
+
+Error no_memory() {
+  return Error{"needs more memory than there is", ""};
+}
+
+Error too_hard() {
+  return Error{"takes too many steps", "make it plainer: fewer * and + within each other"};
+}
+
+}  // namespace
+
+Result<Pattern> Pattern::compile(std::string_view text) {
+  const CompileContext context(pcre2_compile_context_create(nullptr), &pcre2_compile_context_free);
+  if (!context) return no_memory();
+  pcre2_set_max_pattern_length(context.get(), kLongestPattern);
+  pcre2_set_newline(context.get(), PCRE2_NEWLINE_ANYCRLF);
+  constexpr std::uint32_t options = PCRE2_MULTILINE | PCRE2_NEVER_UTF | PCRE2_NEVER_UCP |
+                                    PCRE2_NEVER_BACKSLASH_C | PCRE2_USE_OFFSET_LIMIT;
+  int error = 0;
+  PCRE2_SIZE place = 0;
+  std::shared_ptr<void> code(
+      pcre2_compile(bytes_of(text), text.size(), options, &error, &place, context.get()),
+      [](void* made) { pcre2_code_free(static_cast<pcre2_code*>(made)); });
+  if (code == nullptr)
+    return Error{"is no regular expression: " + message_of(error) + ", at character " +
+                     std::to_string(place + 1),
+                 "put a \\ before characters that are meant as they are"};
+  std::uint32_t groups = 0;
+  pcre2_pattern_info(static_cast<pcre2_code*>(code.get()), PCRE2_INFO_CAPTURECOUNT, &groups);
+  if (groups == 0)
+    return Error{"has no group", "put the number in parentheses: 'took ([0-9.]+) ms'"};
+  return Pattern(std::move(code));
+}
+
+Result<std::optional<std::string>> Pattern::last_group(const Piece& piece,
+                                                       const std::function<bool()>& goes_on) const {
+  const MatchContext context(pcre2_match_context_create(nullptr), &pcre2_match_context_free);
+  const MatchData data(pcre2_match_data_create(2, nullptr), &pcre2_match_data_free);
+  if (!context || !data) return no_memory();
+  pcre2_set_match_limit(context.get(), kMostSteps);
+  pcre2_set_depth_limit(context.get(), kMostDepth);
+  pcre2_set_heap_limit(context.get(), kMostHeap);
+  const auto* const code = static_cast<const pcre2_code*>(code_.get());
+  const std::uint32_t options = piece.is_beginning ? 0 : PCRE2_NOTBOL;
+  std::optional<std::string> group;
+  for (std::size_t at = piece.from; at <= piece.text.size();) {
+    const std::size_t last = std::min(at + kStride - 1, piece.text.size());
+    pcre2_set_offset_limit(context.get(), last);
+    const int found = pcre2_match(code, bytes_of(piece.text), piece.text.size(), at, options,
+                                  data.get(), context.get());
+    if (!goes_on()) return too_hard();
+    if (found == PCRE2_ERROR_NOMATCH) {
+      at = last + 1;
+      continue;
+    }
+    if (found < 0 && found != PCRE2_ERROR_NOMATCH) return too_hard();
+    const PCRE2_SIZE* const ends = pcre2_get_ovector_pointer(data.get());
+    if (found != 1 && ends[2] != PCRE2_UNSET)
+      group = std::string(piece.text.substr(ends[2], ends[3] - ends[2]));
+    at = std::max<std::size_t>(ends[1] > ends[0] ? ends[1] : ends[1] + 1, at + 1);
+  }
+  return group;
+}
+
+}  // namespace lauka

@@ -1,0 +1,68 @@
+#include "core/told_line.h"
+
+#include "core/foreign_text.h"
+#include "core/text.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace lauka {
+namespace {
+
+constexpr const char* kExample = "write, for example, 'requests 1234 higher sum'";
+
+std::optional<Combine> combine_of(std::string_view word) {
+  if (word == "sum") return Combine::Sum;
+  if (word == "mean") return Combine::Mean;
+  if (word == "last") return Combine::Last;
+  return std::nullopt;
+}
+
+std::vector<std::string_view> words_of(std::string_view line) {
+  std::vector<std::string_view> words;
+  constexpr std::string_view blanks = " \t\r";
+  for (std::size_t begin = line.find_first_not_of(blanks); begin != std::string_view::npos;
+       begin = line.find_first_not_of(blanks, begin)) {
+    const std::size_t end = std::min(line.find_first_of(blanks, begin), line.size());
+    words.push_back(line.substr(begin, end - begin));
+    begin = end;
+  }
+  return words;
+}
+
+}  // namespace
+
+Result<ToldLine> parse_told_line(std::string_view line) {
+  std::vector<std::string_view> words = words_of(line);
+  if (words.size() < 2) return Error{"is not NAME VALUE", kExample};
+  if (!is_own_name(words[0]))
+    return Error{fmt::format("has {} for a name", cited(words[0])),
+                 "begin it with a letter, and go on with letters, digits, _ . - / or %"};
+  ToldLine told{.metric = {.name = std::string(words[0])}, .value = words[1]};
+  words.erase(words.begin(), words.begin() + 2);
+  if (!words.empty() && (told.combine = combine_of(words.back()))) words.pop_back();
+  if (!words.empty()) {
+    told.better = better_of(words.back());
+    told.metric.better = told.better.value_or(told.metric.better);
+    if (told.better) words.pop_back();
+  }
+  if (words.empty()) {
+    const std::string_view suffix = told.value.substr(told.value.find_last_of("0123456789.") + 1);
+    const OwnUnit unit = own_unit_of(suffix);
+    if (suffix.size() < told.value.size() && unit.unit != Unit::Ratio) told.metric.unit = unit;
+    return told;
+  }
+  const std::string_view unit = words.front();
+  if (words.size() > 1 || !is_unit_word(unit))
+    return Error{fmt::format("has {}, which is no unit, higher, lower, sum, mean or last",
+                             cited(words.back())),
+                 kExample};
+  told.metric.unit = own_unit_of(unit);
+  return told;
+}
+
+}  // namespace lauka

@@ -1,0 +1,289 @@
+#include "plan/formulas.h"
+
+#include "core/foreign_text.h"
+#include "core/metric_reader.h"
+#include "core/text.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <utility>
+#include <variant>
+
+#include <fmt/format.h>
+
+namespace lauka {
+namespace {
+
+struct BuiltIn {
+  std::string_view name;
+  Unit unit;
+  Better better;
+  std::string_view expression;
+  bool of_one_run = false;
+};
+
+constexpr auto kBuiltIns = std::to_array<BuiltIn>({
+    {"mpki", Unit::Ratio, Better::Less, "1000 * cache-misses / instructions"},
+    {"branch_miss_rate", Unit::Fraction, Better::Less, "branch-misses / branches"},
+    {"cache_miss_rate", Unit::Fraction, Better::Less, "cache-misses / cache-references"},
+    {"cpu_utilization", Unit::Fraction, Better::Neither, "cpu_time / wall_time"},
+    {"clock", Unit::Ratio, Better::More, "cycles / cpu_time", true},
+});
+
+const BuiltIn* find_built_in(std::string_view name) {
+  const auto* const found = std::find_if(kBuiltIns.begin(), kBuiltIns.end(),
+                                         [name](const BuiltIn& one) { return one.name == name; });
+  return found == kBuiltIns.end() ? nullptr : &*found;
+}
+
+bool is_of_the_kernel(std::string_view name) {
+  return std::any_of(kBuiltInMetrics.begin(), kBuiltInMetrics.end(),
+                     [name](const BuiltInMetric& metric) { return metric.name == name; });
+}
+
+bool contains(const std::vector<std::string>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+class Collector {
+ public:
+  Collector(const Options& options, const CoreUse& cores) : options_(options), cores_(cores) {}
+
+  FormulaRequest collect(MetricSelection selection) {
+    for (const std::string& row : options_.metric_list) want(name_of_row(row));
+    for (const Condition& gate : options_.gates) want(gate.metric);
+    if (options_.precision) want(options_.precision_metric);
+    for (const OwnMetric& derived : options_.derived) {
+      auto expression = parse_expression(derived.text);
+      if (expression) add({.metric = derived, .expression = *std::move(expression)});
+    }
+    if (selection == MetricSelection::All)
+      for (const BuiltIn& one : kBuiltIns) want(one.name, false);
+    return std::move(request_);
+  }
+
+ private:
+  bool is_typed(std::string_view name) const {
+    return std::any_of(options_.derived.begin(), options_.derived.end(),
+                       [name](const OwnMetric& one) { return one.name == name; });
+  }
+
+  bool is_told(std::string_view name) const {
+    return std::any_of(options_.scraped.begin(), options_.scraped.end(),
+                       [name](const OwnMetric& one) { return one.name == name; });
+  }
+
+  Formulation* find(std::string_view name) {
+    const auto found =
+        std::find_if(request_.formulas.begin(), request_.formulas.end(),
+                     [name](const Formulation& one) { return one.metric.name == name; });
+    return found == request_.formulas.end() ? nullptr : &*found;
+  }
+
+  /// A built-in formula of that name, if there is one and the user has none.
+  void want(std::string_view name, bool is_wanted = true) {
+    const BuiltIn* one = find_built_in(name);
+    if (one == nullptr || is_typed(name) || is_told(name) || find(name) != nullptr) return;
+    auto expression = parse_expression(one->expression);
+    if (!expression) return;
+    OwnMetric metric{.name = std::string(name), .better = one->better};
+    metric.unit.unit = one->unit;
+    add({.metric = std::move(metric),
+         .expression = *std::move(expression),
+         .is_typed = false,
+         .is_wanted = is_wanted,
+         .of_one_run = one->of_one_run});
+  }
+
+  void add(Formulation formula) {
+    for (const std::string& name : names_in(formula.expression)) want(name, formula.is_wanted);
+    if (formula.is_wanted) {
+      std::vector<std::string> events;
+      add_events_of(formula.expression, events);
+      for (const std::string& event : events)
+        if (!contains(request_.events, event)) request_.events.push_back(event);
+      for (std::size_t i = 1; i < events.size(); ++i)
+        request_.together.emplace_back(events.front(), events[i]);
+    }
+    request_.formulas.push_back(std::move(formula));
+  }
+
+  /// Those of the formulas in it, too, which stand before it.
+  void add_events_of(const Expression& expression, std::vector<std::string>& events) {
+    for (const std::string& name : names_in(expression)) {
+      if (const Formulation* other = find(name)) {
+        add_events_of(other->expression, events);
+        continue;
+      }
+      if (is_of_the_kernel(name) || is_told(name) || is_by_kind_of_core(name, cores_)) continue;
+      const auto* const derived =
+          std::find_if(kDerivedMetrics.begin(), kDerivedMetrics.end(),
+                       [&](const DerivedMetric& one) { return one.name == name; });
+      if (derived == kDerivedMetrics.end()) {
+        add_once(events, name);
+      } else {
+        add_once(events, event_name_of(derived->numerator));
+        add_once(events, event_name_of(derived->denominator));
+      }
+    }
+  }
+
+  static void add_once(std::vector<std::string>& names, std::string_view name) {
+    if (!contains(names, name)) names.emplace_back(name);
+  }
+
+  const Options& options_;
+  const CoreUse& cores_;
+  FormulaRequest request_;
+};
+
+/// A part of a formula by its name: as a row is called, or by an event's portable name.
+const Metric* find_part(const std::vector<Metric>& metrics, std::string_view name) {
+  auto place = find_metric(metrics, name);
+  if (!place && role_of_event(name) != Role::Other)
+    place = find_metric(metrics, role_of_event(name));
+  return place ? &metrics[*place] : nullptr;
+}
+
+std::string subject_of(const Formulation& formula) {
+  if (!formula.is_typed) return formula.metric.name;
+  return fmt::format("--derive {}", cited(formula.metric.name + "=" + formula.metric.text));
+}
+
+Error not_measured(const Formulation& formula, std::string_view part,
+                   const std::vector<Metric>& metrics) {
+  std::vector<std::string_view> names;
+  for (const Metric& metric : metrics) names.push_back(metric.name);
+  const std::string_view meant = nearest(part, names);
+  return Error{fmt::format("{} needs {}, which is not measured", subject_of(formula), cited(part)),
+               meant.empty() ? "lauka --check says what can be counted here"
+                             : fmt::format("did you mean {}?", meant)};
+}
+
+/// Whose kernel part is not counted is divided by the time in user space.
+bool is_of_user_space(const std::vector<Metric>& metrics, const EventSet& events) {
+  const auto cycles = find_metric(metrics, Role::Cycles);
+  if (!cycles || !metrics[*cycles].event) return false;
+  const Event& event = events.events.at(*metrics[*cycles].event);
+  return event.meaning.find("user") != std::string::npos ||
+         event.note.find("user") != std::string::npos;
+}
+
+Result<Formula> source_of(const Formulation& formula, const EventSet& events,
+                          const std::vector<Metric>& metrics) {
+  Formula source;
+  for (const ExpressionTerm& term : formula.expression) {
+    if (const auto* number = std::get_if<double>(&term)) {
+      source.terms.emplace_back(*number);
+    } else if (const auto* operation = std::get_if<Operation>(&term)) {
+      source.terms.emplace_back(*operation);
+    } else {
+      std::string_view name = std::get<std::string>(term);
+      if (formula.of_one_run && name == metric_name_of(Role::CpuTime) &&
+          is_of_user_space(metrics, events))
+        name = metric_name_of(Role::UserTime);
+      const Metric* part = find_part(metrics, name);
+      if (part == nullptr) return not_measured(formula, name, metrics);
+      source.terms.insert(source.terms.end(), part->source.terms.begin(), part->source.terms.end());
+    }
+  }
+  return source;
+}
+
+bool has_event(const Formula::Term& term) {
+  return std::holds_alternative<CountedEvent>(term);
+}
+
+/// What a timed run gives without counting.
+bool is_of_timed_runs(const Formula::Term& term) {
+  return std::holds_alternative<UsageReader>(term) || std::holds_alternative<ToldValue>(term);
+}
+
+/// Whether a pass counts all events of `source`.
+bool are_in_one_pass(const Formula& source, const EventSet& events) {
+  return std::any_of(events.passes.begin(), events.passes.end(), [&](const Pass& pass) {
+    return std::all_of(source.terms.begin(), source.terms.end(), [&](const Formula::Term& term) {
+      const auto* counted = std::get_if<CountedEvent>(&term);
+      return counted == nullptr ||
+             std::find(pass.events.begin(), pass.events.end(), counted->event) != pass.events.end();
+    });
+  });
+}
+
+/// Why no run has all parts of `metric`; none where one has.
+std::optional<Error> why_of_no_run(const Formulation& formula, const Metric& metric,
+                                   const EventSet& events) {
+  const auto& terms = metric.source.terms;
+  if (std::none_of(terms.begin(), terms.end(), has_event)) return std::nullopt;
+  if (!are_in_one_pass(metric.source, events))
+    return Error{fmt::format("{} needs events that are not counted at once", subject_of(formula)),
+                 "count fewer events with -e; --explain-events shows which compete"};
+  const bool is_mixed = std::any_of(terms.begin(), terms.end(), is_of_timed_runs);
+  const RoundKind kind = kind_of(metric, events);
+  if (!is_mixed || kind == RoundKind::Timed) return std::nullopt;
+  if (kind == RoundKind::Simulated)
+    return Error{fmt::format("{} needs times and counts of the same run, and the counts are "
+                             "simulated",
+                             subject_of(formula)),
+                 "divide counts by counts"};
+  if (formula.of_one_run) return std::nullopt;
+  return Error{fmt::format("{} needs times and counts of the same run", subject_of(formula)),
+               "add --counting together"};
+}
+
+/// That of its first part which has one: "(simulated)".
+std::string note_of_parts(const Formula& source, const std::vector<Metric>& metrics) {
+  for (const Formula::Term& term : source.terms) {
+    const auto* counted = std::get_if<CountedEvent>(&term);
+    if (counted == nullptr) continue;
+    for (const Metric& metric : metrics)
+      if (metric.event == counted->event && !metric.note.empty()) return metric.note;
+  }
+  return "";
+}
+
+Result<Metric> row_of(const Formulation& formula, const EventSet& events,
+                      const std::vector<Metric>& metrics) {
+  auto source = source_of(formula, events, metrics);
+  if (!source) return source.error();
+  Metric metric = metric_of(formula.metric, *std::move(source));
+  const std::string note = note_of_parts(metric.source, metrics);
+  metric.note += (metric.note.empty() || note.empty() ? "" : " ") + note;
+  if (auto why = why_of_no_run(formula, metric, events)) return *std::move(why);
+  metric.kind = kind_of(metric, events);
+  return metric;
+}
+
+}  // namespace
+
+bool is_built_in_formula(std::string_view name) {
+  return find_built_in(name) != nullptr;
+}
+
+std::string_view name_of_row(std::string_view text) {
+  return text.substr(0, text.find(':'));
+}
+
+FormulaRequest formulas_of(const Options& options, MetricSelection selection,
+                           const CoreUse& cores) {
+  return Collector(options, cores).collect(selection);
+}
+
+Result<void> add_formulas(const FormulaRequest& request, const EventSet& events,
+                          std::vector<Metric>& metrics) {
+  for (const Formulation& formula : request.formulas) {
+    if (formula.is_typed && find_metric(metrics, formula.metric.name))
+      return Error{fmt::format("{} has the name of another metric", subject_of(formula)),
+                   "give it a name of its own"};
+    auto metric = row_of(formula, events, metrics);
+    if (metric)
+      metrics.push_back(*std::move(metric));
+    else if (formula.is_wanted)
+      return metric.error();
+  }
+  return {};
+}
+
+}  // namespace lauka

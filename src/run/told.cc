@@ -1,0 +1,204 @@
+#include "run/told.h"
+
+#include "core/foreign_text.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include <fmt/format.h>
+
+namespace lauka {
+namespace {
+
+using std::chrono::steady_clock;
+
+// Most matches are near the end.
+constexpr std::size_t kFirstWindow = std::size_t{64} << 10U;
+constexpr std::size_t kWindow = std::size_t{1} << 20U;
+constexpr std::size_t kLongestMatch = std::size_t{16} << 10U;
+constexpr std::size_t kLookedBack = 256;  // what an expression may look at before its match
+constexpr auto kMostTime = std::chrono::seconds(5);
+constexpr std::size_t kShown = 300;  // bytes of what was written, in a message
+
+constexpr std::size_t kMostLines = 10'000;
+constexpr std::size_t kMostMetrics = 1'000;
+
+/// The values of one name in a run.
+struct Several {
+  double sum = 0.0;
+  double last = 0.0;
+  std::size_t count = 0;
+  Combine combine = Combine::Mean;
+
+  double value() const {
+    if (combine == Combine::Last) return last;
+    return combine == Combine::Sum ? sum : sum / static_cast<double>(count);
+  }
+};
+
+std::string option_of(const OwnMetric& metric) {
+  return fmt::format("--scrape {}", cited(metric.name + "=" + metric.text));
+}
+
+}  // namespace
+
+bool scrapes(const Plan& plan) {
+  return std::any_of(plan.told.begin(), plan.told.end(),
+                     [](const OwnMetric& metric) { return !metric.text.empty(); });
+}
+
+Result<void> Told::prepare() {
+  for (std::size_t place = 0; place < plan_.told.size(); ++place) {
+    const OwnMetric& metric = plan_.told[place];
+    if (metric.text.empty()) continue;
+    auto pattern = Pattern::compile(metric.text);
+    if (!pattern) return Error{option_of(metric) + " " + pattern.error().what, ""};
+    patterns_.emplace_back(place, *std::move(pattern));
+  }
+  return {};
+}
+
+void Told::collect() {
+  if (files_ != nullptr) batch_ = files_->take();
+}
+
+Result<std::vector<std::optional<double>>> Told::values_of(const Step& step, std::size_t place) {
+  Values values;
+  // Runs that only count are slower, and so is what they tell.
+  if (step.kind != RoundKind::Timed && step.kind != RoundKind::Warmup) return values;
+  for (const auto& [metric, pattern] : patterns_) {
+    auto scraped = scrape(metric, values);
+    if (!scraped) return scraped.error();
+  }
+  for (const os::ToldFiles::Told& told : batch_) {
+    if (told.place != place) continue;
+    if (!told.is_whole)
+      return Error{fmt::format("{} is no file, or larger than 1 MB", kMetricsVariable),
+                   "write fewer lines, or their sum"};
+    auto read_all = read(told.text, values);
+    if (!read_all) return read_all.error();
+  }
+  return values;
+}
+
+Result<void> Told::scrape(std::size_t place, Values& values) const {
+  const OwnMetric& metric = plan_.told[place];
+  const auto pattern = std::find_if(patterns_.begin(), patterns_.end(),
+                                    [&](const auto& one) { return one.first == place; });
+  for (const os::Kept which : {os::Kept::Output, os::Kept::Error}) {
+    const auto match = last_match(pattern->second, which);
+    if (!match) return Error{option_of(metric) + " " + match.error().what, match.error().remedy};
+    if (!*match) continue;
+    const auto value = parse_own_value(**match, metric.unit);
+    if (!value)
+      return Error{fmt::format("{} found {}, which {}", option_of(metric), cited(**match),
+                               value.error().what),
+                   value.error().remedy};
+    values.resize(std::max(values.size(), place + 1));
+    values[place] = *value;
+    return {};
+  }
+  const std::string end = output_end();
+  return Error{fmt::format("{} matches nothing that it wrote; {}", option_of(metric),
+                           end.empty() ? "it wrote nothing" : "that ends with " + cited(end)),
+               "-i goes on without the value"};
+}
+
+/// Windows overlap by the longest match, and each also has a little of what stands before it.
+Result<std::optional<std::string>> Told::last_match(const Pattern& pattern, os::Kept which) const {
+  const std::uint64_t size = launcher_.kept_bytes(which);
+  const std::uint64_t least = size > os::kMostKept ? size - os::kMostKept : 0;
+  const auto deadline = steady_clock::now() + kMostTime;
+  const auto goes_on = [&] { return steady_clock::now() < deadline; };
+  std::string text;
+  std::size_t window = kFirstWindow;
+  for (std::uint64_t end = size; end > least; window = kWindow) {
+    const std::uint64_t begin = end - least > window ? end - window : least;
+    const std::uint64_t from = begin - std::min<std::uint64_t>(begin, kLookedBack);
+    const std::uint64_t to = std::min<std::uint64_t>(end + (end < size ? kLongestMatch : 0), size);
+    text.resize(static_cast<std::size_t>(to - from));
+    text.resize(launcher_.read_kept(which, from, text));
+    auto found =
+        pattern.last_group({text, static_cast<std::size_t>(begin - from), from == 0}, goes_on);
+    if (!found || *found) return found;
+    end = begin;
+  }
+  return std::optional<std::string>{};
+}
+
+std::string Told::output_end() const {
+  for (const os::Kept which : {os::Kept::Output, os::Kept::Error}) {
+    const std::uint64_t size = launcher_.kept_bytes(which);
+    if (size == 0) continue;
+    std::string text(static_cast<std::size_t>(std::min<std::uint64_t>(size, kShown)), '\0');
+    text.resize(launcher_.read_kept(which, size - text.size(), text));
+    while (!text.empty() && text.back() == '\n') text.pop_back();
+    return text;
+  }
+  return "";
+}
+
+Result<void> Told::read(std::string_view text, Values& values) {
+  std::map<std::size_t, Several> all;
+  std::size_t number = 0;
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    const auto refused = [&](const Error& error) {
+      return Error{
+          fmt::format("line {} of {}, {}, {}", number, kMetricsVariable, cited(line), error.what),
+          error.remedy};
+    };
+    if (++number > kMostLines) return refused({"is one too many", "write 10,000 at most"});
+    if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
+    const auto told = parse_told_line(line);
+    if (!told) return refused(told.error());
+    const auto place = place_of(*told);
+    if (!place) return refused(place.error());
+    // A value with a unit in it keeps that.
+    const bool has_one = told->value.find_last_not_of("0123456789.") + 1 == told->value.size();
+    const auto value =
+        parse_own_value(fmt::format("{} {}", told->value, has_one ? "" : told->metric.unit.word),
+                        metric_at(*place).unit);
+    if (!value) return refused(value.error());
+    Several& several = all[*place];
+    several.sum += *value;
+    several.last = *value;
+    ++several.count;
+    if (told->combine) several.combine = *told->combine;
+  }
+  for (const auto& [place, several] : all) {
+    values.resize(std::max(values.size(), place + 1));
+    if (is_measurable(several.value())) values[place] = several.value();
+  }
+  return {};
+}
+
+Result<std::size_t> Told::place_of(const ToldLine& told) {
+  const OwnMetric& metric = told.metric;
+  for (std::size_t place = 0; place < plan_.told.size(); ++place) {
+    if (plan_.told[place].name != metric.name) continue;
+    if (plan_.told[place].text.empty()) return place;
+    return Error{"has the name of what --scrape looks for", "use another name"};
+  }
+  const auto found =
+      std::find_if(discovered_.begin(), discovered_.end(),
+                   [&](const OwnMetric& known) { return known.name == metric.name; });
+  const std::size_t index = static_cast<std::size_t>(found - discovered_.begin());
+  if (found == discovered_.end()) {
+    if (find_metric(plan_.metrics, metric.name))
+      return Error{"has the name of another metric", "use another name"};
+    if (discovered_.size() >= kMostMetrics)
+      return Error{"names one metric too many", "use 1,000 at most"};
+    discovered_.push_back(metric);
+  } else if (told.better) {
+    found->better = *told.better;
+  }
+  return plan_.told.size() + index;
+}
+
+const OwnMetric& Told::metric_at(std::size_t place) const {
+  return place < plan_.told.size() ? plan_.told[place] : discovered_[place - plan_.told.size()];
+}
+
+}  // namespace lauka

@@ -1,0 +1,72 @@
+#pragma once
+
+#include "core/own_metric.h"
+#include "core/pattern.h"
+#include "core/record.h"
+#include "core/result.h"
+#include "core/told_line.h"
+#include "os/process.h"
+#include "os/told_files.h"
+#include "plan/plan.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace lauka {
+
+/// The variable that names the file to which a run may write its metrics.
+inline constexpr const char* kMetricsVariable = "LAUKA_METRICS";
+
+/// Whether something is scraped from the output of the plan's runs.
+bool scrapes(const Plan& plan);
+
+/// Reads what the programs of a session tell of themselves: what they print, and what they write to
+/// the files of LAUKA_METRICS.
+class Told {
+ public:
+  /// `files` null: there are none. All are to outlive it.
+  Told(const Plan& plan, const os::Launcher& launcher, os::ToldFiles* files)
+      : plan_(plan), launcher_(launcher), files_(files) {}
+
+  /// Compiles the expressions.
+  Result<void> prepare();
+
+  /// The value of LAUKA_METRICS for the run at `place` of a batch; empty: there is none.
+  std::string file_of(std::size_t place) const { return files_ ? files_->path(place) : ""; }
+
+  /// Takes the files of the batch that has ended.
+  void collect();
+
+  /// The values of the run at `place` of that batch, by the places of Plan::told, and behind these
+  /// of discovered(). Where its output is scraped it is the only one of its batch. An error, in one
+  /// line: what it told cannot be read, or it lacks what is scraped.
+  Result<std::vector<std::optional<double>>> values_of(const Step& step, std::size_t place);
+
+  /// What was told without having been announced.
+  const std::vector<OwnMetric>& discovered() const { return discovered_; }
+
+ private:
+  using Values = std::vector<std::optional<double>>;
+
+  Result<void> scrape(std::size_t place, Values& values) const;
+  Result<std::optional<std::string>> last_match(const Pattern& pattern, os::Kept which) const;
+  std::string output_end() const;
+  Result<void> read(std::string_view text, Values& values);
+  Result<std::size_t> place_of(const ToldLine& told);
+  const OwnMetric& metric_at(std::size_t place) const;
+
+  const Plan& plan_;
+  const os::Launcher& launcher_;
+  os::ToldFiles* files_;
+  std::vector<std::pair<std::size_t, Pattern>> patterns_;  // by the place of their metric
+  std::vector<OwnMetric> discovered_;
+  std::vector<os::ToldFiles::Told> batch_;
+};
+
+}  // namespace lauka

@@ -1,0 +1,48 @@
+#include "core/told_line.h"
+
+#include <string>
+
+#include <doctest/doctest.h>
+
+namespace lauka {
+namespace {
+
+std::string refusal(std::string_view line) {
+  const auto told = parse_told_line(line);
+  return told ? "accepted" : told.error().what;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "a line tells a name and a value, and maybe a unit, a direction and what becomes of several") {
+  const auto plain = parse_told_line("requests 1,234.5");
+  REQUIRE(plain);
+  CHECK(plain->metric.name == "requests");
+  CHECK(plain->value == "1,234.5");
+  CHECK_FALSE(plain->combine);
+  const auto full = parse_told_line("\tlatency.p99  12.5 ms higher last\r");
+  REQUIRE(full);
+  CHECK(full->metric.unit.unit == Unit::Seconds);
+  CHECK(full->metric.better == Better::More);
+  CHECK(full->combine == Combine::Last);
+  const auto some = parse_told_line("bytes 3 sum");
+  REQUIRE(some);
+  CHECK(some->metric.unit.word.empty());
+  CHECK(some->combine == Combine::Sum);
+  CHECK(parse_told_line("t 3ms")->metric.unit.word == "ms");
+  CHECK(parse_told_line("t 3abc")->metric.unit.word.empty());
+  CHECK(parse_told_line("n 3 1 lower")->metric.unit.unit == Unit::Count);
+}
+
+TEST_CASE("a line that is none is refused with what is wrong about it") {
+  CHECK(refusal("") == "is not NAME VALUE");
+  CHECK(refusal("requests") == "is not NAME VALUE");
+  CHECK(refusal("1x 3") == "has '1x' for a name");
+  CHECK(refusal("a 3 ms up") == "has 'up', which is no unit, higher, lower, sum, mean or last");
+  CHECK(refusal("a 3 higher ms") == "has 'ms', which is no unit, higher, lower, sum, mean or last");
+  CHECK(refusal("a 3 \x1b[31m") ==
+        "has '\\x1b[31m', which is no unit, higher, lower, sum, mean or last");
+}
+
+}  // namespace lauka

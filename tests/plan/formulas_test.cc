@@ -1,0 +1,162 @@
+#include "core/metric_reader.h"
+#include "plan/plan.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+namespace lauka {
+namespace {
+
+Options options_of(const std::vector<std::string>& formulas) {
+  Options options;
+  options.commands = {"a", "b"};
+  for (const std::string& text : formulas) {
+    const std::size_t sign = text.find('=');
+    auto metric = parse_own_metric(text.substr(0, sign));
+    REQUIRE(metric);
+    metric->text = text.substr(sign + 1);
+    options.derived.push_back(*metric);
+  }
+  return options;
+}
+
+/// An engine that counts all events in one pass of that kind, or each in one of its own.
+struct Engine {
+  RoundKind kind = RoundKind::Timed;
+  bool apart = false;
+  std::vector<EventRequest> asked{};
+
+  SelectEvents select() {
+    return [this](const EventRequest& wanted) -> Result<EventSet> {
+      asked.push_back(wanted);
+      EventSet set;
+      for (const std::string& name :
+           wanted.names.empty() ? std::vector<std::string>{"cycles"} : wanted.names) {
+        if (name == "nosuch" || name == "wal_time" || name == "wall_time-1")
+          return Error{"there is no event '" + name + "'", ""};
+        if (set.passes.empty() || apart) set.passes.push_back({{}, kind});
+        set.passes.back().events.push_back(set.events.size());
+        set.events.push_back({.name = name, .meaning = name, .role = role_of_event(name)});
+      }
+      return set;
+    };
+  }
+};
+
+std::string refusal_of(const Options& options, Engine engine = {}) {
+  const auto plan = make_plan(options, engine.select(), 1);
+  return plan ? "accepted" : plan.error().line();
+}
+
+/// The value of `name` in a run with these counts.
+std::optional<double> value(const Plan& plan, std::string_view name,
+                            std::vector<std::optional<std::uint64_t>> counts) {
+  const auto place = find_metric(plan.metrics, name);
+  REQUIRE(place);
+  RunRecord run;
+  run.step.kind = plan.events.kind_of(0);
+  run.usage.wall_ns = 2'000'000'000;
+  run.usage.user_ns = 1'500'000'000;
+  run.usage.system_ns = 500'000'000;
+  run.counts = std::move(counts);
+  return MetricReader(plan.metrics[*place], plan.events).value(run);
+}
+
+}  // namespace
+
+TEST_CASE("a formula over what the kernel accounts needs no events") {
+  Engine engine;
+  Options options = options_of({"idle:ms=wall_time - 0.5*cpu_time", "twice=idle*2"});
+  options.metrics = MetricSelection::Time;
+  const auto plan = make_plan(options, engine.select(), 1);
+  REQUIRE(plan);
+  CHECK(engine.asked.empty());
+  CHECK(*value(*plan, "idle", {}) == doctest::Approx(1.0));
+  CHECK(*value(*plan, "twice", {}) == doctest::Approx(2.0));
+  const Metric& idle = plan->metrics[*find_metric(plan->metrics, "idle")];
+  CHECK(idle.unit == Unit::Seconds);
+  CHECK(idle.shown == Shown::Always);
+}
+
+TEST_CASE("the events of a formula are counted beside the default ones, and at once") {
+  Engine engine;
+  const auto plan =
+      make_plan(options_of({"x=1000*cache-misses/(instructions + branches)"}), engine.select(), 1);
+  REQUIRE(plan);
+  const EventRequest& asked = engine.asked.back();
+  CHECK(asked.names ==
+        std::vector<std::string>{"cycles", "cache-misses", "instructions", "branches"});
+  CHECK(asked.together[0] == EventNames{"cache-misses", "instructions"});
+  CHECK(asked.together[1] == EventNames{"cache-misses", "branches"});
+  CHECK(*value(*plan, "x", {1, 5, 400, 100}) == doctest::Approx(10.0));
+  CHECK_FALSE(value(*plan, "x", {1, 5, 0, 0}));  // divided by 0
+  CHECK_FALSE(value(*plan, "x", {1, std::nullopt, 400, 100}));
+}
+
+TEST_CASE("a built-in formula is measured where a row, a gate or a formula names it") {
+  Engine engine;
+  Options options = options_of({});
+  options.metrics = MetricSelection::Listed;
+  options.metric_list = {"wall_time", "mpki"};
+  const auto plan = make_plan(options, engine.select(), 1);
+  REQUIRE(plan);
+  CHECK(engine.asked.back().names == std::vector<std::string>{"cache-misses", "instructions"});
+  CHECK(*value(*plan, "mpki", {3, 1000}) == doctest::Approx(3.0));
+  CHECK_FALSE(find_metric(plan->metrics, "clock"));
+  Options gated = options_of({"worse=branch_miss_rate*100"});
+  gated.gates.push_back({.metric = "cpu_utilization"});
+  const auto other = make_plan(gated, engine.select(), 1);
+  REQUIRE(other);
+  CHECK(*value(*other, "cpu_utilization", {}) == doctest::Approx(1.0));
+  CHECK(*value(*other, "worse", {9, 1, 4}) == doctest::Approx(25.0));
+}
+
+TEST_CASE("--metrics all has the built-in formulas whose parts are measured, and no others") {
+  Engine engine;
+  Options options = options_of({});
+  options.metrics = MetricSelection::All;
+  const auto plan = make_plan(options, engine.select(), 1);
+  REQUIRE(plan);
+  CHECK(find_metric(plan->metrics, "cpu_utilization"));
+  CHECK_FALSE(find_metric(plan->metrics, "mpki"));
+  CHECK(*value(*plan, "clock", {3'000'000'000}) == doctest::Approx(1.5e9));
+}
+
+TEST_CASE("times and counts of different runs are not divided, but for the clock") {
+  const Engine apart{.kind = RoundKind::Counting};
+  CHECK(refusal_of(options_of({"x=cycles/wall_time"}), apart) ==
+        "--derive 'x=cycles/wall_time' needs times and counts of the same run; add --counting "
+        "together");
+  CHECK(refusal_of(options_of({"x=cycles/wall_time"})) == "accepted");
+  CHECK(refusal_of(options_of({"x=cycles/wall_time"}), {.kind = RoundKind::Simulated}) ==
+        "--derive 'x=cycles/wall_time' needs times and counts of the same run, and the counts are "
+        "simulated; divide counts by counts");
+  Options clock = options_of({});
+  clock.gates.push_back({.metric = "clock", .below = true});
+  CHECK(refusal_of(clock, apart) == "accepted");
+  CHECK(refusal_of(clock, {.kind = RoundKind::Simulated}) ==
+        "clock needs times and counts of the same run, and the counts are simulated; divide counts "
+        "by counts");
+}
+
+TEST_CASE("a formula that cannot be measured is refused with what to do") {
+  CHECK(refusal_of(options_of({"x=cycles/instructions"}), {.apart = true}) ==
+        "--derive 'x=cycles/instructions' needs events that are not counted at once; count fewer "
+        "events with -e; --explain-events shows which compete");
+  CHECK(refusal_of(options_of({"wall_time=cpu_time"})) ==
+        "--derive 'wall_time=cpu_time' has the name of another metric; give it a name of its own");
+  CHECK(refusal_of(options_of({"x=cpu_time", "x=wall_time"})) ==
+        "--derive 'x=wall_time' has the name of another metric; give it a name of its own");
+  CHECK(refusal_of(options_of({"x=nosuch"})) == "there is no event 'nosuch'");
+  CHECK(refusal_of(options_of({"x=wal_time"})) ==
+        "a formula (--derive) needs 'wal_time', which is not measured; did you mean wall_time?");
+  CHECK(refusal_of(options_of({"x=wall_time-1"})) ==
+        "a formula (--derive) needs 'wall_time-1', which is not measured; a minus needs blanks "
+        "around it");
+}
+
+}  // namespace lauka

@@ -1,0 +1,86 @@
+#include "plan/told.h"
+
+#include <string>
+#include <utility>
+
+#include <doctest/doctest.h>
+
+namespace lauka {
+namespace {
+
+OwnMetric own(std::string_view head, std::string text = "") {
+  auto metric = parse_own_metric(head);
+  REQUIRE(metric);
+  metric->text = std::move(text);
+  return *metric;
+}
+
+Options options_of(std::vector<std::string> rows = {}) {
+  Options options;
+  options.commands = {"a", "b"};
+  options.metrics = rows.empty() ? MetricSelection::Default : MetricSelection::Listed;
+  options.metric_list = std::move(rows);
+  return options;
+}
+
+/// An engine without events.
+Result<EventSet> nothing(const EventRequest& wanted) {
+  if (wanted.names.empty()) return EventSet{};
+  return Error{"there is no event '" + wanted.names.front() + "'", ""};
+}
+
+std::string refusal_of(const Options& options) {
+  const auto plan = make_plan(options, nothing, 1);
+  return plan ? "accepted" : plan.error().line();
+}
+
+}  // namespace
+
+TEST_CASE("what is scraped and what is announced are metrics, which gates and formulas may be on") {
+  Options options = options_of({"wall_time", "served:1:higher", "rate"});
+  options.scraped = {own("rate:higher", "(x)")};
+  options.derived = {own("each:ms", "wall_time / served")};
+  options.gates.push_back({.metric = "served", .limit_percent = -5, .below = true});
+  const auto plan = make_plan(options, nothing, 1);
+  if (!plan) FAIL(plan.error().line());
+  REQUIRE(plan->told.size() == 2);
+  CHECK(plan->told[0].name == "rate");
+  CHECK(plan->told[1].name == "served");
+  CHECK(plan->metrics[1].name == "served");
+  CHECK(plan->metrics[1].better == Better::More);
+  CHECK(plan->metrics[1].shown == Shown::Always);
+  CHECK(plan->metrics[2].name == "rate");
+}
+
+TEST_CASE("two metrics of one name are refused") {
+  Options twice = options_of();
+  twice.scraped = {own("rate", "(x)"), own("rate", "(y)")};
+  CHECK(refusal_of(twice) == "--scrape names rate twice; give each metric a name of its own");
+  Options taken = options_of();
+  taken.scraped = {own("wall_time", "(x)")};
+  CHECK(refusal_of(taken) ==
+        "--scrape wall_time has the name of another metric; give it a name of its own");
+  CHECK(refusal_of(options_of({"wall_time:ms:higher"})) ==
+        "--metrics wall_time has the name of another metric; give it a name of its own");
+  Options both = options_of({"rate:higher"});
+  both.scraped = {own("rate", "(x)")};
+  CHECK(refusal_of(both) ==
+        "--metrics announces rate, which is there already; leave out what stands behind its name");
+  CHECK(
+      refusal_of(options_of({"1x:higher"})) ==
+      "--metrics '1x:higher' has '1x' for a name; begin it with a letter, and go on with letters, "
+      "digits, _ . - / or %");
+}
+
+TEST_CASE("what was told unannounced is added behind the rest, and found in a baseline") {
+  auto plan = make_plan(options_of(), nothing, 1);
+  REQUIRE(plan);
+  const std::size_t before = plan->metrics.size();
+  add_discovered(*plan, {own("requests:1:higher")}, true);
+  REQUIRE(plan->metrics.size() == before + 1);
+  CHECK(plan->metrics.back().name == "requests");
+  CHECK(std::get<ToldValue>(plan->metrics.back().source.terms.front()).place == 0);
+  CHECK(plan->metrics.back().unit == Unit::Count);
+}
+
+}  // namespace lauka

@@ -1,0 +1,183 @@
+#include "run/told.h"
+
+#include "run/bench.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+namespace lauka {
+namespace {
+
+/// Gives what the test says.
+class FakeFiles final : public os::ToldFiles {
+ public:
+  std::vector<std::vector<Told>> batches;
+  std::string path(std::size_t place) const override { return "/told/" + std::to_string(place); }
+  std::vector<Told> take() override {
+    if (batches.empty()) return {};
+    std::vector<Told> first = std::move(batches.front());
+    batches.erase(batches.begin());
+    return first;
+  }
+};
+
+OwnMetric own(std::string_view head, std::string text = "") {
+  auto metric = parse_own_metric(head);
+  REQUIRE(metric);
+  metric->text = std::move(text);
+  return *metric;
+}
+
+using Values = std::vector<std::optional<double>>;
+
+/// What a timed run that printed this tells; the error's line where it cannot be read.
+std::string scraped(const OwnMetric& metric, std::string output, std::string error = "") {
+  Plan plan = plan_of({"a"});
+  plan.told = {metric};
+  fakes::FakeLauncher launcher;
+  launcher.output = std::move(output);
+  launcher.error = std::move(error);
+  Told told(plan, launcher, nullptr);
+  REQUIRE(told.prepare());
+  const auto values = told.values_of({}, 0);
+  if (!values) return values.error().what;
+  if (values->empty() || !values->front()) return "none";
+  std::string text = std::to_string(*values->front());
+  text.erase(text.find_last_not_of('0') + 1);
+  return text;
+}
+
+/// What a timed run tells that wrote this to its file.
+struct Read {
+  Values values;
+  std::string error{};
+  std::vector<OwnMetric> discovered{};
+};
+
+Read read(const std::string& text, const std::vector<OwnMetric>& announced = {}) {
+  Plan plan = plan_of({"a"});
+  plan.told = announced;
+  plan.metrics = metrics_of({}, MetricSelection::Default, false);
+  fakes::FakeLauncher launcher;
+  FakeFiles files;
+  files.batches = {{{0, text}}};
+  Told told(plan, launcher, &files);
+  told.collect();
+  const auto values = told.values_of({}, 0);
+  if (!values) return {{}, values.error().what};
+  return {*values, "", told.discovered()};
+}
+
+}  // namespace
+
+TEST_CASE("the last match in standard output is a run's value, else that in standard error") {
+  const OwnMetric rate = own("rate:higher", "rate ([0-9.,e]+)");
+  CHECK(scraped(rate, "rate 1\nrate 1,234.5\n", "rate 9\n") == "1234.5");
+  CHECK(scraped(rate, "nothing\n", "rate 9\n") == "9.");
+  CHECK(scraped(own("took:ms", "took (\\S+)"), "took 12.5ms") == "0.0125");
+  CHECK(scraped(own("took:ms", "took (\\S+)"), "took 12.5") == "0.0125");
+}
+
+TEST_CASE("a run whose output has no value is told with what it wrote and the expression") {
+  const OwnMetric rate = own("rate", "rate (\\S+)");
+  CHECK(scraped(rate, "first\nlast\x1b\n") ==
+        "--scrape 'rate=rate (\\S+)' matches nothing that it wrote; that ends with "
+        "'first\\nlast\\x1b'");
+  CHECK(scraped(rate, "") ==
+        "--scrape 'rate=rate (\\S+)' matches nothing that it wrote; it wrote nothing");
+  CHECK(scraped(rate, "rate nan") ==
+        "--scrape 'rate=rate (\\S+)' found 'nan', which is not a number");
+  CHECK(scraped(rate, "rate 1e999") ==
+        "--scrape 'rate=rate (\\S+)' found '1e999', which is beyond 1e30, or below 1e-30");
+  CHECK(scraped(own("x", "(a+)+$"), std::string(60, 'a') + "b") ==
+        "--scrape 'x=(a+)+$' takes too many steps");
+}
+
+TEST_CASE("a match is found wherever it is, also across the pieces that are looked at") {
+  const OwnMetric n = own("n", "^n=(\\d+) ends$");
+  for (const std::size_t behind : {std::size_t{0}, std::size_t{65'530}, std::size_t{65'536},
+                                   std::size_t{1'114'106}, std::size_t{3'000'000}}) {
+    CAPTURE(behind);
+    const std::string text = std::string(100'000, 'x') + "\nn=1 ends\nn=42 ends\n";
+    CHECK(scraped(n, text + std::string(behind, '.')) == "42.");
+  }
+  // Not at the beginning of a line, although at that of a piece.
+  CHECK(scraped(n, std::string(65'536, 'x') + "n=1 ends\n" + std::string(65'527, '.'))
+            .starts_with("--scrape"));
+}
+
+TEST_CASE("what a run writes to its file are its values; several of a name are one") {
+  const Read one = read(
+      "requests 3\nlatency 2 ms\nlatency 4ms\nbytes 1 kB sum\nbytes 2 kB\n\n"
+      "state 1 last\nstate 7\n");
+  CHECK(one.error.empty());
+  REQUIRE(one.discovered.size() == 4);
+  CHECK(one.discovered[1].name == "latency");
+  REQUIRE(one.values.size() == 4);
+  CHECK(*one.values[0] == 3.0);
+  CHECK(*one.values[1] == doctest::Approx(0.003));
+  CHECK(*one.values[2] == doctest::Approx(3000.0));
+  CHECK(*one.values[3] == 7.0);
+  CHECK(*read("n 50 1\nn 60 1 higher\n").values[0] == 55.0);
+  CHECK(read("n 50\nn 60 higher\n").discovered[0].better == Better::More);
+  CHECK(*read("t 3ms\n").values[0] == doctest::Approx(0.003));
+}
+
+TEST_CASE("an announced metric has its place, and its unit") {
+  const Read one = read("other 1\ntook 12.5\n", {own("took:ms:lower")});
+  REQUIRE(one.values.size() == 2);
+  CHECK(*one.values[0] == doctest::Approx(0.0125));
+  CHECK(one.discovered.size() == 1);
+}
+
+TEST_CASE("a line that cannot be read is told with its number") {
+  CHECK(read("a 1\nb two\n").error == "line 2 of LAUKA_METRICS, 'b two', is not a number");
+  CHECK(read("wall_time 1\n").error ==
+        "line 1 of LAUKA_METRICS, 'wall_time 1', has the name of another metric");
+  CHECK(read("a nan\n").error == "line 1 of LAUKA_METRICS, 'a nan', is not a number");
+  CHECK(read("rate 1\n", {own("rate", "(x)")}).error.find("--scrape looks for") !=
+        std::string::npos);
+}
+
+TEST_CASE("the values of a session are in its timed runs, and the file is in their environment") {
+  Bench bench;
+  FakeFiles files;
+  bench.told = &files;
+  Plan plan = plan_of({"a"});
+  plan.metrics = metrics_of({}, MetricSelection::Default, false);
+  files.batches = {{{0, "n 1\n"}}, {{0, "n 5\n"}}};
+  plan.stop.exact_runs = 2;
+  const auto session = bench.carry_out(plan);
+  REQUIRE(session);
+  REQUIRE(session->runs.size() == 2);
+  CHECK(bench.launcher.programs().front().launch_variable == "LAUKA_METRICS");
+  REQUIRE(bench.discovered.size() == 1);
+  CHECK(session->runs[0].told.size() == 1);
+}
+
+TEST_CASE("a run without a match ends the session, with -i it has no value") {
+  Bench bench;
+  Plan plan = plan_of({"a"});
+  plan.told = {own("rate", "rate (\\d+)")};
+  bench.launcher.output = "none";
+  auto session = bench.carry_out(plan);
+  REQUIRE(session);
+  REQUIRE(session->cut_short);
+  CHECK(std::get<Error>(*session->cut_short).what ==
+        "'a': --scrape 'rate=rate (\\d+)' matches nothing that it wrote; that ends with 'none'");
+  CHECK(bench.launcher.programs().front().output.kept);
+  Bench ignoring;
+  plan.ignore_failure = IgnoreFailure{.any = true};
+  ignoring.launcher.output = "none";
+  session = ignoring.carry_out(plan);
+  REQUIRE(session);
+  CHECK_FALSE(session->cut_short);
+  CHECK(session->runs.size() == 2);
+}
+
+}  // namespace lauka

@@ -125,17 +125,8 @@ class ExpressionParser {
   }
 
   Result<void> take_number() {
-    std::size_t end = 0;
-    while (end < rest_.size() && (is_digit(rest_[end]) || rest_[end] == '.')) ++end;
-    if (end < rest_.size() && (rest_[end] == 'e' || rest_[end] == 'E')) {
-      std::size_t digits = end + 1;
-      if (digits < rest_.size() && (rest_[digits] == '-' || rest_[digits] == '+')) ++digits;
-      if (digits < rest_.size() && is_digit(rest_[digits])) {
-        while (digits < rest_.size() && is_digit(rest_[digits])) ++digits;
-        end = digits;
-      }
-    }
-    const std::string number(take(end));
+    const std::size_t end = std::min(rest_.find_first_not_of("0123456789."), rest_.size());
+    const std::string number(take(end + exponent_at(rest_, end)));
     const bool is_number = std::count(number.begin(), number.end(), '.') <= 1 && number != ".";
     const double value = is_number ? std::strtod(number.c_str(), nullptr) : HUGE_VAL;
     if (!std::isfinite(value) || (!rest_.empty() && is_of_name(rest_.front())))
@@ -164,6 +155,15 @@ class ExpressionParser {
 };
 
 }  // namespace
+
+std::size_t exponent_at(std::string_view text, std::size_t begin) {
+  if (begin >= text.size() || (text[begin] != 'e' && text[begin] != 'E')) return 0;
+  std::size_t end = begin + 1;
+  if (end < text.size() && (text[end] == '-' || text[end] == '+')) ++end;
+  const std::size_t digits = end;
+  while (end < text.size() && is_digit(text[end])) ++end;
+  return end > digits ? end - begin : 0;
+}
 
 Result<Expression> parse_expression(std::string_view text) {
   return ExpressionParser(text).parse();

@@ -1,6 +1,7 @@
 #include "core/own_metric.h"
 
 #include "core/display_unit.h"
+#include "core/expression.h"
 #include "core/foreign_text.h"
 #include "core/text.h"
 
@@ -58,16 +59,9 @@ std::size_t read_number(std::string_view text, std::string& plain) {
   } else if (!has_whole) {
     return 0;
   }
-  if (end < text.size() && (text[end] == 'e' || text[end] == 'E')) {
-    const bool has_sign = end + 1 < text.size() && (text[end + 1] == '-' || text[end + 1] == '+');
-    const std::size_t first = end + (has_sign ? 2 : 1);
-    digits = digits_at(text, first);
-    if (digits > 0) {
-      plain += text.substr(end, first + digits - end);
-      end = first + digits;
-    }
-  }
-  return end;
+  const std::size_t exponent = exponent_at(text, end);
+  plain += text.substr(end, exponent);
+  return end + exponent;
 }
 
 }  // namespace

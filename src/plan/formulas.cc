@@ -155,6 +155,7 @@ std::string subject_of(const Formulation& formula) {
 Error not_measured(const Formulation& formula, std::string_view part,
                    const std::vector<Metric>& metrics) {
   std::vector<std::string_view> names;
+  names.reserve(metrics.size());
   for (const Metric& metric : metrics) names.push_back(metric.name);
   const std::string_view meant = nearest(part, names);
   return Error{fmt::format("{} needs {}, which is not measured", subject_of(formula), cited(part)),

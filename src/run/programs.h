@@ -27,7 +27,7 @@ os::ProgramSpec program_of(const Plan& plan, const Command& command,
 class Programs {
  public:
   /// `armed`: one for each pass; all of them outlive this.
-  /// `tell_by_file`: their launches give LAUKA_METRICS a value.
+  /// `tell_by_file`: launches of the timed ones give LAUKA_METRICS a value.
   Programs(const Plan& plan, os::Launcher& launcher, const std::optional<User>& user,
            const std::vector<std::unique_ptr<engine::Counting>>& armed, bool tell_by_file)
       : plan_(plan), launcher_(launcher), user_(user), armed_(armed), tell_by_file_(tell_by_file) {}
@@ -42,8 +42,11 @@ class Programs {
  private:
   using Row = std::vector<std::optional<os::ProgramId>>;  // by command; none: not there yet
 
-  std::size_t row_of(std::size_t pass) const {
-    return plan_.events.kind_of(pass) == RoundKind::Simulated ? 1 + pass : 0;
+  /// Whether a pass has programs of its own: simulated, or without LAUKA_METRICS, whose part in an
+  /// environment is counted by programs that read that.
+  bool is_apart(std::size_t pass) const {
+    const RoundKind kind = plan_.events.kind_of(pass);
+    return kind == RoundKind::Simulated || (kind == RoundKind::Counting && tell_by_file_);
   }
   Result<os::ProgramId> find(std::size_t row, std::size_t command);
 

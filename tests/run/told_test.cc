@@ -156,8 +156,23 @@ TEST_CASE("the values of a session are in its timed runs, and the file is in the
   REQUIRE(session);
   REQUIRE(session->runs.size() == 2);
   CHECK(bench.launcher.programs().front().launch_variable == "LAUKA_METRICS");
+  CHECK(bench.launcher.programs().size() == 1);
   REQUIRE(bench.discovered.size() == 1);
   CHECK(session->runs[0].told.size() == 1);
+}
+
+TEST_CASE("runs that only count do not get the file, which would have its part in the counts") {
+  Bench bench;
+  FakeFiles files;
+  bench.told = &files;
+  Plan plan = plan_of({"a"});
+  plan.events.events = {{.name = "cycles", .meaning = "cycles"}};
+  plan.events.passes = {{{0}, RoundKind::Counting}};
+  plan.metrics = metrics_of(plan.events, MetricSelection::Default, false);
+  REQUIRE(bench.carry_out(plan));
+  REQUIRE(bench.launcher.programs().size() == 2);
+  CHECK(bench.launcher.programs()[0].launch_variable == "LAUKA_METRICS");
+  CHECK(bench.launcher.programs()[1].launch_variable.empty());
 }
 
 TEST_CASE("a run without a match ends the session, with -i it has no value") {

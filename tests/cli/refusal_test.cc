@@ -35,10 +35,28 @@ TEST_CASE("a formula that cannot be read is refused with what is wrong about it"
         "--derive 'x=' has nothing behind the =; write, for example, "
         "'mpki=1000*cache-misses/instructions'");
   CHECK(line({"--derive", "x=(a"}) == "--derive 'x=(a' has a ( without its ); add it");
-  CHECK(line({"--derive", "x:ms:up=a"}) ==
-        "--derive 'x:ms:up=a' has 'up', which is neither higher nor lower; say with one of them what "
-        "is better");
+  CHECK(
+      line({"--derive", "x:ms:up=a"}) ==
+      "--derive 'x:ms:up=a' has 'up', which is neither higher nor lower; say with one of them what "
+      "is better");
   CHECK(line({"--derive", "x:$:higher=3*(a + b)"}) == "accepted");
+}
+
+TEST_CASE("an expression to scrape with that cannot be one is refused") {
+  CHECK(
+      line({"--scrape", "x=rate [0-9]+"}) ==
+      "--scrape 'x=rate [0-9]+' has no group; put the number in parentheses: 'took ([0-9.]+) ms'");
+  CHECK(
+      line({"--scrape", "x=("}) ==
+      "--scrape 'x=(' is no regular expression: missing closing parenthesis, at character 2; put a "
+      "\\ before characters that are meant as they are");
+  CHECK(line({"--scrape", "x"}) ==
+        "--scrape 'x' has no =; write, for example, 'rate:higher=([0-9.]+) requests/s'");
+  CHECK(line({"--scrape", "x:a b=(1)"}) ==
+        "--scrape 'x:a b=(1)' has 'a b' for a unit; write one like ms, MiB, % or $, or leave the "
+        "colon "
+        "out");
+  CHECK(line({"--scrape", "x:%:higher=a=(.*)"}) == "accepted");
 }
 
 TEST_CASE("an unknown option is named, with the one that was meant") {

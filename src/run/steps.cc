@@ -171,7 +171,7 @@ std::size_t StepRunner::launch(std::span<const Step> steps) {
 }
 
 /// Enters one run into the session. False when it is the last.
-bool StepRunner::take(const Step& step, os::Ended ended, std::size_t place) {
+bool StepRunner::take(const Step& step, const os::Ended& ended, std::size_t place) {
   if (std::holds_alternative<Cancelled>(ended.outcome)) {
     cut_short(Interrupted{context_.interrupt()});
     return false;

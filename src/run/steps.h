@@ -86,7 +86,7 @@ class StepRunner {
   std::size_t run_batch(std::span<const Step> steps);
   std::size_t launch(std::span<const Step> steps);
   Result<std::vector<os::Launch>> launches_of(std::span<const Step> steps);
-  bool take(const Step& step, os::Ended ended, std::size_t place);
+  bool take(const Step& step, const os::Ended& ended, std::size_t place);
   bool take_told(RunRecord& run, std::size_t place);
   bool note_failure(const HookFailed& failed);
   void note_hook_time(const Step& step);

@@ -27,11 +27,10 @@ extern char** environ;
 namespace lauka::os {
 namespace {
 
-using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 
-constexpr nanoseconds kTick = milliseconds(200);
-constexpr nanoseconds kHousekeeping = milliseconds(100);
+constexpr nanoseconds kTick = std::chrono::milliseconds(200);
+constexpr nanoseconds kHousekeeping = std::chrono::milliseconds(100);
 
 /// Signals and descriptors as lauka was started with them: what every command gets.
 struct StartedWith {

@@ -39,7 +39,6 @@ constexpr int kFormat = 2;  // 1 differed in what is not read here
 constexpr double kLeast = 1e-30;  // of what is not 0: quotients and squares of it are numbers too
 constexpr double kMost = 1e30;
 constexpr std::size_t kMostShown = 60;  // bytes of a value in a message
-
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
 Error foreign(std::string_view detail) {

@@ -270,23 +270,30 @@ TEST_CASE("macOS: a batch ends after a failed run, or goes on where failures are
   CHECK(bench.launcher->run(slow, true, {})->size() == 1);
 }
 
+namespace {
+
+/// In a child, which leaves without unwinding: what it made is gone by then.
+bool is_cancelled_at(std::uint64_t call) {
+  CallRules rules;
+  rules.interrupt_at_call = call;
+  Bench bench(rules);
+  watch_for_interrupts();
+  const ProgramId id = bench.add("fork group {\nsleep 90s\n}\nsleep 90s");
+  const Ended ended = bench.run(id);
+  bool all_dead = true;
+  for (const auto& process : bench.driver.host.kernel.processes())
+    all_dead = all_dead && !(process->name == "work" && bench.is_alive(process->pid));
+  return std::holds_alternative<Cancelled>(ended.outcome) && all_dead;
+}
+
+}  // namespace
+
 TEST_CASE("macOS: the user's wish to end kills the run at once, at whichever call it comes") {
   // In a child each, since the wish is for the whole process. The run takes some forty calls.
   for (std::uint64_t call = 9; call < 40; ++call) {
     CAPTURE(call);
     const pid_t child = fork();
-    if (child == 0) {
-      CallRules rules;
-      rules.interrupt_at_call = call;
-      Bench bench(rules);
-      watch_for_interrupts();
-      const ProgramId id = bench.add("fork group {\nsleep 90s\n}\nsleep 90s");
-      const Ended ended = bench.run(id);
-      bool all_dead = true;
-      for (const auto& process : bench.driver.host.kernel.processes())
-        all_dead = all_dead && !(process->name == "work" && bench.is_alive(process->pid));
-      _exit(std::holds_alternative<Cancelled>(ended.outcome) && all_dead ? 0 : 1);
-    }
+    if (child == 0) _exit(is_cancelled_at(call) ? 0 : 1);
     int status = 0;
     waitpid(child, &status, 0);
     CHECK(WIFEXITED(status));

@@ -326,17 +326,17 @@ constexpr auto kOptions = std::to_array<OptionInfo>({
 }  // namespace
 
 std::span<const OptionInfo> option_table() {
-  static const EngineWords words = engine_words();
-  static const auto table = [] {
+  static const EngineWords kWords = engine_words();
+  static const auto kTable = [] {
     auto options = kOptions;
     for (OptionInfo& option : options) {
       if (option.name != kEngineOption) continue;
-      option.value = words.names;
-      option.help = words.help;
+      option.value = kWords.names;
+      option.help = kWords.help;
     }
     return options;
   }();
-  return table;
+  return kTable;
 }
 
 }  // namespace lauka::cli

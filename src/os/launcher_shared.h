@@ -31,7 +31,7 @@ struct SharedProgram {
   const char* input_path = nullptr;   ///< null: /dev/null
   const char* output_path = nullptr;  ///< of Sink::File
   Sink sink = Sink::Null;
-  bool is_kept = false;  ///< Output::kept
+  bool is_kept = false;                 ///< Output::kept
   std::int64_t timeout_ns = 0;          ///< 0: none
   const unsigned long* cpus = nullptr;  ///< a bit for each CPU it may run on; null: as it is
   std::size_t cpus_bytes = 0;

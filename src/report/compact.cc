@@ -172,21 +172,27 @@ std::string what_percentages_are(const Results& results, std::size_t metric, con
   return dim_note("percentages: the difference from " + from, style);
 }
 
+std::vector<GridRow> matrix_grid(const Results& results, std::size_t metric, const Matrix& matrix,
+                                 Told told) {
+  const std::vector<std::string> names = parameter_names(results);
+  std::vector<GridRow> grid = {{{one_line(names[0]) + " \\ " + one_line(names[1]), Ink::Bold}}};
+  for (const std::string& value : matrix.values[1]) grid[0].push_back({one_line(value), Ink::Bold});
+  for (std::size_t r = 0; r < matrix.commands.size(); ++r) {
+    GridRow row = {{one_line(matrix.values[0][r]), Ink::Bold}};
+    for (const std::size_t command : matrix.commands[r])
+      row.push_back(matrix_cell(results, metric, command, told));
+    grid.push_back(std::move(row));
+  }
+  return grid;
+}
+
 std::string matrix_text(const Results& results, std::size_t metric, const Style& style) {
   const std::vector<std::string> names = parameter_names(results);
   if (names.size() != 2 || !one_was_typed(results)) return "";
   const Matrix matrix = matrix_of(results, names);
   if (matrix.values[0].size() < 2 || matrix.values[1].size() < 2) return "";
   for (const Told told : {Told::Deviation, Told::Mean, Told::Value}) {
-    std::vector<GridRow> grid = {{{one_line(names[0]) + " \\ " + one_line(names[1]), Ink::Bold}}};
-    for (const std::string& value : matrix.values[1])
-      grid[0].push_back({one_line(value), Ink::Bold});
-    for (std::size_t r = 0; r < matrix.commands.size(); ++r) {
-      GridRow row = {{one_line(matrix.values[0][r]), Ink::Bold}};
-      for (const std::size_t command : matrix.commands[r])
-        row.push_back(matrix_cell(results, metric, command, told));
-      grid.push_back(std::move(row));
-    }
+    std::vector<GridRow> grid = matrix_grid(results, metric, matrix, told);
     if (style.ascii) make_ascii(grid);
     const std::vector<std::size_t> widths = widths_of(grid);
     for (const std::size_t gap : {std::size_t{4}, std::size_t{2}}) {

@@ -1,6 +1,8 @@
 #include "core/expression.h"
 
 #include "core/foreign_text.h"
+#include "core/numbers.h"
+#include "core/text.h"
 
 #include <algorithm>
 #include <cmath>
@@ -14,10 +16,6 @@ namespace {
 
 constexpr const char* kExample = "write, for example, 'mpki=1000*cache-misses/instructions'";
 constexpr std::size_t kLongest = 10'000;  // characters
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
 
 bool is_of_name(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_' || c == '.' ||
@@ -155,15 +153,6 @@ class ExpressionParser {
 };
 
 }  // namespace
-
-std::size_t exponent_at(std::string_view text, std::size_t begin) {
-  if (begin >= text.size() || (text[begin] != 'e' && text[begin] != 'E')) return 0;
-  std::size_t end = begin + 1;
-  if (end < text.size() && (text[end] == '-' || text[end] == '+')) ++end;
-  const std::size_t digits = end;
-  while (end < text.size() && is_digit(text[end])) ++end;
-  return end > digits ? end - begin : 0;
-}
 
 Result<Expression> parse_expression(std::string_view text) {
   return ExpressionParser(text).parse();

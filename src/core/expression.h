@@ -3,7 +3,6 @@
 #include "core/metric.h"
 #include "core/result.h"
 
-#include <cstddef>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -19,9 +18,6 @@ using Expression = std::vector<ExpressionTerm>;
 /// have dashes inside (cache-misses), so that a minus has a blank before or behind it; one in
 /// double quotes may have anything ("cpu/event=0x3c/"). The error is a predicate, as in numbers.h.
 Result<Expression> parse_expression(std::string_view text);
-
-/// How long the exponent of a number is that stands there ("e-3"); 0: there is none.
-std::size_t exponent_at(std::string_view text, std::size_t begin);
 
 /// The names in it, each once.
 std::vector<std::string> names_in(const Expression& expression);

@@ -1,6 +1,7 @@
 #include "core/numbers.h"
 
 #include "core/foreign_text.h"
+#include "core/text.h"
 
 #include <algorithm>
 #include <array>
@@ -17,10 +18,6 @@
 
 namespace lauka {
 namespace {
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
 
 std::string range_in_words(Limit low, Limit high) {
   return fmt::format("{} {} and {} {}", low.included ? "from" : "above", low.value,
@@ -102,6 +99,15 @@ const TimeUnit* find_unit(std::string_view name) {
 }
 
 }  // namespace
+
+std::size_t exponent_at(std::string_view text, std::size_t begin) {
+  if (begin >= text.size() || (text[begin] != 'e' && text[begin] != 'E')) return 0;
+  std::size_t end = begin + 1;
+  if (end < text.size() && (text[end] == '-' || text[end] == '+')) ++end;
+  const std::size_t digits = end;
+  while (end < text.size() && is_digit(text[end])) ++end;
+  return end > digits ? end - begin : 0;
+}
 
 Result<std::uint64_t> parse_whole_number(std::string_view text, std::uint64_t min,
                                          std::uint64_t max) {

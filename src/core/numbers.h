@@ -19,6 +19,9 @@ namespace lauka {
 Result<std::uint64_t> parse_whole_number(std::string_view text, std::uint64_t min,
                                          std::uint64_t max);
 
+/// How long the exponent of a number is that stands there ("e-3"); 0: there is none.
+std::size_t exponent_at(std::string_view text, std::size_t begin);
+
 /// One end of a range.
 struct Limit {
   double value = 0.0;

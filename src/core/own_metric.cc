@@ -1,8 +1,8 @@
 #include "core/own_metric.h"
 
 #include "core/display_unit.h"
-#include "core/expression.h"
 #include "core/foreign_text.h"
+#include "core/numbers.h"
 #include "core/text.h"
 
 #include <algorithm>
@@ -21,10 +21,6 @@ namespace {
 constexpr std::size_t kLongestName = 100;
 constexpr std::size_t kLongestUnit = 20;
 constexpr std::size_t kLongestNumber = 400;
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
 
 bool is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';

@@ -77,8 +77,8 @@ Result<std::optional<std::string>> Pattern::last_group(const Piece& piece,
   const auto* const code = static_cast<const pcre2_code*>(code_.get());
   const std::uint32_t options = piece.is_beginning ? 0 : PCRE2_NOTBOL;
   std::optional<std::string> group;
-  for (std::size_t at = piece.from; at <= piece.text.size();) {
-    const std::size_t last = std::min(at + kStride - 1, piece.text.size());
+  for (std::size_t at = piece.from; at <= piece.to;) {
+    const std::size_t last = std::min(at + kStride - 1, piece.to);
     pcre2_set_offset_limit(context.get(), last);
     const int found = pcre2_match(code, bytes_of(piece.text), piece.text.size(), at, options,
                                   data.get(), context.get());
@@ -87,7 +87,7 @@ Result<std::optional<std::string>> Pattern::last_group(const Piece& piece,
       at = last + 1;
       continue;
     }
-    if (found < 0 && found != PCRE2_ERROR_NOMATCH) return too_hard();
+    if (found < 0) return too_hard();
     const PCRE2_SIZE* const ends = pcre2_get_ovector_pointer(data.get());
     if (found != 1 && ends[2] != PCRE2_UNSET)
       group = std::string(piece.text.substr(ends[2], ends[3] - ends[2]));

@@ -22,6 +22,8 @@ class Pattern {
   struct Piece {
     std::string_view text;
     std::size_t from = 0;  ///< matches begin here or later; what stands before is looked at only
+    std::size_t to =
+        0;  ///< and here at the latest; what is cut off behind might make another match
     bool is_beginning = true;  ///< of the whole text; else a line does not begin with it
   };
 

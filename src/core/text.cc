@@ -8,6 +8,8 @@
 namespace lauka {
 namespace {
 
+constexpr std::string_view kBlanks = " \t\r\n";
+
 char lower(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
@@ -34,10 +36,9 @@ bool same_ignoring_case(std::string_view left, std::string_view right) {
 }
 
 std::string_view trimmed(std::string_view text) {
-  static constexpr std::string_view kSpace = " \t\r\n";
-  const std::size_t first = text.find_first_not_of(kSpace);
+  const std::size_t first = text.find_first_not_of(kBlanks);
   if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
+  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
 }
 
 std::vector<std::string_view> split(std::string_view text, char separator) {
@@ -48,6 +49,17 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
     if (at == std::string_view::npos) return parts;
     text.remove_prefix(at + 1);
   }
+}
+
+std::vector<std::string_view> blank_separated(std::string_view text) {
+  std::vector<std::string_view> words;
+  for (std::size_t begin = text.find_first_not_of(kBlanks); begin != std::string_view::npos;
+       begin = text.find_first_not_of(kBlanks, begin)) {
+    const std::size_t end = std::min(text.find_first_of(kBlanks, begin), text.size());
+    words.push_back(text.substr(begin, end - begin));
+    begin = end;
+  }
+  return words;
 }
 
 std::optional<std::string> value_of(std::string_view text, std::string_view key, char separator) {

@@ -10,6 +10,10 @@
 
 namespace lauka {
 
+constexpr bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
 /// ASCII letters in lower case.
 std::string lower_case(std::string_view text);
 
@@ -20,6 +24,9 @@ std::string_view trimmed(std::string_view text);
 
 /// The parts between `separator`; one (maybe empty) where there is none in it.
 std::vector<std::string_view> split(std::string_view text, char separator);
+
+/// The words between blanks, tabs and ends of lines.
+std::vector<std::string_view> blank_separated(std::string_view text);
 
 /// What stands behind `separator` in the first line of `text` that begins with `key`, without
 /// blanks and double or single quotes around it; none where there is no such line.

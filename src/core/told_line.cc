@@ -3,8 +3,6 @@
 #include "core/foreign_text.h"
 #include "core/text.h"
 
-#include <algorithm>
-#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -22,22 +20,10 @@ std::optional<Combine> combine_of(std::string_view word) {
   return std::nullopt;
 }
 
-std::vector<std::string_view> words_of(std::string_view line) {
-  std::vector<std::string_view> words;
-  constexpr std::string_view blanks = " \t\r";
-  for (std::size_t begin = line.find_first_not_of(blanks); begin != std::string_view::npos;
-       begin = line.find_first_not_of(blanks, begin)) {
-    const std::size_t end = std::min(line.find_first_of(blanks, begin), line.size());
-    words.push_back(line.substr(begin, end - begin));
-    begin = end;
-  }
-  return words;
-}
-
 }  // namespace
 
 Result<ToldLine> parse_told_line(std::string_view line) {
-  std::vector<std::string_view> words = words_of(line);
+  std::vector<std::string_view> words = blank_separated(line);
   if (words.size() < 2) return Error{"is not NAME VALUE", kExample};
   if (!is_own_name(words[0]))
     return Error{fmt::format("has {} for a name", cited(words[0])),

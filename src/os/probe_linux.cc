@@ -4,9 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <iterator>
 #include <map>
-#include <sstream>
 #include <string_view>
 #include <utility>
 
@@ -43,17 +41,16 @@ class Files {
   const LinuxCalls& calls_;
 };
 
-std::vector<std::string> words_of(const std::string& text) {
-  std::istringstream input(text);
-  using Words = std::istream_iterator<std::string>;
-  return {Words(input), Words()};
+double number_of(std::string_view word) {
+  return std::strtod(std::string(word).c_str(), nullptr);
 }
 
 void probe_clock(const Files& files, MachineFacts& facts) {
   const std::string folder = "/sys/devices/system/clocksource/clocksource0/";
   facts.clock_source = files.line(folder + "current_clocksource");
-  for (std::string& name : words_of(files.text(folder + "available_clocksource"))) {
-    if (name == "tsc" || name == "kvm-clock") facts.better_clock_sources.push_back(std::move(name));
+  const std::string available = files.text(folder + "available_clocksource");
+  for (const std::string_view name : blank_separated(available)) {
+    if (name == "tsc" || name == "kvm-clock") facts.better_clock_sources.emplace_back(name);
   }
 }
 
@@ -91,13 +88,15 @@ void probe_smt(const Files& files, MachineFacts& facts) {
 }
 
 void probe_load(const Files& files, MachineFacts& facts) {
-  const auto load = words_of(files.text("/proc/loadavg"));
-  if (!load.empty()) facts.load = std::strtod(load.front().c_str(), nullptr);
+  const std::string load_text = files.text("/proc/loadavg");
+  const auto load = blank_separated(load_text);
+  if (!load.empty()) facts.load = number_of(load.front());
   // Version 2 of control groups, as a container sees its own.
-  const auto quota = words_of(files.text("/sys/fs/cgroup/cpu.max"));
+  const std::string quota_text = files.text("/sys/fs/cgroup/cpu.max");
+  const auto quota = blank_separated(quota_text);
   if (quota.size() == 2 && quota[0] != "max") {
-    const double period = std::strtod(quota[1].c_str(), nullptr);
-    if (period > 0) facts.cpu_quota = std::strtod(quota[0].c_str(), nullptr) / period;
+    const double period = number_of(quota[1]);
+    if (period > 0) facts.cpu_quota = number_of(quota[0]) / period;
   }
 }
 
@@ -122,12 +121,12 @@ void probe_power(const Files& files, MachineFacts& facts) {
 
 /// Fraction of CPU time since the start that the hypervisor gave to others.
 std::optional<double> stolen_of(const std::string& stat) {
-  const auto words = words_of(stat.substr(0, stat.find('\n')));
+  const auto words = blank_separated(std::string_view(stat).substr(0, stat.find('\n')));
   if (words.size() < 9 || words.front() != "cpu") return std::nullopt;
   double sum = 0.0;  // user nice system idle iowait irq softirq steal
-  for (std::size_t i = 1; i <= 8; ++i) sum += std::strtod(words[i].c_str(), nullptr);
+  for (std::size_t i = 1; i <= 8; ++i) sum += number_of(words[i]);
   if (sum <= 0.0) return std::nullopt;
-  return std::strtod(words[8].c_str(), nullptr) / sum;
+  return number_of(words[8]) / sum;
 }
 
 /// Who sells the machine, where that is a hypervisor.
@@ -159,7 +158,7 @@ void probe_virtual(const Files& files, const std::string& cpuinfo, MachineFacts&
   const auto flags = value_of(cpuinfo, "flags", ':');
   facts.hypervisor = hypervisor_of(files);
   if (flags) {
-    const auto words = words_of(*flags);
+    const auto words = blank_separated(*flags);
     const bool flagged = std::find(words.begin(), words.end(), "hypervisor") != words.end();
     facts.knows_hypervisor = true;
     // A cloud's machine may be a real one ("metal"), which has no such flag.

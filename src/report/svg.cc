@@ -1,6 +1,7 @@
 #include "report/svg.h"
 
 #include "core/display_unit.h"
+#include "core/text.h"
 #include "report/charts.h"
 #include "report/format.h"
 
@@ -13,10 +14,6 @@ namespace lauka::report {
 namespace {
 
 constexpr double kNearEnd = 8.0;  // percent: a centred label would be cut off there on a phone
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
 
 }  // namespace
 

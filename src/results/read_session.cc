@@ -2,6 +2,7 @@
 
 #include "core/display_unit.h"
 #include "core/foreign_text.h"
+#include "core/own_metric.h"
 #include "core/words.h"
 #include "results/json_in.h"
 #include "results/json_words.h"
@@ -35,9 +36,6 @@ using Json = JsonIn;
 
 constexpr int kFormat = 2;  // 1 differed in what is not read here
 
-// What no measurement has: such a file was made to do harm, or is broken.
-constexpr double kLeast = 1e-30;  // of what is not 0: quotients and squares of it are numbers too
-constexpr double kMost = 1e30;
 constexpr std::size_t kMostShown = 60;  // bytes of a value in a message
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
@@ -51,9 +49,7 @@ std::optional<double> measured(const Json& value) {
   if (value.is_null()) return kNone;
   if (!value.is_number()) return std::nullopt;
   const auto number = value.get<double>();
-  const double magnitude = std::fabs(number);
-  if (number != 0.0 && !(magnitude >= kLeast && magnitude <= kMost)) return std::nullopt;
-  return number;
+  return is_measurable(number) ? std::optional(number) : std::nullopt;
 }
 
 /// Neither counted nor accounted by a kernel, which never gives less than 0.

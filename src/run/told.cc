@@ -52,7 +52,8 @@ Result<void> Told::prepare() {
     const OwnMetric& metric = plan_.told[place];
     if (metric.text.empty()) continue;
     auto pattern = Pattern::compile(metric.text);
-    if (!pattern) return Error{option_of(metric) + " " + pattern.error().what, ""};
+    if (!pattern)
+      return Error{option_of(metric) + " " + pattern.error().what, pattern.error().remedy};
     patterns_.emplace_back(place, *std::move(pattern));
   }
   return {};
@@ -67,7 +68,7 @@ Result<std::vector<std::optional<double>>> Told::values_of(const Step& step, std
   // Runs that only count are slower, and so is what they tell.
   if (step.kind != RoundKind::Timed && step.kind != RoundKind::Warmup) return values;
   for (const auto& [metric, pattern] : patterns_) {
-    auto scraped = scrape(metric, values);
+    auto scraped = scrape(metric, pattern, values);
     if (!scraped) return scraped.error();
   }
   for (const os::ToldFiles::Told& told : batch_) {
@@ -81,12 +82,10 @@ Result<std::vector<std::optional<double>>> Told::values_of(const Step& step, std
   return values;
 }
 
-Result<void> Told::scrape(std::size_t place, Values& values) const {
+Result<void> Told::scrape(std::size_t place, const Pattern& pattern, Values& values) const {
   const OwnMetric& metric = plan_.told[place];
-  const auto pattern = std::find_if(patterns_.begin(), patterns_.end(),
-                                    [&](const auto& one) { return one.first == place; });
   for (const os::Kept which : {os::Kept::Output, os::Kept::Error}) {
-    const auto match = last_match(pattern->second, which);
+    const auto match = last_match(pattern, which);
     if (!match) return Error{option_of(metric) + " " + match.error().what, match.error().remedy};
     if (!*match) continue;
     const auto value = parse_own_value(**match, metric.unit);
@@ -101,7 +100,7 @@ Result<void> Told::scrape(std::size_t place, Values& values) const {
   const std::string end = output_end();
   return Error{fmt::format("{} matches nothing that it wrote; {}", option_of(metric),
                            end.empty() ? "it wrote nothing" : "that ends with " + cited(end)),
-               "-i goes on without the value"};
+               "use -i to go on without the value"};
 }
 
 /// Windows overlap by the longest match, and each also has a little of what stands before it.
@@ -119,7 +118,9 @@ Result<std::optional<std::string>> Told::last_match(const Pattern& pattern, os::
     text.resize(static_cast<std::size_t>(to - from));
     text.resize(launcher_.read_kept(which, from, text));
     auto found =
-        pattern.last_group({text, static_cast<std::size_t>(begin - from), from == 0}, goes_on);
+        pattern.last_group({text, static_cast<std::size_t>(begin - from),
+                            std::min(static_cast<std::size_t>(end - from), text.size()), from == 0},
+                           goes_on);
     if (!found || *found) return found;
     end = begin;
   }

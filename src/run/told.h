@@ -54,7 +54,7 @@ class Told {
  private:
   using Values = std::vector<std::optional<double>>;
 
-  Result<void> scrape(std::size_t place, Values& values) const;
+  Result<void> scrape(std::size_t place, const Pattern& pattern, Values& values) const;
   Result<std::optional<std::string>> last_match(const Pattern& pattern, os::Kept which) const;
   std::string output_end() const;
   Result<void> read(std::string_view text, Values& values);

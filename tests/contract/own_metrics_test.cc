@@ -113,7 +113,7 @@ TEST_CASE("own metrics: a run without a match ends the session, and with -i has 
   CHECK(said.status == 1);
   CHECK(
       said.err_has("lauka: 'echo hello': --scrape 'rate=rate (.*)' matches nothing that it wrote; "
-                   "that ends with 'hello'; -i goes on without the value\n"));
+                   "that ends with 'hello'; use -i to go on without the value\n"));
   const Said ignoring = lauka({"-r3", "-i", "--scrape", "rate=rate (.*)", "--", "echo hello"});
   CHECK(ignoring.status == 0);
   CHECK(ignoring.out_has("\nrate (0 runs) "));

@@ -1,6 +1,8 @@
 #include "core/pattern.h"
 
+#include <algorithm>
 #include <string>
+#include <string_view>
 
 #include <doctest/doctest.h>
 
@@ -9,10 +11,11 @@ namespace {
 
 /// The last group; "none", or "refused: ...".
 std::string last(std::string_view expression, std::string_view text, std::size_t from = 0,
-                 bool is_beginning = true) {
+                 bool is_beginning = true, std::size_t to = std::string_view::npos) {
   const auto pattern = Pattern::compile(expression);
   if (!pattern) return "refused: " + pattern.error().what;
-  const auto group = pattern->last_group({text, from, is_beginning}, [] { return true; });
+  const auto group = pattern->last_group({text, from, std::min(to, text.size()), is_beginning},
+                                         [] { return true; });
   if (!group) return "refused: " + group.error().what;
   return group->value_or("none");
 }
@@ -34,6 +37,8 @@ TEST_CASE("a match may begin only behind what is there to be looked at") {
   CHECK(last("\\b(\\d+)", "12345", 3) == "none");
   CHECK(last("^(\\d+)", "12\n34", 0, false) == "34");
   CHECK(last("^(\\d+)", "12 34", 0, false) == "none");
+  CHECK(last("v=(\\d+)$", "v=1\nv=23\nv=", 0, true, 5) == "23");  // begins where it may
+  CHECK(last("(\\d+)", "12 34", 0, true, 2) == "12");             // 34 would begin later
 }
 
 TEST_CASE("many places are tried, and matches far apart found") {
@@ -57,7 +62,8 @@ TEST_CASE("an expression that explodes ends, without a value") {
   const auto pattern = Pattern::compile("x(.*?)y");
   REQUIRE(pattern);
   int asked = 0;
-  const auto group = pattern->last_group({std::string(100'000, 'x')}, [&] { return ++asked < 3; });
+  const std::string text(100'000, 'x');
+  const auto group = pattern->last_group({text, 0, text.size()}, [&] { return ++asked < 3; });
   CHECK_FALSE(group);
   CHECK(asked == 3);
 }

@@ -63,12 +63,6 @@ std::optional<std::string_view> line_after(std::string_view text, std::string_vi
   return std::nullopt;
 }
 
-std::vector<std::string_view> words_of(std::string_view line) {
-  std::vector<std::string_view> words = split(line, ' ');
-  std::erase(words, std::string_view{});
-  return words;
-}
-
 /// None where the file ends before its summary.
 std::optional<Counts> counts_in(std::string_view text) {
   const auto command = line_after(text, "cmd:");
@@ -77,8 +71,8 @@ std::optional<Counts> counts_in(std::string_view text) {
   const std::size_t at = text.rfind("\nsummary:");
   if (!command || !names || at == std::string_view::npos) return std::nullopt;
   const auto totals = line_after(text.substr(at + 1), "summary:");
-  const auto events = words_of(*names);
-  const auto numbers = words_of(*totals);
+  const auto events = blank_separated(*names);
+  const auto numbers = blank_separated(*totals);
   if (events.size() != numbers.size()) return std::nullopt;
   Counts counts{std::string(*command), {}};
   for (std::size_t i = 0; i < events.size(); ++i) {

@@ -11,9 +11,11 @@
 #include "report/warnings.h"
 #include "report/width.h"
 #include "results/analyse.h"
+#include "results/joined.h"
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 
 namespace lauka {
 namespace {
@@ -67,17 +69,13 @@ void tell_before(const Options& options, const Plan& plan) {
   say_on_error(report::note_lines(plan.hints, os::terminal_width(Stream::Error, 0)));
 }
 
-int deliver(Invocation& call, const SessionResult& measured, std::chrono::sys_seconds began) {
-  const os::ActAs owner(call.user);
-  if (!owner.error().empty()) return refuse({owner.error(), ""}, ExitStatus::Failed);
-  const Session& session = measured.session;
-  const Results results = analyse(call.plan, session, measured.findings,
-                                  {os::MonotonicClock().resolution(), os::scheduler_tick()},
-                                  {std::string(cli::version()), began, os::this_machine()});
-  int status = exit_status_of(session, results.verdicts, call.options.fail_if_inconclusive);
+namespace {
+
+/// Shows and exports; gives `status`, or that of a failure to do so.
+int put_out(Invocation& call, const Results& results, int status, bool keeps_status) {
   const auto say_why = [&](const Error& error) {
     const int failed = refuse(error, ExitStatus::Failed);
-    if (!session.cut_short) status = failed;
+    if (!keeps_status) status = failed;
   };
   if (const auto shown = show(call.options, results); !shown) say_why(shown.error());
   for (const os::OpenExport& one : call.exports) {
@@ -85,11 +83,50 @@ int deliver(Invocation& call, const SessionResult& measured, std::chrono::sys_se
     write(results, [&](std::string_view bytes) { one.file->write(bytes); });
     if (const auto written = one.file->commit(); !written) say_why(written.error());
   }
+  return status;
+}
+
+/// What was decided about the only one of the saved sessions while it went on, where that still
+/// holds: compared with the same, with the same confidence.
+gate::Findings findings_of_saved(const Invocation& call, const Recording& joined) {
+  if (!call.options.gates.empty()) return judge(joined, call.plan.gates);
+  const ReadSession& first = call.saved.front();
+  const bool is_same = call.saved.size() == 1 && !call.options.baseline &&
+                       call.options.from_reference.empty() &&
+                       joined.confidence == first.recording.confidence;
+  return is_same ? with_metrics_of(first, joined.metrics) : gate::Findings{};
+}
+
+}  // namespace
+
+int deliver(Invocation& call, const SessionResult& measured, std::chrono::sys_seconds began) {
+  const os::ActAs owner(call.user);
+  if (!owner.error().empty()) return refuse({owner.error(), ""}, ExitStatus::Failed);
+  const Session& session = measured.session;
+  const Results results = analyse(call.plan, session, measured.findings,
+                                  {os::MonotonicClock().resolution(), os::scheduler_tick()},
+                                  {std::string(cli::version()), began, os::this_machine()});
+  const int status = put_out(
+      call, results, exit_status_of(session, results.verdicts, call.options.fail_if_inconclusive),
+      session.cut_short.has_value());
   if (session.cut_short) {
     say_on_error(
         report::ending_lines(session, names_of(call.plan), os::terminal_width(Stream::Error, 0)));
   }
   return status;
+}
+
+int deliver_saved(Invocation& call) {
+  const os::ActAs owner(call.user);
+  if (!owner.error().empty()) return refuse({owner.error(), ""}, ExitStatus::Failed);
+  std::vector<Recording> sessions;
+  for (const ReadSession& one : call.saved) sessions.push_back(one.recording);
+  Recording joined = join(sessions, call.plan);
+  gate::Findings findings = findings_of_saved(call, joined);
+  Results results = analyse(std::move(joined), std::move(findings));
+  results.presentation = call.plan.presentation;
+  return put_out(call, results, exit_status_of(results.verdicts, call.options.fail_if_inconclusive),
+                 false);
 }
 
 }  // namespace lauka

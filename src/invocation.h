@@ -11,6 +11,7 @@
 #include "os/files.h"
 #include "os/process.h"
 #include "plan/plan.h"
+#include "results/read_session.h"
 #include "run/runner.h"
 
 #include <chrono>
@@ -33,6 +34,7 @@ struct Invocation {
   std::optional<User> user{};  ///< whom commands are run as, where that is not lauka's own
   engine::Chosen chosen{};     ///< the engine
   Plan plan{};
+  std::vector<ReadSession> saved{};  ///< of --from
   std::vector<os::OpenExport> exports{};
 };
 
@@ -47,6 +49,7 @@ extern const Stage kCoresDecided;
 extern const Stage kUserFound;
 extern const Stage kEngineChosen;  ///< an inquiry's takes nothing of the system
 extern const Stage kPlanMade;
+extern const Stage kSavedRead;      ///< the sessions of --from, and the plan of them
 extern const Stage kBaselineAdded;  ///< refused where it lacks what the plan needs
 extern const Stage kExportsOpened;  ///< after a look at the files that the commands will open
 
@@ -68,6 +71,9 @@ Result<std::unique_ptr<os::ToldFiles>> open_told_files(const Invocation& call);
 /// Shows and exports all there is, also of a session that was cut short, and gives the exit status.
 /// `began`: when the first run did.
 int deliver(Invocation& call, const SessionResult& measured, std::chrono::sys_seconds began);
+
+/// The same of the sessions of --from.
+int deliver_saved(Invocation& call);
 
 /// Says `error` on standard error and gives `status` for main to return.
 int refuse(const Error& error, ExitStatus status);

@@ -30,6 +30,13 @@ int measure(Invocation& call) {
   return deliver(call, *measured, began);
 }
 
+/// Shows what there is in saved sessions.
+int retell(Invocation& call) {
+  const std::array stages = {kUserFound, kSavedRead, kBaselineAdded, kExportsOpened};
+  if (const auto ended = pass(stages, call)) return *ended;
+  return deliver_saved(call);
+}
+
 /// An option that stands alone asks something, or is refused: no command is with it.
 bool may_run_something(int argc, const char* const* argv) {
   return argc != 2 || *argv[1] != '-';
@@ -44,7 +51,8 @@ int run(int argc, const char* const* argv) {
   auto options = cli::parse(argc, argv);
   if (!options) return refuse(options.error(), ExitStatus::Usage);
   Invocation call{*std::move(options), std::move(launcher)};
-  return call.options.inquiry ? answer(call) : measure(call);
+  if (call.options.inquiry) return answer(call);
+  return call.options.from.empty() ? measure(call) : retell(call);
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "os/told_files.h"
 #include "os/users.h"
 #include "plan/baseline.h"
+#include "plan/saved.h"
 #include "report/progress.h"
 #include "report/screen.h"
 #include "results/read_session.h"
@@ -100,19 +101,53 @@ Result<void> make_plan(Invocation& call) {
   return {};
 }
 
-Result<void> add_baseline(Invocation& call) {
-  if (!call.options.baseline) return {};
-  const std::string& file = *call.options.baseline;
+/// With the rights of the user: `what` it is, for a refusal.
+Result<ReadSession> read_session_file(const Invocation& call, const std::string& file,
+                                      std::string_view what) {
   const os::ActAs reader(call.user);
   if (!reader.error().empty()) return Error{reader.error(), kKeepRoot};
   constexpr std::size_t most_bytes = std::size_t{1} << 30U;
   const auto refused = [&](const Error& error) {
-    return Error{fmt::format("the baseline {} {}", cited(file), error.what), error.remedy};
+    return Error{fmt::format("{} {} {}", what, cited(file), error.what), error.remedy};
   };
-  const auto text = os::read_file(file, most_bytes);
+  const auto text = os::read_file(file == "-" ? "/dev/stdin" : file, most_bytes);
   if (!text) return refused(text.error());
   auto session = read_session(*text);
   if (!session) return refused(session.error());
+  session->recording.file = file;
+  return session;
+}
+
+Result<void> read_saved(Invocation& call) {
+  os::watch_for_interrupts();  // a file may be a named pipe
+  std::vector<Recording> sessions;
+  for (const std::string& file : call.options.from) {
+    auto session = read_session_file(call, file, "--from");
+    if (!session) return session.error();
+    sessions.push_back(session->recording);
+    call.saved.push_back(*std::move(session));
+  }
+  auto plan = plan_of_saved(call.options, sessions);
+  if (!plan) return plan.error();
+  call.plan = *std::move(plan);
+  const bool was_watched =
+      std::any_of(call.saved.begin(), call.saved.end(), [](const ReadSession& session) {
+        return !session.recording.setting.stop.exact_runs &&
+               (!session.findings.verdicts.empty() || session.findings.precision);
+      });
+  if (was_watched && !call.plan.gates.empty())
+    call.plan.events.notes.emplace_back(
+        "a session that ended when its own gates or --precision were content is judged again: a "
+        "gate then fails by chance more often than --confidence says; -r fixes the runs "
+        "beforehand");
+  return {};
+}
+
+Result<void> add_baseline(Invocation& call) {
+  if (!call.options.baseline) return {};
+  const std::string& file = *call.options.baseline;
+  auto session = read_session_file(call, file, "the baseline");
+  if (!session) return session.error();
   return use_baseline(call.plan, file, std::make_shared<Recording>(std::move(session->recording)));
 }
 
@@ -153,6 +188,7 @@ const Stage kCoresDecided = {decide_cores, ExitStatus::Usage};
 const Stage kUserFound = {find_user, ExitStatus::Usage};
 const Stage kEngineChosen = {choose_engine, ExitStatus::Usage};
 const Stage kPlanMade = {make_plan, ExitStatus::Usage};
+const Stage kSavedRead = {read_saved, ExitStatus::Usage};
 const Stage kBaselineAdded = {add_baseline, ExitStatus::Usage};
 const Stage kExportsOpened = {open_exports, ExitStatus::Usage};
 

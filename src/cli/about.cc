@@ -24,7 +24,7 @@ constexpr auto kStatuses = std::to_array<StatusMeaning>({
     {"1", "a command failed, or it could not be measured"},
     {"2", "the command line cannot be understood, nothing was run"},
     {"3", "a gate failed"},
-    {"4", "a gate was inconclusive, under --fail-if-inconclusive"},
+    {"4", "a gate was inconclusive, under --fail-if-inconclusive (or the status it names)"},
     {"128+N", "ended by signal N"},
 });
 

@@ -241,6 +241,13 @@ constexpr auto kOptions = std::to_array<OptionInfo>({
      "any system, without root",
      [](Draft& d, const Given& g) { return keep(text(g), d.options.kpep); }},
 
+    {"from", '\0', Takes::Value, Group::Measured, "FILE",
+     "run nothing: show, gate and export the sessions in these files, which --export-json or "
+     "hyperfine wrote (words after it are files, too). Commands of one session are compared within "
+     "rounds, those of different sessions as independent samples; --reference NAME chooses which is "
+     "compared with",
+     [](Draft& d, const Given& g) { return add(text(g), d.options.from); }},
+
     // Deltas and the gate
     {"fail-if-slower", '\0', Takes::OptionalNumber, Group::Gate, "PCT",
      "exit with 3 when a command is, with confidence, more than PCT percent slower than the "
@@ -254,9 +261,10 @@ constexpr auto kOptions = std::to_array<OptionInfo>({
      "on until every gate is decided (at least 10 to fail, 29 to pass), for at most four times "
      "--duration; to catch slow runs rarer than one in ten, raise --min-runs",
      add_fail_if},
-    {"fail-if-inconclusive", '\0', Takes::Nothing, Group::Gate, "",
-     "exit with 4 when a gate could not be decided and none failed",
-     set<&Options::fail_if_inconclusive, true>},
+    {"fail-if-inconclusive", '\0', Takes::OptionalNumber, Group::Gate, "STATUS",
+     "exit with 4, or with STATUS (125 for git bisect run), when a gate could not be decided and "
+     "none failed",
+     set_fail_if_inconclusive},
     {"confidence", '\0', Takes::Value, Group::Gate, "PCT",
      "confidence of every interval and gate (default 95). A delta is that of the typical round; "
      "with "

@@ -26,6 +26,8 @@ enum class Takes : unsigned char {
   ThreeWords
 };
 
+struct OptionInfo;
+
 /// The options while they are read: what can only be decided when all are there stands beside them.
 struct Draft {
   Options options;
@@ -37,9 +39,8 @@ struct Draft {
   std::optional<std::chrono::nanoseconds> duration;
   std::optional<double> slower_percent;  ///< of --fail-if-slower; the last one counts
   std::vector<std::string> steps;        ///< of -D, in the order typed
+  std::vector<const OptionInfo*> typed;  ///< in that order
 };
-
-struct OptionInfo;
 
 /// An option as it was typed.
 struct Given {

@@ -74,6 +74,8 @@ struct Inquiry {
 struct Options {
   std::optional<Inquiry> inquiry;
 
+  std::vector<std::string> from;  ///< files of saved sessions; where there are any, nothing is run
+  std::string from_reference;     ///< name of one of their commands; empty: as it was
   std::vector<std::string> commands;  ///< as typed, the reference first
   std::vector<std::string> names;     ///< of commands, not more than these; an empty one is none
 
@@ -118,9 +120,9 @@ struct Options {
   std::optional<double> min_p_share;  ///< a fraction above 0
 
   std::vector<Condition> gates;
-  bool fail_if_inconclusive = false;
-  double confidence = 0.95;         ///< a fraction, 0.5 or more and below 1
-  std::optional<double> precision;  ///< a fraction above 0; not with `runs`
+  std::optional<int> fail_if_inconclusive;  ///< the exit status then, from 1 to 255
+  std::optional<double> confidence;         ///< a fraction, 0.5 or more and below 1
+  std::optional<double> precision;          ///< a fraction above 0; not with `runs`
   std::string precision_metric{metric_name_of(Role::WallTime)};
   std::optional<std::string> baseline;  ///< a file to take the references from
 

@@ -249,6 +249,7 @@ Result<Draft> draft_of(const std::vector<po::option>& typed, const Words& all) {
                    "write " + option->usage()};
     }
     const std::string value = part.value.empty() ? "" : part.value.front();
+    draft.typed.push_back(option);
     const Result<void> applied = option->apply(draft, Given{*option, value, part.value});
     if (!applied) return applied.error();
     const auto& inquiry = draft.options.inquiry;
@@ -261,7 +262,8 @@ Result<Draft> draft_of(const std::vector<po::option>& typed, const Words& all) {
 
 /// "-P n 1 'sleep {n}'": the last option took what was meant as the command.
 std::optional<Error> taken_command(const std::vector<po::option>& typed, const Draft& draft) {
-  if (!draft.commands.empty() || draft.reference || draft.options.inquiry || typed.empty())
+  if (!draft.commands.empty() || draft.reference || draft.options.inquiry ||
+      !draft.options.from.empty() || typed.empty())
     return std::nullopt;
   const po::option& last = typed.back();
   const OptionInfo* option = option_of_key(last.string_key);

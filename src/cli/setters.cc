@@ -1,6 +1,7 @@
 #include "cli/setters.h"
 
 #include "cli/values.h"
+#include "core/exit_status.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -49,6 +50,15 @@ Result<void> set_fail_if_slower(Draft& draft, const Given& given) {
     limit_percent = *percent;
   }
   draft.slower_percent = limit_percent;
+  return {};
+}
+
+Result<void> set_fail_if_inconclusive(Draft& draft, const Given& given) {
+  draft.options.fail_if_inconclusive = static_cast<int>(ExitStatus::GateInconclusive);
+  if (given.value.empty()) return {};
+  const auto status = whole_number(given, 1, 255);
+  if (!status) return status.error();
+  draft.options.fail_if_inconclusive = static_cast<int>(*status);
   return {};
 }
 

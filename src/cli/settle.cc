@@ -2,6 +2,7 @@
 #include "core/foreign_text.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -50,7 +51,8 @@ Result<void> settle_gates(Draft& draft) {
     if (!is_known) gates.push_back(std::move(gate));
   }
   options.gates = std::move(gates);
-  if (options.fail_if_inconclusive && options.gates.empty()) {
+  // A saved session may have gates of its own.
+  if (options.fail_if_inconclusive && options.gates.empty() && options.from.empty()) {
     return Error{"--fail-if-inconclusive without a gate",
                  "add --fail-if-slower=PCT or --fail-if 'METRIC > PCT'"};
   }
@@ -84,6 +86,27 @@ Result<void> settle_commands(Draft& draft) {
     return Error{"no command to measure",
                  "write lauka -- COMMAND [COMMAND ...], or see lauka --help"};
   }
+  return {};
+}
+
+/// With --from nothing is run either: words are files, and what says how to run or measure is
+/// refused.
+Result<void> settle_saved(Draft& draft) {
+  constexpr std::array<std::string_view, 4> fitting = {"from", "metrics", "command-name",
+                                                       "reference"};
+  for (const OptionInfo* option : draft.typed) {
+    if (option->group == Group::Gate || option->group == Group::Output) continue;
+    if (std::find(fitting.begin(), fitting.end(), option->name) != fitting.end()) continue;
+    return Error{fmt::format("--from runs nothing, so {} has no effect", option->spelling()),
+                 "leave it out"};
+  }
+  Options& options = draft.options;
+  for (std::string& file : draft.commands) options.from.push_back(std::move(file));
+  options.names = std::move(draft.names);
+  if (!draft.reference) return {};
+  if (options.baseline)
+    return Error{"--reference and --baseline contradict each other", "use only one of them"};
+  options.from_reference = *std::move(draft.reference);
   return {};
 }
 
@@ -200,8 +223,11 @@ Result<Options> settle(Draft draft) {
                              cited(*options.kpep)),
                  "add one of them, or leave --kpep out"};
   }
-  for (const auto settle_part :
-       {settle_numbers_of_runs, settle_gates, settle_commands, settle_steps}) {
+  const bool is_saved = !options.from.empty();
+  const std::vector<Result<void> (*)(Draft&)> parts =
+      is_saved ? std::vector{settle_gates, settle_saved}
+               : std::vector{settle_numbers_of_runs, settle_gates, settle_commands, settle_steps};
+  for (const auto settle_part : parts) {
     const Result<void> settled = settle_part(draft);
     if (!settled) return settled.error();
   }

@@ -28,10 +28,11 @@ std::optional<double> times_to_decide(const Judgement& judgement, const Levels& 
   return times;
 }
 
-Verdict verdict_of(const Judgement& judgement, const Condition& condition, std::size_t candidate,
-                   const Evidence& evidence, const Levels& levels, const Look& look) {
-  Verdict verdict{.condition = condition,
-                  .candidate = candidate,
+Verdict verdict_of(const Judgement& judgement, const Question& question, const Evidence& evidence,
+                   const Levels& levels, const Look& look) {
+  Verdict verdict{.condition = question.condition,
+                  .candidate = question.candidate,
+                  .metric = question.metric,
                   .answer = judgement.answer.value_or(Answer::Inconclusive),
                   .rounds = evidence.rounds(),
                   .planned_rounds = look.planned_rounds,
@@ -40,9 +41,8 @@ Verdict verdict_of(const Judgement& judgement, const Condition& condition, std::
                   .level = judgement.level,
                   .look = look.number,
                   .decided_by = judgement.decided_by};
-  if (!evidence.reference.empty() && !evidence.candidate.empty())
-    verdict.delta =
-        stats::delta_of(evidence.reference, evidence.candidate, evidence.paired, levels.tails);
+  verdict.delta =
+      stats::delta_of(evidence.reference, evidence.candidate, evidence.paired, levels.tails);
   if (verdict.answer == Answer::Inconclusive) {
     verdict.times_as_many = times_to_decide(judgement, levels);
   }
@@ -51,15 +51,38 @@ Verdict verdict_of(const Judgement& judgement, const Condition& condition, std::
 
 }  // namespace
 
-std::optional<Verdict> decide_at_look(const Condition& condition, std::size_t candidate,
-                                      const Evidence& evidence, const Levels& levels, Look look) {
+std::optional<Verdict> decide_at_look(const Question& question, const Comparison& samples,
+                                      std::optional<std::size_t> too_small, const Levels& levels,
+                                      Look look) {
+  const Condition& condition = question.condition;
+  if (samples.is_empty()) {
+    if (!look.last && !too_small) return std::nullopt;
+    Verdict nothing{
+        .condition = condition, .candidate = question.candidate, .metric = question.metric};
+    nothing.too_small = too_small;
+    nothing.level = levels.pass.value_or(0.0);
+    nothing.look = look.number;
+    return nothing;
+  }
+  const Evidence evidence{samples.reference, samples.candidate, samples.paired};
   const Judgement judgement =
       judge(evidence, condition.limit_percent / 100.0,
             condition.below ? FailsWhen::Below : FailsWhen::Above, levels, look.last);
   if (!judgement.answer) {
     return std::nullopt;
   }
-  return verdict_of(judgement, condition, candidate, evidence, levels, look);
+  return verdict_of(judgement, question, evidence, levels, look);
+}
+
+Comparison against_bound(const Condition& condition, const Series& series) {
+  Comparison samples{{}, series.values, true};
+  if (series.largest_bound) {
+    const bool is_within = !condition.below && *series.largest_bound <= *condition.bound;
+    if (!is_within) return {};
+    samples.candidate.insert(samples.candidate.end(), series.bounded, *series.largest_bound);
+  }
+  samples.reference.assign(samples.candidate.size(), *condition.bound);
+  return samples;
 }
 
 }  // namespace lauka::gate

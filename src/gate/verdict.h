@@ -2,6 +2,7 @@
 
 #include "core/condition.h"
 #include "core/precision.h"
+#include "core/series.h"
 #include "gate/judge.h"
 #include "gate/schedule.h"
 #include "stats/delta.h"
@@ -40,10 +41,24 @@ struct Look {
   std::size_t planned_rounds = 0;  ///< of an early one: as the verdict's
 };
 
-/// Looks at the evidence so far; none where the rounds are to go on, which only happens before the
+/// A gate about one candidate.
+struct Question {
+  Condition condition;
+  std::size_t candidate = 0;
+  std::size_t metric = 0;
+};
+
+/// Looks at the samples so far; none where the rounds are to go on, which only happens before the
 /// last look. The first answer other than none is final. The delta has the levels' intervals.
-std::optional<Verdict> decide_at_look(const Condition& condition, std::size_t candidate,
-                                      const Evidence& evidence, const Levels& levels, Look look);
+/// `too_small`: as the verdict's; without samples that, or the last look, ends it.
+std::optional<Verdict> decide_at_look(const Question& question, const Comparison& samples,
+                                      std::optional<std::size_t> too_small, const Levels& levels,
+                                      Look look);
+
+/// The candidate's values against a reference that always is at the bound of `condition`. Values
+/// that are only known to be at most some value below a bound not to be exceeded are as good as
+/// that value.
+Comparison against_bound(const Condition& condition, const Series& series);
 
 /// The intervals of a gated metric: wide enough for a moment that a gate chose.
 struct GatedInterval {

@@ -1,7 +1,6 @@
 #include "plan/baseline.h"
 
 #include "core/foreign_text.h"
-#include "plan/recording.h"
 
 #include <algorithm>
 #include <optional>
@@ -134,8 +133,36 @@ void extend_baseline(Plan& plan) {
   }
 }
 
+bool is_gated(const Condition& condition, const Reference& reference, std::size_t command,
+              std::size_t commands) {
+  return (condition.bound && commands == 1) || reference.is_candidate(command);
+}
+
+std::optional<std::size_t> first_with_bounds(const Reference& reference, const Condition& condition,
+                                             std::span<const Series> series,
+                                             std::size_t candidate) {
+  const bool is_alone = reference.baseline || condition.bound;
+  for (const std::size_t command : {is_alone ? candidate : reference.command, candidate})
+    if (series[command].largest_bound) return command;
+  return std::nullopt;
+}
+
 bool compares_within_rounds(Order order, const Reference& reference) {
   return order != Order::Sequential && !reference.baseline;
+}
+
+bool compares_within_rounds(const Recording& session, std::size_t candidate) {
+  if (session.origins.empty() || session.reference.baseline)
+    return compares_within_rounds(session.setting.order, session.reference);
+  const Origin& origin = origin_of(session, candidate);
+  return &origin == &origin_of(session, session.reference.command) &&
+         compares_within_rounds(origin.order, session.reference);
+}
+
+const Origin& origin_of(const Recording& session, std::size_t command) {
+  auto origin = session.origins.begin();
+  for (; command >= origin->commands; ++origin) command -= origin->commands;
+  return *origin;
 }
 
 Comparison samples_of(const Reference& reference, bool within_rounds, std::size_t metric,

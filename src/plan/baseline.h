@@ -3,9 +3,11 @@
 #include "core/result.h"
 #include "core/series.h"
 #include "plan/plan.h"
+#include "plan/recording.h"
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -27,8 +29,24 @@ Result<void> use_baseline(Plan& plan, const std::string& file,
 std::vector<double> baseline_values(const Baseline& baseline, std::size_t command,
                                     std::size_t metric);
 
+/// Whether a gate is on `command`, one of so many. A bound needs no reference, so that the only one
+/// is gated, too.
+bool is_gated(const Condition& condition, const Reference& reference, std::size_t command,
+              std::size_t commands);
+
+/// Which of the reference and the candidate is known by bounds only, so that nothing can be
+/// compared and more rounds change nothing. `series`: as for samples_of.
+std::optional<std::size_t> first_with_bounds(const Reference& reference, const Condition& condition,
+                                             std::span<const Series> series, std::size_t candidate);
+
 /// Whether deltas are taken within rounds: not in sequential order, nor with a baseline.
 bool compares_within_rounds(Order order, const Reference& reference);
+
+/// Whether the delta of a command is: of joined sessions, only within one.
+bool compares_within_rounds(const Recording& session, std::size_t candidate);
+
+/// The origin of a command of a joined session.
+const Origin& origin_of(const Recording& session, std::size_t command);
 
 /// What `candidate`'s delta of `metric` (their indices) is made from; `series` are the metric's, by
 /// command.

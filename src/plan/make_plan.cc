@@ -2,6 +2,7 @@
 #include "core/text.h"
 #include "plan/commands.h"
 #include "plan/formulas.h"
+#include "plan/gates.h"
 #include "plan/plan.h"
 #include "plan/rows.h"
 #include "plan/told.h"
@@ -71,13 +72,6 @@ std::vector<std::string> default_names(const EventSet& defaults) {
   for (const Event& event : defaults.events)
     if (!event.part_of) names.push_back(event.name);
   return names;
-}
-
-Error not_measured(std::string_view gate, const std::vector<std::string_view>& names) {
-  const std::string_view meant = nearest(gate, names);
-  return Error{fmt::format("a gate on {}, which is not measured", cited(gate)),
-               meant.empty() ? "add it with -e, or name another metric"
-                             : fmt::format("did you mean {}?", meant)};
 }
 
 /// What is to be counted by name, besides -e.
@@ -204,69 +198,6 @@ StopRule stop_rule_of(const Options& options, std::size_t passes) {
                   .budget_per_command = options.duration};
 }
 
-/// A gate that fails where its metric gets better is most likely a slip.
-void note_direction(const Condition& gate, const Metric& metric, std::vector<std::string>& notes) {
-  const bool gains =
-      metric.better == Better::More ? !gate.below : metric.better == Better::Less && gate.below;
-  if (!gains) return;
-  notes.push_back(
-      fmt::format("the gate on {} fails when the metric improves ({} is better); to fail when it "
-                  "gets worse, write '{} {} {}'",
-                  gate.metric, gate.below ? "less" : "more", gate.metric, gate.below ? '>' : '<',
-                  gate.bound ? gate.bound_text : fmt::format("{}", 0.0 - gate.limit_percent)));
-}
-
-Result<void> add_gates(const std::vector<Condition>& gates, bool has_baseline, Plan& plan) {
-  std::vector<std::string_view> names;
-  for (const Metric& metric : plan.metrics) names.push_back(metric.name);
-  bool needs_reference = false;
-  for (const Condition& gate : gates) {
-    const auto place = find_metric(plan.metrics, gate.metric);
-    if (!place) {
-      if (auto why = why_not_derived(gate.metric, plan.metrics)) return *std::move(why);
-      return not_measured(gate.metric, names);
-    }
-    const Metric& metric = plan.metrics[*place];
-    if (gate.bound && gate.bound_unit != metric.unit)
-      return Error{fmt::format("a gate on {} at {}, which is not a unit of it", gate.metric,
-                               cited(gate.bound_text)),
-                   fmt::format("write its limit in '{}', or in percent of the reference",
-                               unit_symbol(metric.unit))};
-    needs_reference = needs_reference || !gate.bound;
-    note_direction(gate, metric, plan.events.notes);
-    plan.gates.push_back({gate, *place});
-  }
-  if (needs_reference && plan.commands.size() < 2 && !has_baseline) {
-    return Error{fmt::format("a gate (--fail-if-slower, --fail-if) has nothing to compare {} with",
-                             cited(plan.commands.front().text)),
-                 "add another command, --reference COMMAND or --baseline FILE"};
-  }
-  return {};
-}
-
-/// A precision needs a value from every round that it may ask for.
-Result<void> add_precision(const Options& options, Plan& plan) {
-  if (!options.precision) return {};
-  const auto place = find_metric(plan.metrics, options.precision_metric);
-  if (!place) {
-    std::vector<std::string_view> names;
-    for (const Metric& one : plan.metrics) names.push_back(one.name);
-    const std::string_view meant = nearest(options.precision_metric, names);
-    return Error{
-        fmt::format("--precision names {}, which is not measured", cited(options.precision_metric)),
-        meant.empty() ? "--metrics all shows what is measured"
-                      : fmt::format("did you mean {}?", meant)};
-  }
-  const Metric& metric = plan.metrics[*place];
-  if (metric.kind != RoundKind::Timed) {
-    return Error{fmt::format("--precision cannot wait for {}, which is counted in runs of its own",
-                             metric.name),
-                 "ask for a precision of wall_time or cpu_time, or add --counting together"};
-  }
-  plan.precision = PrecisionGoal{*options.precision, *place};
-  return {};
-}
-
 /// One command's setup or cleanup may undo another's.
 Order default_order(const Options& options) {
   return options.setup.empty() && options.cleanup.empty() ? Order::Random : Order::Sequential;
@@ -314,7 +245,7 @@ Result<Plan> make_plan(const Options& typed, const SelectEvents& select_events,
             .timeout = options.timeout,
             .ignore_failure = options.ignore_failure,
             .input = options.input,
-            .confidence = options.confidence,
+            .confidence = options.confidence.value_or(kConfidence),
             .shell = options.shell,
             .cores = cores,
             .presentation = options.presentation,

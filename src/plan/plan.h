@@ -21,6 +21,9 @@
 
 namespace lauka {
 
+/// Of every interval and gate, where --confidence does not say another.
+inline constexpr double kConfidence = 0.95;
+
 /// When counting ends.
 struct StopRule {
   std::optional<std::uint64_t> exact_runs{};
@@ -77,7 +80,7 @@ struct Plan {
   std::optional<IgnoreFailure> ignore_failure{};
   InputChoice input{};
   std::vector<Gate> gates{};
-  double confidence = 0.95;
+  double confidence = kConfidence;
   std::optional<PrecisionGoal> precision{};
   Reference reference{};
   std::optional<Shell> shell{};  ///< its start-up is measured, and subtracted from times

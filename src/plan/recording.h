@@ -89,9 +89,18 @@ struct Setting {
   std::optional<double> min_share{};  ///< as CoreUse's
 };
 
+/// A session that was joined with others.
+struct Origin {
+  std::string file{};        ///< as typed
+  std::size_t commands = 0;  ///< so many of the joined session's, after those of the origins before
+  Order order = Order::Random;
+  Circumstances circumstances{};
+};
+
 /// A session as data: all that results are made from beside what was decided while it went on,
 /// whether it was just run or read from a file.
 struct Recording {
+  std::string file{};  ///< that it was read from; empty: it was just run
   std::vector<Metric> metrics;
   std::vector<Command> measured{};  ///< the commands
   Reference reference{};            ///< what these are compared with
@@ -99,10 +108,11 @@ struct Recording {
   /// was just run are read in it, which has to be there as long.
   std::shared_ptr<const RunTable> runs = std::make_shared<RunTable>();
   std::shared_ptr<const RunTable> redone = std::make_shared<RunTable>();
-  double confidence = 0.95;
+  double confidence = kConfidence;
   std::vector<std::string> notes{};  ///< one line each: what was left out, and why
   Setting setting{};
-  Circumstances circumstances{};
+  Circumstances circumstances{};  ///< of the first origin, where there are several
+  std::vector<Origin> origins{};  ///< of which it was joined; empty: it is one
   Timers timers{};
   bool complete = true;              ///< false: the session was cut short
   bool by_lauka = true;              ///< else by hyperfine, which tells little more than times

@@ -1,4 +1,5 @@
 #include "core/display_unit.h"
+#include "core/numbers.h"
 #include "core/words.h"
 #include "report/describe.h"
 #include "report/format.h"
@@ -301,6 +302,19 @@ void put_baseline(JsonWriter& json, const Results& results) {
   json.close();
 }
 
+/// The sessions that this one was joined of, each with so many of its commands.
+Json origins_of(const Results& results) {
+  Json origins = Json::array();
+  for (const Origin& origin : results.origins)
+    origins.push_back({{"file", origin.file},
+                       {"commands", origin.commands},
+                       {"order", word_in(kOrderWords, origin.order)},
+                       {"version", word_or_null(origin.circumstances.version)},
+                       {"start_time", rfc3339(origin.circumstances.began)},
+                       {"machine", json_of(origin.circumstances.machine)}});
+  return origins;
+}
+
 /// In seconds, as the times that it was subtracted from.
 Json overhead_of(const Results& results, std::size_t command) {
   if (command >= results.overheads.size()) return nullptr;
@@ -345,6 +359,7 @@ void put_lauka_session(JsonWriter& json, const Results& results) {
   json.put("complete", results.complete);
   json.put("machine", json_of(results.circumstances.machine));
   json.put("timers", timers_of(results.timers));
+  if (!results.origins.empty()) json.put("sessions", origins_of(results));
   json.put("order", word_in(kOrderWords, setting.order));
   json.put("order_for_hooks", setting.order_is_for_hooks);
   json.put("seed", setting.seed);

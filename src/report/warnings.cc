@@ -169,28 +169,37 @@ struct WarningWords {
   }
 
   Words operator()(const AgainstBaseline& warning) const {
-    return {
-        "baseline",
-        fmt::format("deltas against a baseline include whatever else has changed on the machine "
-                    "since then{}",
-                    warning.gated ? ", and gates fail by chance more often than --confidence "
-                                    "says"
-                                  : ""),
-        "measure both in one session where you can, or compare cpu_time or instructions"};
+    return {"baseline",
+            fmt::format(
+                "deltas {} include whatever else {}{}",
+                warning.is_joined ? "between sessions" : "against a baseline",
+                warning.is_joined ? "was different then" : "has changed on the machine since then",
+                warning.gated ? ", and gates fail by chance more often than --confidence "
+                                "says"
+                              : ""),
+            "measure both in one session where you can, or compare cpu_time or instructions"};
   }
 
   Words operator()(const ForeignBaseline& warning) const {
+    const std::string what = warning.file.empty() ? "the baseline" : cited(warning.file);
+    const bool is_joined = !warning.file.empty();
     if (!warning.told) {
-      return {"foreign_baseline", "the baseline does not say which machine it was measured on",
-              "make sure that it was this one, or measure it again with lauka --export-json"};
+      return {"foreign_baseline", what + " does not say which machine it was measured on",
+              is_joined ? "make sure that it was the reference's, or measure it again with lauka "
+                          "--export-json"
+                        : "make sure that it was this one, or measure it again with lauka "
+                          "--export-json"};
     }
-    std::string text = "the baseline was measured under other conditions: ";
+    std::string text = fmt::format("{} was measured under other conditions{}: ", what,
+                                   is_joined ? " than the reference" : "");
     for (const Difference& difference : warning.differences) {
       if (&difference != &warning.differences.front()) text += ", ";
       text += fmt::format("{} {}, not {}", difference.what, cited(difference.then),
                           cited(difference.now));
     }
-    return {"foreign_baseline", text, "measure the baseline again, here"};
+    return {"foreign_baseline", text,
+            is_joined ? "compare sessions of one machine, or measure both in one session"
+                      : "measure the baseline again, here"};
   }
 
   Words operator()(const SequentialRuns& warning) const {

@@ -36,6 +36,13 @@ std::vector<Series> series_of(const Recording& session, std::size_t metric,
   return all;
 }
 
+std::vector<std::uint32_t> rounds_of(const Recording& session) {
+  std::vector<std::uint32_t> rounds(session.runs->size());
+  for (std::size_t i = 0; i < rounds.size(); ++i)
+    rounds[i] = static_cast<std::uint32_t>(session.runs->row(i).round);
+  return rounds;
+}
+
 MetricResult result_of(std::size_t metric, const Series& series, std::size_t runs) {
   MetricResult result;
   result.metric = metric;
@@ -103,7 +110,8 @@ void analyse_metric(std::size_t index, const stats::IntervalTails& tails,
     if (!results.reference.is_candidate(c) || row.is_doubtful ||
         results.commands[reference].rows[index].is_doubtful)
       continue;
-    const Comparison samples = samples_of(results.reference, results.paired, index, series, c);
+    const Comparison samples =
+        samples_of(results.reference, compares_within_rounds(results, c), index, series, c);
     if (samples.is_empty()) continue;
     row.delta = stats::delta_of(samples.reference, samples.candidate, samples.paired, tails);
     if (row.delta->mean_differs)
@@ -162,7 +170,9 @@ void analyse_runs(std::size_t c, Results& results) {
 
 Results analyse(Recording session, gate::Findings findings) {
   Results results{std::move(session), std::move(findings)};
-  results.paired = compares_within_rounds(results.setting.order, results.reference);
+  for (std::size_t c = 0; c < results.measured.size(); ++c)
+    if (results.reference.is_candidate(c) && !compares_within_rounds(results, c))
+      results.paired = false;
   for (const Command& command : results.measured)
     results.commands.push_back({.name = command.name,
                                 .text = command.text,
@@ -170,9 +180,7 @@ Results analyse(Recording session, gate::Findings findings) {
                                 .typed = command.typed,
                                 .pattern = command.pattern});
   for (std::size_t c = 0; c < results.commands.size(); ++c) analyse_runs(c, results);
-  std::vector<std::uint32_t> rounds(results.runs->size());
-  for (std::size_t i = 0; i < rounds.size(); ++i)
-    rounds[i] = static_cast<std::uint32_t>(results.runs->row(i).round);
+  const std::vector<std::uint32_t> rounds = rounds_of(results);
   const stats::IntervalTails plain = stats::tails_of(results.confidence);
   for (std::size_t m = 0; m < results.metrics.size(); ++m)
     analyse_metric(m, results.tails_of(m, plain), rounds, results);
@@ -192,22 +200,51 @@ Results analyse(const Plan& plan, const Session& session, const gate::Findings& 
   return results;
 }
 
+gate::Findings judge(const Recording& session, const std::vector<Gate>& gates) {
+  gate::Findings findings;
+  const std::size_t commands = session.measured.size();
+  std::vector<gate::Question> questions;
+  for (const Gate& gate : gates)
+    for (std::size_t c = 0; c < commands; ++c)
+      if (is_gated(gate.condition, session.reference, c, commands))
+        questions.push_back({gate.condition, c, gate.metric});
+  if (questions.empty()) return findings;
+  const gate::Levels levels = gate::levels_of_one_look(session.confidence, questions.size());
+  const std::vector<std::uint32_t> rounds = rounds_of(session);
+  for (const gate::Question& question : questions) {
+    const std::vector<Series> series = series_of(session, question.metric, rounds);
+    const std::size_t c = question.candidate;
+    const Comparison samples =
+        question.condition.bound ? gate::against_bound(question.condition, series[c])
+                                 : samples_of(session.reference, compares_within_rounds(session, c),
+                                              question.metric, series, c);
+    const auto too_small = first_with_bounds(session.reference, question.condition, series, c);
+    findings.verdicts.push_back(
+        *gate::decide_at_look(question, samples, too_small, levels, {1, true}));
+    findings.intervals.push_back({question.metric, levels.tails});
+  }
+  return findings;
+}
+
+int exit_status_of(const std::vector<gate::Verdict>& verdicts, std::optional<int> if_inconclusive) {
+  const auto any = [&](gate::Answer answer) {
+    return std::any_of(verdicts.begin(), verdicts.end(),
+                       [&](const gate::Verdict& verdict) { return verdict.answer == answer; });
+  };
+  auto status = static_cast<int>(ExitStatus::Done);
+  if (if_inconclusive && any(gate::Answer::Inconclusive)) status = *if_inconclusive;
+  if (any(gate::Answer::Fail)) status = static_cast<int>(ExitStatus::GateFailed);
+  return status;
+}
+
 int exit_status_of(const Session& session, const std::vector<gate::Verdict>& verdicts,
-                   bool fail_if_inconclusive) {
+                   std::optional<int> if_inconclusive) {
   if (session.cut_short) {
     const auto* interrupted = std::get_if<Interrupted>(&*session.cut_short);
     return interrupted != nullptr ? status_of_signal(interrupted->signal)
                                   : static_cast<int>(ExitStatus::Failed);
   }
-  const auto any = [&](gate::Answer answer) {
-    return std::any_of(verdicts.begin(), verdicts.end(),
-                       [&](const gate::Verdict& verdict) { return verdict.answer == answer; });
-  };
-  auto status = ExitStatus::Done;
-  if (fail_if_inconclusive && any(gate::Answer::Inconclusive))
-    status = ExitStatus::GateInconclusive;
-  if (any(gate::Answer::Fail)) status = ExitStatus::GateFailed;
-  return static_cast<int>(status);
+  return exit_status_of(verdicts, if_inconclusive);
 }
 
 }  // namespace lauka

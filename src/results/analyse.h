@@ -19,8 +19,15 @@ Results analyse(Recording session, gate::Findings findings);
 Results analyse(const Plan& plan, const Session& session, const gate::Findings& findings,
                 const Timers& timers = {}, Circumstances circumstances = {});
 
-/// What lauka ends with: by a signal, by a failure, or as the gates decided.
+/// The gates of a session that is there already, whose number of runs nothing decided: one look,
+/// and the rate of false fails divided among all of them.
+gate::Findings judge(const Recording& session, const std::vector<Gate>& gates);
+
+/// What lauka ends with as the gates decided; `if_inconclusive`: where one is and none failed.
+int exit_status_of(const std::vector<gate::Verdict>& verdicts, std::optional<int> if_inconclusive);
+
+/// The same of a session that was just run: by a signal or a failure before that.
 int exit_status_of(const Session& session, const std::vector<gate::Verdict>& verdicts,
-                   bool fail_if_inconclusive);
+                   std::optional<int> if_inconclusive);
 
 }  // namespace lauka

@@ -120,6 +120,26 @@ std::chrono::sys_seconds time_of(const std::string& text) {
          std::chrono::minutes(parts[4]) + std::chrono::seconds(parts[5]);
 }
 
+std::vector<Origin> origins_of(const JsonIn& there, std::size_t commands) {
+  std::vector<Origin> origins;
+  const JsonIn* list = list_in(there, "sessions");
+  if (list == nullptr) return origins;
+  std::size_t told = 0;
+  for (const JsonIn& one : *list) {
+    Origin origin{.file = text_in(one, "file"),
+                  .commands = std::min(count_in(one, "commands").value_or(0), commands),
+                  .order = value_in(kOrderWords, text_in(one, "order"))};
+    origin.circumstances.version = text_in(one, "version");
+    origin.circumstances.began = time_of(text_in(one, "start_time"));
+    if (const JsonIn* machine = member(one, "machine"))
+      origin.circumstances.machine = machine_of(*machine);
+    told += origin.commands;
+    origins.push_back(std::move(origin));
+  }
+  if (told != commands) origins.clear();
+  return origins;
+}
+
 Setting setting_of(const JsonIn& there) {
   Setting setting;
   setting.order = value_in(kOrderWords, text_in(there, "order"));

@@ -5,8 +5,10 @@
 #include "results/json_in.h"
 
 #include <chrono>
+#include <cstddef>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace lauka {
 
@@ -20,6 +22,10 @@ std::chrono::sys_seconds time_of(const std::string& text);
 
 /// The setting of the session `there`.
 Setting setting_of(const JsonIn& there);
+
+/// The sessions that the session `there` of so many commands was joined of; none where it does not
+/// say so of all its commands.
+std::vector<Origin> origins_of(const JsonIn& there, std::size_t commands);
 
 /// What was decided while it went on; `session` has its commands and metrics already.
 gate::Findings findings_of(const JsonIn& there, const Recording& session);

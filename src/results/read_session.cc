@@ -88,6 +88,7 @@ class SessionReader {
     read_.recording.by_lauka = session_ != nullptr;
     if (auto known = check_format(); !known) return known.error();
     if (session_ != nullptr) recording().setting = setting_of(*session_);
+    if (session_ == nullptr) recording().setting.order = Order::Sequential;  // hyperfine's
     read_metrics(*results);
     for (const Json& result : *results) {
       auto added = session_ != nullptr ? add_command(result) : add_command_of_hyperfine(result);
@@ -332,6 +333,7 @@ class SessionReader {
       if (const auto tick = count_in(*timers, "tick_ns"))
         to.timers.tick = std::chrono::nanoseconds(*tick);
     }
+    to.origins = origins_of(there, to.measured.size());
     to.complete = flag_in(there, "complete", true);
     const double confidence = number_in(there, "confidence").value_or(0.0);
     if (confidence > 0.0 && confidence < 1.0) to.confidence = confidence;

@@ -53,11 +53,14 @@ struct Difference {
 /// Deltas, or even gates, were made with runs of another session.
 struct AgainstBaseline {
   bool gated = false;
+  bool is_joined = false;  ///< no baseline, but sessions that were joined
 };
 
-/// The baseline was taken elsewhere, or it does not say where.
+/// The baseline, or another of the joined sessions than the reference's, was taken elsewhere, or it
+/// does not say where.
 struct ForeignBaseline {
-  bool told = true;  ///< the file names its machine
+  bool told = true;    ///< the file names its machine
+  std::string file{};  ///< of the session; empty: the baseline
   std::vector<Difference> differences{};
 };
 

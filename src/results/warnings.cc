@@ -164,14 +164,12 @@ std::optional<Finding> what_is_unsteady(std::span<const double> series) {
   return std::nullopt;
 }
 
-/// What a baseline's numbers depend on, and is another now. What is not known on one side is not
-/// known to differ.
-std::optional<ForeignBaseline> foreign_baseline(const Results& results) {
-  const Recording& session = *results.reference.baseline->session;
-  const Circumstances& then = session.circumstances;
-  const Circumstances& now = results.circumstances;
-  if (!session.by_lauka) return ForeignBaseline{.told = false};
-  ForeignBaseline found;
+/// What numbers depend on, and is another now. What is not known on one side is not known to
+/// differ.
+std::optional<ForeignBaseline> foreign(bool told, const Circumstances& then,
+                                       const Circumstances& now, std::string_view file) {
+  if (!told) return ForeignBaseline{.told = false, .file = std::string(file)};
+  ForeignBaseline found{.file = std::string(file)};
   const auto compare = [&](std::string_view what, const std::string& a, const std::string& b) {
     if (!a.empty() && !b.empty() && a != b) found.differences.push_back({what, a, b});
   };
@@ -182,6 +180,22 @@ std::optional<ForeignBaseline> foreign_baseline(const Results& results) {
   compare("lauka", then.version, now.version);
   if (found.differences.empty()) return std::nullopt;
   return found;
+}
+
+/// Of the origins of joined sessions that are not the reference's and have a part in its deltas.
+void add_warnings_of_origins(const Results& results, std::vector<Warning>& warnings) {
+  const Origin& here = origin_of(results, results.reference.command);
+  std::vector<const Origin*> others;
+  for (std::size_t c = 0; c < results.commands.size(); ++c) {
+    const Origin& origin = origin_of(results, c);
+    if (&origin != &here && (others.empty() || others.back() != &origin)) others.push_back(&origin);
+  }
+  if (others.empty()) return;
+  warnings.push_back({AgainstBaseline{!results.verdicts.empty(), true}});
+  for (const Origin* other : others)
+    if (const auto found = foreign(!other->circumstances.version.empty(), other->circumstances,
+                                   here.circumstances, other->file))
+      warnings.push_back({*found});
 }
 
 std::vector<OtherCores::Cycles> cycles_by_kind(const Results& results, std::size_t command) {
@@ -262,7 +276,11 @@ std::vector<Warning> warnings_of_results(const Results& results) {
   if (const auto few = few_runs(results)) warnings.push_back({*few});
   if (results.reference.baseline) {
     warnings.push_back({AgainstBaseline{!results.verdicts.empty()}});
-    if (const auto foreign = foreign_baseline(results)) warnings.push_back({*foreign});
+    const Recording& then = *results.reference.baseline->session;
+    if (const auto found = foreign(then.by_lauka, then.circumstances, results.circumstances, ""))
+      warnings.push_back({*found});
+  } else if (!results.origins.empty()) {
+    add_warnings_of_origins(results, warnings);
   } else if (!results.paired && !results.rankings.empty()) {
     warnings.push_back(
         {SequentialRuns{!results.verdicts.empty(), results.setting.order_is_for_hooks}});

@@ -22,35 +22,6 @@ std::size_t place_of(RoundKind kind) {
   return static_cast<std::size_t>(found - kKindsWithValues.begin());
 }
 
-/// Whether a gate is on `command`. A bound needs no reference, so that the only one is gated, too.
-bool is_gated(const Condition& condition, const Plan& plan, std::size_t command) {
-  return (condition.bound && plan.commands.size() == 1) || plan.reference.is_candidate(command);
-}
-
-/// Which of the reference and the candidate is known by bounds only: more rounds change nothing
-/// then.
-std::optional<std::size_t> first_with_bounds(const Plan& plan, const Condition& condition,
-                                             const MetricSeries& series, std::size_t candidate) {
-  const bool is_alone = plan.reference.baseline || condition.bound;
-  for (const std::size_t command : {is_alone ? candidate : plan.reference.command, candidate}) {
-    if (series.of(command).largest_bound) return command;
-  }
-  return std::nullopt;
-}
-
-/// The candidate against a reference that always is at the bound. Values that are only known to be
-/// at most some value below a bound not to be exceeded are as good as that value.
-Comparison against_bound(const Condition& condition, const Series& series) {
-  Comparison samples{{}, series.values, true};
-  if (series.largest_bound) {
-    const bool is_within = !condition.below && *series.largest_bound <= *condition.bound;
-    if (!is_within) return {};
-    samples.candidate.insert(samples.candidate.end(), series.bounded, *series.largest_bound);
-  }
-  samples.reference.assign(samples.candidate.size(), *condition.bound);
-  return samples;
-}
-
 gate::WatchSchedule looks_of(const Plan& plan, RoundKind kind) {
   if (plan.stop.exact_runs) return gate::WatchSchedule::Once;
   // A coin decides the order within a round: what early looks rest on.
@@ -84,7 +55,7 @@ void GateWatch::ask(const Gate& gate) {
   const std::size_t place = series_of(gate.metric);
   const RoundKind kind = kind_of(plan_.metrics[gate.metric], plan_.events);
   for (std::size_t c = 0; c < plan_.commands.size(); ++c)
-    if (is_gated(gate.condition, plan_, c))
+    if (is_gated(gate.condition, plan_.reference, c, plan_.commands.size()))
       questions_.push_back({gate.condition, c, place, kind, std::nullopt});
 }
 
@@ -177,29 +148,16 @@ gate::Findings GateWatch::close() {
 std::optional<gate::Verdict> GateWatch::decide(const Question& question, const gate::Levels& levels,
                                                gate::Look look) const {
   const std::size_t metric = metrics_[question.series];
-  const MetricSeries& series = series_[question.series];
+  const std::vector<Series>& series = series_[question.series].all();
+  const Condition& condition = question.condition;
   const Comparison samples =
-      question.condition.bound
-          ? against_bound(question.condition, series.of(question.candidate))
+      condition.bound
+          ? gate::against_bound(condition, series[question.candidate])
           : samples_of(plan_.reference, compares_within_rounds(plan_.order, plan_.reference),
-                       metric, series.all(), question.candidate);
-  if (samples.is_empty()) {
-    const auto too_small = first_with_bounds(plan_, question.condition, series, question.candidate);
-    if (!look.last && !too_small) return std::nullopt;
-    gate::Verdict nothing;
-    nothing.too_small = too_small;
-    nothing.condition = question.condition;
-    nothing.candidate = question.candidate;
-    nothing.metric = metric;
-    nothing.level = levels.pass.value_or(0.0);
-    nothing.look = look.number;
-    return nothing;
-  }
-  auto verdict =
-      gate::decide_at_look(question.condition, question.candidate,
-                           {samples.reference, samples.candidate, samples.paired}, levels, look);
-  if (verdict) verdict->metric = metric;
-  return verdict;
+                       metric, series, question.candidate);
+  const auto too_small = first_with_bounds(plan_.reference, condition, series, question.candidate);
+  return gate::decide_at_look({condition, question.candidate, metric}, samples, too_small, levels,
+                              look);
 }
 
 PrecisionWatch::PrecisionWatch(const Plan& plan, const GateWatch& gates)

@@ -4,14 +4,22 @@
 #include "gate/verdict.h"
 
 #include <cstddef>
+#include <optional>
 
 namespace lauka::gate {
+
+/// The same samples as the watches have them.
+inline Comparison comparison_of(const Evidence& evidence) {
+  return {{evidence.reference.begin(), evidence.reference.end()},
+          {evidence.candidate.begin(), evidence.candidate.end()},
+          evidence.paired};
+}
 
 /// The verdict of a gate that looks once, at the end, as one of `gates` of its job.
 inline Verdict decide(const Condition& condition, std::size_t candidate, const Evidence& evidence,
                       double confidence, std::size_t gates) {
-  return *decide_at_look(condition, candidate, evidence, levels_of_one_look(confidence, gates),
-                         {1, true});
+  return *decide_at_look({condition, candidate, 0}, comparison_of(evidence), std::nullopt,
+                         levels_of_one_look(confidence, gates), {1, true});
 }
 
 }  // namespace lauka::gate

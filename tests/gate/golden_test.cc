@@ -1,5 +1,6 @@
 #include "stats/golden.h"
 
+#include "fakes/one_look.h"
 #include "gate/judge.h"
 #include "gate/schedule.h"
 #include "gate/verdict.h"
@@ -180,7 +181,8 @@ TEST_CASE("every look of a gate, and where it ends, agrees with the golden cases
       check_trace(judge(evidence, condition.limit_percent / 100.0, FailsWhen::Above, look.levels,
                         look.last),
                   look, expected.at("trace").at(number));
-      verdict = decide_at_look(condition, 1, evidence, look.levels, {++number, look.last});
+      verdict = decide_at_look({condition, 1, 0}, comparison_of(evidence), std::nullopt,
+                               look.levels, {++number, look.last});
       if (verdict) CHECK_GOLDEN(look.levels.tails.tail, expected.at("tail"));
     }
     REQUIRE(verdict.has_value());

@@ -56,7 +56,7 @@ TEST_CASE("a verdict's delta is the one of the table at one look, and wider at o
   CHECK(once.delta.bounds->low == shown.bounds->low);
 
   const auto first_of_five =
-      decide_at_look(kTenPercent, 1, samples.evidence(),
+      decide_at_look({kTenPercent, 1, 0}, comparison_of(samples.evidence()), std::nullopt,
                      Schedule(0.95, 1, 1, WatchSchedule::Planned).late(), {1, false});
   REQUIRE(first_of_five.has_value());
   CHECK(*first_of_five->delta.change == *shown.change);

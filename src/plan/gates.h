@@ -1,0 +1,22 @@
+#pragma once
+
+#include "core/condition.h"
+#include "core/result.h"
+#include "plan/plan.h"
+
+#include <string_view>
+#include <vector>
+
+namespace lauka {
+
+/// That a gate is on what is none of `names`, with what was most likely meant.
+Error not_measured(std::string_view gate, const std::vector<std::string_view>& names);
+
+/// Adds what the conditions are on to the plan, whose metrics and commands are there. Refuses a
+/// metric that is not measured, a limit in another unit, and a change without a reference.
+Result<void> add_gates(const std::vector<Condition>& gates, bool has_baseline, Plan& plan);
+
+/// A precision needs a value from every round that it may ask for.
+Result<void> add_precision(const Options& options, Plan& plan);
+
+}  // namespace lauka

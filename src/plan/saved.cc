@@ -1,0 +1,157 @@
+#include "plan/saved.h"
+
+#include "core/foreign_text.h"
+#include "plan/gates.h"
+#include "plan/rows.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace lauka {
+namespace {
+
+/// Enters the events of a session, and gives the place of each in `all`.
+std::vector<std::size_t> add_events(const EventSet& events, EventSet& all) {
+  std::vector<std::size_t> places;
+  for (const Event& event : events.events) {
+    const auto known = std::find_if(all.events.begin(), all.events.end(),
+                                    [&](const Event& other) { return other.name == event.name; });
+    places.push_back(static_cast<std::size_t>(known - all.events.begin()));
+    if (known == all.events.end()) all.events.push_back(event);
+  }
+  for (Pass pass : events.passes) {
+    for (std::size_t& event : pass.events) event = places.at(event);
+    all.passes.push_back(std::move(pass));
+  }
+  return places;
+}
+
+Result<void> add_metrics(const Recording& session, const std::string& first_file,
+                         const std::vector<std::size_t>& events, std::vector<Metric>& all) {
+  for (Metric metric : session.metrics) {
+    if (const auto known = find_metric(all, metric.name)) {
+      if (all[*known].unit == metric.unit) continue;
+      return Error{
+          fmt::format("{} has {} in '{}', and {} in '{}'", cited(session.file), cited(metric.name),
+                      unit_symbol(metric.unit), cited(first_file), unit_symbol(all[*known].unit)),
+          "show them apart"};
+    }
+    if (metric.event) metric.event = events.at(*metric.event);
+    all.push_back(std::move(metric));
+  }
+  return {};
+}
+
+void show(const Options& options, std::vector<Metric>& metrics) {
+  const bool all =
+      options.metrics == MetricSelection::All ||
+      (options.metrics == MetricSelection::Default && options.verbosity == Verbosity::Verbose);
+  for (Metric& metric : metrics) {
+    if (all) metric.shown = Shown::Always;
+    if (options.metrics == MetricSelection::Time)
+      metric.shown = metric.unit == Unit::Seconds ? Shown::Always : Shown::Verbose;
+  }
+}
+
+bool has_namesake(const std::vector<Recording>& sessions, std::size_t session,
+                  const std::string& name) {
+  for (std::size_t other = 0; other < sessions.size(); ++other) {
+    const auto& there = sessions[other].measured;
+    if (other != session && std::any_of(there.begin(), there.end(), [&](const Command& command) {
+          return command.name == name;
+        }))
+      return true;
+  }
+  return false;
+}
+
+Result<std::vector<Command>> commands_of(const Options& options,
+                                         const std::vector<Recording>& sessions) {
+  std::vector<Command> commands;
+  for (std::size_t s = 0; s < sessions.size(); ++s) {
+    const std::size_t first = commands.size();
+    for (Command command : sessions[s].measured) {
+      command.typed += first;
+      if (has_namesake(sessions, s, command.name))
+        command.name = fmt::format("{} ({})", command.name, sessions[s].file);
+      commands.push_back(std::move(command));
+    }
+  }
+  if (options.names.size() > commands.size())
+    return Error{fmt::format("{} names (-n) for {} command{}", options.names.size(),
+                             commands.size(), commands.size() == 1 ? "" : "s"),
+                 "give -n at most once per command"};
+  for (std::size_t c = 0; c < options.names.size(); ++c)
+    if (!options.names[c].empty()) commands[c].name = options.names[c];
+  return commands;
+}
+
+/// That of the session itself stays where there is no other.
+Result<Reference> reference_of(const Options& options, const std::vector<Recording>& sessions,
+                               const Plan& plan) {
+  if (!options.from_reference.empty()) {
+    const auto& commands = plan.commands;
+    const auto found = std::find_if(commands.begin(), commands.end(), [&](const Command& command) {
+      return command.name == options.from_reference || command.text == options.from_reference;
+    });
+    if (found == commands.end())
+      return Error{fmt::format("--reference {} is no command of {}", cited(options.from_reference),
+                               cited(sessions.front().file)),
+                   "write its name as the table shows it, the first of them being " +
+                       cited(commands.front().name)};
+    return Reference{static_cast<std::size_t>(found - commands.begin()), {}};
+  }
+  Reference reference{sessions.front().reference.command, {}};
+  if (sessions.size() > 1 || options.baseline || !sessions.front().reference.baseline)
+    return reference;
+  reference = sessions.front().reference;
+  reference.baseline->metrics = places_in(*reference.baseline->session, plan.metrics);
+  return reference;
+}
+
+}  // namespace
+
+std::vector<std::optional<std::size_t>> places_in(const Recording& session,
+                                                  const std::vector<Metric>& metrics) {
+  std::vector<std::optional<std::size_t>> places;
+  for (const Metric& metric : metrics) places.push_back(find_metric(session.metrics, metric.name));
+  return places;
+}
+
+Result<Plan> plan_of_saved(const Options& options, const std::vector<Recording>& sessions) {
+  const Setting& first = sessions.front().setting;
+  Plan plan;
+  auto commands = commands_of(options, sessions);
+  if (!commands) return commands.error();
+  plan.commands = *std::move(commands);
+  for (const Recording& session : sessions) {
+    const auto places = add_events(session.setting.events, plan.events);
+    if (auto added = add_metrics(session, sessions.front().file, places, plan.metrics); !added)
+      return added.error();
+  }
+  show(options, plan.metrics);
+  if (options.metrics == MetricSelection::Listed)
+    if (auto listed = list_rows(options.metric_list, plan.metrics); !listed) return listed.error();
+  show_times_in(options.presentation.time_unit, plan.metrics);
+  plan.stop = first.stop;
+  plan.warmup = first.warmup;
+  plan.order = first.order;
+  plan.order_is_for_hooks = first.order_is_for_hooks;
+  plan.seed = first.seed;
+  plan.cores.min_share = first.min_share;
+  plan.confidence = options.confidence.value_or(sessions.front().confidence);
+  plan.presentation = options.presentation;
+  plan.presentation.every_row = options.metrics != MetricSelection::Default;
+  auto reference = reference_of(options, sessions, plan);
+  if (!reference) return reference.error();
+  plan.reference = *std::move(reference);
+  const bool has_baseline = options.baseline || plan.reference.baseline;
+  if (auto gates = add_gates(options.gates, has_baseline, plan); !gates) return gates.error();
+  return plan;
+}
+
+}  // namespace lauka

@@ -1,0 +1,199 @@
+#include "contract/program.h"
+#include "contract/schema.h"
+#include "places.h"
+
+#include <fstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+// --from: what a saved session says again, and what several say together.
+
+namespace lauka::contract {
+namespace {
+
+using nlohmann::json;
+
+std::string work(int units) {
+  return fixture("work") + " " + std::to_string(units);
+}
+
+std::string data(const std::string& name) {
+  return std::string(places::kRepository) + "/tests/data/" + name;
+}
+
+/// A session of lauka with these wall times, in the rounds from 1 on.
+void save(const std::string& file,
+          const std::vector<std::pair<std::string, std::vector<double>>>& commands,
+          const std::string& machine = "here", const std::string& more = "") {
+  json document = {{"schema_version", 2}, {"results", json::array()}};
+  for (const auto& [name, times] : commands) {
+    json runs = json::array();
+    for (std::size_t i = 0; i < times.size(); ++i)
+      runs.push_back(
+          {{"run", i + 1}, {"round", i + 1}, {"kind", "timed"}, {"wall_time", times[i]}});
+    document["results"].push_back(
+        {{"command", name},
+         {"times", times},
+         {"lauka",
+          {{"metrics", {{"wall_time", {{"unit", "s"}, {"samples", times}}}}}, {"runs", runs}}}});
+  }
+  document["lauka"] = {{"format", 2},
+                       {"version", "1.0"},
+                       {"order", "random"},
+                       {"stop", {{"runs", 10}}},
+                       {"machine", {{"name", machine}}}};
+  if (!more.empty()) document["lauka"].update(json::parse(more));
+  std::ofstream(file) << document;
+}
+
+/// Ten times around `middle` that drift alike in every session.
+std::vector<double> times_of(double middle) {
+  std::vector<double> times;
+  for (int i = 0; i < 10; ++i) times.push_back(middle * (1 + 0.05 * i + 0.001 * ((i * 7) % 5)));
+  return times;
+}
+
+}  // namespace
+
+TEST_CASE("--from: a saved session says and exports what it said and exported itself") {
+  const Folder folder;
+  const std::vector<std::string> kinds = {"csv", "runs", "json", "markdown", "html"};
+  std::vector<std::string> measure = {"-r6", "--metrics", "all", "--fail-if", "cpu_time > 20"};
+  std::vector<std::string> again = {"--from", folder.file("a.json"), "--metrics", "all"};
+  for (const std::string& kind : kinds) {
+    measure.insert(measure.end(), {"--export-" + kind, folder.file("a." + kind)});
+    again.insert(again.end(), {"--export-" + kind, folder.file("b." + kind)});
+  }
+  measure.insert(measure.end(), {"-L", "n", "20,60", "--", fixture("work") + " {n}"});
+  const Said once = lauka(measure);
+  REQUIRE(once.status == 3);
+  const Said twice = lauka(again);
+  CHECK(twice.status == 3);
+  CHECK(twice.out == once.out);
+  CHECK(twice.err == once.err);
+  for (const std::string& kind : kinds) {
+    CAPTURE(kind);
+    CHECK(text_of(folder.file("b." + kind)) == text_of(folder.file("a." + kind)));
+  }
+}
+
+TEST_CASE("--from: deltas are paired within a session, and across sessions they are not") {
+  const Folder folder;
+  save(folder.file("a.json"), {{"old", times_of(1.0)}, {"new", times_of(1.1)}});
+  save(folder.file("b.json"), {{"newer", times_of(1.2)}});
+  const Said said = lauka({"--from", folder.file("a.json"), folder.file("b.json"), "--export-json",
+                           folder.file("all.json"), "--export-runs", folder.file("all.csv")});
+  CHECK(said.status == 0);
+  CHECK(said.err_has("deltas between sessions include whatever else was different then"));
+  CHECK_FALSE(said.err_has("under other conditions"));
+  const json document = json::parse(text_of(folder.file("all.json")));
+  const json schema = json::parse(text_of(std::string(places::kRepository) + "/docs/schema.json"));
+  CHECK(faults(document, schema) == std::vector<std::string>{});
+  const auto delta = [&](std::size_t command) {
+    return document.at("results").at(command).at("lauka").at("metrics").at("wall_time").at("delta");
+  };
+  // Within the session the drift cancels out; the ratios of its rounds are all the same.
+  CHECK(delta(1).at("high_percent").get<double>() - delta(1).at("low_percent").get<double>() < 0.1);
+  CHECK(delta(2).at("high_percent").get<double>() - delta(2).at("low_percent").get<double>() > 10);
+  CHECK(document.at("lauka").at("paired") == false);
+  CHECK(document.at("lauka").at("sessions").at(0).at("commands") == 2);
+  CHECK(document.at("lauka").at("sessions").at(1).at("file") == folder.file("b.json"));
+  CHECK(lines_of(text_of(folder.file("all.csv"))).size() == 31);
+  // What was joined once is joined still.
+  const Said again = lauka({"--from", folder.file("all.json")});
+  CHECK(again.out == said.out);
+  CHECK(again.err == said.err);
+}
+
+TEST_CASE("--from: namesakes are told apart by their files, other machines are named") {
+  const Folder folder;
+  save(folder.file("a.json"), {{"it", times_of(1.0)}}, "here");
+  save(folder.file("b.json"), {{"it", times_of(2.0)}}, "there");
+  const Said said = lauka({"--from", folder.file("a.json"), "--from", folder.file("b.json")});
+  CHECK(said.out_has("Benchmark 2 (10 runs): it (" + folder.file("b.json") + ")"));
+  CHECK(
+      said.err_has("was measured under other conditions than the reference: machine 'there', not "
+                   "'here'"));
+  const Said named = lauka({"--from", folder.file("a.json"), folder.file("b.json"), "-n", "one",
+                            "-n", "two", "--reference", "two", "-q", "--export-csv", "-"});
+  CHECK(named.out_has("one,wall_time,s,10,"));
+  CHECK(named.out_has(",-50,"));
+}
+
+TEST_CASE("--from: gates typed now are judged at one look, and saved ones are told again") {
+  const Folder folder;
+  save(folder.file("a.json"), {{"old", times_of(1.0)}, {"new", times_of(1.1)}});
+  CHECK(lauka({"--from", folder.file("a.json"), "--fail-if-slower=5"}).status == 3);
+  CHECK(lauka({"--from", folder.file("a.json"), "--fail-if-slower=12"}).status == 0);
+  CHECK(lauka({"--from", folder.file("a.json"), "--fail-if", "wall_time > 3s"}).status == 0);
+  save(folder.file("short.json"), {{"old", {1.0, 1.1}}, {"new", {1.1, 1.0}}});
+  const Said open = lauka(
+      {"--from", folder.file("short.json"), "--fail-if-slower=5", "--fail-if-inconclusive=125"});
+  CHECK(open.out_has("inconclusive"));
+  CHECK(open.status == 125);
+  // Against another session's runs.
+  save(folder.file("b.json"), {{"old", times_of(1.5)}, {"new", times_of(2.2)}});
+  const Said baseline = lauka(
+      {"--from", folder.file("b.json"), "--baseline", folder.file("a.json"), "--fail-if-slower=5"});
+  CHECK(baseline.status == 3);
+  CHECK(baseline.out_has("Deltas are against " + folder.file("a.json") + ", measured earlier.\n"));
+  CHECK(baseline.out_has("new: wall_time > 5%: fail"));
+}
+
+TEST_CASE("--from: gates on a session that its own gates ended are said to err more often") {
+  const Folder folder;
+  REQUIRE(lauka({"-q", "-d10ms", "--fail-if", "cpu_time > 100", "--export-json",
+                 folder.file("a.json"), "--", work(5), work(5)})
+              .status == 0);
+  CHECK(lauka({"--from", folder.file("a.json"), "--fail-if", "cpu_time > 90"})
+            .err_has("judged again"));
+  CHECK_FALSE(lauka({"--from", folder.file("a.json")}).err_has("judged again"));
+}
+
+TEST_CASE("--from: hyperfine's files and standard input are read") {
+  for (const char* file : {"hyperfine-1.json", "hyperfine-2.json"}) {
+    CAPTURE(file);
+    const Said said = lauka({"--from", data(file)});
+    CHECK(said.status == 0);
+    CHECK(said.out_has("wall_time"));
+  }
+  const Folder folder;
+  save(folder.file("a.json"), {{"old", times_of(1.0)}});
+  Start start;
+  start.before = {"sh", "-c", R"(cat "$0" | "$@")", folder.file("a.json")};
+  start.arguments = {"--from", "-"};
+  const Said piped = lauka(start);
+  CHECK(piped.status == 0);
+  CHECK(piped.out_has("Benchmark 1 (10 runs): old"));
+}
+
+TEST_CASE("--from: what has no effect or does not fit is one line and status 2") {
+  const Folder folder;
+  save(folder.file("a.json"), {{"old", times_of(1.0)}});
+  save(folder.file("b.json"), {{"new", times_of(1.0)}}, "here",
+       R"({"metrics": [{"name": "rate", "unit": "1"}]})");
+  const auto refused = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), {"--from", folder.file("a.json")});
+    const Said said = lauka(words);
+    CHECK(said.status == 2);
+    CHECK(said.out.empty());
+    return said.err;
+  };
+  CHECK(refused({"-r3"}) == "lauka: --from runs nothing, so --runs has no effect; leave it out\n");
+  CHECK(refused({"--engine", "none"}) ==
+        "lauka: --from runs nothing, so --engine has no effect; leave it out\n");
+  CHECK(refused({folder.file("no.json")}) == "lauka: --from '" + folder.file("no.json") +
+                                                 "' cannot be read: No such file or directory\n");
+  CHECK(refused({"--reference", "x"}).starts_with("lauka: --reference 'x' is no command of "));
+  CHECK(refused({"-n", "a", "-n", "b"}).starts_with("lauka: 2 names (-n) for 1 command;"));
+  CHECK(refused({"--metrics", "cycles"}).starts_with("lauka: --metrics 'cycles' is not measured"));
+  CHECK(refused({"--fail-if-slower=5"}).starts_with("lauka: a gate (--fail-if-slower, --fail-if)"));
+  CHECK(refused({"--reference", "old", "--baseline", folder.file("a.json")})
+            .starts_with("lauka: --reference and --baseline contradict each other"));
+}
+
+}  // namespace lauka::contract

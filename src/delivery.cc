@@ -103,9 +103,12 @@ int deliver(Invocation& call, const SessionResult& measured, std::chrono::sys_se
   const os::ActAs owner(call.user);
   if (!owner.error().empty()) return refuse({owner.error(), ""}, ExitStatus::Failed);
   const Session& session = measured.session;
+  // Only exports tell all of the machine, which takes a look at many files.
+  const Machine machine = call.exports.empty() ? os::this_machine() : os::machine_facts().machine;
   const Results results = analyse(call.plan, session, measured.findings,
                                   {os::MonotonicClock().resolution(), os::scheduler_tick()},
-                                  {std::string(cli::version()), began, os::this_machine()});
+                                  {std::string(cli::version()), began, machine, os::time_of_day(),
+                                   os::new_session_id(), call.labels});
   const int status = put_out(
       call, results, exit_status_of(session, results.verdicts, call.options.fail_if_inconclusive),
       session.cut_short.has_value());

@@ -34,6 +34,7 @@ struct Invocation {
   std::optional<User> user{};  ///< whom commands are run as, where that is not lauka's own
   engine::Chosen chosen{};     ///< the engine
   Plan plan{};
+  std::vector<Label> labels{};       ///< of the session, with git's
   std::vector<ReadSession> saved{};  ///< of --from
   std::vector<os::OpenExport> exports{};
 };
@@ -49,6 +50,7 @@ extern const Stage kCoresDecided;
 extern const Stage kUserFound;
 extern const Stage kEngineChosen;  ///< an inquiry's takes nothing of the system
 extern const Stage kPlanMade;
+extern const Stage kLabelsFound;    ///< git is asked only where they are exported
 extern const Stage kSavedRead;      ///< the sessions of --from, and the plan of them
 extern const Stage kBaselineAdded;  ///< refused where it lacks what the plan needs
 extern const Stage kExportsOpened;  ///< after a look at the files that the commands will open

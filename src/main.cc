@@ -14,8 +14,8 @@ namespace lauka {
 namespace {
 
 int measure(Invocation& call) {
-  const std::array stages = {kLauncherStarted, kCoresDecided,  kUserFound,    kEngineChosen,
-                             kPlanMade,        kBaselineAdded, kExportsOpened};
+  const std::array stages = {kLauncherStarted, kCoresDecided,  kUserFound,     kEngineChosen,
+                             kPlanMade,        kBaselineAdded, kExportsOpened, kLabelsFound};
   if (const auto ended = pass(stages, call)) return *ended;
   tell_before(call.options, call.plan);
   const os::MonotonicClock clock;

@@ -1,4 +1,5 @@
 #include "core/foreign_text.h"
+#include "core/text.h"
 #include "cores/cores.h"
 #include "engine/choose.h"
 #include "engine/kperf/kperf_engine.h"
@@ -18,6 +19,8 @@
 #include "results/read_session.h"
 
 #include <algorithm>
+#include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -181,6 +184,60 @@ Result<void> open_exports(Invocation& call) {
   return {};
 }
 
+/// The lines of `git status --porcelain=v2 --branch` as labels; none where there is no repository.
+std::vector<Label> labels_of_status(std::string_view status) {
+  std::vector<Label> labels;
+  bool is_dirty = false;
+  for (const std::string_view line : split(status, '\n')) {
+    const auto words = blank_separated(line);
+    if (words.empty()) continue;
+    if (words[0] != "#") is_dirty = true;
+    if (words.size() < 3 || words[0] != "#") continue;
+    if (words[1] == "branch.oid" && words[2] != "(initial)")
+      labels.push_back({"commit", std::string(words[2])});
+    if (words[1] == "branch.head" && words[2] != "(detached)")
+      labels.push_back({"branch", std::string(words[2])});
+  }
+  if (!labels.empty()) labels.push_back({"dirty", is_dirty ? "yes" : "no"});
+  return labels;
+}
+
+/// Nothing that git could do on the way is to be done: it writes no index, and starts no monitor.
+/// Where it fails there are no labels.
+std::vector<Label> labels_of_git(const Invocation& call) {
+  constexpr auto most = std::chrono::seconds(5);
+  constexpr std::size_t most_bytes = std::size_t{1} << 20U;
+  os::ProgramSpec git{.words = {"git", "--no-optional-locks", "-c", "core.fsmonitor=false",
+                                "status", "--porcelain=v2", "--branch", "--untracked-files=no"}};
+  git.output = {os::Sink::Null, "", true};
+  git.timeout = most;
+  git.user = call.user;
+  const auto program = call.launcher->add_program(git);
+  if (!program) return {};
+  const auto ended = call.launcher->run(std::array{os::Launch{*program}}, true, [] {});
+  if (!ended || ended->empty() || !std::holds_alternative<Exited>(ended->front().outcome) ||
+      std::get<Exited>(ended->front().outcome).status != 0)
+    return {};
+  std::string status(
+      std::min<std::uint64_t>(call.launcher->kept_bytes(os::Kept::Output), most_bytes), '\0');
+  status.resize(call.launcher->read_kept(os::Kept::Output, 0, status));
+  return labels_of_status(status);
+}
+
+Result<void> find_labels(Invocation& call) {
+  call.labels = call.options.labels;
+  const bool asks_git = call.options.asks_git && !call.exports.empty();
+  for (Label& found : asks_git ? labels_of_git(call) : std::vector<Label>{}) {
+    const bool is_given = std::any_of(call.labels.begin(), call.labels.end(),
+                                      [&](const Label& label) { return label.key == found.key; });
+    if (!is_given) call.labels.push_back(std::move(found));
+  }
+  // As a reader of the JSON has them, so that what is exported again is the same.
+  std::sort(call.labels.begin(), call.labels.end(),
+            [](const Label& a, const Label& b) { return a.key < b.key; });
+  return {};
+}
+
 }  // namespace
 
 const Stage kLauncherStarted = {start_launcher, ExitStatus::Failed};
@@ -188,6 +245,7 @@ const Stage kCoresDecided = {decide_cores, ExitStatus::Usage};
 const Stage kUserFound = {find_user, ExitStatus::Usage};
 const Stage kEngineChosen = {choose_engine, ExitStatus::Usage};
 const Stage kPlanMade = {make_plan, ExitStatus::Usage};
+const Stage kLabelsFound = {find_labels, ExitStatus::Failed};
 const Stage kSavedRead = {read_saved, ExitStatus::Usage};
 const Stage kBaselineAdded = {add_baseline, ExitStatus::Usage};
 const Stage kExportsOpened = {open_exports, ExitStatus::Usage};

@@ -292,6 +292,12 @@ constexpr auto kOptions = std::to_array<OptionInfo>({
     {"export-html", '\0', Takes::Value, Group::Output, "FILE",
      "write a page with charts and tables, in one file",
      add_export<ExportKind::Html>},
+    {"label", '\0', Takes::Value, Group::Output, "KEY=VALUE",
+     "keep this with the session, in the JSON and on the page; may be repeated. In a git repository "
+     "commit, branch and dirty (yes, no) are there without it",
+     add_label},
+    {"no-git", '\0', Takes::Nothing, Group::Output, "", "take no labels from git",
+     set<&Options::asks_git, false>},
     {"title", '\0', Takes::Value, Group::Output, "TEXT",
      "title of the page that --export-html writes (default: the commands' names)",
      [](Draft& d, const Given& g) { return keep(text(g), d.options.presentation.title); }},

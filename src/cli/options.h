@@ -126,6 +126,9 @@ struct Options {
   std::string precision_metric{metric_name_of(Role::WallTime)};
   std::optional<std::string> baseline;  ///< a file to take the references from
 
+  std::vector<Label> labels;  ///< each key once
+  bool asks_git = true;       ///< for labels that are not given
+
   std::vector<ExportTarget> exports;  ///< at most one of a kind
   Presentation presentation;
   bool histogram = false;

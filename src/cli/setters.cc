@@ -2,6 +2,7 @@
 
 #include "cli/values.h"
 #include "core/exit_status.h"
+#include "core/own_metric.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -50,6 +51,20 @@ Result<void> set_fail_if_slower(Draft& draft, const Given& given) {
     limit_percent = *percent;
   }
   draft.slower_percent = limit_percent;
+  return {};
+}
+
+/// A key is a word, so that it can be one of a file's or a database's.
+Result<void> add_label(Draft& draft, const Given& given) {
+  const std::size_t equals = given.value.find('=');
+  const std::string key = given.value.substr(0, equals);
+  if (equals == std::string::npos || !is_own_name(key))
+    return refused(given, {"is not KEY=VALUE", "write, for example, --label commit=1a2b3c"});
+  auto& labels = draft.options.labels;
+  if (std::any_of(labels.begin(), labels.end(),
+                  [&](const Label& label) { return label.key == key; }))
+    return refused(given, {"gives a key twice", "use only one of them"});
+  labels.push_back({key, given.value.substr(equals + 1)});
   return {};
 }
 

@@ -95,7 +95,9 @@ Result<void> settle_saved(Draft& draft) {
   constexpr std::array<std::string_view, 4> fitting = {"from", "metrics", "command-name",
                                                        "reference"};
   for (const OptionInfo* option : draft.typed) {
-    if (option->group == Group::Gate || option->group == Group::Output) continue;
+    const bool is_of_session = option->name == "label" || option->name == "no-git";
+    if (option->group == Group::Gate || (option->group == Group::Output && !is_of_session))
+      continue;
     if (std::find(fitting.begin(), fitting.end(), option->name) != fitting.end()) continue;
     return Error{fmt::format("--from runs nothing, so {} has no effect", option->spelling()),
                  "leave it out"};

@@ -22,6 +22,12 @@ struct Parameter {
   std::string value;
 };
 
+/// What a session is known by to its user: commit=1a2b3c.
+struct Label {
+  std::string key;
+  std::string value;
+};
+
 /// What is run around the runs of a command; texts for sh -c.
 struct Hooks {
   std::optional<std::string> setup{};     ///< once, before all runs

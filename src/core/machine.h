@@ -20,8 +20,14 @@ struct Machine {
   std::string kernel{};        ///< its release
   std::string architecture{};  ///< "x86_64", "arm64"
   std::string cpu_model{};
-  unsigned cpus = 0;  ///< logical ones, online
+  unsigned cpus = 0;         ///< logical ones, online
+  std::string governor{};    ///< of the clock frequency; several where CPUs differ in it
+  std::string hypervisor{};  ///< its name, "unknown" where it does not tell; empty: none is known
 };
+
+/// The class of machines that give comparable times: a hash of processor, number of CPUs, system,
+/// kernel, governor and hypervisor, as 16 hexadecimal digits. The same on every system.
+std::string class_of(const Machine& machine);
 
 /// CPUs of one speed.
 struct CoreKindFacts {

@@ -12,6 +12,9 @@ namespace lauka::os {
 /// The machine that this process runs on.
 Machine this_machine();
 
+/// A random UUID (version 4, RFC 9562), by which a session is known wherever its file goes.
+std::string new_session_id();
+
 /// What differs between systems: linux_machine.cc, darwin_machine.cc.
 std::string cpu_model();
 std::string os_name();

@@ -3,8 +3,13 @@
 #include "os/machine.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <iterator>
+#include <random>
+
+#include <fmt/format.h>
 
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -41,6 +46,16 @@ std::string os_name_of(std::string_view os_release) {
   return value_of(os_release, "PRETTY_NAME", '=').value_or("");
 }
 
+std::string new_session_id() {
+  std::random_device random;  // the kernel's, on Linux and macOS
+  std::array<std::uint32_t, 4> words{};
+  for (std::uint32_t& word : words) word = random();
+  words[1] = (words[1] & 0xffff0fffU) | 0x4000U;
+  words[2] = (words[2] & 0x3fffffffU) | 0x80000000U;
+  return fmt::format("{:08x}-{:04x}-{:04x}-{:04x}-{:04x}{:08x}", words[0], words[1] >> 16U,
+                     words[1] & 0xffffU, words[2] >> 16U, words[2] & 0xffffU, words[3]);
+}
+
 MachineFacts machine_facts() {
   MachineFacts facts;
   if (const DarwinCalls* darwin_system = darwin_calls()) {
@@ -49,6 +64,10 @@ MachineFacts machine_facts() {
     facts = linux_facts(*linux_system);
   }
   facts.machine = this_machine();
+  for (const GovernorFacts& governor : facts.governors)
+    facts.machine.governor += (facts.machine.governor.empty() ? "" : ", ") + governor.name;
+  if (facts.hypervisor)
+    facts.machine.hypervisor = facts.hypervisor->empty() ? "unknown" : *facts.hypervisor;
   facts.clock_step = MonotonicClock().resolution();
   return facts;
 }

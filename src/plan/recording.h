@@ -65,11 +65,14 @@ class RunTable {
   virtual std::span<const std::uint32_t> of(std::size_t /*command*/) const { return {}; }
 };
 
-/// Where and when the numbers were taken, and by what.
+/// Where and when the numbers were taken, by what, and of what.
 struct Circumstances {
   std::string version{};  ///< of lauka
   std::chrono::sys_seconds began{};
   Machine machine{};
+  std::chrono::sys_seconds ended{};
+  std::string session_id{};     ///< of this session alone; empty: not known
+  std::vector<Label> labels{};  ///< each key once
 };
 
 /// What the clocks behind the numbers can tell apart.

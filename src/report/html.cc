@@ -58,6 +58,9 @@ std::string circumstances(const Circumstances& at) {
   for (const std::string& fact : {at.machine.cpu_model, at.machine.os, at.machine.architecture}) {
     if (!fact.empty()) line += ", " + fact;
   }
+  for (const Label& label : at.labels)
+    line +=
+        fmt::format("{} {} {}", &label == &at.labels.front() ? " ·" : ",", label.key, label.value);
   return "<p class=\"faint\">" + html_text(line) + "</p>\n";
 }
 

@@ -302,6 +302,12 @@ void put_baseline(JsonWriter& json, const Results& results) {
   json.close();
 }
 
+Json labels_of(const Circumstances& circumstances) {
+  Json labels = Json::object();
+  for (const Label& label : circumstances.labels) labels[label.key] = label.value;
+  return labels;
+}
+
 /// The sessions that this one was joined of, each with so many of its commands.
 Json origins_of(const Results& results) {
   Json origins = Json::array();
@@ -310,7 +316,10 @@ Json origins_of(const Results& results) {
                        {"commands", origin.commands},
                        {"order", word_in(kOrderWords, origin.order)},
                        {"version", word_or_null(origin.circumstances.version)},
+                       {"session_id", origin.circumstances.session_id},
                        {"start_time", rfc3339(origin.circumstances.began)},
+                       {"end_time", rfc3339(origin.circumstances.ended)},
+                       {"labels", labels_of(origin.circumstances)},
                        {"machine", json_of(origin.circumstances.machine)}});
   return origins;
 }
@@ -356,6 +365,9 @@ void put_lauka_session(JsonWriter& json, const Results& results) {
   const Setting& setting = results.setting;
   json.put("format", format);
   json.put("version", results.circumstances.version);
+  json.put("session_id", results.circumstances.session_id);
+  json.put("end_time", rfc3339(results.circumstances.ended));
+  json.put("labels", labels_of(results.circumstances));
   json.put("complete", results.complete);
   json.put("machine", json_of(results.circumstances.machine));
   json.put("timers", timers_of(results.timers));

@@ -26,7 +26,10 @@ nlohmann::ordered_json json_of(const Machine& machine) {
           {"kernel", machine.kernel},
           {"architecture", machine.architecture},
           {"cpu_model", machine.cpu_model},
-          {"cpus", machine.cpus}};
+          {"cpus", machine.cpus},
+          {"governor", machine.governor},
+          {"hypervisor", machine.hypervisor},
+          {"class", class_of(machine)}};
 }
 
 }  // namespace lauka::report

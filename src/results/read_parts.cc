@@ -102,7 +102,9 @@ Machine machine_of(const JsonIn& there) {
           text_in(there, "kernel"),
           text_in(there, "architecture"),
           text_in(there, "cpu_model"),
-          static_cast<unsigned>(count_in(there, "cpus").value_or(0))};
+          static_cast<unsigned>(count_in(there, "cpus").value_or(0)),
+          text_in(there, "governor"),
+          text_in(there, "hypervisor")};
 }
 
 std::chrono::sys_seconds time_of(const std::string& text) {
@@ -120,6 +122,19 @@ std::chrono::sys_seconds time_of(const std::string& text) {
          std::chrono::minutes(parts[4]) + std::chrono::seconds(parts[5]);
 }
 
+Circumstances circumstances_of(const JsonIn& there) {
+  Circumstances circumstances;
+  circumstances.version = text_in(there, "version");
+  circumstances.session_id = text_in(there, "session_id");
+  circumstances.ended = time_of(text_in(there, "end_time"));
+  if (const JsonIn* machine = member(there, "machine"))
+    circumstances.machine = machine_of(*machine);
+  if (const JsonIn* labels = object_in(there, "labels"))
+    for (const auto& [key, value] : labels->items())
+      if (value.is_string()) circumstances.labels.push_back({key, value.get<std::string>()});
+  return circumstances;
+}
+
 std::vector<Origin> origins_of(const JsonIn& there, std::size_t commands) {
   std::vector<Origin> origins;
   const JsonIn* list = list_in(there, "sessions");
@@ -129,10 +144,8 @@ std::vector<Origin> origins_of(const JsonIn& there, std::size_t commands) {
     Origin origin{.file = text_in(one, "file"),
                   .commands = std::min(count_in(one, "commands").value_or(0), commands),
                   .order = value_in(kOrderWords, text_in(one, "order"))};
-    origin.circumstances.version = text_in(one, "version");
+    origin.circumstances = circumstances_of(one);
     origin.circumstances.began = time_of(text_in(one, "start_time"));
-    if (const JsonIn* machine = member(one, "machine"))
-      origin.circumstances.machine = machine_of(*machine);
     told += origin.commands;
     origins.push_back(std::move(origin));
   }

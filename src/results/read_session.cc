@@ -322,11 +322,9 @@ class SessionReader {
   Result<void> read_session() {
     Recording& to = recording();
     const Json& there = *session_;
-    to.circumstances.version = text_in(there, "version");
+    to.circumstances = circumstances_of(there);
     if (const Json* metadata = member(document_, "metadata"))
       to.circumstances.began = time_of(text_in(*metadata, "start_time"));
-    if (const Json* machine = member(there, "machine"))
-      to.circumstances.machine = machine_of(*machine);
     if (const Json* timers = member(there, "timers")) {
       to.timers.clock_step =
           std::chrono::nanoseconds(count_in(*timers, "clock_step_ns").value_or(1));
@@ -351,9 +349,7 @@ class SessionReader {
     if (baseline == nullptr) return {};
     auto session = std::make_shared<Recording>();
     session->by_lauka = text_in(*baseline, "tool") != "hyperfine";
-    session->circumstances.version = text_in(*baseline, "version");
-    if (const Json* machine = member(*baseline, "machine"))
-      session->circumstances.machine = machine_of(*machine);
+    session->circumstances = circumstances_of(*baseline);
     session->metrics = recording().metrics;
     const std::vector<std::string> names = texts_in(*baseline, "commands");
     const Json* samples = list_in(*baseline, "samples");

@@ -456,6 +456,7 @@ TEST_CASE("every option of the table is understood by its name and by its letter
       if (option.name == "env") {
         value = "A=99";
       }
+      if (option.name == "label") value = "a=99";
       if (option.name == "derive" || option.name == "scrape") value = "x=(wall_time)";
     }
     // For --reference-name, --fail-if-inconclusive and -D.

@@ -154,6 +154,40 @@ TEST_CASE("--from: gates on a session that its own gates ended are said to err m
   CHECK_FALSE(lauka({"--from", folder.file("a.json")}).err_has("judged again"));
 }
 
+TEST_CASE("a session has an identity, and labels from git and from the command line") {
+  const Folder folder;
+  const auto session_of = [&](std::vector<std::string> words) {
+    Start start;
+    start.folder = folder.path();
+    start.environment = {{"GIT_CONFIG_GLOBAL", "/dev/null"}, {"GIT_CEILING_DIRECTORIES", "/"}};
+    start.arguments = {"-q", "-r1", "--export-json", "-"};
+    start.arguments.insert(start.arguments.end(), words.begin(), words.end());
+    start.arguments.insert(start.arguments.end(), {"--", "true"});
+    const Said said = lauka(start);
+    REQUIRE(said.status == 0);
+    return json::parse(said.out).at("lauka");
+  };
+  const json bare = session_of({});
+  CHECK(bare.at("labels") == json::object());
+  CHECK(bare.at("session_id").get<std::string>().size() == 36);
+  CHECK(bare.at("session_id") != session_of({}).at("session_id"));
+  CHECK(bare.at("machine").at("class").get<std::string>().size() == 16);
+  Start git;
+  git.before = {"sh", "-c",
+                "cd \"$0\" && git init -q -b trunk && echo 1 >file && git add file && "
+                "git -c user.name=a -c user.email=b commit -qm it && git rev-parse HEAD >.git/it",
+                folder.path()};
+  REQUIRE(lauka(git).status == 0);
+  std::string commit = text_of(folder.file(".git/it"));
+  commit.pop_back();
+  CHECK(session_of({}).at("labels") ==
+        json{{"commit", commit}, {"branch", "trunk"}, {"dirty", "no"}});
+  std::ofstream(folder.file("file")) << "2\n";
+  CHECK(session_of({"--label", "branch=mine", "--label", "a=b c"}).at("labels") ==
+        json{{"branch", "mine"}, {"a", "b c"}, {"commit", commit}, {"dirty", "yes"}});
+  CHECK(session_of({"--no-git", "--label", "x="}).at("labels") == json{{"x", ""}});
+}
+
 TEST_CASE("--from: hyperfine's files and standard input are read") {
   for (const char* file : {"hyperfine-1.json", "hyperfine-2.json"}) {
     CAPTURE(file);
@@ -184,6 +218,8 @@ TEST_CASE("--from: what has no effect or does not fit is one line and status 2")
     return said.err;
   };
   CHECK(refused({"-r3"}) == "lauka: --from runs nothing, so --runs has no effect; leave it out\n");
+  CHECK(refused({"--label", "a=b"}) ==
+        "lauka: --from runs nothing, so --label has no effect; leave it out\n");
   CHECK(refused({"--engine", "none"}) ==
         "lauka: --from runs nothing, so --engine has no effect; leave it out\n");
   CHECK(refused({folder.file("no.json")}) == "lauka: --from '" + folder.file("no.json") +

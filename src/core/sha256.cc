@@ -1,0 +1,97 @@
+#include "core/sha256.h"
+
+#include <algorithm>
+
+namespace lauka {
+namespace {
+
+// The first 32 bits of the fractional parts of the cube roots of the first 64 primes: FIPS 180-4,
+// 4.2.2. The initial state, of the square roots of the first eight, is 5.3.3.
+constexpr std::array<std::uint32_t, 64> kRound = {
+    0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
+    0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
+    0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
+    0x983e5152, 0xa831c66d, 0xb00327c8, 0xbf597fc7, 0xc6e00bf3, 0xd5a79147, 0x06ca6351, 0x14292967,
+    0x27b70a85, 0x2e1b2138, 0x4d2c6dfc, 0x53380d13, 0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85,
+    0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3, 0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070,
+    0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
+    0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
+
+constexpr std::uint32_t rotated(std::uint32_t word, unsigned by) {
+  return word >> by | word << (32U - by);
+}
+
+std::uint32_t word_at(std::string_view block, std::size_t at) {
+  std::uint32_t word = 0;
+  for (std::size_t i = 0; i < 4; ++i)
+    word = word << 8U | static_cast<unsigned char>(block[4 * at + i]);
+  return word;
+}
+
+}  // namespace
+
+void Sha256::add(std::string_view bytes) {
+  bytes_ += bytes.size();
+  if (!rest_.empty()) {
+    const std::size_t missing = std::min(kBlock - rest_.size(), bytes.size());
+    rest_ += bytes.substr(0, missing);
+    bytes.remove_prefix(missing);
+    if (rest_.size() < kBlock) return;
+    take(rest_);
+    rest_.clear();
+  }
+  for (; bytes.size() >= kBlock; bytes.remove_prefix(kBlock)) take(bytes.substr(0, kBlock));
+  rest_ = bytes;
+}
+
+std::string Sha256::digest() const {
+  Sha256 ended = *this;
+  ended.pad();
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string text;
+  for (const std::uint32_t word : ended.state_)
+    for (unsigned shift = 32; shift > 0; shift -= 4) text += digits[word >> (shift - 4) & 0xfU];
+  return text;
+}
+
+/// A bit that is set, and the length in bits at the end of a block.
+void Sha256::pad() {
+  constexpr std::size_t length_bytes = 8;
+  std::uint64_t bits = bytes_ * 8;
+  std::string padding(1, '\x80');
+  padding.append((2 * kBlock - length_bytes - 1 - rest_.size()) % kBlock, '\0');
+  std::string length(length_bytes, '\0');
+  for (std::size_t i = length_bytes; i > 0; --i, bits >>= 8U)
+    length[i - 1] = static_cast<char>(bits & 0xffU);
+  add(padding + length);
+}
+
+void Sha256::take(std::string_view block) {
+  std::array<std::uint32_t, 64> words{};
+  for (std::size_t t = 0; t < 16; ++t) words.at(t) = word_at(block, t);
+  for (std::size_t t = 16; t < words.size(); ++t) {
+    const std::uint32_t a = words[t - 15];
+    const std::uint32_t b = words[t - 2];
+    words[t] = words[t - 16] + (rotated(a, 7) ^ rotated(a, 18) ^ a >> 3U) + words[t - 7] +
+               (rotated(b, 17) ^ rotated(b, 19) ^ b >> 10U);
+  }
+  auto [a, b, c, d, e, f, g, h] = state_;
+  for (std::size_t t = 0; t < words.size(); ++t) {
+    const std::uint32_t first = h + (rotated(e, 6) ^ rotated(e, 11) ^ rotated(e, 25)) +
+                                ((e & f) ^ (~e & g)) + kRound[t] + words[t];
+    const std::uint32_t second =
+        (rotated(a, 2) ^ rotated(a, 13) ^ rotated(a, 22)) + ((a & b) ^ (a & c) ^ (b & c));
+    h = g;
+    g = f;
+    f = e;
+    e = d + first;
+    d = c;
+    c = b;
+    b = a;
+    a = first + second;
+  }
+  const std::array<std::uint32_t, 8> mixed = {a, b, c, d, e, f, g, h};
+  for (std::size_t i = 0; i < state_.size(); ++i) state_[i] += mixed[i];
+}
+
+}  // namespace lauka

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace lauka {
+
+/// SHA-256 (FIPS 180-4) of a text that comes in pieces.
+class Sha256 {
+ public:
+  void add(std::string_view bytes);
+
+  /// Of all that was added, as 64 hexadecimal digits.
+  std::string digest() const;
+
+ private:
+  static constexpr std::size_t kBlock = 64;
+
+  void pad();
+  void take(std::string_view block);
+
+  std::array<std::uint32_t, 8> state_ = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
+                                         0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+  std::string rest_;  // less than a block
+  std::uint64_t bytes_ = 0;
+};
+
+}  // namespace lauka

@@ -123,7 +123,7 @@ constexpr auto kOptions = std::to_array<OptionInfo>({
      "and include such runs",
      set_ignore_failure},
     {"setup", 's', Takes::Value, Group::Commands, "CMD",
-     "run CMD with sh -c once before all runs of a command. Give this one and the five below once "
+     "run CMD with sh -c once before all runs of a command. Give this one and the six below once "
      "for "
      "all commands, or once per command",
      [](Draft& d, const Given& g) { return add(text(g), d.options.setup); }},
@@ -138,6 +138,10 @@ constexpr auto kOptions = std::to_array<OptionInfo>({
     {"env", '\0', Takes::Value, Group::Commands, "'A=1 B=2'",
      "set environment variables for the command and its hooks",
      [](Draft& d, const Given& g) { return add(environment(g), d.options.environment); }},
+    {"cwd", '\0', Takes::Value, Group::Commands, "DIR",
+     "run the command and its hooks in this folder, where relative paths in them begin; FILE of "
+     "--input and --output stays relative to lauka's own",
+     [](Draft& d, const Given& g) { return add(text(g), d.options.folders); }},
     {"output", '\0', Takes::Value, Group::Commands, "null|pipe|inherit|FILE",
      "where standard output and error of the commands go (default null, the quietest; but GNU grep "
      "stops at its first match there, and pipe makes it do all of its work)",
@@ -148,7 +152,7 @@ constexpr auto kOptions = std::to_array<OptionInfo>({
        return Done{};
      }},
     {"parameter-list", 'L', Takes::TwoWords, Group::Commands, "VAR a,b,c",
-     "measure with each value in place of {VAR} in the command, its name and the six options "
+     "measure with each value in place of {VAR} in the command, its name and the seven options "
      "above; "
      "repeated: all combinations",
      add_parameter_list},

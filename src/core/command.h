@@ -65,6 +65,7 @@ struct Command {
   std::vector<Parameter> parameters{};     ///< those that it uses, in the order of the options
   std::vector<std::string> environment{};  ///< NAME=VALUE, for it and its hooks
   OutputChoice output{};
+  std::string folder{};  ///< where it and its hooks are run; empty: where lauka is
   Hooks hooks{};
   std::size_t typed = 0;  ///< index of the command typed that it was made from
   std::string pattern{};  ///< that one's name, with the variables in braces

@@ -35,6 +35,7 @@ enum class LaunchStep : unsigned char {
   Fork,
   Prepare,
   BecomeUser,
+  EnterFolder,
   Ask,  ///< the launcher could not be asked
 };
 

@@ -134,6 +134,10 @@ int spawn(const SpawnRequest& request, pid_t* pid) {
   if (request.identity != nullptr) {
     if (const int error = orders.run_as(*request.identity); error != 0) return error;
   }
+  if (request.folder != nullptr) {
+    const int error = posix_spawn_file_actions_addchdir_np(&orders.files, request.folder);
+    if (error != 0) return error;
+  }
   orders.connect(request.input, STDIN_FILENO);
   orders.connect(request.output, STDOUT_FILENO);
   orders.connect(request.error, STDERR_FILENO);

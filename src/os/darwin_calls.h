@@ -26,7 +26,8 @@ struct SpawnRequest {
   const char* path = nullptr;
   char* const* argv = nullptr;
   char* const* environment = nullptr;
-  int input = -1;  ///< descriptors that become 0, 1 and 2
+  const char* folder = nullptr;  ///< to start in; null: lauka's own
+  int input = -1;                ///< descriptors that become 0, 1 and 2
   int output = -1;
   int error = -1;
   const int* inherited = nullptr;  ///< besides them, kept open under kSpawnCloseOnExec

@@ -2,7 +2,9 @@
 #include "os/users.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <string_view>
+#include <system_error>
 
 #include <unistd.h>
 
@@ -35,7 +37,7 @@ Result<std::string> find_program_of(const ProgramSpec& spec) {
   for (const std::string& variable : spec.environment) {
     if (variable.starts_with(name)) path = variable.substr(name.size());
   }
-  return find_program(spec.words.at(0), path);
+  return find_program(spec.words.at(0), path, spec.folder);
 }
 
 std::vector<std::string> environment_of(const ProgramSpec& spec, const std::string& value) {
@@ -46,6 +48,11 @@ std::vector<std::string> environment_of(const ProgramSpec& spec, const std::stri
     set(environment, "HOME=" + spec.user->home);
     set(environment, "USER=" + spec.user->name);
     set(environment, "LOGNAME=" + spec.user->name);
+  }
+  if (!spec.folder.empty()) {
+    std::error_code error;  // as cd has it: links stay
+    const auto folder = std::filesystem::absolute(spec.folder, error).lexically_normal();
+    if (!error) set(environment, "PWD=" + folder.string());
   }
   for (const std::string& variable : spec.environment) set(environment, variable);
   if (!spec.launch_variable.empty()) set(environment, spec.launch_variable + "=" + value);

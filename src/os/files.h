@@ -39,6 +39,9 @@ bool is_there(const std::string& path);
 Result<void> check_input(const std::string& path);
 Result<void> check_output(const std::string& path);
 
+/// Refuses a folder that commands could not be run in.
+Result<void> check_folder(const std::string& path);
+
 /// Writes all of `text` to standard output or error. The error says why it cannot be written.
 Result<void> say(Stream stream, std::string_view text);
 

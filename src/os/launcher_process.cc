@@ -140,6 +140,12 @@ struct ChildPlan {
     plan.error_number = errno;
     _exit(127);
   }
+  // As the user, who may not be allowed in.
+  if (plan.program->folder != nullptr && chdir(plan.program->folder) != 0) {
+    plan.failed_step = LaunchStep::EnterFolder;
+    plan.error_number = errno;
+    _exit(127);
+  }
   // After the change of user, which undoes it. lauka and this launcher may be killed together:
   // timeout -s KILL does it.
   when_parent_dies(SIGKILL);

@@ -30,6 +30,7 @@ struct SharedProgram {
   const SharedUser* user = nullptr;   ///< null: lauka's own
   const char* input_path = nullptr;   ///< null: /dev/null
   const char* output_path = nullptr;  ///< of Sink::File
+  const char* folder = nullptr;       ///< null: lauka's own
   Sink sink = Sink::Null;
   bool is_kept = false;                 ///< Output::kept
   std::int64_t timeout_ns = 0;          ///< 0: none

@@ -52,10 +52,16 @@ std::string missing_interpreter(const std::string& path) {
   return !interpreter.empty() && may(interpreter, F_OK) != 0 ? interpreter : "";
 }
 
-Result<std::string> if_runnable(const std::string& word, const std::string& path) {
-  const std::string why = why_not_runnable(path);
+/// `path` as a process in `folder` means it.
+std::string seen_from(const std::string& folder, const std::string& path) {
+  return folder.empty() || path.starts_with('/') ? path : folder + "/" + path;
+}
+
+Result<std::string> if_runnable(const std::string& word, const std::string& path,
+                                const std::string& folder) {
+  const std::string why = why_not_runnable(seen_from(folder, path));
   if (!why.empty()) return Error{word + ": " + why, ""};
-  const std::string interpreter = missing_interpreter(path);
+  const std::string interpreter = missing_interpreter(seen_from(folder, path));
   if (!interpreter.empty()) {
     return Error{word + ": bad interpreter: " + interpreter + ": No such file or directory", ""};
   }
@@ -89,16 +95,18 @@ bool write_all(int fd, std::string_view bytes, WriteCall call) {
   return true;
 }
 
-Result<std::string> find_program(const std::string& word, const std::optional<std::string>& own) {
-  if (word.find('/') != std::string::npos) return if_runnable(word, word);
+Result<std::string> find_program(const std::string& word, const std::optional<std::string>& own,
+                                 const std::string& in) {
+  if (word.find('/') != std::string::npos) return if_runnable(word, word, in);
   const std::string path = own ? *own : variable("PATH").value_or("/usr/local/bin:/usr/bin:/bin");
   std::string unusable;
   for (std::size_t begin = 0; begin <= path.size();) {
     const std::size_t end = std::min(path.find(':', begin), path.size());
     const std::string folder = path.substr(begin, end - begin);
     const std::string candidate = (folder.empty() ? "." : folder) + "/" + word;
-    if (!word.empty() && may(candidate, F_OK) == 0 && !is_directory(candidate)) {
-      if (may(candidate, X_OK) == 0) return if_runnable(word, candidate);
+    const std::string from_here = seen_from(in, candidate);
+    if (!word.empty() && may(from_here, F_OK) == 0 && !is_directory(from_here)) {
+      if (may(from_here, X_OK) == 0) return if_runnable(word, candidate, in);
       unusable = candidate;
     }
     begin = end + 1;
@@ -181,6 +189,16 @@ Result<void> check_output(const std::string& path) {
     return may(path, W_OK) == 0 ? Result<void>{} : cannot_write(path, errno);
   const std::string folder = std::filesystem::path(resolved.path).parent_path().string();
   return may(folder, W_OK) == 0 ? Result<void>{} : cannot_write(path, errno);
+}
+
+Result<void> check_folder(const std::string& path) {
+  if (path.empty()) return {};
+  int error = may(path, X_OK) == 0 ? 0 : errno;
+  if (error == 0 && !is_directory(path)) error = ENOTDIR;
+  if (error == 0) return {};
+  return Error{
+      "--cwd " + cited(path) + " cannot be entered: " + std::generic_category().message(error),
+      "name a folder that is there before the first run; hooks are run in it, too"};
 }
 
 Result<void> say(Stream stream, std::string_view text) {

@@ -47,6 +47,8 @@ struct ProgramSpec {
   std::vector<std::string> words;  ///< argv, at least one
   Input input{};
   Output output{};
+  std::string folder{};  ///< where it is run, as by cd: with PWD, and paths in its words begin
+                         ///< there; empty: where lauka is
   std::optional<std::chrono::nanoseconds> timeout{};
   std::vector<std::string> environment{};  ///< NAME=VALUE, besides what lauka was started with, or
                                            ///< instead; its PATH is where the program is looked for
@@ -203,16 +205,25 @@ class Launcher {
 Result<std::unique_ptr<Launcher>> start_launcher();
 
 /// The file that execve is to get for `word`, found as a shell does: itself if it has a slash, else
-/// in `path` (none: lauka's own PATH). The error reads as a shell's: "nosuch: command not found",
-/// "./x: Permission denied", "/tmp: Is a directory".
+/// in `path` (none: lauka's own PATH), by a process in `folder` (empty: lauka's own). The error
+/// reads as a shell's: "nosuch: command not found", "./x: Permission denied", "/tmp: Is a
+/// directory".
 Result<std::string> find_program(const std::string& word,
-                                 const std::optional<std::string>& path = std::nullopt);
+                                 const std::optional<std::string>& path = std::nullopt,
+                                 const std::string& folder = {});
 
 /// The file of a program: looked for with the rights of its user, in its own PATH where it has one.
 Result<std::string> find_program_of(const ProgramSpec& spec);
 
+/// Whether a launch of `spec` finds in its environment just what lauka was started with.
+inline bool is_own_environment(const ProgramSpec& spec) {
+  return spec.environment.empty() && spec.launch_variable.empty() && spec.folder.empty() &&
+         !spec.user;
+}
+
 /// NAME=VALUE for all that a launch of `spec` finds in its environment: what lauka was started
-/// with, HOME, USER and LOGNAME of its user, its own variables, and `value` of its launch_variable.
+/// with, HOME, USER and LOGNAME of its user, PWD of its folder, its own variables, and `value` of
+/// its launch_variable.
 std::vector<std::string> environment_of(const ProgramSpec& spec, const std::string& value);
 
 }  // namespace lauka::os

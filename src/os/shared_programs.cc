@@ -25,6 +25,8 @@ Result<ProgramId> SharedPrograms::add(const ProgramSpec& spec) {
     whole = whole && (program->input_path = arena_.copy(*spec.input.path)) != nullptr;
   if (spec.output.sink == Sink::File)
     whole = whole && (program->output_path = arena_.copy(spec.output.path)) != nullptr;
+  if (!spec.folder.empty())
+    whole = whole && (program->folder = arena_.copy(spec.folder)) != nullptr;
   if (!whole) return too_large();
   programs_.push_back({program, spec.launch_variable});
   return static_cast<ProgramId>(programs_.size() - 1);
@@ -61,7 +63,7 @@ bool SharedPrograms::copy_words(const ProgramSpec& spec, SharedProgram& program)
 /// Where nothing is to be changed, programs get lauka's own as it is: its size shifts the stack,
 /// and thereby times.
 bool SharedPrograms::copy_environment(const ProgramSpec& spec, SharedProgram& program) {
-  if (spec.environment.empty() && spec.launch_variable.empty() && !spec.user) return true;
+  if (is_own_environment(spec)) return true;
   const std::vector<std::string> all = environment_of(spec, "");
   auto** environment = arena_.make<char*>(all.size() + 1);
   if (environment == nullptr) return false;

@@ -59,7 +59,7 @@ class Program {
   std::vector<char*> environment(const std::string& value,
                                  std::vector<std::string>& variables) const {
     std::vector<char*> all;
-    if (spec_.environment.empty() && spec_.launch_variable.empty() && !spec_.user) return all;
+    if (is_own_environment(spec_)) return all;
     variables = environment_of(spec_, value);
     for (std::string& variable : variables) all.push_back(variable.data());
     all.push_back(nullptr);
@@ -123,6 +123,8 @@ class SpawningLauncher final : public Launcher {
     Result<std::string> path = find_program_of(spec);
     if (!path) return path.error();
     if (spec.user) static_cast<void>(files_.hand_pipes_to(*spec.user));
+    // Found from the folder, but looked for by the kernel from where lauka is.
+    if (!spec.folder.empty() && !path->starts_with('/')) *path = spec.folder + "/" + *path;
     programs_.emplace_back(spec, *std::move(path));
     return static_cast<ProgramId>(programs_.size() - 1);
   }
@@ -268,6 +270,7 @@ class SpawningLauncher final : public Launcher {
                   std::min(static_cast<int>(user->groups.size()), kMostGroups)};
       request.identity = &identity;
     }
+    if (!program.spec().folder.empty()) request.folder = program.spec().folder.c_str();
     request.input = files.input;
     request.output = files.output;
     request.error = files.error;

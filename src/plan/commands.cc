@@ -116,7 +116,7 @@ class CommandMaker {
     std::vector<std::string> outputs;
     for (const OutputChoice& output : options_.outputs) outputs.push_back(output.path);
     return any(options_.setup) || any(options_.prepare) || any(options_.conclude) ||
-           any(options_.cleanup) || any(environment) || any(outputs);
+           any(options_.cleanup) || any(options_.folders) || any(environment) || any(outputs);
   }
 
   Result<void> check_used(const Variable& variable) const {
@@ -139,6 +139,7 @@ class CommandMaker {
                                         std::pair("--conclude", options_.conclude.size()),
                                         std::pair("--cleanup", options_.cleanup.size()),
                                         std::pair("--env", options_.environment.size()),
+                                        std::pair("--cwd", options_.folders.size()),
                                         std::pair("--output", options_.outputs.size())}) {
       if (auto fits = check_number(option, given, counts_); !fits) return fits;
     }
@@ -162,6 +163,8 @@ class CommandMaker {
     }
     if (const auto* output = part_of(options_.outputs, place, counts_))
       command.output = {output->kind, with_parameters(output->path, parameters)};
+    if (const auto* folder = part_of(options_.folders, place, counts_))
+      command.folder = with_parameters(*folder, parameters);
     auto words = argv_of(command.text);
     if (!words) {
       return Error{fmt::format("command {} {} {}", place.measured + 1, cited(command.text),

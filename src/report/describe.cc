@@ -56,6 +56,8 @@ std::string_view trouble_with(LaunchStep step) {
       return "its process cannot be set up: ";
     case LaunchStep::BecomeUser:
       return "it cannot be run as the user who called sudo: ";
+    case LaunchStep::EnterFolder:
+      return "its folder (--cwd) cannot be entered: ";
     case LaunchStep::Ask:
     case LaunchStep::Execute:
       break;

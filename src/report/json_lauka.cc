@@ -343,6 +343,7 @@ void put_lauka_result(JsonWriter& json, const Results& results, std::size_t comm
   json.put("command_line", of_command.text);
   json.put("typed", of_command.typed);
   json.put("pattern", of_command.pattern);
+  if (!of_command.folder.empty()) json.put("cwd", of_command.folder);
   if (!of_command.parameters.empty()) {
     Json parameters = Json::array();
     for (const Parameter& one : of_command.parameters)

@@ -178,6 +178,7 @@ Results analyse(Recording session, gate::Findings findings) {
                                 .text = command.text,
                                 .parameters = command.parameters,
                                 .typed = command.typed,
+                                .folder = command.folder,
                                 .pattern = command.pattern});
   for (std::size_t c = 0; c < results.commands.size(); ++c) analyse_runs(c, results);
   const std::vector<std::uint32_t> rounds = rounds_of(results);

@@ -224,6 +224,7 @@ class SessionReader {
     Command& made = recording().measured[*command];
     if (const std::string text = text_in(*ours, "command_line"); !text.empty()) made.text = text;
     made.typed = count_in(*ours, "typed").value_or(*command);
+    made.folder = text_in(*ours, "cwd");
     made.pattern = text_in(*ours, "pattern");
     if (const Json* parameters = list_in(*ours, "parameters"))
       for (const Json& one : *parameters)

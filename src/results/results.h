@@ -43,6 +43,7 @@ struct CommandResult {
   std::vector<MetricResult> rows{};     ///< one per metric, in the order of Results::metrics
   std::vector<Parameter> parameters{};  ///< what it was made with
   std::size_t typed = 0;                ///< index of the command typed that it was made from
+  std::string folder{};                 ///< of --cwd; empty: none was given
   std::string pattern{};                ///< that one's name, with the variables' own names in it
 };
 

@@ -67,7 +67,7 @@ constexpr std::chrono::nanoseconds kEnoughTime = std::chrono::milliseconds(500);
 /// What makes the start of a shell take another time.
 bool is_alike(const Command& a, const Command& b) {
   return a.environment == b.environment && a.output.kind == b.output.kind &&
-         a.output.path == b.output.path;
+         a.output.path == b.output.path && a.folder == b.folder;
 }
 
 ShellOverhead summary_of(std::vector<Usage> runs) {
@@ -153,6 +153,7 @@ os::ProgramSpec program_of(const Plan& plan, const Command& command,
   spec.cpus = plan.cores.cpus;
   spec.prefer = plan.cores.prefer;
   spec.environment = command.environment;
+  spec.folder = command.folder;
   spec.user = user;
   return spec;
 }
@@ -213,6 +214,7 @@ Result<std::optional<os::ProgramId>> HookRunner::add(const HookRow& row, const C
   const bool inherits = command.output.kind == OutputKind::Inherit;
   spec.output.sink = inherits ? os::Sink::Inherit : os::Sink::Capture;
   spec.environment = command.environment;
+  spec.folder = command.folder;
   if (row.is_of_a_run) spec.launch_variable = "LAUKA_ITERATION";
   spec.user = user;
   const auto id = launcher_.add_program(spec);

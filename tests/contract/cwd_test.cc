@@ -1,0 +1,104 @@
+#include "contract/program.h"
+
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <sys/stat.h>
+
+// --cwd.
+
+namespace lauka::contract {
+namespace {
+
+void make_folder(const std::string& path) {
+  REQUIRE(mkdir(path.c_str(), 0755) == 0);
+}
+
+}  // namespace
+
+TEST_CASE("commands and hooks run in the folder of --cwd, with PWD, as after cd") {
+  const Folder folder;
+  make_folder(folder.file("a"));
+  make_folder(folder.file("b"));
+  Start start;
+  start.folder = folder.path();
+  start.arguments = {"-r1",
+                     "-w0",
+                     "--order=interleaved",
+                     "--cwd",
+                     "a",
+                     "--cwd",
+                     "b",
+                     "-p",
+                     "pwd > prepared",
+                     "--",
+                     "sh -c 'echo $PWD > here'",
+                     "sh -c 'pwd -P > here'"};
+  const Said said = lauka(start);
+  CAPTURE(said.err);
+  REQUIRE(said.status == 0);
+  CHECK(text_of(folder.file("a/here")).ends_with("/a\n"));
+  CHECK(text_of(folder.file("b/here")).ends_with("/b\n"));
+  CHECK(text_of(folder.file("a/prepared")) == text_of(folder.file("a/here")));
+  CHECK(exists(folder.file("b/prepared")));
+}
+
+TEST_CASE("a program of a relative path is looked for in the folder of --cwd, files are not") {
+  const Folder folder;
+  make_folder(folder.file("a"));
+  Start start;
+  start.folder = folder.path();
+  start.arguments = {"--setup", "true",     "-r1", "--cwd",         "a",      "--input",
+                     "in",      "--output", "out", "--export-json", "r.json", "./tool say"};
+  CHECK(lauka(start).err_has("./tool"));  // neither is it there, nor is its input
+  REQUIRE(lauka({"-r1", "-w0", "--",
+                 "sh -c 'printf \"#!/bin/sh\\ncat; echo \\$0\" > " + folder.file("a/tool") +
+                     "; chmod +x " + folder.file("a/tool") + "; echo read > " + folder.file("in") +
+                     "'"})
+              .status == 0);
+  const Said said = lauka(start);
+  CAPTURE(said.err);
+  REQUIRE(said.status == 0);
+  CHECK(text_of(folder.file("out")) == "read\n./tool\n");
+  CHECK(text_of(folder.file("r.json")).find("\"cwd\": \"a\"") != std::string::npos);
+}
+
+TEST_CASE("a folder may have a variable in it, and one that cannot be entered is refused first") {
+  const Folder folder;
+  make_folder(folder.file("x1"));
+  const std::string log = folder.file("log");
+  const std::vector<std::string> arguments = {"-L",
+                                              "v",
+                                              "1,2",
+                                              "--cwd",
+                                              folder.file("x{v}"),
+                                              "-r1",
+                                              "-s",
+                                              "echo s >> " + log,
+                                              "--",
+                                              "sh -c 'pwd >> " + log + "'"};
+  const Said refused = lauka(arguments);
+  CHECK(refused.status == 2);
+  CHECK(refused.err == "lauka: --cwd '" + folder.file("x2") +
+                           "' cannot be entered: No such file or directory; name a folder that is "
+                           "there before the first run; hooks are run in it, too\n");
+  CHECK_FALSE(exists(log));
+  make_folder(folder.file("x2"));
+  CHECK(lauka(arguments).status == 0);
+  CHECK(text_of(log).find("/x2\n") != std::string::npos);
+  CHECK(lauka({"--cwd", log, "true"}).err_has("Not a directory"));
+  CHECK(lauka({"--cwd", "", "true"}).status == 2);
+}
+
+TEST_CASE("a folder that goes during the session is what the run failed of") {
+  const Folder folder;
+  make_folder(folder.file("a"));
+  const Said said =
+      lauka({"-r2", "-w0", "--cwd", folder.file("a"), "--", "rmdir " + folder.file("a")});
+  CHECK(said.status == 1);
+  CHECK(said.err_has("its folder (--cwd) cannot be entered: No such file or directory"));
+}
+
+}  // namespace lauka::contract

@@ -2,6 +2,7 @@
 #include "invocation.h"
 #include "os/clock.h"
 #include "os/signals.h"
+#include "os/text_files.h"
 #include "plan/told.h"
 
 #include <array>
@@ -23,8 +24,9 @@ int measure(Invocation& call) {
   if (!told) return refuse(told.error(), ExitStatus::Failed);
   const auto observer = choose_observer(call.options, call.plan);
   const auto began = os::time_of_day();
+  const auto texts = os::text_files(call.user);
   const auto measured = carry_out(call.plan, {*call.launcher, *call.chosen.engine, clock, *observer,
-                                              os::interrupt, call.user, told->get()});
+                                              os::interrupt, call.user, told->get(), texts.get()});
   if (!measured) return refuse(measured.error(), ExitStatus::Failed);
   add_discovered(call.plan, measured->discovered, call.options.metrics != MetricSelection::Listed);
   return deliver(call, *measured, began);

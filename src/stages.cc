@@ -10,6 +10,7 @@
 #include "os/linux_calls.h"
 #include "os/signals.h"
 #include "os/terminal.h"
+#include "os/text_files.h"
 #include "os/told_files.h"
 #include "os/users.h"
 #include "plan/baseline.h"
@@ -168,9 +169,23 @@ Result<void> check_files(const Plan& plan) {
   return {};
 }
 
+/// Refuses a file that an output is to be compared with and cannot be read.
+Result<void> check_expected(const Invocation& call) {
+  const auto texts = os::text_files(call.user);
+  for (const Command& command : call.plan.commands) {
+    if (!command.expected || command.expected->kind != ExpectedOutput::Kind::File) continue;
+    const std::string& path = command.expected->text;
+    if (const auto text = texts->open(path); !text)
+      return Error{fmt::format("--expect-output {} {}", cited(path), text.error().what),
+                   text.error().remedy};
+  }
+  return {};
+}
+
 /// With the rights of the user whom the commands are run as: the files then belong to that user,
 /// and root is led by no link to where the user could not write.
 Result<void> open_exports(Invocation& call) {
+  if (auto readable = check_expected(call); !readable) return readable;
   const os::ActAs owner(call.user);
   if (!owner.error().empty()) return Error{owner.error(), kKeepRoot};
   if (auto usable = check_files(call.plan); !usable) return usable;

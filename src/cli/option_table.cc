@@ -90,6 +90,12 @@ constexpr auto kOptions = std::to_array<OptionInfo>({
      "kill a run that takes longer, with everything it started, and report it as failed",
      [](Draft& d, const Given& g) { return keep(duration(g), d.options.timeout); }},
 
+    {"until", '\0', Takes::Value, Group::Runs, "REGEX",
+     "a run is over when a line of its output matches (a server that is ready): its wall time is up "
+     "to that line. Then its process group gets SIGTERM and, 2 s later, SIGKILL, which is no "
+     "failure; to end before that line is one",
+     [](Draft& d, const Given& g) { return keep(line_pattern(g), d.options.until); }},
+
     // Commands
     {"command-name", 'n', Takes::Value, Group::Commands, "NAME",
      "name to show for a command; once per command, in order, not counting --reference",
@@ -123,7 +129,7 @@ constexpr auto kOptions = std::to_array<OptionInfo>({
      "and include such runs",
      set_ignore_failure},
     {"setup", 's', Takes::Value, Group::Commands, "CMD",
-     "run CMD with sh -c once before all runs of a command. Give this one and the six below once "
+     "run CMD with sh -c once before all runs of a command. Give this one and the seven below once "
      "for "
      "all commands, or once per command",
      [](Draft& d, const Given& g) { return add(text(g), d.options.setup); }},
@@ -151,8 +157,13 @@ constexpr auto kOptions = std::to_array<OptionInfo>({
        d.options.outputs.push_back(OutputChoice{OutputKind::Inherit});
        return Done{};
      }},
+    {"expect-output", '\0', Takes::Value, Group::Commands, "same|FILE|sha256:HEX",
+     "before anything is timed, compare what each command writes to standard output in its first "
+     "run with what the reference writes (same), with a file, or with a hash; exit with 1 and the "
+     "first difference where it is another",
+     [](Draft& d, const Given& g) { return add(expected_output(g), d.options.expected); }},
     {"parameter-list", 'L', Takes::TwoWords, Group::Commands, "VAR a,b,c",
-     "measure with each value in place of {VAR} in the command, its name and the seven options "
+     "measure with each value in place of {VAR} in the command, its name and the eight options "
      "above; "
      "repeated: all combinations",
      add_parameter_list},

@@ -89,17 +89,19 @@ struct Options {
   std::optional<std::chrono::nanoseconds> timeout;
 
   std::optional<Shell> shell;
-  // Each of these seven once for all commands, or once per command.
+  // Each of these eight once for all commands, or once per command.
   std::vector<std::string> setup;
   std::vector<std::string> prepare;
   std::vector<std::string> conclude;
   std::vector<std::string> cleanup;
   std::vector<std::vector<std::string>> environment;  ///< NAME=VALUE
   std::vector<OutputChoice> outputs;
+  std::vector<ExpectedOutput> expected;
   std::vector<std::string> folders;         ///< of --cwd
   std::vector<ParameterOption> parameters;  ///< in the order typed
   std::optional<IgnoreFailure> ignore_failure;
   InputChoice input;
+  std::optional<std::string> until;  ///< a regular expression
   bool as_root = false;
 
   MetricSelection metrics = MetricSelection::Default;

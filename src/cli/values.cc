@@ -165,6 +165,22 @@ Result<OutputChoice> output(const Given& given) {
   return OutputChoice{OutputKind::File, *std::move(path)};
 }
 
+Result<ExpectedOutput> expected_output(const Given& given) {
+  constexpr std::string_view hash = "sha256:";
+  constexpr std::size_t digits = 64;
+  if (given.value == "same") return ExpectedOutput{};
+  if (!given.value.starts_with(hash)) {
+    auto path = text(given);
+    if (!path) return path.error();
+    return ExpectedOutput{ExpectedOutput::Kind::File, *std::move(path)};
+  }
+  std::string hex = lower_case(given.value.substr(hash.size()));
+  if (hex.size() != digits || hex.find_first_not_of("0123456789abcdef") != std::string::npos)
+    return refused(given, {"has no hash of 64 hexadecimal digits",
+                           "sha256sum FILE prints it; write ./ before a file of that name"});
+  return ExpectedOutput{ExpectedOutput::Kind::Hash, std::move(hex)};
+}
+
 Result<std::vector<std::string>> environment(const Given& given) {
   auto variables = split_words(given.value);
   if (!variables) return refused(given, variables.error());

@@ -75,6 +75,12 @@ Result<const DisplayUnit*> time_unit(const Given& given);
 /// metric.
 Result<CoreKinds> core_kinds(const Given& given);
 
+/// What output is compared with: "same", "sha256:" with a hash, or a file.
+Result<ExpectedOutput> expected_output(const Given& given);
+
+/// A regular expression that is looked for in lines.
+Result<std::string> line_pattern(const Given& given);
+
 /// A metric of one's own, NAME[:UNIT][:higher|lower]=FORMULA.
 Result<OwnMetric> derived_metric(const Given& given);
 

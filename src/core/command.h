@@ -1,5 +1,7 @@
 #pragma once
 
+#include "core/expected_output.h"
+
 #include <array>
 #include <cstddef>
 #include <optional>
@@ -65,6 +67,7 @@ struct Command {
   std::vector<Parameter> parameters{};     ///< those that it uses, in the order of the options
   std::vector<std::string> environment{};  ///< NAME=VALUE, for it and its hooks
   OutputChoice output{};
+  std::optional<ExpectedOutput> expected{};
   std::string folder{};  ///< where it and its hooks are run; empty: where lauka is
   Hooks hooks{};
   std::size_t typed = 0;  ///< index of the command typed that it was made from

@@ -33,6 +33,16 @@ using CompileContext =
 using MatchContext = std::unique_ptr<pcre2_match_context, decltype(&pcre2_match_context_free)>;
 using MatchData = std::unique_ptr<pcre2_match_data, decltype(&pcre2_match_data_free)>;
 
+/// Null where there is no memory.
+MatchContext limited_context() {
+  MatchContext context(pcre2_match_context_create(nullptr), &pcre2_match_context_free);
+  if (!context) return context;
+  pcre2_set_match_limit(context.get(), kMostSteps);
+  pcre2_set_depth_limit(context.get(), kMostDepth);
+  pcre2_set_heap_limit(context.get(), kMostHeap);
+  return context;
+}
+
 Error no_memory() {
   return Error{"needs more memory than there is", ""};
 }
@@ -43,7 +53,7 @@ Error too_hard() {
 
 }  // namespace
 
-Result<Pattern> Pattern::compile(std::string_view text) {
+Result<Pattern> Pattern::compile(std::string_view text, Groups wanted) {
   const CompileContext context(pcre2_compile_context_create(nullptr), &pcre2_compile_context_free);
   if (!context) return no_memory();
   pcre2_set_max_pattern_length(context.get(), kLongestPattern);
@@ -61,19 +71,31 @@ Result<Pattern> Pattern::compile(std::string_view text) {
                  "put a \\ before characters that are meant as they are"};
   std::uint32_t groups = 0;
   pcre2_pattern_info(static_cast<pcre2_code*>(code.get()), PCRE2_INFO_CAPTURECOUNT, &groups);
-  if (groups == 0)
+  if (groups == 0 && wanted == Groups::Needed)
     return Error{"has no group", "put the number in parentheses: 'took ([0-9.]+) ms'"};
   return Pattern(std::move(code));
 }
 
+Result<bool> Pattern::matches(std::string_view text, const std::function<bool()>& goes_on) const {
+  const MatchContext context = limited_context();
+  const MatchData data(pcre2_match_data_create(1, nullptr), &pcre2_match_data_free);
+  if (!context || !data) return no_memory();
+  const auto* const code = static_cast<const pcre2_code*>(code_.get());
+  for (std::size_t at = 0; at <= text.size(); at += kStride) {
+    pcre2_set_offset_limit(context.get(), std::min(at + kStride - 1, text.size()));
+    const int found =
+        pcre2_match(code, bytes_of(text), text.size(), at, 0, data.get(), context.get());
+    if (found >= 0) return true;
+    if (found != PCRE2_ERROR_NOMATCH || !goes_on()) return too_hard();
+  }
+  return false;
+}
+
 Result<std::optional<std::string>> Pattern::last_group(const Piece& piece,
                                                        const std::function<bool()>& goes_on) const {
-  const MatchContext context(pcre2_match_context_create(nullptr), &pcre2_match_context_free);
+  const MatchContext context = limited_context();
   const MatchData data(pcre2_match_data_create(2, nullptr), &pcre2_match_data_free);
   if (!context || !data) return no_memory();
-  pcre2_set_match_limit(context.get(), kMostSteps);
-  pcre2_set_depth_limit(context.get(), kMostDepth);
-  pcre2_set_heap_limit(context.get(), kMostHeap);
   const auto* const code = static_cast<const pcre2_code*>(code_.get());
   const std::uint32_t options = piece.is_beginning ? 0 : PCRE2_NOTBOL;
   std::optional<std::string> group;

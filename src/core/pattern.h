@@ -11,12 +11,18 @@
 
 namespace lauka {
 
-/// A regular expression (PCRE2) with a group, for bytes of any kind: it does not read UTF-8, ^ and
+/// A regular expression (PCRE2), for bytes of any kind: it does not read UTF-8, ^ and
 /// $ are ends of lines. Neither its stack nor its memory grows with what it looks at.
 class Pattern {
  public:
+  /// Whether there is to be a group.
+  enum class Groups : unsigned char { Needed, Idle };
+
   /// The error is a predicate, as in numbers.h: no expression, or one without a group.
-  static Result<Pattern> compile(std::string_view text);
+  static Result<Pattern> compile(std::string_view text, Groups groups = Groups::Needed);
+
+  /// Whether it matches somewhere in a whole text. An error: as of last_group.
+  Result<bool> matches(std::string_view text, const std::function<bool()>& goes_on) const;
 
   /// A piece of a text.
   struct Piece {

@@ -86,6 +86,7 @@ struct RunFailed {
   Outcome outcome;
   std::string error_output_end;  ///< the last lines of what it wrote to standard error; may be
                                  ///< empty
+  std::string awaited{};  ///< of --until: no line of its output matched, of which the lines are
 };
 
 /// A hook that failed.

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -42,5 +44,8 @@ using WriteCall = ssize_t (*)(int fd, const void* bytes, std::size_t count);
 
 /// False with errno where not all of it can be written.
 bool write_all(int fd, std::string_view bytes, WriteCall call = &::write);
+
+/// Reads as many bytes as there are at `from`.
+std::size_t read_at(int fd, std::uint64_t from, std::span<char> into);
 
 }  // namespace lauka::os

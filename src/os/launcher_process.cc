@@ -1,5 +1,6 @@
 #include "os/launcher_process.h"
 
+#include "os/launcher_child.h"
 #include "os/launcher_counters.h"
 #include "os/platform.h"
 #include "os/rusage.h"
@@ -15,9 +16,6 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-// NOLINTNEXTLINE: POSIX wants this global declared by whoever uses it
-extern char** environ;
 
 namespace lauka::os {
 namespace {
@@ -106,73 +104,6 @@ int kill_run(pid_t leader) {
   return kill(leader, SIGKILL) == 0 ? 0 : errno;  // it may have left its group
 }
 
-/// Gives the calling process, a vfork child, the user's ids for good; first the groups, while it
-/// may.
-bool become(const SharedUser& user) {
-  return change_user(user.id, user.group, user.group_count, user.groups) == 0;
-}
-
-/// What the vfork child uses and reports; it lives in the launcher's frame, which both share until
-/// execve.
-struct ChildPlan {
-  const SharedProgram* program;
-  const StartedWith* started_with;
-  const sigset_t* all_signals;
-  StandardFiles files{};
-  const rlimit* descriptors = nullptr;  // null: not changed
-  volatile std::int64_t exec_ns = 0;
-  volatile int error_number = 0;
-  volatile LaunchStep failed_step = LaunchStep::Execute;
-};
-
-/// Starts the program. Only system calls between vfork and execve: the child runs in this process's
-/// memory. It does not return in the child, and is not inlined, so that the child cannot harm the
-/// caller's frame.
-[[gnu::noinline]] pid_t start_child(ChildPlan& plan) {
-  // fork would cost 2.5 times a tiny program's whole life; what the analyzer forbids after vfork
-  // are the system calls that prepare the process.
-  // NOLINTBEGIN(clang-analyzer-security.insecureAPI.vfork, clang-analyzer-unix.Vfork)
-  const pid_t pid = vfork();
-  if (pid != 0) return pid;
-  setpgid(0, 0);
-  if (plan.program->user != nullptr && !become(*plan.program->user)) {
-    plan.failed_step = LaunchStep::BecomeUser;
-    plan.error_number = errno;
-    _exit(127);
-  }
-  // As the user, who may not be allowed in.
-  if (plan.program->folder != nullptr && chdir(plan.program->folder) != 0) {
-    plan.failed_step = LaunchStep::EnterFolder;
-    plan.error_number = errno;
-    _exit(127);
-  }
-  // After the change of user, which undoes it. lauka and this launcher may be killed together:
-  // timeout -s KILL does it.
-  when_parent_dies(SIGKILL);
-  dup2(plan.files.input, STDIN_FILENO);
-  if (plan.files.output >= 0) dup2(plan.files.output, STDOUT_FILENO);
-  if (plan.files.error >= 0) dup2(plan.files.error, STDERR_FILENO);
-  if (plan.descriptors != nullptr) setrlimit(RLIMIT_NOFILE, plan.descriptors);
-  if (plan.started_with->ignored_child) signal(SIGCHLD, SIG_IGN);
-  // What killall sent to this process for lauka's sake is not the command's. Stopped before execve,
-  // it would hold up the launcher for ever.
-  constexpr timespec at_once{};
-  while (sigtimedwait(plan.all_signals, nullptr, &at_once) > 0) {
-  }
-  sigprocmask(SIG_SETMASK, &plan.started_with->mask, nullptr);
-  const SharedProgram& program = *plan.program;
-  if (program.cpus != nullptr && !run_on_cpus(program.cpus, program.cpus_bytes)) {
-    plan.failed_step = LaunchStep::Prepare;
-  } else {
-    plan.exec_ns = now_ns();
-    execve(program.path, program.argv,
-           program.environment != nullptr ? program.environment : environ);
-  }
-  plan.error_number = errno;
-  // NOLINTEND(clang-analyzer-security.insecureAPI.vfork, clang-analyzer-unix.Vfork)
-  _exit(127);
-}
-
 class LauncherProcess {
  public:
   explicit LauncherProcess(const LauncherSetup& setup)
@@ -255,6 +186,7 @@ class LauncherProcess {
       return;
     }
     await_end(pid, plan, ended);
+    ended.exec_ns = plan.exec_ns;
     if (plan.error_number != 0) not_started(plan.failed_step, plan.error_number, ended);
   }
 
@@ -275,9 +207,15 @@ class LauncherProcess {
     std::int64_t give_up_ns = kNever;
     std::int64_t housekeeping_ns = end_ns + kHousekeepingNs;
     const std::int64_t timeout_ns = plan.program->timeout_ns;
-    const std::int64_t deadline_ns = timeout_ns > 0 ? end_ns + timeout_ns : kNever;
+    std::int64_t deadline_ns = timeout_ns > 0 ? end_ns + timeout_ns : kNever;
+    bool is_asked = false;
     for (;;) {
       const bool is_killed = ended.kind != EndKind::Exited;
+      if (!is_killed && !is_asked && state_.enough) {
+        is_asked = true;
+        ask_to_end(pid);
+        deadline_ns = now_ns() + kGrace.count();
+      }
       wait_until(std::min(is_killed ? give_up_ns : deadline_ns, housekeeping_ns), end_ns);
       end_ns = now_ns();
       int status = 0;
@@ -290,6 +228,7 @@ class LauncherProcess {
         ended.usage.wall_ns = static_cast<std::uint64_t>(end_ns - plan.exec_ns);
         note_usage(used, ended.usage);
         ended.usage.peak_rss_bytes = rss_bytes(used.ru_maxrss);
+        if (is_asked) await_group(pid, deadline_ns);
         return note_ending(status, ended);
       }
       if (!is_killed && found > 0) {
@@ -307,6 +246,24 @@ class LauncherProcess {
         setup_.files.keep_small(plan.program->is_kept);
         housekeeping_ns = end_ns + kHousekeepingNs;
       }
+    }
+  }
+
+  static void ask_to_end(pid_t leader) {
+    kill(-leader, SIGTERM);
+    kill(leader, SIGTERM);  // it may have left its group
+  }
+
+  /// Those that the leader of a run that was asked to end leaves behind in its group: they end by
+  /// themselves until `deadline_ns`, or are killed.
+  void await_group(pid_t leader, std::int64_t deadline_ns) const {
+    constexpr std::int64_t pause_ns = 2'000'000;
+    for (std::int64_t at_ns = now_ns();; at_ns = now_ns()) {
+      while (waitpid(-leader, nullptr, WNOHANG) > 0) {
+      }
+      const bool is_over = at_ns >= deadline_ns || nobody_wants_it(setup_);
+      if (kill(-leader, is_over ? SIGKILL : 0) != 0 || is_over) return;
+      wait_until(std::min(at_ns + pause_ns, deadline_ns), at_ns);
     }
   }
 

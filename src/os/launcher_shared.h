@@ -63,6 +63,7 @@ struct SharedEnded {
   Usage usage;
   std::int64_t whole_ns = 0;
   std::int64_t began_ns = 0;  ///< CLOCK_MONOTONIC, before anything was done for this run
+  std::int64_t exec_ns = 0;   ///< likewise, where its wall time begins
   std::size_t readings = 0;   ///< first of its readings in SharedState::readings
   std::size_t reading_count = 0;
   int counter_error = 0;
@@ -75,6 +76,9 @@ struct SharedEnded {
 struct SharedState {
   /// Set to end the current batch: the running command is killed, no other is started.
   std::atomic<bool> cancel{false};
+
+  /// The run that goes on has done what is wanted of it, and is to end.
+  std::atomic<bool> enough{false};
 
   bool go_on_after_failure = false;
   std::size_t launch_count = 0;

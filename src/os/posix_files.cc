@@ -95,6 +95,18 @@ bool write_all(int fd, std::string_view bytes, WriteCall call) {
   return true;
 }
 
+std::size_t read_at(int fd, std::uint64_t from, std::span<char> into) {
+  std::size_t filled = 0;
+  while (filled < into.size()) {
+    const ssize_t got =
+        pread(fd, into.data() + filled, into.size() - filled, static_cast<off_t>(from + filled));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;
+    filled += static_cast<std::size_t>(got);
+  }
+  return filled;
+}
+
 Result<std::string> find_program(const std::string& word, const std::optional<std::string>& own,
                                  const std::string& in) {
   if (word.find('/') != std::string::npos) return if_runnable(word, word, in);

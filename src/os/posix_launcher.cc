@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <new>
 #include <optional>
@@ -93,6 +94,7 @@ class PosixLauncher final : public Launcher {
   Result<ProgramId> add_program(const ProgramSpec& spec) override {
     auto program = programs_.add(spec);
     if (!program) return program.error();
+    if (spec.output.heard) heard_.emplace(*program, spec);
     if (spec.user && !channels_.files.hand_pipes_to(*spec.user))
       return system_error("lauka cannot pass its pipes to the user " + spec.user->name);
     return *program;
@@ -125,6 +127,7 @@ class PosixLauncher final : public Launcher {
     if (why_gone_) return *why_gone_;
     launches = launches.first(std::min(launches.size(), kMaxBatch));
     state_->cancel = false;
+    state_->enough = false;
     state_->go_on_after_failure = go_on_after_failure;
     state_->launch_count = launches.size();
     for (std::size_t i = 0; i < launches.size(); ++i) {
@@ -137,7 +140,12 @@ class PosixLauncher final : public Launcher {
     }
     const bool heeds_interrupts = std::none_of(
         launches.begin(), launches.end(), [](const Launch& one) { return one.despite_interrupt; });
-    channels_.files.begin();
+    Descriptor named;
+    if (const auto failed = open_heard(launches.front(), named)) {
+      std::vector<Ended> one(1);
+      one.front().outcome = *failed;
+      return one;
+    }
     const std::int64_t began_ns = now_ns();
     const int trouble = converse(heeds_interrupts, tick);
     if (trouble != 0) return end_of_launcher(trouble, began_ns);
@@ -156,6 +164,24 @@ class PosixLauncher final : public Launcher {
   }
 
  private:
+  /// Begins to hear a run whose output is heard, and opens `named`, where it goes on to. Why the
+  /// run cannot be started; none: it can.
+  std::optional<Outcome> open_heard(const Launch& launch, Descriptor& named) {
+    const auto program = heard_.find(launch.program);
+    if (program == heard_.end()) {
+      channels_.files.begin();
+      return std::nullopt;
+    }
+    const ProgramSpec& spec = program->second;
+    if (spec.output.sink == Sink::File) {
+      if (auto failed = open_output(
+              spec, [] { return interrupt() != 0; }, named))
+        return failed;
+    }
+    channels_.files.begin(heard_by(launch.listener, spec.output.sink, named.get(), now_ns));
+    return std::nullopt;
+  }
+
   /// Wakes the launcher and waits for its answer. 0 or errno: the launcher is gone, or cannot be
   /// asked.
   // NOLINTNEXTLINE(readability-function-cognitive-complexity): one loop over all that may be heard
@@ -178,12 +204,20 @@ class PosixLauncher final : public Launcher {
       if (ready == 0 && hold.owes_a_word()) hold.tell_of_suspension();
       if (ready == 0 && tick) tick();
       if (ready <= 0) continue;
-      if ((fds[1].revents | fds[2].revents) != 0) channels_.files.drain();
+      if ((fds[1].revents | fds[2].revents) != 0) hear();
       if (fds[0].revents == 0) continue;
       const ssize_t got = read(channels_.socket.get(), &byte, 1);
       if (got == 1) return 0;
       return got == 0 ? ECONNRESET : errno;
     }
+  }
+
+  /// Takes what the run has written, and has it ended where that is enough.
+  void hear() {
+    channels_.files.drain();
+    if (!channels_.files.enough_ns() || state_->enough) return;
+    state_->enough = true;
+    kill(pid_, kPokeSignal);
   }
 
   void cancel() const {
@@ -225,8 +259,9 @@ class PosixLauncher final : public Launcher {
       last_sink_ = program.is_kept ? Sink::Null : program.sink;
       // Those that left the process group are still there; they must not go on burning under the
       // next run.
+      const bool was_enough = channels_.files.enough_ns() && has_run_to_its_end(shared);
       const bool killed = shared.kind == EndKind::TimedOut || shared.kind == EndKind::Stopped ||
-                          shared.kind == EndKind::Cancelled;
+                          shared.kind == EndKind::Cancelled || was_enough;
       const int left = killed && shared.began_ns != 0 ? kill_descendants(pid_, shared.began_ns) : 0;
       const bool cancelled = shared.kind == EndKind::Signalled &&
                              was_meant_for_lauka(shared.number, !go_on_after_failure);
@@ -242,9 +277,23 @@ class PosixLauncher final : public Launcher {
                   shared.input};
       const Reading* readings = state_->readings.data() + shared.readings;
       ended.readings.assign(readings, readings + shared.reading_count);
+      if (was_enough) end_early(shared, ended);
       all.push_back(std::move(ended));
     }
     return all;
+  }
+
+  static bool has_run_to_its_end(const SharedEnded& shared) {
+    return shared.kind == EndKind::Exited || shared.kind == EndKind::Signalled;
+  }
+
+  /// The run has succeeded, however its program took it that it was asked to end.
+  void end_early(const SharedEnded& shared, Ended& ended) const {
+    ended.was_enough = true;
+    ended.outcome = Exited{0};
+    const std::int64_t wall_ns = *channels_.files.enough_ns() - shared.exec_ns;
+    ended.usage.wall_ns = std::min(ended.usage.wall_ns,
+                                   static_cast<std::uint64_t>(std::max<std::int64_t>(wall_ns, 0)));
   }
 
   pid_t pid_;
@@ -253,6 +302,7 @@ class PosixLauncher final : public Launcher {
   SharedPrograms programs_;
   Channels channels_;
   std::vector<SharedCounters*> counter_sets_;
+  std::map<ProgramId, ProgramSpec> heard_;  // those whose output is
   Sink last_sink_ = Sink::Null;
   std::optional<Error> why_gone_;  // the launcher
 };

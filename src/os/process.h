@@ -15,6 +15,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace lauka::os {
@@ -34,6 +35,8 @@ struct Output {
   bool kept = false;   ///< what a run writes goes to files without a name first, so that nobody's
                        ///< reading slows it (Launcher::kept_bytes), and where it belongs when it
                        ///< has ended
+  bool heard = false;  ///< what a run writes goes through pipes to Launch::listener, and on from
+                       ///< there to where it belongs; not with `kept`
 };
 
 /// What is kept of a run.
@@ -107,13 +110,29 @@ class RunWatch {
   virtual std::chrono::nanoseconds interval() const = 0;
 };
 
+/// Hears what a run writes while it goes on.
+class OutputListener {
+ public:
+  OutputListener() = default;
+  OutputListener(const OutputListener&) = delete;
+  OutputListener& operator=(const OutputListener&) = delete;
+  virtual ~OutputListener() = default;
+
+  /// A piece of standard output or error that has just been read; some may come after the run's
+  /// end. False: this is enough. The run is to be ended, by SIGTERM to its process group and two
+  /// seconds later by SIGKILL, and has succeeded; its wall time is up to now.
+  virtual bool hear(Kept which, std::string_view bytes) = 0;
+};
+
 /// One run that is asked for.
 struct Launch {
   ProgramId program = 0;
   CounterSetId counters = kNoCounters;
-  std::vector<RunWatch*> watches{};  ///< not null; they outlive the run
-  std::string value{};               ///< of the program's launch_variable
-  bool despite_interrupt = false;    ///< runs to its end when lauka is asked to end (a cleanup)
+  std::vector<RunWatch*> watches{};    ///< not null; they outlive the run
+  std::string value{};                 ///< of the program's launch_variable
+  OutputListener* listener = nullptr;  ///< of a program whose output is heard, which is alone in
+                                       ///< its request; it outlives the run
+  bool despite_interrupt = false;      ///< runs to its end when lauka is asked to end (a cleanup)
 };
 
 /// What the kernel accounted to the command's own process, without its descendants: final, read
@@ -154,8 +173,12 @@ struct Ended {
   std::size_t orphans = 0;  ///< processes it left behind that had ended when it did: in the
                             ///< counters, and not in rusage
   InputRead input = InputRead::Unknown;
+  bool was_enough = false;               ///< its listener ended it
   std::optional<KernelTotals> totals{};  ///< none where the kernel does not tell
 };
+
+/// How long a run has that was asked to end, before it is killed.
+inline constexpr std::chrono::nanoseconds kGrace = std::chrono::seconds(2);
 
 /// Called about five times a second while runs go on.
 using Tick = std::function<void()>;

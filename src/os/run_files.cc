@@ -1,6 +1,7 @@
 #include "os/run_files.h"
 
 #include "os/platform.h"
+#include "os/users.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -121,6 +122,22 @@ int OpensPatiently::open(const char* path, int flags) const {
   return -1;
 }
 
+Outcome why_not_open(LaunchStep step, const ProgramSpec& spec) {
+  if (errno == EINTR) return Cancelled{};
+  if (errno == ETIMEDOUT) return TimedOut{spec.timeout.value_or(nanoseconds{}), false};
+  return NotStarted{step, errno};
+}
+
+std::optional<Outcome> open_output(const ProgramSpec& spec, std::function<bool()> is_unwanted,
+                                   Descriptor& file) {
+  const ActAs user(spec.user);  // see Rights in launcher_process.cc
+  if (!user.error().empty()) return NotStarted{LaunchStep::BecomeUser, EPERM};
+  const OpensPatiently opens(spec.timeout.value_or(nanoseconds::max()), std::move(is_unwanted));
+  file = Descriptor(opens.open(spec.output.path.c_str(), O_WRONLY | O_CREAT | O_TRUNC));
+  if (!file) return why_not_open(LaunchStep::OpenOutput, spec);
+  return std::nullopt;
+}
+
 InputRead input_read(int fd) {
   struct stat file {};
   if (fstat(fd, &file) != 0 || !S_ISREG(file.st_mode) || file.st_size == 0)
@@ -208,12 +225,22 @@ bool RunFiles::hand_pipes_to(const User& user) const {
 }
 
 void RunFiles::drain() {
-  while (read(output_.read_end.get(), room_.data(), room_.size()) > 0) {
-  }
-  for (;;) {
-    const ssize_t got = read(error_.read_end.get(), room_.data(), room_.size());
+  take(Kept::Output, output_.read_end.get(), heard_.output);
+  take(Kept::Error, error_.read_end.get(), heard_.error);
+}
+
+void RunFiles::take(Kept which, int from, int to) {
+  constexpr int most_pieces = 64;  // more than a pipe holds, so that nothing is left of a run's end
+  for (int i = 0; i < most_pieces; ++i) {
+    const ssize_t got = read(from, room_.data(), room_.size());
     if (got <= 0) return;
-    tail_.add(room_.data(), static_cast<std::size_t>(got));
+    const std::string_view bytes(room_.data(), static_cast<std::size_t>(got));
+    if (heard_.listener != nullptr && !enough_ns_) {
+      const std::int64_t now = heard_.now();
+      if (!heard_.listener->hear(which, bytes)) enough_ns_ = now;
+    }
+    if (which == Kept::Error) tail_.add(bytes.data(), bytes.size());
+    if (to >= 0) static_cast<void>(write_all(to, bytes));
   }
 }
 
@@ -230,15 +257,7 @@ std::uint64_t RunFiles::kept_bytes(Kept which) const {
 
 std::size_t RunFiles::read_kept(Kept which, std::uint64_t from, std::span<char> into) const {
   const int fd = which == Kept::Output ? output_file_.get() : error_file_.get();
-  std::size_t filled = 0;
-  while (filled < into.size()) {
-    const ssize_t got =
-        pread(fd, into.data() + filled, into.size() - filled, static_cast<off_t>(from + filled));
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) break;
-    filled += static_cast<std::size_t>(got);
-  }
-  return filled;
+  return read_at(fd, from, into);
 }
 
 void fill_standard_descriptors() {

@@ -13,6 +13,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <sys/types.h>
@@ -43,6 +44,14 @@ struct StandardFiles {
   int output = -1;  ///< -1: inherited
   int error = -1;   ///< -1: inherited
 };
+
+/// Opens the file that takes the output of `spec`, with its user's rights. Why the run cannot be
+/// started; none: it is open.
+std::optional<Outcome> open_output(const ProgramSpec& spec, std::function<bool()> is_unwanted,
+                                   Descriptor& file);
+
+/// Why a run cannot be started whose file could not be opened, by errno.
+Outcome why_not_open(LaunchStep step, const ProgramSpec& spec);
 
 /// Of the descriptor that a run had as its standard input.
 InputRead input_read(int fd);
@@ -93,6 +102,22 @@ class OpensPatiently {
   sigset_t blocked_{};
 };
 
+/// Who hears what a run writes to the pipes, and where it goes on to; -1: nowhere.
+struct Heard {
+  OutputListener* listener = nullptr;  ///< null: nobody
+  int output = -1;
+  int error = -1;
+  std::function<std::int64_t()> now{};
+};
+
+/// Where a run whose output is heard and that has this sink would have written it; `named`: its
+/// file.
+inline Heard heard_by(OutputListener* listener, Sink sink, int named,
+                      std::function<std::int64_t()> now) {
+  const bool inherits = sink == Sink::Inherit;
+  return {listener, inherits ? 1 : named, inherits ? 2 : named, std::move(now)};
+}
+
 /// Owns what runs share, and takes what they write to pipes.
 class RunFiles {
  public:
@@ -109,10 +134,17 @@ class RunFiles {
   std::array<int, 2> readable() const { return {output_.read_end.get(), error_.read_end.get()}; }
 
   /// Forgets what earlier runs wrote to the pipe of standard error.
-  void begin() { tail_.clear(); }
+  void begin(const Heard& heard = {}) {
+    tail_.clear();
+    heard_ = heard;
+    enough_ns_.reset();
+  }
 
-  /// Takes what the pipes hold.
+  /// Takes what the pipes hold; where somebody writes faster than that, a part of it.
   void drain();
+
+  /// When the listener had heard enough, by Heard::now; none: it has not.
+  std::optional<std::int64_t> enough_ns() const { return enough_ns_; }
 
   /// The end of what a run with this sink wrote to standard error, or captured.
   std::string error_output_end(Sink sink) const;
@@ -134,7 +166,11 @@ class RunFiles {
   Descriptor output_file_;
   Pipe output_;
   Pipe error_;
+  void take(Kept which, int from, int to);
+
   OutputTail tail_;
+  Heard heard_;
+  std::optional<std::int64_t> enough_ns_;
   std::vector<char> room_ = std::vector<char>(65536);  // a pipe's; the stack may be as small
 };
 

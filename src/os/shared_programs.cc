@@ -15,7 +15,7 @@ Result<ProgramId> SharedPrograms::add(const ProgramSpec& spec) {
   auto* program = arena_.make<SharedProgram>(1);
   if (program == nullptr || !copy_words(spec, *program)) return too_large();
   program->path = arena_.copy(*path);
-  program->sink = spec.output.sink;
+  program->sink = spec.output.heard ? Sink::Pipe : spec.output.sink;
   program->is_kept = spec.output.kept;
   program->timeout_ns = spec.timeout ? spec.timeout->count() : 0;
   bool whole = program->path != nullptr && copy_environment(spec, *program);
@@ -23,7 +23,7 @@ Result<ProgramId> SharedPrograms::add(const ProgramSpec& spec) {
   if (spec.user) whole = whole && copy_user(*spec.user, *program);
   if (spec.input.path)
     whole = whole && (program->input_path = arena_.copy(*spec.input.path)) != nullptr;
-  if (spec.output.sink == Sink::File)
+  if (program->sink == Sink::File)
     whole = whole && (program->output_path = arena_.copy(spec.output.path)) != nullptr;
   if (!spec.folder.empty())
     whole = whole && (program->folder = arena_.copy(spec.folder)) != nullptr;

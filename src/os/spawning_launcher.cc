@@ -5,6 +5,7 @@
 #include "os/rusage.h"
 #include "os/signals.h"
 #include "os/spawned.h"
+#include "os/spawned_program.h"
 #include "os/users.h"
 
 #include <algorithm>
@@ -39,73 +40,6 @@ struct StartedWith {
   bool ignored_pipe = false;
   bool ignored_file_size = false;
   std::vector<int> descriptors{};  // see inherited_descriptors
-};
-
-/// A program with its words as posix_spawn wants them.
-class Program {
- public:
-  Program(ProgramSpec spec, std::string path) : spec_(std::move(spec)), path_(std::move(path)) {}
-
-  const ProgramSpec& spec() const { return spec_; }
-  const char* path() const { return path_.c_str(); }
-  std::vector<char*> argv() {
-    std::vector<char*> words;
-    for (std::string& word : spec_.words) words.push_back(word.data());
-    words.push_back(nullptr);
-    return words;
-  }
-
-  /// What it finds in its environment, kept in `variables`; empty: lauka's own as it is.
-  std::vector<char*> environment(const std::string& value,
-                                 std::vector<std::string>& variables) const {
-    std::vector<char*> all;
-    if (is_own_environment(spec_)) return all;
-    variables = environment_of(spec_, value);
-    for (std::string& variable : variables) all.push_back(variable.data());
-    all.push_back(nullptr);
-    return all;
-  }
-
- private:
-  ProgramSpec spec_;
-  std::string path_;
-};
-
-/// What is to be called again and again while a run goes on, and when next.
-struct Due {
-  nanoseconds at{};
-  nanoseconds interval{};
-
-  bool is_due(nanoseconds now) {
-    if (now < at) return false;
-    at = now + interval;
-    return true;
-  }
-};
-
-/// Those who look at a run while it goes on, each at its own interval.
-class Polls {
- public:
-  Polls(std::span<RunWatch* const> watches, nanoseconds began) : watches_(watches) {
-    for (const RunWatch* watch : watches)
-      dues_.push_back({began + watch->interval(), watch->interval()});
-  }
-
-  nanoseconds next() const {
-    nanoseconds first = nanoseconds::max();
-    for (const Due& due : dues_) first = std::min(first, due.at);
-    return first;
-  }
-
-  void look(nanoseconds at, pid_t pid) {
-    for (std::size_t i = 0; i < dues_.size(); ++i) {
-      if (dues_[i].is_due(at)) watches_[i]->running(pid);
-    }
-  }
-
- private:
-  std::span<RunWatch* const> watches_;
-  std::vector<Due> dues_;
 };
 
 class SpawningLauncher final : public Launcher {
@@ -175,14 +109,18 @@ class SpawningLauncher final : public Launcher {
     Program& program = programs_.at(launch.program);
     const ProgramSpec& spec = program.spec();
     last_sink_ = spec.output.kept ? Sink::Null : spec.output.sink;
-    files_.begin();
     common_.forget_output();
     Ended ended;
     OwnFiles own;
-    StandardFiles files = spec.output.kept ? common_.kept() : common_.of(spec.output.sink);
+    const Sink sink = spec.output.heard ? Sink::Pipe : spec.output.sink;
+    StandardFiles files = spec.output.kept ? common_.kept() : common_.of(sink);
+    files_.begin();
     if (const auto failed = open_paths(spec, own, files)) {
       ended.outcome = *failed;
     } else {
+      if (spec.output.heard)
+        files_.begin(heard_by(launch.listener, spec.output.sink, own.output.get(),
+                              [this] { return now().count(); }));
       execute(program, files, launch, ended);
       if (own.input) ended.input = input_read(own.input.get());
     }
@@ -206,20 +144,15 @@ class SpawningLauncher final : public Launcher {
     if (!user.error().empty()) return NotStarted{LaunchStep::BecomeUser, EPERM};
     const OpensPatiently opens(spec.timeout.value_or(nanoseconds::max()),
                                [this] { return is_interrupted(); });
-    const auto why_not = [&](LaunchStep step) -> Outcome {
-      if (errno == EINTR) return Cancelled{};
-      if (errno == ETIMEDOUT) return TimedOut{*spec.timeout, false};
-      return NotStarted{step, errno};
-    };
     if (spec.input.path) {
       own.input = Descriptor(opens.open(spec.input.path->c_str(), O_RDONLY));
-      if (!own.input) return why_not(LaunchStep::OpenInput);
+      if (!own.input) return why_not_open(LaunchStep::OpenInput, spec);
       files.input = own.input.get();
     }
     if (has_output) {
       own.output = Descriptor(opens.open(spec.output.path.c_str(), O_WRONLY | O_CREAT | O_TRUNC));
-      if (!own.output) return why_not(LaunchStep::OpenOutput);
-      if (!spec.output.kept) files.output = files.error = own.output.get();
+      if (!own.output) return why_not_open(LaunchStep::OpenOutput, spec);
+      if (!spec.output.kept && !spec.output.heard) files.output = files.error = own.output.get();
     }
     return std::nullopt;
   }
@@ -243,13 +176,30 @@ class SpawningLauncher final : public Launcher {
     ended.usage.wall_ns = static_cast<std::uint64_t>((end - began).count());
     take_accounts(pid, ended);
     const auto* signalled = std::get_if<Signalled>(&ended.outcome);
+    files_.drain();
     if (killed) {
       ended.outcome = *killed;
+    } else if (const auto enough_ns = files_.enough_ns()) {
+      end_early(pid, nanoseconds(*enough_ns) - began, ended);
     } else if (const auto& limit = program.spec().timeout; limit && end - began > *limit) {
       ended.outcome = TimedOut{*limit};
     } else if (signalled != nullptr && was_meant_for_lauka(signalled->signal, false)) {
       ended.outcome = Cancelled{};
     }
+  }
+
+  /// The run has succeeded after `took`, however its program took it that it was asked to end. What
+  /// it leaves behind in its group ends by itself within the time left, or is killed.
+  void end_early(pid_t pid, nanoseconds took, Ended& ended) {
+    constexpr nanoseconds pause = std::chrono::milliseconds(2);
+    const nanoseconds deadline = now() + kGrace;
+    while (calls_.kill(-pid, 0) == 0 && now() < deadline && !is_interrupted())
+      static_cast<void>(events_.wait(pause));
+    calls_.kill(-pid, SIGKILL);
+    ended.was_enough = true;
+    ended.outcome = Exited{0};
+    const auto wall_ns = static_cast<std::uint64_t>(std::max(took, nanoseconds{}).count());
+    ended.usage.wall_ns = std::min(ended.usage.wall_ns, wall_ns);
   }
 
   int spawn(Program& program, const StandardFiles& files, const std::string& value, pid_t& pid) {
@@ -294,7 +244,8 @@ class SpawningLauncher final : public Launcher {
   // NOLINTNEXTLINE(readability-function-cognitive-complexity): one loop over all that may end a run
   std::optional<Outcome> attend(pid_t pid, nanoseconds began, const ProgramSpec& spec,
                                 std::span<RunWatch* const> watches) {
-    const nanoseconds deadline = spec.timeout ? began + *spec.timeout : nanoseconds::max();
+    nanoseconds deadline = spec.timeout ? began + *spec.timeout : nanoseconds::max();
+    bool is_asked = false;
     Polls polls(watches, began);
     Due housekeeping{began + kHousekeeping, kHousekeeping};
     for (;;) {
@@ -303,8 +254,17 @@ class SpawningLauncher final : public Launcher {
       if (happened.readable) files_.drain();
       if (happened.ended) return std::nullopt;
       const nanoseconds at = now();
+      if (files_.enough_ns() && !is_asked) {
+        is_asked = true;
+        calls_.kill(-pid, SIGTERM);
+        deadline = at + kGrace;
+      }
       std::optional<Outcome> killed;
       if (happened.child_signal) killed = stopped(pid);
+      if (is_asked && at >= deadline) {
+        kill_with_descendants(calls_, pid);
+        return std::nullopt;
+      }
       if (!killed) killed = out_of_time(at >= deadline, spec);
       if (killed) {
         kill_with_descendants(calls_, pid);

@@ -115,8 +115,11 @@ class CommandMaker {
     for (const auto& variables : options_.environment) environment.push_back(quoted(variables));
     std::vector<std::string> outputs;
     for (const OutputChoice& output : options_.outputs) outputs.push_back(output.path);
+    std::vector<std::string> expected;
+    for (const ExpectedOutput& one : options_.expected) expected.push_back(one.text);
     return any(options_.setup) || any(options_.prepare) || any(options_.conclude) ||
-           any(options_.cleanup) || any(options_.folders) || any(environment) || any(outputs);
+           any(options_.cleanup) || any(options_.folders) || any(environment) || any(outputs) ||
+           any(expected);
   }
 
   Result<void> check_used(const Variable& variable) const {
@@ -140,6 +143,7 @@ class CommandMaker {
                                         std::pair("--cleanup", options_.cleanup.size()),
                                         std::pair("--env", options_.environment.size()),
                                         std::pair("--cwd", options_.folders.size()),
+                                        std::pair("--expect-output", options_.expected.size()),
                                         std::pair("--output", options_.outputs.size())}) {
       if (auto fits = check_number(option, given, counts_); !fits) return fits;
     }
@@ -165,6 +169,8 @@ class CommandMaker {
       command.output = {output->kind, with_parameters(output->path, parameters)};
     if (const auto* folder = part_of(options_.folders, place, counts_))
       command.folder = with_parameters(*folder, parameters);
+    if (const auto* expected = part_of(options_.expected, place, counts_))
+      command.expected = {expected->kind, with_parameters(expected->text, parameters)};
     auto words = argv_of(command.text);
     if (!words) {
       return Error{fmt::format("command {} {} {}", place.measured + 1, cited(command.text),

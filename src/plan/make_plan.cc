@@ -6,6 +6,7 @@
 #include "plan/plan.h"
 #include "plan/rows.h"
 #include "plan/told.h"
+#include "plan/ways.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -245,6 +246,7 @@ Result<Plan> make_plan(const Options& typed, const SelectEvents& select_events,
             .timeout = options.timeout,
             .ignore_failure = options.ignore_failure,
             .input = options.input,
+            .until = options.until,
             .confidence = options.confidence.value_or(kConfidence),
             .shell = options.shell,
             .cores = cores,
@@ -271,6 +273,7 @@ Result<Plan> make_plan(const Options& typed, const SelectEvents& select_events,
   if (auto gates = add_gates(options.gates, options.baseline.has_value(), plan); !gates)
     return gates.error();
   if (auto precision = add_precision(options, plan); !precision) return precision.error();
+  if (auto ways = check_ways_of_running(options, plan); !ways) return ways.error();
   return plan;
 }
 

@@ -79,6 +79,7 @@ struct Plan {
   std::optional<std::chrono::nanoseconds> timeout{};
   std::optional<IgnoreFailure> ignore_failure{};
   InputChoice input{};
+  std::optional<std::string> until{};  ///< a run is over when a line of its output matches
   std::vector<Gate> gates{};
   double confidence = kConfidence;
   std::optional<PrecisionGoal> precision{};

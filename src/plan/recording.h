@@ -85,8 +85,9 @@ struct Timers {
 struct Setting {
   Order order = Order::Random;
   std::uint64_t seed = 0;
-  std::uint64_t warmup = 0;  ///< warm-up runs of each command
-  EventSet events{};         ///< and the passes they were counted in
+  std::uint64_t warmup = 0;            ///< warm-up runs of each command
+  std::optional<std::string> until{};  ///< as Plan's
+  EventSet events{};                   ///< and the passes they were counted in
   StopRule stop{};
   bool order_is_for_hooks = false;    ///< as Plan's
   std::optional<double> min_share{};  ///< as CoreUse's

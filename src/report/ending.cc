@@ -32,6 +32,14 @@ struct EndingWords {
   std::string message(const std::string& text) const { return wrapped_message(text, width); }
 
   std::string operator()(const RunFailed& failed) const {
+    if (!failed.awaited.empty()) {
+      return message(fmt::format("{} of {} {} before a line of its output matched --until {}{}",
+                                 run_of(failed.step), cited(names.at(failed.step.command)),
+                                 describe(failed.outcome), cited(failed.awaited),
+                                 failed.error_output_end.empty() ? "; it wrote nothing"
+                                                                 : "; what it wrote last:")) +
+             indented(failed.error_output_end);
+    }
     return message(
                fmt::format("{} of {} {}{}{}", run_of(failed.step),
                            cited(names.at(failed.step.command)), describe(failed.outcome),

@@ -344,6 +344,7 @@ void put_lauka_result(JsonWriter& json, const Results& results, std::size_t comm
   json.put("typed", of_command.typed);
   json.put("pattern", of_command.pattern);
   if (!of_command.folder.empty()) json.put("cwd", of_command.folder);
+  if (of_command.expected) json.put("expected_output", text_of(*of_command.expected));
   if (!of_command.parameters.empty()) {
     Json parameters = Json::array();
     for (const Parameter& one : of_command.parameters)
@@ -378,6 +379,7 @@ void put_lauka_session(JsonWriter& json, const Results& results) {
   json.put("seed", setting.seed);
   json.put("shell", results.shell.empty() ? Json(nullptr) : Json(quoted(results.shell)));
   json.put("warmup_runs", setting.warmup);
+  if (setting.until) json.put("until", *setting.until);
   json.put("stop", stop_of(setting.stop));
   json.put("min_share", json_number(setting.min_share));
   json.put("confidence", results.confidence);

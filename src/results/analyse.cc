@@ -179,6 +179,7 @@ Results analyse(Recording session, gate::Findings findings) {
                                 .parameters = command.parameters,
                                 .typed = command.typed,
                                 .folder = command.folder,
+                                .expected = command.expected,
                                 .pattern = command.pattern});
   for (std::size_t c = 0; c < results.commands.size(); ++c) analyse_runs(c, results);
   const std::vector<std::uint32_t> rounds = rounds_of(results);

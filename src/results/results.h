@@ -44,7 +44,8 @@ struct CommandResult {
   std::vector<Parameter> parameters{};  ///< what it was made with
   std::size_t typed = 0;                ///< index of the command typed that it was made from
   std::string folder{};                 ///< of --cwd; empty: none was given
-  std::string pattern{};                ///< that one's name, with the variables' own names in it
+  std::optional<ExpectedOutput> expected{};
+  std::string pattern{};  ///< that one's name, with the variables' own names in it
 };
 
 /// How a comparison by the primary metric reads in one line.

@@ -148,7 +148,8 @@ os::ProgramSpec program_of(const Plan& plan, const Command& command,
   os::ProgramSpec spec;
   spec.words = command.words;
   if (const auto* file = std::get_if<InputFile>(&plan.input)) spec.input.path = file->path;
-  spec.output = {sink_of(command.output.kind), command.output.path, scrapes(plan)};
+  spec.output = {sink_of(command.output.kind), command.output.path, scrapes(plan),
+                 plan.until.has_value()};
   spec.timeout = plan.timeout;
   spec.cpus = plan.cores.cpus;
   spec.prefer = plan.cores.prefer;
@@ -289,6 +290,7 @@ Result<std::vector<ShellOverhead>> measure_shell(const Plan& plan, os::Launcher&
     empty.words = plan.shell->words;
     empty.words.insert(empty.words.end(), {"-c", ""});
     os::ProgramSpec spec = program_of(plan, empty, user);
+    spec.output.heard = false;
     auto runs = EmptyRuns(launcher, interrupt).of(spec);
     if (!runs) return runs.error();
     if (runs->empty()) return std::vector<ShellOverhead>{};

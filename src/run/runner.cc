@@ -66,8 +66,14 @@ class Runner {
   /// Every group up to where counting stops without a gate. Simulated runs come first: warm-up runs
   /// then leave the timed ones a machine as in any other session.
   bool run_groups() {
+    if (!steps_.hooks_stand_around_commands() &&
+        !steps_.check_output(0, static_cast<std::uint32_t>(plan_.commands.size())))
+      return false;
     for (group_ = groups_.begin(); group_ != groups_.end(); ++group_) {
       if (!steps_.set_up(group_->first, group_->count)) return false;
+      if (steps_.hooks_stand_around_commands() &&
+          !steps_.check_output(group_->first, group_->count))
+        return false;
       if (!simulate_up_to(simulated_rounds_) || !warm_up() || !measure()) return false;
       if (groups_.size() > 1 && !steps_.clean_up(group_->first, group_->count)) return false;
     }
@@ -90,7 +96,10 @@ class Runner {
   }
 
   bool warm_up() {
-    for (std::uint64_t done = 0; done < plan_.warmup;) {
+    // Where the timed runs follow at once, that output was compared is the first warm-up run.
+    const bool is_begun =
+        steps_.has_checked_output() && groups_.size() == 1 && simulated_rounds_ == 0;
+    for (std::uint64_t done = is_begun ? 1 : 0; done < plan_.warmup;) {
       const std::uint64_t rounds = std::min(plan_.warmup - done, rounds_at_once());
       if (!run_rounds(RoundKind::Warmup, done, rounds, untimed_)) return false;
       done += rounds;
@@ -239,7 +248,8 @@ class Runner {
       const bool can_go_on = !plan_.stop.exact_runs && !is_bound_to_turns();
       const Group& first = groups_.front();
       look(RoundKind::Timed, first.first_look, can_time_more());
-      look(RoundKind::Counting, turns(first), can_go_on && can_count_more());
+      look(RoundKind::Counting, turns(first),
+           can_go_on && can_count_more(groups_, plan_.stop, counting_));
       look(RoundKind::Simulated, simulated_rounds_, can_go_on);
     }
   }
@@ -261,19 +271,11 @@ class Runner {
                        [&](const Group& group) { return !is_enough(rule, group.spent); });
   }
 
-  /// Whether their share of four budgets leaves time for more counting rounds.
-  bool can_count_more() const {
-    return std::any_of(groups_.begin(), groups_.end(), [this](const Group& group) {
-      const auto allowed = std::chrono::duration<double>(plan_.stop.budget_per_command) *
-                           (counting_.share * kBudgetsOfGates * group.count);
-      return group.counting.time < allowed;
-    });
-  }
-
   bool count_to_next_look() {
     if (!gates_.waits_for(RoundKind::Counting)) return true;
     steps_.check_counters();
-    while (turns(*group_) < gates_.next_planned(RoundKind::Counting) && can_count_more()) {
+    while (turns(*group_) < gates_.next_planned(RoundKind::Counting) &&
+           can_count_more(groups_, plan_.stop, counting_)) {
       if (!count_a_turn()) return false;
     }
     return true;

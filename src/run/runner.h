@@ -9,6 +9,7 @@
 #include "gate/verdict.h"
 #include "os/clock.h"
 #include "os/process.h"
+#include "os/text_files.h"
 #include "os/told_files.h"
 #include "plan/plan.h"
 
@@ -27,6 +28,7 @@ struct RunContext {
   std::function<int()> interrupt;  ///< the signal that asked lauka to end; 0: none
   std::optional<User> user{};      ///< whom the commands are run as; none: lauka's own
   os::ToldFiles* told = nullptr;   ///< of LAUKA_METRICS; null: there are none
+  os::TextFiles* texts = nullptr;  ///< outputs that others are compared with; null: none is
 };
 
 /// What came of a plan: the runs, and what was decided while they came in.

@@ -31,6 +31,7 @@ StepRunner::StepRunner(const Plan& plan, const RunContext& context, Callbacks ca
       programs_(plan, context.launcher, context.user, armed_, context.told != nullptr),
       hooks_(plan, context.launcher),
       told_(plan, context.launcher, context.told),
+      check_(plan, context),
       paces_(plan.commands.size()) {}
 
 Result<void> StepRunner::prepare() {
@@ -46,6 +47,11 @@ Result<void> StepRunner::prepare() {
     }
   }
   if (auto told = told_.prepare(); !told) return told;
+  if (plan_.until) {
+    auto pattern = Pattern::compile(*plan_.until, Pattern::Groups::Idle);
+    if (!pattern) return pattern.error();
+    awaited_.emplace(*std::move(pattern));
+  }
   if (auto programs = programs_.prepare(); !programs) return programs;
   if (auto hooks = hooks_.prepare(context_.user); !hooks) return hooks;
   auto overheads = measure_shell(plan_, context_.launcher, context_.user, context_.interrupt);
@@ -99,7 +105,7 @@ std::size_t StepRunner::batch_size(std::span<const Step> steps) const {
   if (!armed_.empty()) size = std::min(size, armed_[steps.front().pass]->runs_at_once());
   // What a run wrote to a pipe can be told from what the next one writes only when it has ended.
   const bool one_by_one =
-      hooks_.stand_between_runs() || scrapes(plan_) ||
+      hooks_.stand_between_runs() || scrapes(plan_) || plan_.until ||
       std::any_of(plan_.commands.begin(), plan_.commands.end(),
                   [](const Command& command) { return command.output.kind == OutputKind::Pipe; });
   return one_by_one ? 1 : size;
@@ -107,12 +113,16 @@ std::size_t StepRunner::batch_size(std::span<const Step> steps) const {
 
 /// How many of `steps` were run; 0 when the session is to end. Hooks stand around a single one.
 std::size_t StepRunner::run_batch(std::span<const Step> steps) {
-  const Step& step = steps.front();
+  return between_hooks(steps.front(), [&] { return launch(steps); });
+}
+
+std::size_t StepRunner::between_hooks(const Step& step,
+                                      const std::function<std::size_t()>& launch_them) {
   if (const auto failed = hooks_.run(HookKind::Prepare, step.command, step)) {
     note_failure(*failed);
     return 0;
   }
-  const std::size_t done = launch(steps);
+  const std::size_t done = launch_them();
   if (const auto failed = hooks_.run(HookKind::Conclude, step.command, step)) {
     note_failure(*failed);
     return 0;
@@ -143,6 +153,10 @@ Result<std::vector<os::Launch>> StepRunner::launches_of(std::span<const Step> st
     if (!program) return program.error();
     launches.push_back({.program = *program});
     launches.back().value = told_.file_of(launches.size() - 1);
+    if (awaited_) {
+      awaited_->begin();
+      launches.back().listener = &*awaited_;
+    }
     if (armed_.empty()) continue;
     launches.back().counters = counters_[step.pass];
     if (auto* watch = armed_[step.pass]->watch(); watch != nullptr)
@@ -170,6 +184,57 @@ std::size_t StepRunner::launch(std::span<const Step> steps) {
   return all->size();
 }
 
+bool StepRunner::check_output(std::uint32_t first, std::uint32_t count) {
+  nanoseconds untimed{};
+  time_ = &untimed;
+  for (const std::uint32_t command : check_.due(first, count)) {
+    has_checked_output_ = true;
+    const Step step{command, 0, 0, RoundKind::Warmup};
+    if (between_hooks(step, [&] { return launch_check(step); }) == 0) return false;
+  }
+  return true;
+}
+
+std::size_t StepRunner::launch_check(const Step& step) {
+  const auto launch = check_.launch_of(step.command);
+  if (!launch) return ended(launch.error());
+  batch_began_ = context_.clock.now();
+  callbacks_.under_way(step);
+  os::Tick tick;
+  if (context_.observer.wants_progress()) tick = [&] { callbacks_.under_way(step); };
+  const auto all = context_.launcher.run({&*launch, 1}, true, tick);
+  if (!all) return ended(all.error());
+  if (all->empty()) return ended(Error{"the launcher ran nothing", ""});
+  if (!may_go_on(step, all->front())) return 0;
+  if (auto wrong = check_.verdict()) return ended(*std::move(wrong));
+  if (const int signal = context_.interrupt(); signal != 0) return ended(Interrupted{signal});
+  paces_[step.command].whole.add(std::chrono::duration<double>(all->front().whole).count());
+  return 1;
+}
+
+/// Whether the way in which the run ended lets the session go on.
+bool StepRunner::may_go_on(const Step& step, const os::Ended& ended) {
+  if (std::holds_alternative<Cancelled>(ended.outcome)) {
+    cut_short(Interrupted{context_.interrupt()});
+    return false;
+  }
+  if (succeeded(ended.outcome) || may_fail_with(plan_.ignore_failure, ended.outcome)) return true;
+  cut_short(RunFailed{step, ended.outcome, context_.launcher.error_output_end()});
+  return false;
+}
+
+/// Nobody can ignore that a run ended before its line: it has no time.
+bool StepRunner::has_written_what_is_awaited(const Step& step, const os::Ended& ended) {
+  if (!awaited_ || std::holds_alternative<NotStarted>(ended.outcome)) return true;
+  if (const auto& error = awaited_->error()) {
+    cut_short(Error{"--until " + cited(*plan_.until) + " " + error->what, error->remedy});
+    return false;
+  }
+  if (ended.was_enough) return true;
+  cut_short(RunFailed{step, ended.outcome, awaited_->output_end(), *plan_.until});
+  return false;
+}
+
 /// Enters one run into the session. False when it is the last.
 bool StepRunner::take(const Step& step, const os::Ended& ended, std::size_t place) {
   if (std::holds_alternative<Cancelled>(ended.outcome)) {
@@ -186,10 +251,7 @@ bool StepRunner::take(const Step& step, const os::Ended& ended, std::size_t plac
     cut_short(*std::move(counted.failure));
     return false;
   }
-  if (!succeeded(ended.outcome) && !may_fail_with(plan_.ignore_failure, ended.outcome)) {
-    cut_short(RunFailed{step, ended.outcome, context_.launcher.error_output_end()});
-    return false;
-  }
+  if (!has_written_what_is_awaited(step, ended) || !may_go_on(step, ended)) return false;
   const bool is_timed = !step.gives_counts_only();
   if (is_timed) paces_[step.command].whole.add(std::chrono::duration<double>(ended.whole).count());
   *time_ += ended.whole;

@@ -4,6 +4,8 @@
 #include "core/result.h"
 #include "engine/engine.h"
 #include "plan/plan.h"
+#include "run/heard.h"
+#include "run/output_check.h"
 #include "run/programs.h"
 #include "run/runner.h"
 #include "run/told.h"
@@ -13,6 +15,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -53,6 +56,11 @@ class StepRunner {
   /// hooks included, is added to `time`. False: the session is to end, and says why.
   bool run(std::vector<Step> steps, std::chrono::nanoseconds& time);
 
+  /// Runs those of the `count` commands from `first` on whose output is to be compared, once each,
+  /// and looks at what they write. False: the session is to end.
+  bool check_output(std::uint32_t first, std::uint32_t count);
+  bool has_checked_output() const { return has_checked_output_; }
+
   /// The setups or cleanups of `count` commands from `first` on. False: one has failed.
   bool set_up(std::uint32_t first, std::uint32_t count);
   bool clean_up(std::uint32_t first, std::uint32_t count);
@@ -87,6 +95,10 @@ class StepRunner {
   std::size_t launch(std::span<const Step> steps);
   Result<std::vector<os::Launch>> launches_of(std::span<const Step> steps);
   bool take(const Step& step, const os::Ended& ended, std::size_t place);
+  bool may_go_on(const Step& step, const os::Ended& ended);
+  bool has_written_what_is_awaited(const Step& step, const os::Ended& ended);
+  std::size_t launch_check(const Step& step);
+  std::size_t between_hooks(const Step& step, const std::function<std::size_t()>& launch_them);
   bool take_told(RunRecord& run, std::size_t place);
   bool note_failure(const HookFailed& failed);
   void note_hook_time(const Step& step);
@@ -105,6 +117,9 @@ class StepRunner {
   Programs programs_;
   HookRunner hooks_;
   Told told_;
+  std::optional<AwaitedLine> awaited_;
+  OutputCheck check_;
+  bool has_checked_output_ = false;
   std::vector<Pace> paces_;  // by command
   /// Runs that have no counts for one reason.
   struct Uncounted {

@@ -107,6 +107,15 @@ std::uint64_t rounds_to_next_block(std::uint64_t done, std::uint64_t left) {
   return std::max(static_cast<std::uint64_t>(at), done + 1) - done;
 }
 
+bool can_count_more(std::span<const Group> groups, const StopRule& stop,
+                    const CountingRule& counting) {
+  return std::any_of(groups.begin(), groups.end(), [&](const Group& group) {
+    const auto allowed = std::chrono::duration<double>(stop.budget_per_command) *
+                         (counting.share * kBudgetsOfGates * group.count);
+    return group.counting.time < allowed;
+  });
+}
+
 double seconds_left(std::span<const Group> groups, const Spent& so_far, bool is_warmup,
                     const StopRule& rule, const CountingRule& counting,
                     const std::function<std::chrono::nanoseconds(const Group&)>& round_time) {

@@ -94,6 +94,10 @@ struct Group {
 /// The groups of a plan, in the order in which they are run.
 std::vector<Group> groups_of(const Plan& plan);
 
+/// Whether their share of four budgets leaves time for more counting rounds.
+bool can_count_more(std::span<const Group> groups, const StopRule& stop,
+                    const CountingRule& counting);
+
 /// How long `groups` are going to take, the first of which goes on and has spent `so_far`; those
 /// that have not begun as long as this one. With gates up to the next look, since nobody can say at
 /// which they are decided. `round_time`: what a round of a group takes.

@@ -1,0 +1,184 @@
+#include "run/heard.h"
+
+#include "core/foreign_text.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace lauka {
+namespace {
+
+using std::chrono::steady_clock;
+
+constexpr std::size_t kLongestLine = std::size_t{16} << 10U;
+constexpr auto kMostTime = std::chrono::seconds(1);  // for one line
+constexpr std::size_t kTail = 4096;
+constexpr std::size_t kTailLines = 20;
+
+constexpr std::uint64_t kMostStored = std::uint64_t{64} << 20U;
+constexpr std::size_t kPiece = std::size_t{64} << 10U;
+constexpr std::uint64_t kShownBefore = 40;  // bytes of a line before and behind a difference
+constexpr std::uint64_t kShownBehind = 60;
+
+std::string counted(std::uint64_t bytes) {
+  return fmt::format("{} byte{}", bytes, bytes == 1 ? "" : "s");
+}
+
+/// A line of a difference, from a place in it on.
+std::string shown(std::string_view line, bool from_begin, bool with_break) {
+  const std::string_view text = line.substr(0, with_break ? line.find('\n') + 1 : line.find('\n'));
+  if (text.empty() && line.empty()) return "the end";
+  return (from_begin ? "" : "…") + cited(text);
+}
+
+}  // namespace
+
+void AwaitedLine::begin() {
+  for (std::string& line : begun_) line.clear();
+  tail_.clear();
+}
+
+bool AwaitedLine::hear(os::Kept which, std::string_view bytes) {
+  tail_ += bytes.substr(bytes.size() - std::min(bytes.size(), kTail));
+  if (tail_.size() > 2 * kTail) tail_.erase(0, tail_.size() - kTail);
+  std::string& begun = begun_.at(static_cast<std::size_t>(which));
+  for (;;) {
+    const std::size_t end = bytes.find('\n');
+    const std::string_view part = bytes.substr(0, end);
+    const bool is_in_pieces = !begun.empty() || end == std::string_view::npos;
+    if (is_in_pieces) begun += part.substr(0, kLongestLine - std::min(begun.size(), kLongestLine));
+    if (end == std::string_view::npos) return true;
+    const bool is_last = is_awaited(is_in_pieces ? std::string_view(begun) : part);
+    begun.clear();
+    if (is_last) return false;
+    bytes.remove_prefix(end + 1);
+  }
+}
+
+bool AwaitedLine::is_awaited(std::string_view line) {
+  line = line.substr(0, kLongestLine);
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  const auto deadline = steady_clock::now() + kMostTime;
+  const auto found = pattern_.matches(line, [&] { return steady_clock::now() < deadline; });
+  if (!found) error_ = found.error();
+  return !found || *found;
+}
+
+std::string AwaitedLine::output_end() const {
+  std::string_view text = tail_;
+  text.remove_prefix(text.size() - std::min(text.size(), kTail));
+  while (text.ends_with('\n')) text.remove_suffix(1);
+  std::size_t begin = text.size();
+  for (std::size_t line = 0; line < kTailLines && begin != std::string_view::npos && begin > 0;
+       ++line)
+    begin = text.rfind('\n', begin - 1);
+  if (begin != std::string_view::npos && begin > 0) text.remove_prefix(begin + 1);
+  return std::string(text);
+}
+
+bool OutputStore::hear(os::Kept which, std::string_view bytes) {
+  if (which != os::Kept::Output) return true;
+  const std::uint64_t room = kMostStored - std::min(stored_.bytes, kMostStored);
+  const std::string_view kept = bytes.substr(0, static_cast<std::size_t>(room));
+  has_room_ = has_room_ && (kept.empty() || stored_.text->append(kept));
+  rest_.add(bytes.substr(kept.size()));
+  stored_.bytes += bytes.size();
+  return true;
+}
+
+Result<StoredOutput> OutputStore::take() {
+  if (!has_room_) return Error{"--expect-output has no room for an output to compare with", ""};
+  if (stored_.bytes > kMostStored) stored_.rest = rest_.digest();
+  return std::move(stored_);
+}
+
+OutputComparison::OutputComparison(const StoredOutput& expected)
+    : expected_(expected), room_(kPiece) {}
+
+bool OutputComparison::hear(os::Kept which, std::string_view bytes) {
+  if (which != os::Kept::Output) return true;
+  heard_ += bytes.size();
+  if (differs_) {
+    add_to_got(bytes);
+  } else {
+    compare(bytes);
+  }
+  return true;
+}
+
+void OutputComparison::compare(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const std::size_t wanted = std::min(bytes.size(), room_.size());
+    const std::size_t there = expected_.text->read(at_, {room_.data(), wanted});
+    if (there == 0 && !expected_.rest.empty()) return rest_.add(bytes);
+    const std::string_view expected(room_.data(), there);
+    const auto same = static_cast<std::size_t>(
+        std::mismatch(expected.begin(), expected.end(), bytes.begin()).first - expected.begin());
+    pass(bytes.substr(0, same));
+    bytes.remove_prefix(same);
+    if (same < there || there == 0) return note_difference(bytes);
+  }
+}
+
+void OutputComparison::pass(std::string_view equal) {
+  const auto breaks = std::count(equal.begin(), equal.end(), '\n');
+  if (breaks > 0) line_begin_ = at_ + equal.rfind('\n') + 1;
+  line_ += static_cast<std::uint64_t>(breaks);
+  at_ += equal.size();
+}
+
+std::uint64_t OutputComparison::shown_from() const {
+  return std::max(line_begin_, at_ - std::min(at_, kShownBefore));
+}
+
+void OutputComparison::note_difference(std::string_view bytes) {
+  differs_ = true;
+  got_.resize(static_cast<std::size_t>(at_ - shown_from()));
+  got_.resize(expected_.text->read(shown_from(), got_));
+  add_to_got(bytes);
+}
+
+void OutputComparison::add_to_got(std::string_view bytes) {
+  if (got_is_whole_) return;
+  const std::size_t most = static_cast<std::size_t>(kShownBefore + kShownBehind);
+  got_ += bytes.substr(0, most - std::min(got_.size(), most));
+  got_is_whole_ = got_.size() == most || got_.find('\n') != std::string::npos;
+}
+
+std::string OutputComparison::expected_line() const {
+  std::string line(static_cast<std::size_t>(kShownBefore + kShownBehind), '\0');
+  line.resize(expected_.text->read(shown_from(), line));
+  return line;
+}
+
+std::optional<std::string> OutputComparison::difference() {
+  const std::string sizes =
+      fmt::format("{} expected, {} written", counted(expected_.bytes), heard_);
+  if (!differs_ && heard_ == at_ && at_ < expected_.text->bytes()) note_difference({});
+  if (!differs_) {
+    const bool is_same =
+        heard_ == expected_.bytes && (expected_.rest.empty() || expected_.rest == rest_.digest());
+    if (is_same) return std::nullopt;
+    return fmt::format("beyond the first 64 MB ({})", sizes);
+  }
+  const std::string expected = expected_line();
+  const auto text_of = [](std::string_view line) { return line.substr(0, line.find('\n')); };
+  // Where one has a line break and the other ends.
+  const bool with_break = text_of(expected) == text_of(got_);
+  const bool from_begin = shown_from() == line_begin_;
+  return fmt::format("line {}: expected {}, got {} ({})", line_,
+                     shown(expected, from_begin, with_break), shown(got_, from_begin, with_break),
+                     sizes);
+}
+
+bool OutputHash::hear(os::Kept which, std::string_view bytes) {
+  if (which != os::Kept::Output) return true;
+  sum_.add(bytes);
+  bytes_ += bytes.size();
+  return true;
+}
+
+}  // namespace lauka

@@ -1,0 +1,116 @@
+#pragma once
+
+#include "core/pattern.h"
+#include "core/result.h"
+#include "core/sha256.h"
+#include "os/process.h"
+#include "os/text_files.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+// Listeners: what is made of a run's output while it comes.
+
+namespace lauka {
+
+/// Waits for a line, of standard output or error, in which an expression matches. A line counts
+/// when its line break has been read; of a very long one the first 16 KB are looked at.
+class AwaitedLine final : public os::OutputListener {
+ public:
+  explicit AwaitedLine(Pattern pattern) : pattern_(std::move(pattern)) {}
+
+  /// Forgets the run before.
+  void begin();
+
+  bool hear(os::Kept which, std::string_view bytes) override;
+
+  /// Why it cannot be told whether a line matches, as a predicate of the expression; none: it can.
+  const std::optional<Error>& error() const { return error_; }
+
+  /// The end of what the run wrote: a few lines.
+  std::string output_end() const;
+
+ private:
+  bool is_awaited(std::string_view line);
+
+  Pattern pattern_;
+  std::array<std::string, 2> begun_;  // lines without their ends, by os::Kept
+  std::string tail_;
+  std::optional<Error> error_;
+};
+
+/// An output that others are compared with: of a very long one the beginning, and the hash of the
+/// rest.
+struct StoredOutput {
+  std::unique_ptr<os::TextFile> text;
+  std::uint64_t bytes = 0;  ///< of all of it
+  std::string rest{};       ///< hash of what is not in the text; empty: all is
+};
+
+/// Stores standard output.
+class OutputStore final : public os::OutputListener {
+ public:
+  explicit OutputStore(std::unique_ptr<os::TextFile> text) { stored_.text = std::move(text); }
+
+  bool hear(os::Kept which, std::string_view bytes) override;
+
+  /// All that was heard; an error where there was no room for it.
+  Result<StoredOutput> take();
+
+ private:
+  StoredOutput stored_;
+  Sha256 rest_;
+  bool has_room_ = true;
+};
+
+/// Compares standard output with a stored one.
+class OutputComparison final : public os::OutputListener {
+ public:
+  /// `expected` outlives it.
+  explicit OutputComparison(const StoredOutput& expected);
+
+  bool hear(os::Kept which, std::string_view bytes) override;
+
+  /// Where the two differ first, in words, now that all has been heard; none: they are the same.
+  std::optional<std::string> difference();
+
+ private:
+  void compare(std::string_view bytes);
+  void note_difference(std::string_view bytes);
+  void pass(std::string_view equal);
+  std::string expected_line() const;
+
+  const StoredOutput& expected_;
+  std::vector<char> room_;
+  Sha256 rest_;
+  std::uint64_t heard_ = 0;
+  std::uint64_t at_ = 0;          // up to here both are the same
+  std::uint64_t line_ = 1;        // that this is in
+  std::uint64_t line_begin_ = 0;  // where that begins
+  bool differs_ = false;
+  std::string got_{};  // of its line, from shown_from() on
+  bool got_is_whole_ = false;
+
+  std::uint64_t shown_from() const;
+  void add_to_got(std::string_view bytes);
+};
+
+/// Hashes standard output.
+class OutputHash final : public os::OutputListener {
+ public:
+  bool hear(os::Kept which, std::string_view bytes) override;
+  std::string digest() const { return sum_.digest(); }
+  std::uint64_t bytes() const { return bytes_; }
+
+ private:
+  Sha256 sum_;
+  std::uint64_t bytes_ = 0;
+};
+
+}  // namespace lauka

@@ -1,0 +1,133 @@
+#include "run/heard.h"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+namespace lauka {
+namespace {
+
+using os::Kept;
+
+class TextInMemory final : public os::TextFile {
+ public:
+  explicit TextInMemory(std::string text = "") : text_(std::move(text)) {}
+  std::uint64_t bytes() const override { return text_.size(); }
+  std::size_t read(std::uint64_t from, std::span<char> into) const override {
+    if (from >= text_.size()) return 0;
+    return text_.copy(into.data(), into.size(), static_cast<std::size_t>(from));
+  }
+  bool append(std::string_view bytes) override {
+    text_ += bytes;
+    return true;
+  }
+
+ private:
+  std::string text_;
+};
+
+AwaitedLine awaited(const std::string& text) {
+  auto pattern = Pattern::compile(text, Pattern::Groups::Idle);
+  REQUIRE(pattern);
+  return AwaitedLine(*std::move(pattern));
+}
+
+/// The first difference when the second is heard in pieces; "same" where there is none.
+std::string difference(const std::string& expected, const std::string& got,
+                       std::size_t piece = 1'000'000) {
+  OutputStore store(std::make_unique<TextInMemory>());
+  store.hear(Kept::Output, expected);
+  store.hear(Kept::Error, "no part of it");
+  const auto stored = store.take();
+  REQUIRE(stored);
+  OutputComparison comparison(*stored);
+  for (std::size_t at = 0; at < got.size(); at += piece)
+    comparison.hear(Kept::Output, std::string_view(got).substr(at, piece));
+  comparison.hear(Kept::Error, "nor of this");
+  return comparison.difference().value_or("same");
+}
+
+}  // namespace
+
+TEST_CASE("a line counts when its line break is there, on each stream by itself") {
+  AwaitedLine line = awaited("^ready$");
+  CHECK(line.hear(Kept::Output, "not ready\nrea"));
+  CHECK(line.hear(Kept::Error, "dy\n"));
+  CHECK(line.hear(Kept::Output, "dy"));
+  CHECK_FALSE(line.hear(Kept::Output, "\nmore"));
+  CHECK_FALSE(line.error());
+  line.begin();
+  CHECK(line.hear(Kept::Output, "ady\n"));
+  CHECK_FALSE(line.hear(Kept::Error, "ready\r\n"));
+}
+
+TEST_CASE("of a very long line the first 16 KB are looked at, whatever is in it") {
+  AwaitedLine line = awaited("end$");
+  const std::string many(1'000'000, '\0');
+  for (int i = 0; i < 20; ++i) CHECK(line.hear(Kept::Output, many));
+  CHECK(line.hear(Kept::Output, "end\n"));
+  CHECK_FALSE(line.hear(Kept::Output, "end\n"));
+  CHECK(line.hear(Kept::Output, many + "end\n"));
+  CHECK(line.output_end().size() <= 4096);
+}
+
+TEST_CASE("an expression that takes too many steps ends the run, and is told") {
+  AwaitedLine line = awaited("(a+)+$");
+  CHECK_FALSE(line.hear(Kept::Output, std::string(60, 'a') + "b\n"));
+  REQUIRE(line.error());
+  CHECK(line.error()->what == "takes too many steps");
+}
+
+TEST_CASE("the first difference is told with its line, in whatever pieces the output comes") {
+  for (const std::size_t piece : {std::size_t{1}, std::size_t{3}, std::size_t{1000}}) {
+    CAPTURE(piece);
+    CHECK(difference("a\nb\nc\n", "a\nb\nc\n", piece) == "same");
+    CHECK(difference("", "", piece) == "same");
+    CHECK(difference("a\nbcd\n", "a\nbxd\ny\n", piece) ==
+          "line 2: expected 'bcd', got 'bxd' (6 bytes expected, 8 written)");
+    CHECK(difference("a\n", "a", piece) ==
+          "line 1: expected 'a\\n', got 'a' (2 bytes expected, 1 written)");
+    CHECK(difference("a", "a\n", piece) ==
+          "line 1: expected 'a', got 'a\\n' (1 byte expected, 2 written)");
+    CHECK(difference("a\n", "", piece) ==
+          "line 1: expected 'a', got the end (2 bytes expected, 0 written)");
+    CHECK(difference("", "\x1b[2J\n", piece) ==
+          "line 1: expected the end, got '\\x1b[2J' (0 bytes expected, 5 written)");
+    CHECK(difference("a\nb\n", "a\n", piece) ==
+          "line 2: expected 'b', got the end (4 bytes expected, 2 written)");
+  }
+}
+
+TEST_CASE("of a long line what stands around the difference is shown") {
+  const std::string before(1000, 'x');
+  const std::string after(1000, 'y');
+  CHECK(difference(before + "1" + after, before + "2" + after, 100) ==
+        "line 1: expected …'" + std::string(40, 'x') + "1" + std::string(59, 'y') + "', got …'" +
+            std::string(40, 'x') + "2" + std::string(59, 'y') +
+            "' (2001 bytes expected, 2001 written)");
+}
+
+TEST_CASE("beyond 64 MB outputs are compared by their hash") {
+  const std::string large(std::size_t{64} << 20U, 'x');
+  CHECK(difference(large + "a", large + "a") == "same");
+  CHECK(difference(large + "a", large + "b") ==
+        "beyond the first 64 MB (67108865 bytes expected, 67108865 written)");
+  CHECK(difference(large + "a", large) ==
+        "beyond the first 64 MB (67108865 bytes expected, 67108864 written)");
+  CHECK(difference(large, large + "b").starts_with("line 1: expected …'xxxx"));
+}
+
+TEST_CASE("a hash is of standard output alone") {
+  OutputHash hash;
+  hash.hear(Kept::Output, "ab");
+  hash.hear(Kept::Error, "x");
+  hash.hear(Kept::Output, "c");
+  CHECK(hash.digest() == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  CHECK(hash.bytes() == 3);
+}
+
+}  // namespace lauka

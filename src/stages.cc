@@ -101,6 +101,9 @@ Result<void> make_plan(Invocation& call) {
   auto plan = lauka::make_plan(call.options, select, seed, call.cores.use);
   if (!plan) return plan.error();
   call.plan = *std::move(plan);
+  if (call.plan.jobs > 1 && !call.launcher->runs_copies())
+    return Error{"--jobs runs copies of a command on Linux only",
+                 "start them from a shell: lauka -S './a & ./a & wait'"};
   if (!call.cores.note.empty()) call.plan.events.notes.push_back(call.cores.note);
   return {};
 }

@@ -12,6 +12,7 @@ namespace lauka::cli {
 namespace {
 
 constexpr std::string_view kEngineOption = "engine";
+constexpr std::uint64_t kMostJobs = 1000;
 constexpr auto kAnyWholeNumber = std::numeric_limits<std::uint64_t>::max();
 
 /// Of exports of one kind the last counts.
@@ -90,6 +91,11 @@ constexpr auto kOptions = std::to_array<OptionInfo>({
      "kill a run that takes longer, with everything it started, and report it as failed",
      [](Draft& d, const Given& g) { return keep(duration(g), d.options.timeout); }},
 
+    {"jobs", '\0', Takes::Value, Group::Runs, "N",
+     "run N copies of a command at once, as one run (Linux): wall time is that of all of them, CPU "
+     "time their sum, throughput is N / wall time. Each finds its number, from 0, in LAUKA_JOB; "
+     "where one fails, the run has failed and the others are killed",
+     [](Draft& d, const Given& g) { return keep(whole_number(g, 1, kMostJobs), d.options.jobs); }},
     {"until", '\0', Takes::Value, Group::Runs, "REGEX",
      "a run is over when a line of its output matches (a server that is ready): its wall time is up "
      "to that line. Then its process group gets SIGTERM and, 2 s later, SIGKILL, which is no "

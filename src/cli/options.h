@@ -101,7 +101,8 @@ struct Options {
   std::vector<ParameterOption> parameters;  ///< in the order typed
   std::optional<IgnoreFailure> ignore_failure;
   InputChoice input;
-  std::optional<std::string> until;  ///< a regular expression
+  std::optional<std::string> until;   ///< a regular expression
+  std::optional<std::uint64_t> jobs;  ///< 1 to 1000
   bool as_root = false;
 
   MetricSelection metrics = MetricSelection::Default;

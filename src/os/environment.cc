@@ -55,6 +55,7 @@ std::vector<std::string> environment_of(const ProgramSpec& spec, const std::stri
     if (!error) set(environment, "PWD=" + folder.string());
   }
   for (const std::string& variable : spec.environment) set(environment, variable);
+  if (spec.jobs > 1) set(environment, std::string(kJobVariable) + "0000");
   if (!spec.launch_variable.empty()) set(environment, spec.launch_variable + "=" + value);
   return environment;
 }

@@ -31,7 +31,7 @@ bool become(const SharedUser& user) {
   // NOLINTBEGIN(clang-analyzer-security.insecureAPI.vfork, clang-analyzer-unix.Vfork)
   const pid_t pid = vfork();
   if (pid != 0) return pid;
-  setpgid(0, 0);
+  setpgid(0, plan.group);
   if (plan.program->user != nullptr && !become(*plan.program->user)) {
     plan.failed_step = LaunchStep::BecomeUser;
     plan.error_number = errno;

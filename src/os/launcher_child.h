@@ -18,13 +18,14 @@ struct ChildPlan {
   const StartedWith* started_with;
   const sigset_t* all_signals;
   StandardFiles files{};
+  pid_t group = 0;                      // that it joins; 0: one of its own
   const rlimit* descriptors = nullptr;  // null: not changed
   volatile std::int64_t exec_ns = 0;
   volatile int error_number = 0;
   volatile LaunchStep failed_step = LaunchStep::Execute;
 };
 
-/// Starts the program in a process group of its own. -1 with errno; where the child could not
+/// Starts the program. -1 with errno; where the child could not
 /// become the program, `plan` says why.
 pid_t start_child(ChildPlan& plan);
 

@@ -2,6 +2,7 @@
 
 #include "os/launcher_child.h"
 #include "os/launcher_counters.h"
+#include "os/launcher_jobs.h"
 #include "os/platform.h"
 #include "os/rusage.h"
 
@@ -96,7 +97,6 @@ void close_standard_files(const SharedProgram& program, const OpenFiles& open) {
 
 constexpr std::int64_t kHousekeepingNs = 100'000'000;
 constexpr std::int64_t kDyingNs = 2'000'000'000;  // at most, for a process that has been killed
-constexpr int kBusyFileRetries = 20;
 
 /// 0 or errno, where not even the leader may be killed: it has become another user.
 int kill_run(pid_t leader) {
@@ -164,7 +164,8 @@ class LauncherProcess {
         read_counters(launch.counters, ended);
       }
       counters_.close(launch.counters);
-      if (launch.program->input_path != nullptr) ended.input = input_read(plan.files.input);
+      if (launch.program->input_path != nullptr && launch.program->jobs == 1)
+        ended.input = input_read(plan.files.input);
     }
     if (launch.program->is_kept) setup_.files.pass_on(launch.program->sink, open.named);
     close_standard_files(*launch.program, open);
@@ -173,21 +174,31 @@ class LauncherProcess {
   }
 
   void execute(ChildPlan& plan, SharedEnded& ended) {
-    pid_t pid = start_child(plan);
-    for (int i = 0; pid > 0 && plan.error_number == ETXTBSY && i < kBusyFileRetries; ++i) {
-      waitpid(pid, nullptr, 0);  // the file is just being written: wait for its writer
-      const timespec pause{0, 10'000'000};
-      nanosleep(&pause, nullptr);
-      plan.error_number = 0;
-      pid = start_child(plan);
-    }
+    const bool has_jobs = plan.program->jobs > 1;
+    if (has_jobs) plan.exec_ns = now_ns();
+    const pid_t pid = has_jobs ? start_jobs(plan, state_.jobs) : start_patiently(plan);
     if (pid < 0) {
       not_started(LaunchStep::Fork, errno, ended);
       return;
     }
     await_end(pid, plan, ended);
     ended.exec_ns = plan.exec_ns;
+    if (has_jobs) note_jobs(ended);
     if (plan.error_number != 0) not_started(plan.failed_step, plan.error_number, ended);
+  }
+
+  /// What the copies came to; that they were killed for another reason is known already.
+  void note_jobs(SharedEnded& ended) const {
+    const SharedJobs& jobs = state_.jobs;
+    if (ended.kind != EndKind::Exited && ended.kind != EndKind::Signalled) return;
+    if (!jobs.has_failed && !jobs.are_all_over) return;
+    ended.kind = jobs.kind;
+    ended.number = jobs.number;
+    ended.core_dumped = jobs.core_dumped;
+    ended.step = jobs.step;
+    if (!jobs.are_all_over) return;
+    ended.usage = jobs.usage;
+    ended.usage.wall_ns = static_cast<std::uint64_t>(jobs.end_ns - jobs.exec_ns);
   }
 
   void read_counters(const SharedCounters* set, SharedEnded& ended) {

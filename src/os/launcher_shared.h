@@ -13,6 +13,9 @@
 
 namespace lauka::os {
 
+/// Digits that the number of a copy has at most.
+inline constexpr std::size_t kJobDigits = 4;
+
 /// A User as the system calls want it.
 struct SharedUser {
   std::uint32_t id = 0;
@@ -33,9 +36,28 @@ struct SharedProgram {
   const char* folder = nullptr;       ///< null: lauka's own
   Sink sink = Sink::Null;
   bool is_kept = false;                 ///< Output::kept
+  std::uint32_t jobs = 1;               ///< copies that are one run
+  bool jobs_outlive_failure = false;    ///< of one of them
+  char* job_digits = nullptr;           ///< where the number of each stands in its environment
   std::int64_t timeout_ns = 0;          ///< 0: none
   const unsigned long* cpus = nullptr;  ///< a bit for each CPU it may run on; null: as it is
   std::size_t cpus_bytes = 0;
+};
+
+/// How a run ended, in plain numbers.
+enum class EndKind : std::uint8_t { Exited, Signalled, TimedOut, Stopped, NotStarted, Cancelled };
+
+/// What came of the copies of a program that were one run.
+struct SharedJobs {
+  bool are_all_over = false;  ///< and all that stands here is known
+  bool has_failed = false;    ///< they were killed because of this one:
+  EndKind kind = EndKind::Exited;
+  bool core_dumped = false;
+  LaunchStep step = LaunchStep::Execute;
+  int number = 0;
+  std::int64_t exec_ns = 0;  ///< of the first
+  std::int64_t end_ns = 0;   ///< of the last
+  Usage usage{};             ///< of all, but for the wall time
 };
 
 /// The counters of one pass. The launcher keeps its descriptors here.
@@ -51,9 +73,6 @@ struct SharedLaunch {
   SharedCounters* counters = nullptr;  ///< null: nothing is counted
   char* variable = nullptr;            ///< NAME=VALUE, of a program that has such a one
 };
-
-/// How a run ended, in plain numbers.
-enum class EndKind : std::uint8_t { Exited, Signalled, TimedOut, Stopped, NotStarted, Cancelled };
 
 struct SharedEnded {
   EndKind kind = EndKind::Exited;
@@ -79,6 +98,8 @@ struct SharedState {
 
   /// The run that goes on has done what is wanted of it, and is to end.
   std::atomic<bool> enough{false};
+
+  SharedJobs jobs{};
 
   bool go_on_after_failure = false;
   std::size_t launch_count = 0;

@@ -55,7 +55,10 @@ struct ProgramSpec {
   std::optional<std::chrono::nanoseconds> timeout{};
   std::vector<std::string> environment{};  ///< NAME=VALUE, besides what lauka was started with, or
                                            ///< instead; its PATH is where the program is looked for
-  std::string launch_variable{};           ///< NAME that each launch gives a value; empty: none
+  std::uint32_t jobs = 1;  ///< copies that are run at once, as one run; each finds its number, from
+                           ///< 0, in LAUKA_JOB. Where one fails, the others are killed
+  bool jobs_outlive_failure = false;  ///< they are not
+  std::string launch_variable{};      ///< NAME that each launch gives a value; empty: none
   std::optional<User> user{};  ///< whom it is run as, and whose rights open its files: lauka must
                                ///< be root; none: lauka's own
   std::vector<std::uint32_t>
@@ -219,6 +222,9 @@ class Launcher {
     return 0;
   }
 
+  /// Whether programs can be run in several copies (ProgramSpec::jobs).
+  virtual bool runs_copies() const { return true; }
+
   /// Runs that one request may hold.
   static constexpr std::size_t kMaxBatch = 64;
 };
@@ -241,8 +247,11 @@ Result<std::string> find_program_of(const ProgramSpec& spec);
 /// Whether a launch of `spec` finds in its environment just what lauka was started with.
 inline bool is_own_environment(const ProgramSpec& spec) {
   return spec.environment.empty() && spec.launch_variable.empty() && spec.folder.empty() &&
-         !spec.user;
+         spec.jobs == 1 && !spec.user;
 }
+
+/// What the number of a copy stands behind, in its environment.
+inline constexpr std::string_view kJobVariable = "LAUKA_JOB=";
 
 /// NAME=VALUE for all that a launch of `spec` finds in its environment: what lauka was started
 /// with, HOME, USER and LOGNAME of its user, PWD of its folder, its own variables, and `value` of

@@ -17,6 +17,8 @@ Result<ProgramId> SharedPrograms::add(const ProgramSpec& spec) {
   program->path = arena_.copy(*path);
   program->sink = spec.output.heard ? Sink::Pipe : spec.output.sink;
   program->is_kept = spec.output.kept;
+  program->jobs = spec.jobs;
+  program->jobs_outlive_failure = spec.jobs_outlive_failure;
   program->timeout_ns = spec.timeout ? spec.timeout->count() : 0;
   bool whole = program->path != nullptr && copy_environment(spec, *program);
   whole = whole && copy_cpus(spec.cpus, *program);
@@ -73,6 +75,8 @@ bool SharedPrograms::copy_environment(const ProgramSpec& spec, SharedProgram& pr
     const bool varies =
         !spec.launch_variable.empty() && all[i].starts_with(spec.launch_variable + "=");
     if (varies) program.variable = environment + i;
+    if (spec.jobs > 1 && all[i].starts_with(kJobVariable))
+      program.job_digits = environment[i] + kJobVariable.size();
   }
   program.environment = environment;
   return true;

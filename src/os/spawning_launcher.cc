@@ -88,6 +88,8 @@ class SpawningLauncher final : public Launcher {
 
   std::string error_output_end() const override { return files_.error_output_end(last_sink_); }
 
+  bool runs_copies() const override { return false; }
+
   std::uint64_t kept_bytes(Kept which) const override { return files_.kept_bytes(which); }
 
   std::size_t read_kept(Kept which, std::uint64_t from, std::span<char> into) const override {

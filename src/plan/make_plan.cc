@@ -222,7 +222,7 @@ std::vector<std::string> with_default_events(const EventSet& defaults,
 
 Result<Plan> make_plan(const Options& typed, const SelectEvents& select_events,
                        std::uint64_t clock_seed, const CoreUse& cores) {
-  auto with_told = with_announced(typed);
+  auto with_told = with_announced(with_throughput(typed));
   if (!with_told) {
     return with_told.error();
   }
@@ -247,6 +247,7 @@ Result<Plan> make_plan(const Options& typed, const SelectEvents& select_events,
             .ignore_failure = options.ignore_failure,
             .input = options.input,
             .until = options.until,
+            .jobs = static_cast<std::uint32_t>(options.jobs.value_or(1)),
             .confidence = options.confidence.value_or(kConfidence),
             .shell = options.shell,
             .cores = cores,

@@ -80,6 +80,7 @@ struct Plan {
   std::optional<IgnoreFailure> ignore_failure{};
   InputChoice input{};
   std::optional<std::string> until{};  ///< a run is over when a line of its output matches
+  std::uint32_t jobs = 1;              ///< copies of a command that are one run
   std::vector<Gate> gates{};
   double confidence = kConfidence;
   std::optional<PrecisionGoal> precision{};

@@ -87,6 +87,7 @@ struct Setting {
   std::uint64_t seed = 0;
   std::uint64_t warmup = 0;            ///< warm-up runs of each command
   std::optional<std::string> until{};  ///< as Plan's
+  std::uint32_t jobs = 1;              ///< likewise
   EventSet events{};                   ///< and the passes they were counted in
   StopRule stop{};
   bool order_is_for_hooks = false;    ///< as Plan's

@@ -1,12 +1,19 @@
 #include "plan/ways.h"
 
 #include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
 
 namespace lauka {
 namespace {
 
 Result<void> check_until(const Options& options, const Plan& plan) {
   if (!options.until) return {};
+  if (plan.jobs > 1)
+    return Error{
+        "--until ends a run at its first line, so that --jobs would not wait for the others",
+        "use only one of them"};
   if (std::any_of(options.scraped.begin(), options.scraped.end(),
                   [](const OwnMetric& metric) { return !metric.text.empty(); }))
     return Error{
@@ -32,6 +39,15 @@ Result<void> check_expected(const Options& options, const Plan& plan) {
 }
 
 }  // namespace
+
+Options with_throughput(Options options) {
+  if (!options.jobs) return options;
+  OwnMetric throughput{.name = "throughput", .better = Better::More};
+  throughput.unit.word = "1/s";
+  throughput.text = fmt::format("{}/wall_time", *options.jobs);
+  options.derived.insert(options.derived.begin(), std::move(throughput));
+  return options;
+}
 
 Result<void> check_ways_of_running(const Options& options, const Plan& plan) {
   if (auto until = check_until(options, plan); !until) return until;

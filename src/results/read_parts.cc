@@ -159,6 +159,7 @@ Setting setting_of(const JsonIn& there) {
   setting.order_is_for_hooks = flag_in(there, "order_for_hooks");
   setting.seed = count_in(there, "seed").value_or(0);
   setting.warmup = count_in(there, "warmup_runs").value_or(0);
+  setting.jobs = static_cast<std::uint32_t>(count_in(there, "jobs").value_or(1));
   if (std::string until = text_in(there, "until"); !until.empty()) setting.until = std::move(until);
   setting.min_share = number_in(there, "min_share");
   if (const JsonIn* stop = member(there, "stop")) {

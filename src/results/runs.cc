@@ -110,13 +110,8 @@ Recording recording_of(const Plan& plan, const Session& session, const Timers& t
   recording.redone = std::make_shared<SessionRuns>(plan, std::move(redone), &session);
   recording.confidence = plan.confidence;
   recording.notes = notes_of(plan, session);
-  recording.setting = {plan.order,
-                       plan.seed,
-                       plan.warmup,
-                       plan.until,
-                       plan.events,
-                       plan.stop,
-                       plan.order_is_for_hooks,
+  recording.setting = {plan.order,          plan.seed,   plan.warmup, plan.until,
+                       plan.jobs,           plan.events, plan.stop,   plan.order_is_for_hooks,
                        plan.cores.min_share};
   recording.circumstances = std::move(circumstances);
   recording.timers = timers;

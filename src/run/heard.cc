@@ -29,7 +29,9 @@ std::string counted(std::uint64_t bytes) {
 
 /// A line of a difference, from a place in it on.
 std::string shown(std::string_view line, bool from_begin, bool with_break) {
-  const std::string_view text = line.substr(0, with_break ? line.find('\n') + 1 : line.find('\n'));
+  const std::size_t end = line.find('\n');
+  const bool has_break = with_break && end != std::string_view::npos;
+  const std::string_view text = line.substr(0, has_break ? end + 1 : end);
   if (text.empty() && line.empty()) return "the end";
   return (from_begin ? "" : "…") + cited(text);
 }

@@ -76,6 +76,7 @@ Result<os::Launch> OutputCheck::launch_of(std::uint32_t command) {
   os::ProgramSpec spec = program_of(plan_, plan_.commands[command], context_.user);
   spec.output.kept = false;
   spec.output.heard = true;
+  spec.jobs = 1;
   const auto program = context_.launcher.add_program(spec);
   if (!program) return program.error();
   if (auto begun = begin(command); !begun) return begun.error();

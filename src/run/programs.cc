@@ -155,6 +155,8 @@ os::ProgramSpec program_of(const Plan& plan, const Command& command,
   spec.prefer = plan.cores.prefer;
   spec.environment = command.environment;
   spec.folder = command.folder;
+  spec.jobs = plan.jobs;
+  spec.jobs_outlive_failure = plan.ignore_failure.has_value();
   spec.user = user;
   return spec;
 }

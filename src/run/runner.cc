@@ -97,8 +97,8 @@ class Runner {
 
   bool warm_up() {
     // Where the timed runs follow at once, that output was compared is the first warm-up run.
-    const bool is_begun =
-        steps_.has_checked_output() && groups_.size() == 1 && simulated_rounds_ == 0;
+    const bool is_begun = steps_.has_checked_output() && groups_.size() == 1 &&
+                          simulated_rounds_ == 0 && plan_.jobs == 1;
     for (std::uint64_t done = is_begun ? 1 : 0; done < plan_.warmup;) {
       const std::uint64_t rounds = std::min(plan_.warmup - done, rounds_at_once());
       if (!run_rounds(RoundKind::Warmup, done, rounds, untimed_)) return false;

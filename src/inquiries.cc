@@ -80,6 +80,8 @@ int check_machine(Invocation& call) {
   // count.
   const auto engines = engine::try_engines(options.user_only, os::linux_calls(), macos);
   MachineFacts facts = os::machine_facts();
+  const auto groups = os::open_memory_groups(os::group_calls());
+  facts.tree_peak = groups ? Error{} : groups.error();
   if (const os::LinuxCalls* calls = os::linux_calls()) {
     for (const CoreKind& kind : cores::find_kinds(*calls).kinds)
       facts.core_kinds.push_back({kind.name, kind.cpus.size()});

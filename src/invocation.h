@@ -9,6 +9,7 @@
 #include "engine/choose.h"
 #include "os/exports.h"
 #include "os/files.h"
+#include "os/memory_groups.h"
 #include "os/process.h"
 #include "plan/plan.h"
 #include "results/read_session.h"
@@ -36,6 +37,7 @@ struct Invocation {
   Plan plan{};
   std::vector<Label> labels{};       ///< of the session, with git's
   std::vector<ReadSession> saved{};  ///< of --from
+  std::unique_ptr<os::MemoryGroups> groups{};  ///< null: tree_peak_memory is not measured
   std::vector<os::OpenExport> exports{};
 };
 

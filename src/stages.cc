@@ -2,6 +2,7 @@
 #include "core/text.h"
 #include "cores/cores.h"
 #include "engine/choose.h"
+#include "engine/energy.h"
 #include "engine/kperf/kperf_engine.h"
 #include "invocation.h"
 #include "os/clock.h"
@@ -86,6 +87,7 @@ Result<void> choose_engine(Invocation& call) {
   if (!chosen) return chosen.error();
   call.chosen = *std::move(chosen);
   auto& engine = call.chosen.engine;
+  engine = engine::with_energy(std::move(engine), os::linux_calls());
   if (options.counting == CountingChoice::Apart) engine = engine::keep_apart(std::move(engine));
   if (options.inquiry) return {};
   engine =
@@ -93,17 +95,33 @@ Result<void> choose_engine(Invocation& call) {
   return {};
 }
 
+/// A note where they are wanted along with everything else and cannot be had; empty: none is due.
+Result<std::string> open_groups(Invocation& call) {
+  const Asked asked = asks_for_tree_peak(call.options);
+  if (asked == Asked::No) return std::string();
+  auto groups = os::open_memory_groups(os::group_calls());
+  if (groups) {
+    call.groups = *std::move(groups);
+    return std::string();
+  }
+  if (asked == Asked::ByName) return groups.error();
+  return groups.error().line();
+}
+
 Result<void> make_plan(Invocation& call) {
+  auto note = open_groups(call);
+  if (!note) return note.error();
   const auto select = [&](const EventRequest& wanted) {
     return call.chosen.engine->select(wanted);
   };
   const auto seed = static_cast<std::uint64_t>(os::MonotonicClock().now().count());
-  auto plan = lauka::make_plan(call.options, select, seed, call.cores.use);
+  auto plan = lauka::make_plan(call.options, select, seed, call.cores.use, call.groups != nullptr);
   if (!plan) return plan.error();
   call.plan = *std::move(plan);
   if (call.plan.jobs > 1 && !call.launcher->runs_copies())
     return Error{"--jobs runs copies of a command on Linux only",
                  "start them from a shell: lauka -S './a & ./a & wait'"};
+  if (!note->empty()) call.plan.events.notes.push_back(*std::move(note));
   if (!call.cores.note.empty()) call.plan.events.notes.push_back(call.cores.note);
   return {};
 }

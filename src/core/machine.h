@@ -81,6 +81,8 @@ struct MachineFacts {
   std::optional<double> stolen{};           ///< fraction of CPU time the hypervisor gave to others
   std::optional<std::string> container{};
 
+  /// Why tree_peak_memory cannot be measured, without words where it can; none: nobody looked.
+  std::optional<Error> tree_peak{};
   std::optional<bool> aslr{};
   std::optional<TracingFacts> tracing{};
 };

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -40,7 +41,7 @@ constexpr std::string_view unit_symbol(Unit unit) {
 /// When a row is in the table; exports have every row.
 enum class Shown : unsigned char { Always, Verbose };
 
-/// The value of a run in base units (seconds, bytes, events).
+/// The value of a run in base units (seconds, bytes, events); NaN: it was not measured.
 using UsageReader = double (*)(const Usage&);
 
 /// An event of the session, by its index in EventSet::events.
@@ -125,6 +126,9 @@ struct BuiltInMetric {
   Role role = Role::Other;
 };
 
+/// Of control groups (os/memory_groups.h), where there are any: it is not in every session.
+inline constexpr std::string_view kTreePeakMemory = "tree_peak_memory";
+
 /// The metrics that need no counters, in the order of the table.
 inline constexpr auto kBuiltInMetrics = std::to_array<BuiltInMetric>({
     {"wall_time", Unit::Seconds, Shown::Always,
@@ -138,6 +142,11 @@ inline constexpr auto kBuiltInMetrics = std::to_array<BuiltInMetric>({
      [](const Usage& u) { return static_cast<double>(u.system_ns) / 1e9; }, Role::SystemTime},
     {"peak_rss", Unit::Bytes, Shown::Always,
      [](const Usage& u) { return static_cast<double>(u.peak_rss_bytes); }, Role::PeakRss},
+    {kTreePeakMemory, Unit::Bytes, Shown::Verbose,
+     [](const Usage& u) {
+       return u.tree_peak_bytes > 0 ? static_cast<double>(u.tree_peak_bytes)
+                                    : std::numeric_limits<double>::quiet_NaN();
+     }},
     {"minor_faults", Unit::Count, Shown::Verbose,
      [](const Usage& u) { return static_cast<double>(u.minor_faults); }},
     {"major_faults", Unit::Count, Shown::Verbose,

@@ -3,6 +3,7 @@
 #include "core/own_metric.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <variant>
 
@@ -62,7 +63,10 @@ std::optional<double> MetricReader::bound(const RunRecord& run) const {
 }
 
 std::optional<double> MetricReader::operand(const RunRecord& run, const Step& step) {
-  if (const auto* read = std::get_if<UsageReader>(&step.term)) return (*read)(run.usage);
+  if (const auto* read = std::get_if<UsageReader>(&step.term)) {
+    const double value = (*read)(run.usage);
+    return std::isnan(value) ? std::nullopt : std::optional(value);
+  }
   if (const auto* constant = std::get_if<double>(&step.term)) return *constant;
   if (const auto* told = std::get_if<ToldValue>(&step.term))
     return told->place < run.told.size() ? run.told[told->place] : std::nullopt;

@@ -21,6 +21,8 @@ struct Usage {
   std::uint64_t peak_rss_bytes = 0;  ///< of the largest single process
   std::uint64_t peak_rss_floor_bytes =
       0;  ///< at or below this the peak is the launcher's, not the command's
+  std::uint64_t tree_peak_bytes = 0;  ///< of all its processes together, with what the kernel
+                                      ///< keeps for them; 0: not measured
   std::uint64_t minor_faults = 0;
   std::uint64_t major_faults = 0;
   std::uint64_t voluntary_switches = 0;

@@ -1,4 +1,5 @@
 #include "core/foreign_text.h"
+#include "core/metric.h"
 #include "core/text.h"
 #include "inquire/answers.h"
 
@@ -208,6 +209,13 @@ CheckLine tracing_line(const TracingFacts& tracing) {
   return {topic, Severity::Ok, "nothing", ""};
 }
 
+CheckLine tree_peak_line(const Error& why_not) {
+  if (why_not.what.empty())
+    return {std::string(kTreePeakMemory), Severity::Ok,
+            "the memory of all processes of a run can be measured", ""};
+  return {std::string(kTreePeakMemory), Severity::Note, why_not.what, why_not.remedy};
+}
+
 void add_wrapped(std::string& text, const std::string& first, std::size_t indent,
                  const std::string& words, std::size_t width) {
   std::string margin = first;
@@ -252,6 +260,7 @@ std::vector<CheckLine> check(const MachineFacts& facts, std::span<const EngineFa
     lines.push_back({"container", Severity::Note,
                      *facts.container + ": other programs share its CPUs and caches", ""});
   lines.push_back(aslr_line(facts));
+  if (facts.tree_peak) lines.push_back(tree_peak_line(*facts.tree_peak));
   if (facts.tracing) lines.push_back(tracing_line(*facts.tracing));
   return lines;
 }

@@ -32,6 +32,8 @@ bool become(const SharedUser& user) {
   const pid_t pid = vfork();
   if (pid != 0) return pid;
   setpgid(0, plan.group);
+  // As lauka's own user. Where it is refused the group stays empty, which shows in its peak.
+  if (plan.control_group >= 0) static_cast<void>(!write(plan.control_group, "0", 1));
   if (plan.program->user != nullptr && !become(*plan.program->user)) {
     plan.failed_step = LaunchStep::BecomeUser;
     plan.error_number = errno;

@@ -18,6 +18,7 @@ struct ChildPlan {
   const StartedWith* started_with;
   const sigset_t* all_signals;
   StandardFiles files{};
+  int control_group = -1;               // file by which it joins one; -1: none
   pid_t group = 0;                      // that it joins; 0: one of its own
   const rlimit* descriptors = nullptr;  // null: not changed
   volatile std::int64_t exec_ns = 0;

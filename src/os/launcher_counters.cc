@@ -32,18 +32,19 @@ int LauncherCounters::open_request(SharedCounters& set, std::size_t index) {
     PerfEventAttr guard = attributes;
     guard.flags = (guard.flags & ~(kPerfInherit | kPerfEnableOnExec)) | kPerfDisabled;
     guard.read_format = 0;
-    set.guards[index] = open_one(guard, -1, -1);
+    set.guards[index] = open_one(guard, {}, -1);
     if (set.guards[index] < 0) return -set.guards[index];
   }
   const int leader = request.leader == index ? -1 : set.descriptors[request.leader];
-  const int opened = open_one(attributes, request.cpu, leader);
-  if (opened == -ENODEV && request.cpu >= 0) return 0;
+  const CounterPlace place{request.system_wide ? -1 : 0, request.cpu};
+  const int opened = open_one(attributes, place, leader);
+  if (opened == -ENODEV && request.cpu >= 0 && !request.system_wide) return 0;
   set.descriptors[index] = opened;
   return opened < 0 ? -opened : 0;
 }
 
-int LauncherCounters::open_one(const PerfEventAttr& attributes, int cpu, int leader) {
-  const CounterPlace place{0, cpu};
+int LauncherCounters::open_one(const PerfEventAttr& attributes, const CounterPlace& place,
+                               int leader) {
   const int opened = calls_->open_counter(attributes, place, leader);
   if (opened != -EMFILE || limit_was_raised_ || getrlimit(RLIMIT_NOFILE, &original_limit_) != 0)
     return opened;

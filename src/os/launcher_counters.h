@@ -34,7 +34,7 @@ class LauncherCounters {
 
  private:
   int open_request(SharedCounters& set, std::size_t index);
-  int open_one(const PerfEventAttr& attributes, int cpu, int leader);
+  int open_one(const PerfEventAttr& attributes, const CounterPlace& place, int leader);
   void close_optional(SharedCounters& set) const;
 
   const LinuxCalls* calls_;

@@ -156,6 +156,8 @@ class LauncherProcess {
     OpenFiles open;
     if (open_files(*launch.program, open, ended)) {
       plan.files = open.standard;
+      if (state_.group[0] != '\0')
+        plan.control_group = ::open(state_.group.data(), O_WRONLY | O_CLOEXEC);
       ended.counter_error = counters_.open(launch.counters);
       ended.optional_error = counters_.optional_error();
       plan.descriptors = counters_.original_limit();
@@ -169,6 +171,7 @@ class LauncherProcess {
     }
     if (launch.program->is_kept) setup_.files.pass_on(launch.program->sink, open.named);
     close_standard_files(*launch.program, open);
+    if (plan.control_group >= 0) close(plan.control_group);
     while (waitpid(-1, nullptr, WNOHANG) > 0) ++ended.orphans;  // left to us, the reaper
     ended.whole_ns = now_ns() - ended.began_ns;
   }

@@ -100,6 +100,8 @@ struct SharedState {
   std::atomic<bool> enough{false};
 
   SharedJobs jobs{};
+  /// The file by which the next run joins a control group; empty: none.
+  std::array<char, 4096> group{};
 
   bool go_on_after_failure = false;
   std::size_t launch_count = 0;

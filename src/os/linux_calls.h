@@ -12,7 +12,7 @@ namespace lauka::os {
 
 /// Whose work a counter counts, and where.
 struct CounterPlace {
-  int thread = 0;  ///< its id; 0: the calling one
+  int thread = 0;  ///< its id; 0: the calling one; -1: whatever runs on `cpu`
   int cpu = -1;    ///< on that CPU only; -1: on all
 };
 

@@ -205,8 +205,9 @@ Result<void> check_output(const std::string& path) {
 
 Result<void> check_folder(const std::string& path) {
   if (path.empty()) return {};
-  int error = may(path, X_OK) == 0 ? 0 : errno;
+  int error = may(path, F_OK) == 0 ? 0 : errno;
   if (error == 0 && !is_directory(path)) error = ENOTDIR;
+  if (error == 0 && may(path, X_OK) != 0) error = errno;
   if (error == 0) return {};
   return Error{
       "--cwd " + cited(path) + " cannot be entered: " + std::generic_category().message(error),

@@ -130,6 +130,10 @@ class PosixLauncher final : public Launcher {
     state_->enough = false;
     state_->go_on_after_failure = go_on_after_failure;
     state_->launch_count = launches.size();
+    const std::string& group = launches.empty() ? std::string() : launches.front().group;
+    const std::size_t length = std::min(group.size(), state_->group.size() - 1);
+    std::copy_n(group.begin(), length, state_->group.begin());
+    state_->group.at(length) = '\0';
     for (std::size_t i = 0; i < launches.size(); ++i) {
       const Launch& launch = launches[i];
       char* variable = nullptr;
@@ -204,7 +208,10 @@ class PosixLauncher final : public Launcher {
       if (ready == 0 && hold.owes_a_word()) hold.tell_of_suspension();
       if (ready == 0 && tick) tick();
       if (ready <= 0) continue;
-      if ((fds[1].revents | fds[2].revents) != 0) hear();
+      if ((fds[1].revents | fds[2].revents) != 0) {
+        hear();
+        hold.let_through();  // where there is always something to read, poll lets nothing through
+      }
       if (fds[0].revents == 0) continue;
       const ssize_t got = read(channels_.socket.get(), &byte, 1);
       if (got == 1) return 0;

@@ -147,6 +147,12 @@ HoldSignals::HoldSignals() {
   suspension_is_held = 1;
 }
 
+void HoldSignals::let_through() const {
+  sigset_t held;
+  sigprocmask(SIG_SETMASK, &saved_, &held);
+  sigprocmask(SIG_SETMASK, &held, nullptr);
+}
+
 HoldSignals::~HoldSignals() {
   sigset_t suspension;
   sigemptyset(&suspension);

@@ -73,8 +73,9 @@ struct CounterRequest {
   std::size_t leader = 0;  ///< index of its group's leader in the same set; its own index: it leads
   int cpu = -1;  ///< counts on that CPU only, and nothing while that is switched off; -1: on all.
                  ///< One of the same type in its set counts on all: this one has no guard
-  bool optional = false;  ///< where one of these cannot be opened, none is, and the run goes on
-                          ///< without them. They stand behind the others
+  bool system_wide = false;  ///< counts whatever runs on `cpu`, from its opening to its reading
+  bool optional = false;     ///< where one of these cannot be opened, none is, and the run goes on
+                             ///< without them. They stand behind the others
 };
 
 /// What a counter showed when the run had ended.
@@ -135,7 +136,9 @@ struct Launch {
   std::string value{};                 ///< of the program's launch_variable
   OutputListener* listener = nullptr;  ///< of a program whose output is heard, which is alone in
                                        ///< its request; it outlives the run
-  bool despite_interrupt = false;      ///< runs to its end when lauka is asked to end (a cleanup)
+  std::string group{};  ///< file by which its processes join a control group (memory_groups.h);
+                        ///< empty: none. Such a launch is alone in its request
+  bool despite_interrupt = false;  ///< runs to its end when lauka is asked to end (a cleanup)
 };
 
 /// What the kernel accounted to the command's own process, without its descendants: final, read

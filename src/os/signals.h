@@ -37,6 +37,9 @@ class HoldSignals {
   /// For a wait that a request may cut short.
   const sigset_t& mask_for_waiting() const { return saved_; }
 
+  /// Lets what was held come now.
+  void let_through() const;
+
   /// Whether the user wants lauka suspended and has not been told that it will be.
   bool owes_a_word() const;
 

@@ -213,6 +213,21 @@ MetricSelection selection_of(const Options& options) {
 
 }  // namespace
 
+Asked asks_for_tree_peak(const Options& options) {
+  const auto is_it = [](std::string_view name) { return name == kTreePeakMemory; };
+  const bool by_name =
+      std::any_of(options.metric_list.begin(), options.metric_list.end(),
+                  [&](const std::string& row) { return is_it(name_of_row(row)); }) ||
+      std::any_of(options.gates.begin(), options.gates.end(),
+                  [&](const Condition& gate) { return is_it(gate.metric); }) ||
+      std::any_of(options.derived.begin(), options.derived.end(), [](const OwnMetric& metric) {
+        return metric.text.find(kTreePeakMemory) != std::string::npos;
+      });
+  if (by_name || (options.precision && is_it(options.precision_metric))) return Asked::ByName;
+  // Not with --verbose, which is to change nothing of how runs are made.
+  return options.metrics == MetricSelection::All ? Asked::WithAll : Asked::No;
+}
+
 std::vector<std::string> with_default_events(const EventSet& defaults,
                                              const std::vector<std::string>& names) {
   std::vector<std::string> all = default_names(defaults);
@@ -221,7 +236,7 @@ std::vector<std::string> with_default_events(const EventSet& defaults,
 }
 
 Result<Plan> make_plan(const Options& typed, const SelectEvents& select_events,
-                       std::uint64_t clock_seed, const CoreUse& cores) {
+                       std::uint64_t clock_seed, const CoreUse& cores, bool has_tree_peak) {
   auto with_told = with_announced(with_throughput(typed));
   if (!with_told) {
     return with_told.error();
@@ -255,7 +270,8 @@ Result<Plan> make_plan(const Options& typed, const SelectEvents& select_events,
             .hints = hints_about_shells(options)};
   for (std::string& hint : hints_about_output(plan.commands)) plan.hints.push_back(std::move(hint));
   add_core_times(plan);
-  plan.metrics = metrics_of(plan.events, selection_of(options), !options.events.empty());
+  plan.metrics =
+      metrics_of(plan.events, selection_of(options), !options.events.empty(), has_tree_peak);
   if (auto told = add_told(plan.told, plan.metrics); !told) {
     return told.error();
   }

@@ -91,10 +91,11 @@ Shown shown_of_event(const Event& event, Shown shown, MetricSelection selection)
 }  // namespace
 
 std::vector<Metric> metrics_of(const EventSet& events, MetricSelection selection,
-                               bool events_were_asked_for) {
+                               bool events_were_asked_for, bool has_tree_peak) {
   std::vector<Metric> metrics;
   metrics.reserve(kBuiltInMetrics.size() + events.events.size() + 2);
   for (const BuiltInMetric& metric : kBuiltInMetrics) {
+    if (metric.name == kTreePeakMemory && !has_tree_peak) continue;
     metrics.push_back(Metric{.name = std::string(metric.name),
                              .unit = metric.unit,
                              .better = Better::Less,

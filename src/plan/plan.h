@@ -101,8 +101,14 @@ std::vector<std::string> with_default_events(const EventSet& defaults,
 /// Decides everything. `clock_seed` is used where --seed was not given. Refuses what cannot be
 /// carried out, such as a command that is empty, more names than commands, a gate on a metric that
 /// is not measured. `cores`: what is done about kinds of core; their times are added to every pass.
+/// `has_tree_peak`: there are control groups to measure tree_peak_memory with.
 Result<Plan> make_plan(const Options& options, const SelectEvents& select_events,
-                       std::uint64_t clock_seed, const CoreUse& cores = {});
+                       std::uint64_t clock_seed, const CoreUse& cores = {},
+                       bool has_tree_peak = false);
+
+/// Whether tree_peak_memory is asked for: by name, or with all other metrics.
+enum class Asked : unsigned char { No, WithAll, ByName };
+Asked asks_for_tree_peak(const Options& options);
 
 /// The runs of one round, each command once, in the plan's order; the rounds of a kind take turns
 /// through its passes. The same seed, kind and round give the same steps on every system: hence our
@@ -112,6 +118,6 @@ std::vector<Step> steps_of_round(const Plan& plan, RoundKind kind, std::uint32_t
 /// The metrics of a session: the built-in ones, then one per event, then those made of events that
 /// are counted together. `selection` decides which are shown.
 std::vector<Metric> metrics_of(const EventSet& events, MetricSelection selection,
-                               bool events_were_asked_for);
+                               bool events_were_asked_for, bool has_tree_peak = false);
 
 }  // namespace lauka

@@ -8,6 +8,7 @@
 #include "engine/engine.h"
 #include "gate/verdict.h"
 #include "os/clock.h"
+#include "os/memory_groups.h"
 #include "os/process.h"
 #include "os/text_files.h"
 #include "os/told_files.h"
@@ -25,10 +26,11 @@ struct RunContext {
   engine::CounterEngine& engine;
   const os::Clock& clock;
   Observer& observer;
-  std::function<int()> interrupt;  ///< the signal that asked lauka to end; 0: none
-  std::optional<User> user{};      ///< whom the commands are run as; none: lauka's own
-  os::ToldFiles* told = nullptr;   ///< of LAUKA_METRICS; null: there are none
-  os::TextFiles* texts = nullptr;  ///< outputs that others are compared with; null: none is
+  std::function<int()> interrupt;      ///< the signal that asked lauka to end; 0: none
+  std::optional<User> user{};          ///< whom the commands are run as; none: lauka's own
+  os::ToldFiles* told = nullptr;       ///< of LAUKA_METRICS; null: there are none
+  os::MemoryGroups* groups = nullptr;  ///< of tree_peak_memory; null: it is not measured
+  os::TextFiles* texts = nullptr;      ///< outputs that others are compared with; null: none is
 };
 
 /// What came of a plan: the runs, and what was decided while they came in.

@@ -105,7 +105,7 @@ std::size_t StepRunner::batch_size(std::span<const Step> steps) const {
   if (!armed_.empty()) size = std::min(size, armed_[steps.front().pass]->runs_at_once());
   // What a run wrote to a pipe can be told from what the next one writes only when it has ended.
   const bool one_by_one =
-      hooks_.stand_between_runs() || scrapes(plan_) || plan_.until ||
+      hooks_.stand_between_runs() || scrapes(plan_) || plan_.until || context_.groups != nullptr ||
       std::any_of(plan_.commands.begin(), plan_.commands.end(),
                   [](const Command& command) { return command.output.kind == OutputKind::Pipe; });
   return one_by_one ? 1 : size;
@@ -153,6 +153,11 @@ Result<std::vector<os::Launch>> StepRunner::launches_of(std::span<const Step> st
     if (!program) return program.error();
     launches.push_back({.program = *program});
     launches.back().value = told_.file_of(launches.size() - 1);
+    if (context_.groups != nullptr) {
+      auto group = context_.groups->begin();
+      if (!group) return group.error();
+      launches.back().group = *std::move(group);
+    }
     if (awaited_) {
       awaited_->begin();
       launches.back().listener = &*awaited_;
@@ -174,7 +179,9 @@ std::size_t StepRunner::launch(std::span<const Step> steps) {
   if (context_.observer.wants_progress()) tick = [&] { callbacks_.under_way(steps.front()); };
   const bool go_on = plan_.ignore_failure && plan_.ignore_failure->any;
   auto all = context_.launcher.run(*launches, go_on, tick);
+  const auto tree_peak = context_.groups != nullptr ? context_.groups->end() : std::nullopt;
   if (!all) return ended(all.error());
+  if (tree_peak && !all->empty()) all->front().usage.tree_peak_bytes = *tree_peak;
   told_.collect();
   for (std::size_t i = 0; i < all->size(); ++i) {
     if (!take(steps[i], (*all)[i], i)) return 0;

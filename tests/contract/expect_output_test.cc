@@ -23,9 +23,9 @@ TEST_CASE("a command that writes another output than the reference is refused be
   const Said said = lauka({"-r5", "--expect-output", "same", "-n", "old", "-n", "new", "--",
                            prints("a\\nb\\nc\\n", log), prints("a\\nX\\nc\\nd\\n", log)});
   CHECK(said.status == 1);
-  CHECK(said.err ==
-        "lauka: --expect-output: 'new' does not write what 'old' writes: line 2: expected 'b', got "
-        "'X' (6 bytes expected, 8 written); mend it, or leave --expect-output out\n");
+  CHECK(said.err_has(
+      "lauka: --expect-output: 'new' does not write what 'old' writes: line 2: expected 'b', got "
+      "'X' (6 bytes expected, 8 written); mend it, or leave --expect-output out\n"));
   CHECK(said.out.empty());
   CHECK(lines_of(text_of(log)).size() == 2);
 }
@@ -71,7 +71,7 @@ TEST_CASE("each combination of parameters is compared with its own reference") {
                "printf '{n}\\n'"})
             .status == 0);
   const Said said =
-      lauka({"-r1", "-L", "n", "1,2", "--expect-output", "same", "--", "echo {n}", "echo 1"});
+      lauka({"-r1", "-L", "n", "1,2", "--expect-output", "same", "--", "echo {n}", "echo 2"});
   CHECK(said.status == 1);
   CHECK(lauka({"-r1", "-L", "n", "1,2", "--expect-output", "same", "--", "sh -c 'echo a # {n}'"})
             .status == 0);
@@ -115,12 +115,12 @@ TEST_CASE("what cannot be compared is refused with what to type instead") {
 
 TEST_CASE("a difference far into a large output is found, and lauka does not hold it") {
   const std::string many =
-      "sh -c 'i=0; while [ $i -lt 20 ]; do yes 0123456789abcde | head -c 4194304; i=$((i+1)); "
+      "sh -c 'i=0; while [ $i -lt 17 ]; do yes 0123456789abcde | head -c 4194304; i=$((i+1)); "
       "done; echo ";
   const Said said =
       lauka({"-r1", "-w0", "--expect-output", "same", "--", many + "a'", many + "b'"});
   CHECK(said.status == 1);
-  CHECK(said.err_has("beyond the first 64 MB (83886082 bytes expected, 83886082 written)"));
+  CHECK(said.err_has("beyond the first 64 MB (71303170 bytes expected, 71303170 written)"));
 }
 
 }  // namespace lauka::contract

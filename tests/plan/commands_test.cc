@@ -242,10 +242,10 @@ TEST_CASE("a grep whose output is thrown away may stop early, and no other comma
 TEST_CASE("a folder is given once for all commands or once per command, with the values in it") {
   Options options = options_of({"a {v}", "b {v}"}, {list("v", {"1", "2"})});
   options.folders = {"of-{v}"};
-  CHECK(commands(options)[1].folder == "of-2");
+  CHECK(commands(options)[2].folder == "of-2");
   options.folders = {"x", "y"};
-  CHECK(commands(options)[1].folder == "x");
-  CHECK(commands(options)[2].folder == "y");
+  CHECK(commands(options)[1].folder == "y");
+  CHECK(commands(options)[2].folder == "x");
   options.folders = {"x", "y", "z"};
   CHECK(refusal(options) == "3 --cwd for 4 commands; give it once for all, or once per command");
   Options only = options_of({"a"}, {list("v", {"1", "2"})});

@@ -117,7 +117,8 @@ Result<Resolved> resolve_on_pmu(std::string_view text, const Sysfs& sysfs) {
   if (pmu->kind == PmuKind::PerPackage)
     return Error{
         fmt::format("'{}': {} counts for a whole package, not for one program", text, pmu->name),
-        "perf stat -a counts it"};
+        pmu->name == "power" ? "write -e energy-pkg or another of its names alone"
+                             : "perf stat -a counts it"};
   Resolved resolved;
   resolved.own_name = text;
   const auto encoding = sysfs.terms_of(*pmu, terms);

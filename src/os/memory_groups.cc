@@ -1,0 +1,178 @@
+#include "os/memory_groups.h"
+
+#include "core/numbers.h"
+#include "core/text.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <limits>
+#include <system_error>
+#include <utility>
+
+// A group can be made beside lauka's own, below one that hands the memory controller on to its
+// children: a group with processes in it cannot do that itself, unless it is the root.
+
+namespace lauka::os {
+namespace {
+
+constexpr std::string_view kPrefix = "lauka-";
+constexpr const char* kRemedy =
+    "start lauka as root, or with systemd-run --user --scope, on Linux 5.19 or later with cgroup "
+    "v2";
+
+std::string text_of(const GroupCalls& calls, const std::string& path) {
+  return calls.read_file(path).value_or("");
+}
+
+/// lauka's own group, below the root of the hierarchy.
+std::optional<std::string> own_group(const GroupCalls& calls) {
+  const std::string text = text_of(calls, "/proc/self/cgroup");
+  for (const std::string_view line : split(text, '\n'))
+    if (line.starts_with("0::/")) return std::string(line.substr(3));
+  return std::nullopt;
+}
+
+struct Mount {
+  std::string root;  ///< what of the hierarchy is there
+  std::string folder;
+};
+
+/// "30 23 0:26 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw"
+std::optional<Mount> mount_of_groups(const GroupCalls& calls) {
+  const std::string text = text_of(calls, "/proc/self/mountinfo");
+  for (const std::string_view line : split(text, '\n')) {
+    if (line.find(" - cgroup2 ") == std::string_view::npos) continue;
+    const auto fields = split(line, ' ');
+    constexpr std::size_t root = 3;
+    if (fields.size() > root + 1)
+      return Mount{std::string(fields[root]), std::string(fields[root + 1])};
+  }
+  return std::nullopt;
+}
+
+bool hands_memory_on(const GroupCalls& calls, const std::string& folder) {
+  std::string text = text_of(calls, folder + "/cgroup.subtree_control");
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  const auto words = split(text, ' ');
+  return std::find(words.begin(), words.end(), "memory") != words.end();
+}
+
+std::optional<std::uint64_t> peak_of(const GroupCalls& calls, const std::string& group) {
+  const auto text = calls.read_file(group + "/memory.peak");
+  if (!text) return std::nullopt;
+  const auto bytes =
+      parse_whole_number(trimmed(*text), 0, std::numeric_limits<std::uint64_t>::max());
+  return bytes ? std::optional(*bytes) : std::nullopt;
+}
+
+class Groups final : public MemoryGroups {
+ public:
+  Groups(const GroupCalls& calls, std::string folder, std::string own)
+      : calls_(calls), folder_(std::move(folder)), own_(std::move(own)) {}
+  Groups(const Groups&) = delete;
+  Groups& operator=(const Groups&) = delete;
+
+  ~Groups() override {
+    if (!current_.empty()) left_.push_back(current_);
+    for (const std::string& group : left_) {
+      if (remove(group)) continue;
+      // What a run left behind goes on in lauka's own group.
+      const std::string pids = text_of(calls_, group + "/cgroup.procs");
+      for (const std::string_view pid : split(pids, '\n'))
+        if (!pid.empty()) calls_.write_file(own_ + "/cgroup.procs", pid);
+      remove(group);
+    }
+  }
+
+  Result<std::string> begin() override {
+    const std::string group = folder_ + "/" + std::string(kPrefix) +
+                              std::to_string(calls_.own_pid()) + "-" + std::to_string(number_++);
+    if (const int error = calls_.make_folder(group); error != 0)
+      return Error{"no control group can be made: " + std::generic_category().message(error),
+                   kRemedy};
+    current_ = group;
+    return group + "/cgroup.procs";
+  }
+
+  std::optional<std::uint64_t> end() override {
+    if (current_.empty()) return std::nullopt;
+    const std::string group = std::exchange(current_, "");
+    const auto peak = peak_of(calls_, group);
+    if (!remove(group)) left_.push_back(group);
+    // Groups without a process are not charged any more, and read as 0.
+    return peak && *peak > 0 ? peak : std::nullopt;
+  }
+
+  /// Of laukas that were killed; the system keeps those that have processes.
+  void remove_stale() const {
+    for (const std::string& name : calls_.list_folder(folder_)) {
+      if (!name.starts_with(kPrefix)) continue;
+      const std::string_view pid = std::string_view(name).substr(kPrefix.size());
+      const auto number =
+          parse_whole_number(pid.substr(0, pid.find('-')), 1, std::numeric_limits<int>::max());
+      if (number && !calls_.is_alive(static_cast<int>(*number))) remove(folder_ + "/" + name);
+    }
+  }
+
+ private:
+  bool remove(const std::string& group) const {
+    const int error = calls_.remove_folder(group);
+    return error == 0 || error == ENOENT;
+  }
+
+  const GroupCalls& calls_;
+  std::string folder_;  // the groups are made in it
+  std::string own_;
+  std::string current_;
+  std::vector<std::string> left_;
+  unsigned number_ = 0;
+};
+
+Error missing(std::string what) {
+  return Error{"tree_peak_memory cannot be measured: " + std::move(what), kRemedy};
+}
+
+/// Why groups in `folder` would not do; empty: they would.
+std::string why_not_in(const GroupCalls& calls, const std::string& folder, Groups& groups) {
+  if (!hands_memory_on(calls, folder))
+    return "no control group above lauka's hands the memory controller on";
+  if (!calls.may_write(folder + "/cgroup.procs"))
+    return "the control groups that could be used belong to somebody else";
+  const auto made = groups.begin();
+  if (!made) return made.error().what;
+  const std::string group = made->substr(0, made->rfind('/'));
+  const bool has_peak = calls.read_file(group + "/memory.peak").has_value();
+  static_cast<void>(groups.end());
+  return has_peak ? "" : "this kernel does not tell the peak of a control group";
+}
+
+}  // namespace
+
+Result<std::unique_ptr<MemoryGroups>> open_memory_groups(const GroupCalls* calls) {
+  if (calls == nullptr) return missing("this system has no control groups");
+  const auto mount = mount_of_groups(*calls);
+  const auto own = own_group(*calls);
+  if (!mount || !own) return missing("cgroup v2 is not in use here");
+  const bool is_below =
+      mount->root == "/" || *own == mount->root || own->starts_with(mount->root + "/");
+  if (!is_below || own->find("/..") != std::string::npos)
+    return missing("lauka's own control group is not visible here");
+  std::string below = mount->root == "/" ? *own : own->substr(mount->root.size());
+  while (below.ends_with('/')) below.pop_back();
+  const std::string own_folder = mount->folder + below;
+  std::string why;
+  while (true) {
+    below.resize(below.empty() ? 0 : below.rfind('/'));
+    const std::string folder = mount->folder + below;
+    auto groups = std::make_unique<Groups>(*calls, folder, own_folder);
+    std::string why_not = why_not_in(*calls, folder, *groups);
+    if (why_not.empty()) {
+      groups->remove_stale();
+      return std::unique_ptr<MemoryGroups>(std::move(groups));
+    }
+    if (why.empty() || hands_memory_on(*calls, folder)) why = std::move(why_not);
+    if (below.empty()) return missing(why);
+  }
+}
+
+}  // namespace lauka::os

@@ -1,0 +1,185 @@
+#include "os/memory_groups.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+namespace lauka::os {
+namespace {
+
+/// A hierarchy of control groups in memory. One at a time.
+class FakeGroups {
+ public:
+  std::map<std::string, std::string> files{};
+  std::set<std::string> folders{};
+  std::set<std::string> unwritable{};
+  std::map<std::string, std::string> joined{};  // by the file written to
+  std::set<std::string> busy{};                 // groups that have processes
+  std::set<int> alive{42};
+  std::string peak = "1048576\n";
+  bool has_peak = true;
+  int make_error = 0;
+
+  FakeGroups() {
+    current() = this;
+    files["/proc/self/cgroup"] = "0::/user.slice/app.slice/x.scope\n";
+    files["/proc/self/mountinfo"] =
+        "22 1 8:1 / / rw - ext4 /dev/sda rw\n"
+        "30 23 0:26 / /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 rw,nsdelegate\n";
+    hand_on("/sys/fs/cgroup", "cpu memory pids\n");
+    hand_on("/sys/fs/cgroup/user.slice", "memory\n");
+    hand_on("/sys/fs/cgroup/user.slice/app.slice", "cpu memory\n");
+  }
+  ~FakeGroups() { current() = nullptr; }
+  FakeGroups(const FakeGroups&) = delete;
+  FakeGroups& operator=(const FakeGroups&) = delete;
+
+  void hand_on(const std::string& group, const std::string& controllers) {
+    files[group + "/cgroup.subtree_control"] = controllers;
+  }
+
+  static const GroupCalls& calls() {
+    static constexpr GroupCalls kCalls{&read_file, &write_file,  &make_folder, &remove_folder,
+                                       &may_write, &list_folder, &own_pid,     &is_alive};
+    return kCalls;
+  }
+
+ private:
+  static FakeGroups*& current() {
+    static FakeGroups* fake = nullptr;
+    return fake;
+  }
+
+  static std::optional<std::string> read_file(const std::string& path) {
+    const auto found = current()->files.find(path);
+    if (found == current()->files.end()) return std::nullopt;
+    return found->second;
+  }
+  static int write_file(const std::string& path, std::string_view text) {
+    current()->joined[path] += std::string(text) + " ";
+    const std::string from = "/cgroup.procs";
+    if (path.ends_with(from)) current()->busy.clear();
+    return 0;
+  }
+  static int make_folder(const std::string& path) {
+    if (current()->make_error != 0) return current()->make_error;
+    if (!current()->folders.insert(path).second) return EEXIST;
+    if (current()->has_peak) current()->files[path + "/memory.peak"] = current()->peak;
+    return 0;
+  }
+  static int remove_folder(const std::string& path) {
+    if (current()->busy.contains(path)) return EBUSY;
+    return current()->folders.erase(path) == 1 ? 0 : ENOENT;
+  }
+  static bool may_write(const std::string& path) { return !current()->unwritable.contains(path); }
+  static std::vector<std::string> list_folder(const std::string& path) {
+    std::vector<std::string> names;
+    for (const std::string& folder : current()->folders)
+      if (folder.starts_with(path + "/")) names.push_back(folder.substr(path.size() + 1));
+    return names;
+  }
+  static int own_pid() { return 42; }
+  static bool is_alive(int pid) { return current()->alive.contains(pid); }
+};
+
+constexpr const char* kApp = "/sys/fs/cgroup/user.slice/app.slice";
+
+std::string refusal() {
+  const auto groups = open_memory_groups(&FakeGroups::calls());
+  return groups ? "opened" : groups.error().what;
+}
+
+}  // namespace
+
+TEST_CASE("each run gets a group of its own beside lauka's, whose peak is read and which goes") {
+  FakeGroups fake;
+  auto groups = open_memory_groups(&FakeGroups::calls());
+  REQUIRE(groups);
+  const auto first = (*groups)->begin();
+  REQUIRE(first);
+  CHECK(first->starts_with(std::string(kApp) + "/lauka-42-"));
+  CHECK(first->ends_with("/cgroup.procs"));
+  CHECK(fake.folders.size() == 1);
+  CHECK((*groups)->end() == 1048576);
+  CHECK(fake.folders.empty());
+  const auto second = (*groups)->begin();
+  REQUIRE(second);
+  CHECK(*second != *first);
+  groups->reset();
+  CHECK(fake.folders.empty());
+}
+
+TEST_CASE("what a run leaves in its group is moved to lauka's own when all is over") {
+  FakeGroups fake;
+  auto groups = open_memory_groups(&FakeGroups::calls());
+  REQUIRE(groups);
+  const std::string procs = (*groups)->begin().value();
+  const std::string group = procs.substr(0, procs.rfind('/'));
+  fake.busy.insert(group);
+  fake.files[procs] = "77\n78\n";
+  CHECK((*groups)->end() == 1048576);
+  CHECK(fake.folders.size() == 1);
+  groups->reset();
+  CHECK(fake.folders.empty());
+  CHECK(fake.joined[std::string(kApp) + "/x.scope/cgroup.procs"] == "77 78 ");
+}
+
+TEST_CASE("groups that a killed lauka left behind go, those of a living one stay") {
+  FakeGroups fake;
+  fake.alive = {42, 7};
+  fake.folders = {std::string(kApp) + "/lauka-7-0", std::string(kApp) + "/lauka-8-3",
+                  std::string(kApp) + "/other"};
+  REQUIRE(open_memory_groups(&FakeGroups::calls()));
+  CHECK(fake.folders.size() == 2);
+  CHECK_FALSE(fake.folders.contains(std::string(kApp) + "/lauka-8-3"));
+}
+
+TEST_CASE("the nearest group above lauka's that hands memory on is taken") {
+  FakeGroups fake;
+  fake.hand_on(kApp, "cpu pids\n");
+  auto groups = open_memory_groups(&FakeGroups::calls());
+  REQUIRE(groups);
+  CHECK((*groups)->begin().value().starts_with("/sys/fs/cgroup/user.slice/lauka-42-"));
+  fake.files["/proc/self/cgroup"] = "0::/\n";
+  auto at_root = open_memory_groups(&FakeGroups::calls());
+  REQUIRE(at_root);
+  CHECK((*at_root)->begin().value().starts_with("/sys/fs/cgroup/lauka-42-"));
+}
+
+TEST_CASE("where no group can be made the reason is told") {
+  CHECK(open_memory_groups(nullptr).error().what ==
+        "tree_peak_memory cannot be measured: this system has no control groups");
+  FakeGroups fake;
+  fake.has_peak = false;
+  CHECK(refusal() ==
+        "tree_peak_memory cannot be measured: this kernel does not tell the peak of a control "
+        "group");
+  CHECK(fake.folders.empty());
+  fake.make_error = EROFS;
+  CHECK(refusal() ==
+        "tree_peak_memory cannot be measured: no control group can be made: Read-only file "
+        "system");
+  for (const char* group : {"", "/user.slice", "/user.slice/app.slice"})
+    fake.unwritable.insert("/sys/fs/cgroup" + std::string(group) + "/cgroup.procs");
+  CHECK(refusal() ==
+        "tree_peak_memory cannot be measured: the control groups that could be used belong to "
+        "somebody else");
+  for (const char* group : {"", "/user.slice", "/user.slice/app.slice"})
+    fake.hand_on("/sys/fs/cgroup" + std::string(group), "cpu\n");
+  CHECK(refusal() ==
+        "tree_peak_memory cannot be measured: no control group above lauka's hands the memory "
+        "controller on");
+  fake.files["/proc/self/cgroup"] = "0::/../elsewhere\n";
+  CHECK(refusal() ==
+        "tree_peak_memory cannot be measured: lauka's own control group is not visible here");
+  fake.files["/proc/self/cgroup"] = "4:memory:/x\n";
+  CHECK(refusal() == "tree_peak_memory cannot be measured: cgroup v2 is not in use here");
+}
+
+}  // namespace lauka::os

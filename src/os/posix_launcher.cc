@@ -221,7 +221,7 @@ class PosixLauncher final : public Launcher {
 
   /// Takes what the run has written, and has it ended where that is enough.
   void hear() {
-    channels_.files.drain();
+    channels_.files.drain_some();
     if (!channels_.files.enough_ns() || state_->enough) return;
     state_->enough = true;
     kill(pid_, kPokeSignal);

@@ -224,13 +224,12 @@ bool RunFiles::hand_pipes_to(const User& user) const {
          fchown(error_.write_end.get(), user.id, user.group) == 0;
 }
 
-void RunFiles::drain() {
-  take(Kept::Output, output_.read_end.get(), heard_.output);
-  take(Kept::Error, error_.read_end.get(), heard_.error);
+void RunFiles::take(int most_pieces) {
+  take(Kept::Output, output_.read_end.get(), heard_.output, most_pieces);
+  take(Kept::Error, error_.read_end.get(), heard_.error, most_pieces);
 }
 
-void RunFiles::take(Kept which, int from, int to) {
-  constexpr int most_pieces = 64;  // more than a pipe holds, so that nothing is left of a run's end
+void RunFiles::take(Kept which, int from, int to, int most_pieces) {
   for (int i = 0; i < most_pieces; ++i) {
     const ssize_t got = read(from, room_.data(), room_.size());
     if (got <= 0) return;

@@ -141,7 +141,11 @@ class RunFiles {
   }
 
   /// Takes what the pipes hold; where somebody writes faster than that, a part of it.
-  void drain();
+  void drain() { take(kMostPieces); }
+
+  /// The same while a run goes on: no more than one piece, where somebody hears it, whose work may
+  /// take time in which nothing else is looked at.
+  void drain_some() { take(heard_.listener != nullptr ? 1 : kMostPieces); }
 
   /// When the listener had heard enough, by Heard::now; none: it has not.
   std::optional<std::int64_t> enough_ns() const { return enough_ns_; }
@@ -166,7 +170,10 @@ class RunFiles {
   Descriptor output_file_;
   Pipe output_;
   Pipe error_;
-  void take(Kept which, int from, int to);
+  static constexpr int kMostPieces = 64;  // more than pipes hold, so that no run's end is lost
+
+  void take(int most_pieces);
+  void take(Kept which, int from, int to, int most_pieces);
 
   OutputTail tail_;
   Heard heard_;

@@ -253,7 +253,7 @@ class SpawningLauncher final : public Launcher {
     for (;;) {
       const nanoseconds next = std::min({deadline, housekeeping.at, tick_due_.at, polls.next()});
       const EventQueue::Happened happened = events_.wait(next - now());
-      if (happened.readable) files_.drain();
+      if (happened.readable) files_.drain_some();
       if (happened.ended) return std::nullopt;
       const nanoseconds at = now();
       if (files_.enough_ns() && !is_asked) {

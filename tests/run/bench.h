@@ -50,11 +50,12 @@ struct Bench {
 
   std::optional<User> user{};
   os::ToldFiles* told = nullptr;
+  os::MemoryGroups* groups = nullptr;
   std::vector<OwnMetric> discovered{};  // of the last session
 
   Result<Session> carry_out(const Plan& plan) {
-    auto measured = lauka::carry_out(
-        plan, {launcher, engine, clock, listener, [this] { return interrupted_by; }, user, told});
+    auto measured = lauka::carry_out(plan, {launcher, engine, clock, listener,
+                                            [this] { return interrupted_by; }, user, told, groups});
     if (!measured) return measured.error();
     findings = measured->findings;
     discovered = measured->discovered;

@@ -35,8 +35,8 @@ struct Invocation {
   std::optional<User> user{};  ///< whom commands are run as, where that is not lauka's own
   engine::Chosen chosen{};     ///< the engine
   Plan plan{};
-  std::vector<Label> labels{};       ///< of the session, with git's
-  std::vector<ReadSession> saved{};  ///< of --from
+  std::vector<Label> labels{};                 ///< of the session, with git's
+  std::vector<ReadSession> saved{};            ///< of --from
   std::unique_ptr<os::MemoryGroups> groups{};  ///< null: tree_peak_memory is not measured
   std::vector<os::OpenExport> exports{};
 };

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 
 namespace lauka {
@@ -22,12 +23,14 @@ inline std::string text_of(const ExpectedOutput& expected) {
   return (expected.kind == ExpectedOutput::Kind::Hash ? "sha256:" : "") + expected.text;
 }
 
-/// What was typed is `text`.
-inline ExpectedOutput expected_output_of(const std::string& text) {
+/// What was typed as `text`; none where that is empty.
+inline std::optional<ExpectedOutput> expected_output_of(const std::string& text) {
   constexpr std::size_t prefix = 7;  // "sha256:"
-  if (text == "same") return {};
-  if (text.starts_with("sha256:")) return {ExpectedOutput::Kind::Hash, text.substr(prefix)};
-  return {ExpectedOutput::Kind::File, text};
+  if (text.empty()) return std::nullopt;
+  if (text == "same") return ExpectedOutput{};
+  if (text.starts_with("sha256:"))
+    return ExpectedOutput{ExpectedOutput::Kind::Hash, text.substr(prefix)};
+  return ExpectedOutput{ExpectedOutput::Kind::File, text};
 }
 
 }  // namespace lauka

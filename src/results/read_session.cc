@@ -225,8 +225,7 @@ class SessionReader {
     if (const std::string text = text_in(*ours, "command_line"); !text.empty()) made.text = text;
     made.typed = count_in(*ours, "typed").value_or(*command);
     made.folder = text_in(*ours, "cwd");
-    if (const std::string text = text_in(*ours, "expected_output"); !text.empty())
-      made.expected = expected_output_of(text);
+    made.expected = expected_output_of(text_in(*ours, "expected_output"));
     made.pattern = text_in(*ours, "pattern");
     if (const Json* parameters = list_in(*ours, "parameters"))
       for (const Json& one : *parameters)

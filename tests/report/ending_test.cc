@@ -57,4 +57,17 @@ TEST_CASE("-i is not offered where a process could not be killed") {
   CHECK(ending_lines(session, {"a"}).find("use -i") == std::string::npos);
 }
 
+TEST_CASE(
+    "a run that ended before its line is told with the expression, and is not to be ignored") {
+  Session session;
+  session.cut_short = RunFailed{Step{0, 0, 0, RoundKind::Timed}, Exited{1}, "a\nb\x1b", "rea(dy"};
+  CHECK(ending_lines(session, {"x"}) ==
+        "lauka: run 1 of 'x' exited with status 1 before a line of its output matched --until "
+        "'rea(dy'; what it wrote last:\n"
+        "  | a\n"
+        "  | b\\x1b\n");
+  session.cut_short = RunFailed{Step{0, 0, 0, RoundKind::Timed}, Exited{0}, "", "x"};
+  CHECK(ending_lines(session, {"x"}).ends_with("--until 'x'; it wrote nothing\n"));
+}
+
 }  // namespace lauka::report

@@ -107,6 +107,11 @@ TEST_CASE("failures, bounds, parameters, a shell and hooks are read back as they
   it.plan.order_is_for_hooks = true;
   it.plan.stop.exact_runs = 15;
   it.plan.shell = Shell{{"bash", "--norc", "it's"}};
+  it.plan.until = "ready (\\d+)";
+  it.plan.jobs = 3;
+  it.plan.commands[0].folder = "build";
+  it.plan.commands[0].expected = ExpectedOutput{};
+  it.plan.commands[1].expected = ExpectedOutput{ExpectedOutput::Kind::Hash, "ab"};
   it.plan.commands[0].parameters = {{"size", "4"}, {"mode", "fast, \"1\""}};
   it.plan.commands[1].parameters = {{"size", "8"}};
   it.plan.commands[0].pattern = it.plan.commands[1].pattern = "./x {size}";

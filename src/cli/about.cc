@@ -33,7 +33,7 @@ constexpr auto kVariables = std::to_array<VariableMeaning>({
     {"CLICOLOR_FORCE", "set to anything but 0: colour also where it is not a terminal"},
     {"LAUKA_ITERATION", "set for --prepare and --conclude: the run that they belong to"},
     {"LAUKA_METRICS",
-     "set for each timed run: a file to which it may append lines NAME VALUE [UNIT] "
+     "set for each run: a file to which it may append lines NAME VALUE [UNIT] "
      "[higher|lower] [sum|mean|last], each a metric"},
     {"PATH", "where commands without a slash are looked for"},
     {"TMPDIR",

@@ -164,7 +164,7 @@ os::ProgramSpec program_of(const Plan& plan, const Command& command,
 Result<void> Programs::prepare() {
   rows_.assign(1 + armed_.size(), Row(plan_.commands.size()));
   for (std::size_t row = 0; row < rows_.size(); ++row) {
-    if (row > 0 && !is_apart(row - 1)) continue;
+    if (row > 0 && !is_simulated(row - 1)) continue;
     for (std::size_t command = 0; command < plan_.commands.size(); ++command) {
       const auto id = find(row, command);
       if (!id && !may_be_made_later(plan_.commands[command]))
@@ -178,16 +178,15 @@ Result<os::ProgramId> Programs::of(const Step& step) {
   // What simulates is there, whether or not the command is.
   if (const auto timed = find(0, step.command); !timed) return timed.error();
   const bool is_timed = !step.gives_counts_only();
-  return find(!is_timed && is_apart(step.pass) ? 1 + step.pass : 0, step.command);
+  return find(!is_timed && is_simulated(step.pass) ? 1 + step.pass : 0, step.command);
 }
 
 Result<os::ProgramId> Programs::find(std::size_t row, std::size_t command) {
   auto& known = rows_[row][command];
   if (known) return *known;
   os::ProgramSpec spec = program_of(plan_, plan_.commands[command], user_);
-  if (tell_by_file_ && row == 0) spec.launch_variable = kMetricsVariable;
-  if (row > 0 && plan_.events.kind_of(row - 1) == RoundKind::Simulated)
-    spec = simulated(std::move(spec), *armed_[row - 1]);
+  if (tell_by_file_) spec.launch_variable = kMetricsVariable;
+  if (row > 0) spec = simulated(std::move(spec), *armed_[row - 1]);
   auto id = launcher_.add_program(spec);
   if (id) known = *id;
   return id;

@@ -27,7 +27,8 @@ os::ProgramSpec program_of(const Plan& plan, const Command& command,
 class Programs {
  public:
   /// `armed`: one for each pass; all of them outlive this.
-  /// `tell_by_file`: launches of the timed ones give LAUKA_METRICS a value.
+  /// `tell_by_file`: each launch gives LAUKA_METRICS a value, also where what is told is not asked
+  /// for: else a program would go another way when it is counted.
   Programs(const Plan& plan, os::Launcher& launcher, const std::optional<User>& user,
            const std::vector<std::unique_ptr<engine::Counting>>& armed, bool tell_by_file)
       : plan_(plan), launcher_(launcher), user_(user), armed_(armed), tell_by_file_(tell_by_file) {}
@@ -42,11 +43,9 @@ class Programs {
  private:
   using Row = std::vector<std::optional<os::ProgramId>>;  // by command; none: not there yet
 
-  /// Whether a pass has programs of its own: simulated, or without LAUKA_METRICS, whose part in an
-  /// environment is counted by programs that read that.
-  bool is_apart(std::size_t pass) const {
-    const RoundKind kind = plan_.events.kind_of(pass);
-    return kind == RoundKind::Simulated || (kind == RoundKind::Counting && tell_by_file_);
+  /// Whether a pass has programs of its own.
+  bool is_simulated(std::size_t pass) const {
+    return plan_.events.kind_of(pass) == RoundKind::Simulated;
   }
   Result<os::ProgramId> find(std::size_t row, std::size_t command);
 

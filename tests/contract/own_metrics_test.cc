@@ -134,6 +134,13 @@ TEST_CASE(
   CHECK(explodes.err_has("takes too many steps"));
 }
 
+TEST_CASE("own metrics: runs that count have LAUKA_METRICS, too") {
+  const std::string script = "sh -c 'echo n 1 >> \"$LAUKA_METRICS\"'";
+  const Said counted = lauka({"-r2", "-e", "page-faults", "--", script});
+  CHECK(counted.status == 0);
+  CHECK(counted.out_has("\nn "));
+}
+
 TEST_CASE("own metrics: what a program writes to LAUKA_METRICS appears by itself") {
   const Folder folder;
   const std::string command =

@@ -2,6 +2,7 @@
 
 #include "run/bench.h"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
@@ -161,7 +162,7 @@ TEST_CASE("the values of a session are in its timed runs, and the file is in the
   CHECK(session->runs[0].told.size() == 1);
 }
 
-TEST_CASE("runs that only count do not get the file, which would have its part in the counts") {
+TEST_CASE("runs that only count get the file, too, and what they write to it is no value") {
   Bench bench;
   FakeFiles files;
   bench.told = &files;
@@ -169,10 +170,16 @@ TEST_CASE("runs that only count do not get the file, which would have its part i
   plan.events.events = {{.name = "cycles", .meaning = "cycles"}};
   plan.events.passes = {{{0}, RoundKind::Counting}};
   plan.metrics = metrics_of(plan.events, MetricSelection::Default, false);
-  REQUIRE(bench.carry_out(plan));
-  REQUIRE(bench.launcher.programs().size() == 2);
+  files.batches = {{{0, "n 1\n"}}, {{0, "n 1\n"}}, {{0, "n 1\n"}}, {{0, "n 1\n"}}};
+  const auto session = bench.carry_out(plan);
+  REQUIRE(session);
+  REQUIRE(bench.launcher.programs().size() == 1);
   CHECK(bench.launcher.programs()[0].launch_variable == "LAUKA_METRICS");
-  CHECK(bench.launcher.programs()[1].launch_variable.empty());
+  const auto counted =
+      std::find_if(session->runs.begin(), session->runs.end(),
+                   [](const RunRecord& run) { return run.step.kind == RoundKind::Counting; });
+  REQUIRE(counted != session->runs.end());
+  CHECK(counted->told.empty());
 }
 
 TEST_CASE("a run without a match ends the session, with -i it has no value") {

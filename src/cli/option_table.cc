@@ -232,6 +232,11 @@ constexpr auto kOptions = std::to_array<OptionInfo>({
      "mpki, branch_miss_rate, cache_miss_rate, cpu_utilization and clock are there by name, and with "
      "--metrics all",
      [](Draft& d, const Given& g) { return add(derived_metric(g), d.options.derived); }},
+    {"percentiles", '\0', Takes::Value, Group::Measured, "50,90,99",
+     "rows wall_time.p50, wall_time.p90, ...: the time that so many percent of the runs do not "
+     "exceed, with its interval. A gate can be on them ('wall_time.p99 > 5'). p90 takes at least 36 "
+     "runs, p99 368",
+     set_percentiles},
     {"core-kinds", '\0', Takes::Value, Group::Measured, "NAME=CPUS,...",
      "name the kinds of core by hand, the fastest first (P=0-3,E=4-7; Linux)",
      [](Draft& d, const Given& g) { return keep(core_kinds(g), d.options.core_kinds); }},

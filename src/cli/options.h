@@ -110,6 +110,7 @@ struct Options {
   std::vector<std::string>
       events;  ///< of -e, in order, without duplicates; empty: the default events
   bool with_default_events = false;  ///< `events` are counted beside the default ones
+  std::vector<double> percentiles;   ///< of wall time, each once, above 0 and below 100
   std::vector<OwnMetric> scraped;    ///< of --scrape, with their regular expressions
   std::vector<OwnMetric> derived;    ///< of --derive, with formulas that can be parsed
   EngineChoice engine = EngineChoice::Auto;

@@ -84,6 +84,17 @@ Result<void> add_fail_if(Draft& draft, const Given& given) {
   return {};
 }
 
+Result<void> set_percentiles(Draft& draft, const Given& given) {
+  std::vector<double>& all = draft.options.percentiles;
+  all.clear();
+  for (const std::string& part : list_of(given.value)) {
+    const auto percent = parse_decimal(part, {0.0, false}, {100.0, false});
+    if (!percent) return refused(Given{given.option, part}, percent.error());
+    if (std::find(all.begin(), all.end(), *percent) == all.end()) all.push_back(*percent);
+  }
+  return {};
+}
+
 /// An event's own name may have colons too: the last one counts.
 Result<void> set_precision(Draft& draft, const Given& given) {
   const std::size_t colon = given.value.rfind(':');

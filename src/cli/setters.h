@@ -13,6 +13,7 @@ Result<void> set_ignore_failure(Draft& draft, const Given& given);
 Result<void> set_fail_if_slower(Draft& draft, const Given& given);
 Result<void> set_fail_if_inconclusive(Draft& draft, const Given& given);
 Result<void> add_fail_if(Draft& draft, const Given& given);
+Result<void> set_percentiles(Draft& draft, const Given& given);
 Result<void> set_precision(Draft& draft, const Given& given);
 Result<void> set_engine(Draft& draft, const Given& given);
 Result<void> set_metrics(Draft& draft, const Given& given);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/event.h"
+#include "core/percentile.h"
 #include "core/record.h"
 
 #include <algorithm>
@@ -113,6 +114,13 @@ struct Metric {
   Role role = Role::Other;
   std::optional<std::size_t> event{};  ///< that it is the count of; none: of several, or of none
   bool is_part = false;                ///< of another metric, on one kind of core
+  std::optional<Percentile> percentile{};
+
+  std::optional<double> share() const {
+    return percentile ? std::optional(percentile->share) : std::nullopt;
+  }
+  /// The metric whose values it is made of: itself, as a rule.
+  const std::string& measured_as() const { return percentile ? percentile->of : name; }
 };
 
 /// The note of a metric that only simulated runs have.

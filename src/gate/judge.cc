@@ -1,6 +1,7 @@
 #include "gate/judge.h"
 
 #include "stats/mean_test.h"
+#include "stats/quantiles.h"
 #include "stats/rank_tests.h"
 
 #include <algorithm>
@@ -88,6 +89,24 @@ DecidedBy passes(const Tests& tests, double level, bool ranks_speak,
                     tests.mean_pass <= (ranks_speak ? kShareOfMean * level : level));
 }
 
+/// The interval of a quantile's change is all there is to ask.
+void judge_quantile(const Evidence& evidence, double ratio, FailsWhen fails_when,
+                    const Levels& levels, Judgement& result) {
+  const stats::Tails tails = stats::quantile_tails(evidence.reference, evidence.candidate,
+                                                   evidence.paired, *evidence.share, ratio);
+  const bool above = fails_when == FailsWhen::Above;
+  result.rank_part = tails;
+  result.p_fail = above ? tails.above : tails.below;
+  result.p_pass = above ? tails.below : tails.above;
+  const bool is_fail = levels.fail && result.p_fail <= *levels.fail;
+  const bool is_pass = !is_fail && levels.pass && result.p_pass <= *levels.pass;
+  if (is_fail || is_pass) {
+    result.answer = is_fail ? Answer::Fail : Answer::Pass;
+    result.decided_by = DecidedBy::Ranks;
+  }
+  if (result.p_fail < result.p_pass) result.level = levels.fail.value_or(0.0);
+}
+
 }  // namespace
 
 Judgement judge(const Evidence& evidence, double limit, FailsWhen fails_when, const Levels& levels,
@@ -97,6 +116,10 @@ Judgement judge(const Evidence& evidence, double limit, FailsWhen fails_when, co
   result.level = levels.pass.value_or(0.0);
   if (evidence.reference.empty() || evidence.candidate.empty()) return result;
 
+  if (evidence.share) {
+    judge_quantile(evidence, 1.0 + limit, fails_when, levels, result);
+    return result;
+  }
   const Looked looked = look_at(evidence, 1.0 + limit);
   const Tests tests = tests_of(looked, fails_when);
   result.mean_difference = looked.mean.difference;

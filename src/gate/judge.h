@@ -15,7 +15,8 @@ enum class Answer : unsigned char { Pass, Fail, Inconclusive };
 struct Evidence {
   std::span<const double> reference;
   std::span<const double> candidate;
-  bool paired = true;  ///< reference[i] and candidate[i] are of the same round
+  bool paired = true;             ///< reference[i] and candidate[i] are of the same round
+  std::optional<double> share{};  ///< the gate is on this quantile of them
 
   /// Rounds behind it; unpaired: runs of the candidate, since a baseline does not grow.
   std::size_t rounds() const { return candidate.size(); }
@@ -43,7 +44,8 @@ struct Judgement {
 /// the reference). Two one-sided tests on the same samples share the error; ranks of too few rounds
 /// could never speak, and the mean has all of it. A fail by the mean agrees with the mean's side of
 /// the limit, a pass with the mean's and with the ranks', so that no verdict contradicts what is
-/// shown beside it. `last`: what is not decided now is inconclusive.
+/// shown beside it. `last`: what is not decided now is inconclusive. Of a
+/// quantile its interval alone decides.
 Judgement judge(const Evidence& evidence, double limit, FailsWhen fails_when, const Levels& levels,
                 bool last);
 

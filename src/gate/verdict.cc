@@ -41,8 +41,8 @@ Verdict verdict_of(const Judgement& judgement, const Question& question, const E
                   .level = judgement.level,
                   .look = look.number,
                   .decided_by = judgement.decided_by};
-  verdict.delta =
-      stats::delta_of(evidence.reference, evidence.candidate, evidence.paired, levels.tails);
+  verdict.delta = stats::delta_of(evidence.reference, evidence.candidate, evidence.paired,
+                                  levels.tails, evidence.share);
   if (verdict.answer == Answer::Inconclusive) {
     verdict.times_as_many = times_to_decide(judgement, levels);
   }
@@ -64,7 +64,7 @@ std::optional<Verdict> decide_at_look(const Question& question, const Comparison
     nothing.look = look.number;
     return nothing;
   }
-  const Evidence evidence{samples.reference, samples.candidate, samples.paired};
+  const Evidence evidence{samples.reference, samples.candidate, samples.paired, question.share};
   const Judgement judgement =
       judge(evidence, condition.limit_percent / 100.0,
             condition.below ? FailsWhen::Below : FailsWhen::Above, levels, look.last);

@@ -46,6 +46,7 @@ struct Question {
   Condition condition;
   std::size_t candidate = 0;
   std::size_t metric = 0;
+  std::optional<double> share{};  ///< of a metric that is a quantile
 };
 
 /// Looks at the samples so far; none where the rounds are to go on, which only happens before the

@@ -116,7 +116,7 @@ Result<void> use_baseline(Plan& plan, const std::string& file,
                    "export it again"};
   }
   for (const Metric& metric : plan.metrics)
-    baseline.metrics.push_back(find_metric(session->metrics, metric.name));
+    baseline.metrics.push_back(find_metric(session->metrics, metric.measured_as()));
   if (auto measured = check_metrics(plan, baseline); !measured) return measured;
   if (auto comparable = check_units(plan, baseline); !comparable) return comparable;
   plan.reference.baseline = std::move(baseline);
@@ -127,7 +127,7 @@ void extend_baseline(Plan& plan) {
   if (!plan.reference.baseline) return;
   Baseline& baseline = *plan.reference.baseline;
   for (std::size_t m = baseline.metrics.size(); m < plan.metrics.size(); ++m) {
-    const auto place = find_metric(baseline.session->metrics, plan.metrics[m].name);
+    const auto place = find_metric(baseline.session->metrics, plan.metrics[m].measured_as());
     const bool is_same = place && baseline.session->metrics[*place].unit == plan.metrics[m].unit;
     baseline.metrics.push_back(is_same ? place : std::nullopt);
   }

@@ -3,6 +3,7 @@
 #include "plan/commands.h"
 #include "plan/formulas.h"
 #include "plan/gates.h"
+#include "plan/percentiles.h"
 #include "plan/plan.h"
 #include "plan/rows.h"
 #include "plan/told.h"
@@ -33,9 +34,9 @@ bool has_name(const std::vector<OwnMetric>& metrics, std::string_view name) {
                      [name](const OwnMetric& one) { return one.name == name; });
 }
 
-/// Of a formula, whose events it names itself, or told by the program.
+/// Of a formula, whose events it names itself, told by the program, or of values of another metric.
 bool is_of_ones_own(std::string_view name, const Options& options) {
-  return is_built_in_formula(name) || has_name(options.derived, name) ||
+  return is_built_in_formula(name) || percentile_in(name) || has_name(options.derived, name) ||
          has_name(options.scraped, name);
 }
 
@@ -278,6 +279,9 @@ Result<Plan> make_plan(const Options& typed, const SelectEvents& select_events,
   const Result<void> formulas = add_formulas(by_name.formulas, plan.events, plan.metrics);
   if (!formulas) {
     return formulas.error();
+  }
+  if (auto percentiles = add_percentiles(options, plan.metrics); !percentiles) {
+    return percentiles.error();
   }
   if (options.metrics == MetricSelection::Listed) {
     const Result<void> listed = list_rows(options.metric_list, plan.metrics);

@@ -2,6 +2,7 @@
 
 #include "core/foreign_text.h"
 #include "plan/gates.h"
+#include "plan/percentiles.h"
 #include "plan/rows.h"
 
 #include <algorithm>
@@ -118,7 +119,7 @@ Result<Reference> reference_of(const Options& options, const std::vector<Recordi
 std::vector<std::optional<std::size_t>> places_in(const Recording& session,
                                                   const std::vector<Metric>& metrics) {
   std::vector<std::optional<std::size_t>> places;
-  for (const Metric& metric : metrics) places.push_back(find_metric(session.metrics, metric.name));
+  for (const Metric& metric : metrics) places.push_back(find_metric(session.metrics, metric.measured_as()));
   return places;
 }
 
@@ -134,6 +135,8 @@ Result<Plan> plan_of_saved(const Options& options, const std::vector<Recording>&
       return added.error();
   }
   show(options, plan.metrics);
+  if (auto percentiles = add_percentiles(options, plan.metrics); !percentiles)
+    return percentiles.error();
   if (options.metrics == MetricSelection::Listed)
     if (auto listed = list_rows(options.metric_list, plan.metrics); !listed) return listed.error();
   show_times_in(options.presentation.time_unit, plan.metrics);

@@ -13,9 +13,20 @@ std::string plural(std::size_t count, std::string_view noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
+std::string quantile_cell(const MetricResult& row, const Metric& metric, bool with_interval) {
+  if (!row.quantile)
+    return with_interval ? fmt::format("n/a (needs {})", plural(row.fewest_runs, "run")) : "n/a";
+  const auto [value, low, high] = *row.quantile;
+  const std::string text = quantity(value, metric, 4);
+  if (!with_interval) return text;
+  const auto ends = range(low, high, metric);
+  return fmt::format("{} ({} … {})", text, ends.first, ends.second);
+}
+
 std::string mean_cell(const MetricResult& row, const Metric& metric) {
   if (row.at_most) return "≤ " + quantity(*row.at_most, metric);
   if (row.is_doubtful) return "0 (not counted?)";
+  if (metric.percentile) return quantile_cell(row, metric, true);
   if (!row.summary) return "n/a";
   return mean_text(row.summary->mean, row.summary->stddev, metric);
 }

@@ -19,6 +19,9 @@ std::string plural(std::size_t count, std::string_view noun);
 /// value.
 std::string mean_cell(const MetricResult& row, const Metric& metric);
 
+/// A percentile with its interval, as "12.3ms (11.9ms … 12.8ms)", or the runs that it needs.
+std::string quantile_cell(const MetricResult& row, const Metric& metric, bool with_interval);
+
 /// A metric's name within a sentence: "wall time"; an event's as it is.
 std::string spoken(std::string_view metric);
 

@@ -32,7 +32,9 @@ Cell runs(const RowOf& row) {
 }
 
 Cell mean(const RowOf& row) {
-  return {row.values == nullptr ? "n/a" : mean_cell(*row.values, row.metric)};
+  if (row.values == nullptr) return {"n/a"};
+  return {row.metric.percentile ? quantile_cell(*row.values, row.metric, row.shape.range)
+                                : mean_cell(*row.values, row.metric)};
 }
 
 Cell range_of(const RowOf& row) {

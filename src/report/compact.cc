@@ -143,8 +143,9 @@ Cell matrix_cell(const Results& results, std::size_t metric, std::size_t command
       command == kNone ? nullptr : shown_row(results.commands[command], metric);
   if (row == nullptr) return {command == kNone ? "" : "n/a"};
   const Metric& of = results.metrics[metric];
-  Cell cell{told == Told::Deviation || !row->summary ? mean_cell(*row, of)
-                                                     : quantity(row->summary->mean, of)};
+  Cell cell{told != Told::Deviation && row->quantile   ? quantile_cell(*row, of, false)
+            : told == Told::Deviation || !row->summary ? mean_cell(*row, of)
+                                                       : quantity(row->summary->mean, of)};
   if (!row->delta) return cell;
   const MarkedDelta delta = marked_delta(*row->delta, of.better);
   cell.ink = delta.ink;
@@ -245,6 +246,7 @@ std::vector<std::size_t> order_of(const Results& results) {
   if (results.presentation.sort == SortChoice::Command || !metric) return order;
   const auto key = [&](std::size_t command) {
     const MetricResult* row = shown_row(results.commands[command], *metric);
+    if (row != nullptr && row->quantile) return row->quantile->value;
     return row == nullptr || !row->summary ? std::numeric_limits<double>::infinity()
                                            : row->summary->mean;
   };

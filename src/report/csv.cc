@@ -42,6 +42,10 @@ std::string number(std::optional<double> value) {
 
 /// mean, stddev, median, min, max, outliers.
 std::string summary_fields(const MetricResult& row) {
+  if (row.quantile) {
+    const stats::QuantileEstimate& q = *row.quantile;
+    return fmt::format("{},,,{},{},", number(q.value), number(q.low), number(q.high));
+  }
   if (!row.summary) return fmt::format(",,,,{},", number(row.at_most));
   const stats::Summary& s = *row.summary;
   return fmt::format("{},{},{},{},{},{}", number(s.mean), number(s.stddev), number(s.median),
@@ -88,14 +92,15 @@ void write_summary_csv(const Results& results, const Sink& sink) {
 
 void write_runs_csv(const Results& results, const Sink& sink) {
   std::string heading = "command,run,round,pass,status";
-  for (const Metric& metric : results.metrics) heading += "," + field(metric.name);
+  for (const Metric& metric : results.metrics)
+    if (!metric.percentile) heading += "," + field(metric.name);
   sink(heading + kLineEnd);
   for (std::size_t i = 0; i < results.runs->size(); ++i) {
     const RunRow run = results.runs->row(i);
     sink(fmt::format("{},{},{},{},{}", field(results.commands[run.command].name), i + 1,
                      run.round + 1, run.pass + 1, run.status));
     for (std::size_t m = 0; m < results.metrics.size(); ++m)
-      sink("," + number(results.runs->value(i, m)));
+      if (!results.metrics[m].percentile) sink("," + number(results.runs->value(i, m)));
     sink(kLineEnd);
   }
 }

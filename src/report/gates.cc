@@ -38,7 +38,8 @@ double limit_of(const Condition& condition) {
 
 /// "5% slower": a change in words, without its direction where it is 0.
 std::string change_in_words(const Condition& condition, double percent) {
-  const bool is_time = condition.metric == metric_name_of(Role::WallTime);
+  const bool is_time =
+      condition.metric == metric_name_of(Role::WallTime) || percentile_in(condition.metric);
   const bool more = percent > 0 || (percent == 0 && !condition.below);
   const std::string_view direction =
       is_time ? (more ? "slower" : "faster") : (more ? "higher" : "lower");
@@ -162,6 +163,11 @@ std::string reason_of(const Results& results, const gate::Verdict& verdict) {
                        cited(results.commands[*verdict.too_small].name));
   if (verdict.rounds == 0) return "no round measured both commands";
   const Metric& metric = results.metrics[verdict.metric];
+  const MetricResult* row = row_of(results.commands[verdict.candidate], verdict.metric);
+  if (metric.percentile && !verdict.delta.bounds && row != nullptr &&
+      verdict.rounds < row->fewest_runs)
+    return fmt::format("{} are too few; it needs {}, as --min-runs {} gives them",
+                       plural(verdict.rounds, "run"), row->fewest_runs, row->fewest_runs);
   const Claims claims = claims_of(verdict.condition);
   const std::string grounds = grounds_of(verdict, metric);
   switch (verdict.answer) {

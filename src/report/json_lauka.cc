@@ -71,6 +71,19 @@ void put_metric(JsonWriter& json, const Results& results, std::size_t command,
   json.put("doubtful", row.is_doubtful);
   json.put("at_most", json_number(row.at_most));
   json.put("delta", row.delta ? delta_of(*row.delta) : Json(nullptr));
+  const std::optional<Percentile>& percentile = results.metrics[row.metric].percentile;
+  if (percentile) {
+    // Its samples are those of the other metric.
+    json.put("percentile", {{"of", percentile->of},
+                            {"percent", json_number(100.0 * percentile->share)},
+                            {"value", row.quantile ? Json(row.quantile->value) : Json(nullptr)},
+                            {"low", row.quantile ? Json(row.quantile->low) : Json(nullptr)},
+                            {"high", row.quantile ? Json(row.quantile->high) : Json(nullptr)},
+                            {"fewest_runs", row.fewest_runs}});
+    json.put("samples", Json::array());
+    json.close();
+    return;
+  }
   const auto runs = results.runs->of(command);
   json.list("samples", runs.size(), [&](std::size_t i) {
     return json_sample(results.runs->value(runs[i], row.metric), unit);
@@ -112,7 +125,8 @@ void put_redone(JsonWriter& json, const Results& results, std::size_t command) {
     json.put("why", run.why);
     json.open("values", '{');
     for (std::size_t m = 0; m < results.metrics.size(); ++m) {
-      if (const auto value = results.redone->value(index, m))
+      if (const auto value = results.redone->value(index, m);
+          value && !results.metrics[m].percentile)
         json.put_text(results.metrics[m].name, json_sample(value, results.metrics[m].unit));
     }
     json.close();
@@ -176,6 +190,8 @@ Json metrics_of(const Results& results) {
          {"kind", word_in(kKindWords, metric.kind)},
          {"event", metric.event ? Json(*metric.event) : Json(nullptr)},
          {"part", metric.is_part},
+         {"percentile", metric.percentile ? Json(metric.percentile->share) : Json(nullptr)},
+         {"percentile_of", metric.percentile ? Json(metric.percentile->of) : Json(nullptr)},
          {"shown", metric.shown == Shown::Always},
          {"shown_in", metric.shown_in ? Json(metric.shown_in->name) : Json(nullptr)}});
   }
@@ -288,7 +304,7 @@ void put_baseline(JsonWriter& json, const Results& results) {
     json.open('{');
     for (std::size_t m = 0; m < results.metrics.size(); ++m) {
       const std::vector<double> values = results.baseline_values_of(c, m);
-      if (values.empty()) continue;
+      if (values.empty() || results.metrics[m].percentile) continue;
       const Unit unit = results.metrics[m].unit;
       json.open(results.metrics[m].name, '{');
       json.put("unit", unit_symbol(unit));

@@ -43,9 +43,11 @@ std::vector<std::uint32_t> rounds_of(const Recording& session) {
   return rounds;
 }
 
-MetricResult result_of(std::size_t metric, const Series& series, std::size_t runs) {
+/// `tail`: of an interval that the row has without a delta.
+MetricResult result_of(std::size_t place, const Metric& metric, double tail, const Series& series,
+                       std::size_t runs) {
   MetricResult result;
-  result.metric = metric;
+  result.metric = place;
   if (series.largest_bound) {
     result.runs = runs;
     result.at_most = series.largest_bound;
@@ -53,6 +55,11 @@ MetricResult result_of(std::size_t metric, const Series& series, std::size_t run
     return result;
   }
   result.runs = series.values.size();
+  if (const auto share = metric.share()) {
+    result.fewest_runs = fewest_runs_of(*share, tail);
+    result.quantile = stats::quantile_estimate(stats::sorted(series.values), *share, tail);
+    return result;
+  }
   if (!series.values.empty()) result.summary = stats::summarize(series.values);
   return result;
 }
@@ -93,7 +100,7 @@ void analyse_metric(std::size_t index, const stats::IntervalTails& tails,
   const std::vector<Series> series = series_of(results, index, rounds);
   for (std::size_t c = 0; c < series.size(); ++c) {
     CommandResult& command = results.commands[c];
-    command.rows.push_back(result_of(index, series[c], command.runs));
+    command.rows.push_back(result_of(index, metric, tails.tail, series[c], command.runs));
     MetricResult& row = command.rows.back();
     if (is_doubtful(metric, results, command, series[c].values)) {
       row.is_doubtful = true;
@@ -113,8 +120,10 @@ void analyse_metric(std::size_t index, const stats::IntervalTails& tails,
     const Comparison samples =
         samples_of(results.reference, compares_within_rounds(results, c), index, series, c);
     if (samples.is_empty()) continue;
-    row.delta = stats::delta_of(samples.reference, samples.candidate, samples.paired, tails);
-    if (row.delta->mean_differs)
+    row.delta = stats::delta_of(samples.reference, samples.candidate, samples.paired, tails,
+                                metric.share());
+    if (metric.percentile && !row.delta->bounds) row.delta.reset();
+    if (row.delta && row.delta->mean_differs)
       results.warnings.push_back({MeanDiffers{metric.name, *row.delta}, c, shown_of_mean(metric)});
   }
 }
@@ -209,7 +218,7 @@ gate::Findings judge(const Recording& session, const std::vector<Gate>& gates) {
   for (const Gate& gate : gates)
     for (std::size_t c = 0; c < commands; ++c)
       if (is_gated(gate.condition, session.reference, c, commands))
-        questions.push_back({gate.condition, c, gate.metric});
+        questions.push_back({gate.condition, c, gate.metric, session.metrics[gate.metric].share()});
   if (questions.empty()) return findings;
   const gate::Levels levels = gate::levels_of_one_look(session.confidence, questions.size());
   const std::vector<std::uint32_t> rounds = rounds_of(session);

@@ -59,6 +59,7 @@ inline constexpr auto kDecidedByWords = std::to_array<Word<gate::DecidedBy>>({
 inline constexpr auto kBasisWords = std::to_array<Word<stats::Basis>>({
     {stats::Basis::Mean, "mean"},
     {stats::Basis::Typical, "typical"},
+    {stats::Basis::Quantile, "quantile"},
 });
 inline constexpr auto kPrecisionEndWords = std::to_array<Word<PrecisionEnd>>({
     {PrecisionEnd::Reached, "reached"},

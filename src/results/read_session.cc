@@ -163,6 +163,9 @@ class SessionReader {
     metric.role =
         value_in(kRoleWords, there.contains("role") ? text_in(there, "role") : metric.name);
     metric.is_part = flag_in(there, "part");
+    const auto share = number_in(there, "percentile");
+    if (share && *share > 0.0 && *share < 1.0)
+      metric.percentile = Percentile{text_in(there, "percentile_of"), *share};
     const auto event = count_in(there, "event");
     if (event && *event < recording().setting.events.events.size()) metric.event = *event;
     places_.emplace(metric.name, recording().metrics.size());
@@ -282,6 +285,7 @@ class SessionReader {
       const Json* samples = list_in(there, "samples");
       if (samples == nullptr) return foreign("a metric without samples");
       const auto known = places_.find(metric);
+      if (known != places_.end() && recording().metrics[known->second].percentile) continue;
       const bool is_own =
           known != places_.end() && is_of_ones_own(recording().metrics[known->second]);
       const auto values = values_of(*samples, name, is_own);

@@ -8,6 +8,7 @@
 #include "plan/recording.h"
 #include "results/warning.h"
 #include "stats/delta.h"
+#include "stats/quantiles.h"
 #include "stats/summary.h"
 
 #include <algorithm>
@@ -26,6 +27,8 @@ struct MetricResult {
   std::optional<stats::Summary>
       summary{};             ///< none: no run has a value, or the values are bounds only
   bool is_doubtful = false;  ///< 0 in every run, and most likely not counted; without a summary
+  std::optional<stats::QuantileEstimate> quantile{};  ///< of a percentile; none: too few runs
+  std::size_t fewest_runs = 0;                        ///< that a percentile needs
   std::optional<double> at_most{};      ///< every run's value is at most this, and none is known
   std::optional<stats::Delta> delta{};  ///< none: the reference, or nothing to compare
 };

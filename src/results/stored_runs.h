@@ -36,7 +36,10 @@ class StoredRuns : public RunTable {
                      [](const Run& a, const Run& b) { return a.number < b.number; });
     for (std::size_t i = 0; i < runs_.size(); ++i)
       of_command_[runs_[i].row.command].push_back(static_cast<std::uint32_t>(i));
-    for (const Metric& metric : metrics) kinds_.push_back(metric.kind);
+    for (std::size_t m = 0; m < metrics.size(); ++m) {
+      kinds_.push_back(metrics[m].kind);
+      source_.push_back(find_metric(metrics, metrics[m].measured_as()).value_or(m));
+    }
   }
 
   std::size_t size() const override { return runs_.size(); }
@@ -49,8 +52,9 @@ class StoredRuns : public RunTable {
 
   std::optional<double> value(std::size_t run, std::size_t metric) const override {
     const std::vector<double>& values = runs_[run].values;
-    if (metric >= values.size() || std::isnan(values[metric])) return std::nullopt;
-    return values[metric];
+    if (metric >= source_.size() || source_[metric] >= values.size()) return std::nullopt;
+    const double value = values[source_[metric]];
+    return std::isnan(value) ? std::nullopt : std::optional(value);
   }
 
   std::optional<double> bound(std::size_t run, std::size_t metric) const override {
@@ -68,6 +72,7 @@ class StoredRuns : public RunTable {
   std::vector<std::vector<std::uint32_t>> of_command_;
   Bounds at_most_;
   std::vector<RoundKind> kinds_;
+  std::vector<std::size_t> source_;  // of a metric: the one whose values it has
 };
 
 }  // namespace lauka

@@ -2,6 +2,7 @@
 
 #include "plan/baseline.h"
 #include "stats/delta.h"
+#include "stats/quantiles.h"
 #include "stats/summary.h"
 
 #include <algorithm>
@@ -156,8 +157,9 @@ std::optional<gate::Verdict> GateWatch::decide(const Question& question, const g
           : samples_of(plan_.reference, compares_within_rounds(plan_.order, plan_.reference),
                        metric, series, question.candidate);
   const auto too_small = first_with_bounds(plan_.reference, condition, series, question.candidate);
-  return gate::decide_at_look({condition, question.candidate, metric}, samples, too_small, levels,
-                              look);
+  return gate::decide_at_look(
+      {condition, question.candidate, metric, plan_.metrics[metric].share()}, samples, too_small,
+      levels, look);
 }
 
 PrecisionWatch::PrecisionWatch(const Plan& plan, const GateWatch& gates)
@@ -243,9 +245,14 @@ std::optional<Precision> PrecisionWatch::close(PrecisionEnd end) const {
 std::optional<double> PrecisionWatch::half_width_of_mean(std::size_t command) const {
   const std::vector<double>& values = series_->of(command).values;
   if (values.empty()) return std::nullopt;
+  const double tail = gates_.tails_of(wanted_->metric).tail;
+  if (const auto share = plan_.metrics[wanted_->metric].share()) {
+    const auto found = stats::quantile_estimate(stats::sorted(values), *share, tail);
+    if (!found || found->value <= 0.0) return std::nullopt;
+    return std::max(found->value - found->low, found->high - found->value) / found->value;
+  }
   const double mean = stats::moments(values).mean;
-  const auto half_width =
-      stats::mean_half_width(values, 1.0 - 2.0 * gates_.tails_of(wanted_->metric).tail);
+  const auto half_width = stats::mean_half_width(values, 1.0 - 2.0 * tail);
   if (!half_width || mean <= 0.0) return std::nullopt;
   return *half_width / mean;
 }
@@ -256,7 +263,7 @@ std::optional<double> PrecisionWatch::half_width_of_delta(std::size_t candidate)
                  wanted_->metric, series_->all(), candidate);
   if (samples.is_empty()) return std::nullopt;
   return stats::delta_of(samples.reference, samples.candidate, samples.paired,
-                         gates_.tails_of(wanted_->metric))
+                         gates_.tails_of(wanted_->metric), plan_.metrics[wanted_->metric].share())
       .half_width();
 }
 

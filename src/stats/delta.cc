@@ -6,6 +6,7 @@
 
 #include "stats/distributions.h"
 #include "stats/mean_test.h"
+#include "stats/quantiles.h"
 #include "stats/summary.h"
 
 #include <algorithm>
@@ -147,7 +148,14 @@ IntervalTails tails_of(double confidence) {
 }
 
 Delta delta_of(std::span<const double> reference, std::span<const double> candidate, bool paired,
-               const IntervalTails& tails) {
+               const IntervalTails& tails, std::optional<double> share) {
+  if (share) {
+    Delta delta;
+    delta.basis = Basis::Quantile;
+    static_cast<Change&>(delta) =
+        cleaned(quantile_change(reference, candidate, paired, *share, tails.tail));
+    return delta;
+  }
   const MeanChange mean(reference, candidate, paired);
   Delta delta;
   const auto typical = typical_change(reference, candidate, paired, tails.tail);

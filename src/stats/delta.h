@@ -41,8 +41,9 @@ struct Change {
 
 /// What a delta speaks of.
 enum class Basis : unsigned char {
-  Typical,  ///< the typical round: Hodges & Lehmann's estimate, with its rank interval
-  Mean,     ///< the mean, with Fieller's interval: too few rounds for ranks, or a value of 0
+  Typical,   ///< the typical round: Hodges & Lehmann's estimate, with its rank interval
+  Mean,      ///< the mean, with Fieller's interval: too few rounds for ranks, or a value of 0
+  Quantile,  ///< a quantile, with the interval that order statistics give
 };
 
 /// The change that is shown, and that of the mean beside it.
@@ -62,9 +63,10 @@ struct IntervalTails {
 IntervalTails tails_of(double confidence);
 
 /// Compares samples (at least one of each, none negative). `paired`: reference[i] and candidate[i]
-/// were measured in the same round (equal sizes); else they are independent.
+/// were measured in the same round (equal sizes); else they are independent. `share`: the change is
+/// that of this quantile, and no mean stands beside it.
 Delta delta_of(std::span<const double> reference, std::span<const double> candidate, bool paired,
-               const IntervalTails& tails);
+               const IntervalTails& tails, std::optional<double> share = std::nullopt);
 
 /// How a delta reads in one line: "ran `ratio` times faster", or slower.
 struct RelativeSpeed {

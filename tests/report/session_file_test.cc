@@ -180,6 +180,32 @@ TEST_CASE("counts, passes, kinds of core and runs that were run again are read b
   CHECK(again.metrics[*find_metric(again.metrics, Role::Cycles)].name == "cpu-cycles");
 }
 
+TEST_CASE("percentiles are read back with the values that they are made of") {
+  Case it(40);
+  Metric tail = it.plan.metrics[0];
+  tail.percentile = Percentile{tail.name, 0.9};
+  tail.name = "wall_time.p90";
+  tail.role = Role::Other;
+  it.plan.metrics.insert(it.plan.metrics.begin() + 1, tail);
+  tail.percentile->share = 0.99;
+  tail.name = "wall_time.p99";
+  it.plan.metrics.insert(it.plan.metrics.begin() + 2, tail);
+  const Results results = it.results();
+  REQUIRE(results.commands[1].rows[1].quantile.has_value());
+  REQUIRE(results.commands[1].rows[1].delta.has_value());
+  CHECK(results.commands[1].rows[1].delta->basis == stats::Basis::Quantile);
+  CHECK_FALSE(results.commands[1].rows[2].quantile.has_value());
+  CHECK_FALSE(results.commands[1].rows[2].delta.has_value());
+  CHECK(results.commands[1].rows[2].fewest_runs == 368);
+  check_same(results);
+  Case later(40);
+  later.plan.metrics = it.plan.metrics;
+  auto read = read_session(written(write_json, Case(40).results()));  // without percentiles
+  REQUIRE(use_baseline(later.plan, "b.json", std::make_shared<Recording>(read->recording)));
+  CHECK(later.results().commands[1].rows[1].delta.has_value());
+  check_same(later.results());
+}
+
 TEST_CASE("what gates and a precision found is read back, not found anew") {
   Case it(20);
   gate::Verdict verdict;

@@ -1,0 +1,211 @@
+#include "stats/quantiles.h"
+
+#include "core/percentile.h"
+#include "stats/summary.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include <boost/math/policies/policy.hpp>
+#include <boost/math/special_functions/beta.hpp>
+
+namespace lauka::stats {
+namespace {
+
+constexpr int kHalvings = 60;
+constexpr double kLeastTail = 1e-9;  // a gate asks for no less
+constexpr double kInfinite = std::numeric_limits<double>::infinity();
+
+using BoostPolicy = boost::math::policies::policy<
+    boost::math::policies::domain_error<boost::math::policies::ignore_error>,
+    boost::math::policies::promote_double<false>>;
+
+/// The probability that the sample in `place` is below the quantile; falls as the place rises.
+double below_quantile(double place, std::size_t count, double share) {
+  return boost::math::ibeta(place, static_cast<double>(count) + 1.0 - place, share, BoostPolicy{});
+}
+
+/// Where that is `probability`; it is more at 1 and less at the last place.
+double place_of(double probability, std::size_t count, double share) {
+  double low = 1.0;
+  double high = static_cast<double>(count);
+  for (int i = 0; i < kHalvings; ++i) {
+    const double middle = (low + high) / 2.0;
+    if (middle <= low || middle >= high) break;
+    (below_quantile(middle, count, share) > probability ? low : high) = middle;
+  }
+  // A whole place is exact: it is not to be missed by the last digit.
+  const double whole = std::round(high);
+  return std::abs(high - whole) < 1e-9 ? whole : high;
+}
+
+/// The sample at `place`, or between two of them.
+double at_place(std::span<const double> ascending, double place) {
+  const auto below = static_cast<std::size_t>(std::floor(place));
+  const double part = place - static_cast<double>(below);
+  const double first = ascending[below - 1];
+  return part <= 0.0 ? first : first + part * (ascending[below] - first);
+}
+
+/// How far the ends of the interval of a quantile's logarithm are from it.
+struct Arms {
+  double low = kInfinite;
+  double high = kInfinite;
+};
+
+/// One of the two series.
+class QuantileOf {
+ public:
+  QuantileOf(std::span<const double> samples, double share)
+      : ascending_(sorted(samples)), value_(quantile(ascending_, share)), share_(share) {}
+
+  double value() const { return value_; }
+  std::size_t count() const { return ascending_.size(); }
+  bool varies() const { return ascending_.front() < ascending_.back(); }
+
+  /// `exactly`: to whole places. Infinite where there are too few samples on that side.
+  Arms arms(double tail, bool exactly) const {
+    Arms arms;
+    if (is_enough(1.0 - share_, tail)) {
+      const double place = varies() ? place_of(1.0 - tail, count(), share_) : 1.0;
+      const double low = at_place(ascending_, exactly ? std::floor(place) : place);
+      if (low > 0.0) arms.low = std::max(0.0, std::log(value_ / low));
+    }
+    if (is_enough(share_, tail)) {
+      const double place = varies() ? place_of(tail, count(), share_) : 1.0;
+      const double high = at_place(ascending_, exactly ? std::ceil(place) : place);
+      arms.high = std::max(0.0, std::log(high / value_));
+    }
+    return arms;
+  }
+
+ private:
+  /// Whether `tail` is more than the chance that all samples lie on one side.
+  bool is_enough(double share, double tail) const {
+    return std::pow(share, static_cast<double>(count())) <= tail * (1.0 + 1e-9);
+  }
+
+  std::vector<double> ascending_;
+  double value_;
+  double share_;
+};
+
+/// Of being at most the own quantile, within rounds; not below 0, which rounds do not explain.
+double correlation_of_tails(std::span<const double> reference, double of_reference,
+                            std::span<const double> candidate, double of_candidate) {
+  double in_reference = 0.0;
+  double in_candidate = 0.0;
+  double in_both = 0.0;
+  for (std::size_t round = 0; round < reference.size(); ++round) {
+    const bool r = reference[round] <= of_reference;
+    const bool c = candidate[round] <= of_candidate;
+    in_reference += r ? 1.0 : 0.0;
+    in_candidate += c ? 1.0 : 0.0;
+    in_both += r && c ? 1.0 : 0.0;
+  }
+  const auto rounds = static_cast<double>(reference.size());
+  const double p = in_reference / rounds;
+  const double q = in_candidate / rounds;
+  const double scale = std::sqrt(p * (1.0 - p) * q * (1.0 - q));
+  return scale > 0.0 ? std::clamp((in_both / rounds - p * q) / scale, 0.0, 1.0) : 0.0;
+}
+
+/// The third side of a triangle whose angle has `cosine`.
+double third_side(double a, double b, double cosine) {
+  if (std::isinf(a) || std::isinf(b)) return kInfinite;
+  return std::sqrt(std::max(0.0, a * a + b * b - 2.0 * cosine * a * b));
+}
+
+class QuantileChange {
+ public:
+  QuantileChange(std::span<const double> reference, std::span<const double> candidate, bool paired,
+                 double share)
+      : reference_(reference, share), candidate_(candidate, share) {
+    if (paired)
+      correlation_ =
+          correlation_of_tails(reference, reference_.value(), candidate, candidate_.value());
+  }
+
+  Change at(double tail) const {
+    if (!has_ratio()) return without_logarithms();
+    Change result{.change = candidate_.value() / reference_.value() - 1.0};
+    const ChangeBounds bounds = bounds_at(tail);
+    if (bounds.low > -kInfinite && bounds.high < kInfinite) result.bounds = bounds;
+    return result;
+  }
+
+  /// Infinite where a side is not bounded; the values are above 0.
+  ChangeBounds bounds_at(double tail) const {
+    const bool is_alone = !reference_.varies() || !candidate_.varies();
+    const Arms of_reference =
+        reference_.varies() ? reference_.arms(tail, is_alone) : Arms{0.0, 0.0};
+    const Arms of_candidate = candidate_.arms(tail, is_alone);
+    const double down = third_side(of_candidate.low, of_reference.high, correlation_);
+    const double up = third_side(of_candidate.high, of_reference.low, correlation_);
+    const double ratio = candidate_.value() / reference_.value();
+    return {std::isinf(down) ? -kInfinite : ratio * std::exp(-down) - 1.0,
+            std::isinf(up) ? kInfinite : ratio * std::exp(up) - 1.0};
+  }
+
+  bool has_ratio() const { return reference_.value() > 0.0 && candidate_.value() > 0.0; }
+
+ private:
+  Change without_logarithms() const {
+    if (reference_.value() > 0.0) return {.change = candidate_.value() / reference_.value() - 1.0};
+    return {.change = candidate_.value() == reference_.value() ? std::optional<double>(0.0)
+                                                               : std::nullopt};
+  }
+
+  QuantileOf reference_;
+  QuantileOf candidate_;
+  double correlation_ = 0.0;
+};
+
+/// The smallest tail at which `leaves_out` the bounds still holds; 1 where it does at none.
+template <typename LeavesOut>
+double smallest_tail(const QuantileChange& change, LeavesOut leaves_out) {
+  const auto holds = [&](double tail) {
+    return change.has_ratio() && leaves_out(change.bounds_at(tail));
+  };
+  double high = std::log(0.5);
+  double low = std::log(kLeastTail);
+  if (!holds(std::exp(high))) return 1.0;
+  if (holds(std::exp(low))) return kLeastTail;
+  constexpr int halvings = 25;  // to six digits
+  for (int i = 0; i < halvings; ++i) {
+    const double middle = (low + high) / 2.0;
+    (holds(std::exp(middle)) ? high : low) = middle;
+  }
+  return std::exp(high);
+}
+
+}  // namespace
+
+std::optional<QuantilePlaces> quantile_places(std::size_t count, double share, double tail) {
+  if (count < fewest_runs_of(share, tail)) return std::nullopt;
+  return QuantilePlaces{place_of(1.0 - tail, count, share), place_of(tail, count, share)};
+}
+
+std::optional<QuantileEstimate> quantile_estimate(std::span<const double> ascending, double share,
+                                                  double tail) {
+  const auto places = quantile_places(ascending.size(), share, tail);
+  if (!places) return std::nullopt;
+  return QuantileEstimate{quantile(ascending, share), at_place(ascending, std::floor(places->low)),
+                          at_place(ascending, std::ceil(places->high))};
+}
+
+Change quantile_change(std::span<const double> reference, std::span<const double> candidate,
+                       bool paired, double share, double tail) {
+  return QuantileChange(reference, candidate, paired, share).at(tail);
+}
+
+Tails quantile_tails(std::span<const double> reference, std::span<const double> candidate,
+                     bool paired, double share, double ratio) {
+  const QuantileChange change(reference, candidate, paired, share);
+  return {.above = smallest_tail(change, [&](ChangeBounds at) { return at.low > ratio - 1.0; }),
+          .below = smallest_tail(change, [&](ChangeBounds at) { return at.high <= ratio - 1.0; })};
+}
+
+}  // namespace lauka::stats

@@ -1,0 +1,101 @@
+#include "contract/program.h"
+#include "contract/schema.h"
+#include "places.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+// --percentiles, in the built program.
+
+namespace lauka::contract {
+namespace {
+
+using Json = nlohmann::json;
+
+}  // namespace
+
+TEST_CASE("percentiles: rows with intervals, in every export, and gates on them") {
+  const Folder folder;
+  const Said said = lauka({"-r",
+                           "36",
+                           "-w0",
+                           "--percentiles",
+                           "50,90",
+                           "--export-json",
+                           folder.file("it.json"),
+                           "--export-csv",
+                           folder.file("it.csv"),
+                           "--export-runs",
+                           folder.file("runs.csv"),
+                           "--export-markdown",
+                           folder.file("it.md"),
+                           "--export-html",
+                           folder.file("it.html"),
+                           "--fail-if",
+                           "wall_time.p90 > 10000s",
+                           "--fail-if",
+                           "wall_time.p50 < 1ns",
+                           "--",
+                           fixture("burn") + " 0.1ms",
+                           fixture("burn") + " 0.2ms"});
+  CAPTURE(said.err);
+  CAPTURE(said.out);
+  REQUIRE(said.status == 0);
+  CHECK(said.out_has("\nwall_time.p50 "));
+  CHECK(said.out_has("\nwall_time.p90 "));
+  CHECK(said.out_has("wall_time.p90 > 10000s: pass: at most 10000s"));
+  CHECK(said.out_has("wall_time.p50 < 1ns: pass: at least 1ns"));
+  const Json json = Json::parse(text_of(folder.file("it.json")));
+  const Json schema = Json::parse(text_of(std::string(places::kRepository) + "/docs/schema.json"));
+  CHECK(faults(json, schema) == std::vector<std::string>{});
+  for (const Json& result : json["results"]) {
+    std::vector<double> times = result["times"].get<std::vector<double>>();
+    std::sort(times.begin(), times.end());
+    const Json& metrics = result["lauka"]["metrics"];
+    // Places 29 and 36 of 36, and 12 and 25, by binomial sums; the quantiles are NumPy's type 7.
+    const Json& p90 = metrics["wall_time.p90"]["percentile"];
+    CHECK(p90["value"].get<double>() == doctest::Approx(times[31] + 0.5 * (times[32] - times[31])));
+    CHECK(p90["low"] == times[28]);
+    CHECK(p90["high"] == times[35]);
+    const Json& p50 = metrics["wall_time.p50"]["percentile"];
+    CHECK(p50["low"] == times[11]);
+    CHECK(p50["high"] == times[24]);
+  }
+  CHECK(json["results"][1]["lauka"]["metrics"]["wall_time.p50"]["delta"]["basis"] == "quantile");
+  CHECK(text_of(folder.file("runs.csv")).find("wall_time.p90") == std::string::npos);
+  for (const char* file : {"it.csv", "it.md", "it.html"})
+    CHECK_MESSAGE(text_of(folder.file(file)).find("wall_time.p90") != std::string::npos, file);
+  const Said later = lauka({"-r36", "-w0", "--baseline", folder.file("it.json"), "--fail-if",
+                            "wall_time.p50 > 100000", "-n", fixture("burn") + " 0.1ms", "--",
+                            fixture("burn") + " 0.1ms"});
+  CAPTURE(later.err);
+  CHECK(later.status == 0);
+  CHECK(later.out_has("wall_time.p50 > 100000%: pass"));
+}
+
+TEST_CASE("percentiles: too few runs are refused before the first, or told in the row") {
+  const Said before = lauka({"-r35", "--percentiles", "90", "--", fixture("burn")});
+  CHECK(before.status == 2);
+  CHECK(before.err ==
+        "lauka: wall_time.p90 needs 36 runs of each command for its 95% interval, more than the 35 "
+        "that --runs allows; allow 36 runs, or ask for a percentile nearer to 50\n");
+  const Said after =
+      lauka({"-m3", "-d1ms", "-w0", "--percentiles", "99.9", "--fail-if", "wall_time.p99.9 > 1",
+             "--", fixture("burn") + " 3ms", fixture("burn") + " 3ms"});
+  CHECK(after.status == 0);
+  CHECK(after.out_has("n/a (needs "));
+  CHECK(after.out_has("are too few; it needs "));
+  for (const char* wrong : {"", "x", "0", "100", "50,,90", "-1", "1e1", "nan", "50;90"}) {
+    const Said refused = lauka({"--percentiles", wrong, "--", fixture("burn")});
+    CAPTURE(wrong);
+    CHECK(refused.status == 2);
+    CHECK(refused.err.find("lauka: --percentiles ") == 0);
+    CHECK(std::count(refused.err.begin(), refused.err.end(), '\n') == 1);
+  }
+}
+
+}  // namespace lauka::contract

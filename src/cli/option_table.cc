@@ -347,7 +347,7 @@ constexpr auto kOptions = std::to_array<OptionInfo>({
      set_choice<&Options::color, ColorChoice::Auto, ColorChoice::Always, ColorChoice::Never>},
     {"quiet", 'q', Takes::Nothing, Group::Output, "", "show errors and gates only",
      set<&Options::verbosity, Verbosity::Quiet>},
-    {"verbose", 'v', Takes::Nothing, Group::Output, "", "show everything",
+    {"verbose", 'v', Takes::Nothing, Group::Output, "", "show everything, and what makes up the difference in wall time",
      set<&Options::verbosity, Verbosity::Verbose>},
     {"no-progress", '\0', Takes::Nothing, Group::Output, "", "show no progress bar",
      set<&Options::progress, false>},

@@ -8,6 +8,7 @@
 #include "report/lines.h"
 #include "report/table.h"
 #include "report/warnings.h"
+#include "report/why.h"
 
 #include <algorithm>
 #include <string_view>
@@ -95,6 +96,7 @@ std::string verdict_part(const Results& results) {
   if (!results.complete) {
     html += "<p class=\"fail\">The session was cut short: these are the runs up to then.</p>\n";
   }
+  html += elements(lines_of(why_lines(results)), "<p>", "</p>");
   return html + gates(results) +
          elements(lines_of(precision_line(results)), "<p class=\"faint\">", "</p>");
 }

@@ -374,6 +374,7 @@ void put_lauka_result(JsonWriter& json, const Results& results, std::size_t comm
   json.close();
   put_runs(json, results, command);
   put_redone(json, results, command);
+  json.put("why", why_of(results, command));
   json.put("coverage", json_number(of_command.coverage));
   json.put("counting_slowdown", json_number(of_command.slowdown));
 }

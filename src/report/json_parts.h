@@ -64,6 +64,10 @@ Json hyperfine_metadata(const Circumstances& circumstances);
 /// Writes what lauka knows of `command` beyond that.
 void put_lauka_result(JsonWriter& json, const Results& results, std::size_t command);
 
+/// What makes the wall time's delta of `command` up; null: the reference, or no wall time that could
+/// be compared.
+Json why_of(const Results& results, std::size_t command);
+
 /// Writes what lauka knows of the session.
 void put_lauka_session(JsonWriter& json, const Results& results);
 

@@ -5,6 +5,7 @@
 #include "report/lines.h"
 #include "report/parameters.h"
 #include "report/table.h"
+#include "report/why.h"
 #include "report/width.h"
 
 #include <algorithm>
@@ -18,7 +19,8 @@ std::string screen(const Results& results, const Style& style, bool quiet) {
   std::string text = quiet ? "" : table(results, style);
   const std::string scan = quiet ? "" : scan_table(results, style);
   if (!scan.empty()) text += "\n" + scan;
-  const std::string below = (quiet ? "" : shell_lines(results) + precision_line(results)) +
+  const std::string why = style.verbose && !quiet ? why_lines(results) : "";
+  const std::string below = why + (quiet ? "" : shell_lines(results) + precision_line(results)) +
                             gate_lines(results, style.color);
   if (!text.empty() && !below.empty()) text += "\n";
   for (const std::string& line : lines_of(below))

@@ -5,6 +5,7 @@
 #include "core/record.h"
 #include "gate/judge.h"
 #include "plan/plan.h"
+#include "results/why.h"
 #include "stats/delta.h"
 
 #include <algorithm>
@@ -87,6 +88,17 @@ inline constexpr auto kRoleWords = std::to_array<Word<Role>>({
     {Role::CoreTime, "core_time"},
     {Role::CoreShare, "core_share"},
     {Role::Ipc, "ipc"},
+});
+
+inline constexpr auto kWallPartWords = std::to_array<Word<WallPart>>({
+    {WallPart::Instructions, "instructions"},
+    {WallPart::InstructionsPerCycle, "ipc"},
+    {WallPart::Cycles, "cycles"},
+    {WallPart::Clock, "clock"},
+    {WallPart::CpuTimePerCycle, "cpu_time_per_cycle"},
+    {WallPart::CpuTimePerInstruction, "cpu_time_per_instruction"},
+    {WallPart::CpuTime, "cpu_time"},
+    {WallPart::Utilisation, "cpu_utilization"},
 });
 
 /// The word of `value`; the first one's where it has none.

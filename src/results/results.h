@@ -7,6 +7,7 @@
 #include "plan/baseline.h"
 #include "plan/recording.h"
 #include "results/warning.h"
+#include "results/why.h"
 #include "stats/delta.h"
 #include "stats/quantiles.h"
 #include "stats/summary.h"
@@ -64,6 +65,7 @@ struct Ranking {
 struct Results : Recording, gate::Findings {
   std::vector<CommandResult> commands{};  ///< one for each that was measured
   std::vector<Ranking> rankings{};        ///< one per candidate that can be compared
+  std::vector<Why> whys{};                ///< one per candidate whose wall time can be taken apart
   bool paired = true;                     ///< deltas were taken within rounds
   Presentation presentation{};
   std::vector<Warning> warnings{};  ///< in the order of Finding's kinds, then of the commands

@@ -9,7 +9,7 @@
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
-// --percentiles, in the built program.
+// --percentiles, and why a candidate is faster, in the built program.
 
 namespace lauka::contract {
 namespace {
@@ -96,6 +96,32 @@ TEST_CASE("percentiles: too few runs are refused before the first, or told in th
     CHECK(refused.err.find("lauka: --percentiles ") == 0);
     CHECK(std::count(refused.err.begin(), refused.err.end(), '\n') == 1);
   }
+}
+
+TEST_CASE("why: --verbose, the page and the JSON take a delta apart") {
+  const Folder folder;
+  const Said said = lauka({"-v", "-r8", "-w0", "--engine", "none", "--export-json",
+                           folder.file("it.json"), "--export-html", folder.file("it.html"), "--",
+                           fixture("burn") + " 6ms", fixture("burn") + " 1ms"});
+  CAPTURE(said.out);
+  REQUIRE(said.status == 0);
+  CHECK(said.out_has("\nwhy: "));
+  CHECK(said.out_has("x less CPU time"));
+  CHECK(said.out_has("; instructions and cycles were not counted\n"));
+  CHECK(text_of(folder.file("it.html")).find("<p>why: ") != std::string::npos);
+  const Json json = Json::parse(text_of(folder.file("it.json")));
+  const Json schema = Json::parse(text_of(std::string(places::kRepository) + "/docs/schema.json"));
+  CHECK(faults(json, schema) == std::vector<std::string>{});
+  CHECK(json["results"][0]["lauka"]["why"].is_null());
+  const Json& why = json["results"][1]["lauka"]["why"];
+  double product = 1.0;
+  for (const Json& factor : why["factors"]) product *= factor["of_wall_time"].get<double>();
+  const Json& delta = json["results"][1]["lauka"]["metrics"]["wall_time"]["delta"];
+  CHECK(product == doctest::Approx(1.0 + delta["percent"].get<double>() / 100.0).epsilon(1e-9));
+  CHECK(why["factors"][0]["part"] == "cpu_time");
+  const Said quiet =
+      lauka({"-r2", "-w0", "--", fixture("burn") + " 1ms", fixture("burn") + " 1ms"});
+  CHECK_FALSE(quiet.out_has("why: "));
 }
 
 }  // namespace lauka::contract

@@ -1,0 +1,203 @@
+#include "results/why.h"
+
+#include "plan/baseline.h"
+#include "results/analyse.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+// Made sessions: two programs of known instructions, instructions per cycle, clock and utilisation,
+// and small noise that is different in each run.
+
+namespace lauka {
+namespace {
+
+struct Program {
+  double instructions;
+  double ipc;
+  double clock;  ///< cycles per second of CPU time
+  double busy;   ///< CPU time / wall time
+};
+
+constexpr Program kOld{5.6e9, 1.0, 3.82e9, 0.99};
+constexpr Program kNew{1.0e9, 1.35, 3.82e9, 0.98};
+
+/// 1 ± 0.2 %, in another order for each.
+double noise(std::uint32_t round, std::uint32_t of) {
+  return 1.0 + 0.001 * (static_cast<double>((round * 7 + of * 3) % 5) - 2.0);
+}
+
+std::uint64_t whole(double value) {
+  return static_cast<std::uint64_t>(std::llround(value));
+}
+
+RunRecord run_of(const Program& program, std::uint32_t command, std::uint32_t round,
+                 RoundKind kind) {
+  RunRecord run;
+  run.step = {command, round, 0, kind};
+  run.outcome = Exited{0};
+  const double cycles = program.instructions / program.ipc * noise(round, command + 1);
+  const double cpu = cycles / program.clock * noise(round, command + 2);
+  run.usage.user_ns = whole(cpu * 1e9);
+  run.usage.wall_ns = whole(cpu / program.busy * noise(round, command + 4) * 1e9);
+  run.usage.peak_rss_bytes = 1;
+  if (kind == RoundKind::Counting)
+    run.counts = {whole(cycles), whole(program.instructions * noise(round, command + 3))};
+  return run;
+}
+
+/// Which events are counted, and how they call themselves.
+struct Counted {
+  bool cycles = true;
+  bool instructions = true;
+  std::string meaning = "perf";
+};
+
+Results results_of(const Program& old, const Program& now, const Counted& counted = {},
+                   std::uint32_t rounds = 12) {
+  // The runs outlive the results, which read them.
+  auto session = std::make_shared<Session>();
+  Plan plan;
+  plan.commands = {{.name = "old", .text = "old", .words = {"old"}},
+                   {.name = "new", .text = "new", .words = {"new"}}};
+  Pass pass{{}, RoundKind::Counting};
+  const auto add = [&](const char* name, Role role) {
+    pass.events.push_back(plan.events.events.size());
+    plan.events.events.push_back({.name = name, .meaning = counted.meaning, .role = role});
+  };
+  if (counted.cycles) add("cycles", Role::Cycles);
+  if (counted.instructions) add("instructions", Role::Instructions);
+  if (!pass.events.empty()) plan.events.passes = {{{}}, pass};
+  plan.metrics = metrics_of(plan.events, MetricSelection::All, false);
+  for (const RoundKind kind : {RoundKind::Timed, RoundKind::Counting}) {
+    if (kind == RoundKind::Counting && pass.events.empty()) break;
+    for (std::uint32_t round = 0; round < rounds; ++round) {
+      for (std::uint32_t c = 0; c < 2; ++c) {
+        RunRecord run = run_of(c == 0 ? old : now, c, round, kind);
+        run.step.pass = kind == RoundKind::Counting ? 1 : 0;
+        if (!counted.cycles && !run.counts.empty()) run.counts.erase(run.counts.begin());
+        session->runs.push_back(run);
+      }
+    }
+  }
+  Results results = analyse(plan, *session, {});
+  static std::vector<std::shared_ptr<Session>> kept;
+  kept.push_back(std::move(session));
+  return results;
+}
+
+const WallFactor* factor_of(const Why& why, WallPart part) {
+  const auto found = std::find_if(why.factors.begin(), why.factors.end(),
+                                  [part](const WallFactor& one) { return one.part == part; });
+  return found == why.factors.end() ? nullptr : &*found;
+}
+
+double product_of(const Why& why) {
+  double sum = 0.0;
+  for (const WallFactor& factor : why.factors) sum += factor.log_of_wall_time();
+  return std::exp(sum);
+}
+
+double ratio_of(const Results& results, Role role) {
+  return 1.0 + *row_of(results, 1, role)->delta->change;
+}
+
+}  // namespace
+
+TEST_CASE("the factors of a wall time make up its delta to the last digit") {
+  const Results results = results_of(kOld, kNew);
+  REQUIRE(results.whys.size() == 1);
+  const Why& why = results.whys.front();
+  CHECK(why.command == 1);
+  REQUIRE(why.factors.size() == 4);
+  CHECK(product_of(why) == doctest::Approx(ratio_of(results, Role::WallTime)).epsilon(1e-12));
+  CHECK(1.0 + *factor_of(why, WallPart::Instructions)->change.change ==
+        doctest::Approx(ratio_of(results, Role::Instructions)).epsilon(1e-12));
+  CHECK(1.0 + *factor_of(why, WallPart::InstructionsPerCycle)->change.change ==
+        doctest::Approx(ratio_of(results, Role::Ipc)).epsilon(1e-12));
+  // 5.6 times fewer instructions, 1.35 times as many per cycle, within the noise.
+  CHECK(ratio_of(results, Role::Instructions) == doctest::Approx(1 / 5.6).epsilon(0.002));
+  CHECK(ratio_of(results, Role::Ipc) == doctest::Approx(1.35).epsilon(0.004));
+  const WallFactor& clock = *factor_of(why, WallPart::Clock);
+  CHECK(1.0 + *clock.change.change ==
+        doctest::Approx(ratio_of(results, Role::Instructions) / ratio_of(results, Role::Ipc) /
+                        ratio_of(results, Role::CpuTime))
+            .epsilon(1e-12));
+  CHECK_FALSE(clock.change.is_significant());
+  const WallFactor& busy = *factor_of(why, WallPart::Utilisation);
+  CHECK(busy.reference == doctest::Approx(0.99).epsilon(0.002));
+  CHECK(busy.candidate == doctest::Approx(0.98).epsilon(0.002));
+  CHECK(busy.change.bounds->low < 0.98 / 0.99 - 1);
+  CHECK(busy.change.bounds->high > 0.98 / 0.99 - 1);
+}
+
+TEST_CASE("the clock's interval is that of two independent estimates") {
+  const Results results = results_of(kOld, {5.6e9, 1.0, 3.0e9, 0.99});
+  const WallFactor& clock = *factor_of(results.whys.front(), WallPart::Clock);
+  CHECK(clock.change.is_significant());
+  const auto log_bounds = [&](Role role) {
+    const stats::ChangeBounds bounds = *row_of(results, 1, role)->delta->bounds;
+    return std::pair(std::log1p(bounds.low), std::log1p(bounds.high));
+  };
+  const double value = std::log1p(*clock.change.change);
+  const double cycles =
+      std::log(ratio_of(results, Role::Instructions)) - std::log(ratio_of(results, Role::Ipc));
+  const double cpu = std::log(ratio_of(results, Role::CpuTime));
+  const auto of_cycles = log_bounds(Role::Cycles);
+  const auto of_cpu = log_bounds(Role::CpuTime);
+  const double down = std::hypot(cycles - std::min(of_cycles.first, cycles), of_cpu.second - cpu);
+  const double up = std::hypot(std::max(of_cycles.second, cycles) - cycles, cpu - of_cpu.first);
+  CHECK(std::log1p(clock.change.bounds->low) == doctest::Approx(value - down).epsilon(1e-9));
+  CHECK(std::log1p(clock.change.bounds->high) == doctest::Approx(value + up).epsilon(1e-9));
+  CHECK(1.0 + *clock.change.change == doctest::Approx(3.0 / 3.82).epsilon(0.004));
+}
+
+TEST_CASE("what was not counted is said, and what is left makes up the wall time as well") {
+  struct Case {
+    Counted counted;
+    std::vector<WallPart> parts;
+  };
+  using enum WallPart;
+  for (const Case& it :
+       {Case{{false, false}, {CpuTime, Utilisation}},
+        Case{{false, true}, {Instructions, CpuTimePerInstruction, Utilisation}},
+        Case{{true, false}, {Cycles, Clock, Utilisation}},
+        Case{{true, true, "perf, user space only"},
+             {Instructions, InstructionsPerCycle, CpuTimePerCycle, Utilisation}}}) {
+    const Results results = results_of(kOld, kNew, it.counted);
+    REQUIRE(results.whys.size() == 1);
+    const Why& why = results.whys.front();
+    std::vector<WallPart> parts;
+    for (const WallFactor& factor : why.factors) parts.push_back(factor.part);
+    CHECK(parts == it.parts);
+    CHECK(product_of(why) == doctest::Approx(ratio_of(results, Role::WallTime)).epsilon(1e-12));
+    CHECK(why.lacks_instructions == !it.counted.instructions);
+    CHECK(why.lacks_cycles == !it.counted.cycles);
+    CHECK(why.is_user_only == (it.counted.meaning != "perf"));
+  }
+}
+
+TEST_CASE("a program with many threads is busy for more than one CPU") {
+  const Results results = results_of({4e9, 2.0, 3e9, 1.0}, {4e9, 2.0, 3e9, 3.8});
+  const WallFactor& busy = *factor_of(results.whys.front(), WallPart::Utilisation);
+  CHECK(busy.candidate == doctest::Approx(3.8).epsilon(0.004));
+  CHECK(1.0 + *busy.change.change == doctest::Approx(3.8).epsilon(0.004));
+  CHECK(busy.change.is_significant());
+}
+
+TEST_CASE("too few runs have factors without intervals, and one command has none") {
+  const Results few = results_of(kOld, kNew, {}, 1);
+  REQUIRE(few.whys.size() == 1);
+  for (const WallFactor& factor : few.whys.front().factors) CHECK_FALSE(factor.change.bounds);
+  CHECK(product_of(few.whys.front()) ==
+        doctest::Approx(ratio_of(few, Role::WallTime)).epsilon(1e-12));
+}
+
+}  // namespace lauka

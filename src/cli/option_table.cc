@@ -229,8 +229,8 @@ constexpr auto kOptions = std::to_array<OptionInfo>({
     {"derive", '\0', Takes::Value, Group::Measured, "'NAME[:UNIT][:higher|lower]=FORMULA'",
      "a metric made of others with + - * / ( ) and numbers, in each run that has all its parts: "
      "'mpki=1000*cache-misses/instructions'; its events are counted without -e. May be repeated. "
-     "mpki, branch_miss_rate, cache_miss_rate, cpu_utilization and clock are there by name, and with "
-     "--metrics all",
+     "mpki, branch_miss_rate, cache_miss_rate, cpu_utilization, clock and, on Intel, topdown_retiring "
+     "and its like are there by name, and with --metrics all",
      [](Draft& d, const Given& g) { return add(derived_metric(g), d.options.derived); }},
     {"percentiles", '\0', Takes::Value, Group::Measured, "50,90,99",
      "rows wall_time.p50, wall_time.p90, ...: the time that so many percent of the runs do not "

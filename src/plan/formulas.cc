@@ -29,6 +29,10 @@ constexpr auto kBuiltIns = std::to_array<BuiltIn>({
     {"branch_miss_rate", Unit::Fraction, Better::Less, "branch-misses / branches"},
     {"cache_miss_rate", Unit::Fraction, Better::Less, "cache-misses / cache-references"},
     {"cpu_utilization", Unit::Fraction, Better::Neither, "cpu_time / wall_time"},
+    {"topdown_retiring", Unit::Fraction, Better::More, "topdown-retiring / slots"},
+    {"topdown_bad_speculation", Unit::Fraction, Better::Less, "topdown-bad-spec / slots"},
+    {"topdown_frontend_bound", Unit::Fraction, Better::Less, "topdown-fe-bound / slots"},
+    {"topdown_backend_bound", Unit::Fraction, Better::Less, "topdown-be-bound / slots"},
     {"clock", Unit::Ratio, Better::More, "cycles / cpu_time", true},
 });
 

@@ -170,6 +170,9 @@ class FakePerf : public FakeKernel {
     const bool excludes = (event.attributes.flags & os::kPerfExcludeKernel) != 0;
     if (pmu.per_package || (has_bit && refuses_hypervisor_bit)) return EINVAL;
     if (excludes && !pmu.takes_exclusions) return EINVAL;
+    if (pmu.led.contains(event.key) &&
+        (event.leader < 0 || open_.at(event.leader).key != pmu.leader))
+      return EINVAL;
     if (event.leader < 0) return 0;
     const std::string& other = open_.at(event.leader).pmu;
     if (other != "software" && other != pmu.name) return EINVAL;

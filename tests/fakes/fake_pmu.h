@@ -33,6 +33,8 @@ struct FakePmu {
   std::size_t general = 4;     ///< counters that take any event
   std::set<EventKey> fixed{};  ///< events with a counter of their own
   std::set<EventKey> knows{};  ///< generic and cache events that it has; raw codes it takes all
+  std::set<EventKey> led{};    ///< events that are taken in a group of `leader` only
+  std::optional<EventKey> leader{};
   bool takes_exclusions = true;  ///< false: EINVAL for user space only, as msr
   std::size_t taken = 0;         ///< the lowest, which others hold: seen when scheduled only
   std::set<std::size_t> dead{};  ///< general counters that run and count nothing

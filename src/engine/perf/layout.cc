@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
 namespace lauka::engine::perf {
 namespace {
@@ -33,6 +34,26 @@ std::vector<Placed> placed_counters(std::span<const Source> sources,
     if (!is_there) placed.push_back({witness, std::nullopt});
   }
   return placed;
+}
+
+/// The counters of one PMU in the order of their group: first the one that some of them have to be
+/// led by, which is opened for no event where none has it.
+std::vector<Placed> in_order(std::vector<Placed> group) {
+  const auto led = std::find_if(group.begin(), group.end(), [](const Placed& placed) {
+    return placed.counter.led_by.has_value();
+  });
+  if (led == group.end()) return group;
+  const os::PerfEventAttr leader = *led->counter.led_by;
+  const auto is_leader = [&](const Placed& placed) {
+    return std::memcmp(&placed.counter.attributes, &leader, sizeof leader) == 0;
+  };
+  const auto found = std::find_if(group.begin(), group.end(), is_leader);
+  if (found != group.end())
+    std::rotate(group.begin(), found, found + 1);
+  else
+    group.insert(group.begin(),
+                 Placed{{led->counter.pmu, led->counter.core, leader}, std::nullopt});
+  return group;
 }
 
 /// Whether a group's fillers are on the dead counters. `words`: what its leader reads.
@@ -90,11 +111,15 @@ Layout lay_out(std::span<const Source> sources, std::span<const std::size_t> cho
     if (done[first]) continue;
     const std::size_t leader = layout.counters.size();
     layout.groups.push_back({leader, placed[first].counter.core});
+    std::vector<Placed> group;
     for (std::size_t i = first; i < placed.size(); ++i) {
       if (placed[i].counter.pmu != placed[first].counter.pmu) continue;
       done[i] = true;
-      if (placed[i].event) layout.of_event[*placed[i].event].push_back(layout.counters.size());
-      layout.counters.push_back(placed[i].counter);
+      group.push_back(placed[i]);
+    }
+    for (Placed& member : in_order(std::move(group))) {
+      if (member.event) layout.of_event[*member.event].push_back(layout.counters.size());
+      layout.counters.push_back(std::move(member.counter));
       layout.leaders.push_back(leader);
     }
   }

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -23,6 +24,7 @@ struct Counter {
   bool core = false;
   os::PerfEventAttr attributes{};  ///< as a member of a group; lay_out makes the leaders
   Role role = Role::Other;
+  std::optional<os::PerfEventAttr> led_by{};  ///< the only leader of a group that it counts in
 };
 
 /// Counters that were opened together; all are closed with this.

@@ -106,6 +106,16 @@ Error no_such_pmu(std::string_view text, std::string_view name, const Sysfs& sys
                cores.empty() ? std::string() : fmt::format("the cores have {}", listed(cores))};
 }
 
+/// Intel's topdown metrics are shares of the slots, which the processor tells as multiples of the
+/// event that leads their group. PMUs without that event (before Ice Lake, efficiency cores) have
+/// plain events of these names.
+std::optional<Code> leader_of(std::string_view event, const Pmu& pmu, const Sysfs& sysfs) {
+  constexpr std::string_view slots = "slots";
+  if (!event.starts_with("topdown-") || !sysfs.terms_of(pmu, slots)) return std::nullopt;
+  const auto code = sysfs.encode(pmu, slots);
+  return code ? std::optional(*code) : std::nullopt;
+}
+
 Result<Resolved> resolve_on_pmu(std::string_view text, const Sysfs& sysfs) {
   const std::size_t slash = text.find('/');
   std::string_view terms = text.substr(slash + 1);
@@ -131,7 +141,12 @@ Result<Resolved> resolve_on_pmu(std::string_view text, const Sysfs& sysfs) {
   const auto code = sysfs.encode(*pmu, terms);
   if (!code) return code.error().of(fmt::format("'{}'", text));
   resolved.description = encoding.value_or("");
-  resolved.parts.push_back({pmu->name, pmu->kind == PmuKind::Core, {*code}, encoding.value_or("")});
+  const bool is_core = pmu->kind == PmuKind::Core;
+  resolved.parts.push_back({pmu->name,
+                            is_core,
+                            {*code},
+                            encoding.value_or(""),
+                            is_core ? leader_of(terms, *pmu, sysfs) : std::nullopt});
   return resolved;
 }
 
@@ -159,9 +174,13 @@ Result<Resolved> resolve_bare(std::string_view text, const Sysfs& sysfs) {
     if (!terms) continue;
     const auto code = sysfs.encode(pmu, text);
     if (!code) return code.error().of(fmt::format("'{}'", text));
-    resolved.parts.push_back({pmu.name, true, {*code}, *terms});
+    resolved.parts.push_back({pmu.name, true, {*code}, *terms, leader_of(text, pmu, sysfs)});
     resolved.description = *terms;
   }
+  // What is shares of slots on one kind of core cannot be added to events of another.
+  const auto is_led = [](const Part& part) { return part.led_by.has_value(); };
+  if (std::any_of(resolved.parts.begin(), resolved.parts.end(), is_led))
+    std::erase_if(resolved.parts, [&](const Part& part) { return !is_led(part); });
   return resolved;
 }
 

@@ -4,6 +4,7 @@
 #include "engine/perf/sysfs.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -53,8 +54,9 @@ struct Rings {
 struct Part {
   std::string pmu;  ///< "software" for the kernel's own counts
   bool core = false;
-  std::vector<Code> codes;  ///< ways to ask for it: the first that the kernel takes
-  std::string encoding{};   ///< what sysfs says it is ("event=0x2e,umask=0x41"); may be empty
+  std::vector<Code> codes;       ///< ways to ask for it: the first that the kernel takes
+  std::string encoding{};        ///< what sysfs says it is ("event=0x2e,umask=0x41"); may be empty
+  std::optional<Code> led_by{};  ///< counts only in a group that this event leads
 };
 
 /// What a name stands for; whether this machine can count it has not been tried.

@@ -56,14 +56,24 @@ struct Attempt {
   os::PerfEventAttr attributes;
 };
 
+/// Opens it, in a group of its own or in one of its leader's, and closes it. Gives 0 or errno.
+int try_part(const os::LinuxCalls& calls, const Code& code, const std::optional<Code>& led_by,
+             const Rings& rings) {
+  if (!led_by) return try_counter(calls, attributes_of(code, rings));
+  OpenCounters counters(calls);
+  const int error = counters.open(as_leader(attributes_of(*led_by, rings)), 0);
+  return error != 0 ? error : counters.open(attributes_of(code, rings), 0);
+}
+
 /// Tries it; where the hypervisor's bit is refused, without that bit.
-Attempt attempt_to_open(const os::LinuxCalls& calls, const Code& code, const Rings& rings) {
-  const Attempt attempt{try_counter(calls, attributes_of(code, rings)), attributes_of(code, rings)};
+Attempt attempt_to_open(const os::LinuxCalls& calls, const Code& code,
+                        const std::optional<Code>& led_by, const Rings& rings) {
+  const Attempt attempt{try_part(calls, code, led_by, rings), attributes_of(code, rings)};
   if (rings.hypervisor || !may_be_the_hypervisor_bit(attempt.error)) return attempt;
   Rings without_bit = rings;
   without_bit.hypervisor = true;
-  const os::PerfEventAttr attributes = attributes_of(code, without_bit);
-  return try_counter(calls, attributes) == 0 ? Attempt{0, attributes} : attempt;
+  if (try_part(calls, code, led_by, without_bit) != 0) return attempt;
+  return {0, attributes_of(code, without_bit)};
 }
 
 /// "perf cpu-cycles (event=0x3c), sum of cpu_atom and cpu_core, user space only".
@@ -147,16 +157,23 @@ Result<Prober::Opened> Prober::open_part(const Part& part, const Rings& rings, R
   Rings counted = rings;
   for (const Code& code : part.codes) {
     counted = rings;
-    Attempt attempt = attempt_to_open(calls_, code, counted);
+    Attempt attempt = attempt_to_open(calls_, code, part.led_by, counted);
     if (attempt.error == EACCES && may_leave_kernel_out) {
-      const Attempt in_user_space = attempt_to_open(calls_, code, kUserOnly);
+      const Attempt in_user_space = attempt_to_open(calls_, code, part.led_by, kUserOnly);
       // EINVAL: it cannot be had without the kernel's part, so the missing right is the reason.
       if (in_user_space.error != EINVAL) {
         attempt = in_user_space;
         counted = kUserOnly;
       }
     }
-    if (attempt.error == 0) return Opened{{part.pmu, part.core, attempt.attributes, role}, counted};
+    if (attempt.error == 0) {
+      Opened opened{{part.pmu, part.core, attempt.attributes, role}, counted};
+      if (part.led_by) {
+        opened.counter.led_by = attributes_of(*part.led_by, counted);
+        opened.counter.led_by->flags = attempt.attributes.flags;
+      }
+      return opened;
+    }
     error = attempt.error;
     if (!is_not_known(error)) break;
   }

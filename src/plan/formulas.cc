@@ -22,6 +22,7 @@ struct BuiltIn {
   Better better;
   std::string_view expression;
   bool of_one_run = false;
+  std::string_view older{};  ///< of processors that lack the events of the other one
 };
 
 constexpr auto kBuiltIns = std::to_array<BuiltIn>({
@@ -29,10 +30,16 @@ constexpr auto kBuiltIns = std::to_array<BuiltIn>({
     {"branch_miss_rate", Unit::Fraction, Better::Less, "branch-misses / branches"},
     {"cache_miss_rate", Unit::Fraction, Better::Less, "cache-misses / cache-references"},
     {"cpu_utilization", Unit::Fraction, Better::Neither, "cpu_time / wall_time"},
-    {"topdown_retiring", Unit::Fraction, Better::More, "topdown-retiring / slots"},
-    {"topdown_bad_speculation", Unit::Fraction, Better::Less, "topdown-bad-spec / slots"},
-    {"topdown_frontend_bound", Unit::Fraction, Better::Less, "topdown-fe-bound / slots"},
-    {"topdown_backend_bound", Unit::Fraction, Better::Less, "topdown-be-bound / slots"},
+    {"topdown_retiring", Unit::Fraction, Better::More, "topdown-retiring / slots", false,
+     "topdown-slots-retired / topdown-total-slots"},
+    {"topdown_bad_speculation", Unit::Fraction, Better::Less, "topdown-bad-spec / slots", false,
+     "(topdown-slots-issued - topdown-slots-retired + topdown-recovery-bubbles) / "
+     "topdown-total-slots"},
+    {"topdown_frontend_bound", Unit::Fraction, Better::Less, "topdown-fe-bound / slots", false,
+     "topdown-fetch-bubbles / topdown-total-slots"},
+    {"topdown_backend_bound", Unit::Fraction, Better::Less, "topdown-be-bound / slots", false,
+     "1 - (topdown-slots-issued + topdown-recovery-bubbles + topdown-fetch-bubbles) / "
+     "topdown-total-slots"},
     {"clock", Unit::Ratio, Better::More, "cycles / cpu_time", true},
 });
 
@@ -53,7 +60,8 @@ bool contains(const std::vector<std::string>& names, std::string_view name) {
 
 class Collector {
  public:
-  Collector(const Options& options, const CoreUse& cores) : options_(options), cores_(cores) {}
+  Collector(const Options& options, const CoreUse& cores, bool older)
+      : options_(options), cores_(cores), older_(older) {}
 
   FormulaRequest collect(MetricSelection selection) {
     for (const std::string& row : options_.metric_list) want(name_of_row(row));
@@ -90,7 +98,9 @@ class Collector {
   void want(std::string_view name, bool is_wanted = true) {
     const BuiltIn* one = find_built_in(name);
     if (one == nullptr || is_typed(name) || is_told(name) || find(name) != nullptr) return;
-    auto expression = parse_expression(one->expression);
+    request_.has_older = request_.has_older || (is_wanted && !one->older.empty());
+    auto expression =
+        parse_expression(older_ && !one->older.empty() ? one->older : one->expression);
     if (!expression) return;
     OwnMetric metric{.name = std::string(name), .better = one->better};
     metric.unit.unit = one->unit;
@@ -140,6 +150,7 @@ class Collector {
 
   const Options& options_;
   const CoreUse& cores_;
+  bool older_;
   FormulaRequest request_;
 };
 
@@ -271,9 +282,9 @@ std::string_view name_of_row(std::string_view text) {
   return text.substr(0, text.find(':'));
 }
 
-FormulaRequest formulas_of(const Options& options, MetricSelection selection,
-                           const CoreUse& cores) {
-  return Collector(options, cores).collect(selection);
+FormulaRequest formulas_of(const Options& options, MetricSelection selection, const CoreUse& cores,
+                           bool older) {
+  return Collector(options, cores, older).collect(selection);
 }
 
 Result<void> add_formulas(const FormulaRequest& request, const EventSet& events,

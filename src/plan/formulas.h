@@ -29,6 +29,7 @@ struct FormulaRequest {
   std::vector<Formulation> formulas{};
   std::vector<std::string> events{};   ///< each once, as typed
   std::vector<EventNames> together{};  ///< those of one formula
+  bool has_older = false;              ///< one that is wanted could be made of older events
 };
 
 /// Whether a formula of that name is built in.
@@ -39,7 +40,10 @@ std::string_view name_of_row(std::string_view text);
 
 /// Those of --derive, and the built-in ones that --metrics, a gate, --precision or another formula
 /// names, or that --metrics all shows.
-FormulaRequest formulas_of(const Options& options, MetricSelection selection, const CoreUse& cores);
+/// `older`: with the events that processors had before those of a built-in formula, where there are
+/// such.
+FormulaRequest formulas_of(const Options& options, MetricSelection selection, const CoreUse& cores,
+                           bool older = false);
 
 /// Adds their rows to those of `metrics`. Refused where one that is wanted has a part that is not
 /// measured, or no run has all of its parts.

@@ -245,9 +245,16 @@ Result<Plan> make_plan(const Options& typed, const SelectEvents& select_events,
   const Options& options = *with_told;
   auto commands = commands_of(options);
   if (!commands) return commands.error();
-  const WantedByName by_name{events_of_gates(options, cores),
-                             formulas_of(options, selection_of(options), cores)};
+  WantedByName by_name{events_of_gates(options, cores),
+                       formulas_of(options, selection_of(options), cores)};
   auto events = events_of(options, by_name, select_events);
+  if (!events && by_name.formulas.has_older) {
+    WantedByName older{by_name.of_gates, formulas_of(options, selection_of(options), cores, true)};
+    if (auto others = events_of(options, older, select_events)) {
+      events = std::move(others);
+      by_name = std::move(older);
+    }
+  }
   if (!events) return events.error();
   Plan plan{.commands = *std::move(commands),
             .events = *std::move(events),

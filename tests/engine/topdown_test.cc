@@ -59,7 +59,8 @@ struct Counted {
   std::vector<os::PerfEventAttr> opened{};
 };
 
-Counted counted(FakePerf& perf, const EventRequest& wanted, const std::string& pmu = "cpu") {
+Counted counted(FakePerf& perf, const EventRequest& wanted,
+                const FakePerf::Program& program = program_on("cpu")) {
   const auto engine = make_perf_engine(perf.calls(), false);
   auto set = engine->select(wanted);
   REQUIRE_MESSAGE(set.has_value(), (set ? "" : set.error().line()));
@@ -72,7 +73,7 @@ Counted counted(FakePerf& perf, const EventRequest& wanted, const std::string& p
     std::memcpy(&attributes, request.attributes.data(), sizeof attributes);
     result.opened.push_back(attributes);
   }
-  result.counts = (*counting)->finish(perf.run(requests, program_on(pmu)), 0).counts;
+  result.counts = (*counting)->finish(perf.run(requests, program), 0).counts;
   return result;
 }
 
@@ -124,18 +125,30 @@ TEST_CASE("on two kinds of core the metrics are those of the kind that has slots
   add_topdown(perf, "cpu_core");
   perf.add_format("cpu_atom", "event", "config:0-7");
   perf.add_event("cpu_atom", "topdown-retiring", "event=0xc2");
-  const Counted it = counted(perf, {{"topdown-retiring", "slots"}}, "cpu_core");
+  const Counted it = counted(perf, {{"topdown-retiring", "slots"}}, program_on("cpu_core"));
   CHECK(it.counts == Counts{4'000, 10'000});
   CHECK(it.set.events[0].note == "(cpu_core only)");
 }
 
-TEST_CASE("where no event leads, events of these names are plain ones") {
+TEST_CASE("where no event leads, events of these names are plain ones, in slots") {
   FakePerf perf;
   perf.add(fakes::usual_pmu());
   perf.add_format("cpu", "event", "config:0-7");
   perf.add_event("cpu", "topdown-total-slots", "event=0x3c");
-  const Counted it = counted(perf, {{"topdown-total-slots"}});
-  CHECK(it.opened.size() == 1);
+  perf.add_event("cpu", "topdown-total-slots.scale", "4");
+  perf.add_event("cpu", "topdown-slots-issued", "event=0x0e");
+  auto program = program_on("cpu");
+  program.counts[{"cpu", {4, 0x3c}}] = {2'500, 0};
+  program.counts[{"cpu", {4, 0x0e}}] = {700, 0};
+  for (const char* name : {"topdown-total-slots", "cpu/topdown-total-slots/"}) {
+    const Counted it = counted(perf, {{name, "topdown-slots-issued"}}, program);
+    CHECK(it.opened.size() == 2);
+    CHECK(it.counts == Counts{10'000, 700});
+  }
+  for (const char* odd : {"0", "65", "x", "-1", "4x", ""}) {
+    perf.add_event("cpu", "topdown-total-slots.scale", odd);
+    CHECK(counted(perf, {{"topdown-total-slots"}}, program).counts == Counts{2'500});
+  }
 }
 
 }  // namespace lauka::engine::perf

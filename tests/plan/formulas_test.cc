@@ -126,6 +126,54 @@ TEST_CASE("--metrics all has the built-in formulas whose parts are measured, and
   CHECK(*value(*plan, "clock", {3'000'000'000}) == doctest::Approx(1.5e9));
 }
 
+TEST_CASE("topdown's shares are made of the events that the processor has") {
+  Options options = options_of({});
+  options.metrics = MetricSelection::Listed;
+  options.metric_list = {"topdown_retiring", "topdown_backend_bound"};
+  Engine engine;
+  const auto plan = make_plan(options, engine.select(), 1);
+  REQUIRE(plan);
+  CHECK(engine.asked.back().names ==
+        std::vector<std::string>{"topdown-retiring", "slots", "topdown-be-bound"});
+  CHECK(*value(*plan, "topdown_retiring", {400, 1000, 300}) == doctest::Approx(0.4));
+  CHECK(*value(*plan, "topdown_backend_bound", {400, 1000, 300}) == doctest::Approx(0.3));
+
+  options.metric_list = {"topdown_retiring", "topdown_bad_speculation", "topdown_frontend_bound",
+                         "topdown_backend_bound"};
+  std::vector<EventRequest> asked;
+  const auto skylake = [&](const EventRequest& wanted) -> Result<EventSet> {
+    asked.push_back(wanted);
+    for (const std::string& name : wanted.names)
+      if (name == "slots") return Error{"there is no event 'slots'", ""};
+    EventSet set;
+    set.passes.emplace_back();
+    for (const std::string& name : wanted.names) {
+      set.passes.back().events.push_back(set.events.size());
+      set.events.push_back({.name = name, .meaning = name});
+    }
+    return set;
+  };
+  const auto older = make_plan(options, skylake, 1);
+  REQUIRE(older);
+  CHECK(asked.back().names ==
+        std::vector<std::string>{"topdown-slots-retired", "topdown-total-slots",
+                                 "topdown-slots-issued", "topdown-recovery-bubbles",
+                                 "topdown-fetch-bubbles"});
+  // retired 400, of 1000 slots; 500 issued, 50 lost in recovery, 200 never filled
+  const std::vector<std::optional<std::uint64_t>> counts = {400, 1000, 500, 50, 200};
+  CHECK(*value(*older, "topdown_retiring", counts) == doctest::Approx(0.4));
+  CHECK(*value(*older, "topdown_bad_speculation", counts) == doctest::Approx(0.15));
+  CHECK(*value(*older, "topdown_frontend_bound", counts) == doctest::Approx(0.2));
+  CHECK(*value(*older, "topdown_backend_bound", counts) == doctest::Approx(0.25));
+  const auto none = make_plan(
+      options,
+      [](const EventRequest&) -> Result<EventSet> {
+        return Error{"no counters", ""};
+      },
+      1);
+  CHECK(none.error().line() == "no counters");
+}
+
 TEST_CASE("times and counts of different runs are not divided, but for the clock") {
   const Engine apart{.kind = RoundKind::Counting};
   CHECK(refusal_of(options_of({"x=cycles/wall_time"}), apart) ==

@@ -112,7 +112,7 @@ Tally PerfCounting::tally_of(std::size_t event, const os::Ended& ended) const {
   const Counter& first = layout_.counters[counters.front()];
   Tally tally{sources_[event].event.name, first.role, first.attributes.flags, 0, 0};
   for (const std::size_t counter : counters) {
-    tally.count += ended.readings[counter].value;
+    tally.count += layout_.counters[counter].scale * ended.readings[counter].value;
     if (layout_.counters[counter].core) tally.ns += ended.readings[counter].running_ns;
   }
   return tally;
@@ -138,7 +138,7 @@ void PerfCounting::fill(Counted& counted, const os::Ended& ended, std::size_t co
       const auto part = std::find(parts_.begin(), parts_.end(), counter);
       if (part != parts_.end())
         counted.counts[sources_.size() + static_cast<std::size_t>(part - parts_.begin())] =
-            ended.readings[counter].value;
+            layout_.counters[counter].scale * ended.readings[counter].value;
     }
   }
   const auto first = std::find_if(doubts.begin(), doubts.end(),

@@ -24,6 +24,7 @@ struct Counter {
   bool core = false;
   os::PerfEventAttr attributes{};  ///< as a member of a group; lay_out makes the leaders
   Role role = Role::Other;
+  std::uint64_t scale = 1;                    ///< of its counts
   std::optional<os::PerfEventAttr> led_by{};  ///< the only leader of a group that it counts in
 };
 

@@ -146,6 +146,7 @@ Result<Resolved> resolve_on_pmu(std::string_view text, const Sysfs& sysfs) {
                             is_core,
                             {*code},
                             encoding.value_or(""),
+                            is_core ? sysfs.scale_of(*pmu, terms) : 1,
                             is_core ? leader_of(terms, *pmu, sysfs) : std::nullopt});
   return resolved;
 }
@@ -174,7 +175,8 @@ Result<Resolved> resolve_bare(std::string_view text, const Sysfs& sysfs) {
     if (!terms) continue;
     const auto code = sysfs.encode(pmu, text);
     if (!code) return code.error().of(fmt::format("'{}'", text));
-    resolved.parts.push_back({pmu.name, true, {*code}, *terms, leader_of(text, pmu, sysfs)});
+    resolved.parts.push_back(
+        {pmu.name, true, {*code}, *terms, sysfs.scale_of(pmu, text), leader_of(text, pmu, sysfs)});
     resolved.description = *terms;
   }
   // What is shares of slots on one kind of core cannot be added to events of another.

@@ -56,6 +56,7 @@ struct Part {
   bool core = false;
   std::vector<Code> codes;       ///< ways to ask for it: the first that the kernel takes
   std::string encoding{};        ///< what sysfs says it is ("event=0x2e,umask=0x41"); may be empty
+  std::uint64_t scale = 1;       ///< what its count is multiplied by
   std::optional<Code> led_by{};  ///< counts only in a group that this event leads
 };
 

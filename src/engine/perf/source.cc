@@ -167,7 +167,7 @@ Result<Prober::Opened> Prober::open_part(const Part& part, const Rings& rings, R
       }
     }
     if (attempt.error == 0) {
-      Opened opened{{part.pmu, part.core, attempt.attributes, role}, counted};
+      Opened opened{{part.pmu, part.core, attempt.attributes, role, part.scale}, counted};
       if (part.led_by) {
         opened.counter.led_by = attributes_of(*part.led_by, counted);
         opened.counter.led_by->flags = attempt.attributes.flags;

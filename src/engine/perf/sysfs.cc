@@ -183,6 +183,14 @@ std::optional<std::string> Sysfs::terms_of(const Pmu& pmu, std::string_view even
   return std::string(trimmed(*text));
 }
 
+std::uint64_t Sysfs::scale_of(const Pmu& pmu, std::string_view event) const {
+  constexpr std::uint64_t most = 64;
+  if (!event.starts_with("topdown-")) return 1;
+  const auto text = read(pmu, "events", fmt::format("{}.scale", event));
+  const auto scale = text ? parse_number(trimmed(*text)) : std::nullopt;
+  return scale && *scale >= 1 && *scale <= most ? *scale : 1;
+}
+
 Result<std::vector<Sysfs::Term>> Sysfs::expand(const Pmu& pmu, std::string_view text) const {
   std::vector<Term> terms;
   for (const std::string_view part : split(text, ',')) {

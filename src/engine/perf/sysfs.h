@@ -77,6 +77,9 @@ class Sysfs {
   /// The terms of an event ("event=0x3c,umask=0x1"); none where there is no such event.
   std::optional<std::string> terms_of(const Pmu& pmu, std::string_view event) const;
 
+  /// By what the count of one of Intel's topdown events is to be multiplied: cycles make slots.
+  std::uint64_t scale_of(const Pmu& pmu, std::string_view event) const;
+
   /// What is written between the slashes of pmu/.../: an event, terms, rHEX, or several with
   /// commas. A later term replaces an earlier one.
   Result<Code> encode(const Pmu& pmu, std::string_view text) const;

@@ -92,8 +92,8 @@ Result<void> settle_commands(Draft& draft) {
 /// With --from nothing is run either: words are files, and what says how to run or measure is
 /// refused.
 Result<void> settle_saved(Draft& draft) {
-  constexpr std::array<std::string_view, 4> fitting = {"from", "metrics", "command-name",
-                                                       "reference"};
+  constexpr std::array<std::string_view, 5> fitting = {"from", "metrics", "percentiles",
+                                                       "command-name", "reference"};
   for (const OptionInfo* option : draft.typed) {
     const bool is_of_session = option->name == "label" || option->name == "no-git";
     if (option->group == Group::Gate || (option->group == Group::Output && !is_of_session))

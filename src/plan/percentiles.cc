@@ -1,6 +1,7 @@
 #include "plan/percentiles.h"
 
 #include "plan/formulas.h"
+#include "plan/plan.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -29,7 +30,7 @@ std::vector<double> wanted(const Options& options) {
 }
 
 std::optional<Error> too_few_runs(const Options& options, double percent) {
-  const double confidence = options.confidence.value_or(0.95);
+  const double confidence = options.confidence.value_or(kConfidence);
   const std::optional<std::uint64_t> most = options.runs ? options.runs : options.max_runs;
   const std::size_t fewest = fewest_runs_of(percent / 100.0, (1.0 - confidence) / 2.0);
   if (!most || *most >= fewest) return std::nullopt;

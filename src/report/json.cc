@@ -67,6 +67,10 @@ Json json_number(std::optional<double> value) {
   return value && std::isfinite(*value) ? Json(*value) : Json(nullptr);
 }
 
+Json json_word(std::string_view word) {
+  return word.empty() ? Json(nullptr) : Json(word);
+}
+
 void JsonWriter::begin_member(std::string_view key) {
   if (open_.empty()) return;
   sink_(is_first_ ? "\n" : ",\n");

@@ -1,4 +1,3 @@
-#include "core/display_unit.h"
 #include "core/numbers.h"
 #include "core/words.h"
 #include "report/describe.h"
@@ -20,11 +19,6 @@
 namespace lauka::report {
 
 namespace {
-
-/// null where the word is empty.
-Json word_or_null(std::string_view word) {
-  return word.empty() ? Json(nullptr) : Json(word);
-}
 
 Json percent(std::optional<double> fraction) {
   return fraction ? Json(100.0 * *fraction) : Json(nullptr);
@@ -165,7 +159,7 @@ Json gate_of(const Results& results, const gate::Verdict& verdict) {
   gate["p_fail"] = verdict.p_fail;
   gate["p_pass"] = verdict.p_pass;
   gate["level"] = verdict.level;
-  gate["decided_by"] = word_or_null(word_in(kDecidedByWords, verdict.decided_by));
+  gate["decided_by"] = json_word(word_in(kDecidedByWords, verdict.decided_by));
   gate["times_as_many"] = json_number(verdict.times_as_many);
   gate["planned_rounds"] = verdict.planned_rounds;
   gate["too_small"] = verdict.too_small ? Json(*verdict.too_small) : Json(nullptr);
@@ -176,52 +170,6 @@ Json gates_of(const Results& results) {
   Json gates = Json::array();
   for (const gate::Verdict& verdict : results.verdicts) gates.push_back(gate_of(results, verdict));
   return gates;
-}
-
-Json metrics_of(const Results& results) {
-  Json metrics = Json::array();
-  for (const Metric& metric : results.metrics) {
-    metrics.push_back(
-        {{"name", metric.name},
-         {"unit", unit_symbol(metric.unit)},
-         {"better", word_in(kBetterWords, metric.better)},
-         {"note", metric.note},
-         {"role", word_or_null(word_in(kRoleWords, metric.role))},
-         {"kind", word_in(kKindWords, metric.kind)},
-         {"event", metric.event ? Json(*metric.event) : Json(nullptr)},
-         {"part", metric.is_part},
-         {"percentile", metric.percentile ? Json(metric.percentile->share) : Json(nullptr)},
-         {"percentile_of", metric.percentile ? Json(metric.percentile->of) : Json(nullptr)},
-         {"shown", metric.shown == Shown::Always},
-         {"shown_in", metric.shown_in ? Json(metric.shown_in->name) : Json(nullptr)}});
-  }
-  return metrics;
-}
-
-Json events_of(const EventSet& events) {
-  Json list = Json::array();
-  for (const Event& event : events.events) {
-    list.push_back({{"name", event.name},
-                    {"meaning", event.meaning},
-                    {"zero_is_doubtful", event.zero_is_doubtful}});
-  }
-  return list;
-}
-
-Json passes_of(const EventSet& events) {
-  Json passes = Json::array();
-  for (const Pass& pass : events.passes) {
-    Json names = Json::array();
-    for (const std::size_t event : pass.events) names.push_back(events.events[event].name);
-    passes.push_back(std::move(names));
-  }
-  return passes;
-}
-
-Json pass_kinds_of(const EventSet& events) {
-  Json kinds = Json::array();
-  for (const Pass& pass : events.passes) kinds.push_back(word_in(kKindWords, pass.kind));
-  return kinds;
 }
 
 Json intervals_of(const Results& results) {
@@ -331,7 +279,7 @@ Json origins_of(const Results& results) {
     origins.push_back({{"file", origin.file},
                        {"commands", origin.commands},
                        {"order", word_in(kOrderWords, origin.order)},
-                       {"version", word_or_null(origin.circumstances.version)},
+                       {"version", json_word(origin.circumstances.version)},
                        {"session_id", origin.circumstances.session_id},
                        {"start_time", rfc3339(origin.circumstances.began)},
                        {"end_time", rfc3339(origin.circumstances.ended)},

@@ -25,6 +25,9 @@ std::string json_sample(std::optional<double> value, Unit unit);
 /// null where there is none.
 Json json_number(std::optional<double> value);
 
+/// null where the word is empty.
+Json json_word(std::string_view word);
+
 /// Writes a document as it comes, so that none has to be in memory whole. Objects and lists that
 /// are opened have a line for each member; what is put whole stands on one line if it holds plain
 /// values only. What is not UTF-8 in a name is replaced by U+FFFD.
@@ -64,9 +67,15 @@ Json hyperfine_metadata(const Circumstances& circumstances);
 /// Writes what lauka knows of `command` beyond that.
 void put_lauka_result(JsonWriter& json, const Results& results, std::size_t command);
 
-/// What makes the wall time's delta of `command` up; null: the reference, or no wall time that could
-/// be compared.
+/// What makes the wall time's delta of `command` up; null: the reference, or no wall time that
+/// could be compared.
 Json why_of(const Results& results, std::size_t command);
+
+/// The metrics of a session, its events, the names of those of each pass, and the passes' kinds.
+Json metrics_of(const Results& results);
+Json events_of(const EventSet& events);
+Json passes_of(const EventSet& events);
+Json pass_kinds_of(const EventSet& events);
 
 /// Writes what lauka knows of the session.
 void put_lauka_session(JsonWriter& json, const Results& results);

@@ -96,7 +96,8 @@ WallFactor utilisation_factor(const Results& results, std::size_t command, const
     reference = utilisation_of(*results.runs, results.reference.command, of_cpu, of_wall, rounds);
   }
   LogChange closing{cpu.value - wall.value};
-  const Comparison samples = compare(reference, candidate, results.paired);
+  const Comparison samples =
+      compare(reference, candidate, compares_within_rounds(results, command));
   const auto within =
       samples.is_empty()
           ? std::nullopt

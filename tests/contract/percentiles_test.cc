@@ -67,6 +67,10 @@ TEST_CASE("percentiles: rows with intervals, in every export, and gates on them"
   }
   CHECK(json["results"][1]["lauka"]["metrics"]["wall_time.p50"]["delta"]["basis"] == "quantile");
   CHECK(text_of(folder.file("runs.csv")).find("wall_time.p90") == std::string::npos);
+  const Said saved = lauka({"--from", folder.file("it.json"), "--percentiles", "90,75"});
+  CHECK(saved.status == 0);
+  CHECK(saved.out_has("\nwall_time.p75 "));
+  CHECK(saved.out_has("\nwall_time.p90 "));
   for (const char* file : {"it.csv", "it.md", "it.html"})
     CHECK_MESSAGE(text_of(folder.file(file)).find("wall_time.p90") != std::string::npos, file);
   const Said later = lauka({"-r36", "-w0", "--baseline", folder.file("it.json"), "--fail-if",

@@ -87,6 +87,8 @@ Result<void> choose_engine(Invocation& call) {
   if (!chosen) return chosen.error();
   call.chosen = *std::move(chosen);
   auto& engine = call.chosen.engine;
+  if (options.region && !engine->counts_regions())
+    engine = engine::without_regions(std::move(engine));
   engine = engine::with_energy(std::move(engine), os::linux_calls());
   if (options.counting == CountingChoice::Apart) engine = engine::keep_apart(std::move(engine));
   if (options.inquiry) return {};
@@ -111,7 +113,11 @@ Result<std::string> open_groups(Invocation& call) {
 Result<void> make_plan(Invocation& call) {
   auto note = open_groups(call);
   if (!note) return note.error();
-  const auto select = [&](const EventRequest& wanted) {
+  const auto select = [&](EventRequest wanted) {
+    const bool all = call.options.metrics == MetricSelection::All ||
+                     call.options.verbosity == Verbosity::Verbose;
+    if (call.options.region)
+      wanted.counted_in = all ? CountedIn::RegionAndWhole : CountedIn::Region;
     return call.chosen.engine->select(wanted);
   };
   const auto seed = static_cast<std::uint64_t>(os::MonotonicClock().now().count());
@@ -303,7 +309,7 @@ Result<std::unique_ptr<os::ToldFiles>> open_told_files(const Invocation& call) {
   auto files = os::open_told_files(call.user);
   const auto& told = call.plan.told;
   const bool is_needed =
-      std::any_of(told.begin(), told.end(), [](const OwnMetric& one) { return one.text.empty(); });
+      std::any_of(told.begin(), told.end(), [](const OwnMetric& one) { return one.is_written(); });
   if (files || is_needed) return files;
   return std::unique_ptr<os::ToldFiles>();
 }

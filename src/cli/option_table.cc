@@ -226,6 +226,11 @@ constexpr auto kOptions = std::to_array<OptionInfo>({
      "else in standard error, of each run ('rate:higher=([0-9.]+) requests/s'). May be repeated. A "
      "program can also write its metrics to the file that LAUKA_METRICS names",
      [](Draft& d, const Given& g) { return add(scraped_metric(g), d.options.scraped); }},
+    {"region", '\0', Takes::Nothing, Group::Measured, "",
+     "measure the part of the program that it marks with lauka_region_begin() and "
+     "lauka_region_end() of lauka/region.h: region_time, and events of that part only; --metrics "
+     "all has those of the whole run, too",
+     set<&Options::region, true>},
     {"derive", '\0', Takes::Value, Group::Measured, "'NAME[:UNIT][:higher|lower]=FORMULA'",
      "a metric made of others with + - * / ( ) and numbers, in each run that has all its parts: "
      "'mpki=1000*cache-misses/instructions'; its events are counted without -e. May be repeated. "

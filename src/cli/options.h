@@ -111,6 +111,7 @@ struct Options {
       events;  ///< of -e, in order, without duplicates; empty: the default events
   bool with_default_events = false;  ///< `events` are counted beside the default ones
   std::vector<double> percentiles;   ///< of wall time, each once, above 0 and below 100
+  bool region = false;               ///< of what the program marks, not of the whole run
   std::vector<OwnMetric> scraped;    ///< of --scrape, with their regular expressions
   std::vector<OwnMetric> derived;    ///< of --derive, with formulas that can be parsed
   EngineChoice engine = EngineChoice::Auto;
@@ -128,7 +129,7 @@ struct Options {
   std::optional<int> fail_if_inconclusive;  ///< the exit status then, from 1 to 255
   std::optional<double> confidence;         ///< a fraction, 0.5 or more and below 1
   std::optional<double> precision;          ///< a fraction above 0; not with `runs`
-  std::string precision_metric{metric_name_of(Role::WallTime)};
+  std::string precision_metric{};
   std::optional<std::string> baseline;  ///< a file to take the references from
 
   std::vector<Label> labels;  ///< each key once

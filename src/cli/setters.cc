@@ -99,8 +99,7 @@ Result<void> set_percentiles(Draft& draft, const Given& given) {
 Result<void> set_precision(Draft& draft, const Given& given) {
   const std::size_t colon = given.value.rfind(':');
   const bool names_metric = colon != std::string::npos && colon > 0;
-  draft.options.precision_metric =
-      names_metric ? given.value.substr(0, colon) : std::string(metric_name_of(Role::WallTime));
+  draft.options.precision_metric = names_metric ? given.value.substr(0, colon) : "";
   const std::string number = names_metric ? given.value.substr(colon + 1) : given.value;
   return keep(fraction(Given{given.option, number}, {0.0, false}, {1000.0, true}),
               draft.options.precision);

@@ -16,6 +16,11 @@ namespace lauka::cli {
 
 namespace {
 
+/// What "slower" is about.
+std::string time_of(const Options& options) {
+  return std::string(options.region ? kRegionTime : metric_name_of(Role::WallTime));
+}
+
 Result<void> settle_numbers_of_runs(Draft& draft) {
   Options& options = draft.options;
   if (options.runs && (draft.min_runs || options.max_runs)) {
@@ -31,6 +36,7 @@ Result<void> settle_numbers_of_runs(Draft& draft) {
         fmt::format("--min-runs {} is more than --max-runs {}", *draft.min_runs, *options.max_runs),
         "lower --min-runs or raise --max-runs"};
   }
+  if (options.precision_metric.empty()) options.precision_metric = time_of(options);
   options.min_runs = draft.min_runs.value_or(options.min_runs);
   if (options.max_runs) options.min_runs = std::min(options.min_runs, *options.max_runs);
   return {};
@@ -40,9 +46,8 @@ Result<void> settle_numbers_of_runs(Draft& draft) {
 Result<void> settle_gates(Draft& draft) {
   Options& options = draft.options;
   if (draft.slower_percent) {
-    options.gates.insert(options.gates.begin(),
-                         Condition{.metric = std::string(metric_name_of(Role::WallTime)),
-                                   .limit_percent = *draft.slower_percent});
+    options.gates.insert(options.gates.begin(), Condition{.metric = time_of(options),
+                                                          .limit_percent = *draft.slower_percent});
   }
   std::vector<Condition> gates;
   for (Condition& gate : options.gates) {
@@ -232,6 +237,10 @@ Result<Options> settle(Draft draft) {
   for (const auto settle_part : parts) {
     const Result<void> settled = settle_part(draft);
     if (!settled) return settled.error();
+  }
+  if (options.region && options.engine == EngineChoice::Cachegrind) {
+    return Error{"--engine cachegrind simulates whole runs, not the region of --region",
+                 "use only one of them"};
   }
   if (options.engine == EngineChoice::None && !options.events.empty()) {
     return Error{fmt::format("--engine none counts nothing, so --event {} cannot be counted",

@@ -68,6 +68,16 @@ constexpr std::string_view event_name_of(Role role) {
 /// Two events by name; what is typed for one of them may be another of its names.
 using EventNames = std::pair<std::string, std::string>;
 
+/// What part of a run events are counted in.
+enum class CountedIn : unsigned char {
+  WholeRun,
+  Region,          ///< what the program marks with lauka/region.h
+  RegionAndWhole,  ///< the region, and in passes of their own the whole run
+};
+
+/// What the whole run's event is called where another of that name is the region's.
+inline constexpr std::string_view kOfWholeRun = " (whole run)";
+
 /// The events the user wants: names as typed, or the engine's default ones.
 struct EventRequest {
   std::vector<std::string> names;  ///< empty: the default events
@@ -77,6 +87,7 @@ struct EventRequest {
   std::vector<EventNames> together = {{"instructions", "cycles"},
                                       {"cache-misses", "cache-references"},
                                       {"branch-misses", "branches"}};
+  CountedIn counted_in = CountedIn::WholeRun;
 };
 
 /// A thing that is counted in this session, as the engine resolved it.

@@ -126,6 +126,12 @@ struct Metric {
 /// The note of a metric that only simulated runs have.
 inline constexpr std::string_view kSimulatedNote = "(simulated)";
 
+/// What the note of a metric begins with that is of the program's region only (lauka/region.h).
+inline constexpr std::string_view kRegionNote = "(region)";
+
+/// The row that --region is for.
+inline constexpr std::string_view kRegionTime = "region_time";
+
 struct BuiltInMetric {
   std::string_view name;
   Unit unit;

@@ -3,6 +3,7 @@
 #include "core/metric.h"
 #include "core/result.h"
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -20,13 +21,20 @@ struct OwnUnit {
 /// "ms", "MiB", "%", "J", "1" or any other word, which is shown beside the name.
 OwnUnit own_unit_of(std::string_view word);
 
+/// What a program notes of its region (lauka/region.h).
+enum class RegionValue : unsigned char { Time, Entries };
+
 /// A metric of the user's own, as typed: NAME[:UNIT][:higher|lower]=TEXT.
 struct OwnMetric {
   std::string name{};
   OwnUnit unit{};
   Better better = Better::Less;
   std::string text{};  ///< a formula, or a regular expression; empty: the program writes it to
-                       ///< LAUKA_METRICS
+                       ///< LAUKA_METRICS, or it is of the region
+  std::optional<RegionValue> region{};  ///< that it is
+
+  bool is_scraped() const { return !text.empty(); }
+  bool is_written() const { return text.empty() && !region; }
 };
 
 /// Whether a unit may be written so: a word without blanks, digits (but for "1") and , = : ( ).

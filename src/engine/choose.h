@@ -57,4 +57,8 @@ std::vector<EngineFacts> try_engines(bool user_only,
 /// has the events that the kernel keeps for every process anyway (CounterEngine::free_reader).
 std::unique_ptr<CounterEngine> keep_apart(std::unique_ptr<CounterEngine> engine);
 
+/// An engine that counts whole runs only, where a region is to be counted: it counts nothing, and
+/// refuses what is asked for by name.
+std::unique_ptr<CounterEngine> without_regions(std::unique_ptr<CounterEngine> engine);
+
 }  // namespace lauka::engine

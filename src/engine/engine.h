@@ -103,6 +103,9 @@ class CounterEngine {
   /// Prepares one pass of what was selected last. Called once for each pass, before its first run.
   virtual Result<std::unique_ptr<Counting>> arm(std::size_t pass) = 0;
 
+  /// Whether it can count in a region alone (EventRequest::counted_in).
+  virtual bool counts_regions() const { return false; }
+
   /// Whether somebody else holds counters that the selected events need, as far as can be told now;
   /// asked before the first counting run, once in each block of them, and after the last.
   virtual std::optional<Error> held_by_others() { return std::nullopt; }
@@ -128,6 +131,7 @@ class EngineAround : public CounterEngine {
     return inner_->explain(wanted);
   }
   Result<std::unique_ptr<Counting>> arm(std::size_t pass) override { return inner_->arm(pass); }
+  bool counts_regions() const override { return inner_->counts_regions(); }
   std::optional<Error> held_by_others() override { return inner_->held_by_others(); }
   void pause() override { inner_->pause(); }
   std::vector<std::string> notes() const override { return inner_->notes(); }

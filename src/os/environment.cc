@@ -57,6 +57,7 @@ std::vector<std::string> environment_of(const ProgramSpec& spec, const std::stri
   for (const std::string& variable : spec.environment) set(environment, variable);
   if (spec.jobs > 1) set(environment, std::string(kJobVariable) + "0000");
   if (!spec.launch_variable.empty()) set(environment, spec.launch_variable + "=" + value);
+  if (spec.has_region) set(environment, std::string(kRegionVariable) + "=");
   return environment;
 }
 

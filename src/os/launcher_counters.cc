@@ -90,4 +90,18 @@ void LauncherCounters::close(SharedCounters* set) const {
   }
 }
 
+int share_region(const SharedLaunch& launch, RegionPage& page) {
+  if (launch.program->region == nullptr) return 0;
+  if (!page.hand_down()) return errno;
+  *launch.program->region = page.variable();
+  const SharedCounters* set = launch.counters;
+  for (std::size_t i = 0; set != nullptr && i < set->count; ++i) {
+    const CounterRequest& request = set->requests[i];
+    // Its members are off with it.
+    if (!request.of_region || request.leader != i || set->descriptors[i] < 0) continue;
+    if (!page.hand_down_counter(set->descriptors[i])) return errno;
+  }
+  return 0;
+}
+
 }  // namespace lauka::os

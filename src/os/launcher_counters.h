@@ -2,6 +2,7 @@
 
 #include "os/launcher_shared.h"
 #include "os/linux_calls.h"
+#include "os/region_page.h"
 
 #include <sys/resource.h>
 
@@ -42,5 +43,9 @@ class LauncherCounters {
   bool limit_was_raised_ = false;
   rlimit original_limit_{};
 };
+
+/// Where the program has a region: hands down what this is noted in, and its counters, which are
+/// open. 0 or errno.
+int share_region(const SharedLaunch& launch, RegionPage& page);
 
 }  // namespace lauka::os

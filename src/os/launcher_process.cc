@@ -161,10 +161,14 @@ class LauncherProcess {
       ended.counter_error = counters_.open(launch.counters);
       ended.optional_error = counters_.optional_error();
       plan.descriptors = counters_.original_limit();
-      if (ended.counter_error == 0) {
+      RegionPage region;
+      if (const int error = share_region(launch, region); error != 0) {
+        not_started(LaunchStep::Prepare, error, ended);
+      } else if (ended.counter_error == 0) {
         execute(plan, ended);
         read_counters(launch.counters, ended);
       }
+      ended.region = region.use();
       counters_.close(launch.counters);
       if (launch.program->input_path != nullptr && launch.program->jobs == 1)
         ended.input = input_read(plan.files.input);

@@ -30,6 +30,7 @@ struct SharedProgram {
   char* const* argv = nullptr;
   char** environment = nullptr;  ///< null: lauka's own
   char** variable = nullptr;     ///< where in it the launch variable stands; null: there is none
+  char** region = nullptr;       ///< where kRegionVariable stands; null: there is no region
   const SharedUser* user = nullptr;   ///< null: lauka's own
   const char* input_path = nullptr;   ///< null: /dev/null
   const char* output_path = nullptr;  ///< of Sink::File
@@ -90,6 +91,7 @@ struct SharedEnded {
   int survivor = 0;         ///< the process that could not be killed; 0: none
   std::size_t orphans = 0;  ///< that ended before the run did, or with it
   InputRead input = InputRead::Unknown;
+  RegionUse region;
 };
 
 struct SharedState {

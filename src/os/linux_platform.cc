@@ -1,5 +1,6 @@
 #include "os/platform.h"
 
+#include <cerrno>
 #include <csignal>
 #include <ctime>
 #include <string>
@@ -18,6 +19,19 @@ int open_anonymous_file() {
   const int fd = memfd_create("lauka-standard-error", MFD_CLOEXEC);
   if (fd >= 0) fcntl(fd, F_SETFL, O_APPEND);  // each run appends, wherever it was emptied to
   return fd;
+}
+
+int open_shared_memory(off_t size) {
+  const int fd = memfd_create("lauka-region", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  if (fd < 0) return fd;
+  // Of a file that was made shorter, lauka would read memory that is no longer there.
+  if (ftruncate(fd, size) == 0 &&
+      fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
+    return fd;
+  const int error = errno;
+  close(fd);
+  errno = error;
+  return -1;
 }
 
 void drop_front(int fd, off_t size, off_t keep) {

@@ -282,6 +282,7 @@ class PosixLauncher final : public Launcher {
                   shared.optional_error,
                   shared.orphans,
                   shared.input};
+      if (program.region != nullptr) ended.region = shared.region;
       const Reading* readings = state_->readings.data() + shared.readings;
       ended.readings.assign(readings, readings + shared.reading_count);
       if (was_enough) end_early(shared, ended);

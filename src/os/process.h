@@ -59,6 +59,7 @@ struct ProgramSpec {
                            ///< 0, in LAUKA_JOB. Where one fails, the others are killed
   bool jobs_outlive_failure = false;  ///< they are not
   std::string launch_variable{};      ///< NAME that each launch gives a value; empty: none
+  bool has_region = false;            ///< it is told where to note its region (lauka/region.h)
   std::optional<User> user{};  ///< whom it is run as, and whose rights open its files: lauka must
                                ///< be root; none: lauka's own
   std::vector<std::uint32_t>
@@ -74,6 +75,8 @@ struct CounterRequest {
   int cpu = -1;  ///< counts on that CPU only, and nothing while that is switched off; -1: on all.
                  ///< One of the same type in its set counts on all: this one has no guard
   bool system_wide = false;  ///< counts whatever runs on `cpu`, from its opening to its reading
+  bool of_region = false;    ///< of a program with a region: its execve does not start it, the
+                             ///< program switches it on and off
   bool optional = false;     ///< where one of these cannot be opened, none is, and the run goes on
                              ///< without them. They stand behind the others
 };
@@ -162,6 +165,15 @@ struct KernelTotals {
   std::optional<OnPerformanceCores> on_performance_cores{};
 };
 
+/// What a program noted of its region. It may note anything.
+struct RegionUse {
+  std::uint64_t entries = 0;   ///< that have begun; nested ones are one
+  std::uint64_t time_ns = 0;   ///< of those that have ended
+  std::uint64_t stray = 0;     ///< ends without a begin
+  std::uint64_t failures = 0;  ///< counters that could not be switched
+  bool is_open = false;        ///< the last one has not ended
+};
+
 /// How far the position of the file that was a run's standard input had come when it ended. One
 /// that maps the file into memory leaves it where it was. Unknown: it was no regular file.
 enum class InputRead : unsigned char { Unknown, Nothing, Part, All };
@@ -180,6 +192,7 @@ struct Ended {
                             ///< counters, and not in rusage
   InputRead input = InputRead::Unknown;
   bool was_enough = false;               ///< its listener ended it
+  std::optional<RegionUse> region{};     ///< of a program that has one
   std::optional<KernelTotals> totals{};  ///< none where the kernel does not tell
 };
 
@@ -250,7 +263,7 @@ Result<std::string> find_program_of(const ProgramSpec& spec);
 /// Whether a launch of `spec` finds in its environment just what lauka was started with.
 inline bool is_own_environment(const ProgramSpec& spec) {
   return spec.environment.empty() && spec.launch_variable.empty() && spec.folder.empty() &&
-         spec.jobs == 1 && !spec.user;
+         !spec.has_region && spec.jobs == 1 && !spec.user;
 }
 
 /// What the number of a copy stands behind, in its environment.
@@ -259,6 +272,12 @@ inline constexpr std::string_view kJobVariable = "LAUKA_JOB=";
 /// NAME=VALUE for all that a launch of `spec` finds in its environment: what lauka was started
 /// with, HOME, USER and LOGNAME of its user, PWD of its folder, its own variables, and `value` of
 /// its launch_variable.
+/// The variable that tells a program the descriptor of its RegionPage.
+inline constexpr const char* kRegionVariable = "LAUKA_REGION";
+
+/// NAME=VALUE for all that a launch of `spec` finds in its environment: what lauka was started
+/// with, HOME, USER and LOGNAME of its user, its own variables, `value` of its launch_variable,
+/// and an empty kRegionVariable where it has a region.
 std::vector<std::string> environment_of(const ProgramSpec& spec, const std::string& value);
 
 }  // namespace lauka::os

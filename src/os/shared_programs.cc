@@ -72,9 +72,11 @@ bool SharedPrograms::copy_environment(const ProgramSpec& spec, SharedProgram& pr
   for (std::size_t i = 0; i < all.size(); ++i) {
     environment[i] = copy_once(all[i]);
     if (environment[i] == nullptr) return false;
-    const bool varies =
-        !spec.launch_variable.empty() && all[i].starts_with(spec.launch_variable + "=");
-    if (varies) program.variable = environment + i;
+    const auto is = [&](const std::string& name) {
+      return !name.empty() && all[i].starts_with(name + "=");
+    };
+    if (is(spec.launch_variable)) program.variable = environment + i;
+    if (spec.has_region && is(kRegionVariable)) program.region = environment + i;
     if (spec.jobs > 1 && all[i].starts_with(kJobVariable))
       program.job_digits = environment[i] + kJobVariable.size();
   }

@@ -14,6 +14,15 @@ namespace lauka {
 
 namespace {
 
+/// The same metric there; none where it was not measured. What was counted in a region is another
+/// than what was counted in the whole run.
+std::optional<std::size_t> find_same(const std::vector<Metric>& there, const Metric& metric) {
+  const auto place = find_metric(there, metric.measured_as());
+  const bool is_same =
+      place && there[*place].note.starts_with(kRegionNote) == metric.note.starts_with(kRegionNote);
+  return is_same ? place : std::nullopt;
+}
+
 /// For each command the index of its reference in the file; none where there is none.
 std::vector<std::optional<std::size_t>> places_of(const std::vector<Command>& commands,
                                                   const std::vector<Command>& there) {
@@ -116,7 +125,7 @@ Result<void> use_baseline(Plan& plan, const std::string& file,
                    "export it again"};
   }
   for (const Metric& metric : plan.metrics)
-    baseline.metrics.push_back(find_metric(session->metrics, metric.measured_as()));
+    baseline.metrics.push_back(find_same(session->metrics, metric));
   if (auto measured = check_metrics(plan, baseline); !measured) return measured;
   if (auto comparable = check_units(plan, baseline); !comparable) return comparable;
   plan.reference.baseline = std::move(baseline);
@@ -127,7 +136,7 @@ void extend_baseline(Plan& plan) {
   if (!plan.reference.baseline) return;
   Baseline& baseline = *plan.reference.baseline;
   for (std::size_t m = baseline.metrics.size(); m < plan.metrics.size(); ++m) {
-    const auto place = find_metric(baseline.session->metrics, plan.metrics[m].measured_as());
+    const auto place = find_same(baseline.session->metrics, plan.metrics[m]);
     const bool is_same = place && baseline.session->metrics[*place].unit == plan.metrics[m].unit;
     baseline.metrics.push_back(is_same ? place : std::nullopt);
   }

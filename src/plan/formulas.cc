@@ -97,6 +97,8 @@ class Collector {
   /// A built-in formula of that name, if there is one and the user has none.
   void want(std::string_view name, bool is_wanted = true) {
     const BuiltIn* one = find_built_in(name);
+    // The CPU time of a region is not measured.
+    if (one != nullptr && one->of_one_run && options_.region) return;
     if (one == nullptr || is_typed(name) || is_told(name) || find(name) != nullptr) return;
     request_.has_older = request_.has_older || (is_wanted && !one->older.empty());
     auto expression =

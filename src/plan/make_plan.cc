@@ -5,6 +5,7 @@
 #include "plan/gates.h"
 #include "plan/percentiles.h"
 #include "plan/plan.h"
+#include "plan/region.h"
 #include "plan/rows.h"
 #include "plan/told.h"
 #include "plan/ways.h"
@@ -260,6 +261,7 @@ Result<Plan> make_plan(const Options& typed, const SelectEvents& select_events,
             .events = *std::move(events),
             .events_were_asked_for = !options.events.empty(),
             .metrics = {},
+            .region = options.region,
             .told = options.scraped,
             .stop = {},
             .warmup = options.warmup,
@@ -290,6 +292,7 @@ Result<Plan> make_plan(const Options& typed, const SelectEvents& select_events,
   if (auto percentiles = add_percentiles(options, plan.metrics); !percentiles) {
     return percentiles.error();
   }
+  if (options.region) show_region(selection_of(options), plan.metrics);
   if (options.metrics == MetricSelection::Listed) {
     const Result<void> listed = list_rows(options.metric_list, plan.metrics);
     if (!listed) return listed.error();

@@ -69,8 +69,10 @@ struct Plan {
   EventSet events;
   bool events_were_asked_for = false;  ///< by name, with -e
   std::vector<Metric> metrics;         ///< all that is measured, in the order of the table
+  bool region = false;                 ///< programs note their region (lauka/region.h)
   std::vector<OwnMetric> told{};  ///< what commands tell of themselves: first what is scraped from
-                                  ///< their output, then what they are to write to LAUKA_METRICS
+                                  ///< their output, then what they are to write to LAUKA_METRICS,
+                                  ///< then what they note of their region
   StopRule stop;
   std::uint64_t warmup = 1;
   Order order = Order::Random;

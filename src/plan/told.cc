@@ -3,6 +3,7 @@
 #include "core/foreign_text.h"
 #include "core/text.h"
 #include "plan/baseline.h"
+#include "plan/region.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -22,6 +23,11 @@ bool is_announcement(const std::string& row) {
 bool is_there(const std::vector<OwnMetric>& metrics, const std::string& name) {
   return std::any_of(metrics.begin(), metrics.end(),
                      [&](const OwnMetric& one) { return one.name == name; });
+}
+
+std::string_view option_of(const OwnMetric& metric) {
+  if (metric.region) return "--region";
+  return metric.is_scraped() ? "--scrape" : "--metrics";
 }
 
 }  // namespace
@@ -46,6 +52,14 @@ Result<Options> with_announced(Options options) {
     row = metric->name;
     told.push_back(*std::move(metric));
   }
+  if (options.region) {
+    for (OwnMetric& metric : region_metrics()) {
+      if (is_there(told, metric.name))
+        return Error{fmt::format("{} is what --region measures", metric.name),
+                     "give your metric a name of its own"};
+      told.push_back(std::move(metric));
+    }
+  }
   options.scraped = std::move(told);
   return options;
 }
@@ -53,10 +67,9 @@ Result<Options> with_announced(Options options) {
 Result<void> add_told(const std::vector<OwnMetric>& told, std::vector<Metric>& metrics) {
   for (std::size_t place = 0; place < told.size(); ++place) {
     if (find_metric(metrics, told[place].name))
-      return Error{
-          fmt::format("{} {} has the name of another metric",
-                      told[place].text.empty() ? "--metrics" : "--scrape", told[place].name),
-          "give it a name of its own"};
+      return Error{fmt::format("{} {} has the name of another metric", option_of(told[place]),
+                               told[place].name),
+                   "give it a name of its own"};
     metrics.push_back(metric_of(told[place], ToldValue{place}));
   }
   return {};

@@ -185,6 +185,7 @@ Result<os::ProgramId> Programs::find(std::size_t row, std::size_t command) {
   auto& known = rows_[row][command];
   if (known) return *known;
   os::ProgramSpec spec = program_of(plan_, plan_.commands[command], user_);
+  spec.has_region = plan_.region;
   if (tell_by_file_) spec.launch_variable = kMetricsVariable;
   if (row > 0) spec = simulated(std::move(spec), *armed_[row - 1]);
   auto id = launcher_.add_program(spec);

@@ -2,6 +2,7 @@
 
 #include "core/foreign_text.h"
 #include "run/programs.h"
+#include "run/region.h"
 
 #include <algorithm>
 #include <map>
@@ -263,7 +264,7 @@ bool StepRunner::take(const Step& step, const os::Ended& ended, std::size_t plac
   if (is_timed) paces_[step.command].whole.add(std::chrono::duration<double>(ended.whole).count());
   *time_ += ended.whole;
   RunRecord run{step, ended.outcome, ended.usage, {}};
-  if (!take_told(run, place)) return false;
+  if (!take_told(run, place) || !take_region(run, ended, counted)) return false;
   if (step.is_thrown_away()) return true;
   const bool has_shell = !session_.overheads.empty() && step.kind != RoundKind::Simulated;
   const bool below = has_shell && subtract(session_.overheads[step.command], run.usage) && is_timed;
@@ -290,13 +291,28 @@ bool StepRunner::take(const Step& step, const os::Ended& ended, std::size_t plac
 /// not there, and failures are not ignored.
 bool StepRunner::take_told(RunRecord& run, std::size_t place) {
   auto told = told_.values_of(run.step, place);
-  if (told) {
-    run.told = *std::move(told);
-    return true;
+  if (!told) return may_lack(run.step, told.error());
+  run.told = *std::move(told);
+  return true;
+}
+
+/// Enters what the run noted of its region; without that, what was counted in it is nothing.
+bool StepRunner::take_region(RunRecord& run, const os::Ended& ended, engine::Counted& counted) {
+  if (!plan_.region) return true;
+  if (auto why = why_no_region(ended)) {
+    std::fill(counted.counts.begin(), counted.counts.end(), std::nullopt);
+    counted.redo.reset();
+    counted.missing = why->of(cited(plan_.commands[run.step.command].name));
+    return may_lack(run.step, *why);
   }
+  if (run.step.kind == RoundKind::Timed) add_region(plan_, *ended.region, run.told);
+  return true;
+}
+
+/// Ends the session because of what a run did not tell, unless failures are ignored.
+bool StepRunner::may_lack(const Step& step, const Error& why) {
   if (plan_.ignore_failure) return true;
-  cut_short(Error{cited(plan_.commands[run.step.command].name) + ": " + told.error().what,
-                  told.error().remedy});
+  cut_short(Error{cited(plan_.commands[step.command].name) + ": " + why.what, why.remedy});
   return false;
 }
 

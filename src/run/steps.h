@@ -100,6 +100,8 @@ class StepRunner {
   std::size_t launch_check(const Step& step);
   std::size_t between_hooks(const Step& step, const std::function<std::size_t()>& launch_them);
   bool take_told(RunRecord& run, std::size_t place);
+  bool take_region(RunRecord& run, const os::Ended& ended, engine::Counted& counted);
+  bool may_lack(const Step& step, const Error& why);
   bool note_failure(const HookFailed& failed);
   void note_hook_time(const Step& step);
   void note_once(const Step& step, std::string line);

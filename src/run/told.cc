@@ -44,13 +44,13 @@ std::string option_of(const OwnMetric& metric) {
 
 bool scrapes(const Plan& plan) {
   return std::any_of(plan.told.begin(), plan.told.end(),
-                     [](const OwnMetric& metric) { return !metric.text.empty(); });
+                     [](const OwnMetric& metric) { return metric.is_scraped(); });
 }
 
 Result<void> Told::prepare() {
   for (std::size_t place = 0; place < plan_.told.size(); ++place) {
     const OwnMetric& metric = plan_.told[place];
-    if (metric.text.empty()) continue;
+    if (!metric.is_scraped()) continue;
     auto pattern = Pattern::compile(metric.text);
     if (!pattern)
       return Error{option_of(metric) + " " + pattern.error().what, pattern.error().remedy};
@@ -179,8 +179,10 @@ Result<std::size_t> Told::place_of(const ToldLine& told) {
   const OwnMetric& metric = told.metric;
   for (std::size_t place = 0; place < plan_.told.size(); ++place) {
     if (plan_.told[place].name != metric.name) continue;
-    if (plan_.told[place].text.empty()) return place;
-    return Error{"has the name of what --scrape looks for", "use another name"};
+    if (plan_.told[place].is_written()) return place;
+    return Error{plan_.told[place].region ? "has the name of a row of --region"
+                                          : "has the name of what --scrape looks for",
+                 "use another name"};
   }
   const auto found =
       std::find_if(discovered_.begin(), discovered_.end(),

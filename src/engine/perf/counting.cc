@@ -60,8 +60,10 @@ std::optional<PerfCounting::Absent> PerfCounting::why_group_is_not_exact(
     const os::Reading& reading = ended.readings[group.leader];
     // A setuid program leaves what was counted up to it; an event that another program kept from
     // being scheduled leaves nothing at all.
+    if (of_region_ && reading.enabled_ns == 0) return Absent{why_not_switched()};
     shared = shared || reading.enabled_ns == 0;
-    lost = lost || was_lost(reading.enabled_ns, ended.usage, layout_.counters.size());
+    lost =
+        lost || (!of_region_ && was_lost(reading.enabled_ns, ended.usage, layout_.counters.size()));
     if (group.core) {
       ++core_groups;
       core_running += reading.running_ns;
@@ -96,11 +98,13 @@ std::optional<PerfCounting::Absent> PerfCounting::why_none(const os::Ended& ende
   if (ended.counter_error != 0) return Absent{why_not_opened(ended.counter_error, {}, situation_)};
   if (ended.readings.size() != layout_.counters.size())
     return Absent{{"the launcher did not read the counters", ""}};
+  if (of_region_ && ended.region && ended.region->failures > 0) return Absent{why_not_switched()};
   return why_group_is_not_exact(ended);
 }
 
 std::vector<std::string> PerfCounting::timed_pmus() const {
   std::vector<std::string> pmus;
+  if (of_region_) return pmus;  // of the region only
   for (const Group& group : layout_.groups)
     if (group.core) pmus.push_back(layout_.counters[group.leader].pmu);
   if (pmus.size() < 2) pmus.clear();  // one kind of core: nothing to tell apart

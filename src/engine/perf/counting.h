@@ -26,17 +26,21 @@ bool held_all_the_time(std::uint64_t running_ns, std::uint64_t enabled_ns, bool 
 class PerfCounting final : public Counting {
  public:
   /// `sources`: the events of the pass. `parts`: counters (indices into the layout's) whose own
-  /// counts are told behind those of the events. `fastest_clock`: as Judge's.
+  /// counts are told behind those of the events. `fastest_clock`: as Judge's. `of_region`: counted
+  /// between lauka_region_begin and lauka_region_end.
   PerfCounting(Layout layout, std::vector<Source> sources, std::vector<std::size_t> parts,
-               Situation situation, double& fastest_clock)
+               Situation situation, double& fastest_clock, bool of_region = false)
       : layout_(std::move(layout)),
         sources_(std::move(sources)),
         parts_(std::move(parts)),
         situation_(situation),
         judge_(fastest_clock),
+        of_region_(of_region),
         several_kinds_(!PerfCounting::timed_pmus().empty()) {}
 
-  std::vector<os::CounterRequest> requests() const override { return requests_of(layout_); }
+  std::vector<os::CounterRequest> requests() const override {
+    return requests_of(layout_, of_region_);
+  }
   std::vector<std::string> timed_pmus() const override;
   std::size_t runs_at_once() const override { return os::Launcher::kMaxBatch; }
   Counted finish(const os::Ended& ended, std::size_t command) override;
@@ -61,6 +65,7 @@ class PerfCounting final : public Counting {
   Situation situation_;
   Judge judge_;
   unsigned bad_in_a_row_ = 0;  ///< runs whose counts were not good
+  bool of_region_;
   bool several_kinds_;
 };
 

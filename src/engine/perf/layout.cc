@@ -126,11 +126,13 @@ Layout lay_out(std::span<const Source> sources, std::span<const std::size_t> cho
   return layout;
 }
 
-std::vector<os::CounterRequest> requests_of(const Layout& layout) {
+std::vector<os::CounterRequest> requests_of(const Layout& layout, bool of_region) {
   std::vector<os::CounterRequest> requests(layout.counters.size());
   for (std::size_t i = 0; i < requests.size(); ++i) {
     const os::PerfEventAttr& member = layout.counters[i].attributes;
-    const os::PerfEventAttr attributes = layout.leaders[i] == i ? as_leader(member) : member;
+    os::PerfEventAttr attributes = layout.leaders[i] == i ? as_leader(member) : member;
+    if (of_region) attributes.flags &= ~os::kPerfEnableOnExec;
+    requests[i].of_region = of_region;
     static_assert(sizeof attributes == sizeof requests[i].attributes);
     std::memcpy(requests[i].attributes.data(), &attributes, sizeof attributes);
     requests[i].leader = layout.leaders[i];

@@ -45,8 +45,8 @@ struct Layout {
 Layout lay_out(std::span<const Source> sources, std::span<const std::size_t> chosen,
                std::span<const Counter> witnesses);
 
-/// What the launcher is asked to open.
-std::vector<os::CounterRequest> requests_of(const Layout& layout);
+/// What the launcher is asked to open: counters that execve starts, or, `of_region`, the program.
+std::vector<os::CounterRequest> requests_of(const Layout& layout, bool of_region = false);
 
 /// Whether a filler that was on for `ns` counted nothing, but for what processors add on the way.
 bool is_dead(std::uint64_t value, std::uint64_t ns);

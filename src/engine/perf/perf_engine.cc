@@ -5,6 +5,7 @@
 #include "engine/perf/counting.h"
 #include "engine/perf/layout.h"
 #include "engine/perf/reasons.h"
+#include "engine/perf/region.h"
 #include "engine/perf/resolve.h"
 #include "engine/perf/seats.h"
 #include "engine/perf/source.h"
@@ -42,6 +43,7 @@ class PerfEngine final : public CounterEngine {
   Result<EventSet> select(const EventRequest& wanted) override;
   Result<Explanation> explain(const EventRequest& wanted) override;
   Result<std::unique_ptr<Counting>> arm(std::size_t pass) override;
+  bool counts_regions() const override { return true; }
   std::optional<Error> held_by_others() override;
   FreeReader free_reader(std::size_t event) const override {
     const UsageCount read = event < sources_.size() ? sources_[event].accounted : nullptr;
@@ -77,12 +79,14 @@ class PerfEngine final : public CounterEngine {
   std::vector<Seats> seats_;        ///< none where no event needs a core's counter
   double fastest_clock_ = 0.0;      ///< cycles in a nanosecond, of the runs so far
   std::vector<Pass> passes_;
+  CountedIn counted_in_ = CountedIn::WholeRun;
 };
 
 Result<Source> PerfEngine::find(std::string_view name) const {
   const auto resolved = resolve(name, sysfs_);
   if (!resolved) return resolved.error();
   auto source = prober_.probe(*resolved);
+  if (source && counted_in_ != CountedIn::WholeRun) source = in_region(*std::move(source));
   if (!source) return source.error().of(fmt::format("'{}' cannot be counted", name));
   return source;
 }
@@ -225,6 +229,7 @@ Result<void> PerfEngine::divide(const EventRequest& wanted) {
 Result<EventSet> PerfEngine::select(const EventRequest& wanted) {
   sources_.clear();
   passes_.clear();
+  counted_in_ = wanted.counted_in;
   EventSet set;
   if (wanted.names.empty()) {
     set.notes = find_defaults();
@@ -251,6 +256,8 @@ Result<EventSet> PerfEngine::select(const EventRequest& wanted) {
   }
   set.passes = passes_;
   add_parts(set);
+  if (counted_in_ != CountedIn::WholeRun) mark_region(set);
+  if (counted_in_ == CountedIn::RegionAndWhole) add_whole_run(set, sources_.size());
   return set;
 }
 
@@ -345,15 +352,20 @@ std::vector<std::size_t> PerfEngine::parts_of(const Layout& layout,
 }
 
 Result<std::unique_ptr<Counting>> PerfEngine::arm(std::size_t pass) {
-  if (pass >= passes_.size()) return Error{fmt::format("there is no pass {}", pass), ""};
-  const std::vector<std::size_t>& events = passes_[pass].events;
+  const bool has_whole = counted_in_ == CountedIn::RegionAndWhole;
+  if (pass >= passes_.size() * (has_whole ? 2 : 1))
+    return Error{fmt::format("there is no pass {}", pass), ""};
+  const bool of_region = counted_in_ != CountedIn::WholeRun && pass < passes_.size();
+  const std::vector<std::size_t>& events = passes_[pass % passes_.size()].events;
   Layout layout = layout_of(events);
   std::vector<Source> sources;
   sources.reserve(events.size());
   for (const std::size_t index : events) sources.push_back(sources_[index]);
-  std::vector<std::size_t> parts = parts_of(layout, events);
-  return std::unique_ptr<Counting>(std::make_unique<PerfCounting>(
-      std::move(layout), std::move(sources), std::move(parts), situation_, fastest_clock_));
+  const bool has_parts = of_region || !has_whole;
+  std::vector<std::size_t> parts = has_parts ? parts_of(layout, events) : EventIndices{};
+  return std::unique_ptr<Counting>(
+      std::make_unique<PerfCounting>(std::move(layout), std::move(sources), std::move(parts),
+                                     situation_, fastest_clock_, of_region));
 }
 
 std::optional<Error> PerfEngine::held_by_others() {

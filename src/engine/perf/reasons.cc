@@ -113,6 +113,11 @@ Error why_on_dead_ones() {
   return {"other programs took some of the counters", kEndOthers};
 }
 
+Error why_not_switched() {
+  return {"the program could not switch the counters of its region on and off",
+          "see that it does not close descriptors that it was given"};
+}
+
 Error why_lost() {
   return {"the counters stopped where a program began, as at one that is setuid or unreadable",
           "measure a readable copy without setuid, or run lauka as root"};

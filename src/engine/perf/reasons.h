@@ -43,6 +43,9 @@ Error why_died(std::size_t died, std::size_t listed, std::string_view of_pmu);
 /// Why a run was not counted whose events were on dead counters.
 Error why_on_dead_ones();
 
+/// Why there are no counts of a region.
+Error why_not_switched();
+
 /// Why a run's counters stopped at exec.
 Error why_lost();
 

@@ -1,0 +1,254 @@
+/* lauka/region.h: marks the part of a program that `lauka --region` measures.
+ *
+ *   #include <lauka/region.h>
+ *
+ *   lauka_region_begin();
+ *   work();
+ *   lauka_region_end();
+ *
+ * For C99 and C++, with gcc and clang, on Linux and macOS; elsewhere both do nothing. There is no
+ * library. Without lauka each call costs a load and a branch (and the first one of a source file a
+ * look at the environment).
+ *
+ * The region is open from the first begin to the last end of all threads and processes of a run:
+ * calls may be nested, and are counted. It may be entered as often as you like. Do not call these
+ * functions from a signal handler.
+ *
+ * Names that end with an underscore are not for you.
+ *
+ * lauka is under the terms of the file LICENSE that it comes with.
+ */
+#ifndef LAUKA_REGION_H
+#define LAUKA_REGION_H
+
+#include <stdint.h>
+
+#if (defined(__linux__) || defined(__APPLE__)) && defined(__GNUC__)
+
+#include <sched.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#ifdef __cplusplus
+#define LAUKA_REGION_C_ extern "C"
+#define LAUKA_REGION_CAST_(type, value) static_cast<type>(value)
+#define LAUKA_REGION_NULL_ nullptr
+#if __cplusplus < 201103L
+#undef LAUKA_REGION_NULL_
+#define LAUKA_REGION_NULL_ NULL
+#endif
+#else
+#define LAUKA_REGION_C_ extern
+#define LAUKA_REGION_CAST_(type, value) ((type)(value))
+#define LAUKA_REGION_NULL_ NULL
+#endif
+
+/* "LAUKAREG", and the version of what follows it. */
+#define LAUKA_REGION_MAGIC_ UINT64_C(0x4c41554b41524547)
+#define LAUKA_REGION_VERSION_ 1U
+#define LAUKA_REGION_MOST_COUNTERS_ 16
+
+/* What lauka and all processes of a run share: a file in memory of this size, whose descriptor
+ * LAUKA_REGION names. */
+struct lauka_region_page_ {
+  uint64_t magic;
+  uint32_t version;
+  uint32_t counters; /* groups of counters that a region switches on */
+  int32_t descriptors[LAUKA_REGION_MOST_COUNTERS_]; /* of their leaders */
+
+  uint32_t lock;  /* 0: free */
+  uint32_t depth; /* begins without their end; above 0 the region is open */
+  uint64_t began_ns;
+  uint64_t time_ns;  /* of all entries that have ended */
+  uint64_t entries;  /* that have begun */
+  uint64_t stray;    /* ends without a begin */
+  uint64_t failures; /* switches that the system refused, and locks that nobody gave back */
+
+  /* macOS: what the kernel counted for the thread that entered. */
+  uint64_t thread;             /* the one that did */
+  uint64_t start_instructions; /* as it did */
+  uint64_t start_cycles;
+  uint64_t instructions; /* of all entries that have ended */
+  uint64_t cycles;
+  uint64_t uncounted; /* entries that another thread ended, or that could not be counted */
+};
+
+struct lauka_region_time_ {
+  long seconds;
+  long nanoseconds;
+};
+
+/* Declared here, since a strict C99 leaves clock_gettime out of its headers. */
+#ifdef __APPLE__
+LAUKA_REGION_C_ int lauka_region_clock_(int clock,
+                                        struct lauka_region_time_* time) __asm__("_clock_gettime");
+LAUKA_REGION_C_ int lauka_region_selfcounts_(uint32_t kind, void* counts,
+                                             uint64_t size) __asm__("_thread_selfcounts");
+LAUKA_REGION_C_ int lauka_region_thread_(void* thread,
+                                         uint64_t* id) __asm__("_pthread_threadid_np");
+#define LAUKA_REGION_MONOTONIC_ 6
+#else
+LAUKA_REGION_C_ int lauka_region_clock_(int clock,
+                                        struct lauka_region_time_* time) __asm__("clock_gettime");
+#define LAUKA_REGION_MONOTONIC_ 1
+#endif
+
+/* Where it is not known yet whether lauka is there, this; otherwise the page, or null. */
+static struct lauka_region_page_ lauka_region_unknown_;
+static struct lauka_region_page_* lauka_region_known_ = &lauka_region_unknown_;
+
+static inline uint64_t lauka_region_now_(void) {
+  struct lauka_region_time_ time = {0, 0};
+  lauka_region_clock_(LAUKA_REGION_MONOTONIC_, &time);
+  return LAUKA_REGION_CAST_(uint64_t, time.seconds) * 1000000000U +
+         LAUKA_REGION_CAST_(uint64_t, time.nanoseconds);
+}
+
+/* The page of this run. Null: lauka is not there, or did not ask, or a program in between has
+ * closed its descriptors. What else may be behind that number by then is not touched. */
+static inline struct lauka_region_page_* lauka_region_find_(void) {
+  const char* text = getenv("LAUKA_REGION");
+  struct stat file;
+  struct lauka_region_page_* page;
+  void* memory;
+  int descriptor;
+  if (text == LAUKA_REGION_NULL_ || *text == '\0') return LAUKA_REGION_NULL_;
+  if (getuid() != geteuid() || getgid() != getegid()) return LAUKA_REGION_NULL_;
+  descriptor = atoi(text);
+  if (descriptor <= 2 || fstat(descriptor, &file) != 0) return LAUKA_REGION_NULL_;
+  if (!S_ISREG(file.st_mode) || LAUKA_REGION_CAST_(uint64_t, file.st_size) != sizeof *page)
+    return LAUKA_REGION_NULL_;
+  memory =
+      mmap(LAUKA_REGION_NULL_, sizeof *page, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+  if (memory == MAP_FAILED) return LAUKA_REGION_NULL_;
+  page = LAUKA_REGION_CAST_(struct lauka_region_page_*, memory);
+  if (page->magic == LAUKA_REGION_MAGIC_ && page->version == LAUKA_REGION_VERSION_ &&
+      page->counters <= LAUKA_REGION_MOST_COUNTERS_)
+    return page;
+  munmap(memory, sizeof *page);
+  return LAUKA_REGION_NULL_;
+}
+
+static __attribute__((noinline, unused)) struct lauka_region_page_* lauka_region_attach_(void) {
+  struct lauka_region_page_* page = lauka_region_find_();
+  __atomic_store_n(&lauka_region_known_, page, __ATOMIC_RELEASE);
+  return page;
+}
+
+/* Entering and leaving are each one step for all threads and processes. Whoever is killed in it
+ * never gives it back: after a second it is taken away, which lauka is told. */
+static __attribute__((noinline, unused)) void lauka_region_wait_(struct lauka_region_page_* page) {
+  const uint64_t deadline = lauka_region_now_() + 1000000000U;
+  while (__atomic_exchange_n(&page->lock, 1U, __ATOMIC_ACQUIRE) != 0) {
+    if (lauka_region_now_() > deadline) {
+      __atomic_add_fetch(&page->failures, 1U, __ATOMIC_RELAXED);
+      return;
+    }
+    sched_yield();
+  }
+}
+
+static inline void lauka_region_lock_(struct lauka_region_page_* page) {
+  if (__atomic_exchange_n(&page->lock, 1U, __ATOMIC_ACQUIRE) != 0) lauka_region_wait_(page);
+}
+
+static inline void lauka_region_unlock_(struct lauka_region_page_* page) {
+  __atomic_store_n(&page->lock, 0U, __ATOMIC_RELEASE);
+}
+
+#ifdef __APPLE__
+
+/* The kernel counts instructions and cycles of each thread by itself, and tells a thread its own.
+ */
+static inline int lauka_region_counts_(uint64_t* thread, uint64_t* counts) {
+  counts[0] = 0;
+  counts[1] = 0;
+  return lauka_region_thread_(LAUKA_REGION_NULL_, thread) == 0 &&
+         lauka_region_selfcounts_(1, counts, 2 * sizeof *counts) == 0 && counts[0] != 0;
+}
+
+static inline void lauka_region_switch_on_(struct lauka_region_page_* page) {
+  uint64_t counts[2];
+  uint64_t thread = 0;
+  page->thread = lauka_region_counts_(&thread, counts) ? thread : 0;
+  page->start_instructions = counts[0];
+  page->start_cycles = counts[1];
+}
+
+static inline void lauka_region_switch_off_(struct lauka_region_page_* page) {
+  uint64_t counts[2];
+  uint64_t thread = 0;
+  if (lauka_region_counts_(&thread, counts) && thread == page->thread) {
+    page->instructions += counts[0] - page->start_instructions;
+    page->cycles += counts[1] - page->start_cycles;
+  } else {
+    ++page->uncounted;
+  }
+}
+
+#else
+
+/* Of a group the leader alone is off outside of the region, and its members with it. The call
+ * reaches the copies that threads and children have. */
+static inline void lauka_region_switch_(struct lauka_region_page_* page, unsigned long request) {
+  uint32_t i;
+  for (i = 0; i < page->counters && i < LAUKA_REGION_MOST_COUNTERS_; ++i)
+    if (ioctl(page->descriptors[i], request, 0) != 0) ++page->failures;
+}
+
+static inline void lauka_region_switch_on_(struct lauka_region_page_* page) {
+  lauka_region_switch_(page, _IO('$', 0)); /* PERF_EVENT_IOC_ENABLE */
+}
+
+static inline void lauka_region_switch_off_(struct lauka_region_page_* page) {
+  lauka_region_switch_(page, _IO('$', 1)); /* PERF_EVENT_IOC_DISABLE */
+}
+
+#endif
+
+static __attribute__((noinline, unused)) void lauka_region_enter_(struct lauka_region_page_* page) {
+  if (page == &lauka_region_unknown_) page = lauka_region_attach_();
+  if (page == LAUKA_REGION_NULL_) return;
+  lauka_region_lock_(page);
+  if (page->depth++ == 0) {
+    ++page->entries;
+    page->began_ns = lauka_region_now_();
+    lauka_region_switch_on_(page); /* last, so that little of this is counted */
+  }
+  lauka_region_unlock_(page);
+}
+
+static __attribute__((noinline, unused)) void lauka_region_leave_(struct lauka_region_page_* page) {
+  if (page == &lauka_region_unknown_) page = lauka_region_attach_();
+  if (page == LAUKA_REGION_NULL_) return;
+  lauka_region_lock_(page);
+  if (page->depth == 0) {
+    ++page->stray;
+  } else if (--page->depth == 0) {
+    lauka_region_switch_off_(page); /* first, likewise */
+    page->time_ns += lauka_region_now_() - page->began_ns;
+  }
+  lauka_region_unlock_(page);
+}
+
+static inline void lauka_region_begin(void) {
+  struct lauka_region_page_* page = __atomic_load_n(&lauka_region_known_, __ATOMIC_ACQUIRE);
+  if (page != LAUKA_REGION_NULL_) lauka_region_enter_(page);
+}
+
+static inline void lauka_region_end(void) {
+  struct lauka_region_page_* page = __atomic_load_n(&lauka_region_known_, __ATOMIC_ACQUIRE);
+  if (page != LAUKA_REGION_NULL_) lauka_region_leave_(page);
+}
+
+#else
+
+static inline void lauka_region_begin(void) {}
+static inline void lauka_region_end(void) {}
+
+#endif
+
+#endif

@@ -1,0 +1,42 @@
+#pragma once
+
+#include "os/process.h"
+
+#include <array>
+#include <cstddef>
+
+struct lauka_region_page_;
+
+namespace lauka::os {
+
+/// The memory in which a run notes its region (lauka/region.h), new for each run, so that what an
+/// earlier one left behind writes into nothing. Internal to os/.
+class RegionPage {
+ public:
+  RegionPage() = default;
+  RegionPage(const RegionPage&) = delete;
+  RegionPage& operator=(const RegionPage&) = delete;
+  ~RegionPage();
+
+  /// Makes it, with a descriptor that the next program gets. False with errno.
+  bool hand_down();
+
+  /// The same for a counter that the region switches. False with errno.
+  bool hand_down_counter(int descriptor);
+
+  /// NAME=VALUE that tells a program of it; as long as this lives.
+  char* variable() { return variable_.data(); }
+
+  /// What the program noted so far.
+  RegionUse use() const;
+
+ private:
+  int hand_down(int descriptor);
+
+  lauka_region_page_* page_ = nullptr;
+  std::array<int, 17> handed_{};  // the memory's and the counters'
+  std::size_t count_ = 0;
+  std::array<char, 32> variable_{};
+};
+
+}  // namespace lauka::os

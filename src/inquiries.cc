@@ -1,7 +1,9 @@
 #include "cli/describe.h"
 #include "cores/cores.h"
+#include "cores/thread_stream.h"
 #include "cores/threads.h"
 #include "inquire/answers.h"
+#include "inquire/watch_threads.h"
 #include "invocation.h"
 #include "os/clock.h"
 #include "os/darwin_calls.h"
@@ -48,11 +50,34 @@ int explain_events(Invocation& call) {
   return show(inquire::explain_events(*explanation));
 }
 
+/// A line for each thread and interval. Whoever reads them may go when enough was read.
+int stream_threads(Invocation& call) {
+  const Inquiry& wanted = *call.options.inquiry;
+  const auto stream = cores::stream_threads(wanted.processes, call.cores.kinds, os::linux_calls(),
+                                            os::darwin_calls());
+  if (!stream) return refuse(stream.error(), ExitStatus::Failed);
+  const os::MonotonicClock clock;
+  const inquire::Watching watching{
+      .interval = *wanted.interval,
+      .during = wanted.during,
+      .time_ahead = os::time_of_day_ahead(),
+      .now = [&] { return clock.now(); },
+      .wait = os::sleep_for,
+      .is_over = [] { return os::interrupt() != 0; },
+      .write = [](std::string_view text) { return os::say(Stream::Output, text); }};
+  const auto written = inquire::watch_threads(**stream, watching);
+  say_on_error(report::note_lines((*stream)->notes()));
+  if (const int signal = os::interrupt(); signal != 0) return status_of_signal(signal);
+  return !os::has_reader(Stream::Output) ? static_cast<int>(ExitStatus::Done) : status_of(written);
+}
+
 int show_threads(Invocation& call) {
   os::watch_for_interrupts();
   const Inquiry& wanted = *call.options.inquiry;
-  const auto threads = cores::threads_of({wanted.process, wanted.during}, call.cores.kinds,
-                                         os::sleep_for, os::linux_calls(), os::darwin_calls());
+  if (wanted.interval) return stream_threads(call);
+  const auto threads =
+      cores::threads_of({wanted.processes.front(), wanted.during}, call.cores.kinds, os::sleep_for,
+                        os::linux_calls(), os::darwin_calls());
   if (!threads) return refuse(threads.error(), ExitStatus::Failed);
   say_on_error(report::note_lines(threads->notes));
   const int status = show(inquire::threads_table(*threads));

@@ -255,10 +255,14 @@ constexpr auto kOptions = std::to_array<OptionInfo>({
      [](Draft& d, const Given& g) {
        return keep(fraction(g, {0.0, false}, {100.0, true}), d.options.min_p_share);
      }},
-    {"threads", '\0', Takes::Value, Group::Measured, "PID",
+    {"threads", '\0', Takes::Value, Group::Measured, "PID,...",
      "print times, cycles, instructions and IPC of each thread of a running process by kind of "
      "core, since it started or, with -d TIME, during that time, and run nothing",
      set_threads},
+    {"interval", '\0', Takes::Value, Group::Measured, "TIME",
+     "with --threads: print a line of JSON for each thread of these processes and interval (10ms) "
+     "instead, until they end, for -d TIME, or until Ctrl-C",
+     set_interval},
     {"list-events", 'l', Takes::OptionalText, Group::Measured, "TEXT",
      "list the events that can be counted here (those with TEXT in them), and run nothing",
      ask<InquiryKind::ListEvents>},

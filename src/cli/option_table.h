@@ -37,9 +37,10 @@ struct Draft {
   std::optional<std::string> reference_name;
   std::optional<std::uint64_t> min_runs;
   std::optional<std::chrono::nanoseconds> duration;
-  std::optional<double> slower_percent;  ///< of --fail-if-slower; the last one counts
-  std::vector<std::string> steps;        ///< of -D, in the order typed
-  std::vector<const OptionInfo*> typed;  ///< in that order
+  std::optional<std::chrono::nanoseconds> interval;  ///< of --threads
+  std::optional<double> slower_percent;              ///< of --fail-if-slower; the last one counts
+  std::vector<std::string> steps;                    ///< of -D, in the order typed
+  std::vector<const OptionInfo*> typed;              ///< in that order
 };
 
 /// An option as it was typed.

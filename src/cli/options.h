@@ -65,9 +65,11 @@ enum class InquiryKind : unsigned char {
 };
 struct Inquiry {
   InquiryKind kind;
-  std::string text{};        ///< of ListEvents: what is looked for; may be empty
-  std::int32_t process = 0;  ///< of Threads
-  std::optional<std::chrono::nanoseconds> during{};  ///< of Threads; none: since each one's birth
+  std::string text{};                     ///< of ListEvents: what is looked for; may be empty
+  std::vector<std::int32_t> processes{};  ///< of Threads; several with `interval` only
+  std::optional<std::chrono::nanoseconds> during{};  ///< of Threads; none: since each one's birth,
+                                                     ///< or with `interval` until they end
+  std::optional<std::chrono::nanoseconds> interval{};  ///< of Threads: a line for each of these
 };
 
 /// The command line as typed: syntax and ranges are checked, nothing is decided.

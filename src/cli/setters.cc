@@ -5,8 +5,11 @@
 #include "core/own_metric.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <limits>
+#include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -143,11 +146,26 @@ Result<void> add_parameter_list(Draft& draft, const Given& given) {
   return {};
 }
 
+Result<void> set_interval(Draft& draft, const Given& given) {
+  const auto interval = duration(given);
+  if (!interval) return interval.error();
+  if (*interval < std::chrono::milliseconds(1) || *interval > std::chrono::hours(1))
+    return refused(given, {"is not between 1ms and 1h", "write, for example, 10ms"});
+  draft.interval = *interval;
+  return {};
+}
+
 Result<void> set_threads(Draft& draft, const Given& given) {
-  const auto process = whole_number(given, 1, std::numeric_limits<std::int32_t>::max());
-  if (!process) return process.error();
-  draft.options.inquiry = {.kind = InquiryKind::Threads,
-                           .process = static_cast<std::int32_t>(*process)};
+  Inquiry inquiry{.kind = InquiryKind::Threads};
+  for (const std::string& one : list_of(given.value)) {
+    const auto process =
+        whole_number(Given{given.option, one}, 1, std::numeric_limits<std::int32_t>::max());
+    if (!process) return process.error();
+    const auto id = static_cast<std::int32_t>(*process);
+    auto& all = inquiry.processes;
+    if (std::find(all.begin(), all.end(), id) == all.end()) all.push_back(id);
+  }
+  draft.options.inquiry = std::move(inquiry);
   return {};
 }
 

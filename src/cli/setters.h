@@ -19,6 +19,7 @@ Result<void> set_engine(Draft& draft, const Given& given);
 Result<void> set_metrics(Draft& draft, const Given& given);
 Result<void> add_parameter_list(Draft& draft, const Given& given);
 Result<void> add_label(Draft& draft, const Given& given);
+Result<void> set_interval(Draft& draft, const Given& given);
 Result<void> set_threads(Draft& draft, const Given& given);
 
 /// What the row of --engine takes from the table of engines.

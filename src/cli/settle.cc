@@ -193,7 +193,12 @@ Result<void> settle_threads(Draft& draft) {
         fmt::format("--threads runs nothing, so {} has no effect", cited(draft.commands.front())),
         "leave it out"};
   }
-  draft.options.inquiry->during = draft.duration;
+  Inquiry& inquiry = *draft.options.inquiry;
+  if (inquiry.processes.size() > 1 && !draft.interval)
+    return Error{"--threads shows the table of one process",
+                 "name one, or add --interval 10ms for a line of JSON per thread and interval"};
+  inquiry.during = draft.duration;
+  inquiry.interval = draft.interval;
   return {};
 }
 
@@ -220,6 +225,9 @@ Result<void> settle_inquiry(Draft& draft) {
 Result<Options> settle(Draft draft) {
   Options& options = draft.options;
   options.duration = draft.duration.value_or(options.duration);
+  const bool watches = options.inquiry && options.inquiry->kind == InquiryKind::Threads;
+  if (draft.interval && !watches)
+    return Error{"--interval without --threads", "add --threads PID, or leave it out"};
   if (options.inquiry) {
     const Result<void> settled = settle_inquiry(draft);
     if (!settled) return settled.error();

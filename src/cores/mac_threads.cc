@@ -28,14 +28,6 @@ std::string upper_case(std::string text) {
   return text;
 }
 
-std::string name_of(const os::DarwinCalls& calls, int process, std::uint64_t thread) {
-  os::ThreadInfo info;
-  if (calls.proc_pidinfo(process, os::kPidThreadId64Info, thread, &info, sizeof info) <= 0)
-    return "";
-  const char* const begin = info.name.data();
-  return {begin, std::find(begin, begin + info.name.size(), '\0')};
-}
-
 Error refusal(int error, int process) {
   if (error == EPERM)
     return {fmt::format("process {} belongs to another user", process),
@@ -116,6 +108,14 @@ ThreadIds thread_ids(const os::DarwinCalls& calls, int process) {
   return {{}, ENOMEM};
 }
 
+std::string thread_name(const os::DarwinCalls& calls, int process, std::uint64_t thread) {
+  os::ThreadInfo info;
+  if (calls.proc_pidinfo(process, os::kPidThreadId64Info, thread, &info, sizeof info) <= 0)
+    return "";
+  const char* const begin = info.name.data();
+  return {begin, std::find(begin, begin + info.name.size(), '\0')};
+}
+
 CountsOfThread thread_counts(const os::DarwinCalls& calls, int process, std::uint64_t thread,
                              std::size_t levels) {
   std::vector<std::byte> buffer(sizeof(os::ThreadCountsHeader) + levels * sizeof(os::ThreadCounts));
@@ -134,11 +134,24 @@ CountsOfThread thread_counts(const os::DarwinCalls& calls, int process, std::uin
   return {std::move(counts), 0};
 }
 
+Error no_kinds_of_core() {
+  return {"this system does not distinguish kinds of core", "leave out --threads"};
+}
+
+std::string no_counts_in_virtual_machine() {
+  return "no cycles and instructions: this is a virtual machine, whose kernel does not count them";
+}
+
+Result<void> check_mac_process(const os::DarwinCalls& calls, int process, std::size_t levels) {
+  const auto all = read_all(calls, process, levels);
+  if (!all) return all.error();
+  return {};
+}
+
 Result<Threads> darwin_threads(const ThreadsWanted& wanted, const Wait& wait,
                                const os::DarwinCalls& calls) {
   const std::vector<std::string> levels = level_names(calls);
-  if (levels.empty())
-    return Error{"this system does not distinguish kinds of core", "leave out --threads"};
+  if (levels.empty()) return no_kinds_of_core();
   AllCounts before;
   if (wanted.during) {
     auto first = read_all(calls, wanted.process, levels.size());
@@ -156,13 +169,10 @@ Result<Threads> darwin_threads(const ThreadsWanted& wanted, const Wait& wait,
   Threads threads;
   for (const std::string& name : levels)
     threads.columns.push_back({upper_case(name), true, false, counted});
-  if (!counted)
-    threads.notes.emplace_back(
-        "no cycles and instructions: this is a virtual machine, whose kernel "
-        "does not count them");
+  if (!counted) threads.notes.push_back(no_counts_in_virtual_machine());
   for (const auto& [id, counts] : *read) {
     const auto then = before.find(id);
-    ThreadLine line{id, name_of(calls, wanted.process, id)};
+    ThreadLine line{id, thread_name(calls, wanted.process, id)};
     for (std::size_t level = 0; level < levels.size(); ++level) {
       const os::ThreadCounts none;
       line.parts.push_back(

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/result.h"
 #include "os/darwin_calls.h"
 
 #include <cstddef>
@@ -24,6 +25,9 @@ struct ThreadIds {
 };
 ThreadIds thread_ids(const os::DarwinCalls& calls, int process);
 
+/// Its name; may be empty.
+std::string thread_name(const os::DarwinCalls& calls, int process, std::uint64_t thread);
+
 /// One per performance level.
 using LevelCounts = std::vector<os::ThreadCounts>;
 
@@ -34,5 +38,13 @@ struct CountsOfThread {
 };
 CountsOfThread thread_counts(const os::DarwinCalls& calls, int process, std::uint64_t thread,
                              std::size_t levels);
+
+/// Refused where there is no such process, where it is another user's, and where the kernel does
+/// not count by kind of core.
+Result<void> check_mac_process(const os::DarwinCalls& calls, int process, std::size_t levels);
+
+/// What is said where there are no kinds of core, and where a kernel counts nothing on them.
+Error no_kinds_of_core();
+std::string no_counts_in_virtual_machine();
 
 }  // namespace lauka::cores

@@ -78,16 +78,6 @@ std::optional<std::uint64_t> user_of(const os::LinuxCalls& calls, const std::str
   return words.size() < 2 ? std::nullopt : parse_number(words[1]);
 }
 
-Result<void> check_process(const os::LinuxCalls& calls, std::int32_t process) {
-  const auto user = user_of(calls, std::to_string(process));
-  if (!user) return Error{fmt::format("there is no process {}", process), "pgrep -l NAME finds it"};
-  const auto own = user_of(calls, "self");
-  if (own && *own != 0 && *own != *user)
-    return Error{fmt::format("process {} belongs to another user (uid {})", process, *user),
-                 "run lauka as that user, or with sudo"};
-  return {};
-}
-
 ThreadLine line_of(const std::string& thread, const TimesInProc& times, std::size_t columns) {
   ThreadLine line;
   line.id = parse_number(thread).value_or(0);
@@ -120,6 +110,16 @@ Threads since_birth(std::int32_t process, const os::LinuxCalls& calls) {
 }
 
 }  // namespace
+
+Result<void> check_process(const os::LinuxCalls& calls, std::int32_t process) {
+  const auto user = user_of(calls, std::to_string(process));
+  if (!user) return Error{fmt::format("there is no process {}", process), "pgrep -l NAME finds it"};
+  const auto own = user_of(calls, "self");
+  if (own && *own != 0 && *own != *user)
+    return Error{fmt::format("process {} belongs to another user (uid {})", process, *user),
+                 "run lauka as that user, or with sudo"};
+  return {};
+}
 
 Result<Threads> linux_threads(const ThreadsWanted& wanted, const CoreKinds& kinds, const Wait& wait,
                               const os::LinuxCalls& calls) {

@@ -70,4 +70,7 @@ Result<Threads> linux_threads(const ThreadsWanted& wanted, const CoreKinds& kind
 Result<Threads> darwin_threads(const ThreadsWanted& wanted, const Wait& wait,
                                const os::DarwinCalls& calls);
 
+/// Refused where there is no such process, and where it is another user's (Linux).
+Result<void> check_process(const os::LinuxCalls& calls, std::int32_t process);
+
 }  // namespace lauka::cores

@@ -39,6 +39,9 @@ void sleep_for(std::chrono::nanoseconds time);
 /// is not known.
 std::optional<std::chrono::nanoseconds> scheduler_tick();
 
+/// How far the time of day, since 1970 UTC, is ahead of MonotonicClock.
+std::chrono::nanoseconds time_of_day_ahead();
+
 /// The time of day, UTC.
 std::chrono::sys_seconds time_of_day();
 

@@ -45,6 +45,9 @@ Result<void> check_folder(const std::string& path);
 /// Writes all of `text` to standard output or error. The error says why it cannot be written.
 Result<void> say(Stream stream, std::string_view text);
 
+/// False: it is a pipe whose reader has gone.
+bool has_reader(Stream stream);
+
 /// A variable of lauka's own environment; none: it is not set.
 std::optional<std::string> variable(const char* name);
 

@@ -50,6 +50,11 @@ std::chrono::nanoseconds MonotonicClock::resolution() const {
                   observed_step(*this));
 }
 
+std::chrono::nanoseconds time_of_day_ahead() {
+  const auto since_1970 = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(since_1970) - MonotonicClock().now();
+}
+
 std::chrono::sys_seconds time_of_day() {
   return std::chrono::time_point_cast<std::chrono::seconds>(std::chrono::system_clock::now());
 }

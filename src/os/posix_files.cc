@@ -222,6 +222,11 @@ Result<void> say(Stream stream, std::string_view text) {
                ""};
 }
 
+bool has_reader(Stream stream) {
+  pollfd wanted{stream == Stream::Output ? STDOUT_FILENO : STDERR_FILENO, POLLOUT, 0};
+  return poll(&wanted, 1, 0) <= 0 || (wanted.revents & POLLERR) == 0;
+}
+
 std::optional<std::string> variable(const char* name) {
   const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): one thread
   return value == nullptr ? std::nullopt : std::optional<std::string>(value);

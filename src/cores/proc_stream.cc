@@ -1,0 +1,220 @@
+#include "core/text.h"
+#include "cores/thread_counters.h"
+#include "cores/thread_stream.h"
+#include "cores/threads.h"
+
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace lauka::cores {
+namespace {
+
+using std::chrono::nanoseconds;
+
+/// By the scheduler's own clock.
+struct SchedulerTimes {
+  std::uint64_t on_cpu_ns = 0;
+  std::uint64_t waiting_ns = 0;
+};
+
+std::optional<SchedulerTimes> times_in(std::string_view schedstat) {
+  const auto words = split(schedstat, ' ');
+  if (words.size() < 2) return std::nullopt;
+  const auto on_cpu = parse_number(words[0]);
+  const auto waiting = parse_number(words[1]);
+  if (!on_cpu || !waiting) return std::nullopt;
+  return SchedulerTimes{*on_cpu, *waiting};
+}
+
+template <typename T>
+std::optional<T> difference(const std::optional<T>& now, const std::optional<T>& before) {
+  if (!now) return std::nullopt;
+  const T start = before.value_or(T{});
+  return *now >= start ? *now - start : T{};
+}
+
+SampledPart difference(const ThreadPart& now, const ThreadPart& before) {
+  return {.cpu_seconds = difference(now.cpu_seconds, before.cpu_seconds),
+          .cycles = difference(now.cycles, before.cycles),
+          .instructions = difference(now.instructions, before.instructions)};
+}
+
+void add(std::optional<std::uint64_t>& sum, const std::optional<std::uint64_t>& value) {
+  if (value) sum = sum.value_or(0) + *value;
+}
+
+class ProcStream final : public ThreadStream {
+ public:
+  ProcStream(const std::vector<std::int32_t>& processes, const CoreKinds& kinds,
+             const os::LinuxCalls& calls)
+      : calls_(calls), counting_(kinds, calls) {
+    for (const std::int32_t process : processes) watched_.push_back({process, {}, true});
+    if (kinds.size() > 1)
+      for (const CoreKind& kind : kinds) kinds_.push_back(kind.name);
+  }
+
+  const std::vector<std::string>& kinds() const override { return kinds_; }
+
+  std::vector<std::string> notes() const override {
+    std::vector<std::string> notes = counting_.notes();
+    if (why_not_attached_) notes.push_back("no cycles and instructions: " + *why_not_attached_);
+    return notes;
+  }
+
+  std::vector<ThreadSample> read(nanoseconds now) override {
+    std::vector<ThreadSample> samples;
+    for (Watched& process : watched_) read(process, now, samples);
+    read_before_ = now;
+    return samples;
+  }
+
+  bool goes_on() const override {
+    for (const Watched& process : watched_)
+      if (process.is_there) return true;
+    return false;
+  }
+
+ private:
+  struct Thread {
+    std::string schedstat;  ///< its path
+    std::string name;
+    SchedulerTimes times{};
+    std::optional<AttachedThread> counters{};
+    std::vector<ThreadPart> counted{};  ///< as counters showed before
+    bool was_seen = true;
+  };
+  struct Watched {
+    std::int32_t process;
+    std::map<std::string, Thread> threads;
+    bool is_there;
+  };
+
+  void read(Watched& process, nanoseconds now, std::vector<ThreadSample>& samples) {
+    if (!process.is_there) return;
+    for (auto& [id, thread] : process.threads) thread.was_seen = false;
+    const std::string folder = fmt::format("/proc/{}/task", process.process);
+    const std::vector<std::string> ids = calls_.list_folder(folder);
+    process.is_there = !ids.empty();
+    for (const std::string& id : ids) {
+      const auto known = process.threads.find(id);
+      if (known == process.threads.end()) {
+        begin(process, id, folder, now, samples);
+        continue;
+      }
+      const auto text = calls_.read_file(known->second.schedstat);
+      const auto times = text ? times_in(*text) : std::nullopt;
+      // Less than before: another thread has its number now.
+      if (!times || times->on_cpu_ns < known->second.times.on_cpu_ns) continue;
+      known->second.was_seen = true;
+      samples.push_back(sample_of(process.process, id, known->second, now));
+      enter_times(samples.back(), *times, known->second.times);
+      known->second.times = *times;
+    }
+    for (auto thread = process.threads.begin(); thread != process.threads.end();) {
+      if (thread->second.was_seen) {
+        ++thread;
+        continue;
+      }
+      samples.push_back(sample_of(process.process, thread->first, thread->second, now));
+      samples.back().has_ended = true;
+      thread = process.threads.erase(thread);
+    }
+  }
+
+  /// A thread that was not there before: all that it did is new, but for those of the first call.
+  void begin(Watched& process, const std::string& id, const std::string& folder, nanoseconds now,
+             std::vector<ThreadSample>& samples) {
+    Thread thread;
+    thread.schedstat = folder + "/" + id + "/schedstat";
+    const auto text = calls_.read_file(thread.schedstat);
+    const auto times = text ? times_in(*text) : std::nullopt;
+    if (!times) return;
+    thread.times = *times;
+    if (const auto name = calls_.read_file(folder + "/" + id + "/comm"))
+      thread.name = std::string(trimmed(*name));
+    if (!why_not_attached_) attach(thread, static_cast<int>(parse_number(id).value_or(0)));
+    if (read_before_) {
+      samples.push_back({.process = process.process,
+                         .thread = parse_number(id).value_or(0),
+                         .name = thread.name,
+                         .interval = now - *read_before_,
+                         .is_new = true});
+      samples.back().by_kind.resize(kinds_.size());
+      enter_times(samples.back(), *times, {});
+    }
+    process.threads.emplace(id, std::move(thread));
+  }
+
+  void attach(Thread& thread, int id) {
+    auto attached = AttachedThread::attach(counting_, id);
+    if (!attached) {
+      why_not_attached_ = attached.error().line();
+      return;
+    }
+    thread.counters.emplace(*std::move(attached));
+    thread.counted = thread.counters->read();
+  }
+
+  ThreadSample sample_of(std::int32_t process, const std::string& id, Thread& thread,
+                         nanoseconds now) {
+    ThreadSample sample{.process = process,
+                        .thread = parse_number(id).value_or(0),
+                        .name = thread.name,
+                        .interval = now - read_before_.value_or(now)};
+    sample.by_kind.resize(kinds_.size());
+    if (!thread.counters) return sample;
+    std::vector<ThreadPart> counted = thread.counters->read();
+    // Of several kinds of core the first part is that of all.
+    sample.all = difference(counted.front(), thread.counted.front());
+    for (std::size_t kind = 0; kind < kinds_.size() && kind + 1 < counted.size(); ++kind) {
+      sample.by_kind[kind] = difference(counted[kind + 1], thread.counted[kind + 1]);
+      add(sample.all.cycles, sample.by_kind[kind].cycles);
+      add(sample.all.instructions, sample.by_kind[kind].instructions);
+    }
+    sample.all.cpu_seconds.reset();  // the scheduler's is told instead
+    thread.counted = std::move(counted);
+    return sample;
+  }
+
+  static void enter_times(ThreadSample& sample, const SchedulerTimes& now,
+                          const SchedulerTimes& before) {
+    constexpr double ns = 1e9;
+    sample.all.cpu_seconds = static_cast<double>(now.on_cpu_ns - before.on_cpu_ns) / ns;
+    sample.waited_seconds =
+        static_cast<double>(now.waiting_ns - std::min(now.waiting_ns, before.waiting_ns)) / ns;
+  }
+
+  const os::LinuxCalls& calls_;
+  ThreadCounting counting_;
+  std::vector<std::string> kinds_;
+  std::vector<Watched> watched_;
+  std::optional<nanoseconds> read_before_;
+  std::optional<std::string> why_not_attached_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<ThreadStream>> stream_linux_threads(
+    const std::vector<std::int32_t>& processes, const CoreKinds& kinds,
+    const os::LinuxCalls& calls) {
+  for (const std::int32_t process : processes)
+    if (auto able = check_process(calls, process); !able) return able.error();
+  if (!calls.read_file("/proc/self/schedstat"))
+    return Error{"this kernel does not tell the CPU time of each thread (/proc/PID/schedstat)",
+                 "leave out --interval"};
+  return std::unique_ptr<ThreadStream>(std::make_unique<ProcStream>(processes, kinds, calls));
+}
+
+Result<std::unique_ptr<ThreadStream>> stream_threads(const std::vector<std::int32_t>& processes,
+                                                     const CoreKinds& kinds,
+                                                     const os::LinuxCalls* linux,
+                                                     const os::DarwinCalls* darwin) {
+  if (linux != nullptr) return stream_linux_threads(processes, kinds, *linux);
+  if (darwin != nullptr) return stream_darwin_threads(processes, *darwin);
+  return Error{"--threads is for Linux and macOS", "leave it out"};
+}
+
+}  // namespace lauka::cores

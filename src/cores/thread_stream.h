@@ -1,0 +1,79 @@
+#pragma once
+
+#include "core/core_kind.h"
+#include "core/result.h"
+#include "os/darwin_calls.h"
+#include "os/linux_calls.h"
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace lauka::cores {
+
+/// What a thread did on the cores of one kind, or on all; what is not known is none.
+struct SampledPart {
+  std::optional<double> cpu_seconds{};
+  std::optional<double> user_seconds{};
+  std::optional<double> system_seconds{};
+  std::optional<std::uint64_t> cycles{};
+  std::optional<std::uint64_t> instructions{};
+  std::optional<double> joules{};
+};
+
+/// What a thread did since it was read before.
+struct ThreadSample {
+  std::int32_t process = 0;
+  std::uint64_t thread = 0;
+  std::string name{};
+  std::chrono::nanoseconds interval{};     ///< since it, or the process, was read before
+  bool is_new = false;                     ///< was not there then: since its birth
+  bool has_ended = false;                  ///< since then: what is still known of its end
+  std::optional<double> waited_seconds{};  ///< it could have run, and had no CPU
+  SampledPart all{};
+  std::vector<SampledPart> by_kind{};  ///< as ThreadStream::kinds; empty: there is one
+};
+
+/// Reads the threads of running processes again and again.
+class ThreadStream {
+ public:
+  ThreadStream() = default;
+  ThreadStream(const ThreadStream&) = delete;
+  ThreadStream& operator=(const ThreadStream&) = delete;
+  virtual ~ThreadStream() = default;
+
+  /// The kinds of core, the fastest first; one or none: they are not told apart.
+  virtual const std::vector<std::string>& kinds() const = 0;
+
+  /// One line each: what is missing and why.
+  virtual std::vector<std::string> notes() const = 0;
+
+  /// What every thread did since the last call, by process and thread; the first call gives none.
+  /// `now`: on any clock that does not stop.
+  virtual std::vector<ThreadSample> read(std::chrono::nanoseconds now) = 0;
+
+  /// Whether a process is left.
+  virtual bool goes_on() const = 0;
+};
+
+/// As this system tells them. Both null: refused, as is a process that is not there, or another
+/// user's.
+Result<std::unique_ptr<ThreadStream>> stream_threads(const std::vector<std::int32_t>& processes,
+                                                     const CoreKinds& kinds,
+                                                     const os::LinuxCalls* linux,
+                                                     const os::DarwinCalls* darwin);
+
+/// On Linux: CPU time and waiting from the scheduler's own clock, cycles and instructions from
+/// counters that are attached to each thread as it is seen first. `calls` outlives it.
+Result<std::unique_ptr<ThreadStream>> stream_linux_threads(
+    const std::vector<std::int32_t>& processes, const CoreKinds& kinds,
+    const os::LinuxCalls& calls);
+
+/// On macOS: all by kind of core, energy too, from the kernel's accounts of each thread.
+Result<std::unique_ptr<ThreadStream>> stream_darwin_threads(
+    const std::vector<std::int32_t>& processes, const os::DarwinCalls& calls);
+
+}  // namespace lauka::cores

@@ -1,0 +1,176 @@
+#include "contract/program.h"
+#include "os/linux_calls.h"
+#include "skip.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <lauka/region.h>
+
+// --region in the built program.
+
+namespace lauka::contract {
+namespace {
+
+/// lauka --region with these options, on these commands.
+Said region(std::vector<std::string> options, const std::vector<std::string>& commands) {
+  options.insert(options.begin(), {"--region", "-w0"});
+  options.emplace_back("--");
+  for (const std::string& command : commands) options.push_back(fixture("region") + " " + command);
+  return lauka(options);
+}
+
+/// The mean of a metric of `region COMMAND`.
+double mean(std::vector<std::string> options, const std::string& metric,
+            const std::string& command) {
+  options.insert(options.end(), {"-n", "it", "--export-csv", "-"});
+  const Said said = region(std::move(options), {command});
+  CAPTURE(said.err);
+  REQUIRE(said.status == 0);
+  return std::strtod(csv_value(said.out, "it", metric, "mean").c_str(), nullptr);
+}
+
+/// Whether an event can be counted in a region here; skips where it cannot.
+bool can_count(const std::string& event) {
+  const Said said = region({"-r1", "-e", event}, {"turns 1"});
+  if (said.status != 0) skip(said.err);
+  return said.status == 0;
+}
+
+}  // namespace
+
+TEST_CASE("region: its time is the row that is shown first and compared") {
+  if (os::linux_calls() == nullptr) {
+    skip("this is not Linux");
+    return;
+  }
+  const Said said = region({"-r4", "--fail-if-slower=50"}, {"sleeps 10", "sleeps 40"});
+  CAPTURE(said.out);
+  CHECK(said.status == 3);
+  CHECK(said.out_has("\nregion_time "));
+  CHECK_FALSE(said.out_has("\nwall_time "));
+  CHECK(said.out_has("region_time"));
+  const Said all = region({"-r2", "--metrics", "all"}, {"turns 100000 twice"});
+  CHECK(all.out_has("\nregion_time "));
+  CHECK(all.out_has("\nwall_time "));
+  CHECK(all.out_has("\nregion_entries "));
+  CHECK_FALSE(all.out_has("\nclock "));
+}
+
+TEST_CASE("region: a fifth of the work takes a fifth of the time of five fifths") {
+  if (os::linux_calls() == nullptr) {
+    skip("this is not Linux");
+    return;
+  }
+  const double inside = mean({"-r3"}, "region_time", "sleeps 20");
+  const double whole = mean({"-r3"}, "wall_time", "sleeps 20");
+  CHECK(inside > 0.001);
+  CHECK(inside < whole / 2);
+}
+
+TEST_CASE("region: pages that it touches are its faults, in threads and children, too") {
+  if (os::linux_calls() == nullptr || !can_count("page-faults")) return;
+  for (const char* how : {"once", "twice", "thread", "old_thread", "child", "in_child"}) {
+    CAPTURE(how);
+    const double faults =
+        mean({"-r1", "-e", "page-faults"}, "page-faults", std::string("pages 2000 ") + how);
+    const double expected = std::string(how) == "twice" ? 4000 : 2000;
+    CHECK(faults >= expected);
+    CHECK(faults < expected + 200);  // what a thread or a child needs
+  }
+  const double whole = mean({"-r1", "-e", "page-faults", "--metrics", "all"},
+                            "page-faults (whole run)", "pages 2000");
+  CHECK(whole > 10'000);
+}
+
+TEST_CASE("region: instructions of a known loop are exact to a constant (needs counters)") {
+  if (os::linux_calls() == nullptr || !can_count("instructions:u")) return;
+  const auto of = [](const std::string& turns) {
+    return mean({"-r1", "-e", "instructions:u"}, "instructions:u", "turns " + turns);
+  };
+  const double none = of("0");
+  CHECK(none < 1000);
+  CHECK(of("1000000") - none == doctest::Approx(2e6).epsilon(1e-5));
+}
+
+TEST_CASE("region: what was not marked as it should be is told, and the session ends with 1") {
+  if (os::linux_calls() == nullptr) {
+    skip("this is not Linux");
+    return;
+  }
+  const Said never = region({"-r2"}, {"turns 10 never"});
+  CHECK(never.status == 1);
+  CHECK(never.err_has("it did not call lauka_region_begin, or something that started it"));
+  const Said open = region({"-r2"}, {"turns 10 open"});
+  CHECK(open.status == 1);
+  CHECK(open.err_has("its region was still open when it ended"));
+  const Said stray = region({"-r2"}, {"turns 10 stray"});
+  CHECK(stray.status == 1);
+  CHECK(stray.err_has("it called lauka_region_end without a lauka_region_begin before it"));
+  const Said ignored = region({"-r2", "-i"}, {"turns 10 open"});
+  CHECK(ignored.status == 0);
+  CHECK(ignored.out_has("region_time (0 runs)"));
+  CHECK(ignored.err_has("2 runs were not counted"));
+}
+
+TEST_CASE("region: what does not go with it is refused") {
+  if (os::linux_calls() == nullptr) {
+    skip("this is not Linux");
+    return;
+  }
+  const Said simulated = region({"--engine", "cachegrind"}, {"turns 1"});
+  CHECK(simulated.status == 2);
+  CHECK(simulated.err ==
+        "lauka: --engine cachegrind simulates whole runs, not the region of --region; use only "
+        "one of them\n");
+  const Said taken = region({"--scrape", "region_time=(.)"}, {"turns 1"});
+  CHECK(taken.status == 2);
+  CHECK(taken.err ==
+        "lauka: region_time is what --region measures; give your metric a name of its own\n");
+  CHECK(region({"--fail-if", "clock > 5"}, {"turns 1"}).status == 2);
+}
+
+TEST_CASE("region: a baseline of whole runs has none of its events") {
+  if (os::linux_calls() == nullptr || !can_count("page-faults")) return;
+  const Folder folder;
+  const std::string command = fixture("region") + " pages 10";
+  REQUIRE(lauka({"-r2", "-w0", "-e", "page-faults", "--export-json", folder.file("whole.json"),
+                 "--", command})
+              .status == 0);
+  const Said said =
+      lauka({"--region", "-r2", "-w0", "-e", "page-faults", "--baseline", folder.file("whole.json"),
+             "--fail-if", "page-faults > 5", "--", command});
+  CHECK(said.status == 2);
+  CHECK(said.err_has("has no page-faults of"));
+}
+
+TEST_CASE("region: without lauka the calls do nothing, whatever LAUKA_REGION says") {
+  const Folder folder;
+  const std::string file = folder.file("precious");
+  const std::string text(512, 'x');
+  std::ofstream(file) << text;
+  for (const char* value : {"", "7", "1", "-1", "999999", "nonsense", "99999999999999999999"}) {
+    CAPTURE(value);
+    const std::string command = "LAUKA_REGION='" + std::string(value) + "' '" + fixture("region") +
+                                "' turns 10 stray 7<>'" + file + "'";
+    CHECK(std::system(command.c_str()) == 0);
+  }
+  // Of the size that lauka's has.
+  for (const std::uintmax_t size :
+       {std::uintmax_t{0}, std::uintmax_t{sizeof(lauka_region_page_)}, std::uintmax_t{4096}}) {
+    std::filesystem::resize_file(file, size);
+    const std::string before = text_of(file);
+    const std::string command =
+        "LAUKA_REGION=7 '" + fixture("region") + "' turns 10 stray 7<>'" + file + "'";
+    CHECK(std::system(command.c_str()) == 0);
+    CHECK(text_of(file) == before);
+  }
+}
+
+}  // namespace lauka::contract

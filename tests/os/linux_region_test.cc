@@ -1,0 +1,220 @@
+#include "os/linux_calls.h"
+#include "os/perf_abi.h"
+#include "os/process.h"
+#include "os/region_page.h"
+#include "places.h"
+#include "skip.h"
+
+#include <array>
+#include <csignal>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include <lauka/region.h>
+#include <sys/ptrace.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+// The region of lauka/region.h, from lauka's side.
+
+namespace lauka::os {
+namespace {
+
+/// A counter that every kernel has and every user may open, off until somebody switches it on.
+PerfEventAttr clock_that_is_off() {
+  PerfEventAttr clock;
+  clock.type = kPerfTypeSoftware;
+  clock.size = sizeof clock;
+  clock.config = 1;  // task-clock
+  clock.read_format = kPerfReadEnabled | kPerfReadRunning | kPerfReadGroup;
+  clock.flags = kPerfDisabled | kPerfInherit | kPerfExcludeKernel;
+  return clock;
+}
+
+/// One after the other, with that counter where there is one.
+std::vector<Ended> run_region(const std::vector<std::string>& words, int times, bool counts) {
+  auto launcher = start_launcher();
+  REQUIRE(launcher.has_value());
+  ProgramSpec spec;
+  spec.words = words;
+  spec.words.front() = std::string(places::kFixtures) + "/" + words.front();
+  spec.has_region = true;
+  const auto id = (*launcher)->add_program(spec);
+  REQUIRE(id.has_value());
+  Launch launch{*id, kNoCounters};
+  if (counts) {
+    CounterRequest request;
+    const PerfEventAttr clock = clock_that_is_off();
+    std::memcpy(request.attributes.data(), &clock, sizeof clock);
+    request.of_region = true;
+    const auto set = (*launcher)->add_counters({&request, 1});
+    REQUIRE(set.has_value());
+    launch.counters = *set;
+  }
+  const std::vector<Launch> launches(static_cast<std::size_t>(times), launch);
+  auto all = (*launcher)->run(launches, true, {});
+  REQUIRE(all.has_value());
+  return *std::move(all);
+}
+
+Ended run_region(const std::vector<std::string>& words) {
+  return run_region(words, 1, false).front();
+}
+
+bool can_count() {
+  const int counter = linux_calls()->open_counter(clock_that_is_off(), {}, -1);
+  if (counter >= 0) linux_calls()->close_counter(counter);
+  return counter >= 0;
+}
+
+#ifdef __x86_64__
+
+/// Enters a region with `turns` turns of two instructions each.
+[[noreturn]] void enter_region(std::uint64_t turns) {
+  RegionPage page;
+  const int counter = linux_calls()->open_counter(clock_that_is_off(), {}, -1);
+  if (counter < 0 || !page.hand_down() || !page.hand_down_counter(counter)) _exit(2);
+  putenv(page.variable());
+  if (ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) != 0) _exit(3);
+  raise(SIGSTOP);
+  lauka_region_begin();
+  if (turns > 0) __asm__ volatile("1: dec %0\n jnz 1b" : "+r"(turns) : : "cc");
+  lauka_region_end();
+  _exit(0);
+}
+
+bool is_at_ioctl(pid_t child, std::uint64_t request) {
+  user_regs_struct now{};
+  ptrace(PTRACE_GETREGS, child, nullptr, &now);
+  const long code = ptrace(PTRACE_PEEKTEXT, child, now.rip, nullptr);
+  constexpr long syscall_instruction = 0x050f;
+  return (code & 0xffff) == syscall_instruction && now.rax == 16 && now.rsi == request;
+}
+
+/// Steps up to that call; how many instructions that took, or -1.
+long steps_to_ioctl(pid_t child, std::uint64_t request) {
+  constexpr long most = 200'000;
+  for (long steps = 0; steps < most; ++steps) {
+    if (is_at_ioctl(child, request)) return steps;
+    int status = 0;
+    if (ptrace(PTRACE_SINGLESTEP, child, nullptr, nullptr) != 0) return -1;
+    if (waitpid(child, &status, 0) != child || !WIFSTOPPED(status)) return -1;
+  }
+  return -1;
+}
+
+/// The instructions of a region with so many turns, from one switch to the other; -1: they cannot
+/// be seen here.
+long instructions_of_region(std::uint64_t turns) {
+  const pid_t child = fork();
+  if (child == 0) enter_region(turns);
+  int status = 0;
+  waitpid(child, &status, 0);
+  long counted = -1;
+  if (WIFSTOPPED(status)) {
+    if (steps_to_ioctl(child, 0x2400) >= 0) counted = steps_to_ioctl(child, 0x2401);
+    kill(child, SIGKILL);
+    waitpid(child, &status, 0);
+  }
+  return counted;
+}
+
+#endif
+
+}  // namespace
+
+TEST_CASE("a program notes its region in memory that is new for each run") {
+  const auto all = run_region({"region", "turns", "300000", "twice"}, 3, false);
+  REQUIRE(all.size() == 3);
+  for (const Ended& ended : all) {
+    REQUIRE(ended.region.has_value());
+    CHECK(ended.region->entries == 2);
+    CHECK(ended.region->time_ns > 0);
+    CHECK(ended.region->time_ns < ended.usage.wall_ns);
+    CHECK(ended.region->stray == 0);
+    CHECK(ended.region->failures == 0);
+    CHECK_FALSE(ended.region->is_open);
+  }
+}
+
+TEST_CASE("nested entries are one, and those of threads that overlap are one") {
+  CHECK(run_region({"region", "turns", "10", "nested"}).region->entries == 1);
+  const RegionUse threads = *run_region({"region", "sleeps", "100", "threads"}).region;
+  CHECK(threads.entries >= 1);
+  CHECK(threads.entries <= 2);
+  CHECK_FALSE(threads.is_open);
+}
+
+TEST_CASE("a child's entry is its parent's run's") {
+  CHECK(run_region({"region", "turns", "10", "in_child"}).region->entries == 1);
+}
+
+TEST_CASE("a region left open, an end without a begin and no region at all can be told apart") {
+  CHECK(run_region({"region", "turns", "10", "open"}).region->is_open);
+  CHECK(run_region({"region", "turns", "10", "stray"}).region->stray == 1);
+  CHECK(run_region({"region", "turns", "10", "never"}).region->entries == 0);
+}
+
+TEST_CASE("a run without a region has none, and does not find the variable") {
+  auto launcher = start_launcher();
+  REQUIRE(launcher.has_value());
+  ProgramSpec spec;
+  spec.words = {"/bin/sh", "-c", "test -z \"${LAUKA_REGION-}\""};
+  const auto id = (*launcher)->add_program(spec);
+  REQUIRE(id.has_value());
+  const Launch launch{*id, kNoCounters};
+  const auto all = (*launcher)->run({&launch, 1}, false, {});
+  REQUIRE(all.has_value());
+  CHECK(succeeded(all->front().outcome));
+  CHECK_FALSE(all->front().region.has_value());
+}
+
+TEST_CASE("a counter is on in the region only, in threads and children of it, too") {
+  if (!can_count()) {
+    skip("this kernel opens no counters for this user");
+    return;
+  }
+  for (const char* how : {"once", "thread", "old_thread", "child", "in_child"}) {
+    CAPTURE(how);
+    const auto all = run_region({"region", "turns", "3000000", how}, 3, true);
+    REQUIRE(all.size() == 3);
+    for (const Ended& ended : all) {
+      REQUIRE(ended.counter_error == 0);
+      CHECK(ended.region->failures == 0);
+      const Reading reading = ended.readings.at(0);
+      CHECK(reading.value > 100'000);
+      // A fifth of the work is in it; the clocks of a busy machine leave room.
+      CHECK(reading.value < (ended.usage.user_ns + ended.usage.system_ns + 12'000'000) / 2);
+    }
+  }
+  CHECK(run_region({"region", "turns", "3000000", "never"}, 1, true).front().readings.at(0).value ==
+        0);
+}
+
+TEST_CASE("a region of a known loop has the loop's instructions and a constant") {
+#ifdef __x86_64__
+  const long none = instructions_of_region(0);
+  if (none < 0) {
+    skip("programs may not be stepped through here, or not counted");
+    return;
+  }
+  CHECK(none < 1000);  // some 80 of an optimized program
+  const long some = instructions_of_region(500);
+  CHECK(some - none < 1010);  // a branch leads around the loop where there is no turn
+  CHECK(some - none >= 1000);
+  CHECK(instructions_of_region(1000) == some + 1000);
+  CHECK(instructions_of_region(1500) == some + 2000);
+#else
+  skip("steps are counted on x86-64 only");
+#endif
+}
+
+}  // namespace lauka::os

@@ -77,6 +77,9 @@ Result<void> open_database(Invocation& call) {
 Result<void> choose_engine(Invocation& call) {
   const Options& options = call.options;
   if (options.kpep) return open_database(call);
+  if (options.region && !options.inquiry && !call.launcher->hands_down_regions())
+    return Error{"--region works on Linux only",
+                 "leave it out; a program may tell times of its own through LAUKA_METRICS"};
   os::watch_for_interrupts();  // before counters are taken, which are to be given back
   engine::OnMacos macos;
   macos.launcher = options.inquiry ? nullptr : call.launcher.get();

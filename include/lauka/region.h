@@ -6,7 +6,7 @@
  *   work();
  *   lauka_region_end();
  *
- * For C99 and C++, with gcc and clang, on Linux and macOS; elsewhere both do nothing. There is no
+ * For C99 and C++, with gcc and clang, on Linux; elsewhere both do nothing. There is no
  * library. Without lauka each call costs a load and a branch (and the first one of a source file a
  * look at the environment).
  *
@@ -16,14 +16,14 @@
  *
  * Names that end with an underscore are not for you.
  *
- * lauka is under the terms of the file LICENSE that it comes with.
+ * SPDX-License-Identifier: MIT (the terms of lauka itself, see its file LICENSE).
  */
 #ifndef LAUKA_REGION_H
 #define LAUKA_REGION_H
 
 #include <stdint.h>
 
-#if (defined(__linux__) || defined(__APPLE__)) && defined(__GNUC__)
+#if defined(__linux__) && defined(__GNUC__)
 
 #include <sched.h>
 #include <stdlib.h>
@@ -66,14 +66,6 @@ struct lauka_region_page_ {
   uint64_t entries;  /* that have begun */
   uint64_t stray;    /* ends without a begin */
   uint64_t failures; /* switches that the system refused, and locks that nobody gave back */
-
-  /* macOS: what the kernel counted for the thread that entered. */
-  uint64_t thread;             /* the one that did */
-  uint64_t start_instructions; /* as it did */
-  uint64_t start_cycles;
-  uint64_t instructions; /* of all entries that have ended */
-  uint64_t cycles;
-  uint64_t uncounted; /* entries that another thread ended, or that could not be counted */
 };
 
 struct lauka_region_time_ {
@@ -82,19 +74,9 @@ struct lauka_region_time_ {
 };
 
 /* Declared here, since a strict C99 leaves clock_gettime out of its headers. */
-#ifdef __APPLE__
-LAUKA_REGION_C_ int lauka_region_clock_(int clock,
-                                        struct lauka_region_time_* time) __asm__("_clock_gettime");
-LAUKA_REGION_C_ int lauka_region_selfcounts_(uint32_t kind, void* counts,
-                                             uint64_t size) __asm__("_thread_selfcounts");
-LAUKA_REGION_C_ int lauka_region_thread_(void* thread,
-                                         uint64_t* id) __asm__("_pthread_threadid_np");
-#define LAUKA_REGION_MONOTONIC_ 6
-#else
 LAUKA_REGION_C_ int lauka_region_clock_(int clock,
                                         struct lauka_region_time_* time) __asm__("clock_gettime");
 #define LAUKA_REGION_MONOTONIC_ 1
-#endif
 
 /* Where it is not known yet whether lauka is there, this; otherwise the page, or null. */
 static struct lauka_region_page_ lauka_region_unknown_;
@@ -159,38 +141,6 @@ static inline void lauka_region_unlock_(struct lauka_region_page_* page) {
   __atomic_store_n(&page->lock, 0U, __ATOMIC_RELEASE);
 }
 
-#ifdef __APPLE__
-
-/* The kernel counts instructions and cycles of each thread by itself, and tells a thread its own.
- */
-static inline int lauka_region_counts_(uint64_t* thread, uint64_t* counts) {
-  counts[0] = 0;
-  counts[1] = 0;
-  return lauka_region_thread_(LAUKA_REGION_NULL_, thread) == 0 &&
-         lauka_region_selfcounts_(1, counts, 2 * sizeof *counts) == 0 && counts[0] != 0;
-}
-
-static inline void lauka_region_switch_on_(struct lauka_region_page_* page) {
-  uint64_t counts[2];
-  uint64_t thread = 0;
-  page->thread = lauka_region_counts_(&thread, counts) ? thread : 0;
-  page->start_instructions = counts[0];
-  page->start_cycles = counts[1];
-}
-
-static inline void lauka_region_switch_off_(struct lauka_region_page_* page) {
-  uint64_t counts[2];
-  uint64_t thread = 0;
-  if (lauka_region_counts_(&thread, counts) && thread == page->thread) {
-    page->instructions += counts[0] - page->start_instructions;
-    page->cycles += counts[1] - page->start_cycles;
-  } else {
-    ++page->uncounted;
-  }
-}
-
-#else
-
 /* Of a group the leader alone is off outside of the region, and its members with it. The call
  * reaches the copies that threads and children have. */
 static inline void lauka_region_switch_(struct lauka_region_page_* page, unsigned long request) {
@@ -206,8 +156,6 @@ static inline void lauka_region_switch_on_(struct lauka_region_page_* page) {
 static inline void lauka_region_switch_off_(struct lauka_region_page_* page) {
   lauka_region_switch_(page, _IO('$', 1)); /* PERF_EVENT_IOC_DISABLE */
 }
-
-#endif
 
 static __attribute__((noinline, unused)) void lauka_region_enter_(struct lauka_region_page_* page) {
   if (page == &lauka_region_unknown_) page = lauka_region_attach_();

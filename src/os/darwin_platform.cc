@@ -31,15 +31,6 @@ int open_anonymous_file() {
   return fd;
 }
 
-int open_shared_memory(off_t size) {
-  const int fd = open_anonymous_file();
-  if (fd < 0 || ftruncate(fd, size) == 0) return fd;
-  const int error = errno;
-  close(fd);
-  errno = error;
-  return -1;
-}
-
 void drop_front(int fd, off_t size, off_t keep) {
   struct stat file {};
   if (size <= keep || fstat(fd, &file) != 0 || file.st_blksize <= 0) return;

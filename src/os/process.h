@@ -241,6 +241,9 @@ class Launcher {
   /// Whether programs can be run in several copies (ProgramSpec::jobs).
   virtual bool runs_copies() const { return true; }
 
+  /// Whether a program can note its region (ProgramSpec::has_region).
+  virtual bool hands_down_regions() const { return false; }
+
   /// Runs that one request may hold.
   static constexpr std::size_t kMaxBatch = 64;
 };

@@ -69,10 +69,27 @@ TEST_CASE("the least share is a percentage above 0 and of at most 100") {
   CHECK_FALSE(parsed({"--min-p-share", "0", "true"}).has_value());
 }
 
+TEST_CASE("--threads takes several processes with --interval, and each once") {
+  const auto both = parsed({"--threads", "42,7,42", "--interval", "10ms", "-d", "2s"});
+  REQUIRE(both.has_value());
+  CHECK(both->inquiry->processes == std::vector<std::int32_t>{42, 7});
+  CHECK(both->inquiry->interval == std::chrono::milliseconds(10));
+  CHECK(both->inquiry->during == std::chrono::seconds(2));
+  CHECK(refusal({"--threads", "42,7"}) ==
+        "--threads shows the table of one process; name one, or add --interval 10ms for a line of "
+        "JSON per thread and interval");
+  CHECK(refusal({"--interval", "10ms", "true"}) ==
+        "--interval without --threads; add --threads PID, or leave it out");
+  CHECK(refusal({"--threads", "42", "--interval", "10us"}) ==
+        "--interval '10us' is not between 1ms and 1h; write, for example, 10ms");
+  CHECK_FALSE(parsed({"--threads", "42,", "--interval", "10ms"}).has_value());
+  CHECK_FALSE(parsed({"--threads", "42", "--interval", "2h"}).has_value());
+}
+
 TEST_CASE("--threads takes a process, and with -d how long to look") {
   const auto born = parsed({"--threads", "42"});
   REQUIRE(born.has_value());
-  CHECK(born->inquiry->process == 42);
+  CHECK(born->inquiry->processes == std::vector<std::int32_t>{42});
   CHECK_FALSE(born->inquiry->during.has_value());
   const auto during = parsed({"--threads", "42", "-d", "2s"});
   REQUIRE(during.has_value());

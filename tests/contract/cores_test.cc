@@ -154,4 +154,34 @@ TEST_CASE("--threads with -d tells what the threads did in that time") {
   CHECK(said.out_has("test_contract"));
 }
 
+TEST_CASE("--threads with --interval prints a line of JSON per thread and interval") {
+  if (os::linux_calls() == nullptr) {
+    skip("this is not Linux");
+    return;
+  }
+  const std::string own = std::to_string(getpid());
+  const Said said = lauka({"--threads", own, "-d", "30ms", "--interval", "10ms"});
+  CAPTURE(said.err);
+  CHECK(said.status == 0);
+  const auto lines = lines_of(said.out);
+  CHECK(lines.size() >= 1);
+  CHECK(lines.size() <= 4);
+  for (const std::string& line : lines) {
+    CHECK(line.starts_with("{\"time\":"));
+    CHECK(line.find("\"pid\":" + own + ",\"tid\":" + own + ",") != std::string::npos);
+    CHECK(line.ends_with("}}"));
+  }
+  // A reader that goes, and the user's wish, end it.
+  Start deaf;
+  deaf.arguments = {"--threads", own, "--interval", "5ms"};
+  deaf.deaf_output = true;
+  CHECK(lauka(deaf).status == 0);
+  Start interrupted;
+  interrupted.arguments = {"--threads", own, "--interval", "20ms"};
+  interrupted.interrupt_after_ms = 150;
+  const Said ended = lauka(interrupted);
+  CHECK(ended.status == 128 + 2);
+  CHECK(ended.out.ends_with("}}\n"));
+}
+
 }  // namespace lauka::contract

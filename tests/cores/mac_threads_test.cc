@@ -1,5 +1,6 @@
 #include "cores/mac_threads.h"
 
+#include "cores/thread_stream.h"
 #include "cores/threads.h"
 
 #include <cerrno>
@@ -196,6 +197,50 @@ TEST_CASE("what macOS refuses is told in one line") {
   script.levels.clear();
   script.error = 0;
   CHECK_FALSE(look().has_value());
+}
+
+TEST_CASE("on macOS a stream has times, counts and energy by kind of core of each interval") {
+  using namespace std::chrono_literals;
+  Script script;
+  script.threads[7] = {"worker", {counts(1000, 500, 1, 0), counts(100, 50, 1, 1)}};
+  const os::DarwinCalls calls = Script::calls();
+  const auto stream = stream_threads({42}, {}, nullptr, &calls);
+  REQUIRE(stream.has_value());
+  CHECK((*stream)->kinds() == std::vector<std::string>{"Performance", "Efficiency"});
+  CHECK((*stream)->read(0s).empty());
+  script.threads[7].levels = {counts(5000, 2500, 2, 0), counts(100, 50, 1, 2)};
+  script.threads[7].levels[0].energy_nj = 2'000'000'000;
+  script.threads[8] = {"new", {counts(10, 20, 0, 0), counts(0, 0, 0, 0)}};
+  const auto all = (*stream)->read(4s);
+  REQUIRE(all.size() == 2);
+  CHECK(all[0].thread == 7);
+  CHECK(all[0].name == "worker");
+  CHECK(all[0].interval == 4s);
+  CHECK(all[0].by_kind.at(0).user_seconds == doctest::Approx(1.0));
+  CHECK(all[0].by_kind.at(1).system_seconds == doctest::Approx(1.0));
+  CHECK(all[0].by_kind.at(0).instructions == 4000U);
+  CHECK(all[0].by_kind.at(0).joules == doctest::Approx(2.0));
+  CHECK(all[0].all.cpu_seconds == doctest::Approx(2.0));
+  CHECK(all[0].all.cycles == 2000U);
+  CHECK(all[1].is_new);
+  CHECK(all[1].all.cycles == 20U);
+  script.threads.erase(8);
+  const auto gone = (*stream)->read(5s);
+  REQUIRE(gone.size() == 2);
+  CHECK(gone[1].has_ended);
+  script.error = ESRCH;
+  CHECK((*stream)->read(6s).size() == 1);
+  CHECK_FALSE((*stream)->goes_on());
+}
+
+TEST_CASE("on macOS a stream of a process that is not there, or another user's, is refused") {
+  Script script;
+  script.error = EPERM;
+  const os::DarwinCalls calls = Script::calls();
+  CHECK_FALSE(stream_threads({42}, {}, nullptr, &calls).has_value());
+  script.error = 0;
+  script.levels = {};
+  CHECK_FALSE(stream_threads({42}, {}, nullptr, &calls).has_value());
 }
 
 }  // namespace lauka::cores

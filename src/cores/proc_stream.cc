@@ -3,6 +3,7 @@
 #include "cores/thread_stream.h"
 #include "cores/threads.h"
 
+#include <algorithm>
 #include <map>
 #include <string_view>
 #include <utility>
@@ -46,12 +47,47 @@ void add(std::optional<std::uint64_t>& sum, const std::optional<std::uint64_t>& 
   if (value) sum = sum.value_or(0) + *value;
 }
 
+/// A file in /proc that is read again and again, kept open where there are descriptors for it.
+class KeptFile {
+ public:
+  KeptFile(std::string path, const os::LinuxCalls& calls)
+      : calls_(&calls), path_(std::move(path)), descriptor_(calls.open_file(path_)) {}
+  KeptFile(const KeptFile&) = delete;
+  KeptFile& operator=(const KeptFile&) = delete;
+  KeptFile(KeptFile&& other) noexcept
+      : calls_(other.calls_),
+        path_(std::move(other.path_)),
+        descriptor_(std::exchange(other.descriptor_, -1)) {}
+  KeptFile& operator=(KeptFile&&) = delete;
+  ~KeptFile() {
+    if (descriptor_ >= 0) calls_->close_counter(descriptor_);
+  }
+
+  /// Its text, which may lie in `room`; empty: it cannot be read any more.
+  std::string_view read(std::string& room) const {
+    constexpr std::size_t line = 256;
+    room.resize(line);
+    if (descriptor_ >= 0) {
+      const long got = calls_->read_again(descriptor_, room.data(), room.size());
+      return {room.data(), static_cast<std::size_t>(std::max(got, 0L))};
+    }
+    room = calls_->read_file(path_).value_or("");
+    return room;
+  }
+
+ private:
+  const os::LinuxCalls* calls_;
+  std::string path_;
+  int descriptor_;
+};
+
 class ProcStream final : public ThreadStream {
  public:
   ProcStream(const std::vector<std::int32_t>& processes, const CoreKinds& kinds,
              const os::LinuxCalls& calls)
       : calls_(calls), counting_(kinds, calls) {
-    for (const std::int32_t process : processes) watched_.push_back({process, {}, true});
+    for (const std::int32_t process : processes)
+      watched_.push_back({process, fmt::format("/proc/{}/task", process), {}, true});
     if (kinds.size() > 1)
       for (const CoreKind& kind : kinds) kinds_.push_back(kind.name);
   }
@@ -79,61 +115,53 @@ class ProcStream final : public ThreadStream {
 
  private:
   struct Thread {
-    std::string schedstat;  ///< its path
+    std::optional<KeptFile> schedstat{};
     std::string name;
     SchedulerTimes times{};
     std::optional<AttachedThread> counters{};
     std::vector<ThreadPart> counted{};  ///< as counters showed before
-    bool was_seen = true;
   };
   struct Watched {
     std::int32_t process;
+    std::string folder;
     std::map<std::string, Thread> threads;
     bool is_there;
   };
 
   void read(Watched& process, nanoseconds now, std::vector<ThreadSample>& samples) {
     if (!process.is_there) return;
-    for (auto& [id, thread] : process.threads) thread.was_seen = false;
-    const std::string folder = fmt::format("/proc/{}/task", process.process);
-    const std::vector<std::string> ids = calls_.list_folder(folder);
-    process.is_there = !ids.empty();
-    for (const std::string& id : ids) {
-      const auto known = process.threads.find(id);
-      if (known == process.threads.end()) {
-        begin(process, id, folder, now, samples);
-        continue;
-      }
-      const auto text = calls_.read_file(known->second.schedstat);
-      const auto times = text ? times_in(*text) : std::nullopt;
-      // Less than before: another thread has its number now.
-      if (!times || times->on_cpu_ns < known->second.times.on_cpu_ns) continue;
-      known->second.was_seen = true;
-      samples.push_back(sample_of(process.process, id, known->second, now));
-      enter_times(samples.back(), *times, known->second.times);
-      known->second.times = *times;
-    }
     for (auto thread = process.threads.begin(); thread != process.threads.end();) {
-      if (thread->second.was_seen) {
-        ++thread;
-        continue;
-      }
+      const auto times = times_in(thread->second.schedstat->read(room_));
       samples.push_back(sample_of(process.process, thread->first, thread->second, now));
-      samples.back().has_ended = true;
-      thread = process.threads.erase(thread);
+      // Less than before: another thread has its number now.
+      if (times && times->on_cpu_ns >= thread->second.times.on_cpu_ns) {
+        enter_times(samples.back(), *times, thread->second.times);
+        thread->second.times = *times;
+        ++thread;
+      } else {
+        samples.back().has_ended = true;
+        thread = process.threads.erase(thread);
+      }
     }
+    // As many as are known: all of these were there just now, so none is new.
+    const long count = calls_.count_folder(process.folder);
+    if (count >= 0 && static_cast<std::size_t>(count) == process.threads.size()) return;
+    const std::vector<std::string> ids = calls_.list_folder(process.folder);
+    process.is_there = !ids.empty();
+    for (const std::string& id : ids)
+      if (!process.threads.contains(id)) begin(process, id, now, samples);
   }
 
   /// A thread that was not there before: all that it did is new, but for those of the first call.
-  void begin(Watched& process, const std::string& id, const std::string& folder, nanoseconds now,
+  void begin(Watched& process, const std::string& id, nanoseconds now,
              std::vector<ThreadSample>& samples) {
     Thread thread;
-    thread.schedstat = folder + "/" + id + "/schedstat";
-    const auto text = calls_.read_file(thread.schedstat);
-    const auto times = text ? times_in(*text) : std::nullopt;
+    const std::string folder = process.folder + "/" + id;
+    thread.schedstat.emplace(folder + "/schedstat", calls_);
+    const auto times = times_in(thread.schedstat->read(room_));
     if (!times) return;
     thread.times = *times;
-    if (const auto name = calls_.read_file(folder + "/" + id + "/comm"))
+    if (const auto name = calls_.read_file(folder + "/comm"))
       thread.name = std::string(trimmed(*name));
     if (!why_not_attached_) attach(thread, static_cast<int>(parse_number(id).value_or(0)));
     if (read_before_) {
@@ -193,6 +221,7 @@ class ProcStream final : public ThreadStream {
   std::vector<Watched> watched_;
   std::optional<nanoseconds> read_before_;
   std::optional<std::string> why_not_attached_;
+  std::string room_;
 };
 
 }  // namespace

@@ -51,7 +51,7 @@ class ThreadStream {
   /// One line each: what is missing and why.
   virtual std::vector<std::string> notes() const = 0;
 
-  /// What every thread did since the last call, by process and thread; the first call gives none.
+  /// What every thread did since the last call, by process; the first call gives none.
   /// `now`: on any clock that does not stop.
   virtual std::vector<ThreadSample> read(std::chrono::nanoseconds now) = 0;
 

@@ -19,24 +19,33 @@ double seconds(nanoseconds time) {
   return std::chrono::duration<double>(time).count();
 }
 
-/// Appends the members of an object, of which each line has the same.
+/// Appends the members of an object, of which each line has the same. There are hundreds of lines
+/// in a second, so that nothing is made that is not shown.
 class Members {
  public:
   explicit Members(std::string& text) : text_(text) {}
 
-  void add(std::string_view name, std::string_view json) {
-    fmt::format_to(std::back_inserter(text_), "{}\"{}\":{}", is_first_ ? "" : ",", name, json);
+  /// Begins a member; its value is to follow.
+  std::string& add(std::string_view name) {
+    text_.append(is_first_ ? "\"" : ",\"").append(name).append("\":");
     is_first_ = false;
+    return text_;
   }
   void add(std::string_view name, const std::optional<double>& value) {
-    add(name, value ? fmt::format("{:.9g}", *value) : "null");
+    add(name);
+    if (value)
+      fmt::format_to(std::back_inserter(text_), "{:.9g}", *value);
+    else
+      text_ += "null";
   }
   void add(std::string_view name, const std::optional<std::uint64_t>& value) {
-    add(name, value ? fmt::format("{}", *value) : "null");
+    add(name);
+    if (value)
+      fmt::format_to(std::back_inserter(text_), "{}", *value);
+    else
+      text_ += "null";
   }
-  void add(std::string_view name, bool value) {
-    add(name, std::string_view(value ? "true" : "false"));
-  }
+  void add(std::string_view name, bool value) { add(name).append(value ? "true" : "false"); }
 
  private:
   std::string& text_;
@@ -69,36 +78,43 @@ std::optional<double> share_of_fastest(const ThreadSample& sample) {
   return quotient(sample.by_kind.front().cpu_seconds, all);
 }
 
-std::string string_of(const std::string& text) {
-  return nlohmann::json(text).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+void add_string(std::string_view value, std::string& text) {
+  const bool is_plain = std::all_of(value.begin(), value.end(), [](char c) {
+    return c >= ' ' && c <= '~' && c != '"' && c != '\\';
+  });
+  if (is_plain)
+    text.append("\"").append(value).append("\"");
+  else
+    text += nlohmann::json(value).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
 }
 
 }  // namespace
 
-std::string thread_line(const ThreadSample& sample, const std::vector<std::string>& kinds,
-                        nanoseconds time) {
-  std::string text = "{";
+void add_thread_line(const ThreadSample& sample, const std::vector<std::string>& kinds,
+                     nanoseconds time, std::string& text) {
+  text += "{";
   Members members(text);
-  members.add("time", std::string_view(fmt::format("{:.6f}", seconds(time))));
+  fmt::format_to(std::back_inserter(members.add("time")), "{:.6f}", seconds(time));
   members.add("interval", std::optional(seconds(sample.interval)));
-  members.add("pid", std::string_view(fmt::format("{}", sample.process)));
+  fmt::format_to(std::back_inserter(members.add("pid")), "{}", sample.process);
   members.add("tid", std::optional(sample.thread));
-  members.add("name", std::string_view(string_of(sample.name)));
+  add_string(sample.name, members.add("name"));
   members.add("new", sample.is_new);
   members.add("ended", sample.has_ended);
   add_part(sample.all, sample.interval, members);
   members.add("wait_time", sample.waited_seconds);
   members.add("p_share", share_of_fastest(sample));
-  std::string by_kind = "{";
+  members.add("kinds") += "{";
   const std::size_t count = kinds.size() < 2 ? 0 : std::min(kinds.size(), sample.by_kind.size());
   for (std::size_t kind = 0; kind < count; ++kind) {
-    by_kind += (kind == 0 ? "" : ",") + string_of(kinds[kind]) + ":{";
-    Members parts(by_kind);
+    if (kind > 0) text += ",";
+    add_string(kinds[kind], text);
+    text += ":{";
+    Members parts(text);
     add_part(sample.by_kind[kind], sample.interval, parts);
-    by_kind += "}";
+    text += "}";
   }
-  members.add("kinds", std::string_view(by_kind + "}"));
-  return text + "}\n";
+  text += "}}\n";
 }
 
 Result<void> watch_threads(cores::ThreadStream& stream, const Watching& watching) {
@@ -116,7 +132,7 @@ Result<void> watch_threads(cores::ThreadStream& stream, const Watching& watching
     if (watching.is_over()) break;
     text.clear();
     for (const ThreadSample& sample : stream.read(now))
-      text += thread_line(sample, stream.kinds(), now + watching.time_ahead);
+      add_thread_line(sample, stream.kinds(), now + watching.time_ahead, text);
     if (!text.empty())
       if (auto written = watching.write(text); !written) return written;
     due += watching.interval *

@@ -14,9 +14,9 @@
 
 namespace lauka::inquire {
 
-/// A line of JSON. `time`: of its end, since 1970 UTC. What is not known is null.
-std::string thread_line(const cores::ThreadSample& sample, const std::vector<std::string>& kinds,
-                        std::chrono::nanoseconds time);
+/// Appends a line of JSON. `time`: of its end, since 1970 UTC. What is not known is null.
+void add_thread_line(const cores::ThreadSample& sample, const std::vector<std::string>& kinds,
+                     std::chrono::nanoseconds time, std::string& text);
 
 /// What the loop needs of the world.
 struct Watching {

@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <linux/perf_event.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -113,9 +114,25 @@ std::vector<std::string> list_folder(const std::string& path) {
   return names;
 }
 
-constexpr LinuxCalls kCalls{&open_counter, &enable_group,  &disable_group,
-                            &read_counter, &close_counter, &allowed_cpus,
-                            &run_on,       &read_file,     &list_folder};
+/// A folder has one link more for each folder in it, besides its own two.
+long count_folder(const std::string& path) {
+  struct stat about {};
+  return stat(path.c_str(), &about) != 0 ? -1 : static_cast<long>(about.st_nlink) - 2;
+}
+
+int open_file(const std::string& path) {
+  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  return descriptor < 0 ? -errno : descriptor;
+}
+
+long read_again(int descriptor, char* bytes, std::size_t capacity) {
+  const ssize_t got = pread(descriptor, bytes, capacity, 0);
+  return got < 0 ? -errno : got;
+}
+
+constexpr LinuxCalls kCalls{&open_counter,  &enable_group, &disable_group, &read_counter,
+                            &close_counter, &allowed_cpus, &run_on,        &read_file,
+                            &list_folder,   &count_folder, &open_file,     &read_again};
 
 }  // namespace
 

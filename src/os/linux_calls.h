@@ -45,6 +45,16 @@ struct LinuxCalls {
 
   /// The names in a folder, sorted, without "." and ".."; none where there is no such folder.
   std::vector<std::string> (*list_folder)(const std::string& path);
+
+  /// How many names a folder of /proc says that it has; -1 where there is no such folder.
+  long (*count_folder)(const std::string& path);
+
+  /// Opens a file that is to be read often, closed by exec and by close_counter. The descriptor, or
+  /// minus errno.
+  int (*open_file)(const std::string& path);
+
+  /// Its first bytes, as they are now. Gives their number, or minus errno.
+  long (*read_again)(int descriptor, char* bytes, std::size_t capacity);
 };
 
 /// The calls of this system; null where it is not Linux.

@@ -103,11 +103,11 @@ TEST_CASE("stream: a number that another thread has now is an end and a beginnin
   static_cast<void>(it.stream->read(0s));
   set_thread(it.perf, "700", 1 * kMs);
   const auto ended = it.stream->read(10ms);
-  REQUIRE(ended.size() == 1);
+  REQUIRE(ended.size() == 2);
   CHECK(ended[0].has_ended);
-  const auto born = it.stream->read(20ms);
-  REQUIRE(born.size() == 1);
-  CHECK(born[0].is_new);
+  CHECK(ended[1].is_new);
+  CHECK(ended[1].all.cpu_seconds == doctest::Approx(0.001));
+  CHECK(it.stream->read(20ms).size() == 1);
 }
 
 TEST_CASE("stream: cycles and instructions come by kind of core where each has a PMU") {

@@ -41,6 +41,18 @@ TEST_CASE("a file that is not there and a folder that is not there are told from
   CHECK(calls.read_file("/dev/null") == "");
   CHECK(calls.read_file("/proc/self/comm") == "test_engine\n");
   CHECK(calls.list_folder("/proc/self/nosuch").empty());
+  CHECK(calls.count_folder("/proc/self/nosuch") == -1);
+  CHECK(calls.count_folder("/proc/self/task") ==
+        static_cast<long>(calls.list_folder("/proc/self/task").size()));
+  CHECK(calls.open_file("/proc/self/nosuch") == -ENOENT);
+  const int comm = calls.open_file("/proc/self/comm");
+  REQUIRE(comm >= 0);
+  for (int i = 0; i < 2; ++i) {  // from its beginning each time
+    std::array<char, 4> bytes{};
+    CHECK(calls.read_again(comm, bytes.data(), bytes.size()) == 4);
+    CHECK(bytes[0] == 't');
+  }
+  calls.close_counter(comm);
   const auto names = calls.list_folder(std::string(places::kRepository) + "/src/engine");
   CHECK(std::find(names.begin(), names.end(), "engine.h") != names.end());
   CHECK(std::is_sorted(names.begin(), names.end()));

@@ -43,9 +43,9 @@ class FakePerf : public FakeKernel {
 
   /// The calls that lead here.
   const os::LinuxCalls& calls() const {
-    static constexpr os::LinuxCalls kCalls{&open_counter, &enable_group,  &disable_group,
-                                           &read_words,   &close_counter, &allowed_cpus,
-                                           &run_on,       &read_file,     &list_folder};
+    static constexpr os::LinuxCalls kCalls{
+        &open_counter, &enable_group, &disable_group, &read_words,   &close_counter, &allowed_cpus,
+        &run_on,       &read_file,    &list_folder,   &count_folder, &open_file,     &read_again};
     return kCalls;
   }
 
@@ -311,6 +311,26 @@ class FakePerf : public FakeKernel {
     return {names.begin(), names.end()};
   }
 
+  static long count_folder(const std::string& path) {
+    const std::size_t count = list_folder(path).size();
+    return count == 0 ? -1 : static_cast<long>(count);
+  }
+
+  static constexpr int kFirstFile = 1'000'000;
+
+  static int open_file(const std::string& path) {
+    if (!current()->files.contains(path)) return -ENOENT;
+    current()->kept_files_.push_back(path);
+    return kFirstFile + static_cast<int>(current()->kept_files_.size()) - 1;
+  }
+
+  static long read_again(int descriptor, char* bytes, std::size_t capacity) {
+    const auto text =
+        read_file(current()->kept_files_.at(static_cast<std::size_t>(descriptor - kFirstFile)));
+    if (!text) return -ESRCH;
+    return static_cast<long>(text->copy(bytes, capacity));
+  }
+
   static std::vector<std::uint32_t> allowed_cpus() { return current()->allowed; }
 
   static int enable_group(int leader) {
@@ -360,6 +380,7 @@ class FakePerf : public FakeKernel {
 
   static void close_counter(int descriptor) { current()->open_.erase(descriptor); }
 
+  std::vector<std::string> kept_files_;
   std::vector<Pmu> pmus_;
   int paranoid_ = 1;
   std::map<int, Open> open_;

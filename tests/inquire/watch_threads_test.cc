@@ -63,6 +63,13 @@ struct World {
   }
 };
 
+std::string thread_line(const ThreadSample& sample, const std::vector<std::string>& kinds,
+                        nanoseconds time) {
+  std::string text;
+  add_thread_line(sample, kinds, time, text);
+  return text;
+}
+
 nlohmann::json parsed(const std::string& line) {
   REQUIRE(line.ends_with("}\n"));
   return nlohmann::json::parse(line);

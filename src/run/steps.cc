@@ -311,9 +311,8 @@ bool StepRunner::take_region(RunRecord& run, const os::Ended& ended, engine::Cou
 
 /// Ends the session because of what a run did not tell, unless failures are ignored.
 bool StepRunner::may_lack(const Step& step, const Error& why) {
-  if (plan_.ignore_failure) return true;
-  cut_short(Error{cited(plan_.commands[step.command].name) + ": " + why.what, why.remedy});
-  return false;
+  if (!plan_.ignore_failure) cut_short(why.of(cited(plan_.commands[step.command].name)));
+  return plan_.ignore_failure.has_value();
 }
 
 void StepRunner::check_counters() {

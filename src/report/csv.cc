@@ -42,10 +42,8 @@ std::string number(std::optional<double> value) {
 
 /// mean, stddev, median, min, max, outliers.
 std::string summary_fields(const MetricResult& row) {
-  if (row.quantile) {
-    const stats::QuantileEstimate& q = *row.quantile;
-    return fmt::format("{},,,{},{},", number(q.value), number(q.low), number(q.high));
-  }
+  // A percentile has its value alone: its interval is no minimum and no maximum.
+  if (row.quantile) return fmt::format("{},,,,,", number(row.quantile->value));
   if (!row.summary) return fmt::format(",,,,{},", number(row.at_most));
   const stats::Summary& s = *row.summary;
   return fmt::format("{},{},{},{},{},{}", number(s.mean), number(s.stddev), number(s.median),

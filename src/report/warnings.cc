@@ -185,10 +185,8 @@ struct WarningWords {
     const bool is_joined = !warning.file.empty();
     if (!warning.told) {
       return {"foreign_baseline", what + " does not say which machine it was measured on",
-              is_joined ? "make sure that it was the reference's, or measure it again with lauka "
-                          "--export-json"
-                        : "make sure that it was this one, or measure it again with lauka "
-                          "--export-json"};
+              fmt::format("make sure that it was {}, or measure it again with lauka --export-json",
+                          is_joined ? "the reference's" : "this one")};
     }
     std::string text = fmt::format("{} was measured under other conditions{}: ", what,
                                    is_joined ? " than the reference" : "");

@@ -51,9 +51,11 @@ LogChange difference(const LogChange& a, const LogChange& b) {
   return result;
 }
 
+/// Counts of a region explain nothing of the time of the whole run.
 std::optional<LogChange> delta_of_row(const Results& results, std::size_t command, Role role) {
   const MetricResult* row = row_of(results, command, role);
-  if (row == nullptr || !row->delta) return std::nullopt;
+  if (row == nullptr || !row->delta || results.metrics[row->metric].note.starts_with(kRegionNote))
+    return std::nullopt;
   return log_of(*row->delta);
 }
 

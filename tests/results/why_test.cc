@@ -58,6 +58,7 @@ struct Counted {
   bool cycles = true;
   bool instructions = true;
   std::string meaning = "perf";
+  std::string note{};
 };
 
 Results results_of(const Program& old, const Program& now, const Counted& counted = {},
@@ -70,7 +71,8 @@ Results results_of(const Program& old, const Program& now, const Counted& counte
   Pass pass{{}, RoundKind::Counting};
   const auto add = [&](const char* name, Role role) {
     pass.events.push_back(plan.events.events.size());
-    plan.events.events.push_back({.name = name, .meaning = counted.meaning, .role = role});
+    plan.events.events.push_back(
+        {.name = name, .meaning = counted.meaning, .note = counted.note, .role = role});
   };
   if (counted.cycles) add("cycles", Role::Cycles);
   if (counted.instructions) add("instructions", Role::Instructions);
@@ -136,6 +138,16 @@ TEST_CASE("the factors of a wall time make up its delta to the last digit") {
   CHECK(busy.candidate == doctest::Approx(0.98).epsilon(0.002));
   CHECK(busy.change.bounds->low < 0.98 / 0.99 - 1);
   CHECK(busy.change.bounds->high > 0.98 / 0.99 - 1);
+}
+
+TEST_CASE("counts of a region explain nothing of the time of the whole run") {
+  const Results results = results_of(kOld, kNew, {.note = std::string(kRegionNote)});
+  REQUIRE(results.whys.size() == 1);
+  const Why& why = results.whys.front();
+  CHECK(why.lacks_cycles);
+  CHECK(why.lacks_instructions);
+  CHECK(factor_of(why, WallPart::Instructions) == nullptr);
+  CHECK(product_of(why) == doctest::Approx(ratio_of(results, Role::WallTime)).epsilon(1e-12));
 }
 
 TEST_CASE("the clock's interval is that of two independent estimates") {

@@ -39,8 +39,8 @@ class FakePower {
   FakePower& operator=(const FakePower&) = delete;
 
   static const os::LinuxCalls& calls() {
-    static constexpr os::LinuxCalls kCalls{&open, &none,   &none,      &read, &close,
-                                           &cpus, &run_on, &read_file, &list};
+    static constexpr os::LinuxCalls kCalls{&open,   &none,      &none, &read,   &close,  &cpus,
+                                           &run_on, &read_file, &list, nullptr, nullptr, nullptr};
     return kCalls;
   }
 

@@ -104,7 +104,7 @@ int deliver(Invocation& call, const SessionResult& measured, std::chrono::sys_se
   if (!owner.error().empty()) return refuse({owner.error(), ""}, ExitStatus::Failed);
   const Session& session = measured.session;
   // Only exports tell all of the machine, which takes a look at many files.
-  const Machine machine = call.exports.empty() ? os::this_machine() : os::machine_facts().machine;
+  const Machine machine = call.exports.empty() ? os::this_machine() : os::this_machine_whole();
   const Results results = analyse(call.plan, session, measured.findings,
                                   {os::MonotonicClock().resolution(), os::scheduler_tick()},
                                   {std::string(cli::version()), began, machine, os::time_of_day(),

@@ -15,6 +15,10 @@ Machine this_machine();
 /// A random UUID (version 4, RFC 9562), by which a session is known wherever its file goes.
 std::string new_session_id();
 
+/// The same with what decides which machines it is comparable with (class_of): a few more files are
+/// read.
+Machine this_machine_whole();
+
 /// What differs between systems: linux_machine.cc, darwin_machine.cc.
 std::string cpu_model();
 std::string os_name();
@@ -28,6 +32,10 @@ std::string os_name_of(std::string_view os_release);
 
 /// What Linux tells of its machine in /proc and /sys; nothing is changed, nothing is run.
 MachineFacts linux_facts(const LinuxCalls& calls);
+
+/// The part of it that makes a machine's class: governors and hypervisor. As the next.
+void add_linux_class(const LinuxCalls& calls, MachineFacts& facts);
+void add_darwin_class(const DarwinCalls& calls, MachineFacts& facts);
 
 /// What macOS tells of its machine.
 MachineFacts darwin_facts(const DarwinCalls& calls);

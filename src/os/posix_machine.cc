@@ -15,6 +15,18 @@
 #include <unistd.h>
 
 namespace lauka::os {
+namespace {
+
+Machine with_class(const MachineFacts& facts) {
+  Machine machine = this_machine();
+  for (const GovernorFacts& governor : facts.governors)
+    machine.governor += (machine.governor.empty() ? "" : ", ") + governor.name;
+  if (facts.hypervisor)
+    machine.hypervisor = facts.hypervisor->empty() ? "unknown" : *facts.hypervisor;
+  return machine;
+}
+
+}  // namespace
 
 Machine this_machine() {
   Machine machine;
@@ -56,6 +68,16 @@ std::string new_session_id() {
                      words[1] & 0xffffU, words[2] >> 16U, words[2] & 0xffffU, words[3]);
 }
 
+Machine this_machine_whole() {
+  MachineFacts facts;
+  if (const DarwinCalls* darwin_system = darwin_calls()) {
+    add_darwin_class(*darwin_system, facts);
+  } else if (const LinuxCalls* linux_system = linux_calls()) {
+    add_linux_class(*linux_system, facts);
+  }
+  return with_class(facts);
+}
+
 MachineFacts machine_facts() {
   MachineFacts facts;
   if (const DarwinCalls* darwin_system = darwin_calls()) {
@@ -63,11 +85,7 @@ MachineFacts machine_facts() {
   } else if (const LinuxCalls* linux_system = linux_calls()) {
     facts = linux_facts(*linux_system);
   }
-  facts.machine = this_machine();
-  for (const GovernorFacts& governor : facts.governors)
-    facts.machine.governor += (facts.machine.governor.empty() ? "" : ", ") + governor.name;
-  if (facts.hypervisor)
-    facts.machine.hypervisor = facts.hypervisor->empty() ? "unknown" : *facts.hypervisor;
+  facts.machine = with_class(facts);
   facts.clock_step = MonotonicClock().resolution();
   return facts;
 }

@@ -105,6 +105,13 @@ TracingFacts tracing_of(const DarwinCalls& calls, const Sysctls& sysctls) {
 
 }  // namespace
 
+void add_darwin_class(const DarwinCalls& calls, MachineFacts& facts) {
+  if (const auto virtual_machine = Sysctls(calls).number("kern.hv_vmm_present")) {
+    facts.knows_hypervisor = true;
+    if (*virtual_machine != 0) facts.hypervisor = std::string();
+  }
+}
+
 MachineFacts darwin_facts(const DarwinCalls& calls) {
   const Sysctls sysctls(calls);
   MachineFacts facts;
@@ -115,10 +122,7 @@ MachineFacts darwin_facts(const DarwinCalls& calls) {
   facts.core_kinds = kinds_of(sysctls);
   facts.load = sysctls.load();
   facts.on_battery = on_battery(calls);
-  if (const auto virtual_machine = sysctls.number("kern.hv_vmm_present")) {
-    facts.knows_hypervisor = true;
-    if (*virtual_machine != 0) facts.hypervisor = std::string();
-  }
+  add_darwin_class(calls, facts);
   facts.aslr = true;  // macOS cannot do without
   facts.tracing = tracing_of(calls, sysctls);
   return facts;

@@ -182,17 +182,21 @@ void probe_virtual(const Files& files, const std::string& cpuinfo, MachineFacts&
 
 }  // namespace
 
+void add_linux_class(const LinuxCalls& calls, MachineFacts& facts) {
+  const Files files(calls);
+  probe_governors(files, facts);
+  probe_virtual(files, files.text("/proc/cpuinfo"), facts);
+}
+
 MachineFacts linux_facts(const LinuxCalls& calls) {
   const Files files(calls);
-  const std::string cpuinfo = files.text("/proc/cpuinfo");
   MachineFacts facts;
   probe_clock(files, facts);
-  probe_governors(files, facts);
   probe_turbo(files, facts);
   probe_smt(files, facts);
   probe_load(files, facts);
   probe_power(files, facts);
-  probe_virtual(files, cpuinfo, facts);
+  add_linux_class(calls, facts);
   if (const auto aslr = files.line("/proc/sys/kernel/randomize_va_space"))
     facts.aslr = *aslr != "0";
   return facts;

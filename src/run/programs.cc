@@ -162,11 +162,12 @@ os::ProgramSpec program_of(const Plan& plan, const Command& command,
 }
 
 Result<void> Programs::prepare() {
-  rows_.assign(1 + armed_.size(), Row(plan_.commands.size()));
-  for (std::size_t row = 0; row < rows_.size(); ++row) {
-    if (row > 0 && !is_simulated(row - 1)) continue;
+  std::vector<Variant> variants{{std::nullopt, tell_by_file_}};
+  for (std::size_t pass = 0; pass < armed_.size(); ++pass)
+    if (plan_.events.kind_of(pass) == RoundKind::Simulated) variants.push_back({pass, false});
+  for (const Variant& variant : variants) {
     for (std::size_t command = 0; command < plan_.commands.size(); ++command) {
-      const auto id = find(row, command);
+      const auto id = find(variant, command);
       if (!id && !may_be_made_later(plan_.commands[command]))
         return with_quoting_hint(id.error(), plan_, command);
     }
@@ -174,20 +175,29 @@ Result<void> Programs::prepare() {
   return {};
 }
 
-Result<os::ProgramId> Programs::of(const Step& step) {
-  // What simulates is there, whether or not the command is.
-  if (const auto timed = find(0, step.command); !timed) return timed.error();
-  const bool is_timed = !step.gives_counts_only();
-  return find(!is_timed && is_simulated(step.pass) ? 1 + step.pass : 0, step.command);
+Programs::Variant Programs::variant_of(const Step& step, bool is_told) const {
+  if (!step.gives_counts_only()) return {std::nullopt, tell_by_file_};
+  Variant variant{std::nullopt, tell_by_file_ && is_told};
+  if (plan_.events.kind_of(step.pass) == RoundKind::Simulated) variant.simulated_by = step.pass;
+  return variant;
 }
 
-Result<os::ProgramId> Programs::find(std::size_t row, std::size_t command) {
-  auto& known = rows_[row][command];
+Result<os::ProgramId> Programs::of(const Step& step, bool is_told) {
+  // What simulates is there, whether or not the command is.
+  if (const auto timed = find({std::nullopt, tell_by_file_}, step.command); !timed)
+    return timed.error();
+  return find(variant_of(step, is_told), step.command);
+}
+
+Result<os::ProgramId> Programs::find(const Variant& variant, std::size_t command) {
+  Row& row = rows_[variant];
+  row.resize(plan_.commands.size());
+  auto& known = row[command];
   if (known) return *known;
   os::ProgramSpec spec = program_of(plan_, plan_.commands[command], user_);
   spec.has_region = plan_.region;
-  if (tell_by_file_) spec.launch_variable = kMetricsVariable;
-  if (row > 0) spec = simulated(std::move(spec), *armed_[row - 1]);
+  if (variant.tells) spec.launch_variable = kMetricsVariable;
+  if (variant.simulated_by) spec = simulated(std::move(spec), *armed_[*variant.simulated_by]);
   auto id = launcher_.add_program(spec);
   if (id) known = *id;
   return id;

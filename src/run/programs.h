@@ -11,10 +11,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace lauka {
@@ -27,8 +29,7 @@ os::ProgramSpec program_of(const Plan& plan, const Command& command,
 class Programs {
  public:
   /// `armed`: one for each pass; all of them outlive this.
-  /// `tell_by_file`: each launch gives LAUKA_METRICS a value, also where what is told is not asked
-  /// for: else a program would go another way when it is counted.
+  /// `tell_by_file`: launches give LAUKA_METRICS a value.
   Programs(const Plan& plan, os::Launcher& launcher, const std::optional<User>& user,
            const std::vector<std::unique_ptr<engine::Counting>>& armed, bool tell_by_file)
       : plan_(plan), launcher_(launcher), user_(user), armed_(armed), tell_by_file_(tell_by_file) {}
@@ -37,24 +38,33 @@ class Programs {
   /// prepare, which may be what makes it.
   Result<void> prepare();
 
-  /// The program of a run; looked for now where it was not there before.
-  Result<os::ProgramId> of(const Step& step);
+  /// The program of a run; looked for now where it was not there before. `is_told`: runs write to
+  /// LAUKA_METRICS.
+  Result<os::ProgramId> of(const Step& step, bool is_told);
 
  private:
   using Row = std::vector<std::optional<os::ProgramId>>;  // by command; none: not there yet
 
-  /// Whether a pass has programs of its own.
-  bool is_simulated(std::size_t pass) const {
-    return plan_.events.kind_of(pass) == RoundKind::Simulated;
-  }
-  Result<os::ProgramId> find(std::size_t row, std::size_t command);
+  /// Which of the programs of a command it is. LAUKA_METRICS itself takes instructions, of whatever
+  /// reads its environment: what only counts has it where it is written to, as the program would go
+  /// another way without.
+  struct Variant {
+    std::optional<std::size_t> simulated_by{};  // the pass
+    bool tells = false;
+
+    bool operator<(const Variant& other) const {
+      return std::tie(simulated_by, tells) < std::tie(other.simulated_by, other.tells);
+    }
+  };
+  Variant variant_of(const Step& step, bool is_told) const;
+  Result<os::ProgramId> find(const Variant& variant, std::size_t command);
 
   const Plan& plan_;
   os::Launcher& launcher_;
   const std::optional<User>& user_;
   const std::vector<std::unique_ptr<engine::Counting>>& armed_;
   bool tell_by_file_;
-  std::vector<Row> rows_;  // the timed ones, then one row for each pass
+  std::map<Variant, Row> rows_;
 };
 
 /// Runs the hooks of a plan: through /bin/sh -c, without counters, with the variables and as the

@@ -150,7 +150,7 @@ Result<std::vector<os::Launch>> StepRunner::launches_of(std::span<const Step> st
   std::vector<os::Launch> launches;
   launches.reserve(steps.size());
   for (const Step& step : steps) {
-    const auto program = programs_.of(step);
+    const auto program = programs_.of(step, told_.by_file());
     if (!program) return program.error();
     launches.push_back({.program = *program});
     launches.back().value = told_.file_of(launches.size() - 1);

@@ -59,6 +59,12 @@ Result<void> Told::prepare() {
   return {};
 }
 
+bool Told::by_file() const {
+  return !discovered_.empty() ||
+         std::any_of(plan_.told.begin(), plan_.told.end(),
+                     [](const OwnMetric& metric) { return metric.text.empty(); });
+}
+
 void Told::collect() {
   if (files_ != nullptr) batch_ = files_->take();
 }

@@ -40,6 +40,9 @@ class Told {
   /// The value of LAUKA_METRICS for the run at `place` of a batch; empty: there is none.
   std::string file_of(std::size_t place) const { return files_ ? files_->path(place) : ""; }
 
+  /// Whether runs are to write to the files, or one has.
+  bool by_file() const;
+
   /// Takes the files of the batch that has ended.
   void collect();
 

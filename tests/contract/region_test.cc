@@ -50,7 +50,7 @@ TEST_CASE("region: its time is the row that is shown first and compared") {
     skip("this is not Linux");
     return;
   }
-  const Said said = region({"-r4", "--fail-if-slower=50"}, {"sleeps 10", "sleeps 40"});
+  const Said said = region({"-r8", "--fail-if-slower=50"}, {"sleeps 10", "sleeps 40"});
   CAPTURE(said.out);
   CHECK(said.status == 3);
   CHECK(said.out_has("\nregion_time "));

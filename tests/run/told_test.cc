@@ -162,7 +162,21 @@ TEST_CASE("the values of a session are in its timed runs, and the file is in the
   CHECK(session->runs[0].told.size() == 1);
 }
 
-TEST_CASE("runs that only count get the file, too, and what they write to it is no value") {
+TEST_CASE("runs that only count do not get the file, which would have its part in the counts") {
+  Bench bench;
+  FakeFiles files;
+  bench.told = &files;
+  Plan plan = plan_of({"a"});
+  plan.events.events = {{.name = "cycles", .meaning = "cycles"}};
+  plan.events.passes = {{{0}, RoundKind::Counting}};
+  plan.metrics = metrics_of(plan.events, MetricSelection::Default, false);
+  REQUIRE(bench.carry_out(plan));
+  REQUIRE(bench.launcher.programs().size() == 2);
+  CHECK(bench.launcher.programs()[0].launch_variable == "LAUKA_METRICS");
+  CHECK(bench.launcher.programs()[1].launch_variable.empty());
+}
+
+TEST_CASE("where it is written to they get it, too, and what they write is no value") {
   Bench bench;
   FakeFiles files;
   bench.told = &files;

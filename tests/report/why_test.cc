@@ -43,10 +43,11 @@ TEST_CASE("why: what stays the same is left out, and what was not counted is sai
                  factor(WallPart::Clock, -0.2, 0.01, 4.0e9, 3.2e9),
                  factor(WallPart::Utilisation, 2.8, 0.1, 1.0, 3.8)};
   why.is_of_all_kinds = true;
-  CHECK(line_of(why) ==
-        "why: 4.55 ± 0.11x faster: 1.50 ± 0.02x more instructions per cycle, a 1.250 ± 0.016x lower "
-        "clock (4.00 → 3.20 GHz), CPU 3.80 ± 0.10x busier (100% → 380%); cycles are those of all "
-        "kinds of core\n");
+  CHECK(
+      line_of(why) ==
+      "why: 4.55 ± 0.11x faster: 1.50 ± 0.02x more instructions per cycle, a 1.250 ± 0.016x lower "
+      "clock (4.00 → 3.20 GHz), CPU 3.80 ± 0.10x busier (100% → 380%); cycles are those of all "
+      "kinds of core\n");
   why = {};
   why.factors = {factor(WallPart::CpuTime, 0.001, 0.002), factor(WallPart::Utilisation, 0.0, 0.1)};
   why.lacks_cycles = why.lacks_instructions = true;

@@ -40,7 +40,7 @@ Result<OwnMetric> scraped_metric(const Given& given) {
 }
 
 Result<std::string> line_pattern(const Given& given) {
-  if (const auto given_text = text(given); !given_text) return given_text;
+  if (auto given_text = text(given); !given_text) return given_text;
   if (const auto pattern = Pattern::compile(given.value, Pattern::Groups::Idle); !pattern)
     return refused(given, pattern.error());
   return given.value;

@@ -119,6 +119,7 @@ Result<Reference> reference_of(const Options& options, const std::vector<Recordi
 std::vector<std::optional<std::size_t>> places_in(const Recording& session,
                                                   const std::vector<Metric>& metrics) {
   std::vector<std::optional<std::size_t>> places;
+  places.reserve(metrics.size());
   for (const Metric& metric : metrics)
     places.push_back(find_metric(session.metrics, metric.measured_as()));
   return places;

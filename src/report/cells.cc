@@ -17,7 +17,7 @@ std::string quantile_cell(const MetricResult& row, const Metric& metric, bool wi
   if (!row.quantile)
     return with_interval ? fmt::format("n/a (needs {})", plural(row.fewest_runs, "run")) : "n/a";
   const auto [value, low, high] = *row.quantile;
-  const std::string text = quantity(value, metric, 4);
+  std::string text = quantity(value, metric, 4);
   if (!with_interval) return text;
   const auto ends = range(low, high, metric);
   return fmt::format("{} ({} … {})", text, ends.first, ends.second);

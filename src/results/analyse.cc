@@ -94,6 +94,27 @@ void append(std::vector<Warning>& all, std::vector<Warning> more) {
   all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }
 
+/// The deltas of a metric.
+void compare_commands(std::size_t index, const stats::IntervalTails& tails,
+                      const std::vector<Series>& series, Results& results) {
+  const Metric& metric = results.metrics[index];
+  for (std::size_t c = 0; c < series.size(); ++c) {
+    MetricResult& row = results.commands[c].rows[index];
+    const std::size_t reference = results.reference.baseline ? c : results.reference.command;
+    if (!results.reference.is_candidate(c) || row.is_doubtful ||
+        results.commands[reference].rows[index].is_doubtful)
+      continue;
+    const Comparison samples =
+        samples_of(results.reference, compares_within_rounds(results, c), index, series, c);
+    if (samples.is_empty()) continue;
+    row.delta = stats::delta_of(samples.reference, samples.candidate, samples.paired, tails,
+                                metric.share());
+    if (metric.percentile && !row.delta->bounds) row.delta.reset();
+    if (row.delta && row.delta->mean_differs)
+      results.warnings.push_back({MeanDiffers{metric.name, *row.delta}, c, shown_of_mean(metric)});
+  }
+}
+
 void analyse_metric(std::size_t index, const stats::IntervalTails& tails,
                     const std::vector<std::uint32_t>& rounds, Results& results) {
   const Metric& metric = results.metrics[index];
@@ -111,21 +132,7 @@ void analyse_metric(std::size_t index, const stats::IntervalTails& tails,
     if (const auto low = low_share(metric, results.setting.min_share, series[c].values))
       results.warnings.push_back({*low, c});
   }
-  for (std::size_t c = 0; c < series.size(); ++c) {
-    MetricResult& row = results.commands[c].rows[index];
-    const std::size_t reference = results.reference.baseline ? c : results.reference.command;
-    if (!results.reference.is_candidate(c) || row.is_doubtful ||
-        results.commands[reference].rows[index].is_doubtful)
-      continue;
-    const Comparison samples =
-        samples_of(results.reference, compares_within_rounds(results, c), index, series, c);
-    if (samples.is_empty()) continue;
-    row.delta = stats::delta_of(samples.reference, samples.candidate, samples.paired, tails,
-                                metric.share());
-    if (metric.percentile && !row.delta->bounds) row.delta.reset();
-    if (row.delta && row.delta->mean_differs)
-      results.warnings.push_back({MeanDiffers{metric.name, *row.delta}, c, shown_of_mean(metric)});
-  }
+  compare_commands(index, tails, series, results);
 }
 
 /// The headline agrees with the row that is read first.

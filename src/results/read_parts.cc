@@ -1,5 +1,6 @@
 #include "results/read_parts.h"
 
+#include "core/foreign_text.h"
 #include "results/json_words.h"
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 namespace lauka {
@@ -207,6 +209,14 @@ gate::Findings findings_of(const JsonIn& there, const Recording& session) {
       findings.precision->metric = metric;
   }
   return findings;
+}
+
+Result<void> check_unit(const Metric& metric, const std::string& there,
+                        const std::string& command) {
+  if (there.empty() || there == unit_symbol(metric.unit)) return {};
+  return Error{fmt::format("has {} of {} in {}, not in '{}'", metric.name, cited(command),
+                           cited(there), unit_symbol(metric.unit)),
+               "export it again"};
 }
 
 std::optional<JsonIn> wall_times(const JsonIn& result) {

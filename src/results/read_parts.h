@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/result.h"
 #include "gate/verdict.h"
 #include "plan/recording.h"
 #include "results/json_in.h"
@@ -32,6 +33,9 @@ std::vector<Origin> origins_of(const JsonIn& there, std::size_t commands);
 
 /// What was decided while it went on; `session` has its commands and metrics already.
 gate::Findings findings_of(const JsonIn& there, const Recording& session);
+
+/// Refuses a metric of `command` that the file has in another unit; an empty one is none.
+Result<void> check_unit(const Metric& metric, const std::string& there, const std::string& command);
 
 /// The list of wall times in either of hyperfine's shapes; none where there is none.
 std::optional<JsonIn> wall_times(const JsonIn& result);

@@ -294,11 +294,7 @@ class SessionReader {
       if (known == places_.end()) continue;
       const std::size_t place = known->second;
       const Metric& of = recording().metrics[place];
-      const std::string unit = text_in(there, "unit");
-      if (!unit.empty() && unit != unit_symbol(of.unit))
-        return Error{fmt::format("has {} of {} in {}, not in '{}'", of.name, cited(name),
-                                 cited(unit), unit_symbol(of.unit)),
-                     "export it again"};
+      if (auto fits = check_unit(of, text_in(there, "unit"), name); !fits) return fits;
       while (runs.size() < values->size()) runs.push_back(empty_run(command, runs.size()));
       enter(*values, place, runs);
       const Json* bound = member(there, "at_most");

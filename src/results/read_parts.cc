@@ -143,9 +143,10 @@ std::vector<Origin> origins_of(const JsonIn& there, std::size_t commands) {
   if (list == nullptr) return origins;
   std::size_t told = 0;
   for (const JsonIn& one : *list) {
-    Origin origin{.file = text_in(one, "file"),
-                  .commands = std::min(count_in(one, "commands").value_or(0), commands),
-                  .order = value_in(kOrderWords, text_in(one, "order"))};
+    Origin origin{
+        .file = text_in(one, "file"),
+        .commands = std::min<std::size_t>(count_in(one, "commands").value_or(0), commands),
+        .order = value_in(kOrderWords, text_in(one, "order"))};
     origin.circumstances = circumstances_of(one);
     origin.circumstances.began = time_of(text_in(one, "start_time"));
     told += origin.commands;

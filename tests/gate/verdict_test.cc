@@ -66,6 +66,24 @@ TEST_CASE("a verdict's delta is the one of the table at one look, and wider at o
   CHECK(first_of_five->delta.mean.bounds->low == shown.mean.bounds->low);
 }
 
+TEST_CASE(
+    "where ranks alone would pass and the mean speaks against it, more rounds are not promised") {
+  std::vector<double> candidate;
+  for (int i = 0; i < 40; ++i) candidate.push_back(i % 20 == 7 ? 5.0 : 0.95 + 1e-4 * i);
+  const std::vector<double> reference(candidate.size(), 1.0);
+  const Verdict verdict = decide(kTenPercent, 1, {reference, candidate, true}, 0.95, 1);
+  CHECK(verdict.answer == Answer::Inconclusive);
+  CHECK(verdict.p_pass < verdict.level / 10);
+  CHECK_FALSE(verdict.times_as_many.has_value());
+}
+
+TEST_CASE("an early look that comes late takes the place of those before it") {
+  Schedule schedule(0.95, 1, 10, WatchSchedule::Early);
+  CHECK(*schedule.next_early() == 10);
+  static_cast<void>(schedule.look_early(100));
+  CHECK(*schedule.next_early() > 100);
+}
+
 TEST_CASE("a candidate of zeros has a verdict, and one against zeros has no delta") {
   const std::vector<double> some(10, 3.0);
   const std::vector<double> zeros(10, 0.0);

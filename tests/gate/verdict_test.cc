@@ -77,6 +77,14 @@ TEST_CASE(
   CHECK_FALSE(verdict.times_as_many.has_value());
 }
 
+TEST_CASE("a gate below its limit fails where the value drops") {
+  const Condition drop{.metric = "ipc", .limit_percent = -5.0, .below = true};
+  const Samples lower(42, 40, -0.2, 0.01);
+  CHECK(decide(drop, 1, lower.evidence(), 0.95, 1).answer == Answer::Fail);
+  const Samples higher(43, 40, 0.2, 0.01);
+  CHECK(decide(drop, 1, higher.evidence(), 0.95, 1).answer == Answer::Pass);
+}
+
 TEST_CASE("an early look that comes late takes the place of those before it") {
   Schedule schedule(0.95, 1, 10, WatchSchedule::Early);
   CHECK(*schedule.next_early() == 10);

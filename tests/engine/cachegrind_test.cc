@@ -152,6 +152,7 @@ TEST_CASE("files that are cut off, as on a full disk, are a measurement that cou
   CHECK(sum({whole[0], {"out.10.2", ""}}, {"instructions"}).failure.has_value());
   CHECK(sum({whole[0], {"out.10.2", "cmd: ./x\nevents: Ir\n"}}, {"instructions"}).failure);
   CHECK(sum({{"log.10.1", ""}, whole[1]}, {"instructions"}).failure.has_value());
+  CHECK(sum({whole[0], counts_of(10, 2, "sh", "1000 0 0 0 0 7")}, {"instructions"}).failure);
   // Killed, it has written nothing of its counts, which is no fault of the disk.
   CHECK_FALSE(sum({whole[0]}, {"instructions"}).failure.has_value());
 }

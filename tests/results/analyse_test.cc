@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -379,6 +380,21 @@ TEST_CASE("the runs are listed in the order run, and by command") {
   CHECK(of(0) == std::vector<std::uint32_t>{0, 3});
   CHECK(of(1) == std::vector<std::uint32_t>{1, 2});
   CHECK(results.runs->value(2, 0) == 4.0);
+}
+
+TEST_CASE(
+    "a gate that fails decides the exit status, and one that is open where that was asked for") {
+  const auto status = [](const std::vector<gate::Answer>& answers, std::optional<int> if_open) {
+    std::vector<gate::Verdict> verdicts;
+    for (const gate::Answer answer : answers) verdicts.push_back({.answer = answer});
+    return exit_status_of(verdicts, if_open);
+  };
+  using gate::Answer;
+  CHECK(status({}, 4) == 0);
+  CHECK(status({Answer::Pass, Answer::Inconclusive}, {}) == 0);
+  CHECK(status({Answer::Pass, Answer::Inconclusive}, 125) == 125);
+  CHECK(status({Answer::Inconclusive, Answer::Fail}, 125) == 3);
+  CHECK(status({Answer::Pass, Answer::Fail}, {}) == 3);
 }
 
 }  // namespace lauka

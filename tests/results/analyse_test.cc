@@ -386,7 +386,7 @@ TEST_CASE(
     "a gate that fails decides the exit status, and one that is open where that was asked for") {
   const auto status = [](const std::vector<gate::Answer>& answers, std::optional<int> if_open) {
     std::vector<gate::Verdict> verdicts;
-    for (const gate::Answer answer : answers) verdicts.push_back({.answer = answer});
+    for (const gate::Answer answer : answers) verdicts.emplace_back().answer = answer;
     return exit_status_of(verdicts, if_open);
   };
   using gate::Answer;

@@ -49,6 +49,12 @@ Result<void> show(const Options& options, const Results& results) {
 
 }  // namespace
 
+bool tells_of_session(const Options& options) {
+  return std::any_of(options.exports.begin(), options.exports.end(), [](const ExportTarget& one) {
+    return one.kind == ExportKind::Json || one.kind == ExportKind::Html;
+  });
+}
+
 void say_on_error(const std::string& text) {
   static_cast<void>(os::say(Stream::Error, os::speaks_utf8() ? text : report::ascii_of(text)));
 }
@@ -90,11 +96,11 @@ int put_out(Invocation& call, const Results& results, int status, bool keeps_sta
 /// holds: compared with the same, with the same confidence.
 gate::Findings findings_of_saved(const Invocation& call, const Recording& joined) {
   if (!call.options.gates.empty()) return judge(joined, call.plan.gates);
-  const ReadSession& first = call.saved.front();
+  const Recording& first = call.saved.front();
   const bool is_same = call.saved.size() == 1 && !call.options.baseline &&
                        call.options.from_reference.empty() &&
-                       joined.confidence == first.recording.confidence;
-  return is_same ? with_metrics_of(first, joined.metrics) : gate::Findings{};
+                       joined.confidence == first.confidence;
+  return is_same ? moved(call.found, first.metrics, joined.metrics) : gate::Findings{};
 }
 
 }  // namespace
@@ -103,8 +109,9 @@ int deliver(Invocation& call, const SessionResult& measured, std::chrono::sys_se
   const os::ActAs owner(call.user);
   if (!owner.error().empty()) return refuse({owner.error(), ""}, ExitStatus::Failed);
   const Session& session = measured.session;
-  // Only exports tell all of the machine, which takes a look at many files.
-  const Machine machine = call.exports.empty() ? os::this_machine() : os::this_machine_whole();
+  // To know the machine's class takes a look at many files.
+  const Machine machine =
+      tells_of_session(call.options) ? os::this_machine_whole() : os::this_machine();
   const Results results = analyse(call.plan, session, measured.findings,
                                   {os::MonotonicClock().resolution(), os::scheduler_tick()},
                                   {std::string(cli::version()), began, machine, os::time_of_day(),
@@ -122,9 +129,7 @@ int deliver(Invocation& call, const SessionResult& measured, std::chrono::sys_se
 int deliver_saved(Invocation& call) {
   const os::ActAs owner(call.user);
   if (!owner.error().empty()) return refuse({owner.error(), ""}, ExitStatus::Failed);
-  std::vector<Recording> sessions;
-  for (const ReadSession& one : call.saved) sessions.push_back(one.recording);
-  Recording joined = join(sessions, call.plan);
+  Recording joined = join(call.saved, call.plan);
   gate::Findings findings = findings_of_saved(call, joined);
   Results results = analyse(std::move(joined), std::move(findings));
   results.presentation = call.plan.presentation;

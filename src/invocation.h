@@ -7,12 +7,13 @@
 #include "core/user.h"
 #include "cores/cores.h"
 #include "engine/choose.h"
+#include "gate/verdict.h"
 #include "os/exports.h"
 #include "os/files.h"
 #include "os/memory_groups.h"
 #include "os/process.h"
 #include "plan/plan.h"
-#include "results/read_session.h"
+#include "plan/recording.h"
 #include "run/runner.h"
 
 #include <chrono>
@@ -36,7 +37,8 @@ struct Invocation {
   engine::Chosen chosen{};     ///< the engine
   Plan plan{};
   std::vector<Label> labels{};                 ///< of the session, with git's
-  std::vector<ReadSession> saved{};            ///< of --from
+  std::vector<Recording> saved{};              ///< of --from
+  gate::Findings found{};                      ///< in the first of them, while it went on
   std::unique_ptr<os::MemoryGroups> groups{};  ///< null: tree_peak_memory is not measured
   std::vector<os::OpenExport> exports{};
 };
@@ -62,6 +64,9 @@ std::optional<int> pass(std::span<const Stage> stages, Invocation& call);
 
 /// Answers the inquiry of the options and gives the exit status.
 int answer(Invocation& call);
+
+/// Whether an export tells which session it is of, and of what.
+bool tells_of_session(const Options& options);
 
 /// Who is told how far the session is: the progress bar, or nobody.
 std::unique_ptr<Observer> choose_observer(const Options& options, const Plan& plan);

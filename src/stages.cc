@@ -15,6 +15,7 @@
 #include "os/told_files.h"
 #include "os/users.h"
 #include "plan/baseline.h"
+#include "plan/labels.h"
 #include "plan/saved.h"
 #include "report/progress.h"
 #include "report/screen.h"
@@ -117,8 +118,7 @@ Result<void> make_plan(Invocation& call) {
   auto note = open_groups(call);
   if (!note) return note.error();
   const auto select = [&](EventRequest wanted) {
-    const bool all = call.options.metrics == MetricSelection::All ||
-                     call.options.verbosity == Verbosity::Verbose;
+    const bool all = selection_of(call.options) == MetricSelection::All;
     if (call.options.region)
       wanted.counted_in = all ? CountedIn::RegionAndWhole : CountedIn::Region;
     return call.chosen.engine->select(wanted);
@@ -154,21 +154,19 @@ Result<ReadSession> read_session_file(const Invocation& call, const std::string&
 
 Result<void> read_saved(Invocation& call) {
   os::watch_for_interrupts();  // a file may be a named pipe
-  std::vector<Recording> sessions;
+  bool was_watched = false;
   for (const std::string& file : call.options.from) {
     auto session = read_session_file(call, file, "--from");
     if (!session) return session.error();
-    sessions.push_back(session->recording);
-    call.saved.push_back(*std::move(session));
+    const gate::Findings& found = session->findings;
+    was_watched = was_watched || (!session->recording.setting.stop.exact_runs &&
+                                  (!found.verdicts.empty() || found.precision));
+    if (call.saved.empty()) call.found = std::move(session->findings);
+    call.saved.push_back(std::move(session->recording));
   }
-  auto plan = plan_of_saved(call.options, sessions);
+  auto plan = plan_of_saved(call.options, call.saved);
   if (!plan) return plan.error();
   call.plan = *std::move(plan);
-  const bool was_watched =
-      std::any_of(call.saved.begin(), call.saved.end(), [](const ReadSession& session) {
-        return !session.recording.setting.stop.exact_runs &&
-               (!session.findings.verdicts.empty() || session.findings.precision);
-      });
   if (was_watched && !call.plan.gates.empty())
     call.plan.events.notes.emplace_back(
         "a session that ended when its own gates or --precision were content is judged again: a "
@@ -231,27 +229,9 @@ Result<void> open_exports(Invocation& call) {
   return {};
 }
 
-/// The lines of `git status --porcelain=v2 --branch` as labels; none where there is no repository.
-std::vector<Label> labels_of_status(std::string_view status) {
-  std::vector<Label> labels;
-  bool is_dirty = false;
-  for (const std::string_view line : split(status, '\n')) {
-    const auto words = blank_separated(line);
-    if (words.empty()) continue;
-    if (words[0] != "#") is_dirty = true;
-    if (words.size() < 3 || words[0] != "#") continue;
-    if (words[1] == "branch.oid" && words[2] != "(initial)")
-      labels.push_back({"commit", std::string(words[2])});
-    if (words[1] == "branch.head" && words[2] != "(detached)")
-      labels.push_back({"branch", std::string(words[2])});
-  }
-  if (!labels.empty()) labels.push_back({"dirty", is_dirty ? "yes" : "no"});
-  return labels;
-}
-
-/// Nothing that git could do on the way is to be done: it writes no index, and starts no monitor.
-/// Where it fails there are no labels.
-std::vector<Label> labels_of_git(const Invocation& call) {
+/// What git says of the folder. Nothing that it could do on the way is to be done: it writes no
+/// index, and starts no monitor. Empty where it fails.
+std::string git_status(const Invocation& call) {
   constexpr auto most = std::chrono::seconds(5);
   constexpr std::size_t most_bytes = std::size_t{1} << 20U;
   os::ProgramSpec git{.words = {"git", "--no-optional-locks", "-c", "core.fsmonitor=false",
@@ -268,20 +248,13 @@ std::vector<Label> labels_of_git(const Invocation& call) {
   std::string status(
       std::min<std::uint64_t>(call.launcher->kept_bytes(os::Kept::Output), most_bytes), '\0');
   status.resize(call.launcher->read_kept(os::Kept::Output, 0, status));
-  return labels_of_status(status);
+  return status;
 }
 
 Result<void> find_labels(Invocation& call) {
-  call.labels = call.options.labels;
-  const bool asks_git = call.options.asks_git && !call.exports.empty();
-  for (Label& found : asks_git ? labels_of_git(call) : std::vector<Label>{}) {
-    const bool is_given = std::any_of(call.labels.begin(), call.labels.end(),
-                                      [&](const Label& label) { return label.key == found.key; });
-    if (!is_given) call.labels.push_back(std::move(found));
-  }
-  // As a reader of the JSON has them, so that what is exported again is the same.
-  std::sort(call.labels.begin(), call.labels.end(),
-            [](const Label& a, const Label& b) { return a.key < b.key; });
+  const bool asks_git = call.options.asks_git && tells_of_session(call.options);
+  const std::string status = asks_git ? git_status(call) : "";
+  call.labels = with_given(call.options.labels, labels_of_git(status));
   return {};
 }
 

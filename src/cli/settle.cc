@@ -1,5 +1,6 @@
 #include "cli/option_table.h"
 #include "core/foreign_text.h"
+#include "core/text.h"
 
 #include <algorithm>
 #include <array>
@@ -69,8 +70,8 @@ Result<void> settle_gates(Draft& draft) {
 Result<void> settle_commands(Draft& draft) {
   // With parameters there may be a name for each of their values: the plan counts them.
   if (draft.names.size() > draft.commands.size() && draft.options.parameters.empty()) {
-    return Error{fmt::format("{} names (-n) for {} command{}", draft.names.size(),
-                             draft.commands.size(), draft.commands.size() == 1 ? "" : "s"),
+    return Error{fmt::format("{} names (-n) for {}", draft.names.size(),
+                             plural(draft.commands.size(), "command")),
                  draft.reference ? "name the reference with --reference-name"
                                  : "give -n at most once per command"};
   }

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <utility>
 
+#include <fmt/format.h>
+
 namespace lauka {
 namespace {
 
@@ -60,6 +62,10 @@ std::vector<std::string_view> blank_separated(std::string_view text) {
     begin = end;
   }
   return words;
+}
+
+std::string plural(std::size_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
 std::optional<std::string> value_of(std::string_view text, std::string_view key, char separator) {

@@ -28,6 +28,9 @@ std::vector<std::string_view> split(std::string_view text, char separator);
 /// The words between blanks, tabs and ends of lines.
 std::vector<std::string_view> blank_separated(std::string_view text);
 
+/// "1 run", "2 runs".
+std::string plural(std::size_t count, std::string_view noun);
+
 /// What stands behind `separator` in the first line of `text` that begins with `key`, without
 /// blanks and double or single quotes around it; none where there is no such line.
 std::optional<std::string> value_of(std::string_view text, std::string_view key, char separator);

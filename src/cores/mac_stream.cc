@@ -15,29 +15,18 @@ class MacStream final : public ThreadStream {
  public:
   MacStream(const std::vector<std::int32_t>& processes, std::vector<std::string> levels,
             const os::DarwinCalls& calls)
-      : calls_(calls), kinds_(std::move(levels)), base_(os::timebase_of(calls)) {
-    for (const std::int32_t process : processes) watched_.push_back({process, {}, true});
+      : ThreadStream(processes.size()),
+        calls_(calls),
+        kinds_(std::move(levels)),
+        base_(os::timebase_of(calls)) {
+    for (const std::int32_t process : processes) watched_.push_back({process, {}});
   }
 
   const std::vector<std::string>& kinds() const override { return kinds_; }
 
   std::vector<std::string> notes() const override {
-    if (was_counted_ || !read_before_) return {};
+    if (was_counted_ || !read_before()) return {};
     return {no_counts_in_virtual_machine()};
-  }
-
-  std::vector<ThreadSample> read(nanoseconds now) override {
-    std::vector<ThreadSample> samples;
-    for (Watched& process : watched_)
-      if (process.is_there) read(process, now, samples);
-    read_before_ = now;
-    return samples;
-  }
-
-  bool goes_on() const override {
-    for (const Watched& process : watched_)
-      if (process.is_there) return true;
-    return false;
   }
 
  private:
@@ -49,29 +38,31 @@ class MacStream final : public ThreadStream {
   struct Watched {
     std::int32_t process;
     std::map<std::uint64_t, Thread> threads;
-    bool is_there;
   };
 
-  void read(Watched& process, nanoseconds now, std::vector<ThreadSample>& samples) {
+  bool read_process(std::size_t place, nanoseconds now,
+                    std::vector<ThreadSample>& samples) override {
+    Watched& process = watched_[place];
     for (auto& [id, thread] : process.threads) thread.was_seen = false;
     const ThreadIds ids = thread_ids(calls_, process.process);
-    process.is_there = static_cast<bool>(ids);
     for (const std::uint64_t id : ids.ids) {
       CountsOfThread counts = thread_counts(calls_, process.process, id, kinds_.size());
       if (counts.error != 0) continue;  // it has ended in the meantime
-      const auto [place, is_new] = process.threads.try_emplace(id);
-      Thread& thread = place->second;
+      const auto [known, is_new] = process.threads.try_emplace(id);
+      Thread& thread = known->second;
       thread.was_seen = true;
       if (is_new) {
         thread.name = thread_name(calls_, process.process, id);
         thread.counts.resize(kinds_.size());
       }
-      if (read_before_)
+      if (read_before()) {
         samples.push_back(sample_of(process.process, id, thread, counts.levels, now));
-      if (read_before_) samples.back().is_new = is_new;
+        samples.back().is_new = is_new;
+      }
       thread.counts = std::move(counts.levels);
     }
     end_unseen(process, now, samples);
+    return static_cast<bool>(ids);
   }
 
   /// A thread takes its counts along: of its last part nothing is known.
@@ -84,7 +75,7 @@ class MacStream final : public ThreadStream {
       samples.push_back({.process = process.process,
                          .thread = thread->first,
                          .name = thread->second.name,
-                         .interval = now - read_before_.value_or(now),
+                         .interval = now - read_before().value_or(now),
                          .has_ended = true});
       samples.back().by_kind.resize(kinds_.size());
       thread = process.threads.erase(thread);
@@ -98,7 +89,7 @@ class MacStream final : public ThreadStream {
   ThreadSample sample_of(std::int32_t process, std::uint64_t id, const Thread& thread,
                          const LevelCounts& now, nanoseconds time) {
     ThreadSample sample{
-        .process = process, .thread = id, .name = thread.name, .interval = time - *read_before_};
+        .process = process, .thread = id, .name = thread.name, .interval = time - *read_before()};
     SampledPart& all = sample.all;
     all.user_seconds = all.system_seconds = all.cpu_seconds = 0.0;
     for (const os::ThreadCounts& level : now) was_counted_ = was_counted_ || level.cycles > 0;
@@ -126,7 +117,6 @@ class MacStream final : public ThreadStream {
   std::vector<std::string> kinds_;
   os::Timebase base_;
   std::vector<Watched> watched_;
-  std::optional<nanoseconds> read_before_;
   bool was_counted_ = false;
 };
 

@@ -85,9 +85,9 @@ class ProcStream final : public ThreadStream {
  public:
   ProcStream(const std::vector<std::int32_t>& processes, const CoreKinds& kinds,
              const os::LinuxCalls& calls)
-      : calls_(calls), counting_(kinds, calls) {
+      : ThreadStream(processes.size()), calls_(calls), counting_(kinds, calls) {
     for (const std::int32_t process : processes)
-      watched_.push_back({process, fmt::format("/proc/{}/task", process), {}, true});
+      watched_.push_back({process, fmt::format("/proc/{}/task", process), {}});
     if (kinds.size() > 1)
       for (const CoreKind& kind : kinds) kinds_.push_back(kind.name);
   }
@@ -98,19 +98,6 @@ class ProcStream final : public ThreadStream {
     std::vector<std::string> notes = counting_.notes();
     if (why_not_attached_) notes.push_back("no cycles and instructions: " + *why_not_attached_);
     return notes;
-  }
-
-  std::vector<ThreadSample> read(nanoseconds now) override {
-    std::vector<ThreadSample> samples;
-    for (Watched& process : watched_) read(process, now, samples);
-    read_before_ = now;
-    return samples;
-  }
-
-  bool goes_on() const override {
-    for (const Watched& process : watched_)
-      if (process.is_there) return true;
-    return false;
   }
 
  private:
@@ -125,11 +112,11 @@ class ProcStream final : public ThreadStream {
     std::int32_t process;
     std::string folder;
     std::map<std::string, Thread> threads;
-    bool is_there;
   };
 
-  void read(Watched& process, nanoseconds now, std::vector<ThreadSample>& samples) {
-    if (!process.is_there) return;
+  bool read_process(std::size_t place, nanoseconds now,
+                    std::vector<ThreadSample>& samples) override {
+    Watched& process = watched_[place];
     for (auto thread = process.threads.begin(); thread != process.threads.end();) {
       const auto times = times_in(thread->second.schedstat->read(room_));
       samples.push_back(sample_of(process.process, thread->first, thread->second, now));
@@ -145,11 +132,11 @@ class ProcStream final : public ThreadStream {
     }
     // As many as are known: all of these were there just now, so none is new.
     const long count = calls_.count_folder(process.folder);
-    if (count >= 0 && static_cast<std::size_t>(count) == process.threads.size()) return;
+    if (count >= 0 && static_cast<std::size_t>(count) == process.threads.size()) return true;
     const std::vector<std::string> ids = calls_.list_folder(process.folder);
-    process.is_there = !ids.empty();
     for (const std::string& id : ids)
       if (!process.threads.contains(id)) begin(process, id, now, samples);
+    return !ids.empty();
   }
 
   /// A thread that was not there before: all that it did is new, but for those of the first call.
@@ -164,11 +151,11 @@ class ProcStream final : public ThreadStream {
     if (const auto name = calls_.read_file(folder + "/comm"))
       thread.name = std::string(trimmed(*name));
     if (!why_not_attached_) attach(thread, static_cast<int>(parse_number(id).value_or(0)));
-    if (read_before_) {
+    if (read_before()) {
       samples.push_back({.process = process.process,
                          .thread = parse_number(id).value_or(0),
                          .name = thread.name,
-                         .interval = now - *read_before_,
+                         .interval = now - *read_before(),
                          .is_new = true});
       samples.back().by_kind.resize(kinds_.size());
       enter_times(samples.back(), *times, {});
@@ -191,7 +178,7 @@ class ProcStream final : public ThreadStream {
     ThreadSample sample{.process = process,
                         .thread = parse_number(id).value_or(0),
                         .name = thread.name,
-                        .interval = now - read_before_.value_or(now)};
+                        .interval = now - read_before().value_or(now)};
     sample.by_kind.resize(kinds_.size());
     if (!thread.counters) return sample;
     std::vector<ThreadPart> counted = thread.counters->read();
@@ -219,7 +206,6 @@ class ProcStream final : public ThreadStream {
   ThreadCounting counting_;
   std::vector<std::string> kinds_;
   std::vector<Watched> watched_;
-  std::optional<nanoseconds> read_before_;
   std::optional<std::string> why_not_attached_;
   std::string room_;
 };

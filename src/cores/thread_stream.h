@@ -5,7 +5,9 @@
 #include "os/darwin_calls.h"
 #include "os/linux_calls.h"
 
+#include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -40,7 +42,7 @@ struct ThreadSample {
 /// Reads the threads of running processes again and again.
 class ThreadStream {
  public:
-  ThreadStream() = default;
+  explicit ThreadStream(std::size_t processes) : are_there_(processes, true) {}
   ThreadStream(const ThreadStream&) = delete;
   ThreadStream& operator=(const ThreadStream&) = delete;
   virtual ~ThreadStream() = default;
@@ -53,10 +55,30 @@ class ThreadStream {
 
   /// What every thread did since the last call, by process; the first call gives none.
   /// `now`: on any clock that does not stop.
-  virtual std::vector<ThreadSample> read(std::chrono::nanoseconds now) = 0;
+  std::vector<ThreadSample> read(std::chrono::nanoseconds now) {
+    std::vector<ThreadSample> samples;
+    for (std::size_t i = 0; i < are_there_.size(); ++i)
+      if (are_there_[i]) are_there_[i] = read_process(i, now, samples);
+    read_before_ = now;
+    return samples;
+  }
 
   /// Whether a process is left.
-  virtual bool goes_on() const = 0;
+  bool goes_on() const {
+    return std::find(are_there_.begin(), are_there_.end(), true) != are_there_.end();
+  }
+
+ protected:
+  /// Adds the samples of a process; false: it is not there any more.
+  virtual bool read_process(std::size_t process, std::chrono::nanoseconds now,
+                            std::vector<ThreadSample>& samples) = 0;
+
+  /// When the last call of read was; none: this is the first.
+  const std::optional<std::chrono::nanoseconds>& read_before() const { return read_before_; }
+
+ private:
+  std::vector<bool> are_there_;
+  std::optional<std::chrono::nanoseconds> read_before_{};
 };
 
 /// As this system tells them. Both null: refused, as is a process that is not there, or another

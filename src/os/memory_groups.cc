@@ -51,9 +51,8 @@ std::optional<Mount> mount_of_groups(const GroupCalls& calls) {
 }
 
 bool hands_memory_on(const GroupCalls& calls, const std::string& folder) {
-  std::string text = text_of(calls, folder + "/cgroup.subtree_control");
-  std::replace(text.begin(), text.end(), '\n', ' ');
-  const auto words = split(text, ' ');
+  const std::string text = text_of(calls, folder + "/cgroup.subtree_control");
+  const auto words = blank_separated(text);
   return std::find(words.begin(), words.end(), "memory") != words.end();
 }
 

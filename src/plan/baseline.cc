@@ -14,15 +14,6 @@ namespace lauka {
 
 namespace {
 
-/// The same metric there; none where it was not measured. What was counted in a region is another
-/// than what was counted in the whole run.
-std::optional<std::size_t> find_same(const std::vector<Metric>& there, const Metric& metric) {
-  const auto place = find_metric(there, metric.measured_as());
-  const bool is_same =
-      place && there[*place].note.starts_with(kRegionNote) == metric.note.starts_with(kRegionNote);
-  return is_same ? place : std::nullopt;
-}
-
 /// For each command the index of its reference in the file; none where there is none.
 std::vector<std::optional<std::size_t>> places_of(const std::vector<Command>& commands,
                                                   const std::vector<Command>& there) {
@@ -93,6 +84,24 @@ Result<void> check_units(const Plan& plan, const Baseline& baseline) {
 
 }  // namespace
 
+bool is_of_region(const Metric& metric) {
+  return metric.note.starts_with(kRegionNote);
+}
+
+std::optional<std::size_t> place_in(const Recording& session, const Metric& metric) {
+  const auto place = find_metric(session.metrics, metric.measured_as());
+  const bool is_same = place && is_of_region(session.metrics[*place]) == is_of_region(metric);
+  return is_same ? place : std::nullopt;
+}
+
+std::vector<std::optional<std::size_t>> places_in(const Recording& session,
+                                                  const std::vector<Metric>& metrics) {
+  std::vector<std::optional<std::size_t>> places;
+  places.reserve(metrics.size());
+  for (const Metric& metric : metrics) places.push_back(place_in(session, metric));
+  return places;
+}
+
 std::vector<double> baseline_values(const Baseline& baseline, std::size_t command,
                                     std::size_t metric) {
   std::vector<double> values;
@@ -124,8 +133,7 @@ Result<void> use_baseline(Plan& plan, const std::string& file,
                                cited(session->measured[*places[c]].name)),
                    "export it again"};
   }
-  for (const Metric& metric : plan.metrics)
-    baseline.metrics.push_back(find_same(session->metrics, metric));
+  baseline.metrics = places_in(*session, plan.metrics);
   if (auto measured = check_metrics(plan, baseline); !measured) return measured;
   if (auto comparable = check_units(plan, baseline); !comparable) return comparable;
   plan.reference.baseline = std::move(baseline);
@@ -136,7 +144,7 @@ void extend_baseline(Plan& plan) {
   if (!plan.reference.baseline) return;
   Baseline& baseline = *plan.reference.baseline;
   for (std::size_t m = baseline.metrics.size(); m < plan.metrics.size(); ++m) {
-    const auto place = find_same(baseline.session->metrics, plan.metrics[m]);
+    const auto place = place_in(*baseline.session, plan.metrics[m]);
     const bool is_same = place && baseline.session->metrics[*place].unit == plan.metrics[m].unit;
     baseline.metrics.push_back(is_same ? place : std::nullopt);
   }

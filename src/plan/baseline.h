@@ -14,6 +14,14 @@
 
 namespace lauka {
 
+/// Whether it was counted in a region of the runs, which is another metric than that of whole ones.
+bool is_of_region(const Metric& metric);
+
+/// Where `session` has a metric; none where it was not measured.
+std::optional<std::size_t> place_in(const Recording& session, const Metric& metric);
+std::vector<std::optional<std::size_t>> places_in(const Recording& session,
+                                                  const std::vector<Metric>& metrics);
+
 /// Looks in the baseline, if there is one, for the metrics that were added since it was taken.
 void extend_baseline(Plan& plan);
 

@@ -1,6 +1,7 @@
 #include "plan/commands.h"
 
 #include "core/foreign_text.h"
+#include "core/text.h"
 #include "core/words.h"
 #include "plan/parameters.h"
 
@@ -133,9 +134,7 @@ class CommandMaker {
   Result<void> check_numbers() const {
     const std::size_t names = options_.names.size();
     if (names > counts_.typed && names != counts_.measured) {
-      return Error{fmt::format("{} names (-n) for {} command{}", names, counts_.measured,
-                               counts_.measured == 1 ? "" : "s"),
-                   "give at most one name per command"};
+      return too_many_names(names, counts_.measured);
     }
     for (const auto& [option, given] : {std::pair("--setup", options_.setup.size()),
                                         std::pair("--prepare", options_.prepare.size()),
@@ -222,6 +221,11 @@ class CommandMaker {
 };
 
 }  // namespace
+
+Error too_many_names(std::size_t names, std::size_t commands) {
+  return Error{fmt::format("{} names (-n) for {}", names, plural(commands, "command")),
+               "give at most one name per command"};
+}
 
 Result<std::vector<Command>> commands_of(const Options& options) {
   if (options.commands.empty()) {

@@ -206,14 +206,13 @@ Order default_order(const Options& options) {
   return options.setup.empty() && options.cleanup.empty() ? Order::Random : Order::Sequential;
 }
 
-/// --verbose shows all rows, unless a choice among them was made.
+}  // namespace
+
 MetricSelection selection_of(const Options& options) {
   const bool widen = options.verbosity == Verbosity::Verbose;
   return widen && options.metrics == MetricSelection::Default ? MetricSelection::All
                                                               : options.metrics;
 }
-
-}  // namespace
 
 Asked asks_for_tree_peak(const Options& options) {
   const auto is_it = [](std::string_view name) { return name == kTreePeakMemory; };

@@ -100,6 +100,9 @@ using SelectEvents = std::function<Result<EventSet>(const EventRequest&)>;
 std::vector<std::string> with_default_events(const EventSet& defaults,
                                              const std::vector<std::string>& names);
 
+/// Which rows are shown: --verbose shows all, unless a choice among them was made.
+MetricSelection selection_of(const Options& options);
+
 /// Decides everything. `clock_seed` is used where --seed was not given. Refuses what cannot be
 /// carried out, such as a command that is empty, more names than commands, a gate on a metric that
 /// is not measured. `cores`: what is done about kinds of core; their times are added to every pass.

@@ -1,6 +1,8 @@
 #include "plan/saved.h"
 
 #include "core/foreign_text.h"
+#include "plan/baseline.h"
+#include "plan/commands.h"
 #include "plan/gates.h"
 #include "plan/percentiles.h"
 #include "plan/rows.h"
@@ -35,6 +37,11 @@ Result<void> add_metrics(const Recording& session, const std::string& first_file
                          const std::vector<std::size_t>& events, std::vector<Metric>& all) {
   for (Metric metric : session.metrics) {
     if (const auto known = find_metric(all, metric.name)) {
+      if (is_of_region(metric) != is_of_region(all[*known]))
+        return Error{fmt::format("{} of {} is of a region, and that of the other files of whole runs, "
+                                 "or the other way round",
+                                 metric.name, cited(session.file)),
+                     "show them apart"};
       if (all[*known].unit == metric.unit) continue;
       return Error{
           fmt::format("{} has {} in '{}', and {} in '{}'", cited(session.file), cited(metric.name),
@@ -70,7 +77,7 @@ bool has_namesake(const std::vector<Recording>& sessions, std::size_t session,
   return false;
 }
 
-Result<std::vector<Command>> commands_of(const Options& options,
+Result<std::vector<Command>> named_commands(const Options& options,
                                          const std::vector<Recording>& sessions) {
   std::vector<Command> commands;
   for (std::size_t s = 0; s < sessions.size(); ++s) {
@@ -83,9 +90,7 @@ Result<std::vector<Command>> commands_of(const Options& options,
     }
   }
   if (options.names.size() > commands.size())
-    return Error{fmt::format("{} names (-n) for {} command{}", options.names.size(),
-                             commands.size(), commands.size() == 1 ? "" : "s"),
-                 "give -n at most once per command"};
+    return too_many_names(options.names.size(), commands.size());
   for (std::size_t c = 0; c < options.names.size(); ++c)
     if (!options.names[c].empty()) commands[c].name = options.names[c];
   return commands;
@@ -116,19 +121,9 @@ Result<Reference> reference_of(const Options& options, const std::vector<Recordi
 
 }  // namespace
 
-std::vector<std::optional<std::size_t>> places_in(const Recording& session,
-                                                  const std::vector<Metric>& metrics) {
-  std::vector<std::optional<std::size_t>> places;
-  places.reserve(metrics.size());
-  for (const Metric& metric : metrics)
-    places.push_back(find_metric(session.metrics, metric.measured_as()));
-  return places;
-}
-
 Result<Plan> plan_of_saved(const Options& options, const std::vector<Recording>& sessions) {
-  const Setting& first = sessions.front().setting;
   Plan plan;
-  auto commands = commands_of(options, sessions);
+  auto commands = named_commands(options, sessions);
   if (!commands) return commands.error();
   plan.commands = *std::move(commands);
   for (const Recording& session : sessions) {
@@ -142,12 +137,6 @@ Result<Plan> plan_of_saved(const Options& options, const std::vector<Recording>&
   if (options.metrics == MetricSelection::Listed)
     if (auto listed = list_rows(options.metric_list, plan.metrics); !listed) return listed.error();
   show_times_in(options.presentation.time_unit, plan.metrics);
-  plan.stop = first.stop;
-  plan.warmup = first.warmup;
-  plan.order = first.order;
-  plan.order_is_for_hooks = first.order_is_for_hooks;
-  plan.seed = first.seed;
-  plan.cores.min_share = first.min_share;
   plan.confidence = options.confidence.value_or(sessions.front().confidence);
   plan.presentation = options.presentation;
   plan.presentation.every_row = options.metrics != MetricSelection::Default;

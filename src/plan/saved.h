@@ -17,8 +17,4 @@ namespace lauka {
 /// too.
 Result<Plan> plan_of_saved(const Options& options, const std::vector<Recording>& sessions);
 
-/// Where in `session` the joined session has each of `metrics`; none where it was not measured.
-std::vector<std::optional<std::size_t>> places_in(const Recording& session,
-                                                  const std::vector<Metric>& metrics);
-
 }  // namespace lauka

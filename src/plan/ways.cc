@@ -15,7 +15,7 @@ Result<void> check_until(const Options& options, const Plan& plan) {
         "--until ends a run at its first line, so that --jobs would not wait for the others",
         "use only one of them"};
   if (std::any_of(options.scraped.begin(), options.scraped.end(),
-                  [](const OwnMetric& metric) { return !metric.text.empty(); }))
+                  [](const OwnMetric& metric) { return metric.is_scraped(); }))
     return Error{
         "--until reads along, and --scrape takes what nobody reads: they contradict each other",
         "use only one of them; a program can write its metrics to LAUKA_METRICS"};

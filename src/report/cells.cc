@@ -1,6 +1,7 @@
 #include "report/cells.h"
 
 #include "core/foreign_text.h"
+#include "core/text.h"
 #include "report/format.h"
 
 #include <algorithm>
@@ -8,10 +9,6 @@
 #include <fmt/format.h>
 
 namespace lauka::report {
-
-std::string plural(std::size_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
 
 std::string quantile_cell(const MetricResult& row, const Metric& metric, bool with_interval) {
   if (!row.quantile)

@@ -12,9 +12,6 @@
 
 namespace lauka::report {
 
-/// "1 run", "2 runs".
-std::string plural(std::size_t count, std::string_view noun);
-
 /// "591ms ± 7.6ms"; without "± σ" for one run; a bound as "≤ 451kB"; "n/a" where no run has a
 /// value.
 std::string mean_cell(const MetricResult& row, const Metric& metric);

@@ -1,6 +1,7 @@
 #include "report/compact.h"
 
 #include "core/foreign_text.h"
+#include "core/text.h"
 #include "report/cells.h"
 #include "report/format.h"
 #include "report/grid.h"

@@ -1,4 +1,5 @@
 #include "core/foreign_text.h"
+#include "core/text.h"
 #include "report/ansi.h"
 #include "report/cells.h"
 #include "report/format.h"

@@ -1,4 +1,5 @@
 #include "core/numbers.h"
+#include "core/text.h"
 #include "report/cells.h"
 #include "report/charts.h"
 #include "report/compact.h"

@@ -1,4 +1,5 @@
 #include "core/foreign_text.h"
+#include "core/text.h"
 #include "report/cells.h"
 #include "report/columns.h"
 #include "report/compact.h"

@@ -1,6 +1,7 @@
 #include "results/joined.h"
 
-#include "plan/saved.h"
+#include "core/foreign_text.h"
+#include "plan/baseline.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -123,6 +124,8 @@ Recording join(const std::vector<Recording>& sessions, const Plan& plan) {
     runs->add(session.runs, commands, passes, places);
     redone->add(session.redone, commands, passes, places);
     joined.notes.insert(joined.notes.end(), session.notes.begin(), session.notes.end());
+    if (!session.complete)
+      joined.notes.push_back(cited(session.file) + " was cut short: it has the runs before that");
     joined.timers.clock_step = std::max(joined.timers.clock_step, session.timers.clock_step);
     joined.complete = joined.complete && session.complete;
     joined.by_lauka = joined.by_lauka && session.by_lauka;
@@ -135,11 +138,9 @@ Recording join(const std::vector<Recording>& sessions, const Plan& plan) {
   return joined;
 }
 
-gate::Findings with_metrics_of(const ReadSession& session, const std::vector<Metric>& metrics) {
-  gate::Findings findings = session.findings;
-  const auto place_of = [&](std::size_t metric) {
-    return *find_metric(metrics, session.recording.metrics[metric].name);
-  };
+gate::Findings moved(gate::Findings findings, const std::vector<Metric>& from,
+                     const std::vector<Metric>& to) {
+  const auto place_of = [&](std::size_t metric) { return *find_metric(to, from[metric].name); };
   for (gate::Verdict& verdict : findings.verdicts) verdict.metric = place_of(verdict.metric);
   for (gate::GatedInterval& one : findings.intervals) one.metric = place_of(one.metric);
   return findings;

@@ -1,8 +1,8 @@
 #pragma once
 
+#include "gate/verdict.h"
 #include "plan/plan.h"
 #include "plan/recording.h"
-#include "results/read_session.h"
 
 #include <vector>
 
@@ -12,7 +12,9 @@ namespace lauka {
 /// each with its values of the plan's metrics.
 Recording join(const std::vector<Recording>& sessions, const Plan& plan);
 
-/// What was decided while `session` went on, with the metrics at their places in `metrics`.
-gate::Findings with_metrics_of(const ReadSession& session, const std::vector<Metric>& metrics);
+/// What was decided while a session went on that had the metrics `from`, of the same at their places
+/// in `to`.
+gate::Findings moved(gate::Findings findings, const std::vector<Metric>& from,
+                     const std::vector<Metric>& to);
 
 }  // namespace lauka

@@ -1,6 +1,7 @@
 #include "run/heard.h"
 
 #include "core/foreign_text.h"
+#include "core/text.h"
 
 #include <algorithm>
 #include <chrono>
@@ -15,17 +16,11 @@ using std::chrono::steady_clock;
 
 constexpr std::size_t kLongestLine = std::size_t{16} << 10U;
 constexpr auto kMostTime = std::chrono::seconds(1);  // for one line
-constexpr std::size_t kTail = 4096;
-constexpr std::size_t kTailLines = 20;
 
 constexpr std::uint64_t kMostStored = std::uint64_t{64} << 20U;
 constexpr std::size_t kPiece = std::size_t{64} << 10U;
 constexpr std::uint64_t kShownBefore = 40;  // bytes of a line before and behind a difference
 constexpr std::uint64_t kShownBehind = 60;
-
-std::string counted(std::uint64_t bytes) {
-  return fmt::format("{} byte{}", bytes, bytes == 1 ? "" : "s");
-}
 
 /// A line of a difference, from a place in it on.
 std::string shown(std::string_view line, bool from_begin, bool with_break) {
@@ -44,8 +39,7 @@ void AwaitedLine::begin() {
 }
 
 bool AwaitedLine::hear(os::Kept which, std::string_view bytes) {
-  tail_ += bytes.substr(bytes.size() - std::min(bytes.size(), kTail));
-  if (tail_.size() > 2 * kTail) tail_.erase(0, tail_.size() - kTail);
+  tail_.add(bytes);
   std::string& begun = begun_.at(static_cast<std::size_t>(which));
   for (;;) {
     const std::size_t end = bytes.find('\n');
@@ -67,18 +61,6 @@ bool AwaitedLine::is_awaited(std::string_view line) {
   const auto found = pattern_.matches(line, [&] { return steady_clock::now() < deadline; });
   if (!found) error_ = found.error();
   return !found || *found;
-}
-
-std::string AwaitedLine::output_end() const {
-  std::string_view text = tail_;
-  text.remove_prefix(text.size() - std::min(text.size(), kTail));
-  while (text.ends_with('\n')) text.remove_suffix(1);
-  std::size_t begin = text.size();
-  for (std::size_t line = 0; line < kTailLines && begin != std::string_view::npos && begin > 0;
-       ++line)
-    begin = text.rfind('\n', begin - 1);
-  if (begin != std::string_view::npos && begin > 0) text.remove_prefix(begin + 1);
-  return std::string(text);
 }
 
 bool OutputStore::hear(os::Kept which, std::string_view bytes) {
@@ -158,7 +140,7 @@ std::string OutputComparison::expected_line() const {
 
 std::optional<std::string> OutputComparison::difference() {
   const std::string sizes =
-      fmt::format("{} expected, {} written", counted(expected_.bytes), heard_);
+      fmt::format("{} expected, {} written", plural(expected_.bytes, "byte"), heard_);
   if (!differs_ && heard_ == at_ && at_ < expected_.text->bytes()) note_difference({});
   if (!differs_) {
     const bool is_same =

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/output_tail.h"
 #include "core/pattern.h"
 #include "core/result.h"
 #include "core/sha256.h"
@@ -34,14 +35,14 @@ class AwaitedLine final : public os::OutputListener {
   const std::optional<Error>& error() const { return error_; }
 
   /// The end of what the run wrote: a few lines.
-  std::string output_end() const;
+  std::string output_end() const { return tail_.last_lines(); }
 
  private:
   bool is_awaited(std::string_view line);
 
   Pattern pattern_;
   std::array<std::string, 2> begun_;  // lines without their ends, by os::Kept
-  std::string tail_;
+  OutputTail tail_;
   std::optional<Error> error_;
 };
 

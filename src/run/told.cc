@@ -62,7 +62,7 @@ Result<void> Told::prepare() {
 bool Told::by_file() const {
   return !discovered_.empty() ||
          std::any_of(plan_.told.begin(), plan_.told.end(),
-                     [](const OwnMetric& metric) { return metric.text.empty(); });
+                     [](const OwnMetric& metric) { return metric.is_written(); });
 }
 
 void Told::collect() {

@@ -22,15 +22,19 @@ class FakeStream final : public cores::ThreadStream {
   std::size_t reads = 1'000;  ///< until the process ends
   std::vector<std::string> names;
 
+  FakeStream() : ThreadStream(1) {}
   const std::vector<std::string>& kinds() const override { return names; }
   std::vector<std::string> notes() const override { return {}; }
-  bool goes_on() const override { return read_at.size() < reads; }
-  std::vector<ThreadSample> read(nanoseconds now) override {
+
+ private:
+  bool read_process(std::size_t /*process*/, nanoseconds now,
+                    std::vector<ThreadSample>& samples) override {
     read_at.push_back(now);
-    if (read_at.size() == 1) return {};
+    if (!read_before()) return true;
     ThreadSample sample;
-    sample.interval = now - read_at[read_at.size() - 2];
-    return {sample};
+    sample.interval = now - *read_before();
+    samples.push_back(sample);
+    return read_at.size() < reads;
   }
 };
 

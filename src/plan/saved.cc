@@ -38,9 +38,11 @@ Result<void> add_metrics(const Recording& session, const std::string& first_file
   for (Metric metric : session.metrics) {
     if (const auto known = find_metric(all, metric.name)) {
       if (is_of_region(metric) != is_of_region(all[*known]))
-        return Error{fmt::format("{} of {} is of a region, and that of the other files of whole runs, "
-                                 "or the other way round",
-                                 metric.name, cited(session.file)),
+        return Error{is_of_region(metric)
+                         ? fmt::format("{} is of a region in {}, and of whole runs before that",
+                                       cited(metric.name), cited(session.file))
+                         : fmt::format("{} is of whole runs in {}, and of a region before that",
+                                       cited(metric.name), cited(session.file)),
                      "show them apart"};
       if (all[*known].unit == metric.unit) continue;
       return Error{
@@ -78,7 +80,7 @@ bool has_namesake(const std::vector<Recording>& sessions, std::size_t session,
 }
 
 Result<std::vector<Command>> named_commands(const Options& options,
-                                         const std::vector<Recording>& sessions) {
+                                            const std::vector<Recording>& sessions) {
   std::vector<Command> commands;
   for (std::size_t s = 0; s < sessions.size(); ++s) {
     const std::size_t first = commands.size();

@@ -12,19 +12,7 @@
 // --baseline, with files of lauka and of both versions of hyperfine.
 
 namespace lauka::contract {
-namespace {
-
 using nlohmann::json;
-
-std::string work(int units) {
-  return fixture("work") + " " + std::to_string(units);
-}
-
-std::string data(const std::string& name) {
-  return std::string(places::kRepository) + "/tests/data/" + name;
-}
-
-}  // namespace
 
 TEST_CASE("a candidate is compared with the runs of an earlier file, and gated against them") {
   const Folder folder;

@@ -12,10 +12,6 @@
 namespace lauka::contract {
 namespace {
 
-std::string work(int units) {
-  return fixture("work") + " " + std::to_string(units);
-}
-
 std::vector<std::string> arguments(std::vector<std::string> options, int old_units, int new_units) {
   options.insert(options.end(), {"--", work(old_units), work(new_units)});
   return options;

@@ -54,7 +54,7 @@ void check_has_all(const json& ours, const json& theirs, const std::string& plac
 // NOLINTEND(misc-no-recursion)
 
 json recorded(const std::string& name) {
-  return json::parse(text_of(std::string(places::kRepository) + "/tests/data/" + name));
+  return json::parse(text_of(data(name)));
 }
 
 }  // namespace

@@ -182,7 +182,7 @@ TEST_CASE("events that can be counted here are listed") {
 }
 
 TEST_CASE("with a kpep database events are listed and explained on any system") {
-  const std::string file = std::string(places::kRepository) + "/tests/data/kpep/m2.plist";
+  const std::string file = data("kpep/m2.plist");
   const Said list = lauka({"--kpep", file, "--list-events", "INST_LDST"});
   CHECK(list.status == 0);
   CHECK(list.err.empty());
@@ -198,7 +198,7 @@ TEST_CASE("with a kpep database events are listed and explained on any system") 
 }
 
 TEST_CASE("a damaged kpep database is refused by name") {
-  const std::string file = std::string(places::kRepository) + "/tests/data/kpep/m2.tsv";
+  const std::string file = data("kpep/m2.tsv");
   const Said said = lauka({"--kpep", file, "-l"});
   CHECK(said.status == 2);
   CHECK(lines_of(said.err).size() == 1);

@@ -150,6 +150,14 @@ std::string fixture(const std::string& name) {
   return std::string(places::kFixtures) + "/" + name;
 }
 
+std::string work(int units) {
+  return fixture("work") + " " + std::to_string(units);
+}
+
+std::string data(const std::string& name) {
+  return std::string(places::kRepository) + "/tests/data/" + name;
+}
+
 Folder::Folder()
     : path_((std::filesystem::temp_directory_path() / "lauka-contract-XXXXXX").string()) {
   if (mkdtemp(path_.data()) == nullptr) throw std::runtime_error("no temporary folder");

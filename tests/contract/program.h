@@ -41,6 +41,12 @@ Said lauka_in_terminal(const std::vector<std::string>& arguments, unsigned short
 /// Path of a program of bench_fixtures.
 std::string fixture(const std::string& name);
 
+/// The fixture `work`, with so many units to do.
+std::string work(int units);
+
+/// Path of a file of tests/data.
+std::string data(const std::string& name);
+
 /// A folder that goes, with the files in it, when the test ends.
 class Folder {
  public:

@@ -17,14 +17,6 @@ namespace {
 
 using nlohmann::json;
 
-std::string work(int units) {
-  return fixture("work") + " " + std::to_string(units);
-}
-
-std::string data(const std::string& name) {
-  return std::string(places::kRepository) + "/tests/data/" + name;
-}
-
 /// A session of lauka with these wall times, in the rounds from 1 on.
 void save(const std::string& file,
           const std::vector<std::pair<std::string, std::vector<double>>>& commands,
@@ -122,6 +114,28 @@ TEST_CASE("--from: namesakes are told apart by their files, other machines are n
                             "-n", "two", "--reference", "two", "-q", "--export-csv", "-"});
   CHECK(named.out_has("one,wall_time,s,10,"));
   CHECK(named.out_has(",-50,"));
+}
+
+TEST_CASE("--from: a session that was cut short says so, and a region is no whole run") {
+  const Folder folder;
+  save(folder.file("a.json"), {{"old", times_of(1.0)}}, "here", R"({"complete": false})");
+  save(folder.file("b.json"), {{"new", times_of(1.1)}});
+  CHECK(lauka({"--from", folder.file("a.json")})
+            .err_has("'" + folder.file("a.json") + "' was cut short: it has the runs before that"));
+  CHECK_FALSE(lauka({"--from", folder.file("b.json")}).err_has("cut short"));
+  // The same event, of the region in one and of the whole run in the other.
+  const auto add_faults = [&](const std::string& name, const std::string& note) {
+    json document = json::parse(text_of(folder.file("b.json")));
+    document["lauka"]["metrics"] = {{{"name", "wall_time"}, {"unit", "s"}},
+                                    {{"name", "faults"}, {"unit", ""}, {"note", note}}};
+    for (json& run : document["results"][0]["lauka"]["runs"]) run["faults"] = 7;
+    std::ofstream(folder.file(name)) << document;
+  };
+  add_faults("region.json", "(region)");
+  add_faults("whole.json", "");
+  const Said refused = lauka({"--from", folder.file("region.json"), folder.file("whole.json")});
+  CHECK(refused.status == 2);
+  CHECK(refused.err_has("is of whole runs in "));
 }
 
 TEST_CASE("--from: gates typed now are judged at one look, and saved ones are told again") {

@@ -1,10 +1,10 @@
 #include "engine/energy.h"
 
 #include "fakes/fake_engine.h"
+#include "fakes/fake_files.h"
 
 #include <cerrno>
 #include <map>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -62,17 +62,10 @@ class FakePower {
   static std::vector<std::uint32_t> cpus() { return {0}; }
   static int run_on(const std::vector<std::uint32_t>& /*cpus*/) { return 0; }
   static std::optional<std::string> read_file(const std::string& path) {
-    const auto found = current()->files.find(path);
-    if (found == current()->files.end()) return std::nullopt;
-    return found->second;
+    return fakes::text_in(current()->files, path);
   }
   static std::vector<std::string> list(const std::string& path) {
-    std::set<std::string> names;
-    for (const auto& [file, text] : current()->files)
-      if (file.starts_with(path + "/"))
-        names.insert(
-            file.substr(path.size() + 1, file.find('/', path.size() + 1) - path.size() - 1));
-    return {names.begin(), names.end()};
+    return fakes::names_in(current()->files, path);
   }
 };
 
@@ -145,6 +138,16 @@ TEST_CASE("what the machine does not have is refused with what it has") {
   CHECK(refusal("energy-pkg") ==
         "'energy-pkg' cannot be counted: this machine has no power PMU (RAPL), as virtual machines "
         "have none; leave it out");
+}
+
+TEST_CASE("energy is of whole runs") {
+  const FakePower power;
+  EventRequest of_region{{"energy-pkg"}};
+  of_region.counted_in = CountedIn::Region;
+  const auto set = engine_here()->select(of_region);
+  REQUIRE_FALSE(set);
+  CHECK(set.error().line().find("not of the region of --region; measure it without") !=
+        std::string::npos);
 }
 
 TEST_CASE("the power PMU's events are listed, and other systems have none") {

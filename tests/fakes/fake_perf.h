@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/core_kind.h"
+#include "fakes/fake_files.h"
 #include "fakes/fake_pmu.h"
 #include "os/linux_calls.h"
 #include "os/perf_abi.h"
@@ -13,7 +14,6 @@
 #include <cstring>
 #include <map>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -297,18 +297,11 @@ class FakePerf : public FakeKernel {
   }
 
   static std::optional<std::string> read_file(const std::string& path) {
-    const auto found = current()->files.find(path);
-    if (found == current()->files.end()) return std::nullopt;
-    return found->second;
+    return text_in(current()->files, path);
   }
 
   static std::vector<std::string> list_folder(const std::string& path) {
-    std::set<std::string> names;
-    for (const auto& [file, text] : current()->files)
-      if (file.starts_with(path + "/"))
-        names.insert(
-            file.substr(path.size() + 1, file.find('/', path.size() + 1) - path.size() - 1));
-    return {names.begin(), names.end()};
+    return names_in(current()->files, path);
   }
 
   static long count_folder(const std::string& path) {

@@ -74,6 +74,15 @@ Read read(const std::string& text, const std::vector<OwnMetric>& announced = {})
   return {*values, "", told.discovered()};
 }
 
+/// One command, whose cycles are counted in runs of their own.
+Plan counting_plan() {
+  Plan plan = plan_of({"a"});
+  plan.events.events = {{.name = "cycles", .meaning = "cycles"}};
+  plan.events.passes = {{{0}, RoundKind::Counting}};
+  plan.metrics = metrics_of(plan.events, MetricSelection::Default, false);
+  return plan;
+}
+
 }  // namespace
 
 TEST_CASE("the last match in standard output is a run's value, else that in standard error") {
@@ -166,10 +175,7 @@ TEST_CASE("runs that only count do not get the file, which would have its part i
   Bench bench;
   FakeFiles files;
   bench.told = &files;
-  Plan plan = plan_of({"a"});
-  plan.events.events = {{.name = "cycles", .meaning = "cycles"}};
-  plan.events.passes = {{{0}, RoundKind::Counting}};
-  plan.metrics = metrics_of(plan.events, MetricSelection::Default, false);
+  const Plan plan = counting_plan();
   REQUIRE(bench.carry_out(plan));
   REQUIRE(bench.launcher.programs().size() == 2);
   CHECK(bench.launcher.programs()[0].launch_variable == "LAUKA_METRICS");
@@ -180,10 +186,7 @@ TEST_CASE("where it is written to they get it, too, and what they write is no va
   Bench bench;
   FakeFiles files;
   bench.told = &files;
-  Plan plan = plan_of({"a"});
-  plan.events.events = {{.name = "cycles", .meaning = "cycles"}};
-  plan.events.passes = {{{0}, RoundKind::Counting}};
-  plan.metrics = metrics_of(plan.events, MetricSelection::Default, false);
+  const Plan plan = counting_plan();
   files.batches = {{{0, "n 1\n"}}, {{0, "n 1\n"}}, {{0, "n 1\n"}}, {{0, "n 1\n"}}};
   const auto session = bench.carry_out(plan);
   REQUIRE(session);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include <boost/math/distributions/chi_squared.hpp>
 #include <boost/math/distributions/complement.hpp>
 #include <boost/math/distributions/normal.hpp>
 #include <boost/math/distributions/students_t.hpp>
@@ -20,6 +21,8 @@ using BoostPolicy = boost::math::policies::policy<
     boost::math::policies::evaluation_error<boost::math::policies::ignore_error>>;
 
 using StudentT = boost::math::students_t_distribution<double, BoostPolicy>;
+
+using ChiSquared = boost::math::chi_squared_distribution<double, BoostPolicy>;
 
 using Normal = boost::math::normal_distribution<double, BoostPolicy>;
 
@@ -39,6 +42,10 @@ double normal_quantile_above(double probability) {
 
 double normal_above(double z) {
   return cdf(complement(Normal{}, z));
+}
+
+double chi_squared_above(double x, double degrees) {
+  return cdf(complement(ChiSquared{degrees}, x));
 }
 
 std::uint64_t place_by_normal(double values, double variance, double tail) {

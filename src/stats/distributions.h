@@ -20,6 +20,9 @@ double normal_quantile_above(double probability);
 /// lower tail is that of -z.
 double normal_above(double z);
 
+/// The probability that chi squared with `degrees` of freedom is at least `x` (not negative).
+double chi_squared_above(double x, double degrees);
+
 /// The place, from either end, of the value that bounds a rank interval of that `tail`: of `values`
 /// in ascending order, where the sum that counts those below the truth has that `variance`. Not
 /// more than the exact one, and 0 where there is none.

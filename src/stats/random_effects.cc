@@ -1,0 +1,113 @@
+#include "stats/random_effects.h"
+
+#include "stats/distributions.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+
+namespace lauka::stats {
+namespace {
+
+constexpr int kMostSteps = 1'000;
+constexpr double kConverged = 1e-13;  // of the scale of the variances
+
+/// Sums over the machines at one variance between them, of weights w = 1 / (variance + between).
+struct Weighted {
+  double w = 0.0;
+  double w2 = 0.0;
+  double w3 = 0.0;
+  double mean = 0.0;
+  double squares = 0.0;   ///< w (y - mean)^2
+  double squares2 = 0.0;  ///< w^2 (y - mean)^2
+
+  Weighted(std::span<const Effect> effects, double between) {
+    double wy = 0.0;
+    for (const Effect& effect : effects) {
+      const double weight = 1.0 / (effect.variance + between);
+      w += weight;
+      w2 += weight * weight;
+      w3 += weight * weight * weight;
+      wy += weight * effect.value;
+    }
+    mean = wy / w;
+    for (const Effect& effect : effects) {
+      const double weight = 1.0 / (effect.variance + between);
+      const double square = (effect.value - mean) * (effect.value - mean);
+      squares += weight * square;
+      squares2 += weight * weight * square;
+    }
+  }
+
+  /// The step of Fisher's scoring: the slope of the restricted likelihood by its expected
+  /// curvature.
+  double step() const {
+    const double trace = w - w2 / w;
+    const double trace_of_square = w2 - 2.0 * w3 / w + w2 * w2 / (w * w);
+    return (squares2 - trace) / trace_of_square;
+  }
+};
+
+/// As Hedges & Olkin (1985) estimate it: where scoring begins.
+double unweighted_between(std::span<const Effect> effects) {
+  const auto count = static_cast<double>(effects.size());
+  double mean = 0.0;
+  double within = 0.0;
+  for (const Effect& effect : effects) {
+    mean += effect.value / count;
+    within += effect.variance / count;
+  }
+  double squares = 0.0;
+  for (const Effect& effect : effects) squares += (effect.value - mean) * (effect.value - mean);
+  return std::max(0.0, squares / (count - 1.0) - within);
+}
+
+double between_of(std::span<const Effect> effects) {
+  double between = unweighted_between(effects);
+  double scale = between;
+  for (const Effect& effect : effects) scale = std::max(scale, effect.variance);
+  for (int i = 0; i < kMostSteps; ++i) {
+    const double next = std::max(0.0, between + Weighted(effects, between).step());
+    const bool is_there = std::abs(next - between) <= kConverged * scale;
+    between = next;
+    if (is_there) break;
+  }
+  return between;
+}
+
+/// The variance of a typical machine's error (Higgins & Thompson 2002).
+double typical_variance(const Weighted& sums, double count) {
+  return (count - 1.0) * sums.w / (sums.w * sums.w - sums.w2);
+}
+
+}  // namespace
+
+std::optional<CombinedEffect> combine(std::span<const Effect> effects, double confidence) {
+  const bool are_good = std::all_of(effects.begin(), effects.end(), [](const Effect& effect) {
+    return std::isfinite(effect.value) && std::isfinite(effect.variance) && effect.variance > 0.0;
+  });
+  if (effects.empty() || !are_good) return std::nullopt;
+  const double tail = (1.0 - confidence) / 2.0;
+  CombinedEffect all;
+  if (effects.size() == 1) {
+    all.value = effects.front().value;
+    all.standard_error = std::sqrt(effects.front().variance);
+    const double half = normal_quantile_above(tail) * all.standard_error;
+    all.bounds = {all.value - half, all.value + half};
+    return all;
+  }
+  const double degrees = static_cast<double>(effects.size()) - 1.0;
+  const double between = between_of(effects);
+  const Weighted sums(effects, between);
+  const Weighted fixed(effects, 0.0);
+  all.value = sums.mean;
+  all.standard_error = std::sqrt(std::max(1.0, sums.squares / degrees) / sums.w);
+  const double half = student_t_quantile_above(tail, degrees) * all.standard_error;
+  all.bounds = {all.value - half, all.value + half};
+  all.between = std::sqrt(between);
+  all.heterogeneity = between / (between + typical_variance(fixed, degrees + 1.0));
+  all.p_same = chi_squared_above(fixed.squares, degrees);
+  return all;
+}
+
+}  // namespace lauka::stats

@@ -1,0 +1,48 @@
+#pragma once
+
+#include "stats/delta.h"
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace lauka::stats {
+
+/// One of a series in order, such as a commit's.
+struct SeriesPoint {
+  double value = 0.0;     ///< a logarithm, where changes are to be ratios
+  double variance = 0.0;  ///< of its sampling error; 0: not known
+};
+
+/// From some point on a series has another level.
+struct Step {
+  std::size_t at = 0;        ///< the first point after it, most probably
+  std::size_t earliest = 0;  ///< with the asked confidence, it is one of these
+  std::size_t latest = 0;
+  std::size_t confirmed = 0;  ///< the point with which it was sure; later than `at`
+  double change = 0.0;        ///< of the level
+  ChangeBounds bounds{};      ///< of the change
+};
+
+/// What a series has done.
+struct SeriesSteps {
+  std::vector<Step> steps{};       ///< those that a later point confirmed, in order
+  bool is_last_suspected = false;  ///< the last point alone would be one
+  double noise = 0.0;  ///< standard deviation between points, beside their sampling error
+};
+
+/// Fewer points have no steps: their noise is not known.
+inline constexpr std::size_t kFewestForSteps = 10;
+
+/// Finds the steps of a series by looking at it as it grew, so that one which was confirmed is
+/// never taken back: at each point the last 2 to 12 are compared with up to 30 before those (a
+/// generalized likelihood ratio: Siegmund & Venkatraman 1995), by the noise between neighbours,
+/// which neither steps nor slow drift change. On either side the point that speaks most for a step
+/// counts no more than the second, so that none comes of a single one. No value may be other than
+/// finite, no variance negative. `confidence` is that of the intervals; how often a step is found
+/// where there is none is fixed: once in two thousand points of normal noise (by simulation:
+/// tests/stats/steps_test.cc).
+SeriesSteps find_steps(std::span<const SeriesPoint> points, double confidence);
+
+}  // namespace lauka::stats

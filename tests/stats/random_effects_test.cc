@@ -1,0 +1,76 @@
+#include "stats/random_effects.h"
+
+#include "stats/golden.h"
+#include "stats/noise.h"
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+namespace lauka::stats {
+namespace {
+
+bool is_near(double value, const golden::Json& expected) {
+  return value == doctest::Approx(expected.get<double>()).epsilon(1e-6);
+}
+
+}  // namespace
+
+TEST_CASE("published data sets are combined as metafor combines them") {
+  for (const golden::Json& expected : golden::section("cases", "meta-analysis.json")) {
+    CAPTURE(expected.at("name").get<std::string>());
+    const auto values = golden::series(expected, "values");
+    const auto variances = golden::series(expected, "variances");
+    std::vector<Effect> effects;
+    for (std::size_t i = 0; i < values.size(); ++i) effects.push_back({values[i], variances[i]});
+    const auto all = combine(effects, 0.95);
+    REQUIRE(all);
+    CHECK(is_near(all->value, expected.at("value")));
+    CHECK(is_near(all->standard_error, expected.at("standard_error")));
+    CHECK(is_near(all->bounds.low, expected.at("low")));
+    CHECK(is_near(all->bounds.high, expected.at("high")));
+    CHECK(is_near(all->between, expected.at("between")));
+    CHECK(is_near(all->heterogeneity, expected.at("heterogeneity")));
+    CHECK(is_near(all->p_same, expected.at("p_same")));
+  }
+}
+
+TEST_CASE("the interval holds the truth as often as it says") {
+  noise::Source source(17);
+  for (const std::size_t machines : {2U, 3U, 5U, 10U}) {
+    for (const double between : {0.0, 0.5, 2.0}) {
+      constexpr int kTrials = 2'000;
+      int held = 0;
+      for (int trial = 0; trial < kTrials; ++trial) {
+        std::vector<Effect> effects(machines);
+        for (Effect& effect : effects) {
+          const double error = 0.5 + source.uniform();  // machines are not equally steady
+          effect = {1.0 + between * source.normal() + error * source.normal(), error * error};
+        }
+        const auto all = combine(effects, 0.95);
+        REQUIRE(all);
+        if (all->bounds.low <= 1.0 && all->bounds.high >= 1.0) ++held;
+      }
+      CAPTURE(machines);
+      CAPTURE(between);
+      CHECK(held >= kTrials * 0.925);
+      MESSAGE(machines, " machines, ", between, " between them: ", 100.0 * held / kTrials, " %");
+    }
+  }
+}
+
+TEST_CASE("one machine has its own interval; what is no number is no effect") {
+  const std::vector<Effect> one = {{0.02, 0.0001}};
+  const auto all = combine(one, 0.95);
+  REQUIRE(all);
+  CHECK(all->bounds.high == doctest::Approx(0.02 + 1.959964 * 0.01));
+  CHECK(all->between == 0.0);
+  CHECK_FALSE(combine({}, 0.95));
+  CHECK_FALSE(combine(std::vector<Effect>{{1.0, 0.0}}, 0.95));
+  CHECK_FALSE(combine(
+      std::vector<Effect>{{1.0, 1.0}, {std::numeric_limits<double>::infinity(), 1.0}}, 0.95));
+}
+
+}  // namespace lauka::stats

@@ -1,0 +1,143 @@
+#include "stats/steps.h"
+
+#include "stats/noise.h"
+
+#include <cmath>
+#include <cstddef>
+#include <functional>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+namespace lauka::stats {
+namespace {
+
+using Noise = std::function<double(std::size_t)>;
+
+std::vector<SeriesPoint> series(std::size_t count, const Noise& noise, double variance = 0.0) {
+  std::vector<SeriesPoint> points;
+  for (std::size_t i = 0; i < count; ++i) points.push_back({noise(i), variance});
+  return points;
+}
+
+/// Steps found in a thousand points, of eight thousand.
+double false_steps(const Noise& noise, double variance = 0.0) {
+  std::size_t found = 0;
+  for (int i = 0; i < 8; ++i)
+    found += find_steps(series(1'000, noise, variance), 0.95).steps.size();
+  return static_cast<double>(found) / 8.0;
+}
+
+/// Student's t with five degrees of freedom and a variance of 1.
+double heavy(noise::Source& source) {
+  double squares = 0.0;
+  for (int i = 0; i < 5; ++i) squares += std::pow(source.normal(), 2);
+  return source.normal() / std::sqrt(squares / 5.0) * std::sqrt(3.0 / 5.0);
+}
+
+}  // namespace
+
+TEST_CASE("a thousand commits without a change have at most one step") {
+  noise::Source source(1);
+  CHECK(false_steps([&](std::size_t) { return source.normal(); }) <= 1.0);
+  CHECK(false_steps([&](std::size_t) { return heavy(source); }) <= 1.5);
+  // Half of the noise is known, all of it, and more.
+  for (const double variance : {0.5, 1.0, 1.5})
+    CHECK(false_steps([&](std::size_t) { return source.normal(); }, variance) <= 1.0);
+}
+
+TEST_CASE("drift alone makes no steps where it goes into the anchor, too, or is slow") {
+  noise::Source source(2);
+  // A machine that drifts by ten standard errors: the ratio to the anchor does not see it.
+  double drift = 0.0;
+  CHECK(false_steps([&](std::size_t) {
+          drift += 0.3 * source.normal();
+          const double candidate = drift + source.normal() * std::sqrt(0.5);
+          const double anchor = drift + source.normal() * std::sqrt(0.5);
+          return candidate - anchor;
+        }) <= 1.0);
+  CHECK(false_steps([&](std::size_t i) {
+          return source.normal() + 0.005 * static_cast<double>(i);
+        }) <= 1.5);
+}
+
+TEST_CASE("a step of three standard errors is found within five commits") {
+  noise::Source source(3);
+  for (const std::size_t before : {50U, 100U, 300U}) {
+    CAPTURE(before);
+    int found = 0;
+    int exact = 0;
+    int in_range = 0;
+    int covered = 0;
+    constexpr int kTrials = 200;
+    for (int trial = 0; trial < kTrials; ++trial) {
+      const auto steps =
+          find_steps(
+              series(before + 5,
+                     [&](std::size_t i) { return source.normal() + (i >= before ? 3.0 : 0.0); }),
+              0.95)
+              .steps;
+      if (steps.empty() || steps.back().at + 2 < before) continue;
+      const Step& step = steps.back();
+      ++found;
+      if (step.at == before) ++exact;
+      if (step.earliest <= before && before <= step.latest) ++in_range;
+      if (step.bounds.low <= 3.0 && 3.0 <= step.bounds.high) ++covered;
+      CHECK(step.confirmed > step.at);
+    }
+    CHECK(found >= 0.92 * kTrials);  // 95 %, less what 200 trials leave open
+    CHECK(exact >= 0.75 * found);
+    CHECK(in_range >= 0.93 * found);
+    CHECK(covered >= 0.9 * found);
+  }
+}
+
+TEST_CASE("what was confirmed stays, whatever comes after it") {
+  noise::Source source(4);
+  const auto all = series(200, [&](std::size_t i) {
+    return source.normal() + (i >= 60 ? 4.0 : 0.0) - (i >= 120 ? 6.0 : 0.0);
+  });
+  std::size_t known = 0;
+  for (std::size_t count = 1; count <= all.size(); ++count) {
+    const auto steps = find_steps(std::span(all).first(count), 0.95).steps;
+    CHECK(steps.size() >= known);
+    known = steps.size();
+  }
+  const auto steps = find_steps(all, 0.95);
+  REQUIRE(steps.steps.size() == 2);
+  CHECK(steps.steps[0].earliest <= 60);
+  CHECK(steps.steps[0].latest >= 60);
+  CHECK(steps.steps[0].change == doctest::Approx(4.0).epsilon(0.2));
+  CHECK(steps.steps[1].change == doctest::Approx(-6.0).epsilon(0.2));
+  CHECK(steps.noise == doctest::Approx(1.0).epsilon(0.3));
+}
+
+TEST_CASE("one point alone is suspected, not confirmed, and no step once it is past") {
+  noise::Source source(5);
+  auto points = series(60, [&](std::size_t) { return source.normal(); });
+  points.back().value = 20.0;
+  const auto at_once = find_steps(points, 0.95);
+  CHECK(at_once.steps.empty());
+  CHECK(at_once.is_last_suspected);
+  for (int i = 0; i < 20; ++i) points.push_back({source.normal(), 0.0});
+  const auto later = find_steps(points, 0.95);
+  CHECK(later.steps.empty());
+  CHECK_FALSE(later.is_last_suspected);
+}
+
+TEST_CASE("short series and such as never vary have no steps") {
+  CHECK(find_steps({}, 0.95).steps.empty());
+  CHECK(find_steps(series(9, [](std::size_t i) { return i < 5 ? 0.0 : 9.0; }), 0.95).steps.empty());
+  const auto flat = find_steps(series(50, [](std::size_t) { return 2.0; }), 0.95);
+  CHECK(flat.steps.empty());
+  CHECK(flat.noise == 0.0);
+  CHECK_FALSE(flat.is_last_suspected);
+  // Counts that never vary but for a change of the program: by their sampling error of nothing,
+  // there is nothing to tell it by but the change itself.
+  const auto exact = find_steps(series(50, [](std::size_t i) { return i < 30 ? 7.0 : 7.1; }), 0.95);
+  REQUIRE(exact.steps.size() == 1);
+  CHECK(exact.steps[0].at == 30);
+  CHECK(exact.steps[0].change == doctest::Approx(0.1));
+}
+
+}  // namespace lauka::stats

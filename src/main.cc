@@ -25,9 +25,9 @@ int measure(Invocation& call) {
   const auto observer = choose_observer(call.options, call.plan);
   const auto began = os::time_of_day();
   const auto texts = os::text_files(call.user);
-  const auto measured =
-      carry_out(call.plan, {*call.launcher, *call.chosen.engine, clock, *observer, os::interrupt,
-                            call.user, told->get(), call.groups.get(), texts.get()});
+  const auto measured = carry_out(
+      call.plan, {*call.launcher, *call.chosen.engine, clock, *observer, os::interrupt, call.user,
+                  told->get(), call.groups.get(), texts.get(), tells_of_session(call.options)});
   if (!measured) return refuse(measured.error(), ExitStatus::Failed);
   add_discovered(call.plan, measured->discovered, call.options.metrics != MetricSelection::Listed);
   return deliver(call, *measured, began);

@@ -59,6 +59,16 @@ constexpr const HookRow& row_of(HookKind kind) {
   return kHookKinds.at(static_cast<std::size_t>(kind));
 }
 
+/// By which the same program is known again: two hashes (SHA-256, hexadecimal), both empty where it
+/// is not known.
+struct Fingerprint {
+  std::string executable{};  ///< of the file that is run
+  std::string call{};        ///< of how it is called: arguments, variables, hooks of each run
+
+  bool is_known() const { return !executable.empty(); }
+  bool operator==(const Fingerprint&) const = default;
+};
+
 /// What is measured: one argument of the command line, or one combination of parameters.
 struct Command {
   std::string name;                ///< as shown: --command-name, else the text
@@ -72,6 +82,7 @@ struct Command {
   Hooks hooks{};
   std::size_t typed = 0;  ///< index of the command typed that it was made from
   std::string pattern{};  ///< that one's name, with the variables in braces
+  Fingerprint program{};  ///< of a session that was asked for it
 };
 
 }  // namespace lauka

@@ -125,6 +125,7 @@ struct Session {
   std::vector<ShellOverhead> overheads{};  ///< one per command, subtracted from its runs; none
                                            ///< without a shell
   std::vector<std::string> notes;          ///< one line each, for the user
+  std::vector<Fingerprint> programs{};     ///< one per command; none: nobody asked
 };
 
 }  // namespace lauka

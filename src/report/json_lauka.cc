@@ -239,14 +239,21 @@ void put_baseline(JsonWriter& json, const Results& results) {
   const Baseline& baseline = *results.reference.baseline;
   const Recording& there = *baseline.session;
   Json names = Json::array();
-  for (std::size_t c = 0; c < results.commands.size(); ++c)
+  Json executables = Json::array();
+  Json calls = Json::array();
+  for (std::size_t c = 0; c < results.commands.size(); ++c) {
     names.push_back(results.reference_of(c));
+    executables.push_back(results.program_of_reference(c).executable);
+    calls.push_back(results.program_of_reference(c).call);
+  }
   json.open("baseline", '{');
   json.put("file", baseline.file);
   json.put("tool", there.by_lauka ? "lauka" : "hyperfine");
   json.put("version", there.by_lauka ? Json(there.circumstances.version) : Json(nullptr));
   json.put("machine", there.by_lauka ? json_of(there.circumstances.machine) : Json(nullptr));
   json.put("commands", names);
+  json.put("executable_sha256", executables);
+  json.put("call_sha256", calls);
   json.open("samples", '[');
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
     json.open('{');
@@ -308,6 +315,10 @@ void put_lauka_result(JsonWriter& json, const Results& results, std::size_t comm
   json.put("typed", of_command.typed);
   json.put("pattern", of_command.pattern);
   if (!of_command.folder.empty()) json.put("cwd", of_command.folder);
+  if (of_command.program.is_known()) {
+    json.put("executable_sha256", of_command.program.executable);
+    json.put("call_sha256", of_command.program.call);
+  }
   if (of_command.expected) json.put("expected_output", text_of(*of_command.expected));
   if (!of_command.parameters.empty()) {
     Json parameters = Json::array();

@@ -41,17 +41,9 @@ std::string times(double ratio) {
 }
 
 std::string_view option_for_more(FewBecause because) {
-  switch (because) {
-    case FewBecause::Runs:
-      return "use --runs 10 or more";
-    case FewBecause::MaxRuns:
-      return "use --max-runs 10 or more";
-    case FewBecause::MinRuns:
-      return "use --min-runs 10 or more";
-    case FewBecause::Ended:
-      break;
-  }
-  return "let it run to its end";
+  if (because == FewBecause::Runs) return "use --runs 10 or more";
+  if (because == FewBecause::MaxRuns) return "use --max-runs 10 or more";
+  return because == FewBecause::MinRuns ? "use --min-runs 10 or more" : "let it run to its end";
 }
 
 /// What is found over time weakens mean and deviation always, deltas only where they
@@ -155,6 +147,13 @@ struct WarningWords {
             "run without the shell (-N), or give the command more work",
             "runs took no longer than starting the shell alone and count as 0s",
             fmt::format("{} of {}", warning.below, warning.runs)};
+  }
+
+  Words operator()(const SamePrograms& warning) const {
+    return {"same_programs",
+            "A/A: the programs are identical: file and arguments are those of " +
+                cited(warning.reference),
+            "build them anew, unless noise is what you measure"};
   }
 
   Words operator()(const FewRuns& warning) const {

@@ -196,7 +196,8 @@ Results analyse(Recording session, gate::Findings findings) {
                                 .typed = command.typed,
                                 .folder = command.folder,
                                 .expected = command.expected,
-                                .pattern = command.pattern});
+                                .pattern = command.pattern,
+                                .program = command.program});
   for (std::size_t c = 0; c < results.commands.size(); ++c) analyse_runs(c, results);
   const std::vector<std::uint32_t> rounds = rounds_of(results);
   const stats::IntervalTails plain = stats::tails_of(results.confidence);

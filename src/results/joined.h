@@ -12,8 +12,8 @@ namespace lauka {
 /// each with its values of the plan's metrics.
 Recording join(const std::vector<Recording>& sessions, const Plan& plan);
 
-/// What was decided while a session went on that had the metrics `from`, of the same at their places
-/// in `to`.
+/// What was decided while a session went on that had the metrics `from`, of the same at their
+/// places in `to`.
 gate::Findings moved(gate::Findings findings, const std::vector<Metric>& from,
                      const std::vector<Metric>& to);
 

@@ -230,6 +230,7 @@ class SessionReader {
     made.folder = text_in(*ours, "cwd");
     made.expected = expected_output_of(text_in(*ours, "expected_output"));
     made.pattern = text_in(*ours, "pattern");
+    made.program = {text_in(*ours, "executable_sha256"), text_in(*ours, "call_sha256")};
     if (const Json* parameters = list_in(*ours, "parameters"))
       for (const Json& one : *parameters)
         made.parameters.push_back({text_in(one, "name"), text_in(one, "value")});
@@ -354,6 +355,8 @@ class SessionReader {
     session->circumstances = circumstances_of(*baseline);
     session->metrics = recording().metrics;
     const std::vector<std::string> names = texts_in(*baseline, "commands");
+    const auto executables = texts_in(*baseline, "executable_sha256");
+    const auto calls = texts_in(*baseline, "call_sha256");
     const Json* samples = list_in(*baseline, "samples");
     if (names.size() != recording().measured.size()) return foreign("a baseline without commands");
     const bool has_samples = samples != nullptr && samples->size() == names.size();  // else older
@@ -361,11 +364,12 @@ class SessionReader {
     Baseline reference{.file = text_in(*baseline, "file")};
     for (std::size_t c = 0; c < names.size(); ++c) {
       session->measured.push_back({.name = names[c], .text = names[c], .words = {}});
+      if (executables.size() == names.size() && calls.size() == names.size())
+        session->measured.back().program = {executables[c], calls[c]};
       reference.commands.push_back(c);
       std::vector<Run> of_command;
-      if (has_samples) {
+      if (has_samples)
         if (auto added = add_samples((*samples)[c], c, of_command); !added) return added;
-      }
       for (Run& run : of_command) runs.push_back(std::move(run));
     }
     for (std::size_t m = 0; m < session->metrics.size(); ++m) reference.metrics.emplace_back(m);

@@ -50,6 +50,7 @@ struct CommandResult {
   std::string folder{};                 ///< of --cwd; empty: none was given
   std::optional<ExpectedOutput> expected{};
   std::string pattern{};  ///< that one's name, with the variables' own names in it
+  Fingerprint program{};  ///< empty: not known
 };
 
 /// How a comparison by the primary metric reads in one line.
@@ -77,8 +78,15 @@ struct Results : Recording, gate::Findings {
 
   /// The name of what `command` is compared with.
   const std::string& reference_of(std::size_t command) const {
-    if (!reference.baseline) return commands[reference.command].name;
-    return reference.baseline->session->measured[reference.baseline->commands[command]].name;
+    return reference.baseline ? baseline_of(command).name : commands[reference.command].name;
+  }
+  const Fingerprint& program_of_reference(std::size_t command) const {
+    return reference.baseline ? baseline_of(command).program : commands[reference.command].program;
+  }
+
+ private:
+  const Command& baseline_of(std::size_t command) const {
+    return reference.baseline->session->measured[reference.baseline->commands[command]];
   }
 };
 

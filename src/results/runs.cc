@@ -105,6 +105,8 @@ Recording recording_of(const Plan& plan, const Session& session, const Timers& t
   Recording recording;
   recording.metrics = plan.metrics;
   recording.measured = plan.commands;
+  for (std::size_t c = 0; c < session.programs.size(); ++c)
+    recording.measured[c].program = session.programs[c];
   recording.reference = plan.reference;
   recording.runs = std::make_shared<SessionRuns>(plan, std::move(runs), nullptr);
   recording.redone = std::make_shared<SessionRuns>(plan, std::move(redone), &session);

@@ -131,11 +131,17 @@ struct BusyMachine {
   double median_cpu_seconds = 0.0;
 };
 
+/// A candidate is the same program as the reference: what differs is noise, or lies around them.
+struct SamePrograms {
+  std::string reference;  ///< its name
+};
+
 /// What was seen, with its numbers; report/ has the words.
-using Finding = std::variant<SlowFirstRun, stats::Drift, stats::TwoModes, ManyOutliers,
-                             stats::SlowNoise, CoarseClock, UncertainSplit, BelowShell, FewRuns,
-                             SequentialRuns, AgainstBaseline, ForeignBaseline, OtherCores, LowShare,
-                             LowCoverage, NeverCounted, MeanDiffers, SlowedByCounting, BusyMachine>;
+using Finding =
+    std::variant<SlowFirstRun, stats::Drift, stats::TwoModes, ManyOutliers, stats::SlowNoise,
+                 CoarseClock, UncertainSplit, BelowShell, FewRuns, SequentialRuns, AgainstBaseline,
+                 ForeignBaseline, OtherCores, LowShare, LowCoverage, NeverCounted, MeanDiffers,
+                 SlowedByCounting, BusyMachine, SamePrograms>;
 
 /// Caveats.
 struct Warning {

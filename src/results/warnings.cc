@@ -273,6 +273,12 @@ std::vector<Warning> warnings_of_results(const Results& results) {
       warnings.push_back({*split, c, shown});
     }
   }
+  for (std::size_t c = 0; c < results.commands.size(); ++c) {
+    const Fingerprint& program = results.commands[c].program;
+    if (results.reference.is_candidate(c) && program.is_known() &&
+        program == results.program_of_reference(c))
+      warnings.push_back({SamePrograms{results.reference_of(c)}, c});
+  }
   if (const auto few = few_runs(results)) warnings.push_back({*few});
   if (results.reference.baseline) {
     warnings.push_back({AgainstBaseline{!results.verdicts.empty()}});

@@ -1,5 +1,6 @@
 #include "run/runner.h"
 
+#include "run/fingerprint.h"
 #include "run/steps.h"
 #include "run/stopping.h"
 #include "run/watches.h"
@@ -59,7 +60,9 @@ class Runner {
     gate::Findings findings = gates_.close();
     findings.precision = precision_.close(ended_by_);
     std::vector<OwnMetric> discovered = steps_.discovered();
-    return {steps_.close(), std::move(findings), std::move(discovered)};
+    Session session = steps_.close();
+    session.programs = std::move(programs_);
+    return {std::move(session), std::move(findings), std::move(discovered)};
   }
 
  private:
@@ -71,6 +74,7 @@ class Runner {
       return false;
     for (group_ = groups_.begin(); group_ != groups_.end(); ++group_) {
       if (!steps_.set_up(group_->first, group_->count)) return false;
+      if (context_.identifies) identify(plan_, context_, {group_->first, group_->count}, programs_);
       if (steps_.hooks_stand_around_commands() &&
           !steps_.check_output(group_->first, group_->count))
         return false;
@@ -384,6 +388,7 @@ class Runner {
   StopRule timed_;         // of the timed rounds without gates
   StopRule rule_;          // of those up to the next look
   nanoseconds untimed_{};  // what no budget counts
+  std::vector<Fingerprint> programs_;
   PrecisionEnd ended_by_ = PrecisionEnd::Reached;
   nanoseconds began_{};
 };

@@ -30,7 +30,8 @@ struct RunContext {
   std::optional<User> user{};          ///< whom the commands are run as; none: lauka's own
   os::ToldFiles* told = nullptr;       ///< of LAUKA_METRICS; null: there are none
   os::MemoryGroups* groups = nullptr;  ///< of tree_peak_memory; null: it is not measured
-  os::TextFiles* texts = nullptr;      ///< outputs that others are compared with; null: none is
+  os::TextFiles* texts = nullptr;      ///< files that are compared, or hashed; null: none is
+  bool identifies = false;             ///< Session::programs is wanted
 };
 
 /// What came of a plan: the runs, and what was decided while they came in.

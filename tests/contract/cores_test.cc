@@ -181,7 +181,8 @@ TEST_CASE("--threads with --interval prints a line of JSON per thread and interv
   interrupted.interrupt_after_ms = 150;
   const Said ended = lauka(interrupted);
   CHECK(ended.status == 128 + 2);
-  CHECK(ended.out.ends_with("}}\n"));
+  // Whole lines, unless the machine was so busy that there was no time for one.
+  CHECK((ended.out.empty() || ended.out.ends_with("}}\n")));
 }
 
 }  // namespace lauka::contract

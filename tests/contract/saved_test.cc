@@ -2,6 +2,7 @@
 #include "contract/schema.h"
 #include "places.h"
 
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <utility>
@@ -200,6 +201,61 @@ TEST_CASE("a session has an identity, and labels from git and from the command l
   CHECK(session_of({"--label", "branch=mine", "--label", "a=b c"}).at("labels") ==
         json{{"branch", "mine"}, {"a", "b c"}, {"commit", commit}, {"dirty", "yes"}});
   CHECK(session_of({"--no-git", "--label", "x="}).at("labels") == json{{"x", ""}});
+}
+
+TEST_CASE("A/A: a candidate that is the reference's program is told, whatever folder it is in") {
+  const Folder folder;
+  const std::string program = text_of(fixture("burn"));
+  for (const char* name : {"a", "b", "c"}) {
+    std::filesystem::create_directory(folder.file(name));
+    std::ofstream(folder.file(name) + "/it") << program << (*name == 'c' ? "\n" : "");
+    std::filesystem::permissions(folder.file(name) + "/it", std::filesystem::perms::all);
+  }
+  const auto it = [&](const char* name, const char* time) {
+    return folder.file(name) + "/it " + time;
+  };
+  const std::string file = folder.file("it.json");
+  const Said said = lauka({"-r3", "--export-json", file, "--export-html", folder.file("it.html"),
+                           "--", it("a", "1ms"), it("b", "1ms"), it("b", "2ms"), it("c", "1ms")});
+  CHECK(said.status == 0);
+  const json document = json::parse(text_of(file));
+  const json schema = json::parse(text_of(std::string(places::kRepository) + "/docs/schema.json"));
+  CHECK(faults(document, schema) == std::vector<std::string>{});
+  std::vector<std::size_t> same;
+  for (const json& warning : document.at("lauka").at("warnings"))
+    if (warning.at("kind") == "same_programs") same.push_back(warning.at("command"));
+  CHECK(same == std::vector<std::size_t>{1});
+  CHECK(text_of(folder.file("it.html")).find("A/A: the programs are identical") !=
+        std::string::npos);
+  const auto hash_of = [&](std::size_t command, const char* what) {
+    return document.at("results").at(command).at("lauka").at(what);
+  };
+  CHECK(hash_of(1, "executable_sha256") == hash_of(2, "executable_sha256"));
+  CHECK(hash_of(1, "call_sha256") != hash_of(2, "call_sha256"));
+  CHECK(hash_of(1, "executable_sha256") != hash_of(3, "executable_sha256"));
+  Start sum;
+  sum.before = {"sh", "-c", R"(sha256sum "$0" >"$0.sum")", folder.file("a") + "/it"};
+  REQUIRE(lauka(sum).status == 0);
+  CHECK(text_of(folder.file("a") + "/it.sum").substr(0, 64) == hash_of(0, "executable_sha256"));
+  // Read again, and as a baseline's.
+  CHECK(lauka({"--from", file}).err_has("A/A: the programs are identical"));
+  const std::string against = folder.file("against.json");
+  REQUIRE(lauka({"-r3", "--baseline", file, "--export-json", against, "-n", it("a", "1ms"), "--",
+                 it("b", "1ms")})
+              .err_has("A/A: the programs are identical"));
+  CHECK(lauka({"--from", against}).err_has("A/A: the programs are identical"));
+  // A shell's file says nothing; what a setup builds is looked at after it.
+  const Said built =
+      lauka({"-r3", "-q", "--setup", "cp " + folder.file("{of}") + "/it " + folder.file("made"),
+             "-L", "of", "a,c", "--export-json", "-", "--", folder.file("made") + " 1ms"});
+  const json made = json::parse(built.out);
+  CHECK(made.at("results").at(0).at("lauka").at("executable_sha256") ==
+        hash_of(0, "executable_sha256"));
+  CHECK(made.at("results").at(1).at("lauka").at("executable_sha256") ==
+        hash_of(3, "executable_sha256"));
+  const json shell =
+      json::parse(lauka({"-r3", "-q", "-S", "--export-json", "-", "--", "true"}).out);
+  CHECK_FALSE(shell.at("results").at(0).at("lauka").contains("executable_sha256"));
 }
 
 TEST_CASE("--from: hyperfine's files and standard input are read") {

@@ -68,8 +68,12 @@ TEST_CASE(
   const std::string tiny = fixture("tiny");
   const Said said = lauka({"-r2", "--order", "sequential", "--", tiny, tiny, tiny});
   CAPTURE(said.err);
+  auto warnings = warnings_in(said);
+  std::erase_if(warnings, [](const std::string& warning) {
+    return warning.find("the machine is busy") != std::string::npos;  // as it may be
+  });
   CHECK(
-      warnings_in(said) ==
+      warnings ==
       std::vector<std::string>{
           "lauka: warning: 2 runs per command say little about a difference; use --runs 10 or more",
           "lauka: warning: the commands were run one after the other, so deltas include the "

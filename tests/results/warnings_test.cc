@@ -42,6 +42,7 @@ std::string kinds(const std::vector<Warning>& warnings) {
     const char* operator()(const MeanDiffers&) const { return "mean"; }
     const char* operator()(const SlowedByCounting&) const { return "slowed"; }
     const char* operator()(const BusyMachine&) const { return "busy"; }
+    const char* operator()(const SamePrograms&) const { return "same programs"; }
   };
   std::string all;
   for (const Warning& warning : warnings) {

@@ -78,9 +78,6 @@ Result<void> open_database(Invocation& call) {
 Result<void> choose_engine(Invocation& call) {
   const Options& options = call.options;
   if (options.kpep) return open_database(call);
-  if (options.region && !options.inquiry && !call.launcher->hands_down_regions())
-    return Error{"--region works on Linux only",
-                 "leave it out; a program may tell times of its own through LAUKA_METRICS"};
   os::watch_for_interrupts();  // before counters are taken, which are to be given back
   engine::OnMacos macos;
   macos.launcher = options.inquiry ? nullptr : call.launcher.get();
@@ -91,8 +88,11 @@ Result<void> choose_engine(Invocation& call) {
   if (!chosen) return chosen.error();
   call.chosen = *std::move(chosen);
   auto& engine = call.chosen.engine;
-  if (options.region && !engine->counts_regions())
-    engine = engine::without_regions(std::move(engine));
+  if (options.region && !engine->counts_regions()) {
+    const bool are_threads_told = os::darwin_calls() != nullptr && engine->name() != row_of(EngineChoice::None).name;
+    engine = are_threads_told ? engine::of_calling_threads(std::move(engine))
+                              : engine::without_regions(std::move(engine));
+  }
   engine = engine::with_energy(std::move(engine), os::linux_calls());
   if (options.counting == CountingChoice::Apart) engine = engine::keep_apart(std::move(engine));
   if (options.inquiry) return {};

@@ -6,13 +6,16 @@
  *   work();
  *   lauka_region_end();
  *
- * For C99 and C++, with gcc and clang, on Linux; elsewhere both do nothing. There is no
+ * For C99 and C++, with gcc and clang, on Linux and macOS; elsewhere both do nothing. There is no
  * library. Without lauka each call costs a load and a branch (and the first one of a source file a
  * look at the environment).
  *
  * The region is open from the first begin to the last end of all threads and processes of a run:
  * calls may be nested, and are counted. It may be entered as often as you like. Do not call these
  * functions from a signal handler.
+ *
+ * On macOS cycles and instructions are those of the threads that call the two, each from its first
+ * begin to its last end; a thread that begins has to end what it began.
  *
  * Names that end with an underscore are not for you.
  *
@@ -23,11 +26,18 @@
 
 #include <stdint.h>
 
-#if defined(__linux__) && defined(__GNUC__)
+#if (defined(__linux__) || defined(__APPLE__)) && defined(__GNUC__)
+
+/* lauka's own tests define it elsewhere, and what the functions of the system are called. */
+#if defined(__APPLE__) && !defined(LAUKA_REGION_AS_ON_MACOS_)
+#define LAUKA_REGION_AS_ON_MACOS_ 1
+#endif
 
 #include <sched.h>
 #include <stdlib.h>
+#if !defined(LAUKA_REGION_AS_ON_MACOS_)
 #include <sys/ioctl.h>
+#endif
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -47,9 +57,19 @@
 #endif
 
 /* "LAUKAREG", and the version of what follows it. */
-#define LAUKA_REGION_MAGIC_ UINT64_C(0x4c41554b41524547)
-#define LAUKA_REGION_VERSION_ 1U
+#define LAUKA_REGION_MAGIC_ \
+  (LAUKA_REGION_CAST_(uint64_t, 0x4c41554bU) << 32U | LAUKA_REGION_CAST_(uint64_t, 0x41524547U))
+#define LAUKA_REGION_VERSION_ 2U
 #define LAUKA_REGION_MOST_COUNTERS_ 16
+#define LAUKA_REGION_MOST_THREADS_ 64
+
+/* A thread that is in the region, where threads are counted. */
+struct lauka_region_thread_ {
+  uint64_t id; /* 0: nobody has this place */
+  uint64_t depth;
+  uint64_t instructions; /* of its whole life, when it came in */
+  uint64_t cycles;
+};
 
 /* What lauka and all processes of a run share: a file in memory of this size, whose descriptor
  * LAUKA_REGION names. */
@@ -66,7 +86,117 @@ struct lauka_region_page_ {
   uint64_t entries;  /* that have begun */
   uint64_t stray;    /* ends without a begin */
   uint64_t failures; /* switches that the system refused, and locks that nobody gave back */
+
+  /* macOS, where each thread is asked for its own counts. */
+  uint32_t counts_threads; /* lauka wants them */
+  uint32_t uncounted;      /* threads of which they are not known */
+  uint64_t instructions;   /* of all that have left */
+  uint64_t cycles;
 };
+
+/* All of it. */
+struct lauka_region_memory_ {
+  struct lauka_region_page_ page;
+  struct lauka_region_thread_ threads[LAUKA_REGION_MOST_THREADS_];
+};
+
+#if defined(LAUKA_REGION_AS_ON_MACOS_)
+
+/* Functions of libSystem: no header has the first, and a strict C99 or POSIX hides the others. A
+ * system without the first has no counts. */
+#if !defined(LAUKA_REGION_SYMBOL_)
+#define LAUKA_REGION_SYMBOL_(name) __asm__("_" name)
+#define LAUKA_REGION_OPTIONAL_ __attribute__((weak_import))
+#endif
+LAUKA_REGION_C_ int lauka_region_self_counts_(uint32_t kind, void* counts, size_t size)
+    LAUKA_REGION_SYMBOL_("thread_selfcounts") LAUKA_REGION_OPTIONAL_;
+#define LAUKA_REGION_INSTRUCTIONS_AND_CYCLES_ 1U
+LAUKA_REGION_C_ uint64_t lauka_region_clock_(unsigned clock)
+    LAUKA_REGION_SYMBOL_("clock_gettime_nsec_np");
+#define LAUKA_REGION_UPTIME_RAW_ 8U
+LAUKA_REGION_C_ int lauka_region_thread_id_(void* thread, uint64_t* id)
+    LAUKA_REGION_SYMBOL_("pthread_threadid_np");
+
+static inline uint64_t lauka_region_now_(void) {
+  return lauka_region_clock_(LAUKA_REGION_UPTIME_RAW_);
+}
+
+/* Whether what is behind a descriptor has the shape of lauka's memory: shared memory has no type
+ * here, and whole pages. */
+static inline int lauka_region_is_page_(const struct stat* file) {
+  const int has_type = (file->st_mode & 0170000) != 0; /* S_IFMT, which a strict C99 hides */
+  return (!has_type || S_ISREG(file->st_mode)) && file->st_size <= 65536 &&
+         LAUKA_REGION_CAST_(uint64_t, file->st_size) >= sizeof(struct lauka_region_memory_);
+}
+
+/* The place of the thread with that id (0: a free one); null: there is none. */
+static inline struct lauka_region_thread_* lauka_region_place_(struct lauka_region_page_* page,
+                                                               uint64_t id) {
+  struct lauka_region_memory_* memory =
+      LAUKA_REGION_CAST_(struct lauka_region_memory_*, LAUKA_REGION_CAST_(void*, page));
+  int i;
+  for (i = 0; i < LAUKA_REGION_MOST_THREADS_; ++i)
+    if (memory->threads[i].id == id) return &memory->threads[i];
+  return LAUKA_REGION_NULL_;
+}
+
+/* False: this thread's counts are not known. */
+static inline int lauka_region_read_(uint64_t counts[2]) {
+  return lauka_region_self_counts_ != LAUKA_REGION_NULL_ &&
+         lauka_region_self_counts_(LAUKA_REGION_INSTRUCTIONS_AND_CYCLES_, counts,
+                                   2 * sizeof(uint64_t)) == 0;
+}
+
+static __attribute__((noinline, unused)) void lauka_region_thread_enters_(
+    struct lauka_region_page_* page) {
+  uint64_t id = 0;
+  uint64_t counts[2] = {0, 0};
+  struct lauka_region_thread_* place;
+  if (page->counts_threads == 0) return;
+  lauka_region_thread_id_(LAUKA_REGION_NULL_, &id);
+  place = lauka_region_place_(page, id);
+  if (place == LAUKA_REGION_NULL_) place = lauka_region_place_(page, 0);
+  if (place == LAUKA_REGION_NULL_ || id == 0) {
+    ++page->uncounted;
+    return;
+  }
+  place->id = id;
+  if (place->depth++ != 0) return;
+  if (!lauka_region_read_(counts)) ++page->uncounted;
+  place->instructions = counts[0];
+  place->cycles = counts[1];
+}
+
+static __attribute__((noinline, unused)) void lauka_region_thread_leaves_(
+    struct lauka_region_page_* page) {
+  uint64_t id = 0;
+  uint64_t counts[2] = {0, 0};
+  struct lauka_region_thread_* place;
+  int is_read;
+  if (page->counts_threads == 0) return;
+  is_read = lauka_region_read_(counts); /* first, so that little of this is counted */
+  lauka_region_thread_id_(LAUKA_REGION_NULL_, &id);
+  place = id == 0 ? LAUKA_REGION_NULL_ : lauka_region_place_(page, id);
+  if (place == LAUKA_REGION_NULL_) {
+    ++page->uncounted;
+    return;
+  }
+  if (--place->depth != 0) return;
+  place->id = 0;
+  if (!is_read) ++page->uncounted;
+  page->instructions += counts[0] - place->instructions;
+  page->cycles += counts[1] - place->cycles;
+}
+
+static inline void lauka_region_switch_on_(struct lauka_region_page_* page) {
+  LAUKA_REGION_CAST_(void, page);
+}
+
+static inline void lauka_region_switch_off_(struct lauka_region_page_* page) {
+  LAUKA_REGION_CAST_(void, page);
+}
+
+#else
 
 struct lauka_region_time_ {
   long seconds;
@@ -78,10 +208,6 @@ LAUKA_REGION_C_ int lauka_region_clock_(int clock,
                                         struct lauka_region_time_* time) __asm__("clock_gettime");
 #define LAUKA_REGION_MONOTONIC_ 1
 
-/* Where it is not known yet whether lauka is there, this; otherwise the page, or null. */
-static struct lauka_region_page_ lauka_region_unknown_;
-static struct lauka_region_page_* lauka_region_known_ = &lauka_region_unknown_;
-
 static inline uint64_t lauka_region_now_(void) {
   struct lauka_region_time_ time = {0, 0};
   lauka_region_clock_(LAUKA_REGION_MONOTONIC_, &time);
@@ -89,28 +215,63 @@ static inline uint64_t lauka_region_now_(void) {
          LAUKA_REGION_CAST_(uint64_t, time.nanoseconds);
 }
 
+/* Whether what is behind a descriptor has the shape of lauka's memory. */
+static inline int lauka_region_is_page_(const struct stat* file) {
+  return S_ISREG(file->st_mode) &&
+         LAUKA_REGION_CAST_(uint64_t, file->st_size) == sizeof(struct lauka_region_memory_);
+}
+
+/* Of a group the leader alone is off outside of the region, and its members with it. The call
+ * reaches the copies that threads and children have. */
+static inline void lauka_region_switch_(struct lauka_region_page_* page, unsigned long request) {
+  uint32_t i;
+  for (i = 0; i < page->counters && i < LAUKA_REGION_MOST_COUNTERS_; ++i)
+    if (ioctl(page->descriptors[i], request, 0) != 0) ++page->failures;
+}
+
+static inline void lauka_region_switch_on_(struct lauka_region_page_* page) {
+  lauka_region_switch_(page, _IO('$', 0)); /* PERF_EVENT_IOC_ENABLE */
+}
+
+static inline void lauka_region_switch_off_(struct lauka_region_page_* page) {
+  lauka_region_switch_(page, _IO('$', 1)); /* PERF_EVENT_IOC_DISABLE */
+}
+
+static inline void lauka_region_thread_enters_(struct lauka_region_page_* page) {
+  LAUKA_REGION_CAST_(void, page);
+}
+
+static inline void lauka_region_thread_leaves_(struct lauka_region_page_* page) {
+  LAUKA_REGION_CAST_(void, page);
+}
+
+#endif
+
+/* Where it is not known yet whether lauka is there, this; otherwise the page, or null. */
+static struct lauka_region_page_ lauka_region_unknown_;
+static struct lauka_region_page_* lauka_region_known_ = &lauka_region_unknown_;
+
 /* The page of this run. Null: lauka is not there, or did not ask, or a program in between has
  * closed its descriptors. What else may be behind that number by then is not touched. */
 static inline struct lauka_region_page_* lauka_region_find_(void) {
   const char* text = getenv("LAUKA_REGION");
   struct stat file;
   struct lauka_region_page_* page;
+  const size_t size = sizeof(struct lauka_region_memory_);
   void* memory;
   int descriptor;
   if (text == LAUKA_REGION_NULL_ || *text == '\0') return LAUKA_REGION_NULL_;
   if (getuid() != geteuid() || getgid() != getegid()) return LAUKA_REGION_NULL_;
   descriptor = atoi(text);
   if (descriptor <= 2 || fstat(descriptor, &file) != 0) return LAUKA_REGION_NULL_;
-  if (!S_ISREG(file.st_mode) || LAUKA_REGION_CAST_(uint64_t, file.st_size) != sizeof *page)
-    return LAUKA_REGION_NULL_;
-  memory =
-      mmap(LAUKA_REGION_NULL_, sizeof *page, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+  if (!lauka_region_is_page_(&file)) return LAUKA_REGION_NULL_;
+  memory = mmap(LAUKA_REGION_NULL_, size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
   if (memory == MAP_FAILED) return LAUKA_REGION_NULL_;
   page = LAUKA_REGION_CAST_(struct lauka_region_page_*, memory);
   if (page->magic == LAUKA_REGION_MAGIC_ && page->version == LAUKA_REGION_VERSION_ &&
       page->counters <= LAUKA_REGION_MOST_COUNTERS_)
     return page;
-  munmap(memory, sizeof *page);
+  munmap(memory, size);
   return LAUKA_REGION_NULL_;
 }
 
@@ -141,22 +302,6 @@ static inline void lauka_region_unlock_(struct lauka_region_page_* page) {
   __atomic_store_n(&page->lock, 0U, __ATOMIC_RELEASE);
 }
 
-/* Of a group the leader alone is off outside of the region, and its members with it. The call
- * reaches the copies that threads and children have. */
-static inline void lauka_region_switch_(struct lauka_region_page_* page, unsigned long request) {
-  uint32_t i;
-  for (i = 0; i < page->counters && i < LAUKA_REGION_MOST_COUNTERS_; ++i)
-    if (ioctl(page->descriptors[i], request, 0) != 0) ++page->failures;
-}
-
-static inline void lauka_region_switch_on_(struct lauka_region_page_* page) {
-  lauka_region_switch_(page, _IO('$', 0)); /* PERF_EVENT_IOC_ENABLE */
-}
-
-static inline void lauka_region_switch_off_(struct lauka_region_page_* page) {
-  lauka_region_switch_(page, _IO('$', 1)); /* PERF_EVENT_IOC_DISABLE */
-}
-
 static __attribute__((noinline, unused)) void lauka_region_enter_(struct lauka_region_page_* page) {
   if (page == &lauka_region_unknown_) page = lauka_region_attach_();
   if (page == LAUKA_REGION_NULL_) return;
@@ -166,6 +311,7 @@ static __attribute__((noinline, unused)) void lauka_region_enter_(struct lauka_r
     page->began_ns = lauka_region_now_();
     lauka_region_switch_on_(page); /* last, so that little of this is counted */
   }
+  lauka_region_thread_enters_(page);
   lauka_region_unlock_(page);
 }
 
@@ -173,6 +319,7 @@ static __attribute__((noinline, unused)) void lauka_region_leave_(struct lauka_r
   if (page == &lauka_region_unknown_) page = lauka_region_attach_();
   if (page == LAUKA_REGION_NULL_) return;
   lauka_region_lock_(page);
+  lauka_region_thread_leaves_(page);
   if (page->depth == 0) {
     ++page->stray;
   } else if (--page->depth == 0) {

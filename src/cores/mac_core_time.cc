@@ -66,6 +66,9 @@ class PolledCounting final : public engine::Counting {
     return inner_ ? inner_->requests() : std::vector<os::CounterRequest>{};
   }
   os::RunWatch* watch() override { return both_ ? static_cast<os::RunWatch*>(&*both_) : &poll_; }
+  bool counts_calling_threads() const override {
+    return inner_ && inner_->counts_calling_threads();
+  }
   std::size_t runs_at_once() const override { return 1; }  // what was seen is of the last run
 
   engine::Counted finish(const os::Ended& ended, std::size_t command) override {

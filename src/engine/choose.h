@@ -57,6 +57,10 @@ std::vector<EngineFacts> try_engines(bool user_only,
 /// has the events that the kernel keeps for every process anyway (CounterEngine::free_reader).
 std::unique_ptr<CounterEngine> keep_apart(std::unique_ptr<CounterEngine> engine);
 
+/// What macOS tells each thread of itself, for a region: cycles and instructions, without root, of
+/// the threads that call into it (lauka/region.h). `engine` counts the whole runs.
+std::unique_ptr<CounterEngine> of_calling_threads(std::unique_ptr<CounterEngine> engine);
+
 /// An engine that counts whole runs only, where a region is to be counted: it counts nothing, and
 /// refuses what is asked for by name.
 std::unique_ptr<CounterEngine> without_regions(std::unique_ptr<CounterEngine> engine);

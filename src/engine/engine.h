@@ -62,6 +62,10 @@ class Counting {
     return words;
   }
 
+  /// Whether threads that enter their program's region are to count themselves
+  /// (os::Launch::counts_calling_threads).
+  virtual bool counts_calling_threads() const { return false; }
+
   /// The PMUs of kinds of core whose time each run's counters tell (Counted::pmu_ns); none: they do
   /// not.
   virtual std::vector<std::string> timed_pmus() const { return {}; }

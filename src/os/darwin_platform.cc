@@ -9,6 +9,7 @@
 
 #include <fcntl.h>
 #include <grp.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -29,6 +30,24 @@ int open_anonymous_file() {
   const int fd = mkostemp(path.data(), O_CLOEXEC | O_APPEND);
   if (fd >= 0) unlink(path.c_str());
   return fd;
+}
+
+int open_shared_memory(off_t size) {
+  // Unlike a file's, its size is set once: what lauka has mapped stays there.
+  constexpr int attempts = 100;
+  for (int i = 0; i < attempts; ++i) {
+    const std::string name = "/lauka." + std::to_string(arc4random());
+    const int fd = shm_open(name.c_str(), O_RDWR | O_CREAT | O_EXCL, S_IRUSR | S_IWUSR);
+    if (fd < 0 && errno == EEXIST) continue;
+    if (fd < 0) return fd;
+    shm_unlink(name.c_str());
+    if (ftruncate(fd, size) == 0) return fd;
+    const int error = errno;
+    close(fd);
+    errno = error;
+    break;
+  }
+  return -1;
 }
 
 void drop_front(int fd, off_t size, off_t keep) {

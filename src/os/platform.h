@@ -18,6 +18,10 @@ namespace lauka::os {
 /// A file without a name that grows by appending; -1 with errno.
 int open_anonymous_file();
 
+/// A file of `size` zeros at least, without a name, for memory that a program shares with lauka;
+/// nobody changes that size. -1 with errno.
+int open_shared_memory(off_t size);
+
 /// Gives back the space of all but the last `keep` bytes of `fd`, `size` bytes long; its size
 /// stays.
 void drop_front(int fd, off_t size, off_t keep);
@@ -32,10 +36,6 @@ int name_unnamed(int fd, const char* path);
 bool is_mount_point(const char* path);
 
 // ---- Linux alone
-
-/// A file of `size` zeros without a name, for memory that a program shares with lauka;
-/// nobody changes that size. -1 with errno.
-int open_shared_memory(off_t size);
 
 /// Orphans below this process become its children, not init's.
 void become_reaper();

@@ -161,8 +161,6 @@ class PosixLauncher final : public Launcher {
     return channels_.files.error_output_end(last_sink_);
   }
 
-  bool hands_down_regions() const override { return true; }
-
   std::uint64_t kept_bytes(Kept which) const override { return channels_.files.kept_bytes(which); }
 
   std::size_t read_kept(Kept which, std::uint64_t from, std::span<char> into) const override {

@@ -135,10 +135,12 @@ class OutputListener {
 struct Launch {
   ProgramId program = 0;
   CounterSetId counters = kNoCounters;
-  std::vector<RunWatch*> watches{};    ///< not null; they outlive the run
-  std::string value{};                 ///< of the program's launch_variable
-  OutputListener* listener = nullptr;  ///< of a program whose output is heard, which is alone in
-                                       ///< its request; it outlives the run
+  std::vector<RunWatch*> watches{};     ///< not null; they outlive the run
+  bool counts_calling_threads = false;  ///< of a program with a region, on macOS: threads that
+                                        ///< call in count themselves (RegionUse::instructions)
+  std::string value{};                  ///< of the program's launch_variable
+  OutputListener* listener = nullptr;   ///< of a program whose output is heard, which is alone in
+                                        ///< its request; it outlives the run
   std::string group{};  ///< file by which its processes join a control group (memory_groups.h);
                         ///< empty: none. Such a launch is alone in its request
   bool despite_interrupt = false;  ///< runs to its end when lauka is asked to end (a cleanup)
@@ -172,6 +174,11 @@ struct RegionUse {
   std::uint64_t stray = 0;     ///< ends without a begin
   std::uint64_t failures = 0;  ///< counters that could not be switched
   bool is_open = false;        ///< the last one has not ended
+
+  // Where Launch::counts_calling_threads (macOS), from each thread's first begin to its last end:
+  std::uint64_t instructions = 0;
+  std::uint64_t cycles = 0;
+  std::uint64_t uncounted_threads = 0;  ///< of which these are not known
 };
 
 /// How far the position of the file that was a run's standard input had come when it ended. One
@@ -240,9 +247,6 @@ class Launcher {
 
   /// Whether programs can be run in several copies (ProgramSpec::jobs).
   virtual bool runs_copies() const { return true; }
-
-  /// Whether a program can note its region (ProgramSpec::has_region).
-  virtual bool hands_down_regions() const { return false; }
 
   /// Runs that one request may hold.
   static constexpr std::size_t kMaxBatch = 64;

@@ -27,7 +27,7 @@ T read(const T& shared) {
 
 RegionPage::~RegionPage() {
   for (std::size_t i = 0; i < count_; ++i) close(handed_.at(i));
-  if (page_ != nullptr) munmap(page_, sizeof *page_);
+  if (memory_ != nullptr) munmap(memory_, sizeof *memory_);
 }
 
 /// Gives the number that the program is to use, or -1 with errno. Not closed by exec; this process
@@ -44,43 +44,54 @@ int RegionPage::hand_down(int descriptor) {
 }
 
 bool RegionPage::hand_down() {
-  const int file = open_shared_memory(sizeof *page_);
+  const int file = open_shared_memory(sizeof *memory_);
   if (file < 0) return false;
   const int number = hand_down(file);
-  void* memory = mmap(nullptr, sizeof *page_, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  void* memory = mmap(nullptr, sizeof *memory_, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   const int error = errno;
   close(file);
   errno = error;
   if (memory == MAP_FAILED) return false;
-  page_ = static_cast<lauka_region_page_*>(memory);
+  memory_ = static_cast<lauka_region_memory_*>(memory);
   if (number < 0) return false;
-  page_->magic = LAUKA_REGION_MAGIC_;
-  page_->version = LAUKA_REGION_VERSION_;
+  memory_->page.magic = LAUKA_REGION_MAGIC_;
+  memory_->page.version = LAUKA_REGION_VERSION_;
   std::snprintf(variable_.data(), variable_.size(), "%s=%d", kRegionVariable,  // NOLINT: a number
                 number);
   return true;
 }
 
 bool RegionPage::hand_down_counter(int descriptor) {
-  if (page_->counters == LAUKA_REGION_MOST_COUNTERS_) {
+  lauka_region_page_& page = memory_->page;
+  if (page.counters == LAUKA_REGION_MOST_COUNTERS_) {
     errno = EMFILE;
     return false;
   }
   const int number = hand_down(descriptor);
   if (number < 0) return false;
-  page_->descriptors[page_->counters] = number;
-  ++page_->counters;
+  page.descriptors[page.counters] = number;
+  ++page.counters;
   return true;
+}
+
+void RegionPage::count_threads() {
+  memory_->page.counts_threads = 1;
 }
 
 RegionUse RegionPage::use() const {
   RegionUse use;
-  if (page_ == nullptr) return use;
-  use.entries = read(page_->entries);
-  use.time_ns = read(page_->time_ns);
-  use.stray = read(page_->stray);
-  use.failures = read(page_->failures);
-  use.is_open = read(page_->depth) != 0 || read(page_->lock) != 0;
+  if (memory_ == nullptr) return use;
+  const lauka_region_page_& page = memory_->page;
+  use.entries = read(page.entries);
+  use.time_ns = read(page.time_ns);
+  use.stray = read(page.stray);
+  use.failures = read(page.failures);
+  use.is_open = read(page.depth) != 0 || read(page.lock) != 0;
+  use.instructions = read(page.instructions);
+  use.cycles = read(page.cycles);
+  use.uncounted_threads = read(page.uncounted);
+  for (const lauka_region_thread_& thread : memory_->threads)
+    if (read(thread.id) != 0) ++use.uncounted_threads;
   return use;
 }
 

@@ -5,7 +5,7 @@
 #include <array>
 #include <cstddef>
 
-struct lauka_region_page_;
+struct lauka_region_memory_;
 
 namespace lauka::os {
 
@@ -24,6 +24,12 @@ class RegionPage {
   /// The same for a counter that the region switches. False with errno.
   bool hand_down_counter(int descriptor);
 
+  /// The threads that call in note what they counted of themselves, where they can (macOS).
+  void count_threads();
+
+  /// The descriptor that the next program is to have; -1: there is none.
+  int descriptor() const { return count_ > 0 ? handed_.front() : -1; }
+
   /// NAME=VALUE that tells a program of it; as long as this lives.
   char* variable() { return variable_.data(); }
 
@@ -33,7 +39,7 @@ class RegionPage {
  private:
   int hand_down(int descriptor);
 
-  lauka_region_page_* page_ = nullptr;
+  lauka_region_memory_* memory_ = nullptr;
   std::array<int, 17> handed_{};  // the memory's and the counters'
   std::size_t count_ = 0;
   std::array<char, 32> variable_{};

@@ -30,12 +30,17 @@ class Program {
   }
 
   /// What it finds in its environment, kept in `variables`; empty: lauka's own as it is.
-  std::vector<char*> environment(const std::string& value,
+  /// `region`: the NAME=VALUE of one that has a region.
+  std::vector<char*> environment(const std::string& value, const char* region,
                                  std::vector<std::string>& variables) const {
     std::vector<char*> all;
     if (is_own_environment(spec_)) return all;
     variables = environment_of(spec_, value);
-    for (std::string& variable : variables) all.push_back(variable.data());
+    const std::string no_region = std::string(kRegionVariable) + "=";
+    for (std::string& variable : variables) {
+      if (spec_.has_region && variable == no_region) variable = region;
+      all.push_back(variable.data());
+    }
     all.push_back(nullptr);
     return all;
   }

@@ -1,6 +1,7 @@
 #include "os/spawning_launcher.h"
 
 #include "os/descriptor.h"
+#include "os/region_page.h"
 #include "os/run_files.h"
 #include "os/rusage.h"
 #include "os/signals.h"
@@ -160,10 +161,15 @@ class SpawningLauncher final : public Launcher {
   }
 
   void execute(Program& program, const StandardFiles& files, const Launch& launch, Ended& ended) {
+    RegionPage region;
+    if (!share_region(program.spec(), launch, region)) {
+      ended.outcome = NotStarted{LaunchStep::Prepare, errno};
+      return;
+    }
     const std::span<RunWatch* const> watches = launch.watches;
     for (RunWatch* watch : watches) watch->before_start();
     pid_t pid = 0;
-    if (const int error = spawn(program, files, launch.value, pid); error != 0) {
+    if (const int error = spawn(program, files, launch.value, region, pid); error != 0) {
       const bool cannot_change_user = program.spec().user && (error == ENOSYS || error == EPERM);
       ended.outcome =
           NotStarted{cannot_change_user ? LaunchStep::BecomeUser : LaunchStep::Execute, error};
@@ -177,6 +183,7 @@ class SpawningLauncher final : public Launcher {
     const nanoseconds end = await_zombie(pid);
     ended.usage.wall_ns = static_cast<std::uint64_t>((end - began).count());
     take_accounts(pid, ended);
+    if (program.spec().has_region) ended.region = region.use();
     const auto* signalled = std::get_if<Signalled>(&ended.outcome);
     files_.drain();
     if (killed) {
@@ -204,7 +211,16 @@ class SpawningLauncher final : public Launcher {
     ended.usage.wall_ns = std::min(ended.usage.wall_ns, wall_ns);
   }
 
-  int spawn(Program& program, const StandardFiles& files, const std::string& value, pid_t& pid) {
+  /// Where the program has one. False with errno.
+  static bool share_region(const ProgramSpec& spec, const Launch& launch, RegionPage& region) {
+    if (!spec.has_region) return true;
+    if (!region.hand_down()) return false;
+    if (launch.counts_calling_threads) region.count_threads();
+    return true;
+  }
+
+  int spawn(Program& program, const StandardFiles& files, const std::string& value,
+            RegionPage& region, pid_t& pid) {
     sigset_t default_signals;
     sigemptyset(&default_signals);
     if (!started_with_.ignored_pipe) sigaddset(&default_signals, SIGPIPE);
@@ -214,7 +230,7 @@ class SpawningLauncher final : public Launcher {
     request.path = program.path();
     request.argv = argv.data();
     std::vector<std::string> variables;
-    const std::vector<char*> environment = program.environment(value, variables);
+    const std::vector<char*> environment = program.environment(value, region.variable(), variables);
     request.environment = environment.empty() ? environ : environment.data();
     SpawnIdentity identity;
     if (const auto& user = program.spec().user) {
@@ -228,8 +244,10 @@ class SpawningLauncher final : public Launcher {
     request.error = files.error;
     // Nothing that lauka opened or duplicated for itself: who reads an export from its standard
     // output must not wait for a daemon that a command left behind.
-    request.inherited = started_with_.descriptors.data();
-    request.inherited_count = started_with_.descriptors.size();
+    std::vector<int> inherited = started_with_.descriptors;
+    if (region.descriptor() >= 0) inherited.push_back(region.descriptor());
+    request.inherited = inherited.data();
+    request.inherited_count = inherited.size();
     request.flags = kSpawnSetProcessGroup | kSpawnSetDefaultSignals | kSpawnSetSignalMask |
                     kSpawnSuspended | kSpawnCloseOnExec;
     request.default_signals = &default_signals;

@@ -52,6 +52,9 @@ std::unique_ptr<CounterEngine> make_database_engine(KpepDatabase database, bool 
 Result<std::unique_ptr<CounterEngine>> open_database_engine(const std::string& path,
                                                             bool user_only);
 
+/// Why a run has neither cycles nor instructions by the kernel's own accounts.
+Error no_counts_at_all();
+
 // Energy is counted by nothing but the kernel, for each process by itself.
 
 /// Whether this is what the user calls it, in any case.

@@ -84,9 +84,7 @@ class TotalsOnly final : public Counting {
     }
     for (std::size_t i = 0; i < sources_.size(); ++i) {
       counted.counts[i] = sources_[i].read(ended);
-      if (!counted.counts[i] && sources_[i].total != nullptr)
-        counted.missing =
-            Error{"the kernel counts no cycles and instructions, as in a virtual machine", ""};
+      if (!counted.counts[i] && sources_[i].total != nullptr) counted.missing = no_counts_at_all();
     }
     note_children(ended);
     return counted;
@@ -224,6 +222,10 @@ class KperfOrTotals final : public EngineAround {
 };
 
 }  // namespace
+
+Error no_counts_at_all() {
+  return {"the kernel counts no cycles and instructions, as in a virtual machine", ""};
+}
 
 bool is_energy_name(std::string_view name) {
   return same_ignoring_case(name, kName);

@@ -1,4 +1,5 @@
 #include "fakes/darwin/host.h"
+#include "fakes/darwin/region.h"
 
 #include <algorithm>
 #include <array>
@@ -41,6 +42,7 @@ int Host::spawn(const os::SpawnRequest& request, pid_t* pid) {
   birth.path = request.path;
   for (char* const* word = request.argv; *word != nullptr; ++word) birth.words.emplace_back(*word);
   birth.descriptors = kept(request);
+  birth.region = Region::of(request);
   birth.suspended = (request.flags & 0x80U) != 0;
   birth.own_group = (request.flags & 0x2U) != 0;
   birth.qos_clamp = request.qos_clamp;

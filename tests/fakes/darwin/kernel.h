@@ -85,6 +85,7 @@ class Kernel {
     std::string path{};
     std::vector<std::string> words{};
     std::shared_ptr<Descriptors> descriptors{};
+    std::shared_ptr<Region> region{};
     bool suspended = false;
     bool own_group = true;
     int qos_clamp = 0;

@@ -59,6 +59,7 @@ Process& Kernel::fork_of(const Process& parent) {
   child.folder = parent.folder;
   child.descriptors = parent.descriptors;
   child.qos_clamp = parent.qos_clamp;
+  child.region = parent.region;
   child.ignored = parent.ignored;
   child.root_id = parent.root_id;
   return child;
@@ -99,6 +100,7 @@ int Kernel::spawn(const Birth& birth, Pid& pid) {
   child.user = birth.user;
   if (!birth.own_group) child.group = lauka().group;
   child.descriptors = birth.descriptors;
+  child.region = birth.region;
   child.qos_clamp = birth.qos_clamp;
   Thread& made = add_thread(child, script);
   announce(made, lauka_thread().tid, lauka_cpu(), false);

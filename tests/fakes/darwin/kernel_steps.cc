@@ -1,4 +1,5 @@
 #include "fakes/darwin/kernel.h"
+#include "fakes/darwin/region.h"
 
 #include <algorithm>
 #include <csignal>
@@ -164,6 +165,14 @@ void Kernel::take_of_process(const Step& step, Thread& thread, unsigned cpu) {
       const int fd = given >= 0 ? given : static_cast<int>(step.count);
       static_cast<void>(::write(fd, step.text.data(), step.text.size()));
       thread.left_kernel_ns = kCallNs;
+      break;
+    }
+    case Do::Region: {
+      settle(cpu);
+      if (!process.region) break;
+      Work all = thread.inherited;
+      all += thread.ran;
+      process.region->call(step.count == 1, {thread.tid, all, now_ns_});
       break;
     }
     case Do::Memory:

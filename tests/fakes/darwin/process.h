@@ -89,6 +89,8 @@ struct Descriptors {
   ~Descriptors();
 };
 
+class Region;
+
 struct Process {
   Pid pid = 0;
   std::uint64_t unique_id = 0;
@@ -103,6 +105,7 @@ struct Process {
   int status = 0;  ///< as wait4 gives it
   int qos_clamp = 0;
   std::shared_ptr<Descriptors> descriptors{};
+  std::shared_ptr<Region> region{};  ///< null: it was told of none
   std::set<unsigned> ignored{};
   std::vector<std::unique_ptr<Thread>> threads{};  ///< that have not ended
   Tid main = 0;

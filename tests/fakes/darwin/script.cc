@@ -59,10 +59,10 @@ Step write_step(const std::vector<std::string>& words) {
 /// Steps that are a word and its arguments.
 Step plain_step(const std::vector<std::string>& words) {
   static const std::map<std::string, Do> kSteps = {
-      {"sleep", Do::Sleep},   {"spawn", Do::Spawn},  {"exec", Do::Exec},
-      {"memory", Do::Memory}, {"name", Do::Name},    {"join", Do::Join},
-      {"wait", Do::Wait},     {"exit", Do::Exit},    {"failed_exec", Do::FailedExec},
-      {"ignore", Do::Ignore}, {"signal", Do::Signal}};
+      {"sleep", Do::Sleep},   {"spawn", Do::Spawn},   {"exec", Do::Exec},
+      {"memory", Do::Memory}, {"name", Do::Name},     {"join", Do::Join},
+      {"wait", Do::Wait},     {"exit", Do::Exit},     {"failed_exec", Do::FailedExec},
+      {"ignore", Do::Ignore}, {"signal", Do::Signal}, {"region", Do::Region}};
   if (words.front() == "run") return run_step(words);
   if (words.front() == "write") return write_step(words);
   const auto found = kSteps.find(words.front());
@@ -81,6 +81,9 @@ Step plain_step(const std::vector<std::string>& words) {
     case Do::Spawn:
     case Do::Exec:
       step.words.assign(words.begin() + 1, words.end());
+      break;
+    case Do::Region:
+      step.count = words.at(1) == "begin" ? 1 : 0;
       break;
     case Do::Exit:
     case Do::Ignore:

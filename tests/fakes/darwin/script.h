@@ -29,6 +29,7 @@ enum class Do : std::uint8_t {
   Memory,      ///< peak of `ns` bytes
   Exit,        ///< the process, with status `count`
   Signal,      ///< send itself signal `count`
+  Region,      ///< lauka_region_begin, or lauka_region_end where `count` is 0
 };
 
 /// One thing that a thread of the model does.
@@ -50,6 +51,7 @@ struct Step {
 ///     run 5ms [e] [kernel=100]   sleep 10ms         threads 8 {    fork {     daemon {    repeat 3
 ///     { spawn PROGRAM WORD...        exec PROGRAM ...   }              wait       join failed_exec
 ///     write out TEXT               name NAME          ignore 15   memory 5000000   exit 3 signal 9
+///     region begin                 region end
 ///
 /// Throws std::runtime_error with the line that it cannot read.
 Script read_script(const std::string& text);

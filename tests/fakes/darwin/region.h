@@ -1,0 +1,48 @@
+#pragma once
+
+#include "fakes/darwin/process.h"
+#include "fakes/darwin/work.h"
+#include "os/darwin_calls.h"
+
+#include <cstdint>
+#include <memory>
+
+struct lauka_region_memory_;
+
+namespace lauka::darwin {
+
+/// What a process of the model has of lauka/region.h: the header's own code for macOS, on the
+/// memory whose descriptor it was given.
+class Region {
+ public:
+  /// Null where the process is told of none, or would not inherit it.
+  static std::shared_ptr<Region> of(const os::SpawnRequest& request);
+
+  explicit Region(lauka_region_memory_* memory) : memory_(memory) {}
+  Region(const Region&) = delete;
+  Region& operator=(const Region&) = delete;
+  ~Region();
+
+  /// Who calls, what that thread has done in its life, and the time since the machine was started.
+  struct Calling {
+    Tid thread = 0;
+    Work work{};
+    std::uint64_t now_ns = 0;
+  };
+
+  /// lauka_region_begin or lauka_region_end.
+  void call(bool begins, const Calling& calling);
+
+ private:
+  lauka_region_memory_* memory_;
+};
+
+/// What the functions of libSystem answer that the header calls (region_calls.cc). They are plain
+/// functions, which learn in no other way for whom.
+void set_calling(const Region::Calling& calling);
+
+/// What thread_selfcounts does from now on.
+enum class SelfCounts : std::uint8_t { Told, Zero, Refused };
+void set_self_counts(SelfCounts how);
+
+}  // namespace lauka::darwin

@@ -1,4 +1,5 @@
 #include "cores/mac_threads.h"
+#include "cores/seen_moves.h"
 #include "cores/thread_stream.h"
 #include "cores/threads.h"
 
@@ -33,6 +34,7 @@ class MacStream final : public ThreadStream {
   struct Thread {
     std::string name;
     LevelCounts counts;
+    SeenMoves moves;
     bool was_seen = true;
   };
   struct Watched {
@@ -55,9 +57,11 @@ class MacStream final : public ThreadStream {
         thread.name = thread_name(calls_, process.process, id);
         thread.counts.resize(kinds_.size());
       }
+      const std::uint64_t moves = moves_in(thread, counts.levels);
       if (read_before()) {
         samples.push_back(sample_of(process.process, id, thread, counts.levels, now));
         samples.back().is_new = is_new;
+        if (kinds_.size() > 1) samples.back().moves = moves;
       }
       thread.counts = std::move(counts.levels);
     }
@@ -80,6 +84,18 @@ class MacStream final : public ThreadStream {
       samples.back().by_kind.resize(kinds_.size());
       thread = process.threads.erase(thread);
     }
+  }
+
+  /// The kernel tells the time on each kind of core, not how often a thread came there.
+  static std::uint64_t moves_in(Thread& thread, const LevelCounts& now) {
+    std::uint32_t kinds = 0;
+    for (std::size_t level = 0; level < now.size() && level < 32; ++level) {
+      const os::ThreadCounts& then = thread.counts[level];
+      const bool was_there =
+          now[level].user_time + now[level].system_time > then.user_time + then.system_time;
+      if (was_there) kinds |= 1U << level;
+    }
+    return thread.moves.see(kinds);
   }
 
   double seconds(std::uint64_t mach) const {

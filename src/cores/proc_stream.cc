@@ -1,4 +1,5 @@
 #include "core/text.h"
+#include "cores/seen_moves.h"
 #include "cores/thread_counters.h"
 #include "cores/thread_stream.h"
 #include "cores/threads.h"
@@ -28,6 +29,15 @@ std::optional<SchedulerTimes> times_in(std::string_view schedstat) {
   const auto waiting = parse_number(words[1]);
   if (!on_cpu || !waiting) return std::nullopt;
   return SchedulerTimes{*on_cpu, *waiting};
+}
+
+/// The CPU that it was last on, in /proc/PID/task/TID/stat; a name in it may hold anything.
+std::optional<std::uint64_t> last_cpu_in(std::string_view stat) {
+  constexpr std::size_t place = 36;  // behind the name; proc(5) counts it as the 39th
+  const std::size_t name_end = stat.rfind(')');
+  if (name_end == std::string_view::npos || stat.size() < name_end + 2) return std::nullopt;
+  const auto words = split(stat.substr(name_end + 2), ' ');
+  return words.size() > place ? parse_number(words[place]) : std::nullopt;
 }
 
 template <typename T>
@@ -63,10 +73,9 @@ class KeptFile {
     if (descriptor_ >= 0) calls_->close_counter(descriptor_);
   }
 
-  /// Its text, which may lie in `room`; empty: it cannot be read any more.
-  std::string_view read(std::string& room) const {
-    constexpr std::size_t line = 256;
-    room.resize(line);
+  /// Its text, at most `bytes` of it, which may lie in `room`; empty: it cannot be read any more.
+  std::string_view read(std::string& room, std::size_t bytes = 256) const {
+    room.resize(bytes);
     if (descriptor_ >= 0) {
       const long got = calls_->read_again(descriptor_, room.data(), room.size());
       return {room.data(), static_cast<std::size_t>(std::max(got, 0L))};
@@ -88,8 +97,11 @@ class ProcStream final : public ThreadStream {
       : ThreadStream(processes.size()), calls_(calls), counting_(kinds, calls) {
     for (const std::int32_t process : processes)
       watched_.push_back({process, fmt::format("/proc/{}/task", process), {}});
-    if (kinds.size() > 1)
-      for (const CoreKind& kind : kinds) kinds_.push_back(kind.name);
+    if (kinds.size() < 2) return;
+    for (std::size_t place = 0; place < kinds.size(); ++place) {
+      kinds_.push_back(kinds[place].name);
+      for (const std::uint32_t cpu : kinds[place].cpus) kind_of_cpu_[cpu] = place;
+    }
   }
 
   const std::vector<std::string>& kinds() const override { return kinds_; }
@@ -103,6 +115,8 @@ class ProcStream final : public ThreadStream {
  private:
   struct Thread {
     std::optional<KeptFile> schedstat{};
+    std::optional<KeptFile> stat{};  ///< only where there are kinds of core
+    SeenMoves moves{};
     std::string name;
     SchedulerTimes times{};
     std::optional<AttachedThread> counters{};
@@ -120,6 +134,7 @@ class ProcStream final : public ThreadStream {
     for (auto thread = process.threads.begin(); thread != process.threads.end();) {
       const auto times = times_in(thread->second.schedstat->read(room_));
       samples.push_back(sample_of(process.process, thread->first, thread->second, now));
+      samples.back().moves = moves_of(thread->second, samples.back().by_kind);
       // Less than before: another thread has its number now.
       if (times && times->on_cpu_ns >= thread->second.times.on_cpu_ns) {
         enter_times(samples.back(), *times, thread->second.times);
@@ -151,6 +166,8 @@ class ProcStream final : public ThreadStream {
     if (const auto name = calls_.read_file(folder + "/comm"))
       thread.name = std::string(trimmed(*name));
     if (!why_not_attached_) attach(thread, static_cast<int>(parse_number(id).value_or(0)));
+    if (!kinds_.empty()) thread.stat.emplace(folder + "/stat", calls_);
+    const auto moves = moves_of(thread, {});
     if (read_before()) {
       samples.push_back({.process = process.process,
                          .thread = parse_number(id).value_or(0),
@@ -158,9 +175,29 @@ class ProcStream final : public ThreadStream {
                          .interval = now - *read_before(),
                          .is_new = true});
       samples.back().by_kind.resize(kinds_.size());
+      samples.back().moves = moves;
       enter_times(samples.back(), *times, {});
     }
     process.threads.emplace(id, std::move(thread));
+  }
+
+  /// By where its counters saw it, and the CPU that it was last on.
+  std::optional<std::uint64_t> moves_of(Thread& thread, const std::vector<SampledPart>& by_kind) {
+    if (!thread.stat) return std::nullopt;
+    bool is_known = false;
+    std::uint32_t kinds = 0;
+    for (std::size_t kind = 0; kind < by_kind.size() && kind < 32; ++kind) {
+      is_known = is_known || by_kind[kind].cpu_seconds || by_kind[kind].cycles;
+      if (by_kind[kind].cpu_seconds.value_or(0.0) > 0.0 || by_kind[kind].cycles.value_or(0) > 0)
+        kinds |= 1U << kind;
+    }
+    constexpr std::size_t line = 1024;
+    const auto cpu = last_cpu_in(thread.stat->read(room_, line));
+    const auto kind =
+        cpu ? kind_of_cpu_.find(static_cast<std::uint32_t>(*cpu)) : kind_of_cpu_.end();
+    if (kind != kind_of_cpu_.end()) kinds |= 1U << kind->second;
+    if (!is_known && kind == kind_of_cpu_.end()) return std::nullopt;
+    return thread.moves.see(kinds);
   }
 
   void attach(Thread& thread, int id) {
@@ -205,6 +242,7 @@ class ProcStream final : public ThreadStream {
   const os::LinuxCalls& calls_;
   ThreadCounting counting_;
   std::vector<std::string> kinds_;
+  std::map<std::uint32_t, std::size_t> kind_of_cpu_;
   std::vector<Watched> watched_;
   std::optional<std::string> why_not_attached_;
   std::string room_;

@@ -34,6 +34,7 @@ struct ThreadSample {
   std::chrono::nanoseconds interval{};     ///< since it, or the process, was read before
   bool is_new = false;                     ///< was not there then: since its birth
   bool has_ended = false;                  ///< since then: what is still known of its end
+  std::optional<std::uint64_t> moves{};    ///< between kinds of core, as seen (SeenMoves)
   std::optional<double> waited_seconds{};  ///< it could have run, and had no CPU
   SampledPart all{};
   std::vector<SampledPart> by_kind{};  ///< as ThreadStream::kinds; empty: there is one

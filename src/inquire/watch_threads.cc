@@ -104,6 +104,7 @@ void add_thread_line(const ThreadSample& sample, const std::vector<std::string>&
   add_part(sample.all, sample.interval, members);
   members.add("wait_time", sample.waited_seconds);
   members.add("p_share", share_of_fastest(sample));
+  members.add("moves", sample.moves);
   members.add("kinds") += "{";
   const std::size_t count = kinds.size() < 2 ? 0 : std::min(kinds.size(), sample.by_kind.size());
   for (std::size_t kind = 0; kind < count; ++kind) {

@@ -17,8 +17,8 @@ constexpr double kCycles = 2e6 * 3.5;
 constexpr double kInstructions = 2e6 * 11.2;
 
 Told region(const Mac& mac, const std::string& script, std::vector<std::string> options = {}) {
-  std::vector<std::string> words = {"--region", "-r3", "-w0", "-N", "--export-runs",
-                                    mac.folder.file("runs.csv")};
+  std::vector<std::string> words = {"--region", "-r3",           "-w0",
+                                    "-N",       "--export-runs", mac.folder.file("runs.csv")};
   words.insert(words.end(), options.begin(), options.end());
   words.push_back(mac.folder.program("work", script));
   return mac.lauka(words);
@@ -26,7 +26,11 @@ Told region(const Mac& mac, const std::string& script, std::vector<std::string> 
 
 /// The values of a column, of the runs that have one.
 std::vector<double> values(const Mac& mac, const std::string& name) {
-  return column(mac.text_of("runs.csv"), name);
+  const std::string runs = mac.text_of("runs.csv");
+  if (runs.find("," + name) == std::string::npos) return {};
+  std::vector<double> all = column(runs, name);
+  std::erase(all, -1.0);  // absent
+  return all;
 }
 
 void check_each(const std::vector<double>& all, std::size_t count, double expected) {
@@ -52,6 +56,105 @@ TEST_CASE("region: its time, and cycles and instructions of the thread that call
     check_each(values(mac, "cycles"), 3, kCycles);
     check_each(values(mac, "instructions"), 3, kInstructions);
   }
+}
+
+TEST_CASE("region: what other threads and children do while it is open is not in its counts") {
+  for (const char* meanwhile : {"threads 3 {\nrun 2ms\n}\njoin", "fork {\nrun 2ms\n}\nwait"}) {
+    CAPTURE(meanwhile);
+    const Mac mac;
+    const Told told = region(
+        mac, std::string("run 1ms\nregion begin\nrun 2ms\n") + meanwhile + "\nregion end\nrun 1ms");
+    CHECK_MESSAGE(told.status == 0, told.err);
+    for (const double cycles : values(mac, "cycles")) {
+      CHECK(cycles >= kCycles);
+      CHECK(cycles < kCycles * 1.1);  // to start them, and to wait for them
+    }
+    for (const double time : values(mac, "region_time")) CHECK(time > 3.9e-3);
+  }
+}
+
+TEST_CASE("region: each thread that calls has its own counts, and nested calls count once") {
+  const Mac mac;
+  const Told told = region(mac,
+                           "run 1ms\nthreads 2 {\nregion begin\nrun 500us\nregion begin\n"
+                           "run 500us\nregion end\nregion end\nrun 2ms\n}\njoin\nrun 1ms");
+  CHECK_MESSAGE(told.status == 0, told.err);
+  check_each(values(mac, "cycles"), 3, kCycles);
+  check_each(values(mac, "instructions"), 3, kInstructions);
+  // The two are in it at once, but for the start of the second.
+  for (const double time : values(mac, "region_time")) CHECK(time < 1.5e-3);
+}
+
+TEST_CASE("region: with --metrics all the whole run's rows are beside it") {
+  for (const bool root : {true, false}) {
+    CAPTURE(root);
+    const Mac mac = mac_with({{"root", root}});
+    const Told told = region(mac, kTwice, {"--metrics", "all", "-e", "cycles,instructions"});
+    CHECK_MESSAGE(told.status == 0, told.err);
+    CHECK(told.held().empty());
+    CHECK(told.says("\nwall_time "));
+    check_each(values(mac, "region_time"), 3, 2e-3);
+    // Both are counted in runs of their own, which take turns.
+    check_each(values(mac, "instructions"), values(mac, "instructions").size(), kInstructions);
+    const auto whole = values(mac, "cycles (whole run)");
+    CHECK_FALSE(whole.empty());
+    for (const double cycles : whole) CHECK(cycles == doctest::Approx(14e6 * 3.5).epsilon(0.01));
+    CHECK(region(mac, kTwice, {"--metrics", "all"}).status == 0);
+    CHECK(region(mac, kTwice, {"--metrics", "all", "--counting", "together"}).status == 0);
+    CHECK_FALSE(values(mac, "instructions").empty());
+  }
+}
+
+TEST_CASE("region: what was not marked as it should be is told on macOS, too") {
+  const auto is_told = [](const std::string& script, const std::string& expected) {
+    CAPTURE(script);
+    const Mac mac;
+    const Told told = region(mac, script);
+    CHECK(told.status == 1);
+    CHECK_MESSAGE(told.says(expected), told.err);
+    CHECK(told.held().empty());
+  };
+  is_told("run 1ms", "it did not call lauka_region_begin");
+  is_told("region begin\nrun 1ms", "its region was still open when it ended");
+  is_told("run 1ms\nregion end",
+          "it called lauka_region_end without a lauka_region_begin before it");
+}
+
+TEST_CASE("region: counts that are not known are left out and told; its time is there") {
+  const auto has_no_counts = [](const nlohmann::json& scenario, const std::string& script,
+                                const std::string& why) {
+    CAPTURE(why);
+    const Mac mac = mac_with(scenario);
+    const Told told = region(mac, script);
+    CHECK_MESSAGE(told.status == 0, told.err);
+    CHECK_MESSAGE(told.says(why), told.err);
+    CHECK(told.says("\nregion_time "));
+    CHECK(values(mac, "cycles").empty());
+  };
+  has_no_counts({{"self_counts", "zero"}}, kTwice,
+                "the kernel counts no cycles and instructions, as in a virtual machine");
+  has_no_counts({{"self_counts", "refused"}}, kTwice,
+                "a thread that began a region did not end it, or is not told its counts");
+  const char* by_another = "threads 1 {\nregion begin\nrun 1ms\n}\njoin\nregion end\nrun 1ms";
+  has_no_counts(nlohmann::json::object(), by_another,
+                "call lauka_region_end in the thread that called lauka_region_begin");
+  has_no_counts({{"virtual", true}}, kTwice, "region_time");
+}
+
+TEST_CASE("region: on macOS other events than a thread is told are refused") {
+  const Mac mac;
+  const Told told = region(mac, kTwice, {"-e", "INST_ALL"});
+  CHECK(told.status == 2);
+  CHECK(told.err ==
+        "lauka: 'INST_ALL' cannot be counted with --region: macOS tells a thread its cycles and "
+        "instructions only; leave it out, or leave out --region\n");
+}
+
+TEST_CASE("region: a command gets its memory, and hooks and other runs do not") {
+  const Mac mac;
+  const std::string other = mac.folder.program("other", "region end\nrun 1ms");
+  CHECK(region(mac, kTwice, {"-p", other}).status == 0);
+  CHECK(mac.lauka({"-r2", "-w0", "-N", other}).status == 0);
 }
 
 }  // namespace lauka::darwin

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <utility>
@@ -129,7 +130,59 @@ long instructions_of_region(std::uint64_t turns) {
 
 #endif
 
+/// What `region turns 10000000 HOW` notes where its header is that of macOS, and Linux answers in
+/// the place of libSystem: two instructions and a cycle in each nanosecond of a thread's CPU time.
+RegionUse noted_as_on_macos(const char* how) {
+  const std::string program =
+      std::filesystem::path(places::kProgramOnModel).replace_filename("region_as_on_macos");
+  RegionPage page;
+  REQUIRE(page.hand_down());
+  page.count_threads();
+  const pid_t child = fork();
+  if (child == 0) {
+    putenv(page.variable());
+    execl(program.c_str(), "region", "turns", "10000000", how, nullptr);  // NOLINT: execl is so
+    _exit(127);
+  }
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  REQUIRE(status == 0);
+  return page.use();
+}
+
 }  // namespace
+
+TEST_CASE("as on macOS: threads that enter a region note their own counts") {
+  for (const char* how : {"once", "twice", "nested", "threads", "in_child"}) {
+    CAPTURE(how);
+    const RegionUse use = noted_as_on_macos(how);
+    CHECK(use.cycles > 1'000'000);
+    CHECK(use.cycles <= 2 * use.time_ns);  // at most two at once
+    CHECK(use.instructions == 2 * use.cycles);
+    CHECK(use.uncounted_threads == 0);
+    CHECK_FALSE(use.is_open);
+  }
+}
+
+TEST_CASE("as on macOS: what another thread or a child does in a region is not in its counts") {
+  for (const char* how : {"thread", "old_thread", "child"}) {
+    CAPTURE(how);
+    const RegionUse use = noted_as_on_macos(how);
+    CHECK(use.time_ns > 1'000'000);
+    CHECK(use.cycles < use.time_ns / 2);
+    CHECK(use.uncounted_threads == 0);
+  }
+}
+
+TEST_CASE("as on macOS: a thread that is still inside, or was never, has no counts") {
+  const RegionUse open = noted_as_on_macos("open");
+  CHECK(open.is_open);
+  CHECK(open.uncounted_threads == 1);
+  const RegionUse stray = noted_as_on_macos("stray");
+  CHECK(stray.stray == 1);
+  CHECK(stray.uncounted_threads == 1);
+  CHECK(noted_as_on_macos("never").entries == 0);
+}
 
 TEST_CASE("a program notes its region in memory that is new for each run") {
   const auto all = run_region({"region", "turns", "300000", "twice"}, 3, false);

@@ -1,20 +1,16 @@
 #include "fakes/darwin/region.h"
 
+#include "region_header/as_on_macos.h"
+
 #include <algorithm>
 #include <cstdlib>
 #include <string_view>
 
-#define LAUKA_REGION_AS_ON_MACOS_ 1
-#define LAUKA_REGION_OPTIONAL_
-#ifdef __APPLE__
-#define LAUKA_REGION_SYMBOL_(name) __asm__("_lauka_model_" name)
-#else
-#define LAUKA_REGION_SYMBOL_(name) __asm__("lauka_model_" name)
-#endif
 #include <lauka/region.h>
 #include <sys/mman.h>
 
 namespace lauka::darwin {
+
 std::shared_ptr<Region> Region::of(const os::SpawnRequest& request) {
   constexpr std::string_view variable = "LAUKA_REGION=";
   int descriptor = -1;

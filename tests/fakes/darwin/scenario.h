@@ -16,7 +16,7 @@ namespace lauka::darwin {
 ///     array of the symbols that are missing fail {CALL: {error, from, times}}    interrupt {call,
 ///     signal} lose_in_run, silent_in_run, wrapped_in_run, words_change_in_run: counted from 1,
 ///     lauka's own trial included; loss_argument 0 or 1 report: the file that report_of goes to
-///     when the program ends
+///     when the program ends     self_counts "told" "zero" "refused": what thread_selfcounts does
 ///
 /// Throws std::exception where it cannot be read.
 std::unique_ptr<Host> host_of(const std::string& scenario);

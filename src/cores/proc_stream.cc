@@ -142,6 +142,7 @@ class ProcStream final : public ThreadStream {
         ++thread;
       } else {
         samples.back().has_ended = true;
+        samples.back().moves.reset();  // of its last part nothing is seen
         thread = process.threads.erase(thread);
       }
     }
@@ -195,9 +196,10 @@ class ProcStream final : public ThreadStream {
     const auto cpu = last_cpu_in(thread.stat->read(room_, line));
     const auto kind =
         cpu ? kind_of_cpu_.find(static_cast<std::uint32_t>(*cpu)) : kind_of_cpu_.end();
-    if (kind != kind_of_cpu_.end()) kinds |= 1U << kind->second;
-    if (!is_known && kind == kind_of_cpu_.end()) return std::nullopt;
-    return thread.moves.see(kinds);
+    const bool is_seen = kind != kind_of_cpu_.end();
+    if (!is_known && !is_seen) return std::nullopt;
+    const std::uint64_t moves = thread.moves.see(kinds);
+    return moves + thread.moves.see(is_seen ? 1U << kind->second : 0U);  // where it is now
   }
 
   void attach(Thread& thread, int id) {
@@ -265,8 +267,8 @@ Result<std::unique_ptr<ThreadStream>> stream_threads(const std::vector<std::int3
                                                      const CoreKinds& kinds,
                                                      const os::LinuxCalls* linux,
                                                      const os::DarwinCalls* darwin) {
-  if (linux != nullptr) return stream_linux_threads(processes, kinds, *linux);
   if (darwin != nullptr) return stream_darwin_threads(processes, *darwin);
+  if (linux != nullptr) return stream_linux_threads(processes, kinds, *linux);
   return Error{"--threads is for Linux and macOS", "leave it out"};
 }
 

@@ -168,9 +168,9 @@ Result<Threads> linux_threads(const ThreadsWanted& wanted, const CoreKinds& kind
 
 Result<Threads> threads_of(const ThreadsWanted& wanted, const CoreKinds& kinds, const Wait& wait,
                            const os::LinuxCalls* linux, const os::DarwinCalls* darwin) {
-  auto threads = linux != nullptr ? linux_threads(wanted, kinds, wait, *linux)
-                 : darwin != nullptr
-                     ? darwin_threads(wanted, wait, *darwin)
+  auto threads = darwin != nullptr ? darwin_threads(wanted, wait, *darwin)
+                 : linux != nullptr
+                     ? linux_threads(wanted, kinds, wait, *linux)
                      : Result<Threads>(Error{"--threads is for Linux and macOS", "leave it out"});
   if (threads)
     std::stable_sort(

@@ -1,5 +1,7 @@
 #include "contract/program.h"
+#include "contract/schema.h"
 #include "os/linux_calls.h"
+#include "places.h"
 #include "skip.h"
 
 #include <cmath>
@@ -8,6 +10,7 @@
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -154,6 +157,35 @@ TEST_CASE("--threads with -d tells what the threads did in that time") {
   CHECK(said.out_has("test_contract"));
 }
 
+namespace {
+
+/// Each is as docs/threads.schema.json says.
+void check_lines(const std::vector<std::string>& lines) {
+  const auto schema = nlohmann::json::parse(
+      text_of(std::string(places::kRepository) + "/docs/threads.schema.json"));
+  for (const std::string& line : lines)
+    for (const std::string& fault : faults(nlohmann::json::parse(line), schema)) FAIL_CHECK(fault);
+}
+
+}  // namespace
+
+TEST_CASE("--threads with --interval and kinds of core tells the moves that it saw") {
+  if (os::linux_calls() == nullptr) {
+    skip("this is not Linux");
+    return;
+  }
+  const Said said = lauka({"--threads", std::to_string(getpid()), "--core-kinds", kTwoKinds, "-d",
+                           "20ms", "--interval", "10ms"});
+  CAPTURE(said.err);
+  CHECK(said.status == 0);
+  const auto lines = lines_of(said.out);
+  REQUIRE_FALSE(lines.empty());
+  check_lines(lines);
+  const auto line = nlohmann::json::parse(lines.front());
+  CHECK(line.at("kinds").size() == 2);
+  CHECK(line.at("moves").is_number());
+}
+
 TEST_CASE("--threads with --interval prints a line of JSON per thread and interval") {
   if (os::linux_calls() == nullptr) {
     skip("this is not Linux");
@@ -171,6 +203,7 @@ TEST_CASE("--threads with --interval prints a line of JSON per thread and interv
     CHECK(line.find("\"pid\":" + own + ",\"tid\":" + own + ",") != std::string::npos);
     CHECK(line.ends_with("}}"));
   }
+  check_lines(lines);
   // A reader that goes, and the user's wish, end it.
   Start deaf;
   deaf.arguments = {"--threads", own, "--interval", "5ms"};

@@ -94,7 +94,7 @@ class Validator {
       } else if (schema.contains("additionalProperties")) {
         check(member, schema.at("additionalProperties"), there);
       } else if (is_described) {
-        found(there, "is not in docs/schema.json");
+        found(there, "is not in the schema");
       }
     }
   }

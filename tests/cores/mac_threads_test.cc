@@ -222,12 +222,15 @@ TEST_CASE("on macOS a stream has times, counts and energy by kind of core of eac
   CHECK(all[0].by_kind.at(0).joules == doctest::Approx(2.0));
   CHECK(all[0].all.cpu_seconds == doctest::Approx(2.0));
   CHECK(all[0].all.cycles == 2000U);
+  CHECK(all[0].moves == 1U);  // it was on both
   CHECK(all[1].is_new);
   CHECK(all[1].all.cycles == 20U);
+  CHECK(all[1].moves == 0U);
   script.threads.erase(8);
   const auto gone = (*stream)->read(5s);
   REQUIRE(gone.size() == 2);
   CHECK(gone[1].has_ended);
+  CHECK_FALSE(gone[1].moves);
   script.error = ESRCH;
   CHECK((*stream)->read(6s).size() == 1);
   CHECK_FALSE((*stream)->goes_on());

@@ -136,6 +136,59 @@ TEST_CASE("stream: cycles and instructions come by kind of core where each has a
   CHECK(it.perf.open_now() == 0);
 }
 
+namespace {
+
+const CoreKinds kTwoKinds = {{"P", {0, 1, 2, 3}, "cpu_core"}, {"E", {4, 5, 6, 7}, "cpu_atom"}};
+
+/// Says on which CPU the thread was last.
+void put_on_cpu(FakePerf& perf, const std::string& thread, int cpu) {
+  // A name may have blanks and parentheses; the CPU is the 39th word.
+  std::string stat = thread + " (a) S (b) R 1";
+  for (int i = 0; i < 33; ++i) stat += " 123456789";
+  perf.files["/proc/700/task/" + thread + "/stat"] =
+      stat + " 17 " + std::to_string(cpu) + " 0 0 0\n";
+}
+
+}  // namespace
+
+TEST_CASE("stream: moves between kinds of core are seen by the CPU that a thread was last on") {
+  Watched it;
+  put_on_cpu(it.perf, "700", 1);
+  it.begin(kTwoKinds);
+  static_cast<void>(it.stream->read(0s));
+  const auto moves_to = [&](int cpu) {
+    put_on_cpu(it.perf, "700", cpu);
+    return it.stream->read(10ms).at(0).moves;
+  };
+  CHECK(moves_to(3) == 0U);
+  CHECK(moves_to(5) == 1U);
+  CHECK(moves_to(7) == 0U);
+  CHECK(moves_to(0) == 1U);
+  CHECK_FALSE(moves_to(99));  // no kind has that one
+  it.perf.files.erase("/proc/700/task/700/stat");
+  CHECK_FALSE(it.stream->read(20ms).at(0).moves);
+}
+
+TEST_CASE("stream: a move there and back is seen by the counters of both kinds") {
+  Watched it;
+  fakes::add_two_kinds(it.perf);
+  it.perf.threads[700] = {};
+  put_on_cpu(it.perf, "700", 1);
+  it.begin(kTwoKinds);
+  static_cast<void>(it.stream->read(0s));
+  it.perf.threads[700].ns_on = {{"cpu_core", 6 * kMs}, {"cpu_atom", 4 * kMs}};
+  CHECK(it.stream->read(10ms).at(0).moves == 2U);
+  CHECK(it.stream->read(20ms).at(0).moves == 0U);
+}
+
+TEST_CASE("stream: where there is one kind of core there are no moves to tell") {
+  Watched it;
+  put_on_cpu(it.perf, "700", 1);
+  it.begin();
+  static_cast<void>(it.stream->read(0s));
+  CHECK_FALSE(it.stream->read(10ms).at(0).moves);
+}
+
 TEST_CASE("stream: a process that is not there, or another user's, is refused") {
   Watched it;
   const auto gone = stream_threads({700, 701}, {}, &it.perf.calls(), nullptr);

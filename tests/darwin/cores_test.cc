@@ -1,6 +1,7 @@
 #include "cores/cores.h"
 
 #include "cores/mac_core_time.h"
+#include "cores/thread_stream.h"
 #include "cores/threads.h"
 #include "darwin/driver.h"
 #include "darwin/folder.h"
@@ -8,6 +9,7 @@
 #include "fakes/darwin/programs.h"
 #include "os/spawning_launcher.h"
 
+#include <chrono>
 #include <cmath>
 #include <csignal>
 #include <cstdint>
@@ -243,6 +245,26 @@ TEST_CASE("through the launcher a run of known shares is reported within a tenth
   const auto e = static_cast<double>(counted.counts[1].value());
   CHECK(std::abs(p / (p + e) - 0.75) < 0.001 + 0.01);  // the kernel's own part of each is on P
   CHECK(counted.counts[2].value() < 1'000'000);
+}
+
+TEST_CASE("model: a watched thread's moves between kinds are seen, each once") {
+  Driver driver(machine("m2"), {});
+  driver.programs["it"] = read_script("repeat 5 {\nrun 4ms\nrun 4ms e\n}\nsleep 20ms");
+  const pid_t pid = driver.spawn_suspended("it");
+  const auto stream = cores::stream_darwin_threads({pid}, driver.calls);
+  REQUIRE(stream.has_value());
+  driver.calls.kill(pid, SIGCONT);
+  std::uint64_t moves = 0;
+  double cpu_seconds = 0.0;
+  for (int i = 0; i < 50; ++i) {
+    for (const cores::ThreadSample& sample : (*stream)->read(std::chrono::milliseconds(i))) {
+      moves += sample.moves.value_or(0);
+      cpu_seconds += sample.all.cpu_seconds.value_or(0.0);
+    }
+    driver.host.kernel.wait_until([] { return false; }, kMs);
+  }
+  CHECK(cpu_seconds == doctest::Approx(0.04).epsilon(0.01));
+  CHECK(moves == 9);
 }
 
 }  // namespace lauka::darwin

@@ -106,7 +106,7 @@ TEST_CASE("a line has what a thread did, and null for what is not known") {
   CHECK(json.at("cycles") == 15'000'000);
   CHECK(json.at("clock") == doctest::Approx(3e9));
   for (const char* unknown :
-       {"user_time", "system_time", "instructions", "energy", "power", "p_share"})
+       {"user_time", "system_time", "instructions", "energy", "power", "p_share", "moves"})
     CHECK(json.at(unknown).is_null());
   CHECK(json.at("kinds").empty());
 }
@@ -114,10 +114,12 @@ TEST_CASE("a line has what a thread did, and null for what is not known") {
 TEST_CASE("where there are kinds of core a line has each, and the share of the first") {
   ThreadSample sample;
   sample.interval = 500ms;
+  sample.moves = 3;
   sample.by_kind = {{.cpu_seconds = 0.3, .cycles = 900'000'000, .joules = 1.5},
                     {.cpu_seconds = 0.1, .cycles = 100'000'000, .joules = 0.1}};
   const nlohmann::json json = parsed(thread_line(sample, {"P", "E"}, 1s));
   CHECK(json.at("p_share") == doctest::Approx(0.75));
+  CHECK(json.at("moves") == 3);
   CHECK(json.at("kinds").at("P").at("clock") == doctest::Approx(3e9));
   CHECK(json.at("kinds").at("P").at("power") == doctest::Approx(3.0));
   CHECK(json.at("kinds").at("E").at("energy") == doctest::Approx(0.1));

@@ -1,9 +1,12 @@
+#include "contract/schema.h"
 #include "on_model/on_model.h"
+#include "places.h"
 
 #include <algorithm>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <string>
 #include <utility>
 
@@ -140,6 +143,23 @@ TEST_CASE("energy, which needs no counter, is explained as well as listed, as ro
     CHECK_MESSAGE(with.status == 0, with.err);
     CHECK(has(with.out, "2 passes"));
     CHECK(has(with.out.substr(with.out.find("pass 2")), "energy"));
+  }
+}
+
+TEST_CASE("--threads with --interval has times, energy and moves by kind of core on each line") {
+  const Mac mac = mac_with({{"neighbours", true}});
+  std::ifstream file(std::string(places::kRepository) + "/docs/threads.schema.json");
+  const json schema = json::parse(file);
+  const Told told = mac.lauka({"--threads", "813", "-d", "30ms", "--interval", "10ms"});
+  CHECK_MESSAGE(told.status == 0, told.err);
+  REQUIRE(lines_of(told.out) >= 1);
+  std::stringstream lines(told.out);
+  for (std::string line; std::getline(lines, line);) {
+    const json sample = json::parse(line);
+    for (const std::string& fault : contract::faults(sample, schema)) FAIL_CHECK(fault);
+    CHECK(sample.at("kinds").size() == 2);
+    CHECK(sample.at("moves").is_number());
+    CHECK(sample.at("energy").is_number());
   }
 }
 

@@ -14,6 +14,7 @@ namespace lauka::darwin {
 std::shared_ptr<Region> Region::of(const os::SpawnRequest& request) {
   constexpr std::string_view variable = "LAUKA_REGION=";
   int descriptor = -1;
+  if (request.environment == nullptr) return nullptr;
   for (char* const* word = request.environment; *word != nullptr; ++word)
     if (std::string_view(*word).starts_with(variable))
       descriptor = std::atoi(*word + variable.size());  // NOLINT: as the header does

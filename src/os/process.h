@@ -276,15 +276,12 @@ inline bool is_own_environment(const ProgramSpec& spec) {
 /// What the number of a copy stands behind, in its environment.
 inline constexpr std::string_view kJobVariable = "LAUKA_JOB=";
 
-/// NAME=VALUE for all that a launch of `spec` finds in its environment: what lauka was started
-/// with, HOME, USER and LOGNAME of its user, PWD of its folder, its own variables, and `value` of
-/// its launch_variable.
 /// The variable that tells a program the descriptor of its RegionPage.
 inline constexpr const char* kRegionVariable = "LAUKA_REGION";
 
 /// NAME=VALUE for all that a launch of `spec` finds in its environment: what lauka was started
-/// with, HOME, USER and LOGNAME of its user, its own variables, `value` of its launch_variable,
-/// and an empty kRegionVariable where it has a region.
+/// with, HOME, USER and LOGNAME of its user, PWD of its folder, its own variables, `value` of its
+/// launch_variable, and an empty kRegionVariable where it has a region.
 std::vector<std::string> environment_of(const ProgramSpec& spec, const std::string& value);
 
 }  // namespace lauka::os

@@ -135,9 +135,21 @@ Result<EventSet> select_wanted(const Options& options, const WantedByName& by_na
   return set;
 }
 
+/// A percentile is no part of a formula.
+Result<void> check_parts(const FormulaRequest& formulas) {
+  for (const std::string& name : formulas.events)
+    if (percentile_in(name))
+      return Error{fmt::format("a formula (--derive) is of the values of each run, and {} is one "
+                               "of all runs",
+                               cited(name)),
+                   fmt::format("name {} in it", cited(name.substr(0, name.rfind(".p"))))};
+  return {};
+}
+
 /// Where only times are shown and no event is asked for, nothing is counted.
 Result<EventSet> events_of(const Options& options, const WantedByName& by_name,
                            const SelectEvents& select_events) {
+  if (auto parts = check_parts(by_name.formulas); !parts) return parts.error();
   const bool needs_none = options.metrics == MetricSelection::Time ||
                           (options.metrics == MetricSelection::Listed && need_no_events(options));
   const bool asked_for = !options.events.empty() || !by_name.all().empty();

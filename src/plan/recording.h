@@ -92,6 +92,7 @@ struct Setting {
   StopRule stop{};
   bool order_is_for_hooks = false;    ///< as Plan's
   std::optional<double> min_share{};  ///< as CoreUse's
+  bool region = false;                ///< as Plan's
 };
 
 /// A session that was joined with others.

@@ -357,6 +357,7 @@ void put_lauka_session(JsonWriter& json, const Results& results) {
   json.put("warmup_runs", setting.warmup);
   if (setting.until) json.put("until", *setting.until);
   if (setting.jobs > 1) json.put("jobs", setting.jobs);
+  if (setting.region) json.put("region", true);
   json.put("stop", stop_of(setting.stop));
   json.put("min_share", json_number(setting.min_share));
   json.put("confidence", results.confidence);

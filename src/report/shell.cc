@@ -1,4 +1,5 @@
 #include "core/foreign_text.h"
+#include "core/metric.h"
 #include "core/words.h"
 #include "report/format.h"
 #include "report/lines.h"
@@ -36,9 +37,10 @@ std::string shell_lines(const Results& results) {
     if (is_told) continue;
     const std::string whose = is_common ? "" : " for " + cited(results.commands[i].name);
     lines +=
-        fmt::format("starting {}{} takes {} (CPU time {}), which is subtracted from all times\n",
+        fmt::format("starting {}{} takes {} (CPU time {}), which is subtracted from all times{}\n",
                     one_line(quoted(results.shell)), whose, time(overhead.wall_ns),
-                    time(overhead.user_ns + overhead.system_ns));
+                    time(overhead.user_ns + overhead.system_ns),
+                    results.setting.region ? fmt::format(" but {}", kRegionTime) : "");
   }
   return lines;
 }

@@ -165,6 +165,7 @@ Setting setting_of(const JsonIn& there) {
   setting.jobs = static_cast<std::uint32_t>(count_in(there, "jobs").value_or(1));
   if (std::string until = text_in(there, "until"); !until.empty()) setting.until = std::move(until);
   setting.min_share = number_in(there, "min_share");
+  setting.region = flag_in(there, "region");
   if (const JsonIn* stop = member(there, "stop")) {
     setting.stop.exact_runs = count_in(*stop, "runs");
     setting.stop.min_runs = count_in(*stop, "min_runs").value_or(setting.stop.min_runs);

@@ -202,6 +202,9 @@ TEST_CASE("a formula that cannot be measured is refused with what to do") {
   CHECK(refusal_of(options_of({"x=nosuch"})) == "there is no event 'nosuch'");
   CHECK(refusal_of(options_of({"x=wal_time"})) ==
         "a formula (--derive) needs 'wal_time', which is not measured; did you mean wall_time?");
+  CHECK(refusal_of(options_of({"x=2*wall_time.p99.9"})) ==
+        "a formula (--derive) is of the values of each run, and 'wall_time.p99.9' is one of all "
+        "runs; name 'wall_time' in it");
   CHECK(refusal_of(options_of({"x=wall_time-1"})) ==
         "a formula (--derive) needs 'wall_time-1', which is not measured; a minus needs blanks "
         "around it");

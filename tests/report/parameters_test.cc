@@ -110,6 +110,11 @@ TEST_CASE("what the shell takes is told once, or for each command where it diffe
   results.overheads = {{1'200'000, 400'000, 300'000}, {1'200'000, 400'000, 300'000}};
   CHECK(shell_lines(results) ==
         "starting bash --norc takes 1.20ms (CPU time 700µs), which is subtracted from all times\n");
+  results.setting.region = true;  // which begins behind the shell's start
+  CHECK(shell_lines(results) ==
+        "starting bash --norc takes 1.20ms (CPU time 700µs), which is subtracted from all times "
+        "but region_time\n");
+  results.setting.region = false;
   results.overheads[1].wall_ns = 2'000'000;
   CHECK(shell_lines(results) ==
         "starting bash --norc for './build-old' takes 1.20ms (CPU time 700µs), which is subtracted "

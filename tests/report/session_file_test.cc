@@ -109,6 +109,7 @@ TEST_CASE("failures, bounds, parameters, a shell and hooks are read back as they
   it.plan.shell = Shell{{"bash", "--norc", "it's"}};
   it.plan.until = "ready (\\d+)";
   it.plan.jobs = 3;
+  it.plan.region = true;
   it.plan.commands[0].folder = "build";
   it.plan.commands[0].expected = ExpectedOutput{};
   it.plan.commands[1].expected = ExpectedOutput{ExpectedOutput::Kind::Hash, "ab"};

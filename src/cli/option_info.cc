@@ -81,6 +81,18 @@ const OptionInfo* find_option(char letter) {
   return row_where([&](const OptionInfo& row) { return letter != '\0' && row.letter == letter; });
 }
 
+std::string key_of(const OptionInfo& option) {
+  return option.name.empty() ? option.spelling() : std::string(option.name);
+}
+
+const OptionInfo* option_of_key(std::string_view key) {
+  return key.size() == 2 && key.front() == '-' ? find_option(key.back()) : find_option(key);
+}
+
+std::size_t words_taken_by(const OptionInfo& option) {
+  return option.takes == Takes::TwoWords ? 2 : option.takes == Takes::ThreeWords ? 3 : 0;
+}
+
 std::vector<ValueWord> value_words(const OptionInfo& option) {
   std::vector<ValueWord> words;
   if (option.value.empty()) return words;

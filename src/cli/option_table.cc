@@ -3,9 +3,11 @@
 #include "cli/setters.h"
 #include "cli/values.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <vector>
 
 namespace lauka::cli {
 
@@ -377,12 +379,17 @@ constexpr auto kOptions = std::to_array<OptionInfo>({
 std::span<const OptionInfo> option_table() {
   static const EngineWords kWords = engine_words();
   static const auto kTable = [] {
-    auto options = kOptions;
+    std::vector<OptionInfo> options(kOptions.begin(), kOptions.end());
     for (OptionInfo& option : options) {
       if (option.name != kEngineOption) continue;
       option.value = kWords.names;
       option.help = kWords.help;
     }
+    const auto gate = std::find_if(options.begin(), options.end(), [](const OptionInfo& option) {
+      return option.group == Group::Gate;
+    });
+    const auto of_suites = suite_options();
+    options.insert(gate, of_suites.begin(), of_suites.end());
     return options;
   }();
   return kTable;

@@ -77,6 +77,17 @@ std::string_view title_of(Group group);
 const OptionInfo* find_option(std::string_view name);
 const OptionInfo* find_option(char letter);
 
+/// The name by which an option is kept: "runs", or "-S" where there is a letter only; and the option
+/// of such a name.
+std::string key_of(const OptionInfo& option);
+const OptionInfo* option_of_key(std::string_view key);
+
+/// How many words of its own an option takes that nobody could tell from commands.
+std::size_t words_taken_by(const OptionInfo& option);
+
+/// The rows about suites; they stand between what is measured and the gate.
+std::span<const OptionInfo> suite_options();
+
 /// Counted or warm-up runs that can be asked for: what a round's number has room for, and more than
 /// a month of the smallest program.
 inline constexpr std::uint64_t kMaxRuns = 1'000'000'000;
@@ -102,5 +113,11 @@ std::string short_help(const OptionInfo& option);
 /// What can only be decided when all options are read: which contradict each other, and what the
 /// number of commands has to be.
 Result<Options> settle(Draft draft);
+
+/// The same of what concerns all benchmarks of a suite, each of which is settled for itself.
+Result<Options> settle_beside_suite(Draft draft);
+
+/// Whether nothing was typed beside a suite that its file has, nor without one what it alone has.
+Result<void> fits_suite(const Draft& draft);
 
 }  // namespace lauka::cli

@@ -72,12 +72,31 @@ struct Inquiry {
   std::optional<std::chrono::nanoseconds> interval{};  ///< of Threads: a line for each of these
 };
 
+/// One of so many disjoint parts of a suite.
+struct Shard {
+  std::uint32_t part = 1;  ///< from 1
+  std::uint32_t parts = 1;
+};
+
+/// An option as it was typed, to be read again with those of a suite's file.
+struct TypedOption {
+  std::string key;  ///< its name without dashes, else its letter with one
+  std::vector<std::string> words{};
+};
+
 /// The command line as typed: syntax and ranges are checked, nothing is decided.
 struct Options {
   std::optional<Inquiry> inquiry;
 
   std::vector<std::string> from;  ///< files of saved sessions; where there are any, nothing is run
   std::string from_reference;     ///< name of one of their commands; empty: as it was
+  std::optional<std::string> suite;   ///< a file of benchmarks; they have the commands
+  std::optional<std::string> only;    ///< a regular expression of their names
+  std::optional<Shard> shard;
+  bool controls_fdr = false;          ///< the false discovery rate, of a suite's gates
+  std::optional<std::string> anchor;  ///< name of a command that is neither base nor candidate
+  std::vector<TypedOption> typed;     ///< all options, in order
+
   std::vector<std::string> commands;  ///< as typed, the reference first
   std::vector<std::string> names;     ///< of commands, not more than these; an empty one is none
 

@@ -39,20 +39,6 @@ using Words = std::vector<std::string>;
 
 constexpr std::string_view kSeeHelp = "lauka --help lists the options";
 
-/// How many words of its own an option takes that Boost could not tell from commands.
-std::size_t words_taken_by(const OptionInfo& option) {
-  return option.takes == Takes::TwoWords ? 2 : option.takes == Takes::ThreeWords ? 3 : 0;
-}
-
-/// The name by which Boost and this file speak of an option.
-std::string key_of(const OptionInfo& option) {
-  return option.name.empty() ? option.spelling() : std::string(option.name);
-}
-
-const OptionInfo* option_of_key(std::string_view key) {
-  return key.size() == 2 && key.front() == '-' ? find_option(key.back()) : find_option(key);
-}
-
 po::options_description describe_to_boost() {
   po::options_description description;
   for (const OptionInfo& option : option_table()) {
@@ -250,6 +236,7 @@ Result<Draft> draft_of(const std::vector<po::option>& typed, const Words& all) {
     }
     const std::string value = part.value.empty() ? "" : part.value.front();
     draft.typed.push_back(option);
+    draft.options.typed.push_back({key_of(*option), part.value});
     const Result<void> applied = option->apply(draft, Given{*option, value, part.value});
     if (!applied) return applied.error();
     const auto& inquiry = draft.options.inquiry;
@@ -263,7 +250,7 @@ Result<Draft> draft_of(const std::vector<po::option>& typed, const Words& all) {
 /// "-P n 1 'sleep {n}'": the last option took what was meant as the command.
 std::optional<Error> taken_command(const std::vector<po::option>& typed, const Draft& draft) {
   if (!draft.commands.empty() || draft.reference || draft.options.inquiry ||
-      !draft.options.from.empty() || typed.empty())
+      !draft.options.from.empty() || draft.options.suite || typed.empty())
     return std::nullopt;
   const po::option& last = typed.back();
   const OptionInfo* option = option_of_key(last.string_key);
@@ -297,7 +284,9 @@ Result<Options> parse(int argc, const char* const* argv) {
     if (!apart) return apart.error();
   }
   if (auto taken = taken_command(*typed, *draft)) return *std::move(taken);
-  return settle(*std::move(draft));
+  if (auto fits = fits_suite(*draft); !fits) return fits.error();
+  const bool is_suite = draft->options.suite && !draft->options.inquiry;
+  return is_suite ? settle_beside_suite(*std::move(draft)) : settle(*std::move(draft));
 }
 
 }  // namespace lauka::cli

@@ -203,6 +203,11 @@ Result<void> settle_threads(Draft& draft) {
   return {};
 }
 
+bool is_about_lauka(InquiryKind kind) {
+  return kind == InquiryKind::Help || kind == InquiryKind::BriefHelp ||
+         kind == InquiryKind::Version;
+}
+
 /// What is asked for along with a question.
 Result<void> settle_inquiry(Draft& draft) {
   switch (draft.options.inquiry->kind) {
@@ -259,6 +264,35 @@ Result<Options> settle(Draft draft) {
   const Result<void> targets = settle_exports(options);
   if (!targets) return targets.error();
   return std::move(options);
+}
+
+Result<Options> settle_beside_suite(Draft draft) {
+  if (auto targets = settle_exports(draft.options); !targets) return targets.error();
+  return std::move(draft.options);
+}
+
+Result<void> fits_suite(const Draft& draft) {
+  const Options& options = draft.options;
+  if (options.inquiry && options.suite && is_about_lauka(options.inquiry->kind)) return {};
+  if (options.suite) {
+    if (!draft.commands.empty())
+      return Error{fmt::format("--suite has its commands in its file, so {} has no effect",
+                               cited(draft.commands.front())),
+                   "leave it out"};
+    if (!options.from.empty())
+      return Error{"--suite and --from contradict each other", "use only one of them"};
+    if (options.inquiry)
+      return Error{"--suite measures, and a question runs nothing", "use only one of them"};
+    return {};
+  }
+  for (const OptionInfo& option : suite_options()) {
+    const bool may_be_saved = option.name == "fdr" && !options.from.empty();
+    const bool is_typed = std::any_of(draft.typed.begin(), draft.typed.end(),
+                                      [&](const auto* one) { return one->name == option.name; });
+    if (is_typed && !may_be_saved)
+      return Error{option.spelling() + " without --suite", "add --suite FILE, or leave it out"};
+  }
+  return {};
 }
 
 }  // namespace lauka::cli

@@ -1,0 +1,349 @@
+#include "cli/suite.h"
+
+#include "cli/option_table.h"
+#include "cli/suite_file.h"
+#include "core/foreign_text.h"
+#include "core/pattern.h"
+#include "core/text.h"
+#include "core/words.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace lauka::cli {
+namespace {
+
+using Words = std::vector<std::string>;
+using Kind = SuiteValue::Kind;
+
+/// One way in which an option is given; there are as many as it is repeated.
+struct Setting {
+  const OptionInfo* option = nullptr;
+  std::vector<Words> repetitions{};  ///< none: false, which takes back what a weaker place says
+  std::size_t line = 0;              ///< of the file; 0: it was typed
+};
+
+using Place = std::vector<Setting>;
+
+/// Whose value is the same: of these one place decides.
+std::string_view family_of(const OptionInfo& option) {
+  if (option.letter == 'S' || option.letter == 'N') return "shell";
+  if (option.name == "show-output") return "output";
+  if (option.name == "quiet") return "verbose";
+  return option.name.empty() ? std::string_view(&option.letter, 1) : option.name;
+}
+
+bool limits_runs(std::string_view name) {
+  return name == "min-runs" || name == "max-runs" || name == "precision";
+}
+
+/// Whether `stronger` leaves nothing of `weaker`.
+bool displaces(const OptionInfo& stronger, const OptionInfo& weaker) {
+  return family_of(stronger) == family_of(weaker) ||
+         (stronger.name == "runs" && limits_runs(weaker.name)) ||
+         (weaker.name == "runs" && limits_runs(stronger.name));
+}
+
+/// What asks something, or says which benchmarks are measured, is typed only.
+bool is_never_in_a_file(const OptionInfo& option) {
+  constexpr std::array<std::string_view, 13> names = {
+      "suite",          "only", "shard", "from",    "threads", "interval", "list-events",
+      "explain-events", "kpep", "check", "version", "help",    "resume"};
+  return std::find(names.begin(), names.end(), option.name) != names.end();
+}
+
+/// What there is one of in a session, whatever its benchmarks are.
+bool concerns_session(const OptionInfo& option) {
+  constexpr std::array<std::string_view, 5> names = {"as-root", "confidence",
+                                                     "fail-if-inconclusive", "fdr", "seed"};
+  return option.group == Group::Output ||
+         std::find(names.begin(), names.end(), option.name) != names.end();
+}
+
+bool is_scalar(const SuiteValue& value) {
+  return value.kind == Kind::Text || value.kind == Kind::Number;
+}
+
+/// The words of an option that takes so many; none where there are more or fewer.
+std::optional<Words> words_of(const SuiteValue& value, std::size_t count) {
+  Words words;
+  if (value.kind == Kind::Text) {
+    auto found = split_words(value.text);
+    if (found) words = *std::move(found);
+  }
+  if (value.kind == Kind::List && std::all_of(value.list.begin(), value.list.end(), is_scalar))
+    for (const SuiteValue& one : value.list) words.push_back(one.text);
+  return words.size() == count ? std::optional(words) : std::nullopt;
+}
+
+Result<std::vector<Words>> repetitions_of_words(const OptionInfo& option, const SuiteValue& value) {
+  const std::size_t count = words_taken_by(option);
+  if (auto words = words_of(value, count)) return std::vector<Words>{*words};
+  std::vector<Words> all;
+  for (const SuiteValue& one : value.list) {
+    auto words = words_of(one, count);
+    if (!words) break;
+    all.push_back(*std::move(words));
+  }
+  if (value.kind == Kind::List && all.size() == value.list.size()) return all;
+  return Error{fmt::format("{} needs {} words", option.spelling(), count),
+               fmt::format("write {} = \"{}\"", option.name, option.value)};
+}
+
+/// What is applied for a value: once, or once for each of a list.
+Result<std::vector<Words>> repetitions_of(const OptionInfo& option, const SuiteValue& value) {
+  if (words_taken_by(option) > 0) return repetitions_of_words(option, value);
+  const bool may_be_flag = option.takes == Takes::Nothing || is_value_optional(option);
+  if (value.kind == Kind::Flag) {
+    if (!may_be_flag)
+      return Error{option.spelling() + " needs a value", "write it in quotes, or a number"};
+    return value.flag ? std::vector<Words>{{}} : std::vector<Words>{};
+  }
+  if (option.takes == Takes::Nothing)
+    return Error{option.spelling() + " takes no value",
+                 fmt::format("write {} = true", option.name)};
+  if (is_scalar(value)) return std::vector<Words>{{value.text}};
+  std::vector<Words> all;
+  for (const SuiteValue& one : value.list) {
+    if (!is_scalar(one))
+      return Error{option.spelling() + " needs a list of values", "write them in quotes"};
+    all.push_back({one.text});
+  }
+  return all;
+}
+
+Result<void> apply(const Setting& setting, Draft& draft) {
+  for (const Words& words : setting.repetitions) {
+    const std::string value = words.empty() ? "" : words.front();
+    draft.typed.push_back(setting.option);
+    if (auto applied = setting.option->apply(draft, {*setting.option, value, words}); !applied)
+      return applied;
+  }
+  return {};
+}
+
+/// Reads one suite.
+class SuiteReader {
+ public:
+  explicit SuiteReader(const Options& typed) : typed_(typed) {}
+
+  Result<Suite> read(std::string_view text) {
+    SuiteDocument document;
+    SuiteFault fault;
+    if (!read_suite_file(text, document, fault)) return at(fault.line, fault.error);
+    if (auto taken = take_defaults(document.defaults); !taken) return taken.error();
+    take_typed();
+    if (auto session = read_session(); !session) return session.error();
+    for (const SuiteTable& table : document.benchmarks)
+      if (auto added = add(table); !added) return added.error();
+    if (auto chosen = choose(); !chosen) return chosen.error();
+    return std::move(suite_);
+  }
+
+ private:
+  Error at(std::size_t line, const Error& error) const {
+    std::string place = one_line(*typed_.suite);
+    if (line > 0) place += fmt::format(":{}", line);
+    if (!benchmark_.empty()) place += ": benchmark " + cited(benchmark_);
+    return error.of(place);
+  }
+
+  Result<const OptionInfo*> option_of(const SuiteEntry& entry) const {
+    const OptionInfo* option = find_option(entry.key);
+    if (option == nullptr) {
+      std::vector<std::string_view> names = {"name", "commands"};
+      for (const OptionInfo& row : option_table())
+        if (!row.name.empty()) names.push_back(row.name);
+      const std::string_view meant = nearest(entry.key, names);
+      return at(entry.line, {"unknown option " + cited(entry.key),
+                             meant.empty() ? "lauka --help lists the options"
+                                           : fmt::format("did you mean {}?", meant)});
+    }
+    if (is_never_in_a_file(*option))
+      return at(entry.line, {fmt::format("{} is no option of a suite's file", option->spelling()),
+                             "type it, or leave it out"});
+    return option;
+  }
+
+  Result<void> take(const SuiteEntry& entry, Place& place) const {
+    const auto option = option_of(entry);
+    if (!option) return option.error();
+    auto repetitions = repetitions_of(**option, entry.value);
+    if (!repetitions) return at(entry.line, repetitions.error());
+    place.push_back({*option, *std::move(repetitions), entry.line});
+    Draft alone;  // what is wrong with the value itself is told at its line
+    if (auto applied = apply(place.back(), alone); !applied) return at(entry.line, applied.error());
+    return {};
+  }
+
+  Result<void> take_defaults(const SuiteTable& table) {
+    for (const SuiteEntry& entry : table.entries) {
+      if (entry.key == "name" || entry.key == "commands")
+        return at(entry.line, {fmt::format("[defaults] has {}", entry.key),
+                               "write it in each [[benchmark]]"});
+      if (auto taken = take(entry, defaults_); !taken) return taken;
+    }
+    return {};
+  }
+
+  void take_typed() {
+    for (const TypedOption& one : typed_.typed) {
+      const OptionInfo* option = option_of_key(one.key);
+      if (option == nullptr || is_never_in_a_file(*option)) continue;
+      typed_place_.push_back({option, {one.words}, 0});
+    }
+  }
+
+  /// Applies the places from the weakest on. `of_session`: only what concerns all benchmarks.
+  Result<Draft> draft_of(const Place& own, bool of_session) const {
+    const std::array<const Place*, 3> places = {&defaults_, &typed_place_, &own};
+    Draft draft;
+    for (std::size_t p = 0; p < places.size(); ++p) {
+      const auto is_displaced = [&](const Setting& weaker) {
+        return std::any_of(places.begin() + static_cast<std::ptrdiff_t>(p) + 1, places.end(),
+                           [&](const Place* place) {
+                             return std::any_of(place->begin(), place->end(),
+                                                [&](const Setting& stronger) {
+                                                  return displaces(*stronger.option, *weaker.option);
+                                                });
+                           });
+      };
+      for (const Setting& setting : *places[p]) {
+        if (is_displaced(setting) || (of_session && !concerns_session(*setting.option))) continue;
+        if (auto applied = apply(setting, draft); !applied) return at(setting.line, applied.error());
+      }
+    }
+    return draft;
+  }
+
+  Result<void> read_session() {
+    auto draft = draft_of({}, true);
+    if (!draft) return draft.error();
+    auto options = settle_beside_suite(*std::move(draft));
+    if (!options) return at(0, options.error());
+    suite_.session = *std::move(options);
+    suite_.session.suite = typed_.suite;
+    return {};
+  }
+
+  Result<void> take_commands(const SuiteEntry& entry, Words& commands) const {
+    const SuiteValue& value = entry.value;
+    if (value.kind == Kind::Text) commands = {value.text};
+    for (const SuiteValue& one : value.list)
+      if (one.kind == Kind::Text) commands.push_back(one.text);
+    const bool is_whole = value.kind == Kind::Text || commands.size() == value.list.size();
+    if (is_whole && !commands.empty()) return {};
+    return at(entry.line, {"commands is no list of command lines",
+                           "write commands = [\"./old\", \"./new\"]"});
+  }
+
+  Result<void> take_name(const SuiteEntry& entry) {
+    if (entry.value.kind != Kind::Text || entry.value.text.empty())
+      return at(entry.line, {"name is no text", "write name = \"parse\""});
+    benchmark_ = entry.value.text;
+    const auto& known = suite_.benchmarks;
+    if (std::any_of(known.begin(), known.end(),
+                    [&](const Benchmark& one) { return one.name == benchmark_; }))
+      return at(entry.line, {"there is another one of that name", "give each its own"});
+    return {};
+  }
+
+  Result<void> add(const SuiteTable& table) {
+    benchmark_.clear();
+    const auto named =
+        std::find_if(table.entries.begin(), table.entries.end(),
+                     [](const SuiteEntry& entry) { return entry.key == "name"; });
+    if (named == table.entries.end())
+      return at(table.line, {"a benchmark has no name", "write name = \"parse\""});
+    if (auto taken = take_name(*named); !taken) return taken;
+    Place own;
+    Words commands;
+    for (const SuiteEntry& entry : table.entries) {
+      if (entry.key == "name") continue;
+      const auto taken =
+          entry.key == "commands" ? take_commands(entry, commands) : take_own(entry, own);
+      if (!taken) return taken;
+    }
+    auto draft = draft_of(own, false);
+    if (!draft) return draft.error();
+    draft->commands = std::move(commands);
+    if (draft->commands.empty() && !draft->reference)
+      return at(table.line, {"there are no commands", "write commands = [\"./old\", \"./new\"]"});
+    draft->options.fail_if_inconclusive.reset();  // of all: some benchmark may have no gate
+    auto options = settle(*std::move(draft));
+    if (!options) return at(table.line, options.error());
+    suite_.benchmarks.push_back({benchmark_, *std::move(options)});
+    benchmark_.clear();
+    return {};
+  }
+
+  Result<void> take_own(const SuiteEntry& entry, Place& own) const {
+    const auto option = option_of(entry);
+    if (!option) return option.error();
+    if (concerns_session(**option))
+      return at(entry.line, {fmt::format("{} concerns the whole session", (*option)->spelling()),
+                             "write it in [defaults], or type it"});
+    return take(entry, own);
+  }
+
+  bool has_gate() const {
+    return std::any_of(suite_.benchmarks.begin(), suite_.benchmarks.end(),
+                       [](const Benchmark& one) { return !one.options.gates.empty(); });
+  }
+
+  /// Leaves those of --only and --shard. Parts are dealt by the place in the file: then they are
+  /// equally large, and whoever adds a benchmark at its end moves no other one.
+  Result<void> choose() {
+    benchmark_.clear();
+    if (suite_.session.fail_if_inconclusive && !has_gate())
+      return at(0, {"--fail-if-inconclusive without a gate",
+                    "add fail-if-slower = 1 or fail-if = \"METRIC > PCT\""});
+    const Shard shard = typed_.shard.value_or(Shard{});
+    std::optional<Pattern> pattern;
+    if (typed_.only) {
+      auto compiled = Pattern::compile(*typed_.only, Pattern::Groups::Idle);
+      if (!compiled) return compiled.error();
+      pattern = *std::move(compiled);
+    }
+    Words names;
+    std::vector<Benchmark> chosen;
+    bool matches_any = false;
+    for (std::size_t i = 0; i < suite_.benchmarks.size(); ++i) {
+      Benchmark& one = suite_.benchmarks[i];
+      names.push_back(cited(one.name));
+      const auto matches = pattern ? pattern->matches(one.name, [] { return true; }) : true;
+      if (!matches) return matches.error().of("--only " + cited(*typed_.only));
+      matches_any = matches_any || *matches;
+      if (*matches && i % shard.parts == shard.part - 1) chosen.push_back(std::move(one));
+    }
+    suite_.benchmarks = std::move(chosen);
+    if (matches_any) return {};
+    constexpr std::size_t most_told = 20;
+    const std::size_t left = names.size() - std::min(names.size(), most_told);
+    names.resize(std::min(names.size(), most_told));
+    std::string all = listed(names, left > 0 ? "," : "and");
+    if (left > 0) all += fmt::format(" and {} more", left);
+    return Error{fmt::format("--only {} matches no benchmark of {}", cited(*typed_.only),
+                             cited(*typed_.suite)),
+                 "they are " + all};
+  }
+
+  const Options& typed_;
+  Place defaults_;
+  Place typed_place_;
+  std::string benchmark_;  // that is being read; empty: none
+  Suite suite_;
+};
+
+}  // namespace
+
+Result<Suite> suite_of(const Options& typed, std::string_view text) {
+  return SuiteReader(typed).read(text);
+}
+
+}  // namespace lauka::cli

@@ -116,6 +116,23 @@ Levels Schedule::late() const {
           .tails = tails()};
 }
 
+double Schedule::over_all_looks(double p, bool early) const {
+  if (early) return std::min(1.0, p / kShareOfEarly);
+  if (is_only_look_) return p;
+  // p_late grows with the error, and is a little less the more early looks there were: all that were
+  // due, as a larger error would have allowed them.
+  constexpr double most = 0.5;
+  double low = 1e-12;
+  double high = most;
+  if (p >= p_late(high, early_)) return 1.0;
+  constexpr int halvings = 60;
+  for (int i = 0; i < halvings; ++i) {
+    const double middle = std::sqrt(low * high);
+    (p_late(middle, early_) < p ? low : high) = middle;
+  }
+  return high;
+}
+
 std::size_t Schedule::next_planned() const {
   return grown(first_planned_, planned_);
 }

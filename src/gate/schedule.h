@@ -83,6 +83,10 @@ class Schedule {
   /// Levels of a planned look after the looks so far.
   Levels late() const;
 
+  /// The error that would have sufficed over all looks, early ones too, for a fail with the
+  /// probability `p` at a look: valid wherever the rounds end. `early`: it was an early one.
+  double over_all_looks(double p, bool early) const;
+
   /// Planned looks taken so far, and the rounds of the next one after the first.
   std::size_t planned_looks() const { return planned_; }
   std::size_t next_planned() const;

@@ -2,6 +2,7 @@
 
 #include "core/foreign_text.h"
 #include "core/text.h"
+#include "plan/baseline.h"
 #include "plan/rows.h"
 
 #include <fmt/format.h>
@@ -50,12 +51,21 @@ Result<void> add_gates(const std::vector<Condition>& gates, bool has_baseline, P
     note_direction(gate, metric, plan.events.notes);
     plan.gates.push_back({gate, *place});
   }
-  if (needs_reference && plan.commands.size() < 2 && !has_baseline) {
+  const std::size_t compared = plan.commands.size() - (plan.reference.anchor ? 1 : 0);
+  if (needs_reference && compared < 2 && !has_baseline) {
     return Error{fmt::format("a gate (--fail-if-slower, --fail-if) has nothing to compare {} with",
                              cited(plan.commands.front().text)),
                  "add another command, --reference COMMAND or --baseline FILE"};
   }
   return {};
+}
+
+std::size_t decisions_of(const Plan& plan) {
+  std::size_t decisions = 0;
+  for (const Gate& gate : plan.gates)
+    for (std::size_t c = 0; c < plan.commands.size(); ++c)
+      decisions += is_gated(gate.condition, plan.reference, c, plan.commands.size()) ? 1U : 0U;
+  return decisions;
 }
 
 Result<void> add_precision(const Options& options, Plan& plan) {

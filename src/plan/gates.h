@@ -4,6 +4,7 @@
 #include "core/result.h"
 #include "plan/plan.h"
 
+#include <cstddef>
 #include <string_view>
 #include <vector>
 
@@ -15,6 +16,9 @@ Error not_measured(std::string_view gate, const std::vector<std::string_view>& n
 /// Adds what the conditions are on to the plan, whose metrics and commands are there. Refuses a
 /// metric that is not measured, a limit in another unit, and a change without a reference.
 Result<void> add_gates(const std::vector<Condition>& gates, bool has_baseline, Plan& plan);
+
+/// How many answers the plan's gates are to give: one for each and each command that it is on.
+std::size_t decisions_of(const Plan& plan);
 
 /// A precision needs a value from every round that it may ask for.
 Result<void> add_precision(const Options& options, Plan& plan);

@@ -218,6 +218,27 @@ Order default_order(const Options& options) {
   return options.setup.empty() && options.cleanup.empty() ? Order::Random : Order::Sequential;
 }
 
+/// The command that is neither base nor candidate.
+Result<void> add_anchor(const Options& options, Plan& plan) {
+  if (!options.anchor) return {};
+  std::vector<std::size_t> found;
+  std::vector<std::string> names;
+  for (std::size_t c = 0; c < plan.commands.size(); ++c) {
+    names.push_back(cited(plan.commands[c].name));
+    if (plan.commands[c].name == *options.anchor || plan.commands[c].text == *options.anchor)
+      found.push_back(c);
+  }
+  const std::string what = "--anchor " + cited(*options.anchor);
+  if (found.empty())
+    return Error{what + " is the name of no command", "they are " + listed(names)};
+  if (found.size() > 1)
+    return Error{what + " is the name of several commands", "give each a name of its own with -n"};
+  if (found.front() == plan.reference.command)
+    return Error{what + " is the reference", "put the anchor behind base and candidate"};
+  plan.reference.anchor = found.front();
+  return {};
+}
+
 }  // namespace
 
 MetricSelection selection_of(const Options& options) {
@@ -312,6 +333,7 @@ Result<Plan> make_plan(const Options& typed, const SelectEvents& select_events,
       options.metrics != MetricSelection::Default || !options.events.empty();
   show_times_in(options.presentation.time_unit, plan.metrics);
   plan.stop = stop_rule_of(options, plan.events.passes_of(RoundKind::Timed));
+  if (auto anchor = add_anchor(options, plan); !anchor) return anchor.error();
   if (auto gates = add_gates(options.gates, options.baseline.has_value(), plan); !gates)
     return gates.error();
   if (auto precision = add_precision(options, plan); !precision) return precision.error();

@@ -58,9 +58,12 @@ struct Baseline {
 /// What the commands of a session are compared with: one of them, or those of an earlier session.
 struct Reference {
   std::size_t command = 0;
-  std::optional<Baseline> baseline{};  ///< all commands are candidates
+  std::optional<Baseline> baseline{};    ///< all commands are candidates
+  std::optional<std::size_t> anchor{};  ///< a command that is measured beside them
 
-  bool is_candidate(std::size_t other) const { return baseline || other != command; }
+  bool is_candidate(std::size_t other) const {
+    return (baseline || other != command) && other != anchor;
+  }
 };
 
 /// All that is decided before the first run.
@@ -84,6 +87,8 @@ struct Plan {
   std::optional<std::string> until{};  ///< a run is over when a line of its output matches
   std::uint32_t jobs = 1;              ///< copies of a command that are one run
   std::vector<Gate> gates{};
+  std::size_t gates_of_job = 0;  ///< decisions that share one rate of false fails with this plan's,
+                                 ///< these included; fewer than they are: theirs alone
   double confidence = kConfidence;
   std::optional<PrecisionGoal> precision{};
   Reference reference{};

@@ -88,6 +88,8 @@ Cell delta_cell(const RowOf& row) {
     return {std::move(marked.text), marked.ink};
   }
   // Sorted, the reference may stand anywhere.
+  if (row.shape.is_compact && row.command == row.results.reference.anchor)
+    return {row.shape.interval ? "   anchor" : "anchor", Ink::Dim};
   const bool is_reference = row.shape.is_compact && row.command == row.results.reference.command &&
                             !row.results.reference.baseline;
   if (!is_reference) return {};

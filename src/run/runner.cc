@@ -22,7 +22,7 @@ constexpr nanoseconds kBatchTime = std::chrono::milliseconds(25);
 
 constexpr double kLongestTold = 1e9;  // seconds; more would overflow nanoseconds, and helps nobody
 
-class Runner {
+class Runner final : public ReadyRun {
  public:
   Runner(const Plan& plan, const RunContext& context)
       : plan_(plan),
@@ -46,13 +46,14 @@ class Runner {
     return prepared;
   }
 
-  SessionResult run_all() {
+  SessionResult run() override {
     began_ = context_.clock.now();
     if (const int signal = context_.interrupt(); signal != 0) {
       steps_.cut_short(Interrupted{signal});
     } else if (run_groups() && run_for_precision()) {
       look_until_decided();
     }
+    leave_settled();
     if (counting_.passes > 0) steps_.check_counters();
     context_.observer.finished();
     steps_.clean_up(0, static_cast<std::uint32_t>(plan_.commands.size()));
@@ -199,6 +200,13 @@ class Runner {
     return counting_.passes == 0 ? 0 : group.counting.rounds / counting_.passes;
   }
 
+  /// The next timed round may be another plan's.
+  void leave_settled() {
+    if (!context_.let_others || groups_.size() != 1 || steps_.is_cut_short()) return;
+    group_ = groups_.begin();
+    settle();
+  }
+
   bool settle() {
     if (group_->is_settled) return true;
     group_->is_settled = true;
@@ -233,6 +241,7 @@ class Runner {
   /// next early look of a gate or the next block of counting rounds.
   bool run_some() {
     if (!settle()) return false;
+    if (context_.let_others) context_.let_others();
     Spent& spent = group_->spent;
     std::uint64_t rounds =
         std::min(rounds_left(rule_, spent, round_time(*group_)), rounds_at_once());
@@ -395,10 +404,16 @@ class Runner {
 
 }  // namespace
 
+Result<std::unique_ptr<ReadyRun>> make_ready(const Plan& plan, const RunContext& context) {
+  auto runner = std::make_unique<Runner>(plan, context);
+  if (auto prepared = runner->prepare(); !prepared) return prepared.error();
+  return std::unique_ptr<ReadyRun>(std::move(runner));
+}
+
 Result<SessionResult> carry_out(const Plan& plan, const RunContext& context) {
-  Runner runner(plan, context);
-  if (auto prepared = runner.prepare(); !prepared) return prepared.error();
-  return runner.run_all();
+  auto ready = make_ready(plan, context);
+  if (!ready) return ready.error();
+  return (*ready)->run();
 }
 
 }  // namespace lauka

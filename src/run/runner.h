@@ -15,6 +15,7 @@
 #include "plan/plan.h"
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -32,6 +33,8 @@ struct RunContext {
   os::MemoryGroups* groups = nullptr;  ///< of tree_peak_memory; null: it is not measured
   os::TextFiles* texts = nullptr;      ///< files that are compared, or hashed; null: none is
   bool identifies = false;             ///< Session::programs is wanted
+  std::function<void()> let_others{};  ///< called before timed rounds: other plans that share
+                                       ///< launcher and clock go on; empty: there are none
 };
 
 /// What came of a plan: the runs, and what was decided while they came in.
@@ -51,5 +54,20 @@ struct SessionResult {
 /// command's cleanup is run, whatever happens. Prints nothing. An error means that no run was
 /// begun: a command or a hook cannot be started, or the counters cannot be armed.
 Result<SessionResult> carry_out(const Plan& plan, const RunContext& context);
+
+/// A plan of which all is there that can fail before the first run.
+class ReadyRun {
+ public:
+  ReadyRun() = default;
+  ReadyRun(const ReadyRun&) = delete;
+  ReadyRun& operator=(const ReadyRun&) = delete;
+  virtual ~ReadyRun() = default;
+
+  /// The rest of carry_out; once.
+  virtual SessionResult run() = 0;
+};
+
+/// The first part of carry_out. `plan` and `context` are to outlive what is returned.
+Result<std::unique_ptr<ReadyRun>> make_ready(const Plan& plan, const RunContext& context);
 
 }  // namespace lauka

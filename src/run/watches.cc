@@ -47,7 +47,7 @@ std::optional<double> wider(std::optional<double> a, std::optional<double> b) {
 
 GateWatch::GateWatch(const Plan& plan) : plan_(plan) {
   for (const Gate& gate : plan.gates) ask(gate);
-  const std::size_t gates = std::max<std::size_t>(questions_.size(), 1);
+  const std::size_t gates = std::max<std::size_t>({questions_.size(), plan.gates_of_job, 1});
   for (const RoundKind kind : kKindsWithValues)
     schedules_.emplace_back(plan.confidence, gates, plan.stop.min_runs, looks_of(plan, kind));
 }
@@ -99,7 +99,7 @@ bool GateWatch::is_decided() const {
 
 void GateWatch::after_round(RoundKind kind, std::size_t rounds, std::size_t planned) {
   if (const auto levels = of(kind).look_early(rounds))
-    look(kind, *levels, {of(kind).looks(), false, planned});
+    look(kind, *levels, {of(kind).looks(), false, planned}, true);
 }
 
 std::optional<std::size_t> GateWatch::next_early(RoundKind kind) const {
@@ -108,13 +108,16 @@ std::optional<std::size_t> GateWatch::next_early(RoundKind kind) const {
 
 void GateWatch::look_as_planned(RoundKind kind, std::size_t rounds, bool last) {
   const gate::Levels levels = of(kind).look_as_planned(rounds, last);
-  look(kind, levels, {of(kind).looks(), last});
+  look(kind, levels, {of(kind).looks(), last}, false);
 }
 
-void GateWatch::look(RoundKind kind, const gate::Levels& levels, const gate::Look& look) {
+void GateWatch::look(RoundKind kind, const gate::Levels& levels, const gate::Look& look,
+                     bool early) {
   for (Question& question : questions_) {
-    if (question.kind == kind && !question.verdict)
-      question.verdict = decide(question, levels, look);
+    if (question.kind != kind || question.verdict) continue;
+    question.verdict = decide(question, levels, look);
+    if (question.verdict)
+      question.verdict->p_of_fail = of(kind).over_all_looks(question.verdict->p_fail, early);
   }
 }
 

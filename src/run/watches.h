@@ -76,7 +76,7 @@ class GateWatch {
   gate::Schedule& of(RoundKind kind);
   void ask(const Gate& gate);
   std::size_t series_of(std::size_t metric);
-  void look(RoundKind kind, const gate::Levels& levels, const gate::Look& look);
+  void look(RoundKind kind, const gate::Levels& levels, const gate::Look& look, bool early);
   std::optional<gate::Verdict> decide(const Question& question, const gate::Levels& levels,
                                       gate::Look look) const;
 

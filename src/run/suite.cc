@@ -1,0 +1,145 @@
+#include "run/suite.h"
+
+#include "core/foreign_text.h"
+#include "os/turns.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <random>
+#include <utility>
+
+namespace lauka {
+namespace {
+
+using std::chrono::nanoseconds;
+
+/// How far all parts are, each of which knows of itself alone.
+class SuiteProgress {
+ public:
+  SuiteProgress(Observer& shown, const os::Clock& clock, std::size_t parts)
+      : shown_(shown), clock_(clock), began_(clock.now()), left_(parts), open_(parts) {}
+
+  bool wants_progress() const { return shown_.wants_progress(); }
+
+  void progress(std::size_t part, const std::string& name, Progress progress) {
+    left_[part] = progress.remaining;
+    progress.command = name;
+    progress.elapsed = clock_.now() - began_;
+    progress.remaining = remaining();
+    const auto elapsed = std::chrono::duration<double>(progress.elapsed).count();
+    const auto left =
+        std::chrono::duration<double>(progress.remaining.value_or(nanoseconds(0))).count();
+    progress.done = progress.remaining && elapsed + left > 0.0 ? elapsed / (elapsed + left) : 0.0;
+    shown_.progress(progress);
+  }
+
+  void finished(std::size_t part) {
+    left_[part] = nanoseconds(0);
+    if (--open_ == 0) shown_.finished();
+  }
+
+ private:
+  /// A part that has told nothing yet takes as long as the others do.
+  std::optional<nanoseconds> remaining() const {
+    nanoseconds known{};
+    std::int64_t told = 0;
+    for (const auto& one : left_) {
+      known += one.value_or(nanoseconds(0));
+      told += one ? 1 : 0;
+    }
+    if (told == 0) return std::nullopt;
+    return known + known / told * (static_cast<std::int64_t>(left_.size()) - told);
+  }
+
+  Observer& shown_;
+  const os::Clock& clock_;
+  nanoseconds began_;
+  std::vector<std::optional<nanoseconds>> left_;
+  std::size_t open_;
+};
+
+class PartObserver final : public Observer {
+ public:
+  PartObserver(SuiteProgress& all, std::size_t part, std::string name)
+      : all_(all), part_(part), name_(std::move(name)) {}
+
+  bool wants_progress() const override { return all_.wants_progress(); }
+  void progress(const Progress& progress) override {
+    shown_ = name_ + ": " + std::string(progress.command);
+    all_.progress(part_, shown_, progress);
+  }
+  void finished() override { all_.finished(part_); }
+
+ private:
+  SuiteProgress& all_;
+  std::size_t part_;
+  std::string name_;
+  std::string shown_{};
+};
+
+/// All that is left of a lap, shuffled; a part that has ended meanwhile is passed over.
+class Laps {
+ public:
+  explicit Laps(std::uint64_t seed) : random_(seed) {}
+
+  std::size_t next(std::span<const std::size_t> waiting) {
+    for (;;) {
+      if (lap_.empty()) shuffle(waiting);
+      const std::size_t part = lap_.back();
+      lap_.pop_back();
+      if (std::binary_search(waiting.begin(), waiting.end(), part)) return part;
+    }
+  }
+
+ private:
+  /// Our own, as in plan/order: the same on every system.
+  void shuffle(std::span<const std::size_t> waiting) {
+    lap_.assign(waiting.begin(), waiting.end());
+    for (std::size_t i = lap_.size(); i > 1; --i) std::swap(lap_[i - 1], lap_[random_() % i]);
+  }
+
+  std::mt19937_64 random_;
+  std::vector<std::size_t> lap_;
+};
+
+RunContext with_observer(const RunContext& from, Observer& observer) {
+  return {from.launcher,  from.engine, from.clock,  observer, from.interrupt,
+          from.user, from.told,   from.groups, from.texts};
+}
+
+}  // namespace
+
+Result<std::vector<SessionResult>> carry_out_in_turns(std::vector<SuitePart>& parts,
+                                                      std::uint64_t seed) {
+  const RunContext& any = parts.front().context;
+  SuiteProgress progress(any.observer, any.clock, parts.size());
+  std::vector<std::unique_ptr<PartObserver>> observers;
+  std::vector<std::unique_ptr<RunContext>> contexts;
+  std::vector<std::unique_ptr<ReadyRun>> ready;
+  for (SuitePart& part : parts) {
+    observers.push_back(std::make_unique<PartObserver>(progress, observers.size(), part.name));
+    contexts.push_back(
+        std::make_unique<RunContext>(with_observer(part.context, *observers.back())));
+    auto made = make_ready(part.plan, *contexts.back());
+    if (!made) return made.error().of("benchmark " + cited(part.name));
+    ready.push_back(*std::move(made));
+  }
+  std::vector<std::optional<SessionResult>> results(parts.size());
+  std::vector<std::function<void(const os::Yield&)>> activities;
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    activities.emplace_back([&, i](const os::Yield& yield) {
+      if (parts[i].plan.order != Order::Sequential) contexts[i]->let_others = yield;
+      results[i] = ready[i]->run();
+    });
+  Laps laps(seed);
+  os::take_turns(activities, [&](auto waiting) { return laps.next(waiting); });
+  std::vector<SessionResult> all;
+  for (auto& result : results) all.push_back(*std::move(result));
+  return all;
+}
+
+}  // namespace lauka

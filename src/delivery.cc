@@ -8,6 +8,8 @@
 #include "report/exports.h"
 #include "report/lines.h"
 #include "report/screen.h"
+#include "report/suite.h"
+#include "report/suite_exports.h"
 #include "report/warnings.h"
 #include "report/width.h"
 #include "results/analyse.h"
@@ -32,19 +34,42 @@ std::vector<std::string> names_of(const Plan& plan) {
   return names;
 }
 
-/// Shows what there is, and below it what weakens it; an error where it cannot be written.
-Result<void> show(const Options& options, const Results& results) {
-  const bool quiet = options.verbosity == Verbosity::Quiet;
+report::Style style_of(const Options& options) {
   const Stream stream = shown_on(options);
-  const report::Style style = {wants_color(options.color, stream), os::terminal_width(stream, 0),
-                               options.verbosity == Verbosity::Verbose, options.histogram,
-                               !os::speaks_utf8()};
-  report::Style on_error = style;
-  on_error.width = os::terminal_width(Stream::Error, 0);
-  if (!quiet) say_on_error(report::note_lines(results.notes, on_error.width));
-  auto shown = os::say(stream, report::screen(results, style, quiet));
-  if (!quiet) say_on_error(report::warning_lines(results, on_error));
+  return {wants_color(options.color, stream), os::terminal_width(stream, 0),
+          options.verbosity == Verbosity::Verbose, options.histogram, !os::speaks_utf8()};
+}
+
+/// What is shown, and what stands around it on standard error.
+struct Shown {
+  std::string text;
+  std::vector<std::string> notes;
+  std::vector<std::string> warnings;
+};
+
+/// Shows what there is, and below it what weakens it; an error where it cannot be written.
+Result<void> show(const Options& options, const Shown& what) {
+  const bool quiet = options.verbosity == Verbosity::Quiet;
+  const std::size_t width = os::terminal_width(Stream::Error, 0);
+  if (!quiet) say_on_error(report::note_lines(what.notes, width));
+  auto shown = os::say(shown_on(options), what.text);
+  std::string warnings;
+  for (const std::string& warning : what.warnings)
+    warnings += report::wrapped_message("warning: " + warning, width);
+  if (!quiet && !warnings.empty()) say_on_error(warnings);
   return shown;
+}
+
+Shown shown_of(const Options& options, const Results& results) {
+  const report::Style style = style_of(options);
+  return {report::screen(results, style, options.verbosity == Verbosity::Quiet), results.notes,
+          report::warning_texts(results, style)};
+}
+
+Shown shown_of(const Options& options, const SuiteResults& suite) {
+  const report::Style style = style_of(options);
+  return {report::suite_screen(suite, style, options.verbosity == Verbosity::Quiet),
+          report::suite_notes(suite), report::suite_warning_texts(suite, style)};
 }
 
 }  // namespace
@@ -77,25 +102,34 @@ void tell_before(const Options& options, const Plan& plan) {
 
 namespace {
 
-/// Shows and exports; gives `status`, or that of a failure to do so.
-int put_out(Invocation& call, const Results& results, int status, bool keeps_status) {
+/// Shows and exports; gives `status`, or that of a failure to do so. `write` writes an export.
+template <typename Write>
+int put_out(Invocation& call, const Shown& shown, const Write& write, int status,
+            bool keeps_status) {
   const auto say_why = [&](const Error& error) {
     const int failed = refuse(error, ExitStatus::Failed);
     if (!keeps_status) status = failed;
   };
-  if (const auto shown = show(call.options, results); !shown) say_why(shown.error());
+  if (const auto said = show(call.options, shown); !said) say_why(said.error());
   for (const os::OpenExport& one : call.exports) {
-    const auto write = report::exporter_of(one.kind);
-    write(results, [&](std::string_view bytes) { one.file->write(bytes); });
+    write(one.kind, [&](std::string_view bytes) { one.file->write(bytes); });
     if (const auto written = one.file->commit(); !written) say_why(written.error());
   }
   return status;
 }
 
+int put_out(Invocation& call, const Results& results, int status, bool keeps_status) {
+  const auto write = [&](ExportKind kind, const Sink& sink) {
+    report::exporter_of(kind)(results, sink);
+  };
+  return put_out(call, shown_of(call.options, results), write, status, keeps_status);
+}
+
 /// What was decided about the only one of the saved sessions while it went on, where that still
 /// holds: compared with the same, with the same confidence.
-gate::Findings findings_of_saved(const Invocation& call, const Recording& joined) {
-  if (!call.options.gates.empty()) return judge(joined, call.plan.gates);
+gate::Findings findings_of_saved(const Invocation& call, const Recording& joined,
+                                 std::size_t gates_of_job) {
+  if (!call.options.gates.empty()) return judge(joined, call.plan.gates, gates_of_job);
   const Recording& first = call.saved.front();
   const bool is_same = call.saved.size() == 1 && !call.options.baseline &&
                        call.options.from_reference.empty() &&
@@ -105,17 +139,28 @@ gate::Findings findings_of_saved(const Invocation& call, const Recording& joined
 
 }  // namespace
 
+int put_out(Invocation& call, const SuiteResults& suite, int status, bool keeps_status) {
+  const auto write = [&](ExportKind kind, const Sink& sink) {
+    report::suite_exporter_of(kind)(suite, sink);
+  };
+  return put_out(call, shown_of(call.options, suite), write, status, keeps_status);
+}
+
+Circumstances circumstances_of(const Invocation& call, std::chrono::sys_seconds began) {
+  // To know the machine's class takes a look at many files.
+  const Machine machine =
+      tells_of_session(call.options) ? os::this_machine_whole() : os::this_machine();
+  return {std::string(cli::version()), began,     machine, os::time_of_day(), os::new_session_id(),
+          call.labels};
+}
+
 int deliver(Invocation& call, const SessionResult& measured, std::chrono::sys_seconds began) {
   const os::ActAs owner(call.user);
   if (!owner.error().empty()) return refuse({owner.error(), ""}, ExitStatus::Failed);
   const Session& session = measured.session;
-  // To know the machine's class takes a look at many files.
-  const Machine machine =
-      tells_of_session(call.options) ? os::this_machine_whole() : os::this_machine();
   const Results results = analyse(call.plan, session, measured.findings,
                                   {os::MonotonicClock().resolution(), os::scheduler_tick()},
-                                  {std::string(cli::version()), began, machine, os::time_of_day(),
-                                   os::new_session_id(), call.labels});
+                                  circumstances_of(call, began));
   const int status = put_out(
       call, results, exit_status_of(session, results.verdicts, call.options.fail_if_inconclusive),
       session.cut_short.has_value());
@@ -126,13 +171,19 @@ int deliver(Invocation& call, const SessionResult& measured, std::chrono::sys_se
   return status;
 }
 
-int deliver_saved(Invocation& call) {
-  const os::ActAs owner(call.user);
-  if (!owner.error().empty()) return refuse({owner.error(), ""}, ExitStatus::Failed);
+Results results_of_saved(Invocation& call, std::size_t gates_of_job) {
   Recording joined = join(call.saved, call.plan);
-  gate::Findings findings = findings_of_saved(call, joined);
+  gate::Findings findings = findings_of_saved(call, joined, gates_of_job);
   Results results = analyse(std::move(joined), std::move(findings));
   results.presentation = call.plan.presentation;
+  return results;
+}
+
+int deliver_saved(Invocation& call) {
+  if (!call.parts.empty()) return deliver_saved_suite(call);
+  const os::ActAs owner(call.user);
+  if (!owner.error().empty()) return refuse({owner.error(), ""}, ExitStatus::Failed);
+  const Results results = results_of_saved(call, 0);
   return put_out(call, results, exit_status_of(results.verdicts, call.options.fail_if_inconclusive),
                  false);
 }

@@ -14,6 +14,8 @@
 #include "os/process.h"
 #include "plan/plan.h"
 #include "plan/recording.h"
+#include "results/results.h"
+#include "results/suite.h"
 #include "run/runner.h"
 
 #include <chrono>
@@ -31,7 +33,7 @@ namespace lauka {
 /// Each part outlives what stands below it.
 struct Invocation {
   Options options;
-  std::unique_ptr<os::Launcher> launcher{};
+  std::shared_ptr<os::Launcher> launcher{};  ///< that of all benchmarks of a suite
   cores::Decided cores{};
   std::optional<User> user{};  ///< whom commands are run as, where that is not lauka's own
   engine::Chosen chosen{};     ///< the engine
@@ -39,8 +41,11 @@ struct Invocation {
   std::vector<Label> labels{};                 ///< of the session, with git's
   std::vector<Recording> saved{};              ///< of --from
   gate::Findings found{};                      ///< in the first of them, while it went on
-  std::unique_ptr<os::MemoryGroups> groups{};  ///< null: tree_peak_memory is not measured
+  std::shared_ptr<os::MemoryGroups> groups{};  ///< null: tree_peak_memory is not measured
   std::vector<os::OpenExport> exports{};
+  std::string benchmark{};  ///< of a suite, of which this is a part; empty: of none
+  std::vector<Invocation> parts{};        ///< a suite's benchmarks; none: it is no suite
+  gate::Risk risk = gate::Risk::Any;      ///< of the gates of all parts
 };
 
 /// A part of an invocation is made, or refused.
@@ -83,6 +88,27 @@ int deliver(Invocation& call, const SessionResult& measured, std::chrono::sys_se
 
 /// The same of the sessions of --from.
 int deliver_saved(Invocation& call);
+
+/// Measures the suite of --suite and delivers what came of it; the exit status.
+int measure_suite(Invocation& call);
+
+/// Shows and exports a suite; gives `status`, or that of a failure to do so.
+int put_out(Invocation& call, const SuiteResults& suite, int status, bool keeps_status);
+
+/// The same of the suites of --from.
+int deliver_saved_suite(Invocation& call);
+
+/// What the saved sessions of `call` say together; their gates, where some were typed, share one
+/// rate of false fails with so many decisions (0: with each other).
+Results results_of_saved(Invocation& call, std::size_t gates_of_job);
+
+/// Where and when the numbers of a session were taken that began then and has just ended.
+Circumstances circumstances_of(const Invocation& call, std::chrono::sys_seconds began);
+
+/// With the rights of the user, up to so many bytes of a file; "-" is standard input. `what` it is,
+/// for a refusal.
+Result<std::string> read_text(const Invocation& call, const std::string& file,
+                              std::string_view what, std::size_t most_bytes);
 
 /// Says `error` on standard error and gives `status` for main to return.
 int refuse(const Error& error, ExitStatus status);

@@ -55,6 +55,7 @@ int run(int argc, const char* const* argv) {
   if (!options) return refuse(options.error(), ExitStatus::Usage);
   Invocation call{*std::move(options), std::move(launcher)};
   if (call.options.inquiry) return answer(call);
+  if (call.options.suite) return measure_suite(call);
   return call.options.from.empty() ? measure(call) : retell(call);
 }
 

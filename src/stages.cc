@@ -19,7 +19,7 @@
 #include "plan/saved.h"
 #include "report/progress.h"
 #include "report/screen.h"
-#include "results/read_session.h"
+#include "results/read_suite.h"
 
 #include <algorithm>
 #include <array>
@@ -104,7 +104,11 @@ Result<void> choose_engine(Invocation& call) {
 /// A note where they are wanted along with everything else and cannot be had; empty: none is due.
 Result<std::string> open_groups(Invocation& call) {
   const Asked asked = asks_for_tree_peak(call.options);
-  if (asked == Asked::No) return std::string();
+  if (asked == Asked::No) {
+    call.groups.reset();
+    return std::string();
+  }
+  if (call.groups) return std::string();  // those of another benchmark
   auto groups = os::open_memory_groups(os::group_calls());
   if (groups) {
     call.groups = *std::move(groups);
@@ -135,35 +139,47 @@ Result<void> make_plan(Invocation& call) {
   return {};
 }
 
-/// With the rights of the user: `what` it is, for a refusal.
-Result<ReadSession> read_session_file(const Invocation& call, const std::string& file,
-                                      std::string_view what) {
-  const os::ActAs reader(call.user);
-  if (!reader.error().empty()) return Error{reader.error(), kKeepRoot};
+/// The sessions of a file, of one or of a suite's benchmarks.
+Result<ReadFile> read_saved_file(const Invocation& call, const std::string& file,
+                                 std::string_view what) {
   constexpr std::size_t most_bytes = std::size_t{1} << 30U;
-  const auto refused = [&](const Error& error) {
-    return Error{fmt::format("{} {} {}", what, cited(file), error.what), error.remedy};
-  };
-  const auto text = os::read_file(file == "-" ? "/dev/stdin" : file, most_bytes);
-  if (!text) return refused(text.error());
-  auto session = read_session(*text);
-  if (!session) return refused(session.error());
-  session->recording.file = file;
-  return session;
+  const auto text = read_text(call, file, what, most_bytes);
+  if (!text) return text.error();
+  auto read = read_file_of_sessions(*text);
+  if (!read)
+    return Error{fmt::format("{} {} {}", what, cited(file), read.error().what),
+                 read.error().remedy};
+  for (ReadBenchmark& one : read->benchmarks) one.session.recording.file = file;
+  return read;
 }
 
-Result<void> read_saved(Invocation& call) {
-  os::watch_for_interrupts();  // a file may be a named pipe
-  bool was_watched = false;
-  for (const std::string& file : call.options.from) {
-    auto session = read_session_file(call, file, "--from");
-    if (!session) return session.error();
-    const gate::Findings& found = session->findings;
-    was_watched = was_watched || (!session->recording.setting.stop.exact_runs &&
-                                  (!found.verdicts.empty() || found.precision));
-    if (call.saved.empty()) call.found = std::move(session->findings);
-    call.saved.push_back(std::move(session->recording));
-  }
+/// The part of a suite that the session belongs to, made where it is not there yet; `call` itself,
+/// where it belongs to none.
+Invocation& part_of(Invocation& call, const std::string& benchmark) {
+  if (benchmark.empty()) return call;
+  const auto known =
+      std::find_if(call.parts.begin(), call.parts.end(),
+                   [&](const Invocation& one) { return one.benchmark == benchmark; });
+  if (known != call.parts.end()) return *known;
+  Invocation& part = call.parts.emplace_back();
+  part.options = call.options;
+  part.options.exports.clear();
+  part.user = call.user;
+  part.benchmark = benchmark;
+  return part;
+}
+
+/// Enters a session that was read; true: its runs went on until its own gates were content.
+bool enter_saved(ReadSession session, Invocation& call) {
+  const gate::Findings& found = session.findings;
+  const bool was_watched = !session.recording.setting.stop.exact_runs &&
+                           (!found.verdicts.empty() || found.precision);
+  if (call.saved.empty()) call.found = std::move(session.findings);
+  call.saved.push_back(std::move(session.recording));
+  return was_watched;
+}
+
+Result<void> plan_saved(Invocation& call, bool was_watched) {
   auto plan = plan_of_saved(call.options, call.saved);
   if (!plan) return plan.error();
   call.plan = *std::move(plan);
@@ -175,12 +191,46 @@ Result<void> read_saved(Invocation& call) {
   return {};
 }
 
+Result<void> read_saved(Invocation& call) {
+  os::watch_for_interrupts();  // a file may be a named pipe
+  bool was_watched = false;
+  for (const std::string& file : call.options.from) {
+    auto read = read_saved_file(call, file, "--from");
+    if (!read) return read.error();
+    call.risk = read->risk;
+    for (ReadBenchmark& one : read->benchmarks)
+      was_watched = enter_saved(std::move(one.session), part_of(call, one.name)) || was_watched;
+  }
+  if (call.parts.empty()) return plan_saved(call, was_watched);
+  if (!call.saved.empty())
+    return Error{fmt::format("--from {} is a suite, and {} is none", cited(call.parts.front().saved.front().file),
+                             cited(call.saved.front().file)),
+                 "show them apart"};
+  if (call.options.controls_fdr) call.risk = gate::Risk::Share;
+  for (Invocation& part : call.parts)
+    if (auto planned = plan_saved(part, was_watched); !planned)
+      return planned.error().of("benchmark " + cited(part.benchmark));
+  return {};
+}
+
+/// Of a suite: the benchmark of the same name.
 Result<void> add_baseline(Invocation& call) {
   if (!call.options.baseline) return {};
   const std::string& file = *call.options.baseline;
-  auto session = read_session_file(call, file, "the baseline");
-  if (!session) return session.error();
-  return use_baseline(call.plan, file, std::make_shared<Recording>(std::move(session->recording)));
+  auto read = read_saved_file(call, file, "the baseline");
+  if (!read) return read.error();
+  auto& all = read->benchmarks;
+  const auto found = std::find_if(all.begin(), all.end(), [&](const ReadBenchmark& one) {
+    return one.name.empty() || one.name == call.benchmark;
+  });
+  if (found == all.end())
+    return Error{call.benchmark.empty()
+                     ? fmt::format("the baseline {} is a suite", cited(file))
+                     : fmt::format("the baseline {} lacks the benchmark {}", cited(file),
+                                   cited(call.benchmark)),
+                 call.benchmark.empty() ? "compare a suite with it (--suite)" : "measure it again"};
+  return use_baseline(call.plan, file,
+                      std::make_shared<Recording>(std::move(found->session.recording)));
 }
 
 /// Refuses an --input or --output file that the commands could not open, and a folder that they
@@ -213,13 +263,21 @@ Result<void> check_expected(const Invocation& call) {
 /// With the rights of the user whom the commands are run as: the files then belong to that user,
 /// and root is led by no link to where the user could not write.
 Result<void> open_exports(Invocation& call) {
+  for (Invocation& part : call.parts) {
+    if (auto usable = open_exports(part); !usable)
+      return usable.error().of("benchmark " + cited(part.benchmark));
+  }
   if (auto readable = check_expected(call); !readable) return readable;
   const os::ActAs owner(call.user);
   if (!owner.error().empty()) return Error{owner.error(), kKeepRoot};
   if (auto usable = check_files(call.plan); !usable) return usable;
   std::vector<std::string> outputs;
-  for (const Command& command : call.plan.commands)
-    if (command.output.kind == OutputKind::File) outputs.push_back(command.output.path);
+  const auto add_outputs = [&](const Plan& plan) {
+    for (const Command& command : plan.commands)
+      if (command.output.kind == OutputKind::File) outputs.push_back(command.output.path);
+  };
+  add_outputs(call.plan);
+  for (const Invocation& part : call.parts) add_outputs(part.plan);
   auto exports = os::open_exports(call.options.exports, outputs);
   if (!exports) return exports.error();
   call.exports = *std::move(exports);
@@ -276,9 +334,22 @@ std::optional<int> pass(std::span<const Stage> stages, Invocation& call) {
     if (made) continue;
     // A stage may wait: for a named pipe, or for what is tried.
     if (const int signal = os::interrupt(); signal != 0) return status_of_signal(signal);
-    return refuse(made.error(), stage.if_refused);
+    const bool is_part = !call.benchmark.empty();
+    return refuse(is_part ? made.error().of("benchmark " + cited(call.benchmark)) : made.error(),
+                  stage.if_refused);
   }
   return std::nullopt;
+}
+
+Result<std::string> read_text(const Invocation& call, const std::string& file,
+                              std::string_view what, std::size_t most_bytes) {
+  const os::ActAs reader(call.user);
+  if (!reader.error().empty()) return Error{reader.error(), kKeepRoot};
+  auto text = os::read_file(file == "-" ? "/dev/stdin" : file, most_bytes);
+  if (!text)
+    return Error{fmt::format("{} {} {}", what, cited(file), text.error().what),
+                 text.error().remedy};
+  return text;
 }
 
 Result<std::unique_ptr<os::ToldFiles>> open_told_files(const Invocation& call) {

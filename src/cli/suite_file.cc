@@ -11,6 +11,7 @@
 
 // toml++ throws nothing and knows no streams here; a file that nests deeper than this is none of
 // ours, and its parser calls itself.
+#define TOML_HEADER_ONLY 1
 #define TOML_EXCEPTIONS 0
 #define TOML_ENABLE_FORMATTERS 0
 #define TOML_MAX_NESTED_VALUES 16

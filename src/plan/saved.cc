@@ -111,9 +111,9 @@ Result<Reference> reference_of(const Options& options, const std::vector<Recordi
                                cited(sessions.front().file)),
                    "write its name as the table shows it, the first of them being " +
                        cited(commands.front().name)};
-    return Reference{static_cast<std::size_t>(found - commands.begin()), {}};
+    return Reference{static_cast<std::size_t>(found - commands.begin()), {}, {}};
   }
-  Reference reference{sessions.front().reference.command, {}};
+  Reference reference{sessions.front().reference.command, {}, sessions.front().reference.anchor};
   if (sessions.size() > 1 || options.baseline || !sessions.front().reference.baseline)
     return reference;
   reference = sessions.front().reference;

@@ -3,9 +3,13 @@
 #include "report/exports.h"
 #include "report/format.h"
 #include "report/parameters.h"
+#include "report/suite_exports.h"
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -69,38 +73,89 @@ std::string parameter_fields(const CommandResult& command, const std::vector<std
   return fields;
 }
 
-}  // namespace
+/// Enters those of `more` that are not there yet.
+void add_missing(const std::vector<std::string>& more, std::vector<std::string>& all) {
+  for (const std::string& one : more)
+    if (std::find(all.begin(), all.end(), one) == all.end()) all.push_back(one);
+}
 
-void write_summary_csv(const Results& results, const Sink& sink) {
+std::string summary_heading(const std::vector<std::string>& parameters) {
   std::string heading =
       "command,metric,unit,runs,mean,stddev,median,min,max,outliers,"
       "delta_percent,delta_low_percent,delta_high_percent";
-  const std::vector<std::string> parameters = parameter_names(results);
   for (const std::string& name : parameters) heading += "," + field("parameter_" + name);
-  sink(heading + kLineEnd);
+  return heading;
+}
+
+/// `first`: what each row begins with.
+void write_summary_rows(const Results& results, const std::string& first,
+                        const std::vector<std::string>& parameters, const Sink& sink) {
   for (const CommandResult& command : results.commands) {
     for (const MetricResult& row : command.rows) {
       const Metric& metric = results.metrics[row.metric];
-      sink(fmt::format("{},{},{},{},{},{}{}{}", field(command.name), field(metric.name),
+      sink(fmt::format("{}{},{},{},{},{},{}{}{}", first, field(command.name), field(metric.name),
                        unit_symbol(metric.unit), row.runs, summary_fields(row),
                        delta_fields(row.delta), parameter_fields(command, parameters), kLineEnd));
     }
   }
 }
 
-void write_runs_csv(const Results& results, const Sink& sink) {
-  std::string heading = "command,run,round,pass,status";
+std::vector<std::string> metrics_of_runs(const Results& results) {
+  std::vector<std::string> names;
   for (const Metric& metric : results.metrics)
-    if (!metric.percentile) heading += "," + field(metric.name);
-  sink(heading + kLineEnd);
+    if (!metric.percentile) names.push_back(metric.name);
+  return names;
+}
+
+std::string runs_heading(const std::vector<std::string>& metrics) {
+  std::string heading = "command,run,round,pass,status";
+  for (const std::string& name : metrics) heading += "," + field(name);
+  return heading;
+}
+
+/// Likewise; a field is empty where the metric is not measured here.
+void write_run_rows(const Results& results, const std::string& first,
+                    const std::vector<std::string>& metrics, const Sink& sink) {
+  std::vector<std::optional<std::size_t>> places;
+  for (const std::string& name : metrics) places.push_back(find_metric(results.metrics, name));
   for (std::size_t i = 0; i < results.runs->size(); ++i) {
     const RunRow run = results.runs->row(i);
-    sink(fmt::format("{},{},{},{},{}", field(results.commands[run.command].name), i + 1,
+    sink(fmt::format("{}{},{},{},{},{}", first, field(results.commands[run.command].name), i + 1,
                      run.round + 1, run.pass + 1, run.status));
-    for (std::size_t m = 0; m < results.metrics.size(); ++m)
-      if (!results.metrics[m].percentile) sink("," + number(results.runs->value(i, m)));
+    for (const auto& place : places)
+      sink("," + (place ? number(results.runs->value(i, *place)) : ""));
     sink(kLineEnd);
   }
+}
+
+}  // namespace
+
+void write_summary_csv(const Results& results, const Sink& sink) {
+  const std::vector<std::string> parameters = parameter_names(results);
+  sink(summary_heading(parameters) + kLineEnd);
+  write_summary_rows(results, "", parameters, sink);
+}
+
+void write_suite_csv(const SuiteResults& suite, const Sink& sink) {
+  std::vector<std::string> parameters;
+  for (const BenchmarkResult& one : suite.benchmarks) add_missing(parameter_names(one.results), parameters);
+  sink("benchmark," + summary_heading(parameters) + kLineEnd);
+  for (const BenchmarkResult& one : suite.benchmarks)
+    write_summary_rows(one.results, field(one.name) + ",", parameters, sink);
+}
+
+void write_runs_csv(const Results& results, const Sink& sink) {
+  const std::vector<std::string> metrics = metrics_of_runs(results);
+  sink(runs_heading(metrics) + kLineEnd);
+  write_run_rows(results, "", metrics, sink);
+}
+
+void write_suite_runs_csv(const SuiteResults& suite, const Sink& sink) {
+  std::vector<std::string> metrics;
+  for (const BenchmarkResult& one : suite.benchmarks) add_missing(metrics_of_runs(one.results), metrics);
+  sink("benchmark," + runs_heading(metrics) + kLineEnd);
+  for (const BenchmarkResult& one : suite.benchmarks)
+    write_run_rows(one.results, field(one.name) + ",", metrics, sink);
 }
 
 }  // namespace lauka::report

@@ -7,6 +7,10 @@
 #include "report/format.h"
 #include "report/html_tables.h"
 #include "report/lines.h"
+#include "report/marked_delta.h"
+#include "report/suite.h"
+#include "report/suite_exports.h"
+#include "report/svg.h"
 #include "report/table.h"
 #include "report/warnings.h"
 #include "report/why.h"
@@ -168,23 +172,80 @@ void write_drawings(const Results& results, const Sink& sink) {
 
 }  // namespace
 
-void write_html(const Results& results, const Sink& sink) {
-  const std::string title = html_text(title_of(results));
+namespace {
+
+void write_head(const std::string& title, const std::string& description, const Sink& sink) {
   sink(
       fmt::format("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
                   "<meta name=\"viewport\" content=\"width=device-width, "
                   "initial-scale=1\">\n<title>{}</title>\n"
                   "<style>{}</style>\n</head>\n<body>\n<h1>{}</h1>\n",
-                  title, html_style(), title));
-  if (!results.presentation.description.empty())
-    sink("<p>" + html_text(results.presentation.description) + "</p>\n");
+                  html_text(title), html_style(), html_text(title)));
+  if (!description.empty()) sink("<p>" + html_text(description) + "</p>\n");
+}
+
+void write_foot(const Sink& sink) {
+  sink(fmt::format("<script>{}</script>\n</body>\n</html>\n", html_script()));
+}
+
+std::string mark_of(const std::string& verdict) {
+  if (verdict.empty()) return "";
+  const std::string_view css = verdict == "pass" ? "better" : verdict == "fail" ? "worse" : "unsure";
+  return fmt::format("<span class=\"mark {}\">{}</span>", css, verdict);
+}
+
+void write_suite_table(const SuiteResults& suite, const Sink& sink) {
+  const bool names = has_candidate_names(suite);
+  sink(fmt::format("<div class=\"wide\"><table>\n<tr><th>benchmark</th>{}<th>base</th><th>candidate"
+                   "</th><th>delta</th><th>verdict</th></tr>\n",
+                   names ? "<th>command</th>" : ""));
+  for (const SuiteCells& cells : cells_of(suite)) {
+    const std::string name = html_text(cells.benchmark);
+    sink(fmt::format("<tr><td>{}</td>{}<td>{}</td><td>{}</td><td class=\"{}\">{}</td><td>{}</td>"
+                     "</tr>\n",
+                     cells.is_total ? "<b>" + name + "</b>" : name,
+                     names ? "<td><code>" + html_text(cells.command) + "</code></td>" : "",
+                     html_text(cells.base), html_text(cells.candidate), ink_class(cells.delta.ink),
+                     html_text(cells.delta.text), mark_of(cells.verdict)));
+  }
+  sink("</table></div>\n");
+}
+
+}  // namespace
+
+void write_suite_html(const SuiteResults& suite, const Sink& sink) {
+  const std::string& title = suite.presentation.title;
+  write_head(title.empty() ? plural(suite.benchmarks.size(), "benchmark") + " compared" : title,
+             suite.presentation.description, sink);
+  sink(circumstances(suite.benchmarks.front().results.circumstances));
+  if (!suite.complete())
+    sink("<p class=\"fail\">The session was cut short: these are the runs up to then.</p>\n");
+  write_suite_table(suite, sink);
+  sink(elements(lines_of(gates_in_one_line(suite)), "<p>", "</p>"));
+  const auto warnings = suite_warning_texts(suite, {});
+  if (!warnings.empty()) sink("<h2>Caveats</h2>\n" + list_of(warnings));
+  const auto notes = suite_notes(suite);
+  if (!notes.empty()) sink("<h2>Notes</h2>\n<div class=\"faint\">" + list_of(notes) + "</div>\n");
+  sink("<h2>Benchmarks</h2>\n");
+  for (const BenchmarkResult& one : suite.benchmarks) {
+    sink("<details>\n<summary>" + html_text(one.name) + "</summary>\n" +
+         verdict_part(one.results));
+    write_drawings(one.results, sink);
+    write_tables(one.results, sink);
+    sink("</details>\n");
+  }
+  write_foot(sink);
+}
+
+void write_html(const Results& results, const Sink& sink) {
+  write_head(title_of(results), results.presentation.description, sink);
   sink(circumstances(results.circumstances) + verdict_part(results));
   write_overview(results, sink);
   sink(caveats(results));
   sink("<h2>Charts</h2>\n");
   write_drawings(results, sink);
   write_tables(results, sink);
-  sink(fmt::format("<script>{}</script>\n</body>\n</html>\n", html_script()));
+  write_foot(sink);
 }
 
 }  // namespace lauka::report

@@ -2,6 +2,8 @@
 #include "report/format.h"
 #include "report/json_machine.h"
 #include "report/json_parts.h"
+#include "report/suite_exports.h"
+#include "results/json_words.h"
 
 #include <algorithm>
 #include <cmath>
@@ -25,6 +27,11 @@ std::string on_one_line(const Json& json) {
     text += dumped(value);
   }
   return json.is_object() ? "{" + text + "}" : "[" + text + "]";
+}
+
+std::string_view role_of(const Reference& reference, std::size_t command) {
+  if (reference.anchor == command) return "anchor";
+  return reference.is_candidate(command) ? "candidate" : "reference";
 }
 
 // as deep as the document, which is our own
@@ -113,24 +120,81 @@ void JsonWriter::list(std::string_view key, std::size_t count,
   sink_("]");
 }
 
-void write_json(const Results& results, const Sink& sink) {
-  JsonWriter json(sink);
-  json.open('{');
+namespace {
+
+void put_head(JsonWriter& json, const Circumstances& circumstances) {
   json.put("schema_version", kHyperfineSchema);
-  json.put("metadata", hyperfine_metadata(results.circumstances));
+  json.put("metadata", hyperfine_metadata(circumstances));
   json.put("primary_metric", "time_wall_clock");
-  json.open("results", '[');
+}
+
+/// `benchmark`: of a suite; empty: there is none.
+void put_results(JsonWriter& json, const Results& results, const std::string& benchmark) {
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
     json.open('{');
     put_hyperfine_result(json, results, c);
     json.open("lauka", '{');
+    if (!benchmark.empty()) {
+      json.put("benchmark", benchmark);
+      json.put("role", role_of(results.reference, c));
+    }
     put_lauka_result(json, results, c);
     json.close();
     json.close();
   }
+}
+
+Json geomeans_of(const SuiteResults& suite) {
+  Json all = Json::array();
+  for (const Geomean& mean : suite.geomeans) {
+    const auto& bounds = mean.change.bounds;
+    all.push_back({{"candidate", mean.place},
+                   {"name", json_word(mean.candidate)},
+                   {"metric", mean.metric},
+                   {"benchmarks", mean.benchmarks},
+                   {"percent", mean.change.change ? Json(100.0 * *mean.change.change) : Json()},
+                   {"low_percent", bounds ? Json(100.0 * bounds->low) : Json()},
+                   {"high_percent", bounds ? Json(100.0 * bounds->high) : Json()}});
+  }
+  return all;
+}
+
+}  // namespace
+
+void write_json(const Results& results, const Sink& sink) {
+  JsonWriter json(sink);
+  json.open('{');
+  put_head(json, results.circumstances);
+  json.open("results", '[');
+  put_results(json, results, "");
   json.close();
   json.open("lauka", '{');
   put_lauka_session(json, results);
+  json.close();
+  json.close();
+}
+
+void write_suite_json(const SuiteResults& suite, const Sink& sink) {
+  const Results& first = suite.benchmarks.front().results;
+  JsonWriter json(sink);
+  json.open('{');
+  put_head(json, first.circumstances);
+  json.open("results", '[');
+  for (const BenchmarkResult& one : suite.benchmarks) put_results(json, one.results, one.name);
+  json.close();
+  json.open("lauka", '{');
+  put_lauka_identity(json, first, suite.complete());
+  json.put("gates_control", word_in(kRiskWords, suite.risk));
+  json.put("geomeans", geomeans_of(suite));
+  json.open("benchmarks", '[');
+  for (const BenchmarkResult& one : suite.benchmarks) {
+    json.open('{');
+    json.put("name", one.name);
+    json.put("complete", one.results.complete);
+    put_lauka_measured(json, one.results);
+    json.close();
+  }
+  json.close();
   json.close();
   json.close();
 }

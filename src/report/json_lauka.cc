@@ -339,16 +339,24 @@ void put_lauka_result(JsonWriter& json, const Results& results, std::size_t comm
 }
 
 void put_lauka_session(JsonWriter& json, const Results& results) {
+  put_lauka_identity(json, results, results.complete);
+  put_lauka_measured(json, results);
+}
+
+void put_lauka_identity(JsonWriter& json, const Results& results, bool complete) {
   constexpr int format = 2;  // raised when a key changes its meaning or goes
-  const Setting& setting = results.setting;
   json.put("format", format);
   json.put("version", results.circumstances.version);
   json.put("session_id", results.circumstances.session_id);
   json.put("end_time", rfc3339(results.circumstances.ended));
   json.put("labels", labels_of(results.circumstances));
-  json.put("complete", results.complete);
+  json.put("complete", complete);
   json.put("machine", json_of(results.circumstances.machine));
   json.put("timers", timers_of(results.timers));
+}
+
+void put_lauka_measured(JsonWriter& json, const Results& results) {
+  const Setting& setting = results.setting;
   if (!results.origins.empty()) json.put("sessions", origins_of(results));
   json.put("order", word_in(kOrderWords, setting.order));
   json.put("order_for_hooks", setting.order_is_for_hooks);

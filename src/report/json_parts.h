@@ -77,7 +77,10 @@ Json events_of(const EventSet& events);
 Json passes_of(const EventSet& events);
 Json pass_kinds_of(const EventSet& events);
 
-/// Writes what lauka knows of the session.
+/// Writes what lauka knows of the session: which it was, and what was measured in it. In a suite
+/// the first is there once, the second for each benchmark.
 void put_lauka_session(JsonWriter& json, const Results& results);
+void put_lauka_identity(JsonWriter& json, const Results& results, bool complete);
+void put_lauka_measured(JsonWriter& json, const Results& results);
 
 }  // namespace lauka::report

@@ -6,11 +6,15 @@
 #include "report/exports.h"
 #include "report/lines.h"
 #include "report/parameters.h"
+#include "report/suite.h"
+#include "report/suite_exports.h"
 #include "report/table.h"
 #include "report/warnings.h"
 
 #include <algorithm>
 #include <vector>
+
+#include <fmt/format.h>
 
 namespace lauka::report {
 
@@ -162,6 +166,26 @@ std::string code_cell(std::string_view text) {
     code += c;
   }
   return code + (pad ? " " : "") + fence;
+}
+
+void write_suite_markdown(const SuiteResults& suite, const Sink& sink) {
+  const bool names = has_candidate_names(suite);
+  sink(names ? "| benchmark | command | base | candidate | delta | verdict |\n"
+               "|:--|:--|--:|--:|--:|:--|\n"
+             : "| benchmark | base | candidate | delta | verdict |\n|:--|--:|--:|--:|:--|\n");
+  for (const SuiteCells& cells : cells_of(suite)) {
+    std::string row = "| " + (cells.is_total ? "**geomean**" : code_cell(cells.benchmark)) + " |";
+    if (names) row += " " + (cells.command.empty() ? "" : code_cell(cells.command)) + " |";
+    std::string delta = cells.delta.text;
+    delta.erase(0, std::min(delta.find_first_not_of(' '), delta.size()));
+    if (cells.is_sure) delta = "**" + delta + "**";
+    sink(row + fmt::format(" {} | {} | {} | {} |\n", plain_text(cells.base),
+                           plain_text(cells.candidate), delta, cells.verdict));
+  }
+  std::string text = list_of(lines_of(gates_in_one_line(suite) + suite_gate_lines(suite, false, false)));
+  const std::vector<std::string> warnings = suite_warning_texts(suite, {});
+  if (!warnings.empty()) text += "\nCaveats:\n" + list_of(warnings);
+  sink(text);
 }
 
 void write_markdown(const Results& results, const Sink& sink) {

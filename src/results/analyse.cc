@@ -220,7 +220,8 @@ Results analyse(const Plan& plan, const Session& session, const gate::Findings& 
   return results;
 }
 
-gate::Findings judge(const Recording& session, const std::vector<Gate>& gates) {
+gate::Findings judge(const Recording& session, const std::vector<Gate>& gates,
+                     std::size_t gates_of_job) {
   gate::Findings findings;
   const std::size_t commands = session.measured.size();
   std::vector<gate::Question> questions;
@@ -229,7 +230,8 @@ gate::Findings judge(const Recording& session, const std::vector<Gate>& gates) {
       if (is_gated(gate.condition, session.reference, c, commands))
         questions.push_back({gate.condition, c, gate.metric, session.metrics[gate.metric].share()});
   if (questions.empty()) return findings;
-  const gate::Levels levels = gate::levels_of_one_look(session.confidence, questions.size());
+  const gate::Levels levels = gate::levels_of_one_look(
+      session.confidence, std::max(questions.size(), gates_of_job));
   const std::vector<std::uint32_t> rounds = rounds_of(session);
   for (const gate::Question& question : questions) {
     const std::vector<Series> series = series_of(session, question.metric, rounds);
@@ -241,6 +243,7 @@ gate::Findings judge(const Recording& session, const std::vector<Gate>& gates) {
     const auto too_small = first_with_bounds(session.reference, question.condition, series, c);
     findings.verdicts.push_back(
         *gate::decide_at_look(question, samples, too_small, levels, {1, true}));
+    findings.verdicts.back().p_of_fail = findings.verdicts.back().p_fail;
     findings.intervals.push_back({question.metric, levels.tails});
   }
   return findings;

@@ -20,8 +20,9 @@ Results analyse(const Plan& plan, const Session& session, const gate::Findings& 
                 const Timers& timers = {}, Circumstances circumstances = {});
 
 /// The gates of a session that is there already, whose number of runs nothing decided: one look,
-/// and the rate of false fails divided among all of them.
-gate::Findings judge(const Recording& session, const std::vector<Gate>& gates);
+/// and the rate of false fails divided among all of them, or among so many of a job's.
+gate::Findings judge(const Recording& session, const std::vector<Gate>& gates,
+                     std::size_t gates_of_job = 0);
 
 /// What lauka ends with as the gates decided; `if_inconclusive`: where one is and none failed.
 int exit_status_of(const std::vector<gate::Verdict>& verdicts, std::optional<int> if_inconclusive);

@@ -3,6 +3,7 @@
 #include "core/metric.h"
 #include "core/precision.h"
 #include "core/record.h"
+#include "gate/job.h"
 #include "gate/judge.h"
 #include "plan/plan.h"
 #include "results/why.h"
@@ -50,6 +51,10 @@ inline constexpr auto kAnswerWords = std::to_array<Word<gate::Answer>>({
     {gate::Answer::Inconclusive, "inconclusive"},
     {gate::Answer::Pass, "pass"},
     {gate::Answer::Fail, "fail"},
+});
+inline constexpr auto kRiskWords = std::to_array<Word<gate::Risk>>({
+    {gate::Risk::Any, "family-wise"},
+    {gate::Risk::Share, "false-discovery"},
 });
 inline constexpr auto kDecidedByWords = std::to_array<Word<gate::DecidedBy>>({
     {gate::DecidedBy::Nothing, ""},  // null

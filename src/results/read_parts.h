@@ -4,6 +4,7 @@
 #include "gate/verdict.h"
 #include "plan/recording.h"
 #include "results/json_in.h"
+#include "results/read_session.h"
 
 #include <chrono>
 #include <cstddef>
@@ -23,6 +24,9 @@ Circumstances circumstances_of(const JsonIn& there);
 
 /// "2000-02-29T00:00:00Z"; the epoch where it is no such text.
 std::chrono::sys_seconds time_of(const std::string& text);
+
+/// read_session, of a document that is parsed already.
+Result<ReadSession> read_session_of(const JsonIn& document);
 
 /// The setting of the session `there`.
 Setting setting_of(const JsonIn& there);

@@ -52,7 +52,7 @@ std::optional<double> measured(const Json& value) {
   return is_measurable(number) ? std::optional(number) : std::nullopt;
 }
 
-/// Neither counted nor accounted by a kernel, which never gives less than 0.
+/// Neither counted nor accounted, which never gives less than 0.
 bool is_of_ones_own(const Metric& metric) {
   return metric.role == Role::Other && !metric.event &&
          std::none_of(kBuiltInMetrics.begin(), kBuiltInMetrics.end(),
@@ -227,6 +227,7 @@ class SessionReader {
     Command& made = recording().measured[*command];
     if (const std::string text = text_in(*ours, "command_line"); !text.empty()) made.text = text;
     made.typed = count_in(*ours, "typed").value_or(*command);
+    if (text_in(*ours, "role") == "anchor") recording().reference.anchor = *command;
     made.folder = text_in(*ours, "cwd");
     made.expected = expected_output_of(text_in(*ours, "expected_output"));
     made.pattern = text_in(*ours, "pattern");
@@ -394,7 +395,11 @@ class SessionReader {
 Result<ReadSession> read_session(std::string_view text) {
   const auto document = parsed(text);
   if (!document) return document.error();
-  return SessionReader(*document).read();
+  return read_session_of(*document);
+}
+
+Result<ReadSession> read_session_of(const JsonIn& document) {
+  return SessionReader(document).read();
 }
 
 }  // namespace lauka

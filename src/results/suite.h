@@ -1,0 +1,53 @@
+#pragma once
+
+#include "core/metric.h"
+#include "core/presentation.h"
+#include "gate/job.h"
+#include "results/results.h"
+#include "stats/delta.h"
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace lauka {
+
+/// A benchmark of a suite, with the results of its own part of the session.
+struct BenchmarkResult {
+  std::string name;
+  Results results;
+};
+
+/// How the candidates of a suite differ from their references on the whole.
+struct Geomean {
+  std::size_t place = 0;       ///< of the candidate among those of its benchmark
+  std::string candidate{};     ///< its name, where all have the same; else empty
+  std::size_t benchmarks = 0;  ///< behind it, 2 or more
+  std::string metric{};
+  Better better = Better::Less;
+  stats::Delta change{};
+};
+
+/// A whole suite: all that its exports and tables are made from.
+struct SuiteResults {
+  std::vector<BenchmarkResult> benchmarks;  ///< at least one
+  std::vector<Geomean> geomeans{};          ///< one for each place that has two benchmarks
+  gate::Risk risk = gate::Risk::Any;        ///< how the gates share the rate of false alarms
+  Presentation presentation{};
+
+  bool complete() const;
+  std::vector<gate::Verdict> verdicts() const;
+};
+
+/// The commands of a benchmark that are compared with its reference.
+std::vector<std::size_t> candidates_of(const Results& results);
+
+/// The metric that a benchmark's row speaks of; none where none is shown.
+std::optional<std::size_t> headline_of(const Results& results);
+
+/// Adds the geometric means of the first metric shown. A benchmark that shows another one first, or
+/// has no delta, is in none.
+SuiteResults suite_of(std::vector<BenchmarkResult> benchmarks, gate::Risk risk);
+
+}  // namespace lauka

@@ -1,0 +1,234 @@
+#include "cli/suite.h"
+#include "core/foreign_text.h"
+#include "core/sha256.h"
+#include "core/text.h"
+#include "gate/job.h"
+#include "invocation.h"
+#include "os/clock.h"
+#include "os/darwin_calls.h"
+#include "os/signals.h"
+#include "os/terminal.h"
+#include "os/text_files.h"
+#include "os/told_files.h"
+#include "os/users.h"
+#include "plan/gates.h"
+#include "plan/told.h"
+#include "report/lines.h"
+#include "report/screen.h"
+#include "results/analyse.h"
+#include "run/suite.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+// A suite: the stages of main for each of its benchmarks, then one session of all.
+
+namespace lauka {
+namespace {
+
+constexpr std::size_t kMostBytes = std::size_t{4} << 20U;  // of a suite's file
+
+Result<cli::Suite> read_suite(const Invocation& call) {
+  const std::string& file = *call.options.suite;
+  os::watch_for_interrupts();  // the file may be a named pipe
+  const auto text = read_text(call, file, "--suite", kMostBytes);
+  if (!text) return text.error();
+  return cli::suite_of(call.options, *text);
+}
+
+/// Of one benchmark: the session's would shuffle all alike.
+std::uint64_t seed_of(std::uint64_t session, const std::string& benchmark) {
+  Sha256 hash;
+  hash.add(benchmark);
+  return session ^ parse_hex(hash.digest().substr(0, 12)).value_or(0);
+}
+
+/// kperf takes the counters of the whole machine, for one selection of events at a time.
+Result<void> spare_counters(Options& options, std::vector<std::string>& notes) {
+  if (os::darwin_calls() == nullptr) return {};
+  if (options.engine == EngineChoice::Kperf)
+    return Error{"--engine kperf counts for one benchmark at a time, not for a suite",
+                 "leave it out, or measure the benchmarks one by one (--only)"};
+  if (options.engine != EngineChoice::Auto) return {};
+  options.engine = EngineChoice::None;
+  notes.emplace_back("a suite has no hardware counters on macOS");
+  return {};
+}
+
+/// A refusal has been said; its exit status.
+std::optional<int> make_part(Invocation& call, cli::Benchmark benchmark, std::uint64_t seed) {
+  Invocation& part = call.parts.emplace_back();
+  part.options = std::move(benchmark.options);
+  part.benchmark = std::move(benchmark.name);
+  part.options.exports.clear();
+  part.options.seed = seed_of(seed, part.benchmark);
+  part.launcher = call.launcher;
+  if (call.parts.size() > 1) part.groups = (&part - 1)->groups;
+  std::vector<std::string> notes;
+  if (const auto spared = spare_counters(part.options, notes); !spared)
+    return refuse(spared.error().of("benchmark " + cited(part.benchmark)), ExitStatus::Usage);
+  const std::array stages = {kCoresDecided, kUserFound, kEngineChosen, kPlanMade, kBaselineAdded};
+  if (const auto ended = pass(stages, part)) return ended;
+  auto& said = part.plan.events.notes;
+  said.insert(said.end(), notes.begin(), notes.end());
+  return std::nullopt;
+}
+
+std::optional<int> make_parts(Invocation& call, cli::Suite suite) {
+  const std::uint64_t seed = suite.session.seed.value_or(
+      static_cast<std::uint64_t>(os::MonotonicClock().now().count()));
+  call.options = std::move(suite.session);
+  call.options.seed = seed;
+  call.risk = call.options.controls_fdr ? gate::Risk::Share : gate::Risk::Any;
+  call.parts.reserve(suite.benchmarks.size());
+  for (cli::Benchmark& one : suite.benchmarks)
+    if (const auto ended = make_part(call, std::move(one), seed)) return ended;
+  std::size_t decisions = 0;
+  for (const Invocation& part : call.parts) decisions += decisions_of(part.plan);
+  for (Invocation& part : call.parts) part.plan.gates_of_job = decisions;
+  return std::nullopt;
+}
+
+void tell_before_all(const Invocation& call) {
+  Plan all;
+  for (const Invocation& part : call.parts)
+    for (const std::string& hint : part.plan.hints)
+      all.hints.push_back(cited(part.benchmark) + ": " + hint);
+  tell_before(call.options, all);
+}
+
+/// All benchmarks write to the same.
+Result<std::unique_ptr<os::ToldFiles>> told_files_of(const Invocation& call) {
+  for (const Invocation& part : call.parts) {
+    auto files = open_told_files(part);
+    if (!files || *files) return files;
+  }
+  return std::unique_ptr<os::ToldFiles>();
+}
+
+std::unique_ptr<Observer> observer_of(const Invocation& call) {
+  Plan all;
+  for (const Invocation& part : call.parts)
+    all.commands.insert(all.commands.end(), part.plan.commands.begin(), part.plan.commands.end());
+  return choose_observer(call.options, all);
+}
+
+/// Whom it ended, if anything did; the first in the file is told.
+int status_of(const Invocation& call, const std::vector<SessionResult>& measured,
+              const SuiteResults& suite) {
+  int status = exit_status_of(suite.verdicts(), call.options.fail_if_inconclusive);
+  for (const SessionResult& one : measured) {
+    if (!one.session.cut_short) continue;
+    status = exit_status_of(one.session, {}, std::nullopt);
+    if (status != static_cast<int>(ExitStatus::Failed)) return status;  // a signal
+  }
+  return status;
+}
+
+/// An interruption ends all of them: it is told once.
+void tell_endings(const Invocation& call, const std::vector<SessionResult>& measured) {
+  bool is_told = false;
+  for (std::size_t i = 0; i < measured.size(); ++i) {
+    const Session& session = measured[i].session;
+    if (!session.cut_short) continue;
+    const bool is_interrupted = std::holds_alternative<Interrupted>(*session.cut_short);
+    if (is_interrupted && is_told && session.also_failed.empty()) continue;
+    is_told = is_told || is_interrupted;
+    std::vector<std::string> names;
+    for (const Command& command : call.parts[i].plan.commands)
+      names.push_back(call.parts[i].benchmark + ": " + command.name);
+    say_on_error(
+        report::ending_lines(session, names, os::terminal_width(os::Stream::Error, 0)));
+  }
+}
+
+int deliver(Invocation& call, std::vector<SessionResult>& measured,
+            std::chrono::sys_seconds began) {
+  const os::ActAs owner(call.user);
+  if (!owner.error().empty()) return refuse({owner.error(), ""}, ExitStatus::Failed);
+  std::vector<gate::Findings*> findings;
+  for (SessionResult& one : measured) findings.push_back(&one.findings);
+  gate::settle_job(findings, 1.0 - call.options.confidence.value_or(kConfidence), call.risk);
+  const Circumstances circumstances = circumstances_of(call, began);
+  std::vector<BenchmarkResult> results;
+  for (std::size_t i = 0; i < measured.size(); ++i)
+    results.push_back({call.parts[i].benchmark,
+                       analyse(call.parts[i].plan, measured[i].session, measured[i].findings,
+                               {os::MonotonicClock().resolution(), os::scheduler_tick()},
+                               circumstances)});
+  SuiteResults suite = suite_of(std::move(results), call.risk);
+  suite.presentation = call.options.presentation;
+  const int status = put_out(call, suite, status_of(call, measured, suite), !suite.complete());
+  tell_endings(call, measured);
+  return status;
+}
+
+int carry_out(Invocation& call) {
+  const os::MonotonicClock clock;
+  const auto told = told_files_of(call);
+  if (!told) return refuse(told.error(), ExitStatus::Failed);
+  const auto observer = observer_of(call);
+  const auto texts = os::text_files(call.user);
+  std::vector<SuitePart> parts;
+  for (Invocation& part : call.parts)
+    parts.push_back({part.benchmark, part.plan,
+                     {*call.launcher, *part.chosen.engine, clock, *observer, os::interrupt,
+                      part.user, told->get(), part.groups.get(), texts.get()}});
+  const auto began = os::time_of_day();
+  auto measured = carry_out_in_turns(parts, *call.options.seed);
+  if (!measured) return refuse(measured.error(), ExitStatus::Failed);
+  for (std::size_t i = 0; i < measured->size(); ++i)
+    add_discovered(call.parts[i].plan, (*measured)[i].discovered,
+                   call.parts[i].options.metrics != MetricSelection::Listed);
+  return deliver(call, *measured, began);
+}
+
+}  // namespace
+
+int measure_suite(Invocation& call) {
+  const std::array first = {kLauncherStarted, kUserFound};
+  if (const auto ended = pass(first, call)) return *ended;
+  auto suite = read_suite(call);
+  if (!suite) {
+    if (const int signal = os::interrupt(); signal != 0) return status_of_signal(signal);
+    return refuse(suite.error(), ExitStatus::Usage);
+  }
+  if (suite->benchmarks.empty()) {
+    say_on_error(report::note_lines({"this part of the suite has no benchmark"}));
+    return static_cast<int>(ExitStatus::Done);
+  }
+  call.options.as_root = suite->session.as_root;
+  if (const auto ended = make_parts(call, *std::move(suite))) return *ended;
+  const std::array last = {kUserFound, kExportsOpened, kLabelsFound};
+  if (const auto ended = pass(last, call)) return *ended;
+  tell_before_all(call);
+  return carry_out(call);
+}
+
+int deliver_saved_suite(Invocation& call) {
+  const os::ActAs owner(call.user);
+  if (!owner.error().empty()) return refuse({owner.error(), ""}, ExitStatus::Failed);
+  std::size_t decisions = 0;
+  for (const Invocation& part : call.parts) decisions += decisions_of(part.plan);
+  std::vector<BenchmarkResult> results;
+  for (Invocation& part : call.parts) {
+    part.plan.gates_of_job = decisions;
+    results.push_back({part.benchmark, results_of_saved(part, decisions)});
+  }
+  SuiteResults suite = suite_of(std::move(results), call.risk);
+  suite.presentation = call.options.presentation;
+  if (decisions > 0) {
+    std::vector<gate::Findings*> findings;
+    for (BenchmarkResult& one : suite.benchmarks) findings.push_back(&one.results);
+    const double confidence = suite.benchmarks.front().results.confidence;
+    gate::settle_job(findings, 1.0 - confidence, call.risk);
+  }
+  return put_out(call, suite,
+                 exit_status_of(suite.verdicts(), call.options.fail_if_inconclusive), false);
+}
+
+}  // namespace lauka

@@ -20,6 +20,10 @@ using std::chrono::nanoseconds;
 /// short enough that interrupts, progress and the stop rule are looked at often.
 constexpr nanoseconds kBatchTime = std::chrono::milliseconds(25);
 
+/// Of a turn between those of other plans, so that a drift of the machine hits all alike: one round,
+/// or what fits of very short ones.
+constexpr nanoseconds kTurnTime = std::chrono::milliseconds(2);
+
 constexpr double kLongestTold = 1e9;  // seconds; more would overflow nanoseconds, and helps nobody
 
 class Runner final : public ReadyRun {
@@ -321,7 +325,8 @@ class Runner final : public ReadyRun {
 
   std::uint64_t rounds_at_once() const {
     if (steps_.pace(group_->first).whole.count == 0) return 1;
-    const auto in_time = kBatchTime / std::max(round_time(*group_), nanoseconds(1));
+    const nanoseconds most = context_.let_others ? kTurnTime : kBatchTime;
+    const auto in_time = most / std::max(round_time(*group_), nanoseconds(1));
     return std::clamp<std::uint64_t>(
         static_cast<std::uint64_t>(in_time), 1,
         std::max<std::uint64_t>(os::Launcher::kMaxBatch / group_->count, 1));

@@ -1,0 +1,190 @@
+#include "cli/parse.h"
+#include "cli/suite.h"
+
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+namespace lauka::cli {
+namespace {
+
+using Words = std::vector<std::string>;
+
+Options typed_of(const Words& words) {
+  std::vector<const char*> argv = {"lauka", "--suite", "s.toml"};
+  for (const std::string& word : words) argv.push_back(word.c_str());
+  const auto options = parse(static_cast<int>(argv.size()), argv.data());
+  REQUIRE(options);
+  return *options;
+}
+
+Suite read(const std::string& text, const Words& typed = {}) {
+  const auto suite = suite_of(typed_of(typed), text);
+  if (!suite) MESSAGE(suite.error().line());
+  REQUIRE(suite);
+  return *suite;
+}
+
+/// How it is refused.
+std::string line(const std::string& text, const Words& typed = {}) {
+  const auto suite = suite_of(typed_of(typed), text);
+  return suite ? "accepted" : suite.error().line();
+}
+
+/// A benchmark with a command, and these lines.
+std::string benchmark(const std::string& name, const std::string& lines = "") {
+  return "[[benchmark]]\nname = '" + name + "'\ncommands = ['old', 'new']\n" + lines + "\n";
+}
+
+Words names_of(const Suite& suite) {
+  Words names;
+  for (const Benchmark& one : suite.benchmarks) names.push_back(one.name);
+  return names;
+}
+
+}  // namespace
+
+TEST_CASE("a benchmark's options win over typed ones, and these over the defaults") {
+  const Suite suite = read("[defaults]\nwarmup = 3\nmax-runs = 50\nduration = 9\n" +
+                               benchmark("a", "warmup = 1") + benchmark("b"),
+                           {"-w2", "--max-runs", "40"});
+  REQUIRE(suite.benchmarks.size() == 2);
+  CHECK(suite.benchmarks[0].options.warmup == 1);
+  CHECK(suite.benchmarks[1].options.warmup == 2);
+  for (const Benchmark& one : suite.benchmarks) {
+    CHECK(one.options.max_runs == 40);
+    CHECK(one.options.duration == std::chrono::seconds(9));
+    CHECK(one.options.commands == Words{"old", "new"});
+  }
+}
+
+TEST_CASE("what contradicts a stronger option is left out with the weaker one") {
+  const Suite suite = read("[defaults]\nmin-runs = 20\nshell = 'bash'\nregion = true\n" +
+                               benchmark("a") + benchmark("b", "shell = 'none'\nregion = false"),
+                           {"-r", "3"});
+  CHECK(suite.benchmarks[0].options.runs == 3);
+  CHECK(suite.benchmarks[0].options.shell->words == Words{"bash"});
+  CHECK(suite.benchmarks[0].options.region);
+  CHECK_FALSE(suite.benchmarks[1].options.shell);
+  CHECK_FALSE(suite.benchmarks[1].options.region);
+}
+
+TEST_CASE("a list repeats an option, and options of several words take them in either way") {
+  const Suite suite = read(benchmark("a", "prepare = ['one', 'two']\nfail-if = ['cpu_time > 1']\n"
+                                          "parameter-list = ['n', '1,2']") +
+                           benchmark("b", "parameter-list = 'n 1,2'") +
+                           benchmark("c", "parameter-list = [['n', '1,2'], ['m', '3']]") +
+                           benchmark("d", "ignore-failure = true\nfail-if-slower = 2.5\njobs = 4"));
+  const Options& a = suite.benchmarks[0].options;
+  CHECK(a.prepare == Words{"one", "two"});
+  CHECK(a.gates.size() == 1);
+  REQUIRE(a.parameters.size() == 1);
+  CHECK(a.parameters[0].values == Words{"1", "2"});
+  CHECK(suite.benchmarks[1].options.parameters.size() == 1);
+  CHECK(suite.benchmarks[2].options.parameters.size() == 2);
+  const Options& d = suite.benchmarks[3].options;
+  CHECK(d.ignore_failure->any);
+  CHECK(d.gates.at(0).limit_percent == 2.5);
+  CHECK(d.jobs == 4);
+}
+
+TEST_CASE("what concerns the whole session stands in the defaults, or is typed") {
+  const Suite suite =
+      read("[defaults]\nexport-json = 'a.json'\ntitle = 'T'\nfdr = true\nconfidence = 99\n" +
+               benchmark("a"),
+           {"--title", "typed"});
+  REQUIRE(suite.session.exports.size() == 1);
+  CHECK(suite.session.exports[0].file == "a.json");
+  CHECK(suite.session.presentation.title == "typed");
+  CHECK(suite.session.controls_fdr);
+  CHECK(suite.benchmarks[0].options.confidence == 0.99);
+  for (const char* const option : {"export-csv = 'x'", "color = 'never'", "seed = 1", "fdr = true",
+                                   "quiet = true", "confidence = 90", "label = 'a=b'"}) {
+    CAPTURE(option);
+    CHECK(line(benchmark("a", option)).find("concerns the whole session") != std::string::npos);
+  }
+}
+
+TEST_CASE("--only and --shard leave some of the benchmarks, and parts are disjoint and all") {
+  std::string text;
+  for (const char* const name : {"a1", "a2", "b1", "b2", "b3"}) text += benchmark(name);
+  CHECK(names_of(read(text, {"--only", "^b"})) == Words{"b1", "b2", "b3"});
+  CHECK(names_of(read(text, {"--shard", "1/2"})) == Words{"a1", "b1", "b3"});
+  CHECK(names_of(read(text, {"--shard", "2/2"})) == Words{"a2", "b2"});
+  CHECK(names_of(read(text, {"--shard", "2/2", "--only", "b"})) == Words{"b2"});
+  CHECK(names_of(read(text, {"--shard", "6/7"})).empty());
+  CHECK(line(text, {"--only", "c"}) ==
+        "--only 'c' matches no benchmark of 's.toml'; they are 'a1', 'a2', 'b1', 'b2' and 'b3'");
+}
+
+TEST_CASE("what a suite's file cannot have is refused with file, line and benchmark") {
+  const auto starts = [](const std::string& text, const std::string& with) {
+    CHECK(line(text).substr(0, with.size()) == with);
+  };
+  starts("", "s.toml: has no benchmark; write [defaults] and [[benchmark]]");
+  starts("x = 1", "s.toml:1: 'x' is not known here; ");
+  starts("benchmark = 3", "s.toml:1: 'benchmark' is not known here; ");
+  starts("[[benchmark]\n", "s.toml:1: is no TOML: ");
+  starts(std::string("a\0b", 3), "s.toml: is no TOML: it has a byte of value 0");
+  starts("[[benchmark]]\ncommands = ['a']", "s.toml:1: a benchmark has no name; ");
+  starts("[[benchmark]]\nname = ''", "s.toml:2: name is no text; ");
+  starts("[[benchmark]]\nname = 'a'", "s.toml:1: benchmark 'a': there are no commands; ");
+  starts("[[benchmark]]\nname = 'a'\ncommands = [1]",
+         "s.toml:3: benchmark 'a': commands is no list of command lines; ");
+  starts(benchmark("a") + benchmark("a"),
+         "s.toml:6: benchmark 'a': there is another one of that name; ");
+  starts("[defaults]\ncommands = ['a']\n" + benchmark("a"), "s.toml:2: [defaults] has commands; ");
+  starts(benchmark("a", "runz = 3"),
+         "s.toml:4: benchmark 'a': unknown option 'runz'; did you mean runs?");
+  starts(benchmark("a", "runs = 'x'"), "s.toml:4: benchmark 'a': --runs 'x' is not");
+  starts(benchmark("a", "runs = true"), "s.toml:4: benchmark 'a': --runs needs a value; ");
+  starts(benchmark("a", "region = 3"), "s.toml:4: benchmark 'a': --region takes no value; ");
+  starts(benchmark("a", "prepare = [['a']]"),
+         "s.toml:4: benchmark 'a': --prepare needs a list of values; ");
+  starts(benchmark("a", "parameter-list = 'n'"),
+         "s.toml:4: benchmark 'a': --parameter-list needs 2 words; ");
+  starts(benchmark("a", "prepare = 1979-05-27"),
+         "s.toml:4: 'prepare' has a value of another kind; ");
+  starts(benchmark("a", "from = 'x'"),
+         "s.toml:4: benchmark 'a': --from is no option of a suite's file; ");
+  starts(benchmark("a", "runs = 3\nmin-runs = 4"),
+         "s.toml:1: benchmark 'a': --runs and --min-runs contradict each other; ");
+  CHECK(line(benchmark("a"), {"--fail-if-inconclusive"}) ==
+        "s.toml: --fail-if-inconclusive without a gate; add fail-if-slower = 1 or fail-if = "
+        "\"METRIC > PCT\"");
+}
+
+TEST_CASE("a file that nests deeply or has too much in it is refused") {
+  const std::string deep = "x = " + std::string(5000, '[') + std::string(5000, ']');
+  CHECK(line(deep).find("is no TOML") != std::string::npos);
+  std::string many;
+  for (int i = 0; i < 1001; ++i) many += benchmark(std::to_string(i));
+  CHECK(line(many).find("1001 benchmarks are too many") != std::string::npos);
+}
+
+TEST_CASE("options of suites are refused without one, and with what runs no suite") {
+  const auto typed = [](const Words& words) -> std::string {
+    std::vector<const char*> argv = {"lauka"};
+    for (const std::string& word : words) argv.push_back(word.c_str());
+    const auto options = parse(static_cast<int>(argv.size()), argv.data());
+    return options ? "accepted" : options.error().line();
+  };
+  CHECK(typed({"--only", "a", "x"}) == "--only without --suite; add --suite FILE, or leave it out");
+  CHECK(typed({"--fdr", "x"}) == "--fdr without --suite; add --suite FILE, or leave it out");
+  CHECK(typed({"--fdr", "--from", "x"}) == "accepted");
+  CHECK(typed({"--suite", "a", "x"}) ==
+        "--suite has its commands in its file, so 'x' has no effect; leave it out");
+  CHECK(typed({"--suite", "a", "--from", "x"}) ==
+        "--suite and --from contradict each other; use only one of them");
+  CHECK(typed({"--suite", "a", "--check"}) ==
+        "--suite measures, and a question runs nothing; use only one of them");
+  CHECK(typed({"--suite", "a", "--suite", "b"}) ==
+        "--suite 'b' is a second suite; measure one at a time");
+  for (const char* const shard : {"1", "0/2", "3/2", "a/b", "1/", "/2"})
+    CHECK(typed({"--suite", "a", "--shard", shard}) ==
+          "--shard '" + std::string(shard) +
+              "' is not I/N; write, for example, --shard 2/5 for the second of five parts");
+}
+
+}  // namespace lauka::cli

@@ -1,0 +1,134 @@
+#include "gate/job.h"
+#include "stats/noise.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+namespace lauka::gate {
+namespace {
+
+using Flags = std::vector<bool>;
+
+constexpr double kError = 0.05;
+
+/// The gate "more than the reference" of one of `gates`, watched from 10 rounds on as a session
+/// does; the candidate is `shift` standard deviations of a round's noise above.
+Findings watched(noise::Source& noise, std::size_t gates, double shift) {
+  Schedule schedule(1.0 - kError, gates, 10, WatchSchedule::Planned);
+  std::vector<double> reference;
+  std::vector<double> candidate;
+  Verdict verdict;
+  const auto looks = look_rounds(10);
+  for (std::size_t look = 0; look < looks.size(); ++look) {
+    while (reference.size() < looks[look]) {
+      reference.push_back(100.0);
+      candidate.push_back(100.0 + shift + noise.normal());
+    }
+    const bool last = look + 1 == looks.size();
+    const Levels levels = schedule.look_as_planned(looks[look], last);
+    const Judgement judged =
+        judge({reference, candidate}, 0.0, FailsWhen::Above, levels, last);
+    verdict.p_of_fail = schedule.over_all_looks(judged.p_fail, false);
+    verdict.answer = judged.answer.value_or(Answer::Inconclusive);
+    if (judged.answer) break;
+  }
+  return {{verdict}};
+}
+
+struct Job {
+  std::size_t fails = 0;
+  std::size_t false_fails = 0;
+};
+
+/// Of `gates` gates the first `changed` are of candidates that are worse.
+Job job(noise::Source& noise, std::size_t gates, std::size_t changed, Risk risk) {
+  std::vector<Findings> findings;
+  for (std::size_t i = 0; i < gates; ++i)
+    findings.push_back(watched(noise, gates, i < changed ? 0.55 : 0.0));
+  std::vector<Findings*> all;
+  for (Findings& one : findings) all.push_back(&one);
+  settle_job(all, kError, risk);
+  Job result;
+  for (std::size_t i = 0; i < gates; ++i) {
+    if (findings[i].verdicts[0].answer != Answer::Fail) continue;
+    ++result.fails;
+    result.false_fails += i < changed ? 0U : 1U;
+  }
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("Holm and Benjamini-Hochberg reject what R's p.adjust says") {
+  const std::vector<double> rising = {0.01, 0.02, 0.03, 0.04, 0.05};  // holm .05 .08 .09, BH .05
+  CHECK(holm(rising, kError) == Flags{true, false, false, false, false});
+  CHECK(benjamini_hochberg(rising, kError) == Flags{true, true, true, true, true});
+  const std::vector<double> mixed = {0.3, 0.001, 0.02, 0.012, 0.04};  // holm .005 .048 .06
+  CHECK(holm(mixed, kError) == Flags{false, true, false, true, false});
+  CHECK(benjamini_hochberg(mixed, kError) == Flags{false, true, true, true, true});
+  CHECK(holm({}, kError).empty());
+  CHECK(benjamini_hochberg({}, kError).empty());
+}
+
+TEST_CASE("a job's gates: what is inconclusive alone may fail beside others, a pass never does") {
+  Findings one{{{}, {}}};
+  Findings other{{{}, {}}};
+  one.verdicts[0].answer = Answer::Fail;
+  one.verdicts[0].p_of_fail = 0.0001;
+  one.verdicts[1].p_of_fail = 0.0152;  // at most 0.05 / 3
+  other.verdicts[0].p_of_fail = 0.5;
+  other.verdicts[1].p_of_fail = 0.0001;
+  other.verdicts[1].answer = Answer::Pass;
+  std::vector<Findings*> all = {&one, &other};
+  settle_job(all, kError, Risk::Any);
+  CHECK(one.verdicts[0].answer == Answer::Fail);
+  CHECK(one.verdicts[1].answer == Answer::Fail);
+  CHECK(other.verdicts[0].answer == Answer::Inconclusive);
+  CHECK(other.verdicts[1].answer == Answer::Pass);
+}
+
+TEST_CASE("a probability over all looks is the error whose last look it meets") {
+  for (const double error : {0.001, 0.01, 0.05}) {
+    Schedule schedule(0.95, 1, 10, WatchSchedule::Planned);
+    static_cast<void>(schedule.look_as_planned(10, false));
+    CHECK(schedule.over_all_looks(p_late(error, 0), false) == doctest::Approx(error).epsilon(1e-6));
+    CHECK(schedule.over_all_looks(p_early(error), true) == doctest::Approx(error));
+    CHECK(schedule.over_all_looks(0.9, false) == 1.0);
+  }
+  Schedule once(0.95, 1, 10, WatchSchedule::Once);
+  CHECK(once.over_all_looks(0.03, false) == 0.03);
+}
+
+TEST_CASE("a job of many gates without a change fails in at most 5% of all cases") {
+  noise::Source noise(17);
+  constexpr std::size_t jobs = 400;
+  std::size_t any = 0;
+  for (std::size_t i = 0; i < jobs; ++i) any += job(noise, 8, 0, Risk::Any).fails > 0 ? 1U : 0U;
+  CHECK(static_cast<double>(any) / jobs < 0.05 + 2.6 * 0.0109);  // 99.5% of binomial noise
+}
+
+TEST_CASE("with some gates that should fail, false ones stay as rare, and --fdr finds more") {
+  noise::Source noise(18);
+  constexpr std::size_t jobs = 150;
+  std::size_t any = 0;
+  std::size_t found = 0;
+  std::size_t found_by_share = 0;
+  double share = 0.0;
+  for (std::size_t i = 0; i < jobs; ++i) {
+    const Job strict = job(noise, 10, 5, Risk::Any);
+    any += strict.false_fails > 0 ? 1U : 0U;
+    found += strict.fails - strict.false_fails;
+    const Job lenient = job(noise, 10, 5, Risk::Share);
+    found_by_share += lenient.fails - lenient.false_fails;
+    share += static_cast<double>(lenient.false_fails) /
+             static_cast<double>(std::max<std::size_t>(lenient.fails, 1));
+  }
+  CHECK(static_cast<double>(any) / jobs < 0.05 + 2.6 * 0.0178);
+  CHECK(share / jobs < 0.05 + 2.6 * 0.01);
+  CHECK(found_by_share > found);
+}
+
+}  // namespace lauka::gate

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <initializer_list>
 #include <set>
+#include <algorithm>
 #include <string>
 #include <variant>
 #include <vector>
@@ -471,7 +472,12 @@ TEST_CASE("every option of the table is understood by its name and by its letter
       }
       continue;
     }
-    if (option.name == "from") words.clear();
+    if (option.name == "from" || option.name == "suite") words.clear();
+    if (option.name == "shard") value = "9/99";
+    if (std::any_of(suite_options().begin(), suite_options().end(),
+                    [&](const OptionInfo& one) { return one.name == option.name; }) &&
+        option.name != "suite")
+      words = {"--suite", "suite.toml"};
     if (option.name == "baseline") words.erase(words.begin(), words.begin() + 2);
     if (option.name == "interval") words = {"--threads", "1"};
     if (option.name == "kpep") words.insert(words.begin(), "--explain-events");

@@ -23,6 +23,7 @@ constexpr auto kTargets = std::to_array<Target>({
     {"metrics", &metrics},
     {"formulas", &formulas},
     {"told", &told},
+    {"suite", &suite},
     {"baseline", &baseline},
     {"plist-xml", &plist},
     {"plist-binary", &plist},

@@ -157,6 +157,11 @@ TEST_CASE("PCRE2 stays in one file") {
   CHECK(found_in("cli/own_metrics.cc", "#include <pcre2.h>\n").size() == 1);
 }
 
+TEST_CASE("toml++ stays in one file") {
+  CHECK(found_in("cli/suite_file.cc", "#include <toml++/toml.h>\n").empty());
+  CHECK(found_in("cli/suite.cc", "#include <toml++/toml.h>\n").size() == 1);
+}
+
 TEST_CASE("expat stays in one file") {
   CHECK(found_in("engine/kperf/plist.cc", "#include <expat.h>\n").empty());
   CHECK(found_in("engine/kperf/read_kpep.cc", "#include <expat.h>\n").size() == 1);

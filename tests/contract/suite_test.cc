@@ -1,0 +1,217 @@
+#include "contract/program.h"
+#include "contract/schema.h"
+#include "places.h"
+
+#include <algorithm>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+// --suite: many benchmarks in one session.
+
+namespace lauka::contract {
+namespace {
+
+using nlohmann::json;
+using Words = std::vector<std::string>;
+
+std::string work(int units) {
+  return fixture("work") + " " + std::to_string(units);
+}
+
+std::string benchmark(const std::string& name, const Words& commands,
+                      const std::string& lines = "") {
+  std::string text = "[[benchmark]]\nname = '" + name + "'\ncommands = [";
+  for (const std::string& command : commands) text += "'''" + command + "''', ";
+  return text + "]\n" + lines + "\n";
+}
+
+/// A folder with a suite.
+struct Suite {
+  Folder folder;
+
+  explicit Suite(const std::string& text) { std::ofstream(folder.file("s.toml")) << text; }
+
+  Said run(Words more) const {
+    Words words = {"--suite", folder.file("s.toml"), "-w0"};
+    words.insert(words.end(), more.begin(), more.end());
+    return lauka(words);
+  }
+};
+
+json schema() {
+  return json::parse(text_of(std::string(places::kRepository) + "/docs/schema.json"));
+}
+
+}  // namespace
+
+TEST_CASE("--suite: a row for each benchmark, and the geometric mean of the changes") {
+  const Suite suite(benchmark("first", {work(1), work(60)}) +
+                    benchmark("second", {work(1), work(60)}, "runs = 8") +
+                    benchmark("alone", {work(1)}));
+  const Said said = suite.run({"-r7"});
+  CHECK(said.status == 0);
+  const Words lines = lines_of(said.out);
+  REQUIRE(lines.size() == 6);
+  CHECK(lines[0] == "wall_time of 3 benchmarks");
+  CHECK(lines[1].substr(0, 14) == "benchmark     ");
+  CHECK(lines[2].starts_with("first "));
+  CHECK(lines[2].find("💩 +") != std::string::npos);
+  CHECK(lines[3].starts_with("second "));
+  CHECK(lines[4].starts_with("alone "));
+  CHECK(lines[5].starts_with("geomean of 2 "));
+}
+
+TEST_CASE("--suite: the rounds of all benchmarks are interleaved") {
+  const Folder log;
+  const auto told = [&](const std::string& name) {
+    return "echo " + name + " >> " + log.file("log") + "; sleep 0.002";
+  };
+  const Suite suite("[defaults]\nshell = 'sh'\n" + benchmark("a", {told("a0"), told("a1")}) +
+                    benchmark("b", {told("b0"), told("b1")}) +
+                    benchmark("alone", {told("c0"), told("c1")}, "order = 'sequential'"));
+  REQUIRE(suite.run({"-r4", "--seed", "1"}).status == 0);
+  const std::string text = text_of(log.file("log"));
+  std::string order;
+  for (const std::string& line : lines_of(text)) order += line[0];
+  CAPTURE(order);
+  std::string others = order;
+  others.erase(std::remove(others.begin(), others.end(), 'c'), others.end());
+  for (std::size_t lap = 0; lap + 4 <= others.size(); lap += 4)
+    CHECK(std::count(others.begin() + static_cast<std::ptrdiff_t>(lap),
+                     others.begin() + static_cast<std::ptrdiff_t>(lap + 4), 'a') == 2);
+  CHECK(order.find("cccccccc") != std::string::npos);
+}
+
+TEST_CASE("--suite: every export has the benchmarks, and --from of the JSON says and exports them again") {
+  const Suite suite("[defaults]\nfail-if = 'cpu_time > 3000'\ntitle = 'T <1>'\n" +
+                    benchmark("with, comma", {work(1), work(20)}) +
+                    benchmark("two", {"true {n}", work(1)}, "parameter-list = 'n 1,2'"));
+  const Words kinds = {"csv", "runs", "json", "markdown", "html"};
+  Words measure = {"-r6"};
+  Words again = {"--from", suite.folder.file("a.json"), "--title", "T <1>"};
+  for (const std::string& kind : kinds) {
+    measure.insert(measure.end(), {"--export-" + kind, suite.folder.file("a." + kind)});
+    again.insert(again.end(), {"--export-" + kind, suite.folder.file("b." + kind)});
+  }
+  const Said once = suite.run(measure);
+  CHECK(once.status == 0);
+  const Said twice = lauka(again);
+  CHECK(twice.status == 0);
+  CHECK(twice.out == once.out);
+  for (const std::string& kind : kinds) {
+    CAPTURE(kind);
+    CHECK(text_of(suite.folder.file("b." + kind)) == text_of(suite.folder.file("a." + kind)));
+  }
+  const std::string csv = text_of(suite.folder.file("a.csv"));
+  CHECK(csv.starts_with("benchmark,command,metric,"));
+  CHECK(csv.find("\r\n\"with, comma\",") != std::string::npos);
+  CHECK(csv.find("parameter_n\r\n") != std::string::npos);
+  CHECK(text_of(suite.folder.file("a.runs")).starts_with("benchmark,command,run,"));
+  CHECK(text_of(suite.folder.file("a.html")).find("<h1>T &lt;1&gt;</h1>") != std::string::npos);
+  CHECK(text_of(suite.folder.file("a.markdown")).starts_with("| benchmark | command | base |"));
+  const json document = json::parse(text_of(suite.folder.file("a.json")));
+  for (const std::string& fault : faults(document, schema())) FAIL_CHECK(fault);
+  const json& results = document.at("results");
+  REQUIRE(results.size() == 5);
+  CHECK(results[0].at("lauka").at("benchmark") == "with, comma");
+  CHECK(results[0].at("lauka").at("role") == "reference");
+  CHECK(results[4].at("lauka").at("role") == "candidate");
+  CHECK(document.at("lauka").at("benchmarks").size() == 2);
+  CHECK(document.at("lauka").at("benchmarks")[1].at("gates").size() == 2);
+}
+
+TEST_CASE("--suite: a gate that fails is told with its benchmark, and ends with 3") {
+  const Suite suite(benchmark("same", {work(1), work(1)}) +
+                    benchmark("slow", {work(1), work(80)}));
+  const Said said = suite.run({"-r12", "--fail-if", "cpu_time > 500"});
+  CHECK(said.status == 3);
+  CHECK(said.out_has("slow: cpu_time > 500%: fail: "));
+  CHECK_FALSE(said.out_has("same: cpu_time"));
+  CHECK(said.out_has("2 gates: 1 fail, 1 pass (any false alarm: at most 5%)"));
+  const Said lenient = suite.run({"-r12", "--fail-if", "cpu_time > 500", "--fdr", "-q"});
+  CHECK(lenient.status == 3);
+  CHECK(lenient.out_has("same: cpu_time > 500%: pass: "));
+}
+
+TEST_CASE("--suite: an anchor is measured beside base and candidate, and is compared with neither") {
+  const Suite suite("[defaults]\ncommand-name = ['old', 'new', 'v1']\nanchor = 'v1'\n" +
+                    benchmark("a", {work(1), work(2), work(3)}));
+  const Said said =
+      suite.run({"-r12", "--fail-if-slower=9000", "--export-json", suite.folder.file("a.json")});
+  CHECK(said.status == 0);
+  CHECK(said.out_has("1 gate: 1 pass"));
+  CHECK_FALSE(said.out_has("v1"));
+  const json results = json::parse(text_of(suite.folder.file("a.json"))).at("results");
+  CHECK(results[2].at("lauka").at("role") == "anchor");
+  CHECK(results[2].at("lauka").at("metrics").at("wall_time").at("delta").is_null());
+  CHECK(results[2].at("times").size() == 12);
+  CHECK(lauka({"--from", suite.folder.file("a.json")}).out == said.out);
+  const Said none = suite.run({"-r2", "--anchor", "x"});
+  CHECK(none.status == 2);  // what is typed wins over the defaults
+  CHECK(Suite(benchmark("a", {"true"})).run({"--anchor", "x"}).status == 2);
+}
+
+TEST_CASE("--suite: what fails ends its benchmark alone, and lauka with 1") {
+  const Suite suite(benchmark("bad", {"true", fixture("fail")}) + benchmark("good", {"true"}));
+  const Said said = suite.run({"-r3"});
+  CHECK(said.status == 1);
+  CHECK(said.err_has("bad: "));
+  CHECK(said.out_has("good "));
+}
+
+TEST_CASE("--suite: parts of a suite, measured apart, are one again with --from") {
+  const Suite suite(benchmark("a", {work(1), work(2)}) + benchmark("b", {work(1), work(2)}) +
+                    benchmark("c", {work(1), work(2)}));
+  Words all = {"--from"};
+  for (const char* const part : {"1/2", "2/2"}) {
+    const std::string file = suite.folder.file(std::string(1, part[0]) + ".json");
+    CHECK(suite.run({"-r6", "--shard", part, "--export-json", file}).status == 0);
+    all.push_back(file);
+  }
+  const Said said = lauka(all);
+  CHECK(said.status == 0);
+  CHECK(said.out_has("wall_time of 3 benchmarks"));
+  CHECK(suite.run({"--shard", "4/4"}).err ==
+        "lauka: note: this part of the suite has no benchmark\n");
+}
+
+TEST_CASE("--suite: Ctrl-C ends all benchmarks, whose cleanups run") {
+  const Suite suite("[defaults]\norder = 'random'\n" +
+                    benchmark("a", {"sleep 9"}, "cleanup = 'echo gone >> a'") +
+                    benchmark("b", {"sleep 9"}));
+  const Said said = lauka({.arguments = {"--suite", "s.toml", "-w0"},
+                           .folder = suite.folder.path(),
+                           .interrupt_after_ms = 300});
+  CHECK(said.status == 130);
+  CHECK(said.err_has("interrupted by SIGINT"));
+  CHECK(exists(suite.folder.file("a")));
+}
+
+TEST_CASE("--suite: what is wrong is told before anything is run, with status 2") {
+  const Folder folder;
+  const Suite suite(benchmark("a", {"touch " + folder.file("x")}) +
+                    benchmark("b", {"true"}, "runs = 'x'"));
+  const Said said = suite.run({});
+  CHECK(said.status == 2);
+  CHECK(lines_of(said.err).size() == 1);
+  CHECK(said.err_has("s.toml:8: benchmark 'b': --runs 'x' "));
+  CHECK_FALSE(exists(folder.file("x")));
+  CHECK(lauka({"--suite", folder.file("none")}).err_has("cannot be read"));
+  CHECK(lauka({"--suite", folder.file("none")}).status == 2);
+}
+
+TEST_CASE("--suite: in a narrow terminal the table fits") {
+  const Suite suite(benchmark("a name that is rather long for a column", {work(1), work(30)}) +
+                    benchmark("b", {work(1), work(30)}));
+  const Said said = lauka_in_terminal(
+      {"--suite", suite.folder.file("s.toml"), "-w0", "-r8", "--no-progress"}, 60);
+  CHECK(said.status == 0);
+  CHECK(said.out_has("geomean"));
+  CHECK(said.out_has("…"));
+}
+
+}  // namespace lauka::contract

@@ -1,0 +1,31 @@
+#include "cli/suite.h"
+#include "core/foreign_text.h"
+#include "fuzz/targets.h"
+
+#include <algorithm>
+#include <string>
+
+// The file of --suite, which may come with a repository that nobody has read.
+
+namespace lauka::fuzz {
+
+void suite(std::string_view bytes) {
+  Options typed;
+  typed.suite = "s.toml";
+  typed.typed = {{"runs", {"9"}}};
+  const auto read = cli::suite_of(typed, bytes);
+  if (!read) {
+    const std::string line = message_line(read.error().line());
+    require(line.size() < 70'000 && line.find('\n') == line.size() - 1);
+    return;
+  }
+  require(!read->benchmarks.empty());
+  for (const cli::Benchmark& one : read->benchmarks) {
+    require(!one.name.empty() && !one.options.commands.empty());
+    require(one.options.exports.empty() || one.options.exports == read->session.exports);
+    require(std::count_if(read->benchmarks.begin(), read->benchmarks.end(),
+                          [&](const auto& other) { return other.name == one.name; }) == 1);
+  }
+}
+
+}  // namespace lauka::fuzz

@@ -132,8 +132,7 @@ gate::Findings findings_of_saved(const Invocation& call, const Recording& joined
   if (!call.options.gates.empty()) return judge(joined, call.plan.gates, gates_of_job);
   const Recording& first = call.saved.front();
   const bool is_same = call.saved.size() == 1 && !call.options.baseline &&
-                       call.options.from_reference.empty() &&
-                       joined.confidence == first.confidence;
+                       call.options.from_reference.empty() && joined.confidence == first.confidence;
   return is_same ? moved(call.found, first.metrics, joined.metrics) : gate::Findings{};
 }
 
@@ -150,8 +149,8 @@ Circumstances circumstances_of(const Invocation& call, std::chrono::sys_seconds 
   // To know the machine's class takes a look at many files.
   const Machine machine =
       tells_of_session(call.options) ? os::this_machine_whole() : os::this_machine();
-  return {std::string(cli::version()), began,     machine, os::time_of_day(), os::new_session_id(),
-          call.labels};
+  return {std::string(cli::version()), began,      machine, os::time_of_day(),
+          os::new_session_id(),        call.labels};
 }
 
 int deliver(Invocation& call, const SessionResult& measured, std::chrono::sys_seconds began) {

@@ -157,9 +157,9 @@ Result<ReadFile> read_saved_file(const Invocation& call, const std::string& file
 /// where it belongs to none.
 Invocation& part_of(Invocation& call, const std::string& benchmark) {
   if (benchmark.empty()) return call;
-  const auto known =
-      std::find_if(call.parts.begin(), call.parts.end(),
-                   [&](const Invocation& one) { return one.benchmark == benchmark; });
+  const auto known = std::find_if(call.parts.begin(), call.parts.end(), [&](const Invocation& one) {
+    return one.benchmark == benchmark;
+  });
   if (known != call.parts.end()) return *known;
   Invocation& part = call.parts.emplace_back();
   part.options = call.options;
@@ -172,8 +172,8 @@ Invocation& part_of(Invocation& call, const std::string& benchmark) {
 /// Enters a session that was read; true: its runs went on until its own gates were content.
 bool enter_saved(ReadSession session, Invocation& call) {
   const gate::Findings& found = session.findings;
-  const bool was_watched = !session.recording.setting.stop.exact_runs &&
-                           (!found.verdicts.empty() || found.precision);
+  const bool was_watched =
+      !session.recording.setting.stop.exact_runs && (!found.verdicts.empty() || found.precision);
   if (call.saved.empty()) call.found = std::move(session.findings);
   call.saved.push_back(std::move(session.recording));
   return was_watched;
@@ -203,9 +203,10 @@ Result<void> read_saved(Invocation& call) {
   }
   if (call.parts.empty()) return plan_saved(call, was_watched);
   if (!call.saved.empty())
-    return Error{fmt::format("--from {} is a suite, and {} is none", cited(call.parts.front().saved.front().file),
-                             cited(call.saved.front().file)),
-                 "show them apart"};
+    return Error{
+        fmt::format("--from {} is a suite, and {} is none",
+                    cited(call.parts.front().saved.front().file), cited(call.saved.front().file)),
+        "show them apart"};
   if (call.options.controls_fdr) call.risk = gate::Risk::Share;
   for (Invocation& part : call.parts)
     if (auto planned = plan_saved(part, was_watched); !planned)
@@ -224,10 +225,9 @@ Result<void> add_baseline(Invocation& call) {
     return one.name.empty() || one.name == call.benchmark;
   });
   if (found == all.end())
-    return Error{call.benchmark.empty()
-                     ? fmt::format("the baseline {} is a suite", cited(file))
-                     : fmt::format("the baseline {} lacks the benchmark {}", cited(file),
-                                   cited(call.benchmark)),
+    return Error{call.benchmark.empty() ? fmt::format("the baseline {} is a suite", cited(file))
+                                        : fmt::format("the baseline {} lacks the benchmark {}",
+                                                      cited(file), cited(call.benchmark)),
                  call.benchmark.empty() ? "compare a suite with it (--suite)" : "measure it again"};
   return use_baseline(call.plan, file,
                       std::make_shared<Recording>(std::move(found->session.recording)));

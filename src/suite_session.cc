@@ -79,8 +79,8 @@ std::optional<int> make_part(Invocation& call, cli::Benchmark benchmark, std::ui
 }
 
 std::optional<int> make_parts(Invocation& call, cli::Suite suite) {
-  const std::uint64_t seed = suite.session.seed.value_or(
-      static_cast<std::uint64_t>(os::MonotonicClock().now().count()));
+  const std::uint64_t seed =
+      suite.session.seed.value_or(static_cast<std::uint64_t>(os::MonotonicClock().now().count()));
   call.options = std::move(suite.session);
   call.options.seed = seed;
   call.risk = call.options.controls_fdr ? gate::Risk::Share : gate::Risk::Any;
@@ -141,8 +141,7 @@ void tell_endings(const Invocation& call, const std::vector<SessionResult>& meas
     std::vector<std::string> names;
     for (const Command& command : call.parts[i].plan.commands)
       names.push_back(call.parts[i].benchmark + ": " + command.name);
-    say_on_error(
-        report::ending_lines(session, names, os::terminal_width(os::Stream::Error, 0)));
+    say_on_error(report::ending_lines(session, names, os::terminal_width(os::Stream::Error, 0)));
   }
 }
 
@@ -156,10 +155,10 @@ int deliver(Invocation& call, std::vector<SessionResult>& measured,
   const Circumstances circumstances = circumstances_of(call, began);
   std::vector<BenchmarkResult> results;
   for (std::size_t i = 0; i < measured.size(); ++i)
-    results.push_back({call.parts[i].benchmark,
-                       analyse(call.parts[i].plan, measured[i].session, measured[i].findings,
-                               {os::MonotonicClock().resolution(), os::scheduler_tick()},
-                               circumstances)});
+    results.push_back(
+        {call.parts[i].benchmark,
+         analyse(call.parts[i].plan, measured[i].session, measured[i].findings,
+                 {os::MonotonicClock().resolution(), os::scheduler_tick()}, circumstances)});
   SuiteResults suite = suite_of(std::move(results), call.risk);
   suite.presentation = call.options.presentation;
   const int status = put_out(call, suite, status_of(call, measured, suite), !suite.complete());
@@ -175,7 +174,8 @@ int carry_out(Invocation& call) {
   const auto texts = os::text_files(call.user);
   std::vector<SuitePart> parts;
   for (Invocation& part : call.parts)
-    parts.push_back({part.benchmark, part.plan,
+    parts.push_back({part.benchmark,
+                     part.plan,
                      {*call.launcher, *part.chosen.engine, clock, *observer, os::interrupt,
                       part.user, told->get(), part.groups.get(), texts.get()}});
   const auto began = os::time_of_day();
@@ -227,8 +227,8 @@ int deliver_saved_suite(Invocation& call) {
     const double confidence = suite.benchmarks.front().results.confidence;
     gate::settle_job(findings, 1.0 - confidence, call.risk);
   }
-  return put_out(call, suite,
-                 exit_status_of(suite.verdicts(), call.options.fail_if_inconclusive), false);
+  return put_out(call, suite, exit_status_of(suite.verdicts(), call.options.fail_if_inconclusive),
+                 false);
 }
 
 }  // namespace lauka

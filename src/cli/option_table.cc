@@ -385,11 +385,12 @@ std::span<const OptionInfo> option_table() {
       option.value = kWords.names;
       option.help = kWords.help;
     }
-    const auto gate = std::find_if(options.begin(), options.end(), [](const OptionInfo& option) {
-      return option.group == Group::Gate;
-    });
-    const auto of_suites = suite_options();
-    options.insert(gate, of_suites.begin(), of_suites.end());
+    for (const OptionInfo& row : suite_options()) {
+      const auto next = std::find_if(options.begin(), options.end(), [&](const OptionInfo& option) {
+        return option.group > row.group;
+      });
+      options.insert(next, row);
+    }
     return options;
   }();
   return kTable;

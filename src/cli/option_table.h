@@ -77,15 +77,15 @@ std::string_view title_of(Group group);
 const OptionInfo* find_option(std::string_view name);
 const OptionInfo* find_option(char letter);
 
-/// The name by which an option is kept: "runs", or "-S" where there is a letter only; and the option
-/// of such a name.
+/// The name by which an option is kept: "runs", or "-S" where there is a letter only; and the
+/// option of such a name.
 std::string key_of(const OptionInfo& option);
 const OptionInfo* option_of_key(std::string_view key);
 
 /// How many words of its own an option takes that nobody could tell from commands.
 std::size_t words_taken_by(const OptionInfo& option);
 
-/// The rows about suites; they stand between what is measured and the gate.
+/// The rows about suites; they stand behind the others of their groups.
 std::span<const OptionInfo> suite_options();
 
 /// Counted or warm-up runs that can be asked for: what a round's number has room for, and more than

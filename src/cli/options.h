@@ -90,8 +90,8 @@ struct Options {
 
   std::vector<std::string> from;  ///< files of saved sessions; where there are any, nothing is run
   std::string from_reference;     ///< name of one of their commands; empty: as it was
-  std::optional<std::string> suite;   ///< a file of benchmarks; they have the commands
-  std::optional<std::string> only;    ///< a regular expression of their names
+  std::optional<std::string> suite;  ///< a file of benchmarks; they have the commands
+  std::optional<std::string> only;   ///< a regular expression of their names
   std::optional<Shard> shard;
   bool controls_fdr = false;          ///< the false discovery rate, of a suite's gates
   std::optional<std::string> anchor;  ///< name of a command that is neither base nor candidate

@@ -184,8 +184,8 @@ class SuiteReader {
   Result<void> take_defaults(const SuiteTable& table) {
     for (const SuiteEntry& entry : table.entries) {
       if (entry.key == "name" || entry.key == "commands")
-        return at(entry.line, {fmt::format("[defaults] has {}", entry.key),
-                               "write it in each [[benchmark]]"});
+        return at(entry.line,
+                  {fmt::format("[defaults] has {}", entry.key), "write it in each [[benchmark]]"});
       if (auto taken = take(entry, defaults_); !taken) return taken;
     }
     return {};
@@ -207,15 +207,16 @@ class SuiteReader {
       const auto is_displaced = [&](const Setting& weaker) {
         return std::any_of(places.begin() + static_cast<std::ptrdiff_t>(p) + 1, places.end(),
                            [&](const Place* place) {
-                             return std::any_of(place->begin(), place->end(),
-                                                [&](const Setting& stronger) {
-                                                  return displaces(*stronger.option, *weaker.option);
-                                                });
+                             return std::any_of(
+                                 place->begin(), place->end(), [&](const Setting& stronger) {
+                                   return displaces(*stronger.option, *weaker.option);
+                                 });
                            });
       };
       for (const Setting& setting : *places[p]) {
         if (is_displaced(setting) || (of_session && !concerns_session(*setting.option))) continue;
-        if (auto applied = apply(setting, draft); !applied) return at(setting.line, applied.error());
+        if (auto applied = apply(setting, draft); !applied)
+          return at(setting.line, applied.error());
       }
     }
     return draft;
@@ -238,8 +239,8 @@ class SuiteReader {
       if (one.kind == Kind::Text) commands.push_back(one.text);
     const bool is_whole = value.kind == Kind::Text || commands.size() == value.list.size();
     if (is_whole && !commands.empty()) return {};
-    return at(entry.line, {"commands is no list of command lines",
-                           "write commands = [\"./old\", \"./new\"]"});
+    return at(entry.line,
+              {"commands is no list of command lines", "write commands = [\"./old\", \"./new\"]"});
   }
 
   Result<void> take_name(const SuiteEntry& entry) {
@@ -255,9 +256,8 @@ class SuiteReader {
 
   Result<void> add(const SuiteTable& table) {
     benchmark_.clear();
-    const auto named =
-        std::find_if(table.entries.begin(), table.entries.end(),
-                     [](const SuiteEntry& entry) { return entry.key == "name"; });
+    const auto named = std::find_if(table.entries.begin(), table.entries.end(),
+                                    [](const SuiteEntry& entry) { return entry.key == "name"; });
     if (named == table.entries.end())
       return at(table.line, {"a benchmark has no name", "write name = \"parse\""});
     if (auto taken = take_name(*named); !taken) return taken;

@@ -16,8 +16,7 @@ constexpr std::uint64_t kMostShards = 100'000;
 
 /// A suite is measured once.
 Result<void> set_suite(Draft& draft, const Given& given) {
-  if (draft.options.suite)
-    return refused(given, {"is a second suite", "measure one at a time"});
+  if (draft.options.suite) return refused(given, {"is a second suite", "measure one at a time"});
   return keep(text(given), draft.options.suite);
 }
 
@@ -34,7 +33,8 @@ Result<void> set_shard(Draft& draft, const Given& given) {
   const auto part = parse_whole_number(given.value.substr(0, slash), 1, kMostShards);
   const auto parts = parse_whole_number(given.value.substr(slash + 1), 1, kMostShards);
   if (!part || !parts || *part > *parts) return refused(given, wrong);
-  draft.options.shard = Shard{static_cast<std::uint32_t>(*part), static_cast<std::uint32_t>(*parts)};
+  draft.options.shard =
+      Shard{static_cast<std::uint32_t>(*part), static_cast<std::uint32_t>(*parts)};
   return {};
 }
 
@@ -49,7 +49,8 @@ Result<void> set_fdr(Draft& draft, const Given& /*given*/) {
 
 constexpr auto kSuiteOptions = std::to_array<OptionInfo>({
     {"suite", '\0', Takes::Value, Group::Measured, "FILE",
-     "measure the benchmarks that this TOML file describes, their rounds interleaved, and show a row "
+     "measure the benchmarks that this TOML file describes, their rounds interleaved, and show a "
+     "row "
      "for each and the geometric mean of the changes. Options of a benchmark win over those of the "
      "command line, and these over the file's [defaults]",
      set_suite},

@@ -20,8 +20,8 @@ std::vector<bool> holm(std::span<const double> p, double error);
 std::vector<bool> benjamini_hochberg(std::span<const double> p, double error);
 
 /// Looks once more at the gates of all benchmarks, each of which decided alone what its part of
-/// `error` lets it: one that is inconclusive fails where the procedure rejects it. A pass stays, and
-/// so does a fail, which any of both procedures rejects.
+/// `error` lets it: one that is inconclusive fails where the procedure rejects it. A pass stays,
+/// and so does a fail, which any of both procedures rejects.
 void settle_job(std::span<Findings* const> findings, double error, Risk risk);
 
 }  // namespace lauka::gate

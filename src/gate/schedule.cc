@@ -119,8 +119,8 @@ Levels Schedule::late() const {
 double Schedule::over_all_looks(double p, bool early) const {
   if (early) return std::min(1.0, p / kShareOfEarly);
   if (is_only_look_) return p;
-  // p_late grows with the error, and is a little less the more early looks there were: all that were
-  // due, as a larger error would have allowed them.
+  // p_late grows with the error, and is a little less the more early looks there were: all that
+  // were due, as a larger error would have allowed them.
   constexpr double most = 0.5;
   double low = 1e-12;
   double high = most;

@@ -23,9 +23,9 @@ struct Verdict {
   stats::Delta delta{};  ///< of the gated metric; where that has a bound, from the bound
   std::size_t rounds = 0;
   std::size_t planned_rounds = 0;  ///< at an early look: about so many were to come; else 0
-  double p_fail = 1.0;  ///< that so much beyond the limit is chance, were the truth at the limit
-  double p_pass = 1.0;  ///< that so much within it is
-  double level = 0.0;   ///< the error allowed at this look to the answer on the mean's side
+  double p_fail = 1.0;     ///< that so much beyond the limit is chance, were the truth at the limit
+  double p_pass = 1.0;     ///< that so much within it is
+  double level = 0.0;      ///< the error allowed at this look to the answer on the mean's side
   double p_of_fail = 1.0;  ///< as p_fail, over all looks up to this one: of a job's gates
   std::optional<double>
       times_as_many{};   ///< rounds that would decide, as a multiple; where inconclusive and 1..50

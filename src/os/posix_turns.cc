@@ -83,8 +83,8 @@ struct Cast {
   std::vector<std::thread> threads{};
 };
 
-void act(std::size_t self, const std::function<void(const Yield&)>& activity,
-         const sigset_t& usual, Cast& cast) {
+void act(std::size_t self, const std::function<void(const Yield&)>& activity, const sigset_t& usual,
+         Cast& cast) {
   if (!cast.stage.wait_for(self)) return;
   pthread_sigmask(SIG_SETMASK, &usual, nullptr);
   try {

@@ -229,8 +229,7 @@ Result<void> add_anchor(const Options& options, Plan& plan) {
       found.push_back(c);
   }
   const std::string what = "--anchor " + cited(*options.anchor);
-  if (found.empty())
-    return Error{what + " is the name of no command", "they are " + listed(names)};
+  if (found.empty()) return Error{what + " is the name of no command", "they are " + listed(names)};
   if (found.size() > 1)
     return Error{what + " is the name of several commands", "give each a name of its own with -n"};
   if (found.front() == plan.reference.command)

@@ -58,7 +58,7 @@ struct Baseline {
 /// What the commands of a session are compared with: one of them, or those of an earlier session.
 struct Reference {
   std::size_t command = 0;
-  std::optional<Baseline> baseline{};    ///< all commands are candidates
+  std::optional<Baseline> baseline{};   ///< all commands are candidates
   std::optional<std::size_t> anchor{};  ///< a command that is measured beside them
 
   bool is_candidate(std::size_t other) const {

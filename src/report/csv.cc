@@ -138,7 +138,8 @@ void write_summary_csv(const Results& results, const Sink& sink) {
 
 void write_suite_csv(const SuiteResults& suite, const Sink& sink) {
   std::vector<std::string> parameters;
-  for (const BenchmarkResult& one : suite.benchmarks) add_missing(parameter_names(one.results), parameters);
+  for (const BenchmarkResult& one : suite.benchmarks)
+    add_missing(parameter_names(one.results), parameters);
   sink("benchmark," + summary_heading(parameters) + kLineEnd);
   for (const BenchmarkResult& one : suite.benchmarks)
     write_summary_rows(one.results, field(one.name) + ",", parameters, sink);
@@ -152,7 +153,8 @@ void write_runs_csv(const Results& results, const Sink& sink) {
 
 void write_suite_runs_csv(const SuiteResults& suite, const Sink& sink) {
   std::vector<std::string> metrics;
-  for (const BenchmarkResult& one : suite.benchmarks) add_missing(metrics_of_runs(one.results), metrics);
+  for (const BenchmarkResult& one : suite.benchmarks)
+    add_missing(metrics_of_runs(one.results), metrics);
   sink("benchmark," + runs_heading(metrics) + kLineEnd);
   for (const BenchmarkResult& one : suite.benchmarks)
     write_run_rows(one.results, field(one.name) + ",", metrics, sink);

@@ -190,23 +190,27 @@ void write_foot(const Sink& sink) {
 
 std::string mark_of(const std::string& verdict) {
   if (verdict.empty()) return "";
-  const std::string_view css = verdict == "pass" ? "better" : verdict == "fail" ? "worse" : "unsure";
+  const std::string_view css = verdict == "pass"   ? "better"
+                               : verdict == "fail" ? "worse"
+                                                   : "unsure";
   return fmt::format("<span class=\"mark {}\">{}</span>", css, verdict);
 }
 
 void write_suite_table(const SuiteResults& suite, const Sink& sink) {
   const bool names = has_candidate_names(suite);
-  sink(fmt::format("<div class=\"wide\"><table>\n<tr><th>benchmark</th>{}<th>base</th><th>candidate"
-                   "</th><th>delta</th><th>verdict</th></tr>\n",
-                   names ? "<th>command</th>" : ""));
+  sink(
+      fmt::format("<div class=\"wide\"><table>\n<tr><th>benchmark</th>{}<th>base</th><th>candidate"
+                  "</th><th>delta</th><th>verdict</th></tr>\n",
+                  names ? "<th>command</th>" : ""));
   for (const SuiteCells& cells : cells_of(suite)) {
     const std::string name = html_text(cells.benchmark);
-    sink(fmt::format("<tr><td>{}</td>{}<td>{}</td><td>{}</td><td class=\"{}\">{}</td><td>{}</td>"
-                     "</tr>\n",
-                     cells.is_total ? "<b>" + name + "</b>" : name,
-                     names ? "<td><code>" + html_text(cells.command) + "</code></td>" : "",
-                     html_text(cells.base), html_text(cells.candidate), ink_class(cells.delta.ink),
-                     html_text(cells.delta.text), mark_of(cells.verdict)));
+    sink(
+        fmt::format("<tr><td>{}</td>{}<td>{}</td><td>{}</td><td class=\"{}\">{}</td><td>{}</td>"
+                    "</tr>\n",
+                    cells.is_total ? "<b>" + name + "</b>" : name,
+                    names ? "<td><code>" + html_text(cells.command) + "</code></td>" : "",
+                    html_text(cells.base), html_text(cells.candidate), ink_class(cells.delta.ink),
+                    html_text(cells.delta.text), mark_of(cells.verdict)));
   }
   sink("</table></div>\n");
 }
@@ -228,8 +232,7 @@ void write_suite_html(const SuiteResults& suite, const Sink& sink) {
   if (!notes.empty()) sink("<h2>Notes</h2>\n<div class=\"faint\">" + list_of(notes) + "</div>\n");
   sink("<h2>Benchmarks</h2>\n");
   for (const BenchmarkResult& one : suite.benchmarks) {
-    sink("<details>\n<summary>" + html_text(one.name) + "</summary>\n" +
-         verdict_part(one.results));
+    sink("<details>\n<summary>" + html_text(one.name) + "</summary>\n" + verdict_part(one.results));
     write_drawings(one.results, sink);
     write_tables(one.results, sink);
     sink("</details>\n");

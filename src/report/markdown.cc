@@ -182,7 +182,8 @@ void write_suite_markdown(const SuiteResults& suite, const Sink& sink) {
     sink(row + fmt::format(" {} | {} | {} | {} |\n", plain_text(cells.base),
                            plain_text(cells.candidate), delta, cells.verdict));
   }
-  std::string text = list_of(lines_of(gates_in_one_line(suite) + suite_gate_lines(suite, false, false)));
+  std::string text =
+      list_of(lines_of(gates_in_one_line(suite) + suite_gate_lines(suite, false, false)));
   const std::vector<std::string> warnings = suite_warning_texts(suite, {});
   if (!warnings.empty()) text += "\nCaveats:\n" + list_of(warnings);
   sink(text);

@@ -231,8 +231,8 @@ std::string gates_in_one_line(const SuiteResults& suite) {
 }
 
 std::string suite_screen(const SuiteResults& suite, const Style& style, bool quiet) {
-  const bool any = std::any_of(
-      suite.benchmarks.begin(), suite.benchmarks.end(), [](const BenchmarkResult& one) {
+  const bool any =
+      std::any_of(suite.benchmarks.begin(), suite.benchmarks.end(), [](const BenchmarkResult& one) {
         return std::any_of(one.results.commands.begin(), one.results.commands.end(),
                            [](const CommandResult& command) { return command.runs > 0; });
       });
@@ -277,8 +277,8 @@ std::vector<std::string> with_names(const SuiteResults& suite,
       lines.push_back(text);
       continue;
     }
-    const std::string who = of_text.size() > most_named ? plural(of_text.size(), "benchmark")
-                                                        : listed(of_text);
+    const std::string who =
+        of_text.size() > most_named ? plural(of_text.size(), "benchmark") : listed(of_text);
     lines.push_back(who + ": " + text);
   }
   return lines;

@@ -230,8 +230,8 @@ gate::Findings judge(const Recording& session, const std::vector<Gate>& gates,
       if (is_gated(gate.condition, session.reference, c, commands))
         questions.push_back({gate.condition, c, gate.metric, session.metrics[gate.metric].share()});
   if (questions.empty()) return findings;
-  const gate::Levels levels = gate::levels_of_one_look(
-      session.confidence, std::max(questions.size(), gates_of_job));
+  const gate::Levels levels =
+      gate::levels_of_one_look(session.confidence, std::max(questions.size(), gates_of_job));
   const std::vector<std::uint32_t> rounds = rounds_of(session);
   for (const gate::Question& question : questions) {
     const std::vector<Series> series = series_of(session, question.metric, rounds);

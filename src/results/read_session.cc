@@ -52,7 +52,6 @@ std::optional<double> measured(const Json& value) {
   return is_measurable(number) ? std::optional(number) : std::nullopt;
 }
 
-/// Neither counted nor accounted, which never gives less than 0.
 bool is_of_ones_own(const Metric& metric) {
   return metric.role == Role::Other && !metric.event &&
          std::none_of(kBuiltInMetrics.begin(), kBuiltInMetrics.end(),

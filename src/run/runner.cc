@@ -20,11 +20,9 @@ using std::chrono::nanoseconds;
 /// short enough that interrupts, progress and the stop rule are looked at often.
 constexpr nanoseconds kBatchTime = std::chrono::milliseconds(25);
 
-/// Of a turn between those of other plans, so that a drift of the machine hits all alike: one round,
-/// or what fits of very short ones.
+/// Of a turn between those of other plans, so that a drift of the machine hits all alike: one
+/// round, or what fits of very short ones.
 constexpr nanoseconds kTurnTime = std::chrono::milliseconds(2);
-
-constexpr double kLongestTold = 1e9;  // seconds; more would overflow nanoseconds, and helps nobody
 
 class Runner final : public ReadyRun {
  public:
@@ -98,8 +96,8 @@ class Runner final : public ReadyRun {
     for (; group_->simulated < rounds; ++group_->simulated) {
       const nanoseconds began = context_.clock.now();
       if (!run_rounds(RoundKind::Simulated, group_->simulated, 1, untimed_)) return false;
-      simulating_ += context_.clock.now() - began;
-      simulated_commands_ += group_->count;
+      simulating_.time += context_.clock.now() - began;
+      simulating_.runs += group_->count;
     }
     return true;
   }
@@ -344,25 +342,14 @@ class Runner final : public ReadyRun {
     return steps_.run(std::move(steps), time);
   }
 
-  /// Before anything is timed: what is left of the simulated runs, and the time that the others are
-  /// given. None where no simulated run has ended yet, or nobody knows how long the others take.
-  std::optional<double> seconds_left_of_simulation() const {
-    if (simulated_commands_ == 0 || plan_.stop.exact_runs) return std::nullopt;
-    const auto commands = static_cast<double>(plan_.commands.size());
-    const double one = std::chrono::duration<double>(simulating_).count() /
-                       static_cast<double>(simulated_commands_);
-    const double wanted = static_cast<double>(simulated_rounds_) * commands;
-    const double left = std::max(wanted - static_cast<double>(simulated_commands_), 0.0) * one;
-    return left + commands * std::chrono::duration<double>(plan_.stop.budget_per_command).count();
-  }
-
   /// What is left when the runs under way began; none where nobody can say.
   std::optional<double> seconds_left_from(const Step& step) const {
     if (steps_.pace(step.command).whole.count > 0)
       return seconds_left({group_, groups_.end()}, group_->spent, step.kind == RoundKind::Warmup,
                           rule_, counting_,
                           [this](const Group& group) { return round_time(group); });
-    if (step.kind == RoundKind::Simulated) return seconds_left_of_simulation();
+    if (step.kind == RoundKind::Simulated && !plan_.stop.exact_runs)
+      return simulating_.seconds_left(simulated_rounds_, plan_);
     return std::nullopt;
   }
 
@@ -375,14 +362,9 @@ class Runner final : public ReadyRun {
     progress.elapsed = now - began_;
     const Pace& pace = steps_.pace(step.command);
     if (const auto at_start = seconds_left_from(step)) {
-      const double elapsed = std::chrono::duration<double>(progress.elapsed).count();
       // The runs under way have their part in it: that it shrinks during a long one as well.
       const bool counts = step.kind == RoundKind::Timed || step.kind == RoundKind::Simulated;
-      const double under_way =
-          counts ? std::chrono::duration<double>(now - steps_.batch_began()).count() : 0.0;
-      const double left = std::clamp(*at_start - under_way, 0.0, kLongestTold);
-      progress.remaining = nanoseconds(static_cast<std::int64_t>(left * 1e9));
-      progress.done = elapsed + left > 0.0 ? elapsed / (elapsed + left) : 0.0;
+      enter_remaining(*at_start, counts ? now - steps_.batch_began() : nanoseconds(0), progress);
     }
     if (pace.wall.count > 0) progress.mean_wall_seconds = pace.wall.mean;
     context_.observer.progress(progress);
@@ -391,8 +373,7 @@ class Runner final : public ReadyRun {
   const Plan& plan_;
   const RunContext& context_;
   std::uint64_t simulated_rounds_ = 0;  // before the first look at gates
-  nanoseconds simulating_{};
-  std::uint64_t simulated_commands_ = 0;  // runs behind that time
+  Simulating simulating_;
   GateWatch gates_;
   PrecisionWatch precision_;
   StepRunner steps_;

@@ -139,4 +139,22 @@ double seconds_left(std::span<const Group> groups, const Spent& so_far, bool is_
   return left;
 }
 
+std::optional<double> Simulating::seconds_left(std::uint64_t rounds, const Plan& plan) const {
+  if (runs == 0) return std::nullopt;
+  const auto commands = static_cast<double>(plan.commands.size());
+  const double one = std::chrono::duration<double>(time).count() / static_cast<double>(runs);
+  const double wanted = static_cast<double>(rounds) * commands;
+  const double left = std::max(wanted - static_cast<double>(runs), 0.0) * one;
+  return left + commands * std::chrono::duration<double>(plan.stop.budget_per_command).count();
+}
+
+void enter_remaining(double at_start, std::chrono::nanoseconds under_way, Progress& progress) {
+  constexpr double longest = 1e9;  // seconds; more would overflow nanoseconds, and helps nobody
+  const double elapsed = std::chrono::duration<double>(progress.elapsed).count();
+  const double left =
+      std::clamp(at_start - std::chrono::duration<double>(under_way).count(), 0.0, longest);
+  progress.remaining = std::chrono::nanoseconds(static_cast<std::int64_t>(left * 1e9));
+  progress.done = elapsed + left > 0.0 ? elapsed / (elapsed + left) : 0.0;
+}
+
 }  // namespace lauka

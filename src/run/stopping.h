@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/observer.h"
 #include "plan/plan.h"
 
 #include <chrono>
@@ -104,5 +105,19 @@ bool can_count_more(std::span<const Group> groups, const StopRule& stop,
 double seconds_left(std::span<const Group> groups, const Spent& so_far, bool is_warmup,
                     const StopRule& rule, const CountingRule& counting,
                     const std::function<std::chrono::nanoseconds(const Group&)>& round_time);
+
+/// How long the simulated runs so far took.
+struct Simulating {
+  std::chrono::nanoseconds time{};
+  std::uint64_t runs = 0;
+
+  /// Before anything is timed: what is left of so many simulated rounds, and the time that the
+  /// timed runs are given. None where no simulated run has ended yet.
+  std::optional<double> seconds_left(std::uint64_t rounds, const Plan& plan) const;
+};
+
+/// Enters what is left of a session, of which so many seconds were left when the runs under way
+/// began, and how much of it is done; its elapsed time is there.
+void enter_remaining(double at_start, std::chrono::nanoseconds under_way, Progress& progress);
 
 }  // namespace lauka

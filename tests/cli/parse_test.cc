@@ -3,10 +3,10 @@
 #include "cli/option_table.h"
 #include "core/display_unit.h"
 
+#include <algorithm>
 #include <chrono>
 #include <initializer_list>
 #include <set>
-#include <algorithm>
 #include <string>
 #include <variant>
 #include <vector>

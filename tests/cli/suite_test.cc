@@ -1,5 +1,6 @@
-#include "cli/parse.h"
 #include "cli/suite.h"
+
+#include "cli/parse.h"
 
 #include <string>
 #include <vector>
@@ -71,8 +72,9 @@ TEST_CASE("what contradicts a stronger option is left out with the weaker one") 
 }
 
 TEST_CASE("a list repeats an option, and options of several words take them in either way") {
-  const Suite suite = read(benchmark("a", "prepare = ['one', 'two']\nfail-if = ['cpu_time > 1']\n"
-                                          "parameter-list = ['n', '1,2']") +
+  const Suite suite = read(benchmark("a",
+                                     "prepare = ['one', 'two']\nfail-if = ['cpu_time > 1']\n"
+                                     "parameter-list = ['n', '1,2']") +
                            benchmark("b", "parameter-list = 'n 1,2'") +
                            benchmark("c", "parameter-list = [['n', '1,2'], ['m', '3']]") +
                            benchmark("d", "ignore-failure = true\nfail-if-slower = 2.5\njobs = 4"));

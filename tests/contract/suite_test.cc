@@ -86,7 +86,9 @@ TEST_CASE("--suite: the rounds of all benchmarks are interleaved") {
   CHECK(order.find("cccccccc") != std::string::npos);
 }
 
-TEST_CASE("--suite: every export has the benchmarks, and --from of the JSON says and exports them again") {
+TEST_CASE(
+    "--suite: every export has the benchmarks, and --from of the JSON says and exports them "
+    "again") {
   const Suite suite("[defaults]\nfail-if = 'cpu_time > 3000'\ntitle = 'T <1>'\n" +
                     benchmark("with, comma", {work(1), work(20)}) +
                     benchmark("two", {"true {n}", work(1)}, "parameter-list = 'n 1,2'"));
@@ -125,8 +127,7 @@ TEST_CASE("--suite: every export has the benchmarks, and --from of the JSON says
 }
 
 TEST_CASE("--suite: a gate that fails is told with its benchmark, and ends with 3") {
-  const Suite suite(benchmark("same", {work(1), work(1)}) +
-                    benchmark("slow", {work(1), work(80)}));
+  const Suite suite(benchmark("same", {work(1), work(1)}) + benchmark("slow", {work(1), work(80)}));
   const Said said = suite.run({"-r12", "--fail-if", "cpu_time > 500"});
   CHECK(said.status == 3);
   CHECK(said.out_has("slow: cpu_time > 500%: fail: "));
@@ -137,7 +138,8 @@ TEST_CASE("--suite: a gate that fails is told with its benchmark, and ends with 
   CHECK(lenient.out_has("same: cpu_time > 500%: pass: "));
 }
 
-TEST_CASE("--suite: an anchor is measured beside base and candidate, and is compared with neither") {
+TEST_CASE(
+    "--suite: an anchor is measured beside base and candidate, and is compared with neither") {
   const Suite suite("[defaults]\ncommand-name = ['old', 'new', 'v1']\nanchor = 'v1'\n" +
                     benchmark("a", {work(1), work(2), work(3)}));
   const Said said =

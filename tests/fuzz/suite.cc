@@ -1,4 +1,5 @@
 #include "cli/suite.h"
+
 #include "core/foreign_text.h"
 #include "fuzz/targets.h"
 

@@ -1,4 +1,5 @@
 #include "gate/job.h"
+
 #include "stats/noise.h"
 
 #include <algorithm>
@@ -29,8 +30,7 @@ Findings watched(noise::Source& noise, std::size_t gates, double shift) {
     }
     const bool last = look + 1 == looks.size();
     const Levels levels = schedule.look_as_planned(looks[look], last);
-    const Judgement judged =
-        judge({reference, candidate}, 0.0, FailsWhen::Above, levels, last);
+    const Judgement judged = judge({reference, candidate}, 0.0, FailsWhen::Above, levels, last);
     verdict.p_of_fail = schedule.over_all_looks(judged.p_fail, false);
     verdict.answer = judged.answer.value_or(Answer::Inconclusive);
     if (judged.answer) break;

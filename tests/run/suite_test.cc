@@ -19,7 +19,8 @@ struct SuiteBench {
   Result<std::vector<SessionResult>> carry_out(std::uint64_t seed = 1) {
     std::vector<SuitePart> parts;
     for (const Plan& plan : plans)
-      parts.push_back({plan.commands.front().name, plan,
+      parts.push_back({plan.commands.front().name,
+                       plan,
                        {bench.launcher, bench.engine, bench.clock, bench.listener,
                         [this] { return bench.interrupted_by; }}});
     return carry_out_in_turns(parts, seed);

@@ -9,10 +9,25 @@
 
 #include <fmt/format.h>
 
-// toml++ throws nothing and knows no streams here; a file that nests deeper than this is none of
-// ours, and its parser calls itself.
+// toml++ 3 takes some faults of a file ("[[[") for its own: it asserts, or where NDEBUG is defined
+// lets the compiler assume that they do not come. Here they are refused as others are; what it
+// throws ends in this file. It calls itself for what is nested: nothing of ours is so deep.
+namespace lauka::cli {
+namespace {
+
+struct BrokenToml {};
+
+[[noreturn]] void refuse_broken() {
+  throw BrokenToml{};
+}
+
+}  // namespace
+}  // namespace lauka::cli
+
+#undef NDEBUG
+#define TOML_ASSERT(expr) ((expr) ? static_cast<void>(0) : lauka::cli::refuse_broken())
 #define TOML_HEADER_ONLY 1
-#define TOML_EXCEPTIONS 0
+#define TOML_EXCEPTIONS 1
 #define TOML_ENABLE_FORMATTERS 0
 #define TOML_MAX_NESTED_VALUES 16
 #include <toml++/toml.h>
@@ -121,11 +136,16 @@ bool read_suite_file(std::string_view text, SuiteDocument& document, SuiteFault&
   Reader reader(fault);
   if (text.find('\0') != std::string_view::npos)
     return reader.refuse(0, "is no TOML: it has a byte of value 0", "");
-  const toml::parse_result parsed = toml::parse(text);
-  if (!parsed)
-    return reader.refuse(parsed.error().source().begin.line,
-                         fmt::format("is no TOML: {}", parsed.error().description()), "");
-  return reader.read(parsed.table(), document);
+  try {
+    return reader.read(toml::parse(text), document);
+  } catch (const toml::parse_error& error) {
+    return reader.refuse(error.source().begin.line,
+                         fmt::format("is no TOML: {}", error.description()),
+                         "see https://toml.io for how it is written");
+  } catch (const BrokenToml&) {
+    return reader.refuse(0, "is no TOML: something in it is misplaced",
+                         "see https://toml.io for how it is written");
+  }
 }
 
 }  // namespace lauka::cli

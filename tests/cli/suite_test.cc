@@ -128,6 +128,8 @@ TEST_CASE("what a suite's file cannot have is refused with file, line and benchm
   starts("x = 1", "s.toml:1: 'x' is not known here; ");
   starts("benchmark = 3", "s.toml:1: 'benchmark' is not known here; ");
   starts("[[benchmark]\n", "s.toml:1: is no TOML: ");
+  for (const char* const broken : {"[[[a]]]", "[[[benchmark]]\nname = 'a'", "[[="})
+    starts(broken, "s.toml: is no TOML: something in it is misplaced; ");
   starts(std::string("a\0b", 3), "s.toml: is no TOML: it has a byte of value 0");
   starts("[[benchmark]]\ncommands = ['a']", "s.toml:1: a benchmark has no name; ");
   starts("[[benchmark]]\nname = ''", "s.toml:2: name is no text; ");

@@ -1,11 +1,15 @@
+#include "cli/describe.h"
+#include "cli/option_table.h"
 #include "cli/suite.h"
 #include "core/foreign_text.h"
 #include "core/sha256.h"
 #include "core/text.h"
 #include "gate/job.h"
 #include "invocation.h"
+#include "os/append_log.h"
 #include "os/clock.h"
 #include "os/darwin_calls.h"
+#include "os/files.h"
 #include "os/signals.h"
 #include "os/terminal.h"
 #include "os/text_files.h"
@@ -16,14 +20,21 @@
 #include "report/lines.h"
 #include "report/screen.h"
 #include "results/analyse.h"
+#include "run/kept_rounds.h"
 #include "run/suite.h"
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
+
+#include <fmt/format.h>
 
 // A suite: the stages of main for each of its benchmarks, then one session of all.
 
@@ -31,13 +42,62 @@ namespace lauka {
 namespace {
 
 constexpr std::size_t kMostBytes = std::size_t{4} << 20U;  // of a suite's file
+constexpr std::size_t kMostOfLog = std::size_t{1} << 30U;
 
-Result<cli::Suite> read_suite(const Invocation& call) {
+/// What a log of rounds begins with.
+struct LogHead {
+  std::string fingerprint{};
+  std::uint64_t seed = 0;
+  std::int64_t began = 0;
+
+  static constexpr std::string_view kTag = "lauka-rounds-1";
+
+  std::string line() const { return fmt::format("{} {} {} {}", kTag, fingerprint, seed, began); }
+
+  static std::optional<LogHead> of(std::string_view text) {
+    const auto words = split(text.substr(0, text.find('\n')), ' ');
+    constexpr std::size_t count = 4;
+    if (words.size() != count || words[0] != kTag) return std::nullopt;
+    const auto seed = parse_number(words[2]);
+    const auto began = parse_number(words[3]);
+    if (!seed || !began) return std::nullopt;
+    return LogHead{std::string(words[1]), *seed, static_cast<std::int64_t>(*began)};
+  }
+};
+
+/// Where the rounds of a session are kept; none where no JSON is written to a file.
+std::optional<std::string> log_of(const Options& options) {
+  for (const ExportTarget& one : options.exports)
+    if (one.kind == ExportKind::Json && one.file != "-") return one.file + ".rounds";
+  return std::nullopt;
+}
+
+/// The seed of the session that is gone on with decides its order.
+Result<void> take_seed(const Invocation& call, Options& session) {
+  if (!call.options.resumes) return {};
+  session.resumes = true;
+  const auto file = log_of(session);
+  if (!file)
+    return Error{"--resume goes on with the rounds kept beside the file of --export-json",
+                 "add --export-json FILE, as it was when the suite was interrupted"};
+  const os::ActAs owner(call.user);
+  if (!os::is_there(*file)) return {};
+  const auto text = os::read_file(*file, kMostOfLog);
+  if (!text) return text.error().of(cited(*file));
+  if (const auto head = LogHead::of(*text)) session.seed = head->seed;
+  return {};
+}
+
+Result<cli::Suite> read_suite(const Invocation& call, std::string& kept_text) {
   const std::string& file = *call.options.suite;
   os::watch_for_interrupts();  // the file may be a named pipe
   const auto text = read_text(call, file, "--suite", kMostBytes);
   if (!text) return text.error();
-  return cli::suite_of(call.options, *text);
+  kept_text = *text;
+  auto suite = cli::suite_of(call.options, *text);
+  if (!suite) return suite;
+  if (auto taken = take_seed(call, suite->session); !taken) return taken.error();
+  return suite;
 }
 
 /// Of one benchmark: the session's would shuffle all alike.
@@ -79,10 +139,12 @@ std::optional<int> make_part(Invocation& call, cli::Benchmark benchmark, std::ui
 }
 
 std::optional<int> make_parts(Invocation& call, cli::Suite suite) {
+  const std::vector<TypedOption> typed = call.options.typed;
   const std::uint64_t seed =
       suite.session.seed.value_or(static_cast<std::uint64_t>(os::MonotonicClock().now().count()));
   call.options = std::move(suite.session);
   call.options.seed = seed;
+  call.options.typed = typed;
   call.risk = call.options.controls_fdr ? gate::Risk::Share : gate::Risk::Any;
   call.parts.reserve(suite.benchmarks.size());
   for (cli::Benchmark& one : suite.benchmarks)
@@ -166,25 +228,116 @@ int deliver(Invocation& call, std::vector<SessionResult>& measured,
   return status;
 }
 
-int carry_out(Invocation& call) {
+/// What would make other rounds of it: the file, what was typed but for looks and exports, and
+/// what is measured here.
+std::string fingerprint_of(const Invocation& call, const std::string& text) {
+  Sha256 hash;
+  const auto add = [&](std::string_view part) {
+    hash.add(fmt::format("{}:", part.size()));
+    hash.add(part);
+  };
+  add(cli::version());
+  add(text);
+  for (const TypedOption& one : call.options.typed) {
+    const cli::OptionInfo* option = cli::option_of_key(one.key);
+    const bool is_free = option == nullptr || option->group == cli::Group::Output ||
+                         option->name == "resume" || option->name == "suite";
+    if (is_free) continue;
+    add(one.key);
+    for (const std::string& word : one.words) add(word);
+  }
+  for (const Invocation& part : call.parts) {
+    add(part.benchmark);
+    for (const Metric& metric : part.plan.metrics) add(metric.name);
+    for (const Command& command : part.plan.commands)
+      for (const std::string& word : command.words) add(word);
+  }
+  return hash.digest();
+}
+
+/// The rounds of all benchmarks: those that were finished, and where further ones are kept.
+struct KeptSuite {
+  std::unique_ptr<os::AppendLog> log{};  ///< null: they are not kept
+  std::vector<RoundKeeper> keepers{};    ///< one for each benchmark
+  std::int64_t began = 0;
+};
+
+/// The lines behind the head that are whole; the others were under way.
+std::size_t read_rounds(const std::string& text, KeptSuite& kept) {
+  std::size_t end = text.find('\n') + 1;
+  for (std::size_t next = text.find('\n', end); next != std::string::npos;
+       next = text.find('\n', end)) {
+    auto rounds = rounds_of(std::string_view(text).substr(end, next - end));
+    if (!rounds || rounds->first >= kept.keepers.size()) break;
+    kept.keepers[rounds->first].finished.push_back(std::move(rounds->second));
+    end = next + 1;
+  }
+  return end;
+}
+
+Result<KeptSuite> open_log(const Invocation& call, const std::string& fingerprint,
+                           std::chrono::sys_seconds now) {
+  KeptSuite kept;
+  kept.keepers.resize(call.parts.size());
+  kept.began = now.time_since_epoch().count();
+  const auto file = log_of(call.options);
+  if (!file) return kept;
+  const os::ActAs owner(call.user);
+  if (!owner.error().empty()) return Error{owner.error(), ""};
+  auto log = os::AppendLog::open(*file, kMostOfLog);
+  if (!log) return log.error();
+  const auto head = call.options.resumes ? LogHead::of((*log)->text()) : std::nullopt;
+  std::size_t bytes = 0;
+  if (head) {
+    if (head->fingerprint != fingerprint)
+      return Error{fmt::format("--resume found rounds of another suite, of other options or of "
+                               "another lauka in {}",
+                               cited(*file)),
+                   "begin again without --resume"};
+    kept.began = head->began;
+    bytes = read_rounds((*log)->text(), kept);
+  }
+  if (auto cut = (*log)->cut(bytes); !cut) return cut.error();
+  kept.log = *std::move(log);
+  if (!head) kept.log->append(LogHead{fingerprint, *call.options.seed, kept.began}.line());
+  for (std::size_t i = 0; i < kept.keepers.size(); ++i)
+    kept.keepers[i].keep = [log = kept.log.get(), i](const KeptRounds& rounds) {
+      log->append(line_of(i, rounds));
+    };
+  return kept;
+}
+
+int carry_out(Invocation& call, const std::string& text) {
   const os::MonotonicClock clock;
+  auto kept = open_log(call, fingerprint_of(call, text), os::time_of_day());
+  if (!kept) return refuse(kept.error(), ExitStatus::Usage);
   const auto told = told_files_of(call);
   if (!told) return refuse(told.error(), ExitStatus::Failed);
   const auto observer = observer_of(call);
   const auto texts = os::text_files(call.user);
   std::vector<SuitePart> parts;
-  for (Invocation& part : call.parts)
+  for (Invocation& part : call.parts) {
     parts.push_back({part.benchmark,
                      part.plan,
                      {*call.launcher, *part.chosen.engine, clock, *observer, os::interrupt,
                       part.user, told->get(), part.groups.get(), texts.get()}});
-  const auto began = os::time_of_day();
+    parts.back().context.rounds = &kept->keepers[parts.size() - 1];
+  }
   auto measured = carry_out_in_turns(parts, *call.options.seed);
   if (!measured) return refuse(measured.error(), ExitStatus::Failed);
   for (std::size_t i = 0; i < measured->size(); ++i)
     add_discovered(call.parts[i].plan, (*measured)[i].discovered,
                    call.parts[i].options.metrics != MetricSelection::Listed);
-  return deliver(call, *measured, began);
+  const bool is_whole = std::none_of(measured->begin(), measured->end(), [](const auto& one) {
+    return one.session.cut_short.has_value();
+  });
+  if (kept->log && kept->log->has_failed())
+    say_on_error(report::note_lines({"the finished rounds could not be kept for --resume"}));
+  const int status =
+      deliver(call, *measured, std::chrono::sys_seconds(std::chrono::seconds(kept->began)));
+  const os::ActAs owner(call.user);
+  if (kept->log && is_whole && owner.error().empty()) kept->log->remove();
+  return status;
 }
 
 }  // namespace
@@ -192,7 +345,8 @@ int carry_out(Invocation& call) {
 int measure_suite(Invocation& call) {
   const std::array first = {kLauncherStarted, kUserFound};
   if (const auto ended = pass(first, call)) return *ended;
-  auto suite = read_suite(call);
+  std::string text;
+  auto suite = read_suite(call, text);
   if (!suite) {
     if (const int signal = os::interrupt(); signal != 0) return status_of_signal(signal);
     return refuse(suite.error(), ExitStatus::Usage);
@@ -206,7 +360,7 @@ int measure_suite(Invocation& call) {
   const std::array last = {kUserFound, kExportsOpened, kLabelsFound};
   if (const auto ended = pass(last, call)) return *ended;
   tell_before_all(call);
-  return carry_out(call);
+  return carry_out(call, text);
 }
 
 int deliver_saved_suite(Invocation& call) {

@@ -93,6 +93,7 @@ struct Options {
   std::optional<std::string> suite;  ///< a file of benchmarks; they have the commands
   std::optional<std::string> only;   ///< a regular expression of their names
   std::optional<Shard> shard;
+  bool resumes = false;               ///< goes on with a suite that was interrupted
   bool controls_fdr = false;          ///< the false discovery rate, of a suite's gates
   std::optional<std::string> anchor;  ///< name of a command that is neither base nor candidate
   std::vector<TypedOption> typed;     ///< all options, in order

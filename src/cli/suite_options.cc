@@ -42,6 +42,11 @@ Result<void> set_anchor(Draft& draft, const Given& given) {
   return keep(text(given), draft.options.anchor);
 }
 
+Result<void> set_resume(Draft& draft, const Given& /*given*/) {
+  draft.options.resumes = true;
+  return {};
+}
+
 Result<void> set_fdr(Draft& draft, const Given& /*given*/) {
   draft.options.controls_fdr = true;
   return {};
@@ -58,6 +63,10 @@ constexpr auto kSuiteOptions = std::to_array<OptionInfo>({
      "of a suite: the benchmarks whose names match", set_only},
     {"shard", '\0', Takes::Value, Group::Measured, "I/N",
      "of a suite: the I-th of N disjoint parts, as 2/5; a benchmark is never divided", set_shard},
+    {"resume", '\0', Takes::Nothing, Group::Measured, "",
+     "of a suite that was interrupted: go on with the rounds kept beside the file of --export-json "
+     "(FILE.rounds); begin where there are none",
+     set_resume},
     {"anchor", '\0', Takes::Value, Group::Measured, "NAME",
      "in a suite: the command of this name (-n, else its text) is an old build that is measured in "
      "the same rounds, and is neither base nor candidate",

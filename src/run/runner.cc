@@ -16,14 +16,6 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-/// Runs that are launched with one request, so that talking to the launcher costs nothing per run;
-/// short enough that interrupts, progress and the stop rule are looked at often.
-constexpr nanoseconds kBatchTime = std::chrono::milliseconds(25);
-
-/// Of a turn between those of other plans, so that a drift of the machine hits all alike: one
-/// round, or what fits of very short ones.
-constexpr nanoseconds kTurnTime = std::chrono::milliseconds(2);
-
 class Runner final : public ReadyRun {
  public:
   Runner(const Plan& plan, const RunContext& context)
@@ -112,6 +104,16 @@ class Runner final : public ReadyRun {
       done += rounds;
     }
     return true;
+  }
+
+  /// The machine that goes on with a session is cold.
+  bool warm_up_again() {
+    const bool reads = steps_.is_reading();
+    if (!std::exchange(has_read_, reads) || reads) return true;
+    steps_.keep_rounds(false);  // who goes on after this does it again
+    const bool goes_on = warm_up();
+    steps_.keep_rounds(true);
+    return goes_on;
   }
 
   /// The timed rounds, with the blocks of counting rounds between them, the last block behind them.
@@ -243,7 +245,8 @@ class Runner final : public ReadyRun {
   /// next early look of a gate or the next block of counting rounds.
   bool run_some() {
     if (!settle()) return false;
-    if (context_.let_others) context_.let_others();
+    if (context_.let_others && !steps_.is_reading()) context_.let_others();
+    if (!warm_up_again()) return false;
     Spent& spent = group_->spent;
     std::uint64_t rounds =
         std::min(rounds_left(rule_, spent, round_time(*group_)), rounds_at_once());
@@ -384,6 +387,7 @@ class Runner final : public ReadyRun {
   StopRule rule_;          // of those up to the next look
   nanoseconds untimed_{};  // what no budget counts
   std::vector<Fingerprint> programs_;
+  bool has_read_ = false;  // rounds of an earlier process
   PrecisionEnd ended_by_ = PrecisionEnd::Reached;
   nanoseconds began_{};
 };

@@ -13,6 +13,7 @@
 #include "os/text_files.h"
 #include "os/told_files.h"
 #include "plan/plan.h"
+#include "run/kept_rounds.h"
 
 #include <functional>
 #include <memory>
@@ -33,6 +34,7 @@ struct RunContext {
   os::MemoryGroups* groups = nullptr;  ///< of tree_peak_memory; null: it is not measured
   os::TextFiles* texts = nullptr;      ///< files that are compared, or hashed; null: none is
   bool identifies = false;             ///< Session::programs is wanted
+  RoundKeeper* rounds = nullptr;       ///< of an earlier process, and for a later one; null: none
   std::function<void()> let_others{};  ///< called before timed rounds: other plans that share
                                        ///< launcher and clock go on; empty: there are none
 };

@@ -61,7 +61,7 @@ Result<void> StepRunner::prepare() {
   return {};
 }
 
-bool StepRunner::run(std::vector<Step> steps, nanoseconds& time) {
+bool StepRunner::run_live(std::vector<Step>& steps, nanoseconds& time) {
   time_ = &time;
   redone_ = 0;
   do {

@@ -5,6 +5,7 @@
 #include "engine/engine.h"
 #include "plan/plan.h"
 #include "run/heard.h"
+#include "run/kept_rounds.h"
 #include "run/output_check.h"
 #include "run/programs.h"
 #include "run/runner.h"
@@ -22,20 +23,6 @@
 #include <vector>
 
 namespace lauka {
-
-/// Mean of what was seen so far.
-struct RunningMean {
-  std::uint64_t count = 0;
-  double mean = 0.0;
-  void add(double value) { mean += (value - mean) / static_cast<double>(++count); }
-};
-
-/// How long a command's runs take, in seconds.
-struct Pace {
-  RunningMean whole;    ///< of a run, warm-up runs included
-  RunningMean between;  ///< of the hooks between two runs
-  RunningMean wall;     ///< wall time of a timed run
-};
 
 /// Carries out steps as they come: launches them in batches with the hooks that stand between runs,
 /// and enters what came of them into the session. How many there are is not decided here.
@@ -55,6 +42,14 @@ class StepRunner {
   /// Runs the steps, then again those whose runs are not to count; what the counted ones took,
   /// hooks included, is added to `time`. False: the session is to end, and says why.
   bool run(std::vector<Step> steps, std::chrono::nanoseconds& time);
+
+  /// Whether rounds are kept for who goes on with the session.
+  void keep_rounds(bool keeps) { keeps_ = keeps; }
+
+  /// Whether what comes next was run by an earlier process, and is only read.
+  bool is_reading() const {
+    return context_.rounds != nullptr && !context_.rounds->finished.empty();
+  }
 
   /// Runs those of the `count` commands from `first` on whose output is to be compared, once each,
   /// and looks at what they write. False: the session is to end.
@@ -88,6 +83,10 @@ class StepRunner {
   Session close();
 
  private:
+  bool run_live(std::vector<Step>& steps, std::chrono::nanoseconds& time);
+  bool take_finished(const std::vector<Step>& steps, std::chrono::nanoseconds& time);
+  void keep(const Step& first, std::size_t steps, std::chrono::nanoseconds time, std::size_t runs,
+            std::size_t redone);
   std::size_t ended(CutShort why);
   bool run_steps(std::span<const Step> left);
   std::size_t batch_size(std::span<const Step> steps) const;
@@ -122,13 +121,8 @@ class StepRunner {
   std::optional<AwaitedLine> awaited_;
   OutputCheck check_;
   bool has_checked_output_ = false;
+  bool keeps_ = true;
   std::vector<Pace> paces_;  // by command
-  /// Runs that have no counts for one reason.
-  struct Uncounted {
-    std::string subject;  // empty, or a simulated command and ": "
-    Error why;
-    std::size_t runs = 0;
-  };
   std::vector<Uncounted> uncounted_;
   Session session_;
   std::vector<Step> again_;   // to be run again, of the steps under way

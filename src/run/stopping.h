@@ -12,6 +12,14 @@
 
 namespace lauka {
 
+/// Runs that are launched with one request, so that talking to the launcher costs nothing per run;
+/// short enough that interrupts, progress and the stop rule are looked at often.
+inline constexpr std::chrono::nanoseconds kBatchTime = std::chrono::milliseconds(25);
+
+/// Of a turn between those of other plans, so that a drift of the machine hits all alike: one
+/// round, or what fits of very short ones.
+inline constexpr std::chrono::nanoseconds kTurnTime = std::chrono::milliseconds(2);
+
 /// How far the commands that take turns have come.
 struct Spent {
   std::uint64_t rounds = 0;  ///< complete ones

@@ -53,6 +53,8 @@ class Told {
 
   /// What was told without having been announced.
   const std::vector<OwnMetric>& discovered() const { return discovered_; }
+  /// As an earlier process had it.
+  void go_on_with(std::vector<OwnMetric> discovered) { discovered_ = std::move(discovered); }
 
  private:
   using Values = std::vector<std::optional<double>>;

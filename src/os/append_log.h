@@ -1,0 +1,46 @@
+#pragma once
+
+#include "core/result.h"
+#include "os/descriptor.h"
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace lauka::os {
+
+/// A file of lines that is only ever added to: what was added is in it when this process is killed,
+/// and but for the last second when the machine is switched off.
+class AppendLog {
+ public:
+  /// Opens `path`, made where it is not there, and reads what is in it. Refused: a link, what is no
+  /// regular file, and one that another process has open so.
+  static Result<std::unique_ptr<AppendLog>> open(const std::string& path, std::size_t most_bytes);
+
+  AppendLog(Descriptor file, std::string path, std::string text)
+      : file_(std::move(file)), path_(std::move(path)), text_(std::move(text)) {}
+
+  /// What was there when it was opened.
+  const std::string& text() const { return text_; }
+
+  /// Leaves the first `bytes` only.
+  Result<void> cut(std::size_t bytes);
+
+  /// Adds a line. What cannot be written is told once, by failed().
+  void append(std::string_view line);
+  bool has_failed() const { return has_failed_; }
+
+  /// Removes the file.
+  void remove();
+
+ private:
+  Descriptor file_;
+  std::string path_;
+  std::string text_;
+  std::chrono::nanoseconds synced_{};
+  bool has_failed_ = false;
+};
+
+}  // namespace lauka::os

@@ -68,7 +68,9 @@ struct LogHead {
 /// Where the rounds of a session are kept; none where no JSON is written to a file.
 std::optional<std::string> log_of(const Options& options) {
   for (const ExportTarget& one : options.exports)
-    if (one.kind == ExportKind::Json && one.file != "-") return one.file + ".rounds";
+    if (one.kind == ExportKind::Json && one.file != "-" &&
+        os::AppendLog::may_stand_beside(one.file))
+      return one.file + ".rounds";
   return std::nullopt;
 }
 
@@ -285,6 +287,7 @@ Result<KeptSuite> open_log(const Invocation& call, const std::string& fingerprin
   const os::ActAs owner(call.user);
   if (!owner.error().empty()) return Error{owner.error(), ""};
   auto log = os::AppendLog::open(*file, kMostOfLog);
+  if (!log && !call.options.resumes) return kept;  // nobody asked for it
   if (!log) return log.error();
   const auto head = call.options.resumes ? LogHead::of((*log)->text()) : std::nullopt;
   std::size_t bytes = 0;

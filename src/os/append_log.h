@@ -19,6 +19,9 @@ class AppendLog {
   /// regular file, and one that another process has open so.
   static Result<std::unique_ptr<AppendLog>> open(const std::string& path, std::size_t most_bytes);
 
+  /// Whether a log may stand beside `target`: not beside a device or a pipe.
+  static bool may_stand_beside(const std::string& target);
+
   AppendLog(Descriptor file, std::string path, std::string text)
       : file_(std::move(file)), path_(std::move(path)), text_(std::move(text)) {}
 

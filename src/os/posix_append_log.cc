@@ -33,6 +33,11 @@ Result<std::unique_ptr<AppendLog>> AppendLog::open(const std::string& path,
   return std::make_unique<AppendLog>(std::move(file), path, std::move(text));
 }
 
+bool AppendLog::may_stand_beside(const std::string& target) {
+  struct stat about {};
+  return stat(target.c_str(), &about) != 0 || S_ISREG(about.st_mode);
+}
+
 Result<void> AppendLog::cut(std::size_t bytes) {
   if (ftruncate(file_.get(), static_cast<off_t>(bytes)) != 0) return cannot_write(path_, errno);
   return {};

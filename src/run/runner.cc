@@ -24,7 +24,10 @@ class Runner final : public ReadyRun {
         gates_(plan),
         precision_(plan, gates_),
         steps_(plan, context,
-               {[this](const RunRecord& run) { note(run); },
+               {[this](const RunRecord& run) {
+                  gates_.take(run);
+                  precision_.take(run);
+                },
                 [this](const Step& step) { tell_progress(step); }}),
         groups_(groups_of(plan)),
         counting_(counting_rule_of(plan, gates_.asks_for(RoundKind::Counting))),
@@ -79,11 +82,6 @@ class Runner final : public ReadyRun {
     return true;
   }
 
-  void note(const RunRecord& run) {
-    gates_.take(run);
-    precision_.take(run);
-  }
-
   bool simulate_up_to(std::uint64_t rounds) {
     for (; group_->simulated < rounds; ++group_->simulated) {
       const nanoseconds began = context_.clock.now();
@@ -106,12 +104,11 @@ class Runner final : public ReadyRun {
     return true;
   }
 
-  /// The machine that goes on with a session is cold.
+  /// The machine that goes on with a session is cold. Not kept: who goes on next does it again.
   bool warm_up_again() {
-    const bool reads = steps_.is_reading();
-    if (!std::exchange(has_read_, reads) || reads) return true;
-    steps_.keep_rounds(false);  // who goes on after this does it again
-    const bool goes_on = warm_up();
+    const bool is_cold = steps_.has_just_read();
+    steps_.keep_rounds(!is_cold);
+    const bool goes_on = !is_cold || warm_up();
     steps_.keep_rounds(true);
     return goes_on;
   }
@@ -387,7 +384,6 @@ class Runner final : public ReadyRun {
   StopRule rule_;          // of those up to the next look
   nanoseconds untimed_{};  // what no budget counts
   std::vector<Fingerprint> programs_;
-  bool has_read_ = false;  // rounds of an earlier process
   PrecisionEnd ended_by_ = PrecisionEnd::Reached;
   nanoseconds began_{};
 };

@@ -1,4 +1,3 @@
-#include "core/foreign_text.h"
 #include "run/steps.h"
 
 #include <iterator>
@@ -27,6 +26,7 @@ bool StepRunner::run(std::vector<Step> steps, std::chrono::nanoseconds& time) {
 bool StepRunner::take_finished(const std::vector<Step>& steps, std::chrono::nanoseconds& time) {
   KeptRounds rounds = std::move(context_.rounds->finished.front());
   context_.rounds->finished.pop_front();
+  has_read_ = true;
   const Step& first = steps.front();
   const bool is_same = rounds.steps == steps.size() && rounds.first.kind == first.kind &&
                        rounds.first.round == first.round && rounds.first.command == first.command &&

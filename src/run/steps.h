@@ -50,6 +50,8 @@ class StepRunner {
   bool is_reading() const {
     return context_.rounds != nullptr && !context_.rounds->finished.empty();
   }
+  /// Once: that was so, and no longer is.
+  bool has_just_read() { return !is_reading() && std::exchange(has_read_, false); }
 
   /// Runs those of the `count` commands from `first` on whose output is to be compared, once each,
   /// and looks at what they write. False: the session is to end.
@@ -122,6 +124,7 @@ class StepRunner {
   OutputCheck check_;
   bool has_checked_output_ = false;
   bool keeps_ = true;
+  bool has_read_ = false;    // rounds of an earlier process
   std::vector<Pace> paces_;  // by command
   std::vector<Uncounted> uncounted_;
   Session session_;

@@ -216,4 +216,44 @@ TEST_CASE("--suite: in a narrow terminal the table fits") {
   CHECK(said.out_has("…"));
 }
 
+TEST_CASE("--resume: a suite that was interrupted goes on, and has every round once") {
+  const Folder log;
+  const std::string told = "sh -c \"echo >> " + log.file("a") + "; sleep 0.04\"";
+  const Suite suite(benchmark("a", {told, "sleep 0.04"}) +
+                    benchmark("b", {"sleep 0.04", "sleep 0.04"}, "fail-if = 'wall_time > 500'"));
+  const std::string json_file = suite.folder.file("r.json");
+  Words words = {"--suite", suite.folder.file("s.toml"), "-w0", "-r6", "--export-json", json_file};
+  const Said cut = lauka({.arguments = words, .interrupt_after_ms = 600, .interrupt_signal = 9});
+  CHECK(cut.status == 128 + 9);
+  REQUIRE(exists(json_file + ".rounds"));
+  CHECK_FALSE(exists(json_file));
+  const std::string kept = text_of(json_file + ".rounds");
+  // Part of a line, as a disk may have it.
+  std::ofstream(json_file + ".rounds", std::ios::app) << "{\"benchmark\":0,\"fir";
+  const auto before = lines_of(text_of(log.file("a"))).size();
+  words.emplace_back("--resume");
+  const Said said = lauka(words);
+  CHECK(said.status == 0);
+  CHECK_FALSE(exists(json_file + ".rounds"));
+  const json document = json::parse(text_of(json_file));
+  for (const json& result : document.at("results")) CHECK(result.at("times").size() == 6);
+  // What was finished before the end is not run again: one round may have been under way.
+  const auto all = lines_of(text_of(log.file("a"))).size();
+  CHECK(before >= 1);
+  CHECK(all <= 6 + 1);
+  CHECK(document.at("lauka").at("benchmarks")[1].at("gates")[0].at("verdict") == "pass");
+
+  std::ofstream(json_file + ".rounds") << kept;
+  Words others = words;
+  others.insert(others.begin(), "-i");
+  const Said refused = lauka(others);
+  CHECK(refused.status == 2);
+  CHECK(
+      refused.err_has("--resume found rounds of another suite, of other options or of another "
+                      "lauka in "));
+  CHECK(text_of(json_file + ".rounds") == kept);
+  CHECK(lauka({"--suite", suite.folder.file("s.toml"), "--resume"})
+            .err_has("--resume goes on with the rounds kept beside the file of --export-json"));
+}
+
 }  // namespace lauka::contract

@@ -1,0 +1,111 @@
+#include "run/kept_rounds.h"
+
+#include "run/bench.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+namespace lauka {
+namespace {
+
+/// A session of two commands whose runs take longer and longer, and what it kept.
+Session session_of(RoundKeeper& keeper, std::size_t& ran) {
+  Bench bench;
+  Plan plan = plan_of({"old", "new"});
+  plan.order = Order::Random;
+  plan.seed = 7;
+  plan.stop.exact_runs = 5;
+  std::size_t number = ran;
+  bench.launcher.adjust = [&](os::ProgramId, os::Ended& ended) {
+    ended.usage.wall_ns = 1000 + 10 * ++number;
+  };
+  const auto measured = carry_out(plan, {bench.launcher,
+                                         bench.engine,
+                                         bench.clock,
+                                         bench.listener,
+                                         [] { return 0; },
+                                         {},
+                                         nullptr,
+                                         nullptr,
+                                         nullptr,
+                                         &keeper});
+  REQUIRE(measured);
+  ran = bench.launcher.runs();
+  return measured->session;
+}
+
+}  // namespace
+
+TEST_CASE("rounds come back from their line as they were") {
+  KeptRounds rounds{.first = {1, 2, 0, RoundKind::Counting}, .steps = 4};
+  rounds.time = std::chrono::nanoseconds(12345);
+  RunRecord run{{1, 2, 0, RoundKind::Timed}, Signalled{9, true}, {}, {7, std::nullopt}, 0.5};
+  run.usage.wall_ns = 18'446'744'073'709'551'615U;
+  run.told = {std::nullopt, 0.1};
+  rounds.runs = {run};
+  rounds.redone = {{run, "the trace lost records"}};
+  rounds.paces = {{{3, 0.1}, {0, 0.0}, {2, 1.0 / 3.0}}};
+  rounds.notes = {"a note\nof two \xff lines"};
+  rounds.uncounted = {{"", {"why", "remedy"}, 3}};
+  rounds.discovered = {{.name = "rate", .unit = own_unit_of("MiB"), .better = Better::More}};
+  rounds.overheads = {{1, 2, 3}};
+  const std::string line = line_of(5, rounds);
+  CHECK(line.find('\n') == std::string::npos);
+  const auto back = rounds_of(line);
+  REQUIRE(back);
+  CHECK(back->first == 5);
+  CHECK(back->second.runs.at(0).usage.wall_ns == run.usage.wall_ns);
+  CHECK(back->second.paces.at(0).wall.mean == 1.0 / 3.0);
+  CHECK(back->second.discovered.at(0).unit.word == "MiB");
+  rounds.notes = back->second.notes;  // bytes that are no UTF-8 are replaced
+  CHECK(line_of(5, rounds) == line_of(5, back->second));
+}
+
+TEST_CASE("a line that is not whole, or of somebody else, is none") {
+  const std::string line = line_of(0, KeptRounds{});
+  for (std::size_t length = 0; length < line.size(); ++length)
+    CHECK_FALSE(rounds_of(line.substr(0, length)));
+  CHECK_FALSE(rounds_of("{}"));
+  CHECK_FALSE(rounds_of("[1,2]"));
+  CHECK_FALSE(rounds_of("{\"benchmark\":-1,\"first\":[0,0,0,99]}"));
+}
+
+TEST_CASE("a session that goes on has the rounds that were finished, and runs the others alone") {
+  std::vector<KeptRounds> kept;
+  RoundKeeper keeper{{}, [&](const KeptRounds& rounds) { kept.push_back(rounds); }};
+  std::size_t ran = 0;
+  const Session whole = session_of(keeper, ran);
+  REQUIRE(ran == 10);
+  REQUIRE(kept.size() > 1);
+  RoundKeeper resumed;
+  const std::size_t finished = kept.size() - 1;
+  std::size_t runs = 0;
+  for (std::size_t i = 0; i < finished; ++i) {
+    runs += kept[i].runs.size();
+    resumed.finished.push_back(kept[i]);
+  }
+  std::size_t ran_again = runs;
+  const Session session = session_of(resumed, ran_again);
+  CHECK(ran_again == 10 - runs);
+  REQUIRE(session.runs.size() == whole.runs.size());
+  for (std::size_t i = 0; i < whole.runs.size(); ++i) {
+    CHECK(session.runs[i].usage.wall_ns == whole.runs[i].usage.wall_ns);
+    CHECK(session.runs[i].step.command == whole.runs[i].step.command);
+  }
+}
+
+TEST_CASE("rounds of another plan end the session that would go on with them") {
+  RoundKeeper keeper;
+  KeptRounds other{.first = {0, 0, 0, RoundKind::Timed}, .steps = 17};
+  keeper.finished.push_back(other);
+  std::size_t ran = 0;
+  const Session session = session_of(keeper, ran);
+  REQUIRE(session.cut_short);
+  CHECK(std::get<Error>(*session.cut_short).what ==
+        "the rounds that --resume found are not those of this suite");
+}
+
+}  // namespace lauka

@@ -320,10 +320,11 @@ int carry_out(Invocation& call, const std::string& text) {
   const auto texts = os::text_files(call.user);
   std::vector<SuitePart> parts;
   for (Invocation& part : call.parts) {
-    parts.push_back({part.benchmark,
-                     part.plan,
-                     {*call.launcher, *part.chosen.engine, clock, *observer, os::interrupt,
-                      part.user, told->get(), part.groups.get(), texts.get()}});
+    parts.push_back(
+        {part.benchmark,
+         part.plan,
+         {*call.launcher, *part.chosen.engine, clock, *observer, os::interrupt, part.user,
+          told->get(), part.groups.get(), texts.get(), tells_of_session(call.options)}});
     parts.back().context.rounds = &kept->keepers[parts.size() - 1];
   }
   auto measured = carry_out_in_turns(parts, *call.options.seed);

@@ -107,8 +107,8 @@ class Laps {
 };
 
 RunContext with_observer(const RunContext& from, Observer& observer) {
-  return {from.launcher, from.engine, from.clock,  observer,   from.interrupt,
-          from.user,     from.told,   from.groups, from.texts, from.rounds};
+  return {from.launcher, from.engine, from.clock, observer,        from.interrupt, from.user,
+          from.told,     from.groups, from.texts, from.identifies, from.rounds};
 }
 
 }  // namespace

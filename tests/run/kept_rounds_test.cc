@@ -31,6 +31,7 @@ Session session_of(RoundKeeper& keeper, std::size_t& ran) {
                                          nullptr,
                                          nullptr,
                                          nullptr,
+                                         false,
                                          &keeper});
   REQUIRE(measured);
   ran = bench.launcher.runs();

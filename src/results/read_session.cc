@@ -34,8 +34,6 @@ namespace {
 
 using Json = JsonIn;
 
-constexpr int kFormat = 2;  // 1 differed in what is not read here
-
 constexpr std::size_t kMostShown = 60;  // bytes of a value in a message
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
@@ -114,7 +112,7 @@ class SessionReader {
     if (session_ == nullptr) return {};
     const Json* format = member(*session_, "format");
     if (format == nullptr || !format->is_number_integer()) return foreign("no lauka.format");
-    if (*format >= 1 && *format <= kFormat) return {};
+    if (*format >= 1 && *format <= kNewestFormat) return {};
     return Error{fmt::format("was written by lauka {}",
                              without_middle(text_in(*session_, "version"), kMostShown)),
                  "export it again"};

@@ -8,6 +8,9 @@
 
 namespace lauka {
 
+/// Of lauka's JSON, the newest that is read here ("format"); 1 differed in what is not read.
+inline constexpr int kNewestFormat = 2;
+
 /// A session that was read from a file.
 struct ReadSession {
   Recording recording;

@@ -1,0 +1,128 @@
+#include "history/alarms.h"
+
+#include "core/foreign_text.h"
+#include "history/packed.h"
+#include "history/tell.h"
+#include "report/format.h"
+#include "report/grid.h"
+#include "report/width.h"
+
+#include <cmath>
+#include <cstddef>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace lauka::history {
+
+namespace {
+
+constexpr double kConfidence95 = 0.95;
+
+bool is_worse(double change, Better better) {
+  return better == Better::Neither || (change > 0.0) == (better == Better::Less);
+}
+
+/// Whether the level, from this step on, is back where it was before it or better.
+bool is_made_up_for(const std::vector<stats::Step>& steps, std::size_t at, Better better) {
+  double change = steps[at].change;
+  for (std::size_t later = at + 1; later < steps.size(); ++later) {
+    change += steps[later].change;
+    if (better != Better::Neither && !is_worse(change, better)) return true;
+  }
+  return false;
+}
+
+std::string change_of(const SteppedSeries& stepped, const stats::Step& step) {
+  if (!stepped.trend.is_logarithm) {
+    Metric metric;
+    metric.unit = stepped.series.metric.unit;
+    return (step.change > 0.0 ? "+" : "") + report::quantity(step.change, metric);
+  }
+  stats::Change change{.change = std::expm1(step.change)};
+  change.bounds = stats::ChangeBounds{std::expm1(step.bounds.low), std::expm1(step.bounds.high)};
+  return report::delta_text(change);
+}
+
+std::string name_of(const Observation& commit) {
+  return commit.commit.empty() ? minute_text(commit.began) : short_commit(commit.commit);
+}
+
+std::string state_words(const KnownStep& step) {
+  switch (step.state) {
+    case StepState::Better:
+      return ", better";
+    case StepState::MadeUpFor:
+      return ", made up for later";
+    case StepState::Acknowledged:
+      return ", acknowledged" + (step.note.empty() ? "" : ": " + one_line(step.note));
+    case StepState::Alarm:
+      break;
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string step_id(const Series& series, std::int64_t began) {
+  constexpr unsigned unused = 31;  // of 63 bits
+  const std::string key = fmt::format("{} {} {}", series.variant.id, began, series.metric.name);
+  return fmt::format("{:08x}", static_cast<std::uint64_t>(number_of(key)) >> unused);
+}
+
+Result<SteppedSeries> with_steps(Loader& loader, Series series, Against against) {
+  SteppedSeries stepped{.series = std::move(series)};
+  stepped.trend = trend_of(stepped.series, against);
+  const auto& commits = stepped.trend.commits;
+  std::vector<stats::SeriesPoint> points;
+  for (const Observation& one : commits)
+    points.push_back({one.value, one.error.value_or(0.0) * one.error.value_or(0.0)});
+  const stats::SeriesSteps found = stats::find_steps(points, kConfidence95);
+  stepped.is_last_suspected = found.is_last_suspected;
+  if (found.steps.empty()) return stepped;
+  const auto notes = loader.acknowledged(stepped.series.variant.id, stepped.series.metric.name);
+  if (!notes) return notes.error();
+  const Better better = stepped.series.metric.better;
+  for (std::size_t i = 0; i < found.steps.size(); ++i) {
+    const stats::Step& step = found.steps[i];
+    KnownStep known{.step = step, .id = step_id(stepped.series, commits[step.at].began)};
+    const auto note = notes->lower_bound(commits[step.earliest].began);
+    if (note != notes->end() && note->first <= commits[step.latest].began) {
+      known.state = StepState::Acknowledged;
+      known.note = note->second;
+    } else if (better != Better::Neither && !is_worse(step.change, better)) {
+      known.state = StepState::Better;
+    } else if (is_made_up_for(found.steps, i, better)) {
+      known.state = StepState::MadeUpFor;
+    }
+    stepped.steps.push_back(std::move(known));
+  }
+  return stepped;
+}
+
+std::string steps_text(const SteppedSeries& stepped, const report::Style& style) {
+  const auto& commits = stepped.trend.commits;
+  std::string text;
+  for (const KnownStep& known : stepped.steps) {
+    const stats::Step& step = known.step;
+    std::string line = fmt::format("  {}  {} at {}{}", known.id, change_of(stepped, step),
+                                   name_of(commits[step.at]), state_words(known));
+    if (step.earliest != step.latest)
+      line += fmt::format(" (it may be from {} to {})", name_of(commits[step.earliest]),
+                          name_of(commits[step.latest]));
+    const report::Ink ink = known.state == StepState::Alarm ? report::Ink::Red : report::Ink::Plain;
+    text += report::inked(style.ascii ? report::ascii_of(line) : line, ink, style.color) + "\n";
+  }
+  if (stepped.is_last_suspected && !commits.empty())
+    text += fmt::format("  the last, {}, may be a step: a later one is to confirm it\n",
+                        name_of(commits.back()));
+  if (text.empty()) return {};
+  const std::string on = stepped.trend.against == Against::Nothing
+                             ? std::string()
+                             : fmt::format(" ({})", words_of(stepped.trend.against));
+  return title_of(stepped.series) + on + "\n" +
+         report::dim_note("  " + machine_line(stepped.series.variant), style) + text;
+}
+
+}  // namespace lauka::history

@@ -1,0 +1,325 @@
+#include "history/command_line.h"
+
+#include "core/foreign_text.h"
+#include "core/text.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <sstream>
+#include <utility>
+
+#include <boost/program_options/errors.hpp>
+#include <boost/program_options/options_description.hpp>
+#include <boost/program_options/parsers.hpp>
+#include <boost/program_options/positional_options.hpp>
+#include <boost/program_options/value_semantic.hpp>
+#include <boost/program_options/variables_map.hpp>
+#include <fmt/format.h>
+
+namespace lauka::history {
+
+namespace {
+
+namespace po = boost::program_options;
+
+constexpr std::string_view kVersion = LAUKA_VERSION;
+constexpr std::size_t kMostSessions = 1'000'000;
+
+/// Options that several commands have.
+enum Group : unsigned {
+  kNone = 0,
+  kSeries = 1U << 0U,  ///< --metric, --role, --machine, --branch, --against
+  kLast = 1U << 1U,
+  kCommit = 1U << 2U,
+};
+
+/// A command of lauka-history.
+struct CommandInfo {
+  std::string_view name;
+  Action action;
+  std::string_view words;  ///< that it takes, as in its usage
+  std::size_t fewest;
+  std::size_t most;
+  unsigned groups;
+  std::string_view purpose;
+  std::size_t last;  ///< what --last is by default
+};
+
+constexpr std::size_t kAny = 1'000'000;
+constexpr auto kCommands = std::to_array<CommandInfo>({
+    {"add", Action::Add, "FILE...", 1, kAny, kNone,
+     "Adds sessions that lauka --export-json wrote; one that is there already stays as it is.", 0},
+    {"list", Action::List, "", 0, 0, kLast | kCommit, "Lists the sessions, newest first.", 50},
+    {"show", Action::Show, "BENCHMARK", 1, 1, kSeries | kLast,
+     "Shows a benchmark commit by commit: its value with a 95% interval, and the change.", 100},
+    {"steps", Action::Steps, "[BENCHMARK]", 0, 1, kSeries | kLast | kCommit,
+     "Finds where the level changed, and by how much.", 1000},
+    {"check", Action::Check, "[BENCHMARK]", 0, 1, kSeries | kLast | kCommit,
+     "Ends with status 3 where something has become slower or larger: a step that later commits "
+     "confirmed and that nobody has acknowledged.",
+     200},
+    {"ack", Action::Acknowledge, "STEP", 1, 1, kNone,
+     "Acknowledges a step that `steps` shows, so that `check` does not fail for it any more.",
+     kMostSessions},
+    {"combine", Action::Combine, "[FILE...]", 0, kAny, kSeries | kCommit,
+     "One change of the sessions of one commit from several machines: candidate to reference.",
+     1000},
+    {"page", Action::Page, "OUT.html", 1, 1, kSeries | kLast,
+     "Writes one self-contained page with the history of all benchmarks.", 200},
+    {"export", Action::Export, "csv|jsonl|benchfmt|bmf|otava", 1, 1, kSeries | kLast | kCommit,
+     "Writes the history for other programs.", 1'000'000},
+    {"forget", Action::Forget, "[SESSION]", 0, 1, kCommit,
+     "Takes sessions away for good; the JSON files stay as they are.", 0},
+});
+
+const CommandInfo* find_command(std::string_view name) {
+  const auto found = std::find_if(kCommands.begin(), kCommands.end(),
+                                  [&](const CommandInfo& one) { return one.name == name; });
+  return found == kCommands.end() ? nullptr : &*found;
+}
+
+template <typename T>
+po::typed_value<T>* kept_in(T& place, const char* name) {
+  return po::value<T>(&place)->value_name(name);
+}
+
+/// What a command line can have beside what Request keeps.
+struct Typed {
+  Request request{};
+  std::string against{};
+};
+
+void add_of_command(po::options_description& options, const CommandInfo& command, Typed& to) {
+  Request& request = to.request;
+  auto add = options.add_options();
+  switch (command.action) {
+    case Action::List:
+      add("benchmarks", po::bool_switch(&request.benchmarks), "the benchmarks instead");
+      break;
+    case Action::Acknowledge:
+      add("note", kept_in(request.note, "TEXT")->required(), "why it is as it should be");
+      break;
+    case Action::Page:
+      add("commit-url", kept_in(request.commit_url, "URL"),
+          "make commits links: 'https://host/repo/commit/{}'");
+      add("title", kept_in(request.title, "TEXT"), "of the page");
+      break;
+    case Action::Export:
+      add("output,o", kept_in(request.output, "FILE"), "write there (default: standard output)");
+      break;
+    case Action::Forget:
+      add("before", kept_in(request.forgotten.before, "DATE"),
+          "all sessions that began before: 2026-11-22, UTC");
+      break;
+    default:
+      break;
+  }
+}
+
+po::options_description options_of(const CommandInfo& command, Typed& to) {
+  constexpr unsigned width = 100;
+  po::options_description options("Options", width, width / 2);
+  Request& request = to.request;
+  auto add = options.add_options();
+  add("db", kept_in(request.database, "DB"),
+      "SQLite's file (default: lauka-history.db), or postgresql://...");
+  if ((command.groups & kSeries) != 0) {
+    if (command.action == Action::Page || command.action == Action::Export)
+      add("benchmark", kept_in(request.wanted.benchmark, "NAME"), "this one only");
+    add("metric", po::value<std::vector<std::string>>(&request.wanted.metrics)->value_name("NAME"),
+        "this metric; may be repeated; 'all' (default: wall_time)");
+    add("role", kept_in(request.wanted.role, "ROLE"),
+        "reference, candidate, anchor or all (default: candidate where there is one)");
+    add("machine", kept_in(request.wanted.machine, "CLASS"),
+        "this class of machines, or what it begins with");
+    if (command.action != Action::Combine) {
+      add("branch", kept_in(request.wanted.branch, "NAME"), "sessions of this branch only");
+      add("against", kept_in(to.against, "WHAT"),
+          "anchor, reference or nothing (default: the anchor where there is one)");
+    }
+  }
+  if ((command.groups & kLast) != 0)
+    add("last", kept_in(request.wanted.last, "N"),
+        fmt::format("so many sessions at most (default: {})", command.last).c_str());
+  if ((command.groups & kCommit) != 0)
+    add("commit", kept_in(request.wanted.commit, "COMMIT"),
+        command.action == Action::Forget ? "all sessions of this commit"
+                                         : "what was measured at this commit");
+  add_of_command(options, command, to);
+  add("help,h", "this text");
+  return options;
+}
+
+std::string usage_of(const CommandInfo& command) {
+  return fmt::format("lauka-history {} [options]{}{}", command.name,
+                     command.words.empty() ? "" : " ", command.words);
+}
+
+std::string help_of(const CommandInfo& command) {
+  Typed unused;
+  std::ostringstream options;
+  options << options_of(command, unused);
+  return fmt::format("Usage: {}\n\n{}\n\n{}", usage_of(command), command.purpose, options.str());
+}
+
+std::string help() {
+  std::string text =
+      "Usage: lauka-history COMMAND [options]\n\n"
+      "Keeps what lauka measured, commit by commit: in a file, or in PostgreSQL for a fleet.\n\n"
+      "Commands:\n";
+  for (const CommandInfo& one : kCommands) {
+    const std::string usage = fmt::format("{} {}", one.name, one.words);
+    text += fmt::format("  {:<37} {}\n", usage, wrapped(one.purpose, 60).front());
+    const auto lines = wrapped(one.purpose, 60);
+    for (std::size_t i = 1; i < lines.size(); ++i)
+      text += fmt::format("  {:<37} {}\n", "", lines[i]);
+  }
+  return text +
+         "\nEach has --help and --db. Exit status: 0 done, 1 failed, 2 the command line is wrong,\n"
+         "3 `check` or `combine` found something worse.\n";
+}
+
+Error wrong(const CommandInfo* command, const std::string& what) {
+  return {what, command == nullptr
+                    ? std::string("lauka-history --help lists the commands")
+                    : fmt::format("lauka-history {} --help says what it takes", command->name)};
+}
+
+Result<Against> against_of(const std::string& text) {
+  for (const auto& [name, against] :
+       {std::pair("", Against::Usual), std::pair("nothing", Against::Nothing),
+        std::pair("reference", Against::Reference), std::pair("anchor", Against::Anchor)})
+    if (text == name) return against;
+  return Error{"--against " + cited(text) + " is unknown", "write anchor, reference or nothing"};
+}
+
+/// What no single option can say.
+Result<void> check_words(const CommandInfo& command, const Request& request) {
+  const std::size_t count = request.words.size();
+  if (count < command.fewest || count > command.most)
+    return wrong(&command, fmt::format("'{}' takes {}", command.name,
+                                       command.words.empty() ? "no words" : command.words));
+  if (command.action == Action::Export) {
+    constexpr std::array<std::string_view, 5> formats = {"csv", "jsonl", "benchfmt", "bmf",
+                                                         "otava"};
+    if (std::find(formats.begin(), formats.end(), request.words[0]) == formats.end())
+      return wrong(&command, "the format " + cited(request.words[0]) + " is unknown");
+  }
+  if (command.action == Action::Combine && count == 0 && request.wanted.commit.empty())
+    return wrong(&command, "'combine' takes files, or --commit COMMIT of the database");
+  if (command.action == Action::Forget) {
+    const Forgotten& what = request.forgotten;
+    const auto given = static_cast<int>(!what.session.empty()) +
+                       static_cast<int>(!what.commit.empty()) +
+                       static_cast<int>(!what.before.empty());
+    if (given != 1) return wrong(&command, "'forget' takes one of SESSION, --commit and --before");
+  }
+  if ((command.groups & kLast) != 0 &&
+      (request.wanted.last == 0 || request.wanted.last > kMostSessions))
+    return wrong(&command, fmt::format("--last is to be from 1 to {}", kMostSessions));
+  if (request.action == Action::Page && !request.commit_url.empty() &&
+      request.commit_url.find("{}") == std::string::npos)
+    return wrong(&command,
+                 "--commit-url " + cited(request.commit_url) + " has no {} for the commit");
+  return {};
+}
+
+Result<Request> parse_command(const CommandInfo& command, std::span<const std::string> arguments) {
+  Typed typed;
+  typed.request.action = command.action;
+  typed.request.wanted.last = command.last;
+  po::options_description options = options_of(command, typed);
+  options.add_options()("words", po::value<std::vector<std::string>>(&typed.request.words));
+  po::positional_options_description positional;
+  positional.add("words", -1);
+  try {
+    constexpr int style =
+        po::command_line_style::default_style & ~po::command_line_style::allow_guessing;
+    po::variables_map found;
+    po::store(po::command_line_parser({arguments.begin(), arguments.end()})
+                  .options(options)
+                  .positional(positional)
+                  .style(style)
+                  .run(),
+              found);
+    if (found.count("help") > 0) return Request{.answer = help_of(command)};
+    po::notify(found);
+  } catch (const po::error& error) {
+    return wrong(&command, one_line(error.what()));
+  }
+  const auto against = against_of(typed.against);
+  if (!against) return against.error();
+  typed.request.against = *against;
+  if (command.action == Action::Forget) {
+    typed.request.forgotten.commit = typed.request.wanted.commit;
+    if (!typed.request.words.empty()) typed.request.forgotten.session = typed.request.words[0];
+  }
+  if (auto checked = check_words(command, typed.request); !checked) return checked.error();
+  return std::move(typed.request);
+}
+
+}  // namespace
+
+Result<Request> parse(std::span<const std::string> arguments) {
+  if (arguments.empty()) return wrong(nullptr, "a command is missing");
+  const std::string& first = arguments.front();
+  // The one option that all commands have may stand before them, too.
+  const std::size_t before = first == "--db" ? 2 : first.compare(0, 5, "--db=") == 0 ? 1 : 0;
+  if (before > 0 && arguments.size() > before) {
+    std::vector<std::string> moved = {arguments[before]};
+    moved.insert(moved.end(), arguments.begin(), arguments.begin() + std::ptrdiff_t(before));
+    moved.insert(moved.end(), arguments.begin() + std::ptrdiff_t(before) + 1, arguments.end());
+    if (moved.front().compare(0, 4, "--db") != 0) return parse(moved);
+  }
+  if (first == "--help" || first == "-h" || first == "help") {
+    const CommandInfo* command = arguments.size() > 1 ? find_command(arguments[1]) : nullptr;
+    return Request{.answer = command == nullptr ? help() : help_of(*command)};
+  }
+  if (first == "--version" || first == "-V")
+    return Request{.answer = fmt::format("lauka-history {}\n", kVersion)};
+  const CommandInfo* command = find_command(first);
+  if (command == nullptr) {
+    std::vector<std::string_view> names;
+    for (const CommandInfo& one : kCommands) names.push_back(one.name);
+    const std::string_view near = nearest(first, names);
+    return Error{"there is no command " + cited(first),
+                 near.empty() ? "lauka-history --help lists the commands"
+                              : fmt::format("did you mean '{}'?", near)};
+  }
+  return parse_command(*command, arguments.subspan(1));
+}
+
+std::string man_page() {
+  const auto escaped = [](std::string_view text) {
+    std::string page;
+    for (const char c : text) {
+      if (c == '\\') page += "\\e";
+      if (c == '-') page += '\\';
+      if (c != '\\') page += c;
+    }
+    return page;
+  };
+  std::string page = fmt::format(
+      ".TH LAUKA-HISTORY 1 \"\" \"lauka {}\" \"User Commands\"\n.SH NAME\nlauka\\-history \\- "
+      "keeps "
+      "what lauka measured, commit by commit\n.SH SYNOPSIS\n",
+      kVersion);
+  for (const CommandInfo& one : kCommands) page += ".B " + escaped(usage_of(one)) + "\n.br\n";
+  page += ".SH COMMANDS\n";
+  for (const CommandInfo& one : kCommands) {
+    page += fmt::format(".SS {} {}\n{}\n", one.name, escaped(one.words), escaped(one.purpose));
+    Typed unused;
+    const po::options_description options = options_of(one, unused);
+    for (const auto& option : options.options())
+      page += fmt::format(".TP\n.B {}\n{}\n",
+                          escaped(option->format_name() + " " + option->format_parameter()),
+                          escaped(option->description()));
+  }
+  return page +
+         ".SH EXIT STATUS\n0 done; 1 failed; 2 the command line is wrong; 3 a confirmed step, or a "
+         "combined change, is worse.\n.SH SEE ALSO\n.BR lauka (1)\n";
+}
+
+}  // namespace lauka::history

@@ -1,0 +1,52 @@
+#pragma once
+
+#include "core/result.h"
+#include "history/load.h"
+#include "history/observe.h"
+#include "history/store.h"
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace lauka::history {
+
+enum class Action : unsigned char {
+  Say,  ///< what --help and --version are answered with
+  Add,
+  List,
+  Show,
+  Steps,
+  Check,
+  Acknowledge,
+  Combine,
+  Page,
+  Export,
+  Forget,
+};
+
+/// What the user typed.
+struct Request {
+  Action action = Action::Say;
+  std::string answer{};  ///< of Say
+  std::string database = "lauka-history.db";
+  std::vector<std::string> words{};  ///< files, a benchmark, a step: as the action has it
+  Wanted wanted{};
+  Against against = Against::Usual;
+  Forgotten forgotten{};
+  bool benchmarks = false;  ///< list these, not sessions
+  std::string note{};
+  std::string commit_url{};  ///< {} stands for the commit
+  std::string title{};
+  std::string output = "-";
+};
+
+/// The command line. An error is one line about it.
+Result<Request> parse(std::span<const std::string> arguments);
+
+/// The manual page lauka-history(1), made of what --help is made of.
+std::string man_page();
+
+}  // namespace lauka::history

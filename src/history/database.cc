@@ -1,0 +1,181 @@
+#include "history/database.h"
+
+#include "core/foreign_text.h"
+#include "core/text.h"
+#include "os/clock.h"
+#include "os/files.h"
+
+#include <chrono>
+#include <exception>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <soci/postgresql/soci-postgresql.h>
+#include <soci/soci.h>
+#include <soci/sqlite3/soci-sqlite3.h>
+
+// SOCI throws; what it throws ends in this file. All that differs between the two databases is
+// here, too: how one is reached, how a transaction begins that will write, and what keeps writers
+// apart.
+
+namespace lauka::history {
+
+namespace {
+
+constexpr std::string_view kBusyTimeout = "PRAGMA busy_timeout=60000";  // ms
+constexpr int kTriesForLog = 100;
+constexpr std::int64_t kSchemaLock = 0x6c61756b61;  // "lauka"
+
+bool is_server(std::string_view where) {
+  return where.substr(0, where.find(':') + 1) == "postgresql:" ||
+         where.substr(0, where.find(':') + 1) == "postgres:";
+}
+
+}  // namespace
+
+/// Without the password of postgresql://user:password@host/.
+std::string Database::name_of(const std::string& where) {
+  if (!is_server(where)) return where;
+  const std::size_t user = where.find("//");
+  const std::size_t host = where.find('@');
+  if (user == std::string::npos || host == std::string::npos) return where;
+  const std::size_t colon = where.find(':', user);
+  return colon < host ? where.substr(0, colon) + ":..." + where.substr(host) : where;
+}
+
+namespace {
+
+/// What the database says, in one line: a server's word comes with its own lines and hints.
+Error failed(const std::exception& error) {
+  std::string text = error.what();
+  const auto* of_soci = dynamic_cast<const soci::soci_error*>(&error);
+  if (of_soci != nullptr) text = of_soci->get_error_message();
+  std::string line;
+  for (const std::string_view part : split(text, '\n'))
+    if (const auto words = trimmed(part); !words.empty())
+      line += (line.empty() ? "" : " ") + std::string(words);
+  return Error{"does not do what it is asked: " + one_line(line), ""};
+}
+
+/// SQLite's part of SOCI takes a path as it is unless there is a '=' in it.
+Result<std::string> path_in_words(const std::string& path) {
+  if (path.empty()) return Error{"has no name", "write --db FILE"};
+  const bool is_plain = path.find('=') == std::string::npos;
+  if (!is_plain && path.find('"') != std::string::npos)
+    return Error{"has both = and \" in its name", "name another file"};
+  const std::string whole = path.front() == '/' ? path : "./" + path;  // never ":memory:"
+  return is_plain ? whole : "db=\"" + whole + "\"";
+}
+
+}  // namespace
+
+struct Database::Connection {
+  std::string name{};
+  bool is_server = false;
+  soci::session session{};
+};
+
+Database::Database(std::unique_ptr<Connection> connection) : connection_(std::move(connection)) {}
+Database::Database(Database&& other) noexcept = default;
+Database& Database::operator=(Database&& other) noexcept = default;
+Database::~Database() = default;
+
+const std::string& Database::name() const {
+  return connection_->name;
+}
+
+Result<Database> Database::open(const std::string& where, Access access) {
+  auto connection = std::make_unique<Connection>();
+  connection->is_server = is_server(where);
+  connection->name = name_of(where);
+  try {
+    if (connection->is_server) {
+      connection->session.open(*soci::factory_postgresql(), where);
+      connection->session.once << "SET client_min_messages TO warning";
+      return Database(std::move(connection));
+    }
+    if (access == Access::Read && !os::is_there(where))
+      return Error{"is not there", "lauka-history add FILE... makes it"};
+    const auto words = path_in_words(where);
+    if (!words) return words.error();
+    connection->session.open(*soci::factory_sqlite3(), *words);
+    connection->session.once << std::string(kBusyTimeout);
+    if (access == Access::Write) {
+      // Who switches first makes the others wait without asking the timeout.
+      std::string mode;
+      for (int tries = 0; mode != "wal" && tries < kTriesForLog; ++tries) {
+        if (tries > 0) os::sleep_for(std::chrono::milliseconds(20));
+        try {
+          connection->session.once << "PRAGMA journal_mode=WAL", soci::into(mode);
+        } catch (const soci::soci_error&) {
+          if (tries + 1 == kTriesForLog) throw;
+        }
+      }
+      connection->session.once << "PRAGMA synchronous=FULL";
+    }
+  } catch (const std::exception& error) {
+    return failed(error);
+  }
+  return Database(std::move(connection));
+}
+
+Result<void> Database::run(const std::string& statement, std::span<const std::string> texts) {
+  return each(statement, 0, texts, [](const Row& /*row*/) {});
+}
+
+Result<void> Database::each(const std::string& statement, std::size_t columns,
+                            std::span<const std::string> texts,
+                            const std::function<void(const Row&)>& take) {
+  try {
+    soci::statement prepared(connection_->session);
+    prepared.alloc();
+    for (const std::string& text : texts) prepared.exchange(soci::use(text));
+    Row row(columns);
+    std::vector<soci::indicator> is_there(columns, soci::i_ok);
+    for (std::size_t i = 0; i < columns; ++i) prepared.exchange(soci::into(row[i], is_there[i]));
+    prepared.prepare(statement);
+    prepared.define_and_bind();
+    if (columns == 0) {
+      prepared.execute(true);
+      return {};
+    }
+    prepared.execute(false);
+    while (prepared.fetch()) {
+      for (std::size_t i = 0; i < columns; ++i)
+        if (is_there[i] == soci::i_null) row[i].clear();
+      take(row);
+    }
+  } catch (const std::exception& error) {
+    return failed(error);
+  }
+  return {};
+}
+
+Result<std::vector<Row>> Database::ask(const std::string& statement, std::size_t columns,
+                                       std::span<const std::string> texts) {
+  std::vector<Row> rows;
+  auto asked = each(statement, columns, texts, [&](const Row& row) { rows.push_back(row); });
+  if (!asked) return asked.error();
+  return rows;
+}
+
+Result<void> Database::at_once(const std::function<Result<void>()>& work) {
+  // SQLite would else refuse a writer that has read before another wrote.
+  if (auto begun = run(connection_->is_server ? "BEGIN" : "BEGIN IMMEDIATE"); !begun) return begun;
+  auto done = work();
+  if (done) done = run("COMMIT");
+  // A connection that is gone takes its transaction with it.
+  if (!done) static_cast<void>(run("ROLLBACK").has_value());
+  return done;
+}
+
+Result<void> Database::hold_schema() {
+  if (!connection_->is_server) return {};  // its writers are one at a time
+  return each(fmt::format("SELECT pg_advisory_xact_lock({})", kSchemaLock), 1, {},
+              [](const Row& /*row*/) {});
+}
+
+}  // namespace lauka::history

@@ -1,0 +1,274 @@
+#include "history/load.h"
+
+#include "core/foreign_text.h"
+#include "core/text.h"
+#include "history/packed.h"
+#include "history/parts.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+
+// Names are asked for apart from the points, as many as are new at once: a join might be done by
+// reading all names that there are.
+
+namespace lauka::history {
+
+namespace {
+
+constexpr std::size_t kMostIds = 2000;  // in one statement
+
+std::int64_t id_in(const std::string& text) {
+  return std::strtoll(text.c_str(), nullptr, 10);
+}
+
+/// "... IN (1,2,3)" for some of `ids` at a time.
+Result<void> for_each_list(const std::set<std::int64_t>& ids,
+                           const std::function<Result<void>(const std::string&)>& ask) {
+  std::string list;
+  std::size_t count = 0;
+  std::size_t left = ids.size();
+  for (const std::int64_t id : ids) {
+    list += (list.empty() ? "" : ",") + std::to_string(id);
+    if (++count % kMostIds != 0 && --left > 0) continue;
+    if (auto done = ask(list); !done) return done;
+    list.clear();
+  }
+  return {};
+}
+
+bool begins_with(std::string_view text, std::string_view head) {
+  return text.substr(0, head.size()) == head;
+}
+
+/// The metric that a history is of where nobody says: the time, else the first.
+std::vector<std::size_t> wanted_metrics(const std::vector<MetricRecord>& layout,
+                                        const std::vector<std::string>& names) {
+  std::vector<std::size_t> places;
+  const auto add = [&](std::string_view name) {
+    for (std::size_t i = 0; i < layout.size(); ++i)
+      if ((name == "all" || layout[i].name == name) &&
+          std::find(places.begin(), places.end(), i) == places.end())
+        places.push_back(i);
+  };
+  for (const std::string& name : names) add(name);
+  if (names.empty()) add(metric_name_of(Role::WallTime));
+  if (names.empty() && places.empty() && !layout.empty()) places.push_back(0);
+  return places;
+}
+
+/// A candidate's history is what a suite is for; the others are there for who asks.
+std::string usual_role(const std::vector<Variant>& variants) {
+  for (const std::string_view role : {"candidate", "", "reference", "anchor"})
+    for (const Variant& variant : variants)
+      if (variant.role == role) return std::string(role);
+  return {};
+}
+
+}  // namespace
+
+const std::string& Loader::name(std::int64_t id) const {
+  const auto found = names_.find(id);
+  return found == names_.end() ? names_.at(0) : found->second;
+}
+
+Result<void> Loader::learn(const std::set<std::int64_t>& names) {
+  std::set<std::int64_t> unknown;
+  for (const std::int64_t id : names)
+    if (names_.count(id) == 0) unknown.insert(id);
+  return for_each_list(unknown, [&](const std::string& list) {
+    return database_.each("SELECT id, text FROM lauka_name WHERE id IN (" + list + ")", 2, {},
+                          [&](const Row& row) { names_[id_in(row[0])] = row[1]; });
+  });
+}
+
+Result<void> Loader::learn_machines(const std::set<std::int64_t>& machines) {
+  std::set<std::int64_t> unknown;
+  for (const std::int64_t id : machines)
+    if (machines_.count(id) == 0) unknown.insert(id);
+  std::map<std::int64_t, std::pair<std::string, std::int64_t>> found;
+  std::set<std::int64_t> parts;
+  auto asked = for_each_list(unknown, [&](const std::string& list) {
+    return database_.each("SELECT id, class, parts FROM lauka_machine WHERE id IN (" + list + ")",
+                          3, {}, [&](const Row& row) {
+                            found[id_in(row[0])] = {row[1], id_in(row[2])};
+                            parts.insert(id_in(row[2]));
+                          });
+  });
+  if (!asked) return asked;
+  if (auto learnt = learn(parts); !learnt) return learnt;
+  for (const auto& [id, one] : found)
+    machines_[id] = {one.first, machine_of_parts(name(one.second))};
+  return {};
+}
+
+Result<std::vector<SessionLine>> Loader::sessions(std::size_t last, const std::string& commit) {
+  std::string condition;
+  if (!commit.empty()) {
+    const auto number = commit_number(database_, commit);
+    if (!number) return number.error();
+    condition = fmt::format(" WHERE commit_name = {}", *number);
+  }
+  const auto rows = database_.ask(
+      fmt::format("SELECT began, uuid, commit_name, branch, host, machine, results, complete FROM "
+                  "lauka_session{} ORDER BY began DESC LIMIT {}",
+                  condition, last),
+      8);
+  if (!rows) return rows.error();
+  std::set<std::int64_t> names;
+  std::set<std::int64_t> machines;
+  for (const Row& row : *rows) {
+    for (const std::size_t column : {2U, 3U, 4U}) names.insert(id_in(row[column]));
+    machines.insert(id_in(row[5]));
+  }
+  if (auto learnt = learn(names); !learnt) return learnt.error();
+  if (auto learnt = learn_machines(machines); !learnt) return learnt.error();
+  std::vector<SessionLine> lines;
+  for (const Row& row : *rows)
+    lines.push_back({.began = id_in(row[0]),
+                     .uuid = row[1],
+                     .commit = name(id_in(row[2])),
+                     .branch = name(id_in(row[3])),
+                     .host = name(id_in(row[4])),
+                     .machine_class = machines_[id_in(row[5])].first,
+                     .results = static_cast<std::size_t>(id_in(row[6])),
+                     .complete = row[7] != "0"});
+  return lines;
+}
+
+Result<std::vector<Variant>> Loader::variants(const Wanted& wanted) {
+  std::string condition = "1 = 1";
+  if (!wanted.benchmark.empty())
+    condition += fmt::format(" AND benchmark = {}", number_of(wanted.benchmark));
+  if (!wanted.commit.empty()) {
+    const auto number = commit_number(database_, wanted.commit);
+    if (!number) return number.error();
+    condition += fmt::format(
+        " AND id IN (SELECT variant FROM lauka_point WHERE session IN "
+        "(SELECT id FROM lauka_session WHERE commit_name = {}))",
+        *number);
+  }
+  const auto rows = database_.ask(
+      "SELECT id, benchmark, role, command, machine FROM lauka_variant WHERE " + condition, 5);
+  if (!rows) return rows.error();
+  std::set<std::int64_t> names;
+  std::set<std::int64_t> machines;
+  for (const Row& row : *rows) {
+    for (const std::size_t column : {1U, 2U, 3U}) names.insert(id_in(row[column]));
+    machines.insert(id_in(row[4]));
+  }
+  if (auto learnt = learn(names); !learnt) return learnt.error();
+  if (auto learnt = learn_machines(machines); !learnt) return learnt.error();
+  std::vector<Variant> variants;
+  for (const Row& row : *rows) {
+    const auto& machine = machines_[id_in(row[4])];
+    if (!begins_with(machine.first, wanted.machine)) continue;
+    variants.push_back({.id = id_in(row[0]),
+                        .benchmark = name(id_in(row[1])),
+                        .role = name(id_in(row[2])),
+                        .command = name(id_in(row[3])),
+                        .machine_class = machine.first,
+                        .machine = machine.second});
+  }
+  const std::string role = wanted.role.empty() ? usual_role(variants) : wanted.role;
+  variants.erase(std::remove_if(variants.begin(), variants.end(),
+                                [&](const Variant& one) {
+                                  return role != "all" && one.role != role &&
+                                         !(wanted.role.empty() && one.role.empty());
+                                }),
+                 variants.end());
+  if (variants.empty())
+    return Error{wanted.benchmark.empty()
+                     ? "has no benchmark that is asked for"
+                     : "has no benchmark " + cited(wanted.benchmark) + " that is asked for",
+                 "lauka-history list --benchmarks has those that are there"};
+  std::sort(variants.begin(), variants.end(), [](const Variant& a, const Variant& b) {
+    return std::tie(a.benchmark, a.role, a.command, a.machine_class) <
+           std::tie(b.benchmark, b.role, b.command, b.machine_class);
+  });
+  return variants;
+}
+
+Result<std::vector<Series>> Loader::series(const Variant& variant, const Wanted& wanted) {
+  std::string condition = fmt::format("variant = {}", variant.id);
+  if (!wanted.branch.empty())
+    condition += fmt::format(" AND branch = {}", number_of(wanted.branch));
+  // Of rows of a kilobyte each, what is not asked for is let go at once.
+  struct Kept {
+    std::int64_t layout = 0;
+    std::string numbers{};
+    SeriesPoint point{};
+    std::int64_t commit = 0;
+    std::int64_t branch = 0;
+  };
+  std::vector<Kept> kept;
+  std::set<std::int64_t> names;
+  auto asked = database_.each(
+      fmt::format("SELECT began, session, commit_name, branch, layout, numbers FROM lauka_point "
+                  "WHERE {} ORDER BY began DESC, session DESC LIMIT {}",
+                  condition, wanted.last),
+      6, {}, [&](const Row& row) {
+        Kept one{.layout = id_in(row[4]), .numbers = row[5]};
+        one.point.began = id_in(row[0]);
+        one.point.session = id_in(row[1]);
+        one.commit = id_in(row[2]);
+        one.branch = id_in(row[3]);
+        names.insert({one.layout, one.commit, one.branch});
+        kept.push_back(std::move(one));
+      });
+  if (!asked) return asked.error();
+  if (auto learnt = learn(names); !learnt) return learnt.error();
+
+  std::vector<Series> all;
+  std::map<std::string, std::size_t> places;  // in `all`, by the metric's name
+  for (auto one = kept.rbegin(); one != kept.rend(); ++one) {
+    auto layout = layouts_.find(one->layout);
+    if (layout == layouts_.end())
+      layout = layouts_.emplace(one->layout, metrics_of(name(one->layout))).first;
+    for (const std::size_t metric : wanted_metrics(layout->second, wanted.metrics)) {
+      SeriesPoint point = one->point;
+      point.values = layout->second[metric];
+      if (!fill_in(point.values, metric, one->numbers)) continue;
+      point.commit = name(one->commit);
+      point.branch = name(one->branch);
+      const auto [place, is_new] = places.emplace(point.values.name, all.size());
+      if (is_new) all.push_back({.variant = variant});
+      Series& series = all[place->second];
+      series.metric = layout->second[metric];
+      series.points.push_back(std::move(point));
+    }
+  }
+  return all;
+}
+
+Result<std::map<std::int64_t, std::string>> Loader::acknowledged(std::int64_t variant,
+                                                                 const std::string& metric) {
+  const auto rows = database_.ask(
+      fmt::format("SELECT began, note FROM lauka_acknowledged WHERE variant = {} AND metric = {}",
+                  variant, number_of(metric)),
+      2);
+  if (!rows) return rows.error();
+  std::set<std::int64_t> names;
+  for (const Row& row : *rows) names.insert(id_in(row[1]));
+  if (auto learnt = learn(names); !learnt) return learnt.error();
+  std::map<std::int64_t, std::string> notes;
+  for (const Row& row : *rows) notes[id_in(row[0])] = name(id_in(row[1]));
+  return notes;
+}
+
+Result<std::map<std::int64_t, std::string>> Loader::uuids(const std::set<std::int64_t>& sessions) {
+  std::map<std::int64_t, std::string> found;
+  auto asked = for_each_list(sessions, [&](const std::string& list) {
+    return database_.each("SELECT id, uuid FROM lauka_session WHERE id IN (" + list + ")", 2, {},
+                          [&](const Row& row) { found[id_in(row[0])] = row[1]; });
+  });
+  if (!asked) return asked.error();
+  return found;
+}
+
+}  // namespace lauka::history

@@ -1,0 +1,101 @@
+#pragma once
+
+#include "core/result.h"
+#include "history/database.h"
+#include "history/record.h"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace lauka::history {
+
+/// A command that was measured again and again on one class of machines.
+struct Variant {
+  std::int64_t id = 0;
+  std::string benchmark{};
+  std::string role{};
+  std::string command{};
+  std::string machine_class{};
+  Machine machine{};
+};
+
+/// One session's values of one metric of a variant.
+struct SeriesPoint {
+  std::int64_t began = 0;    ///< seconds since 1970
+  std::int64_t session = 0;  ///< lauka_session.id
+  std::string commit{};      ///< with "+dirty" where the tree was; empty: not known
+  std::string branch{};
+  MetricRecord values{};
+};
+
+/// What changed from commit to commit: never of several classes of machines.
+struct Series {
+  Variant variant{};
+  MetricRecord metric{};              ///< its name, unit and direction, as they were last
+  std::vector<SeriesPoint> points{};  ///< in the order measured
+};
+
+/// Which part of a history is asked for; what is empty leaves nothing out.
+struct Wanted {
+  std::string benchmark{};
+  std::vector<std::string> metrics{};  ///< empty: the usual one; "all": each
+  std::string role{};
+  std::string machine{};  ///< class, or what it begins with
+  std::string branch{};
+  std::string commit{};     ///< variants that were measured at it
+  std::size_t last = 1000;  ///< so many sessions of each
+};
+
+/// A session in a line.
+struct SessionLine {
+  std::int64_t began = 0;
+  std::string uuid{};
+  std::string commit{};
+  std::string branch{};
+  std::string host{};
+  std::string machine_class{};
+  std::size_t results = 0;
+  bool complete = true;
+};
+
+/// Asks a database; what it was told of names it remembers.
+class Loader {
+ public:
+  explicit Loader(Database& database) : database_(database) {}
+
+  /// The latest sessions, newest first. `commit`: of that one only.
+  Result<std::vector<SessionLine>> sessions(std::size_t last, const std::string& commit);
+
+  /// Those that are wanted, by benchmark, role and command; an error where there are none.
+  Result<std::vector<Variant>> variants(const Wanted& wanted);
+
+  /// The series of one variant, one for each wanted metric that it has.
+  Result<std::vector<Series>> series(const Variant& variant, const Wanted& wanted);
+
+  /// The notes of steps that were acknowledged: of a variant and metric, by when the later side of
+  /// the step began.
+  Result<std::map<std::int64_t, std::string>> acknowledged(std::int64_t variant,
+                                                           const std::string& metric);
+
+  /// The UUIDs of sessions.
+  Result<std::map<std::int64_t, std::string>> uuids(const std::set<std::int64_t>& sessions);
+
+ private:
+  Result<void> learn(const std::set<std::int64_t>& names);
+  const std::string& name(std::int64_t id) const;
+  Result<void> learn_machines(const std::set<std::int64_t>& machines);
+
+  Database& database_;
+  std::map<std::int64_t, std::string> names_{{0, ""}};
+  std::map<std::int64_t, std::pair<std::string, Machine>> machines_{};
+  std::map<std::int64_t, std::vector<MetricRecord>> layouts_{};
+};
+
+}  // namespace lauka::history

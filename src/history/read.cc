@@ -1,0 +1,314 @@
+#include "history/read.h"
+
+#include "core/foreign_text.h"
+#include "core/text.h"
+#include "results/json_in.h"
+#include "results/json_words.h"
+#include "results/read_parts.h"
+#include "results/read_session.h"
+#include "stats/delta.h"
+#include "stats/summary.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+// The summaries that the file has are taken, not made again of its samples: a fleet's files come by
+// the thousands. Samples are read for the ratios alone, which the file has in percent only, and not
+// to the anchor.
+
+namespace lauka::history {
+
+namespace {
+
+using Json = JsonIn;
+
+constexpr std::size_t kFewestForRanks = 6;               // as the table's deltas
+constexpr double kTailOfOneError = 0.15865525393145705;  // of the normal distribution, below -1
+constexpr double kNormal95 = 1.959963984540054;
+
+Error foreign(std::string_view detail) {
+  return Error{fmt::format("is not lauka's JSON ({})", detail),
+               "make one with lauka --export-json FILE"};
+}
+
+/// Where one command of the file stands.
+struct Place {
+  const Json* ours = nullptr;  ///< results[].lauka
+  const Json* metrics = nullptr;
+  std::string benchmark{};
+  std::string role{};
+  std::string name{};
+};
+
+/// The logarithms of one metric's samples, each with the round that it was measured in.
+struct Logarithms {
+  std::vector<std::uint64_t> rounds{};
+  std::vector<double> values{};  ///< as measured, all above 0
+};
+
+bool is_uuid(std::string_view text) {
+  constexpr std::string_view like = "00000000-0000-0000-0000-000000000000";
+  if (text.size() != like.size()) return false;
+  for (std::size_t i = 0; i < like.size(); ++i) {
+    const bool is_hex = is_digit(text[i]) || (text[i] >= 'a' && text[i] <= 'f');
+    if (like[i] == '-' ? text[i] != '-' : !is_hex) return false;
+  }
+  return true;
+}
+
+std::optional<LogRatio> of_change(const std::optional<double>& change,
+                                  const std::optional<stats::ChangeBounds>& bounds) {
+  if (!change || *change <= -1.0) return std::nullopt;
+  LogRatio ratio{.value = std::log1p(*change)};
+  if (bounds && bounds->low > -1.0 && std::isfinite(bounds->high))
+    ratio.error = (std::log1p(bounds->high) - std::log1p(bounds->low)) / 2.0;
+  return ratio;
+}
+
+/// Of few rounds the mean of the logarithms, as ranks say nothing of so few.
+std::optional<LogRatio> of_few(const std::vector<double>& of, const std::vector<double>& to,
+                               bool paired) {
+  const auto logarithms = [](const std::vector<double>& values) {
+    std::vector<double> logs;
+    logs.reserve(values.size());
+    for (const double value : values) logs.push_back(std::log(value));
+    return logs;
+  };
+  std::vector<double> ours = logarithms(of);
+  const std::vector<double> theirs = logarithms(to);
+  const auto count = static_cast<double>(of.size());
+  if (paired) {
+    for (std::size_t i = 0; i < ours.size(); ++i) ours[i] -= theirs[i];
+    const stats::Moments differences = stats::moments(ours);
+    LogRatio ratio{.value = differences.mean};
+    if (differences.variance) ratio.error = std::sqrt(*differences.variance / count);
+    return ratio;
+  }
+  const stats::Moments mine = stats::moments(ours);
+  const stats::Moments other = stats::moments(theirs);
+  LogRatio ratio{.value = mine.mean - other.mean};
+  if (mine.variance && other.variance)
+    ratio.error =
+        std::sqrt(*mine.variance / count + *other.variance / static_cast<double>(theirs.size()));
+  return ratio;
+}
+
+std::optional<LogRatio> log_ratio(const Logarithms& of, const Logarithms& to, bool interleaved) {
+  if (of.values.empty() || to.values.empty()) return std::nullopt;
+  std::vector<double> ours;
+  std::vector<double> theirs;
+  for (std::size_t i = 0, k = 0; interleaved && i < of.rounds.size(); ++i) {
+    while (k < to.rounds.size() && to.rounds[k] < of.rounds[i]) ++k;
+    if (k == to.rounds.size() || to.rounds[k] != of.rounds[i]) continue;
+    ours.push_back(of.values[i]);
+    theirs.push_back(to.values[k++]);
+  }
+  const bool paired = !ours.empty();
+  if (!paired) {
+    ours = of.values;
+    theirs = to.values;
+  }
+  if (std::min(ours.size(), theirs.size()) < kFewestForRanks) return of_few(ours, theirs, paired);
+  const auto typical = stats::typical_change(theirs, ours, paired, kTailOfOneError);
+  return typical ? of_change(typical->change, typical->bounds) : of_few(ours, theirs, paired);
+}
+
+/// Reads one document.
+class RecordReader {
+ public:
+  explicit RecordReader(const Json& document) : document_(document) {}
+
+  Result<SessionRecord> read() {
+    if (auto known = find_session(); !known) return known.error();
+    if (auto known = take_session(); !known) return known.error();
+    if (auto known = find_places(); !known) return known.error();
+    for (std::size_t place = 0; place < places_.size(); ++place)
+      if (auto added = add_result(place); !added) return added.error();
+    return std::move(record_);
+  }
+
+ private:
+  Result<void> find_session() {
+    results_ = list_in(document_, "results");
+    if (results_ == nullptr) return foreign("no list of results");
+    session_ = object_in(document_, "lauka");
+    if (session_ == nullptr)
+      return Error{"is hyperfine's JSON, whose sessions have no identity to be kept by",
+                   "measure with lauka --export-json FILE"};
+    const auto format = count_in(*session_, "format");
+    if (!format) return foreign("no lauka.format");
+    if (*format < 1 || *format > static_cast<std::uint64_t>(kNewestFormat))
+      return Error{fmt::format("is of format {}, which this lauka-history does not know", *format),
+                   "take the lauka-history of that lauka"};
+    if (list_in(*session_, "sessions") != nullptr)
+      return Error{"was joined of several sessions", "add the files of those sessions"};
+    return {};
+  }
+
+  Result<void> take_session() {
+    Circumstances there = circumstances_of(*session_);
+    record_.id = lower_case(there.session_id);
+    if (record_.id.empty())
+      return Error{"has no session_id, as lauka 0.1 wrote none", "measure again"};
+    if (!is_uuid(record_.id))
+      return foreign("its session_id " + cited(there.session_id) + " is no UUID");
+    if (const Json* metadata = member(document_, "metadata"))
+      record_.began = time_of(text_in(*metadata, "start_time"));
+    record_.ended = there.ended;
+    if (record_.began == std::chrono::sys_seconds()) return foreign("no time when it began");
+    record_.machine = std::move(there.machine);
+    record_.labels = std::move(there.labels);
+    record_.version = std::move(there.version);
+    record_.complete = flag_in(*session_, "complete", true);
+    interleaved_ = text_in(*session_, "order") != word_in(kOrderWords, Order::Sequential);
+    if (const Json* list = list_in(*session_, "metrics"))
+      for (const Json& metric : *list)
+        better_[text_in(metric, "name")] = value_in(kBetterWords, text_in(metric, "better"));
+    return {};
+  }
+
+  Result<void> find_places() {
+    std::map<std::pair<std::string, std::string>, std::size_t> namesakes;
+    for (const Json& result : *results_) {
+      Place place;
+      place.ours = object_in(result, "lauka");
+      place.metrics = place.ours != nullptr ? object_in(*place.ours, "metrics") : nullptr;
+      if (place.metrics == nullptr) return foreign("a result without metrics");
+      place.name = text_in(result, "name");
+      if (place.name.empty()) place.name = text_in(result, "command");
+      if (place.name.empty()) return foreign("a result without a command");
+      place.benchmark = text_in(*place.ours, "benchmark");
+      place.role = text_in(*place.ours, "role");
+      if (place.benchmark.empty()) place.benchmark = place.name;
+      ++namesakes[{place.benchmark, place.role}];
+      places_.push_back(std::move(place));
+    }
+    if (places_.empty()) return Error{"has no commands", "export it again"};
+    for (const Place& place : places_)
+      record_.results.push_back(
+          {.benchmark = place.benchmark,
+           .role = place.role,
+           .command = namesakes[{place.benchmark, place.role}] > 1 ? place.name : ""});
+    reference_ = count_in(*session_, "reference").value_or(0);
+    has_baseline_ = member(*session_, "baseline") != nullptr;
+    return {};
+  }
+
+  /// The command of `role` that stands beside `place`; none: it is that itself, or there is none.
+  std::optional<std::size_t> beside(std::size_t place, std::string_view role) const {
+    const Place& of = places_[place];
+    if (of.role.empty()) {
+      const bool has = role == "reference" && !has_baseline_ && reference_ < places_.size();
+      return has && reference_ != place ? std::optional(reference_) : std::nullopt;
+    }
+    for (std::size_t other = 0; other < places_.size(); ++other)
+      if (places_[other].benchmark == of.benchmark && places_[other].role == role && other != place)
+        return of.role == role ? std::nullopt : std::optional(other);
+    return std::nullopt;
+  }
+
+  Result<void> add_result(std::size_t place) {
+    const auto reference = beside(place, "reference");
+    const auto anchor = beside(place, "anchor");
+    for (const auto& [name, there] : places_[place].metrics->items()) {
+      auto metric = summary_of(name, there, place);
+      if (!metric) return metric.error();
+      if (!*metric) continue;
+      if (reference) (*metric)->to_reference = ratio(place, *reference, name);
+      if (anchor) (*metric)->to_anchor = ratio(place, *anchor, name);
+      record_.results[place].metrics.push_back(**std::move(metric));
+    }
+    return {};
+  }
+
+  /// None: it has no value in this session.
+  Result<std::optional<MetricRecord>> summary_of(const std::string& name, const Json& there,
+                                                 std::size_t place) const {
+    MetricRecord metric{.name = name};
+    metric.unit = value_in(kUnitWords, text_in(there, "unit"));
+    const auto better = better_.find(name);
+    if (better != better_.end()) metric.better = better->second;
+    metric.runs = count_in(there, "runs").value_or(0);
+    if (const Json* percentile = object_in(there, "percentile")) {
+      const auto value = number_in(*percentile, "value");
+      if (!value) return std::optional<MetricRecord>();
+      metric.mean = *value;
+      const auto low = number_in(*percentile, "low");
+      const auto high = number_in(*percentile, "high");
+      if (low && high)
+        metric.stddev =
+            (*high - *low) / (2 * kNormal95) * std::sqrt(static_cast<double>(metric.runs));
+      return std::optional(std::move(metric));
+    }
+    const Json* mean = member(there, "mean");
+    if (mean == nullptr) return std::optional<MetricRecord>();
+    metric.stddev = number_in(there, "stddev");
+    const auto value = number_in(there, "mean");
+    if (!value || metric.runs == 0 || metric.stddev.value_or(0.0) < 0.0)
+      return Error{fmt::format("has no mean of {} of {} that can be one", cited(name),
+                               cited(places_[place].name)),
+                   "export it again"};
+    metric.mean = *value;
+    return std::optional(std::move(metric));
+  }
+
+  std::optional<LogRatio> ratio(std::size_t of, std::size_t to, const std::string& metric) {
+    return log_ratio(logarithms(of, metric), logarithms(to, metric), interleaved_);
+  }
+
+  const Logarithms& logarithms(std::size_t place, const std::string& metric) {
+    const auto [found, is_new] = logarithms_.try_emplace({place, metric});
+    if (is_new) fill(found->second, place, metric);
+    return found->second;
+  }
+
+  /// None of them where one is not above 0: there is no ratio then.
+  void fill(Logarithms& to, std::size_t place, const std::string& metric) const {
+    const Json* there = object_in(*places_[place].metrics, metric);
+    const Json* samples = there != nullptr ? list_in(*there, "samples") : nullptr;
+    const Json* runs = list_in(*places_[place].ours, "runs");
+    if (samples == nullptr) return;
+    const bool has_rounds = runs != nullptr && runs->size() == samples->size();
+    for (std::size_t i = 0; i < samples->size(); ++i) {
+      if (!(*samples)[i].is_number()) continue;
+      const auto value = (*samples)[i].get<double>();
+      if (!(value > 0.0) || !std::isfinite(value)) {
+        to = {};
+        return;
+      }
+      to.values.push_back(value);
+      to.rounds.push_back(has_rounds ? count_in((*runs)[i], "round").value_or(i) : i);
+    }
+  }
+
+  const Json& document_;
+  const Json* results_ = nullptr;
+  const Json* session_ = nullptr;
+  std::vector<Place> places_{};
+  std::map<std::string, Better, std::less<>> better_{};
+  std::map<std::pair<std::size_t, std::string>, Logarithms> logarithms_{};
+  std::size_t reference_ = 0;
+  bool has_baseline_ = false;
+  bool interleaved_ = true;
+  SessionRecord record_{};
+};
+
+}  // namespace
+
+Result<SessionRecord> record_of(std::string_view text) {
+  const auto document = parsed(text);
+  if (!document) return document.error();
+  return RecordReader(*document).read();
+}
+
+}  // namespace lauka::history

@@ -1,0 +1,61 @@
+#pragma once
+
+#include "core/command.h"
+#include "core/machine.h"
+#include "core/metric.h"
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace lauka::history {
+
+/// The logarithm of a ratio of two values, and its standard error; no error where one round gave
+/// it.
+struct LogRatio {
+  double value = 0.0;
+  std::optional<double> error{};
+};
+
+/// What a history keeps of one metric of one command: no runs.
+struct MetricRecord {
+  std::string name{};
+  Unit unit = Unit::Count;
+  Better better = Better::Less;
+  double mean = 0.0;  ///< of a percentile its estimate
+  std::optional<double> stddev{};
+  std::uint64_t runs = 0;
+  std::optional<LogRatio> to_reference{};  ///< of the same session, within rounds where it can be
+  std::optional<LogRatio> to_anchor{};
+};
+
+/// One command of a session.
+struct BenchmarkRecord {
+  std::string benchmark{};  ///< of a suite; else the command's name
+  std::string role{};       ///< in a suite: "reference", "candidate", "anchor"
+  std::string command{};    ///< where several of that benchmark have that role; else empty
+  std::vector<MetricRecord> metrics{};
+};
+
+/// What a history keeps of a session.
+struct SessionRecord {
+  std::string id{};  ///< a UUID in lower case
+  std::chrono::sys_seconds began{};
+  std::chrono::sys_seconds ended{};
+  Machine machine{};
+  std::vector<Label> labels{};
+  std::string version{};  ///< of lauka
+  bool complete = true;   ///< false: it was cut short
+  std::vector<BenchmarkRecord> results{};
+
+  /// The value of a label; empty: it has none.
+  std::string label(std::string_view key) const {
+    for (const Label& one : labels)
+      if (one.key == key) return one.value;
+    return {};
+  }
+};
+
+}  // namespace lauka::history

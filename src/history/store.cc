@@ -1,0 +1,287 @@
+#include "history/store.h"
+
+#include "core/numbers.h"
+#include "core/text.h"
+#include "history/packed.h"
+#include "history/parts.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+// Few statements of many rows: what takes time is the way to the database and back. Numbers stand
+// in the statements as they are, texts are bound. Rows of a table are always written in ascending
+// order, and the tables in one order: two writers that add the same then wait for each other in
+// turn, and never both at once.
+
+namespace lauka::history {
+
+namespace {
+
+constexpr std::size_t kMostTexts = 500;                      // bound in one statement
+constexpr std::size_t kMostBytes = std::size_t{256} * 1024;  // of a statement
+
+/// Statements "INSERT INTO table (columns) VALUES row, row ..." of rows that are added one by one.
+class Rows {
+ public:
+  Rows(Database& database, std::string_view into)
+      : database_(database), head_(fmt::format("INSERT INTO {} VALUES ", into)) {}
+
+  Result<void> add(const std::string& row, std::span<const std::string> texts = {}) {
+    values_ += (values_.empty() ? "" : ",") + row;
+    texts_.insert(texts_.end(), texts.begin(), texts.end());
+    return texts_.size() >= kMostTexts || values_.size() >= kMostBytes ? flush() : Result<void>();
+  }
+
+  /// The place of the next text that is bound.
+  std::size_t next_text() const { return texts_.size(); }
+
+  Result<void> flush() {
+    if (values_.empty()) return {};
+    auto done = database_.run(head_ + values_ + " ON CONFLICT DO NOTHING", texts_);
+    values_.clear();
+    texts_.clear();
+    return done;
+  }
+
+ private:
+  Database& database_;
+  std::string head_;
+  std::string values_{};
+  std::vector<std::string> texts_{};
+};
+
+std::int64_t seconds_of(std::chrono::sys_seconds time) {
+  return time.time_since_epoch().count();
+}
+
+std::string commit_of(const SessionRecord& session) {
+  const std::string commit = session.label("commit");
+  return commit.empty() || session.label("dirty") != "yes" ? commit : commit + "+dirty";
+}
+
+/// A row of lauka_point.
+struct PointRow {
+  std::int64_t variant = 0;
+  std::size_t session = 0;
+  std::int64_t layout = 0;
+  const BenchmarkRecord* result = nullptr;
+};
+
+}  // namespace
+
+struct Store::Batch {
+  std::map<std::int64_t, std::string> names{};
+  std::map<std::int64_t, std::pair<std::string, std::int64_t>> machines{};  // class and parts
+  std::map<std::int64_t, std::string> variants{};                           // rows
+  std::map<std::int64_t, std::size_t> sessions{};
+  std::vector<std::int64_t> ids{};  // of the sessions
+  std::vector<PointRow> points{};
+
+  std::int64_t name(const std::string& text) {
+    const std::int64_t number = number_of(text);
+    if (number != 0) names.emplace(number, text);
+    return number;
+  }
+};
+
+Result<void> Store::add_names(const Batch& batch) {
+  Rows rows(database_, "lauka_name (id, text)");
+  for (const auto& [id, text] : batch.names) {
+    if (known_.count(id) > 0) continue;
+    if (auto done = rows.add(fmt::format("({},:t{})", id, rows.next_text()), std::span(&text, 1));
+        !done)
+      return done;
+  }
+  return rows.flush();
+}
+
+Result<void> Store::add_machines(const Batch& batch) {
+  Rows machines(database_, "lauka_machine (id, class, parts)");
+  for (const auto& [id, machine] : batch.machines) {
+    if (known_.count(id) > 0) continue;
+    const std::string row = fmt::format("({},:t{},{})", id, machines.next_text(), machine.second);
+    if (auto done = machines.add(row, std::span(&machine.first, 1)); !done) return done;
+  }
+  if (auto done = machines.flush(); !done) return done;
+  Rows variants(database_, "lauka_variant (id, benchmark, role, command, machine)");
+  for (const auto& [id, row] : batch.variants) {
+    if (known_.count(id) > 0) continue;
+    if (auto done = variants.add(row); !done) return done;
+  }
+  return variants.flush();
+}
+
+Result<std::vector<bool>> Store::add_sessions(const Batch& batch,
+                                              std::span<const SessionRecord> sessions) {
+  std::string values;
+  std::vector<std::string> texts;
+  for (const auto& [id, place] : batch.sessions) {
+    const SessionRecord& one = sessions[place];
+    values += fmt::format("{}({},:t{},{},{},{},{},{},{},{},{},{})", values.empty() ? "" : ",", id,
+                          texts.size(), seconds_of(one.began), seconds_of(one.ended),
+                          number_of(class_of(one.machine)), number_of(one.machine.name),
+                          number_of(commit_of(one)), number_of(one.label("branch")),
+                          number_of(one.version), one.complete ? 1 : 0, one.results.size());
+    texts.push_back(one.id);
+  }
+  std::vector<bool> is_new(sessions.size(), false);
+  auto asked = database_.each(
+      "INSERT INTO lauka_session (id, uuid, began, ended, machine, host, commit_name, branch, "
+      "version, complete, results) VALUES " +
+          values + " ON CONFLICT DO NOTHING RETURNING id",
+      1, texts, [&](const Row& row) {
+        const auto found = batch.sessions.find(std::strtoll(row[0].c_str(), nullptr, 10));
+        if (found != batch.sessions.end()) is_new[found->second] = true;
+      });
+  if (!asked) return asked.error();
+  return is_new;
+}
+
+Result<std::size_t> Store::add(std::span<const SessionRecord> sessions) {
+  Batch batch;
+  for (std::size_t place = 0; place < sessions.size(); ++place) {
+    const SessionRecord& one = sessions[place];
+    batch.ids.push_back(number_of(one.id));
+    if (!batch.sessions.emplace(batch.ids.back(), place).second) continue;  // twice among these
+    const std::string machine_class = class_of(one.machine);
+    const std::int64_t machine = number_of(machine_class);
+    batch.machines.emplace(machine, std::pair(machine_class, batch.name(parts_of(one.machine))));
+    for (const std::string& text :
+         {one.machine.name, commit_of(one), one.label("branch"), one.version})
+      batch.name(text);
+    for (const Label& label : one.labels) {
+      batch.name(label.key);
+      batch.name(label.value);
+    }
+    for (const BenchmarkRecord& result : one.results) {
+      const std::int64_t variant = number_of(variant_key(result, machine_class));
+      batch.variants.emplace(
+          variant, fmt::format("({},{},{},{},{})", variant, batch.name(result.benchmark),
+                               batch.name(result.role), batch.name(result.command), machine));
+      batch.points.push_back({variant, place, batch.name(layout_of(result.metrics)), &result});
+    }
+  }
+  std::sort(batch.points.begin(), batch.points.end(), [&](const PointRow& a, const PointRow& b) {
+    return std::pair(a.variant, batch.ids[a.session]) < std::pair(b.variant, batch.ids[b.session]);
+  });
+
+  std::size_t added = 0;
+  auto done = database_.at_once([&]() -> Result<void> {
+    const auto is_new = add_sessions(batch, sessions);
+    if (!is_new) return is_new.error();
+    added = static_cast<std::size_t>(std::count(is_new->begin(), is_new->end(), true));
+    if (added == 0) return {};
+    if (auto names = add_names(batch); !names) return names;
+    if (auto machines = add_machines(batch); !machines) return machines;
+    Rows labels(database_, "lauka_label (session, name, value)");
+    for (const auto& [id, place] : batch.sessions) {
+      if (!(*is_new)[place]) continue;
+      for (const Label& label : sessions[place].labels) {
+        const std::string row =
+            fmt::format("({},{},{})", id, number_of(label.key), number_of(label.value));
+        if (auto one = labels.add(row); !one) return one;
+      }
+    }
+    if (auto all = labels.flush(); !all) return all;
+    Rows points(database_,
+                "lauka_point (variant, began, session, commit_name, branch, layout, numbers)");
+    for (const PointRow& point : batch.points) {
+      const SessionRecord& session = sessions[point.session];
+      if (!(*is_new)[point.session]) continue;
+      const std::string row = fmt::format(
+          "({},{},{},{},{},{},'{}')", point.variant, seconds_of(session.began),
+          batch.ids[point.session], number_of(commit_of(session)),
+          number_of(session.label("branch")), point.layout, numbers_of(point.result->metrics));
+      if (auto one = points.add(row); !one) return one;
+    }
+    return points.flush();
+  });
+  if (!done) return done.error();
+  for (const auto& [id, text] : batch.names) known_.insert(id);
+  for (const auto& [id, machine] : batch.machines) known_.insert(id);
+  for (const auto& [id, row] : batch.variants) known_.insert(id);
+  return added;
+}
+
+namespace {
+
+/// The condition that picks the sessions; `texts` are bound in it.
+Result<std::string> condition_of(Database& database, const Forgotten& what,
+                                 std::vector<std::string>& texts) {
+  if (!what.before.empty()) {
+    const auto time = time_in_words(what.before);
+    if (!time) return time.error();
+    return fmt::format("began < {}", time->time_since_epoch().count());
+  }
+  if (!what.commit.empty()) {
+    const auto number = commit_number(database, what.commit);
+    if (!number) return number.error();
+    return fmt::format("commit_name = {}", *number);
+  }
+  for (const char c : what.session)
+    if (c == '%' || c == '_') return Error{"has no such session", "lauka-history list has them"};
+  texts.push_back(lower_case(what.session) + "%");
+  return std::string("uuid LIKE :t0");
+}
+
+}  // namespace
+
+Result<std::size_t> forget(Database& database, const Forgotten& what) {
+  std::vector<std::string> texts;
+  const auto condition = condition_of(database, what, texts);
+  if (!condition) return condition.error();
+  std::size_t count = 0;
+  auto done = database.at_once([&]() -> Result<void> {
+    const auto rows =
+        database.ask("SELECT id, uuid FROM lauka_session WHERE " + *condition, 2, texts);
+    if (!rows) return rows.error();
+    count = rows->size();
+    if (count == 0) return Error{"has no such session", "lauka-history list shows what there is"};
+    if (!what.session.empty() && count > 1)
+      return Error{fmt::format("has {} sessions that begin so", count), "write more of its name"};
+    std::string ids;
+    for (std::size_t i = 0; i < count; ++i) {
+      ids += (ids.empty() ? "" : ",") + (*rows)[i][0];
+      if (i + 1 < count && ids.size() < kMostBytes) continue;
+      for (const auto& [table, column] :
+           {std::pair("lauka_point", "session"), std::pair("lauka_label", "session"),
+            std::pair("lauka_session", "id")}) {
+        auto gone =
+            database.run(fmt::format("DELETE FROM {} WHERE {} IN ({})", table, column, ids));
+        if (!gone) return gone;
+      }
+      ids.clear();
+    }
+    return {};
+  });
+  if (!done) return done.error();
+  return count;
+}
+
+Result<void> acknowledge(Database& database, std::int64_t variant, const std::string& metric,
+                         std::int64_t began, const std::string& note) {
+  return database.at_once([&]() -> Result<void> {
+    Rows names(database, "lauka_name (id, text)");
+    for (const std::string* text : {&metric, &note})
+      if (const std::int64_t number = number_of(*text); number != 0)
+        if (auto done =
+                names.add(fmt::format("({},:t{})", number, names.next_text()), std::span(text, 1));
+            !done)
+          return done;
+    if (auto done = names.flush(); !done) return done;
+    const std::string which = fmt::format("variant = {} AND metric = {} AND began = {}", variant,
+                                          number_of(metric), began);
+    if (auto gone = database.run("DELETE FROM lauka_acknowledged WHERE " + which); !gone)
+      return gone;
+    return database.run(fmt::format("INSERT INTO lauka_acknowledged VALUES ({},{},{},{})", variant,
+                                    number_of(metric), began, number_of(note)));
+  });
+}
+
+}  // namespace lauka::history

@@ -1,0 +1,196 @@
+#include "history/tell.h"
+
+#include "core/foreign_text.h"
+#include "core/numbers.h"
+#include "history/parts.h"
+#include "report/format.h"
+#include "report/grid.h"
+#include "report/width.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstddef>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace lauka::history {
+
+namespace {
+
+constexpr double kNormal95 = 1.959963984540054;
+constexpr std::size_t kGap = 2;
+constexpr std::size_t kDrawing = 25;  // cells
+
+Metric as_metric(const MetricRecord& record) {
+  Metric metric;
+  metric.name = record.name;
+  metric.unit = record.unit;
+  metric.better = record.better;
+  return metric;
+}
+
+stats::Change change_of(double logarithm, std::optional<double> error) {
+  stats::Change change{.change = std::expm1(logarithm)};
+  if (error)
+    change.bounds = stats::ChangeBounds{std::expm1(logarithm - kNormal95 * *error),
+                                        std::expm1(logarithm + kNormal95 * *error)};
+  return change;
+}
+
+std::optional<double> error_of(const Observation& from, const Observation& to) {
+  if (!from.error || !to.error) return std::nullopt;
+  return std::hypot(*from.error, *to.error);
+}
+
+/// Whether it is worse or better for sure, as the colours of a delta say.
+report::Ink ink_of(const Observation& from, const Observation& to, Better better) {
+  const auto error = error_of(from, to);
+  const double change = to.value - from.value;
+  if (!error || better == Better::Neither || std::abs(change) <= kNormal95 * *error)
+    return report::Ink::Dim;
+  return (change < 0.0) == (better == Better::Less) ? report::Ink::Green : report::Ink::Red;
+}
+
+/// The ends of a drawing: of all values with their intervals.
+struct Ends {
+  double low = 0.0;
+  double high = 0.0;
+};
+
+Ends ends_of(const Trend& trend) {
+  Ends ends{.low = INFINITY, .high = -INFINITY};
+  for (const Observation& one : trend.commits) {
+    const double reach = kNormal95 * one.error.value_or(0.0);
+    ends.low = std::min(ends.low, one.value - reach);
+    ends.high = std::max(ends.high, one.value + reach);
+  }
+  return ends;
+}
+
+std::string drawing_of(const Observation& one, const Ends& ends, bool ascii) {
+  const auto cell = [&](double value) {
+    const double part = ends.high > ends.low ? (value - ends.low) / (ends.high - ends.low) : 0.5;
+    return static_cast<std::size_t>(std::lround(part * static_cast<double>(kDrawing - 1)));
+  };
+  const double reach = kNormal95 * one.error.value_or(0.0);
+  const std::size_t low = cell(one.value - reach);
+  const std::size_t high = cell(one.value + reach);
+  const std::size_t middle = cell(one.value);
+  std::string drawing;
+  for (std::size_t i = 0; i < kDrawing; ++i) {
+    if (i == middle)
+      drawing += ascii ? "o" : "●";
+    else if (i >= low && i <= high)
+      drawing += ascii ? "-" : "─";
+    else
+      drawing += ' ';
+  }
+  return drawing;
+}
+
+std::string grid_in(std::vector<report::GridRow> rows, const report::Style& style) {
+  if (style.ascii) report::make_ascii(rows);
+  auto widths = report::widths_of(rows);
+  report::narrow(widths, kGap, style.width);
+  return report::grid_text(rows, widths, kGap, style.color);
+}
+
+report::GridRow heading(std::initializer_list<std::string_view> names) {
+  report::GridRow row;
+  for (const std::string_view name : names) row.push_back({std::string(name), report::Ink::Dim});
+  return row;
+}
+
+}  // namespace
+
+std::string minute_text(std::int64_t seconds) {
+  std::string text = rfc3339(std::chrono::sys_seconds(std::chrono::seconds(seconds)));
+  constexpr std::size_t to_minute = 16;
+  text.resize(to_minute);
+  std::replace(text.begin(), text.end(), 'T', ' ');
+  return text;
+}
+
+std::string short_commit(const std::string& commit) {
+  constexpr std::size_t digits = 10;
+  const std::size_t plus = commit.find('+');
+  const std::string hash = commit.substr(0, plus);
+  const bool is_hash =
+      hash.size() > digits && hash.find_first_not_of("0123456789abcdef") == std::string::npos;
+  std::string text = is_hash ? hash.substr(0, digits) : hash;
+  if (plus != std::string::npos) text += commit.substr(plus);
+  return one_line(text);
+}
+
+std::string value_text(const Trend& trend, const Observation& commit, const MetricRecord& metric) {
+  if (trend.against != Against::Nothing)
+    return report::delta_text(change_of(commit.value, commit.error));
+  const double value = trend.is_logarithm ? std::exp(commit.value) : commit.value;
+  std::optional<double> half;
+  if (commit.error) half = kNormal95 * *commit.error * (trend.is_logarithm ? value : 1.0);
+  return report::mean_text(value, half, as_metric(metric));
+}
+
+std::string change_text(const Trend& trend, const Observation& from, const Observation& to,
+                        const MetricRecord& metric) {
+  if (trend.is_logarithm)
+    return report::delta_text(change_of(to.value - from.value, error_of(from, to)));
+  const double change = to.value - from.value;
+  return (change > 0.0 ? "+" : "") + report::quantity(change, as_metric(metric));
+}
+
+std::string machine_line(const Variant& variant) {
+  return fmt::format("machine {}: {}", one_line(variant.machine_class), words_of(variant.machine));
+}
+
+std::string sessions_text(const std::vector<SessionLine>& sessions, const report::Style& style) {
+  std::vector<report::GridRow> rows = {
+      heading({"session", "began (UTC)", "commit", "branch", "machine", "host", "commands"})};
+  for (const SessionLine& one : sessions)
+    rows.push_back({{one_line(one.uuid)},
+                    {minute_text(one.began)},
+                    {short_commit(one.commit)},
+                    {one_line(one.branch)},
+                    {one_line(one.machine_class)},
+                    {one_line(one.host)},
+                    {fmt::format("{}{}", one.results, one.complete ? "" : ", cut short")}});
+  return grid_in(std::move(rows), style);
+}
+
+std::string benchmarks_text(const std::vector<Variant>& variants, const report::Style& style) {
+  std::vector<report::GridRow> rows = {heading({"benchmark", "role", "command", "machine"})};
+  for (const Variant& one : variants)
+    rows.push_back({{one_line(one.benchmark)},
+                    {one_line(one.role)},
+                    {one_line(one.command)},
+                    {one_line(one.machine_class) + ": " + words_of(one.machine)}});
+  return grid_in(std::move(rows), style);
+}
+
+std::string series_text(const Series& series, const Trend& trend, const report::Style& style) {
+  std::string text =
+      title_of(series) + "\n" + report::dim_note(machine_line(series.variant), style);
+  std::vector<report::GridRow> rows = {
+      heading({"commit", "measured (UTC)", words_of(trend.against), "change", ""})};
+  const Ends ends = ends_of(trend);
+  for (std::size_t i = 0; i < trend.commits.size(); ++i) {
+    const Observation& one = trend.commits[i];
+    report::GridRow row = {{one.commit.empty() ? "-" : short_commit(one.commit)},
+                           {minute_text(one.began)},
+                           {value_text(trend, one, series.metric)},
+                           {},
+                           {drawing_of(one, ends, style.ascii)}};
+    if (i > 0)
+      row[3] = {change_text(trend, trend.commits[i - 1], one, series.metric),
+                ink_of(trend.commits[i - 1], one, series.metric.better)};
+    rows.push_back(std::move(row));
+  }
+  // A narrow terminal has no room for drawings: what they show stands beside them.
+  if (style.width > 0 && report::line_width(report::widths_of(rows), kGap) > style.width)
+    for (report::GridRow& row : rows) row.pop_back();
+  return text + grid_in(std::move(rows), style);
+}
+
+}  // namespace lauka::history

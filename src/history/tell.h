@@ -1,0 +1,37 @@
+#pragma once
+
+#include "history/load.h"
+#include "history/observe.h"
+#include "report/style.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace lauka::history {
+
+/// "2026-11-22 18:00", UTC.
+std::string minute_text(std::int64_t seconds);
+
+/// As long as people write it: ten digits, with "+dirty".
+std::string short_commit(const std::string& commit);
+
+/// The value of a commit with its 95% interval: "591ms ± 5.1ms", "−2.1% ± 0.3%" where it is a
+/// ratio.
+std::string value_text(const Trend& trend, const Observation& commit, const MetricRecord& metric);
+
+/// The change from one commit to another, likewise.
+std::string change_text(const Trend& trend, const Observation& from, const Observation& to,
+                        const MetricRecord& metric);
+
+/// "machine 1a2b3c4d5e6f7081: AMD EPYC, 8 CPUs, Linux 6.1".
+std::string machine_line(const Variant& variant);
+
+/// What `list` says.
+std::string sessions_text(const std::vector<SessionLine>& sessions, const report::Style& style);
+std::string benchmarks_text(const std::vector<Variant>& variants, const report::Style& style);
+
+/// What `show` says of one series: a line for each of its last commits.
+std::string series_text(const Series& series, const Trend& trend, const report::Style& style);
+
+}  // namespace lauka::history

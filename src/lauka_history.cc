@@ -1,0 +1,265 @@
+#include "core/exit_status.h"
+#include "core/foreign_text.h"
+#include "core/text.h"
+#include "history/alarms.h"
+#include "history/command_line.h"
+#include "history/load.h"
+#include "history/read.h"
+#include "history/schema.h"
+#include "history/store.h"
+#include "history/tell.h"
+#include "os/files.h"
+#include "os/terminal.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <exception>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+// The history of what lauka measured: a program of its own, since lauka itself is to stay small and
+// static. Each command is a function below; what it says is made in history/.
+
+namespace lauka::history {
+
+namespace {
+
+constexpr std::size_t kMostBytes = std::size_t{1} << 30U;  // of a file
+constexpr std::size_t kMostOfBatch = 200;                  // sessions in a transaction
+constexpr std::size_t kMostPoints = 20'000;                // commands in one
+
+/// Writes one line on standard error; nothing more can be done where that fails.
+int refuse(const Error& error, ExitStatus status) {
+  static_cast<void>(
+      os::say(os::Stream::Error, "lauka-history: " + one_line(error.line()) + "\n").has_value());
+  return static_cast<int>(status);
+}
+
+int say(const std::string& text, ExitStatus status = ExitStatus::Done) {
+  if (auto said = os::say(os::Stream::Output, text); !said)
+    return refuse(said.error(), ExitStatus::Failed);
+  return static_cast<int>(status);
+}
+
+Error named(const Error& error, const Database& database) {
+  return error.of("the database " + cited(database.name()));
+}
+
+report::Style style() {
+  const bool is_terminal = os::is_terminal(os::Stream::Output);
+  return {.color = os::wants_color(os::Stream::Output),
+          .width = is_terminal ? os::terminal_width(os::Stream::Output, 0) : 0,
+          .ascii = !os::speaks_utf8()};
+}
+
+/// Adds files a batch at a time; what is wrong with one is told, and does not stop the others.
+class Adder {
+ public:
+  explicit Adder(Database& database) : database_(database), store_(database) {}
+
+  Result<void> add(const std::string& file) {
+    ++files_;
+    const auto text = os::read_file(file, kMostBytes);
+    auto record = text ? record_of(*text) : Result<SessionRecord>(text.error());
+    if (!record) {
+      ++bad_;
+      refuse(record.error().of(cited(file)), ExitStatus::Failed);
+      return {};
+    }
+    points_ += record->results.size();
+    batch_.push_back(*std::move(record));
+    return batch_.size() >= kMostOfBatch || points_ >= kMostPoints ? flush() : Result<void>();
+  }
+
+  Result<void> flush() {
+    if (batch_.empty()) return {};
+    const auto added = store_.add(batch_);
+    if (!added)
+      return named({fmt::format("{}; {} of {} were added before that", added.error().line(), added_,
+                                plural(files_, "file")),
+                    "add them again"},
+                   database_);
+    added_ += *added;
+    batch_.clear();
+    points_ = 0;
+    return {};
+  }
+
+  int end() const {
+    const std::size_t there = files_ - bad_ - added_;
+    const std::string known = there > 0 ? fmt::format(", {} there already", there) : "";
+    const std::string bad = bad_ > 0 ? fmt::format(", {} refused", bad_) : "";
+    const int said = say(fmt::format("{} added{}{}\n", plural(added_, "session"), known, bad));
+    return bad_ > 0 ? static_cast<int>(ExitStatus::Failed) : said;
+  }
+
+ private:
+  Database& database_;
+  Store store_;
+  std::vector<SessionRecord> batch_{};
+  std::size_t points_ = 0;
+  std::size_t files_ = 0;
+  std::size_t added_ = 0;
+  std::size_t bad_ = 0;
+};
+
+int add(Database& database, const Request& request) {
+  Adder adder(database);
+  for (const std::string& file : request.words)
+    if (auto done = adder.add(file); !done) return refuse(done.error(), ExitStatus::Failed);
+  if (auto done = adder.flush(); !done) return refuse(done.error(), ExitStatus::Failed);
+  return adder.end();
+}
+
+int list(Database& database, const Request& request) {
+  Loader loader(database);
+  if (request.benchmarks) {
+    Wanted wanted = request.wanted;
+    wanted.role = "all";
+    const auto variants = loader.variants(wanted);
+    if (!variants) return refuse(named(variants.error(), database), ExitStatus::Failed);
+    return say(benchmarks_text(*variants, style()));
+  }
+  const auto sessions = loader.sessions(request.wanted.last, request.wanted.commit);
+  if (!sessions) return refuse(named(sessions.error(), database), ExitStatus::Failed);
+  return say(sessions_text(*sessions, style()));
+}
+
+/// Every series that is wanted, one variant after the other: they need not all be in memory.
+Result<void> for_each_series(Loader& loader, const Request& request,
+                             const std::function<Result<void>(Series)>& take) {
+  Wanted wanted = request.wanted;
+  const auto variants = loader.variants(wanted);
+  if (!variants) return variants.error();
+  bool found = false;
+  for (const Variant& variant : *variants) {
+    auto all = loader.series(variant, wanted);
+    if (!all) return all.error();
+    for (Series& series : *all) {
+      found = true;
+      if (auto taken = take(std::move(series)); !taken) return taken;
+    }
+  }
+  if (!found) return Error{"has no such metric of it", "lauka-history show --metric all has them"};
+  return {};
+}
+
+int show(Database& database, const Request& request) {
+  Loader loader(database);
+  Request wanted = request;
+  wanted.wanted.benchmark = request.words[0];
+  std::string text;
+  auto done = for_each_series(loader, wanted, [&](const Series& series) -> Result<void> {
+    const Trend trend = trend_of(series, request.against);
+    text += (text.empty() ? "" : "\n") + series_text(series, trend, style());
+    return {};
+  });
+  return done ? say(text) : refuse(named(done.error(), database), ExitStatus::Failed);
+}
+
+int steps(Database& database, const Request& request) {
+  Loader loader(database);
+  Request wanted = request;
+  if (!request.words.empty()) wanted.wanted.benchmark = request.words[0];
+  std::string text;
+  std::size_t looked_at = 0;
+  std::size_t short_ones = 0;
+  std::size_t alarms = 0;
+  const bool only_alarms = request.action == Action::Check;
+  auto done = for_each_series(loader, wanted, [&](Series series) -> Result<void> {
+    auto stepped = with_steps(loader, std::move(series), request.against);
+    if (!stepped) return stepped.error();
+    ++looked_at;
+    if (stepped->trend.commits.size() < stats::kFewestForSteps) ++short_ones;
+    const auto is_alarm = [](const KnownStep& step) { return step.state == StepState::Alarm; };
+    alarms += static_cast<std::size_t>(
+        std::count_if(stepped->steps.begin(), stepped->steps.end(), is_alarm));
+    if (only_alarms) {
+      auto& known = stepped->steps;
+      known.erase(std::remove_if(known.begin(), known.end(),
+                                 [&](const KnownStep& step) { return !is_alarm(step); }),
+                  known.end());
+    }
+    text += steps_text(*stepped, style());
+    return {};
+  });
+  if (!done) return refuse(named(done.error(), database), ExitStatus::Failed);
+  text += fmt::format("{} series looked at: {}", looked_at,
+                      alarms == 0 ? std::string("no step to the worse that is not known")
+                                  : plural(alarms, "step") + " to the worse");
+  if (short_ones > 0)
+    text += fmt::format("; {} shorter than the {} commits that it takes", short_ones,
+                        stats::kFewestForSteps);
+  return say(text + "\n", only_alarms && alarms > 0 ? ExitStatus::GateFailed : ExitStatus::Done);
+}
+
+int acknowledge_step(Database& database, const Request& request) {
+  Loader loader(database);
+  Request wanted = request;
+  wanted.wanted.role = "all";
+  wanted.wanted.metrics = {"all"};
+  bool found = false;
+  auto done = for_each_series(loader, wanted, [&](const Series& series) -> Result<void> {
+    for (const SeriesPoint& point : series.points) {
+      if (found || step_id(series, point.began) != request.words[0]) continue;
+      found = true;
+      return acknowledge(database, series.variant.id, series.metric.name, point.began,
+                         request.note);
+    }
+    return {};
+  });
+  if (done && !found)
+    done = Error{"has no step " + cited(request.words[0]), "lauka-history steps lists them"};
+  return done ? static_cast<int>(ExitStatus::Done)
+              : refuse(named(done.error(), database), ExitStatus::Failed);
+}
+
+int forget_sessions(Database& database, const Request& request) {
+  const auto count = forget(database, request.forgotten);
+  if (!count) return refuse(named(count.error(), database), ExitStatus::Failed);
+  return say(fmt::format("{} forgotten\n", plural(*count, "session")));
+}
+
+int run(std::span<const std::string> arguments) {
+  const auto request = parse(arguments);
+  if (!request) return refuse(request.error(), ExitStatus::Usage);
+  if (request->action == Action::Say) return say(request->answer);
+  auto database = open_history(request->database,
+                               request->action == Action::Add ? Access::Write : Access::Read);
+  if (!database) return refuse(database.error(), ExitStatus::Failed);
+  switch (request->action) {
+    case Action::Add:
+      return add(*database, *request);
+    case Action::List:
+      return list(*database, *request);
+    case Action::Show:
+      return show(*database, *request);
+    case Action::Steps:
+    case Action::Check:
+      return steps(*database, *request);
+    case Action::Acknowledge:
+      return acknowledge_step(*database, *request);
+    case Action::Forget:
+      return forget_sessions(*database, *request);
+    default:
+      break;
+  }
+  return refuse({"this is not there yet", ""}, ExitStatus::Failed);
+}
+
+}  // namespace
+}  // namespace lauka::history
+
+int main(int argc, char** argv) {
+  try {
+    const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
+    return lauka::history::run(arguments);
+  } catch (const std::exception& error) {
+    return lauka::history::refuse(
+        {std::string("internal error: ") + error.what(), "please report it"},
+        lauka::ExitStatus::Failed);
+  }
+}

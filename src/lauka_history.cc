@@ -3,17 +3,24 @@
 #include "core/text.h"
 #include "history/alarms.h"
 #include "history/command_line.h"
+#include "history/fleet.h"
 #include "history/load.h"
+#include "history/page.h"
 #include "history/read.h"
 #include "history/schema.h"
 #include "history/store.h"
+#include "history/tables.h"
 #include "history/tell.h"
+#include "os/exports.h"
 #include "os/files.h"
 #include "os/terminal.h"
 
 #include <algorithm>
 #include <cstddef>
 #include <exception>
+#include <functional>
+#include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -217,6 +224,106 @@ int acknowledge_step(Database& database, const Request& request) {
               : refuse(named(done.error(), database), ExitStatus::Failed);
 }
 
+/// The sessions of files that are in no database, as series of their machines.
+Result<void> add_files(Fleet& fleet, const Request& request) {
+  std::map<std::string, Series> all;
+  std::set<std::string> ids;
+  for (const std::string& file : request.words) {
+    const auto text = os::read_file(file, kMostBytes);
+    auto record = text ? record_of(*text) : Result<SessionRecord>(text.error());
+    if (!record) return record.error().of(cited(file));
+    if (!ids.insert(record->id).second) continue;
+    for (Series& series : series_of(*record, request.wanted)) {
+      const std::string key = series.variant.machine_class + "\n" + title_of(series);
+      const auto [place, is_new] = all.emplace(key, series);
+      if (!is_new) place->second.points.push_back(series.points.front());
+    }
+  }
+  for (const auto& [key, series] : all) fleet.add(series);
+  return {};
+}
+
+int say_combined(const Fleet& fleet, const Request& request) {
+  std::string text;
+  bool is_worse = false;
+  for (const FleetEffect& effect : fleet.effects()) {
+    text += (text.empty() ? "" : "\n") + fleet_text(effect, style());
+    is_worse = is_worse || (request.fail_if_worse &&
+                            is_worse_than(effect, *request.fail_if_worse, request.each_machine));
+  }
+  if (text.empty())
+    return refuse({"nothing was measured beside a reference, with an interval",
+                   "combine sessions of two commands or of a suite"},
+                  ExitStatus::Failed);
+  return say(text, is_worse ? ExitStatus::GateFailed : ExitStatus::Done);
+}
+
+int combine_files(const Request& request) {
+  Fleet fleet;
+  if (auto added = add_files(fleet, request); !added)
+    return refuse(added.error(), ExitStatus::Failed);
+  return say_combined(fleet, request);
+}
+
+int combine_commit(Database& database, const Request& request) {
+  Loader loader(database);
+  Fleet fleet;
+  auto done = for_each_series(loader, request, [&](const Series& series) -> Result<void> {
+    fleet.add(series);
+    return {};
+  });
+  return done ? say_combined(fleet, request)
+              : refuse(named(done.error(), database), ExitStatus::Failed);
+}
+
+/// Writes a file whole, or leaves what was there.
+int write_file(const std::string& target, const std::function<Result<void>(const Sink&)>& write) {
+  auto file = os::ExportFile::open(target);
+  if (!file) return refuse(file.error(), ExitStatus::Failed);
+  if (auto done = write([&](std::string_view text) { (*file)->write(text); }); !done)
+    return refuse(done.error(), ExitStatus::Failed);
+  if (auto done = (*file)->commit(); !done) return refuse(done.error(), ExitStatus::Failed);
+  return static_cast<int>(ExitStatus::Done);
+}
+
+int write_page(Database& database, const Request& request) {
+  return write_file(request.words[0], [&](const Sink& sink) -> Result<void> {
+    Loader loader(database);
+    Page page(request.title.empty() ? "Benchmarks, commit by commit" : request.title,
+              request.commit_url);
+    auto done = for_each_series(loader, request, [&](Series series) -> Result<void> {
+      const auto stepped = with_steps(loader, std::move(series), request.against);
+      if (!stepped) return stepped.error();
+      page.add(*stepped);
+      return {};
+    });
+    if (!done) return named(done.error(), database);
+    page.write(sink);
+    return {};
+  });
+}
+
+int write_table(Database& database, const Request& request) {
+  Request wanted = request;
+  if (wanted.wanted.metrics.empty()) wanted.wanted.metrics = {"all"};
+  if (wanted.wanted.role.empty()) wanted.wanted.role = "all";
+  return write_file(request.output, [&](const Sink& sink) -> Result<void> {
+    Loader loader(database);
+    const auto writer = table_writer(request.words[0], sink);
+    auto done = for_each_series(loader, wanted, [&](const Series& series) -> Result<void> {
+      std::set<std::int64_t> sessions;
+      for (const SeriesPoint& point : series.points) sessions.insert(point.session);
+      const auto uuids = loader.uuids(sessions);
+      if (!uuids) return uuids.error();
+      writer->add(series, *uuids);
+      return {};
+    });
+    if (!done) return named(done.error(), database);
+    writer->end();
+    return {};
+  });
+}
+
 int forget_sessions(Database& database, const Request& request) {
   const auto count = forget(database, request.forgotten);
   if (!count) return refuse(named(count.error(), database), ExitStatus::Failed);
@@ -227,6 +334,7 @@ int run(std::span<const std::string> arguments) {
   const auto request = parse(arguments);
   if (!request) return refuse(request.error(), ExitStatus::Usage);
   if (request->action == Action::Say) return say(request->answer);
+  if (request->action == Action::Combine && !request->words.empty()) return combine_files(*request);
   auto database = open_history(request->database,
                                request->action == Action::Add ? Access::Write : Access::Read);
   if (!database) return refuse(database.error(), ExitStatus::Failed);
@@ -242,12 +350,18 @@ int run(std::span<const std::string> arguments) {
       return steps(*database, *request);
     case Action::Acknowledge:
       return acknowledge_step(*database, *request);
+    case Action::Combine:
+      return combine_commit(*database, *request);
+    case Action::Page:
+      return write_page(*database, *request);
+    case Action::Export:
+      return write_table(*database, *request);
     case Action::Forget:
       return forget_sessions(*database, *request);
-    default:
+    case Action::Say:
       break;
   }
-  return refuse({"this is not there yet", ""}, ExitStatus::Failed);
+  return static_cast<int>(ExitStatus::Done);
 }
 
 }  // namespace

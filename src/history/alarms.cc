@@ -34,19 +34,20 @@ bool is_made_up_for(const std::vector<stats::Step>& steps, std::size_t at, Bette
   return false;
 }
 
-std::string change_of(const SteppedSeries& stepped, const stats::Step& step) {
+std::string name_of(const Observation& commit) {
+  return commit.commit.empty() ? minute_text(commit.began) : short_commit(commit.commit);
+}
+
+}  // namespace
+
+std::string step_change_text(const SteppedSeries& stepped, const stats::Step& step) {
   if (!stepped.trend.is_logarithm) {
-    Metric metric;
-    metric.unit = stepped.series.metric.unit;
-    return (step.change > 0.0 ? "+" : "") + report::quantity(step.change, metric);
+    return (step.change > 0.0 ? "+" : "") +
+           report::quantity(step.change, as_metric(stepped.series.metric));
   }
   stats::Change change{.change = std::expm1(step.change)};
   change.bounds = stats::ChangeBounds{std::expm1(step.bounds.low), std::expm1(step.bounds.high)};
   return report::delta_text(change);
-}
-
-std::string name_of(const Observation& commit) {
-  return commit.commit.empty() ? minute_text(commit.began) : short_commit(commit.commit);
 }
 
 std::string state_words(const KnownStep& step) {
@@ -62,8 +63,6 @@ std::string state_words(const KnownStep& step) {
   }
   return {};
 }
-
-}  // namespace
 
 std::string step_id(const Series& series, std::int64_t began) {
   constexpr unsigned unused = 31;  // of 63 bits
@@ -106,7 +105,7 @@ std::string steps_text(const SteppedSeries& stepped, const report::Style& style)
   std::string text;
   for (const KnownStep& known : stepped.steps) {
     const stats::Step& step = known.step;
-    std::string line = fmt::format("  {}  {} at {}{}", known.id, change_of(stepped, step),
+    std::string line = fmt::format("  {}  {} at {}{}", known.id, step_change_text(stepped, step),
                                    name_of(commits[step.at]), state_words(known));
     if (step.earliest != step.latest)
       line += fmt::format(" (it may be from {} to {})", name_of(commits[step.earliest]),

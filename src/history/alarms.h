@@ -42,6 +42,12 @@ Result<SteppedSeries> with_steps(Loader& loader, Series series, Against against)
 /// What the step of a series at a commit is called: eight hexadecimal digits.
 std::string step_id(const Series& series, std::int64_t began);
 
+/// "+10.0% ± 0.2%": by how much.
+std::string step_change_text(const SteppedSeries& stepped, const stats::Step& step);
+
+/// ", acknowledged: new parser"; empty of an alarm.
+std::string state_words(const KnownStep& step);
+
 /// The steps in words, a line or two each; empty where there is none.
 std::string steps_text(const SteppedSeries& stepped, const report::Style& style);
 

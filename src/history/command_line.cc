@@ -1,6 +1,7 @@
 #include "history/command_line.h"
 
 #include "core/foreign_text.h"
+#include "core/numbers.h"
 #include "core/text.h"
 
 #include <algorithm>
@@ -89,6 +90,7 @@ po::typed_value<T>* kept_in(T& place, const char* name) {
 struct Typed {
   Request request{};
   std::string against{};
+  std::string fail_if_worse{};
 };
 
 void add_of_command(po::options_description& options, const CommandInfo& command, Typed& to) {
@@ -100,6 +102,12 @@ void add_of_command(po::options_description& options, const CommandInfo& command
       break;
     case Action::Acknowledge:
       add("note", kept_in(request.note, "TEXT")->required(), "why it is as it should be");
+      break;
+    case Action::Combine:
+      add("fail-if-worse", kept_in(to.fail_if_worse, "PCT"),
+          "status 3 where the change is, with confidence, worse by more than PCT percent");
+      add("each-machine", po::bool_switch(&request.each_machine),
+          "the same of each class of machines by itself");
       break;
     case Action::Page:
       add("commit-url", kept_in(request.commit_url, "URL"),
@@ -178,7 +186,7 @@ std::string help() {
   }
   return text +
          "\nEach has --help and --db. Exit status: 0 done, 1 failed, 2 the command line is wrong,\n"
-         "3 `check` or `combine` found something worse.\n";
+         "3 `check`, or `combine --fail-if-worse`, found something worse.\n";
 }
 
 Error wrong(const CommandInfo* command, const std::string& what) {
@@ -252,6 +260,15 @@ Result<Request> parse_command(const CommandInfo& command, std::span<const std::s
   const auto against = against_of(typed.against);
   if (!against) return against.error();
   typed.request.against = *against;
+  if (!typed.fail_if_worse.empty()) {
+    const auto percent = parse_decimal(typed.fail_if_worse, {0.0, true}, {1000.0, true});
+    if (!percent)
+      return wrong(&command,
+                   "--fail-if-worse " + cited(typed.fail_if_worse) + " " + percent.error().what);
+    typed.request.fail_if_worse = *percent;
+  }
+  typed.request.wanted.only_commit =
+      command.action == Action::Combine || command.action == Action::Export;
   if (command.action == Action::Forget) {
     typed.request.forgotten.commit = typed.request.wanted.commit;
     if (!typed.request.words.empty()) typed.request.forgotten.session = typed.request.words[0];
@@ -318,8 +335,8 @@ std::string man_page() {
                           escaped(option->description()));
   }
   return page +
-         ".SH EXIT STATUS\n0 done; 1 failed; 2 the command line is wrong; 3 a confirmed step, or a "
-         "combined change, is worse.\n.SH SEE ALSO\n.BR lauka (1)\n";
+         ".SH EXIT STATUS\n0 done; 1 failed; 2 the command line is wrong; 3 check, or combine "
+         "\\-\\-fail\\-if\\-worse, found something worse.\n.SH SEE ALSO\n.BR lauka (1)\n";
 }
 
 }  // namespace lauka::history

@@ -6,6 +6,7 @@
 #include "history/store.h"
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -41,6 +42,8 @@ struct Request {
   std::string commit_url{};  ///< {} stands for the commit
   std::string title{};
   std::string output = "-";
+  std::optional<double> fail_if_worse{};  ///< percent
+  bool each_machine = false;
 };
 
 /// The command line. An error is one line about it.

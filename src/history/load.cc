@@ -72,6 +72,36 @@ std::string usual_role(const std::vector<Variant>& variants) {
 
 }  // namespace
 
+std::string commit_of(const SessionRecord& session) {
+  const std::string commit = session.label("commit");
+  return commit.empty() || session.label("dirty") != "yes" ? commit : commit + "+dirty";
+}
+
+std::vector<Series> series_of(const SessionRecord& session, const Wanted& wanted) {
+  std::vector<Variant> variants;
+  for (const BenchmarkRecord& result : session.results)
+    variants.push_back({.benchmark = result.benchmark,
+                        .role = result.role,
+                        .command = result.command,
+                        .machine_class = class_of(session.machine),
+                        .machine = session.machine});
+  const std::string role = wanted.role.empty() ? usual_role(variants) : wanted.role;
+  std::vector<Series> all;
+  for (std::size_t i = 0; i < variants.size(); ++i) {
+    if (role != "all" && variants[i].role != role) continue;
+    const std::vector<MetricRecord>& metrics = session.results[i].metrics;
+    for (const std::size_t metric : wanted_metrics(metrics, wanted.metrics)) {
+      Series series{.variant = variants[i], .metric = metrics[metric]};
+      series.points.push_back({.began = session.began.time_since_epoch().count(),
+                               .commit = commit_of(session),
+                               .branch = session.label("branch"),
+                               .values = metrics[metric]});
+      all.push_back(std::move(series));
+    }
+  }
+  return all;
+}
+
 const std::string& Loader::name(std::int64_t id) const {
   const auto found = names_.find(id);
   return found == names_.end() ? names_.at(0) : found->second;
@@ -198,6 +228,11 @@ Result<std::vector<Series>> Loader::series(const Variant& variant, const Wanted&
   std::string condition = fmt::format("variant = {}", variant.id);
   if (!wanted.branch.empty())
     condition += fmt::format(" AND branch = {}", number_of(wanted.branch));
+  if (wanted.only_commit && !wanted.commit.empty()) {
+    const auto number = commit_number(database_, wanted.commit);
+    if (!number) return number.error();
+    condition += fmt::format(" AND commit_name = {}", *number);
+  }
   // Of rows of a kilobyte each, what is not asked for is let go at once.
   struct Kept {
     std::int64_t layout = 0;

@@ -49,9 +49,16 @@ struct Wanted {
   std::string role{};
   std::string machine{};  ///< class, or what it begins with
   std::string branch{};
-  std::string commit{};     ///< variants that were measured at it
-  std::size_t last = 1000;  ///< so many sessions of each
+  std::string commit{};      ///< variants that were measured at it
+  bool only_commit = false;  ///< and of these, the points of that commit alone
+  std::size_t last = 1000;   ///< so many sessions of each
 };
+
+/// The wanted series of one session alone, each of one point, as if it stood in a database.
+std::vector<Series> series_of(const SessionRecord& session, const Wanted& wanted);
+
+/// The commit of a session, with "+dirty" where its tree was.
+std::string commit_of(const SessionRecord& session);
 
 /// A session in a line.
 struct SessionLine {

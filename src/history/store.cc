@@ -2,6 +2,7 @@
 
 #include "core/numbers.h"
 #include "core/text.h"
+#include "history/load.h"
 #include "history/packed.h"
 #include "history/parts.h"
 
@@ -58,11 +59,6 @@ class Rows {
 
 std::int64_t seconds_of(std::chrono::sys_seconds time) {
   return time.time_since_epoch().count();
-}
-
-std::string commit_of(const SessionRecord& session) {
-  const std::string commit = session.label("commit");
-  return commit.empty() || session.label("dirty") != "yes" ? commit : commit + "+dirty";
 }
 
 /// A row of lauka_point.

@@ -23,14 +23,6 @@ constexpr double kNormal95 = 1.959963984540054;
 constexpr std::size_t kGap = 2;
 constexpr std::size_t kDrawing = 25;  // cells
 
-Metric as_metric(const MetricRecord& record) {
-  Metric metric;
-  metric.name = record.name;
-  metric.unit = record.unit;
-  metric.better = record.better;
-  return metric;
-}
-
 stats::Change change_of(double logarithm, std::optional<double> error) {
   stats::Change change{.change = std::expm1(logarithm)};
   if (error)
@@ -53,43 +45,6 @@ report::Ink ink_of(const Observation& from, const Observation& to, Better better
   return (change < 0.0) == (better == Better::Less) ? report::Ink::Green : report::Ink::Red;
 }
 
-/// The ends of a drawing: of all values with their intervals.
-struct Ends {
-  double low = 0.0;
-  double high = 0.0;
-};
-
-Ends ends_of(const Trend& trend) {
-  Ends ends{.low = INFINITY, .high = -INFINITY};
-  for (const Observation& one : trend.commits) {
-    const double reach = kNormal95 * one.error.value_or(0.0);
-    ends.low = std::min(ends.low, one.value - reach);
-    ends.high = std::max(ends.high, one.value + reach);
-  }
-  return ends;
-}
-
-std::string drawing_of(const Observation& one, const Ends& ends, bool ascii) {
-  const auto cell = [&](double value) {
-    const double part = ends.high > ends.low ? (value - ends.low) / (ends.high - ends.low) : 0.5;
-    return static_cast<std::size_t>(std::lround(part * static_cast<double>(kDrawing - 1)));
-  };
-  const double reach = kNormal95 * one.error.value_or(0.0);
-  const std::size_t low = cell(one.value - reach);
-  const std::size_t high = cell(one.value + reach);
-  const std::size_t middle = cell(one.value);
-  std::string drawing;
-  for (std::size_t i = 0; i < kDrawing; ++i) {
-    if (i == middle)
-      drawing += ascii ? "o" : "●";
-    else if (i >= low && i <= high)
-      drawing += ascii ? "-" : "─";
-    else
-      drawing += ' ';
-  }
-  return drawing;
-}
-
 std::string grid_in(std::vector<report::GridRow> rows, const report::Style& style) {
   if (style.ascii) report::make_ascii(rows);
   auto widths = report::widths_of(rows);
@@ -104,6 +59,44 @@ report::GridRow heading(std::initializer_list<std::string_view> names) {
 }
 
 }  // namespace
+
+Metric as_metric(const MetricRecord& record) {
+  Metric metric;
+  metric.name = record.name;
+  metric.unit = record.unit;
+  metric.better = record.better;
+  return metric;
+}
+
+void Drawing::include(double value, double reach) {
+  low_ = has_any_ ? std::min(low_, value - reach) : value - reach;
+  high_ = has_any_ ? std::max(high_, value + reach) : value + reach;
+  has_any_ = true;
+}
+
+std::string Drawing::of(double value, double low, double high, bool ascii) const {
+  const auto cell = [&](double place) {
+    const double part = high_ > low_ ? (place - low_) / (high_ - low_) : 0.5;
+    return static_cast<std::size_t>(std::lround(part * static_cast<double>(kDrawing - 1)));
+  };
+  std::string drawing;
+  for (std::size_t i = 0; i < kDrawing; ++i) {
+    if (i == cell(value))
+      drawing += ascii ? "o" : "●";
+    else if (i >= cell(low) && i <= cell(high))
+      drawing += ascii ? "-" : "─";
+    else
+      drawing += ' ';
+  }
+  return drawing;
+}
+
+std::string table_text(std::vector<report::GridRow> rows, const report::Style& style) {
+  // What drawings show stands beside them.
+  if (style.width > 0 && report::line_width(report::widths_of(rows), kGap) > style.width)
+    for (report::GridRow& row : rows) row.pop_back();
+  return grid_in(std::move(rows), style);
+}
 
 std::string minute_text(std::int64_t seconds) {
   std::string text = rfc3339(std::chrono::sys_seconds(std::chrono::seconds(seconds)));
@@ -174,23 +167,24 @@ std::string series_text(const Series& series, const Trend& trend, const report::
       title_of(series) + "\n" + report::dim_note(machine_line(series.variant), style);
   std::vector<report::GridRow> rows = {
       heading({"commit", "measured (UTC)", words_of(trend.against), "change", ""})};
-  const Ends ends = ends_of(trend);
+  Drawing drawing;
+  for (const Observation& one : trend.commits)
+    drawing.include(one.value, kNormal95 * one.error.value_or(0.0));
   for (std::size_t i = 0; i < trend.commits.size(); ++i) {
     const Observation& one = trend.commits[i];
-    report::GridRow row = {{one.commit.empty() ? "-" : short_commit(one.commit)},
-                           {minute_text(one.began)},
-                           {value_text(trend, one, series.metric)},
-                           {},
-                           {drawing_of(one, ends, style.ascii)}};
+    const double reach = kNormal95 * one.error.value_or(0.0);
+    report::GridRow row = {
+        {one.commit.empty() ? "-" : short_commit(one.commit)},
+        {minute_text(one.began)},
+        {value_text(trend, one, series.metric)},
+        {},
+        {drawing.of(one.value, one.value - reach, one.value + reach, style.ascii)}};
     if (i > 0)
       row[3] = {change_text(trend, trend.commits[i - 1], one, series.metric),
                 ink_of(trend.commits[i - 1], one, series.metric.better)};
     rows.push_back(std::move(row));
   }
-  // A narrow terminal has no room for drawings: what they show stands beside them.
-  if (style.width > 0 && report::line_width(report::widths_of(rows), kGap) > style.width)
-    for (report::GridRow& row : rows) row.pop_back();
-  return text + grid_in(std::move(rows), style);
+  return text + table_text(std::move(rows), style);
 }
 
 }  // namespace lauka::history

@@ -2,6 +2,7 @@
 
 #include "history/load.h"
 #include "history/observe.h"
+#include "report/grid.h"
 #include "report/style.h"
 
 #include <string>
@@ -9,6 +10,27 @@
 #include <vector>
 
 namespace lauka::history {
+
+/// Small drawings of intervals, one below the other, on one scale.
+class Drawing {
+ public:
+  /// Makes room for a value and so much on either side.
+  void include(double value, double reach);
+
+  /// Of one value and the ends of its interval.
+  std::string of(double value, double low, double high, bool ascii) const;
+
+ private:
+  bool has_any_ = false;
+  double low_ = 0.0;
+  double high_ = 0.0;
+};
+
+/// Rows, the last column of which is a drawing: it goes where the terminal is too narrow.
+std::string table_text(std::vector<report::GridRow> rows, const report::Style& style);
+
+/// A metric of a history, for whoever shows its values.
+Metric as_metric(const MetricRecord& record);
 
 /// "2026-11-22 18:00", UTC.
 std::string minute_text(std::int64_t seconds);

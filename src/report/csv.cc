@@ -27,19 +27,6 @@ bool is_formula(std::string_view text) {
          !is_decimal(text, true);
 }
 
-/// RFC 4180: a field with a comma or a quote stands in quotes, which are doubled in it. Control
-/// characters are made visible, and before a formula stands an apostrophe.
-std::string field(std::string_view text) {
-  std::string shown = (is_formula(text) ? "'" : "") + one_line(text);
-  if (shown.find_first_of(",\"") == std::string::npos) return shown;
-  std::string quoted = "\"";
-  for (const char c : shown) {
-    if (c == '"') quoted += '"';
-    quoted += c;
-  }
-  return quoted + "\"";
-}
-
 std::string number(std::optional<double> value) {
   return value && std::isfinite(*value) ? full_precision(*value) : "";
 }
@@ -68,7 +55,7 @@ std::string parameter_fields(const CommandResult& command, const std::vector<std
   std::string fields;
   for (const std::string& name : names) {
     const Parameter* parameter = find_parameter(command, name);
-    fields += "," + (parameter == nullptr ? "" : field(parameter->value));
+    fields += "," + (parameter == nullptr ? "" : csv_field(parameter->value));
   }
   return fields;
 }
@@ -83,7 +70,7 @@ std::string summary_heading(const std::vector<std::string>& parameters) {
   std::string heading =
       "command,metric,unit,runs,mean,stddev,median,min,max,outliers,"
       "delta_percent,delta_low_percent,delta_high_percent";
-  for (const std::string& name : parameters) heading += "," + field("parameter_" + name);
+  for (const std::string& name : parameters) heading += "," + csv_field("parameter_" + name);
   return heading;
 }
 
@@ -93,9 +80,10 @@ void write_summary_rows(const Results& results, const std::string& first,
   for (const CommandResult& command : results.commands) {
     for (const MetricResult& row : command.rows) {
       const Metric& metric = results.metrics[row.metric];
-      sink(fmt::format("{}{},{},{},{},{},{}{}{}", first, field(command.name), field(metric.name),
-                       unit_symbol(metric.unit), row.runs, summary_fields(row),
-                       delta_fields(row.delta), parameter_fields(command, parameters), kLineEnd));
+      sink(fmt::format("{}{},{},{},{},{},{}{}{}", first, csv_field(command.name),
+                       csv_field(metric.name), unit_symbol(metric.unit), row.runs,
+                       summary_fields(row), delta_fields(row.delta),
+                       parameter_fields(command, parameters), kLineEnd));
     }
   }
 }
@@ -109,7 +97,7 @@ std::vector<std::string> metrics_of_runs(const Results& results) {
 
 std::string runs_heading(const std::vector<std::string>& metrics) {
   std::string heading = "command,run,round,pass,status";
-  for (const std::string& name : metrics) heading += "," + field(name);
+  for (const std::string& name : metrics) heading += "," + csv_field(name);
   return heading;
 }
 
@@ -120,8 +108,8 @@ void write_run_rows(const Results& results, const std::string& first,
   for (const std::string& name : metrics) places.push_back(find_metric(results.metrics, name));
   for (std::size_t i = 0; i < results.runs->size(); ++i) {
     const RunRow run = results.runs->row(i);
-    sink(fmt::format("{}{},{},{},{},{}", first, field(results.commands[run.command].name), i + 1,
-                     run.round + 1, run.pass + 1, run.status));
+    sink(fmt::format("{}{},{},{},{},{}", first, csv_field(results.commands[run.command].name),
+                     i + 1, run.round + 1, run.pass + 1, run.status));
     for (const auto& place : places)
       sink("," + (place ? number(results.runs->value(i, *place)) : ""));
     sink(kLineEnd);
@@ -129,6 +117,17 @@ void write_run_rows(const Results& results, const std::string& first,
 }
 
 }  // namespace
+
+std::string csv_field(std::string_view text) {
+  std::string shown = (is_formula(text) ? "'" : "") + one_line(text);
+  if (shown.find_first_of(",\"") == std::string::npos) return shown;
+  std::string quoted = "\"";
+  for (const char c : shown) {
+    if (c == '"') quoted += '"';
+    quoted += c;
+  }
+  return quoted + "\"";
+}
 
 void write_summary_csv(const Results& results, const Sink& sink) {
   const std::vector<std::string> parameters = parameter_names(results);
@@ -142,7 +141,7 @@ void write_suite_csv(const SuiteResults& suite, const Sink& sink) {
     add_missing(parameter_names(one.results), parameters);
   sink("benchmark," + summary_heading(parameters) + kLineEnd);
   for (const BenchmarkResult& one : suite.benchmarks)
-    write_summary_rows(one.results, field(one.name) + ",", parameters, sink);
+    write_summary_rows(one.results, csv_field(one.name) + ",", parameters, sink);
 }
 
 void write_runs_csv(const Results& results, const Sink& sink) {
@@ -157,7 +156,7 @@ void write_suite_runs_csv(const SuiteResults& suite, const Sink& sink) {
     add_missing(metrics_of_runs(one.results), metrics);
   sink("benchmark," + runs_heading(metrics) + kLineEnd);
   for (const BenchmarkResult& one : suite.benchmarks)
-    write_run_rows(one.results, field(one.name) + ",", metrics, sink);
+    write_run_rows(one.results, csv_field(one.name) + ",", metrics, sink);
 }
 
 }  // namespace lauka::report

@@ -59,6 +59,11 @@ constexpr Exporter exporter_of(ExportKind kind) {
 /// its code is looked for).
 std::string code_cell(std::string_view text);
 
+/// `text` as a field of CSV, by RFC 4180: with a comma or a quote it stands in quotes, which are
+/// doubled in it. Control characters are made visible, and before what a spreadsheet would take for
+/// a formula stands an apostrophe.
+std::string csv_field(std::string_view text);
+
 /// What the page of --export-html looks like, as CSS.
 std::string_view html_style();
 

@@ -1,0 +1,51 @@
+#pragma once
+
+#include "core/result.h"
+#include "history/load.h"
+#include "report/style.h"
+#include "stats/random_effects.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace lauka::history {
+
+/// What one class of machines found: the change from the reference, of all of its sessions.
+struct MachineEffect {
+  Variant variant{};
+  std::size_t sessions = 0;
+  double value = 0.0;  ///< logarithm of the ratio
+  double error = 0.0;
+};
+
+/// One command's change, on several machines.
+struct FleetEffect {
+  std::string title{};
+  Better better = Better::Less;
+  std::vector<MachineEffect> machines{};
+  std::optional<stats::CombinedEffect> combined{};
+  std::size_t left_out = 0;  ///< sessions that have no standard error, or no reference
+};
+
+/// Gathers the sessions of one commit by benchmark, metric and machine class.
+class Fleet {
+ public:
+  /// Takes the points of one series of one class of machines.
+  void add(const Series& series);
+
+  /// In the order of the titles.
+  std::vector<FleetEffect> effects() const;
+
+ private:
+  std::map<std::string, FleetEffect> effects_{};
+};
+
+/// A line per machine with a small drawing, one for all of them, and how much they differ in words.
+std::string fleet_text(const FleetEffect& effect, const report::Style& style);
+
+/// Whether the combined change is, with confidence, worse than `percent`; or, with `each`, that of
+/// any class of machines.
+bool is_worse_than(const FleetEffect& effect, double percent, bool each);
+
+}  // namespace lauka::history

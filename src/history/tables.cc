@@ -1,0 +1,245 @@
+#include "history/tables.h"
+
+#include "core/foreign_text.h"
+#include "core/numbers.h"
+#include "core/text.h"
+#include "report/exports.h"
+#include "report/format.h"
+#include "report/json_machine.h"
+#include "results/json_words.h"
+
+#include <cmath>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace lauka::history {
+
+namespace {
+
+using Uuids = std::map<std::int64_t, std::string>;
+
+constexpr double kNormal95 = 1.959963984540054;
+
+std::string number(std::optional<double> value) {
+  return value ? report::full_precision(*value) : "";
+}
+
+std::string time_of_day(std::int64_t seconds) {
+  return rfc3339(std::chrono::sys_seconds(std::chrono::seconds(seconds)));
+}
+
+const std::string& uuid_of(const SeriesPoint& point, const Uuids& uuids) {
+  static const std::string none;
+  const auto found = uuids.find(point.session);
+  return found == uuids.end() ? none : found->second;
+}
+
+/// "parse.wall_time", and what tells it from others of that name.
+std::string column_of(const Series& series) {
+  std::string name = series.variant.benchmark;
+  for (const std::string& part : {series.variant.role, series.variant.command})
+    if (!part.empty()) name += "." + part;
+  return name + "." + series.metric.name + "@" + series.variant.machine_class;
+}
+
+class CsvWriter final : public TableWriter {
+ public:
+  explicit CsvWriter(Sink sink) : sink_(std::move(sink)) {
+    sink_(
+        "benchmark,role,command,metric,unit,better,machine,session,began,commit,branch,mean,stddev,"
+        "runs,log_ratio_to_reference,error_to_reference,log_ratio_to_anchor,error_to_anchor\r\n");
+  }
+
+  void add(const Series& series, const Uuids& uuids) override {
+    std::string head;
+    for (const std::string_view text :
+         {std::string_view(series.variant.benchmark), std::string_view(series.variant.role),
+          std::string_view(series.variant.command), std::string_view(series.metric.name),
+          unit_symbol(series.metric.unit), word_in(kBetterWords, series.metric.better),
+          std::string_view(series.variant.machine_class)})
+      head += report::csv_field(text) + ",";
+    for (const SeriesPoint& point : series.points) {
+      const MetricRecord& values = point.values;
+      std::string line = head + uuid_of(point, uuids) + "," + time_of_day(point.began) + "," +
+                         report::csv_field(point.commit) + "," + report::csv_field(point.branch);
+      line += fmt::format(",{},{},{}", number(values.mean), number(values.stddev), values.runs);
+      for (const auto* ratio : {&values.to_reference, &values.to_anchor})
+        line +=
+            *ratio ? fmt::format(",{},{}", number((*ratio)->value), number((*ratio)->error)) : ",,";
+      sink_(line + "\r\n");
+    }
+  }
+
+ private:
+  Sink sink_;
+};
+
+class JsonLinesWriter final : public TableWriter {
+ public:
+  explicit JsonLinesWriter(Sink sink) : sink_(std::move(sink)) {}
+
+  void add(const Series& series, const Uuids& uuids) override {
+    const auto optional = [](std::optional<double> value) {
+      return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr);
+    };
+    for (const SeriesPoint& point : series.points) {
+      nlohmann::ordered_json line = {{"benchmark", series.variant.benchmark},
+                                     {"role", series.variant.role},
+                                     {"command", series.variant.command},
+                                     {"metric", series.metric.name},
+                                     {"unit", unit_symbol(series.metric.unit)},
+                                     {"better", word_in(kBetterWords, series.metric.better)},
+                                     {"machine", series.variant.machine_class},
+                                     {"session", uuid_of(point, uuids)},
+                                     {"began", time_of_day(point.began)},
+                                     {"commit", point.commit},
+                                     {"branch", point.branch},
+                                     {"mean", point.values.mean},
+                                     {"stddev", optional(point.values.stddev)},
+                                     {"runs", point.values.runs}};
+      for (const auto& [name, ratio] : {std::pair("reference", &point.values.to_reference),
+                                        std::pair("anchor", &point.values.to_anchor)}) {
+        line[fmt::format("log_ratio_to_{}", name)] =
+            *ratio ? optional((*ratio)->value) : optional({});
+        line[fmt::format("error_to_{}", name)] = *ratio ? optional((*ratio)->error) : optional({});
+      }
+      sink_(report::dumped(line, -1) + "\n");
+    }
+  }
+
+ private:
+  Sink sink_;
+};
+
+/// What Go's format takes for the end of a name or of a line is replaced.
+std::string go_name(const std::string& text) {
+  std::string name;
+  for (const char c : one_line(text)) name += c == ' ' ? '_' : c;
+  return name;
+}
+
+class BenchfmtWriter final : public TableWriter {
+ public:
+  explicit BenchfmtWriter(Sink sink) : sink_(std::move(sink)) {}
+
+  void add(const Series& series, const Uuids& uuids) override {
+    const std::string_view seconds = series.metric.unit == Unit::Seconds ? "sec" : "";
+    const std::string_view bytes = series.metric.unit == Unit::Bytes ? "B" : "";
+    std::string unit = go_name(series.metric.name);
+    if (unit == metric_name_of(Role::WallTime))
+      unit = "sec/op";
+    else if (!seconds.empty() || !bytes.empty())
+      unit += fmt::format("-{}{}", seconds, bytes);
+    std::string name = "Benchmark" + go_name(series.variant.benchmark);
+    if (!series.variant.role.empty()) name += "/role=" + go_name(series.variant.role);
+    if (!series.variant.command.empty()) name += "/command=" + go_name(series.variant.command);
+    set("machine", series.variant.machine_class);
+    set("cpu", series.variant.machine.cpu_model);
+    for (const SeriesPoint& point : series.points) {
+      set("session", uuid_of(point, uuids));
+      set("commit", point.commit);
+      set("branch", point.branch);
+      sink_(fmt::format("{} {} {} {}\n", name, point.values.runs, number(point.values.mean), unit));
+    }
+  }
+
+ private:
+  void set(const std::string& key, const std::string& value) {
+    if (set_[key] == value) return;
+    set_[key] = value;
+    sink_(key + ": " + one_line(value) + "\n");
+  }
+
+  Sink sink_;
+  std::map<std::string, std::string> set_{};
+};
+
+class BmfWriter final : public TableWriter {
+ public:
+  explicit BmfWriter(Sink sink) : sink_(std::move(sink)) {}
+
+  void add(const Series& series, const Uuids& /*uuids*/) override {
+    if (series.points.empty()) return;
+    const MetricRecord& values = series.points.back().values;
+    std::string name = series.variant.benchmark;
+    for (const std::string& part : {series.variant.role, series.variant.command})
+      if (!part.empty()) name += " " + part;
+    const std::string& machine =
+        machines_.emplace(name, series.variant.machine_class).first->second;
+    if (machine != series.variant.machine_class) name += " " + series.variant.machine_class;
+    nlohmann::ordered_json measure = {{"value", values.mean}};
+    if (values.stddev && values.runs > 0) {
+      const double reach = kNormal95 * *values.stddev / std::sqrt(static_cast<double>(values.runs));
+      measure["lower_value"] = values.mean - reach;
+      measure["upper_value"] = values.mean + reach;
+    }
+    document_[name][series.metric.name] = std::move(measure);
+  }
+
+  void end() override { sink_(report::dumped(document_, 2) + "\n"); }
+
+ private:
+  Sink sink_;
+  std::map<std::string, std::string> machines_{};
+  nlohmann::ordered_json document_ = nlohmann::ordered_json::object();
+};
+
+class OtavaWriter final : public TableWriter {
+ public:
+  explicit OtavaWriter(Sink sink) : sink_(std::move(sink)) {}
+
+  void add(const Series& series, const Uuids& /*uuids*/) override {
+    const std::size_t column = columns_.size();
+    columns_.push_back(column_of(series));
+    for (const SeriesPoint& point : series.points) {
+      Line& line = lines_[{point.began, point.session}];
+      line.commit = point.commit;
+      line.branch = point.branch;
+      line.values[column] = point.values.mean;
+    }
+  }
+
+  void end() override {
+    std::string head = "time,commit,branch";
+    for (const std::string& column : columns_) head += "," + report::csv_field(column);
+    sink_(head + "\n");
+    for (const auto& [when, line] : lines_) {
+      std::string text = time_of_day(when.first) + "," + report::csv_field(line.commit) + "," +
+                         report::csv_field(line.branch);
+      for (std::size_t column = 0; column < columns_.size(); ++column) {
+        const auto value = line.values.find(column);
+        text += "," + (value == line.values.end() ? std::string() : number(value->second));
+      }
+      sink_(text + "\n");
+    }
+  }
+
+ private:
+  struct Line {
+    std::string commit{};
+    std::string branch{};
+    std::map<std::size_t, double> values{};
+  };
+
+  Sink sink_;
+  std::vector<std::string> columns_{};
+  std::map<std::pair<std::int64_t, std::int64_t>, Line> lines_{};
+};
+
+}  // namespace
+
+std::unique_ptr<TableWriter> table_writer(std::string_view format, const Sink& sink) {
+  if (format == "jsonl") return std::make_unique<JsonLinesWriter>(sink);
+  if (format == "benchfmt") return std::make_unique<BenchfmtWriter>(sink);
+  if (format == "bmf") return std::make_unique<BmfWriter>(sink);
+  if (format == "otava") return std::make_unique<OtavaWriter>(sink);
+  return std::make_unique<CsvWriter>(sink);
+}
+
+}  // namespace lauka::history

@@ -1,0 +1,37 @@
+#pragma once
+
+#include "core/choices.h"
+#include "core/result.h"
+#include "history/load.h"
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace lauka::history {
+
+/// Writes the points of one series after the other for other programs.
+class TableWriter {
+ public:
+  TableWriter() = default;
+  TableWriter(const TableWriter&) = delete;
+  TableWriter& operator=(const TableWriter&) = delete;
+  virtual ~TableWriter() = default;
+
+  /// `uuids` has the session of each point.
+  virtual void add(const Series& series, const std::map<std::int64_t, std::string>& uuids) = 0;
+
+  /// What can be written only when all series are known.
+  virtual void end() {}
+};
+
+/// Of a format of `lauka-history export`:
+/// csv: a row per point, base units, shortest digits that read back as the same number;
+/// jsonl: the same as an object in a line each;
+/// benchfmt: Go's benchmark format, the labels as its configuration;
+/// bmf: Bencher's, of the last point of each series;
+/// otava: CSV with a row per session and a column per series, as Apache Otava reads it.
+std::unique_ptr<TableWriter> table_writer(std::string_view format, const Sink& sink);
+
+}  // namespace lauka::history

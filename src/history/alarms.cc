@@ -7,6 +7,7 @@
 #include "report/grid.h"
 #include "report/width.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <map>
@@ -19,6 +20,7 @@ namespace lauka::history {
 namespace {
 
 constexpr double kConfidence95 = 0.95;
+constexpr double kRounding = 1e-9;  // a change below is the arithmetic's, where nothing varies
 
 bool is_worse(double change, Better better) {
   return better == Better::Neither || (change > 0.0) == (better == Better::Less);
@@ -77,7 +79,14 @@ Result<SteppedSeries> with_steps(Loader& loader, Series series, Against against)
   std::vector<stats::SeriesPoint> points;
   for (const Observation& one : commits)
     points.push_back({one.value, one.error.value_or(0.0) * one.error.value_or(0.0)});
-  const stats::SeriesSteps found = stats::find_steps(points, kConfidence95);
+  stats::SeriesSteps found = stats::find_steps(points, kConfidence95);
+  found.steps.erase(std::remove_if(found.steps.begin(), found.steps.end(),
+                                   [&](const stats::Step& step) {
+                                     const double level = std::abs(points[step.at].value);
+                                     return std::abs(step.change) <=
+                                            kRounding * (stepped.trend.is_logarithm ? 1.0 : level);
+                                   }),
+                    found.steps.end());
   stepped.is_last_suspected = found.is_last_suspected;
   if (found.steps.empty()) return stepped;
   const auto notes = loader.acknowledged(stepped.series.variant.id, stepped.series.metric.name);

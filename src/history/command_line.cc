@@ -231,6 +231,13 @@ Result<void> check_words(const CommandInfo& command, const Request& request) {
       request.commit_url.find("{}") == std::string::npos)
     return wrong(&command,
                  "--commit-url " + cited(request.commit_url) + " has no {} for the commit");
+  const bool is_web = request.commit_url.compare(0, 8, "https://") == 0 ||
+                      request.commit_url.compare(0, 7, "http://") == 0;
+  if (!request.commit_url.empty() && !is_web)
+    return wrong(&command, "--commit-url " + cited(request.commit_url) +
+                               " begins neither with https:// nor with http://");
+  if (request.each_machine && !request.fail_if_worse)
+    return wrong(&command, "--each-machine needs --fail-if-worse");
   return {};
 }
 

@@ -1,0 +1,213 @@
+#include "history/sessions.h"
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <unistd.h>
+
+// The built lauka-history, as its user sees it.
+
+namespace lauka::history {
+namespace {
+
+/// Writes sessions a.json, b.json ... of a benchmark "it" whose time changes at number `step`.
+void write_sessions(const Scratch& scratch, int count, int step) {
+  for (int i = 0; i < count; ++i) {
+    const double wobble = 1.0 + 0.003 * ((i * 7) % 5);
+    write(scratch.file(fmt::format("s{:03}.json", i)),
+          json_of({i,
+                   fmt::format("{:04x}0000{:032x}", i, i),
+                   "CPU",
+                   {{"it", times_of(i >= step ? 1.2 * wobble : wobble)}}}));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("lauka-history: sessions are added, listed, shown, checked, exported and forgotten") {
+  const Scratch scratch;
+  write_sessions(scratch, 30, 20);
+  for (const std::string& where : databases(scratch)) {
+    CAPTURE(where);
+    const std::string db = " --db '" + where + "'";
+    const Said added = history("add" + db + " " + scratch.path() + "/*.json");
+    CHECK(added.err.empty());
+    CHECK(added.status == 0);
+    CHECK(added.out == "30 sessions added\n");
+    CHECK(history("add" + db + " " + scratch.path() + "/*.json").out ==
+          "0 sessions added, 30 there already\n");
+    CHECK(lines_in(history("list --last 5" + db).out) == 6);
+    CHECK(lines_in(history("show it" + db).out) == 33);
+    const Said steps = history("--db '" + where + "' steps");
+    CHECK(steps.status == 0);
+    CHECK(steps.out.find("at 00140000") != std::string::npos);
+    const Said check = history("check it" + db);
+    CHECK(check.status == 3);
+    const std::size_t id = check.out.find("  ", check.out.find("machine")) + 2;
+    CHECK(history("check --commit 0014" + db).status == 3);
+    const std::string step =
+        steps.out.substr(steps.out.find("\n  ", steps.out.find("machine")) + 3, 8);
+    CHECK(id != std::string::npos);
+    CHECK(history("ack " + step + " --note 'as it should be'" + db).status == 0);
+    CHECK(history("check" + db).status == 0);
+    CHECK(history("steps" + db).out.find("acknowledged: as it should be") != std::string::npos);
+    CHECK(history("ack 00000000 --note x" + db).err.find("has no step '00000000'") !=
+          std::string::npos);
+    for (const char* const format : {"csv", "benchfmt", "otava", "jsonl", "bmf"}) {
+      CAPTURE(format);
+      const Said table = history(std::string("export ") + format + db);
+      CHECK(table.status == 0);
+      CHECK(lines_in(table.out) > 5);
+    }
+    const Said otava = history("export otava" + db);
+    CHECK(lines_in(otava.out) == 31);
+    CHECK(otava.out.find("time,commit,branch,it.wall_time@") == 0);
+    CHECK(nlohmann::json::parse(history("export bmf" + db).out).at("it").contains("wall_time"));
+    const std::string page = scratch.file("page.html");
+    CHECK(history("page " + page + " --commit-url 'https://host/c/{}?a=1&b'" + db).status == 0);
+    CHECK(text_of(page).find("<a href=\"https://host/c/00140000") != std::string::npos);
+    CHECK(text_of(page).find("?a=1&amp;b\"") != std::string::npos);
+    CHECK(history("forget --commit 0014" + db).out == "1 session forgotten\n");
+    CHECK(history("forget --before 2030-01-01" + db).out == "29 sessions forgotten\n");
+  }
+}
+
+TEST_CASE("lauka-history add: a bad file is named, the others are added") {
+  const Scratch scratch;
+  write_sessions(scratch, 2, 9);
+  write(scratch.file("bad.json"), "{}");
+  const Said said = history(fmt::format(
+      "add --db {0}/h.db {0}/s000.json {0}/bad.json {0}/none.json {0}/s001.json", scratch.path()));
+  CHECK(said.status == 1);
+  CHECK(said.out == "2 sessions added, 2 refused\n");
+  CHECK(lines_in(said.err) == 2);
+  CHECK(said.err.find("/bad.json': is not lauka's JSON (no list of results); make one with") !=
+        std::string::npos);
+  CHECK(said.err.find("/none.json': cannot be read: No such file or directory") !=
+        std::string::npos);
+}
+
+TEST_CASE("lauka-history: what is wrong with a command line is one line, and the status is 2") {
+  for (const std::string words : {"",
+                                  "ad",
+                                  "add",
+                                  "show",
+                                  "show a b",
+                                  "list --bogus",
+                                  "list --last 0",
+                                  "list --last x",
+                                  "ack 12345678",
+                                  "export xml",
+                                  "forget",
+                                  "forget 1 --commit 2",
+                                  "combine",
+                                  "page x.html --commit-url https://host/",
+                                  "page x.html --commit-url 'javascript:{}'",
+                                  "combine x --fail-if-worse -1",
+                                  "combine x --each-machine",
+                                  "steps --against it",
+                                  "list --db",
+                                  "show a --metri wall_time"}) {
+    CAPTURE(words);
+    const Said said = history(words);
+    CHECK(said.status == 2);
+    CHECK(said.out.empty());
+    CHECK(lines_in(said.err) == 1);
+    CHECK(said.err.find("lauka-history: ") == 0);
+    CHECK(said.err.find("; ") != std::string::npos);
+  }
+}
+
+TEST_CASE("lauka-history: each command has --help") {
+  CHECK(history("--help").out.find("Usage: lauka-history COMMAND") == 0);
+  CHECK(history("--version").out.find("lauka-history ") == 0);
+  for (const std::string command :
+       {"add", "list", "show", "steps", "check", "ack", "combine", "page", "export", "forget"}) {
+    const Said said = history(command + " --help");
+    CHECK(said.status == 0);
+    CHECK(said.out.find("Usage: lauka-history " + command) == 0);
+    CHECK(said.out.find("--db") != std::string::npos);
+  }
+}
+
+TEST_CASE("lauka-history: a database that cannot be used is named in one line") {
+  const Scratch scratch;
+  write_sessions(scratch, 1, 9);
+  write(scratch.file("text.db"), std::string(5000, 'x'));
+  const auto refused = [&](const std::string& words, const std::string& what) {
+    CAPTURE(words);
+    const Said said = history(words);
+    CHECK(said.status == 1);
+    CHECK(lines_in(said.err) == 1);
+    CHECK(said.err.find("lauka-history: the database '") == 0);
+    CHECK_MESSAGE(said.err.find(what) != std::string::npos, said.err);
+  };
+  const std::string file = " " + scratch.file("s000.json");
+  refused("list --db " + scratch.file("none.db"), "is not there; lauka-history add FILE... makes");
+  CHECK_FALSE(std::filesystem::exists(scratch.file("none.db")));
+  refused("list --db " + scratch.file("text.db"), "file is not a database");
+  refused("add --db " + scratch.file("text.db") + file, "file is not a database");
+  refused("add --db /nowhere/h.db" + file, "unable to open database file");
+  refused("add --db postgresql://u:secret@/x?host=" + scratch.path() + file, "u:...@/x");
+}
+
+TEST_CASE("lauka-history add: where the disk is full nothing half-written stays") {
+  const Scratch scratch;
+  write_sessions(scratch, 1, 9);
+  const std::string db = scratch.file("h.db");
+  REQUIRE(history("add --db " + db + " " + scratch.file("s000.json")).status == 0);
+  MadeSession large{.number = 7};
+  for (int i = 0; i < 3000; ++i) large.commands.push_back({fmt::format("benchmark {}", i), {1.0}});
+  write(scratch.file("large.json"), json_of(large));
+  // A limit on files' size is what a full disk is to a program that ignores the signal.
+  const Said said =
+      history("add --db " + db + " " + scratch.file("large.json"), "trap '' XFSZ; ulimit -f 300;");
+  CHECK(said.status == 1);
+  CHECK(lines_in(said.err) == 1);
+  CHECK(said.err.find("0 of 1 file were added before that") != std::string::npos);
+  CHECK(lines_in(history("list --db " + db).out) == 2);
+  CHECK(history("add --db " + db + " " + scratch.file("large.json")).status == 0);
+}
+
+TEST_CASE("lauka-history add: many writers, killed at random, leave each session once and whole") {
+  const Scratch scratch;
+  constexpr int files = 12;
+  for (int i = 0; i < files; ++i) {
+    MadeSession session{.number = i, .commit = fmt::format("c{}", i)};
+    for (int k = 0; k < 20; ++k) session.commands.push_back({fmt::format("b{}", k), {1.0}});
+    write(scratch.file(fmt::format("s{:03}.json", i)), json_of(session));
+  }
+  for (const std::string& where : databases(scratch)) {
+    CAPTURE(where);
+    // Each adds file by file and writes down what was confirmed; some are killed meanwhile.
+    const std::string script = fmt::format(
+        "cd {0}; rm -f done.*; for w in 1 2 3 4 5 6 7 8; do (for f in s*.json; do timeout -s KILL "
+        "0.$w \"$0\" add --db '{1}' $f >/dev/null 2>>err.$w && echo $f >>done.$w; done) & done; "
+        "wait",
+        scratch.path(), where);
+    write(scratch.file("script"), script);
+    // The program's own path is $0 of the script.
+    const Said said = history("", "sh -c '. " + scratch.file("script") + "'");
+    CHECK(said.status == 0);
+    const std::string db = " --db '" + where + "'";
+    const std::string table = history("export csv" + db).out;
+    std::string confirmed;
+    for (const auto& entry : std::filesystem::directory_iterator(scratch.path()))
+      if (entry.path().filename().string().find("done.") == 0) confirmed += text_of(entry.path());
+    for (int i = 0; i < files; ++i) {
+      const std::string id = fmt::format(",00000000-0000-4000-8000-{:012x},", i);
+      std::size_t count = 0;
+      for (std::size_t at = table.find(id); at != std::string::npos; at = table.find(id, at + 1))
+        ++count;
+      const bool is_confirmed = confirmed.find(fmt::format("s{:03}.json", i)) != std::string::npos;
+      CHECK((count == 20 || (count == 0 && !is_confirmed)));
+    }
+  }
+}
+
+}  // namespace lauka::history

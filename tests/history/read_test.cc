@@ -1,0 +1,117 @@
+#include "history/read.h"
+
+#include "history/sessions.h"
+
+#include <cmath>
+#include <string>
+
+#include <doctest/doctest.h>
+
+namespace lauka::history {
+namespace {
+
+/// Why a session is refused.
+std::string refusal(const std::string& text) {
+  const auto record = record_of(text);
+  return record ? "" : record.error().line();
+}
+
+}  // namespace
+
+TEST_CASE("a session's record has its identity, its circumstances and the summaries of its file") {
+  const auto record = record_of(json_of({7, "abc", "CPU", {{"it", {1.0, 2.0, 3.0}}}}));
+  REQUIRE(record);
+  CHECK(record->id == "00000000-0000-4000-8000-000000000007");
+  CHECK(record->began.time_since_epoch().count() == 1'767'225'600 + 4200);
+  CHECK((record->ended - record->began) == std::chrono::minutes(5));
+  CHECK(record->label("commit") == "abc");
+  CHECK(record->machine.cpu_model == "CPU");
+  REQUIRE(record->results.size() == 1);
+  CHECK(record->results[0].benchmark == "it");
+  REQUIRE(record->results[0].metrics.size() == 1);
+  const MetricRecord& metric = record->results[0].metrics[0];
+  CHECK(metric.name == "wall_time");
+  CHECK(metric.unit == Unit::Seconds);
+  CHECK(metric.mean == 2.0);
+  CHECK(metric.stddev == 0.01);
+  CHECK(metric.runs == 3);
+  CHECK_FALSE(metric.to_reference);
+}
+
+TEST_CASE("the ratio to the reference is taken within rounds, so that drift cancels out") {
+  const auto record =
+      record_of(json_of({1, "abc", "CPU", {{"old", times_of(1.0)}, {"new", times_of(1.1)}}}));
+  REQUIRE(record);
+  CHECK_FALSE(record->results[0].metrics[0].to_reference);
+  const auto& ratio = record->results[1].metrics[0].to_reference;
+  REQUIRE(ratio);
+  CHECK(ratio->value == doctest::Approx(std::log(1.1)).epsilon(1e-9));
+  CHECK(ratio->error.value_or(1.0) < 1e-9);
+}
+
+TEST_CASE("of few rounds the ratio is the mean of logarithms, with its standard error") {
+  // ln 1.1 and ln 1.2: mean 0.13881586..., deviation (ln 1.2 - ln 1.1) / sqrt 2, error that / sqrt
+  // 2
+  const auto record =
+      record_of(json_of({1, "abc", "CPU", {{"old", {1.0, 2.0}}, {"new", {1.1, 2.4}}}}));
+  REQUIRE(record);
+  const auto& ratio = record->results[1].metrics[0].to_reference;
+  REQUIRE(ratio);
+  CHECK(ratio->value == doctest::Approx((std::log(1.1) + std::log(1.2)) / 2));
+  CHECK(ratio->error.value_or(0.0) == doctest::Approx((std::log(1.2) - std::log(1.1)) / 2));
+  // Without rounds in common the two are independent.
+  const auto apart = record_of(json_of(
+      {1, "abc", "CPU", {{"old", {1.0, 2.0}}, {"new", {1.1, 2.4}}}, R"({"order": "sequential"})"}));
+  REQUIRE(apart);
+  const double of_one = std::log(2.0) / std::sqrt(2.0) / std::sqrt(2.0);
+  const double of_other = std::log(2.4 / 1.1) / std::sqrt(2.0) / std::sqrt(2.0);
+  CHECK(apart->results[1].metrics[0].to_reference->error.value_or(0.0) ==
+        doctest::Approx(std::hypot(of_one, of_other)));
+}
+
+TEST_CASE("in a suite a command is compared with its own benchmark's reference and anchor") {
+  const auto record = record_of(json_of({1,
+                                         "abc",
+                                         "CPU",
+                                         {{"./old a", times_of(1.0), "a", "reference"},
+                                          {"./new a", times_of(1.2), "a", "candidate"},
+                                          {"./v1 a", times_of(0.5), "a", "anchor"},
+                                          {"./old b", times_of(3.0), "b", "reference"},
+                                          {"./new b", times_of(3.3), "b", "candidate"},
+                                          {"./newer b", times_of(3.6), "b", "candidate"}}}));
+  REQUIRE(record);
+  const auto ratio = [&](std::size_t place) {
+    return *record->results[place].metrics[0].to_reference;
+  };
+  CHECK(record->results[1].role == "candidate");
+  CHECK(record->results[1].command.empty());
+  CHECK(std::exp(ratio(1).value) == doctest::Approx(1.2));
+  CHECK(std::exp(record->results[1].metrics[0].to_anchor->value) == doctest::Approx(2.4));
+  CHECK(std::exp(record->results[0].metrics[0].to_anchor->value) == doctest::Approx(2.0));
+  CHECK_FALSE(record->results[2].metrics[0].to_anchor);
+  CHECK(std::exp(ratio(4).value) == doctest::Approx(1.1));
+  CHECK(std::exp(ratio(5).value) == doctest::Approx(1.2));
+  // Two candidates of one benchmark are told apart by their commands.
+  CHECK(record->results[4].command == "./new b");
+  CHECK(record->results[5].command == "./newer b");
+}
+
+TEST_CASE("a file without an identity of its own is refused with the reason") {
+  const std::string good = json_of({1, "abc", "CPU", {{"it", {1.0}}}});
+  CHECK(refusal(good).empty());
+  CHECK(refusal("{") == "is not JSON, or is incomplete; export it again");
+  CHECK(refusal("[]").find("is not lauka's JSON") == 0);
+  CHECK(refusal(R"({"results": [{"command": "x", "times": [1]}]})")
+            .find("is hyperfine's JSON, whose sessions have no identity") == 0);
+  const auto with = [](const std::string& more) {
+    return json_of({1, "abc", "CPU", {{"it", {1.0}}}, more});
+  };
+  CHECK(refusal(with(R"({"session_id": ""})")).find("has no session_id") == 0);
+  CHECK(refusal(with(R"({"session_id": "../x"})"))
+            .find("is not lauka's JSON (its session_id '../x'") == 0);
+  CHECK(refusal(with(R"({"format": 3})")).find("is of format 3, which this") == 0);
+  CHECK(refusal(with(R"({"sessions": []})")).find("was joined of several sessions") == 0);
+  CHECK(refusal(json_of({1, "abc", "CPU", {}})) == "has no commands; export it again");
+}
+
+}  // namespace lauka::history

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace lauka::history {
+
+/// What a session of the tests has.
+struct MadeCommand {
+  std::string name{};
+  std::vector<double> times{};  ///< wall times, of the rounds from 1 on
+  std::string benchmark{};
+  std::string role{};
+};
+struct MadeSession {
+  int number = 0;  ///< gives it its identity, and a time ten minutes after the one before
+  std::string commit = "abc";
+  std::string machine = "CPU";
+  std::vector<MadeCommand> commands{};
+  std::string more{};  ///< JSON that replaces keys of "lauka"
+};
+
+/// The same as --export-json would have written it.
+std::string json_of(const MadeSession& session);
+
+/// Twelve times around `middle` that drift by a tenth, the same way every time.
+std::vector<double> times_of(double middle);
+
+/// A folder that goes with all that is in it.
+class Scratch {
+ public:
+  Scratch();
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  ~Scratch();
+  const std::string& path() const { return path_; }
+  std::string file(const std::string& name) const { return path_ + "/" + name; }
+
+ private:
+  std::string path_;
+};
+
+/// New databases for a test: of SQLite, and of PostgreSQL where there is a server to start; else
+/// the test says that it was skipped.
+std::vector<std::string> databases(const Scratch& scratch);
+
+/// What the built lauka-history said, and how it ended; `words` as a shell takes them.
+struct Said {
+  std::string out{};
+  std::string err{};
+  int status = 0;
+};
+Said history(const std::string& words, const std::string& before = "");
+
+/// The number of lines of a text.
+std::size_t lines_in(const std::string& text);
+
+void write(const std::string& path, const std::string& text);
+std::string text_of(const std::string& path);
+
+}  // namespace lauka::history

@@ -1,0 +1,165 @@
+#include "history/alarms.h"
+#include "history/fleet.h"
+#include "history/observe.h"
+#include "history/read.h"
+#include "history/schema.h"
+#include "history/sessions.h"
+#include "history/store.h"
+#include "history/tell.h"
+
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+namespace lauka::history {
+namespace {
+
+/// A commit each, with this value and an error of 0.1 %.
+Series series_of_values(const std::vector<double>& values) {
+  Series series{.metric = {.name = "wall_time", .unit = Unit::Seconds}};
+  series.variant.benchmark = "it";
+  int number = 0;
+  for (const double value : values) {
+    SeriesPoint point{.began = 600 * ++number, .commit = fmt::format("c{}", number)};
+    point.values = series.metric;
+    point.values.mean = value;
+    point.values.stddev = 0.001 * value * 4;
+    point.values.runs = 16;
+    series.points.push_back(point);
+  }
+  return series;
+}
+
+/// Twenty commits at 1, then as many at each of `levels`; none is exactly there.
+std::vector<double> levels(const std::vector<double>& more) {
+  std::vector<double> values;
+  std::vector<double> all = {1.0};
+  all.insert(all.end(), more.begin(), more.end());
+  for (const double level : all)
+    for (int i = 0; i < 20; ++i) values.push_back(level * (1 + 0.002 * std::sin(7.0 * i)));
+  return values;
+}
+
+struct Opened {
+  Scratch scratch{};
+  Database database = *open_history(scratch.file("h.db"), Access::Write);
+};
+
+}  // namespace
+
+TEST_CASE("a step to the worse is an alarm until it is acknowledged or made up for") {
+  Opened opened;
+  Loader loader(opened.database);
+  const auto found = [&](const std::vector<double>& more) {
+    return with_steps(loader, series_of_values(levels(more)), Against::Usual).value();
+  };
+  CHECK(found({1.0}).steps.empty());
+  const SteppedSeries slower = found({1.1});
+  REQUIRE(slower.steps.size() == 1);
+  CHECK(slower.steps[0].state == StepState::Alarm);
+  CHECK(slower.trend.commits[slower.steps[0].step.at].commit == "c21");
+  CHECK(std::exp(slower.steps[0].step.change) == doctest::Approx(1.1).epsilon(0.01));
+  const SteppedSeries faster = found({0.9});
+  REQUIRE(faster.steps.size() == 1);
+  CHECK(faster.steps[0].state == StepState::Better);
+  const SteppedSeries mended = found({1.1, 0.99});
+  REQUIRE(mended.steps.size() == 2);
+  CHECK(mended.steps[0].state == StepState::MadeUpFor);
+  const SteppedSeries half = found({1.1, 1.05});
+  REQUIRE(half.steps.size() == 2);
+  CHECK(half.steps[0].state == StepState::Alarm);
+
+  const std::int64_t began = slower.trend.commits[slower.steps[0].step.at].began;
+  REQUIRE(acknowledge(opened.database, 0, "wall_time", began, "new parser"));
+  const SteppedSeries known = found({1.1});
+  CHECK(known.steps[0].state == StepState::Acknowledged);
+  CHECK(known.steps[0].note == "new parser");
+  CHECK(steps_text(known, {}).find("acknowledged: new parser") != std::string::npos);
+}
+
+TEST_CASE("sessions of one commit are one observation, weighted by how sure each is") {
+  Series series = series_of_values({1.0, 2.0, 4.0});
+  series.points[2].commit = series.points[1].commit;
+  series.points[2].values.stddev = 0.001 * 4.0 * 8;  // half as sure: a quarter of the weight
+  const Trend trend = trend_of(series, Against::Nothing);
+  REQUIRE(trend.commits.size() == 2);
+  CHECK(trend.commits[1].sessions == 2);
+  CHECK(trend.commits[1].value == doctest::Approx(std::log(2.0) + 0.2 * std::log(2.0)));
+  CHECK(trend.commits[1].error.value_or(0) == doctest::Approx(0.001 / std::sqrt(1.25)));
+  // Without a commit each stands alone.
+  for (SeriesPoint& point : series.points) point.commit.clear();
+  CHECK(trend_of(series, Against::Nothing).commits.size() == 3);
+}
+
+TEST_CASE("with an anchor the history is of ratios to it, which the machine's drift is not in") {
+  Opened opened;
+  Store store(opened.database);
+  std::vector<SessionRecord> sessions;
+  for (int i = 0; i < 30; ++i) {
+    const double drift = 1.0 + 0.05 * i;  // the machine becomes slower and slower
+    auto made = record_of(json_of({i,
+                                   fmt::format("c{}", i),
+                                   "CPU",
+                                   {{"old", times_of(drift), "a", "anchor"},
+                                    {"new", times_of(1.5 * drift), "a", "candidate"}}}));
+    REQUIRE(made);
+    sessions.push_back(*std::move(made));
+  }
+  REQUIRE(store.add(sessions));
+  Loader loader(opened.database);
+  const auto variants = loader.variants({.benchmark = "a"});
+  REQUIRE(variants);
+  const auto series = loader.series(variants->front(), {});
+  REQUIRE(series);
+  const Trend trend = trend_of(series->front(), Against::Usual);
+  CHECK(trend.against == Against::Anchor);
+  for (const Observation& one : trend.commits)
+    CHECK(std::exp(one.value) == doctest::Approx(1.5).epsilon(1e-6));
+  CHECK(value_text(trend, trend.commits.front(), series->front().metric).find("+50") == 0);
+  CHECK(with_steps(loader, series->front(), Against::Usual).value().steps.empty());
+}
+
+TEST_CASE("the sessions of several machines become one change, which says how much they differ") {
+  Fleet fleet;
+  for (const int machine : {1, 2, 3}) {
+    Series series = series_of_values({1.0, 1.0});
+    series.variant.machine_class = fmt::format("m{}", machine);
+    for (SeriesPoint& point : series.points)
+      point.values.to_reference = LogRatio{0.02 * machine, 0.002};
+    fleet.add(series);
+  }
+  const auto effects = fleet.effects();
+  REQUIRE(effects.size() == 1);
+  REQUIRE(effects[0].combined);
+  CHECK(effects[0].machines.size() == 3);
+  CHECK(effects[0].machines[0].error == doctest::Approx(0.002 / std::sqrt(2.0)));
+  CHECK(effects[0].combined->value == doctest::Approx(0.04).epsilon(1e-6));
+  const std::string text = fleet_text(effects[0], {});
+  CHECK(text.find("it differs between machines by 2.0%") != std::string::npos);
+  CHECK(text.find("of 3 machines alone that is hardly known") != std::string::npos);
+  CHECK_FALSE(is_worse_than(effects[0], 0.0, false));  // ± 5%, as three are few
+  CHECK(is_worse_than(effects[0], 5.0, true));
+  CHECK_FALSE(is_worse_than(effects[0], 7.0, true));
+}
+
+TEST_CASE("what is shown of a series fits the terminal, and no name steers it") {
+  Series series = series_of_values({1.0, 1.5});
+  series.variant.benchmark = "it\x1b[2J";
+  series.points[0].commit = "0123456789abcdef0123456789abcdef01234567+dirty";
+  const Trend trend = trend_of(series, Against::Nothing);
+  const std::string wide = series_text(series, trend, {});
+  CHECK(wide.find("it\\x1b[2J, wall_time") == 0);
+  CHECK(wide.find("0123456789+dirty") != std::string::npos);
+  CHECK(wide.find("+50.0% ± 0.4%") != std::string::npos);
+  CHECK(wide.find("●") != std::string::npos);
+  CHECK(series_text(series, trend, {.width = 60}).find("●") == std::string::npos);
+  const std::string plain = series_text(series, trend, {.ascii = true});
+  CHECK(plain.find("+-") != std::string::npos);
+  CHECK(plain.find("●") == std::string::npos);
+}
+
+}  // namespace lauka::history

@@ -1,0 +1,262 @@
+#include "history/store.h"
+
+#include "history/load.h"
+#include "history/packed.h"
+#include "history/parts.h"
+#include "history/read.h"
+#include "history/schema.h"
+#include "history/sessions.h"
+
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+namespace lauka::history {
+namespace {
+
+SessionRecord record(const MadeSession& session) {
+  auto made = record_of(json_of(session));
+  REQUIRE(made);
+  return *std::move(made);
+}
+
+Database opened(const std::string& where) {
+  auto database = open_history(where, Access::Write);
+  REQUIRE_MESSAGE(database.has_value(), database.error().line());
+  return *std::move(database);
+}
+
+std::string first(Database& database, const std::string& statement) {
+  const auto rows = database.ask(statement, 1);
+  REQUIRE_MESSAGE(rows.has_value(), rows.error().line());
+  return rows->empty() ? "" : rows->front().front();
+}
+
+}  // namespace
+
+TEST_CASE("a session is added once, whole, and comes back as it was") {
+  const Scratch scratch;
+  for (const std::string& where : databases(scratch)) {
+    CAPTURE(where);
+    Database database = opened(where);
+    Store store(database);
+    const std::vector<SessionRecord> sessions = {
+        record({1, "abc", "CPU", {{"old", times_of(1.0)}, {"new", times_of(1.1)}}}),
+        record({2, "def", "CPU", {{"old", times_of(2.0)}}}),
+        record({2, "def", "CPU", {{"old", times_of(2.0)}}})};
+    CHECK(store.add(sessions).value() == 2);
+    CHECK(store.add(sessions).value() == 0);
+    Database other = opened(where);
+    CHECK(Store(other).add(sessions).value() == 0);
+    CHECK(first(database, "SELECT count(*) FROM lauka_session") == "2");
+    CHECK(first(database, "SELECT count(*) FROM lauka_point") == "3");
+    CHECK(first(database, "SELECT count(*) FROM lauka_label") == "6");
+
+    Loader loader(database);
+    const auto variants = loader.variants({.benchmark = "new"});
+    REQUIRE(variants);
+    REQUIRE(variants->size() == 1);
+    const auto series = loader.series(variants->front(), {});
+    REQUIRE(series);
+    REQUIRE(series->size() == 1);
+    REQUIRE(series->front().points.size() == 1);
+    const SeriesPoint& point = series->front().points.front();
+    const MetricRecord& before = sessions[0].results[1].metrics[0];
+    CHECK(point.commit == "abc");
+    CHECK(point.branch == "main");
+    CHECK(point.began == sessions[0].began.time_since_epoch().count());
+    CHECK(point.values.mean == before.mean);
+    CHECK(point.values.to_reference->value == before.to_reference->value);
+    CHECK(point.values.to_reference->error == before.to_reference->error);
+    CHECK(variants->front().machine.cpu_model == "CPU");
+    const auto lines = loader.sessions(10, "");
+    REQUIRE(lines);
+    REQUIRE(lines->size() == 2);
+    CHECK(lines->front().commit == "def");
+    CHECK(lines->back().uuid == sessions[0].id);
+  }
+}
+
+TEST_CASE("another session with the identity of one that is there adds nothing to it") {
+  const Scratch scratch;
+  for (const std::string& where : databases(scratch)) {
+    Database database = opened(where);
+    Store store(database);
+    const std::vector one = {record({1, "abc", "CPU", {{"it", {1.0}}}})};
+    const std::vector other = {record({1, "abc", "CPU", {{"it", {5.0}}, {"more", {5.0}}}})};
+    CHECK(store.add(one).value() == 1);
+    CHECK(store.add(other).value() == 0);
+    CHECK(first(database, "SELECT count(*) FROM lauka_point") == "1");
+    CHECK(first(database, "SELECT numbers FROM lauka_point").substr(0, 2) == "1 ");
+  }
+}
+
+TEST_CASE("names may hold anything, in both databases") {
+  const Scratch scratch;
+  const std::string hostile = "'); DROP TABLE lauka_point; -- :t0 \"$1\" ?1 \\ %s \t\n é";
+  for (const std::string& where : databases(scratch)) {
+    CAPTURE(where);
+    Database database = opened(where);
+    Store store(database);
+    const std::vector sessions = {record({1, hostile, hostile, {{hostile, {1.0}}}})};
+    CHECK(store.add(sessions).value() == 1);
+    Loader loader(database);
+    const auto variants = loader.variants({.benchmark = hostile});
+    REQUIRE(variants);
+    CHECK(variants->front().benchmark == hostile);
+    const auto series = loader.series(variants->front(), {});
+    REQUIRE(series);
+    CHECK(series->front().points.front().commit == hostile);
+    CHECK(forget(database, {.commit = hostile}).value() == 1);
+  }
+}
+
+TEST_CASE("classes of machines are never pooled") {
+  const Scratch scratch;
+  for (const std::string& where : databases(scratch)) {
+    Database database = opened(where);
+    Store store(database);
+    const std::vector sessions = {record({1, "abc", "CPU", {{"it", {1.0}}}}),
+                                  record({2, "abc", "other CPU", {{"it", {9.0}}}})};
+    CHECK(store.add(sessions).value() == 2);
+    Loader loader(database);
+    const auto both = loader.variants({.benchmark = "it"});
+    REQUIRE(both);
+    REQUIRE(both->size() == 2);
+    for (const Variant& variant : *both)
+      CHECK(loader.series(variant, {}).value().front().points.size() == 1);
+    const std::string chosen = both->back().machine_class.substr(0, 8);
+    CHECK(loader.variants({.benchmark = "it", .machine = chosen}).value().size() == 1);
+  }
+}
+
+TEST_CASE("a candidate's series is shown where a suite has one, and other roles are asked for") {
+  const Scratch scratch;
+  Database database = opened(databases(scratch).front());
+  const std::vector sessions = {record(
+      {1, "abc", "CPU", {{"./old", {1.0}, "a", "reference"}, {"./new", {2.0}, "a", "candidate"}}})};
+  REQUIRE(Store(database).add(sessions));
+  Loader loader(database);
+  const auto usual = loader.variants({.benchmark = "a"});
+  REQUIRE(usual);
+  REQUIRE(usual->size() == 1);
+  CHECK(usual->front().role == "candidate");
+  CHECK(loader.variants({.benchmark = "a", .role = "reference"}).value().size() == 1);
+  CHECK(loader.variants({.benchmark = "a", .role = "all"}).value().size() == 2);
+  CHECK(loader.variants({.benchmark = "b"}).error().line().find("has no benchmark 'b'") == 0);
+}
+
+TEST_CASE("sessions are forgotten by their name, their commit or their time, with all they had") {
+  const Scratch scratch;
+  for (const std::string& where : databases(scratch)) {
+    CAPTURE(where);
+    Database database = opened(where);
+    Store store(database);
+    std::vector<SessionRecord> sessions;
+    for (int i = 0; i < 6; ++i)
+      sessions.push_back(
+          record({i, fmt::format("{:040x}", i % 3 + 0xabc000), "CPU", {{"it", {1.0}}}}));
+    REQUIRE(store.add(sessions).value() == 6);
+    CHECK(forget(database, {.session = sessions[0].id}).value() == 1);
+    CHECK(forget(database, {.session = "00000000"})
+              .error()
+              .line()
+              .find("has 5 sessions that begin") == 0);
+    CHECK(
+        forget(database, {.commit = "ffff"}).error().line().find("has no session of the commit") ==
+        0);
+    CHECK(forget(database, {.commit = fmt::format("{:040x}", 0xabc001)}).value() == 2);
+    CHECK(forget(database, {.before = "2026-01-01T00:25:00Z"}).value() == 1);  // number 2
+    CHECK(forget(database, {.before = "yesterday"}).error().line().find("the date 'yesterday'") ==
+          0);
+    CHECK(first(database, "SELECT count(*) FROM lauka_session") == "2");
+    CHECK(first(database, "SELECT count(*) FROM lauka_point") == "2");
+    CHECK(first(database, "SELECT count(*) FROM lauka_label") == "6");
+    // What was forgotten can be added again.
+    CHECK(store.add(sessions).value() == 4);
+  }
+}
+
+TEST_CASE("a database of an older version is brought to the newest, a newer one is refused") {
+  const Scratch scratch;
+  for (const std::string& where : databases(scratch)) {
+    CAPTURE(where);
+    {
+      auto database = Database::open(where, Access::Write);
+      REQUIRE(database);
+      REQUIRE(database->run("CREATE TABLE lauka_history (version INTEGER NOT NULL)"));
+      REQUIRE(database->run("INSERT INTO lauka_history VALUES (1)"));
+      for (const std::string_view statement : migrations().front().statements)
+        REQUIRE(database->run(std::string(statement)));
+    }
+    Database database = opened(where);
+    CHECK(first(database, "SELECT version FROM lauka_history") ==
+          std::to_string(migrations().size()));
+    CHECK(first(database, "SELECT count(*) FROM lauka_acknowledged") == "0");
+    REQUIRE(database.run("UPDATE lauka_history SET version = 99"));
+    for (const Access access : {Access::Read, Access::Write}) {
+      const auto refused = open_history(where, access);
+      REQUIRE_FALSE(refused);
+      CHECK(refused.error().line().find("is of version 99, and this lauka-history knows up to") !=
+            std::string::npos);
+    }
+  }
+}
+
+TEST_CASE("what fails in the middle leaves nothing of its batch") {
+  const Scratch scratch;
+  for (const std::string& where : databases(scratch)) {
+    CAPTURE(where);
+    Database database = opened(where);
+    Store store(database);
+    REQUIRE(store.add(std::vector{record({1, "abc", "CPU", {{"it", {1.0}}}})}));
+    REQUIRE(database.run("ALTER TABLE lauka_point RENAME TO hidden"));
+    CHECK_FALSE(store.add(std::vector{record({2, "new", "CPU", {{"it", {1.0}}}})}));
+    REQUIRE(database.run("ALTER TABLE hidden RENAME TO lauka_point"));
+    CHECK(first(database, "SELECT count(*) FROM lauka_session") == "1");
+    CHECK(first(database, "SELECT count(*) FROM lauka_name WHERE text = 'new'") == "0");
+    CHECK(store.add(std::vector{record({2, "new", "CPU", {{"it", {1.0}}}})}).value() == 1);
+    CHECK(first(database, "SELECT count(*) FROM lauka_name WHERE text = 'new'") == "1");
+  }
+}
+
+TEST_CASE("a benchmark of a session with five metrics takes less than 2 kB") {
+  const Scratch scratch;
+  for (const std::string& where : databases(scratch)) {
+    CAPTURE(where);
+    Database database = opened(where);
+    Store store(database);
+    std::vector<SessionRecord> sessions;
+    constexpr int count = 40;
+    constexpr int benchmarks = 50;
+    for (int i = 0; i < count; ++i) {
+      SessionRecord session = record({i, fmt::format("{:040x}", i), "CPU", {{"it", {1.0}}}});
+      session.results.clear();
+      for (int b = 0; b < benchmarks; ++b) {
+        BenchmarkRecord result{.benchmark = fmt::format("benchmark {}", b)};
+        for (const char* const name :
+             {"wall_time", "cpu_time", "peak_rss", "cycles", "instructions"}) {
+          const double value = 1.0 / (3 + i + b);
+          result.metrics.push_back({name, Unit::Count, Better::Less, value, value / 7, 10,
+                                    LogRatio{value / 3, value / 9},
+                                    LogRatio{value / 3, value / 9}});
+        }
+        session.results.push_back(std::move(result));
+      }
+      sessions.push_back(std::move(session));
+    }
+    REQUIRE(store.add(sessions).value() == count);
+    const bool is_server = where.find("postgresql:") == 0;
+    const double bytes =
+        std::stod(first(database, is_server ? "SELECT pg_database_size(current_database())"
+                                            : "SELECT page_count * 4096 FROM pragma_page_count()"));
+    const double empty = is_server ? 8e6 : 0.0;  // what a new database of the server takes
+    CHECK((bytes - empty) / (count * benchmarks) < 2000);
+  }
+}
+
+}  // namespace lauka::history

@@ -12,3 +12,11 @@ set_target_properties(lauka-history PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJEC
 target_link_libraries(lauka-history PRIVATE lauka_history lauka_os lauka_warnings lauka_hardening)
 target_precompile_headers(lauka-history PRIVATE ${LAUKA_USUAL_HEADERS})
 install(TARGETS lauka-history RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+
+# Its manual page is made by the program itself, of what --help is made of.
+set(history_page ${PROJECT_BINARY_DIR}/docs/lauka-history.1)
+file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/docs)
+add_custom_command(OUTPUT ${history_page} COMMAND lauka-history --man-page > ${history_page} DEPENDS lauka-history
+  COMMENT "Writing the manual page of lauka-history")
+add_custom_target(lauka_history_docs ALL DEPENDS ${history_page})
+install(FILES ${history_page} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)

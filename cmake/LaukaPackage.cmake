@@ -19,4 +19,8 @@ if(LAUKA_CAN_LINK_STATIC)
 else()
   set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 endif()
+# lauka-history has its database libraries from the system; lauka is complete without.
+if(SOCI_FOUND AND LAUKA_CAN_LINK_STATIC)
+  set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "libsoci-sqlite3-4.0, libsoci-postgresql4.0")
+endif()
 include(CPack)

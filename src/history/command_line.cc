@@ -284,37 +284,7 @@ Result<Request> parse_command(const CommandInfo& command, std::span<const std::s
   return std::move(typed.request);
 }
 
-}  // namespace
-
-Result<Request> parse(std::span<const std::string> arguments) {
-  if (arguments.empty()) return wrong(nullptr, "a command is missing");
-  const std::string& first = arguments.front();
-  // The one option that all commands have may stand before them, too.
-  const std::size_t before = first == "--db" ? 2 : first.compare(0, 5, "--db=") == 0 ? 1 : 0;
-  if (before > 0 && arguments.size() > before) {
-    std::vector<std::string> moved = {arguments[before]};
-    moved.insert(moved.end(), arguments.begin(), arguments.begin() + std::ptrdiff_t(before));
-    moved.insert(moved.end(), arguments.begin() + std::ptrdiff_t(before) + 1, arguments.end());
-    if (moved.front().compare(0, 4, "--db") != 0) return parse(moved);
-  }
-  if (first == "--help" || first == "-h" || first == "help") {
-    const CommandInfo* command = arguments.size() > 1 ? find_command(arguments[1]) : nullptr;
-    return Request{.answer = command == nullptr ? help() : help_of(*command)};
-  }
-  if (first == "--version" || first == "-V")
-    return Request{.answer = fmt::format("lauka-history {}\n", kVersion)};
-  const CommandInfo* command = find_command(first);
-  if (command == nullptr) {
-    std::vector<std::string_view> names;
-    for (const CommandInfo& one : kCommands) names.push_back(one.name);
-    const std::string_view near = nearest(first, names);
-    return Error{"there is no command " + cited(first),
-                 near.empty() ? "lauka-history --help lists the commands"
-                              : fmt::format("did you mean '{}'?", near)};
-  }
-  return parse_command(*command, arguments.subspan(1));
-}
-
+/// The manual page lauka-history(1), made of what --help is made of.
 std::string man_page() {
   const auto escaped = [](std::string_view text) {
     std::string page;
@@ -344,6 +314,38 @@ std::string man_page() {
   return page +
          ".SH EXIT STATUS\n0 done; 1 failed; 2 the command line is wrong; 3 check, or combine "
          "\\-\\-fail\\-if\\-worse, found something worse.\n.SH SEE ALSO\n.BR lauka (1)\n";
+}
+
+}  // namespace
+
+Result<Request> parse(std::span<const std::string> arguments) {
+  if (arguments.empty()) return wrong(nullptr, "a command is missing");
+  const std::string& first = arguments.front();
+  // The one option that all commands have may stand before them, too.
+  const std::size_t before = first == "--db" ? 2 : first.compare(0, 5, "--db=") == 0 ? 1 : 0;
+  if (before > 0 && arguments.size() > before) {
+    std::vector<std::string> moved = {arguments[before]};
+    moved.insert(moved.end(), arguments.begin(), arguments.begin() + std::ptrdiff_t(before));
+    moved.insert(moved.end(), arguments.begin() + std::ptrdiff_t(before) + 1, arguments.end());
+    if (moved.front().compare(0, 4, "--db") != 0) return parse(moved);
+  }
+  if (first == "--help" || first == "-h" || first == "help") {
+    const CommandInfo* command = arguments.size() > 1 ? find_command(arguments[1]) : nullptr;
+    return Request{.answer = command == nullptr ? help() : help_of(*command)};
+  }
+  if (first == "--version" || first == "-V")
+    return Request{.answer = fmt::format("lauka-history {}\n", kVersion)};
+  if (first == "--man-page") return Request{.answer = man_page()};  // for the build
+  const CommandInfo* command = find_command(first);
+  if (command == nullptr) {
+    std::vector<std::string_view> names;
+    for (const CommandInfo& one : kCommands) names.push_back(one.name);
+    const std::string_view near = nearest(first, names);
+    return Error{"there is no command " + cited(first),
+                 near.empty() ? "lauka-history --help lists the commands"
+                              : fmt::format("did you mean '{}'?", near)};
+  }
+  return parse_command(*command, arguments.subspan(1));
 }
 
 }  // namespace lauka::history

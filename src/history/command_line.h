@@ -49,7 +49,4 @@ struct Request {
 /// The command line. An error is one line about it.
 Result<Request> parse(std::span<const std::string> arguments);
 
-/// The manual page lauka-history(1), made of what --help is made of.
-std::string man_page();
-
 }  // namespace lauka::history

@@ -31,6 +31,7 @@ constexpr std::string_view kStyle = R"css(
 .index a:hover, .index a:focus { border-color: var(--faint); }
 .index b { display: block; font-weight: 600; font-size: .9rem; overflow-wrap: anywhere; }
 .index span { font-size: .85rem; }
+.index svg { color: var(--c0); }
 .level { stroke: var(--text); stroke-width: 1.5; stroke-opacity: .7; }
 .at { stroke: var(--worse); stroke-dasharray: 3 3; }
 .at.known { stroke: var(--faint); }
@@ -47,7 +48,7 @@ struct Scale {
   std::size_t height = 0;
 
   double y(double value) const {
-    constexpr double margin = 8.0;
+    constexpr double margin = 14.0;
     const double room = static_cast<double>(height) - 2 * margin;
     const double part = high > low ? (high - value) / (high - low) : 0.5;
     return margin + room * part;
@@ -117,6 +118,14 @@ std::string chart_of(const SteppedSeries& stepped, std::size_t height, bool has_
     const std::string words = name_of(one) + ": " + value_text(trend, one, stepped.series.metric);
     content += report::svg_point(x, scale.y(one.value), has_tooltips ? 3 : 1.5, "spot",
                                  has_tooltips ? words : std::string());
+  }
+  // The ends of the scale, where the drawing is large enough.
+  for (const double end : {scale.low, scale.high}) {
+    if (!has_tooltips) break;
+    const Observation at{.value = end};
+    content += fmt::format("<text x=\"0\" y=\"{:.1f}\" class=\"label\">{}</text>\n",
+                           end == scale.low ? static_cast<double>(height) : 8.0,
+                           html_text(value_text(trend, at, stepped.series.metric)));
   }
   return report::svg(height, title_of(stepped.series), content);
 }

@@ -77,6 +77,7 @@ Result<SteppedSeries> with_steps(Loader& loader, Series series, Against against)
   stepped.trend = trend_of(stepped.series, against);
   const auto& commits = stepped.trend.commits;
   std::vector<stats::SeriesPoint> points;
+  points.reserve(commits.size());
   for (const Observation& one : commits)
     points.push_back({one.value, one.error.value_or(0.0) * one.error.value_or(0.0)});
   stats::SeriesSteps found = stats::find_steps(points, kConfidence95);

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <iterator>
 #include <optional>
 #include <sstream>
 #include <utility>
@@ -28,13 +29,11 @@ namespace po = boost::program_options;
 constexpr std::string_view kVersion = LAUKA_VERSION;
 constexpr std::size_t kMostSessions = 1'000'000;
 
-/// Options that several commands have.
-enum Group : unsigned {
-  kNone = 0,
-  kSeries = 1U << 0U,  ///< --metric, --role, --machine, --branch, --against
-  kLast = 1U << 1U,
-  kCommit = 1U << 2U,
-};
+// Options that several commands have.
+constexpr unsigned kGroupNone = 0;
+constexpr unsigned kGroupSeries = 1U << 0U;  // --metric, --role, --machine, --branch, --against
+constexpr unsigned kGroupLast = 1U << 1U;
+constexpr unsigned kGroupCommit = 1U << 2U;
 
 /// A command of lauka-history.
 struct CommandInfo {
@@ -50,28 +49,29 @@ struct CommandInfo {
 
 constexpr std::size_t kAny = 1'000'000;
 constexpr auto kCommands = std::to_array<CommandInfo>({
-    {"add", Action::Add, "FILE...", 1, kAny, kNone,
+    {"add", Action::Add, "FILE...", 1, kAny, kGroupNone,
      "Adds sessions that lauka --export-json wrote; one that is there already stays as it is.", 0},
-    {"list", Action::List, "", 0, 0, kLast | kCommit, "Lists the sessions, newest first.", 50},
-    {"show", Action::Show, "BENCHMARK", 1, 1, kSeries | kLast,
+    {"list", Action::List, "", 0, 0, kGroupLast | kGroupCommit, "Lists the sessions, newest first.",
+     50},
+    {"show", Action::Show, "BENCHMARK", 1, 1, kGroupSeries | kGroupLast,
      "Shows a benchmark commit by commit: its value with a 95% interval, and the change.", 100},
-    {"steps", Action::Steps, "[BENCHMARK]", 0, 1, kSeries | kLast | kCommit,
+    {"steps", Action::Steps, "[BENCHMARK]", 0, 1, kGroupSeries | kGroupLast | kGroupCommit,
      "Finds where the level changed, and by how much.", 1000},
-    {"check", Action::Check, "[BENCHMARK]", 0, 1, kSeries | kLast | kCommit,
+    {"check", Action::Check, "[BENCHMARK]", 0, 1, kGroupSeries | kGroupLast | kGroupCommit,
      "Ends with status 3 where something has become slower or larger: a step that later commits "
      "confirmed and that nobody has acknowledged.",
      200},
-    {"ack", Action::Acknowledge, "STEP", 1, 1, kNone,
+    {"ack", Action::Acknowledge, "STEP", 1, 1, kGroupNone,
      "Acknowledges a step that `steps` shows, so that `check` does not fail for it any more.",
      kMostSessions},
-    {"combine", Action::Combine, "[FILE...]", 0, kAny, kSeries | kCommit,
+    {"combine", Action::Combine, "[FILE...]", 0, kAny, kGroupSeries | kGroupCommit,
      "One change of the sessions of one commit from several machines: candidate to reference.",
      1000},
-    {"page", Action::Page, "OUT.html", 1, 1, kSeries | kLast,
+    {"page", Action::Page, "OUT.html", 1, 1, kGroupSeries | kGroupLast,
      "Writes one self-contained page with the history of all benchmarks.", 200},
-    {"export", Action::Export, "csv|jsonl|benchfmt|bmf|otava", 1, 1, kSeries | kLast | kCommit,
-     "Writes the history for other programs.", 1'000'000},
-    {"forget", Action::Forget, "[SESSION]", 0, 1, kCommit,
+    {"export", Action::Export, "csv|jsonl|benchfmt|bmf|otava", 1, 1,
+     kGroupSeries | kGroupLast | kGroupCommit, "Writes the history for other programs.", 1'000'000},
+    {"forget", Action::Forget, "[SESSION]", 0, 1, kGroupCommit,
      "Takes sessions away for good; the JSON files stay as they are.", 0},
 });
 
@@ -133,7 +133,7 @@ po::options_description options_of(const CommandInfo& command, Typed& to) {
   auto add = options.add_options();
   add("db", kept_in(request.database, "DB"),
       "SQLite's file (default: lauka-history.db), or postgresql://...");
-  if ((command.groups & kSeries) != 0) {
+  if ((command.groups & kGroupSeries) != 0) {
     if (command.action == Action::Page || command.action == Action::Export)
       add("benchmark", kept_in(request.wanted.benchmark, "NAME"), "this one only");
     add("metric", po::value<std::vector<std::string>>(&request.wanted.metrics)->value_name("NAME"),
@@ -148,10 +148,10 @@ po::options_description options_of(const CommandInfo& command, Typed& to) {
           "anchor, reference or nothing (default: the anchor where there is one)");
     }
   }
-  if ((command.groups & kLast) != 0)
+  if ((command.groups & kGroupLast) != 0)
     add("last", kept_in(request.wanted.last, "N"),
         fmt::format("so many sessions at most (default: {})", command.last).c_str());
-  if ((command.groups & kCommit) != 0)
+  if ((command.groups & kGroupCommit) != 0)
     add("commit", kept_in(request.wanted.commit, "COMMIT"),
         command.action == Action::Forget ? "all sessions of this commit"
                                          : "what was measured at this commit");
@@ -203,41 +203,55 @@ Result<Against> against_of(const std::string& text) {
   return Error{"--against " + cited(text) + " is unknown", "write anchor, reference or nothing"};
 }
 
+Result<void> check_forgotten(const CommandInfo& command, const Forgotten& what) {
+  const auto given = static_cast<int>(!what.session.empty()) +
+                     static_cast<int>(!what.commit.empty()) +
+                     static_cast<int>(!what.before.empty());
+  if (given == 1) return {};
+  return wrong(&command, "'forget' takes one of SESSION, --commit and --before");
+}
+
+Result<void> check_commit_url(const CommandInfo& command, const std::string& url) {
+  if (url.empty()) return {};
+  if (url.find("{}") == std::string::npos)
+    return wrong(&command, "--commit-url " + cited(url) + " has no {} for the commit");
+  // A browser would carry out what begins with javascript:.
+  if (url.compare(0, 8, "https://") == 0 || url.compare(0, 7, "http://") == 0) return {};
+  return wrong(&command,
+               "--commit-url " + cited(url) + " begins neither with https:// nor with http://");
+}
+
+Result<void> check_format(const CommandInfo& command, const std::string& format) {
+  constexpr std::array<std::string_view, 5> formats = {"csv", "jsonl", "benchfmt", "bmf", "otava"};
+  if (std::find(formats.begin(), formats.end(), format) != formats.end()) return {};
+  return wrong(&command, "the format " + cited(format) + " is unknown");
+}
+
 /// What no single option can say.
 Result<void> check_words(const CommandInfo& command, const Request& request) {
   const std::size_t count = request.words.size();
   if (count < command.fewest || count > command.most)
     return wrong(&command, fmt::format("'{}' takes {}", command.name,
                                        command.words.empty() ? "no words" : command.words));
-  if (command.action == Action::Export) {
-    constexpr std::array<std::string_view, 5> formats = {"csv", "jsonl", "benchfmt", "bmf",
-                                                         "otava"};
-    if (std::find(formats.begin(), formats.end(), request.words[0]) == formats.end())
-      return wrong(&command, "the format " + cited(request.words[0]) + " is unknown");
-  }
-  if (command.action == Action::Combine && count == 0 && request.wanted.commit.empty())
-    return wrong(&command, "'combine' takes files, or --commit COMMIT of the database");
-  if (command.action == Action::Forget) {
-    const Forgotten& what = request.forgotten;
-    const auto given = static_cast<int>(!what.session.empty()) +
-                       static_cast<int>(!what.commit.empty()) +
-                       static_cast<int>(!what.before.empty());
-    if (given != 1) return wrong(&command, "'forget' takes one of SESSION, --commit and --before");
-  }
-  if ((command.groups & kLast) != 0 &&
+  if ((command.groups & kGroupLast) != 0 &&
       (request.wanted.last == 0 || request.wanted.last > kMostSessions))
     return wrong(&command, fmt::format("--last is to be from 1 to {}", kMostSessions));
-  if (request.action == Action::Page && !request.commit_url.empty() &&
-      request.commit_url.find("{}") == std::string::npos)
-    return wrong(&command,
-                 "--commit-url " + cited(request.commit_url) + " has no {} for the commit");
-  const bool is_web = request.commit_url.compare(0, 8, "https://") == 0 ||
-                      request.commit_url.compare(0, 7, "http://") == 0;
-  if (!request.commit_url.empty() && !is_web)
-    return wrong(&command, "--commit-url " + cited(request.commit_url) +
-                               " begins neither with https:// nor with http://");
   if (request.each_machine && !request.fail_if_worse)
     return wrong(&command, "--each-machine needs --fail-if-worse");
+  switch (command.action) {
+    case Action::Export:
+      return check_format(command, request.words[0]);
+    case Action::Forget:
+      return check_forgotten(command, request.forgotten);
+    case Action::Page:
+      return check_commit_url(command, request.commit_url);
+    case Action::Combine:
+      if (count == 0 && request.wanted.commit.empty())
+        return wrong(&command, "'combine' takes files, or --commit COMMIT of the database");
+      break;
+    default:
+      break;
+  }
   return {};
 }
 
@@ -284,6 +298,28 @@ Result<Request> parse_command(const CommandInfo& command, std::span<const std::s
   return std::move(typed.request);
 }
 
+/// The one option that all commands have may stand before them, too.
+std::vector<std::string> with_command_first(std::span<const std::string> typed) {
+  std::vector<std::string> words(typed.begin(), typed.end());
+  const bool is_apart = !words.empty() && words.front() == "--db";
+  const std::ptrdiff_t before = is_apart                                                      ? 2
+                                : !words.empty() && words.front().compare(0, 5, "--db=") == 0 ? 1
+                                                                                              : 0;
+  if (before > 0 && std::ssize(words) > before)
+    std::rotate(words.begin(), words.begin() + before, words.begin() + before + 1);
+  return words;
+}
+
+Error unknown(const std::string& command) {
+  std::vector<std::string_view> names(kCommands.size());
+  std::transform(kCommands.begin(), kCommands.end(), names.begin(),
+                 [](const CommandInfo& one) { return one.name; });
+  const std::string_view near = nearest(command, names);
+  return {"there is no command " + cited(command), near.empty()
+                                                       ? "lauka-history --help lists the commands"
+                                                       : fmt::format("did you mean '{}'?", near)};
+}
+
 /// The manual page lauka-history(1), made of what --help is made of.
 std::string man_page() {
   const auto escaped = [](std::string_view text) {
@@ -318,17 +354,10 @@ std::string man_page() {
 
 }  // namespace
 
-Result<Request> parse(std::span<const std::string> arguments) {
+Result<Request> parse(std::span<const std::string> typed) {
+  const std::vector<std::string> arguments = with_command_first(typed);
   if (arguments.empty()) return wrong(nullptr, "a command is missing");
   const std::string& first = arguments.front();
-  // The one option that all commands have may stand before them, too.
-  const std::size_t before = first == "--db" ? 2 : first.compare(0, 5, "--db=") == 0 ? 1 : 0;
-  if (before > 0 && arguments.size() > before) {
-    std::vector<std::string> moved = {arguments[before]};
-    moved.insert(moved.end(), arguments.begin(), arguments.begin() + std::ptrdiff_t(before));
-    moved.insert(moved.end(), arguments.begin() + std::ptrdiff_t(before) + 1, arguments.end());
-    if (moved.front().compare(0, 4, "--db") != 0) return parse(moved);
-  }
   if (first == "--help" || first == "-h" || first == "help") {
     const CommandInfo* command = arguments.size() > 1 ? find_command(arguments[1]) : nullptr;
     return Request{.answer = command == nullptr ? help() : help_of(*command)};
@@ -337,15 +366,8 @@ Result<Request> parse(std::span<const std::string> arguments) {
     return Request{.answer = fmt::format("lauka-history {}\n", kVersion)};
   if (first == "--man-page") return Request{.answer = man_page()};  // for the build
   const CommandInfo* command = find_command(first);
-  if (command == nullptr) {
-    std::vector<std::string_view> names;
-    for (const CommandInfo& one : kCommands) names.push_back(one.name);
-    const std::string_view near = nearest(first, names);
-    return Error{"there is no command " + cited(first),
-                 near.empty() ? "lauka-history --help lists the commands"
-                              : fmt::format("did you mean '{}'?", near)};
-  }
-  return parse_command(*command, arguments.subspan(1));
+  if (command == nullptr) return unknown(first);
+  return parse_command(*command, std::span(arguments).subspan(1));
 }
 
 }  // namespace lauka::history

@@ -24,6 +24,8 @@ class Database {
   /// `where`: postgresql://..., or the path of SQLite's file.
   static Result<Database> open(const std::string& where, Access access);
 
+  Database(const Database&) = delete;
+  Database& operator=(const Database&) = delete;
   Database(Database&& other) noexcept;
   Database& operator=(Database&& other) noexcept;
   ~Database();

@@ -32,10 +32,10 @@ Result<void> for_each_list(const std::set<std::int64_t>& ids,
                            const std::function<Result<void>(const std::string&)>& ask) {
   std::string list;
   std::size_t count = 0;
-  std::size_t left = ids.size();
   for (const std::int64_t id : ids) {
     list += (list.empty() ? "" : ",") + std::to_string(id);
-    if (++count % kMostIds != 0 && --left > 0) continue;
+    ++count;
+    if (count % kMostIds != 0 && count < ids.size()) continue;
     if (auto done = ask(list); !done) return done;
     list.clear();
   }
@@ -260,7 +260,7 @@ Result<std::vector<Series>> Loader::series(const Variant& variant, const Wanted&
   if (auto learnt = learn(names); !learnt) return learnt.error();
 
   std::vector<Series> all;
-  std::map<std::string, std::size_t> places;  // in `all`, by the metric's name
+  std::map<std::pair<std::string, Unit>, std::size_t> places;  // in `all`, by metric
   for (auto one = kept.rbegin(); one != kept.rend(); ++one) {
     auto layout = layouts_.find(one->layout);
     if (layout == layouts_.end())
@@ -271,7 +271,8 @@ Result<std::vector<Series>> Loader::series(const Variant& variant, const Wanted&
       if (!fill_in(point.values, metric, one->numbers)) continue;
       point.commit = name(one->commit);
       point.branch = name(one->branch);
-      const auto [place, is_new] = places.emplace(point.values.name, all.size());
+      const auto [place, is_new] =
+          places.emplace(std::pair(point.values.name, point.values.unit), all.size());
       if (is_new) all.push_back({.variant = variant});
       Series& series = all[place->second];
       series.metric = layout->second[metric];

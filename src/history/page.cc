@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <vector>
 
 #include <fmt/format.h>
@@ -60,7 +61,8 @@ double half_width(const Observation& one) {
 }
 
 Scale scale_of(const Trend& trend, std::size_t height) {
-  Scale scale{.low = INFINITY, .high = -INFINITY, .height = height};
+  constexpr double far = std::numeric_limits<double>::infinity();
+  Scale scale{.low = far, .high = -far, .height = height};
   for (const Observation& one : trend.commits) {
     scale.low = std::min(scale.low, one.value - half_width(one));
     scale.high = std::max(scale.high, one.value + half_width(one));
@@ -133,7 +135,7 @@ std::string chart_of(const SteppedSeries& stepped, std::size_t height, bool has_
 }  // namespace
 
 std::string Page::link_of(const std::string& commit) const {
-  const std::string shown = html_text(short_commit(commit));
+  std::string shown = html_text(short_commit(commit));
   const std::size_t place = commit_url_.find("{}");
   if (commit.empty() || place == std::string::npos) return shown;
   // A commit is a foreign text, too: in an address it has its own spelling.

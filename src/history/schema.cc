@@ -67,23 +67,28 @@ Result<void> check_version(std::size_t version) {
                "take the lauka-history that wrote it"};
 }
 
+/// In a transaction that others wait for.
+Result<void> bring_up(Database& database) {
+  if (auto made =
+          database.run("CREATE TABLE IF NOT EXISTS lauka_history (version INTEGER NOT NULL)");
+      !made)
+    return made;
+  const auto version = version_of(database);
+  if (!version) return version.error();
+  if (auto known = check_version(*version); !known) return known;
+  if (*version == kMigrations.size()) return {};
+  for (std::size_t next = *version; next < kMigrations.size(); ++next)
+    for (const std::string_view statement : kMigrations[next].statements)
+      if (auto done = database.run(std::string(statement)); !done) return done;
+  const std::string newest = std::to_string(kMigrations.size());
+  return database.run(*version == 0 ? "INSERT INTO lauka_history VALUES (" + newest + ")"
+                                    : "UPDATE lauka_history SET version = " + newest);
+}
+
 Result<void> migrate(Database& database) {
   return database.at_once([&]() -> Result<void> {
     if (auto held = database.hold_schema(); !held) return held;
-    if (auto made =
-            database.run("CREATE TABLE IF NOT EXISTS lauka_history (version INTEGER NOT NULL)");
-        !made)
-      return made;
-    const auto version = version_of(database);
-    if (!version) return version.error();
-    if (auto known = check_version(*version); !known) return known;
-    if (*version == kMigrations.size()) return {};
-    for (std::size_t next = *version; next < kMigrations.size(); ++next)
-      for (const std::string_view statement : kMigrations[next].statements)
-        if (auto done = database.run(std::string(statement)); !done) return done;
-    const std::string newest = std::to_string(kMigrations.size());
-    return database.run(*version == 0 ? "INSERT INTO lauka_history VALUES (" + newest + ")"
-                                      : "UPDATE lauka_history SET version = " + newest);
+    return bring_up(database);
   });
 }
 

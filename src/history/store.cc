@@ -139,34 +139,66 @@ Result<std::vector<bool>> Store::add_sessions(const Batch& batch,
   return is_new;
 }
 
-Result<std::size_t> Store::add(std::span<const SessionRecord> sessions) {
-  Batch batch;
-  for (std::size_t place = 0; place < sessions.size(); ++place) {
-    const SessionRecord& one = sessions[place];
-    batch.ids.push_back(number_of(one.id));
-    if (!batch.sessions.emplace(batch.ids.back(), place).second) continue;  // twice among these
-    const std::string machine_class = class_of(one.machine);
-    const std::int64_t machine = number_of(machine_class);
-    batch.machines.emplace(machine, std::pair(machine_class, batch.name(parts_of(one.machine))));
-    for (const std::string& text :
-         {one.machine.name, commit_of(one), one.label("branch"), one.version})
-      batch.name(text);
-    for (const Label& label : one.labels) {
-      batch.name(label.key);
-      batch.name(label.value);
-    }
-    for (const BenchmarkRecord& result : one.results) {
-      const std::int64_t variant = number_of(variant_key(result, machine_class));
-      batch.variants.emplace(
-          variant, fmt::format("({},{},{},{},{})", variant, batch.name(result.benchmark),
-                               batch.name(result.role), batch.name(result.command), machine));
-      batch.points.push_back({variant, place, batch.name(layout_of(result.metrics)), &result});
+void Store::gather(Batch& batch, const SessionRecord& session, std::size_t place) {
+  batch.ids.push_back(number_of(session.id));
+  if (!batch.sessions.emplace(batch.ids.back(), place).second) return;  // twice among these
+  const std::string machine_class = class_of(session.machine);
+  const std::int64_t machine = number_of(machine_class);
+  batch.machines.emplace(machine, std::pair(machine_class, batch.name(parts_of(session.machine))));
+  for (const std::string& text :
+       {session.machine.name, commit_of(session), session.label("branch"), session.version})
+    batch.name(text);
+  for (const Label& label : session.labels) {
+    batch.name(label.key);
+    batch.name(label.value);
+  }
+  for (const BenchmarkRecord& result : session.results) {
+    const std::int64_t variant = number_of(variant_key(result, machine_class));
+    batch.variants.emplace(
+        variant, fmt::format("({},{},{},{},{})", variant, batch.name(result.benchmark),
+                             batch.name(result.role), batch.name(result.command), machine));
+    batch.points.push_back({variant, place, batch.name(layout_of(result.metrics)), &result});
+  }
+}
+
+Result<void> Store::add_labels(const Batch& batch, std::span<const SessionRecord> sessions,
+                               const std::vector<bool>& is_new) {
+  Rows labels(database_, "lauka_label (session, name, value)");
+  for (const auto& [id, place] : batch.sessions) {
+    if (!is_new[place]) continue;
+    for (const Label& label : sessions[place].labels) {
+      const std::string row =
+          fmt::format("({},{},{})", id, number_of(label.key), number_of(label.value));
+      if (auto one = labels.add(row); !one) return one;
     }
   }
+  return labels.flush();
+}
+
+Result<void> Store::add_points(const Batch& batch, std::span<const SessionRecord> sessions,
+                               const std::vector<bool>& is_new) {
+  Rows points(database_,
+              "lauka_point (variant, began, session, commit_name, branch, layout, numbers)");
+  for (const PointRow& point : batch.points) {
+    const SessionRecord& session = sessions[point.session];
+    if (!is_new[point.session]) continue;
+    const std::string row = fmt::format(
+        "({},{},{},{},{},{},'{}')", point.variant, seconds_of(session.began),
+        batch.ids[point.session], number_of(commit_of(session)), number_of(session.label("branch")),
+        point.layout, numbers_of(point.result->metrics));
+    if (auto one = points.add(row); !one) return one;
+  }
+  return points.flush();
+}
+
+Result<std::size_t> Store::add(std::span<const SessionRecord> sessions) {
+  if (sessions.empty()) return std::size_t{0};
+  Batch batch;
+  for (std::size_t place = 0; place < sessions.size(); ++place)
+    gather(batch, sessions[place], place);
   std::sort(batch.points.begin(), batch.points.end(), [&](const PointRow& a, const PointRow& b) {
     return std::pair(a.variant, batch.ids[a.session]) < std::pair(b.variant, batch.ids[b.session]);
   });
-
   std::size_t added = 0;
   auto done = database_.at_once([&]() -> Result<void> {
     const auto is_new = add_sessions(batch, sessions);
@@ -175,30 +207,11 @@ Result<std::size_t> Store::add(std::span<const SessionRecord> sessions) {
     if (added == 0) return {};
     if (auto names = add_names(batch); !names) return names;
     if (auto machines = add_machines(batch); !machines) return machines;
-    Rows labels(database_, "lauka_label (session, name, value)");
-    for (const auto& [id, place] : batch.sessions) {
-      if (!(*is_new)[place]) continue;
-      for (const Label& label : sessions[place].labels) {
-        const std::string row =
-            fmt::format("({},{},{})", id, number_of(label.key), number_of(label.value));
-        if (auto one = labels.add(row); !one) return one;
-      }
-    }
-    if (auto all = labels.flush(); !all) return all;
-    Rows points(database_,
-                "lauka_point (variant, began, session, commit_name, branch, layout, numbers)");
-    for (const PointRow& point : batch.points) {
-      const SessionRecord& session = sessions[point.session];
-      if (!(*is_new)[point.session]) continue;
-      const std::string row = fmt::format(
-          "({},{},{},{},{},{},'{}')", point.variant, seconds_of(session.began),
-          batch.ids[point.session], number_of(commit_of(session)),
-          number_of(session.label("branch")), point.layout, numbers_of(point.result->metrics));
-      if (auto one = points.add(row); !one) return one;
-    }
-    return points.flush();
+    if (auto labels = add_labels(batch, sessions, *is_new); !labels) return labels;
+    return add_points(batch, sessions, *is_new);
   });
   if (!done) return done.error();
+  if (added == 0) return added;
   for (const auto& [id, text] : batch.names) known_.insert(id);
   for (const auto& [id, machine] : batch.machines) known_.insert(id);
   for (const auto& [id, row] : batch.variants) known_.insert(id);

@@ -27,10 +27,15 @@ class Store {
  private:
   struct Batch;
 
+  static void gather(Batch& batch, const SessionRecord& session, std::size_t place);
   Result<std::vector<bool>> add_sessions(const Batch& batch,
                                          std::span<const SessionRecord> sessions);
   Result<void> add_names(const Batch& batch);
   Result<void> add_machines(const Batch& batch);
+  Result<void> add_labels(const Batch& batch, std::span<const SessionRecord> sessions,
+                          const std::vector<bool>& is_new);
+  Result<void> add_points(const Batch& batch, std::span<const SessionRecord> sessions,
+                          const std::vector<bool>& is_new);
 
   Database& database_;
   std::set<std::int64_t> known_{};  ///< names that are in the database for good

@@ -17,11 +17,15 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <deque>
 #include <exception>
 #include <functional>
+#include <future>
 #include <map>
 #include <set>
+#include <span>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -36,6 +40,7 @@ namespace {
 
 constexpr std::size_t kMostBytes = std::size_t{1} << 30U;  // of a file
 constexpr std::size_t kMostOfBatch = 200;                  // sessions in a transaction
+constexpr unsigned kMostAhead = 4;                         // files read at once
 constexpr std::size_t kMostPoints = 20'000;                // commands in one
 
 /// Writes one line on standard error; nothing more can be done where that fails.
@@ -62,15 +67,41 @@ report::Style style() {
           .ascii = !os::speaks_utf8()};
 }
 
+Result<SessionRecord> record_in(const std::string& file) {
+  const auto text = os::read_file(file, kMostBytes);
+  return text ? record_of(*text) : Result<SessionRecord>(text.error());
+}
+
 /// Adds files a batch at a time; what is wrong with one is told, and does not stop the others.
 class Adder {
  public:
   explicit Adder(Database& database) : database_(database), store_(database) {}
 
-  Result<void> add(const std::string& file) {
+  /// Reading takes longer than the database does: some files are read ahead.
+  Result<void> add(std::span<const std::string> files) {
+    const std::size_t ahead = std::clamp(std::thread::hardware_concurrency(), 1U, kMostAhead);
+    std::deque<std::future<Result<SessionRecord>>> reading;
+    for (std::size_t begun = 0, next = 0; next < files.size(); ++next) {
+      for (; begun < files.size() && reading.size() < ahead; ++begun)
+        reading.push_back(std::async(std::launch::async, record_in, std::cref(files[begun])));
+      auto record = reading.front().get();
+      reading.pop_front();
+      if (auto done = take(files[next], std::move(record)); !done) return done;
+    }
+    return flush();
+  }
+
+  int end() const {
+    const std::size_t there = files_ - bad_ - added_;
+    const std::string known = there > 0 ? fmt::format(", {} there already", there) : "";
+    const std::string bad = bad_ > 0 ? fmt::format(", {} refused", bad_) : "";
+    const int said = say(fmt::format("{} added{}{}\n", plural(added_, "session"), known, bad));
+    return bad_ > 0 ? static_cast<int>(ExitStatus::Failed) : said;
+  }
+
+ private:
+  Result<void> take(const std::string& file, Result<SessionRecord> record) {
     ++files_;
-    const auto text = os::read_file(file, kMostBytes);
-    auto record = text ? record_of(*text) : Result<SessionRecord>(text.error());
     if (!record) {
       ++bad_;
       refuse(record.error().of(cited(file)), ExitStatus::Failed);
@@ -95,15 +126,6 @@ class Adder {
     return {};
   }
 
-  int end() const {
-    const std::size_t there = files_ - bad_ - added_;
-    const std::string known = there > 0 ? fmt::format(", {} there already", there) : "";
-    const std::string bad = bad_ > 0 ? fmt::format(", {} refused", bad_) : "";
-    const int said = say(fmt::format("{} added{}{}\n", plural(added_, "session"), known, bad));
-    return bad_ > 0 ? static_cast<int>(ExitStatus::Failed) : said;
-  }
-
- private:
   Database& database_;
   Store store_;
   std::vector<SessionRecord> batch_{};
@@ -115,9 +137,7 @@ class Adder {
 
 int add(Database& database, const Request& request) {
   Adder adder(database);
-  for (const std::string& file : request.words)
-    if (auto done = adder.add(file); !done) return refuse(done.error(), ExitStatus::Failed);
-  if (auto done = adder.flush(); !done) return refuse(done.error(), ExitStatus::Failed);
+  if (auto done = adder.add(request.words); !done) return refuse(done.error(), ExitStatus::Failed);
   return adder.end();
 }
 
@@ -229,8 +249,7 @@ Result<void> add_files(Fleet& fleet, const Request& request) {
   std::map<std::string, Series> all;
   std::set<std::string> ids;
   for (const std::string& file : request.words) {
-    const auto text = os::read_file(file, kMostBytes);
-    auto record = text ? record_of(*text) : Result<SessionRecord>(text.error());
+    const auto record = record_in(file);
     if (!record) return record.error().of(cited(file));
     if (!ids.insert(record->id).second) continue;
     for (Series& series : series_of(*record, request.wanted)) {

@@ -57,7 +57,9 @@ Error failed(const std::exception& error) {
   for (const std::string_view part : split(text, '\n'))
     if (const auto words = trimmed(part); !words.empty())
       line += (line.empty() ? "" : " ") + std::string(words);
-  return Error{"does not do what it is asked: " + one_line(line), ""};
+  const bool is_readonly = line.find("readonly database") != std::string::npos;
+  return Error{"does not do what it is asked: " + one_line(line),
+               is_readonly ? "its file and folder have to be writable, for readers too" : ""};
 }
 
 /// SQLite's part of SOCI takes a path as it is unless there is a '=' in it.
@@ -94,6 +96,12 @@ Result<Database> Database::open(const std::string& where, Access access) {
   try {
     if (connection->is_server) {
       connection->session.open(*soci::factory_postgresql(), where);
+      // What the server warns of would stand on standard error beside lauka-history's own line.
+      // (SOCI keeps the type to itself, so there is nothing to ask for it.)
+      auto* backend =
+          static_cast<soci::postgresql_session_backend*>(connection->session.get_backend());
+      PQsetNoticeProcessor(
+          backend->conn_, [](void* /*unused*/, const char* /*text*/) {}, nullptr);
       connection->session.once << "SET client_min_messages TO warning";
       return Database(std::move(connection));
     }

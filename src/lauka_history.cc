@@ -170,6 +170,9 @@ Result<void> for_each_series(Loader& loader, const Request& request,
       if (auto taken = take(std::move(series)); !taken) return taken;
     }
   }
+  if (!found && !wanted.branch.empty())
+    return Error{"has nothing of the branch " + cited(wanted.branch) + " that is asked for",
+                 "lauka-history list has the branches"};
   if (!found) return Error{"has no such metric of it", "lauka-history show --metric all has them"};
   return {};
 }

@@ -33,7 +33,7 @@ std::string words_of(const Machine& machine) {
   if (machine.cpus > 0) text += fmt::format(", {} CPUs", machine.cpus);
   for (const std::string& part :
        {machine.system + (machine.kernel.empty() ? "" : " " + machine.kernel), machine.governor,
-        machine.hypervisor})
+        machine.hypervisor == "unknown" ? std::string("virtual") : machine.hypervisor})
     if (!part.empty()) text += ", " + part;
   return one_line(text);
 }

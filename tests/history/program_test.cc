@@ -48,11 +48,13 @@ TEST_CASE("lauka-history: sessions are added, listed, shown, checked, exported a
     CHECK(steps.out.find("at 00140000") != std::string::npos);
     const Said check = history("check it" + db);
     CHECK(check.status == 3);
-    const std::size_t id = check.out.find("  ", check.out.find("machine")) + 2;
     CHECK(history("check --commit 0014" + db).status == 3);
+    CHECK(history("check --branch main" + db).status == 3);
+    const Said elsewhere = history("check --branch other" + db);  // nothing to check is no pass
+    CHECK(elsewhere.status == 1);
+    CHECK(elsewhere.err.find("has nothing of the branch 'other'") != std::string::npos);
     const std::string step =
         steps.out.substr(steps.out.find("\n  ", steps.out.find("machine")) + 3, 8);
-    CHECK(id != std::string::npos);
     CHECK(history("ack " + step + " --note 'as it should be'" + db).status == 0);
     CHECK(history("check" + db).status == 0);
     CHECK(history("steps" + db).out.find("acknowledged: as it should be") != std::string::npos);

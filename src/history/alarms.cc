@@ -6,6 +6,7 @@
 #include "report/format.h"
 #include "report/grid.h"
 #include "report/width.h"
+#include "stats/summary.h"
 
 #include <algorithm>
 #include <cmath>
@@ -34,6 +35,17 @@ bool is_made_up_for(const std::vector<stats::Step>& steps, std::size_t at, Bette
     if (better != Better::Neither && !is_worse(change, better)) return true;
   }
   return false;
+}
+
+/// A session of few runs may take itself for surer than it is, and would look like a step: none
+/// counts for surer than the typical one.
+void hold_variances(std::vector<stats::SeriesPoint>& points) {
+  std::vector<double> variances;
+  variances.reserve(points.size());
+  for (const stats::SeriesPoint& point : points) variances.push_back(point.variance);
+  if (variances.empty()) return;
+  const double typical = stats::median(stats::sorted(variances));
+  for (stats::SeriesPoint& point : points) point.variance = std::max(point.variance, typical);
 }
 
 std::string name_of(const Observation& commit) {
@@ -80,6 +92,7 @@ Result<SteppedSeries> with_steps(Loader& loader, Series series, Against against)
   points.reserve(commits.size());
   for (const Observation& one : commits)
     points.push_back({one.value, one.error.value_or(0.0) * one.error.value_or(0.0)});
+  hold_variances(points);
   stats::SeriesSteps found = stats::find_steps(points, kConfidence95);
   found.steps.erase(std::remove_if(found.steps.begin(), found.steps.end(),
                                    [&](const stats::Step& step) {

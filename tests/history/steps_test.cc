@@ -8,6 +8,7 @@
 #include "history/tell.h"
 
 #include <cmath>
+#include <random>
 #include <string>
 #include <utility>
 #include <vector>
@@ -79,6 +80,34 @@ TEST_CASE("a step to the worse is an alarm until it is acknowledged or made up f
   CHECK(known.steps[0].state == StepState::Acknowledged);
   CHECK(known.steps[0].note == "new parser");
   CHECK(steps_text(known, {}).find("acknowledged: new parser") != std::string::npos);
+}
+
+TEST_CASE(
+    "sessions of few runs, which may take themselves for surer than they are, make no steps") {
+  Opened opened;
+  Loader loader(opened.database);
+  std::mt19937_64 random(7);
+  std::normal_distribution<double> normal(0.0, 0.01);
+  constexpr int runs = 4;
+  std::size_t steps = 0;
+  for (int one = 0; one < 40; ++one) {
+    Series series = series_of_values(std::vector<double>(100, 1.0));
+    for (SeriesPoint& point : series.points) {
+      double sum = 0.0;
+      double squares = 0.0;
+      for (int run = 0; run < runs; ++run) {
+        const double value = 1.0 + normal(random);
+        sum += value;
+        squares += (value - 1.0) * (value - 1.0);
+      }
+      point.values.mean = sum / runs;
+      const double off = point.values.mean - 1.0;
+      point.values.stddev = std::sqrt((squares - runs * off * off) / (runs - 1));
+      point.values.runs = runs;
+    }
+    steps += with_steps(loader, series, Against::Nothing).value().steps.size();
+  }
+  CHECK(steps <= 4);  // one in a thousand commits
 }
 
 TEST_CASE("sessions of one commit are one observation, weighted by how sure each is") {

@@ -49,7 +49,7 @@ std::string differences_in_words(const FleetEffect& effect) {
       combined.p_same < smallest ? std::string("< 0.001") : fmt::format("{:.3f}", combined.p_same));
   if (count < kFewMachines)
     text += fmt::format(
-        "; of {} machines alone that is hardly known, which makes the interval wide", count);
+        "; {} machines say little about that, which makes the interval wide", count);
   return text;
 }
 

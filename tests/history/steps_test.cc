@@ -169,7 +169,7 @@ TEST_CASE("the sessions of several machines become one change, which says how mu
   CHECK(effects[0].combined->value == doctest::Approx(0.04).epsilon(1e-6));
   const std::string text = fleet_text(effects[0], {});
   CHECK(text.find("it differs between machines by 2.0%") != std::string::npos);
-  CHECK(text.find("of 3 machines alone that is hardly known") != std::string::npos);
+  CHECK(text.find("3 machines say little about that") != std::string::npos);
   CHECK_FALSE(is_worse_than(effects[0], 0.0, false));  // ± 5%, as three are few
   CHECK(is_worse_than(effects[0], 5.0, true));
   CHECK_FALSE(is_worse_than(effects[0], 7.0, true));

@@ -239,6 +239,23 @@ Result<std::string> condition_of(Database& database, const Forgotten& what,
   return std::string("uuid LIKE :t0");
 }
 
+/// Sessions, whose numbers stand first in `rows`, with all that they have.
+Result<void> take_away(Database& database, const std::vector<Row>& rows) {
+  std::string ids;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    ids += (ids.empty() ? "" : ",") + rows[i][0];
+    if (i + 1 < rows.size() && ids.size() < kMostBytes) continue;
+    for (const auto& [table, column] :
+         {std::pair("lauka_point", "session"), std::pair("lauka_label", "session"),
+          std::pair("lauka_session", "id")}) {
+      auto gone = database.run(fmt::format("DELETE FROM {} WHERE {} IN ({})", table, column, ids));
+      if (!gone) return gone;
+    }
+    ids.clear();
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<std::size_t> forget(Database& database, const Forgotten& what) {
@@ -254,20 +271,7 @@ Result<std::size_t> forget(Database& database, const Forgotten& what) {
     if (count == 0) return Error{"has no such session", "lauka-history list shows what there is"};
     if (!what.session.empty() && count > 1)
       return Error{fmt::format("has {} sessions that begin so", count), "write more of its name"};
-    std::string ids;
-    for (std::size_t i = 0; i < count; ++i) {
-      ids += (ids.empty() ? "" : ",") + (*rows)[i][0];
-      if (i + 1 < count && ids.size() < kMostBytes) continue;
-      for (const auto& [table, column] :
-           {std::pair("lauka_point", "session"), std::pair("lauka_label", "session"),
-            std::pair("lauka_session", "id")}) {
-        auto gone =
-            database.run(fmt::format("DELETE FROM {} WHERE {} IN ({})", table, column, ids));
-        if (!gone) return gone;
-      }
-      ids.clear();
-    }
-    return {};
+    return take_away(database, *rows);
   });
   if (!done) return done.error();
   return count;

@@ -35,9 +35,9 @@ std::string time_of_day(std::int64_t seconds) {
 }
 
 const std::string& uuid_of(const SeriesPoint& point, const Uuids& uuids) {
-  static const std::string none;
+  static const std::string kNone;
   const auto found = uuids.find(point.session);
-  return found == uuids.end() ? none : found->second;
+  return found == uuids.end() ? kNone : found->second;
 }
 
 /// "parse.wall_time", and what tells it from others of that name.

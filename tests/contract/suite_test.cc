@@ -18,10 +18,6 @@ namespace {
 using nlohmann::json;
 using Words = std::vector<std::string>;
 
-std::string work(int units) {
-  return fixture("work") + " " + std::to_string(units);
-}
-
 std::string benchmark(const std::string& name, const Words& commands,
                       const std::string& lines = "") {
   std::string text = "[[benchmark]]\nname = '" + name + "'\ncommands = [";

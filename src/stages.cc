@@ -89,7 +89,8 @@ Result<void> choose_engine(Invocation& call) {
   call.chosen = *std::move(chosen);
   auto& engine = call.chosen.engine;
   if (options.region && !engine->counts_regions()) {
-    const bool are_threads_told = os::darwin_calls() != nullptr && engine->name() != row_of(EngineChoice::None).name;
+    const bool are_threads_told =
+        os::darwin_calls() != nullptr && engine->name() != row_of(EngineChoice::None).name;
     engine = are_threads_told ? engine::of_calling_threads(std::move(engine))
                               : engine::without_regions(std::move(engine));
   }

@@ -118,9 +118,10 @@ class WithEnergy final : public EngineAround {
     Result<EventSet> set = has_rest ? other().select(rest) : Result<EventSet>(EventSet{});
     if (!set || rest.names.size() == wanted.names.size()) return set;
     if (wanted.counted_in != CountedIn::WholeRun)
-      return Error{"energy is that of the whole machine during whole runs, not of the region of "
-                   "--region",
-                   "measure it without --region"};
+      return Error{
+          "energy is that of the whole machine during whole runs, not of the region of "
+          "--region",
+          "measure it without --region"};
     for (const std::string& name : wanted.names) {
       if (!is_energy(name)) continue;
       if (auto found = find(name); !found) return found.error();

@@ -48,8 +48,8 @@ std::string differences_in_words(const FleetEffect& effect) {
       "; I² {:.0f}%, p {}", 100 * combined.heterogeneity,
       combined.p_same < smallest ? std::string("< 0.001") : fmt::format("{:.3f}", combined.p_same));
   if (count < kFewMachines)
-    text += fmt::format(
-        "; {} machines say little about that, which makes the interval wide", count);
+    text +=
+        fmt::format("; {} machines say little about that, which makes the interval wide", count);
   return text;
 }
 

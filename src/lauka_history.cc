@@ -171,7 +171,7 @@ Result<void> for_each_series(Loader& loader, const Request& request,
     }
   }
   if (!found && !wanted.branch.empty())
-    return Error{"has nothing of the branch " + cited(wanted.branch) + " that is asked for",
+    return Error{"there is nothing of the branch " + cited(wanted.branch) + " that is asked for",
                  "lauka-history list has the branches"};
   if (!found) return Error{"has no such metric of it", "lauka-history show --metric all has them"};
   return {};

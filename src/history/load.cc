@@ -214,8 +214,8 @@ Result<std::vector<Variant>> Loader::variants(const Wanted& wanted) {
                  variants.end());
   if (variants.empty())
     return Error{wanted.benchmark.empty()
-                     ? "has no benchmark that is asked for"
-                     : "has no benchmark " + cited(wanted.benchmark) + " that is asked for",
+                     ? "there is no benchmark that is asked for"
+                     : "there is no benchmark " + cited(wanted.benchmark) + " that is asked for",
                  "lauka-history list --benchmarks has those that are there"};
   std::sort(variants.begin(), variants.end(), [](const Variant& a, const Variant& b) {
     return std::tie(a.benchmark, a.role, a.command, a.machine_class) <

@@ -52,7 +52,7 @@ TEST_CASE("lauka-history: sessions are added, listed, shown, checked, exported a
     CHECK(history("check --branch main" + db).status == 3);
     const Said elsewhere = history("check --branch other" + db);  // nothing to check is no pass
     CHECK(elsewhere.status == 1);
-    CHECK(elsewhere.err.find("has nothing of the branch 'other'") != std::string::npos);
+    CHECK(elsewhere.err.find("there is nothing of the branch 'other'") != std::string::npos);
     const std::string step =
         steps.out.substr(steps.out.find("\n  ", steps.out.find("machine")) + 3, 8);
     CHECK(history("ack " + step + " --note 'as it should be'" + db).status == 0);

@@ -265,8 +265,7 @@ class SuiteReader {
     Words commands;
     for (const SuiteEntry& entry : table.entries) {
       if (entry.key == "name") continue;
-      const auto taken =
-          entry.key == "commands" ? take_commands(entry, commands) : take_own(entry, own);
+      auto taken = entry.key == "commands" ? take_commands(entry, commands) : take_own(entry, own);
       if (!taken) return taken;
     }
     auto draft = draft_of(own, false);

@@ -46,6 +46,7 @@ void settle_job(std::span<Findings* const> findings, double error, Risk risk) {
     for (Verdict& verdict : one->verdicts) verdicts.push_back(&verdict);
   const double alone = error / static_cast<double>(std::max<std::size_t>(verdicts.size(), 1));
   std::vector<double> p;
+  p.reserve(verdicts.size());
   for (const Verdict* verdict : verdicts)
     p.push_back(verdict->answer == Answer::Fail ? std::min(verdict->p_of_fail, alone)
                                                 : verdict->p_of_fail);

@@ -309,7 +309,8 @@ Result<Plan> make_plan(const Options& typed, const SelectEvents& select_events,
             .cores = cores,
             .presentation = options.presentation,
             .hints = hints_about_shells(options)};
-  for (std::string& hint : hints_about_output(plan.commands)) plan.hints.push_back(std::move(hint));
+  const auto about_output = hints_about_output(plan.commands);
+  plan.hints.insert(plan.hints.end(), about_output.begin(), about_output.end());
   add_core_times(plan);
   plan.metrics =
       metrics_of(plan.events, selection_of(options), !options.events.empty(), has_tree_peak);

@@ -105,6 +105,7 @@ std::string runs_heading(const std::vector<std::string>& metrics) {
 void write_run_rows(const Results& results, const std::string& first,
                     const std::vector<std::string>& metrics, const Sink& sink) {
   std::vector<std::optional<std::size_t>> places;
+  places.reserve(metrics.size());
   for (const std::string& name : metrics) places.push_back(find_metric(results.metrics, name));
   for (std::size_t i = 0; i < results.runs->size(); ++i) {
     const RunRow run = results.runs->row(i);

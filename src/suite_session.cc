@@ -214,6 +214,7 @@ int deliver(Invocation& call, std::vector<SessionResult>& measured,
   const os::ActAs owner(call.user);
   if (!owner.error().empty()) return refuse({owner.error(), ""}, ExitStatus::Failed);
   std::vector<gate::Findings*> findings;
+  findings.reserve(measured.size());
   for (SessionResult& one : measured) findings.push_back(&one.findings);
   gate::settle_job(findings, 1.0 - call.options.confidence.value_or(kConfidence), call.risk);
   const Circumstances circumstances = circumstances_of(call, began);

@@ -178,7 +178,7 @@ void write_suite_markdown(const SuiteResults& suite, const Sink& sink) {
     if (names) row += " " + (cells.command.empty() ? "" : code_cell(cells.command)) + " |";
     std::string delta = cells.delta.text;
     delta.erase(0, std::min(delta.find_first_not_of(' '), delta.size()));
-    if (cells.is_sure) delta = "**" + delta + "**";
+    if (cells.is_sure) delta = fmt::format("**{}**", delta);
     sink(row + fmt::format(" {} | {} | {} | {} |\n", plain_text(cells.base),
                            plain_text(cells.candidate), delta, cells.verdict));
   }

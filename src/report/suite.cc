@@ -279,7 +279,7 @@ std::vector<std::string> with_names(const SuiteResults& suite,
     }
     const std::string who =
         of_text.size() > most_named ? plural(of_text.size(), "benchmark") : listed(of_text);
-    lines.push_back(who + ": " + text);
+    lines.push_back(fmt::format("{}: {}", who, text));
   }
   return lines;
 }

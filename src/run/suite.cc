@@ -138,6 +138,7 @@ Result<std::vector<SessionResult>> carry_out_in_turns(std::vector<SuitePart>& pa
   Laps laps(seed);
   os::take_turns(activities, [&](auto waiting) { return laps.next(waiting); });
   std::vector<SessionResult> all;
+  all.reserve(results.size());
   for (auto& result : results) all.push_back(*std::move(result));
   return all;
 }

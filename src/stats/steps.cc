@@ -182,6 +182,42 @@ void locate(const Series& series, Window around, double confidence, Step& step) 
   }
 }
 
+/// The step that the points up to `last` confirm, on the level that holds from `begin` on.
+std::optional<Step> step_at(const Series& series, std::size_t begin, std::size_t last,
+                            double sure) {
+  std::optional<Step> step;
+  double most = sure;
+  for (std::size_t count = kFewestAround; count <= kMostAfter; ++count) {
+    if (last + 1 < begin + count + kFewestAround) break;
+    const std::size_t at = last + 1 - count;
+    const double deviates = series.cautious({back(at, kWindow, begin), at}, {at, last + 1}, most);
+    if (deviates <= 0.0) continue;
+    most = deviates;
+    step.emplace();
+    step->at = at;
+    step->confirmed = last;
+  }
+  return step;
+}
+
+/// Enters where the steps are and how large, with all that is known now.
+void measure(const Series& series, std::size_t points, double confidence,
+             std::vector<Step>& steps) {
+  const double half =
+      rare_as(normal_quantile_above((1.0 - confidence) / 2.0), std::min(points, kNoiseFrom) - 1);
+  for (std::size_t s = 0; s < steps.size(); ++s) {
+    Step& step = steps[s];
+    const std::size_t low = s > 0 ? steps[s - 1].at : 0;
+    const std::size_t high = s + 1 < steps.size() ? steps[s + 1].at : points;
+    locate(series, {back(step.at, kWindow, low), std::min(high, step.at + kWindow)}, confidence,
+           step);
+    const Contrast change = series.contrast({back(step.at, kWindow, low), step.at},
+                                            {step.at, std::min(high, step.at + kWindow)});
+    step.change = change.change;
+    step.bounds = {change.change - half * change.error, change.change + half * change.error};
+  }
+}
+
 }  // namespace
 
 SeriesSteps find_steps(std::span<const SeriesPoint> points, double confidence) {
@@ -197,36 +233,12 @@ SeriesSteps find_steps(std::span<const SeriesPoint> points, double confidence) {
     series.set_noise(noise);
     if (!series.varies(last)) continue;
     const double sure = rare_as(kSure, last - from);
-    double most = 0.0;
-    for (std::size_t count = kFewestAround; count <= kMostAfter; ++count) {
-      if (last + 1 < begin + count + kFewestAround) break;
-      const std::size_t at = last + 1 - count;
-      const double deviates =
-          series.cautious({back(at, kWindow, begin), at}, {at, last + 1}, std::max(sure, most));
-      if (deviates <= 0.0) continue;
-      most = deviates;
-      Step step;
-      step.at = at;
-      step.confirmed = last;
-      if (!found.steps.empty() && found.steps.back().confirmed == last) found.steps.pop_back();
-      found.steps.push_back(step);
-    }
-    if (most > 0.0) begin = found.steps.back().at;
+    const auto step = step_at(series, begin, last, sure);
+    if (!step) continue;
+    begin = step->at;
+    found.steps.push_back(*step);
   }
-  // With all that is known now.
-  const double half = rare_as(normal_quantile_above((1.0 - confidence) / 2.0),
-                              std::min(points.size(), kNoiseFrom) - 1);
-  for (std::size_t s = 0; s < found.steps.size(); ++s) {
-    Step& step = found.steps[s];
-    const std::size_t low = s > 0 ? found.steps[s - 1].at : 0;
-    const std::size_t high = s + 1 < found.steps.size() ? found.steps[s + 1].at : points.size();
-    locate(series, {back(step.at, kWindow, low), std::min(high, step.at + kWindow)}, confidence,
-           step);
-    const Contrast change = series.contrast({back(step.at, kWindow, low), step.at},
-                                            {step.at, std::min(high, step.at + kWindow)});
-    step.change = change.change;
-    step.bounds = {change.change - half * change.error, change.change + half * change.error};
-  }
+  measure(series, points.size(), confidence, found.steps);
   const std::size_t last = points.size() - 1;
   if (series.varies(last) && last >= begin + kFewestAround)
     found.is_last_suspected =

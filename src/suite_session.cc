@@ -20,6 +20,7 @@
 #include "report/lines.h"
 #include "report/screen.h"
 #include "results/analyse.h"
+#include "run/fingerprint.h"
 #include "run/kept_rounds.h"
 #include "run/suite.h"
 
@@ -231,9 +232,10 @@ int deliver(Invocation& call, std::vector<SessionResult>& measured,
   return status;
 }
 
-/// What would make other rounds of it: the file, what was typed but for looks and exports, and
-/// what is measured here.
-std::string fingerprint_of(const Invocation& call, const std::string& text) {
+/// What would make other rounds of it: the file, what was typed but for looks and exports, what is
+/// measured here, and the programs as they are now; what a setup makes is not there yet.
+std::string fingerprint_of(const Invocation& call, const std::string& text,
+                           const std::vector<SuitePart>& parts) {
   Sha256 hash;
   const auto add = [&](std::string_view part) {
     hash.add(fmt::format("{}:", part.size()));
@@ -254,6 +256,12 @@ std::string fingerprint_of(const Invocation& call, const std::string& text) {
     for (const Metric& metric : part.plan.metrics) add(metric.name);
     for (const Command& command : part.plan.commands)
       for (const std::string& word : command.words) add(word);
+  }
+  for (const SuitePart& part : parts) {
+    std::vector<Fingerprint> programs;
+    identify(part.plan, part.context, {0, part.plan.commands.size()}, programs);
+    for (std::size_t c = 0; c < programs.size(); ++c)
+      if (!part.plan.commands[c].hooks.setup) add(programs[c].executable);
   }
   return hash.digest();
 }
@@ -278,13 +286,14 @@ std::size_t read_rounds(const std::string& text, KeptSuite& kept) {
   return end;
 }
 
-Result<KeptSuite> open_log(const Invocation& call, const std::string& fingerprint,
-                           std::chrono::sys_seconds now) {
+Result<KeptSuite> open_log(const Invocation& call, const std::string& text,
+                           const std::vector<SuitePart>& parts, std::chrono::sys_seconds now) {
   KeptSuite kept;
   kept.keepers.resize(call.parts.size());
   kept.began = now.time_since_epoch().count();
   const auto file = log_of(call.options);
   if (!file) return kept;
+  const std::string fingerprint = fingerprint_of(call, text, parts);
   const os::ActAs owner(call.user);
   if (!owner.error().empty()) return Error{owner.error(), ""};
   auto log = os::AppendLog::open(*file, kMostOfLog);
@@ -294,8 +303,8 @@ Result<KeptSuite> open_log(const Invocation& call, const std::string& fingerprin
   std::size_t bytes = 0;
   if (head) {
     if (head->fingerprint != fingerprint)
-      return Error{fmt::format("--resume found rounds of another suite, of other options or of "
-                               "another lauka in {}",
+      return Error{fmt::format("--resume found rounds of another suite, of other options, of other "
+                               "programs or of another lauka in {}",
                                cited(*file)),
                    "begin again without --resume"};
     kept.began = head->began;
@@ -313,21 +322,20 @@ Result<KeptSuite> open_log(const Invocation& call, const std::string& fingerprin
 
 int carry_out(Invocation& call, const std::string& text) {
   const os::MonotonicClock clock;
-  auto kept = open_log(call, fingerprint_of(call, text), os::time_of_day());
-  if (!kept) return refuse(kept.error(), ExitStatus::Usage);
   const auto told = told_files_of(call);
   if (!told) return refuse(told.error(), ExitStatus::Failed);
   const auto observer = observer_of(call);
   const auto texts = os::text_files(call.user);
   std::vector<SuitePart> parts;
-  for (Invocation& part : call.parts) {
+  for (Invocation& part : call.parts)
     parts.push_back(
         {part.benchmark,
          part.plan,
          {*call.launcher, *part.chosen.engine, clock, *observer, os::interrupt, part.user,
           told->get(), part.groups.get(), texts.get(), tells_of_session(call.options)}});
-    parts.back().context.rounds = &kept->keepers[parts.size() - 1];
-  }
+  auto kept = open_log(call, text, parts, os::time_of_day());
+  if (!kept) return refuse(kept.error(), ExitStatus::Usage);
+  for (std::size_t i = 0; i < parts.size(); ++i) parts[i].context.rounds = &kept->keepers[i];
   auto measured = carry_out_in_turns(parts, *call.options.seed);
   if (!measured) return refuse(measured.error(), ExitStatus::Failed);
   for (std::size_t i = 0; i < measured->size(); ++i)

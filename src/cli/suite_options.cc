@@ -55,8 +55,8 @@ Result<void> set_fdr(Draft& draft, const Given& /*given*/) {
 constexpr auto kSuiteOptions = std::to_array<OptionInfo>({
     {"suite", '\0', Takes::Value, Group::Measured, "FILE",
      "measure the benchmarks that this TOML file describes, their rounds interleaved, and show a "
-     "row "
-     "for each and the geometric mean of the changes. Options of a benchmark win over those of the "
+     "row for each and the geometric mean of the changes. Options of a benchmark win over those of "
+     "the "
      "command line, and these over the file's [defaults]",
      set_suite},
     {"only", '\0', Takes::Value, Group::Measured, "REGEX",

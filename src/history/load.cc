@@ -137,6 +137,18 @@ Result<void> Loader::learn_machines(const std::set<std::int64_t>& machines) {
   return {};
 }
 
+Result<void> Loader::learn_of(const std::vector<Row>& rows,
+                              std::initializer_list<std::size_t> names, std::size_t machine) {
+  std::set<std::int64_t> ids;
+  std::set<std::int64_t> machines;
+  for (const Row& row : rows) {
+    for (const std::size_t column : names) ids.insert(id_in(row[column]));
+    machines.insert(id_in(row[machine]));
+  }
+  if (auto learnt = learn(ids); !learnt) return learnt;
+  return learn_machines(machines);
+}
+
 Result<std::vector<SessionLine>> Loader::sessions(std::size_t last, const std::string& commit) {
   std::string condition;
   if (!commit.empty()) {
@@ -150,14 +162,7 @@ Result<std::vector<SessionLine>> Loader::sessions(std::size_t last, const std::s
                   condition, last),
       8);
   if (!rows) return rows.error();
-  std::set<std::int64_t> names;
-  std::set<std::int64_t> machines;
-  for (const Row& row : *rows) {
-    for (const std::size_t column : {2U, 3U, 4U}) names.insert(id_in(row[column]));
-    machines.insert(id_in(row[5]));
-  }
-  if (auto learnt = learn(names); !learnt) return learnt.error();
-  if (auto learnt = learn_machines(machines); !learnt) return learnt.error();
+  if (auto learnt = learn_of(*rows, {2, 3, 4}, 5); !learnt) return learnt.error();
   std::vector<SessionLine> lines;
   for (const Row& row : *rows)
     lines.push_back({.began = id_in(row[0]),
@@ -186,14 +191,7 @@ Result<std::vector<Variant>> Loader::variants(const Wanted& wanted) {
   const auto rows = database_.ask(
       "SELECT id, benchmark, role, command, machine FROM lauka_variant WHERE " + condition, 5);
   if (!rows) return rows.error();
-  std::set<std::int64_t> names;
-  std::set<std::int64_t> machines;
-  for (const Row& row : *rows) {
-    for (const std::size_t column : {1U, 2U, 3U}) names.insert(id_in(row[column]));
-    machines.insert(id_in(row[4]));
-  }
-  if (auto learnt = learn(names); !learnt) return learnt.error();
-  if (auto learnt = learn_machines(machines); !learnt) return learnt.error();
+  if (auto learnt = learn_of(*rows, {1, 2, 3}, 4); !learnt) return learnt.error();
   std::vector<Variant> variants;
   for (const Row& row : *rows) {
     const auto& machine = machines_[id_in(row[4])];

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <set>
@@ -98,6 +99,10 @@ class Loader {
   Result<void> learn(const std::set<std::int64_t>& names);
   const std::string& name(std::int64_t id) const;
   Result<void> learn_machines(const std::set<std::int64_t>& machines);
+
+  /// The names and the machines in these columns.
+  Result<void> learn_of(const std::vector<Row>& rows, std::initializer_list<std::size_t> names,
+                        std::size_t machine);
 
   Database& database_;
   std::map<std::int64_t, std::string> names_{{0, ""}};

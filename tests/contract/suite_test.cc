@@ -3,6 +3,7 @@
 #include "places.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -245,11 +246,33 @@ TEST_CASE("--resume: a suite that was interrupted goes on, and has every round o
   const Said refused = lauka(others);
   CHECK(refused.status == 2);
   CHECK(
-      refused.err_has("--resume found rounds of another suite, of other options or of another "
-                      "lauka in "));
+      refused.err_has("--resume found rounds of another suite, of other options, of other programs "
+                      "or of another lauka in "));
   CHECK(text_of(json_file + ".rounds") == kept);
   CHECK(lauka({"--suite", suite.folder.file("s.toml"), "--resume"})
             .err_has("--resume goes on with the rounds kept beside the file of --export-json"));
+}
+
+TEST_CASE("--resume: rounds of a program that was built anew since are refused") {
+  const Folder programs;
+  const std::string program = programs.file("it");
+  const auto build = [&](const std::string& text) {
+    std::ofstream(program) << "#!/bin/sh\n" << text << "\n";
+    std::filesystem::permissions(program, std::filesystem::perms::all);
+  };
+  build("sleep 0.05");
+  const Suite suite(benchmark("a", {program, "sleep 0.05"}));
+  const std::string json_file = suite.folder.file("r.json");
+  Words words = {"--suite", suite.folder.file("s.toml"), "-w0", "-r5", "--export-json", json_file};
+  REQUIRE(lauka({.arguments = words, .interrupt_after_ms = 250, .interrupt_signal = 9}).status ==
+          128 + 9);
+  words.emplace_back("--resume");
+  build("sleep 0.04");
+  const Said refused = lauka(words);
+  CHECK(refused.status == 2);
+  CHECK(refused.err_has("of other programs or of another lauka in "));
+  build("sleep 0.05");
+  CHECK(lauka(words).status == 0);
 }
 
 }  // namespace lauka::contract

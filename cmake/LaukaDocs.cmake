@@ -1,5 +1,15 @@
 # The manual page and the completions, written while lauka is built by a program that has the same option table. A build for
 # another system cannot run it, and installs neither: they are the same on every system.
+function(install_docs program)  # what was written of it in the build's folder docs
+  set(folder ${PROJECT_BINARY_DIR}/docs)
+  install(FILES ${folder}/${program}.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+  install(FILES ${folder}/${program}.bash RENAME ${program} DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+  install(FILES ${folder}/_${program} DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+  # Below /usr Debian's zsh looks into this one only.
+  install(FILES ${folder}/_${program} DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions)
+  install(FILES ${folder}/${program}.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+endfunction()
+
 if(NOT CMAKE_CROSSCOMPILING)
   add_executable(lauka_docs src/lauka_docs.cc)
   set_target_properties(lauka_docs PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
@@ -12,12 +22,7 @@ if(NOT CMAKE_CROSSCOMPILING)
     COMMENT "Writing the manual page and the completions" VERBATIM)
   add_custom_target(lauka_written_docs ALL DEPENDS ${written})
 
-  install(FILES ${folder}/lauka.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
-  install(FILES ${folder}/lauka.bash RENAME lauka DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
-  install(FILES ${folder}/_lauka DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
-  # Below /usr Debian's zsh looks into this one only.
-  install(FILES ${folder}/_lauka DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions)
-  install(FILES ${folder}/lauka.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+  install_docs(lauka)
 endif()
 
 install(FILES README.md LICENSE CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -18,10 +18,15 @@ target_link_libraries(lauka-history PRIVATE lauka_history lauka_os Threads::Thre
 target_precompile_headers(lauka-history PRIVATE ${LAUKA_USUAL_HEADERS})
 install(TARGETS lauka-history RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 
-# Its manual page is made by the program itself, of what --help is made of.
-set(history_page ${PROJECT_BINARY_DIR}/docs/lauka-history.1)
-file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/docs)
-add_custom_command(OUTPUT ${history_page} COMMAND lauka-history --man-page > ${history_page} DEPENDS lauka-history
-  COMMENT "Writing the manual page of lauka-history")
-add_custom_target(lauka_history_docs ALL DEPENDS ${history_page})
-install(FILES ${history_page} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+# Its manual page and its completions are made by the program itself, of what --help is made of.
+set(docs ${PROJECT_BINARY_DIR}/docs)
+file(MAKE_DIRECTORY ${docs})
+add_custom_command(OUTPUT ${docs}/lauka-history.1 ${docs}/lauka-history.bash ${docs}/_lauka-history ${docs}/lauka-history.fish
+  COMMAND lauka-history --man-page > ${docs}/lauka-history.1
+  COMMAND lauka-history --completions bash > ${docs}/lauka-history.bash
+  COMMAND lauka-history --completions zsh > ${docs}/_lauka-history
+  COMMAND lauka-history --completions fish > ${docs}/lauka-history.fish
+  DEPENDS lauka-history
+  COMMENT "Writing the manual page and the completions of lauka-history")
+add_custom_target(lauka_history_docs ALL DEPENDS ${docs}/lauka-history.1)
+install_docs(lauka-history)

@@ -40,8 +40,9 @@ namespace {
 
 constexpr std::size_t kMostBytes = std::size_t{1} << 30U;  // of a file
 constexpr std::size_t kMostOfBatch = 200;                  // sessions in a transaction
-constexpr unsigned kMostAhead = 4;                         // files read at once
-constexpr std::size_t kMostPoints = 20'000;                // commands in one
+constexpr unsigned kMostReaders = 4;                       // threads
+constexpr std::size_t kFilesAhead = 16;                    // for each
+constexpr std::size_t kMostPoints = 4'000;                 // commands in one
 
 /// Writes one line on standard error; nothing more can be done where that fails.
 int refuse(const Error& error, ExitStatus status) {
@@ -72,21 +73,31 @@ Result<SessionRecord> record_in(const std::string& file) {
   return text ? record_of(*text) : Result<SessionRecord>(text.error());
 }
 
+std::vector<Result<SessionRecord>> records_in(std::span<const std::string> files) {
+  std::vector<Result<SessionRecord>> records;
+  records.reserve(files.size());
+  for (const std::string& file : files) records.push_back(record_in(file));
+  return records;
+}
+
 /// Adds files a batch at a time; what is wrong with one is told, and does not stop the others.
 class Adder {
  public:
   explicit Adder(Database& database) : database_(database), store_(database) {}
 
-  /// Reading takes longer than the database does: some files are read ahead.
+  /// Reading takes longer than the database does: a few files for each processor are read ahead.
   Result<void> add(std::span<const std::string> files) {
-    const std::size_t ahead = std::clamp(std::thread::hardware_concurrency(), 1U, kMostAhead);
-    std::deque<std::future<Result<SessionRecord>>> reading;
-    for (std::size_t begun = 0, next = 0; next < files.size(); ++next) {
-      for (; begun < files.size() && reading.size() < ahead; ++begun)
-        reading.push_back(std::async(std::launch::async, record_in, std::cref(files[begun])));
-      auto record = reading.front().get();
+    const std::size_t ahead = std::clamp(std::thread::hardware_concurrency(), 1U, kMostReaders) + 1;
+    std::deque<std::future<std::vector<Result<SessionRecord>>>> reading;
+    for (std::size_t begun = 0, next = 0; next < files.size();) {
+      for (; begun < files.size() && reading.size() < ahead; begun += kFilesAhead) {
+        const auto some = files.subspan(begun, std::min(kFilesAhead, files.size() - begun));
+        reading.push_back(std::async(std::launch::async, records_in, some));
+      }
+      auto records = reading.front().get();
       reading.pop_front();
-      if (auto done = take(files[next], std::move(record)); !done) return done;
+      for (auto& record : records)
+        if (auto done = take(files[next++], std::move(record)); !done) return done;
     }
     return flush();
   }

@@ -3,6 +3,7 @@
 #include "core/foreign_text.h"
 #include "core/numbers.h"
 #include "core/text.h"
+#include "history/describe.h"
 
 #include <algorithm>
 #include <array>
@@ -320,39 +321,26 @@ Error unknown(const std::string& command) {
                                                        : fmt::format("did you mean '{}'?", near)};
 }
 
-/// The manual page lauka-history(1), made of what --help is made of.
-std::string man_page() {
-  const auto escaped = [](std::string_view text) {
-    std::string page;
-    for (const char c : text) {
-      if (c == '\\') page += "\\e";
-      if (c == '-') page += '\\';
-      if (c != '\\') page += c;
-    }
-    return page;
-  };
-  std::string page = fmt::format(
-      ".TH LAUKA-HISTORY 1 \"\" \"lauka {}\" \"User Commands\"\n.SH NAME\nlauka\\-history \\- "
-      "keeps "
-      "what lauka measured, commit by commit\n.SH SYNOPSIS\n",
-      kVersion);
-  for (const CommandInfo& one : kCommands) page += ".B " + escaped(usage_of(one)) + "\n.br\n";
-  page += ".SH COMMANDS\n";
+}  // namespace
+
+std::vector<CommandSummary> command_summaries() {
+  std::vector<CommandSummary> all;
   for (const CommandInfo& one : kCommands) {
-    page += fmt::format(".SS {} {}\n{}\n", one.name, escaped(one.words), escaped(one.purpose));
+    CommandSummary summary{.name = one.name, .words = one.words, .purpose = one.purpose};
     Typed unused;
     const po::options_description options = options_of(one, unused);
-    for (const auto& option : options.options())
-      page += fmt::format(".TP\n.B {}\n{}\n",
-                          escaped(option->format_name() + " " + option->format_parameter()),
-                          escaped(option->description()));
+    for (const auto& option : options.options()) {
+      const std::string shorts =
+          option->canonical_display_name(po::command_line_style::allow_dash_for_short);
+      summary.options.push_back({.name = option->long_name(),
+                                 .letter = shorts.size() == 2 ? shorts.substr(1) : "",
+                                 .parameter = option->format_parameter(),
+                                 .meaning = option->description()});
+    }
+    all.push_back(std::move(summary));
   }
-  return page +
-         ".SH EXIT STATUS\n0 done; 1 failed; 2 the command line is wrong; 3 check, or combine "
-         "\\-\\-fail\\-if\\-worse, found something worse.\n.SH SEE ALSO\n.BR lauka (1)\n";
+  return all;
 }
-
-}  // namespace
 
 Result<Request> parse(std::span<const std::string> typed) {
   const std::vector<std::string> arguments = with_command_first(typed);
@@ -364,7 +352,11 @@ Result<Request> parse(std::span<const std::string> typed) {
   }
   if (first == "--version" || first == "-V")
     return Request{.answer = fmt::format("lauka-history {}\n", kVersion)};
-  if (first == "--man-page") return Request{.answer = man_page()};  // for the build
+  // For the build.
+  if (first == "--man-page") return Request{.answer = man_page(command_summaries(), kVersion)};
+  if (first == "--completions" && arguments.size() == 2)
+    if (std::string text = completions(command_summaries(), arguments[1]); !text.empty())
+      return Request{.answer = std::move(text)};
   const CommandInfo* command = find_command(first);
   if (command == nullptr) return unknown(first);
   return parse_command(*command, std::span(arguments).subspan(1));

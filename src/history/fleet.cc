@@ -3,8 +3,10 @@
 #include "history/observe.h"
 #include "history/parts.h"
 #include "history/tell.h"
+#include "report/charts.h"
 #include "report/format.h"
 #include "report/grid.h"
+#include "report/marked_delta.h"
 #include "report/width.h"
 
 #include <algorithm>
@@ -119,6 +121,27 @@ std::string fleet_text(const FleetEffect& effect, const report::Style& style) {
   if (effect.left_out > 0)
     note += fmt::format("; {} without an interval left out", effect.left_out);
   return text + report::dim_note(style.ascii ? report::ascii_of(note) : note, style);
+}
+
+std::string fleet_html(const FleetEffect& effect) {
+  using report::html_text;
+  const stats::CombinedEffect& combined = *effect.combined;
+  std::vector<report::ChangeRow> rows;
+  const auto add = [&](const std::string& name, const stats::Change& change) {
+    const std::string_view css_class =
+        report::ink_class(report::marked_delta({change}, effect.better).ink);
+    const std::string text = report::delta_text(change);
+    rows.push_back({.heading = fmt::format("{} <span class=\"{}\">{}</span>", html_text(name),
+                                           css_class, html_text(text)),
+                    .title = name + ": " + text,
+                    .css_class = css_class,
+                    .change = change});
+  };
+  for (const MachineEffect& machine : effect.machines)
+    add(machine_line(machine.variant), change_of(machine));
+  add("all of them", change_of(combined.value, combined.bounds.low, combined.bounds.high));
+  return report::change_chart(rows) + "<p class=\"aside\">" +
+         html_text(differences_in_words(effect)) + "</p>\n";
 }
 
 bool is_worse_than(const FleetEffect& effect, double percent, bool each) {

@@ -44,6 +44,9 @@ class Fleet {
 /// A line per machine with a small drawing, one for all of them, and how much they differ in words.
 std::string fleet_text(const FleetEffect& effect, const report::Style& style);
 
+/// The same as a forest plot of the page.
+std::string fleet_html(const FleetEffect& effect);
+
 /// Whether the combined change is, with confidence, worse than `percent`; or, with `each`, that of
 /// any class of machines.
 bool is_worse_than(const FleetEffect& effect, double percent, bool each);

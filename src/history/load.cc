@@ -2,6 +2,7 @@
 
 #include "core/foreign_text.h"
 #include "core/text.h"
+#include "history/chain.h"
 #include "history/packed.h"
 #include "history/parts.h"
 
@@ -70,6 +71,25 @@ std::string usual_role(const std::vector<Variant>& variants) {
   return {};
 }
 
+void tell_to_newest_anchor(Series& series, const Chain& chain) {
+  std::string newest;
+  for (const SeriesPoint& point : series.points)
+    if (!point.anchor.empty()) newest = point.anchor;
+  const auto links = chain.to(newest);
+  for (SeriesPoint& point : series.points) {
+    auto& ratio = point.values.to_anchor;
+    if (!ratio || point.anchor.empty() || point.anchor == newest) continue;
+    const auto link = links.find(point.anchor);
+    if (link == links.end()) {
+      ratio.reset();
+      ++series.unchained;
+    } else {
+      ratio = sum_of(*ratio, link->second);
+      point.anchor = newest;
+    }
+  }
+}
+
 }  // namespace
 
 std::string commit_of(const SessionRecord& session) {
@@ -95,6 +115,7 @@ std::vector<Series> series_of(const SessionRecord& session, const Wanted& wanted
       series.points.push_back({.began = session.began.time_since_epoch().count(),
                                .commit = commit_of(session),
                                .branch = session.label("branch"),
+                               .anchor = session.results[i].anchor,
                                .values = metrics[metric]});
       all.push_back(std::move(series));
     }
@@ -238,20 +259,22 @@ Result<std::vector<Series>> Loader::series(const Variant& variant, const Wanted&
     SeriesPoint point{};
     std::int64_t commit = 0;
     std::int64_t branch = 0;
+    std::int64_t anchor = 0;
   };
   std::vector<Kept> kept;
   std::set<std::int64_t> names;
   auto asked = database_.each(
-      fmt::format("SELECT began, session, commit_name, branch, layout, numbers FROM lauka_point "
-                  "WHERE {} ORDER BY began DESC, session DESC LIMIT {}",
+      fmt::format("SELECT began, session, commit_name, branch, layout, numbers, anchor FROM "
+                  "lauka_point WHERE {} ORDER BY began DESC, session DESC LIMIT {}",
                   condition, wanted.last),
-      6, {}, [&](const Row& row) {
+      7, {}, [&](const Row& row) {
         Kept one{.layout = id_in(row[4]), .numbers = row[5]};
         one.point.began = id_in(row[0]);
         one.point.session = id_in(row[1]);
         one.commit = id_in(row[2]);
         one.branch = id_in(row[3]);
-        names.insert({one.layout, one.commit, one.branch});
+        one.anchor = id_in(row[6]);
+        names.insert({one.layout, one.commit, one.branch, one.anchor});
         kept.push_back(std::move(one));
       });
   if (!asked) return asked.error();
@@ -269,6 +292,7 @@ Result<std::vector<Series>> Loader::series(const Variant& variant, const Wanted&
       if (!fill_in(point.values, metric, one->numbers)) continue;
       point.commit = name(one->commit);
       point.branch = name(one->branch);
+      point.anchor = name(one->anchor);
       const auto [place, is_new] =
           places.emplace(std::pair(point.values.name, point.values.unit), all.size());
       if (is_new) all.push_back({.variant = variant});
@@ -277,7 +301,44 @@ Result<std::vector<Series>> Loader::series(const Variant& variant, const Wanted&
       series.points.push_back(std::move(point));
     }
   }
+  if (auto chained = chain_anchors(all); !chained) return chained.error();
   return all;
+}
+
+Result<void> Loader::chain_anchors(std::vector<Series>& all) {
+  std::set<std::string> anchors;
+  for (const Series& series : all)
+    for (const SeriesPoint& point : series.points)
+      if (!point.anchor.empty()) anchors.insert(point.anchor);
+  if (anchors.size() < 2) return {};
+  // Any command of this benchmark that is an anchor elsewhere and stood beside another one here.
+  const Variant& variant = all.front().variant;
+  std::vector<Row> rows;
+  auto asked = database_.each(
+      fmt::format(
+          "SELECT name, anchor, layout, numbers FROM lauka_point WHERE variant IN (SELECT "
+          "id FROM lauka_variant WHERE benchmark = {} AND machine = {}) AND name IN (SELECT "
+          "DISTINCT anchor FROM lauka_point WHERE variant = {}) AND anchor <> name",
+          number_of(variant.benchmark), number_of(variant.machine_class), variant.id),
+      4, {}, [&](const Row& row) { rows.push_back(row); });
+  if (!asked) return asked;
+  std::set<std::int64_t> names;
+  for (const Row& row : rows) names.insert({id_in(row[0]), id_in(row[1]), id_in(row[2])});
+  if (auto learnt = learn(names); !learnt) return learnt;
+  for (Series& series : all) {
+    Chain chain;
+    for (const Row& row : rows) {
+      const auto layout = metrics_of(name(id_in(row[2])));
+      for (std::size_t place = 0; place < layout.size(); ++place) {
+        MetricRecord metric = layout[place];
+        if (metric.name != series.metric.name || !fill_in(metric, place, row[3])) continue;
+        if (metric.to_anchor)
+          chain.add(name(id_in(row[0])), name(id_in(row[1])), *metric.to_anchor);
+      }
+    }
+    tell_to_newest_anchor(series, chain);
+  }
+  return {};
 }
 
 Result<std::map<std::int64_t, std::string>> Loader::acknowledged(std::int64_t variant,

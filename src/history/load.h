@@ -33,6 +33,7 @@ struct SeriesPoint {
   std::int64_t session = 0;  ///< lauka_session.id
   std::string commit{};      ///< with "+dirty" where the tree was; empty: not known
   std::string branch{};
+  std::string anchor{};  ///< that it is told to; empty: none, or not known
   MetricRecord values{};
 };
 
@@ -41,6 +42,7 @@ struct Series {
   Variant variant{};
   MetricRecord metric{};              ///< its name, unit and direction, as they were last
   std::vector<SeriesPoint> points{};  ///< in the order measured
+  std::size_t unchained = 0;          ///< of them, measured beside another anchor, with no link
 };
 
 /// Which part of a history is asked for; what is empty leaves nothing out.
@@ -84,7 +86,8 @@ class Loader {
   /// Those that are wanted, by benchmark, role and command; an error where there are none.
   Result<std::vector<Variant>> variants(const Wanted& wanted);
 
-  /// The series of one variant, one for each wanted metric that it has.
+  /// The series of one variant, one for each wanted metric that it has. Ratios to older anchors are
+  /// told as ratios to the newest one, where a session had both; else they are left out.
   Result<std::vector<Series>> series(const Variant& variant, const Wanted& wanted);
 
   /// The notes of steps that were acknowledged: of a variant and metric, by when the later side of
@@ -98,6 +101,7 @@ class Loader {
  private:
   Result<void> learn(const std::set<std::int64_t>& names);
   const std::string& name(std::int64_t id) const;
+  Result<void> chain_anchors(std::vector<Series>& all);
   Result<void> learn_machines(const std::set<std::int64_t>& machines);
 
   /// The names and the machines in these columns.

@@ -1,6 +1,7 @@
 #include "history/page.h"
 
 #include "core/foreign_text.h"
+#include "history/fleet.h"
 #include "history/parts.h"
 #include "history/tell.h"
 #include "report/charts.h"
@@ -11,6 +12,9 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <map>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -186,9 +190,46 @@ std::string Page::commit_rows(const SteppedSeries& stepped) const {
       std::min(count, kMostRows), words_of(trend.against), rows);
 }
 
+void Page::keep_for_machines(const Series& series) {
+  Series kept{.variant = series.variant, .metric = series.metric};
+  for (const SeriesPoint& point : series.points)
+    if (!point.commit.empty() && point.values.to_reference) kept.points.push_back(point);
+  if (!kept.points.empty()) on_machines_[title_of(series)].push_back(std::move(kept));
+}
+
+std::string Page::machines_section() const {
+  std::string all;
+  for (const auto& [title, series] : on_machines_) {
+    // The newest commit that several classes of machines have measured.
+    std::map<std::string, std::set<std::size_t>> classes;
+    const SeriesPoint* newest = nullptr;
+    for (std::size_t i = 0; i < series.size(); ++i)
+      for (const SeriesPoint& point : series[i].points) classes[point.commit].insert(i);
+    for (const Series& one : series)
+      for (const SeriesPoint& point : one.points)
+        if (classes[point.commit].size() > 1 && (newest == nullptr || point.began > newest->began))
+          newest = &point;
+    if (newest == nullptr) continue;
+    Fleet fleet;
+    for (const Series& one : series) {
+      Series there{.variant = one.variant, .metric = one.metric};
+      for (const SeriesPoint& point : one.points)
+        if (point.commit == newest->commit) there.points.push_back(point);
+      fleet.add(there);
+    }
+    for (const FleetEffect& effect : fleet.effects())
+      all += fmt::format("<h3>{}</h3>\n<p>change from the reference at {}</p>\n{}",
+                         html_text(title), link_of(newest->commit), fleet_html(effect));
+  }
+  if (all.empty()) return all;
+  return "<section id=\"machines\"><h2>On several classes of machines</h2>\n" + all +
+         "</section>\n";
+}
+
 void Page::add(const SteppedSeries& stepped) {
   const Trend& trend = stepped.trend;
   if (trend.commits.empty()) return;
+  keep_for_machines(stepped.series);
   const std::size_t number = ++series_;
   const Observation& last = trend.commits.back();
   const auto alarms = std::count_if(stepped.steps.begin(), stepped.steps.end(),
@@ -196,9 +237,12 @@ void Page::add(const SteppedSeries& stepped) {
   alarms_ += static_cast<std::size_t>(alarms);
   const std::string title = html_text(title_of(stepped.series));
   const std::string value = html_text(value_text(trend, last, stepped.series.metric));
-  index_ += fmt::format("<a href=\"#s{}\" class=\"c0\"><b>{}</b><span{}>{}{}</span>\n{}</a>\n",
-                        number, title, alarms > 0 ? " class=\"worse\"" : "", value,
-                        alarms > 0 ? ", slower or larger" : "", chart_of(stepped, kSmall, false));
+  index_ += fmt::format(
+      "<a href=\"#s{}\" class=\"c0\"><b>{}</b><span{}>{}{}</span> <span "
+      "class=\"aside\">{}</span>\n{}</a>\n",
+      number, title, alarms > 0 ? " class=\"worse\"" : "", value,
+      alarms > 0 ? ", slower or larger" : "", html_text(words_of(stepped.series.variant.machine)),
+      chart_of(stepped, kSmall, false));
   sections_ += fmt::format(
       "<section id=\"s{}\"><h2>{}</h2>\n<p class=\"aside\">{}</p>\n<p>{}: {} at {}</p>\n{}"
       "<div class=\"chart c0\">{}</div>\n{}</section>\n",
@@ -220,6 +264,7 @@ void Page::write(const Sink& sink) const {
                    : alarms_ == 1 ? std::string("1 step to the worse.")
                                   : fmt::format("{} steps to the worse.", alarms_)));
   sink("<nav class=\"index\">\n" + index_ + "</nav>\n");
+  sink(machines_section());
   sink(sections_);
   sink("</body>\n</html>\n");
 }

@@ -31,6 +31,7 @@ namespace lauka::history {
 namespace {
 
 using Json = JsonIn;
+using namespace std::string_view_literals;
 
 constexpr std::size_t kFewestForRanks = 6;               // as the table's deltas
 constexpr double kTailOfOneError = 0.15865525393145705;  // of the normal distribution, below -1
@@ -48,12 +49,13 @@ struct Place {
   std::string benchmark{};
   std::string role{};
   std::string name{};
+  std::vector<std::uint64_t> rounds{};  ///< of its runs; empty: the file does not tell them
 };
 
-/// The logarithms of one metric's samples, each with the round that it was measured in.
-struct Logarithms {
+/// One metric's samples, each with the round that it was measured in.
+struct Samples {
   std::vector<std::uint64_t> rounds{};
-  std::vector<double> values{};  ///< as measured, all above 0
+  std::vector<double> values{};  ///< all above 0
 };
 
 bool is_uuid(std::string_view text) {
@@ -103,7 +105,7 @@ std::optional<LogRatio> of_few(const std::vector<double>& of, const std::vector<
   return ratio;
 }
 
-std::optional<LogRatio> log_ratio(const Logarithms& of, const Logarithms& to, bool interleaved) {
+std::optional<LogRatio> log_ratio(const Samples& of, const Samples& to, bool interleaved) {
   if (of.values.empty() || to.values.empty()) return std::nullopt;
   std::vector<double> ours;
   std::vector<double> theirs;
@@ -121,6 +123,25 @@ std::optional<LogRatio> log_ratio(const Logarithms& of, const Logarithms& to, bo
   if (std::min(ours.size(), theirs.size()) < kFewestForRanks) return of_few(ours, theirs, paired);
   const auto typical = stats::typical_change(theirs, ours, paired, kTailOfOneError);
   return typical ? of_change(typical->change, typical->bounds) : of_few(ours, theirs, paired);
+}
+
+template <typename Keys>
+bool is_one_of(const Keys& keys, std::string_view key) {
+  return std::find(keys.begin(), keys.end(), key) != keys.end();
+}
+
+/// Most of a file is the runs, of which the round is all that is asked for.
+bool is_wanted(std::string_view top, int depth, std::string_view key) {
+  constexpr int of_result = 3;         // results[]
+  constexpr int of_lauka = 4;          // results[].lauka
+  constexpr int of_metric_or_run = 6;  // results[].lauka.metrics.NAME, results[].lauka.runs[]
+  if (top != "results") return true;
+  if (depth == of_result) return is_one_of(std::array{"command"sv, "name"sv, "lauka"sv}, key);
+  if (depth == of_lauka)
+    return is_one_of(std::array{"benchmark"sv, "role"sv, "metrics"sv, "runs"sv}, key);
+  constexpr std::array values = {"unit"sv,       "runs"sv,    "mean"sv, "stddev"sv,
+                                 "percentile"sv, "samples"sv, "round"sv};
+  return depth != of_metric_or_run || is_one_of(values, key);
 }
 
 /// Reads one document.
@@ -190,6 +211,9 @@ class RecordReader {
       place.benchmark = text_in(*place.ours, "benchmark");
       place.role = text_in(*place.ours, "role");
       if (place.benchmark.empty()) place.benchmark = place.name;
+      if (const Json* runs = list_in(*place.ours, "runs"))
+        for (const Json& run : *runs)
+          place.rounds.push_back(count_in(run, "round").value_or(place.rounds.size()));
       ++namesakes[{place.benchmark, place.role}];
       places_.push_back(std::move(place));
     }
@@ -220,6 +244,10 @@ class RecordReader {
   Result<void> add_result(std::size_t place) {
     const auto reference = beside(place, "reference");
     const auto anchor = beside(place, "anchor");
+    if (anchor) {
+      record_.results[place].name = places_[place].name;
+      record_.results[place].anchor = places_[*anchor].name;
+    }
     for (const auto& [name, there] : places_[place].metrics->items()) {
       auto metric = summary_of(name, there, place);
       if (!metric) return metric.error();
@@ -262,33 +290,28 @@ class RecordReader {
     return std::optional(std::move(metric));
   }
 
-  std::optional<LogRatio> ratio(std::size_t of, std::size_t to, const std::string& metric) {
-    return log_ratio(logarithms(of, metric), logarithms(to, metric), interleaved_);
-  }
-
-  const Logarithms& logarithms(std::size_t place, const std::string& metric) {
-    const auto [found, is_new] = logarithms_.try_emplace({place, metric});
-    if (is_new) fill(found->second, place, metric);
-    return found->second;
+  std::optional<LogRatio> ratio(std::size_t of, std::size_t to, const std::string& metric) const {
+    return log_ratio(samples(of, metric), samples(to, metric), interleaved_);
   }
 
   /// None of them where one is not above 0: there is no ratio then.
-  void fill(Logarithms& to, std::size_t place, const std::string& metric) const {
-    const Json* there = object_in(*places_[place].metrics, metric);
-    const Json* samples = there != nullptr ? list_in(*there, "samples") : nullptr;
-    const Json* runs = list_in(*places_[place].ours, "runs");
-    if (samples == nullptr) return;
-    const bool has_rounds = runs != nullptr && runs->size() == samples->size();
-    for (std::size_t i = 0; i < samples->size(); ++i) {
-      if (!(*samples)[i].is_number()) continue;
-      const auto value = (*samples)[i].get<double>();
-      if (!(value > 0.0) || !std::isfinite(value)) {
-        to = {};
-        return;
-      }
-      to.values.push_back(value);
-      to.rounds.push_back(has_rounds ? count_in((*runs)[i], "round").value_or(i) : i);
+  Samples samples(std::size_t place, const std::string& metric) const {
+    const Place& of = places_[place];
+    const Json* there = object_in(*of.metrics, metric);
+    const Json* list = there != nullptr ? list_in(*there, "samples") : nullptr;
+    Samples all;
+    if (list == nullptr) return all;
+    all.values.reserve(list->size());
+    all.rounds.reserve(list->size());
+    const bool has_rounds = of.rounds.size() == list->size();
+    for (std::size_t i = 0; i < list->size(); ++i) {
+      if (!(*list)[i].is_number()) continue;
+      const auto value = (*list)[i].get<double>();
+      if (!(value > 0.0) || !std::isfinite(value)) return {};
+      all.values.push_back(value);
+      all.rounds.push_back(has_rounds ? of.rounds[i] : i);
     }
+    return all;
   }
 
   const Json& document_;
@@ -296,7 +319,6 @@ class RecordReader {
   const Json* session_ = nullptr;
   std::vector<Place> places_{};
   std::map<std::string, Better, std::less<>> better_{};
-  std::map<std::pair<std::size_t, std::string>, Logarithms> logarithms_{};
   std::size_t reference_ = 0;
   bool has_baseline_ = false;
   bool interleaved_ = true;
@@ -306,7 +328,7 @@ class RecordReader {
 }  // namespace
 
 Result<SessionRecord> record_of(std::string_view text) {
-  const auto document = parsed(text);
+  const auto document = parsed(text, is_wanted);
   if (!document) return document.error();
   return RecordReader(*document).read();
 }

@@ -36,6 +36,8 @@ struct BenchmarkRecord {
   std::string benchmark{};  ///< of a suite; else the command's name
   std::string role{};       ///< in a suite: "reference", "candidate", "anchor"
   std::string command{};    ///< where several of that benchmark have that role; else empty
+  std::string name{};       ///< of the command, where an anchor stands beside it
+  std::string anchor{};     ///< the name of that anchor
   std::vector<MetricRecord> metrics{};
 };
 

@@ -48,7 +48,13 @@ constexpr auto kSecond = std::to_array<std::string_view>({
     "began BIGINT NOT NULL, note BIGINT NOT NULL, PRIMARY KEY (variant, metric, began))",
 });
 
-constexpr auto kMigrations = std::to_array<Migration>({{kFirst}, {kSecond}});
+// Names, of commands that an anchor stood beside.
+constexpr auto kThird = std::to_array<std::string_view>({
+    "ALTER TABLE lauka_point ADD COLUMN name BIGINT NOT NULL DEFAULT 0",
+    "ALTER TABLE lauka_point ADD COLUMN anchor BIGINT NOT NULL DEFAULT 0",
+});
+
+constexpr auto kMigrations = std::to_array<Migration>({{kFirst}, {kSecond}, {kThird}});
 
 /// Of the tables there; 0: they are not made yet.
 Result<std::size_t> version_of(Database& database) {

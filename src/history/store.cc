@@ -66,6 +66,8 @@ struct PointRow {
   std::int64_t variant = 0;
   std::size_t session = 0;
   std::int64_t layout = 0;
+  std::int64_t name = 0;
+  std::int64_t anchor = 0;
   const BenchmarkRecord* result = nullptr;
 };
 
@@ -84,6 +86,21 @@ struct Store::Batch {
     if (number != 0) names.emplace(number, text);
     return number;
   }
+
+  std::int64_t layout(const std::vector<MetricRecord>& metrics) {
+    const auto is_alike = [](const MetricRecord& a, const MetricRecord& b) {
+      return a.name == b.name && a.unit == b.unit && a.better == b.better;
+    };
+    if (last == nullptr ||
+        !std::equal(metrics.begin(), metrics.end(), last->begin(), last->end(), is_alike))
+      last_layout = name(layout_of(metrics));
+    last = &metrics;
+    return last_layout;
+  }
+
+  // Most commands have the same metrics as the one before.
+  const std::vector<MetricRecord>* last = nullptr;
+  std::int64_t last_layout = 0;
 };
 
 Result<void> Store::add_names(const Batch& batch) {
@@ -157,7 +174,8 @@ void Store::gather(Batch& batch, const SessionRecord& session, std::size_t place
     batch.variants.emplace(
         variant, fmt::format("({},{},{},{},{})", variant, batch.name(result.benchmark),
                              batch.name(result.role), batch.name(result.command), machine));
-    batch.points.push_back({variant, place, batch.name(layout_of(result.metrics)), &result});
+    batch.points.push_back({variant, place, batch.layout(result.metrics), batch.name(result.name),
+                            batch.name(result.anchor), &result});
   }
 }
 
@@ -177,15 +195,16 @@ Result<void> Store::add_labels(const Batch& batch, std::span<const SessionRecord
 
 Result<void> Store::add_points(const Batch& batch, std::span<const SessionRecord> sessions,
                                const std::vector<bool>& is_new) {
-  Rows points(database_,
-              "lauka_point (variant, began, session, commit_name, branch, layout, numbers)");
+  Rows points(
+      database_,
+      "lauka_point (variant, began, session, commit_name, branch, layout, numbers, name, anchor)");
   for (const PointRow& point : batch.points) {
     const SessionRecord& session = sessions[point.session];
     if (!is_new[point.session]) continue;
     const std::string row = fmt::format(
-        "({},{},{},{},{},{},'{}')", point.variant, seconds_of(session.began),
+        "({},{},{},{},{},{},'{}',{},{})", point.variant, seconds_of(session.began),
         batch.ids[point.session], number_of(commit_of(session)), number_of(session.label("branch")),
-        point.layout, numbers_of(point.result->metrics));
+        point.layout, numbers_of(point.result->metrics), point.name, point.anchor);
     if (auto one = points.add(row); !one) return one;
   }
   return points.flush();

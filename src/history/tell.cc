@@ -2,6 +2,7 @@
 
 #include "core/foreign_text.h"
 #include "core/numbers.h"
+#include "core/text.h"
 #include "history/parts.h"
 #include "report/format.h"
 #include "report/grid.h"
@@ -184,7 +185,13 @@ std::string series_text(const Series& series, const Trend& trend, const report::
                 ink_of(trend.commits[i - 1], one, series.metric.better)};
     rows.push_back(std::move(row));
   }
-  return text + table_text(std::move(rows), style);
+  text += table_text(std::move(rows), style);
+  if (series.unchained > 0 && trend.against == Against::Anchor)
+    text +=
+        report::dim_note(fmt::format("{} of another anchor left out: no session has measured both",
+                                     plural(series.unchained, "session")),
+                         style);
+  return text;
 }
 
 }  // namespace lauka::history

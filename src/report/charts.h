@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 // The drawings of the page that --export-html writes: SVG inside HTML. Positions from left to right
 // are percentages, so that a drawing fills any width while its text keeps its size. A script in the
@@ -49,6 +50,18 @@ void overview_chart(const Results& results, std::size_t metric, const Sink& sink
 /// linear and on logarithmic axes; with the power law that fits it, where one does. Empty where no
 /// parameter has three values that are numbers.
 std::string scan_chart(const Results& results, std::size_t metric);
+
+/// A change that is drawn: its value and the ends of its interval are numbers.
+struct ChangeRow {
+  std::string heading;         ///< HTML, above the drawing
+  std::string title;           ///< text, for who cannot see it
+  std::string_view css_class;  ///< of its colour
+  stats::Change change;
+};
+
+/// Changes with their intervals, a row each, around the line of no difference; empty where there
+/// are none.
+std::string change_chart(const std::vector<ChangeRow>& rows);
 
 /// The deltas of a metric with their intervals, a row for each candidate, around the line of no
 /// difference. Empty where there is none that can be drawn.

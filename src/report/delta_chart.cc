@@ -15,33 +15,21 @@ namespace {
 
 constexpr std::size_t kRowHeight = 22;
 
-/// A delta that can be drawn, with the command it is of.
-struct Row {
-  std::size_t command;
-  stats::Delta delta;
-  double low() const { return delta.bounds ? delta.bounds->low : *delta.change; }
-  double high() const { return delta.bounds ? delta.bounds->high : *delta.change; }
-};
+double low_of(const stats::Change& change) {
+  return change.bounds ? change.bounds->low : *change.change;
+}
 
-std::vector<Row> rows_of(const Results& results, std::size_t metric) {
-  std::vector<Row> rows;
-  for (std::size_t c = 0; c < results.commands.size(); ++c) {
-    for (const MetricResult& row : results.commands[c].rows) {
-      if (row.metric != metric || !row.delta || !row.delta->change) continue;
-      const Row drawn{c, *row.delta};
-      if (std::isfinite(drawn.low()) && std::isfinite(drawn.high())) rows.push_back(drawn);
-    }
-  }
-  return rows;
+double high_of(const stats::Change& change) {
+  return change.bounds ? change.bounds->high : *change.change;
 }
 
 /// The line of no difference is always on it.
-Axis axis_of(const std::vector<Row>& rows) {
+Axis axis_of(const std::vector<ChangeRow>& rows) {
   double low = 0.0;
   double high = 0.0;
-  for (const Row& row : rows) {
-    low = std::min(low, row.low());
-    high = std::max(high, row.high());
+  for (const ChangeRow& row : rows) {
+    low = std::min(low, low_of(row.change));
+    high = std::max(high, high_of(row.change));
   }
   return axis_over(low, high, kMostTicks);
 }
@@ -58,40 +46,52 @@ std::vector<TickLabel> percent_labels(const Axis& axis) {
   return labels;
 }
 
-std::string drawing_of(const Row& row, const Axis& axis, std::string_view css_class,
-                       std::string_view title) {
+std::string drawing_of(const ChangeRow& row, const Axis& axis) {
   const double middle = static_cast<double>(kRowHeight) / 2;
   std::string content = svg_grid(axis, kRowHeight);
   content += svg_path("zero", fmt::format("M{:.1f} 0v{}", across(axis, 0), kRowHeight));
-  if (row.delta.bounds) {
+  if (row.change.bounds) {
     const double top = middle - 5;
-    content += svg_path(
-        "interval", fmt::format("M{0:.1f} {2}v10M{1:.1f} {2}v10M{0:.1f} {3}H{1:.1f}",
-                                across(axis, row.low()), across(axis, row.high()), top, middle));
+    content +=
+        svg_path("interval", fmt::format("M{0:.1f} {2}v10M{1:.1f} {2}v10M{0:.1f} {3}H{1:.1f}",
+                                         across(axis, row.change.bounds->low),
+                                         across(axis, row.change.bounds->high), top, middle));
   }
   content +=
-      svg_path("estimate", fmt::format("M{:.1f} {}h0", across(axis, *row.delta.change), middle));
-  return svg_row(kRowHeight, css_class, title, content);
+      svg_path("estimate", fmt::format("M{:.1f} {}h0", across(axis, *row.change.change), middle));
+  return svg_row(kRowHeight, row.css_class, row.title, content);
 }
 
 }  // namespace
 
-std::string delta_chart(const Results& results, std::size_t metric) {
-  const std::vector<Row> rows = rows_of(results, metric);
+std::string change_chart(const std::vector<ChangeRow>& rows) {
   if (rows.empty()) return "";
   const Axis axis = axis_of(rows);
   std::string html;
-  for (const Row& row : rows) {
-    const MarkedDelta delta = marked_delta(row.delta, results.metrics[metric].better);
-    const std::string& name = results.commands[row.command].name;
-    const std::string_view css_class = ink_class(delta.ink);
-    html += fmt::format(
-        "<p class=\"row\"><span class=\"dot {}\"></span><code>{}</code> <span "
-        "class=\"{}\">{}</span></p>\n",
-        command_class(row.command), html_text(name), css_class, html_text(delta.text));
-    html += drawing_of(row, axis, css_class, name + ": " + delta_text(row.delta));
-  }
+  for (const ChangeRow& row : rows)
+    html += "<p class=\"row\">" + row.heading + "</p>\n" + drawing_of(row, axis);
   return "<div class=\"chart\">\n" + html + svg_axis(percent_labels(axis)) + "</div>\n";
+}
+
+std::string delta_chart(const Results& results, std::size_t metric) {
+  std::vector<ChangeRow> rows;
+  for (std::size_t c = 0; c < results.commands.size(); ++c) {
+    const std::string& name = results.commands[c].name;
+    for (const MetricResult& row : results.commands[c].rows) {
+      if (row.metric != metric || !row.delta || !row.delta->change) continue;
+      if (!std::isfinite(low_of(*row.delta)) || !std::isfinite(high_of(*row.delta))) continue;
+      const MarkedDelta delta = marked_delta(*row.delta, results.metrics[metric].better);
+      const std::string_view css_class = ink_class(delta.ink);
+      rows.push_back({.heading = fmt::format("<span class=\"dot {}\"></span><code>{}</code> <span "
+                                             "class=\"{}\">{}</span>",
+                                             command_class(c), html_text(name), css_class,
+                                             html_text(delta.text)),
+                      .title = name + ": " + delta_text(*row.delta),
+                      .css_class = css_class,
+                      .change = *row.delta});
+    }
+  }
+  return change_chart(rows);
 }
 
 }  // namespace lauka::report

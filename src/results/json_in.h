@@ -3,6 +3,7 @@
 #include "core/result.h"
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,9 +17,13 @@ namespace lauka {
 
 using JsonIn = nlohmann::json;
 
+/// Whether a value is to be kept: by the key of the document that it is in, how deep it stands (1:
+/// the document's own keys; arrays count as objects do), and its own key.
+using WantedKey = std::function<bool(std::string_view top, int depth, std::string_view key)>;
+
 /// The document that `text` is; what is too deep or too much in it is refused, and not kept while
-/// it is read.
-Result<JsonIn> parsed(std::string_view text);
+/// it is read, nor is what is not wanted.
+Result<JsonIn> parsed(std::string_view text, const WantedKey& wanted = {});
 
 /// null where it is missing, or is null.
 const JsonIn* member(const JsonIn& object, std::string_view key);

@@ -1,7 +1,8 @@
 // Hodges & Lehmann 1963. The k-th smallest of n(n+1)/2 Walsh averages, or of n*m differences, is
-// found without listing them: how many are at most x takes one walk over the sorted values with two
-// places, so x is bisected until the doubles between its ends run out. The count uses the values as
-// they would be computed, so what is found is one of them, to the last bit but one.
+// found without listing them, where they are many: how many are at most x takes one walk over the
+// sorted values with two places, so x is bisected until the doubles between its ends run out. The
+// count uses the values as they would be computed, so what is found is one of them, to the last bit
+// but one.
 
 #include "stats/delta.h"
 #include "stats/rank_tests.h"
@@ -16,7 +17,8 @@
 namespace lauka::stats {
 namespace {
 
-constexpr int kHalvings = 200;  // a range of doubles about 1 runs out after some 60
+constexpr int kHalvings = 200;              // a range of doubles about 1 runs out after some 60
+constexpr std::uint64_t kMostListed = 256;  // that are sorted sooner than they are searched
 
 /// Ascending; empty where one is not defined.
 std::vector<double> sorted_logs(std::span<const double> samples) {
@@ -54,6 +56,15 @@ struct WalshAverages {
   double least() const { return ascending.front(); }
   double largest() const { return ascending.back(); }
 
+  std::vector<double> listed() const {
+    std::vector<double> all;
+    all.reserve(count());
+    for (std::size_t low = 0; low < ascending.size(); ++low)
+      for (std::size_t high = low; high < ascending.size(); ++high)
+        all.push_back((ascending[low] + ascending[high]) / 2.0);
+    return all;
+  }
+
   std::uint64_t at_most(double limit) const {
     std::uint64_t count = 0;
     std::size_t end = ascending.size();  // partners of `low` are below it
@@ -74,6 +85,14 @@ struct Differences {
   double least() const { return b.front() - a.back(); }
   double largest() const { return b.back() - a.front(); }
 
+  std::vector<double> listed() const {
+    std::vector<double> all;
+    all.reserve(count());
+    for (const double from : a)
+      for (const double to : b) all.push_back(to - from);
+    return all;
+  }
+
   std::uint64_t at_most(double limit) const {
     std::uint64_t count = 0;
     std::size_t end = 0;
@@ -85,28 +104,44 @@ struct Differences {
   }
 };
 
-/// The one in place `place` (from 1) of all in ascending order.
+/// Values in ascending order.
 template <typename Values>
-double value_at(const Values& values, std::uint64_t place) {
-  double below = std::nextafter(values.least(), -HUGE_VAL);
-  double reached = values.largest();
-  for (int i = 0; i < kHalvings; ++i) {
-    const double middle = std::midpoint(below, reached);
-    if (middle <= below || middle >= reached) break;
-    (values.at_most(middle) >= place ? reached : below) = middle;
+class Ascending {
+ public:
+  explicit Ascending(const Values& values) : values_(values) {
+    if (values.count() > kMostListed) return;
+    listed_ = values.listed();
+    std::sort(listed_.begin(), listed_.end());
   }
-  return reached;
-}
+
+  /// The one in place `place`, from 1.
+  double at(std::uint64_t place) const {
+    if (!listed_.empty()) return listed_[place - 1];
+    double below = std::nextafter(values_.least(), -HUGE_VAL);
+    double reached = values_.largest();
+    for (int i = 0; i < kHalvings; ++i) {
+      const double middle = std::midpoint(below, reached);
+      if (middle <= below || middle >= reached) break;
+      (values_.at_most(middle) >= place ? reached : below) = middle;
+    }
+    return reached;
+  }
+
+ private:
+  const Values& values_;
+  std::vector<double> listed_{};
+};
 
 template <typename Values>
 std::optional<TypicalChange> change_of(const Values& values, std::uint64_t place) {
   if (place == 0) return std::nullopt;
   const std::uint64_t count = values.count();
-  double middle = value_at(values, (count + 1) / 2);
-  if (count % 2 == 0) middle = std::midpoint(middle, value_at(values, count / 2 + 1));
+  const Ascending ascending(values);
+  double middle = ascending.at((count + 1) / 2);
+  if (count % 2 == 0) middle = std::midpoint(middle, ascending.at(count / 2 + 1));
   return TypicalChange{.change = std::expm1(middle),
-                       .bounds = {.low = std::expm1(value_at(values, place)),
-                                  .high = std::expm1(value_at(values, count + 1 - place))}};
+                       .bounds = {.low = std::expm1(ascending.at(place)),
+                                  .high = std::expm1(ascending.at(count + 1 - place))}};
 }
 
 }  // namespace

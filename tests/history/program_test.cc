@@ -1,7 +1,9 @@
 #include "history/sessions.h"
 
+#include <cstdlib>
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -79,6 +81,38 @@ TEST_CASE("lauka-history: sessions are added, listed, shown, checked, exported a
   }
 }
 
+TEST_CASE("lauka-history page: what several machines found of one commit is a forest plot") {
+  const Scratch scratch;
+  int number = 0;
+  for (const auto& [machine, change] : {std::pair("A & B", 1.1), std::pair("C", 1.2)})
+    for (const char* const commit : {"c1", "c2"}) {
+      auto times = times_of(change);
+      for (std::size_t i = 0; i < times.size(); ++i) times[i] *= i % 2 == 0 ? 1.001 : 0.999;
+      write(scratch.file(fmt::format("{}.json", number)),
+            json_of({number, commit, machine, {{"old", times_of(1.0)}, {"new", times}}}));
+      ++number;
+    }
+  write(scratch.file("alone.json"),
+        json_of({number, "c3", "C", {{"old", times_of(1.0)}, {"new", times_of(1.0)}}}));
+  const std::string db = " --db " + scratch.file("h.db");
+  REQUIRE(history("add" + db + " " + scratch.path() + "/*.json").status == 0);
+  REQUIRE(history("page " + scratch.file("page.html") + db).status == 0);
+  const std::string page = text_of(scratch.file("page.html"));
+  const std::size_t begin = page.find("On several classes of machines");
+  REQUIRE(begin != std::string::npos);
+  const std::string section = page.substr(begin, page.find("</section>", begin) - begin);
+  CHECK(section.find("<h3>new, wall_time</h3>") != std::string::npos);
+  CHECK(section.find("the reference at c2<") != std::string::npos);  // c3 is one machine's
+  CHECK(section.find("A &amp; B") != std::string::npos);
+  CHECK(section.find(">+9.9999") != std::string::npos);
+  CHECK(section.find(">+19.9999") != std::string::npos);
+  CHECK(section.find("all of them") != std::string::npos);
+  CHECK(section.find("2 machines say little about that") != std::string::npos);
+  CHECK(section.find("<h3>old") == std::string::npos);
+  const Said one = history("page " + scratch.file("one.html") + " --machine nosuch" + db);
+  CHECK(one.status == 1);
+}
+
 TEST_CASE("lauka-history add: a bad file is named, the others are added") {
   const Scratch scratch;
   write_sessions(scratch, 2, 9);
@@ -135,6 +169,36 @@ TEST_CASE("lauka-history: each command has --help") {
     CHECK(said.out.find("Usage: lauka-history " + command) == 0);
     CHECK(said.out.find("--db") != std::string::npos);
   }
+}
+
+TEST_CASE("lauka-history: shells read its completions, and bash offers what fits") {
+  const Scratch scratch;
+  for (const std::string shell : {"bash", "zsh", "fish"}) {
+    CAPTURE(shell);
+    write(scratch.file(shell), history("--completions " + shell).out);
+    CHECK_FALSE(text_of(scratch.file(shell)).empty());
+    if (std::system(("command -v " + shell + " >/dev/null").c_str()) == 0)
+      CHECK(std::system((shell + " -n " + scratch.file(shell)).c_str()) == 0);
+  }
+  write(scratch.file("lauka.db"), "");
+  const auto offers = [&](const std::string& words) {
+    write(scratch.file("try"),
+          fmt::format("source {}\ncd {}\nCOMP_WORDS=({})\nCOMP_CWORD=$((${{#COMP_WORDS[@]}} - 1))\n"
+                      "_lauka_history\necho \"${{COMPREPLY[*]}}\"\n",
+                      scratch.file("bash"), scratch.path(), words));
+    REQUIRE(std::system(
+                fmt::format("bash {} > {}", scratch.file("try"), scratch.file("out")).c_str()) ==
+            0);
+    return text_of(scratch.file("out"));
+  };
+  CHECK(offers("lauka-history st") == "steps\n");
+  CHECK(offers("lauka-history steps --ag") == "--against\n");
+  CHECK(offers("lauka-history add --ag") == "\n");
+  CHECK(offers("lauka-history show --role c") == "candidate\n");
+  CHECK(offers("lauka-history show --role = ''") == "reference candidate anchor all\n");
+  CHECK(offers("lauka-history list --db lauka.") == "lauka.db\n");
+  CHECK(offers("lauka-history export b") == "benchfmt bmf\n");
+  CHECK(history("--completions tcsh").status == 2);
 }
 
 TEST_CASE("lauka-history: a database that cannot be used is named in one line") {

@@ -1,4 +1,5 @@
 #include "history/alarms.h"
+#include "history/chain.h"
 #include "history/fleet.h"
 #include "history/observe.h"
 #include "history/read.h"
@@ -150,6 +151,68 @@ TEST_CASE("with an anchor the history is of ratios to it, which the machine's dr
     CHECK(std::exp(one.value) == doctest::Approx(1.5).epsilon(1e-6));
   CHECK(value_text(trend, trend.commits.front(), series->front().metric).find("+50") == 0);
   CHECK(with_steps(loader, series->front(), Against::Usual).value().steps.empty());
+}
+
+TEST_CASE("a new anchor is chained by a session that has measured both") {
+  const Scratch scratch;
+  for (const std::string& where : databases(scratch)) {
+    CAPTURE(where);
+    auto database = open_history(where, Access::Write);
+    REQUIRE(database);
+    Store store(*database);
+    const auto add = [&](int number, const std::vector<MadeCommand>& commands) {
+      auto made = record_of(json_of({number, fmt::format("c{}", number), "CPU", commands}));
+      REQUIRE(made);
+      REQUIRE(store.add(std::vector{*std::move(made)}));
+    };
+    // v1 takes 1 s and v2 0.8 s, on a machine that becomes slower; the candidate stays at 1.6 s.
+    for (int i = 0; i < 20; ++i) {
+      const double drift = 1.0 + 0.05 * i;
+      const bool is_new = i >= 10;
+      add(i, {{is_new ? "v2" : "v1", times_of((is_new ? 0.8 : 1.0) * drift), "a", "anchor"},
+              {"new", times_of(1.6 * drift), "a", "candidate"}});
+    }
+    Loader loader(*database);
+    const auto variants = loader.variants({.benchmark = "a"});
+    REQUIRE(variants);
+    auto series = loader.series(variants->front(), {});
+    REQUIRE(series);
+    CHECK(series->front().unchained == 10);
+    const Trend alone = trend_of(series->front(), Against::Usual);
+    CHECK(alone.commits.size() == 10);
+    CHECK(series_text(series->front(), alone, {}).find("10 sessions of another anchor left out") !=
+          std::string::npos);
+
+    // Whichever of the two is the anchor there.
+    SUBCASE("the new one") {
+      add(30, {{"v2", times_of(0.8), "a", "anchor"}, {"v1", times_of(1.0), "a", "reference"}});
+    }
+    SUBCASE("the old one") {
+      add(30, {{"v1", times_of(1.0), "a", "anchor"}, {"v2", times_of(0.8), "a", "reference"}});
+    }
+    series = loader.series(variants->front(), {});
+    REQUIRE(series);
+    CHECK(series->front().unchained == 0);
+    const Trend trend = trend_of(series->front(), Against::Usual);
+    REQUIRE(trend.commits.size() == 20);
+    for (const Observation& one : trend.commits)
+      CHECK(std::exp(one.value) == doctest::Approx(2.0).epsilon(1e-6));
+    CHECK(with_steps(loader, series->front(), Against::Usual).value().steps.empty());
+  }
+}
+
+TEST_CASE("anchors are linked over others, with the errors of all links") {
+  Chain chain;
+  chain.add("v1", "v2", {0.1, 0.03});
+  chain.add("v3", "v2", {0.2, 0.04});
+  chain.add("v3", "v2", {0.4, 0.04});  // 0.3 +- 0.04 / sqrt(2) of both
+  chain.add("x", "y", {1.0, 0.01});
+  const auto links = chain.to("v3");
+  CHECK(links.size() == 2);
+  CHECK(links.at("v2").value == doctest::Approx(-0.3));
+  CHECK(links.at("v1").value == doctest::Approx(-0.2));
+  CHECK(links.at("v1").error.value_or(0) ==
+        doctest::Approx(std::hypot(0.03, 0.04 / std::sqrt(2.0))));
 }
 
 TEST_CASE("the sessions of several machines become one change, which says how much they differ") {

@@ -224,6 +224,39 @@ TEST_CASE("what fails in the middle leaves nothing of its batch") {
   }
 }
 
+TEST_CASE("a server that goes away in the middle leaves nothing of its batch, and a clear line") {
+  const Scratch scratch;
+  for (const std::string& where : databases(scratch)) {
+    if (where.find("postgresql:") != 0) continue;
+    Database watcher = opened(where);
+    {
+      Database database = opened(where);
+      Store store(database);
+      REQUIRE(store.add(std::vector{record({1, "abc", "CPU", {{"it", {1.0}}}})}));
+      // The connection ends where a statement of the batch waits for a table.
+      const std::string pid = first(database, "SELECT pg_backend_pid()");
+      REQUIRE(watcher.run(fmt::format(
+          "CREATE FUNCTION go_away() RETURNS trigger AS $$ BEGIN PERFORM pg_terminate_backend({}); "
+          "RETURN NEW; END $$ LANGUAGE plpgsql",
+          pid)));
+      REQUIRE(
+          watcher.run("CREATE TRIGGER away BEFORE INSERT ON lauka_point FOR EACH ROW EXECUTE "
+                      "FUNCTION go_away()"));
+      const auto gone = store.add(std::vector{record({2, "new", "CPU", {{"it", {1.0}}}})});
+      REQUIRE_FALSE(gone);
+      CHECK(gone.error().line().find("does not do what it is asked: ") == 0);
+      CHECK(gone.error().line().find('\n') == std::string::npos);
+      CHECK_FALSE(store.add(std::vector{record({3, "more", "CPU", {{"it", {1.0}}}})}));
+    }
+    REQUIRE(watcher.run("DROP TRIGGER away ON lauka_point"));
+    CHECK(first(watcher, "SELECT count(*) FROM lauka_session") == "1");
+    CHECK(first(watcher, "SELECT count(*) FROM lauka_name WHERE text = 'new'") == "0");
+    Store again(watcher);
+    CHECK(again.add(std::vector{record({2, "new", "CPU", {{"it", {1.0}}}})}).value() == 1);
+    CHECK(first(watcher, "SELECT count(*) FROM lauka_point") == "2");
+  }
+}
+
 TEST_CASE("a benchmark of a session with five metrics takes less than 2 kB") {
   const Scratch scratch;
   for (const std::string& where : databases(scratch)) {

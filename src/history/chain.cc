@@ -1,0 +1,64 @@
+#include "history/chain.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <deque>
+#include <optional>
+
+namespace lauka::history {
+
+namespace {
+
+/// Of several sessions, each weighted by how sure it is where all say so.
+LogRatio mean_of(const std::vector<LogRatio>& ratios) {
+  const bool has_errors = std::all_of(ratios.begin(), ratios.end(),
+                                      [](const LogRatio& one) { return one.error > 0.0; });
+  double weights = 0.0;
+  double sum = 0.0;
+  for (const LogRatio& one : ratios) {
+    const double weight = has_errors ? 1.0 / (*one.error * *one.error) : 1.0;
+    weights += weight;
+    sum += weight * one.value;
+  }
+  LogRatio mean{.value = sum / weights};
+  if (has_errors) mean.error = std::sqrt(1.0 / weights);
+  return mean;
+}
+
+}  // namespace
+
+LogRatio sum_of(const LogRatio& a, const LogRatio& b) {
+  LogRatio sum{.value = a.value + b.value};
+  if (a.error && b.error) sum.error = std::hypot(*a.error, *b.error);
+  return sum;
+}
+
+void Chain::add(const std::string& of, const std::string& to, const LogRatio& ratio) {
+  if (of == to) return;
+  // Whichever of the two was the anchor of that session.
+  if (of < to)
+    links_[{of, to}].push_back(ratio);
+  else
+    links_[{to, of}].push_back({-ratio.value, ratio.error});
+}
+
+std::map<std::string, LogRatio> Chain::to(const std::string& newest) const {
+  std::map<std::string, LogRatio> found{{newest, {0.0, 0.0}}};
+  std::deque<std::string> next{newest};
+  while (!next.empty()) {
+    const std::string at = next.front();
+    next.pop_front();
+    for (const auto& [ends, ratios] : links_) {
+      if (ends.first != at && ends.second != at) continue;
+      const std::string& other = ends.first == at ? ends.second : ends.first;
+      LogRatio link = mean_of(ratios);
+      if (other == ends.second) link.value = -link.value;
+      if (found.emplace(other, sum_of(found.at(at), link)).second) next.push_back(other);
+    }
+  }
+  found.erase(newest);
+  return found;
+}
+
+}  // namespace lauka::history

@@ -26,6 +26,10 @@ std::optional<double> applied(Operation operation, double left, double right) {
   return left / right;
 }
 
+std::optional<double> measurable(std::optional<double> value) {
+  return value && is_measurable(*value) ? value : std::nullopt;
+}
+
 }  // namespace
 
 RoundKind kind_of(const Metric& metric, const EventSet& events) {
@@ -74,7 +78,7 @@ std::optional<double> MetricReader::operand(const RunRecord& run, const Step& st
 }
 
 std::optional<double> MetricReader::result(const RunRecord& run) const {
-  if (steps_.size() == 1) return operand(run, steps_.front());
+  if (steps_.size() == 1) return measurable(operand(run, steps_.front()));
   std::vector<double> values;
   values.reserve(steps_.size());
   for (const Step& step : steps_) {
@@ -91,8 +95,7 @@ std::optional<double> MetricReader::result(const RunRecord& run) const {
     if (!value) return std::nullopt;
     values.push_back(*value);
   }
-  const bool is_number = values.size() == 1 && is_measurable(values.front());
-  return is_number ? std::optional(values.front()) : std::nullopt;
+  return values.size() == 1 ? measurable(values.front()) : std::nullopt;
 }
 
 MetricReader::Places MetricReader::places_of(std::size_t event, const EventSet& events) {

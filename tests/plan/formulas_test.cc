@@ -82,6 +82,17 @@ TEST_CASE("a formula over what the kernel accounts needs no events") {
   CHECK(idle.shown == Shown::Always);
 }
 
+TEST_CASE("a formula beyond what can be measured has no value, be it one constant") {
+  Engine engine;
+  const auto plan = make_plan(
+      options_of({"much=1e40", "little=1e-40", "some=1e20", "more=1e20*1e20"}), engine.select(), 1);
+  REQUIRE(plan);
+  CHECK_FALSE(value(*plan, "much", {}));
+  CHECK_FALSE(value(*plan, "little", {}));
+  CHECK_FALSE(value(*plan, "more", {}));
+  CHECK(*value(*plan, "some", {}) == 1e20);
+}
+
 TEST_CASE("the events of a formula are counted beside the default ones, and at once") {
   Engine engine;
   const auto plan =

@@ -94,17 +94,13 @@ static uint64_t median(uint64_t* values, size_t count) {
   return count % 2 == 1 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
 }
 
-static int report(const struct loop* loop, size_t runs) {
-  uint64_t* const from_vfork = calloc(runs, sizeof *from_vfork);
-  uint64_t* const from_execve = calloc(runs, sizeof *from_execve);
-  if (from_vfork == NULL || from_execve == NULL) {
-    fputs("bare_loop: not enough memory\n", stderr);
-    return 1;
-  }
+/* 0: all runs were made, and are printed. */
+static int measure(const struct loop* loop, size_t runs, uint64_t* from_vfork,
+                   uint64_t* from_execve) {
   long maxrss = 0;
   const uint64_t begin = now();
   for (size_t i = 0; i < runs; ++i) {
-    struct run run;
+    struct run run = {0, 0, 0};
     const int status = run_once(loop, &run);
     if (status != 0) {
       fprintf(stderr, "bare_loop: %s: %s\n", loop->words[0],
@@ -121,6 +117,17 @@ static int report(const struct loop* loop, size_t runs) {
   printf("runs_per_second %.1f\n", (double)runs * 1e9 / (double)whole);
   printf("largest_maxrss %ld\n", maxrss);
   return 0;
+}
+
+static int report(const struct loop* loop, size_t runs) {
+  uint64_t* const both = calloc(2 * runs, sizeof *both);
+  if (both == NULL) {
+    fputs("bare_loop: not enough memory\n", stderr);
+    return 1;
+  }
+  const int status = measure(loop, runs, both, both + runs);
+  free(both);
+  return status;
 }
 
 static int refuse(void) {

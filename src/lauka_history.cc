@@ -1,12 +1,12 @@
 #include "core/exit_status.h"
 #include "core/foreign_text.h"
 #include "core/text.h"
+#include "history/add.h"
 #include "history/alarms.h"
 #include "history/command_line.h"
 #include "history/fleet.h"
 #include "history/load.h"
 #include "history/page.h"
-#include "history/read.h"
 #include "history/schema.h"
 #include "history/store.h"
 #include "history/tables.h"
@@ -17,15 +17,11 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <deque>
 #include <exception>
 #include <functional>
-#include <future>
 #include <map>
 #include <set>
-#include <span>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -37,12 +33,6 @@
 namespace lauka::history {
 
 namespace {
-
-constexpr std::size_t kMostBytes = std::size_t{1} << 30U;  // of a file
-constexpr std::size_t kMostOfBatch = 200;                  // sessions in a transaction
-constexpr unsigned kMostReaders = 4;                       // threads
-constexpr std::size_t kFilesAhead = 16;                    // for each
-constexpr std::size_t kMostPoints = 4'000;                 // commands in one
 
 /// Writes one line on standard error; nothing more can be done where that fails.
 int refuse(const Error& error, ExitStatus status) {
@@ -68,88 +58,14 @@ report::Style style() {
           .ascii = !os::speaks_utf8()};
 }
 
-Result<SessionRecord> record_in(const std::string& file) {
-  const auto text = os::read_file(file, kMostBytes);
-  return text ? record_of(*text) : Result<SessionRecord>(text.error());
-}
-
-std::vector<Result<SessionRecord>> records_in(std::span<const std::string> files) {
-  std::vector<Result<SessionRecord>> records;
-  records.reserve(files.size());
-  for (const std::string& file : files) records.push_back(record_in(file));
-  return records;
-}
-
-/// Adds files a batch at a time; what is wrong with one is told, and does not stop the others.
-class Adder {
- public:
-  explicit Adder(Database& database) : database_(database), store_(database) {}
-
-  /// Reading takes longer than the database does: a few files for each processor are read ahead.
-  Result<void> add(std::span<const std::string> files) {
-    const std::size_t ahead = std::clamp(std::thread::hardware_concurrency(), 1U, kMostReaders) + 1;
-    std::deque<std::future<std::vector<Result<SessionRecord>>>> reading;
-    for (std::size_t begun = 0, next = 0; next < files.size();) {
-      for (; begun < files.size() && reading.size() < ahead; begun += kFilesAhead) {
-        const auto some = files.subspan(begun, std::min(kFilesAhead, files.size() - begun));
-        reading.push_back(std::async(std::launch::async, records_in, some));
-      }
-      auto records = reading.front().get();
-      reading.pop_front();
-      for (auto& record : records)
-        if (auto done = take(files[next++], std::move(record)); !done) return done;
-    }
-    return flush();
-  }
-
-  int end() const {
-    const std::size_t there = files_ - bad_ - added_;
-    const std::string known = there > 0 ? fmt::format(", {} there already", there) : "";
-    const std::string bad = bad_ > 0 ? fmt::format(", {} refused", bad_) : "";
-    const int said = say(fmt::format("{} added{}{}\n", plural(added_, "session"), known, bad));
-    return bad_ > 0 ? static_cast<int>(ExitStatus::Failed) : said;
-  }
-
- private:
-  Result<void> take(const std::string& file, Result<SessionRecord> record) {
-    ++files_;
-    if (!record) {
-      ++bad_;
-      refuse(record.error().of(cited(file)), ExitStatus::Failed);
-      return {};
-    }
-    points_ += record->results.size();
-    batch_.push_back(*std::move(record));
-    return batch_.size() >= kMostOfBatch || points_ >= kMostPoints ? flush() : Result<void>();
-  }
-
-  Result<void> flush() {
-    if (batch_.empty()) return {};
-    const auto added = store_.add(batch_);
-    if (!added)
-      return named({fmt::format("{}; {} of {} were added before that", added.error().line(), added_,
-                                plural(files_, "file")),
-                    "add them again"},
-                   database_);
-    added_ += *added;
-    batch_.clear();
-    points_ = 0;
-    return {};
-  }
-
-  Database& database_;
-  Store store_;
-  std::vector<SessionRecord> batch_{};
-  std::size_t points_ = 0;
-  std::size_t files_ = 0;
-  std::size_t added_ = 0;
-  std::size_t bad_ = 0;
-};
-
 int add(Database& database, const Request& request) {
-  Adder adder(database);
-  if (auto done = adder.add(request.words); !done) return refuse(done.error(), ExitStatus::Failed);
-  return adder.end();
+  Adder adder(database, [](const Error& error) { refuse(error, ExitStatus::Failed); });
+  const auto added = adder.add(request.words);
+  if (!added) return refuse(named(added.error(), database), ExitStatus::Failed);
+  const std::string there = added->there > 0 ? fmt::format(", {} there already", added->there) : "";
+  const std::string bad = added->bad > 0 ? fmt::format(", {} refused", added->bad) : "";
+  return say(fmt::format("{} added{}{}\n", plural(added->sessions, "session"), there, bad),
+             added->bad > 0 ? ExitStatus::Failed : ExitStatus::Done);
 }
 
 int list(Database& database, const Request& request) {

@@ -297,8 +297,12 @@ Result<KeptSuite> open_log(const Invocation& call, const std::string& text,
   const os::ActAs owner(call.user);
   if (!owner.error().empty()) return Error{owner.error(), ""};
   auto log = os::AppendLog::open(*file, kMostOfLog);
-  if (!log && !call.options.resumes) return kept;  // nobody asked for it
-  if (!log) return log.error();
+  if (!log && call.options.resumes) return log.error();
+  if (!log) {  // nobody asked for it yet
+    say_on_error(report::note_lines(
+        {"the finished rounds are not kept for --resume: " + log.error().line()}));
+    return kept;
+  }
   const auto head = call.options.resumes ? LogHead::of((*log)->text()) : std::nullopt;
   std::size_t bytes = 0;
   if (head) {

@@ -198,14 +198,15 @@ std::string mark_of(const std::string& verdict) {
 
 void write_suite_table(const SuiteResults& suite, const Sink& sink) {
   const bool names = has_candidate_names(suite);
-  sink(
-      fmt::format("<div class=\"wide\"><table>\n<tr><th>benchmark</th>{}<th>base</th><th>candidate"
-                  "</th><th>delta</th><th>verdict</th></tr>\n",
-                  names ? "<th>command</th>" : ""));
+  sink(fmt::format(
+      "<div class=\"scroll\"><table>\n<thead><tr><th>benchmark</th>{}<th class=\"more\">base</th>"
+      "<th class=\"more\">candidate</th><th>delta</th><th>verdict</th></tr></thead>\n",
+      names ? "<th>command</th>" : ""));
   for (const SuiteCells& cells : cells_of(suite)) {
     const std::string name = html_text(cells.benchmark);
     sink(
-        fmt::format("<tr><td>{}</td>{}<td>{}</td><td>{}</td><td class=\"{}\">{}</td><td>{}</td>"
+        fmt::format("<tr><td>{}</td>{}<td class=\"more\">{}</td><td class=\"more\">{}</td>"
+                    "<td class=\"{}\">{}</td><td>{}</td>"
                     "</tr>\n",
                     cells.is_total ? "<b>" + name + "</b>" : name,
                     names ? "<td><code>" + html_text(cells.command) + "</code></td>" : "",

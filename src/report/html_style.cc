@@ -75,7 +75,7 @@ svg { display: block; overflow: visible; }
 .middle { stroke-width: 10px; }
 @media (max-width: 48rem) { .bars { grid-template-columns: minmax(0, 1fr); } .who { margin-top: .4rem; }
   .who, .value, .bars .drawing { grid-column: 1; order: 0; } .value { text-align: left; padding-left: 1.05rem; } }
-@media (max-width: 34rem) {
+@media (max-width: 34rem) { .more { display: none; }
   .matrix td:first-child { min-width: 7rem; } table { font-size: .8rem; } th, td { padding: .25rem .35rem; } body { padding: .6rem; } }
 details { margin: .5rem 0; }
 summary { cursor: pointer; font-size: 1.05rem; font-weight: 600; padding: .3rem 0; }

@@ -22,7 +22,7 @@ TEST_CASE("a candidate is compared with the runs of an earlier file, and gated a
                             "--export-json", folder.file("new.json"), "--", work(100)});
   CHECK(worse.status == 3);
   CHECK(worse.out_has("Deltas are against " + old + ", measured earlier.\n"));
-  CHECK(worse.out_has("cpu_time > 20%: fail: more than 20% higher, with confidence (measured +"));
+  CHECK(worse.out_has("cpu_time > 20%: fail: more than 20% higher, with confidence (measured "));
   CHECK(worse.err_has("deltas against a baseline include"));
   CHECK_FALSE(worse.err_has("under other conditions"));
   const json document = json::parse(text_of(folder.file("new.json")));
@@ -34,7 +34,7 @@ TEST_CASE("a candidate is compared with the runs of an earlier file, and gated a
   const Said better = lauka(
       {"-q", "-r10", "-n", "it", "--baseline", old, "--fail-if", "cpu_time > 20", "--", work(30)});
   CHECK(better.status == 0);
-  CHECK(better.out_has("cpu_time > 20%: pass: at most 20% higher, with confidence (measured −"));
+  CHECK(better.out_has("cpu_time > 20%: pass: at most 20% higher, with confidence (measured "));
 }
 
 TEST_CASE("what is another machine, kernel, processor or lauka than the baseline's is named") {

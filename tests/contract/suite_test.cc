@@ -253,6 +253,22 @@ TEST_CASE("--resume: a suite that was interrupted goes on, and has every round o
             .err_has("--resume goes on with the rounds kept beside the file of --export-json"));
 }
 
+TEST_CASE(
+    "--suite: where rounds cannot be kept that is said, and what a link names stays as it is") {
+  const Suite suite(benchmark("a", {"true", "true"}));
+  const std::string json_file = suite.folder.file("r.json");
+  std::ofstream(suite.folder.file("other")) << "mine\n";
+  std::filesystem::create_symlink("other", json_file + ".rounds");
+  Words words = {"--suite", suite.folder.file("s.toml"), "-w0", "-r2", "--export-json", json_file};
+  const Said said = lauka(words);
+  CHECK(said.status == 0);
+  CHECK(said.err_has("the finished rounds are not kept for --resume: "));
+  CHECK(exists(json_file));
+  words.emplace_back("--resume");
+  CHECK(lauka(words).status == 2);
+  CHECK(text_of(suite.folder.file("other")) == "mine\n");
+}
+
 TEST_CASE("--resume: rounds of a program that was built anew since are refused") {
   const Folder programs;
   const std::string program = programs.file("it");

@@ -145,7 +145,11 @@ stats::IntervalTails Schedule::tails() const {
 std::size_t Schedule::rounds_of_constants() const {
   const double level = std::min(p_late(error_of_fail_, 0), p_late(error_, 0));
   std::size_t rounds = 1;
-  for (double chance = 0.25; chance > level; chance /= 4.0) ++rounds;
+  double chance = 0.25;
+  while (chance > level) {
+    chance /= 4.0;
+    ++rounds;
+  }
   return rounds;
 }
 

@@ -71,6 +71,23 @@ std::string usual_role(const std::vector<Variant>& variants) {
   return {};
 }
 
+bool has_one_anchor(const Series& series) {
+  std::set<std::string_view> anchors;
+  for (const SeriesPoint& point : series.points)
+    if (!point.anchor.empty()) anchors.insert(point.anchor);
+  return anchors.size() < 2;
+}
+
+/// Of one metric in the numbers of a row.
+std::optional<LogRatio> to_anchor(std::string_view metric, std::string_view layout,
+                                  std::string_view numbers) {
+  auto metrics = metrics_of(layout);
+  for (std::size_t place = 0; place < metrics.size(); ++place)
+    if (metrics[place].name == metric && fill_in(metrics[place], place, numbers))
+      return metrics[place].to_anchor;
+  return std::nullopt;
+}
+
 void tell_to_newest_anchor(Series& series, const Chain& chain) {
   std::string newest;
   for (const SeriesPoint& point : series.points)
@@ -306,36 +323,25 @@ Result<std::vector<Series>> Loader::series(const Variant& variant, const Wanted&
 }
 
 Result<void> Loader::chain_anchors(std::vector<Series>& all) {
-  std::set<std::string> anchors;
-  for (const Series& series : all)
-    for (const SeriesPoint& point : series.points)
-      if (!point.anchor.empty()) anchors.insert(point.anchor);
-  if (anchors.size() < 2) return {};
+  if (std::all_of(all.begin(), all.end(), has_one_anchor)) return {};
   // Any command of this benchmark that is an anchor elsewhere and stood beside another one here.
   const Variant& variant = all.front().variant;
-  std::vector<Row> rows;
-  auto asked = database_.each(
+  const auto rows = database_.ask(
       fmt::format(
           "SELECT name, anchor, layout, numbers FROM lauka_point WHERE variant IN (SELECT "
           "id FROM lauka_variant WHERE benchmark = {} AND machine = {}) AND name IN (SELECT "
           "DISTINCT anchor FROM lauka_point WHERE variant = {}) AND anchor <> name",
           number_of(variant.benchmark), number_of(variant.machine_class), variant.id),
-      4, {}, [&](const Row& row) { rows.push_back(row); });
-  if (!asked) return asked;
+      4);
+  if (!rows) return rows.error();
   std::set<std::int64_t> names;
-  for (const Row& row : rows) names.insert({id_in(row[0]), id_in(row[1]), id_in(row[2])});
+  for (const Row& row : *rows) names.insert({id_in(row[0]), id_in(row[1]), id_in(row[2])});
   if (auto learnt = learn(names); !learnt) return learnt;
   for (Series& series : all) {
     Chain chain;
-    for (const Row& row : rows) {
-      const auto layout = metrics_of(name(id_in(row[2])));
-      for (std::size_t place = 0; place < layout.size(); ++place) {
-        MetricRecord metric = layout[place];
-        if (metric.name != series.metric.name || !fill_in(metric, place, row[3])) continue;
-        if (metric.to_anchor)
-          chain.add(name(id_in(row[0])), name(id_in(row[1])), *metric.to_anchor);
-      }
-    }
+    for (const Row& row : *rows)
+      if (const auto ratio = to_anchor(series.metric.name, name(id_in(row[2])), row[3]))
+        chain.add(name(id_in(row[0])), name(id_in(row[1])), *ratio);
     tell_to_newest_anchor(series, chain);
   }
   return {};

@@ -11,6 +11,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <set>
@@ -136,6 +138,26 @@ std::string chart_of(const SteppedSeries& stepped, std::size_t height, bool has_
   return report::svg(height, title_of(stepped.series), content);
 }
 
+/// The newest commit that several classes of machines have measured; empty: there is none.
+std::string newest_of_several(const std::vector<Series>& series) {
+  std::map<std::string_view, std::set<const Series*>> classes;
+  for (const Series& one : series)
+    for (const SeriesPoint& point : one.points) classes[point.commit].insert(&one);
+  std::pair<std::int64_t, std::string> newest{std::numeric_limits<std::int64_t>::min(), ""};
+  for (const Series& one : series)
+    for (const SeriesPoint& point : one.points)
+      if (classes[point.commit].size() > 1)
+        newest = std::max(newest, std::pair(point.began, point.commit));
+  return newest.second;
+}
+
+Series at_commit(const Series& series, const std::string& commit) {
+  Series there{.variant = series.variant, .metric = series.metric};
+  std::copy_if(series.points.begin(), series.points.end(), std::back_inserter(there.points),
+               [&](const SeriesPoint& point) { return point.commit == commit; });
+  return there;
+}
+
 }  // namespace
 
 std::string Page::link_of(const std::string& commit) const {
@@ -200,26 +222,13 @@ void Page::keep_for_machines(const Series& series) {
 std::string Page::machines_section() const {
   std::string all;
   for (const auto& [title, series] : on_machines_) {
-    // The newest commit that several classes of machines have measured.
-    std::map<std::string, std::set<std::size_t>> classes;
-    const SeriesPoint* newest = nullptr;
-    for (std::size_t i = 0; i < series.size(); ++i)
-      for (const SeriesPoint& point : series[i].points) classes[point.commit].insert(i);
-    for (const Series& one : series)
-      for (const SeriesPoint& point : one.points)
-        if (classes[point.commit].size() > 1 && (newest == nullptr || point.began > newest->began))
-          newest = &point;
-    if (newest == nullptr) continue;
+    const std::string commit = newest_of_several(series);
+    if (commit.empty()) continue;
     Fleet fleet;
-    for (const Series& one : series) {
-      Series there{.variant = one.variant, .metric = one.metric};
-      for (const SeriesPoint& point : one.points)
-        if (point.commit == newest->commit) there.points.push_back(point);
-      fleet.add(there);
-    }
+    for (const Series& one : series) fleet.add(at_commit(one, commit));
     for (const FleetEffect& effect : fleet.effects())
       all += fmt::format("<h3>{}</h3>\n<p>change from the reference at {}</p>\n{}",
-                         html_text(title), link_of(newest->commit), fleet_html(effect));
+                         html_text(title), link_of(commit), fleet_html(effect));
   }
   if (all.empty()) return all;
   return "<section id=\"machines\"><h2>On several classes of machines</h2>\n" + all +

@@ -112,7 +112,8 @@ Scale scale_over(double low, double high, bool logarithmic) {
   Scale scale{axis_over(std::log10(low), std::log10(high), kMostTicks), true};
   scale.axis.ticks.clear();
   const bool is_wide = std::log10(high / low) > 2;
-  for (double power = std::floor(scale.axis.low); power <= scale.axis.high; power += 1) {
+  const int last = static_cast<int>(std::floor(scale.axis.high));
+  for (int power = static_cast<int>(std::floor(scale.axis.low)); power <= last; ++power) {
     for (const double factor : {1.0, 2.0, 5.0}) {
       const double tick = power + std::log10(factor);
       const bool is_within = tick >= scale.axis.low && tick <= scale.axis.high;

@@ -132,9 +132,13 @@ class XmlReader {
       open_.back().key = std::move(closed.text);
       return;
     }
-    if (closed.name == "string") closed.value.value = std::move(closed.text);
-    if (closed.name == "true" || closed.name == "false") closed.value.value = closed.name == "true";
-    if (closed.name == "integer") read_integer(closed);
+    if (closed.name == "integer") {
+      read_integer(closed);
+    } else if (closed.name == "string") {
+      closed.value.value = std::move(closed.text);
+    } else if (closed.name == "true" || closed.name == "false") {
+      closed.value.value = closed.name == "true";
+    }
     put(std::move(closed.value), open_.back());
   }
 

@@ -167,9 +167,10 @@ bool RunFiles::Pipe::open() {
   if (pipe(ends.data()) != 0) return false;
   read_end = Descriptor(ends[0]);
   write_end = Descriptor(ends[1]);
-  for (const int fd : ends) fcntl(fd, F_SETFD, FD_CLOEXEC);
-  fcntl(ends[0], F_SETFL, O_NONBLOCK);
-  return true;
+  // An end that waits would hold up the session, and one that a run inherits would never end.
+  return std::all_of(ends.begin(), ends.end(),
+                     [](int fd) { return fcntl(fd, F_SETFD, FD_CLOEXEC) == 0; }) &&
+         fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0;
 }
 
 bool RunFiles::open_all() {

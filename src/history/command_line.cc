@@ -332,10 +332,11 @@ std::vector<CommandSummary> command_summaries() {
     for (const auto& option : options.options()) {
       const std::string shorts =
           option->canonical_display_name(po::command_line_style::allow_dash_for_short);
-      summary.options.push_back({.name = option->long_name(),
-                                 .letter = shorts.size() == 2 ? shorts.substr(1) : "",
-                                 .parameter = option->format_parameter(),
-                                 .meaning = option->description()});
+      summary.options.push_back(
+          {.name = option->long_name(),
+           .letter = shorts.size() == 2 && shorts.front() == '-' ? shorts.substr(1) : "",
+           .parameter = option->format_parameter(),
+           .meaning = option->description()});
     }
     all.push_back(std::move(summary));
   }

@@ -201,7 +201,8 @@ std::string man_page(const std::vector<CommandSummary>& commands, std::string_vi
                         one.words.empty() ? "" : " ", troff(one.words));
   page += ".SH COMMANDS\n";
   for (const CommandSummary& one : commands) {
-    page += fmt::format(".SS {} {}\n{}\n", one.name, troff(one.words), troff(one.purpose));
+    page += fmt::format(".SS {}{}{}\n{}\n", one.name, one.words.empty() ? "" : " ",
+                        troff(one.words), troff(one.purpose));
     for (const OptionSummary& option : one.options)
       page += fmt::format(".TP\n.B {}\n{}\n",
                           troff(spellings_of(option, ", ") +

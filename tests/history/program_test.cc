@@ -194,6 +194,7 @@ TEST_CASE("lauka-history: shells read its completions, and bash offers what fits
   CHECK(offers("lauka-history st") == "steps\n");
   CHECK(offers("lauka-history steps --ag") == "--against\n");
   CHECK(offers("lauka-history add --ag") == "\n");
+  CHECK(offers("lauka-history add -") == "--db -h --help\n");
   CHECK(offers("lauka-history show --role c") == "candidate\n");
   CHECK(offers("lauka-history show --role = ''") == "reference candidate anchor all\n");
   CHECK(offers("lauka-history list --db lauka.") == "lauka.db\n");

@@ -299,8 +299,9 @@ Result<KeptSuite> open_log(const Invocation& call, const std::string& text,
   auto log = os::AppendLog::open(*file, kMostOfLog);
   if (!log && call.options.resumes) return log.error();
   if (!log) {  // nobody asked for it yet
-    say_on_error(report::note_lines(
-        {"the finished rounds are not kept for --resume: " + log.error().line()}));
+    if (call.options.verbosity != Verbosity::Quiet)
+      say_on_error(report::note_lines(
+          {"the finished rounds are not kept for --resume: " + log.error().line()}));
     return kept;
   }
   const auto head = call.options.resumes ? LogHead::of((*log)->text()) : std::nullopt;
@@ -348,7 +349,7 @@ int carry_out(Invocation& call, const std::string& text) {
   const bool is_whole = std::none_of(measured->begin(), measured->end(), [](const auto& one) {
     return one.session.cut_short.has_value();
   });
-  if (kept->log && kept->log->has_failed())
+  if (kept->log && kept->log->has_failed() && call.options.verbosity != Verbosity::Quiet)
     say_on_error(report::note_lines({"the finished rounds could not be kept for --resume"}));
   const int status =
       deliver(call, *measured, std::chrono::sys_seconds(std::chrono::seconds(kept->began)));

@@ -80,8 +80,8 @@ constexpr std::string_view kBashFunctions = R"sh(
 _lauka_words() { COMPREPLY+=($(compgen -W "$1" -- "$cur")); }
 
 _lauka_files() {
-  local IFS=$'\n'
-  COMPREPLY+=($(compgen -f -- "$cur"))
+  local file
+  while IFS= read -r file; do COMPREPLY+=("$file"); done < <(compgen -f -- "$cur")
   compopt -o filenames 2>/dev/null
 }
 

@@ -21,7 +21,9 @@ namespace lauka::history {
 namespace {
 
 constexpr double kConfidence95 = 0.95;
-constexpr double kRounding = 1e-9;  // a change below is the arithmetic's, where nothing varies
+constexpr double kNormal95 = 1.959963984540054;
+constexpr double kSureOfLink = 3.6;  // standard errors: one in 3000 is above
+constexpr double kRounding = 1e-9;   // a change below is the arithmetic's, where nothing varies
 
 bool is_worse(double change, Better better) {
   return better == Better::Neither || (change > 0.0) == (better == Better::Less);
@@ -46,6 +48,32 @@ void hold_variances(std::vector<stats::SeriesPoint>& points) {
   if (variances.empty()) return;
   const double typical = stats::median(stats::sorted(variances));
   for (stats::SeriesPoint& point : points) point.variance = std::max(point.variance, typical);
+}
+
+/// How sure the height of a step is where an anchor was replaced within its range: the error of the
+/// link, which all points on one side share, so that no number of them makes it smaller.
+double link_error_at(const std::vector<Observation>& commits, const stats::Step& step) {
+  double error = 0.0;
+  for (std::size_t i = std::max<std::size_t>(step.earliest, 1); i <= step.latest; ++i) {
+    const double before = commits[i - 1].link_error;
+    const double after = commits[i].link_error;
+    if (before != after) error = std::max(error, std::hypot(before, after));
+  }
+  return error;
+}
+
+/// Takes away what is the link's error or rounding, and widens what is left by the former.
+void allow_for_links(const Trend& trend, std::vector<stats::Step>& steps) {
+  std::vector<stats::Step> kept;
+  for (stats::Step step : steps) {
+    const double error = link_error_at(trend.commits, step);
+    const double level = trend.is_logarithm ? 1.0 : std::abs(trend.commits[step.at].value);
+    if (std::abs(step.change) <= std::max(kRounding * level, kSureOfLink * error)) continue;
+    step.bounds.low -= kNormal95 * error;
+    step.bounds.high += kNormal95 * error;
+    kept.push_back(step);
+  }
+  steps = std::move(kept);
 }
 
 std::string name_of(const Observation& commit) {
@@ -94,13 +122,7 @@ Result<SteppedSeries> with_steps(Loader& loader, Series series, Against against)
     points.push_back({one.value, one.error.value_or(0.0) * one.error.value_or(0.0)});
   hold_variances(points);
   stats::SeriesSteps found = stats::find_steps(points, kConfidence95);
-  found.steps.erase(std::remove_if(found.steps.begin(), found.steps.end(),
-                                   [&](const stats::Step& step) {
-                                     const double level = std::abs(points[step.at].value);
-                                     return std::abs(step.change) <=
-                                            kRounding * (stepped.trend.is_logarithm ? 1.0 : level);
-                                   }),
-                    found.steps.end());
+  allow_for_links(stepped.trend, found.steps);
   stepped.is_last_suspected = found.is_last_suspected;
   if (found.steps.empty()) return stepped;
   const auto notes = loader.acknowledged(stepped.series.variant.id, stepped.series.metric.name);

@@ -26,16 +26,17 @@ LogRatio mean_of(const std::vector<LogRatio>& ratios) {
   return mean;
 }
 
-}  // namespace
-
+/// Of two ratios in a row, whose errors have nothing to do with each other.
 LogRatio sum_of(const LogRatio& a, const LogRatio& b) {
   LogRatio sum{.value = a.value + b.value};
   if (a.error && b.error) sum.error = std::hypot(*a.error, *b.error);
   return sum;
 }
 
+}  // namespace
+
 void Chain::add(const std::string& of, const std::string& to, const LogRatio& ratio) {
-  if (of == to) return;
+  if (of == to || !ratio.error) return;  // how sure a link of one round is nobody knows
   // Whichever of the two was the anchor of that session.
   if (of < to)
     links_[{of, to}].push_back(ratio);

@@ -9,9 +9,6 @@
 
 namespace lauka::history {
 
-/// Of two ratios in a row, whose errors have nothing to do with each other.
-LogRatio sum_of(const LogRatio& a, const LogRatio& b);
-
 /// Anchors that were measured side by side, so that ratios to one can be told as ratios to another.
 class Chain {
  public:

@@ -50,8 +50,8 @@ constexpr std::string_view kBashBegin = R"sh(
 _lauka_history_words() { COMPREPLY+=($(compgen -W "$1" -- "$cur")); }
 
 _lauka_history_files() {
-  local IFS=$'\n'
-  COMPREPLY+=($(compgen -f -- "$cur"))
+  local file
+  while IFS= read -r file; do COMPREPLY+=("$file"); done < <(compgen -f -- "$cur")
   compopt -o filenames 2>/dev/null
 }
 
@@ -145,6 +145,8 @@ std::string zsh(const std::vector<CommandSummary>& commands) {
   return fmt::format(
       "#compdef lauka-history\n# zsh completion for lauka-history, {}\n\n"
       "local -a commands=(\n{}  )\n"
+      "if [[ $words[2] == --db && CURRENT -gt 3 ]]; then\n  words[2,3]=()\n  ((CURRENT -= 2))\n"
+      "elif [[ $words[2] == --db=* && CURRENT -gt 2 ]]; then\n  words[2]=()\n  ((CURRENT--))\nfi\n"
       "if ((CURRENT == 2)); then\n  _describe command commands\nelse\n  shift words\n"
       "  ((CURRENT--))\n  case $words[1] in\n{}  esac\nfi\n",
       kMadeFrom, list, cases);
@@ -161,9 +163,12 @@ std::string fish_value(std::string_view parameter) {
 std::string fish(const std::vector<CommandSummary>& commands) {
   std::string text = fmt::format(
       "# fish completion for lauka-history, {}\n\ncomplete -c lauka-history -f\n", kMadeFrom);
+  std::string none = "not __fish_seen_subcommand_from";
+  for (const CommandSummary& command : commands) none += " " + std::string(command.name);
+  text += fmt::format("complete -c lauka-history -n '{}' -l db -r -F\n", none);
   for (const CommandSummary& command : commands) {
-    text += fmt::format("complete -c lauka-history -n __fish_use_subcommand -a {} -d {}\n",
-                        command.name, quoted(command.purpose));
+    text += fmt::format("complete -c lauka-history -n '{}' -a {} -d {}\n", none, command.name,
+                        quoted(command.purpose));
     const std::string begin =
         fmt::format("complete -c lauka-history -n '__fish_seen_subcommand_from {}'", command.name);
     if (is_file(command.words)) text += begin + " -F\n";

@@ -74,7 +74,7 @@ std::string usual_role(const std::vector<Variant>& variants) {
 bool has_one_anchor(const Series& series) {
   std::set<std::string_view> anchors;
   for (const SeriesPoint& point : series.points)
-    if (!point.anchor.empty()) anchors.insert(point.anchor);
+    if (point.values.to_anchor) anchors.insert(point.anchor);
   return anchors.size() < 2;
 }
 
@@ -95,13 +95,14 @@ void tell_to_newest_anchor(Series& series, const Chain& chain) {
   const auto links = chain.to(newest);
   for (SeriesPoint& point : series.points) {
     auto& ratio = point.values.to_anchor;
-    if (!ratio || point.anchor.empty() || point.anchor == newest) continue;
+    if (!ratio || point.anchor == newest) continue;
     const auto link = links.find(point.anchor);
     if (link == links.end()) {
       ratio.reset();
       ++series.unchained;
     } else {
-      ratio = sum_of(*ratio, link->second);
+      ratio->value += link->second.value;
+      point.link_error = link->second.error.value_or(0.0);
       point.anchor = newest;
     }
   }
@@ -329,9 +330,10 @@ Result<void> Loader::chain_anchors(std::vector<Series>& all) {
   const auto rows = database_.ask(
       fmt::format(
           "SELECT name, anchor, layout, numbers FROM lauka_point WHERE variant IN (SELECT "
-          "id FROM lauka_variant WHERE benchmark = {} AND machine = {}) AND name IN (SELECT "
-          "DISTINCT anchor FROM lauka_point WHERE variant = {}) AND anchor <> name",
-          number_of(variant.benchmark), number_of(variant.machine_class), variant.id),
+          "id FROM lauka_variant WHERE benchmark = {0} AND machine = {1}) AND anchor <> name AND "
+          "name IN (SELECT anchor FROM lauka_point WHERE variant IN (SELECT id FROM lauka_variant "
+          "WHERE benchmark = {0} AND machine = {1}))",
+          number_of(variant.benchmark), number_of(variant.machine_class)),
       4);
   if (!rows) return rows.error();
   std::set<std::int64_t> names;

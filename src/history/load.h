@@ -35,6 +35,7 @@ struct SeriesPoint {
   std::string branch{};
   std::string anchor{};  ///< that it is told to; empty: none, or not known
   MetricRecord values{};
+  double link_error = 0.0;  ///< standard error of what `to_anchor` was chained by, all points share
 };
 
 /// What changed from commit to commit: never of several classes of machines.

@@ -14,16 +14,19 @@ namespace {
 struct Part {
   double value = 0.0;
   std::optional<double> error{};
+  double link_error = 0.0;
 };
 
 const std::optional<LogRatio>& ratio_of(const MetricRecord& values, Against against) {
   return against == Against::Anchor ? values.to_anchor : values.to_reference;
 }
 
-std::optional<Part> part_of(const MetricRecord& values, Against against, bool is_logarithm) {
+std::optional<Part> part_of(const SeriesPoint& point, Against against, bool is_logarithm) {
+  const MetricRecord& values = point.values;
   if (against != Against::Nothing) {
     const auto& ratio = ratio_of(values, against);
-    return ratio ? std::optional(Part{ratio->value, ratio->error}) : std::nullopt;
+    if (!ratio) return std::nullopt;
+    return Part{ratio->value, ratio->error, against == Against::Anchor ? point.link_error : 0.0};
   }
   Part part{.value = is_logarithm ? std::log(values.mean) : values.mean};
   if (values.stddev && values.runs > 0)
@@ -39,20 +42,26 @@ Part mean_of(const std::vector<Part>& parts) {
   double weights = 0.0;
   double sum = 0.0;
   double squares = 0.0;
+  double link_error = 0.0;
   bool has_errors = true;
   for (const Part& part : parts) {
     const double weight = has_weights ? 1.0 / (*part.error * *part.error) : 1.0;
     weights += weight;
     sum += weight * part.value;
     has_errors = has_errors && part.error.has_value();
+    link_error = std::max(link_error, part.link_error);
     squares += weight * weight * part.error.value_or(0.0) * part.error.value_or(0.0);
   }
-  Part mean{.value = sum / weights};
+  Part mean{.value = sum / weights, .link_error = link_error};
   if (has_errors) mean.error = std::sqrt(squares) / weights;
   return mean;
 }
 
 }  // namespace
+
+std::optional<double> Observation::whole_error() const {
+  return error ? std::optional(std::hypot(*error, link_error)) : std::nullopt;
+}
 
 Trend trend_of(const Series& series, Against against) {
   Trend trend{.against = against};
@@ -67,7 +76,7 @@ Trend trend_of(const Series& series, Against against) {
   std::map<std::string, std::size_t> places;
   std::vector<std::vector<Part>> parts;
   for (const SeriesPoint& point : series.points) {
-    const auto part = part_of(point.values, trend.against, trend.is_logarithm);
+    const auto part = part_of(point, trend.against, trend.is_logarithm);
     if (!part) continue;
     std::size_t place = trend.commits.size();
     if (!point.commit.empty()) place = places.emplace(point.commit, place).first->second;
@@ -82,6 +91,7 @@ Trend trend_of(const Series& series, Against against) {
     trend.commits[i].sessions = parts[i].size();
     trend.commits[i].value = mean.value;
     trend.commits[i].error = mean.error;
+    trend.commits[i].link_error = mean.link_error;
   }
   return trend;
 }

@@ -26,6 +26,10 @@ struct Observation {
   std::size_t sessions = 0;
   double value = 0.0;             ///< its logarithm, or that of the ratio, where Trend says so
   std::optional<double> error{};  ///< standard error of the value, of what varies within sessions
+  double link_error = 0.0;        ///< and that of chained anchors, which neighbours share
+
+  /// Of both.
+  std::optional<double> whole_error() const;
 };
 
 /// A series from commit to commit, in the order in which they were first measured.

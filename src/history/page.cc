@@ -63,7 +63,7 @@ struct Scale {
 };
 
 double half_width(const Observation& one) {
-  return kNormal95 * one.error.value_or(0.0);
+  return kNormal95 * one.whole_error().value_or(0.0);
 }
 
 Scale scale_of(const Trend& trend, std::size_t height) {
@@ -138,16 +138,24 @@ std::string chart_of(const SteppedSeries& stepped, std::size_t height, bool has_
   return report::svg(height, title_of(stepped.series), content);
 }
 
-/// The newest commit that several classes of machines have measured; empty: there is none.
+/// The newest commit that several classes of machines have measured, by when that was first; empty:
+/// there is none.
 std::string newest_of_several(const std::vector<Series>& series) {
-  std::map<std::string_view, std::set<const Series*>> classes;
-  for (const Series& one : series)
-    for (const SeriesPoint& point : one.points) classes[point.commit].insert(&one);
+  struct Commit {
+    std::int64_t began = std::numeric_limits<std::int64_t>::max();
+    std::set<const Series*> classes{};
+  };
+  std::map<std::string, Commit> commits;
+  for (const Series& one : series) {
+    for (const SeriesPoint& point : one.points) {
+      Commit& commit = commits[point.commit];
+      commit.began = std::min(commit.began, point.began);
+      commit.classes.insert(&one);
+    }
+  }
   std::pair<std::int64_t, std::string> newest{std::numeric_limits<std::int64_t>::min(), ""};
-  for (const Series& one : series)
-    for (const SeriesPoint& point : one.points)
-      if (classes[point.commit].size() > 1)
-        newest = std::max(newest, std::pair(point.began, point.commit));
+  for (const auto& [name, commit] : commits)
+    if (commit.classes.size() > 1) newest = std::max(newest, std::pair(commit.began, name));
   return newest.second;
 }
 
@@ -215,7 +223,9 @@ std::string Page::commit_rows(const SteppedSeries& stepped) const {
 void Page::keep_for_machines(const Series& series) {
   Series kept{.variant = series.variant, .metric = series.metric};
   for (const SeriesPoint& point : series.points)
-    if (!point.commit.empty() && point.values.to_reference) kept.points.push_back(point);
+    if (!point.commit.empty() && point.values.to_reference &&
+        point.values.to_reference->error > 0.0)  // as Fleet asks for
+      kept.points.push_back(point);
   if (!kept.points.empty()) on_machines_[title_of(series)].push_back(std::move(kept));
 }
 

@@ -1,6 +1,7 @@
 #include "history/read.h"
 
 #include "core/foreign_text.h"
+#include "core/own_metric.h"
 #include "core/text.h"
 #include "results/json_in.h"
 #include "results/json_words.h"
@@ -135,6 +136,7 @@ bool is_wanted(std::string_view top, int depth, std::string_view key) {
   constexpr int of_result = 3;         // results[]
   constexpr int of_lauka = 4;          // results[].lauka
   constexpr int of_metric_or_run = 6;  // results[].lauka.metrics.NAME, results[].lauka.runs[]
+  if (depth == 1) return is_one_of(std::array{"results"sv, "lauka"sv, "metadata"sv}, key);
   if (top != "results") return true;
   if (depth == of_result) return is_one_of(std::array{"command"sv, "name"sv, "lauka"sv}, key);
   if (depth == of_lauka)
@@ -307,7 +309,7 @@ class RecordReader {
     for (std::size_t i = 0; i < list->size(); ++i) {
       if (!(*list)[i].is_number()) continue;
       const auto value = (*list)[i].get<double>();
-      if (!(value > 0.0) || !std::isfinite(value)) return {};
+      if (!(value > 0.0) || !is_measurable(value)) return {};
       all.values.push_back(value);
       all.rounds.push_back(has_rounds ? of.rounds[i] : i);
     }

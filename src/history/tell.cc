@@ -34,7 +34,9 @@ stats::Change change_of(double logarithm, std::optional<double> error) {
 
 std::optional<double> error_of(const Observation& from, const Observation& to) {
   if (!from.error || !to.error) return std::nullopt;
-  return std::hypot(*from.error, *to.error);
+  const bool has_same_anchor = from.link_error == to.link_error;
+  return has_same_anchor ? std::hypot(*from.error, *to.error)
+                         : std::hypot(*from.whole_error(), *to.whole_error());
 }
 
 /// Whether it is worse or better for sure, as the colours of a delta say.
@@ -120,7 +122,7 @@ std::string short_commit(const std::string& commit) {
 
 std::string value_text(const Trend& trend, const Observation& commit, const MetricRecord& metric) {
   if (trend.against != Against::Nothing)
-    return report::delta_text(change_of(commit.value, commit.error));
+    return report::delta_text(change_of(commit.value, commit.whole_error()));
   const double value = trend.is_logarithm ? std::exp(commit.value) : commit.value;
   std::optional<double> half;
   if (commit.error) half = kNormal95 * *commit.error * (trend.is_logarithm ? value : 1.0);
@@ -170,10 +172,10 @@ std::string series_text(const Series& series, const Trend& trend, const report::
       heading({"commit", "measured (UTC)", words_of(trend.against), "change", ""})};
   Drawing drawing;
   for (const Observation& one : trend.commits)
-    drawing.include(one.value, kNormal95 * one.error.value_or(0.0));
+    drawing.include(one.value, kNormal95 * one.whole_error().value_or(0.0));
   for (std::size_t i = 0; i < trend.commits.size(); ++i) {
     const Observation& one = trend.commits[i];
-    const double reach = kNormal95 * one.error.value_or(0.0);
+    const double reach = kNormal95 * one.whole_error().value_or(0.0);
     report::GridRow row = {
         {one.commit.empty() ? "-" : short_commit(one.commit)},
         {minute_text(one.began)},

@@ -13,7 +13,7 @@ namespace {
 
 // What no session has: such a file was made to do harm, or is broken.
 constexpr int kMostDepth = 16;
-constexpr std::size_t kMostValues = 100'000'000;
+constexpr std::size_t kMostValues = 50'000'000;
 
 constexpr std::size_t kUsualSamples = 10;  // of a command
 
@@ -71,7 +71,6 @@ class Builder final : public nlohmann::json_sax<JsonIn> {
     if (unwanted_depth_ > 0) return true;
     JsonIn* made = next();
     *made = type;
-    if (made->is_array()) made->get_ref<JsonIn::array_t&>().reserve(kUsualSamples);
     within_.push_back(made);
     return true;
   }
@@ -95,7 +94,9 @@ class Builder final : public nlohmann::json_sax<JsonIn> {
   JsonIn* next() {
     if (within_.empty()) return &document_;
     if (within_.back()->is_object()) return value_;
-    return &within_.back()->get_ref<JsonIn::array_t&>().emplace_back();
+    auto& list = within_.back()->get_ref<JsonIn::array_t&>();
+    if (list.empty()) list.reserve(kUsualSamples);
+    return &list.emplace_back();
   }
 
   JsonIn& document_;

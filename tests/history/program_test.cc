@@ -198,6 +198,9 @@ TEST_CASE("lauka-history: shells read its completions, and bash offers what fits
   CHECK(offers("lauka-history show --role c") == "candidate\n");
   CHECK(offers("lauka-history show --role = ''") == "reference candidate anchor all\n");
   CHECK(offers("lauka-history list --db lauka.") == "lauka.db\n");
+  write(scratch.file("c[1].json"), "");
+  write(scratch.file("c1.json"), "");
+  CHECK(offers("lauka-history add c").find("c[1].json") != std::string::npos);
   CHECK(offers("lauka-history export b") == "benchfmt bmf\n");
   CHECK(history("--completions tcsh").status == 2);
 }

@@ -183,6 +183,11 @@ TEST_CASE("a new anchor is chained by a session that has measured both") {
     CHECK(series_text(series->front(), alone, {}).find("10 sessions of another anchor left out") !=
           std::string::npos);
 
+    // A link over an anchor that the candidate never stood beside.
+    SUBCASE("over another one") {
+      add(30, {{"v3", times_of(0.5), "a", "anchor"}, {"v1", times_of(1.0), "a", "reference"}});
+      add(31, {{"v3", times_of(0.5), "a", "anchor"}, {"v2", times_of(0.8), "a", "reference"}});
+    }
     // Whichever of the two is the anchor there.
     SUBCASE("the new one") {
       add(30, {{"v2", times_of(0.8), "a", "anchor"}, {"v1", times_of(1.0), "a", "reference"}});
@@ -199,6 +204,33 @@ TEST_CASE("a new anchor is chained by a session that has measured both") {
       CHECK(std::exp(one.value) == doctest::Approx(2.0).epsilon(1e-6));
     CHECK(with_steps(loader, series->front(), Against::Usual).value().steps.empty());
   }
+}
+
+TEST_CASE("what a link says of an anchor it does not say surely: its error makes no step") {
+  // The link is 1% off, and its error is 1%; each side has points that vary by 0.1%.
+  const auto stepped_by = [](double off) {
+    Opened opened;
+    Loader loader(opened.database);
+    Series series = series_of_values({});
+    std::mt19937 random(7);
+    std::normal_distribution<double> noise(0.0, 0.001);
+    for (int i = 0; i < 60; ++i) {
+      SeriesPoint point{.began = 1000 + i, .commit = fmt::format("c{}", i)};
+      const bool is_old = i < 30;
+      point.anchor = "v2";
+      point.values = {.name = "wall_time", .unit = Unit::Seconds, .mean = 1.0, .runs = 10};
+      point.values.to_anchor = LogRatio{noise(random) + (is_old ? off : 0.0), 0.001};
+      point.link_error = is_old ? 0.01 : 0.0;
+      series.points.push_back(point);
+    }
+    return with_steps(loader, series, Against::Anchor).value();
+  };
+  CHECK(stepped_by(0.01).steps.empty());
+  const auto sure = stepped_by(-0.05);
+  REQUIRE(sure.steps.size() == 1);
+  CHECK(sure.steps[0].step.bounds.high - sure.steps[0].step.bounds.low > 2 * 1.9 * 0.01);
+  const Observation& old = sure.trend.commits.front();
+  CHECK(old.whole_error().value_or(0) == doctest::Approx(std::hypot(0.001, 0.01)));
 }
 
 TEST_CASE("anchors are linked over others, with the errors of all links") {

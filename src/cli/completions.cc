@@ -1,5 +1,6 @@
 #include "cli/describe.h"
 #include "cli/option_table.h"
+#include "core/words.h"
 
 #include <string_view>
 #include <vector>
@@ -11,23 +12,6 @@ namespace lauka::cli {
 namespace {
 
 constexpr std::string_view kMadeFrom = "made by lauka_docs from the option table; not to be edited";
-
-/// `text` with a backslash before each of `special`.
-std::string escaped(std::string_view text, std::string_view special) {
-  std::string out;
-  for (const char c : text) {
-    if (special.find(c) != std::string_view::npos) out += '\\';
-    out += c;
-  }
-  return out;
-}
-
-/// In single quotes, as all three shells read them.
-std::string quoted(std::string_view text) {
-  std::string out = "'";
-  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
-}
 
 std::string joined(const std::vector<std::string_view>& words) {
   return fmt::format("{}", fmt::join(words, " "));
@@ -132,7 +116,7 @@ complete -F _lauka lauka
 
 /// ":N:", ":FILE:_files", ":auto|never:(auto never)".
 std::string zsh_value(const ValueWord& word) {
-  const std::string label = escaped(word.name, ":[]()\\");
+  const std::string label = backslashed(word.name, ":[]()\\");
   std::string action = " ";
   if (!word.choices.empty() && word.is_file) {
     action = fmt::format("_alternative \"words\\:word\\:({})\" \"files\\:file\\:_files\"",
@@ -158,7 +142,7 @@ std::string zsh_spec(const OptionInfo& option, const std::string& spelling) {
       spec += is_letter ? "+" : "=";
     }
   }
-  spec += fmt::format("[{}]", escaped(short_help(option), "[]\\:"));
+  spec += fmt::format("[{}]", backslashed(short_help(option), "[]\\:"));
   for (const ValueWord& word : words)
     spec += is_value_optional(option) ? ":" + zsh_value(word) : zsh_value(word);
   return spec;

@@ -1,6 +1,7 @@
 #include "cli/describe.h"
 #include "cli/option_table.h"
 #include "core/text.h"
+#include "core/words.h"
 
 #include <array>
 #include <cstddef>
@@ -13,33 +14,19 @@ namespace lauka::cli {
 
 namespace {
 
-/// Text as roff takes it: a dot or a quote at the beginning of a line means something there, and
-/// these characters anywhere.
-std::string escaped(std::string_view text) {
-  static constexpr std::string_view kCharacters = "\\-'\"^~`";
-  static constexpr std::array kEscapes = {"\\e",   "\\-",   "\\(aq", "\\(dq",
-                                          "\\(ha", "\\(ti", "\\(ga"};
-  std::string out = text.starts_with('.') || text.starts_with('\'') ? "\\&" : "";
-  for (const char c : text) {
-    const std::size_t at = kCharacters.find(c);
-    out += at == std::string_view::npos ? std::string(1, c) : kEscapes.at(at);
-  }
-  return out;
-}
-
 /// Filled by roff anyway; short lines leave room for what escapes add.
 std::string paragraphs(std::string_view text) {
   std::string out;
-  for (const std::string_view line : wrapped(text, 60)) out += escaped(line) + "\n";
+  for (const std::string_view line : wrapped(text, 60)) out += for_roff(line) + "\n";
   return out;
 }
 
 std::string bold(std::string_view text) {
-  return "\\fB" + escaped(text) + "\\fR";
+  return "\\fB" + for_roff(text) + "\\fR";
 }
 
 std::string slanted(std::string_view text) {
-  return "\\fI" + escaped(text) + "\\fR";
+  return "\\fI" + for_roff(text) + "\\fR";
 }
 
 std::string value_of(const OptionInfo& option) {
@@ -73,7 +60,7 @@ std::string options_section() {
   const OptionInfo* previous = nullptr;
   for (const OptionInfo& option : option_table()) {
     if (previous == nullptr || previous->group != option.group) {
-      out += fmt::format(".SS {}\n", escaped(title_of(option.group)));
+      out += fmt::format(".SS {}\n", for_roff(title_of(option.group)));
     }
     out += ".TP\n" + heading_of(option) + "\n" + paragraphs(option.help);
     previous = &option;
@@ -97,7 +84,7 @@ std::string environment_section() {
 
 std::string examples_section() {
   std::string out = ".SH EXAMPLES\n.nf\n";
-  for (const std::string_view example : examples()) out += escaped(example) + "\n";
+  for (const std::string_view example : examples()) out += for_roff(example) + "\n";
   return out + ".fi\n";
 }
 
@@ -106,7 +93,7 @@ std::string examples_section() {
 std::string man_page() {
   std::string out =
       fmt::format(".TH LAUKA 1 \"{}\" \"lauka {}\" \"User Commands\"\n", release_date(), version());
-  out += ".SH NAME\nlauka \\- " + escaped(purpose()) + "\n";
+  out += ".SH NAME\nlauka \\- " + for_roff(purpose()) + "\n";
   out += ".SH SYNOPSIS\n" + bold("lauka") + " [" + slanted("options") + "] [" + bold("--") + "] " +
          slanted("COMMAND") + " [" + slanted("COMMAND") + " ...]\n";
   out += ".SH DESCRIPTION\n" + paragraphs(description());

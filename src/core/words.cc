@@ -1,6 +1,7 @@
 #include "core/words.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <optional>
 #include <utility>
@@ -188,6 +189,28 @@ std::string quoted(std::span<const std::string> words) {
     result += quoted(word);
   }
   return result;
+}
+
+std::string backslashed(std::string_view text, std::string_view special) {
+  std::string out;
+  for (const char c : text) {
+    if (special.find(c) != std::string_view::npos) out += '\\';
+    out += c;
+  }
+  return out;
+}
+
+// A dot or a quote at the beginning of a line means something there, and these characters anywhere.
+std::string for_roff(std::string_view text) {
+  static constexpr std::string_view kCharacters = "\\-'\"^~`";
+  static constexpr std::array kEscapes = {"\\e",   "\\-",   "\\(aq", "\\(dq",
+                                          "\\(ha", "\\(ti", "\\(ga"};
+  std::string out = text.starts_with('.') || text.starts_with('\'') ? "\\&" : "";
+  for (const char c : text) {
+    const std::size_t at = kCharacters.find(c);
+    out += at == std::string_view::npos ? std::string(1, c) : kEscapes.at(at);
+  }
+  return out;
 }
 
 }  // namespace lauka

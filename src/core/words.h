@@ -26,4 +26,11 @@ std::string quoted(std::string_view word);
 /// The words as one would type them: quoted, with blanks between. split_words gives them back.
 std::string quoted(std::span<const std::string> words);
 
+/// `text` with a backslash before each of the characters `special`.
+std::string backslashed(std::string_view text, std::string_view special);
+
+/// A line of a manual page as roff takes it: what would be a request, a quote or another character
+/// there is escaped.
+std::string for_roff(std::string_view text);
+
 }  // namespace lauka

@@ -21,7 +21,6 @@ namespace lauka::history {
 namespace {
 
 constexpr double kConfidence95 = 0.95;
-constexpr double kNormal95 = 1.959963984540054;
 constexpr double kSureOfLink = 3.6;  // standard errors: one in 3000 is above
 constexpr double kRounding = 1e-9;   // a change below is the arithmetic's, where nothing varies
 

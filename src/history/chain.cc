@@ -1,5 +1,7 @@
 #include "history/chain.h"
 
+#include "history/observe.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -9,22 +11,6 @@
 namespace lauka::history {
 
 namespace {
-
-/// Of several sessions, each weighted by how sure it is where all say so.
-LogRatio mean_of(const std::vector<LogRatio>& ratios) {
-  const bool has_errors = std::all_of(ratios.begin(), ratios.end(),
-                                      [](const LogRatio& one) { return one.error > 0.0; });
-  double weights = 0.0;
-  double sum = 0.0;
-  for (const LogRatio& one : ratios) {
-    const double weight = has_errors ? 1.0 / (*one.error * *one.error) : 1.0;
-    weights += weight;
-    sum += weight * one.value;
-  }
-  LogRatio mean{.value = sum / weights};
-  if (has_errors) mean.error = std::sqrt(1.0 / weights);
-  return mean;
-}
 
 /// Of two ratios in a row, whose errors have nothing to do with each other.
 LogRatio sum_of(const LogRatio& a, const LogRatio& b) {

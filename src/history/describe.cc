@@ -1,5 +1,7 @@
 #include "history/describe.h"
 
+#include "core/words.h"
+
 #include <fmt/format.h>
 
 namespace lauka::history {
@@ -8,22 +10,6 @@ namespace {
 
 constexpr std::string_view kMadeFrom =
     "made by lauka-history --completions from what its --help is made of; not to be edited";
-
-std::string escaped(std::string_view text, std::string_view special) {
-  std::string out;
-  for (const char c : text) {
-    if (special.find(c) != std::string_view::npos) out += '\\';
-    out += c;
-  }
-  return out;
-}
-
-/// In single quotes, as all three shells read them.
-std::string quoted(std::string_view text) {
-  std::string out = "'";
-  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
-}
 
 bool is_file(std::string_view word) {
   return word.find("FILE") != std::string_view::npos || word == "DB" || word == "OUT.html";
@@ -118,7 +104,7 @@ std::string bash(const std::vector<CommandSummary>& commands) {
 
 std::string zsh_value(std::string_view parameter) {
   const std::string words = choices_of(parameter);
-  return fmt::format(":{}:{}", escaped(words.empty() ? parameter : "word", ":[]()\\"),
+  return fmt::format(":{}:{}", backslashed(words.empty() ? parameter : "word", ":[]()\\"),
                      is_file(parameter) ? "_files"
                      : words.empty()    ? " "
                                         : "(" + words + ")");
@@ -128,12 +114,12 @@ std::string zsh(const std::vector<CommandSummary>& commands) {
   std::string list;
   std::string cases;
   for (const CommandSummary& command : commands) {
-    list += fmt::format("    {}\n",
-                        quoted(std::string(command.name) + ":" + escaped(command.purpose, ":\\")));
+    list += fmt::format(
+        "    {}\n", quoted(std::string(command.name) + ":" + backslashed(command.purpose, ":\\")));
     std::string specs;
     for (const OptionSummary& option : command.options) {
       const std::string rest =
-          fmt::format("[{}]{}", escaped(option.meaning, "[]\\:"),
+          fmt::format("[{}]{}", backslashed(option.meaning, "[]\\:"),
                       option.parameter.empty() ? "" : zsh_value(option.parameter));
       const std::string_view takes = option.parameter.empty() ? "" : "=";
       specs += " " + quoted(fmt::format("--{}{}{}", option.name, takes, rest));
@@ -182,18 +168,6 @@ std::string fish(const std::vector<CommandSummary>& commands) {
   return text;
 }
 
-// troff, which takes a plain - for a hyphen
-
-std::string troff(std::string_view text) {
-  std::string page;
-  for (const char c : text) {
-    if (c == '\\') page += "\\e";
-    if (c == '-') page += '\\';
-    if (c != '\\') page += c;
-  }
-  return page;
-}
-
 }  // namespace
 
 std::string man_page(const std::vector<CommandSummary>& commands, std::string_view version) {
@@ -203,16 +177,16 @@ std::string man_page(const std::vector<CommandSummary>& commands, std::string_vi
       version);
   for (const CommandSummary& one : commands)
     page += fmt::format(".B lauka\\-history {} [options]{}{}\n.br\n", one.name,
-                        one.words.empty() ? "" : " ", troff(one.words));
+                        one.words.empty() ? "" : " ", for_roff(one.words));
   page += ".SH COMMANDS\n";
   for (const CommandSummary& one : commands) {
     page += fmt::format(".SS {}{}{}\n{}\n", one.name, one.words.empty() ? "" : " ",
-                        troff(one.words), troff(one.purpose));
+                        for_roff(one.words), for_roff(one.purpose));
     for (const OptionSummary& option : one.options)
       page += fmt::format(".TP\n.B {}\n{}\n",
-                          troff(spellings_of(option, ", ") +
-                                (option.parameter.empty() ? "" : " " + option.parameter)),
-                          troff(option.meaning));
+                          for_roff(spellings_of(option, ", ") +
+                                   (option.parameter.empty() ? "" : " " + option.parameter)),
+                          for_roff(option.meaning));
   }
   return page +
          ".SH EXIT STATUS\n0 done; 1 failed; 2 the command line is wrong; 3 check, or combine "

@@ -22,7 +22,6 @@ namespace lauka::history {
 namespace {
 
 constexpr double kConfidence95 = 0.95;
-constexpr double kNormal95 = 1.959963984540054;
 constexpr std::size_t kFewMachines = 4;  // below, how much they differ is hardly known
 
 stats::Change change_of(double value, double low, double high) {
@@ -61,22 +60,17 @@ void Fleet::add(const Series& series) {
   FleetEffect& effect = effects_[title_of(series)];
   effect.title = title_of(series);
   effect.better = series.metric.better;
-  double weights = 0.0;
-  double sum = 0.0;
-  std::size_t sessions = 0;
+  std::vector<LogRatio> ratios;
   for (const SeriesPoint& point : series.points) {
     const auto& ratio = point.values.to_reference;
-    if (!ratio || !(ratio->error > 0.0)) {
+    if (ratio && ratio->error > 0.0)
+      ratios.push_back(*ratio);
+    else
       ++effect.left_out;
-      continue;
-    }
-    const double weight = 1.0 / (*ratio->error * *ratio->error);
-    weights += weight;
-    sum += weight * ratio->value;
-    ++sessions;
   }
-  if (sessions > 0)
-    effect.machines.push_back({series.variant, sessions, sum / weights, std::sqrt(1.0 / weights)});
+  if (ratios.empty()) return;
+  const LogRatio mean = mean_of(ratios);
+  effect.machines.push_back({series.variant, ratios.size(), mean.value, *mean.error});
 }
 
 std::vector<FleetEffect> Fleet::effects() const {

@@ -5,11 +5,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace lauka::history {
+
+/// Of several sessions, each weighted by how sure it is where all say so.
+LogRatio mean_of(std::span<const LogRatio> ratios);
 
 /// What the values of a history are compared with in their own sessions.
 enum class Against : unsigned char {

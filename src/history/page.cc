@@ -27,7 +27,6 @@ namespace {
 
 using report::html_text;
 
-constexpr double kNormal95 = 1.959963984540054;
 constexpr std::size_t kChart = 180;    // pixels high
 constexpr std::size_t kSmall = 44;     // in the index
 constexpr std::size_t kMostRows = 30;  // of a table

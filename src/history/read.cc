@@ -36,7 +36,6 @@ using namespace std::string_view_literals;
 
 constexpr std::size_t kFewestForRanks = 6;               // as the table's deltas
 constexpr double kTailOfOneError = 0.15865525393145705;  // of the normal distribution, below -1
-constexpr double kNormal95 = 1.959963984540054;
 
 Error foreign(std::string_view detail) {
   return Error{fmt::format("is not lauka's JSON ({})", detail),

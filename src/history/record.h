@@ -12,6 +12,9 @@
 
 namespace lauka::history {
 
+/// So many standard errors a 95% interval reaches to either side, of what is normally distributed.
+inline constexpr double kNormal95 = 1.959963984540054;
+
 /// The logarithm of a ratio of two values, and its standard error; no error where one round gave
 /// it.
 struct LogRatio {

@@ -24,8 +24,6 @@ namespace {
 
 using Uuids = std::map<std::int64_t, std::string>;
 
-constexpr double kNormal95 = 1.959963984540054;
-
 std::string number(std::optional<double> value) {
   return value ? report::full_precision(*value) : "";
 }

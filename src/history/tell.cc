@@ -20,7 +20,6 @@ namespace lauka::history {
 
 namespace {
 
-constexpr double kNormal95 = 1.959963984540054;
 constexpr std::size_t kGap = 2;
 constexpr std::size_t kDrawing = 25;  // cells
 

@@ -58,3 +58,8 @@ function(lauka_keep_sources_of_this_system list_name)
   endif()
   set(${list_name} ${kept} PARENT_SCOPE)
 endfunction()
+
+# Compiled alone in a unity build: what defines macros for the headers of others, and what a test program puts its own in place of.
+set_source_files_properties(
+  ${PROJECT_SOURCE_DIR}/src/cli/suite_file.cc ${PROJECT_SOURCE_DIR}/src/os/darwin_calls_absent.cc
+  PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)

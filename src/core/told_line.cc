@@ -11,7 +11,7 @@
 namespace lauka {
 namespace {
 
-constexpr const char* kExample = "write, for example, 'requests 1234 higher sum'";
+constexpr const char* kToldExample = "write, for example, 'requests 1234 higher sum'";
 
 std::optional<Combine> combine_of(std::string_view word) {
   if (word == "sum") return Combine::Sum;
@@ -24,7 +24,7 @@ std::optional<Combine> combine_of(std::string_view word) {
 
 Result<ToldLine> parse_told_line(std::string_view line) {
   std::vector<std::string_view> words = blank_separated(line);
-  if (words.size() < 2) return Error{"is not NAME VALUE", kExample};
+  if (words.size() < 2) return Error{"is not NAME VALUE", kToldExample};
   if (!is_own_name(words[0]))
     return Error{fmt::format("has {} for a name", cited(words[0])),
                  "begin it with a letter, and go on with letters, digits, _ . - / or %"};
@@ -46,7 +46,7 @@ Result<ToldLine> parse_told_line(std::string_view line) {
   if (words.size() > 1 || !is_unit_word(unit))
     return Error{fmt::format("has {}, which is no unit, higher, lower, sum, mean or last",
                              cited(words.back())),
-                 kExample};
+                 kToldExample};
   told.metric.unit = own_unit_of(unit);
   return told;
 }

@@ -10,7 +10,7 @@ namespace lauka {
 
 namespace {
 
-constexpr std::string_view kBlanks = " \t\n";
+constexpr std::string_view kWordBlanks = " \t\n";
 constexpr std::string_view kEscapedInDoubleQuotes = "$`\"\\\n";
 constexpr std::string_view kSafeInShell =
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789%+,-./:=@_";
@@ -23,7 +23,7 @@ class WordReader {
   Result<std::vector<std::string>> read() {
     while (!rest_.empty()) {
       const char c = take();
-      if (kBlanks.find(c) != std::string_view::npos) {
+      if (kWordBlanks.find(c) != std::string_view::npos) {
         end_word();
         continue;
       }

@@ -21,7 +21,7 @@ namespace lauka::history {
 
 namespace {
 
-constexpr double kConfidence95 = 0.95;
+constexpr double kFleetConfidence = 0.95;
 constexpr std::size_t kFewMachines = 4;  // below, how much they differ is hardly known
 
 stats::Change change_of(double value, double low, double high) {
@@ -80,7 +80,7 @@ std::vector<FleetEffect> Fleet::effects() const {
     std::vector<stats::Effect> found;
     for (const MachineEffect& machine : effect.machines)
       found.push_back({machine.value, machine.error * machine.error});
-    effect.combined = stats::combine(found, kConfidence95);
+    effect.combined = stats::combine(found, kFleetConfidence);
     if (effect.combined) all.push_back(std::move(effect));
   }
   return all;

@@ -103,7 +103,7 @@ std::string levels_of(const SteppedSeries& stepped, const Scale& scale) {
   return lines;
 }
 
-std::string name_of(const Observation& one) {
+std::string title_of_commit(const Observation& one) {
   return one.commit.empty() ? minute_text(one.began) : short_commit(one.commit);
 }
 
@@ -122,7 +122,8 @@ std::string chart_of(const SteppedSeries& stepped, std::size_t height, bool has_
     if (has_tooltips && half_width(one) > 0.0)
       content += report::svg_line(x, scale.y(one.value - half_width(one)), x,
                                   scale.y(one.value + half_width(one)), "interval");
-    const std::string words = name_of(one) + ": " + value_text(trend, one, stepped.series.metric);
+    const std::string words =
+        title_of_commit(one) + ": " + value_text(trend, one, stepped.series.metric);
     content += report::svg_point(x, scale.y(one.value), has_tooltips ? 3 : 1.5, "spot",
                                  has_tooltips ? words : std::string());
   }

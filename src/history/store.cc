@@ -24,8 +24,8 @@ namespace lauka::history {
 
 namespace {
 
-constexpr std::size_t kMostTexts = 500;                      // bound in one statement
-constexpr std::size_t kMostBytes = std::size_t{256} * 1024;  // of a statement
+constexpr std::size_t kMostTexts = 500;                            // bound in one statement
+constexpr std::size_t kMostOfStatement = std::size_t{256} * 1024;  // of a statement
 
 /// Statements "INSERT INTO table (columns) VALUES row, row ..." of rows that are added one by one.
 class Rows {
@@ -36,7 +36,8 @@ class Rows {
   Result<void> add(const std::string& row, std::span<const std::string> texts = {}) {
     values_ += (values_.empty() ? "" : ",") + row;
     texts_.insert(texts_.end(), texts.begin(), texts.end());
-    return texts_.size() >= kMostTexts || values_.size() >= kMostBytes ? flush() : Result<void>();
+    return texts_.size() >= kMostTexts || values_.size() >= kMostOfStatement ? flush()
+                                                                             : Result<void>();
   }
 
   /// The place of the next text that is bound.
@@ -61,6 +62,8 @@ std::int64_t seconds_of(std::chrono::sys_seconds time) {
   return time.time_since_epoch().count();
 }
 
+}  // namespace
+
 /// A row of lauka_point.
 struct PointRow {
   std::int64_t variant = 0;
@@ -70,8 +73,6 @@ struct PointRow {
   std::int64_t anchor = 0;
   const BenchmarkRecord* result = nullptr;
 };
-
-}  // namespace
 
 struct Store::Batch {
   std::map<std::int64_t, std::string> names{};
@@ -263,7 +264,7 @@ Result<void> take_away(Database& database, const std::vector<Row>& rows) {
   std::string ids;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     ids += (ids.empty() ? "" : ",") + rows[i][0];
-    if (i + 1 < rows.size() && ids.size() < kMostBytes) continue;
+    if (i + 1 < rows.size() && ids.size() < kMostOfStatement) continue;
     for (const auto& [table, column] :
          {std::pair("lauka_point", "session"), std::pair("lauka_label", "session"),
           std::pair("lauka_session", "id")}) {

@@ -31,7 +31,7 @@ bool matches(const CatalogEntry& entry, std::string_view filter) {
          contains(entry.description, filter);
 }
 
-struct Widths {
+struct ListWidths {
   std::size_t name;
   std::size_t alias;
   std::size_t counters;
@@ -45,8 +45,8 @@ CatalogEntry shown(const CatalogEntry& entry) {
           one_line(entry.description)};
 }
 
-Widths widths_of(const std::vector<CatalogEntry>& entries, const CatalogEntry& header) {
-  Widths widths{header.name.size(), header.alias.size(), header.counters.size()};
+ListWidths widths_of(const std::vector<CatalogEntry>& entries, const CatalogEntry& header) {
+  ListWidths widths{header.name.size(), header.alias.size(), header.counters.size()};
   for (const CatalogEntry& entry : entries) {
     if (entry.name.size() <= kWidestName) widths.name = std::max(widths.name, entry.name.size());
     widths.alias = std::max(widths.alias, entry.alias.size());
@@ -61,7 +61,7 @@ void add_line(std::string& text, std::string_view line) {
   text += '\n';
 }
 
-void add_entry(std::string& text, const CatalogEntry& entry, const Widths& widths,
+void add_entry(std::string& text, const CatalogEntry& entry, const ListWidths& widths,
                std::size_t columns) {
   const std::string front = fmt::format("{:<{}}  {:<{}}  {:<{}}  ", entry.name, widths.name,
                                         entry.alias, widths.alias, entry.counters, widths.counters);
@@ -94,7 +94,7 @@ std::string list_events(const Catalog& catalog, std::string_view filter, std::si
   if (chosen.empty())
     return fmt::format("no event that can be counted here contains {}\n", cited(filter));
   const CatalogEntry header{"event", "alias", "counters", "description"};
-  const Widths widths = widths_of(chosen, header);
+  const ListWidths widths = widths_of(chosen, header);
   std::string text;
   add_entry(text, header, widths, columns);
   for (const CatalogEntry& entry : chosen) add_entry(text, entry, widths, columns);

@@ -157,7 +157,7 @@ int timebase_of_mach(Timebase* timebase) {
   return mach_timebase_info(reinterpret_cast<mach_timebase_info_data_t*>(timebase));
 }
 
-constexpr DarwinCalls kCalls{
+constexpr DarwinCalls kDarwinCalls{
     .sysctl = &sysctl,
     .sysctlbyname = &sysctlbyname,
     .spawn = &spawn,
@@ -180,7 +180,7 @@ constexpr DarwinCalls kCalls{
 }  // namespace
 
 const DarwinCalls* darwin_calls() {
-  return &kCalls;
+  return &kDarwinCalls;
 }
 
 }  // namespace lauka::os

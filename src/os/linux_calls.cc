@@ -130,14 +130,14 @@ long read_again(int descriptor, char* bytes, std::size_t capacity) {
   return got < 0 ? -errno : got;
 }
 
-constexpr LinuxCalls kCalls{&open_counter,  &enable_group, &disable_group, &read_counter,
-                            &close_counter, &allowed_cpus, &run_on,        &read_file,
-                            &list_folder,   &count_folder, &open_file,     &read_again};
+constexpr LinuxCalls kLinuxCalls{&open_counter,  &enable_group, &disable_group, &read_counter,
+                                 &close_counter, &allowed_cpus, &run_on,        &read_file,
+                                 &list_folder,   &count_folder, &open_file,     &read_again};
 
 }  // namespace
 
 const LinuxCalls* linux_calls() {
-  return &kCalls;
+  return &kLinuxCalls;
 }
 
 }  // namespace lauka::os

@@ -12,11 +12,11 @@
 namespace lauka::os {
 namespace {
 
-std::optional<std::string> read_file(const std::string& path) {
+std::optional<std::string> read_group_file(const std::string& path) {
   return linux_calls()->read_file(path);
 }
 
-int write_file(const std::string& path, std::string_view text) {
+int write_group_file(const std::string& path, std::string_view text) {
   const Descriptor file(open(path.c_str(), O_WRONLY | O_CLOEXEC));
   return file && write_all(file.get(), text) ? 0 : errno;
 }
@@ -33,7 +33,7 @@ bool may_write(const std::string& path) {
   return faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) == 0;
 }
 
-std::vector<std::string> list_folder(const std::string& path) {
+std::vector<std::string> list_group(const std::string& path) {
   return linux_calls()->list_folder(path);
 }
 
@@ -45,13 +45,13 @@ bool is_alive(int pid) {
   return kill(pid, 0) == 0 || errno == EPERM;
 }
 
-constexpr GroupCalls kCalls{&read_file, &write_file,  &make_folder, &remove_folder,
-                            &may_write, &list_folder, &own_pid,     &is_alive};
+constexpr GroupCalls kGroupCalls{&read_group_file, &write_group_file, &make_folder, &remove_folder,
+                                 &may_write,       &list_group,       &own_pid,     &is_alive};
 
 }  // namespace
 
 const GroupCalls* group_calls() {
-  return &kCalls;
+  return &kGroupCalls;
 }
 
 }  // namespace lauka::os

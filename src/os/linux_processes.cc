@@ -14,17 +14,17 @@
 namespace lauka::os {
 namespace {
 
-constexpr std::int64_t kNsPerSecond = 1'000'000'000;
+constexpr std::int64_t kNsASecond = 1'000'000'000;
 
 std::int64_t ns_of_clock(clockid_t clock) {
   timespec t{};
   clock_gettime(clock, &t);
-  return std::int64_t{t.tv_sec} * kNsPerSecond + t.tv_nsec;
+  return std::int64_t{t.tv_sec} * kNsASecond + t.tv_nsec;
 }
 
 /// Start times are kept in clock ticks since boot, asleep or not, rounded down.
 struct Ticks {
-  std::int64_t length_ns = kNsPerSecond / sysconf(_SC_CLK_TCK);
+  std::int64_t length_ns = kNsASecond / sysconf(_SC_CLK_TCK);
   std::int64_t boot_minus_monotonic_ns = ns_of_clock(CLOCK_BOOTTIME) - ns_of_clock(CLOCK_MONOTONIC);
 
   std::int64_t end_ns(std::int64_t tick) const {
@@ -84,7 +84,7 @@ bool descends_from(const ProcessTable& all, pid_t pid, pid_t root) {
 }
 
 pid_t kill_descendants(pid_t root, std::int64_t since_ns) {
-  const std::int64_t give_up_ns = ns_of_clock(CLOCK_MONOTONIC) + 2 * kNsPerSecond;
+  const std::int64_t give_up_ns = ns_of_clock(CLOCK_MONOTONIC) + 2 * kNsASecond;
   for (;;) {
     bool is_dying = false;
     pid_t survivor = 0;

@@ -15,7 +15,7 @@
 namespace lauka::os {
 namespace {
 
-constexpr std::string_view kPrefix = "lauka-";
+constexpr std::string_view kGroupPrefix = "lauka-";
 constexpr const char* kRemedy =
     "start lauka as root, or with systemd-run --user --scope, on Linux 5.19 or later with cgroup "
     "v2";
@@ -84,7 +84,7 @@ class Groups final : public MemoryGroups {
   }
 
   Result<std::string> begin() override {
-    const std::string group = folder_ + "/" + std::string(kPrefix) +
+    const std::string group = folder_ + "/" + std::string(kGroupPrefix) +
                               std::to_string(calls_.own_pid()) + "-" + std::to_string(number_++);
     if (const int error = calls_.make_folder(group); error != 0)
       return Error{"no control group can be made: " + std::generic_category().message(error),
@@ -105,8 +105,8 @@ class Groups final : public MemoryGroups {
   /// Of laukas that were killed; the system keeps those that have processes.
   void remove_stale() const {
     for (const std::string& name : calls_.list_folder(folder_)) {
-      if (!name.starts_with(kPrefix)) continue;
-      const std::string_view pid = std::string_view(name).substr(kPrefix.size());
+      if (!name.starts_with(kGroupPrefix)) continue;
+      const std::string_view pid = std::string_view(name).substr(kGroupPrefix.size());
       const auto number =
           parse_whole_number(pid.substr(0, pid.find('-')), 1, std::numeric_limits<int>::max());
       if (number && !calls_.is_alive(static_cast<int>(*number))) remove(folder_ + "/" + name);

@@ -18,7 +18,7 @@
 namespace lauka::os {
 namespace {
 
-constexpr std::string_view kPrefix = "lauka-private-";
+constexpr std::string_view kFolderPrefix = "lauka-private-";
 constexpr int kMostTries = 10;
 
 /// Its lock goes with the process that holds it, however that ends.
@@ -36,7 +36,7 @@ void remove_what_was_left(const std::filesystem::path& below) {
   std::error_code error;
   for (std::filesystem::directory_iterator entry(below, error), end; !error && entry != end;
        entry.increment(error)) {
-    if (!entry->path().filename().string().starts_with(kPrefix)) continue;
+    if (!entry->path().filename().string().starts_with(kFolderPrefix)) continue;
     std::error_code ignored;
     if (const Descriptor lock = locked(entry->path().string()))
       std::filesystem::remove_all(entry->path(), ignored);
@@ -55,7 +55,7 @@ Result<PrivateFolder> PrivateFolder::create(const std::optional<User>& user) {
   remove_what_was_left(folder);
   // Between the two calls another start may take it for one that was left.
   for (int i = 0; i < kMostTries; ++i) {
-    std::string path = (folder / (std::string(kPrefix) + "XXXXXX")).string();
+    std::string path = (folder / (std::string(kFolderPrefix) + "XXXXXX")).string();
     if (mkdtemp(path.data()) == nullptr) break;
     if (auto lock = locked(path)) return PrivateFolder(std::move(path), std::move(lock), user);
     std::filesystem::remove_all(path, error);

@@ -27,7 +27,7 @@ int set_groups(const std::vector<gid_t>& groups) {
   return set_all(&setgroups, groups);
 }
 
-constexpr IdentityCalls kCalls{&join_groups_of, &set_groups, &setegid, &seteuid};
+constexpr IdentityCalls kUserCalls{&join_groups_of, &set_groups, &setegid, &seteuid};
 
 std::vector<gid_t> own_groups() {
   const int count = getgroups(0, nullptr);
@@ -55,7 +55,7 @@ Result<std::uint32_t> id_of(const char* name) {
 }  // namespace
 
 const IdentityCalls& identity_calls() {
-  return kCalls;
+  return kUserCalls;
 }
 
 ActAs::ActAs(const std::optional<User>& user, const IdentityCalls& calls)

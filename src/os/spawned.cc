@@ -12,7 +12,7 @@
 namespace lauka::os {
 namespace {
 
-constexpr std::int64_t kNsPerSecond = 1'000'000'000;
+constexpr std::int64_t kNsOfSecond = 1'000'000'000;
 
 /// A longer answer than the room given cannot be told from one that just fits, so it is asked
 /// again.
@@ -70,8 +70,8 @@ EventQueue::Happened EventQueue::wait(std::chrono::nanoseconds at_most) {
   Happened happened{has_ended_, false, false};
   if (has_ended_) return happened;
   const std::int64_t ns = at_most.count() > 0 ? at_most.count() : 0;
-  const timespec timeout{static_cast<time_t>(ns / kNsPerSecond),
-                         static_cast<long>(ns % kNsPerSecond)};
+  const timespec timeout{static_cast<time_t>(ns / kNsOfSecond),
+                         static_cast<long>(ns % kNsOfSecond)};
   std::array<Kevent, 8> events;
   const int count = calls_.kevent(queue_.get(), nullptr, 0, events.data(),
                                   static_cast<int>(events.size()), &timeout);

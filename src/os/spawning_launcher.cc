@@ -35,7 +35,7 @@ constexpr nanoseconds kTick = std::chrono::milliseconds(200);
 constexpr nanoseconds kHousekeeping = std::chrono::milliseconds(100);
 
 /// Signals and descriptors as lauka was started with them: what every command gets.
-struct StartedWith {
+struct StartedUnder {
   sigset_t mask{};
   bool ignored_child = false;
   bool ignored_pipe = false;
@@ -45,7 +45,7 @@ struct StartedWith {
 
 class SpawningLauncher final : public Launcher {
  public:
-  SpawningLauncher(const DarwinCalls& calls, StartedWith started_with)
+  SpawningLauncher(const DarwinCalls& calls, StartedUnder started_with)
       : calls_(calls), started_with_(std::move(started_with)), events_(calls), usage_(calls) {}
 
   bool open() {
@@ -347,7 +347,7 @@ class SpawningLauncher final : public Launcher {
   }
 
   const DarwinCalls& calls_;
-  StartedWith started_with_;
+  StartedUnder started_with_;
   EventQueue events_;
   RunFiles files_;
   CommonFiles common_;
@@ -363,7 +363,7 @@ class SpawningLauncher final : public Launcher {
 }  // namespace
 
 Result<std::unique_ptr<Launcher>> start_spawning_launcher(const DarwinCalls& calls) {
-  StartedWith started_with;
+  StartedUnder started_with;
   sigprocmask(SIG_SETMASK, nullptr, &started_with.mask);
   started_with.ignored_child = is_ignored(SIGCHLD);
   started_with.ignored_pipe = is_ignored(SIGPIPE);

@@ -169,8 +169,8 @@ std::string subject_of(const Formulation& formula) {
   return fmt::format("--derive {}", cited(formula.metric.name + "=" + formula.metric.text));
 }
 
-Error not_measured(const Formulation& formula, std::string_view part,
-                   const std::vector<Metric>& metrics) {
+Error part_not_measured(const Formulation& formula, std::string_view part,
+                        const std::vector<Metric>& metrics) {
   std::vector<std::string_view> names;
   names.reserve(metrics.size());
   for (const Metric& metric : metrics) names.push_back(metric.name);
@@ -203,7 +203,7 @@ Result<Formula> source_of(const Formulation& formula, const EventSet& events,
           is_of_user_space(metrics, events))
         name = metric_name_of(Role::UserTime);
       const Metric* part = find_part(metrics, name);
-      if (part == nullptr) return not_measured(formula, name, metrics);
+      if (part == nullptr) return part_not_measured(formula, name, metrics);
       source.terms.insert(source.terms.end(), part->source.terms.begin(), part->source.terms.end());
     }
   }

@@ -20,7 +20,7 @@ namespace lauka::report {
 
 namespace {
 
-struct Layout {
+struct CompactLayout {
   std::size_t gap;
   bool names;        ///< also where the parameters tell the commands apart
   std::size_t text;  ///< names and values longer than that are cut before a number is left out
@@ -28,7 +28,7 @@ struct Layout {
 };
 
 constexpr std::size_t kShortest = 8;
-constexpr auto kLayouts = std::to_array<Layout>({
+constexpr auto kCompactLayouts = std::to_array<CompactLayout>({
     {4, true, std::numeric_limits<std::size_t>::max()},
     {2, true, 32},
     {2, true, 24, {.is_compact = true, .fine_range = false}},
@@ -56,7 +56,7 @@ struct Rows {
   bool lacks_intervals = false;  ///< deltas are without them
 };
 
-Rows rows_of(const Results& results, std::size_t metric, const Layout& layout, bool ascii) {
+Rows rows_of(const Results& results, std::size_t metric, const CompactLayout& layout, bool ascii) {
   const TableShape shape = compact_shape(results, metric, layout.shape);
   const std::vector<const Column*> columns = columns_of(shape);
   const std::vector<std::string> parameters = parameter_names(results);
@@ -86,7 +86,7 @@ std::string list_text(const Results& results, std::size_t metric, const Style& s
   Rows rows;
   std::vector<std::size_t> widths;
   std::size_t gap = 0;
-  for (const Layout& layout : kLayouts) {
+  for (const CompactLayout& layout : kCompactLayouts) {
     rows = rows_of(results, metric, layout, style.ascii);
     widths = widths_of(rows.grid);
     gap = layout.gap;

@@ -13,7 +13,7 @@ namespace lauka::report {
 
 namespace {
 
-constexpr std::size_t kRowHeight = 22;
+constexpr std::size_t kDeltaHeight = 22;
 
 double low_of(const stats::Change& change) {
   return change.bounds ? change.bounds->low : *change.change;
@@ -24,7 +24,7 @@ double high_of(const stats::Change& change) {
 }
 
 /// The line of no difference is always on it.
-Axis axis_of(const std::vector<ChangeRow>& rows) {
+Axis axis_of_changes(const std::vector<ChangeRow>& rows) {
   double low = 0.0;
   double high = 0.0;
   for (const ChangeRow& row : rows) {
@@ -47,9 +47,9 @@ std::vector<TickLabel> percent_labels(const Axis& axis) {
 }
 
 std::string drawing_of(const ChangeRow& row, const Axis& axis) {
-  const double middle = static_cast<double>(kRowHeight) / 2;
-  std::string content = svg_grid(axis, kRowHeight);
-  content += svg_path("zero", fmt::format("M{:.1f} 0v{}", across(axis, 0), kRowHeight));
+  const double middle = static_cast<double>(kDeltaHeight) / 2;
+  std::string content = svg_grid(axis, kDeltaHeight);
+  content += svg_path("zero", fmt::format("M{:.1f} 0v{}", across(axis, 0), kDeltaHeight));
   if (row.change.bounds) {
     const double top = middle - 5;
     content +=
@@ -59,14 +59,14 @@ std::string drawing_of(const ChangeRow& row, const Axis& axis) {
   }
   content +=
       svg_path("estimate", fmt::format("M{:.1f} {}h0", across(axis, *row.change.change), middle));
-  return svg_row(kRowHeight, row.css_class, row.title, content);
+  return svg_row(kDeltaHeight, row.css_class, row.title, content);
 }
 
 }  // namespace
 
 std::string change_chart(const std::vector<ChangeRow>& rows) {
   if (rows.empty()) return "";
-  const Axis axis = axis_of(rows);
+  const Axis axis = axis_of_changes(rows);
   std::string html;
   for (const ChangeRow& row : rows)
     html += "<p class=\"row\">" + row.heading + "</p>\n" + drawing_of(row, axis);

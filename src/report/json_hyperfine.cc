@@ -110,7 +110,7 @@ void put_measurement(JsonWriter& json, const Results& results, const Places& pla
 }
 
 /// As in schema 2 only of what every run has: then all summaries are of the same runs.
-Json summary_of(const Results& results, const CommandResult& command, std::size_t runs) {
+Json summary_json(const Results& results, const CommandResult& command, std::size_t runs) {
   Json all = Json::object();
   for (const Namesake& name : kNamesakes) {
     const MetricResult* row = row_of(command, find_metric(results.metrics, name.ours));
@@ -158,7 +158,7 @@ void put_hyperfine_result(JsonWriter& json, const Results& results, std::size_t 
   for (const Parameter& parameter : of_command.parameters)
     parameters[parameter.name]["value"] = parameter.value;  // of 2.0; 1.x has no "value"
   if (!parameters.is_null()) json.put("parameters", parameters);
-  json.put("summary", summary_of(results, of_command, runs.size()));
+  json.put("summary", summary_json(results, of_command, runs.size()));
 }
 
 Json hyperfine_metadata(const Circumstances& circumstances) {

@@ -135,7 +135,7 @@ void write_compact(const Results& results, std::size_t metric, const Sink& sink)
   }
 }
 
-void write_tables(const Results& results, const Sink& sink) {
+void write_markdown_tables(const Results& results, const Sink& sink) {
   if (!is_compact(results)) return write_table(results, sink);
   bool is_first = true;
   for (const std::size_t metric : compact_metrics(results, false)) {
@@ -146,7 +146,7 @@ void write_tables(const Results& results, const Sink& sink) {
 }
 
 /// Texts as a list, after an empty line; nothing where there are none.
-std::string list_of(const std::vector<std::string>& texts) {
+std::string bullets_of(const std::vector<std::string>& texts) {
   std::string list;
   for (const std::string& text : texts) list += "- " + plain_text(text) + "\n";
   return list.empty() ? "" : "\n" + list;
@@ -183,20 +183,20 @@ void write_suite_markdown(const SuiteResults& suite, const Sink& sink) {
                            plain_text(cells.candidate), delta, cells.verdict));
   }
   std::string text =
-      list_of(lines_of(gates_in_one_line(suite) + suite_gate_lines(suite, false, false)));
+      bullets_of(lines_of(gates_in_one_line(suite) + suite_gate_lines(suite, false, false)));
   const std::vector<std::string> warnings = suite_warning_texts(suite, {});
-  if (!warnings.empty()) text += "\nCaveats:\n" + list_of(warnings);
+  if (!warnings.empty()) text += "\nCaveats:\n" + bullets_of(warnings);
   sink(text);
 }
 
 void write_markdown(const Results& results, const Sink& sink) {
   const Style style;
-  write_tables(results, sink);
-  std::string text = list_of(lines_of(summary_lines(results, style)));
-  text += list_of(
+  write_markdown_tables(results, sink);
+  std::string text = bullets_of(lines_of(summary_lines(results, style)));
+  text += bullets_of(
       lines_of(precision_line(results) + gate_lines(results, false) + shell_lines(results)));
   const std::vector<std::string> warnings = warning_texts(results, style);
-  if (!warnings.empty()) text += "\nCaveats:\n" + list_of(warnings);
+  if (!warnings.empty()) text += "\nCaveats:\n" + bullets_of(warnings);
   sink(text);
 }
 

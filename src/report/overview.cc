@@ -20,7 +20,7 @@ namespace lauka::report {
 
 namespace {
 
-constexpr std::size_t kHeight = 30;
+constexpr std::size_t kOverviewHeight = 30;
 constexpr std::size_t kFewestForInterval = 6;
 constexpr std::size_t kFewestForShape = 6;
 
@@ -108,7 +108,7 @@ std::string shape_of(const Line& line, const Axis& axis) {
   const double most = *std::max_element(counts.begin(), counts.end());
   std::string above;
   std::string below;
-  constexpr double middle = static_cast<double>(kHeight) / 2;
+  constexpr double middle = static_cast<double>(kOverviewHeight) / 2;
   for (std::size_t i = 0; i < counts.size(); ++i) {
     const double value =
         low + (high - low) * (static_cast<double>(i) - 1.0) / static_cast<double>(bins - 1);
@@ -122,7 +122,7 @@ std::string shape_of(const Line& line, const Axis& axis) {
 
 std::string drawing_of(const Results& results, const Metric& metric, const Line& line,
                        const Axis& axis) {
-  const double middle = static_cast<double>(kHeight) / 2;
+  const double middle = static_cast<double>(kOverviewHeight) / 2;
   std::string marks;
   std::string title = fmt::format("{}: median {}", results.commands[line.command].name,
                                   quantity(line.median, metric));
@@ -134,9 +134,9 @@ std::string drawing_of(const Results& results, const Metric& metric, const Line&
     title += fmt::format(" ({} … {})", ends.first, ends.second);
   }
   marks += svg_path("middle", fmt::format("M{:.1f} {}h0", across(axis, line.median), middle));
-  return svg_row(kHeight, command_class(line.command), title,
-                 fmt::format("<title>{}</title>", html_text(title)) + svg_grid(axis, kHeight) +
-                     shape_of(line, axis) + marks);
+  return svg_row(kOverviewHeight, command_class(line.command), title,
+                 fmt::format("<title>{}</title>", html_text(title)) +
+                     svg_grid(axis, kOverviewHeight) + shape_of(line, axis) + marks);
 }
 
 std::string numbers_of(const Results& results, std::size_t metric, const Line& line) {

@@ -22,11 +22,11 @@ namespace lauka::report {
 namespace {
 
 /// The same at widths that get smaller.
-struct Layout {
+struct GridLayout {
   std::size_t gap;
   bool intervals;  ///< of deltas
 };
-constexpr auto kLayouts = std::to_array<Layout>({{4, true}, {2, true}, {2, false}});
+constexpr auto kGridLayouts = std::to_array<GridLayout>({{4, true}, {2, true}, {2, false}});
 
 /// A column of the table: the commands that were made from one that was typed.
 struct TypedCommand {
@@ -128,7 +128,7 @@ std::string scan_table(const Results& results, const Style& style) {
   if (all.values.size() < 2) return "";
   const std::vector<TypedCommand> columns = columns_of(results, names.front());
   if (is_compact(results) && columns.size() == 1) return "";  // it has the values itself
-  for (const auto& [gap, intervals] : kLayouts) {
+  for (const auto& [gap, intervals] : kGridLayouts) {
     std::vector<GridRow> rows = {heading_of(columns, names.front())};
     for (const std::string& value : all.values)
       rows.push_back(row_of(results, columns, all, value, intervals));

@@ -20,7 +20,7 @@ namespace lauka::report {
 
 namespace {
 
-constexpr std::size_t kHeight = 220;
+constexpr std::size_t kScanHeight = 220;
 constexpr std::size_t kFewestValues = 3;
 constexpr double kLeft = 12.0;      // percent, of the labels of the vertical axis
 constexpr double kWidth = 86.0;     // percent, of what is drawn beside them
@@ -98,7 +98,7 @@ std::vector<Series> series_of(const Results& results, std::size_t metric,
 }
 
 /// An axis of values or of their logarithms.
-struct Scale {
+struct ScanScale {
   Axis axis;
   bool is_logarithmic = false;
 
@@ -107,9 +107,9 @@ struct Scale {
   }
 };
 
-Scale scale_over(double low, double high, bool logarithmic) {
+ScanScale scale_over(double low, double high, bool logarithmic) {
   if (!logarithmic) return {axis_over(low, high, kMostTicks), false};
-  Scale scale{axis_over(std::log10(low), std::log10(high), kMostTicks), true};
+  ScanScale scale{axis_over(std::log10(low), std::log10(high), kMostTicks), true};
   scale.axis.ticks.clear();
   const bool is_wide = std::log10(high / low) > 2;
   const int last = static_cast<int>(std::floor(scale.axis.high));
@@ -123,7 +123,7 @@ Scale scale_over(double low, double high, bool logarithmic) {
   return scale;
 }
 
-double value_of(const Scale& scale, double tick) {
+double value_of(const ScanScale& scale, double tick) {
   return scale.is_logarithmic ? std::pow(10.0, tick) : tick;
 }
 
@@ -164,12 +164,12 @@ Extent extent_of(const std::vector<Series>& all) {
 /// One picture: the axes, and each series as a line of points with their quartiles.
 class Picture {
  public:
-  Picture(const Results& results, std::size_t metric, Scale x, Scale y)
+  Picture(const Results& results, std::size_t metric, ScanScale x, ScanScale y)
       : results_(results), metric_(results.metrics[metric]), x_(std::move(x)), y_(std::move(y)) {}
 
   double across(double value) const { return kLeft + kWidth * x_.percent(value) / 100; }
   double down(double value) const {
-    return static_cast<double>(kHeight) * (1 - y_.percent(value) / 100);
+    return static_cast<double>(kScanHeight) * (1 - y_.percent(value) / 100);
   }
 
   std::string grid() const {
@@ -179,12 +179,12 @@ class Picture {
       const double y = down(value);
       content += svg_line(kLeft, y, kLeft + kWidth, y, "grid");
       content += fmt::format("<text x=\"0\" y=\"{:.1f}\" class=\"label\">{}</text>\n",
-                             std::clamp(y + 4, 10.0, static_cast<double>(kHeight)),
+                             std::clamp(y + 4, 10.0, static_cast<double>(kScanHeight)),
                              html_text(quantity(value, metric_)));
     }
     for (const double tick : x_.axis.ticks) {
       const double x = across(value_of(x_, tick));
-      content += svg_line(x, 0, x, static_cast<double>(kHeight), "grid");
+      content += svg_line(x, 0, x, static_cast<double>(kScanHeight), "grid");
     }
     return content;
   }
@@ -228,8 +228,8 @@ class Picture {
  private:
   const Results& results_;
   const Metric& metric_;
-  Scale x_;
-  Scale y_;
+  ScanScale x_;
+  ScanScale y_;
 };
 
 std::string view(const Results& results, std::size_t metric, const std::vector<Series>& all,
@@ -245,7 +245,7 @@ std::string view(const Results& results, std::size_t metric, const std::vector<S
     content += picture.of(all[i], i);
   }
   return fmt::format("<div class=\"view {}\">\n", logarithmic ? "logarithmic" : "linear") +
-         svg(kHeight, results.metrics[metric].name + " against the parameter", content) +
+         svg(kScanHeight, results.metrics[metric].name + " against the parameter", content) +
          picture.axis_below() + "</div>\n";
 }
 

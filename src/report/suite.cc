@@ -24,7 +24,7 @@ namespace lauka::report {
 namespace {
 
 /// The roomiest that fits is taken.
-constexpr auto kLayouts = std::to_array<SuiteLayout>(
+constexpr auto kSuiteLayouts = std::to_array<SuiteLayout>(
     {{4, true, true}, {2, true, true}, {2, false, true}, {2, false, false}});
 
 constexpr std::size_t kShortestName = 10;
@@ -108,8 +108,8 @@ Table table_of(const SuiteResults& suite, const SuiteLayout& layout, bool ascii)
 std::string table_text(const SuiteResults& suite, const Style& style) {
   Table table;
   std::vector<std::size_t> widths;
-  SuiteLayout taken = kLayouts.front();
-  for (const SuiteLayout& layout : kLayouts) {
+  SuiteLayout taken = kSuiteLayouts.front();
+  for (const SuiteLayout& layout : kSuiteLayouts) {
     table = table_of(suite, layout, style.ascii);
     widths = widths_of(table.grid);
     taken = layout;

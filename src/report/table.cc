@@ -22,7 +22,7 @@ constexpr std::size_t kLeastNameWidth = 8;
 
 /// What a table looks like at one width. The roomiest has the column widths of the manual's
 /// example.
-struct Layout {
+struct TableLayout {
   std::size_t gap;
   bool roomy;  ///< columns have a least width
   TableShape shape;
@@ -35,7 +35,7 @@ constexpr TableShape kWithoutInterval{.outlier_percent = false,
                                       .outliers = false,
                                       .range = false,
                                       .interval = false};
-constexpr auto kLayouts = std::to_array<Layout>({
+constexpr auto kTableLayouts = std::to_array<TableLayout>({
     {4, true, {}},
     {4, false, {}},
     {3, false, {}},
@@ -81,7 +81,7 @@ struct Fitted {
   bool lacks_intervals = false;  ///< deltas are without them
 };
 
-Fitted fitted_to(const Results& results, const Style& style, const Layout& layout) {
+Fitted fitted_to(const Results& results, const Style& style, const TableLayout& layout) {
   Fitted fitted{layout.gap, {}, {}};
   TableShape shape = layout.shape;
   shape.has_deltas = true;
@@ -104,7 +104,7 @@ Fitted fitted_to(const Results& results, const Style& style, const Layout& layou
 
 Fitted fit(const Results& results, const Style& style) {
   Fitted fitted;
-  for (const Layout& layout : kLayouts) {
+  for (const TableLayout& layout : kTableLayouts) {
     fitted = fitted_to(results, style, layout);
     if (style.width == 0 || line_width(fitted.widths, fitted.gap) <= style.width) return fitted;
   }

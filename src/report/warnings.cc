@@ -328,13 +328,13 @@ std::string enumerated(const std::vector<std::string>& texts) {
 }
 
 /// A warning in words, with what is needed to tell it of several commands at once.
-struct Told {
+struct ShownWarning {
   const Warning* warning;
   Words words;
 };
 
 /// Whether both can be told in one line.
-bool are_of_one_kind(const Told& a, const Told& b) {
+bool are_of_one_kind(const ShownWarning& a, const ShownWarning& b) {
   return a.warning->command && b.warning->command && a.words.kind == b.words.kind &&
          a.words.advice == b.words.advice &&
          (a.words.general.empty() ? a.words.text == b.words.text
@@ -342,14 +342,14 @@ bool are_of_one_kind(const Told& a, const Told& b) {
 }
 
 /// One line for the warnings of one kind, each of another command.
-std::string line_of(const Results& results, std::span<const Told> group) {
+std::string line_of(const Results& results, std::span<const ShownWarning> group) {
   const Words& words = group.front().words;
   if (group.size() == 1) {
     const auto& command = group.front().warning->command;
     return (command ? subject_of(results, *command) + ": " : "") + words.text + "; " + words.advice;
   }
   std::vector<std::string> subjects;
-  for (const Told& one : group) {
+  for (const ShownWarning& one : group) {
     std::string subject = subject_of(results, *one.warning->command);
     if (!one.words.figure.empty()) subject += " (" + one.words.figure + ")";
     subjects.push_back(std::move(subject));
@@ -373,7 +373,7 @@ std::vector<WordedWarning> worded_warnings(const Results& results) {
 
 std::vector<std::string> warning_texts(const Results& results, const Style& style) {
   const WarningWords words = words_for(results);
-  std::vector<Told> shown;
+  std::vector<ShownWarning> shown;
   for (const Warning& warning : results.warnings) {
     if (warning.shown == Shown::Always || style.verbose)
       shown.push_back({&warning, std::visit(words, warning.finding)});
@@ -382,7 +382,7 @@ std::vector<std::string> warning_texts(const Results& results, const Style& styl
   while (!shown.empty()) {
     const auto others = std::stable_partition(
         shown.begin() + 1, shown.end(),
-        [first = shown.front()](const Told& one) { return are_of_one_kind(first, one); });
+        [first = shown.front()](const ShownWarning& one) { return are_of_one_kind(first, one); });
     texts.push_back(line_of(results, {shown.begin(), others}));
     shown.erase(shown.begin(), others);
   }

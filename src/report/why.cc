@@ -20,7 +20,7 @@ std::string times(const stats::RelativeSpeed& ratio) {
   return text;
 }
 
-bool is_shown(const WallFactor& factor) {
+bool is_factor_shown(const WallFactor& factor) {
   return factor.change.is_significant() && stats::relative_speed(factor.change).has_value();
 }
 
@@ -36,7 +36,7 @@ std::string gigahertz(double cycles_per_second) {
 /// "3.40 → 3.82 GHz", in parentheses; empty where it is not known.
 std::string clocks_of(const WallFactor& clock) {
   if (!clock.candidate) return "";
-  if (!clock.reference || !is_shown(clock))
+  if (!clock.reference || !is_factor_shown(clock))
     return fmt::format(" ({})", gigahertz(*clock.candidate));
   return fmt::format(" ({:.2f} → {})", *clock.reference / 1e9, gigahertz(*clock.candidate));
 }
@@ -110,7 +110,7 @@ std::string why_text(const Results& results, const Why& why) {
   bool has_instructions = false;
   for (const WallFactor& factor : why.factors) {
     const std::string said =
-        is_shown(factor) ? changed(factor, has_instructions) : unchanged(factor);
+        is_factor_shown(factor) ? changed(factor, has_instructions) : unchanged(factor);
     if (said.empty()) continue;
     factors += (factors.empty() ? "" : ", ") + said;
     has_instructions = has_instructions || factor.part == WallPart::Instructions;

@@ -15,7 +15,7 @@ namespace {
 using std::chrono::steady_clock;
 
 constexpr std::size_t kLongestLine = std::size_t{16} << 10U;
-constexpr auto kMostTime = std::chrono::seconds(1);  // for one line
+constexpr auto kMostTimeOfLine = std::chrono::seconds(1);  // for one line
 
 constexpr std::uint64_t kMostStored = std::uint64_t{64} << 20U;
 constexpr std::size_t kPiece = std::size_t{64} << 10U;
@@ -57,7 +57,7 @@ bool AwaitedLine::hear(os::Kept which, std::string_view bytes) {
 bool AwaitedLine::is_awaited(std::string_view line) {
   line = line.substr(0, kLongestLine);
   if (line.ends_with('\r')) line.remove_suffix(1);
-  const auto deadline = steady_clock::now() + kMostTime;
+  const auto deadline = steady_clock::now() + kMostTimeOfLine;
   const auto found = pattern_.matches(line, [&] { return steady_clock::now() < deadline; });
   if (!found) error_ = found.error();
   return !found || *found;

@@ -17,7 +17,7 @@ constexpr std::size_t kFirstWindow = std::size_t{64} << 10U;
 constexpr std::size_t kWindow = std::size_t{1} << 20U;
 constexpr std::size_t kLongestMatch = std::size_t{16} << 10U;
 constexpr std::size_t kLookedBack = 256;  // what an expression may look at before its match
-constexpr auto kMostTime = std::chrono::seconds(5);
+constexpr auto kMostTimeOfTold = std::chrono::seconds(5);
 constexpr std::size_t kShown = 300;  // bytes of what was written, in a message
 
 constexpr std::size_t kMostLines = 10'000;
@@ -113,7 +113,7 @@ Result<void> Told::scrape(std::size_t place, const Pattern& pattern, Values& val
 Result<std::optional<std::string>> Told::last_match(const Pattern& pattern, os::Kept which) const {
   const std::uint64_t size = launcher_.kept_bytes(which);
   const std::uint64_t least = size > os::kMostKept ? size - os::kMostKept : 0;
-  const auto deadline = steady_clock::now() + kMostTime;
+  const auto deadline = steady_clock::now() + kMostTimeOfTold;
   const auto goes_on = [&] { return steady_clock::now() < deadline; };
   std::string text;
   std::size_t window = kFirstWindow;

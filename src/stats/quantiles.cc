@@ -18,13 +18,13 @@ constexpr int kHalvings = 60;
 constexpr double kLeastTail = 1e-9;  // a gate asks for no less
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
-using BoostPolicy = boost::math::policies::policy<
+using BetaPolicy = boost::math::policies::policy<
     boost::math::policies::domain_error<boost::math::policies::ignore_error>,
     boost::math::policies::promote_double<false>>;
 
 /// The probability that the sample in `place` is below the quantile; falls as the place rises.
 double below_quantile(double place, std::size_t count, double share) {
-  return boost::math::ibeta(place, static_cast<double>(count) + 1.0 - place, share, BoostPolicy{});
+  return boost::math::ibeta(place, static_cast<double>(count) + 1.0 - place, share, BetaPolicy{});
 }
 
 /// Where that is `probability`; it is more at 1 and less at the last place.

@@ -17,7 +17,7 @@
 namespace lauka::stats {
 namespace {
 
-constexpr int kHalvings = 200;              // a range of doubles about 1 runs out after some 60
+constexpr int kHalvingsOfShift = 200;       // a range of doubles about 1 runs out after some 60
 constexpr std::uint64_t kMostListed = 256;  // that are sorted sooner than they are searched
 
 /// Ascending; empty where one is not defined.
@@ -119,7 +119,7 @@ class Ascending {
     if (!listed_.empty()) return listed_[place - 1];
     double below = std::nextafter(values_.least(), -HUGE_VAL);
     double reached = values_.largest();
-    for (int i = 0; i < kHalvings; ++i) {
+    for (int i = 0; i < kHalvingsOfShift; ++i) {
       const double middle = std::midpoint(below, reached);
       if (middle <= below || middle >= reached) break;
       (values_.at_most(middle) >= place ? reached : below) = middle;

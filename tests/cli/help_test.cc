@@ -99,4 +99,118 @@ TEST_CASE("-h fits one screen and names real options, each in one line") {
   CHECK(brief_help().find("lauka --help shows all options") != std::string::npos);
 }
 
+namespace {
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+/// As roff has it.
+std::string dashes_escaped(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    out += c == '-' ? "\\-" : std::string(1, c);
+  }
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("the values of an option are read from what help shows of them") {
+  const auto words_of = [](const char* name) { return value_words(*find_option(name)); };
+  REQUIRE(words_of("color").size() == 1);
+  CHECK(words_of("color")[0].choices == std::vector<std::string_view>{"auto", "always", "never"});
+  CHECK(words_of("quiet").empty());
+  CHECK(words_of("runs")[0].choices.empty());
+  CHECK(words_of("input")[0].choices == std::vector<std::string_view>{"null"});
+  CHECK(words_of("input")[0].is_file);
+  CHECK(words_of("export-csv")[0].is_file);
+  CHECK(words_of("reference")[0].is_command);
+  REQUIRE(words_of("fail-if").size() == 1);
+  CHECK(words_of("fail-if")[0].choices.empty());
+}
+
+TEST_CASE("every choice that help shows is one that is understood") {
+  for (const OptionInfo& option : option_table()) {
+    for (const ValueWord& word : value_words(option)) {
+      for (const std::string_view choice : word.choices) {
+        CAPTURE(option.spelling());
+        CAPTURE(choice);
+        Draft draft;
+        const std::string value(choice);
+        if (value_words(option).size() == 1) {
+          CHECK(option.apply(draft, {option, value}).has_value());
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("the manual page has every option with its text") {
+  const std::string page = man_page();
+  for (const OptionInfo& option : option_table()) {
+    CAPTURE(option.spelling());
+    CHECK(has(page, "\\fB" + dashes_escaped(option.spelling()) + "\\fR"));
+    const std::string first_word(option.help.substr(0, option.help.find(' ')));
+    CHECK(has(page, "\n" + dashes_escaped(first_word)));
+  }
+  for (const StatusMeaning& one : exit_statuses()) {
+    CHECK(has(page, "\\fB" + dashes_escaped(std::string(one.status)) + "\\fR\n"));
+  }
+  for (const char* section : {"NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "EXIT STATUS",
+                              "ENVIRONMENT", "EXAMPLES", "SEE ALSO"}) {
+    CHECK(has(page, std::string("\n.SH ") + section + "\n"));
+  }
+}
+
+TEST_CASE("the manual page is roff: no line begins by chance with a request, no dash is a hyphen") {
+  for (const std::string& line : lines_of(man_page())) {
+    CAPTURE(line);
+    CHECK(line.size() <= 200);
+    if (line.starts_with('.')) {
+      const std::string request = line.substr(0, line.find(' '));
+      CHECK((request == ".TH" || request == ".SH" || request == ".SS" || request == ".TP" ||
+             request == ".PP" || request == ".nf" || request == ".fi" || request == ".BR"));
+      continue;
+    }
+    for (std::size_t at = 0; (at = line.find('-', at)) != std::string::npos; ++at) {
+      CHECK((at > 0 && line[at - 1] == '\\'));
+    }
+    CHECK_FALSE(line.starts_with('\''));
+  }
+}
+
+TEST_CASE("the completions of all three shells have every option") {
+  const std::string bash = bash_completion();
+  const std::string zsh = zsh_completion();
+  const std::string fish = fish_completion();
+  for (const OptionInfo& option : option_table()) {
+    CAPTURE(option.spelling());
+    if (!option.name.empty()) {
+      const std::string name(option.name);
+      CHECK((has(bash, " --" + name + " ") || has(bash, " --" + name + "'")));
+      CHECK(has(zsh, "'*--" + name));
+      CHECK(has(fish, " -l " + name + " "));
+    }
+    if (option.letter != '\0') {
+      CHECK((has(bash, std::string(" -") + option.letter) ||
+             has(bash, std::string("'-") + option.letter)));
+      CHECK(has(zsh, std::string("'*-") + option.letter));
+      CHECK(has(fish, std::string(" -s ") + option.letter + " "));
+    }
+  }
+  CHECK(has(bash, "--color:1) _lauka_words 'auto always never'"));
+  CHECK(has(bash, "--ignore-failure:=) :"));
+  CHECK(has(zsh, ":(auto always never)'"));
+  CHECK(has(zsh, "'*--ignore-failure=-["));
+  CHECK(has(fish, "-l color -x -a 'auto always never'"));
+  CHECK(has(fish, "-l export-csv -r -F"));
+}
+
+TEST_CASE("a short text is the first sentence") {
+  CHECK(short_help(*find_option("runs")) == "exactly N timed runs of each command");
+  CHECK(short_help(*find_option("engine")) == "what counts events");
+  CHECK(short_help(*find_option("seed")) == "seed of the shuffle");
+}
+
 }  // namespace lauka::cli

@@ -7,7 +7,7 @@
 namespace lauka {
 namespace {
 
-std::string refusal(std::string_view line) {
+std::string told_refusal(std::string_view line) {
   const auto told = parse_told_line(line);
   return told ? "accepted" : told.error().what;
 }
@@ -36,12 +36,14 @@ TEST_CASE(
 }
 
 TEST_CASE("a line that is none is refused with what is wrong about it") {
-  CHECK(refusal("") == "is not NAME VALUE");
-  CHECK(refusal("requests") == "is not NAME VALUE");
-  CHECK(refusal("1x 3") == "has '1x' for a name");
-  CHECK(refusal("a 3 ms up") == "has 'up', which is no unit, higher, lower, sum, mean or last");
-  CHECK(refusal("a 3 higher ms") == "has 'ms', which is no unit, higher, lower, sum, mean or last");
-  CHECK(refusal("a 3 \x1b[31m") ==
+  CHECK(told_refusal("") == "is not NAME VALUE");
+  CHECK(told_refusal("requests") == "is not NAME VALUE");
+  CHECK(told_refusal("1x 3") == "has '1x' for a name");
+  CHECK(told_refusal("a 3 ms up") ==
+        "has 'up', which is no unit, higher, lower, sum, mean or last");
+  CHECK(told_refusal("a 3 higher ms") ==
+        "has 'ms', which is no unit, higher, lower, sum, mean or last");
+  CHECK(told_refusal("a 3 \x1b[31m") ==
         "has '\\x1b[31m', which is no unit, higher, lower, sum, mean or last");
 }
 

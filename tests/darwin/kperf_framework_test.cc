@@ -16,7 +16,7 @@ namespace {
 
 // The framework's functions get no argument that would lead to the model.
 // NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables)
-const os::DarwinCalls* model = nullptr;
+const os::DarwinCalls* framework_model = nullptr;
 std::string_view missing_symbol;
 int framework_calls = 0;
 // NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
@@ -24,21 +24,22 @@ int framework_calls = 0;
 template <typename T>
 int set(const char* name, T value) {
   ++framework_calls;
-  return model->sysctlbyname(name, nullptr, nullptr, &value, sizeof value);
+  return framework_model->sysctlbyname(name, nullptr, nullptr, &value, sizeof value);
 }
 
 template <typename T>
 int get(const char* name, T* value) {
   ++framework_calls;
   std::size_t length = sizeof *value;
-  return model->sysctlbyname(name, value, &length, nullptr, 0);
+  return framework_model->sysctlbyname(name, value, &length, nullptr, 0);
 }
 
 std::uint32_t count(const char* name, std::uint32_t classes) {
   ++framework_calls;
   std::uint32_t value = 0;
   std::size_t length = sizeof value;
-  return model->sysctlbyname(name, &value, &length, &classes, sizeof classes) == 0 ? value : 0;
+  return framework_model->sysctlbyname(name, &value, &length, &classes, sizeof classes) == 0 ? value
+                                                                                             : 0;
 }
 
 int force_set(int on) {
@@ -68,14 +69,14 @@ int set_config(std::uint32_t classes, std::uint64_t* words) {
   ++framework_calls;
   std::vector<std::uint64_t> request = {classes};
   request.insert(request.end(), words, words + config_count(classes));
-  return model->sysctlbyname("kpc.config", nullptr, nullptr, request.data(),
-                             request.size() * sizeof(std::uint64_t));
+  return framework_model->sysctlbyname("kpc.config", nullptr, nullptr, request.data(),
+                                       request.size() * sizeof(std::uint64_t));
 }
 int get_config(std::uint32_t classes, std::uint64_t* words) {
   ++framework_calls;
   std::uint64_t request = classes;
   std::size_t length = config_count(classes) * sizeof(std::uint64_t);
-  return model->sysctlbyname("kpc.config", words, &length, &request, sizeof request);
+  return framework_model->sysctlbyname("kpc.config", words, &length, &request, sizeof request);
 }
 int cpu_counters(bool all, std::uint32_t classes, int* current, std::uint64_t* values) {
   ++framework_calls;
@@ -83,7 +84,7 @@ int cpu_counters(bool all, std::uint32_t classes, int* current, std::uint64_t* v
   std::array<std::uint64_t, 1025> room{};
   std::size_t length = sizeof room;
   const int got =
-      model->sysctlbyname("kpc.counters", room.data(), &length, &request, sizeof request);
+      framework_model->sysctlbyname("kpc.counters", room.data(), &length, &request, sizeof request);
   if (got != 0) return got;
   *current = static_cast<int>(room[0]);
   std::memcpy(values, &room[1], length - sizeof(std::uint64_t));
@@ -146,7 +147,7 @@ void* open_framework(const char* path, int /*mode*/) {
 /// The model with Apple's framework.
 struct WithFramework {
   explicit WithFramework(std::string_view without = "") : calls(bench.driver.calls) {
-    model = &bench.driver.calls;
+    framework_model = &bench.driver.calls;
     missing_symbol = without;
     framework_calls = 0;
     calls.dlopen = open_framework;

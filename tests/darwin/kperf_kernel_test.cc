@@ -37,20 +37,20 @@ using Rule = std::function<std::optional<int>(const Asked&)>;
 
 // A table of plain functions reaches its object no other way.
 // NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables)
-const os::DarwinCalls* model = nullptr;
-Rule before;
-std::function<void(const Asked&)> after;
+const os::DarwinCalls* kernel_model = nullptr;
+Rule rule_before;
+std::function<void(const Asked&)> rule_after;
 std::vector<std::string> asked_for;
 // NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
 
 template <typename Call>
 int answered(const Asked& asked, const Call& call) {
   asked_for.push_back(asked.name);
-  const auto error = before ? before(asked) : std::nullopt;
+  const auto error = rule_before ? rule_before(asked) : std::nullopt;
   if (error && *error != 0) errno = *error;
   if (error) return *error == 0 ? 0 : -1;
   const int given = call();
-  if (given == 0 && after) after(asked);
+  if (given == 0 && rule_after) rule_after(asked);
   return given;
 }
 
@@ -60,23 +60,23 @@ int by_number(int* name, unsigned length, void* old_value, std::size_t* old_leng
   const Asked asked{
       "kdebug " + std::to_string(name[2]), old_value, old_length, new_value, new_length, value};
   return answered(asked, [&] {
-    return model->sysctl(name, length, old_value, old_length, new_value, new_length);
+    return kernel_model->sysctl(name, length, old_value, old_length, new_value, new_length);
   });
 }
 
 int by_name(const char* name, void* old_value, std::size_t* old_length, void* new_value,
             std::size_t new_length) {
   return answered({name, old_value, old_length, new_value, new_length}, [&] {
-    return model->sysctlbyname(name, old_value, old_length, new_value, new_length);
+    return kernel_model->sysctlbyname(name, old_value, old_length, new_value, new_length);
   });
 }
 
 /// An engine that has no framework, so that all its calls pass here.
 struct Bench : KperfBench {
   explicit Bench(Setup setup = machine("m1")) : KperfBench(std::move(setup)) {
-    model = &driver.calls;
-    before = nullptr;
-    after = nullptr;
+    kernel_model = &driver.calls;
+    rule_before = nullptr;
+    rule_after = nullptr;
     asked_for.clear();
     table = driver.calls;
     table.sysctl = by_number;
@@ -104,7 +104,7 @@ std::size_t times(const std::string& name) {
 /// caller's from then on.
 void take_tracing() {
   std::uint32_t off = 0;
-  model->sysctlbyname("kperf.kdebug.action", nullptr, nullptr, &off, sizeof off);
+  kernel_model->sysctlbyname("kperf.kdebug.action", nullptr, nullptr, &off, sizeof off);
 }
 
 }  // namespace
@@ -112,11 +112,11 @@ void take_tracing() {
 TEST_CASE("actions and timers that an earlier tool has left are enough, however many") {
   for (const StrategyChoice strategy : {StrategyChoice::AtExit, StrategyChoice::Pet}) {
     Bench bench;
-    before = [](const Asked& asked) -> std::optional<int> {
+    rule_before = [](const Asked& asked) -> std::optional<int> {
       const bool is_count = asked.name == "kperf.action.count" || asked.name == "kperf.timer.count";
       if (!is_count) return std::nullopt;
       std::uint32_t three = 3;  // for good, whatever was reset
-      model->sysctlbyname(asked.name.c_str(), nullptr, nullptr, &three, sizeof three);
+      kernel_model->sysctlbyname(asked.name.c_str(), nullptr, nullptr, &three, sizeof three);
       return asked.sets() ? std::optional(EINVAL) : std::nullopt;
     };
     REQUIRE(bench.make(strategy) == "");
@@ -166,7 +166,7 @@ TEST_CASE(
           Bench bench;
           bool was_refused = false;
           bool is_ending = false;
-          before = [&](const Asked& asked) -> std::optional<int> {
+          rule_before = [&](const Asked& asked) -> std::optional<int> {
             if (is_ending || asked.name != name || times(name) != use) return std::nullopt;
             // Only what is switched on can be refused so: for what is off already all is well.
             if (asked.name.starts_with("kperf.") && !asked.sets()) return std::nullopt;
@@ -190,7 +190,7 @@ TEST_CASE(
 TEST_CASE("coprocessors are left out before anything is traced") {
   Bench bench;
   std::vector<std::string> order;
-  before = [&order](const Asked& asked) -> std::optional<int> {
+  rule_before = [&order](const Asked& asked) -> std::optional<int> {
     if (asked.name.starts_with("kdebug "))
       order.push_back(asked.name.substr(7) + "=" + std::to_string(asked.value));
     return std::nullopt;
@@ -205,7 +205,7 @@ TEST_CASE("coprocessors are left out before anything is traced") {
 TEST_CASE("where the exact filter is refused, the one by class is taken, and all is counted") {
   for (const int error : {EINVAL, ENOTSUP}) {
     Bench bench;
-    before = [error](const Asked& asked) {
+    rule_before = [error](const Asked& asked) {
       return asked.name == "kdebug 8" ? std::optional(error) : std::nullopt;
     };
     REQUIRE(bench.make(StrategyChoice::AtExit) == "");
@@ -254,7 +254,7 @@ TEST_CASE("a record that vanishes without a sign makes no wrong count") {
         REQUIRE(bench.make(StrategyChoice::AtExit) == "");
         REQUIRE(bench.select({"instructions"}) == "");
         unsigned seen = 0;
-        after = [&](const Asked& asked) {
+        rule_after = [&](const Asked& asked) {
           if (asked.name != "kdebug 10") return;
           auto* records = static_cast<Record*>(asked.old_value);
           std::vector<Record> kept;
@@ -288,7 +288,7 @@ TEST_CASE("whole-machine counts lack a CPU that was switched off, and are absent
     REQUIRE(bench.make(StrategyChoice::Machine) == "");
     REQUIRE(bench.select({"instructions"}) == "");
     unsigned reads = 0;
-    after = [&](const Asked& asked) {
+    rule_after = [&](const Asked& asked) {
       if (asked.name == "kpc.counters" && ++reads == (at_end ? 2U : 1U))
         *asked.old_length -= 10 * sizeof(std::uint64_t);
     };
@@ -306,7 +306,7 @@ TEST_CASE("a counter that went backwards gives no count") {
   REQUIRE(bench.make(StrategyChoice::Machine) == "");
   REQUIRE(bench.select({"instructions"}) == "");
   unsigned reads = 0;
-  after = [&reads](const Asked& asked) {
+  rule_after = [&reads](const Asked& asked) {
     if (asked.name == "kpc.counters" && ++reads == 2)
       static_cast<std::uint64_t*>(asked.old_value)[1 + 10 + 1] = 5;
   };
@@ -325,7 +325,7 @@ TEST_CASE("a selector of which the processor keeps 8 bits would count another ev
     if (event.number > 0xff && event.mask == 0x3fc && name.empty()) name = event.name;
   REQUIRE(wide > 0xff);
   REQUIRE(!name.empty());
-  after = [](const Asked& asked) {
+  rule_after = [](const Asked& asked) {
     if (asked.name != "kpc.config" || asked.old_value == nullptr) return;
     auto* words = static_cast<std::uint64_t*>(asked.old_value);
     for (std::size_t i = 0; i < *asked.old_length / sizeof *words; ++i) words[i] &= 0xff00ff;
@@ -339,7 +339,7 @@ TEST_CASE("a selector of which the processor keeps 8 bits would count another ev
 
 TEST_CASE("words that come back with privilege levels are those that were set") {
   Bench bench;
-  after = [](const Asked& asked) {
+  rule_after = [](const Asked& asked) {
     if (asked.name != "kpc.config" || asked.old_value == nullptr) return;
     auto* words = static_cast<std::uint64_t*>(asked.old_value);
     for (std::size_t i = 0; i < *asked.old_length / sizeof *words; ++i) words[i] |= 0x20000;
@@ -353,7 +353,7 @@ TEST_CASE("an event that is refused only when counting begins is named, and the 
   Bench bench;
   const std::uint64_t refused = word_of(bench.driver.host.kernel.setup.chip, "INST_BRANCH");
   bool is_set = false;
-  before = [&](const Asked& asked) -> std::optional<int> {
+  rule_before = [&](const Asked& asked) -> std::optional<int> {
     if (!asked.sets()) return std::nullopt;
     const auto* words = static_cast<const std::uint64_t*>(asked.new_value);
     if (asked.name == "kpc.config") {
@@ -395,7 +395,7 @@ TEST_CASE("an owner of the tracing that has ended, or gives way, is not accused"
       CAPTURE(pid);
       Bench bench;
       const bool lives = pid == 1;
-      before = [&](const auto& asked) -> std::optional<int> {
+      rule_before = [&](const auto& asked) -> std::optional<int> {
         if (asked.name == "ktrace.state") std::memcpy(asked.old_value, &state, sizeof state);
         if (asked.name == "ktrace.owning_pid") std::memcpy(asked.old_value, &pid, sizeof pid);
         return asked.name.starts_with("ktrace.") ? std::optional(0) : std::nullopt;

@@ -59,8 +59,8 @@ int spawn_and_note(const SpawnRequest& request, pid_t* pid) {
   return model_calls->spawn(request, pid);
 }
 
-struct Bench {
-  Bench() : driver(darwin::machine("m1"), {}) {
+struct SpawnBench {
+  SpawnBench() : driver(darwin::machine("m1"), {}) {
     driver.host.kernel.load = darwin::loader_of_files();
     model_calls = &driver.calls;
     calls = driver.calls;
@@ -94,7 +94,7 @@ bool has(const std::vector<std::string>& all, const std::string& one) {
 }  // namespace
 
 TEST_CASE("macOS: a command gets lauka's own environment as it is, unless something is set") {
-  Bench bench;
+  SpawnBench bench;
   CHECK(succeeded(bench.run().outcome));
   CHECK(asked.own_environment);
   bench.spec.environment = {"A=two words"};
@@ -106,7 +106,7 @@ TEST_CASE("macOS: a command gets lauka's own environment as it is, unless someth
 }
 
 TEST_CASE("macOS: what is captured is both outputs") {
-  Bench bench;
+  SpawnBench bench;
   bench.spec.output.sink = Sink::Capture;
   CHECK(succeeded(bench.run().outcome));
   CHECK(asked.same_output);
@@ -114,7 +114,7 @@ TEST_CASE("macOS: what is captured is both outputs") {
 
 TEST_CASE("macOS: a command inherits what lauka was started with, and nothing of lauka's own") {
   const Descriptor given(dup(STDIN_FILENO));
-  Bench bench;
+  SpawnBench bench;
   const Descriptor own(dup(STDIN_FILENO));
   CHECK(succeeded(bench.run().outcome));
   CHECK(asked.closes_others);
@@ -127,7 +127,7 @@ TEST_CASE("macOS: of more than 16 groups a command gets the first 16 (needs root
     skip("only root can become another user");
     return;
   }
-  Bench bench;
+  SpawnBench bench;
   REQUIRE(chmod(bench.folder.file("").c_str(), 0755) == 0);
   bench.spec.user = User{54321, 100, {}, "somebody", "/nowhere"};
   for (std::uint32_t group = 100; group < 119; ++group) bench.spec.user->groups.push_back(group);
@@ -142,7 +142,7 @@ TEST_CASE("macOS: a command of another user is spawned with that user's ids (nee
     skip("only root can become another user");
     return;
   }
-  Bench bench;
+  SpawnBench bench;
   REQUIRE(chmod(bench.folder.file("").c_str(), 0755) == 0);
   bench.spec.user = User{54321, 54322, {54322, 7}, "somebody", "/nowhere"};
   CHECK(succeeded(bench.run().outcome));

@@ -13,7 +13,7 @@ namespace {
 using fakes::FakePerf;
 using Counts = std::vector<std::optional<std::uint64_t>>;
 
-constexpr std::uint64_t kMs = 1'000'000;
+using fakes::kMs;
 
 /// Selects, arms, runs the program under the model of the kernel and finishes.
 Counted count(FakePerf& perf, const std::vector<std::string>& names,

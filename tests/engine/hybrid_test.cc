@@ -13,7 +13,7 @@ using fakes::FakePerf;
 using Counts = std::vector<std::optional<std::uint64_t>>;
 using Names = std::vector<std::string>;
 
-constexpr std::uint64_t kMs = 1'000'000;
+using fakes::kMs;
 constexpr std::pair<std::uint32_t, std::uint64_t> kRaw3c{4, 0x3c};
 
 /// 60 ms on one kind of core, 40 ms on the other.

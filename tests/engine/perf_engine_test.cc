@@ -12,6 +12,7 @@ namespace lauka::engine::perf {
 namespace {
 
 using fakes::FakePerf;
+using fakes::small_pmu;
 using Names = std::vector<std::string>;
 
 EventSet selected(const FakePerf& perf, const Names& names, bool user_only = false) {
@@ -43,12 +44,6 @@ os::PerfEventAttr attributes_of(const os::CounterRequest& request) {
   os::PerfEventAttr attributes;
   std::memcpy(&attributes, request.attributes.data(), sizeof attributes);
   return attributes;
-}
-
-FakePerf::Pmu small_pmu(std::size_t general) {
-  auto pmu = fakes::usual_pmu();
-  pmu.general = general;
-  return pmu;
 }
 
 }  // namespace

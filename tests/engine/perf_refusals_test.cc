@@ -7,6 +7,7 @@ namespace lauka::engine::perf {
 namespace {
 
 using fakes::FakePerf;
+using fakes::small_pmu;
 using Names = std::vector<std::string>;
 
 std::string refusal(const FakePerf& perf, const Names& names, bool user_only = false,
@@ -15,12 +16,6 @@ std::string refusal(const FakePerf& perf, const Names& names, bool user_only = f
   const auto set = engine->select({names, single_pass});
   CHECK(perf.open_now() == 0);
   return set ? "no refusal" : set.error().line();
-}
-
-FakePerf::Pmu small_pmu(std::size_t general) {
-  auto pmu = fakes::usual_pmu();
-  pmu.general = general;
-  return pmu;
 }
 
 }  // namespace

@@ -10,7 +10,7 @@
 namespace lauka::engine::kperf {
 namespace {
 
-const std::vector<std::string> kChips = {"m1", "m2", "m3", "m4", "m5"};
+const std::vector<std::string> kReadChips = {"m1", "m2", "m3", "m4", "m5"};
 
 std::string path_of(const std::string& file) {
   return std::string(places::kRepository) + "/tests/data/kpep/" + file;
@@ -182,7 +182,7 @@ TEST_CASE("an event is found by its name or the database's alias, in any case") 
 }
 
 TEST_CASE("both forms of each chip's database hold what its table says") {
-  for (const std::string& chip : kChips) {
+  for (const std::string& chip : kReadChips) {
     for (const char* form : {".plist", "-binary.plist"}) {
       CAPTURE(chip);
       CAPTURE(form);

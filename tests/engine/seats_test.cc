@@ -16,7 +16,7 @@ using fakes::FakePerf;
 using Counts = std::vector<std::optional<std::uint64_t>>;
 using Names = std::vector<std::string>;
 
-constexpr std::uint64_t kMs = 1'000'000;
+using fakes::kMs;
 
 const Names kSix{"cycles",       "instructions",  "cache-references",
                  "cache-misses", "branch-misses", "branches"};

@@ -59,8 +59,8 @@ struct Counted {
   std::vector<os::PerfEventAttr> opened{};
 };
 
-Counted counted(FakePerf& perf, const EventRequest& wanted,
-                const FakePerf::Program& program = program_on("cpu")) {
+Counted counted_topdown(FakePerf& perf, const EventRequest& wanted,
+                        const FakePerf::Program& program = program_on("cpu")) {
   const auto engine = make_perf_engine(perf.calls(), false);
   auto set = engine->select(wanted);
   REQUIRE_MESSAGE(set.has_value(), (set ? "" : set.error().line()));
@@ -84,7 +84,7 @@ TEST_CASE("topdown's metrics are counted in one group, which slots leads") {
   perf.add(fakes::usual_pmu());
   add_topdown(perf, "cpu");
   const Counted it =
-      counted(perf, {{"topdown-retiring", "cycles", "topdown-be-bound", "slots"}, true});
+      counted_topdown(perf, {{"topdown-retiring", "cycles", "topdown-be-bound", "slots"}, true});
   CHECK(it.set.passes.size() == 1);
   CHECK(it.counts == Counts{4'000, 2'500, 3'000, 10'000});
   REQUIRE(it.opened.size() == 4);
@@ -98,11 +98,11 @@ TEST_CASE("a metric alone gets its leader, which is nobody's row") {
   perf.add(fakes::usual_pmu());
   add_topdown(perf, "cpu");
   for (const char* name : {"topdown-fe-bound", "cpu/topdown-fe-bound/"}) {
-    const Counted it = counted(perf, {{name}});
+    const Counted it = counted_topdown(perf, {{name}});
     CHECK(it.counts == Counts{2'000});
     CHECK(it.opened.size() == 2);
   }
-  CHECK(counted(perf, {{"slots"}}).opened.size() == 1);
+  CHECK(counted_topdown(perf, {{"slots"}}).opened.size() == 1);
 }
 
 TEST_CASE("without rights to the kernel's part the metrics and their leader leave it out") {
@@ -110,7 +110,7 @@ TEST_CASE("without rights to the kernel's part the metrics and their leader leav
   perf.add(fakes::usual_pmu());
   add_topdown(perf, "cpu");
   perf.set_paranoid(2);
-  const Counted it = counted(perf, {{"topdown-retiring"}});
+  const Counted it = counted_topdown(perf, {{"topdown-retiring"}});
   CHECK(it.counts == Counts{4'000});
   for (const os::PerfEventAttr& attributes : it.opened)
     CHECK((attributes.flags & os::kPerfExcludeKernel) != 0);
@@ -125,7 +125,7 @@ TEST_CASE("on two kinds of core the metrics are those of the kind that has slots
   add_topdown(perf, "cpu_core");
   perf.add_format("cpu_atom", "event", "config:0-7");
   perf.add_event("cpu_atom", "topdown-retiring", "event=0xc2");
-  const Counted it = counted(perf, {{"topdown-retiring", "slots"}}, program_on("cpu_core"));
+  const Counted it = counted_topdown(perf, {{"topdown-retiring", "slots"}}, program_on("cpu_core"));
   CHECK(it.counts == Counts{4'000, 10'000});
   CHECK(it.set.events[0].note == "(cpu_core only)");
 }
@@ -141,13 +141,13 @@ TEST_CASE("where no event leads, events of these names are plain ones, in slots"
   program.counts[{"cpu", {4, 0x3c}}] = {2'500, 0};
   program.counts[{"cpu", {4, 0x0e}}] = {700, 0};
   for (const char* name : {"topdown-total-slots", "cpu/topdown-total-slots/"}) {
-    const Counted it = counted(perf, {{name, "topdown-slots-issued"}}, program);
+    const Counted it = counted_topdown(perf, {{name, "topdown-slots-issued"}}, program);
     CHECK(it.opened.size() == 2);
     CHECK(it.counts == Counts{10'000, 700});
   }
   for (const char* odd : {"0", "65", "x", "-1", "4x", ""}) {
     perf.add_event("cpu", "topdown-total-slots.scale", odd);
-    CHECK(counted(perf, {{"topdown-total-slots"}}, program).counts == Counts{2'500});
+    CHECK(counted_topdown(perf, {{"topdown-total-slots"}}, program).counts == Counts{2'500});
   }
 }
 

@@ -96,6 +96,8 @@ struct FakeKernel {
   std::vector<std::uint32_t> thread_cpus{};  ///< what the engine bound this thread to last
 };
 
+inline constexpr std::uint64_t kMs = 1'000'000;  // in nanoseconds
+
 /// The events that the model's processors have: six generic ones and first-level data cache misses.
 inline std::set<EventKey> usual_events() {
   return {kCycles,   kInstructions, kCacheReferences, kCacheMisses,
@@ -106,6 +108,13 @@ inline std::set<EventKey> usual_events() {
 /// are general.
 inline FakePmu usual_pmu() {
   return {"cpu", 4, "", false, 4, {kCycles, kInstructions}, usual_events()};
+}
+
+/// The same with `general` counters for any event.
+inline FakePmu small_pmu(std::size_t general) {
+  FakePmu pmu = usual_pmu();
+  pmu.general = general;
+  return pmu;
 }
 
 /// A virtual machine's processor: six counters for everything, the last of which the host holds.

@@ -54,15 +54,16 @@ std::vector<double> two_speeds(noise::Source& source, std::size_t runs) {
   return times;
 }
 
-struct Rounds {
+struct PromiseRounds {
   std::vector<double> reference;
   std::vector<double> candidate;
 };
 
 /// Rounds in random order, the candidate's true time being `ratio` times the reference's.
-Rounds measure(const Machine& machine, noise::Source& source, std::size_t rounds, double ratio) {
+PromiseRounds measure(const Machine& machine, noise::Source& source, std::size_t rounds,
+                      double ratio) {
   const std::vector<double> times = machine(source, 2 * rounds);
-  Rounds result;
+  PromiseRounds result;
   for (std::size_t round = 0; round < rounds; ++round) {
     const bool reference_first = source.uniform() < 0.5;
     result.reference.push_back(times[2 * round + (reference_first ? 0 : 1)]);
@@ -71,7 +72,7 @@ Rounds measure(const Machine& machine, noise::Source& source, std::size_t rounds
   return result;
 }
 
-Answer answer_of_five_looks(const Rounds& rounds, std::size_t first, double limit,
+Answer answer_of_five_looks(const PromiseRounds& rounds, std::size_t first, double limit,
                             const Levels& levels) {
   for (const std::size_t look : look_rounds(first)) {
     const Evidence evidence{std::span(rounds.reference).first(look),
@@ -85,7 +86,7 @@ Answer answer_of_five_looks(const Rounds& rounds, std::size_t first, double limi
 }
 
 /// With the early looks before `first`.
-Answer answer_of_all_looks(const Rounds& rounds, std::size_t first, double limit) {
+Answer answer_of_all_looks(const PromiseRounds& rounds, std::size_t first, double limit) {
   Schedule schedule(0.95, 1, 10, WatchSchedule::Early);
   while (schedule.next_early() && *schedule.next_early() < first) {
     const std::size_t look = *schedule.next_early();
@@ -117,7 +118,7 @@ TEST_CASE("a gate that looks once fails a slow-down exactly at its limit in 5% o
     noise::Source source(60);
     int failed = 0;
     for (int gate = 0; gate < kGates; ++gate) {
-      const Rounds rounds = measure(model.machine, source, 15, 1.1);
+      const PromiseRounds rounds = measure(model.machine, source, 15, 1.1);
       const Evidence evidence{rounds.reference, rounds.candidate};
       failed += judge(evidence, 0.1, FailsWhen::Above, levels, true).answer == Answer::Fail ? 1 : 0;
     }
@@ -133,7 +134,7 @@ TEST_CASE("looking five times does not raise that rate") {
     noise::Source source(61);
     int failed = 0;
     for (int gate = 0; gate < kGates; ++gate) {
-      const Rounds rounds = measure(model.machine, source, 40, 1.1);
+      const PromiseRounds rounds = measure(model.machine, source, 40, 1.1);
       failed += answer_of_five_looks(rounds, 10, 0.1, levels) == Answer::Fail ? 1 : 0;
     }
     INFO(model.name, ": ", failed, " of ", kGates);
@@ -147,7 +148,7 @@ TEST_CASE("nor does looking early, from ten rounds on") {
     noise::Source source(64);
     int failed = 0;
     for (int gate = 0; gate < kGates; ++gate) {
-      const Rounds rounds = measure(model.machine, source, 100, 1.1);
+      const PromiseRounds rounds = measure(model.machine, source, 100, 1.1);
       failed += answer_of_all_looks(rounds, 25, 0.1) == Answer::Fail ? 1 : 0;
     }
     INFO(model.name, ": ", failed, " of ", kGates);
@@ -161,7 +162,7 @@ TEST_CASE("five looks at one look's level would raise it: the boundary is needed
   noise::Source source(62);
   int failed = 0;
   for (int gate = 0; gate < kGates; ++gate) {
-    const Rounds rounds = measure(quiet, source, 40, 1.1);
+    const PromiseRounds rounds = measure(quiet, source, 40, 1.1);
     failed += answer_of_five_looks(rounds, 10, 0.1, naive) == Answer::Fail ? 1 : 0;
   }
   INFO(failed, " of ", kGates);
@@ -175,8 +176,8 @@ TEST_CASE("equal programs pass a gate of 5% on a quiet machine, ones 10% slower 
   int failed = 0;
   constexpr int kEach = 300;
   for (int gate = 0; gate < kEach; ++gate) {
-    const Rounds equal = measure(quiet, source, 40, 1.0);
-    const Rounds slower = measure(quiet, source, 40, 1.1);
+    const PromiseRounds equal = measure(quiet, source, 40, 1.0);
+    const PromiseRounds slower = measure(quiet, source, 40, 1.1);
     passed += answer_of_five_looks(equal, 10, 0.05, levels) == Answer::Pass ? 1 : 0;
     failed += answer_of_five_looks(slower, 10, 0.05, levels) == Answer::Fail ? 1 : 0;
   }

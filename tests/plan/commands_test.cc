@@ -1,5 +1,6 @@
 #include "plan/commands.h"
 
+#include "plan/options_of.h"
 #include "plan/plan.h"
 
 #include <string>
@@ -12,13 +13,6 @@ namespace lauka {
 namespace {
 
 using Words = std::vector<std::string>;
-
-Options options_of(Words commands, std::vector<ParameterOption> parameters = {}) {
-  Options options;
-  options.commands = std::move(commands);
-  options.parameters = std::move(parameters);
-  return options;
-}
 
 ParameterOption list(std::string name, Words values) {
   return {.name = std::move(name), .values = std::move(values)};

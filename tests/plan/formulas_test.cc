@@ -11,7 +11,7 @@
 namespace lauka {
 namespace {
 
-Options options_of(const std::vector<std::string>& formulas) {
+Options with_formulas(const std::vector<std::string>& formulas) {
   Options options;
   options.commands = {"a", "b"};
   for (const std::string& text : formulas) {
@@ -47,7 +47,7 @@ struct Engine {
   }
 };
 
-std::string refusal_of(const Options& options, Engine engine = {}) {
+std::string refusal_of_formulas(const Options& options, Engine engine = {}) {
   const auto plan = make_plan(options, engine.select(), 1);
   return plan ? "accepted" : plan.error().line();
 }
@@ -70,7 +70,7 @@ std::optional<double> value(const Plan& plan, std::string_view name,
 
 TEST_CASE("a formula over what the kernel accounts needs no events") {
   Engine engine;
-  Options options = options_of({"idle:ms=wall_time - 0.5*cpu_time", "twice=idle*2"});
+  Options options = with_formulas({"idle:ms=wall_time - 0.5*cpu_time", "twice=idle*2"});
   options.metrics = MetricSelection::Time;
   const auto plan = make_plan(options, engine.select(), 1);
   REQUIRE(plan);
@@ -84,8 +84,9 @@ TEST_CASE("a formula over what the kernel accounts needs no events") {
 
 TEST_CASE("a formula beyond what can be measured has no value, be it one constant") {
   Engine engine;
-  const auto plan = make_plan(
-      options_of({"much=1e40", "little=1e-40", "some=1e20", "more=1e20*1e20"}), engine.select(), 1);
+  const auto plan =
+      make_plan(with_formulas({"much=1e40", "little=1e-40", "some=1e20", "more=1e20*1e20"}),
+                engine.select(), 1);
   REQUIRE(plan);
   CHECK_FALSE(value(*plan, "much", {}));
   CHECK_FALSE(value(*plan, "little", {}));
@@ -95,8 +96,8 @@ TEST_CASE("a formula beyond what can be measured has no value, be it one constan
 
 TEST_CASE("the events of a formula are counted beside the default ones, and at once") {
   Engine engine;
-  const auto plan =
-      make_plan(options_of({"x=1000*cache-misses/(instructions + branches)"}), engine.select(), 1);
+  const auto plan = make_plan(with_formulas({"x=1000*cache-misses/(instructions + branches)"}),
+                              engine.select(), 1);
   REQUIRE(plan);
   const EventRequest& asked = engine.asked.back();
   CHECK(asked.names ==
@@ -110,7 +111,7 @@ TEST_CASE("the events of a formula are counted beside the default ones, and at o
 
 TEST_CASE("a built-in formula is measured where a row, a gate or a formula names it") {
   Engine engine;
-  Options options = options_of({});
+  Options options = with_formulas({});
   options.metrics = MetricSelection::Listed;
   options.metric_list = {"wall_time", "mpki"};
   const auto plan = make_plan(options, engine.select(), 1);
@@ -118,7 +119,7 @@ TEST_CASE("a built-in formula is measured where a row, a gate or a formula names
   CHECK(engine.asked.back().names == std::vector<std::string>{"cache-misses", "instructions"});
   CHECK(*value(*plan, "mpki", {3, 1000}) == doctest::Approx(3.0));
   CHECK_FALSE(find_metric(plan->metrics, "clock"));
-  Options gated = options_of({"worse=branch_miss_rate*100"});
+  Options gated = with_formulas({"worse=branch_miss_rate*100"});
   gated.gates.push_back({.metric = "cpu_utilization"});
   const auto other = make_plan(gated, engine.select(), 1);
   REQUIRE(other);
@@ -128,7 +129,7 @@ TEST_CASE("a built-in formula is measured where a row, a gate or a formula names
 
 TEST_CASE("--metrics all has the built-in formulas whose parts are measured, and no others") {
   Engine engine;
-  Options options = options_of({});
+  Options options = with_formulas({});
   options.metrics = MetricSelection::All;
   const auto plan = make_plan(options, engine.select(), 1);
   REQUIRE(plan);
@@ -138,7 +139,7 @@ TEST_CASE("--metrics all has the built-in formulas whose parts are measured, and
 }
 
 TEST_CASE("topdown's shares are made of the events that the processor has") {
-  Options options = options_of({});
+  Options options = with_formulas({});
   options.metrics = MetricSelection::Listed;
   options.metric_list = {"topdown_retiring", "topdown_backend_bound"};
   Engine engine;
@@ -187,36 +188,37 @@ TEST_CASE("topdown's shares are made of the events that the processor has") {
 
 TEST_CASE("times and counts of different runs are not divided, but for the clock") {
   const Engine apart{.kind = RoundKind::Counting};
-  CHECK(refusal_of(options_of({"x=cycles/wall_time"}), apart) ==
+  CHECK(refusal_of_formulas(with_formulas({"x=cycles/wall_time"}), apart) ==
         "--derive 'x=cycles/wall_time' needs times and counts of the same run; add --counting "
         "together");
-  CHECK(refusal_of(options_of({"x=cycles/wall_time"})) == "accepted");
-  CHECK(refusal_of(options_of({"x=cycles/wall_time"}), {.kind = RoundKind::Simulated}) ==
-        "--derive 'x=cycles/wall_time' needs times and counts of the same run, and the counts are "
-        "simulated; divide counts by counts");
-  Options clock = options_of({});
+  CHECK(refusal_of_formulas(with_formulas({"x=cycles/wall_time"})) == "accepted");
+  CHECK(
+      refusal_of_formulas(with_formulas({"x=cycles/wall_time"}), {.kind = RoundKind::Simulated}) ==
+      "--derive 'x=cycles/wall_time' needs times and counts of the same run, and the counts are "
+      "simulated; divide counts by counts");
+  Options clock = with_formulas({});
   clock.gates.push_back({.metric = "clock", .below = true});
-  CHECK(refusal_of(clock, apart) == "accepted");
-  CHECK(refusal_of(clock, {.kind = RoundKind::Simulated}) ==
+  CHECK(refusal_of_formulas(clock, apart) == "accepted");
+  CHECK(refusal_of_formulas(clock, {.kind = RoundKind::Simulated}) ==
         "clock needs times and counts of the same run, and the counts are simulated; divide counts "
         "by counts");
 }
 
 TEST_CASE("a formula that cannot be measured is refused with what to do") {
-  CHECK(refusal_of(options_of({"x=cycles/instructions"}), {.apart = true}) ==
+  CHECK(refusal_of_formulas(with_formulas({"x=cycles/instructions"}), {.apart = true}) ==
         "--derive 'x=cycles/instructions' needs events that are not counted at once; count fewer "
         "events with -e; --explain-events shows which compete");
-  CHECK(refusal_of(options_of({"wall_time=cpu_time"})) ==
+  CHECK(refusal_of_formulas(with_formulas({"wall_time=cpu_time"})) ==
         "--derive 'wall_time=cpu_time' has the name of another metric; give it a name of its own");
-  CHECK(refusal_of(options_of({"x=cpu_time", "x=wall_time"})) ==
+  CHECK(refusal_of_formulas(with_formulas({"x=cpu_time", "x=wall_time"})) ==
         "--derive 'x=wall_time' has the name of another metric; give it a name of its own");
-  CHECK(refusal_of(options_of({"x=nosuch"})) == "there is no event 'nosuch'");
-  CHECK(refusal_of(options_of({"x=wal_time"})) ==
+  CHECK(refusal_of_formulas(with_formulas({"x=nosuch"})) == "there is no event 'nosuch'");
+  CHECK(refusal_of_formulas(with_formulas({"x=wal_time"})) ==
         "a formula (--derive) needs 'wal_time', which is not measured; did you mean wall_time?");
-  CHECK(refusal_of(options_of({"x=2*wall_time.p99.9"})) ==
+  CHECK(refusal_of_formulas(with_formulas({"x=2*wall_time.p99.9"})) ==
         "a formula (--derive) is of the values of each run, and 'wall_time.p99.9' is one of all "
         "runs; name 'wall_time' in it");
-  CHECK(refusal_of(options_of({"x=wall_time-1"})) ==
+  CHECK(refusal_of_formulas(with_formulas({"x=wall_time-1"})) ==
         "a formula (--derive) needs 'wall_time-1', which is not measured; a minus needs blanks "
         "around it");
 }

@@ -1,3 +1,4 @@
+#include "plan/options_of.h"
 #include "plan/plan.h"
 
 #include <optional>
@@ -12,12 +13,6 @@ namespace lauka {
 namespace {
 
 using Words = std::vector<std::string>;
-
-Options options_of(Words commands) {
-  Options options;
-  options.commands = std::move(commands);
-  return options;
-}
 
 /// Stands for an engine: one event per pass, "default" where none is asked for; keeps what it was
 /// asked.

@@ -11,7 +11,7 @@
 namespace lauka {
 namespace {
 
-Options options_of(std::vector<double> percentiles) {
+Options with_percentiles(std::vector<double> percentiles) {
   Options options;
   options.commands = {"a", "b"};
   options.percentiles = std::move(percentiles);
@@ -34,16 +34,16 @@ using Names = std::vector<std::string>;
 }  // namespace
 
 TEST_CASE("percentiles stand behind wall time, in the order asked for") {
-  CHECK(rows_of(options_of({99.9, 50})) ==
+  CHECK(rows_of(with_percentiles({99.9, 50})) ==
         Names{"wall_time", "wall_time.p99.9", "wall_time.p50", "cpu_time", "peak_rss"});
 }
 
 TEST_CASE("a row, a gate or a precision that names a percentile asks for it") {
-  Options options = options_of({});
+  Options options = with_percentiles({});
   options.metrics = MetricSelection::Listed;
   options.metric_list = {"wall_time.p75:ms"};
   CHECK(rows_of(options) == Names{"wall_time.p75"});
-  options = options_of({90});
+  options = with_percentiles({90});
   options.gates = {{.metric = "wall_time.p90", .limit_percent = 5}, {.metric = "wall_time.p95"}};
   options.precision = 0.01;
   options.precision_metric = "wall_time.p60";
@@ -52,7 +52,7 @@ TEST_CASE("a row, a gate or a precision that names a percentile asks for it") {
 }
 
 TEST_CASE("runs that are too few for a percentile are refused with those that it needs") {
-  Options options = options_of({99});
+  Options options = with_percentiles({99});
   options.runs = 367;
   CHECK(rows_of(options) ==
         Names{"wall_time.p99 needs 368 runs of each command for its 95% interval, more than the "
@@ -68,7 +68,7 @@ TEST_CASE("runs that are too few for a percentile are refused with those that it
 }
 
 TEST_CASE("a metric of one's own with a percentile's name is refused") {
-  Options options = options_of({90});
+  Options options = with_percentiles({90});
   auto metric = parse_own_metric("wall_time.p90");
   REQUIRE(metric);
   metric->text = "cpu_time";

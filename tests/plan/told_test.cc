@@ -15,7 +15,7 @@ OwnMetric own(std::string_view head, std::string text = "") {
   return *metric;
 }
 
-Options options_of(std::vector<std::string> rows = {}) {
+Options with_rows(std::vector<std::string> rows = {}) {
   Options options;
   options.commands = {"a", "b"};
   options.metrics = rows.empty() ? MetricSelection::Default : MetricSelection::Listed;
@@ -29,7 +29,7 @@ Result<EventSet> nothing(const EventRequest& wanted) {
   return Error{"there is no event '" + wanted.names.front() + "'", ""};
 }
 
-std::string refusal_of(const Options& options) {
+std::string refusal_of_rows(const Options& options) {
   const auto plan = make_plan(options, nothing, 1);
   return plan ? "accepted" : plan.error().line();
 }
@@ -37,7 +37,7 @@ std::string refusal_of(const Options& options) {
 }  // namespace
 
 TEST_CASE("what is scraped and what is announced are metrics, which gates and formulas may be on") {
-  Options options = options_of({"wall_time", "served:1:higher", "rate"});
+  Options options = with_rows({"wall_time", "served:1:higher", "rate"});
   options.scraped = {own("rate:higher", "(x)")};
   options.derived = {own("each:ms", "wall_time / served")};
   options.gates.push_back({.metric = "served", .limit_percent = -5, .below = true});
@@ -53,27 +53,27 @@ TEST_CASE("what is scraped and what is announced are metrics, which gates and fo
 }
 
 TEST_CASE("two metrics of one name are refused") {
-  Options twice = options_of();
+  Options twice = with_rows();
   twice.scraped = {own("rate", "(x)"), own("rate", "(y)")};
-  CHECK(refusal_of(twice) == "--scrape names rate twice; give each metric a name of its own");
-  Options taken = options_of();
+  CHECK(refusal_of_rows(twice) == "--scrape names rate twice; give each metric a name of its own");
+  Options taken = with_rows();
   taken.scraped = {own("wall_time", "(x)")};
-  CHECK(refusal_of(taken) ==
+  CHECK(refusal_of_rows(taken) ==
         "--scrape wall_time has the name of another metric; give it a name of its own");
-  CHECK(refusal_of(options_of({"wall_time:ms:higher"})) ==
+  CHECK(refusal_of_rows(with_rows({"wall_time:ms:higher"})) ==
         "--metrics wall_time has the name of another metric; give it a name of its own");
-  Options both = options_of({"rate:higher"});
+  Options both = with_rows({"rate:higher"});
   both.scraped = {own("rate", "(x)")};
-  CHECK(refusal_of(both) ==
+  CHECK(refusal_of_rows(both) ==
         "--metrics announces rate, which is there already; leave out what stands behind its name");
   CHECK(
-      refusal_of(options_of({"1x:higher"})) ==
+      refusal_of_rows(with_rows({"1x:higher"})) ==
       "--metrics '1x:higher' has '1x' for a name; begin it with a letter, and go on with letters, "
       "digits, _ . - / or %");
 }
 
 TEST_CASE("what was told unannounced is added behind the rest, and found in a baseline") {
-  auto plan = make_plan(options_of(), nothing, 1);
+  auto plan = make_plan(with_rows(), nothing, 1);
   REQUIRE(plan);
   const std::size_t before = plan->metrics.size();
   add_discovered(*plan, {own("requests:1:higher")}, true);

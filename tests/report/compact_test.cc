@@ -61,13 +61,6 @@ Results two_variables() {
   return results;
 }
 
-std::size_t widest_line(const std::string& text) {
-  std::istringstream lines(text);
-  std::size_t widest = 0;
-  for (std::string line; std::getline(lines, line);) widest = std::max(widest, display_width(line));
-  return widest;
-}
-
 }  // namespace
 
 TEST_CASE("five commands are a table of five rows, with the best below it") {

@@ -1,6 +1,8 @@
 #pragma once
 
+#include "core/text.h"
 #include "report/exports.h"
+#include "report/width.h"
 #include "results/results.h"
 
 #include <algorithm>
@@ -15,6 +17,14 @@
 #include <vector>
 
 namespace lauka::report {
+
+/// The widest line of `text`, in cells.
+inline std::size_t widest_line(const std::string& text) {
+  std::size_t widest = 0;
+  for (const std::string_view line : split(text, '\n'))
+    widest = std::max(widest, display_width(line));
+  return widest;
+}
 
 /// A metric of the role of its name, that needs no source: results are made by hand here.
 inline Metric metric(std::string name, Unit unit, Better better = Better::Less,

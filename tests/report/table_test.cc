@@ -12,16 +12,6 @@ namespace lauka::report {
 
 namespace {
 
-/// The widest line of `text`, in cells.
-std::size_t widest_line(const std::string& text) {
-  std::istringstream lines(text);
-  std::size_t widest = 0;
-  for (std::string line; std::getline(lines, line);) {
-    widest = std::max(widest, display_width(line));
-  }
-  return widest;
-}
-
 /// Every number as wide as numbers get, a long metric name, and runs of its own.
 Results wide_example() {
   Results results;

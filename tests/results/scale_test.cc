@@ -9,7 +9,7 @@
 namespace lauka {
 namespace {
 
-Plan plan_of(std::size_t commands) {
+Plan small_plan(std::size_t commands) {
   Plan plan;
   for (std::size_t c = 0; c < commands; ++c) {
     const std::string name = "command " + std::to_string(c);
@@ -34,7 +34,7 @@ class Differences {
   std::uint64_t state_ = 1;
 };
 
-RunRecord run_of(std::uint32_t command, std::uint32_t round, std::uint64_t wall_ns) {
+RunRecord small_run(std::uint32_t command, std::uint32_t round, std::uint64_t wall_ns) {
   RunRecord run;
   run.step = {command, round, 0};
   run.outcome = Exited{0};
@@ -54,9 +54,9 @@ TEST_CASE("mean and deviation of a million runs are those of exact arithmetic") 
     const std::uint64_t difference = differences.next();
     sum += difference;
     squares += difference * difference;
-    session.runs.push_back(run_of(0, i, kSecond + difference));
+    session.runs.push_back(small_run(0, i, kSecond + difference));
   }
-  const Results results = analyse(plan_of(1), session, {});
+  const Results results = analyse(small_plan(1), session, {});
   const auto n = static_cast<long double>(runs);
   const auto exact_sum = static_cast<long double>(sum);
   const auto mean = static_cast<double>((kSecond + exact_sum / n) / 1e9L);
@@ -77,10 +77,10 @@ TEST_CASE("a thousand commands have each their own runs, in the order run") {
   for (std::uint32_t round = 0; round < rounds; ++round) {
     for (std::uint32_t c = 0; c < commands; ++c) {
       const std::uint32_t command = (c * 7 + round) % commands;
-      session.runs.push_back(run_of(command, round, 1'000'000 * (command + 1) + round));
+      session.runs.push_back(small_run(command, round, 1'000'000 * (command + 1) + round));
     }
   }
-  const Results results = analyse(plan_of(commands), session, {});
+  const Results results = analyse(small_plan(commands), session, {});
   for (std::uint32_t c = 0; c < commands; ++c) {
     const auto runs = results.runs->of(c);
     REQUIRE(runs.size() == rounds);

@@ -66,7 +66,7 @@ Seconds steady(std::size_t runs) {
   return series;
 }
 
-Plan plan_of(std::size_t commands, MetricSelection selection = MetricSelection::Default) {
+Plan plan_of_wall_time(std::size_t commands, MetricSelection selection = MetricSelection::Default) {
   Plan plan;
   for (std::size_t c = 0; c < commands; ++c) {
     const std::string name(1, static_cast<char>('a' + c));
@@ -249,7 +249,7 @@ TEST_CASE("quiet normal noise is hardly ever warned of") {
 }
 
 TEST_CASE("the clock is too coarse below a hundred of its steps") {
-  const Plan plan = plan_of(1);
+  const Plan plan = plan_of_wall_time(1);
   const auto coarse = warnings_of(plan, session_of(plan, 12, 99us), {1us, 0ms});
   REQUIRE(kinds(coarse) == "clock");
   CHECK(coarse.front().command == 0U);
@@ -259,7 +259,7 @@ TEST_CASE("the clock is too coarse below a hundred of its steps") {
 }
 
 TEST_CASE("user and system time are uncertain below ten ticks, for those who see them") {
-  const Plan plan = plan_of(1);
+  const Plan plan = plan_of_wall_time(1);
   const auto uncertain = warnings_of(plan, session_of(plan, 12, 1s, 39ms));
   REQUIRE(kinds(uncertain) == "split(verbose)");
   CHECK(std::get<UncertainSplit>(uncertain.front().finding).median_cpu_seconds ==
@@ -268,15 +268,15 @@ TEST_CASE("user and system time are uncertain below ten ticks, for those who see
   CHECK(kinds(warnings_of(plan, session_of(plan, 12, 1s, 39ms), {1ns, 1ms})).empty());
   // A tick that is not known is taken to be 4 ms.
   CHECK(kinds(warnings_of(plan, session_of(plan, 12, 1s, 39ms), {})) == "split(verbose)");
-  const Plan shown = plan_of(1, MetricSelection::All);
+  const Plan shown = plan_of_wall_time(1, MetricSelection::All);
   CHECK(kinds(warnings_of(shown, session_of(shown, 12, 1s, 39ms))) == "split");
-  Plan gated = plan_of(2);
+  Plan gated = plan_of_wall_time(2);
   gated.gates = fakes::gates_of(gated, {{"system_time", 5.0}});
   CHECK(kinds(warnings_of(gated, session_of(gated, 12, 1s, 39ms))) == "split split");
 }
 
 TEST_CASE("deltas want five runs, and what kept them fewer is told") {
-  Plan plan = plan_of(3);
+  Plan plan = plan_of_wall_time(3);
   CHECK(kinds(warnings_of(plan, session_of(plan, 5))).empty());
   Session session = session_of(plan, 4);
   auto warnings = warnings_of(plan, session);
@@ -295,12 +295,12 @@ TEST_CASE("deltas want five runs, and what kept them fewer is told") {
 }
 
 TEST_CASE("few runs of a command alone are nobody's concern") {
-  const Plan plan = plan_of(1);
+  const Plan plan = plan_of_wall_time(1);
   CHECK(kinds(warnings_of(plan, session_of(plan, 1))).empty());
 }
 
 TEST_CASE("a gate wants ten rounds, unless fewer have decided it") {
-  Plan plan = plan_of(2);
+  Plan plan = plan_of_wall_time(2);
   plan.gates = fakes::gates_of(plan, {{"wall_time", 0.0}});
   // Undecided: the candidate is above and below in turns.
   const auto undecided = [&](std::uint32_t rounds) {
@@ -326,7 +326,7 @@ TEST_CASE("a gate wants ten rounds, unless fewer have decided it") {
 
 TEST_CASE("a command that is pushed off its CPU is told apart from one that sleeps") {
   const auto told = [](std::uint64_t pushed, std::uint64_t willing, double noise) {
-    Session session = session_of(plan_of(1), 12, 2s, 1s);
+    Session session = session_of(plan_of_wall_time(1), 12, 2s, 1s);
     double side = 1.0;
     for (RunRecord& run : session.runs) {
       side = -side;
@@ -334,7 +334,7 @@ TEST_CASE("a command that is pushed off its CPU is told apart from one that slee
       run.usage.involuntary_switches = pushed;
       run.usage.voluntary_switches = willing;
     }
-    return kinds(warnings_of(plan_of(1), session));
+    return kinds(warnings_of(plan_of_wall_time(1), session));
   };
   CHECK(told(50, 3, 0.1).find("busy") != std::string::npos);
   CHECK(told(3, 50, 0.1).find("busy") == std::string::npos);
@@ -342,7 +342,7 @@ TEST_CASE("a command that is pushed off its CPU is told apart from one that slee
 }
 
 TEST_CASE("a sequential order is told once, where there are deltas") {
-  Plan plan = plan_of(3);
+  Plan plan = plan_of_wall_time(3);
   plan.order = Order::Sequential;
   auto warnings = warnings_of(plan, session_of(plan, 10));
   REQUIRE(kinds(warnings) == "sequential");
@@ -351,13 +351,13 @@ TEST_CASE("a sequential order is told once, where there are deltas") {
   warnings = warnings_of(plan, session_of(plan, 10));
   REQUIRE(kinds(warnings) == "sequential");
   CHECK(std::get<SequentialRuns>(warnings.front().finding).gated);
-  Plan alone = plan_of(1);
+  Plan alone = plan_of_wall_time(1);
   alone.order = Order::Sequential;
   CHECK(kinds(warnings_of(alone, session_of(alone, 10))).empty());
 }
 
 TEST_CASE("wall time alone is looked at, and warnings stand in the order of their kinds") {
-  Plan plan = plan_of(2);
+  Plan plan = plan_of_wall_time(2);
   Session session = session_of(plan, 12, 100ms, 1ms);
   for (RunRecord& run : session.runs) {
     const bool is_off =

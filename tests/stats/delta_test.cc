@@ -13,7 +13,7 @@ namespace lauka::stats {
 
 namespace {
 
-constexpr int kTrials = 3000;
+constexpr int kDeltaTrials = 3000;
 
 Delta at_95(const std::vector<double>& reference, const std::vector<double>& candidate,
             bool paired = true) {
@@ -134,14 +134,14 @@ TEST_CASE("intervals cover the true delta as often as they say, on either basis"
   for (const std::size_t rounds : {std::size_t{4}, std::size_t{10}}) {
     for (const bool paired : {true, false}) {
       int covered = 0;
-      for (int trial = 0; trial < kTrials; ++trial) {
+      for (int trial = 0; trial < kDeltaTrials; ++trial) {
         const Delta delta = at_95(source.normals(rounds, 1.0, 0.03),
                                   times(source.normals(rounds, 1.0, 0.03), 1.1), paired);
         covered += delta.bounds && !delta.bounds->leave_out(0.1) ? 1 : 0;
       }
       INFO(rounds, " rounds, paired ", paired, ": ", covered);
-      CHECK(covered > 0.93 * kTrials);
-      CHECK(covered < 0.985 * kTrials);
+      CHECK(covered > 0.93 * kDeltaTrials);
+      CHECK(covered < 0.985 * kDeltaTrials);
     }
   }
 }

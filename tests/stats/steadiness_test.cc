@@ -12,7 +12,7 @@ namespace lauka::stats {
 
 namespace {
 
-constexpr int kTrials = 5000;
+constexpr int kSteadinessTrials = 5000;
 
 }  // namespace
 
@@ -103,7 +103,7 @@ TEST_CASE("two values are two modes, infinitely apart, if the rarer has its 20%"
 TEST_CASE("quiet noise warns of next to nothing") {
   noise::Source source(30);
   int warnings = 0;
-  for (int trial = 0; trial < kTrials; ++trial) {
+  for (int trial = 0; trial < kSteadinessTrials; ++trial) {
     const std::vector<double> series = source.normals(50, 0.1, 0.002);
     warnings += first_run(series)->slow ? 1 : 0;
     warnings += severe_outliers(series).many ? 1 : 0;
@@ -112,7 +112,7 @@ TEST_CASE("quiet noise warns of next to nothing") {
     warnings += two_modes(series)->two ? 1 : 0;
   }
   INFO(warnings);
-  CHECK(warnings <= 0.005 * kTrials);  // five kinds at one in a thousand each
+  CHECK(warnings <= 0.005 * kSteadinessTrials);  // five kinds at one in a thousand each
 }
 
 }  // namespace lauka::stats

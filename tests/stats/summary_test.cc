@@ -13,7 +13,7 @@ namespace lauka::stats {
 
 namespace {
 
-constexpr int kTrials = 10000;
+constexpr int kSummaryTrials = 10000;
 
 }  // namespace
 
@@ -104,13 +104,13 @@ TEST_CASE("fences are strict: a sample on the fence is inside") {
 TEST_CASE("the interval of a mean covers the truth as often as it says") {
   noise::Source source(2);
   int covered = 0;
-  for (int trial = 0; trial < kTrials; ++trial) {
+  for (int trial = 0; trial < kSummaryTrials; ++trial) {
     const std::vector<double> values = source.normals(8, 1.0, 0.1);
     const double distance = std::abs(moments(values).mean - 1.0);
     covered += distance <= *mean_half_width(values, 0.9) ? 1 : 0;
   }
-  CHECK(covered > 0.891 * kTrials);  // three standard errors
-  CHECK(covered < 0.909 * kTrials);
+  CHECK(covered > 0.891 * kSummaryTrials);  // three standard errors
+  CHECK(covered < 0.909 * kSummaryTrials);
 }
 
 }  // namespace lauka::stats

@@ -13,7 +13,7 @@ namespace lauka::stats {
 
 namespace {
 
-constexpr int kTrials = 4000;
+constexpr int kTypicalTrials = 4000;
 
 /// All averages of two, each with itself as well, in ascending order.
 std::vector<double> walsh_averages(const std::vector<double>& reference,
@@ -77,7 +77,7 @@ TEST_CASE("of 5000 rounds the bounds are where the signed-rank test changes its 
 TEST_CASE("the bounds cover the typical round as often as they say") {
   noise::Source source(22);
   int covered = 0;
-  for (int trial = 0; trial < kTrials; ++trial) {
+  for (int trial = 0; trial < kTypicalTrials; ++trial) {
     const std::vector<double> reference = source.normals(12, 1.0, 0.05);
     std::vector<double> candidate = source.normals(12, 1.0, 0.05);
     std::for_each(candidate.begin(), candidate.end(), [](double& value) { value *= 1.2; });
@@ -85,8 +85,8 @@ TEST_CASE("the bounds cover the typical round as often as they say") {
     covered += typical->bounds.low <= 0.2 && 0.2 <= typical->bounds.high ? 1 : 0;
   }
   INFO(covered);
-  CHECK(covered >= 0.94 * kTrials);
-  CHECK(covered <= 0.97 * kTrials);
+  CHECK(covered >= 0.94 * kTypicalTrials);
+  CHECK(covered <= 0.97 * kTypicalTrials);
 }
 
 TEST_CASE("equal rounds have a typical change of exactly that, with bounds of no width") {

@@ -10,8 +10,6 @@
 namespace lauka::darwin {
 namespace {
 
-constexpr std::uint64_t kCallNs = 1'000;
-
 // A table of plain functions reaches its object no other way.
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
 Host* current = nullptr;

@@ -11,7 +11,6 @@
 namespace lauka::darwin {
 namespace {
 
-constexpr std::uint64_t kForEver = std::numeric_limits<std::uint64_t>::max();
 constexpr std::int64_t kNsPerSecond = 1'000'000'000;
 constexpr int kChildSignal = 20;  // SIGCHLD of macOS
 

@@ -15,8 +15,6 @@
 namespace lauka::darwin {
 namespace {
 
-constexpr std::uint64_t kForEver = std::numeric_limits<std::uint64_t>::max();
-
 timeval timeval_of(std::uint64_t ns) {
   timeval time{};
   time.tv_sec = static_cast<time_t>(ns / 1'000'000'000);

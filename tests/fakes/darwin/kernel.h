@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -20,6 +21,10 @@
 #include <vector>
 
 namespace lauka::darwin {
+
+inline constexpr std::uint64_t kSpawnNs = 60'000;
+inline constexpr std::uint64_t kCallNs = 1'000;
+inline constexpr std::uint64_t kForEver = std::numeric_limits<std::uint64_t>::max();
 
 /// Another program that uses kperf and kdebug, or did.
 struct Tool {

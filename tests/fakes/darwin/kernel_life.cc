@@ -15,7 +15,6 @@ namespace {
 
 constexpr std::uint64_t kThreadExitNs = 1'000;
 constexpr std::uint64_t kProcessExitNs = 18'000;
-constexpr std::uint64_t kSpawnNs = 60'000;
 constexpr Pid kFewPids = 100;
 constexpr Pid kFirstPid = 812;
 

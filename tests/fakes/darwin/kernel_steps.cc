@@ -14,9 +14,7 @@ namespace {
 
 constexpr std::uint64_t kNewThreadNs = 2'000;
 constexpr std::uint64_t kForkNs = 30'000;
-constexpr std::uint64_t kSpawnNs = 60'000;
 constexpr std::uint64_t kExecNs = 40'000;
-constexpr std::uint64_t kCallNs = 1'000;
 constexpr std::uint64_t kAfterCachingNs = 2'000;
 
 }  // namespace

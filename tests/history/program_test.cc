@@ -308,6 +308,33 @@ TEST_CASE("lauka-history: databases of a server are reached as the documentation
       by_variable + " PGCONNECT_TIMEOUT=5");
 }
 
+TEST_CASE("lauka-history: libpq and what it needs are loaded for a server's address alone") {
+  const Scratch scratch;
+  write_sessions(scratch, 1, 9);
+  const std::string add = "add " + scratch.file("s000.json") + " --db ";
+  // LD_DEBUG has the dynamic linker tell on standard error what it loads.
+  for (const std::string& words : {std::string("--help"), add + scratch.file("h.db")}) {
+    const Said said = history(words, "LD_DEBUG=files");
+    CHECK(said.status == 0);
+    CHECK(said.err.find("libsoci_core") != std::string::npos);
+    CHECK(said.err.find("libsoci_sqlite3") != std::string::npos);
+    CHECK(said.err.find("libsoci_postgresql") == std::string::npos);
+    CHECK(said.err.find("libpq") == std::string::npos);
+  }
+  // What is no library is found first, as if there were none.
+  for (const std::string version : {"4.0", "4.1", "4.2"})
+    write(scratch.file("libsoci_postgresql.so." + version), "no library");
+  const Said none =
+      history(add + "postgresql://u:geheim@host/x", "LD_LIBRARY_PATH=" + scratch.path());
+  CHECK(none.status == 1);
+  CHECK(lines_in(none.err) == 1);
+  CHECK_MESSAGE(none.err.find("the database 'postgresql://host/x': needs SOCI's part for "
+                              "PostgreSQL, libsoci_postgresql.so.4") != std::string::npos,
+                none.err);
+  CHECK(none.err.find("; install it (Debian: apt install 'libsoci-postgresql4*')") !=
+        std::string::npos);
+}
+
 TEST_CASE("lauka-history: no message has the password of an address, whatever is wrong with it") {
   const auto served = served_by_port();
   const std::string there = fmt::format("127.0.0.1:{}", served ? served->port : 1);

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <deque>
 #include <future>
+#include <system_error>
 #include <thread>
 
 #include <fmt/format.h>
@@ -43,7 +44,11 @@ Result<Added> Adder::add(std::span<const std::string> files) {
   for (std::size_t begun = 0, next = 0; next < files.size();) {
     for (; begun < files.size() && reading.size() < ahead; begun += kFilesAhead) {
       const auto some = files.subspan(begun, std::min(kFilesAhead, files.size() - begun));
-      reading.push_back(std::async(std::launch::async, records_in, some));
+      try {
+        reading.push_back(std::async(std::launch::async, records_in, some));
+      } catch (const std::system_error&) {  // no thread is to be had: read when it is asked for
+        reading.push_back(std::async(std::launch::deferred, records_in, some));
+      }
     }
     auto records = reading.front().get();
     reading.pop_front();

@@ -133,7 +133,7 @@ po::options_description options_of(const CommandInfo& command, Typed& to) {
   Request& request = to.request;
   auto add = options.add_options();
   add("db", kept_in(request.database, "DB"),
-      "SQLite's file (default: lauka-history.db), or postgresql://...");
+      "SQLite's file (default: lauka-history.db), or postgresql://user@host/database");
   if ((command.groups & kGroupSeries) != 0) {
     if (command.action == Action::Page || command.action == Action::Export)
       add("benchmark", kept_in(request.wanted.benchmark, "NAME"), "this one only");

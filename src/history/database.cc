@@ -2,16 +2,21 @@
 
 #include "core/foreign_text.h"
 #include "core/text.h"
+#include "history/address.h"
 #include "os/clock.h"
 #include "os/files.h"
 
 #include <chrono>
 #include <exception>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
+
+#define BOOST_DLL_USE_STD_FS  // the other one is a library
+#include <boost/dll/shared_library.hpp>
 
 #include <soci/postgresql/soci-postgresql.h>
 #include <soci/soci.h>
@@ -27,38 +32,20 @@ namespace {
 
 constexpr std::string_view kBusyTimeout = "PRAGMA busy_timeout=60000";  // ms
 constexpr int kTriesForLog = 100;
+constexpr std::string_view kNoConnection = "Cannot establish connection to the database.";  // SOCI
 constexpr std::int64_t kSchemaLock = 0x6c61756b61;  // "lauka"
 
-bool is_server(std::string_view where) {
-  return where.substr(0, where.find(':') + 1) == "postgresql:" ||
-         where.substr(0, where.find(':') + 1) == "postgres:";
-}
-
-}  // namespace
-
-/// Without the password of postgresql://user:password@host/.
-std::string Database::name_of(const std::string& where) {
-  if (!is_server(where)) return where;
-  const std::size_t user = where.find("//");
-  const std::size_t host = where.find('@');
-  if (user == std::string::npos || host == std::string::npos) return where;
-  const std::size_t colon = where.find(':', user);
-  return colon < host ? where.substr(0, colon) + ":..." + where.substr(host) : where;
-}
-
-namespace {
-
 /// What the database says, in one line: a server's word comes with its own lines and hints.
-Error failed(const std::exception& error) {
+Error failed(const std::exception& error, std::string_view what = "query failed") {
   std::string text = error.what();
   const auto* of_soci = dynamic_cast<const soci::soci_error*>(&error);
   if (of_soci != nullptr) text = of_soci->get_error_message();
   std::string line;
   for (const std::string_view part : split(text, '\n'))
-    if (const auto words = trimmed(part); !words.empty())
+    if (const auto words = trimmed(part); !words.empty() && words != kNoConnection)
       line += (line.empty() ? "" : " ") + std::string(words);
   const bool is_readonly = line.find("readonly database") != std::string::npos;
-  return Error{"does not do what it is asked: " + one_line(line),
+  return Error{fmt::format("{}: {}", what, one_line(line)),
                is_readonly ? "its file and folder have to be writable, for readers too" : ""};
 }
 
@@ -77,8 +64,56 @@ Result<std::string> path_in_words(const std::string& path) {
 struct Database::Connection {
   std::string name{};
   bool is_server = false;
+  boost::dll::shared_library backend{};  // outlives the session
   soci::session session{};
+
+  /// The error is a predicate, too, and has nothing secret.
+  Result<void> open_server(const Address& address);
+  void open_file(const std::string& words, Access access);
 };
+
+// Of PostgreSQL's part, SOCI's and libpq with its twenty libraries, only who has such an address
+// needs any.
+Result<void> Database::Connection::open_server(const Address& address) {
+  std::error_code none;
+  backend.load(LAUKA_SOCI_POSTGRESQL, none, boost::dll::load_mode::search_system_folders);
+  if (!backend.is_loaded())
+    return Error{"needs SOCI's part for PostgreSQL, " LAUKA_SOCI_POSTGRESQL
+                 ", which cannot be loaded",
+                 "install it (Debian: apt install 'libsoci-postgresql4*')"};
+  is_server = true;
+  try {
+    session.open(*backend.get<const soci::backend_factory*()>("factory_postgresql")(), address.url);
+    // What the server warns of would stand on standard error beside lauka-history's own line.
+    // (SOCI keeps the type to itself, so there is nothing to ask for it.)
+    auto* of_session = static_cast<soci::postgresql_session_backend*>(session.get_backend());
+    backend.get<decltype(PQsetNoticeProcessor)>("PQsetNoticeProcessor")(
+        of_session->conn_, [](void* /*unused*/, const char* /*text*/) {}, nullptr);
+    session.once << "SET client_min_messages TO warning";
+  } catch (const std::exception& error) {
+    Error said = failed(error, "cannot be reached");
+    said.what = without_secrets(said.what, address);
+    return said;
+  }
+  return {};
+}
+
+void Database::Connection::open_file(const std::string& words, Access access) {
+  session.open(*soci::factory_sqlite3(), words);
+  session.once << std::string(kBusyTimeout);
+  if (access == Access::Read) return;
+  // Who switches first makes the others wait without asking the timeout.
+  std::string mode;
+  for (int tries = 0; mode != "wal" && tries < kTriesForLog; ++tries) {
+    if (tries > 0) os::sleep_for(std::chrono::milliseconds(20));
+    try {
+      session.once << "PRAGMA journal_mode=WAL", soci::into(mode);
+    } catch (const soci::sqlite3_soci_error& error) {
+      if (error.result() != SQLITE_BUSY || tries + 1 == kTriesForLog) throw;
+    }
+  }
+  session.once << "PRAGMA synchronous=FULL";
+}
 
 Database::Database(std::unique_ptr<Connection> connection) : connection_(std::move(connection)) {}
 Database::Database(Database&& other) noexcept = default;
@@ -91,41 +126,24 @@ const std::string& Database::name() const {
 
 Result<Database> Database::open(const std::string& where, Access access) {
   auto connection = std::make_unique<Connection>();
-  connection->is_server = is_server(where);
-  connection->name = name_of(where);
+  connection->name = name_of_database(where);
+  if (is_address(where)) {
+    const auto address = address_in(where);
+    if (!address) return address.error();
+    if (auto opened = connection->open_server(*address); !opened) return opened.error();
+    return Database(std::move(connection));
+  }
+  if (access == Access::Read && !os::is_there(where))
+    return Error{"is not there", "lauka-history add FILE... makes it"};
+  // SQLite would make its journals beside a device.
+  if (os::is_there(where) && !os::is_regular_file(where))
+    return Error{"is no regular file", "name another one with --db"};
+  const auto words = path_in_words(where);
+  if (!words) return words.error();
   try {
-    if (connection->is_server) {
-      connection->session.open(*soci::factory_postgresql(), where);
-      // What the server warns of would stand on standard error beside lauka-history's own line.
-      // (SOCI keeps the type to itself, so there is nothing to ask for it.)
-      auto* backend =
-          static_cast<soci::postgresql_session_backend*>(connection->session.get_backend());
-      PQsetNoticeProcessor(
-          backend->conn_, [](void* /*unused*/, const char* /*text*/) {}, nullptr);
-      connection->session.once << "SET client_min_messages TO warning";
-      return Database(std::move(connection));
-    }
-    if (access == Access::Read && !os::is_there(where))
-      return Error{"is not there", "lauka-history add FILE... makes it"};
-    const auto words = path_in_words(where);
-    if (!words) return words.error();
-    connection->session.open(*soci::factory_sqlite3(), *words);
-    connection->session.once << std::string(kBusyTimeout);
-    if (access == Access::Write) {
-      // Who switches first makes the others wait without asking the timeout.
-      std::string mode;
-      for (int tries = 0; mode != "wal" && tries < kTriesForLog; ++tries) {
-        if (tries > 0) os::sleep_for(std::chrono::milliseconds(20));
-        try {
-          connection->session.once << "PRAGMA journal_mode=WAL", soci::into(mode);
-        } catch (const soci::soci_error&) {
-          if (tries + 1 == kTriesForLog) throw;
-        }
-      }
-      connection->session.once << "PRAGMA synchronous=FULL";
-    }
+    connection->open_file(*words, access);
   } catch (const std::exception& error) {
-    return failed(error);
+    return failed(error, "cannot be opened");
   }
   return Database(std::move(connection));
 }

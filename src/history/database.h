@@ -49,7 +49,6 @@ class Database {
 
   /// As it is called in messages: without a password.
   const std::string& name() const;
-  static std::string name_of(const std::string& where);
 
  private:
   struct Connection;

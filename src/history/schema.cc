@@ -2,6 +2,7 @@
 
 #include "core/foreign_text.h"
 #include "core/numbers.h"
+#include "history/address.h"
 
 #include <array>
 #include <cstddef>
@@ -109,7 +110,7 @@ Result<Database> open_history(const std::string& where, Access access) {
     return error.of("the database " + cited(name));
   };
   auto database = Database::open(where, access);
-  if (!database) return named(database.error(), Database::name_of(where));
+  if (!database) return named(database.error(), name_of_database(where));
   const auto version = version_of(*database);
   if (version && *version == kMigrations.size()) return database;
   if (access == Access::Write) {

@@ -20,8 +20,8 @@ struct ResolvedPath {
 };
 ResolvedPath resolve(const std::string& path);
 
-/// All of a file of at most `most_bytes`. The error is a predicate of the file ("cannot be read: No
-/// such file or directory").
+/// All of a file of at most `most_bytes`, of a device at most 1 MiB. The error is a predicate of
+/// the file ("cannot be read: No such file or directory").
 Result<std::string> read_file(const std::string& path, std::size_t most_bytes);
 
 /// That `target` cannot be written, and why.
@@ -33,6 +33,9 @@ Error cannot_follow(const std::string& target, const std::string& foreign_link);
 
 /// Whether anything is at `path`.
 bool is_there(const std::string& path);
+
+/// Whether a file with contents of its own is there: no folder, pipe or device.
+bool is_regular_file(const std::string& path);
 
 /// Refuses a file that commands could not read as their input, or could not write their output to;
 /// nothing is changed.

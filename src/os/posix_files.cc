@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -20,6 +21,8 @@
 
 namespace lauka::os {
 namespace {
+
+constexpr std::size_t kMostOfDevice = std::size_t{1} << 20U;
 
 /// access(2) for the effective user, who is not the real one under ActAs.
 int may(const std::string& path, int mode) {
@@ -167,6 +170,11 @@ bool is_there(const std::string& path) {
   return access(path.c_str(), F_OK) == 0;
 }
 
+bool is_regular_file(const std::string& path) {
+  struct stat there {};
+  return stat(path.c_str(), &there) == 0 && S_ISREG(there.st_mode);
+}
+
 Result<std::string> read_file(const std::string& path, std::size_t most_bytes) {
   const auto cannot_read = [](int error) {
     return Error{"cannot be read: " + std::generic_category().message(error), ""};
@@ -174,6 +182,14 @@ Result<std::string> read_file(const std::string& path, std::size_t most_bytes) {
   if (is_directory(path)) return cannot_read(EISDIR);
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file) return cannot_read(errno);
+  const Error too_large{"is too large to be read", ""};
+  struct stat there {};
+  if (fstat(file.get(), &there) != 0) return cannot_read(errno);
+  if (S_ISREG(there.st_mode) && static_cast<std::uintmax_t>(there.st_size) > most_bytes)
+    return too_large;
+  // What is typed is short, and /dev/zero has no end.
+  const bool is_device = S_ISCHR(there.st_mode) || S_ISBLK(there.st_mode);
+  const std::size_t most = is_device ? std::min(most_bytes, kMostOfDevice) : most_bytes;
   std::string bytes;
   std::array<char, 16384> piece{};
   for (;;) {
@@ -182,7 +198,7 @@ Result<std::string> read_file(const std::string& path, std::size_t most_bytes) {
     if (got < 0) return cannot_read(errno);
     if (got == 0) return bytes;
     bytes.append(piece.data(), static_cast<std::size_t>(got));
-    if (bytes.size() > most_bytes) return Error{"is too large to be read", ""};
+    if (bytes.size() > most) return too_large;
   }
 }
 

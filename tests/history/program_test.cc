@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 // The built lauka-history, as its user sees it.
@@ -223,7 +224,157 @@ TEST_CASE("lauka-history: a database that cannot be used is named in one line") 
   refused("list --db " + scratch.file("text.db"), "file is not a database");
   refused("add --db " + scratch.file("text.db") + file, "file is not a database");
   refused("add --db /nowhere/h.db" + file, "unable to open database file");
-  refused("add --db postgresql://u:secret@/x?host=" + scratch.path() + file, "u:...@/x");
+  refused("add --db postgresql://u:secret@/x?host=" + scratch.path() + file,
+          "the database 'postgresql:///x': cannot be reached: connection to server on socket");
+}
+
+TEST_CASE("lauka-history: what is no file of a database is refused at once and left alone") {
+  const Scratch scratch;
+  write_sessions(scratch, 1, 9);
+  write(scratch.file("text.db"), std::string(5000, 'x'));
+  const std::string file = " " + scratch.file("s000.json");
+  std::filesystem::create_directory(scratch.file("folder"));
+  for (const std::string& where : {std::string("/dev/null"), scratch.file("folder")}) {
+    CAPTURE(where);
+    for (const std::string command : {"list", "add"}) {
+      const Said said = history(command + " --db " + where + (command == "add" ? file : ""));
+      CHECK(said.status == 1);
+      CHECK_MESSAGE(
+          said.err.find("is no regular file; name another one with --db") != std::string::npos,
+          said.err);
+    }
+    CHECK_FALSE(std::filesystem::exists(where + "-journal"));
+    CHECK_FALSE(std::filesystem::exists(where + "-wal"));
+  }
+  // Two seconds would be those of a writer that waits for another.
+  const Said text = history("add --db " + scratch.file("text.db") + file, "timeout -s KILL 1.5");
+  CHECK_MESSAGE(text.err.find("cannot be opened: ") != std::string::npos, text.err);
+}
+
+TEST_CASE("lauka-history: a file without an end is refused before it takes memory") {
+  for (const std::string words : {"combine /dev/zero", "add --db none.db /dev/zero"}) {
+    const Scratch scratch;
+    const Said said = history(words, fmt::format("cd {};", scratch.path()));
+    CHECK(said.status == 1);
+    CHECK_MESSAGE(said.err.find("'/dev/zero': is too large to be read") != std::string::npos,
+                  said.err);
+    rusage used{};
+    REQUIRE(getrusage(RUSAGE_CHILDREN, &used) == 0);
+    CHECK(used.ru_maxrss < 500'000);  // kB, the largest of all that the tests started
+  }
+}
+
+TEST_CASE("lauka-history add: where no thread is to be had the files are read all the same") {
+  const Scratch scratch;
+  write_sessions(scratch, 40, 99);
+  // Stacks of a petabyte: each thread is refused.
+  const Said said = history("add --db " + scratch.file("h.db") + " " + scratch.path() + "/*.json",
+                            "ulimit -s 1099511627776;");
+  CHECK_MESSAGE(said.out == "40 sessions added\n", said.err);
+}
+
+TEST_CASE("lauka-history: databases of a server are reached as the documentation writes them") {
+  const auto served = served_by_port();
+  if (!served) return;
+  const Scratch scratch;
+  write_sessions(scratch, 1, 9);
+  write(scratch.file("pgpass"), "127.0.0.1:*:*:lauka:s3cret\\:@/?%\n");
+  std::filesystem::permissions(scratch.file("pgpass"), std::filesystem::perms::owner_read);
+  const std::string port = fmt::format("PGPORT={} ", served->port);
+  const std::string by_variable = port + fmt::format("PGPASSWORD='{}'", kPassword);
+  const std::string by_file = port + "PGPASSFILE=" + scratch.file("pgpass");
+  const std::string coded = "s3cret:%40%2f%3F%25";
+  const std::string place = "127.0.0.1/" + served->database;
+  const std::string with_port = fmt::format("127.0.0.1:{}/{}", served->port, served->database);
+  REQUIRE(
+      history(fmt::format("add --db postgresql://lauka@{} {}", place, scratch.file("s000.json")),
+              by_variable)
+          .out == "1 session added\n");
+  const auto works = [&](const std::string& address, const std::string& before) {
+    CAPTURE(address);
+    const Said said = history("list --db '" + address + "'", before);
+    CHECK_MESSAGE(lines_in(said.out) == 2, said.err);
+  };
+  works("postgresql://lauka@" + place, by_variable);
+  works("postgresql://lauka@" + place, by_file);
+  works("postgresql://lauka:" + coded + "@" + place, port);
+  works("postgres://lauka:" + coded + "@" + with_port, "");
+  works("POSTGRESQL://lauka@" + with_port, by_file);
+  works("postgresql://lauka@" + place + "?", by_file);
+  works("postgresql://lauka@" + place + "?connect_timeout=5&", by_file);
+  works("postgresql://lauka@" + place + "?sslmode=prefer&application_name=my \"tool", by_file);
+  works("postgresql:///" + served->database + "?user=lauka&host=127.0.0.1&password=" + coded, port);
+  works("postgresql://" + place + "?user=lauka", by_file);
+  works("postgresql://" + place, "PGUSER=lauka " + by_file);
+  works(
+      fmt::format("postgresql://lauka@localhost:1,127.0.0.1:{}/{}", served->port, served->database),
+      by_variable + " PGCONNECT_TIMEOUT=5");
+}
+
+TEST_CASE("lauka-history: libpq and what it needs are loaded for a server's address alone") {
+  const Scratch scratch;
+  write_sessions(scratch, 1, 9);
+  const std::string add = "add " + scratch.file("s000.json") + " --db ";
+  // LD_DEBUG has the dynamic linker tell on standard error what it loads.
+  for (const std::string& words : {std::string("--help"), add + scratch.file("h.db")}) {
+    const Said said = history(words, "LD_DEBUG=files");
+    CHECK(said.status == 0);
+    CHECK(said.err.find("libsoci_core") != std::string::npos);
+    CHECK(said.err.find("libsoci_sqlite3") != std::string::npos);
+    CHECK(said.err.find("libsoci_postgresql") == std::string::npos);
+    CHECK(said.err.find("libpq") == std::string::npos);
+  }
+  // What is no library is found first, as if there were none.
+  for (const std::string version : {"4.0", "4.1", "4.2"})
+    write(scratch.file("libsoci_postgresql.so." + version), "no library");
+  const Said none =
+      history(add + "postgresql://u:geheim@host/x", "LD_LIBRARY_PATH=" + scratch.path());
+  CHECK(none.status == 1);
+  CHECK(lines_in(none.err) == 1);
+  CHECK_MESSAGE(none.err.find("the database 'postgresql://host/x': needs SOCI's part for "
+                              "PostgreSQL, libsoci_postgresql.so.4") != std::string::npos,
+                none.err);
+  CHECK(none.err.find("; install it (Debian: apt install 'libsoci-postgresql4*')") !=
+        std::string::npos);
+}
+
+TEST_CASE("lauka-history: no message has the password of an address, whatever is wrong with it") {
+  const auto served = served_by_port();
+  const std::string there = fmt::format("127.0.0.1:{}", served ? served->port : 1);
+  const std::vector<std::string> addresses = {
+      "postgresql://u:geheim@" + there + "/x",
+      "postgresql://u:geheim@/x?host=/nowhere",
+      "postgresql://" + there + "/x?user=u&password=geheim",
+      "postgresql://" + there + "/x?user=u&p%61ssword=geheim&a=b",
+      "postgresql://" + there + "/x?password=geheim=",
+      "postgresql://" + there + "/x?geheim",
+      "postgresql://u:geheim",
+      "postgresql://u:geheim/x",
+      "postgresql://u:geheim%zz@" + there + "/x",
+      "postgresql://u:geheim%00@" + there + "/x",
+      "postgresql://u:%67eheim@" + there + "/x",
+      "postgresql://u:geheim@[::1/x",
+      "postgresql://u:geheim@[::1]a/x",
+      "postgresql://u:ge@heim@" + there + "/x",
+      "postgresql://u:ge/heim@" + there + "/x",
+      "postgresql://u:12/heim@" + there + "/x",
+      "postgresql://u:geheim@" + there + "/x?sslmode=nosuch",
+      "postgresql:/u:geheim@" + there + "/x",
+      "postgresql:u:geheim@" + there + "/x",
+      "POSTGRESQL://u:geheim@" + there + "/x",
+      "PostgreSQL:/u:geheim@" + there + "/x",
+      "postgressql://u:geheim@" + there + "/x",
+      "mysql://u:geheim@" + there + "/x"};
+  for (const std::string& address : addresses) {
+    CAPTURE(address);
+    for (const std::string command : {"list", "add x.json"}) {
+      const Said said = history(command + " --db '" + address + "'", "PGCONNECT_TIMEOUT=2");
+      CHECK(said.status == 1);
+      CHECK(lines_in(said.err) == 1);
+      CHECK_MESSAGE(said.err.find("lauka-history: the database '") == 0, said.err);
+      CHECK_MESSAGE(said.err.find("heim") == std::string::npos, said.err);
+    }
+  }
 }
 
 TEST_CASE("lauka-history add: where the disk is full nothing half-written stays") {

@@ -18,6 +18,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <netinet/in.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -36,8 +38,22 @@ int shell(const std::string& command) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/// A PostgreSQL server of the test's own, on a socket in a folder of its own. The server refuses
-/// root: it is started as nobody then.
+/// A port of this machine that nobody listens at.
+int free_port() {
+  const int fd = socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  auto* any = reinterpret_cast<sockaddr*>(&address);
+  const bool is_bound = bind(fd, any, size) == 0 && getsockname(fd, any, &size) == 0;
+  close(fd);
+  REQUIRE(is_bound);
+  return ntohs(address.sin_port);
+}
+
+/// A PostgreSQL server of the test's own: on a socket in a folder of its own, where everybody is
+/// let in, and on 127.0.0.1 with a password. The server refuses root: it is started as nobody then.
 class Server {
  public:
   Server() {
@@ -50,10 +66,13 @@ class Server {
       as_ = "setpriv --reuid=65534 --regid=65534 --clear-groups ";
       fs::permissions(folder_.path(), fs::perms::all);
     }
-    is_there_ = shell(fmt::format(
-                    "{}{}/initdb -D {}/data -A trust -U lauka -E UTF8 --no-sync >/dev/null 2>&1",
-                    as_, programs_, folder_.path())) == 0 &&
-                shell(control("start -l " + folder_.path() + "/log")) == 0;
+    is_there_ =
+        shell(fmt::format("{}{}/initdb -D {}/data --auth-local=trust --auth-host=scram-sha-256 -U "
+                          "lauka -E UTF8 --no-sync >/dev/null 2>&1",
+                          as_, programs_, folder_.path())) == 0 &&
+        shell(control("start -l " + folder_.path() + "/log")) == 0 &&
+        shell(fmt::format("{}/psql -q {} -d postgres -c \"ALTER ROLE lauka PASSWORD '{}'\"",
+                          programs_, there(), kPassword)) == 0;
     CHECK_MESSAGE(is_there_, "PostgreSQL does not start");
   }
   Server(const Server&) = delete;
@@ -67,25 +86,37 @@ class Server {
 
   std::string database() {
     const std::string name = fmt::format("test{}", ++databases_);
-    REQUIRE(shell(fmt::format("{}/createdb -h {} -U lauka {}", programs_, folder_.path(), name)) ==
-            0);
-    return fmt::format("postgresql://lauka@/{}?host={}", name, folder_.path());
+    REQUIRE(shell(fmt::format("{}/createdb {} {}", programs_, there(), name)) == 0);
+    return name;
   }
 
+  std::string address_of(const std::string& database) const {
+    return fmt::format("postgresql://lauka@/{}?host={}&port={}", database, folder_.path(), port_);
+  }
+  int port() const { return port_; }
+
  private:
+  std::string there() const { return fmt::format("-h {} -p {} -U lauka", folder_.path(), port_); }
+
   std::string control(const std::string& what) const {
     return fmt::format(
-        "{}{}/pg_ctl -D {}/data -w -t 60 -o \"-k {} -c listen_addresses='' -c fsync=off\" {} "
-        ">/dev/null 2>&1",
-        as_, programs_, folder_.path(), folder_.path(), what);
+        "{}{}/pg_ctl -D {}/data -w -t 60 -o \"-k {} -p {} -c listen_addresses=127.0.0.1 -c "
+        "fsync=off\" {} >/dev/null 2>&1",
+        as_, programs_, folder_.path(), folder_.path(), port_, what);
   }
 
   Scratch folder_{};
   std::string programs_{};
   std::string as_{};
+  int port_ = free_port();
   bool is_there_ = false;
   int databases_ = 0;
 };
+
+Server& server() {
+  static Server the_one;
+  return the_one;
+}
 
 }  // namespace
 
@@ -100,13 +131,18 @@ Scratch::~Scratch() {
 }
 
 std::vector<std::string> databases(const Scratch& scratch) {
-  static Server server;
   std::vector<std::string> all = {scratch.file("history.db")};
-  if (server.is_there())
-    all.push_back(server.database());
-  else if (!server.is_installed())
+  if (server().is_there())
+    all.push_back(server().address_of(server().database()));
+  else if (!server().is_installed())
     skip("there is no PostgreSQL server here");
   return all;
+}
+
+std::optional<Served> served_by_port() {
+  if (server().is_there()) return Served{server().port(), server().database()};
+  if (!server().is_installed()) skip("there is no PostgreSQL server here");
+  return std::nullopt;
 }
 
 std::vector<double> times_of(double middle) {

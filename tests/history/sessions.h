@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,15 @@ class Scratch {
 /// New databases for a test: of SQLite, and of PostgreSQL where there is a server to start; else
 /// the test says that it was skipped.
 std::vector<std::string> databases(const Scratch& scratch);
+
+/// A new database of a server on 127.0.0.1 that wants the password of its user "lauka"; none: the
+/// test says that it was skipped.
+struct Served {
+  int port = 0;
+  std::string database{};
+};
+inline constexpr const char* kPassword = "s3cret:@/?%";
+std::optional<Served> served_by_port();
 
 /// What the built lauka-history said, and how it ended; `words` as a shell takes them.
 struct Said {

@@ -244,7 +244,7 @@ TEST_CASE("a server that goes away in the middle leaves nothing of its batch, an
                       "FUNCTION go_away()"));
       const auto gone = store.add(std::vector{record({2, "new", "CPU", {{"it", {1.0}}}})});
       REQUIRE_FALSE(gone);
-      CHECK(gone.error().line().find("does not do what it is asked: ") == 0);
+      CHECK(gone.error().line().find("query failed: ") == 0);
       CHECK(gone.error().line().find('\n') == std::string::npos);
       CHECK_FALSE(store.add(std::vector{record({3, "more", "CPU", {{"it", {1.0}}}})}));
     }

@@ -37,4 +37,18 @@ TEST_CASE("a terminal that a command made non-blocking gets all of the text") {
   CHECK(received == text.size());
 }
 
+TEST_CASE("of a device, which may have no end, a file's reader takes little") {
+  constexpr std::size_t most = std::size_t{1} << 30U;
+  CHECK(read_file("/dev/null", most).value().empty());
+  CHECK(read_file("/dev/zero", most).error().what == "is too large to be read");
+  CHECK(read_file("/etc/passwd", 1).error().what == "is too large to be read");
+}
+
+TEST_CASE("a folder and a device are no regular files") {
+  CHECK(is_regular_file("/etc/passwd"));
+  CHECK_FALSE(is_regular_file("/etc"));
+  CHECK_FALSE(is_regular_file("/dev/null"));
+  CHECK_FALSE(is_regular_file("/nowhere"));
+}
+
 }  // namespace lauka::os

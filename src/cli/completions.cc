@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace lauka::cli {
 
@@ -33,7 +34,7 @@ std::vector<std::string> spellings_of(const OptionInfo& option) {
 std::string bash_action(const ValueWord& word) {
   std::string action;
   if (!word.choices.empty()) {
-    action = fmt::format("_lauka_words {}", quoted(joined(word.choices)));
+    action = fmt::format("_lauka_words {}", shell_quoted(joined(word.choices)));
   }
   if (word.is_file) action += action.empty() ? "_lauka_files" : "; _lauka_files";
   if (word.is_command) action += action.empty() ? "_lauka_commands" : "; _lauka_commands";
@@ -153,7 +154,7 @@ std::string zsh_spec(const OptionInfo& option, const std::string& spelling) {
 std::string fish_value(const ValueWord& word) {
   std::string value;
   if (!word.choices.empty()) {
-    value += fmt::format(" -a {}", quoted(joined(word.choices)));
+    value += fmt::format(" -a {}", shell_quoted(joined(word.choices)));
   }
   if (word.is_command) value += " -a '(__fish_complete_command)'";
   return (word.is_file ? " -r -F" : " -x") + value;
@@ -169,7 +170,7 @@ std::string fish_line(const OptionInfo& option) {
   }
   const auto words = value_words(option);
   if (!words.empty() && !is_value_optional(option)) line += fish_value(words.front());
-  return line + fmt::format(" -d {}\n", quoted(short_help(option)));
+  return line + fmt::format(" -d {}\n", shell_quoted(short_help(option)));
 }
 
 }  // namespace
@@ -189,7 +190,7 @@ std::string zsh_completion() {
   std::string out = fmt::format("#compdef lauka\n# {}\n\n_arguments -s -S \\\n", kMadeFrom);
   for (const OptionInfo& option : option_table()) {
     for (const std::string& spelling : spellings_of(option))
-      out += "  " + quoted(zsh_spec(option, spelling)) + " \\\n";
+      out += "  " + shell_quoted(zsh_spec(option, spelling)) + " \\\n";
   }
   return out + "  '*:command:_cmdstring'\n";
 }

@@ -166,7 +166,7 @@ Result<std::vector<std::string>> split_words(std::string_view text) {
   return WordReader(text).read();
 }
 
-std::string quoted(std::string_view word) {
+std::string shell_quoted(std::string_view word) {
   if (!word.empty() && word.find_first_not_of(kSafeInShell) == std::string_view::npos) {
     return std::string(word);
   }
@@ -182,11 +182,11 @@ std::string quoted(std::string_view word) {
   return result;
 }
 
-std::string quoted(std::span<const std::string> words) {
+std::string shell_quoted(std::span<const std::string> words) {
   std::string result;
   for (const std::string& word : words) {
     result += result.empty() ? "" : " ";
-    result += quoted(word);
+    result += shell_quoted(word);
   }
   return result;
 }

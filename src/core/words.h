@@ -21,10 +21,10 @@ Result<std::vector<std::string>> split_words(std::string_view text);
 std::string shell_syntax_in(std::string_view text);
 
 /// `word` as one would type it into a shell: as it is where that is safe, else in single quotes.
-std::string quoted(std::string_view word);
+std::string shell_quoted(std::string_view word);
 
 /// The words as one would type them: quoted, with blanks between. split_words gives them back.
-std::string quoted(std::span<const std::string> words);
+std::string shell_quoted(std::span<const std::string> words);
 
 /// `text` with a backslash before each of the characters `special`.
 std::string backslashed(std::string_view text, std::string_view special);

@@ -61,10 +61,10 @@ std::string bash_values(const std::vector<CommandSummary>& commands) {
         continue;
       done += option.name + " ";
       const std::string words = choices_of(option.parameter);
-      const std::string action = is_file(option.parameter) ? "_lauka_history_files; "
-                                 : words.empty()
-                                     ? ""
-                                     : fmt::format("_lauka_history_words {}; ", quoted(words));
+      const std::string action =
+          is_file(option.parameter) ? "_lauka_history_files; "
+          : words.empty()           ? ""
+                                    : fmt::format("_lauka_history_words {}; ", shell_quoted(words));
       cases += fmt::format("    {}) {}return ;;\n", spellings_of(option, "|"), action);
     }
   }
@@ -82,10 +82,10 @@ std::string bash(const std::vector<CommandSummary>& commands) {
     const std::string words = choices_of(command.words);
     cases +=
         fmt::format("    {}) if [[ $cur == -* ]]; then _lauka_history_words {}; else {}; fi ;;\n",
-                    command.name, quoted(options),
+                    command.name, shell_quoted(options),
                     is_file(command.words) ? std::string("_lauka_history_files")
                     : words.empty()        ? std::string(":")
-                                           : "_lauka_history_words " + quoted(words));
+                                           : "_lauka_history_words " + shell_quoted(words));
   }
   std::string alternatives = names;
   for (char& c : alternatives)
@@ -114,18 +114,19 @@ std::string zsh(const std::vector<CommandSummary>& commands) {
   std::string list;
   std::string cases;
   for (const CommandSummary& command : commands) {
-    list += fmt::format(
-        "    {}\n", quoted(std::string(command.name) + ":" + backslashed(command.purpose, ":\\")));
+    list += fmt::format("    {}\n", shell_quoted(std::string(command.name) + ":" +
+                                                 backslashed(command.purpose, ":\\")));
     std::string specs;
     for (const OptionSummary& option : command.options) {
       const std::string rest =
           fmt::format("[{}]{}", backslashed(option.meaning, "[]\\:"),
                       option.parameter.empty() ? "" : zsh_value(option.parameter));
       const std::string_view takes = option.parameter.empty() ? "" : "=";
-      specs += " " + quoted(fmt::format("--{}{}{}", option.name, takes, rest));
-      if (!option.letter.empty()) specs += " " + quoted(fmt::format("-{}{}", option.letter, rest));
+      specs += " " + shell_quoted(fmt::format("--{}{}{}", option.name, takes, rest));
+      if (!option.letter.empty())
+        specs += " " + shell_quoted(fmt::format("-{}{}", option.letter, rest));
     }
-    if (!command.words.empty()) specs += " " + quoted("*" + zsh_value(command.words));
+    if (!command.words.empty()) specs += " " + shell_quoted("*" + zsh_value(command.words));
     cases += fmt::format("    {}) _arguments{} ;;\n", command.name, specs);
   }
   return fmt::format(
@@ -143,7 +144,7 @@ std::string zsh(const std::vector<CommandSummary>& commands) {
 std::string fish_value(std::string_view parameter) {
   const std::string words = choices_of(parameter);
   if (parameter.empty()) return "";
-  return is_file(parameter) ? " -r -F" : words.empty() ? " -x" : " -x -a " + quoted(words);
+  return is_file(parameter) ? " -r -F" : words.empty() ? " -x" : " -x -a " + shell_quoted(words);
 }
 
 std::string fish(const std::vector<CommandSummary>& commands) {
@@ -154,16 +155,16 @@ std::string fish(const std::vector<CommandSummary>& commands) {
   text += fmt::format("complete -c lauka-history -n '{}' -l db -r -F\n", none);
   for (const CommandSummary& command : commands) {
     text += fmt::format("complete -c lauka-history -n '{}' -a {} -d {}\n", none, command.name,
-                        quoted(command.purpose));
+                        shell_quoted(command.purpose));
     const std::string begin =
         fmt::format("complete -c lauka-history -n '__fish_seen_subcommand_from {}'", command.name);
     if (is_file(command.words)) text += begin + " -F\n";
     if (const std::string words = choices_of(command.words); !words.empty())
-      text += begin + " -a " + quoted(words) + "\n";
+      text += begin + " -a " + shell_quoted(words) + "\n";
     for (const OptionSummary& option : command.options)
       text += fmt::format("{}{} -l {}{} -d {}\n", begin,
                           option.letter.empty() ? "" : " -s " + option.letter, option.name,
-                          fish_value(option.parameter), quoted(option.meaning));
+                          fish_value(option.parameter), shell_quoted(option.meaning));
   }
   return text;
 }

@@ -113,7 +113,8 @@ class CommandMaker {
                    });
     };
     std::vector<std::string> environment;
-    for (const auto& variables : options_.environment) environment.push_back(quoted(variables));
+    for (const auto& variables : options_.environment)
+      environment.push_back(shell_quoted(variables));
     std::vector<std::string> outputs;
     for (const OutputChoice& output : options_.outputs) outputs.push_back(output.path);
     std::vector<std::string> expected;

@@ -361,7 +361,7 @@ void put_lauka_measured(JsonWriter& json, const Results& results) {
   json.put("order", word_in(kOrderWords, setting.order));
   json.put("order_for_hooks", setting.order_is_for_hooks);
   json.put("seed", setting.seed);
-  json.put("shell", results.shell.empty() ? Json(nullptr) : Json(quoted(results.shell)));
+  json.put("shell", results.shell.empty() ? Json(nullptr) : Json(shell_quoted(results.shell)));
   json.put("warmup_runs", setting.warmup);
   if (setting.until) json.put("until", *setting.until);
   if (setting.jobs > 1) json.put("jobs", setting.jobs);

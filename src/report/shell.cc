@@ -38,7 +38,7 @@ std::string shell_lines(const Results& results) {
     const std::string whose = is_common ? "" : " for " + cited(results.commands[i].name);
     lines +=
         fmt::format("starting {}{} takes {} (CPU time {}), which is subtracted from all times{}\n",
-                    one_line(quoted(results.shell)), whose, time(overhead.wall_ns),
+                    one_line(shell_quoted(results.shell)), whose, time(overhead.wall_ns),
                     time(overhead.user_ns + overhead.system_ns),
                     results.setting.region ? fmt::format(" but {}", kRegionTime) : "");
   }

@@ -72,17 +72,17 @@ TEST_CASE("an unterminated quote is refused with what to write instead") {
 }
 
 TEST_CASE("a word is shown as one would type it") {
-  CHECK(quoted("./new-2.0_x") == "./new-2.0_x");
-  CHECK(quoted("") == "''");
-  CHECK(quoted("a b") == "'a b'");
-  CHECK(quoted("it's") == R"('it'\''s')");
-  CHECK(quoted("$HOME") == "'$HOME'");
-  CHECK(quoted(Words{"./new", "a b", ""}) == "./new 'a b' ''");
+  CHECK(shell_quoted("./new-2.0_x") == "./new-2.0_x");
+  CHECK(shell_quoted("") == "''");
+  CHECK(shell_quoted("a b") == "'a b'");
+  CHECK(shell_quoted("it's") == R"('it'\''s')");
+  CHECK(shell_quoted("$HOME") == "'$HOME'");
+  CHECK(shell_quoted(Words{"./new", "a b", ""}) == "./new 'a b' ''");
 }
 
 TEST_CASE("words that are shown and split again are the same words") {
   const Words all = {"", " ", "'", "\"", "\\", "a'b\"c\\d $e `f`\n\tg", "~", "ünï", "-", "--"};
-  CHECK(words_of(quoted(all)) == all);
+  CHECK(words_of(shell_quoted(all)) == all);
 }
 
 TEST_CASE("shell syntax is found where a shell would act on it") {

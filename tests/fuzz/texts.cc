@@ -62,7 +62,7 @@ const cli::OptionInfo& option(std::string_view name) {
 
 void words(std::string_view bytes) {
   if (const auto split = split_words(bytes)) {
-    const auto again = split_words(quoted(*split));
+    const auto again = split_words(shell_quoted(*split));
     require(again.has_value() && *again == *split);
   } else {
     check_line(split.error());

@@ -30,7 +30,7 @@ namespace {
 namespace fs = std::filesystem;
 
 std::string quoted_word(const std::string& word) {
-  return quoted(std::vector<std::string>{word});
+  return shell_quoted(std::vector<std::string>{word});
 }
 
 int shell(const std::string& command) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -92,11 +93,11 @@ std::vector<std::optional<double>> values_of(const Results& results, std::size_t
   return values;
 }
 
-const MetricResult& row_of(const Results& results, std::size_t command, const std::string& name) {
+const MetricResult& row_of(const Results& results, std::size_t command, std::string_view name) {
   for (const MetricResult& row : results.commands.at(command).rows) {
     if (results.metrics[row.metric].name == name) return row;
   }
-  FAIL("no row " << name);
+  FAIL("no row " << std::string(name));
   return results.commands.front().rows.front();
 }
 

@@ -16,6 +16,7 @@ constexpr std::uint32_t kMostSteps = 200'000;  // from one place on
 constexpr std::uint32_t kMostDepth = 10'000;
 constexpr std::uint32_t kMostHeap = 4096;  // KiB
 constexpr std::size_t kStride = 2048;      // places tried before it is asked whether to go on
+constexpr std::size_t kLongStrides = 32;   // of these in one, while each place takes few steps
 
 PCRE2_SPTR bytes_of(std::string_view text) {
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): characters as PCRE2 has them
@@ -99,12 +100,20 @@ Result<std::optional<std::string>> Pattern::last_group(const Piece& piece,
   const auto* const code = static_cast<const pcre2_code*>(code_.get());
   const std::uint32_t options = piece.is_beginning ? 0 : PCRE2_NOTBOL;
   std::optional<std::string> group;
+  // PCRE2 looks for a place to begin at up to the end of the text, each time that it is called. So
+  // strides are long until a place needs more than its part of the steps.
+  std::size_t strides = kLongStrides;
   for (std::size_t at = piece.from; at <= piece.to;) {
-    const std::size_t last = std::min(at + kStride - 1, piece.to);
+    const std::size_t last = std::min(at + strides * kStride - 1, piece.to);
     pcre2_set_offset_limit(context.get(), last);
+    pcre2_set_match_limit(context.get(), kMostSteps / static_cast<std::uint32_t>(strides));
     const int found = pcre2_match(code, bytes_of(piece.text), piece.text.size(), at, options,
                                   data.get(), context.get());
     if (!goes_on()) return too_hard();
+    if (found == PCRE2_ERROR_MATCHLIMIT && strides > 1) {
+      strides = 1;
+      continue;
+    }
     if (found == PCRE2_ERROR_NOMATCH) {
       at = last + 1;
       continue;

@@ -62,6 +62,8 @@ class ExportFile {
 
   void open_temporary();
   void flush();
+  int error_at_close() const;
+  Error failure(int error) const;
   bool replace_bytes();
   bool take_place();
   void discard();

@@ -241,7 +241,11 @@ class LauncherProcess {
       const pid_t found = wait4(pid, &status, WNOHANG | WUNTRACED, &used);
       if (found < 0) return not_started(LaunchStep::Fork, errno, ended);
       const bool has_ended = found > 0 && !WIFSTOPPED(status);
-      if (!is_killed && end_ns > deadline_ns) ended.kind = EndKind::TimedOut;
+      if (!is_killed && end_ns > deadline_ns) {
+        // One that was asked to end has no limit to exceed: it ends by our signal.
+        ended.kind = is_asked ? EndKind::Signalled : EndKind::TimedOut;
+        if (is_asked) ended.number = SIGKILL;
+      }
       if (has_ended) {
         ended.usage.wall_ns = static_cast<std::uint64_t>(end_ns - plan.exec_ns);
         note_usage(used, ended.usage);

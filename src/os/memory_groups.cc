@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <limits>
+#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -16,9 +17,12 @@ namespace lauka::os {
 namespace {
 
 constexpr std::string_view kGroupPrefix = "lauka-";
-constexpr const char* kRemedy =
-    "start lauka as root, or with systemd-run --user --scope, on Linux 5.19 or later with cgroup "
-    "v2";
+constexpr const char* kScope =
+    "start lauka with systemd-run --user --scope, as root with systemd-run --scope";
+constexpr const char* kUseVersion2 =
+    "boot this machine with cgroup v2 alone (systemd.unified_cgroup_hierarchy=1), Linux 5.19 or "
+    "later";
+constexpr const char* kNewKernel = "use Linux 5.19 or later";
 
 std::string text_of(const GroupCalls& calls, const std::string& path) {
   return calls.read_file(path).value_or("");
@@ -30,6 +34,20 @@ std::optional<std::string> own_group(const GroupCalls& calls) {
   for (const std::string_view line : split(text, '\n'))
     if (line.starts_with("0::/")) return std::string(line.substr(3));
   return std::nullopt;
+}
+
+/// Whether a hierarchy of version 1 has the memory controller, which version 2 lacks then:
+/// "4:memory:/x".
+bool is_memory_in_version_1(const GroupCalls& calls) {
+  const std::string text = text_of(calls, "/proc/self/cgroup");
+  for (const std::string_view line : split(text, '\n')) {
+    const auto fields = split(line, ':');
+    if (fields.size() < 2) continue;
+    const auto controllers = split(fields[1], ',');
+    if (std::find(controllers.begin(), controllers.end(), "memory") != controllers.end())
+      return true;
+  }
+  return false;
 }
 
 struct Mount {
@@ -88,7 +106,7 @@ class Groups final : public MemoryGroups {
                               std::to_string(calls_.own_pid()) + "-" + std::to_string(number_++);
     if (const int error = calls_.make_folder(group); error != 0)
       return Error{"no control group can be made: " + std::generic_category().message(error),
-                   kRemedy};
+                   error == EROFS ? "mount /sys/fs/cgroup for writing" : kScope};
     current_ = group;
     return group + "/cgroup.procs";
   }
@@ -127,50 +145,58 @@ class Groups final : public MemoryGroups {
   unsigned number_ = 0;
 };
 
-Error missing(std::string what) {
-  return Error{"tree_peak_memory cannot be measured: " + std::move(what), kRemedy};
+Error missing(Error error) {
+  error.what.insert(0, "tree_peak_memory cannot be measured: ");
+  return error;
 }
 
-/// Why groups in `folder` would not do; empty: they would.
-std::string why_not_in(const GroupCalls& calls, const std::string& folder, Groups& groups) {
+/// Why groups in `folder` would not do; none: they would.
+std::optional<Error> why_not_in(const GroupCalls& calls, const std::string& folder,
+                                Groups& groups) {
   if (!hands_memory_on(calls, folder))
-    return "no control group above lauka's hands the memory controller on";
+    return Error{"no control group above lauka's hands the memory controller on", kScope};
   if (!calls.may_write(folder + "/cgroup.procs"))
-    return "the control groups that could be used belong to somebody else";
+    return Error{"the control groups that could be used belong to somebody else",
+                 "start lauka as root, or with systemd-run --user --scope"};
   const auto made = groups.begin();
-  if (!made) return made.error().what;
+  if (!made) return made.error();
   const std::string group = made->substr(0, made->rfind('/'));
   const bool has_peak = calls.read_file(group + "/memory.peak").has_value();
   static_cast<void>(groups.end());
-  return has_peak ? "" : "this kernel does not tell the peak of a control group";
+  if (has_peak) return std::nullopt;
+  return Error{"this kernel does not tell the peak of a control group", kNewKernel};
 }
 
 }  // namespace
 
 Result<std::unique_ptr<MemoryGroups>> open_memory_groups(const GroupCalls* calls) {
-  if (calls == nullptr) return missing("this system has no control groups");
+  if (calls == nullptr) return missing({"this system has no control groups", kNewKernel});
   const auto mount = mount_of_groups(*calls);
   const auto own = own_group(*calls);
-  if (!mount || !own) return missing("cgroup v2 is not in use here");
+  if (is_memory_in_version_1(*calls))
+    return missing({"the memory controller belongs to cgroup v1 here", kUseVersion2});
+  if (!mount || !own) return missing({"cgroup v2 is not in use here", kUseVersion2});
   const bool is_below =
       mount->root == "/" || *own == mount->root || own->starts_with(mount->root + "/");
   if (!is_below || own->find("/..") != std::string::npos)
-    return missing("lauka's own control group is not visible here");
+    return missing({"lauka's own control group is not visible here",
+                    "start lauka where all of /sys/fs/cgroup is to be seen, such as outside of the "
+                    "container"});
   std::string below = mount->root == "/" ? *own : own->substr(mount->root.size());
   while (below.ends_with('/')) below.pop_back();
   const std::string own_folder = mount->folder + below;
-  std::string why;
+  std::optional<Error> why;
   while (true) {
     below.resize(below.empty() ? 0 : below.rfind('/'));
     const std::string folder = mount->folder + below;
     auto groups = std::make_unique<Groups>(*calls, folder, own_folder);
-    std::string why_not = why_not_in(*calls, folder, *groups);
-    if (why_not.empty()) {
+    std::optional<Error> why_not = why_not_in(*calls, folder, *groups);
+    if (!why_not) {
       groups->remove_stale();
       return std::unique_ptr<MemoryGroups>(std::move(groups));
     }
-    if (why.empty() || hands_memory_on(*calls, folder)) why = std::move(why_not);
-    if (below.empty()) return missing(why);
+    if (!why || hands_memory_on(*calls, folder)) why = std::move(why_not);
+    if (below.empty()) return missing(*std::move(why));
   }
 }
 

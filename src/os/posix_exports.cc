@@ -9,6 +9,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <string_view>
+#include <system_error>
 #include <utility>
 
 #include <dirent.h>
@@ -24,6 +26,7 @@ namespace {
 /// that is not was left by a lauka that was killed.
 constexpr const char* kTemporary = ".lauka-";
 constexpr const char* kKept = ".kept-";
+constexpr std::string_view kStandardOutput = "-";
 
 std::string folder_of(const std::string& path) {
   return path.substr(0, std::max<std::size_t>(path.rfind('/'), 1));
@@ -112,13 +115,15 @@ const FileCalls& file_calls() {
 // NOLINTNEXTLINE(readability-function-cognitive-complexity): each branch is a target
 Result<std::unique_ptr<ExportFile>> ExportFile::open(const std::string& target,
                                                      const FileCalls& calls) {
+  if (target == kStandardOutput) {
+    std::unique_ptr<ExportFile> output(new ExportFile(target, calls));
+    output->file_ = Descriptor(fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0));
+    if (!output->file_) return output->failure(errno);
+    return output;
+  }
   const ResolvedPath resolved = resolve(target);
   const std::string& path = resolved.path;
   std::unique_ptr<ExportFile> file(new ExportFile(path, calls));
-  if (target == "-") {
-    file->file_ = Descriptor(fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0));
-    return file;
-  }
   if (!resolved.foreign_link.empty()) return cannot_follow(target, resolved.foreign_link);
   struct stat there {};
   const bool exists = stat(target.c_str(), &there) == 0;
@@ -177,13 +182,10 @@ void ExportFile::flush() {
 
 Result<void> ExportFile::commit() {
   flush();
-  // A full disk may show only when a file is closed; its other descriptor can still name it.
-  while (error_ == 0 && is_temporary_ && calls_.close(dup(file_.get())) != 0) {
-    if (errno != EINTR) error_ = errno;
-  }
+  if (error_ == 0 && is_temporary_) error_ = error_at_close();
   if (error_ != 0) {
     discard();
-    return cannot_write(target_, error_);
+    return failure(error_);
   }
   if (!is_temporary_) return {};
   if (place_ ? replace_bytes() : take_place()) {
@@ -192,6 +194,23 @@ Result<void> ExportFile::commit() {
     return {};
   }
   return keep(errno);
+}
+
+/// 0 or errno: a full disk may show only when a file is closed. Another descriptor is, so that this
+/// one can still name it; where no more are to be had, fsync, which is slower, shows the same.
+int ExportFile::error_at_close() const {
+  for (;;) {
+    const int other = dup(file_.get());
+    const int closed = other >= 0 ? calls_.close(other) : fsync(file_.get());
+    if (closed == 0) return 0;
+    if (errno != EINTR) return errno;
+  }
+}
+
+Error ExportFile::failure(int error) const {
+  if (target_ != kStandardOutput) return cannot_write(target_, error);
+  return Error{"cannot write standard output: " + std::generic_category().message(error),
+               "name a file instead of -"};
 }
 
 /// False with errno where not all of the temporary file could be written over the target.
@@ -244,7 +263,8 @@ Result<std::vector<OpenExport>> open_exports(std::span<const ExportTarget> targe
   for (const std::string& output : outputs) taken.push_back(resolve(output).path);
   for (const ExportTarget& target : targets) {
     std::string path = resolve(target.file).path;
-    if (target.file != "-" && std::find(taken.begin(), taken.end(), path) != taken.end())
+    if (target.file != kStandardOutput &&
+        std::find(taken.begin(), taken.end(), path) != taken.end())
       return Error{cited(target.file) + " would be written twice", "name different files"};
     taken.push_back(std::move(path));
     auto file = ExportFile::open(target.file);

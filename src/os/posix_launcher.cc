@@ -295,10 +295,12 @@ class PosixLauncher final : public Launcher {
     return shared.kind == EndKind::Exited || shared.kind == EndKind::Signalled;
   }
 
-  /// The run has succeeded, however its program took it that it was asked to end.
+  /// The run has succeeded, however its program took it that it was asked to end, unless it cannot
+  /// be killed.
   void end_early(const SharedEnded& shared, Ended& ended) const {
     ended.was_enough = true;
     ended.outcome = Exited{0};
+    if (shared.survivor != 0) ended.outcome = TimedOut{kGrace, true, shared.survivor};
     const std::int64_t wall_ns = *channels_.files.enough_ns() - shared.exec_ns;
     ended.usage.wall_ns = std::min(ended.usage.wall_ns,
                                    static_cast<std::uint64_t>(std::max<std::int64_t>(wall_ns, 0)));

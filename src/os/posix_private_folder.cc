@@ -7,9 +7,11 @@
 #include <array>
 #include <cerrno>
 #include <filesystem>
+#include <string>
 #include <string_view>
 #include <system_error>
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -21,9 +23,41 @@ namespace {
 constexpr std::string_view kFolderPrefix = "lauka-private-";
 constexpr int kMostTries = 10;
 
+constexpr int kDeepest = 64;  // of what is removed: a descriptor is open for each
+
+Descriptor open_folder(int parent, const char* name) {
+  return Descriptor(openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+}
+
+/// What is in a folder, whatever is at its path by now.
+std::vector<std::string> names_in(int folder) {
+  std::vector<std::string> names;
+  Descriptor own = open_folder(folder, ".");  // closedir closes it
+  DIR* const entries = own ? fdopendir(own.get()) : nullptr;
+  if (entries == nullptr) return names;
+  static_cast<void>(own.release());
+  while (const dirent* entry = readdir(entries)) {  // NOLINT(concurrency-mt-unsafe): own stream
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..") names.emplace_back(name);
+  }
+  closedir(entries);
+  return names;
+}
+
+/// Removes what is in a folder; links are removed, never followed.
+void empty_folder(int folder, int deepest = kDeepest) {
+  for (const std::string& name : names_in(folder)) {
+    if (unlinkat(folder, name.c_str(), 0) == 0 || deepest == 0) continue;
+    const Descriptor inner = open_folder(folder, name.c_str());
+    if (!inner) continue;
+    empty_folder(inner.get(), deepest - 1);
+    unlinkat(folder, name.c_str(), AT_REMOVEDIR);
+  }
+}
+
 /// Its lock goes with the process that holds it, however that ends.
-Descriptor locked(const std::string& path) {
-  Descriptor folder(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+Descriptor locked(int parent, const std::string& name) {
+  Descriptor folder = open_folder(parent, name.c_str());
   struct stat there {};
   const bool is_ours = folder && flock(folder.get(), LOCK_EX | LOCK_NB) == 0 &&
                        fstat(folder.get(), &there) == 0 && there.st_uid == geteuid() &&
@@ -31,15 +65,23 @@ Descriptor locked(const std::string& path) {
   return is_ours ? std::move(folder) : Descriptor();
 }
 
+/// Whether anybody may give our folders other names: then one may be there under a name of ours.
+bool lets_others_rename(int folder) {
+  struct stat there {};
+  return fstat(folder, &there) != 0 ||
+         ((there.st_mode & S_IWOTH) != 0 && (there.st_mode & S_ISVTX) == 0);
+}
+
 /// What a process left that was killed: its folder is nobody's any more.
-void remove_what_was_left(const std::filesystem::path& below) {
-  std::error_code error;
-  for (std::filesystem::directory_iterator entry(below, error), end; !error && entry != end;
-       entry.increment(error)) {
-    if (!entry->path().filename().string().starts_with(kFolderPrefix)) continue;
-    std::error_code ignored;
-    if (const Descriptor lock = locked(entry->path().string()))
-      std::filesystem::remove_all(entry->path(), ignored);
+void remove_what_was_left(const std::string& below) {
+  const Descriptor parent(open(below.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!parent || lets_others_rename(parent.get())) return;
+  for (const std::string& name : names_in(parent.get())) {
+    if (!name.starts_with(kFolderPrefix)) continue;
+    const Descriptor left = locked(parent.get(), name);
+    if (!left) continue;
+    empty_folder(left.get());
+    unlinkat(parent.get(), name.c_str(), AT_REMOVEDIR);
   }
 }
 
@@ -52,13 +94,16 @@ Result<PrivateFolder> PrivateFolder::create(const std::optional<User>& user) {
   if (below.empty()) below = "/tmp";
   std::error_code error;
   const std::filesystem::path folder = std::filesystem::absolute(below, error);
-  remove_what_was_left(folder);
-  // Between the two calls another start may take it for one that was left.
+  remove_what_was_left(folder.string());
+  // Between the two calls another start may take it for one that was left, or somebody put another
+  // in its place: a new one is empty.
   for (int i = 0; i < kMostTries; ++i) {
     std::string path = (folder / (std::string(kFolderPrefix) + "XXXXXX")).string();
     if (mkdtemp(path.data()) == nullptr) break;
-    if (auto lock = locked(path)) return PrivateFolder(std::move(path), std::move(lock), user);
-    std::filesystem::remove_all(path, error);
+    auto lock = locked(AT_FDCWD, path);
+    if (lock && names_in(lock.get()).empty())
+      return PrivateFolder(std::move(path), std::move(lock), user);
+    rmdir(path.c_str());
     errno = EBUSY;
   }
   return Error{"cannot make a temporary folder in '" + below +
@@ -81,25 +126,24 @@ PrivateFolder& PrivateFolder::operator=(PrivateFolder&& other) noexcept {
 PrivateFolder::~PrivateFolder() {
   if (path_.empty()) return;
   const ActAs owner(user_);
-  std::error_code error;
-  std::filesystem::remove_all(path_, error);
+  empty_folder(lock_.get());
+  rmdir(path_.c_str());  // of a link that took its place it removes nothing
 }
 
 std::vector<std::string> PrivateFolder::names() const {
-  std::vector<std::string> names;
-  std::error_code error;
-  for (std::filesystem::directory_iterator entry(path_, error), end; !error && entry != end;
-       entry.increment(error)) {
-    names.push_back(entry->path().filename().string());
-  }
+  std::vector<std::string> names = names_in(lock_.get());
   std::sort(names.begin(), names.end());
   return names;
 }
 
+Descriptor PrivateFolder::open_file(const std::string& name) const {
+  return Descriptor(
+      openat(lock_.get(), name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW));
+}
+
 Result<std::string> PrivateFolder::read(const std::string& name) const {
   const ActAs owner(user_);
-  const std::string path = path_ + "/" + name;
-  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const Descriptor file = open_file(name);
   std::string text;
   std::array<char, 65536> part{};
   ssize_t got = file ? 1 : -1;
@@ -109,13 +153,13 @@ Result<std::string> PrivateFolder::read(const std::string& name) const {
     if (got < 0 && errno == EINTR) got = 1;
   }
   if (got == 0) return text;
-  return Error{"cannot read '" + path + "': " + std::generic_category().message(errno), ""};
+  return Error{
+      "cannot read '" + path_ + "/" + name + "': " + std::generic_category().message(errno), ""};
 }
 
 void PrivateFolder::clear() const {
   const ActAs owner(user_);
-  std::error_code error;
-  for (const std::string& name : names()) std::filesystem::remove_all(path_ + "/" + name, error);
+  empty_folder(lock_.get());
 }
 
 }  // namespace lauka::os

@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <utility>
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -23,10 +22,8 @@ std::string name_of(std::size_t place) {
   return "run-" + digits;
 }
 
-/// False where it is no file, or too large. A named pipe is not waited for.
-bool read_whole(const std::string& path, std::string& text) {
-  const Descriptor file(
-      open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW));  // NOLINT: open is so
+/// False where it is no file, or too large.
+bool read_whole(const Descriptor& file, std::string& text) {
   struct stat about {};
   if (!file || fstat(file.get(), &about) != 0 || !S_ISREG(about.st_mode)) return false;
   if (about.st_size > static_cast<off_t>(kMostBytes)) return false;
@@ -61,7 +58,7 @@ class FilesInFolder final : public ToldFiles {
         if (!std::binary_search(names.begin(), names.end(), name_of(place))) continue;
         Told& told = all.emplace_back();
         told.place = place;
-        told.is_whole = read_whole(path(place), told.text);
+        told.is_whole = read_whole(folder_.open_file(name_of(place)), told.text);
       }
     }
     folder_.clear();

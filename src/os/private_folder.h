@@ -13,7 +13,8 @@ namespace lauka::os {
 
 /// A folder of this process's own for the files of another program, below TMPDIR or /tmp; nobody
 /// else may look into it, and it goes with all that is in it. Where the process is killed before
-/// that, the next one that makes such a folder removes it.
+/// that, the next one that makes such a folder removes it, unless anybody may rename folders there.
+/// It is held open: a link that somebody puts in its place is neither read nor emptied.
 class PrivateFolder {
  public:
   /// Of `user`, where there is one, as the program that writes into it.
@@ -30,6 +31,10 @@ class PrivateFolder {
 
   /// The names of the files in it, sorted; none where it cannot be read.
   std::vector<std::string> names() const;
+
+  /// Opens one of them, never through a link and without waiting for the other end of a pipe; none
+  /// with errno where it cannot be.
+  Descriptor open_file(const std::string& name) const;
 
   /// What is in one of them.
   Result<std::string> read(const std::string& name) const;

@@ -12,9 +12,9 @@ namespace {
 
 using std::chrono::steady_clock;
 
-// Most matches are near the end.
-constexpr std::size_t kFirstWindow = std::size_t{64} << 10U;
-constexpr std::size_t kWindow = std::size_t{1} << 20U;
+// A .* takes a step for each byte, so a longer one would take more than are allowed. Most matches
+// are in the last.
+constexpr std::size_t kWindow = std::size_t{64} << 10U;
 constexpr std::size_t kLongestMatch = std::size_t{16} << 10U;
 constexpr std::size_t kLookedBack = 256;  // what an expression may look at before its match
 constexpr auto kMostTimeOfTold = std::chrono::seconds(5);
@@ -116,9 +116,8 @@ Result<std::optional<std::string>> Told::last_match(const Pattern& pattern, os::
   const auto deadline = steady_clock::now() + kMostTimeOfTold;
   const auto goes_on = [&] { return steady_clock::now() < deadline; };
   std::string text;
-  std::size_t window = kFirstWindow;
-  for (std::uint64_t end = size; end > least; window = kWindow) {
-    const std::uint64_t begin = end - least > window ? end - window : least;
+  for (std::uint64_t end = size; end > least;) {
+    const std::uint64_t begin = end - least > kWindow ? end - kWindow : least;
     const std::uint64_t from = begin - std::min<std::uint64_t>(begin, kLookedBack);
     const std::uint64_t to = std::min<std::uint64_t>(end + (end < size ? kLongestMatch : 0), size);
     text.resize(static_cast<std::size_t>(to - from));

@@ -106,4 +106,19 @@ TEST_CASE("PMUs of cores, of tasks and of packages are told apart") {
   CHECK(sysfs.all_pmus().size() == 4);
 }
 
+TEST_CASE("the PMUs of the cores are looked for once, however many events ask for them") {
+  static int lists = 0;
+  fakes::FakePerf perf;
+  add_usual_terms(perf);
+  os::LinuxCalls calls = perf.calls();
+  calls.list_folder = [](const std::string&) -> std::vector<std::string> {
+    ++lists;
+    return {"cpu"};
+  };
+  const Sysfs sysfs(calls);
+  CHECK(sysfs.core_pmus().size() == 1);
+  CHECK(sysfs.core_pmus().size() == 1);
+  CHECK(lists == 1);
+}
+
 }  // namespace lauka::engine::perf

@@ -21,6 +21,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -198,6 +199,30 @@ TEST_CASE("targets that cannot be written are refused and named") {
 TEST_CASE("a full disk is an error of the commit") {
   CHECK(put(ExportFile::open("/dev/full"), "x").error().what ==
         "cannot write '/dev/full': No space left on device");
+}
+
+TEST_CASE("an export is written where no descriptor is left but its own") {
+  const TemporaryFolder folder;
+  auto file = ExportFile::open(folder.file("out.csv"));
+  REQUIRE(file);
+  (*file)->write("text");
+  rlimit before{};
+  REQUIRE(getrlimit(RLIMIT_NOFILE, &before) == 0);
+  const rlimit none_left{0, before.rlim_max};
+  REQUIRE(setrlimit(RLIMIT_NOFILE, &none_left) == 0);
+  const auto committed = (*file)->commit();
+  REQUIRE(setrlimit(RLIMIT_NOFILE, &before) == 0);
+  CHECK(what_of(committed) == "");
+  CHECK(text_of(folder.file("out.csv")) == "text");
+}
+
+TEST_CASE("standard output that cannot be written is called that") {
+  const Descriptor kept(dup(STDOUT_FILENO));
+  const Descriptor full(::open("/dev/full", O_WRONLY));
+  dup2(full.get(), STDOUT_FILENO);
+  const auto committed = put(ExportFile::open("-"), "x");
+  dup2(kept.get(), STDOUT_FILENO);
+  CHECK(what_of(committed) == "cannot write standard output: No space left on device");
 }
 
 TEST_CASE("/dev/null takes an export and stays what it is") {

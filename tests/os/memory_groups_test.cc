@@ -178,8 +178,38 @@ TEST_CASE("where no group can be made the reason is told") {
   fake.files["/proc/self/cgroup"] = "0::/../elsewhere\n";
   CHECK(refusal() ==
         "tree_peak_memory cannot be measured: lauka's own control group is not visible here");
-  fake.files["/proc/self/cgroup"] = "4:memory:/x\n";
+  fake.files["/proc/self/cgroup"] = "4:cpuset:/x\n";
   CHECK(refusal() == "tree_peak_memory cannot be measured: cgroup v2 is not in use here");
+}
+
+TEST_CASE(
+    "cgroup v1 is named where it has the memory controller, with a remedy that helps root too") {
+  FakeGroups fake;
+  fake.files["/proc/self/cgroup"] = "5:devices:/\n4:memory:/x\n0::/\n";
+  fake.hand_on("/sys/fs/cgroup", "\n");
+  const auto groups = open_memory_groups(&FakeGroups::calls());
+  REQUIRE_FALSE(groups);
+  CHECK(groups.error().what ==
+        "tree_peak_memory cannot be measured: the memory controller belongs to cgroup v1 here");
+  CHECK(groups.error().remedy ==
+        "boot this machine with cgroup v2 alone (systemd.unified_cgroup_hierarchy=1), Linux 5.19 "
+        "or later");
+  fake.files["/proc/self/cgroup"] = "0::/\n";
+  CHECK(refusal() ==
+        "tree_peak_memory cannot be measured: no control group above lauka's hands the memory "
+        "controller on");
+}
+
+TEST_CASE("what is missing for control groups is told with its own remedy") {
+  const auto remedy = [] {
+    const auto groups = open_memory_groups(&FakeGroups::calls());
+    return groups ? "opened" : groups.error().remedy;
+  };
+  FakeGroups fake;
+  fake.has_peak = false;
+  CHECK(remedy() == "use Linux 5.19 or later");
+  fake.make_error = EROFS;
+  CHECK(remedy() == "mount /sys/fs/cgroup for writing");
 }
 
 }  // namespace lauka::os

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include <doctest/doctest.h>
 
@@ -61,6 +62,50 @@ TEST_CASE("what a process left that was killed is removed by the next, and nothi
     CHECK(below.entries() == 4);
   }
   CHECK(below.entries() == 3);
+}
+
+TEST_CASE("a link in the place of the folder leads neither reading nor removing to its target") {
+  const Below below;
+  const std::string target = below.path + "/target";
+  fs::create_directories(target + "/inner");
+  std::ofstream(target + "/run-00") << "foreign";
+  {
+    const auto folder = PrivateFolder::create();
+    REQUIRE(folder.has_value());
+    std::ofstream(folder->path() + "/run-00") << "own";
+    fs::create_directory(folder->path() + "/inner");
+    fs::create_directory_symlink(target, folder->path() + "/inner/link");
+    fs::rename(folder->path(), below.path + "/moved");
+    fs::create_directory_symlink(target, folder->path());
+    CHECK(folder->names() == std::vector<std::string>{"inner", "run-00"});
+    CHECK(folder->read("run-00").value() == "own");
+    folder->clear();
+    CHECK(fs::exists(target + "/run-00"));
+    std::ofstream(below.path + "/moved/late") << "x";
+  }
+  CHECK(fs::exists(target + "/run-00"));
+  CHECK(fs::exists(target + "/inner"));
+  CHECK(fs::is_empty(below.path + "/moved"));
+}
+
+TEST_CASE("a link with the name of a folder that was left is not followed") {
+  const Below below;
+  fs::create_directory(below.path + "/target");
+  fs::permissions(below.path + "/target", fs::perms(0700));
+  std::ofstream(below.path + "/target/file") << "x";
+  fs::create_directory_symlink(below.path + "/target", below.path + "/lauka-private-link");
+  CHECK(PrivateFolder::create().has_value());
+  CHECK(fs::exists(below.path + "/target/file"));
+}
+
+TEST_CASE("where anybody may rename folders, none is taken for one that was left") {
+  const Below below;
+  fs::permissions(below.path, fs::perms(0777));
+  fs::create_directory(below.path + "/lauka-private-renamed");
+  fs::permissions(below.path + "/lauka-private-renamed", fs::perms(0700));
+  std::ofstream(below.path + "/lauka-private-renamed/file") << "x";
+  CHECK(PrivateFolder::create().has_value());
+  CHECK(fs::exists(below.path + "/lauka-private-renamed/file"));
 }
 
 }  // namespace lauka::os

@@ -121,6 +121,16 @@ TEST_CASE("a match is found wherever it is, also across the pieces that are look
             .starts_with("--scrape"));
 }
 
+TEST_CASE("a plain expression gets through output of any size without a line break") {
+  const OwnMetric n = own("n", "(\\d+) req");
+  CHECK(scraped(n, "12 req" + std::string(std::size_t{64} << 20U, 'x'))
+            .starts_with("--scrape 'n="
+                         "(\\d+) req' matches nothing"));  // it is before the last 64 MB
+  CHECK(scraped(n, std::string(std::size_t{60} << 20U, 'x') + "12 req" +
+                       std::string(9'000'000, 'q')) == "12.");
+  CHECK(scraped(own("n", "(\\d+) .*req"), "1 req 7 " + std::string(600'000, 'q')) == "1.");
+}
+
 TEST_CASE("what a run writes to its file are its values; several of a name are one") {
   const Read one = read(
       "requests 3\nlatency 2 ms\nlatency 4ms\nbytes 1 kB sum\nbytes 2 kB\n\n"

@@ -129,7 +129,8 @@ bool put(Code& code, const Format& format, std::uint64_t value) {
 }
 
 std::vector<Pmu> Sysfs::core_pmus() const {
-  std::vector<Pmu> cores;
+  if (cores_) return *cores_;
+  std::vector<Pmu>& cores = cores_.emplace();
   for (const std::string& name : calls_.list_folder(std::string(kDevices))) {
     const bool may_be = std::find(kCoreNames.begin(), kCoreNames.end(), name) != kCoreNames.end();
     if (!may_be && !calls_.read_file(path_of(name, "cpus"))) continue;

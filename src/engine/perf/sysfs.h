@@ -51,8 +51,8 @@ std::optional<Format> parse_format(std::string_view text);
 /// Puts `value` where `format` says, over what was there. False where it is too wide.
 bool put(Code& code, const Format& format, std::uint64_t value);
 
-/// The PMUs and events of this machine, as the kernel describes them. Nothing is kept: a file is
-/// read when it is asked for.
+/// The PMUs and events of this machine, as the kernel describes them. Nothing but the PMUs of the
+/// cores is kept: a file is read when it is asked for.
 class Sysfs {
  public:
   /// "umask=0x1": one part of an event.
@@ -91,6 +91,7 @@ class Sysfs {
                                   std::string_view file) const;
 
   const os::LinuxCalls& calls_;
+  mutable std::optional<std::vector<Pmu>> cores_{};  // each event is looked for in them
 };
 
 }  // namespace lauka::engine::perf

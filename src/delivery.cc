@@ -113,7 +113,10 @@ int put_out(Invocation& call, const Shown& shown, const Write& write, int status
   if (const auto said = show(call.options, shown); !said) say_why(said.error());
   for (const os::OpenExport& one : call.exports) {
     write(one.kind, [&](std::string_view bytes) { one.file->write(bytes); });
-    if (const auto written = one.file->commit(); !written) say_why(written.error());
+    if (const auto written = one.file->commit(); !written) {
+      call.has_lost_export = true;
+      say_why(written.error());
+    }
   }
   return status;
 }

@@ -43,6 +43,7 @@ struct Invocation {
   gate::Findings found{};                      ///< in the first of them, while it went on
   std::shared_ptr<os::MemoryGroups> groups{};  ///< null: tree_peak_memory is not measured
   std::vector<os::OpenExport> exports{};
+  bool has_lost_export = false;       ///< one could not be written
   std::string benchmark{};            ///< of a suite, of which this is a part; empty: of none
   std::vector<Invocation> parts{};    ///< a suite's benchmarks; none: it is no suite
   gate::Risk risk = gate::Risk::Any;  ///< of the gates of all parts

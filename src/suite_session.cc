@@ -45,27 +45,6 @@ namespace {
 constexpr std::size_t kMostBytes = std::size_t{4} << 20U;  // of a suite's file
 constexpr std::size_t kMostOfLog = std::size_t{1} << 30U;
 
-/// What a log of rounds begins with.
-struct LogHead {
-  std::string fingerprint{};
-  std::uint64_t seed = 0;
-  std::int64_t began = 0;
-
-  static constexpr std::string_view kTag = "lauka-rounds-1";
-
-  std::string line() const { return fmt::format("{} {} {} {}", kTag, fingerprint, seed, began); }
-
-  static std::optional<LogHead> of(std::string_view text) {
-    const auto words = split(text.substr(0, text.find('\n')), ' ');
-    constexpr std::size_t count = 4;
-    if (words.size() != count || words[0] != kTag) return std::nullopt;
-    const auto seed = parse_number(words[2]);
-    const auto began = parse_number(words[3]);
-    if (!seed || !began) return std::nullopt;
-    return LogHead{std::string(words[1]), *seed, static_cast<std::int64_t>(*began)};
-  }
-};
-
 /// Where the rounds of a session are kept; none where no JSON is written to a file.
 std::optional<std::string> log_of(const Options& options) {
   for (const ExportTarget& one : options.exports)
@@ -73,6 +52,19 @@ std::optional<std::string> log_of(const Options& options) {
         os::AppendLog::may_stand_beside(one.file))
       return one.file + ".rounds";
   return std::nullopt;
+}
+
+/// Returns the first line of a log; nullopt if a killed or full-disk session did not get so far.
+Result<std::optional<KeptHead>> head_of_log(const std::string& text, const std::string& file) {
+  const std::size_t end = text.find('\n');
+  const std::string_view line = std::string_view(text).substr(0, end);
+  if (end == std::string::npos &&
+      (line.starts_with(KeptHead::kBegin) || KeptHead::kBegin.starts_with(line)))
+    return std::optional<KeptHead>();
+  auto head = head_of(line);
+  if (head) return std::optional(*std::move(head));
+  return Error{"--resume: " + cited(file) + " does not begin as this lauka's logs of rounds do",
+               "begin again without --resume"};
 }
 
 /// The seed of the session that is gone on with decides its order.
@@ -84,10 +76,12 @@ Result<void> take_seed(const Invocation& call, Options& session) {
     return Error{"--resume goes on with the rounds kept beside the file of --export-json",
                  "add --export-json FILE, as it was when the suite was interrupted"};
   const os::ActAs owner(call.user);
-  if (!os::is_there(*file)) return {};
-  const auto text = os::read_file(*file, kMostOfLog);
-  if (!text) return text.error().of(cited(*file));
-  if (const auto head = LogHead::of(*text)) session.seed = head->seed;
+  if (!owner.error().empty()) return Error{owner.error(), ""};
+  const auto text = os::AppendLog::read(*file, kMostOfLog);
+  if (!text) return text.error();
+  const auto head = head_of_log(*text, *file);
+  if (!head) return head.error();
+  if (*head) session.seed = (*head)->seed;
   return {};
 }
 
@@ -232,38 +226,73 @@ int deliver(Invocation& call, std::vector<SessionResult>& measured,
   return status;
 }
 
-/// What would make other rounds of it: the file, what was typed but for looks and exports, what is
-/// measured here, and the programs as they are now; what a setup makes is not there yet.
-std::string fingerprint_of(const Invocation& call, const std::string& text,
-                           const std::vector<SuitePart>& parts) {
-  Sha256 hash;
-  const auto add = [&](std::string_view part) {
-    hash.add(fmt::format("{}:", part.size()));
-    hash.add(part);
-  };
-  add(cli::version());
-  add(text);
+using MadeOf = std::vector<std::pair<std::string, std::string>>;
+
+/// Returns all that would make other rounds of it: the file, what was typed but for looks and
+/// exports, what is measured here, and the programs as they are now; what a setup makes is not
+/// there yet. Options are called as they are typed, with the values.
+MadeOf made_of(const Invocation& call, const std::string& text,
+               const std::vector<SuitePart>& parts) {
+  MadeOf all = {{"lauka", std::string(cli::version())}};
   for (const TypedOption& one : call.options.typed) {
     const cli::OptionInfo* option = cli::option_of_key(one.key);
     const bool is_free = option == nullptr || option->group == cli::Group::Output ||
                          option->name == "resume" || option->name == "suite";
     if (is_free) continue;
-    add(one.key);
-    for (const std::string& word : one.words) add(word);
+    std::string value;
+    for (const std::string& word : one.words) value += (value.empty() ? "" : " ") + word;
+    const std::string name = option->spelling();
+    const auto known = std::find_if(all.begin(), all.end(),
+                                    [&](const auto& other) { return other.first == name; });
+    if (known == all.end())
+      all.emplace_back(name, std::move(value));
+    else
+      known->second += ", " + value;
   }
+  Sha256 file;
+  file.add(text);
+  all.emplace_back("the suite's file", file.digest());
   for (const Invocation& part : call.parts) {
-    add(part.benchmark);
+    Sha256 hash;
+    const auto add = [&](std::string_view word) {
+      hash.add(fmt::format("{}:", word.size()));
+      hash.add(word);
+    };
     for (const Metric& metric : part.plan.metrics) add(metric.name);
     for (const Command& command : part.plan.commands)
       for (const std::string& word : command.words) add(word);
+    all.emplace_back("what is measured of benchmark " + cited(part.benchmark), hash.digest());
   }
   for (const SuitePart& part : parts) {
     std::vector<Fingerprint> programs;
     identify(part.plan, part.context, {0, part.plan.commands.size()}, programs);
     for (std::size_t c = 0; c < programs.size(); ++c)
-      if (!part.plan.commands[c].hooks.setup) add(programs[c].executable);
+      if (!part.plan.commands[c].hooks.setup)
+        all.emplace_back("the program of " + cited(part.plan.commands[c].name) + " in benchmark " +
+                             cited(part.name),
+                         programs[c].executable);
   }
-  return hash.digest();
+  return all;
+}
+
+/// Says what is not as it was `then`; nullopt if all is.
+std::optional<std::string> difference(const MadeOf& then, const MadeOf& now) {
+  const auto find = [](const MadeOf& all, const std::string& name) {
+    return std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.first == name; });
+  };
+  for (const auto& [name, value] : now) {
+    const auto before = find(then, name);
+    const bool is_option = name.starts_with('-');
+    if (before != then.end() && before->second == value) continue;
+    if (!is_option) return name + " is another";
+    if (before == then.end()) return name + " was not typed";
+    return fmt::format("{} was {}, and is {}", name, cited(before->second), cited(value));
+  }
+  for (const auto& [name, value] : then)
+    if (find(now, name) == now.end())
+      return name.starts_with('-') ? fmt::format("{} {} was typed", name, value)
+                                   : name + " was measured, too";
+  return std::nullopt;
 }
 
 /// The rounds of all benchmarks: those that were finished, and where further ones are kept.
@@ -271,18 +300,29 @@ struct KeptSuite {
   std::unique_ptr<os::AppendLog> log{};  ///< null: they are not kept
   std::vector<RoundKeeper> keepers{};    ///< one for each benchmark
   std::int64_t began = 0;
+  std::uint64_t rounds = 0;  ///< that were finished
 };
 
-/// The lines behind the head that are whole; the others were under way.
-std::size_t read_rounds(const std::string& text, KeptSuite& kept) {
+/// Reads the lines after the head; returns how many bytes are whole lines, as the last one may have
+/// been under way.
+Result<std::size_t> read_rounds(const std::string& text, const std::string& file,
+                                const Invocation& call, KeptSuite& kept) {
+  std::vector<KeptRoundsCheck> checks;
+  for (const Invocation& part : call.parts) checks.emplace_back(part.plan);
+  std::size_t number = 1;
   std::size_t end = text.find('\n') + 1;
   for (std::size_t next = text.find('\n', end); next != std::string::npos;
        next = text.find('\n', end)) {
+    ++number;
     auto rounds = rounds_of(std::string_view(text).substr(end, next - end));
-    if (!rounds || rounds->first >= kept.keepers.size()) break;
+    if (!rounds || rounds->first >= checks.size() || !checks[rounds->first].take(rounds->second))
+      return Error{fmt::format("--resume: line {} of {} has no rounds that can be this suite's",
+                               number, cited(file)),
+                   "begin again without --resume"};
     kept.keepers[rounds->first].finished.push_back(std::move(rounds->second));
     end = next + 1;
   }
+  for (const KeptRoundsCheck& check : checks) kept.rounds += check.rounds();
   return end;
 }
 
@@ -293,7 +333,7 @@ Result<KeptSuite> open_log(const Invocation& call, const std::string& text,
   kept.began = now.time_since_epoch().count();
   const auto file = log_of(call.options);
   if (!file) return kept;
-  const std::string fingerprint = fingerprint_of(call, text, parts);
+  const MadeOf all = made_of(call, text, parts);
   const os::ActAs owner(call.user);
   if (!owner.error().empty()) return Error{owner.error(), ""};
   auto log = os::AppendLog::open(*file, kMostOfLog);
@@ -304,20 +344,32 @@ Result<KeptSuite> open_log(const Invocation& call, const std::string& text,
           {"the finished rounds are not kept for --resume: " + log.error().line()}));
     return kept;
   }
-  const auto head = call.options.resumes ? LogHead::of((*log)->text()) : std::nullopt;
+  std::optional<KeptHead> head;
   std::size_t bytes = 0;
+  if (call.options.resumes) {
+    auto found = head_of_log((*log)->text(), *file);
+    if (!found) return found.error();
+    head = *std::move(found);
+  }
   if (head) {
-    if (head->fingerprint != fingerprint)
-      return Error{fmt::format("--resume found rounds of another suite, of other options, of other "
-                               "programs or of another lauka in {}",
-                               cited(*file)),
-                   "begin again without --resume"};
+    if (const auto what = difference(head->made_of, all))
+      return Error{
+          fmt::format("--resume cannot go on with the rounds in {}: {}", cited(*file), *what),
+          "make it as it was, or begin again without --resume"};
     kept.began = head->began;
-    bytes = read_rounds((*log)->text(), kept);
+    const auto whole = read_rounds((*log)->text(), *file, call, kept);
+    if (!whole) return whole.error();
+    bytes = *whole;
   }
   if (auto cut = (*log)->cut(bytes); !cut) return cut.error();
   kept.log = *std::move(log);
-  if (!head) kept.log->append(LogHead{fingerprint, *call.options.seed, kept.began}.line());
+  if (!head) kept.log->append(line_of(KeptHead{all, *call.options.seed, kept.began}));
+  if (call.options.resumes && call.options.verbosity != Verbosity::Quiet)
+    say_on_error(report::note_lines(
+        {kept.rounds == 0
+             ? fmt::format("--resume found no rounds in {}: the suite begins", cited(*file))
+             : fmt::format("--resume goes on after {} kept in {}", plural(kept.rounds, "round"),
+                           cited(*file))}));
   for (std::size_t i = 0; i < kept.keepers.size(); ++i)
     kept.keepers[i].keep = [log = kept.log.get(), i](const KeptRounds& rounds) {
       log->append(line_of(i, rounds));
@@ -349,12 +401,22 @@ int carry_out(Invocation& call, const std::string& text) {
   const bool is_whole = std::none_of(measured->begin(), measured->end(), [](const auto& one) {
     return one.session.cut_short.has_value();
   });
-  if (kept->log && kept->log->has_failed() && call.options.verbosity != Verbosity::Quiet)
-    say_on_error(report::note_lines({"the finished rounds could not be kept for --resume"}));
   const int status =
       deliver(call, *measured, std::chrono::sys_seconds(std::chrono::seconds(kept->began)));
+  if (!kept->log) return status;
+  // An export that failed has left its room.
+  const bool is_kept = kept->log->flush();
   const os::ActAs owner(call.user);
-  if (kept->log && is_whole && owner.error().empty()) kept->log->remove();
+  if (is_whole && !call.has_lost_export) {
+    if (owner.error().empty()) kept->log->remove();
+  } else if (call.options.verbosity != Verbosity::Quiet) {
+    if (!is_kept)
+      say_on_error(report::note_lines({"the finished rounds could not be kept for --resume"}));
+    else if (is_whole)
+      say_on_error(report::note_lines(
+          {fmt::format("all rounds are kept in {}: --resume exports them when there is room",
+                       cited(*log_of(call.options)))}));
+  }
   return status;
 }
 

@@ -238,7 +238,11 @@ constexpr auto kOptions = std::to_array<OptionInfo>({
      "'mpki=1000*cache-misses/instructions'; its events are counted without -e. May be repeated. "
      "mpki, branch_miss_rate, cache_miss_rate, cpu_utilization, clock and, on Intel, topdown_retiring "
      "and its like are there by name, and with --metrics all",
-     [](Draft& d, const Given& g) { return add(derived_metric(g), d.options.derived); }},
+     [](Draft& d, const Given& g) {
+       if (d.options.derived.size() == kMostDerived)
+         return Done(refused(g, {"is one --derive too many", "use 1,000 at most"}));
+       return add(derived_metric(g), d.options.derived);
+     }},
     {"percentiles", '\0', Takes::Value, Group::Measured, "50,90,99",
      "rows wall_time.p50, wall_time.p90, ...: the time that so many percent of the runs do not "
      "exceed, with its interval. A gate can be on them ('wall_time.p99 > 5'). p90 takes at least 36 "

@@ -9,6 +9,7 @@
 #include "core/presentation.h"
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -84,6 +85,9 @@ struct TypedOption {
   std::vector<std::string> words{};
 };
 
+/// At most so many --derive are in a session.
+inline constexpr std::size_t kMostDerived = 1000;
+
 /// The command line as typed: syntax and ranges are checked, nothing is decided.
 struct Options {
   std::optional<Inquiry> inquiry;
@@ -135,7 +139,8 @@ struct Options {
   std::vector<double> percentiles;   ///< of wall time, each once, above 0 and below 100
   bool region = false;               ///< of what the program marks, not of the whole run
   std::vector<OwnMetric> scraped;    ///< of --scrape, with their regular expressions
-  std::vector<OwnMetric> derived;    ///< of --derive, with formulas that can be parsed
+  std::vector<OwnMetric>
+      derived;  ///< of --derive, with formulas that can be parsed; at most kMostDerived
   EngineChoice engine = EngineChoice::Auto;
   StrategyChoice strategy = StrategyChoice::Auto;
   CountingChoice counting = CountingChoice::Apart;

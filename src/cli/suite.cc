@@ -167,6 +167,10 @@ class SuiteReader {
     if (is_never_in_a_file(*option))
       return at(entry.line, {fmt::format("{} is no option of a suite's file", option->spelling()),
                              "type it, or leave it out"});
+    // Whoever types sudo may not have read the file.
+    if (option->name == "as-root")
+      return at(entry.line, {"--as-root gives root's rights, so a suite's file cannot ask for it",
+                             "remove it here; type it if the commands must run as root"});
     return option;
   }
 

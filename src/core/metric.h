@@ -57,11 +57,16 @@ struct ToldValue {
 
 enum class Operation : unsigned char { Add, Subtract, Multiply, Divide };
 
+/// The value that the term at `place` of the same formula has given.
+struct SameValue {
+  std::size_t place = 0;
+};
+
 /// What a run's value of a metric is made of: numbers that the run gives, constants, and what is
 /// done with the two before it (postfix). No value where the run lacks one of them, or a divisor
 /// is 0. Events of one formula are counted in the same run.
 struct Formula {
-  using Term = std::variant<UsageReader, CountedEvent, double, Operation, ToldValue>;
+  using Term = std::variant<UsageReader, CountedEvent, double, Operation, ToldValue, SameValue>;
   std::vector<Term> terms;
 
   Formula() = default;

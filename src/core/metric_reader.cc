@@ -81,9 +81,13 @@ std::optional<double> MetricReader::result(const RunRecord& run) const {
   if (steps_.size() == 1) return measurable(operand(run, steps_.front()));
   std::vector<double> values;
   values.reserve(steps_.size());
+  std::vector<double> given;  // by each term
+  given.reserve(steps_.size());
   for (const Step& step : steps_) {
     std::optional<double> value;
-    if (const auto* operation = std::get_if<Operation>(&step.term)) {
+    if (const auto* same = std::get_if<SameValue>(&step.term)) {
+      if (same->place < given.size()) value = given[same->place];
+    } else if (const auto* operation = std::get_if<Operation>(&step.term)) {
       if (values.size() < 2) return std::nullopt;
       const double right = values.back();
       values.pop_back();
@@ -94,6 +98,7 @@ std::optional<double> MetricReader::result(const RunRecord& run) const {
     }
     if (!value) return std::nullopt;
     values.push_back(*value);
+    given.push_back(*value);
   }
   return values.size() == 1 ? measurable(values.front()) : std::nullopt;
 }

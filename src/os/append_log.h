@@ -16,8 +16,12 @@ namespace lauka::os {
 class AppendLog {
  public:
   /// Opens `path`, made where it is not there, and reads what is in it. Refused: a link, what is no
-  /// regular file, and one that another process has open so.
+  /// regular file, what does not belong to the effective user or has another name, and one that
+  /// another process has open so.
   static Result<std::unique_ptr<AppendLog>> open(const std::string& path, std::size_t most_bytes);
+
+  /// Reads what is in `path`, with the same refusals; empty if it is not there.
+  static Result<std::string> read(const std::string& path, std::size_t most_bytes);
 
   /// Whether a log may stand beside `target`: not beside a device or a pipe.
   static bool may_stand_beside(const std::string& target);
@@ -31,9 +35,11 @@ class AppendLog {
   /// Leaves the first `bytes` only.
   Result<void> cut(std::size_t bytes);
 
-  /// Adds a line. What cannot be written is told once, by failed().
+  /// Adds a line. What cannot be written, as on a full disk, waits for the next line or flush().
   void append(std::string_view line);
-  bool has_failed() const { return has_failed_; }
+
+  /// Writes what waits; false if it still cannot be written.
+  bool flush();
 
   /// Removes the file.
   void remove();
@@ -43,7 +49,7 @@ class AppendLog {
   std::string path_;
   std::string text_;
   std::chrono::nanoseconds synced_{};
-  bool has_failed_ = false;
+  std::string waiting_{};
 };
 
 }  // namespace lauka::os

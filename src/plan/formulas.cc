@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <functional>
+#include <map>
 #include <optional>
 #include <utility>
 #include <variant>
@@ -48,6 +50,8 @@ const BuiltIn* find_built_in(std::string_view name) {
                                          [name](const BuiltIn& one) { return one.name == name; });
   return found == kBuiltIns.end() ? nullptr : &*found;
 }
+
+constexpr std::size_t kMostTerms = 100'000;  // of all formulas of a session
 
 bool is_of_the_kernel(std::string_view name) {
   return std::any_of(kBuiltInMetrics.begin(), kBuiltInMetrics.end(),
@@ -115,22 +119,23 @@ class Collector {
 
   void add(Formulation formula) {
     for (const std::string& name : names_in(formula.expression)) want(name, formula.is_wanted);
+    std::vector<std::string> events = events_of(formula.expression);
     if (formula.is_wanted) {
-      std::vector<std::string> events;
-      add_events_of(formula.expression, events);
       for (const std::string& event : events)
         if (!contains(request_.events, event)) request_.events.push_back(event);
       for (std::size_t i = 1; i < events.size(); ++i)
         request_.together.emplace_back(events.front(), events[i]);
     }
+    events_.insert_or_assign(formula.metric.name, std::move(events));
     request_.formulas.push_back(std::move(formula));
   }
 
-  /// Those of the formulas in it, too, which stand before it.
-  void add_events_of(const Expression& expression, std::vector<std::string>& events) {
+  /// Returns the events of an expression and of the formulas in it, which were added before.
+  std::vector<std::string> events_of(const Expression& expression) const {
+    std::vector<std::string> events;
     for (const std::string& name : names_in(expression)) {
-      if (const Formulation* other = find(name)) {
-        add_events_of(other->expression, events);
+      if (const auto other = events_.find(name); other != events_.end()) {
+        for (const std::string& event : other->second) add_once(events, event);
         continue;
       }
       if (is_of_the_kernel(name) || is_told(name) || is_by_kind_of_core(name, cores_)) continue;
@@ -144,6 +149,7 @@ class Collector {
         add_once(events, event_name_of(derived->denominator));
       }
     }
+    return events;
   }
 
   static void add_once(std::vector<std::string>& names, std::string_view name) {
@@ -154,6 +160,7 @@ class Collector {
   const CoreUse& cores_;
   bool older_;
   FormulaRequest request_;
+  std::map<std::string, std::vector<std::string>, std::less<>> events_;  // by formula
 };
 
 /// A part of a formula by its name: as a row is called, or by an event's portable name.
@@ -189,26 +196,62 @@ bool is_of_user_space(const std::vector<Metric>& metrics, const EventSet& events
          event.note.find("user") != std::string::npos;
 }
 
-Result<Formula> source_of(const Formulation& formula, const EventSet& events,
-                          const std::vector<Metric>& metrics) {
-  Formula source;
-  for (const ExpressionTerm& term : formula.expression) {
-    if (const auto* number = std::get_if<double>(&term)) {
-      source.terms.emplace_back(*number);
-    } else if (const auto* operation = std::get_if<Operation>(&term)) {
-      source.terms.emplace_back(*operation);
-    } else {
-      std::string_view name = std::get<std::string>(term);
-      if (formula.of_one_run && name == metric_name_of(Role::CpuTime) &&
-          is_of_user_space(metrics, events))
-        name = metric_name_of(Role::UserTime);
-      const Metric* part = find_part(metrics, name);
-      if (part == nullptr) return part_not_measured(formula, name, metrics);
-      source.terms.insert(source.terms.end(), part->source.terms.begin(), part->source.terms.end());
-    }
+/// Makes the terms of one formula. What is used again is not repeated: a chain of formulas that
+/// each use the one before twice has as many terms as it is long, not two to that power.
+class SourceMaker {
+ public:
+  /// `made`: the formulas of the last metrics.
+  SourceMaker(const std::vector<const Formulation*>& made, const EventSet& events,
+              const std::vector<Metric>& metrics)
+      : made_(made), events_(events), metrics_(metrics) {}
+
+  Result<Formula> make(const Formulation& formula) {
+    if (auto added = add(formula); !added) return added.error();
+    return std::move(source_);
   }
-  return source;
-}
+
+ private:
+  // It calls itself once for each --derive at most, of which there are kMostDerived.
+  Result<void> add(const Formulation& formula) {
+    for (const ExpressionTerm& term : formula.expression) {
+      if (const auto* number = std::get_if<double>(&term)) {
+        source_.terms.emplace_back(*number);
+      } else if (const auto* operation = std::get_if<Operation>(&term)) {
+        source_.terms.emplace_back(*operation);
+      } else if (auto added = add_part(formula, std::get<std::string>(term)); !added) {
+        return added;
+      }
+    }
+    return {};
+  }
+
+  Result<void> add_part(const Formulation& formula, std::string_view name) {
+    if (formula.of_one_run && name == metric_name_of(Role::CpuTime) &&
+        is_of_user_space(metrics_, events_))
+      name = metric_name_of(Role::UserTime);
+    const Metric* part = find_part(metrics_, name);
+    if (part == nullptr) return part_not_measured(formula, name, metrics_);
+    if (const auto known = places_.find(part); known != places_.end()) {
+      source_.terms.emplace_back(SameValue{known->second});
+      return {};
+    }
+    const auto from_end = static_cast<std::size_t>(metrics_.data() + metrics_.size() - part);
+    if (from_end > made_.size()) {
+      source_.terms.insert(source_.terms.end(), part->source.terms.begin(),
+                           part->source.terms.end());
+    } else if (auto added = add(*made_[made_.size() - from_end]); !added) {
+      return added;
+    }
+    places_.emplace(part, source_.terms.size() - 1);
+    return {};
+  }
+
+  const std::vector<const Formulation*>& made_;
+  const EventSet& events_;
+  const std::vector<Metric>& metrics_;
+  std::map<const Metric*, std::size_t> places_;  // of their values
+  Formula source_;
+};
 
 bool has_event(const Formula::Term& term) {
   return std::holds_alternative<CountedEvent>(term);
@@ -262,9 +305,9 @@ std::string note_of_parts(const Formula& source, const std::vector<Metric>& metr
   return "";
 }
 
-Result<Metric> row_of(const Formulation& formula, const EventSet& events,
-                      const std::vector<Metric>& metrics) {
-  auto source = source_of(formula, events, metrics);
+Result<Metric> row_of(const std::vector<const Formulation*>& made, const Formulation& formula,
+                      const EventSet& events, const std::vector<Metric>& metrics) {
+  auto source = SourceMaker(made, events, metrics).make(formula);
   if (!source) return source.error();
   Metric metric = metric_of(formula.metric, *std::move(source));
   const std::string note = note_of_parts(metric.source, metrics);
@@ -291,15 +334,25 @@ FormulaRequest formulas_of(const Options& options, MetricSelection selection, co
 
 Result<void> add_formulas(const FormulaRequest& request, const EventSet& events,
                           std::vector<Metric>& metrics) {
+  std::size_t terms = 0;
+  std::vector<const Formulation*> made;
   for (const Formulation& formula : request.formulas) {
     if (formula.is_typed && find_metric(metrics, formula.metric.name))
       return Error{fmt::format("{} has the name of another metric", subject_of(formula)),
                    "give it a name of its own"};
-    auto metric = row_of(formula, events, metrics);
-    if (metric)
-      metrics.push_back(*std::move(metric));
-    else if (formula.is_wanted)
-      return metric.error();
+    auto metric = row_of(made, formula, events, metrics);
+    if (!metric) {
+      if (formula.is_wanted) return metric.error();
+      continue;
+    }
+    terms += metric->source.terms.size();
+    if (terms > kMostTerms)
+      return Error{fmt::format("{} and the formulas before it are made of more than 100,000 parts, "
+                               "those of the formulas in them included",
+                               subject_of(formula)),
+                   "use fewer formulas, or shorter ones"};
+    metrics.push_back(*std::move(metric));
+    made.push_back(&formula);
   }
   return {};
 }

@@ -1,7 +1,11 @@
 #include "run/kept_rounds.h"
 
+#include <algorithm>
+#include <cmath>
 #include <exception>
+#include <limits>
 #include <optional>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -24,9 +28,29 @@ Json list_json(const std::vector<std::optional<T>>& values) {
   return list;
 }
 
+/// The library would make any number of another: what does not fit is refused.
+template <typename T>
+T value_of(const Json& json) {
+  if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+    if (!json.is_number_unsigned() ||
+        json.get<std::uint64_t>() > static_cast<std::uint64_t>(std::numeric_limits<T>::max()))
+      throw std::bad_exception();
+  }
+  return json.get<T>();
+}
+
+/// A run of a year is one too many for all that is computed of it.
+constexpr std::uint64_t kLongestNs = std::uint64_t{366} * 24 * 3600 * 1'000'000'000;
+
+std::chrono::nanoseconds time_of(const Json& json) {
+  const auto count = value_of<std::uint64_t>(json);
+  if (count > kLongestNs) throw std::bad_exception();
+  return std::chrono::nanoseconds(static_cast<std::int64_t>(count));
+}
+
 template <typename T>
 std::optional<T> optional_of(const Json& json) {
-  return json.is_null() ? std::nullopt : std::optional(json.get<T>());
+  return json.is_null() ? std::nullopt : std::optional(value_of<T>(json));
 }
 
 template <typename T>
@@ -41,9 +65,10 @@ Json json_of(const Step& step) {
 }
 
 Step step_of(const Json& json) {
-  const int kind = json.at(3).get<int>();
-  if (kind < 0 || kind > static_cast<int>(RoundKind::Settling)) throw std::bad_exception();
-  return {json.at(0), json.at(1), json.at(2), static_cast<RoundKind>(kind)};
+  const int kind = value_of<int>(json.at(3));
+  if (kind > static_cast<int>(RoundKind::Settling)) throw std::bad_exception();
+  return {value_of<std::uint32_t>(json.at(0)), value_of<std::uint32_t>(json.at(1)),
+          value_of<std::uint32_t>(json.at(2)), static_cast<RoundKind>(kind)};
 }
 
 /// Of a run that is kept, which has ended in one of these ways.
@@ -57,14 +82,15 @@ Json json_of(const Outcome& outcome) {
 }
 
 Outcome outcome_of(const Json& json) {
-  switch (json.at(0).get<int>()) {
+  switch (value_of<int>(json.at(0))) {
+    case 0:
+      return Exited{value_of<int>(json.at(1))};
     case 1:
-      return Signalled{json.at(1), json.at(2)};
+      return Signalled{value_of<int>(json.at(1)), json.at(2)};
     case 2:
-      return TimedOut{std::chrono::nanoseconds(json.at(1).get<std::int64_t>()), json.at(2),
-                      json.at(3)};
+      return TimedOut{time_of(json.at(1)), json.at(2), value_of<int>(json.at(3))};
     default:
-      return Exited{json.at(1)};
+      throw std::bad_exception();
   }
 }
 
@@ -94,7 +120,8 @@ RunRecord run_of(const Json& json) {
   run.step = step_of(json.at(0));
   run.outcome = outcome_of(json.at(1));
   std::size_t place = 0;
-  for (const auto member : kUsage) run.usage.*member = json.at(2).at(place++);
+  for (const auto member : kUsage)
+    run.usage.*member = value_of<std::uint64_t>(json.at(2).at(place++));
   run.counts = list_of<std::uint64_t>(json.at(3));
   run.coverage = optional_of<double>(json.at(4));
   run.own = list_of<std::uint64_t>(json.at(5));
@@ -107,21 +134,22 @@ Json json_of(const RunningMean& mean) {
   return {mean.count, mean.mean};
 }
 RunningMean mean_of(const Json& json) {
-  return {json.at(0), json.at(1)};
+  return {value_of<std::uint64_t>(json.at(0)), json.at(1)};
 }
 
 KeptRounds rounds_of_json(const Json& json) {
   KeptRounds rounds;
   rounds.first = step_of(json.at("first"));
-  rounds.steps = json.at("steps");
-  rounds.time = std::chrono::nanoseconds(json.at("time").get<std::int64_t>());
+  rounds.steps = value_of<std::uint64_t>(json.at("steps"));
+  rounds.time = time_of(json.at("time"));
   for (const Json& one : json.at("runs")) rounds.runs.push_back(run_of(one));
   for (const Json& one : json.at("redone")) rounds.redone.push_back({run_of(one.at(0)), one.at(1)});
   for (const Json& one : json.at("paces"))
     rounds.paces.push_back({mean_of(one.at(0)), mean_of(one.at(1)), mean_of(one.at(2))});
   rounds.notes = json.at("notes").get<std::vector<std::string>>();
   for (const Json& one : json.at("uncounted"))
-    rounds.uncounted.push_back({one.at(0), {one.at(1), one.at(2)}, one.at(3)});
+    rounds.uncounted.push_back(
+        {one.at(0), {one.at(1), one.at(2)}, value_of<std::uint32_t>(one.at(3))});
   for (const Json& one : json.at("told")) {
     OwnMetric metric{.name = one.at(0)};
     metric.unit = own_unit_of(one.at(1).get<std::string>());
@@ -129,7 +157,9 @@ KeptRounds rounds_of_json(const Json& json) {
     rounds.discovered.push_back(std::move(metric));
   }
   for (const Json& one : json.at("overheads"))
-    rounds.overheads.push_back({one.at(0), one.at(1), one.at(2)});
+    rounds.overheads.push_back({value_of<std::uint64_t>(one.at(0)),
+                                value_of<std::uint64_t>(one.at(1)),
+                                value_of<std::uint64_t>(one.at(2))});
   return rounds;
 }
 
@@ -160,10 +190,119 @@ std::string line_of(std::size_t benchmark, const KeptRounds& rounds) {
 std::optional<std::pair<std::size_t, KeptRounds>> rounds_of(std::string_view line) {
   try {
     const Json json = Json::parse(line);
-    return std::pair(json.at("benchmark").get<std::size_t>(), rounds_of_json(json));
+    return std::pair(value_of<std::size_t>(json.at("benchmark")), rounds_of_json(json));
   } catch (const std::exception&) {  // not whole, or of somebody else
     return std::nullopt;
   }
+}
+
+std::string line_of(const KeptHead& head) {
+  const std::string_view tag = KeptHead::kBegin.substr(2, KeptHead::kBegin.size() - 4);
+  return Json::array({tag, head.seed, head.began, head.made_of})
+      .dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::optional<KeptHead> head_of(std::string_view line) {
+  constexpr std::int64_t latest = 253'402'300'799;  // the last second of the year 9999
+  try {
+    if (!line.starts_with(KeptHead::kBegin)) return std::nullopt;
+    const Json json = Json::parse(line);
+    KeptHead head{json.at(3), value_of<std::uint64_t>(json.at(1)),
+                  value_of<std::int64_t>(json.at(2))};
+    return head.began <= latest ? std::optional(std::move(head)) : std::nullopt;
+  } catch (const std::exception&) {
+    return std::nullopt;
+  }
+}
+
+bool KeptRoundsCheck::take(const KeptRounds& next) {
+  if (!has_possible_steps(next)) return false;
+  const auto is_possible_run = [&](const RunRecord& run) { return is_possible(run, next); };
+  return std::all_of(next.runs.begin(), next.runs.end(), is_possible_run) &&
+         std::all_of(next.redone.begin(), next.redone.end(),
+                     [&](const RedoneRun& one) { return is_possible_run(one.run); }) &&
+         has_possible_state(next);
+}
+
+bool KeptRoundsCheck::has_possible_steps(const KeptRounds& next) {
+  constexpr std::uint64_t most_at_once = 100'000;
+  const Step& first = next.first;
+  const bool is_one = plan_.order == Order::Sequential;
+  const std::size_t commands = is_one ? 1 : plan_.commands.size();
+  if (first.command >= plan_.commands.size() || next.steps == 0 || next.steps > most_at_once ||
+      next.steps % commands != 0)
+    return false;
+  const std::uint64_t count = next.steps / commands;
+  const auto [known, is_first] =
+      next_round_.try_emplace({first.kind, is_one ? first.command : 0}, first.round);
+  // That output was compared may be the first warm-up run.
+  const std::uint32_t most_first = first.kind == RoundKind::Warmup ? 1 : 0;
+  if ((is_first && first.round > most_first) || known->second != first.round) return false;
+  known->second += count;
+  const auto key = [](const Step& step) { return std::tuple(step.round, step.command, step.pass); };
+  std::vector<decltype(key(first))> wanted;
+  for (std::uint64_t i = 0; i < count; ++i)
+    for (const Step& step :
+         steps_of_round(plan_, first.kind, static_cast<std::uint32_t>(first.round + i)))
+      if (!is_one || step.command == first.command) wanted.push_back(key(step));
+  if (wanted.front() != key(first)) return false;
+  std::vector<decltype(key(first))> found;
+  for (const RunRecord& run : next.runs) {
+    if (run.step.kind != first.kind) return false;
+    found.push_back(key(run.step));
+  }
+  std::sort(wanted.begin(), wanted.end());
+  std::sort(found.begin(), found.end());
+  if (!std::all_of(next.redone.begin(), next.redone.end(), [&](const RedoneRun& one) {
+        return one.run.step.kind == first.kind &&
+               std::binary_search(wanted.begin(), wanted.end(), key(one.run.step));
+      }))
+    return false;
+  if (first.is_thrown_away()) return found.empty();
+  rounds_ += count;
+  return found == wanted;
+}
+
+bool KeptRoundsCheck::is_possible(const RunRecord& run, const KeptRounds& next) const {
+  const auto& passes = plan_.events.passes;
+  const std::size_t events =
+      run.step.pass < passes.size() ? passes[run.step.pass].events.size() : 0;
+  const auto fits = [&](const auto& values) { return values.empty() || values.size() == events; };
+  return fits(run.counts) && fits(run.own) &&
+         run.told.size() <= plan_.told.size() + next.discovered.size() &&
+         std::all_of(
+             run.told.begin(), run.told.end(),
+             [](const std::optional<double>& value) { return !value || is_measurable(*value); }) &&
+         std::all_of(std::begin(kUsage), std::end(kUsage),
+                     [&](const auto member) { return run.usage.*member <= kLongestNs; });
+}
+
+bool KeptRoundsCheck::has_possible_state(const KeptRounds& next) {
+  constexpr double longest = 1e6;  // seconds of one run
+  const auto is_mean = [](const RunningMean& mean) {
+    return mean.mean >= 0.0 && mean.mean <= longest;
+  };
+  const bool has_paces =
+      next.paces.size() == plan_.commands.size() &&
+      std::all_of(next.paces.begin(), next.paces.end(), [&](const Pace& pace) {
+        return is_mean(pace.whole) && is_mean(pace.between) && is_mean(pace.wall);
+      });
+  const bool has_overheads =
+      next.overheads.empty() || (plan_.shell && next.overheads.size() == plan_.commands.size());
+  const bool has_names =
+      std::all_of(next.discovered.begin(), next.discovered.end(), [&](const OwnMetric& one) {
+        const auto is_same = [&](const OwnMetric& other) { return other.name == one.name; };
+        return is_own_name(one.name) && !find_metric(plan_.metrics, one.name) &&
+               std::count_if(next.discovered.begin(), next.discovered.end(), is_same) == 1 &&
+               std::none_of(plan_.told.begin(), plan_.told.end(), is_same);
+      });
+  constexpr std::size_t most_metrics = 1000;
+  const bool only_grows =
+      next.discovered.size() >= discovered_ && next.discovered.size() <= most_metrics;
+  discovered_ = next.discovered.size();
+  time_ += next.time;
+  return has_paces && has_overheads && only_grows && has_names &&
+         time_ <= std::chrono::nanoseconds(kLongestNs);
 }
 
 }  // namespace lauka

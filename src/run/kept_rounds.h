@@ -3,13 +3,17 @@
 #include "core/own_metric.h"
 #include "core/record.h"
 #include "core/result.h"
+#include "plan/plan.h"
 
 #include <chrono>
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace lauka {
@@ -53,6 +57,44 @@ struct KeptRounds {
 /// Rounds as a line of JSON, and the rounds of such a line; none where it is none.
 std::string line_of(std::size_t benchmark, const KeptRounds& rounds);
 std::optional<std::pair<std::size_t, KeptRounds>> rounds_of(std::string_view line);
+
+/// What a log of rounds begins with.
+struct KeptHead {
+  /// Names and values of all that decides which rounds there are.
+  std::vector<std::pair<std::string, std::string>> made_of{};
+  std::uint64_t seed = 0;
+  std::int64_t began = 0;  ///< seconds since 1970
+
+  static constexpr std::string_view kBegin = "[\"lauka-rounds-2\",";
+};
+
+std::string line_of(const KeptHead& head);
+std::optional<KeptHead> head_of(std::string_view line);
+
+/// Looks whether rounds can be those of `plan`, which has to outlive it: somebody may have edited
+/// the log.
+class KeptRoundsCheck {
+ public:
+  explicit KeptRoundsCheck(const Plan& plan) : plan_(plan) {}
+
+  /// True if `next` can follow the rounds before it: its steps are the plan's and come next, each
+  /// has its one run (none if it is thrown away), and all sizes and times are possible.
+  bool take(const KeptRounds& next);
+
+  /// Rounds so far that are not thrown away.
+  std::uint64_t rounds() const { return rounds_; }
+
+ private:
+  bool has_possible_steps(const KeptRounds& next);
+  bool is_possible(const RunRecord& run, const KeptRounds& next) const;
+  bool has_possible_state(const KeptRounds& next);
+
+  const Plan& plan_;
+  std::map<std::pair<RoundKind, std::uint32_t>, std::uint64_t> next_round_;  // by first command
+  std::uint64_t rounds_ = 0;
+  std::chrono::nanoseconds time_{};
+  std::size_t discovered_ = 0;
+};
 
 /// The rounds of one plan that an earlier process finished, and where those of this one are kept.
 struct RoundKeeper {

@@ -191,4 +191,43 @@ TEST_CASE("options of suites are refused without one, and with what runs no suit
               "' is not I/N; write, for example, --shard 2/5 for the second of five parts");
 }
 
+TEST_CASE("as-root is typed, never read from a file") {
+  for (const char* const lines : {"as-root = true", "as-root = false"}) {
+    CHECK(line("[defaults]\n" + std::string(lines) + "\n" + benchmark("a")) ==
+          "s.toml:2: --as-root gives root's rights, so a suite's file cannot ask for it; remove it "
+          "here; type it if the commands must run as root");
+    CHECK(line(benchmark("a", lines)).starts_with("s.toml:4: benchmark 'a': --as-root gives "));
+  }
+  CHECK(read(benchmark("a"), {"--as-root"}).session.as_root);
+}
+
+TEST_CASE("keys with many dots are refused before the library calls itself for each") {
+  const std::string dots = [] {
+    std::string key;
+    for (int i = 0; i < 200'000; ++i) key += "a.";
+    return key + "a";
+  }();
+  const std::string refused =
+      "a key has more than 16 dots; write [defaults] and [[benchmark]] tables (docs/suites.md)";
+  CHECK(line(benchmark("a") + dots + " = 1") == "s.toml:5: " + refused);
+  CHECK(line("[" + dots + "]\n") == "s.toml:1: " + refused);
+  CHECK(line("a = { " + dots + " = 1 }\n") == "s.toml:1: " + refused);
+  CHECK(line("# '\n'x\n" + dots + " = 1\n") == "s.toml:3: " + refused);
+  CHECK(line("a = '''\n'''\n" + dots + " = 1\n") == "s.toml:3: " + refused);
+  CHECK(line("a = \"\\\"\"\n" + dots + " = 1\n") == "s.toml:2: " + refused);
+}
+
+TEST_CASE("dots in text, in comments and in numbers are no keys") {
+  const std::string dots(500, '.');
+  const Suite suite = read("# " + dots + "\n" +
+                           benchmark("a", "conclude = [\"echo \\\"" + dots + "\", 'b" + dots +
+                                              "', \"\"\"\n" + dots + "\"\"\"]"));
+  CHECK(suite.benchmarks[0].options.conclude == Words{"echo \"" + dots, "b" + dots, dots});
+  std::string numbers = "1.5";
+  for (int i = 0; i < 30; ++i) numbers += ", 1.5";
+  CHECK(
+      read(benchmark("a", "conclude = [" + numbers + "]")).benchmarks[0].options.conclude.size() ==
+      31);
+}
+
 }  // namespace lauka::cli

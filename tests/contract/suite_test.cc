@@ -11,6 +11,8 @@
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
+#include <unistd.h>
+
 // --suite: many benchmarks in one session.
 
 namespace lauka::contract {
@@ -231,6 +233,7 @@ TEST_CASE("--resume: a suite that was interrupted goes on, and has every round o
   words.emplace_back("--resume");
   const Said said = lauka(words);
   CHECK(said.status == 0);
+  CHECK(said.err_has("note: --resume goes on after "));
   CHECK_FALSE(exists(json_file + ".rounds"));
   const json document = json::parse(text_of(json_file));
   for (const json& result : document.at("results")) CHECK(result.at("times").size() == 6);
@@ -245,9 +248,8 @@ TEST_CASE("--resume: a suite that was interrupted goes on, and has every round o
   others.insert(others.begin(), "-i");
   const Said refused = lauka(others);
   CHECK(refused.status == 2);
-  CHECK(
-      refused.err_has("--resume found rounds of another suite, of other options, of other programs "
-                      "or of another lauka in "));
+  CHECK(refused.err_has("--resume cannot go on with the rounds in "));
+  CHECK(refused.err_has("--ignore-failure was not typed; "));
   CHECK(text_of(json_file + ".rounds") == kept);
   CHECK(lauka({"--suite", suite.folder.file("s.toml"), "--resume"})
             .err_has("--resume goes on with the rounds kept beside the file of --export-json"));
@@ -286,9 +288,68 @@ TEST_CASE("--resume: rounds of a program that was built anew since are refused")
   build("sleep 0.04");
   const Said refused = lauka(words);
   CHECK(refused.status == 2);
-  CHECK(refused.err_has("of other programs or of another lauka in "));
+  CHECK(refused.err_has(" in benchmark 'a' is another; "));
   build("sleep 0.05");
   CHECK(lauka(words).status == 0);
+}
+
+TEST_CASE("--suite: rounds stay until the exports are written, and --resume then runs nothing") {
+  const Folder folder;
+  const Suite logged(benchmark("a", {"sh -c 'echo >> " + folder.file("log") + "'"}));
+  const std::string json_file = logged.folder.file("r.json");
+  Words words = {"-r4", "--export-json", json_file};
+  Words full = words;
+  full.insert(full.end(), {"--export-csv", "/dev/full"});
+  const Said lost = logged.run(full);
+  CHECK(lost.status == 1);
+  CHECK(lost.err_has("all rounds are kept in "));
+  REQUIRE(exists(json_file + ".rounds"));
+  std::filesystem::remove(json_file);
+  words.emplace_back("--resume");
+  const Said said = logged.run(words);
+  CHECK(said.status == 0);
+  CHECK(said.err_has("--resume goes on after 4 rounds kept in "));
+  CHECK(lines_of(text_of(folder.file("log"))).size() == 4);
+  CHECK(exists(json_file));
+  CHECK_FALSE(exists(json_file + ".rounds"));
+}
+
+TEST_CASE("--resume: rounds that somebody edited, or that have another owner, are refused") {
+  const Suite suite(benchmark("a", {"true", "true"}));
+  const std::string json_file = suite.folder.file("r.json");
+  const std::string log = json_file + ".rounds";
+  Words words = {"-r4", "--export-json", json_file};
+  Words full = words;
+  full.insert(full.end(), {"--export-csv", "/dev/full"});
+  REQUIRE(suite.run(full).status == 1);
+  const std::string kept = text_of(log);
+  words.emplace_back("--resume");
+  const auto refused = [&](const std::string& from, const std::string& to) {
+    CAPTURE(to);
+    std::string edited = kept;
+    const std::size_t at = edited.rfind(from);
+    REQUIRE(at != std::string::npos);
+    std::ofstream(log) << edited.replace(at, from.size(), to);
+    const Said said = suite.run(words);
+    CHECK(said.status == 2);
+    CHECK(said.err_has("has no rounds that can be this suite's; begin again without --resume"));
+    CHECK(lines_of(said.err).size() == 1);
+  };
+  refused("\"runs\":[[[1,", "\"runs\":[[[77,");
+  refused("\"benchmark\":0", "\"benchmark\":7");
+  refused("\"paces\":[", "\"paces\":[[[1,0.1],[0,0.0],[1,0.1]],");
+  refused("\"steps\":", "\"steps\":4000000000");
+  refused("\"time\":", "\"time\":-");
+  refused("{", "x{");
+  std::ofstream(log) << kept;
+  if (geteuid() == 0) {
+    REQUIRE(chown(log.c_str(), 54321, 54321) == 0);
+    const Said said = suite.run(words);
+    CHECK(said.status == 2);
+    CHECK(said.err_has("r.json.rounds' belongs to another user; name another file"));
+    REQUIRE(chown(log.c_str(), 0, 0) == 0);
+  }
+  CHECK(suite.run(words).status == 0);
 }
 
 }  // namespace lauka::contract

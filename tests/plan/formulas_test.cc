@@ -223,4 +223,32 @@ TEST_CASE("a formula that cannot be measured is refused with what to do") {
         "around it");
 }
 
+TEST_CASE("a chain of formulas that use each other twice stays as short as it is long") {
+  Engine engine;
+  std::vector<std::string> chain = {"x0=instructions/instructions", "y0=1*branches"};
+  for (int i = 1; i <= 200; ++i) {
+    const std::string before = std::to_string(i - 1);
+    chain.push_back("x" + std::to_string(i) + "=(x" + before + "+x" + before + "+y" + before +
+                    " - y" + before + ")/2");
+    chain.push_back("y" + std::to_string(i) + "=y" + before + "+x" + before + " - x" + before);
+  }
+  const auto plan = make_plan(options_of({chain.begin(), chain.begin() + 102}), engine.select(), 1);
+  REQUIRE(plan);
+  const Metric& last = plan->metrics[*find_metric(plan->metrics, "x50")];
+  CHECK(last.source.terms.size() < 2000);
+  CHECK(*value(*plan, "x50", {1, 7, 5}) == doctest::Approx(1.0));
+  CHECK(*value(*plan, "y49", {1, 7, 5}) == doctest::Approx(5.0));
+  CHECK_FALSE(value(*plan, "x50", {1, std::nullopt, 5}));
+  const std::string refused = refusal_of(options_of(chain));
+  CHECK(refused.starts_with("--derive '"));
+  CHECK(
+      refused.ends_with("and the formulas before it are made of more than 100,000 parts, those of "
+                        "the formulas in them included; use fewer formulas, or shorter ones"));
+}
+
+TEST_CASE("a formula with the name of a metric is refused, whichever formula uses that before") {
+  CHECK(refusal_of(options_of({"a=wall_time*2", "wall_time=a+1"})) ==
+        "--derive 'wall_time=a+1' has the name of another metric; give it a name of its own");
+}
+
 }  // namespace lauka

@@ -49,8 +49,11 @@ Tests tests_of(const Looked& looked, FailsWhen fails_when) {
   const double sign = above ? 1.0 : -1.0;
   const stats::Tails& ranks = looked.rank_part;
   stats::Tails mean = looked.mean.tails;
-  // Rounds that are all at the limit speak for a pass, on whichever side it fails.
-  if (!looked.mean.t && looked.mean.difference == 0.0) mean.above = mean.below;
+  // Rounds that are all at the limit speak for a pass, on whichever side it fails, and not at all
+  // for a fail: a p_fail of 4^-n would be a discovery to a false discovery rate.
+  if (!looked.mean.t && looked.mean.difference == 0.0)
+    mean = above ? stats::Tails{.above = 1.0, .below = mean.below}
+                 : stats::Tails{.above = mean.below, .below = 1.0};
   return {.ranks_fail = above ? ranks.above : ranks.below,
           .ranks_pass = above ? ranks.below : ranks.above,
           .mean_fail = above ? mean.above : mean.below,
@@ -92,9 +95,9 @@ DecidedBy passes(const Tests& tests, double level, bool ranks_speak,
 /// The interval of a quantile's change is all there is to ask.
 void judge_quantile(const Evidence& evidence, double ratio, FailsWhen fails_when,
                     const Levels& levels, Judgement& result) {
-  const stats::Tails tails = stats::quantile_tails(evidence.reference, evidence.candidate,
-                                                   evidence.paired, *evidence.share, ratio);
   const bool above = fails_when == FailsWhen::Above;
+  const stats::Tails tails = stats::quantile_tails(evidence.reference, evidence.candidate,
+                                                   evidence.paired, *evidence.share, ratio, above);
   result.rank_part = tails;
   result.p_fail = above ? tails.above : tails.below;
   result.p_pass = above ? tails.below : tails.above;

@@ -111,6 +111,22 @@ TEST_CASE("equal counts pass a gate of zero and more, and fail one below") {
         Answer::Fail);
 }
 
+TEST_CASE("rounds that are all at the limit say nothing for a fail, on whichever side it is") {
+  const std::vector<double> zeros(20, 0.0);
+  for (const FailsWhen side : {FailsWhen::Above, FailsWhen::Below}) {
+    for (const bool paired : {true, false}) {
+      const auto judged = judge({zeros, zeros, paired}, 0.05, side, kFivePercent, true);
+      CHECK(judged.answer == Answer::Pass);
+      CHECK(judged.p_fail == 1.0);
+      CHECK(judged.p_pass < 1e-10);
+    }
+    const std::vector<double> equal(20, 7.0);
+    const auto of_quantile = judge({equal, equal, true, 0.5}, 0.0, side, kFivePercent, true);
+    CHECK(of_quantile.answer == Answer::Pass);
+    CHECK(of_quantile.p_fail == 1.0);
+  }
+}
+
 TEST_CASE("one round, and none, decide nothing") {
   const Rounds one(1, 5.0);
   CHECK(judge(one.evidence(), 0.1, FailsWhen::Above, kFivePercent, true).answer ==

@@ -110,6 +110,22 @@ void judge_quantile(const Evidence& evidence, double ratio, FailsWhen fails_when
   if (result.p_fail < result.p_pass) result.level = levels.fail.value_or(0.0);
 }
 
+/// The last place on the way from `limit`, where `holds` is true, to `estimate` at which it still
+/// is, to a millionth of the way.
+template <typename Holds>
+std::optional<double> farthest(double limit, std::optional<double> estimate, Holds holds) {
+  if (!estimate) return std::nullopt;
+  if (holds(*estimate)) return *estimate;
+  double held = limit;
+  double not_held = *estimate;
+  constexpr int halvings = 20;
+  for (int i = 0; i < halvings; ++i) {
+    const double middle = (held + not_held) / 2.0;
+    (holds(middle) ? held : not_held) = middle;
+  }
+  return held;
+}
+
 }  // namespace
 
 Judgement judge(const Evidence& evidence, double limit, FailsWhen fails_when, const Levels& levels,
@@ -146,6 +162,26 @@ Judgement judge(const Evidence& evidence, double limit, FailsWhen fails_when, co
     if (result.decided_by != DecidedBy::Nothing) result.answer = Answer::Pass;
   }
   return result;
+}
+
+DecisionBounds bounds_of(const Judgement& judgement, const Evidence& evidence, double limit,
+                         FailsWhen fails_when, const Levels& levels, const stats::Delta& delta) {
+  DecisionBounds bounds;
+  const auto decides = [&](DecidedBy test) {
+    return [&, test](double at) {
+      const Judgement there = judge(evidence, at, fails_when, levels, false);
+      return there.answer == judgement.answer &&
+             (there.decided_by == test || there.decided_by == DecidedBy::Both);
+    };
+  };
+  const auto has_part = [&](DecidedBy test) {
+    return judgement.decided_by == test || judgement.decided_by == DecidedBy::Both;
+  };
+  if (has_part(DecidedBy::Ranks))
+    bounds.ranks = farthest(limit, delta.change, decides(DecidedBy::Ranks));
+  if (has_part(DecidedBy::Mean))
+    bounds.mean = farthest(limit, delta.mean.change, decides(DecidedBy::Mean));
+  return bounds;
 }
 
 }  // namespace lauka::gate

@@ -127,6 +127,24 @@ TEST_CASE("rounds that are all at the limit say nothing for a fail, on whichever
   }
 }
 
+TEST_CASE("the bound of a decision is the limit at which it would just have been the same") {
+  const Rounds rounds(20, 0.2);
+  const stats::Delta delta =
+      stats::delta_of(rounds.evidence().reference, rounds.evidence().candidate, true, {});
+  for (const double limit : {0.05, 0.4}) {
+    const auto judged = judge(rounds.evidence(), limit, FailsWhen::Above, kFivePercent, true);
+    const auto bounds =
+        bounds_of(judged, rounds.evidence(), limit, FailsWhen::Above, kFivePercent, delta);
+    REQUIRE(bounds.ranks.has_value());
+    const bool is_fail = judged.answer == Answer::Fail;
+    CHECK(is_fail == (limit < 0.2));
+    CHECK((is_fail ? *bounds.ranks > limit : *bounds.ranks < limit));
+    CHECK((is_fail ? *bounds.ranks <= *delta.change : *bounds.ranks >= *delta.change));
+    CHECK(judge(rounds.evidence(), *bounds.ranks, FailsWhen::Above, kFivePercent, true).answer ==
+          judged.answer);
+  }
+}
+
 TEST_CASE("one round, and none, decide nothing") {
   const Rounds one(1, 5.0);
   CHECK(judge(one.evidence(), 0.1, FailsWhen::Above, kFivePercent, true).answer ==

@@ -49,8 +49,11 @@ Tests tests_of(const Looked& looked, FailsWhen fails_when) {
   const double sign = above ? 1.0 : -1.0;
   const stats::Tails& ranks = looked.rank_part;
   stats::Tails mean = looked.mean.tails;
-  // Rounds that are all at the limit speak for a pass, on whichever side it fails.
-  if (!looked.mean.t && looked.mean.difference == 0.0) mean.above = mean.below;
+  // Rounds that are all at the limit speak for a pass, on whichever side it fails, and not at all
+  // for a fail: a p_fail of 4^-n would be a discovery to a false discovery rate.
+  if (!looked.mean.t && looked.mean.difference == 0.0)
+    mean = above ? stats::Tails{.above = 1.0, .below = mean.below}
+                 : stats::Tails{.above = mean.below, .below = 1.0};
   return {.ranks_fail = above ? ranks.above : ranks.below,
           .ranks_pass = above ? ranks.below : ranks.above,
           .mean_fail = above ? mean.above : mean.below,
@@ -92,9 +95,9 @@ DecidedBy passes(const Tests& tests, double level, bool ranks_speak,
 /// The interval of a quantile's change is all there is to ask.
 void judge_quantile(const Evidence& evidence, double ratio, FailsWhen fails_when,
                     const Levels& levels, Judgement& result) {
-  const stats::Tails tails = stats::quantile_tails(evidence.reference, evidence.candidate,
-                                                   evidence.paired, *evidence.share, ratio);
   const bool above = fails_when == FailsWhen::Above;
+  const stats::Tails tails = stats::quantile_tails(evidence.reference, evidence.candidate,
+                                                   evidence.paired, *evidence.share, ratio, above);
   result.rank_part = tails;
   result.p_fail = above ? tails.above : tails.below;
   result.p_pass = above ? tails.below : tails.above;
@@ -105,6 +108,22 @@ void judge_quantile(const Evidence& evidence, double ratio, FailsWhen fails_when
     result.decided_by = DecidedBy::Ranks;
   }
   if (result.p_fail < result.p_pass) result.level = levels.fail.value_or(0.0);
+}
+
+/// The last place on the way from `limit`, where `holds` is true, to `estimate` at which it still
+/// is, to a millionth of the way.
+template <typename Holds>
+std::optional<double> farthest(double limit, std::optional<double> estimate, Holds holds) {
+  if (!estimate) return std::nullopt;
+  if (holds(*estimate)) return *estimate;
+  double held = limit;
+  double not_held = *estimate;
+  constexpr int halvings = 20;
+  for (int i = 0; i < halvings; ++i) {
+    const double middle = (held + not_held) / 2.0;
+    (holds(middle) ? held : not_held) = middle;
+  }
+  return held;
 }
 
 }  // namespace
@@ -143,6 +162,26 @@ Judgement judge(const Evidence& evidence, double limit, FailsWhen fails_when, co
     if (result.decided_by != DecidedBy::Nothing) result.answer = Answer::Pass;
   }
   return result;
+}
+
+DecisionBounds bounds_of(const Judgement& judgement, const Evidence& evidence, double limit,
+                         FailsWhen fails_when, const Levels& levels, const stats::Delta& delta) {
+  DecisionBounds bounds;
+  const auto decides = [&](DecidedBy test) {
+    return [&, test](double at) {
+      const Judgement there = judge(evidence, at, fails_when, levels, false);
+      return there.answer == judgement.answer &&
+             (there.decided_by == test || there.decided_by == DecidedBy::Both);
+    };
+  };
+  const auto has_part = [&](DecidedBy test) {
+    return judgement.decided_by == test || judgement.decided_by == DecidedBy::Both;
+  };
+  if (has_part(DecidedBy::Ranks))
+    bounds.ranks = farthest(limit, delta.change, decides(DecidedBy::Ranks));
+  if (has_part(DecidedBy::Mean))
+    bounds.mean = farthest(limit, delta.mean.change, decides(DecidedBy::Mean));
+  return bounds;
 }
 
 }  // namespace lauka::gate

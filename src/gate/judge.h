@@ -49,4 +49,15 @@ struct Judgement {
 Judgement judge(const Evidence& evidence, double limit, FailsWhen fails_when, const Levels& levels,
                 bool last);
 
+/// The one-sided bounds of a decision: the limits nearest to the estimates, as fractions, at which
+/// the same look would give the same answer. nullopt for a test that did not decide.
+struct DecisionBounds {
+  std::optional<double> ranks{};  ///< of the typical round, or of the quantile
+  std::optional<double> mean{};
+};
+
+/// Finds them for a `judgement` with an answer; `delta` has the estimates.
+DecisionBounds bounds_of(const Judgement& judgement, const Evidence& evidence, double limit,
+                         FailsWhen fails_when, const Levels& levels, const stats::Delta& delta);
+
 }  // namespace lauka::gate

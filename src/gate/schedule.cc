@@ -55,7 +55,13 @@ bool ranks_can_speak(std::size_t rounds, double level) {
 }
 
 std::size_t fewest_rounds_of_early_pass(double confidence) {
-  return static_cast<std::size_t>(std::ceil(std::log(1.0 - confidence) / std::log(0.9) - 1e-9));
+  constexpr double at_95_percent = 57.0;
+  const double rounds = at_95_percent * std::log(1.0 - confidence) / std::log(0.05);
+  return static_cast<std::size_t>(std::ceil(rounds - 1e-9));
+}
+
+double rarest_shown(std::size_t rounds, double confidence) {
+  return 1.0 - std::pow(1.0 - confidence, 1.0 / static_cast<double>(rounds));
 }
 
 Levels levels_of_one_look(double confidence, std::size_t gates) {

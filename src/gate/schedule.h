@@ -41,9 +41,13 @@ double p_late(double error, std::size_t early_looks);
 /// says less cannot be said by any test that knows only the symmetry of the rounds.
 bool ranks_can_speak(std::size_t rounds, double level);
 
-/// The rounds in which a slow run of one in ten shows at least once with `confidence`: no pass is
-/// given earlier.
+/// The fewest rounds of an early pass: a slow run of about one in 20 shows at least once in them
+/// with `confidence`. 57 at 95%, which is a place of the early looks (59 would put it off to 80).
 std::size_t fewest_rounds_of_early_pass(double confidence);
+
+/// The share of slow runs that so many `rounds` (at least 1) show at least once with `confidence`;
+/// what is rarer would not have shown.
+double rarest_shown(std::size_t rounds, double confidence);
 
 /// What is allowed at one look.
 struct Levels {

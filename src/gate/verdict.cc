@@ -43,6 +43,12 @@ Verdict verdict_of(const Judgement& judgement, const Question& question, const E
                   .decided_by = judgement.decided_by};
   verdict.delta = stats::delta_of(evidence.reference, evidence.candidate, evidence.paired,
                                   levels.tails, evidence.share);
+  if (verdict.answer != Answer::Inconclusive) {
+    const Condition& condition = question.condition;
+    verdict.bounds =
+        bounds_of(judgement, evidence, condition.limit_percent / 100.0,
+                  condition.below ? FailsWhen::Below : FailsWhen::Above, levels, verdict.delta);
+  }
   if (verdict.answer == Answer::Inconclusive) {
     verdict.times_as_many = times_to_decide(judgement, levels);
   }

@@ -31,6 +31,7 @@ struct Verdict {
       times_as_many{};   ///< rounds that would decide, as a multiple; where inconclusive and 1..50
   std::size_t look = 1;  ///< the look at which it was given, from 1
   DecidedBy decided_by = DecidedBy::Nothing;
+  DecisionBounds bounds{};                 ///< of a pass or a fail, by what decided it
   std::optional<std::size_t> too_small{};  ///< a command of which the metric is only known to be at
                                            ///< most some value, so that nothing can be compared
 };

@@ -88,15 +88,21 @@ int side_of(const stats::Change& change, const Condition& condition) {
   return change.bounds->low > limit ? 1 : change.bounds->high < limit ? -1 : 0;
 }
 
-/// "+4.2%, at most +4.9%": of an answer the end of the interval that it rests on, where the
-/// interval bears it out; else both ends.
-std::string measured(const stats::Change& change, const gate::Verdict& verdict,
-                     const Metric& metric) {
-  const ChangeTexts figures = figures_of(change, verdict.condition, metric);
+/// "+4.2%, at most +4.9%": of an answer the `bound` that its one-sided decision rests on; without
+/// that, the end of the interval where the interval bears the answer out; else both ends.
+std::string measured(stats::Change change, std::optional<double> bound,
+                     const gate::Verdict& verdict, const Metric& metric) {
   if (!change.change) return "from 0, so there is no percentage";
-  if (!change.bounds) return figures.change;
   const bool claims_above = (verdict.answer == gate::Answer::Fail) != verdict.condition.below;
-  const bool bears_out = side_of(change, verdict.condition) == (claims_above ? 1 : -1);
+  // A test may decide although the estimate of the other, which is what is shown, is beyond it.
+  const bool fits = bound && (claims_above ? *bound <= *change.change : *bound >= *change.change);
+  if (fits) {
+    if (!change.bounds) change.bounds = stats::ChangeBounds{*bound, *bound};
+    (claims_above ? change.bounds->low : change.bounds->high) = *bound;
+  }
+  const ChangeTexts figures = figures_of(change, verdict.condition, metric);
+  if (!change.bounds) return figures.change;
+  const bool bears_out = fits || side_of(change, verdict.condition) == (claims_above ? 1 : -1);
   if (verdict.answer == gate::Answer::Inconclusive || !bears_out)
     return fmt::format("{}, between {} and {}", figures.change, figures.low, figures.high);
   return figures.change +
@@ -110,6 +116,15 @@ std::string rounds_of(const gate::Verdict& verdict) {
   return fmt::format("{} of about {} planned rounds", verdict.rounds,
                      full_precision(std::stod(
                          fmt::format("{:.2g}", static_cast<double>(verdict.planned_rounds)))));
+}
+
+/// ": slow runs rarer than 1 in 20 would not have shown": what an early pass may have missed.
+std::string not_shown(const gate::Verdict& verdict, const Metric& metric, double confidence) {
+  if (verdict.answer != gate::Answer::Pass || verdict.planned_rounds <= verdict.rounds) return "";
+  const bool is_slowness = metric.unit == Unit::Seconds && !verdict.condition.below;
+  return fmt::format(": {} rarer than 1 in {:.0f} would not have shown",
+                     is_slowness ? "slow runs" : "unusual runs",
+                     1.0 / gate::rarest_shown(verdict.rounds, confidence));
 }
 
 /// Whether the mean is what has to be told first: it alone decided, or it tells another story.
@@ -148,12 +163,15 @@ std::string advice_of(const Results& results, const gate::Verdict& verdict) {
 }
 
 /// What the answer rests on, in parentheses.
-std::string grounds_of(const gate::Verdict& verdict, const Metric& metric) {
-  const std::string typical = measured(verdict.delta, verdict, metric);
-  const std::string rounds = rounds_of(verdict);
+std::string grounds_of(const gate::Verdict& verdict, const Metric& metric, double confidence) {
+  const gate::DecisionBounds& bounds = verdict.bounds;
+  const bool shows_mean = verdict.delta.basis == stats::Basis::Mean;
+  const std::string typical = measured(
+      verdict.delta, shows_mean && bounds.mean ? bounds.mean : bounds.ranks, verdict, metric);
+  const std::string rounds = rounds_of(verdict) + not_shown(verdict, metric, confidence);
   if (!is_about_mean(verdict)) return fmt::format("(measured {}; {})", typical, rounds);
   return fmt::format("(measured in the mean {}; in the typical round {}; {})",
-                     measured(verdict.delta.mean, verdict, metric), typical, rounds);
+                     measured(verdict.delta.mean, bounds.mean, verdict, metric), typical, rounds);
 }
 
 /// The line of a gate after its condition and answer, to be read aloud.
@@ -170,7 +188,7 @@ std::string reason_of(const Results& results, const gate::Verdict& verdict) {
     return fmt::format("{} are too few; it needs {}, as --min-runs {} gives them",
                        plural(verdict.rounds, "run"), row->fewest_runs, row->fewest_runs);
   const Claims claims = claims_of(verdict.condition);
-  const std::string grounds = grounds_of(verdict, metric);
+  const std::string grounds = grounds_of(verdict, metric, results.confidence);
   switch (verdict.answer) {
     case gate::Answer::Pass:
       return claims.pass + ", with confidence " + grounds;

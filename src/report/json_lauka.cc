@@ -156,6 +156,8 @@ Json gate_of(const Results& results, const gate::Verdict& verdict) {
   gate["look"] = verdict.look;
   gate["delta"] = delta_of(verdict.delta);
   gate["fractions"] = fractions_of(verdict.delta);
+  gate["decision_bounds"] =
+      Json::array({json_number(verdict.bounds.ranks), json_number(verdict.bounds.mean)});
   gate["p_fail"] = verdict.p_fail;
   gate["p_pass"] = verdict.p_pass;
   gate["level"] = verdict.level;

@@ -81,6 +81,13 @@ std::optional<gate::Verdict> verdict_of(const JsonIn& there, const Recording& se
     condition.bound_text = text.substr(condition.metric.size() + 3);
   verdict.answer = value_in(kAnswerWords, text_in(there, "verdict"));
   verdict.delta = delta_of(there);
+  if (const JsonIn* bounds = list_in(there, "decision_bounds"); bounds && bounds->size() == 2) {
+    const auto bound = [&](std::size_t place) -> std::optional<double> {
+      const JsonIn& one = (*bounds)[place];
+      return one.is_number() ? std::optional<double>(one.get<double>()) : std::nullopt;
+    };
+    verdict.bounds = {bound(0), bound(1)};
+  }
   verdict.rounds = count_in(there, "rounds").value_or(0);
   verdict.planned_rounds = count_in(there, "planned_rounds").value_or(0);
   verdict.p_fail = number_in(there, "p_fail").value_or(1.0);

@@ -202,10 +202,16 @@ Change quantile_change(std::span<const double> reference, std::span<const double
 }
 
 Tails quantile_tails(std::span<const double> reference, std::span<const double> candidate,
-                     bool paired, double share, double ratio) {
+                     bool paired, double share, double ratio, bool equal_is_below) {
   const QuantileChange change(reference, candidate, paired, share);
-  return {.above = smallest_tail(change, [&](ChangeBounds at) { return at.low > ratio - 1.0; }),
-          .below = smallest_tail(change, [&](ChangeBounds at) { return at.high <= ratio - 1.0; })};
+  const double limit = ratio - 1.0;
+  const auto is_above = [&](ChangeBounds at) {
+    return equal_is_below ? at.low > limit : at.low >= limit;
+  };
+  const auto is_below = [&](ChangeBounds at) {
+    return equal_is_below ? at.high <= limit : at.high < limit;
+  };
+  return {.above = smallest_tail(change, is_above), .below = smallest_tail(change, is_below)};
 }
 
 }  // namespace lauka::stats

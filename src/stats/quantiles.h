@@ -42,8 +42,9 @@ Change quantile_change(std::span<const double> reference, std::span<const double
                        bool paired, double share, double tail);
 
 /// The smallest tails at which the interval of quantile_change is above, or below, `ratio` - 1:
-/// how probable so much is, were the quantiles' ratio just that. 1 where no tail is small enough.
+/// how probable so much is, were the quantiles' ratio just that. 1 if no tail is small enough.
+/// `equal_is_below`: the side that a bound exactly at `ratio` - 1 speaks for.
 Tails quantile_tails(std::span<const double> reference, std::span<const double> candidate,
-                     bool paired, double share, double ratio);
+                     bool paired, double share, double ratio, bool equal_is_below = true);
 
 }  // namespace lauka::stats

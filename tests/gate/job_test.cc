@@ -60,7 +60,44 @@ Job job(noise::Source& noise, std::size_t gates, std::size_t changed, Risk risk)
   return result;
 }
 
+/// The p of a gate that looks once, at 20 rounds of a metric that scatters by `spread` about its
+/// limit, which is 0 or, as of page faults that never happen, on any side of it.
+Verdict at_the_limit(noise::Source& noise, std::size_t gates, double spread) {
+  const std::vector<double> reference(20, spread > 0.0 ? 100.0 : 0.0);
+  std::vector<double> candidate = reference;
+  for (double& value : candidate) value += spread * noise.normal();
+  const Levels levels = levels_of_one_look(1.0 - kError, gates);
+  const double limit = spread > 0.0 ? 0.0 : 0.05;
+  const Judgement judged = judge({reference, candidate}, limit, FailsWhen::Above, levels, true);
+  Verdict verdict;
+  verdict.answer = judged.answer.value();
+  verdict.p_of_fail = judged.p_fail;
+  return verdict;
+}
+
 }  // namespace
+
+TEST_CASE(
+    "suites of equal programs fail in at most 5% of all cases, values at their limit or not") {
+  constexpr std::size_t suites = 600;
+  constexpr std::size_t pairs = 8;
+  for (const Risk risk : {Risk::Any, Risk::Share}) {
+    noise::Source noise(19);
+    std::size_t failing = 0;
+    for (std::size_t suite = 0; suite < suites; ++suite) {
+      // cpu_time > 0, major_faults > 5 and block_reads > 5.
+      Findings all;
+      for (std::size_t pair = 0; pair < pairs; ++pair)
+        for (const double spread : {1.0, 0.0, 0.0})
+          all.verdicts.push_back(at_the_limit(noise, 3 * pairs, spread));
+      std::vector<Findings*> job = {&all};
+      settle_job(job, kError, risk);
+      failing += std::any_of(all.verdicts.begin(), all.verdicts.end(),
+                             [](const Verdict& one) { return one.answer == Answer::Fail; });
+    }
+    CHECK(static_cast<double>(failing) / suites <= 0.05);
+  }
+}
 
 TEST_CASE("Holm and Benjamini-Hochberg reject what R's p.adjust says") {
   const std::vector<double> rising = {0.01, 0.02, 0.03, 0.04, 0.05};  // holm .05 .08 .09, BH .05

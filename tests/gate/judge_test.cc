@@ -111,6 +111,40 @@ TEST_CASE("equal counts pass a gate of zero and more, and fail one below") {
         Answer::Fail);
 }
 
+TEST_CASE("rounds that are all at the limit say nothing for a fail, on whichever side it is") {
+  const std::vector<double> zeros(20, 0.0);
+  for (const FailsWhen side : {FailsWhen::Above, FailsWhen::Below}) {
+    for (const bool paired : {true, false}) {
+      const auto judged = judge({zeros, zeros, paired}, 0.05, side, kFivePercent, true);
+      CHECK(judged.answer == Answer::Pass);
+      CHECK(judged.p_fail == 1.0);
+      CHECK(judged.p_pass < 1e-10);
+    }
+    const std::vector<double> equal(20, 7.0);
+    const auto of_quantile = judge({equal, equal, true, 0.5}, 0.0, side, kFivePercent, true);
+    CHECK(of_quantile.answer == Answer::Pass);
+    CHECK(of_quantile.p_fail == 1.0);
+  }
+}
+
+TEST_CASE("the bound of a decision is the limit at which it would just have been the same") {
+  const Rounds rounds(20, 0.2);
+  const stats::Delta delta =
+      stats::delta_of(rounds.evidence().reference, rounds.evidence().candidate, true, {});
+  for (const double limit : {0.05, 0.4}) {
+    const auto judged = judge(rounds.evidence(), limit, FailsWhen::Above, kFivePercent, true);
+    const auto bounds =
+        bounds_of(judged, rounds.evidence(), limit, FailsWhen::Above, kFivePercent, delta);
+    REQUIRE(bounds.ranks.has_value());
+    const bool is_fail = judged.answer == Answer::Fail;
+    CHECK(is_fail == (limit < 0.2));
+    CHECK((is_fail ? *bounds.ranks > limit : *bounds.ranks < limit));
+    CHECK((is_fail ? *bounds.ranks <= *delta.change : *bounds.ranks >= *delta.change));
+    CHECK(judge(rounds.evidence(), *bounds.ranks, FailsWhen::Above, kFivePercent, true).answer ==
+          judged.answer);
+  }
+}
+
 TEST_CASE("one round, and none, decide nothing") {
   const Rounds one(1, 5.0);
   CHECK(judge(one.evidence(), 0.1, FailsWhen::Above, kFivePercent, true).answer ==

@@ -39,11 +39,12 @@ TEST_CASE("a gate's line can be read aloud: the answer, what was measured, how o
   CHECK(gate_lines(with(verdict(gate::Answer::Fail, changed(0.152, 0.021), 36), 0.01), false) ==
         "wall_time > 10%: fail: more than 10% slower, with confidence (measured +15.2%, at least "
         "+13.1%; 36 rounds)\n");
-  auto passed = verdict(gate::Answer::Pass, changed(0.042, 0.007), 29);
+  auto passed = verdict(gate::Answer::Pass, changed(0.042, 0.007), 57);
   passed.planned_rounds = 250;
   CHECK(gate_lines(with(passed, 0.01), false) ==
         "wall_time > 10%: pass: at most 10% slower, with confidence (measured +4.2%, at most "
-        "+4.9%; 29 of about 250 planned rounds)\n");
+        "+4.9%; 57 of about 250 planned rounds: slow runs rarer than 1 in 20 would not have "
+        "shown)\n");
 }
 
 TEST_CASE("a limit of 0, a drop and a gain that is asked for are told as such") {
@@ -66,6 +67,14 @@ TEST_CASE("a limit of 0, a drop and a gain that is asked for are told as such") 
   CHECK(told("cpu_time", 5, true, Pass) == "at least 5% higher, with confidence");
   CHECK(told("cpu_time", 5, true, Fail) == "less than 5% higher, with confidence");
   CHECK(told("cpu_time", 0, true, Fail) == "lower, with confidence");
+}
+
+TEST_CASE("a pass shows the bound of its one-sided decision, whatever the interval says") {
+  auto passed = verdict(gate::Answer::Pass, changed(-0.49, 0.73), 36);
+  passed.bounds.ranks = 0.08;
+  CHECK(gate_lines(with(passed, 0.01), false) ==
+        "wall_time > 10%: pass: at most 10% slower, with confidence (measured −49%, at most +8%; "
+        "36 rounds)\n");
 }
 
 TEST_CASE("an end of the interval is named only where it bears the answer out") {

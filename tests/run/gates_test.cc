@@ -78,7 +78,8 @@ struct Fed {
 
 constexpr const char* kSlower = "clearly slower: fails at 10 rounds of 250";
 constexpr const char* kNotSlower =
-    "clearly not slower: passes at 29 rounds of 250, as no pass is given before";
+    "clearly not slower: passes at the first planned look, as no early pass is given before 57 "
+    "rounds";
 constexpr const char* kUndecided = "planned rounds of 10: no early look, five looks";  // at 5%
 
 Json golden_gate(const std::string& name) {

@@ -121,7 +121,11 @@ std::optional<CombinedEffect> combine(std::span<const Effect> effects, double co
   if (effects.size() == 1) {
     all.value = effects.front().value;
     all.standard_error = std::sqrt(effects.front().variance);
-    const double half = normal_quantile_above(tail) * all.standard_error;
+    const double degrees = effects.front().degrees;
+    const double deviates = std::isfinite(degrees)
+                                ? student_t_quantile_above(tail, std::max(1.0, degrees))
+                                : normal_quantile_above(tail);
+    const double half = deviates * all.standard_error;
     all.bounds = {all.value - half, all.value + half};
     return all;
   }

@@ -60,12 +60,6 @@ double noise_at(std::span<const SeriesPoint> points, std::size_t lag) {
   return high;
 }
 
-double noise_of(std::span<const SeriesPoint> points) {
-  double noise = 0.0;
-  for (const std::size_t lag : kLags) noise = std::max(noise, noise_at(points, lag));
-  return noise;
-}
-
 /// Points from `begin` on, before `end`.
 struct Window {
   std::size_t begin = 0;
@@ -350,6 +344,13 @@ void measure(Series& series, std::size_t points, double confidence, std::vector<
 
 }  // namespace
 
+double noise_between(std::span<const SeriesPoint> points) {
+  double noise = 0.0;
+  for (const std::size_t lag : kLags)
+    if (points.size() > lag) noise = std::max(noise, noise_at(points, lag));
+  return noise;
+}
+
 SeriesSteps find_steps(std::span<const SeriesPoint> points, double confidence) {
   SeriesSteps found;
   if (points.size() < kFewestForSteps) return found;
@@ -360,7 +361,7 @@ SeriesSteps find_steps(std::span<const SeriesPoint> points, double confidence) {
     const std::size_t from = back(last + 1, kNoiseFrom, 0);
     const bool is_short = last < kShort;
     if (last == kShort || last + 1 == points.size() || (!is_short && last % kNoiseEach == 0))
-      noise = noise_of(points.subspan(from, last + 1 - from));
+      noise = noise_between(points.subspan(from, last + 1 - from));
     series.set_noise(noise);
     if (!is_short && !series.varies(last)) continue;
     const auto step = is_short ? step_in_short(series, begin, last)

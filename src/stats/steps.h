@@ -35,6 +35,10 @@ struct SeriesSteps {
 /// Fewer points have no steps: their noise is not known.
 inline constexpr std::size_t kFewestForSteps = 6;
 
+/// The variance between points beside that of their sampling, by neighbours: neither steps nor slow
+/// drift change it. 0 of fewer than two.
+double noise_between(std::span<const SeriesPoint> points);
+
 /// Finds the steps of a series by looking at it as it grew, so that one which was confirmed is
 /// never taken back: at each point the last 2 to 12 are compared with up to 30 before those (a
 /// generalized likelihood ratio: Siegmund & Venkatraman 1995), by the noise between neighbours,

@@ -33,6 +33,8 @@ TEST_CASE("a session's record has its identity, its circumstances and the summar
   CHECK(metric.name == "wall_time");
   CHECK(metric.unit == Unit::Seconds);
   CHECK(metric.mean == 2.0);
+  CHECK(metric.median == 2.0);
+  CHECK(metric.mad == 1.0);
   CHECK(metric.stddev == 0.01);
   CHECK(metric.runs == 3);
   CHECK_FALSE(metric.to_reference);

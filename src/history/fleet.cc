@@ -30,7 +30,7 @@ stats::Change change_of(double value, double low, double high) {
 }
 
 stats::Change change_of(const MachineEffect& machine) {
-  const double reach = kNormal95 * machine.error;
+  const double reach = reach95(machine.error, machine.degrees);
   return change_of(machine.value, machine.value - reach, machine.value + reach);
 }
 
@@ -60,17 +60,19 @@ void Fleet::add(const Series& series) {
   FleetEffect& effect = effects_[title_of(series)];
   effect.title = title_of(series);
   effect.better = series.metric.better;
-  std::vector<LogRatio> ratios;
+  std::vector<SessionPart> ratios;
   for (const SeriesPoint& point : series.points) {
     const auto& ratio = point.values.to_reference;
     if (ratio && ratio->error > 0.0)
-      ratios.push_back(*ratio);
+      ratios.push_back({*ratio, point.values.runs});
     else
       ++effect.left_out;
   }
   if (ratios.empty()) return;
-  const LogRatio mean = mean_of(ratios);
-  effect.machines.push_back({series.variant, ratios.size(), mean.value, *mean.error});
+  const double between = hold_errors(ratios);
+  const Merged mean = merged(ratios, between);
+  effect.machines.push_back(
+      {series.variant, ratios.size(), mean.ratio.value, *mean.ratio.error, mean.degrees});
 }
 
 std::vector<FleetEffect> Fleet::effects() const {
@@ -79,7 +81,7 @@ std::vector<FleetEffect> Fleet::effects() const {
     FleetEffect effect = gathered;
     std::vector<stats::Effect> found;
     for (const MachineEffect& machine : effect.machines)
-      found.push_back({machine.value, machine.error * machine.error});
+      found.push_back({machine.value, machine.error * machine.error, machine.degrees});
     effect.combined = stats::combine(found, kFleetConfidence);
     if (effect.combined) all.push_back(std::move(effect));
   }
@@ -91,12 +93,12 @@ std::string fleet_text(const FleetEffect& effect, const report::Style& style) {
   Drawing ends;
   ends.include(0.0, 0.0);
   for (const MachineEffect& machine : effect.machines)
-    ends.include(machine.value, kNormal95 * machine.error);
+    ends.include(machine.value, reach95(machine.error, machine.degrees));
   ends.include(combined.bounds.low, 0.0);
   ends.include(combined.bounds.high, 0.0);
   std::vector<report::GridRow> rows;
   for (const MachineEffect& machine : effect.machines) {
-    const double reach = kNormal95 * machine.error;
+    const double reach = reach95(machine.error, machine.degrees);
     rows.push_back(
         {{"  " + machine.variant.machine_class},
          {words_of(machine.variant.machine)},
@@ -146,7 +148,7 @@ bool is_worse_than(const FleetEffect& effect, double percent, bool each) {
   };
   if (!each) return worse(effect.combined->bounds.low, effect.combined->bounds.high);
   return std::any_of(effect.machines.begin(), effect.machines.end(), [&](const auto& machine) {
-    const double reach = kNormal95 * machine.error;
+    const double reach = reach95(machine.error, machine.degrees);
     return worse(machine.value - reach, machine.value + reach);
   });
 }

@@ -17,6 +17,7 @@ struct MachineEffect {
   std::size_t sessions = 0;
   double value = 0.0;  ///< logarithm of the ratio
   double error = 0.0;
+  double degrees = 1.0;  ///< of freedom, of `error`
 };
 
 /// One command's change, on several machines.

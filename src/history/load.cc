@@ -197,7 +197,7 @@ Result<std::vector<SessionLine>> Loader::sessions(std::size_t last, const std::s
   }
   const auto rows = database_.ask(
       fmt::format("SELECT began, uuid, commit_name, branch, host, machine, results, complete FROM "
-                  "lauka_session{} ORDER BY began DESC LIMIT {}",
+                  "lauka_session{} ORDER BY began DESC, added DESC LIMIT {}",
                   condition, last),
       8);
   if (!rows) return rows.error();
@@ -283,7 +283,7 @@ Result<std::vector<Series>> Loader::series(const Variant& variant, const Wanted&
   std::set<std::int64_t> names;
   auto asked = database_.each(
       fmt::format("SELECT began, session, commit_name, branch, layout, numbers, anchor FROM "
-                  "lauka_point WHERE {} ORDER BY began DESC, session DESC LIMIT {}",
+                  "lauka_point WHERE {} ORDER BY began DESC, added DESC, session DESC LIMIT {}",
                   condition, wanted.last),
       7, {}, [&](const Row& row) {
         Kept one{.layout = id_in(row[4]), .numbers = row[5]};

@@ -71,6 +71,7 @@ std::string numbers_of(const std::vector<MetricRecord>& metrics) {
       text += kBetweenNumbers + (*ratio ? shortest((*ratio)->value) : std::string(kNothing));
       text += kBetweenNumbers + (*ratio ? shortest((*ratio)->error) : std::string(kNothing));
     }
+    text += kBetweenNumbers + shortest(metric.median) + kBetweenNumbers + shortest(metric.mad);
   }
   return text;
 }
@@ -98,8 +99,9 @@ bool fill_in(MetricRecord& metric, std::size_t place, std::string_view numbers) 
     numbers.remove_prefix(end + 1);
   }
   const auto words = split(numbers.substr(0, numbers.find(kBetweenMetrics)), kBetweenNumbers);
-  constexpr std::size_t parts = 7;
-  if (words.size() != parts) return false;
+  constexpr std::size_t parts = 9;
+  constexpr std::size_t without_median = 7;  // as an older lauka-history wrote them
+  if (words.size() != parts && words.size() != without_median) return false;
   const auto mean = number_in_words(words[0]);
   if (!mean) return false;
   metric.mean = *mean;
@@ -107,6 +109,8 @@ bool fill_in(MetricRecord& metric, std::size_t place, std::string_view numbers) 
   metric.runs = parse_number(words[2]).value_or(0);
   metric.to_reference = ratio_of(words[3], words[4]);
   metric.to_anchor = ratio_of(words[5], words[6]);
+  metric.median = words.size() == parts ? number_in_words(words[7]) : std::nullopt;
+  metric.mad = words.size() == parts ? number_in_words(words[8]) : std::nullopt;
   return true;
 }
 

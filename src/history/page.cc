@@ -62,7 +62,7 @@ struct Scale {
 };
 
 double half_width(const Observation& one) {
-  return kNormal95 * one.whole_error().value_or(0.0);
+  return one.reach();
 }
 
 Scale scale_of(const Trend& trend, std::size_t height) {

@@ -288,7 +288,20 @@ class RecordReader {
                                cited(places_[place].name)),
                    "export it again"};
     metric.mean = *value;
+    take_median(metric, there);
     return std::optional(std::move(metric));
+  }
+
+  static void take_median(MetricRecord& metric, const Json& there) {
+    std::vector<double> values;
+    if (const Json* list = list_in(there, "samples"))
+      for (const Json& sample : *list)
+        if (sample.is_number()) values.push_back(sample.get<double>());
+    const auto is_fine = [](double value) { return is_measurable(value); };
+    if (values.empty() || !std::all_of(values.begin(), values.end(), is_fine)) return;
+    metric.median = stats::median(stats::sorted(values));
+    for (double& value : values) value = std::abs(value - *metric.median);
+    metric.mad = stats::median(stats::sorted(values));
   }
 
   std::optional<LogRatio> ratio(std::size_t of, std::size_t to, const std::string& metric) const {

@@ -32,6 +32,8 @@ struct MetricRecord {
   std::uint64_t runs = 0;
   std::optional<LogRatio> to_reference{};  ///< of the same session, within rounds where it can be
   std::optional<LogRatio> to_anchor{};
+  std::optional<double> median{};  ///< none: kept by an older lauka-history, or of a percentile
+  std::optional<double> mad{};     ///< the median absolute deviation from it
 };
 
 /// One command of a session.

@@ -55,7 +55,14 @@ constexpr auto kThird = std::to_array<std::string_view>({
     "ALTER TABLE lauka_point ADD COLUMN anchor BIGINT NOT NULL DEFAULT 0",
 });
 
-constexpr auto kMigrations = std::to_array<Migration>({{kFirst}, {kSecond}, {kThird}});
+// The order of adding, which tells sessions apart that begin within one second.
+constexpr auto kFourth = std::to_array<std::string_view>({
+    "ALTER TABLE lauka_session ADD COLUMN added BIGINT NOT NULL DEFAULT 0",
+    "ALTER TABLE lauka_point ADD COLUMN added BIGINT NOT NULL DEFAULT 0",
+    "CREATE INDEX lauka_session_by_added ON lauka_session (added)",
+});
+
+constexpr auto kMigrations = std::to_array<Migration>({{kFirst}, {kSecond}, {kThird}, {kFourth}});
 
 /// Of the tables there; 0: they are not made yet.
 Result<std::size_t> version_of(Database& database) {

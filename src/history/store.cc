@@ -132,22 +132,24 @@ Result<void> Store::add_machines(const Batch& batch) {
 }
 
 Result<std::vector<bool>> Store::add_sessions(const Batch& batch,
-                                              std::span<const SessionRecord> sessions) {
+                                              std::span<const SessionRecord> sessions,
+                                              std::int64_t added_before) {
   std::string values;
   std::vector<std::string> texts;
   for (const auto& [id, place] : batch.sessions) {
     const SessionRecord& one = sessions[place];
-    values += fmt::format("{}({},:t{},{},{},{},{},{},{},{},{},{})", values.empty() ? "" : ",", id,
-                          texts.size(), seconds_of(one.began), seconds_of(one.ended),
+    values += fmt::format("{}({},:t{},{},{},{},{},{},{},{},{},{},{})", values.empty() ? "" : ",",
+                          id, texts.size(), seconds_of(one.began), seconds_of(one.ended),
                           number_of(class_of(one.machine)), number_of(one.machine.name),
                           number_of(commit_of(one)), number_of(one.label("branch")),
-                          number_of(one.version), one.complete ? 1 : 0, one.results.size());
+                          number_of(one.version), one.complete ? 1 : 0, one.results.size(),
+                          added_before + 1 + static_cast<std::int64_t>(place));
     texts.push_back(one.id);
   }
   std::vector<bool> is_new(sessions.size(), false);
   auto asked = database_.each(
       "INSERT INTO lauka_session (id, uuid, began, ended, machine, host, commit_name, branch, "
-      "version, complete, results) VALUES " +
+      "version, complete, results, added) VALUES " +
           values + " ON CONFLICT DO NOTHING RETURNING id",
       1, texts, [&](const Row& row) {
         const auto found = batch.sessions.find(std::strtoll(row[0].c_str(), nullptr, 10));
@@ -195,17 +197,19 @@ Result<void> Store::add_labels(const Batch& batch, std::span<const SessionRecord
 }
 
 Result<void> Store::add_points(const Batch& batch, std::span<const SessionRecord> sessions,
-                               const std::vector<bool>& is_new) {
+                               const std::vector<bool>& is_new, std::int64_t added_before) {
   Rows points(
       database_,
-      "lauka_point (variant, began, session, commit_name, branch, layout, numbers, name, anchor)");
+      "lauka_point (variant, began, session, commit_name, branch, layout, numbers, name, anchor, "
+      "added)");
   for (const PointRow& point : batch.points) {
     const SessionRecord& session = sessions[point.session];
     if (!is_new[point.session]) continue;
     const std::string row = fmt::format(
-        "({},{},{},{},{},{},'{}',{},{})", point.variant, seconds_of(session.began),
+        "({},{},{},{},{},{},'{}',{},{},{})", point.variant, seconds_of(session.began),
         batch.ids[point.session], number_of(commit_of(session)), number_of(session.label("branch")),
-        point.layout, numbers_of(point.result->metrics), point.name, point.anchor);
+        point.layout, numbers_of(point.result->metrics), point.name, point.anchor,
+        added_before + 1 + static_cast<std::int64_t>(point.session));
     if (auto one = points.add(row); !one) return one;
   }
   return points.flush();
@@ -221,14 +225,17 @@ Result<std::size_t> Store::add(std::span<const SessionRecord> sessions) {
   });
   std::size_t added = 0;
   auto done = database_.at_once([&]() -> Result<void> {
-    const auto is_new = add_sessions(batch, sessions);
+    const auto newest = database_.ask("SELECT COALESCE(MAX(added), 0) FROM lauka_session", 1);
+    if (!newest) return newest.error();
+    const std::int64_t before = std::strtoll(newest->front().front().c_str(), nullptr, 10);
+    const auto is_new = add_sessions(batch, sessions, before);
     if (!is_new) return is_new.error();
     added = static_cast<std::size_t>(std::count(is_new->begin(), is_new->end(), true));
     if (added == 0) return {};
     if (auto names = add_names(batch); !names) return names;
     if (auto machines = add_machines(batch); !machines) return machines;
     if (auto labels = add_labels(batch, sessions, *is_new); !labels) return labels;
-    return add_points(batch, sessions, *is_new);
+    return add_points(batch, sessions, *is_new, before);
   });
   if (!done) return done.error();
   if (added == 0) return added;

@@ -29,13 +29,14 @@ class Store {
 
   static void gather(Batch& batch, const SessionRecord& session, std::size_t place);
   Result<std::vector<bool>> add_sessions(const Batch& batch,
-                                         std::span<const SessionRecord> sessions);
+                                         std::span<const SessionRecord> sessions,
+                                         std::int64_t added_before);
   Result<void> add_names(const Batch& batch);
   Result<void> add_machines(const Batch& batch);
   Result<void> add_labels(const Batch& batch, std::span<const SessionRecord> sessions,
                           const std::vector<bool>& is_new);
   Result<void> add_points(const Batch& batch, std::span<const SessionRecord> sessions,
-                          const std::vector<bool>& is_new);
+                          const std::vector<bool>& is_new, std::int64_t added_before);
 
   Database& database_;
   std::set<std::int64_t> known_{};  ///< names that are in the database for good

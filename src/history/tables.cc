@@ -1,5 +1,6 @@
 #include "history/tables.h"
 
+#include "history/observe.h"
 #include "core/foreign_text.h"
 #include "core/numbers.h"
 #include "core/text.h"
@@ -173,7 +174,8 @@ class BmfWriter final : public TableWriter {
     if (machine != series.variant.machine_class) name += " " + series.variant.machine_class;
     nlohmann::ordered_json measure = {{"value", values.mean}};
     if (values.stddev && values.runs > 0) {
-      const double reach = kNormal95 * *values.stddev / std::sqrt(static_cast<double>(values.runs));
+      const double reach = reach95(*values.stddev / std::sqrt(static_cast<double>(values.runs)),
+                                   static_cast<double>(values.runs) - 1.0);
       measure["lower_value"] = values.mean - reach;
       measure["upper_value"] = values.mean + reach;
     }

@@ -23,27 +23,28 @@ namespace {
 constexpr std::size_t kGap = 2;
 constexpr std::size_t kDrawing = 25;  // cells
 
-stats::Change change_of(double logarithm, std::optional<double> error) {
+stats::Change change_of(double logarithm, std::optional<double> reach) {
   stats::Change change{.change = std::expm1(logarithm)};
-  if (error)
-    change.bounds = stats::ChangeBounds{std::expm1(logarithm - kNormal95 * *error),
-                                        std::expm1(logarithm + kNormal95 * *error)};
+  if (reach)
+    change.bounds =
+        stats::ChangeBounds{std::expm1(logarithm - *reach), std::expm1(logarithm + *reach)};
   return change;
 }
 
-std::optional<double> error_of(const Observation& from, const Observation& to) {
+/// Half the width of the 95% interval of the change.
+std::optional<double> reach_between(const Observation& from, const Observation& to) {
   if (!from.error || !to.error) return std::nullopt;
   const bool has_same_anchor = from.link_error == to.link_error;
-  return has_same_anchor ? std::hypot(*from.error, *to.error)
-                         : std::hypot(*from.whole_error(), *to.whole_error());
+  const double error = has_same_anchor ? std::hypot(*from.error, *to.error)
+                                       : std::hypot(*from.whole_error(), *to.whole_error());
+  return reach95(error, degrees_of_sum(*from.error, from.degrees, *to.error, to.degrees));
 }
 
 /// Whether it is worse or better for sure, as the colours of a delta say.
 report::Ink ink_of(const Observation& from, const Observation& to, Better better) {
-  const auto error = error_of(from, to);
+  const auto reach = reach_between(from, to);
   const double change = to.value - from.value;
-  if (!error || better == Better::Neither || std::abs(change) <= kNormal95 * *error)
-    return report::Ink::Dim;
+  if (!reach || better == Better::Neither || std::abs(change) <= *reach) return report::Ink::Dim;
   return (change < 0.0) == (better == Better::Less) ? report::Ink::Green : report::Ink::Red;
 }
 
@@ -121,17 +122,18 @@ std::string short_commit(const std::string& commit) {
 
 std::string value_text(const Trend& trend, const Observation& commit, const MetricRecord& metric) {
   if (trend.against != Against::Nothing)
-    return report::delta_text(change_of(commit.value, commit.whole_error()));
+    return report::delta_text(
+        change_of(commit.value, commit.error ? std::optional(commit.reach()) : std::nullopt));
   const double value = trend.is_logarithm ? std::exp(commit.value) : commit.value;
   std::optional<double> half;
-  if (commit.error) half = kNormal95 * *commit.error * (trend.is_logarithm ? value : 1.0);
+  if (commit.error) half = commit.reach() * (trend.is_logarithm ? value : 1.0);
   return report::mean_text(value, half, as_metric(metric));
 }
 
 std::string change_text(const Trend& trend, const Observation& from, const Observation& to,
                         const MetricRecord& metric) {
   if (trend.is_logarithm)
-    return report::delta_text(change_of(to.value - from.value, error_of(from, to)));
+    return report::delta_text(change_of(to.value - from.value, reach_between(from, to)));
   const double change = to.value - from.value;
   return (change > 0.0 ? "+" : "") + report::quantity(change, as_metric(metric));
 }
@@ -170,11 +172,10 @@ std::string series_text(const Series& series, const Trend& trend, const report::
   std::vector<report::GridRow> rows = {
       heading({"commit", "measured (UTC)", words_of(trend.against), "change", ""})};
   Drawing drawing;
-  for (const Observation& one : trend.commits)
-    drawing.include(one.value, kNormal95 * one.whole_error().value_or(0.0));
+  for (const Observation& one : trend.commits) drawing.include(one.value, one.reach());
   for (std::size_t i = 0; i < trend.commits.size(); ++i) {
     const Observation& one = trend.commits[i];
-    const double reach = kNormal95 * one.whole_error().value_or(0.0);
+    const double reach = one.reach();
     report::GridRow row = {
         {one.commit.empty() ? "-" : short_commit(one.commit)},
         {minute_text(one.began)},

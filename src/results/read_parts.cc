@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -117,18 +117,42 @@ Machine machine_of(const JsonIn& there) {
 }
 
 std::chrono::sys_seconds time_of(const std::string& text) {
+  constexpr std::string_view like = "0000-00-00T00:00:00";
   std::array<int, 6> parts{};
-  const char* at = text.data();
-  const char* const end = at + text.size();
-  for (int& part : parts) {
-    const auto read = std::from_chars(at, end, part);
-    if (read.ec != std::errc() || read.ptr == end) return {};
-    at = read.ptr + 1;
+  std::size_t part = 0;
+  if (text.size() <= like.size()) return {};
+  for (std::size_t i = 0; i < like.size(); ++i) {
+    const bool is_digit_there = text[i] >= '0' && text[i] <= '9';
+    if (like[i] == '0' ? !is_digit_there : text[i] != like[i]) return {};
+    if (like[i] == '0')
+      parts[part] = 10 * parts[part] + (text[i] - '0');
+    else
+      ++part;
   }
+  constexpr int hours = 24;
+  constexpr int sixty = 60;
   const auto date = std::chrono::year(parts[0]) / parts[1] / parts[2];
-  if (!date.ok()) return {};
+  if (!date.ok() || parts[3] >= hours || parts[4] >= sixty || parts[5] > sixty) return {};
+  std::string_view rest = std::string_view(text).substr(like.size());
+  if (rest.front() == '.') {
+    const std::size_t end = rest.find_first_not_of("0123456789", 1);
+    if (end == 1 || end == std::string_view::npos) return {};
+    rest.remove_prefix(end);
+  }
+  std::chrono::minutes ahead{0};
+  if (rest != "Z") {
+    constexpr std::string_view offset = "+00:00";
+    if (rest.size() != offset.size() || (rest[0] != '+' && rest[0] != '-') || rest[3] != ':')
+      return {};
+    for (const std::size_t at : {1U, 2U, 4U, 5U})
+      if (rest[at] < '0' || rest[at] > '9') return {};
+    const int hour = 10 * (rest[1] - '0') + (rest[2] - '0');
+    const int minute = 10 * (rest[4] - '0') + (rest[5] - '0');
+    if (hour >= hours || minute >= sixty) return {};
+    ahead = std::chrono::minutes((sixty * hour + minute) * (rest[0] == '-' ? -1 : 1));
+  }
   return std::chrono::sys_days(date) + std::chrono::hours(parts[3]) +
-         std::chrono::minutes(parts[4]) + std::chrono::seconds(parts[5]);
+         std::chrono::minutes(parts[4]) + std::chrono::seconds(parts[5]) - ahead;
 }
 
 Circumstances circumstances_of(const JsonIn& there) {

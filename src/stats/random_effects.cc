@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <vector>
 
 namespace lauka::stats {
 namespace {
@@ -48,7 +49,7 @@ struct Weighted {
   }
 };
 
-/// As Hedges & Olkin (1985) estimate it: where scoring begins.
+/// As Hedges & Olkin (1985) estimate it.
 double unweighted_between(std::span<const Effect> effects) {
   const auto count = static_cast<double>(effects.size());
   double mean = 0.0;
@@ -62,8 +63,16 @@ double unweighted_between(std::span<const Effect> effects) {
   return std::max(0.0, squares / (count - 1.0) - within);
 }
 
-double between_of(std::span<const Effect> effects) {
-  double between = unweighted_between(effects);
+/// The restricted log-likelihood of a variance between machines, less what does not depend on it.
+double log_likelihood(std::span<const Effect> effects, double between) {
+  const Weighted sums(effects, between);
+  double logarithms = std::log(sums.w);
+  for (const Effect& effect : effects) logarithms += std::log(effect.variance + between);
+  return -(logarithms + sums.squares) / 2.0;
+}
+
+/// Where scoring from `between` ends.
+double scored(std::span<const Effect> effects, double between) {
   double scale = between;
   for (const Effect& effect : effects) scale = std::max(scale, effect.variance);
   for (int i = 0; i < kMostSteps; ++i) {
@@ -73,6 +82,26 @@ double between_of(std::span<const Effect> effects) {
     if (is_there) break;
   }
   return between;
+}
+
+/// The most likely of where three starts end, as scoring may end at a lesser maximum: nothing,
+/// Hedges and Olkin's estimate, and the larger of it and that without the noisiest machine.
+double between_of(std::span<const Effect> effects) {
+  const double usual = unweighted_between(effects);
+  double third = usual;
+  if (effects.size() > 2) {
+    std::vector<Effect> steadier(effects.begin(), effects.end());
+    steadier.erase(
+        std::max_element(steadier.begin(), steadier.end(),
+                         [](const Effect& a, const Effect& b) { return a.variance < b.variance; }));
+    third = std::max(usual, unweighted_between(steadier));
+  }
+  double best = scored(effects, usual);
+  for (const double start : {0.0, third}) {
+    const double end = scored(effects, start);
+    if (log_likelihood(effects, end) > log_likelihood(effects, best) + kSame) best = end;
+  }
+  return best;
 }
 
 /// The variance of a typical machine's error (Higgins & Thompson 2002).
@@ -92,7 +121,11 @@ std::optional<CombinedEffect> combine(std::span<const Effect> effects, double co
   if (effects.size() == 1) {
     all.value = effects.front().value;
     all.standard_error = std::sqrt(effects.front().variance);
-    const double half = normal_quantile_above(tail) * all.standard_error;
+    const double degrees = effects.front().degrees;
+    const double deviates = std::isfinite(degrees)
+                                ? student_t_quantile_above(tail, std::max(1.0, degrees))
+                                : normal_quantile_above(tail);
+    const double half = deviates * all.standard_error;
     all.bounds = {all.value - half, all.value + half};
     return all;
   }

@@ -2,6 +2,7 @@
 
 #include "stats/delta.h"
 
+#include <cmath>
 #include <optional>
 #include <span>
 
@@ -11,6 +12,7 @@ namespace lauka::stats {
 struct Effect {
   double value = 0.0;
   double variance = 0.0;
+  double degrees = HUGE_VAL;  ///< of freedom, of the variance; infinite: it is known
 };
 
 /// One answer of several, each of which may have a truth of its own.
@@ -27,7 +29,7 @@ struct CombinedEffect {
 /// restricted maximum likelihood (Viechtbauer 2005), the interval with Student's t after Hartung
 /// & Knapp (2001), but never narrower than the errors of the machines alone leave it (Jackson et
 /// al. 2017): machines that agree by chance prove nothing. `confidence` is a fraction. Of a single
-/// machine its own, by the normal distribution. None where there is none, or where a number is not
+/// machine its own, with Student's t. None where there is none, or where a number is not
 /// finite or a variance not positive.
 std::optional<CombinedEffect> combine(std::span<const Effect> effects, double confidence);
 

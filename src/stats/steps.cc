@@ -10,13 +10,19 @@
 namespace lauka::stats {
 namespace {
 
-constexpr std::size_t kWindow = 30;       // points before a step: drift is small within them
-constexpr std::size_t kMostAfter = 12;    // and fewer after it, as both together see it twice
-constexpr std::size_t kFewestAround = 2;  // on either side
-constexpr std::size_t kNoiseFrom = 200;   // the latest points, for their noise
-constexpr double kSure = 3.6;             // normal deviates; see tests/stats/steps_test.cc
-constexpr std::size_t kNoiseEach = 5;     // points: it hardly changes with one
-constexpr double kSuspect = 3.5;          // of the last point alone
+constexpr std::size_t kWindow = 30;          // points before a step: drift is small within them
+constexpr std::size_t kMostAfter = 12;       // and fewer after it, as both together see it twice
+constexpr std::size_t kFewestAround = 2;     // on either side
+constexpr std::size_t kNoiseFrom = 200;      // the latest points, for their noise
+constexpr double kSure = 3.6;                // normal deviates; see tests/stats/steps_test.cc
+constexpr std::size_t kNoiseEach = 5;        // points: it hardly changes with one
+constexpr double kSuspect = 3.5;             // of the last point alone
+constexpr std::size_t kFewestForNoise = 10;  // and so many tell the noise that it is judged by
+
+constexpr std::size_t kShort = 30;        // points: a series up to here is judged by t
+constexpr std::size_t kFewestBefore = 3;  // then
+constexpr double kTailOfShort = 2e-4;     // of Student's t
+constexpr double kTailOfRanks = 1e-3;     // of Mann and Whitney's test beside today's deviates
 
 // Neighbours are compared, and every third, which shows it where neighbours are alike.
 constexpr std::array<std::size_t, 2> kLags = {1, 3};
@@ -54,12 +60,6 @@ double noise_at(std::span<const SeriesPoint> points, std::size_t lag) {
   return high;
 }
 
-double noise_of(std::span<const SeriesPoint> points) {
-  double noise = 0.0;
-  for (const std::size_t lag : kLags) noise = std::max(noise, noise_at(points, lag));
-  return noise;
-}
-
 /// Points from `begin` on, before `end`.
 struct Window {
   std::size_t begin = 0;
@@ -69,6 +69,14 @@ struct Window {
 struct Level {
   double mean = 0.0;
   double variance = 0.0;  ///< of the mean
+};
+
+/// The mean of a window and the squared deviations from it, all points counting alike.
+struct Plain {
+  double mean = 0.0;
+  double squares = 0.0;
+  double variances = 0.0;  ///< sum of the points' own
+  double count = 0.0;
 };
 
 /// A step between two windows, in standard errors.
@@ -83,6 +91,74 @@ class Series {
   explicit Series(std::span<const SeriesPoint> points) : points_(points) {}
 
   void set_noise(double noise) { noise_ = noise; }
+
+  /// The variance of a point about the two levels, at least that of its sampling.
+  double variance_about(Window before, Window after) const {
+    const Plain low = plain(before);
+    const Plain high = plain(after);
+    const double count = low.count + high.count;
+    return std::max((low.squares + high.squares) / std::max(1.0, count - 2.0),
+                    (low.variances + high.variances) / count);
+  }
+
+  /// Takes as noise what the points vary about the two levels, beside their sampling.
+  void set_noise_about(Window before, Window after) {
+    const Plain low = plain(before);
+    const Plain high = plain(after);
+    const double sampling = (low.variances + high.variances) / (low.count + high.count);
+    const double least = kSame * std::max(std::abs(low.mean), std::abs(high.mean));
+    noise_ = std::max(variance_about(before, after) - sampling, least * least);
+  }
+
+  /// Student's t of a step, with the most telling point on either side no more than the second.
+  /// Where no point differs from its level, infinite if the ranks alone are rare enough.
+  double student(Window before, Window after) const {
+    const Plain low = plain(before);
+    const Plain high = plain(after);
+    const double change = high.mean - low.mean;
+    if (is_rounding_error(change, std::abs(low.mean) + std::abs(high.mean))) return 0.0;
+    const double variance = variance_about(before, after);
+    if (is_rounding_error(std::sqrt(variance), std::abs(low.mean) + std::abs(high.mean)))
+      return has_rare_ranks(before, after) ? HUGE_VAL : 0.0;
+    const double upwards = change > 0.0 ? 1.0 : -1.0;
+    const double cautious = plain(after, second_lowest(after, -upwards)).mean -
+                            plain(before, second_lowest(before, upwards)).mean;
+    return upwards * cautious / std::sqrt(variance * (1.0 / low.count + 1.0 / high.count));
+  }
+
+  /// Whether so few of all ways to draw the later window out of both windows' values have ranks
+  /// that speak as much for this step (Mann & Whitney 1947: the exact one-sided p, with ties).
+  bool has_rare_ranks(Window before, Window after) const {
+    std::vector<double> values;
+    for (std::size_t i = before.begin; i < after.end; ++i) values.push_back(points_[i].value);
+    std::vector<double> ascending = values;
+    std::sort(ascending.begin(), ascending.end());
+    std::vector<std::size_t> ranks;  // twice the mid-ranks, which may be halves
+    for (const double value : values) {
+      const auto [first, end] = std::equal_range(ascending.begin(), ascending.end(), value);
+      ranks.push_back(
+          static_cast<std::size_t>((first - ascending.begin()) + (end - ascending.begin()) + 1));
+    }
+    const std::size_t drawn = after.end - after.begin;
+    std::size_t seen = 0;
+    for (std::size_t i = ranks.size() - drawn; i < ranks.size(); ++i) seen += ranks[i];
+    // ways[k][s]: to draw k values whose ranks add up to s.
+    const std::size_t most = 2 * drawn * ranks.size();
+    std::vector<std::vector<double>> ways(drawn + 1, std::vector<double>(most + 1, 0.0));
+    ways[0][0] = 1.0;
+    for (const std::size_t rank : ranks)
+      for (std::size_t k = drawn; k > 0; --k)
+        for (std::size_t s = most; s >= rank; --s) ways[k][s] += ways[k - 1][s - rank];
+    double all = 0.0;
+    double above = 0.0;
+    double below = 0.0;
+    for (std::size_t s = 0; s <= most; ++s) {
+      all += ways[drawn][s];
+      if (s >= seen) above += ways[drawn][s];
+      if (s <= seen) below += ways[drawn][s];
+    }
+    return std::min(above, below) <= kTailOfRanks * all;
+  }
 
   /// Whether points differ at all, or could.
   bool varies(std::size_t point) const { return points_[point].variance + noise_ > 0.0; }
@@ -123,13 +199,30 @@ class Series {
     return {second, upwards};
   }
 
+  double bounded(std::size_t point, Bound bound) const {
+    const double value = points_[point].value;
+    return bound.upwards == 0.0 ? value
+                                : bound.upwards * std::max(bound.upwards * value, bound.value);
+  }
+
+  Plain plain(Window window) const { return plain(window, {}); }
+
+  Plain plain(Window window, Bound bound) const {
+    Plain found{.count = static_cast<double>(window.end - window.begin)};
+    for (std::size_t i = window.begin; i < window.end; ++i) {
+      found.mean += bounded(i, bound) / found.count;
+      found.variances += points_[i].variance;
+    }
+    for (std::size_t i = window.begin; i < window.end; ++i)
+      found.squares += std::pow(bounded(i, bound) - found.mean, 2);
+    return found;
+  }
+
   Level level(Window window, Bound bound) const {
     double weights = 0.0;
     double sum = 0.0;
     for (std::size_t i = window.begin; i < window.end; ++i) {
-      double value = points_[i].value;
-      if (bound.upwards != 0.0)
-        value = bound.upwards * std::max(bound.upwards * value, bound.value);
+      const double value = bounded(i, bound);
       const double weight = 1.0 / (points_[i].variance + noise_);
       weights += weight;
       sum += weight * value;
@@ -190,8 +283,10 @@ std::optional<Step> step_at(const Series& series, std::size_t begin, std::size_t
   for (std::size_t count = kFewestAround; count <= kMostAfter; ++count) {
     if (last + 1 < begin + count + kFewestAround) break;
     const std::size_t at = last + 1 - count;
-    const double deviates = series.cautious({back(at, kWindow, begin), at}, {at, last + 1}, most);
-    if (deviates <= 0.0) continue;
+    const Window before{back(at, kWindow, begin), at};
+    const Window after{at, last + 1};
+    const double deviates = series.cautious(before, after, most);
+    if (deviates <= 0.0 || !series.has_rare_ranks(before, after)) continue;
     most = deviates;
     step.emplace();
     step->at = at;
@@ -200,25 +295,61 @@ std::optional<Step> step_at(const Series& series, std::size_t begin, std::size_t
   return step;
 }
 
-/// Enters where the steps are and how large, with all that is known now.
-void measure(const Series& series, std::size_t points, double confidence,
-             std::vector<Step>& steps) {
-  const double half =
-      rare_as(normal_quantile_above((1.0 - confidence) / 2.0), std::min(points, kNoiseFrom) - 1);
+/// The bounds of t for a step in a short series, by the number of points on both sides.
+std::vector<double> bounds_of_short() {
+  std::vector<double> bounds(kShort + 1, HUGE_VAL);
+  for (std::size_t points = kFewestForSteps; points <= kShort; ++points)
+    bounds[points] = student_t_quantile_above(kTailOfShort, static_cast<double>(points - 2));
+  return bounds;
+}
+
+/// step_at of a short series, whose noise few neighbours tell badly: by that about the two levels.
+std::optional<Step> step_in_short(const Series& series, std::size_t begin, std::size_t last) {
+  static const std::vector<double> bounds = bounds_of_short();
+  std::optional<Step> step;
+  double most = 1.0;
+  for (std::size_t count = kFewestAround; count <= kMostAfter; ++count) {
+    const std::size_t around = last + 1 - begin;
+    if (around < std::max(kFewestForSteps, count + kFewestBefore)) break;
+    const std::size_t at = last + 1 - count;
+    const double sure = series.student({begin, at}, {at, last + 1}) / bounds[around];
+    if (sure <= most) continue;
+    most = sure;
+    step.emplace();
+    step->at = at;
+    step->confirmed = last;
+  }
+  return step;
+}
+
+/// Enters where the steps are and how large, with all that is known now: by what the points vary
+/// about the two levels, as the place's doubt is told by its range.
+void measure(Series& series, std::size_t points, double confidence, std::vector<Step>& steps) {
   for (std::size_t s = 0; s < steps.size(); ++s) {
     Step& step = steps[s];
     const std::size_t low = s > 0 ? steps[s - 1].at : 0;
     const std::size_t high = s + 1 < steps.size() ? steps[s + 1].at : points;
-    locate(series, {back(step.at, kWindow, low), std::min(high, step.at + kWindow)}, confidence,
-           step);
-    const Contrast change = series.contrast({back(step.at, kWindow, low), step.at},
-                                            {step.at, std::min(high, step.at + kWindow)});
+    const auto before = [&] { return Window{back(step.at, kWindow, low), step.at}; };
+    const auto after = [&] { return Window{step.at, std::min(high, step.at + kWindow)}; };
+    series.set_noise_about(before(), after());
+    locate(series, {before().begin, after().end}, confidence, step);
+    series.set_noise_about(before(), after());
+    const Contrast change = series.contrast(before(), after());
+    const auto degrees = static_cast<double>(after().end - before().begin) - 2.0;
+    const double half = student_t_quantile_above((1.0 - confidence) / 2.0, std::max(1.0, degrees));
     step.change = change.change;
     step.bounds = {change.change - half * change.error, change.change + half * change.error};
   }
 }
 
 }  // namespace
+
+double noise_between(std::span<const SeriesPoint> points) {
+  double noise = 0.0;
+  for (const std::size_t lag : kLags)
+    if (points.size() > lag) noise = std::max(noise, noise_at(points, lag));
+  return noise;
+}
 
 SeriesSteps find_steps(std::span<const SeriesPoint> points, double confidence) {
   SeriesSteps found;
@@ -228,19 +359,21 @@ SeriesSteps find_steps(std::span<const SeriesPoint> points, double confidence) {
   double noise = 0.0;
   for (std::size_t last = kFewestForSteps - 1; last < points.size(); ++last) {
     const std::size_t from = back(last + 1, kNoiseFrom, 0);
-    if (last < kWindow || last % kNoiseEach == 0)
-      noise = noise_of(points.subspan(from, last + 1 - from));
+    const bool is_short = last < kShort;
+    if (last == kShort || last + 1 == points.size() || (!is_short && last % kNoiseEach == 0))
+      noise = noise_between(points.subspan(from, last + 1 - from));
     series.set_noise(noise);
-    if (!series.varies(last)) continue;
-    const double sure = rare_as(kSure, last - from);
-    const auto step = step_at(series, begin, last, sure);
+    if (!is_short && !series.varies(last)) continue;
+    const auto step = is_short ? step_in_short(series, begin, last)
+                               : step_at(series, begin, last, rare_as(kSure, last - from));
     if (!step) continue;
     begin = step->at;
     found.steps.push_back(*step);
   }
   measure(series, points.size(), confidence, found.steps);
+  series.set_noise(noise);
   const std::size_t last = points.size() - 1;
-  if (series.varies(last) && last >= begin + kFewestAround)
+  if (points.size() >= kFewestForNoise && series.varies(last) && last >= begin + kFewestAround)
     found.is_last_suspected =
         (found.steps.empty() || found.steps.back().confirmed != last) &&
         series.contrast({back(last, kWindow, begin), last}, {last, last + 1}).deviates() >

@@ -13,7 +13,7 @@ TEST_CASE("what is packed reads back as the same numbers") {
       {"wall_time", Unit::Seconds, Better::Less, 0.1 + 0.2, 1e-300, 12, LogRatio{-1.0 / 3, 0.0},
        std::nullopt},
       {"my;metric \"x\"\n", Unit::Ratio, Better::More, -1.7976931348623157e308, std::nullopt, 1,
-       std::nullopt, LogRatio{5e-324, std::nullopt}}};
+       std::nullopt, LogRatio{5e-324, std::nullopt}, 0.7, 1e-9}};
   auto read = metrics_of(layout_of(metrics));
   const std::string numbers = numbers_of(metrics);
   CHECK(numbers.find_first_not_of("0123456789.+-e; ") == std::string::npos);
@@ -26,12 +26,18 @@ TEST_CASE("what is packed reads back as the same numbers") {
     CHECK(read[i].mean == metrics[i].mean);
     CHECK(read[i].stddev == metrics[i].stddev);
     CHECK(read[i].runs == metrics[i].runs);
+    CHECK(read[i].median == metrics[i].median);
+    CHECK(read[i].mad == metrics[i].mad);
     CHECK(read[i].to_reference.has_value() == metrics[i].to_reference.has_value());
     CHECK(read[i].to_anchor.has_value() == metrics[i].to_anchor.has_value());
   }
   CHECK(read[0].to_reference->value == -1.0 / 3);
   CHECK(read[1].to_anchor->value == 5e-324);
   CHECK_FALSE(fill_in(read[0], 2, numbers));
+  // As an older lauka-history wrote them.
+  REQUIRE(fill_in(read[1], 0, "1 2 3 - - - -"));
+  CHECK(read[1].mean == 1.0);
+  CHECK_FALSE(read[1].median);
 }
 
 TEST_CASE("what another program wrote into the database is no metric") {

@@ -1,6 +1,7 @@
 #include "history/read.h"
 
 #include "history/sessions.h"
+#include "results/read_parts.h"
 
 #include <cmath>
 #include <string>
@@ -33,6 +34,8 @@ TEST_CASE("a session's record has its identity, its circumstances and the summar
   CHECK(metric.name == "wall_time");
   CHECK(metric.unit == Unit::Seconds);
   CHECK(metric.mean == 2.0);
+  CHECK(metric.median == 2.0);
+  CHECK(metric.mad == 1.0);
   CHECK(metric.stddev == 0.01);
   CHECK(metric.runs == 3);
   CHECK_FALSE(metric.to_reference);
@@ -112,6 +115,15 @@ TEST_CASE("a file without an identity of its own is refused with the reason") {
   CHECK(refusal(with(R"({"format": 3})")).find("is of format 3, which this") == 0);
   CHECK(refusal(with(R"({"sessions": []})")).find("was joined of several sessions") == 0);
   CHECK(refusal(json_of({1, "abc", "CPU", {}})) == "has no commands; export it again");
+}
+
+TEST_CASE("times are read with their offset, and what is no time is refused") {
+  CHECK(time_of("2026-01-01T00:00:00+02:00") == time_of("2025-12-31T22:00:00Z"));
+  CHECK(time_of("2026-01-01T00:00:00.25-01:30") == time_of("2026-01-01T01:30:00Z"));
+  for (const char* text :
+       {"2026-01-01T25:00:00Z", "999999999-01-01T00:00:00Z", "2026-02-30T00:00:00Z",
+        "2026-01-01T00:00:00", "2026-01-01T00:00:00+2", "2026-01-01 00:00:00Z"})
+    CHECK(time_of(text) == std::chrono::sys_seconds());
 }
 
 }  // namespace lauka::history

@@ -111,18 +111,64 @@ TEST_CASE(
   CHECK(steps <= 4);  // one in a thousand commits
 }
 
-TEST_CASE("sessions of one commit are one observation, weighted by how sure each is") {
-  Series series = series_of_values({1.0, 2.0, 4.0});
-  series.points[2].commit = series.points[1].commit;
-  series.points[2].values.stddev = 0.001 * 4.0 * 8;  // half as sure: a quarter of the weight
+TEST_CASE("sessions of one commit are one observation, and none is surer than its runs make it") {
+  // 3 runs that happen to agree, at 5 ms, and 40 at 5.506 ms, among sessions of 40 runs.
+  Series series = series_of_values({5.506, 5.5, 5.51, 5.505, 5.0, 5.506});
+  for (SeriesPoint& point : series.points) {
+    point.values.runs = 40;
+    point.values.stddev = 0.05;
+  }
+  series.points[4].values.runs = 3;
+  series.points[4].values.stddev = 1e-6;
+  series.points[5].commit = series.points[4].commit;
   const Trend trend = trend_of(series, Against::Nothing);
-  REQUIRE(trend.commits.size() == 2);
-  CHECK(trend.commits[1].sessions == 2);
-  CHECK(trend.commits[1].value == doctest::Approx(std::log(2.0) + 0.2 * std::log(2.0)));
-  CHECK(trend.commits[1].error.value_or(0) == doctest::Approx(0.001 / std::sqrt(1.25)));
+  REQUIRE(trend.commits.size() == 5);
+  CHECK(trend.commits[4].sessions == 2);
+  CHECK(std::exp(trend.commits[4].value) > 5.2);
+  CHECK(trend.commits[4].error.value_or(0) > 0.05 / 5.5 / std::sqrt(43.0));
   // Without a commit each stands alone.
   for (SeriesPoint& point : series.points) point.commit.clear();
-  CHECK(trend_of(series, Against::Nothing).commits.size() == 3);
+  CHECK(trend_of(series, Against::Nothing).commits.size() == 6);
+}
+
+TEST_CASE(
+    "the interval of 3 and 20 runs of one commit holds the truth, with noise between sessions") {
+  std::mt19937_64 random(3);
+  std::normal_distribution<double> normal(0.0, 1.0);
+  int held = 0;
+  constexpr int trials = 200;
+  for (int trial = 0; trial < trials; ++trial) {
+    Series series = series_of_values(std::vector<double>(12, 1.0));
+    for (std::size_t i = 0; i < series.points.size(); ++i) {
+      MetricRecord& values = series.points[i].values;
+      values.runs = i % 2 == 0 ? 3 : 20;
+      series.points[i].commit = fmt::format("c{}", i / 2);
+      const double session = 1.0 + 0.01 * normal(random);
+      std::vector<double> runs;
+      double sum = 0.0;
+      for (std::uint64_t run = 0; run < values.runs; ++run)
+        sum += runs.emplace_back(session * (1.0 + 0.005 * normal(random)));
+      values.mean = sum / static_cast<double>(values.runs);
+      double squares = 0.0;
+      for (const double run : runs) squares += (run - values.mean) * (run - values.mean);
+      values.stddev = std::sqrt(squares / static_cast<double>(values.runs - 1));
+    }
+    const Observation last = trend_of(series, Against::Nothing).commits.back();
+    held += std::abs(last.value) <= last.reach();
+  }
+  CHECK(held >= 0.88 * trials);
+}
+
+TEST_CASE("values are medians, which a slow run does not move, and intervals Student's") {
+  const auto record = record_of(json_of({1, "abc", "CPU", {{"it", {1.0, 1.01, 1.02, 1.03, 9.0}}}}));
+  REQUIRE(record);
+  const auto series = series_of(*record, {});
+  REQUIRE(series.size() == 1);
+  const Trend trend = trend_of(series.front(), Against::Nothing);
+  CHECK(std::exp(trend.commits[0].value) == doctest::Approx(1.02));
+  const double error = 1.2533 * 1.4826 * 0.01 / (1.02 * std::sqrt(5.0));
+  CHECK(trend.commits[0].error.value_or(0) == doctest::Approx(error));
+  CHECK(trend.commits[0].reach() == doctest::Approx(2.7764 * error).epsilon(1e-4));
 }
 
 TEST_CASE("with an anchor the history is of ratios to it, which the machine's drift is not in") {

@@ -292,4 +292,27 @@ TEST_CASE("a benchmark of a session with five metrics takes less than 2 kB") {
   }
 }
 
+TEST_CASE("sessions that begin in the same second keep the order in which they were added") {
+  const Scratch scratch;
+  for (const std::string& where : databases(scratch)) {
+    auto database = open_history(where, Access::Write);
+    REQUIRE(database);
+    Store store(*database);
+    for (int i = 0; i < 8; ++i) {
+      auto made = record_of(json_of({i, fmt::format("c{}", i), "CPU", {{"it", times_of(1.0)}}}));
+      REQUIRE(made);
+      made->began = std::chrono::sys_seconds(std::chrono::seconds(1'767'225'600));
+      REQUIRE(store.add(std::vector{*std::move(made)}));
+    }
+    Loader loader(*database);
+    const auto variants = loader.variants({});
+    REQUIRE(variants);
+    const auto series = loader.series(variants->front(), {});
+    REQUIRE(series);
+    std::string order;
+    for (const SeriesPoint& point : series->front().points) order += point.commit;
+    CHECK(order == "c0c1c2c3c4c5c6c7");
+  }
+}
+
 }  // namespace lauka::history

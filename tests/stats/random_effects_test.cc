@@ -37,6 +37,14 @@ TEST_CASE("published data sets are combined as metafor combines them") {
   }
 }
 
+TEST_CASE("of several maxima of the likelihood the highest is taken") {
+  const std::vector<Effect> effects = {
+      {0.3871, 0.14657}, {-2.8171, 365.7406}, {7.9068, 2.81509}, {0.6017, 0.00897}};
+  const auto all = combine(effects, 0.95);
+  REQUIRE(all);
+  CHECK(all->between * all->between == doctest::Approx(14.8).epsilon(0.01));
+}
+
 TEST_CASE("the interval holds the truth as often as it says") {
   noise::Source source(17);
   for (const std::size_t machines : {2U, 3U, 5U, 10U}) {

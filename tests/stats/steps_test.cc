@@ -2,9 +2,12 @@
 
 #include "stats/noise.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <functional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -35,6 +38,72 @@ double heavy(noise::Source& source) {
   return source.normal() / std::sqrt(squares / 5.0) * std::sqrt(3.0 / 5.0);
 }
 
+/// Student's t with four degrees and a variance of 1.
+double heavier(noise::Source& source) {
+  double squares = 0.0;
+  for (int i = 0; i < 4; ++i) squares += std::pow(source.normal(), 2);
+  return source.normal() / std::sqrt(squares / 4.0) * std::sqrt(2.0 / 4.0);
+}
+
+/// Prints the share of steps found and of false ones, as docs/statistics.md has them, and checks
+/// what is promised. A quarter of the variance is known.
+void simulate(int trials, double thousands, bool is_whole) {
+  constexpr double kKnown = 0.25;
+  noise::Source source(11);
+  const auto found = [&](std::size_t before, std::size_t after, double height) {
+    int count = 0;
+    for (int trial = 0; trial < trials; ++trial) {
+      const auto steps =
+          find_steps(
+              series(
+                  before + after,
+                  [&](std::size_t i) { return source.normal() + (i >= before ? height : 0.0); },
+                  kKnown),
+              0.95)
+              .steps;
+      count += std::any_of(steps.begin(), steps.end(), [&](const Step& step) {
+        return step.change > 0.0 && step.at + 3 >= before && step.at <= before + 3;
+      });
+    }
+    return 100.0 * count / trials;
+  };
+  for (const auto& [before, after] : {std::pair(8U, 6U), std::pair(10U, 5U), std::pair(15U, 5U),
+                                      std::pair(30U, 5U), std::pair(50U, 10U)}) {
+    if (!is_whole && before != 8U) continue;
+    for (const double height : {1.0, 2.0, 3.0, 4.0, 6.0}) {
+      if (!is_whole && height < 3.0) continue;
+      const double percent = found(before, after, height);
+      MESSAGE(before, "+", after, " at ", height, " sigma: ", percent, " % found");
+      if (before == 8U && height == 3.0) CHECK(percent >= 60.0);
+      if (before == 8U && height == 4.0) CHECK(percent >= 90.0);
+    }
+  }
+  double earlier = 0.0;
+  const std::vector<std::pair<const char*, Noise>> noises = {
+      {"normal", [&](std::size_t) { return source.normal(); }},
+      {"t, 4 degrees", [&](std::size_t) { return heavier(source); }},
+      {"5 % wild",
+       [&](std::size_t) { return source.normal() * (source.uniform() < 0.05 ? 5.0 : 1.0); }},
+      {"drift by 0.02",
+       [&](std::size_t i) { return source.normal() + 0.02 * static_cast<double>(i); }},
+      {"AR(1) 0.3", [&](std::size_t i) {
+         const double fresh = source.normal();
+         return earlier = i == 0 ? fresh : 0.3 * earlier + std::sqrt(1 - 0.09) * fresh;
+       }}};
+  for (std::size_t which = 0; which < (is_whole ? noises.size() : 3); ++which)
+    for (const std::size_t count : {14U, 20U, 35U, 60U, 1'000U}) {
+      if (!is_whole && (count == 20U || count == 1'000U)) continue;
+      std::size_t steps = 0;
+      const int repeats = static_cast<int>(1'000.0 * thousands) / static_cast<int>(count);
+      for (int i = 0; i < repeats; ++i)
+        steps += find_steps(series(count, noises[which].second, kKnown), 0.95).steps.size();
+      const double rate =
+          1'000.0 * static_cast<double>(steps) / (repeats * static_cast<double>(count));
+      MESSAGE(std::string(noises[which].first), ", series of ", count, ": ", rate, " false steps in 1,000");
+      if (which < 3) CHECK(rate <= (is_whole ? 1.0 : 2.5));
+    }
+}
+
 }  // namespace
 
 TEST_CASE("a thousand commits without a change have at most one step") {
@@ -44,6 +113,38 @@ TEST_CASE("a thousand commits without a change have at most one step") {
   // Half of the noise is known, all of it, and more.
   for (const double variance : {0.5, 1.0, 1.5})
     CHECK(false_steps([&](std::size_t) { return source.normal(); }, variance) <= 1.0);
+}
+
+TEST_CASE("what a person sees in fourteen commits is a step") {
+  std::vector<SeriesPoint> points;
+  for (const double value :
+       {4.82, 4.85, 4.91, 5.06, 5.01, 4.99, 4.64, 4.81, 5.35, 5.18, 5.38, 5.48, 5.61, 5.61})
+    points.push_back({std::log(value), 0.0});
+  const auto steps = find_steps(points, 0.95).steps;
+  REQUIRE(steps.size() == 1);
+  CHECK(steps[0].at == 8);
+}
+
+TEST_CASE("steps in short series: how many are found, and how many are not there") {
+  simulate(300, 3.0, false);
+}
+
+TEST_CASE("all of the simulation of steps (scripts/bench-history --steps)" * doctest::skip()) {
+  simulate(20'000, 200.0, true);
+}
+
+TEST_CASE("the interval of a step is that of its levels: it does not widen with the commits") {
+  noise::Source source(8);
+  auto points = series(8, [&](std::size_t) { return 0.01 * source.normal(); });
+  double widest = 0.0;
+  for (int after = 1; after <= 12; ++after) {
+    points.push_back({0.25 + 0.01 * source.normal(), 0.0});
+    const auto steps = find_steps(points, 0.95).steps;
+    if (after < 3) continue;
+    REQUIRE(steps.size() == 1);
+    widest = std::max(widest, steps[0].bounds.high - steps[0].bounds.low);
+  }
+  CHECK(widest < 0.04);
 }
 
 TEST_CASE("drift alone makes no steps where it goes into the anchor, too, or is slow") {
@@ -127,6 +228,7 @@ TEST_CASE("one point alone is suspected, not confirmed, and no step once it is p
 
 TEST_CASE("short series and such as never vary have no steps") {
   CHECK(find_steps({}, 0.95).steps.empty());
+  CHECK(find_steps(series(5, [](std::size_t i) { return i < 3 ? 0.0 : 9.0; }), 0.95).steps.empty());
   CHECK(find_steps(series(9, [](std::size_t i) { return i < 5 ? 0.0 : 9.0; }), 0.95).steps.empty());
   const auto flat = find_steps(series(50, [](std::size_t) { return 2.0; }), 0.95);
   CHECK(flat.steps.empty());

@@ -15,7 +15,7 @@ namespace {
 using fakes::FakePerf;
 using Counts = std::vector<std::optional<std::uint64_t>>;
 
-constexpr std::uint64_t kMs = 1'000'000;
+using fakes::kMs;
 
 /// Three kinds of five CPUs: the largest is E.
 CoreKinds three_kinds() {

@@ -16,7 +16,7 @@ namespace {
 using namespace std::chrono_literals;
 using fakes::FakePerf;
 
-constexpr std::uint64_t kMs = 1'000'000;
+using fakes::kMs;
 
 void set_thread(FakePerf& perf, const std::string& thread, std::uint64_t on_cpu_ns,
                 std::uint64_t waiting_ns = 0) {

@@ -13,7 +13,7 @@ namespace {
 
 using fakes::FakePerf;
 
-constexpr std::uint64_t kMs = 1'000'000;
+using fakes::kMs;
 constexpr int kProcess = 700;
 
 void set_thread(FakePerf& perf, int thread, const std::string& name, int user_ticks,

@@ -1,4 +1,5 @@
 #include "cores/mac_core_time.h"
+#include "fakes/fake_pmu.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -12,7 +13,7 @@
 namespace lauka::cores {
 namespace {
 
-constexpr std::uint64_t kMs = 1'000'000;
+using fakes::kMs;
 
 /// Processes of a machine whose mach unit is a nanosecond, as a script. One at a time.
 struct Processes {

@@ -232,14 +232,14 @@ TEST_CASE("a chain of formulas that use each other twice stays as short as it is
                     " - y" + before + ")/2");
     chain.push_back("y" + std::to_string(i) + "=y" + before + "+x" + before + " - x" + before);
   }
-  const auto plan = make_plan(options_of({chain.begin(), chain.begin() + 102}), engine.select(), 1);
+  const auto plan = make_plan(with_formulas({chain.begin(), chain.begin() + 102}), engine.select(), 1);
   REQUIRE(plan);
   const Metric& last = plan->metrics[*find_metric(plan->metrics, "x50")];
   CHECK(last.source.terms.size() < 2000);
   CHECK(*value(*plan, "x50", {1, 7, 5}) == doctest::Approx(1.0));
   CHECK(*value(*plan, "y49", {1, 7, 5}) == doctest::Approx(5.0));
   CHECK_FALSE(value(*plan, "x50", {1, std::nullopt, 5}));
-  const std::string refused = refusal_of(options_of(chain));
+  const std::string refused = refusal_of_formulas(with_formulas(chain));
   CHECK(refused.starts_with("--derive '"));
   CHECK(
       refused.ends_with("and the formulas before it are made of more than 100,000 parts, those of "
@@ -247,7 +247,7 @@ TEST_CASE("a chain of formulas that use each other twice stays as short as it is
 }
 
 TEST_CASE("a formula with the name of a metric is refused, whichever formula uses that before") {
-  CHECK(refusal_of(options_of({"a=wall_time*2", "wall_time=a+1"})) ==
+  CHECK(refusal_of_formulas(with_formulas({"a=wall_time*2", "wall_time=a+1"})) ==
         "--derive 'wall_time=a+1' has the name of another metric; give it a name of its own");
 }
 

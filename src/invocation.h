@@ -8,6 +8,7 @@
 #include "cores/cores.h"
 #include "engine/choose.h"
 #include "gate/verdict.h"
+#include "os/aside.h"
 #include "os/exports.h"
 #include "os/files.h"
 #include "os/memory_groups.h"
@@ -38,6 +39,7 @@ struct Invocation {
   std::optional<User> user{};  ///< whom commands are run as, where that is not lauka's own
   engine::Chosen chosen{};     ///< the engine
   Plan plan{};
+  std::unique_ptr<os::ProgramAside> git{};     ///< null: it is not asked, or has answered
   std::vector<Label> labels{};                 ///< of the session, with git's
   std::vector<Recording> saved{};              ///< of --from
   gate::Findings found{};                      ///< in the first of them, while it went on
@@ -60,10 +62,13 @@ extern const Stage kCoresDecided;
 extern const Stage kUserFound;
 extern const Stage kEngineChosen;  ///< an inquiry's takes nothing of the system
 extern const Stage kPlanMade;
-extern const Stage kLabelsFound;    ///< git is asked only where they are exported
+extern const Stage kGitAsked;       ///< only in a repository, and where its labels are exported
 extern const Stage kSavedRead;      ///< the sessions of --from, and the plan of them
 extern const Stage kBaselineAdded;  ///< refused where it lacks what the plan needs
 extern const Stage kExportsOpened;  ///< after a look at the files that the commands will open
+
+/// Waits for git's answer, where it is asked, and adds its labels.
+void find_labels(Invocation& call);
 
 /// Makes them in order; at the first that is refused, or interrupted, the exit status.
 std::optional<int> pass(std::span<const Stage> stages, Invocation& call);

@@ -15,8 +15,8 @@ namespace lauka {
 namespace {
 
 int measure(Invocation& call) {
-  const std::array stages = {kLauncherStarted, kCoresDecided,  kUserFound,     kEngineChosen,
-                             kPlanMade,        kBaselineAdded, kExportsOpened, kLabelsFound};
+  const std::array stages = {kLauncherStarted, kCoresDecided, kUserFound,     kEngineChosen,
+                             kGitAsked,        kPlanMade,     kBaselineAdded, kExportsOpened};
   if (const auto ended = pass(stages, call)) return *ended;
   tell_before(call.options, call.plan);
   const os::MonotonicClock clock;
@@ -25,10 +25,15 @@ int measure(Invocation& call) {
   const auto observer = choose_observer(call.options, call.plan);
   const auto began = os::time_of_day();
   const auto texts = os::text_files(call.user);
-  const auto measured = carry_out(
-      call.plan, {*call.launcher, *call.chosen.engine, clock, *observer, os::interrupt, call.user,
-                  told->get(), call.groups.get(), texts.get(), tells_of_session(call.options)});
+  RunContext context{*call.launcher, *call.chosen.engine,
+                     clock,          *observer,
+                     os::interrupt,  call.user,
+                     told->get(),    call.groups.get(),
+                     texts.get(),    tells_of_session(call.options)};
+  context.end_aside = [&] { find_labels(call); };
+  const auto measured = carry_out(call.plan, context);
   if (!measured) return refuse(measured.error(), ExitStatus::Failed);
+  find_labels(call);
   add_discovered(call.plan, measured->discovered, call.options.metrics != MetricSelection::Listed);
   return deliver(call, *measured, began);
 }

@@ -22,12 +22,13 @@
 #include "results/read_suite.h"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <variant>
 
@@ -288,32 +289,31 @@ Result<void> open_exports(Invocation& call) {
   return {};
 }
 
-/// What git says of the folder. Nothing that it could do on the way is to be done: it writes no
-/// index, and starts no monitor. Empty where it fails.
-std::string git_status(const Invocation& call) {
-  constexpr auto most = std::chrono::seconds(5);
-  constexpr std::size_t most_bytes = std::size_t{1} << 20U;
-  os::ProgramSpec git{.words = {"git", "--no-optional-locks", "-c", "core.fsmonitor=false",
-                                "status", "--porcelain=v2", "--branch", "--untracked-files=no"}};
-  git.output = {os::Sink::Null, "", true};
-  git.timeout = most;
-  git.user = call.user;
-  const auto program = call.launcher->add_program(git);
-  if (!program) return {};
-  const auto ended = call.launcher->run(std::array{os::Launch{*program}}, true, [] {});
-  if (!ended || ended->empty() || !std::holds_alternative<Exited>(ended->front().outcome) ||
-      std::get<Exited>(ended->front().outcome).status != 0)
-    return {};
-  std::string status(
-      std::min<std::uint64_t>(call.launcher->kept_bytes(os::Kept::Output), most_bytes), '\0');
-  status.resize(call.launcher->read_kept(os::Kept::Output, 0, status));
-  return status;
+/// Whether git would find a repository here, so far as can be seen without it.
+bool may_be_in_repository() {
+  if (os::variable("GIT_DIR")) return true;
+  std::error_code error;
+  auto folder = std::filesystem::current_path(error);
+  if (error) return false;
+  while (!os::is_there(folder / ".git")) {
+    if (folder == folder.root_path()) return false;
+    folder = folder.parent_path();
+  }
+  return true;
 }
 
-Result<void> find_labels(Invocation& call) {
-  const bool asks_git = call.options.asks_git && tells_of_session(call.options);
-  const std::string status = asks_git ? git_status(call) : "";
-  call.labels = with_given(call.options.labels, labels_of_git(status));
+/// Asks git of the folder. Nothing that it could do on the way is to be done: it writes no index,
+/// and starts no monitor.
+Result<void> ask_git(Invocation& call) {
+  constexpr auto most = std::chrono::seconds(5);
+  call.labels = with_given(call.options.labels, {});
+  if (!call.options.asks_git || !tells_of_session(call.options) || !may_be_in_repository())
+    return {};
+  os::ProgramSpec git{.words = {"git", "--no-optional-locks", "-c", "core.fsmonitor=false",
+                                "status", "--porcelain=v2", "--branch", "--untracked-files=no"}};
+  git.user = call.user;
+  call.git = std::make_unique<os::ProgramAside>();
+  call.git->begin(git, most);
   return {};
 }
 
@@ -324,10 +324,18 @@ const Stage kCoresDecided = {decide_cores, ExitStatus::Usage};
 const Stage kUserFound = {find_user, ExitStatus::Usage};
 const Stage kEngineChosen = {choose_engine, ExitStatus::Usage};
 const Stage kPlanMade = {make_plan, ExitStatus::Usage};
-const Stage kLabelsFound = {find_labels, ExitStatus::Failed};
+const Stage kGitAsked = {ask_git, ExitStatus::Failed};
 const Stage kSavedRead = {read_saved, ExitStatus::Usage};
 const Stage kBaselineAdded = {add_baseline, ExitStatus::Usage};
 const Stage kExportsOpened = {open_exports, ExitStatus::Usage};
+
+void find_labels(Invocation& call) {
+  constexpr std::size_t most_bytes = std::size_t{1} << 20U;
+  if (!call.git) return;
+  const std::string status = call.git->take(most_bytes);
+  call.git.reset();
+  call.labels = with_given(std::move(call.labels), labels_of_git(status));
+}
 
 std::optional<int> pass(std::span<const Stage> stages, Invocation& call) {
   for (const Stage& stage : stages) {

@@ -437,8 +437,9 @@ int measure_suite(Invocation& call) {
   }
   call.options.as_root = suite->session.as_root;
   if (const auto ended = make_parts(call, *std::move(suite))) return *ended;
-  const std::array last = {kUserFound, kExportsOpened, kLabelsFound};
+  const std::array last = {kUserFound, kGitAsked, kExportsOpened};
   if (const auto ended = pass(last, call)) return *ended;
+  find_labels(call);
   tell_before_all(call);
   return carry_out(call, text);
 }

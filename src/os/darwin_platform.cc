@@ -66,6 +66,8 @@ int join_groups_of(const User& user) {
   return setgroups(static_cast<int>(count), user.groups.data());  // one without an account
 }
 
+void when_parent_dies(int /*signal_number*/) {}
+
 int open_unnamed(const char* /*folder*/) {
   errno = ENOTSUP;
   return -1;

@@ -35,14 +35,14 @@ int open_unnamed(const char* folder);
 int name_unnamed(int fd, const char* path);
 bool is_mount_point(const char* path);
 
+/// The calling process gets `signal_number` when the one that started it dies; to change its user
+/// undoes that. A single system call, for a vfork child. macOS has nothing of the kind.
+void when_parent_dies(int signal_number);
+
 // ---- Linux alone
 
 /// Orphans below this process become its children, not init's.
 void become_reaper();
-
-/// The calling process gets `signal_number` when the one that started it dies; to change its user
-/// undoes that. A single system call, for a vfork child.
-void when_parent_dies(int signal_number);
 
 /// Gives the calling process the ids and groups of a user for good; 0, or -1 with errno. System
 /// calls alone, for a vfork child: the C library would change every thread that it finds in the

@@ -23,7 +23,7 @@ std::string on_one_line(const Json& json) {
   std::string text;
   for (const auto& [key, value] : json.items()) {
     if (!text.empty()) text += ", ";
-    if (json.is_object()) text += dumped(key) + ": ";
+    if (json.is_object()) text += json_string(key) + ": ";
     text += dumped(value);
   }
   return json.is_object() ? "{" + text + "}" : "[" + text + "]";
@@ -53,7 +53,7 @@ void print(const Json& json, std::size_t depth, std::string& text) {
   const char* before = "\n";
   for (const auto& [key, value] : json.items()) {
     text += before + indent;
-    if (json.is_object()) text += dumped(key) + ": ";
+    if (json.is_object()) text += json_string(key) + ": ";
     print(value, depth + 1, text);
     before = ",\n";
   }
@@ -80,10 +80,11 @@ Json json_word(std::string_view word) {
 
 void JsonWriter::begin_member(std::string_view key) {
   if (open_.empty()) return;
-  sink_(is_first_ ? "\n" : ",\n");
+  std::string begin = is_first_ ? "\n" : ",\n";
   is_first_ = false;
-  sink_(std::string(2 * open_.size(), ' '));
-  if (open_.back() == '}') sink_(dumped(key) + ": ");
+  begin.append(2 * open_.size(), ' ');
+  if (open_.back() == '}') begin += json_string(key) + ": ";
+  sink_(begin);
 }
 
 void JsonWriter::open(std::string_view key, char bracket) {
@@ -116,7 +117,10 @@ void JsonWriter::list(std::string_view key, std::size_t count,
                       const std::function<std::string(std::size_t)>& text_of) {
   begin_member(key);
   sink_("[");
-  for (std::size_t i = 0; i < count; ++i) sink_((i == 0 ? "" : ", ") + text_of(i));
+  for (std::size_t i = 0; i < count; ++i) {
+    if (i > 0) sink_(", ");
+    sink_(text_of(i));
+  }
   sink_("]");
 }
 

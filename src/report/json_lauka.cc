@@ -8,9 +8,13 @@
 #include "report/warnings.h"
 #include "results/json_words.h"
 
+#include <span>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 // A metric is named as in the table, numbers are in the units that "metrics" tells, and changes are
@@ -85,6 +89,25 @@ void put_metric(JsonWriter& json, const Results& results, std::size_t command,
   json.close();
 }
 
+/// On one line where a run told nothing of its own.
+void put_fact(JsonWriter& json, std::span<const std::pair<std::string_view, std::string>> facts,
+              std::span<const NamedCount> own) {
+  if (own.empty()) {
+    std::string line;
+    for (const auto& [key, text] : facts) {
+      line += line.empty() ? "{" : ", ";
+      line += json_string(key) + ": " + text;
+    }
+    return json.put_text(line + "}");
+  }
+  json.open('{');
+  for (const auto& [key, text] : facts) json.put_text(key, text);
+  Json told;
+  for (const NamedCount& one : own) told[one.event] = one.count;
+  json.put("own", told);
+  json.close();
+}
+
 /// Where each kept run of `command` stood in the session. Another fact about a run is a key
 /// here.
 void put_runs(JsonWriter& json, const Results& results, std::size_t command) {
@@ -92,15 +115,18 @@ void put_runs(JsonWriter& json, const Results& results, std::size_t command) {
   json.open("runs", '[');
   for (const std::size_t index : results.runs->of(command)) {
     const RunRow run = results.runs->row(index);
-    Json fact = {{"run", index + 1},        {"kind", word_in(kKindWords, run.kind)},
-                 {"round", run.round + 1},  {"pass", run.pass + 1},
-                 {"exit_code", run.status}, {"coverage", json_number(run.coverage)}};
+    std::vector<std::pair<std::string_view, std::string>> facts = {
+        {"run", fmt::to_string(index + 1)},
+        {"kind", json_string(word_in(kKindWords, run.kind))},
+        {"round", fmt::to_string(run.round + 1)},
+        {"pass", fmt::to_string(run.pass + 1)},
+        {"exit_code", fmt::to_string(run.status)},
+        {"coverage", run.coverage ? json_real(*run.coverage) : "null"}};
     const bool has_time = wall_time && results.runs->value(index, *wall_time);
     if (!has_time && run.wall_seconds > 0.0 && run.kind != RoundKind::Simulated)
-      fact[metric_name_of(Role::WallTime)] = run.wall_seconds;
-    if (run.below_overhead) fact["below_overhead"] = true;
-    for (const NamedCount& own : run.own) fact["own"][own.event] = own.count;
-    json.put({}, fact);
+      facts.emplace_back(metric_name_of(Role::WallTime), json_real(run.wall_seconds));
+    if (run.below_overhead) facts.emplace_back("below_overhead", "true");
+    put_fact(json, facts, run.own);
   }
   json.close();
 }

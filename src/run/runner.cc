@@ -44,6 +44,7 @@ class Runner final : public ReadyRun {
   }
 
   SessionResult run() override {
+    if (steps_.has_hooks()) end_aside();  // they may change what it looks at
     began_ = context_.clock.now();
     if (const int signal = context_.interrupt(); signal != 0) {
       steps_.cut_short(Interrupted{signal});
@@ -330,8 +331,13 @@ class Runner final : public ReadyRun {
         std::max<std::uint64_t>(os::Launcher::kMaxBatch / group_->count, 1));
   }
 
+  void end_aside() const {
+    if (context_.end_aside) context_.end_aside();
+  }
+
   /// `count` rounds from number `first` on; what they take is added to `time`.
   bool run_rounds(RoundKind kind, std::uint64_t first, std::uint64_t count, nanoseconds& time) {
+    if (kind != RoundKind::Warmup) end_aside();
     std::vector<Step> steps;
     for (std::uint64_t round = first; round < first + count; ++round) {
       for (const Step& step : steps_of_round(plan_, kind, static_cast<std::uint32_t>(round))) {

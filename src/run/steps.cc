@@ -55,6 +55,7 @@ Result<void> StepRunner::prepare() {
   }
   if (auto programs = programs_.prepare(); !programs) return programs;
   if (auto hooks = hooks_.prepare(context_.user); !hooks) return hooks;
+  if (plan_.shell && context_.end_aside) context_.end_aside();
   auto overheads = measure_shell(plan_, context_.launcher, context_.user, context_.interrupt);
   if (!overheads) return overheads.error();
   session_.overheads = *std::move(overheads);

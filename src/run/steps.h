@@ -65,6 +65,8 @@ class StepRunner {
   /// Whether a command has a setup or a cleanup, so that none can go on later.
   bool hooks_stand_around_commands() const { return hooks_.stand_around_commands(); }
 
+  bool has_hooks() const { return hooks_.stand_around_commands() || hooks_.stand_between_runs(); }
+
   const Pace& pace(std::size_t command) const { return paces_[command]; }
   std::chrono::nanoseconds batch_began() const { return batch_began_; }
 

@@ -1,6 +1,8 @@
 #include "report/example.h"
+#include "report/json_machine.h"
 
 #include <cstdint>
+#include <limits>
 #include <string>
 
 #include <doctest/doctest.h>
@@ -156,6 +158,22 @@ TEST_CASE("numbers read back as the same double, counts as whole numbers") {
   CHECK(result.at("times").at(0).get<double>() == odd);
   CHECK(result.at("stddev").get<double>() == 1.0 / 3.0);
   CHECK(text.find("9007199254740991") != std::string::npos);
+}
+
+TEST_CASE("a number is written with the fewest digits that read back as it, always as a decimal") {
+  CHECK(json_real(1.088198208) == "1.088198208");  // the library: 1.0881982079999999
+  CHECK(json_real(2.0) == "2.0");
+  CHECK(json_real(-0.0) == "-0.0");
+  CHECK(json_real(0.0001) == "0.0001");
+  CHECK(json_real(0.00001) == "1e-05");
+  CHECK(json_real(999999999999999.0) == "999999999999999.0");
+  CHECK(json_real(std::numeric_limits<double>::infinity()) == "null");
+  for (const double value : {0.1 + 0.2, 1.0 / 3.0, 5e-324, 1e15, 1.5e15, 9007199254740991.0, 1e22,
+                             123456.789, std::numeric_limits<double>::max()}) {
+    CAPTURE(value);
+    CHECK(json_real(value) == json(value).dump());
+    CHECK(json::parse(json_real(value)).get<double>() == value);
+  }
 }
 
 TEST_CASE("the session tells the machine, the order and how each gate was decided") {

@@ -26,9 +26,9 @@ TEST_CASE("an address is called by scheme, host and database") {
       {"u@p://x", "u://..."},
       {"a:b.db", "a:b.db"},
       {"/tmp/history.db", "/tmp/history.db"}};
-  for (const auto& [where, name] : names) {
-    CAPTURE(where);
-    CHECK(name_of_database(where) == name);
+  for (const auto& one : names) {
+    CAPTURE(one.first);
+    CHECK(name_of_database(one.first) == one.second);
   }
 }
 

@@ -97,8 +97,10 @@ TEST_CASE("git goes on beside warm-up runs, once, and beside no counted one") {
       std::string(kStatus) + "; echo end >>\"$LOG\"");
   with.make_repository();
   REQUIRE(with.run({"-w1", "-r3", "--", "it"}).status == 0);
-  CHECK(with.lines() == std::vector<std::string>{"begin", "run", "done", "end", "run", "done",
-                                                 "run", "done", "run", "done"});
+  std::vector<std::string> lines = with.lines();
+  CHECK(std::erase(lines, "begin") == 1);  // before or after "run": the two begin at once
+  CHECK(lines ==
+        std::vector<std::string>{"run", "done", "end", "run", "done", "run", "done", "run", "done"});
   CHECK(with.labels() == kTrunk);
 }
 

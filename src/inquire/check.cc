@@ -59,9 +59,8 @@ CheckLine counters_line(const CounterFacts& counters, bool several) {
     --held;
   }
   if (held > 0)
-    add(Severity::Problem,
-        fmt::format("another program holds {}, so runs may not be counted", held),
-        "sudo find /proc/[0-9]*/fd -lname '*perf_event*' finds it; end it");
+    add(Severity::Problem, fmt::format("{} cannot be used now, so runs may not be counted", held),
+        "sudo find /proc/[0-9]*/fd -lname '*perf_event*' shows which programs hold some");
   return line;
 }
 

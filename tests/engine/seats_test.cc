@@ -212,6 +212,38 @@ TEST_CASE("who holds a counter is told before, during and after the runs") {
       "since then are in doubt");
 }
 
+TEST_CASE("on Arm no counter is missed that was never there") {
+  // Six general counters, with a counter for cycles alone, without one, and on two kinds of core.
+  for (const auto& own : {std::set<fakes::EventKey>{fakes::kCycles}, std::set<fakes::EventKey>{}}) {
+    FakePerf perf;
+    perf.validates_like_arm = true;
+    auto pmu = fakes::small_pmu(6);
+    pmu.own = own;
+    perf.add(pmu);
+    const auto seats = seats_of(perf);
+    REQUIRE(seats.size() == 1);
+    CHECK(seats[0].trial.listed == 6);
+    CHECK(seats[0].trial.running == 6);
+    const auto engine = make_perf_engine(perf.calls(), false);
+    REQUIRE(engine->select({kFive, false}).has_value());
+    CHECK_FALSE(engine->held_by_others().has_value());
+    perf.pmu("cpu").taken = 1;
+    REQUIRE(engine->held_by_others().has_value());
+    CHECK(engine->held_by_others()->what == "another program holds 1 of the 6 counters");
+  }
+}
+
+TEST_CASE("counters that were never free are not said to be another program's") {
+  FakePerf perf;
+  auto pmu = fakes::virtual_pmu();
+  pmu.taken = 2;
+  perf.add(pmu);
+  const auto engine = make_perf_engine(perf.calls(), false);
+  REQUIRE(engine->select({kFive, false}).has_value());
+  REQUIRE(engine->held_by_others().has_value());
+  CHECK(engine->held_by_others()->what == "only 4 of the 6 counters can be used");
+}
+
 TEST_CASE("the NMI watchdog's counter is not another program's") {
   FakePerf perf;
   perf.files["/proc/sys/kernel/nmi_watchdog"] = "1\n";

@@ -164,6 +164,14 @@ class FakePerf : public FakeKernel {
     return paranoid_ >= 2 && with_kernel ? EACCES : 0;
   }
 
+  /// Whether a group's events have to have a place for this one, too: on Arm (validate_event in
+  /// drivers/perf/arm_pmu.c) not for one that is disabled and will not be enabled at exec.
+  bool is_validated(const Open& event) const {
+    const std::uint64_t flags = event.attributes.flags;
+    return !validates_like_arm || (flags & os::kPerfDisabled) == 0 ||
+           (flags & os::kPerfEnableOnExec) != 0;
+  }
+
   /// 0, or why a PMU does not take the event into the group.
   int refusal_of(const Pmu& pmu, const Open& event) const {
     const bool has_bit = (event.attributes.flags & os::kPerfExcludeHypervisor) != 0;
@@ -176,8 +184,11 @@ class FakePerf : public FakeKernel {
     if (event.leader < 0) return 0;
     const std::string& other = open_.at(event.leader).pmu;
     if (other != "software" && other != pmu.name) return EINVAL;
-    auto keys = keys_of_group(event.leader);
-    keys.push_back(event.key);
+    std::vector<EventKey> keys;
+    for (const auto& [descriptor, other] : open_)
+      if (other.leader == event.leader && other.pmu != "software" && is_validated(other))
+        keys.push_back(other.key);
+    if (is_validated(event)) keys.push_back(event.key);
     return pmu.places(keys, 0) ? 0 : EINVAL;
   }
 

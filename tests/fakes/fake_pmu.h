@@ -87,6 +87,7 @@ struct FakeKernel {
   bool is_debian = false;             ///< levels 3 and above refuse everything
   bool blocked_by_container = false;  ///< EPERM
   bool refuses_hypervisor_bit = false;
+  bool validates_like_arm = false;  ///< see FakePerf::is_validated
   bool knows_extended_type = true;  ///< the PMU's number in config: Arm since 6.6
   std::size_t descriptor_limit = 1000;
   std::set<int> switched_off{};  ///< CPUs: ENODEV

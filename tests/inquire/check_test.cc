@@ -82,8 +82,9 @@ TEST_CASE("the counters that count are told, and who holds the rest") {
   CHECK(held.standing == Severity::Problem);
   CHECK(held.finding ==
         "2 of 6 count; 1 dead: held by the host of this virtual machine; the NMI watchdog holds 1; "
-        "another program holds 2, so runs may not be counted");
-  CHECK(held.remedy == "sudo find /proc/[0-9]*/fd -lname '*perf_event*' finds it; end it");
+        "2 cannot be used now, so runs may not be counted");
+  CHECK(held.remedy ==
+        "sudo find /proc/[0-9]*/fd -lname '*perf_event*' shows which programs hold some");
 }
 
 TEST_CASE("with several PMUs each has its line, and the JSON has the numbers") {

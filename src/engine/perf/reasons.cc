@@ -102,6 +102,12 @@ Error why_held(std::size_t held, std::size_t listed, std::string_view of_pmu) {
           kEndOthers};
 }
 
+Error why_fewer(std::size_t running, std::size_t listed, std::string_view of_pmu) {
+  return {fmt::format("only {} of the {} counters{} can be used", running, listed, of_pmu),
+          "sudo find /proc/[0-9]*/fd -lname '*perf_event*' shows which programs hold some; or "
+          "count fewer events"};
+}
+
 Error why_died(std::size_t died, std::size_t listed, std::string_view of_pmu) {
   return {fmt::format("{} of the {} counters{} stopped counting: the host of this virtual machine "
                       "took {}; the counts since then are in doubt",

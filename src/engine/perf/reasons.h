@@ -37,6 +37,9 @@ Error why_not_all_the_time(const Situation& situation);
 /// Who keeps counters from lauka. `of_pmu`: " of cpu_atom", or nothing.
 Error why_held(std::size_t held, std::size_t listed, std::string_view of_pmu);
 
+/// Names counters that cannot be used from the first look on; nothing shows who has them.
+Error why_fewer(std::size_t running, std::size_t listed, std::string_view of_pmu);
+
 /// Counters that counted before and do so no more.
 Error why_died(std::size_t died, std::size_t listed, std::string_view of_pmu);
 

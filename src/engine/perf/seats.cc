@@ -79,9 +79,12 @@ Trial try_seats(const Counter& counter, const os::LinuxCalls& calls) {
   Trial trial;
   OpenCounters open(calls);
   os::PerfEventAttr attributes = counter.attributes;
-  attributes.flags = (attributes.flags & ~os::kPerfInherit) | os::kPerfDisabled;
-  while (open.size() < kMostSeats && open.open(attributes, 0) == 0)
-    attributes.flags &= ~os::kPerfDisabled;
+  // Arm's kernel looks for a place only for events that are enabled or will be at exec (armpmu's
+  // validate_event): without the second flag the leader would take none, and one event more than
+  // there are counters could be opened.
+  constexpr std::uint64_t kOfLeader = os::kPerfDisabled | os::kPerfEnableOnExec;
+  attributes.flags = (attributes.flags & ~os::kPerfInherit) | kOfLeader;
+  while (open.size() < kMostSeats && open.open(attributes, 0) == 0) attributes.flags &= ~kOfLeader;
   trial.listed = open.size();
   for (; open.size() > 0; open.close_last()) {
     const auto counts = count_loop(open, calls);
@@ -187,11 +190,14 @@ std::optional<Error> who_holds(std::span<const Seats> now, std::span<const Seats
   for (const Seats& seats : now) {
     const Trial& trial = seats.trial;
     const std::string which = now.size() > 1 ? " of " + seats.pmu : "";
-    const std::size_t excused = situation.watchdog ? 1 : 0;
-    if (const std::size_t held = trial.listed - trial.running; held > excused)
-      return why_held(held - excused, trial.listed, which);
     const auto same = std::find_if(before.begin(), before.end(),
                                    [&](const Seats& one) { return one.pmu == seats.pmu; });
+    // A counter that was free is taken now: somebody took it.
+    if (same != before.end() && trial.running < same->trial.running)
+      return why_held(same->trial.running - trial.running, trial.listed, which);
+    const std::size_t excused = situation.watchdog ? 1 : 0;
+    if (trial.listed - trial.running > excused)
+      return why_fewer(trial.running, trial.listed, which);
     if (same != before.end() && trial.dead() > same->trial.dead())
       return why_died(trial.dead() - same->trial.dead(), trial.listed, which);
   }

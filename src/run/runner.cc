@@ -51,6 +51,7 @@ class Runner final : public ReadyRun {
     } else if (run_groups() && run_for_precision()) {
       look_until_decided();
     }
+    if (steps_.is_cut_short()) steps_.take_all_finished();
     leave_settled();
     if (counting_.passes > 0) steps_.check_counters();
     context_.observer.finished();
@@ -163,8 +164,7 @@ class Runner final : public ReadyRun {
 
   /// What the timed rounds of this group are going to take.
   nanoseconds timed_time() const {
-    return group_->spent.time +
-           static_cast<std::int64_t>(timed_rounds_left()) * round_time(*group_);
+    return group_->spent.time + time_of_rounds(timed_rounds_left(), round_time(*group_));
   }
 
   bool count_up_to_block(std::uint64_t block, nanoseconds timed_time) {
@@ -319,7 +319,7 @@ class Runner final : public ReadyRun {
       const Pace& pace = steps_.pace(group.first + i);
       seconds += pace.whole.mean + pace.between.mean;
     }
-    return nanoseconds(static_cast<std::int64_t>(seconds * 1e9));
+    return time_of_rounds(1, std::chrono::duration<double>(seconds));
   }
 
   std::uint64_t rounds_at_once() const {

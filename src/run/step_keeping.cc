@@ -18,7 +18,7 @@ bool StepRunner::run(std::vector<Step> steps, std::chrono::nanoseconds& time) {
   if (!run_live(steps, time)) return false;
   if (keeps_ && context_.rounds != nullptr && context_.rounds->keep)
     keep(first, count, time - before, runs, redone);
-  return true;
+  return !is_cut_short();
 }
 
 /// Enters what the next rounds of the log are, which are the same steps: all that decides which
@@ -32,11 +32,22 @@ bool StepRunner::take_finished(const std::vector<Step>& steps, std::chrono::nano
                        rounds.first.round == first.round && rounds.first.command == first.command &&
                        rounds.paces.size() == paces_.size();
   if (!is_same) {
+    context_.rounds->finished.clear();
     cut_short(Error{"the rounds that --resume found are not those of this suite",
                     "begin again without --resume"});
     return false;
   }
   time += rounds.time;
+  enter(std::move(rounds));
+  return true;
+}
+
+void StepRunner::take_all_finished() {
+  for (; is_reading(); context_.rounds->finished.pop_front())
+    enter(std::move(context_.rounds->finished.front()));
+}
+
+void StepRunner::enter(KeptRounds rounds) {
   for (RunRecord& run : rounds.runs) {
     session_.runs.push_back(std::move(run));
     callbacks_.taken(session_.runs.back());
@@ -47,7 +58,6 @@ bool StepRunner::take_finished(const std::vector<Step>& steps, std::chrono::nano
   session_.overheads = std::move(rounds.overheads);
   uncounted_ = std::move(rounds.uncounted);
   told_.go_on_with(std::move(rounds.discovered));
-  return true;
 }
 
 void StepRunner::keep(const Step& first, std::size_t steps, std::chrono::nanoseconds time,

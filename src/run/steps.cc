@@ -68,6 +68,7 @@ bool StepRunner::run_live(std::vector<Step>& steps, nanoseconds& time) {
   do {
     again_.clear();
     if (!run_steps(steps)) return false;
+    if (is_cut_short() && !again_.empty()) return false;
     steps = again_;
     ++redone_;
   } while (!steps.empty());
@@ -98,6 +99,7 @@ bool StepRunner::run_steps(std::span<const Step> left) {
     const std::size_t done = run_batch(batch);
     if (done == 0) return false;
     left = left.subspan(done);
+    if (is_cut_short() && !left.empty()) return false;
   }
   return true;
 }
@@ -190,7 +192,8 @@ std::size_t StepRunner::launch(std::span<const Step> steps) {
     if (!take(steps[i], (*all)[i], i)) return 0;
   }
   if (all->empty()) return ended(Error{"the launcher ran nothing", ""});
-  if (const int signal = context_.interrupt(); signal != 0) return ended(Interrupted{signal});
+  // These runs are whole: if they complete their rounds, those are kept.
+  if (const int signal = context_.interrupt(); signal != 0) cut_short(Interrupted{signal});
   return all->size();
 }
 

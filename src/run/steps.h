@@ -53,6 +53,10 @@ class StepRunner {
   /// Once: that was so, and no longer is.
   bool has_just_read() { return !is_reading() && std::exchange(has_read_, false); }
 
+  /// Enters all that an earlier process finished and is not read yet: what is exported of a session
+  /// that was cut short has it.
+  void take_all_finished();
+
   /// Runs those of the `count` commands from `first` on whose output is to be compared, once each,
   /// and looks at what they write. False: the session is to end.
   bool check_output(std::uint32_t first, std::uint32_t count);
@@ -89,6 +93,7 @@ class StepRunner {
  private:
   bool run_live(std::vector<Step>& steps, std::chrono::nanoseconds& time);
   bool take_finished(const std::vector<Step>& steps, std::chrono::nanoseconds& time);
+  void enter(KeptRounds rounds);
   void keep(const Step& first, std::size_t steps, std::chrono::nanoseconds time, std::size_t runs,
             std::size_t redone);
   std::size_t ended(CutShort why);

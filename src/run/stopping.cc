@@ -33,6 +33,12 @@ bool is_enough(const StopRule& rule, const Spent& spent) {
   return spent.rounds >= rule.min_runs && spent.time >= budget_of(rule, spent);
 }
 
+std::chrono::nanoseconds time_of_rounds(std::uint64_t rounds, std::chrono::duration<double> one) {
+  constexpr std::chrono::nanoseconds most = std::chrono::nanoseconds::max() / 2;
+  const std::chrono::duration<double, std::nano> all = one * static_cast<double>(rounds);
+  return all < most ? std::chrono::duration_cast<std::chrono::nanoseconds>(all) : most;
+}
+
 std::uint64_t rounds_left(const StopRule& rule, const Spent& spent,
                           std::chrono::nanoseconds round_time) {
   const auto missing = [&](std::uint64_t wanted) {

@@ -12,7 +12,8 @@ namespace lauka {
 namespace {
 
 /// A session of two commands whose runs take longer and longer, and what it kept.
-Session session_of(RoundKeeper& keeper, std::size_t& ran) {
+/// It is interrupted once `last` of them have ended.
+Session session_of(RoundKeeper& keeper, std::size_t& ran, std::size_t last = 1000) {
   Bench bench;
   Plan plan = plan_of({"old", "new"});
   plan.order = Order::Random;
@@ -26,7 +27,7 @@ Session session_of(RoundKeeper& keeper, std::size_t& ran) {
                                          bench.engine,
                                          bench.clock,
                                          bench.listener,
-                                         [] { return 0; },
+                                         [&] { return number >= last ? 2 : 0; },
                                          {},
                                          nullptr,
                                          nullptr,
@@ -96,6 +97,31 @@ TEST_CASE("a session that goes on has the rounds that were finished, and runs th
     CHECK(session.runs[i].usage.wall_ns == whole.runs[i].usage.wall_ns);
     CHECK(session.runs[i].step.command == whole.runs[i].step.command);
   }
+}
+
+TEST_CASE("a round whose last run has ended when the signal comes is kept") {
+  std::vector<KeptRounds> kept;
+  RoundKeeper keeper{{}, [&](const KeptRounds& rounds) { kept.push_back(rounds); }};
+  std::size_t ran = 0;
+  const Session session = session_of(keeper, ran, 2);
+  REQUIRE(session.cut_short);
+  REQUIRE(session.runs.size() == 2);
+  REQUIRE(kept.size() == 1);
+  CHECK(kept.front().runs.size() == 2);
+}
+
+TEST_CASE("a session that is interrupted before it goes on has all rounds that were finished") {
+  std::vector<KeptRounds> kept;
+  RoundKeeper keeper{{}, [&](const KeptRounds& rounds) { kept.push_back(rounds); }};
+  std::size_t ran = 0;
+  const Session whole = session_of(keeper, ran);
+  RoundKeeper resumed;
+  resumed.finished.assign(kept.begin(), kept.end());
+  ran = 0;
+  const Session session = session_of(resumed, ran, 0);
+  REQUIRE(session.cut_short);
+  CHECK(ran == 0);
+  CHECK(session.runs.size() == whole.runs.size());
 }
 
 TEST_CASE("rounds of another plan end the session that would go on with them") {

@@ -58,4 +58,10 @@ TEST_CASE("a budget without end does not overflow") {
   CHECK(rounds_left({{}, 10, {}, 8760h}, {1, 300s, 300}, 1h) == 2562048);
 }
 
+TEST_CASE("what rounds take does not overflow, however long one is") {
+  CHECK(time_of_rounds(3, 2s) == 6s);
+  CHECK(time_of_rounds(1'000'000'000, std::chrono::duration<double>(1e6)) ==
+        std::chrono::nanoseconds::max() / 2);
+}
+
 }  // namespace lauka

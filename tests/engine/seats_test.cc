@@ -218,7 +218,7 @@ TEST_CASE("on Arm no counter is missed that was never there") {
     FakePerf perf;
     perf.validates_like_arm = true;
     auto pmu = fakes::small_pmu(6);
-    pmu.own = own;
+    pmu.fixed = own;
     perf.add(pmu);
     const auto seats = seats_of(perf);
     REQUIRE(seats.size() == 1);

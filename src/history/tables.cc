@@ -1,9 +1,9 @@
 #include "history/tables.h"
 
-#include "history/observe.h"
 #include "core/foreign_text.h"
 #include "core/numbers.h"
 #include "core/text.h"
+#include "history/observe.h"
 #include "report/exports.h"
 #include "report/format.h"
 #include "report/json_machine.h"

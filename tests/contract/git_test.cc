@@ -99,8 +99,8 @@ TEST_CASE("git goes on beside warm-up runs, once, and beside no counted one") {
   REQUIRE(with.run({"-w1", "-r3", "--", "it"}).status == 0);
   std::vector<std::string> lines = with.lines();
   CHECK(std::erase(lines, "begin") == 1);  // before or after "run": the two begin at once
-  CHECK(lines ==
-        std::vector<std::string>{"run", "done", "end", "run", "done", "run", "done", "run", "done"});
+  CHECK(lines == std::vector<std::string>{"run", "done", "end", "run", "done", "run", "done", "run",
+                                          "done"});
   CHECK(with.labels() == kTrunk);
 }
 

@@ -69,7 +69,8 @@ TEST_CASE("a run of which enough was heard is asked to end, and has succeeded") 
   CHECK(static_cast<std::uint64_t>(ended.whole.count()) - ended.usage.wall_ns >= 250'000'000);
 }
 
-TEST_CASE("one that does not end when it is asked to is killed two seconds later, and has succeeded") {
+TEST_CASE(
+    "one that does not end when it is asked to is killed two seconds later, and has succeeded") {
   Ear ear("ready");
   const Ended ended = run_shell("trap '' TERM; echo ready; while :; do sleep 0.05; done", ear,
                                 std::chrono::seconds(30));

@@ -232,7 +232,8 @@ TEST_CASE("a chain of formulas that use each other twice stays as short as it is
                     " - y" + before + ")/2");
     chain.push_back("y" + std::to_string(i) + "=y" + before + "+x" + before + " - x" + before);
   }
-  const auto plan = make_plan(with_formulas({chain.begin(), chain.begin() + 102}), engine.select(), 1);
+  const auto plan =
+      make_plan(with_formulas({chain.begin(), chain.begin() + 102}), engine.select(), 1);
   REQUIRE(plan);
   const Metric& last = plan->metrics[*find_metric(plan->metrics, "x50")];
   CHECK(last.source.terms.size() < 2000);

@@ -99,7 +99,8 @@ void simulate(int trials, double thousands, bool is_whole) {
         steps += find_steps(series(count, noises[which].second, kKnown), 0.95).steps.size();
       const double rate =
           1'000.0 * static_cast<double>(steps) / (repeats * static_cast<double>(count));
-      MESSAGE(std::string(noises[which].first), ", series of ", count, ": ", rate, " false steps in 1,000");
+      MESSAGE(std::string(noises[which].first), ", series of ", count, ": ", rate,
+              " false steps in 1,000");
       if (which < 3) CHECK(rate <= (is_whole ? 1.0 : 2.5));
     }
 }

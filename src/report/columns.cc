@@ -43,7 +43,7 @@ Cell range_of(const RowOf& row) {
   const double low = row.values->summary->min;
   const double high = row.values->summary->max;
   const auto ends = row.shape.fine_range
-                        ? range(low, high, row.metric)
+                        ? range(low, high, row.metric, row.values->summary->stddev)
                         : std::pair(quantity(low, row.metric), quantity(high, row.metric));
   return {ends.first + " … " + ends.second};
 }

@@ -21,6 +21,7 @@ constexpr std::string_view kNoNumber = "n/a";  // for what is not finite
 constexpr int kMaxDecimals = 6;
 constexpr int kMostPlaces = 15;  // before the point, in a unit that was asked for
 constexpr int kFewestDigits = 3;
+constexpr int kMostOfRange = 6;
 constexpr int kMostDigits = 7;          // of a mean
 constexpr double kWrittenInFull = 1e4;  // counts below
 
@@ -321,8 +322,9 @@ std::string mean_text(double mean, std::optional<double> stddev, const Metric& m
 namespace {
 
 template <typename Kind>
-std::pair<std::string, std::string> range_in(double low, double high, const Kind& kind) {
-  for (int digits = 3; digits <= 6; ++digits) {
+std::pair<std::string, std::string> range_in(double low, double high, const Kind& kind,
+                                             int fewest_digits = kFewestDigits) {
+  for (int digits = fewest_digits; digits <= kMostOfRange; ++digits) {
     std::pair<std::string, std::string> ends{quantity(low, kind, digits),
                                              quantity(high, kind, digits)};
     if (ends.first != ends.second) return ends;
@@ -336,8 +338,13 @@ std::pair<std::string, std::string> range(double low, double high, Unit unit) {
   return range_in(low, high, unit);
 }
 
-std::pair<std::string, std::string> range(double low, double high, const Metric& metric) {
-  return range_in(low, high, metric);
+std::pair<std::string, std::string> range(double low, double high, const Metric& metric,
+                                          std::optional<double> stddev) {
+  const double largest = std::max(std::fabs(low), std::fabs(high));
+  const bool has_digit = stddev && std::isfinite(*stddev) && std::isfinite(largest);
+  return range_in(low, high, metric,
+                  has_digit ? std::min(digits_of_mean(largest, *stddev, metric.unit), kMostOfRange)
+                            : kFewestDigits);
 }
 
 std::string signed_percent(double fraction, int decimals) {

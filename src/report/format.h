@@ -29,9 +29,11 @@ std::string time_text(double seconds, const DisplayUnit* unit);
 std::string mean_text(double mean, std::optional<double> stddev, const Metric& metric);
 
 /// Both ends of a range, with the fewest digits (3 to 6) that tell them apart: "136.6MB" and
-/// "137.4MB". Three digits where six do not tell them apart either.
+/// "137.4MB". Three digits where six do not tell them apart either. With the values' `stddev`, no
+/// fewer digits than the mean has: "148.3s" and "148.6s" beside "148.4s ± 0.1s".
 std::pair<std::string, std::string> range(double low, double high, Unit unit);
-std::pair<std::string, std::string> range(double low, double high, const Metric& metric);
+std::pair<std::string, std::string> range(double low, double high, const Metric& metric,
+                                          std::optional<double> stddev = {});
 
 /// A delta in percent: "−78.0% ± 0.5%", or "+37% (+19% … +73%)" where one half width does not say
 /// it; "+3.1%" without an interval; "new" where the reference's mean is 0. One decimal, none where

@@ -188,6 +188,14 @@ TEST_CASE("a range has the fewest digits that tell its ends apart") {
   CHECK(range(0, 12, Unit::Count) == Ends{"0", "12"});
 }
 
+TEST_CASE("a range keeps the digit that the deviation of its values earns") {
+  using Ends = std::pair<std::string, std::string>;
+  const Metric seconds{.name = "m", .unit = Unit::Seconds, .source = CountedEvent{}};
+  CHECK(range(14.826, 14.944, seconds) == Ends{"14.8s", "14.9s"});
+  CHECK(range(14.826, 14.944, seconds, 0.01) == Ends{"14.83s", "14.94s"});
+  CHECK(range(0.583, 0.605, seconds, 0.0076) == Ends{"583ms", "605ms"});
+}
+
 TEST_CASE("a delta is shown in percent with its interval") {
   CHECK(delta_text(changed(-0.78, 0.005)) == "−78.0% ± 0.5%");
   CHECK(delta_text(changed(0.031, 0.004)) == "+3.1% ± 0.4%");

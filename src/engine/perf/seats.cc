@@ -82,9 +82,9 @@ Trial try_seats(const Counter& counter, const os::LinuxCalls& calls) {
   // Arm's kernel looks for a place only for events that are enabled or will be at exec (armpmu's
   // validate_event): without the second flag the leader would take none, and one event more than
   // there are counters could be opened.
-  constexpr std::uint64_t kOfLeader = os::kPerfDisabled | os::kPerfEnableOnExec;
-  attributes.flags = (attributes.flags & ~os::kPerfInherit) | kOfLeader;
-  while (open.size() < kMostSeats && open.open(attributes, 0) == 0) attributes.flags &= ~kOfLeader;
+  constexpr std::uint64_t of_leader = os::kPerfDisabled | os::kPerfEnableOnExec;
+  attributes.flags = (attributes.flags & ~os::kPerfInherit) | of_leader;
+  while (open.size() < kMostSeats && open.open(attributes, 0) == 0) attributes.flags &= ~of_leader;
   trial.listed = open.size();
   for (; open.size() > 0; open.close_last()) {
     const auto counts = count_loop(open, calls);

@@ -102,6 +102,24 @@ std::optional<gate::Verdict> verdict_of(const JsonIn& there, const Recording& se
   return verdict;
 }
 
+/// The numbers of `text`, whose digits and other characters stand where `like` has 0 and those
+/// characters; none where they do not.
+template <std::size_t Count>
+std::optional<std::array<int, Count>> numbers_like(std::string_view like, std::string_view text) {
+  if (text.size() != like.size()) return std::nullopt;
+  std::array<int, Count> numbers{};
+  std::size_t number = 0;
+  for (std::size_t i = 0; i < like.size(); ++i) {
+    const bool is_digit = text[i] >= '0' && text[i] <= '9';
+    if (like[i] == '0' ? !is_digit : text[i] != like[i]) return std::nullopt;
+    if (is_digit)
+      numbers.at(number) = 10 * numbers.at(number) + (text[i] - '0');
+    else
+      ++number;
+  }
+  return numbers;
+}
+
 }  // namespace
 
 Machine machine_of(const JsonIn& there) {
@@ -118,22 +136,15 @@ Machine machine_of(const JsonIn& there) {
 
 std::chrono::sys_seconds time_of(const std::string& text) {
   constexpr std::string_view like = "0000-00-00T00:00:00";
-  std::array<int, 6> parts{};
-  std::size_t part = 0;
-  if (text.size() <= like.size()) return {};
-  for (std::size_t i = 0; i < like.size(); ++i) {
-    const bool is_digit_there = text[i] >= '0' && text[i] <= '9';
-    if (like[i] == '0' ? !is_digit_there : text[i] != like[i]) return {};
-    if (like[i] == '0')
-      parts[part] = 10 * parts[part] + (text[i] - '0');
-    else
-      ++part;
-  }
   constexpr int hours = 24;
   constexpr int sixty = 60;
-  const auto date = std::chrono::year(parts[0]) / parts[1] / parts[2];
-  if (!date.ok() || parts[3] >= hours || parts[4] >= sixty || parts[5] > sixty) return {};
-  std::string_view rest = std::string_view(text).substr(like.size());
+  std::string_view rest = text;
+  const auto parts = numbers_like<6>(like, rest.substr(0, like.size()));
+  if (!parts || rest.size() <= like.size()) return {};
+  const auto& [year, month, day, hour, minute, second] = *parts;
+  const auto date = std::chrono::year(year) / month / day;
+  if (!date.ok() || hour >= hours || minute >= sixty || second > sixty) return {};
+  rest.remove_prefix(like.size());
   if (rest.front() == '.') {
     const std::size_t end = rest.find_first_not_of("0123456789", 1);
     if (end == 1 || end == std::string_view::npos) return {};
@@ -141,18 +152,14 @@ std::chrono::sys_seconds time_of(const std::string& text) {
   }
   std::chrono::minutes ahead{0};
   if (rest != "Z") {
-    constexpr std::string_view offset = "+00:00";
-    if (rest.size() != offset.size() || (rest[0] != '+' && rest[0] != '-') || rest[3] != ':')
-      return {};
-    for (const std::size_t at : {1U, 2U, 4U, 5U})
-      if (rest[at] < '0' || rest[at] > '9') return {};
-    const int hour = 10 * (rest[1] - '0') + (rest[2] - '0');
-    const int minute = 10 * (rest[4] - '0') + (rest[5] - '0');
-    if (hour >= hours || minute >= sixty) return {};
-    ahead = std::chrono::minutes((sixty * hour + minute) * (rest[0] == '-' ? -1 : 1));
+    const bool has_sign = rest.front() == '+' || rest.front() == '-';
+    const auto offset = numbers_like<2>("00:00", rest.substr(1));
+    if (!has_sign || !offset || offset->at(0) >= hours || offset->at(1) >= sixty) return {};
+    ahead = std::chrono::minutes(sixty * offset->at(0) + offset->at(1));
+    if (rest.front() == '-') ahead = -ahead;
   }
-  return std::chrono::sys_days(date) + std::chrono::hours(parts[3]) +
-         std::chrono::minutes(parts[4]) + std::chrono::seconds(parts[5]) - ahead;
+  return std::chrono::sys_days(date) + std::chrono::hours(hour) + std::chrono::minutes(minute) +
+         std::chrono::seconds(second) - ahead;
 }
 
 Circumstances circumstances_of(const JsonIn& there) {

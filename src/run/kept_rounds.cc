@@ -215,6 +215,27 @@ std::optional<KeptHead> head_of(std::string_view line) {
   }
 }
 
+namespace {
+
+using StepPlace = std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>;
+
+StepPlace place_of(const Step& step) {
+  return {step.round, step.command, step.pass};
+}
+
+/// The steps of `count` rounds from `first` on: of its command alone where the order is sequential.
+std::vector<StepPlace> places_of_rounds(const Plan& plan, const Step& first, std::uint64_t count) {
+  const bool is_one = plan.order == Order::Sequential;
+  std::vector<StepPlace> places;
+  for (std::uint64_t i = 0; i < count; ++i)
+    for (const Step& step :
+         steps_of_round(plan, first.kind, static_cast<std::uint32_t>(first.round + i)))
+      if (!is_one || step.command == first.command) places.push_back(place_of(step));
+  return places;
+}
+
+}  // namespace
+
 bool KeptRoundsCheck::take(const KeptRounds& next) {
   if (!has_possible_steps(next)) return false;
   const auto is_possible_run = [&](const RunRecord& run) { return is_possible(run, next); };
@@ -239,23 +260,18 @@ bool KeptRoundsCheck::has_possible_steps(const KeptRounds& next) {
   const std::uint32_t most_first = first.kind == RoundKind::Warmup ? 1 : 0;
   if ((is_first && first.round > most_first) || known->second != first.round) return false;
   known->second += count;
-  const auto key = [](const Step& step) { return std::tuple(step.round, step.command, step.pass); };
-  std::vector<decltype(key(first))> wanted;
-  for (std::uint64_t i = 0; i < count; ++i)
-    for (const Step& step :
-         steps_of_round(plan_, first.kind, static_cast<std::uint32_t>(first.round + i)))
-      if (!is_one || step.command == first.command) wanted.push_back(key(step));
-  if (wanted.front() != key(first)) return false;
-  std::vector<decltype(key(first))> found;
+  std::vector<StepPlace> wanted = places_of_rounds(plan_, first, count);
+  if (wanted.front() != place_of(first)) return false;
+  std::vector<StepPlace> found;
   for (const RunRecord& run : next.runs) {
     if (run.step.kind != first.kind) return false;
-    found.push_back(key(run.step));
+    found.push_back(place_of(run.step));
   }
   std::sort(wanted.begin(), wanted.end());
   std::sort(found.begin(), found.end());
   if (!std::all_of(next.redone.begin(), next.redone.end(), [&](const RedoneRun& one) {
         return one.run.step.kind == first.kind &&
-               std::binary_search(wanted.begin(), wanted.end(), key(one.run.step));
+               std::binary_search(wanted.begin(), wanted.end(), place_of(one.run.step));
       }))
     return false;
   if (first.is_thrown_away()) return found.empty();

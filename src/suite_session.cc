@@ -228,12 +228,8 @@ int deliver(Invocation& call, std::vector<SessionResult>& measured,
 
 using MadeOf = std::vector<std::pair<std::string, std::string>>;
 
-/// Returns all that would make other rounds of it: the file, what was typed but for looks and
-/// exports, what is measured here, and the programs as they are now; what a setup makes is not
-/// there yet. Options are called as they are typed, with the values.
-MadeOf made_of(const Invocation& call, const std::string& text,
-               const std::vector<SuitePart>& parts) {
-  MadeOf all = {{"lauka", std::string(cli::version())}};
+/// Adds the options that would make other rounds, as they are typed, with the values.
+void add_typed(const Invocation& call, MadeOf& all) {
   for (const TypedOption& one : call.options.typed) {
     const cli::OptionInfo* option = cli::option_of_key(one.key);
     const bool is_free = option == nullptr || option->group == cli::Group::Output ||
@@ -249,6 +245,27 @@ MadeOf made_of(const Invocation& call, const std::string& text,
     else
       known->second += ", " + value;
   }
+}
+
+/// Adds the programs as they are now; what a setup makes is not there yet.
+void add_programs(const std::vector<SuitePart>& parts, MadeOf& all) {
+  for (const SuitePart& part : parts) {
+    std::vector<Fingerprint> programs;
+    identify(part.plan, part.context, {0, part.plan.commands.size()}, programs);
+    for (std::size_t c = 0; c < programs.size(); ++c)
+      if (!part.plan.commands[c].hooks.setup)
+        all.emplace_back("the program of " + cited(part.plan.commands[c].name) + " in benchmark " +
+                             cited(part.name),
+                         programs[c].executable);
+  }
+}
+
+/// Returns all that would make other rounds of it: the file, what was typed but for looks and
+/// exports, what is measured here, and the programs.
+MadeOf made_of(const Invocation& call, const std::string& text,
+               const std::vector<SuitePart>& parts) {
+  MadeOf all = {{"lauka", std::string(cli::version())}};
+  add_typed(call, all);
   Sha256 file;
   file.add(text);
   all.emplace_back("the suite's file", file.digest());
@@ -263,15 +280,7 @@ MadeOf made_of(const Invocation& call, const std::string& text,
       for (const std::string& word : command.words) add(word);
     all.emplace_back("what is measured of benchmark " + cited(part.benchmark), hash.digest());
   }
-  for (const SuitePart& part : parts) {
-    std::vector<Fingerprint> programs;
-    identify(part.plan, part.context, {0, part.plan.commands.size()}, programs);
-    for (std::size_t c = 0; c < programs.size(); ++c)
-      if (!part.plan.commands[c].hooks.setup)
-        all.emplace_back("the program of " + cited(part.plan.commands[c].name) + " in benchmark " +
-                             cited(part.name),
-                         programs[c].executable);
-  }
+  add_programs(parts, all);
   return all;
 }
 
@@ -326,6 +335,20 @@ Result<std::size_t> read_rounds(const std::string& text, const std::string& file
   return end;
 }
 
+/// Takes the rounds of a log that goes on; the number of its bytes to keep, 0 of an empty one.
+Result<std::size_t> take_up(const std::string& log, const std::string& file, const MadeOf& all,
+                            const Invocation& call, KeptSuite& kept) {
+  auto found = head_of_log(log, file);
+  if (!found) return found.error();
+  const std::optional<KeptHead> head = *std::move(found);
+  if (!head) return std::size_t{0};
+  if (const auto what = difference(head->made_of, all))
+    return Error{fmt::format("--resume cannot go on with the rounds in {}: {}", cited(file), *what),
+                 "make it as it was, or begin again without --resume"};
+  kept.began = head->began;
+  return read_rounds(log, file, call, kept);
+}
+
 Result<KeptSuite> open_log(const Invocation& call, const std::string& text,
                            const std::vector<SuitePart>& parts, std::chrono::sys_seconds now) {
   KeptSuite kept;
@@ -344,26 +367,12 @@ Result<KeptSuite> open_log(const Invocation& call, const std::string& text,
           {"the finished rounds are not kept for --resume: " + log.error().line()}));
     return kept;
   }
-  std::optional<KeptHead> head;
-  std::size_t bytes = 0;
-  if (call.options.resumes) {
-    auto found = head_of_log((*log)->text(), *file);
-    if (!found) return found.error();
-    head = *std::move(found);
-  }
-  if (head) {
-    if (const auto what = difference(head->made_of, all))
-      return Error{
-          fmt::format("--resume cannot go on with the rounds in {}: {}", cited(*file), *what),
-          "make it as it was, or begin again without --resume"};
-    kept.began = head->began;
-    const auto whole = read_rounds((*log)->text(), *file, call, kept);
-    if (!whole) return whole.error();
-    bytes = *whole;
-  }
-  if (auto cut = (*log)->cut(bytes); !cut) return cut.error();
+  const auto bytes = call.options.resumes ? take_up((*log)->text(), *file, all, call, kept)
+                                          : Result<std::size_t>(std::size_t{0});
+  if (!bytes) return bytes.error();
+  if (auto cut = (*log)->cut(*bytes); !cut) return cut.error();
   kept.log = *std::move(log);
-  if (!head) kept.log->append(line_of(KeptHead{all, *call.options.seed, kept.began}));
+  if (*bytes == 0) kept.log->append(line_of(KeptHead{all, *call.options.seed, kept.began}));
   if (call.options.resumes && call.options.verbosity != Verbosity::Quiet)
     say_on_error(report::note_lines(
         {kept.rounds == 0

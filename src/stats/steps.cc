@@ -305,14 +305,14 @@ std::vector<double> bounds_of_short() {
 
 /// step_at of a short series, whose noise few neighbours tell badly: by that about the two levels.
 std::optional<Step> step_in_short(const Series& series, std::size_t begin, std::size_t last) {
-  static const std::vector<double> bounds = bounds_of_short();
+  static const std::vector<double> kBounds = bounds_of_short();
   std::optional<Step> step;
   double most = 1.0;
   for (std::size_t count = kFewestAround; count <= kMostAfter; ++count) {
     const std::size_t around = last + 1 - begin;
     if (around < std::max(kFewestForSteps, count + kFewestBefore)) break;
     const std::size_t at = last + 1 - count;
-    const double sure = series.student({begin, at}, {at, last + 1}) / bounds[around];
+    const double sure = series.student({begin, at}, {at, last + 1}) / kBounds[around];
     if (sure <= most) continue;
     most = sure;
     step.emplace();

@@ -213,7 +213,7 @@ TEST_CASE("who holds a counter is told before, during and after the runs") {
 }
 
 TEST_CASE("on Arm no counter is missed that was never there") {
-  // Six general counters, with a counter for cycles alone, without one, and on two kinds of core.
+  // Six general counters, with a counter for cycles alone and without one.
   for (const auto& own : {std::set<fakes::EventKey>{fakes::kCycles}, std::set<fakes::EventKey>{}}) {
     FakePerf perf;
     perf.validates_like_arm = true;

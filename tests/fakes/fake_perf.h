@@ -185,9 +185,9 @@ class FakePerf : public FakeKernel {
     const std::string& other = open_.at(event.leader).pmu;
     if (other != "software" && other != pmu.name) return EINVAL;
     std::vector<EventKey> keys;
-    for (const auto& [descriptor, other] : open_)
-      if (other.leader == event.leader && other.pmu != "software" && is_validated(other))
-        keys.push_back(other.key);
+    for (const auto& [descriptor, member] : open_)
+      if (member.leader == event.leader && member.pmu != "software" && is_validated(member))
+        keys.push_back(member.key);
     if (is_validated(event)) keys.push_back(event.key);
     return pmu.places(keys, 0) ? 0 : EINVAL;
   }

@@ -289,7 +289,7 @@ Result<void> open_exports(Invocation& call) {
   return {};
 }
 
-/// Whether git would find a repository here, so far as can be seen without it.
+/// Says if git may find a repository here, without starting it.
 bool may_be_in_repository() {
   if (os::variable("GIT_DIR")) return true;
   std::error_code error;

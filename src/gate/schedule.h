@@ -45,8 +45,8 @@ bool ranks_can_speak(std::size_t rounds, double level);
 /// with `confidence`. 57 at 95%, which is a place of the early looks (59 would put it off to 80).
 std::size_t fewest_rounds_of_early_pass(double confidence);
 
-/// The share of slow runs that so many `rounds` (at least 1) show at least once with `confidence`;
-/// what is rarer would not have shown.
+/// Computes the share of slow runs that `rounds` (at least 1) show at least once with `confidence`;
+/// rarer ones may be missed.
 double rarest_shown(std::size_t rounds, double confidence);
 
 /// What is allowed at one look.

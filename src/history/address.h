@@ -7,7 +7,7 @@
 
 namespace lauka::history {
 
-/// Where a PostgreSQL server has a database.
+/// The address of a database on a PostgreSQL server.
 struct Address {
   std::string name{};  ///< for messages: scheme, host and database, nothing that could be secret
   std::string url{};   ///< for libpq, in a form that SOCI leaves as it is

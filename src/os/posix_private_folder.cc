@@ -29,7 +29,7 @@ Descriptor open_folder(int parent, const char* name) {
   return Descriptor(openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 }
 
-/// What is in a folder, whatever is at its path by now.
+/// Lists a folder by its descriptor, whatever is at its path by now.
 std::vector<std::string> names_in(int folder) {
   std::vector<std::string> names;
   Descriptor own = open_folder(folder, ".");  // closedir closes it
@@ -65,7 +65,7 @@ Descriptor locked(int parent, const std::string& name) {
   return is_ours ? std::move(folder) : Descriptor();
 }
 
-/// Whether anybody may give our folders other names: then one may be there under a name of ours.
+/// Says if others may rename our folders: a foreign one may then have a name of ours.
 bool lets_others_rename(int folder) {
   struct stat there {};
   return fstat(folder, &there) != 0 ||

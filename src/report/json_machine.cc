@@ -1,6 +1,7 @@
 #include "report/json_machine.h"
 
 #include "core/foreign_text.h"
+#include "report/format.h"
 
 #include <algorithm>
 #include <cmath>
@@ -42,8 +43,7 @@ std::string json_real(double value) {
   // Beyond, the library begins an exponent where fmt does not yet.
   constexpr double large = 1e15;
   if (!(std::fabs(value) < large)) return dumped_whole(value, -1);
-  // Not std::to_chars: libc++ has it for double from macOS 13.3 on only. The digits are the same.
-  std::string text = fmt::format("{}", value);
+  std::string text = full_precision(value);
   if (text.find_first_of(".e") == std::string::npos) text += ".0";
   return text;
 }

@@ -58,7 +58,7 @@ struct KeptRounds {
 std::string line_of(std::size_t benchmark, const KeptRounds& rounds);
 std::optional<std::pair<std::size_t, KeptRounds>> rounds_of(std::string_view line);
 
-/// What a log of rounds begins with.
+/// Begins a log of rounds.
 struct KeptHead {
   /// Names and values of all that decides which rounds there are.
   std::vector<std::pair<std::string, std::string>> made_of{};
@@ -71,8 +71,8 @@ struct KeptHead {
 std::string line_of(const KeptHead& head);
 std::optional<KeptHead> head_of(std::string_view line);
 
-/// Looks whether rounds can be those of `plan`, which has to outlive it: somebody may have edited
-/// the log.
+/// Checks that rounds can be those of `plan`, which has to outlive it: the log may have been
+/// edited.
 class KeptRoundsCheck {
  public:
   explicit KeptRoundsCheck(const Plan& plan) : plan_(plan) {}

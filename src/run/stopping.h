@@ -32,7 +32,8 @@ struct Spent {
 /// the sum.
 bool is_enough(const StopRule& rule, const Spent& spent);
 
-/// What `rounds` take; never more than half of what nanoseconds hold: kept paces may be absurd.
+/// Computes how long `rounds` take, at most half of what nanoseconds hold: kept paces may be
+/// absurd.
 std::chrono::nanoseconds time_of_rounds(std::uint64_t rounds, std::chrono::duration<double> one);
 
 /// How many rounds are still to come when one takes `round_time`, at least 1 while it is not

@@ -71,7 +71,7 @@ double log_likelihood(std::span<const Effect> effects, double between) {
   return -(logarithms + sums.squares) / 2.0;
 }
 
-/// Where scoring from `between` ends.
+/// Scores from `between` on, until it changes no more.
 double scored(std::span<const Effect> effects, double between) {
   double scale = between;
   for (const Effect& effect : effects) scale = std::max(scale, effect.variance);

@@ -197,6 +197,37 @@ MannWhitney mann_whitney(std::span<const double> reference, std::span<const doub
   return result;
 }
 
+Tails rank_sum_tails(std::span<const double> earlier, std::span<const double> later) {
+  std::vector<double> ascending(earlier.begin(), earlier.end());
+  ascending.insert(ascending.end(), later.begin(), later.end());
+  std::sort(ascending.begin(), ascending.end());
+  // Twice the mid-ranks, which may be halves. Only equal values are tied: these have no scale.
+  const auto rank_of = [&](double value) {
+    const auto [first, end] = std::equal_range(ascending.begin(), ascending.end(), value);
+    return static_cast<std::size_t>((first - ascending.begin()) + (end - ascending.begin()) + 1);
+  };
+  std::size_t seen = 0;
+  for (const double value : later) seen += rank_of(value);
+  // ways[k][s]: to draw k of the values so that their ranks add up to s.
+  const std::size_t drawn = later.size();
+  const std::size_t most = 2 * drawn * ascending.size();
+  std::vector<std::vector<double>> ways(drawn + 1, std::vector<double>(most + 1, 0.0));
+  ways[0][0] = 1.0;
+  for (const double value : ascending) {
+    const std::size_t rank = rank_of(value);
+    for (std::size_t k = drawn; k > 0; --k)
+      for (std::size_t s = most; s >= rank; --s) ways[k][s] += ways[k - 1][s - rank];
+  }
+  double all = 0.0;
+  Tails tails{.above = 0.0, .below = 0.0};
+  for (std::size_t s = 0; s <= most; ++s) {
+    all += ways[drawn][s];
+    if (s >= seen) tails.above += ways[drawn][s];
+    if (s <= seen) tails.below += ways[drawn][s];
+  }
+  return {.above = tails.above / all, .below = tails.below / all};
+}
+
 std::uint64_t mann_whitney_place(std::size_t reference, std::size_t candidate, double probability) {
   const auto n_r = static_cast<double>(reference);
   const auto n_c = static_cast<double>(candidate);

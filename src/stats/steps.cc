@@ -1,6 +1,7 @@
 #include "stats/steps.h"
 
 #include "stats/distributions.h"
+#include "stats/rank_tests.h"
 
 #include <algorithm>
 #include <array>
@@ -126,38 +127,15 @@ class Series {
     return upwards * cautious / std::sqrt(variance * (1.0 / low.count + 1.0 / high.count));
   }
 
-  /// Whether so few of all ways to draw the later window out of both windows' values have ranks
-  /// that speak as much for this step (Mann & Whitney 1947: the exact one-sided p, with ties).
+  /// Says if the ranks of the two windows' values alone are rare enough for a step.
   bool has_rare_ranks(Window before, Window after) const {
-    std::vector<double> values;
-    for (std::size_t i = before.begin; i < after.end; ++i) values.push_back(points_[i].value);
-    std::vector<double> ascending = values;
-    std::sort(ascending.begin(), ascending.end());
-    std::vector<std::size_t> ranks;  // twice the mid-ranks, which may be halves
-    for (const double value : values) {
-      const auto [first, end] = std::equal_range(ascending.begin(), ascending.end(), value);
-      ranks.push_back(
-          static_cast<std::size_t>((first - ascending.begin()) + (end - ascending.begin()) + 1));
-    }
-    const std::size_t drawn = after.end - after.begin;
-    std::size_t seen = 0;
-    for (std::size_t i = ranks.size() - drawn; i < ranks.size(); ++i) seen += ranks[i];
-    // ways[k][s]: to draw k values whose ranks add up to s.
-    const std::size_t most = 2 * drawn * ranks.size();
-    std::vector<std::vector<double>> ways(drawn + 1, std::vector<double>(most + 1, 0.0));
-    ways[0][0] = 1.0;
-    for (const std::size_t rank : ranks)
-      for (std::size_t k = drawn; k > 0; --k)
-        for (std::size_t s = most; s >= rank; --s) ways[k][s] += ways[k - 1][s - rank];
-    double all = 0.0;
-    double above = 0.0;
-    double below = 0.0;
-    for (std::size_t s = 0; s <= most; ++s) {
-      all += ways[drawn][s];
-      if (s >= seen) above += ways[drawn][s];
-      if (s <= seen) below += ways[drawn][s];
-    }
-    return std::min(above, below) <= kTailOfRanks * all;
+    const auto values = [&](Window window) {
+      std::vector<double> all;
+      for (std::size_t i = window.begin; i < window.end; ++i) all.push_back(points_[i].value);
+      return all;
+    };
+    const Tails tails = rank_sum_tails(values(before), values(after));
+    return std::min(tails.above, tails.below) <= kTailOfRanks;
   }
 
   /// Whether points differ at all, or could.

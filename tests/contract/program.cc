@@ -37,7 +37,7 @@ void clean_environment() {
   if (!start.folder.empty() && chdir(start.folder.c_str()) != 0) _exit(126);
   if (start.as_user != 0 && (setgid(start.as_user) != 0 || setuid(start.as_user) != 0)) _exit(126);
   std::vector<std::string> words = start.before;
-  words.emplace_back(places::kProgram);
+  words.push_back(start.program);
   words.insert(words.end(), start.arguments.begin(), start.arguments.end());
   std::vector<char*> argv;
   argv.reserve(words.size() + 1);

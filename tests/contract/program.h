@@ -1,5 +1,7 @@
 #pragma once
 
+#include "places.h"
+
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,7 +26,8 @@ struct Start {
   std::string folder{};                                            ///< to start in
   int interrupt_after_ms = 0;  ///< 0: never; else `interrupt_signal` goes to its process group
   int interrupt_signal = 2;
-  unsigned as_user = 0;      ///< 0: the test's own user
+  unsigned as_user = 0;  ///< 0: the test's own user
+  std::string program{places::kProgram};
   bool null_output = false;  ///< standard output goes to /dev/null
   bool deaf_output = false;  ///< standard output is a pipe whose reader has gone
 };

@@ -233,6 +233,30 @@ TEST_CASE("on Arm no counter is missed that was never there") {
   }
 }
 
+TEST_CASE("on Arm with two kinds of core no counter is missed either") {
+  FakePerf perf;
+  fakes::add_two_kinds(perf);
+  perf.validates_like_arm = true;
+  const auto seats = seats_of(perf);
+  REQUIRE(seats.size() == 2);
+  CHECK(seats[0].trial.listed == 4);
+  CHECK(seats[1].trial.listed == 5);
+  for (const Seats& one : seats) CHECK(one.trial.running == one.trial.listed);
+}
+
+TEST_CASE("a watchdog that is switched on during the session is no other program") {
+  FakePerf perf;
+  perf.add(fakes::virtual_pmu());
+  const auto engine = make_perf_engine(perf.calls(), false);
+  REQUIRE(engine->select({kFive, false}).has_value());
+  perf.files["/proc/sys/kernel/nmi_watchdog"] = "1\n";
+  perf.pmu("cpu").taken = 1;
+  CHECK_FALSE(engine->held_by_others().has_value());
+  perf.pmu("cpu").taken = 2;
+  REQUIRE(engine->held_by_others().has_value());
+  CHECK(engine->held_by_others()->what == "another program holds 1 of the 6 counters");
+}
+
 TEST_CASE("counters that were never free are not said to be another program's") {
   FakePerf perf;
   auto pmu = fakes::virtual_pmu();

@@ -193,6 +193,10 @@ TEST_CASE("a range keeps the digit that the deviation of its values earns") {
   const Metric seconds{.name = "m", .unit = Unit::Seconds, .source = CountedEvent{}};
   CHECK(range(14.826, 14.944, seconds) == Ends{"14.8s", "14.9s"});
   CHECK(range(14.826, 14.944, seconds, 0.01) == Ends{"14.83s", "14.94s"});
+  Metric in_seconds = seconds;
+  in_seconds.shown_in = find_display_unit("s");
+  CHECK(range(148.26, 148.64, in_seconds, 0.1) == Ends{"148.3s", "148.6s"});
+  CHECK(range(148.26, 148.64, in_seconds) == Ends{"148s", "149s"});
   CHECK(range(0.583, 0.605, seconds, 0.0076) == Ends{"583ms", "605ms"});
 }
 

@@ -180,4 +180,20 @@ TEST_CASE("places of bounds are those of the published table of signed ranks") {
   CHECK(signed_rank_place(50, 0.025) == 435);
 }
 
+TEST_CASE("the tails of a rank sum are those of all ways to draw the later sample") {
+  // Counted out of all combinations of the mid-ranks, in Python.
+  const auto tails = [](std::vector<double> earlier, std::vector<double> later) {
+    return rank_sum_tails(earlier, later);
+  };
+  const Tails apart = tails({1, 2, 3, 4, 5}, {6, 7, 8});
+  CHECK(apart.above == doctest::Approx(1.0 / 56));
+  CHECK(apart.below == doctest::Approx(1.0));
+  const Tails tied = tails({3, 1, 2, 2, 5}, {2, 4, 4});
+  CHECK(tied.above == doctest::Approx(16.0 / 56));
+  CHECK(tied.below == doctest::Approx(46.0 / 56));
+  const Tails lower = tails({-1, -2, 0.5}, {-3, -2});
+  CHECK(lower.above == doctest::Approx(1.0));
+  CHECK(lower.below == doctest::Approx(0.2));
+}
+
 }  // namespace lauka::stats

@@ -370,7 +370,7 @@ Result<std::unique_ptr<Counting>> PerfEngine::arm(std::size_t pass) {
 
 std::optional<Error> PerfEngine::held_by_others() {
   if (seats_.empty()) return std::nullopt;
-  return who_holds(find_seats(sysfs_, prober_, calls_), seats_, situation_);
+  return who_holds(find_seats(sysfs_, prober_, calls_), seats_, situation_of(calls_));
 }
 
 }  // namespace

@@ -192,12 +192,15 @@ std::optional<Error> who_holds(std::span<const Seats> now, std::span<const Seats
     const std::string which = now.size() > 1 ? " of " + seats.pmu : "";
     const auto same = std::find_if(before.begin(), before.end(),
                                    [&](const Seats& one) { return one.pmu == seats.pmu; });
+    // The watchdog may have been switched on since.
+    const auto taken = [&](const Trial& one) {
+      const std::size_t excused = situation.watchdog ? 1 : 0;
+      return one.listed - one.running - std::min(one.listed - one.running, excused);
+    };
     // A counter that was free is taken now: somebody took it.
-    if (same != before.end() && trial.running < same->trial.running)
-      return why_held(same->trial.running - trial.running, trial.listed, which);
-    const std::size_t excused = situation.watchdog ? 1 : 0;
-    if (trial.listed - trial.running > excused)
-      return why_fewer(trial.running, trial.listed, which);
+    if (same != before.end() && taken(trial) > taken(same->trial))
+      return why_held(taken(trial) - taken(same->trial), trial.listed, which);
+    if (taken(trial) > 0) return why_fewer(trial.running, trial.listed, which);
     if (same != before.end() && trial.dead() > same->trial.dead())
       return why_died(trial.dead() - same->trial.dead(), trial.listed, which);
   }

@@ -59,8 +59,8 @@ bool has_room(const Layout& layout, std::span<const Seats> seats);
 /// Fills up the layout's groups where there are dead counters. There is room.
 void fill_up(Layout& layout, std::span<const Seats> seats);
 
-/// Who holds counters of `now`; none where nobody does, or the NMI watchdog alone. `before`: the
-/// same PMUs, earlier in the session.
+/// Names who holds counters of `now`, or how many cannot be used; none if all can be, but for the
+/// NMI watchdog's. `before`: the same PMUs, earlier in the session; `situation`: as it is now.
 std::optional<Error> who_holds(std::span<const Seats> now, std::span<const Seats> before,
                                const Situation& situation);
 

@@ -11,7 +11,7 @@ function(install_docs program)  # what was written of it in the build's folder d
 endfunction()
 
 if(NOT CMAKE_CROSSCOMPILING)
-  add_executable(lauka_docs src/lauka_docs.cc)
+  add_executable(lauka_docs src/programs/lauka_docs.cc)
   set_target_properties(lauka_docs PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
   target_link_libraries(lauka_docs PRIVATE lauka_cli lauka_warnings)
 

@@ -13,7 +13,7 @@ if(CMAKE_CXX_FLAGS MATCHES "fsanitize=[a-z,]*undefined")
   # It asks for the type information of classes that SOCI does not show.
   set_source_files_properties(src/history/database.cc PROPERTIES COMPILE_OPTIONS -fno-sanitize=vptr)
 endif()
-add_executable(lauka-history src/lauka_history.cc)
+add_executable(lauka-history src/programs/lauka_history.cc)
 set_target_properties(lauka-history PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
 target_link_libraries(lauka-history PRIVATE lauka_history lauka_os lauka_warnings lauka_hardening)
 target_precompile_headers(lauka-history PRIVATE ${LAUKA_USUAL_HEADERS})

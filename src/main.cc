@@ -1,11 +1,6 @@
+#include "app/call.h"
 #include "cli/parse.h"
-#include "invocation.h"
-#include "os/clock.h"
-#include "os/signals.h"
-#include "os/text_files.h"
-#include "plan/told.h"
 
-#include <array>
 #include <exception>
 #include <memory>
 #include <string>
@@ -13,37 +8,6 @@
 
 namespace lauka {
 namespace {
-
-int measure(Invocation& call) {
-  const std::array stages = {kLauncherStarted, kCoresDecided, kUserFound,     kEngineChosen,
-                             kGitAsked,        kPlanMade,     kBaselineAdded, kExportsOpened};
-  if (const auto ended = pass(stages, call)) return *ended;
-  tell_before(call.options, call.plan);
-  const os::MonotonicClock clock;
-  const auto told = open_told_files(call);
-  if (!told) return refuse(told.error(), ExitStatus::Failed);
-  const auto observer = choose_observer(call.options, call.plan);
-  const auto began = os::time_of_day();
-  const auto texts = os::text_files(call.user);
-  RunContext context{*call.launcher, *call.chosen.engine,
-                     clock,          *observer,
-                     os::interrupt,  call.user,
-                     told->get(),    call.groups.get(),
-                     texts.get(),    tells_of_session(call.options)};
-  context.end_aside = [&] { find_labels(call); };
-  const auto measured = carry_out(call.plan, context);
-  if (!measured) return refuse(measured.error(), ExitStatus::Failed);
-  find_labels(call);
-  add_discovered(call.plan, measured->discovered, call.options.metrics != MetricSelection::Listed);
-  return deliver(call, *measured, began);
-}
-
-/// Shows what there is in saved sessions.
-int retell(Invocation& call) {
-  const std::array stages = {kUserFound, kSavedRead, kBaselineAdded, kExportsOpened};
-  if (const auto ended = pass(stages, call)) return *ended;
-  return deliver_saved(call);
-}
 
 /// An option that stands alone asks something, or is refused: no command is with it.
 bool may_run_something(int argc, const char* const* argv) {
@@ -58,10 +22,13 @@ int run(int argc, const char* const* argv) {
   }
   auto options = cli::parse(argc, argv);
   if (!options) return refuse(options.error(), ExitStatus::Usage);
-  Invocation call{*std::move(options), std::move(launcher)};
+  Call call{*std::move(options), std::move(launcher)};
   if (call.options.inquiry) return answer(call);
-  if (call.options.suite) return measure_suite(call);
-  return call.options.from.empty() ? measure(call) : retell(call);
+  if (const auto status = add_benchmarks(call)) return *status;
+  if (const auto status = prepare(call)) return *status;
+  if (!call.is_saved())
+    if (const auto status = measure(call)) return *status;
+  return deliver(call);
 }
 
 }  // namespace

@@ -54,7 +54,7 @@ class Runner final : public ReadyRun {
     if (steps_.is_cut_short()) steps_.take_all_finished();
     leave_settled();
     if (counting_.passes > 0) steps_.check_counters();
-    context_.observer.finished();
+    context_.observer.get().finished();
     steps_.clean_up(0, static_cast<std::uint32_t>(plan_.commands.size()));
     if (steps_.is_cut_short()) ended_by_ = PrecisionEnd::Unfinished;
     gate::Findings findings = gates_.close();
@@ -360,7 +360,7 @@ class Runner final : public ReadyRun {
   }
 
   void tell_progress(const Step& step) {
-    if (!context_.observer.wants_progress()) return;
+    if (!context_.observer.get().wants_progress()) return;
     const nanoseconds now = context_.clock.now();
     Progress progress;
     progress.command = plan_.commands[step.command].name;
@@ -373,7 +373,7 @@ class Runner final : public ReadyRun {
       enter_remaining(*at_start, counts ? now - steps_.batch_began() : nanoseconds(0), progress);
     }
     if (pace.wall.count > 0) progress.mean_wall_seconds = pace.wall.mean;
-    context_.observer.progress(progress);
+    context_.observer.get().progress(progress);
   }
 
   const Plan& plan_;

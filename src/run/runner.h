@@ -27,7 +27,7 @@ struct RunContext {
   os::Launcher& launcher;
   engine::CounterEngine& engine;
   const os::Clock& clock;
-  Observer& observer;
+  std::reference_wrapper<Observer> observer;
   std::function<int()> interrupt;      ///< the signal that asked lauka to end; 0: none
   std::optional<User> user{};          ///< whom the commands are run as; none: lauka's own
   os::ToldFiles* told = nullptr;       ///< of LAUKA_METRICS; null: there are none

@@ -181,7 +181,7 @@ std::size_t StepRunner::launch(std::span<const Step> steps) {
   batch_began_ = context_.clock.now();
   callbacks_.under_way(steps.front());
   os::Tick tick;
-  if (context_.observer.wants_progress()) tick = [&] { callbacks_.under_way(steps.front()); };
+  if (context_.observer.get().wants_progress()) tick = [&] { callbacks_.under_way(steps.front()); };
   const bool go_on = plan_.ignore_failure && plan_.ignore_failure->any;
   auto all = context_.launcher.run(*launches, go_on, tick);
   const auto tree_peak = context_.groups != nullptr ? context_.groups->end() : std::nullopt;
@@ -214,7 +214,7 @@ std::size_t StepRunner::launch_check(const Step& step) {
   batch_began_ = context_.clock.now();
   callbacks_.under_way(step);
   os::Tick tick;
-  if (context_.observer.wants_progress()) tick = [&] { callbacks_.under_way(step); };
+  if (context_.observer.get().wants_progress()) tick = [&] { callbacks_.under_way(step); };
   const auto all = context_.launcher.run({&*launch, 1}, true, tick);
   if (!all) return ended(all.error());
   if (all->empty()) return ended(Error{"the launcher ran nothing", ""});

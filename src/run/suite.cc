@@ -106,37 +106,42 @@ class Laps {
   std::vector<std::size_t> lap_;
 };
 
-RunContext with_observer(const RunContext& from, Observer& observer) {
-  return {from.launcher, from.engine, from.clock, observer,        from.interrupt, from.user,
-          from.told,     from.groups, from.texts, from.identifies, from.rounds};
-}
-
-}  // namespace
-
-Result<std::vector<SessionResult>> carry_out_in_turns(std::vector<SuitePart>& parts,
-                                                      std::uint64_t seed) {
-  const RunContext& any = parts.front().context;
-  SuiteProgress progress(any.observer, any.clock, parts.size());
-  std::vector<std::unique_ptr<PartObserver>> observers;
-  std::vector<std::unique_ptr<RunContext>> contexts;
-  std::vector<std::unique_ptr<ReadyRun>> ready;
-  for (SuitePart& part : parts) {
-    observers.push_back(std::make_unique<PartObserver>(progress, observers.size(), part.name));
-    contexts.push_back(
-        std::make_unique<RunContext>(with_observer(part.context, *observers.back())));
-    auto made = make_ready(part.plan, *contexts.back());
-    if (!made) return made.error().of("benchmark " + cited(part.name));
-    ready.push_back(*std::move(made));
-  }
-  std::vector<std::optional<SessionResult>> results(parts.size());
+/// Runs all of them, one at a time; who goes on is decided by laps.
+void take_turns(std::span<BenchmarkRun> runs, const std::vector<std::unique_ptr<ReadyRun>>& ready,
+                std::uint64_t seed, std::vector<std::optional<SessionResult>>& results) {
   std::vector<std::function<void(const os::Yield&)>> activities;
-  for (std::size_t i = 0; i < parts.size(); ++i)
+  for (std::size_t i = 0; i < runs.size(); ++i)
     activities.emplace_back([&, i](const os::Yield& yield) {
-      if (parts[i].plan.order != Order::Sequential) contexts[i]->let_others = yield;
+      if (runs[i].plan.order != Order::Sequential) runs[i].context.let_others = yield;
       results[i] = ready[i]->run();
     });
   Laps laps(seed);
   os::take_turns(activities, [&](auto waiting) { return laps.next(waiting); });
+}
+
+}  // namespace
+
+Result<std::vector<SessionResult>> carry_out(std::span<BenchmarkRun> runs, std::uint64_t seed) {
+  const RunContext& any = runs.front().context;
+  SuiteProgress progress(any.observer, any.clock, runs.size());
+  std::vector<std::unique_ptr<PartObserver>> observers;
+  std::vector<std::unique_ptr<ReadyRun>> ready;
+  for (BenchmarkRun& run : runs) {
+    if (!run.name.empty()) {
+      observers.push_back(std::make_unique<PartObserver>(progress, observers.size(), run.name));
+      run.context.observer = *observers.back();
+    }
+    auto made = make_ready(run.plan, run.context);
+    if (!made)
+      return run.name.empty() ? made.error() : made.error().of("benchmark " + cited(run.name));
+    ready.push_back(*std::move(made));
+  }
+  std::vector<std::optional<SessionResult>> results(runs.size());
+  if (runs.size() == 1) {
+    results.front() = ready.front()->run();
+  } else {
+    take_turns(runs, ready, seed, results);
+  }
   std::vector<SessionResult> all;
   all.reserve(results.size());
   for (auto& result : results) all.push_back(*std::move(result));

@@ -17,13 +17,13 @@ struct SuiteBench {
   std::vector<Plan> plans;
 
   Result<std::vector<SessionResult>> carry_out(std::uint64_t seed = 1) {
-    std::vector<SuitePart> parts;
+    std::vector<BenchmarkRun> parts;
     for (const Plan& plan : plans)
       parts.push_back({plan.commands.front().name,
                        plan,
                        {bench.launcher, bench.engine, bench.clock, bench.listener,
                         [this] { return bench.interrupted_by; }}});
-    return carry_out_in_turns(parts, seed);
+    return lauka::carry_out(parts, seed);
   }
 };
 

@@ -1,10 +1,10 @@
+#include "app/call.h"
 #include "cli/describe.h"
 #include "cores/cores.h"
 #include "cores/thread_stream.h"
 #include "cores/threads.h"
 #include "inquire/answers.h"
 #include "inquire/watch_threads.h"
-#include "invocation.h"
 #include "os/clock.h"
 #include "os/darwin_calls.h"
 #include "os/linux_calls.h"
@@ -31,14 +31,25 @@ int show(const std::string& text) {
   return status_of(os::say(Stream::Output, text));
 }
 
-int list_events(Invocation& call) {
-  if (call.chosen.note) say_on_error(report::note_lines({*call.chosen.note}));
-  return show(inquire::list_events(call.chosen.engine->catalog(), call.options.inquiry->text,
+/// The engine is in the only benchmark; it takes nothing of the system.
+std::optional<int> find_engine(Call& call) {
+  Benchmark& one = call.benchmarks.front();
+  if (const auto status = ended(decide_cores(one))) return status;
+  if (const auto status = ended(find_user(call))) return status;
+  return ended(choose_engine(call, one));
+}
+
+int list_events(Call& call) {
+  if (const auto status = find_engine(call)) return *status;
+  const engine::Chosen& chosen = call.benchmarks.front().chosen;
+  if (chosen.note) say_on_error(report::note_lines({*chosen.note}));
+  return show(inquire::list_events(chosen.engine->catalog(), call.options.inquiry->text,
                                    os::terminal_width(Stream::Output, 0)));
 }
 
-int explain_events(Invocation& call) {
-  engine::CounterEngine& engine = *call.chosen.engine;
+int explain_events(Call& call) {
+  if (const auto status = find_engine(call)) return *status;
+  engine::CounterEngine& engine = *call.benchmarks.front().chosen.engine;
   std::vector<std::string> names = call.options.events;
   if (call.options.with_default_events) {
     const auto defaults = engine.select({});
@@ -51,10 +62,10 @@ int explain_events(Invocation& call) {
 }
 
 /// A line for each thread and interval. Whoever reads them may go when enough was read.
-int stream_threads(Invocation& call) {
+int stream_threads(Call& call) {
   const Inquiry& wanted = *call.options.inquiry;
-  const auto stream = cores::stream_threads(wanted.processes, call.cores.kinds, os::linux_calls(),
-                                            os::darwin_calls());
+  const auto stream = cores::stream_threads(wanted.processes, call.benchmarks.front().cores.kinds,
+                                            os::linux_calls(), os::darwin_calls());
   if (!stream) return refuse(stream.error(), ExitStatus::Failed);
   const os::MonotonicClock clock;
   const inquire::Watching watching{
@@ -71,13 +82,14 @@ int stream_threads(Invocation& call) {
   return !os::has_reader(Stream::Output) ? static_cast<int>(ExitStatus::Done) : status_of(written);
 }
 
-int show_threads(Invocation& call) {
+int show_threads(Call& call) {
+  Benchmark& one = call.benchmarks.front();
+  if (const auto status = ended(decide_cores(one))) return *status;
   os::watch_for_interrupts();
   const Inquiry& wanted = *call.options.inquiry;
   if (wanted.interval) return stream_threads(call);
-  const auto threads =
-      cores::threads_of({wanted.processes.front(), wanted.during}, call.cores.kinds, os::sleep_for,
-                        os::linux_calls(), os::darwin_calls());
+  const auto threads = cores::threads_of({wanted.processes.front(), wanted.during}, one.cores.kinds,
+                                         os::sleep_for, os::linux_calls(), os::darwin_calls());
   if (!threads) return refuse(threads.error(), ExitStatus::Failed);
   say_on_error(report::note_lines(threads->notes));
   const int status = show(inquire::threads_table(*threads));
@@ -88,7 +100,9 @@ int show_threads(Invocation& call) {
 
 /// Looks at this machine, shows what was found and exports it. Counters are taken as if to count,
 /// and given back.
-int check_machine(Invocation& call) {
+int check_machine(Call& call) {
+  if (const auto status = ended(start_launcher(call), ExitStatus::Failed)) return *status;
+  if (const auto status = ended(find_user(call))) return *status;
   const Options& options = call.options;
   os::watch_for_interrupts();
   std::unique_ptr<os::ExportFile> file;
@@ -127,31 +141,27 @@ int check_machine(Invocation& call) {
   return status_of(told);
 }
 
-/// A question, the stages that its answer is made of, and the answer.
-struct InquiryRow {
-  InquiryKind kind;
-  std::vector<Stage> needs;
-  int (*answer)(Invocation& call);
-};
-
 }  // namespace
 
-int answer(Invocation& call) {
-  const std::array rows = {
-      InquiryRow{InquiryKind::Help, {}, [](Invocation&) { return show(cli::help()); }},
-      InquiryRow{InquiryKind::BriefHelp, {}, [](Invocation&) { return show(cli::brief_help()); }},
-      InquiryRow{InquiryKind::Version, {}, [](Invocation&) { return show(cli::version_line()); }},
-      InquiryRow{InquiryKind::Threads, {kCoresDecided}, show_threads},
-      InquiryRow{InquiryKind::Check, {kLauncherStarted, kUserFound}, check_machine},
-      InquiryRow{InquiryKind::ListEvents, {kCoresDecided, kUserFound, kEngineChosen}, list_events},
-      InquiryRow{
-          InquiryKind::ExplainEvents, {kCoresDecided, kUserFound, kEngineChosen}, explain_events},
-  };
-  const auto row = std::find_if(rows.begin(), rows.end(), [&](const InquiryRow& one) {
-    return one.kind == call.options.inquiry->kind;
-  });
-  if (const auto ended = pass(row->needs, call)) return *ended;
-  return row->answer(call);
+int answer(Call& call) {
+  call.benchmarks.push_back({.options = call.options});
+  switch (call.options.inquiry->kind) {
+    case InquiryKind::Help:
+      return show(cli::help());
+    case InquiryKind::BriefHelp:
+      return show(cli::brief_help());
+    case InquiryKind::Version:
+      return show(cli::version_line());
+    case InquiryKind::Threads:
+      return show_threads(call);
+    case InquiryKind::Check:
+      return check_machine(call);
+    case InquiryKind::ListEvents:
+      return list_events(call);
+    case InquiryKind::ExplainEvents:
+      break;
+  }
+  return explain_events(call);
 }
 
 }  // namespace lauka

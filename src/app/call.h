@@ -1,0 +1,122 @@
+#pragma once
+
+#include "cli/options.h"
+#include "core/exit_status.h"
+#include "core/result.h"
+#include "core/user.h"
+#include "cores/cores.h"
+#include "engine/choose.h"
+#include "gate/job.h"
+#include "gate/verdict.h"
+#include "os/aside.h"
+#include "os/exports.h"
+#include "os/files.h"
+#include "os/memory_groups.h"
+#include "os/process.h"
+#include "plan/plan.h"
+#include "plan/recording.h"
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+// What main is made of. Each step takes the call as those before it left it.
+
+namespace lauka {
+
+class RoundLog;
+
+/// What is measured, or was. A plain call has one benchmark without a name, a suite has several.
+struct Benchmark {
+  std::string name{};
+  Options options{};
+  cores::Decided cores{};
+  engine::Chosen chosen{};             ///< the engine
+  os::MemoryGroups* groups = nullptr;  ///< the call's; null if tree_peak_memory is not measured
+  Plan plan{};
+  std::vector<Recording> saved{};  ///< the sessions of --from; empty if it is measured
+  Session session{};               ///< the runs just measured
+  gate::Findings findings{};       ///< what was decided in them, or in the first saved session
+};
+
+/// One call of lauka. Each member outlives those below it.
+struct Call {
+  Options options;  ///< as typed; of a suite what concerns all benchmarks
+  std::unique_ptr<os::Launcher> launcher{};
+  std::optional<User> user{};                  ///< the commands' user if that is not lauka's own
+  std::unique_ptr<os::MemoryGroups> groups{};  ///< null unless tree_peak_memory is measured
+  std::unique_ptr<os::ProgramAside> git{};     ///< null if git is not asked, or has answered
+  std::vector<Label> labels{};                 ///< the session's, with git's
+  std::string suite_text{};                    ///< the suite's file
+  bool was_watched = false;             ///< a saved session ended when its own gates were content
+  std::vector<Benchmark> benchmarks{};  ///< at least one once they are added
+  gate::Risk risk = gate::Risk::Any;    ///< how the gates of all share the rate of false fails
+  std::vector<os::OpenExport> exports{};
+  bool has_lost_export = false;  ///< one could not be written
+  std::chrono::sys_seconds began{};
+  std::shared_ptr<RoundLog> log{};  ///< null if the rounds are not kept
+
+  bool is_saved() const { return !options.from.empty(); }
+  bool is_suite() const { return !benchmarks.empty() && !benchmarks.front().name.empty(); }
+};
+
+/// Answers the inquiry of the options; returns the exit status.
+int answer(Call& call);
+
+/// Adds what is to be measured, or reads what was. Returns an exit status if the call ends here,
+/// as do the next two.
+std::optional<int> add_benchmarks(Call& call);
+
+/// Decides all that can be decided before the first run: plans, baselines, gates, exports.
+std::optional<int> prepare(Call& call);
+
+/// Measures all benchmarks. What was measured is in them, also if they were cut short.
+std::optional<int> measure(Call& call);
+
+/// Shows and exports what was measured or read; returns the exit status.
+int deliver(Call& call);
+
+// Parts of these.
+
+Result<void> start_launcher(Call& call);
+Result<void> find_user(Call& call);
+Result<void> decide_cores(Benchmark& one);
+Result<void> choose_engine(const Call& call, Benchmark& one);
+
+/// Reads the suite of --suite and adds its benchmarks; there may be none in a part of it.
+Result<void> add_suite(Call& call);
+
+/// Returns `error` with the name of the benchmark that it is about.
+Error named(const Error& error, const Benchmark& one);
+
+/// Returns the exit status if `made` is a refusal, which is then said, or an interruption: what was
+/// refused may have waited for a named pipe, or for what was tried.
+std::optional<int> ended(const Result<void>& made, ExitStatus if_refused = ExitStatus::Usage);
+
+/// Waits for git's answer, if it was asked, and adds its labels.
+void find_labels(Call& call);
+
+/// True if an export says which session it is of, and of what.
+bool tells_of_session(const Options& options);
+
+/// Reads up to so many bytes of a file with the rights of the user; "-" is standard input. `what`
+/// it is, for a refusal.
+Result<std::string> read_text(const Call& call, const std::string& file, std::string_view what,
+                              std::size_t most_bytes);
+
+/// Says `error` on standard error and returns `status`.
+int refuse(const Error& error, ExitStatus status);
+
+/// Says `notes` on standard error, unless the call is quiet.
+void say_notes(const Options& options, const std::vector<std::string>& notes);
+
+/// Where standard error cannot be written, there is nobody left to tell.
+void say_on_error(const std::string& text);
+
+/// Where what is shown goes: an export that takes standard output stands there alone.
+os::Stream shown_on(const Options& options);
+
+}  // namespace lauka

@@ -1,0 +1,211 @@
+#include "app/call.h"
+#include "app/round_log.h"
+#include "cli/describe.h"
+#include "os/clock.h"
+#include "os/machine.h"
+#include "os/terminal.h"
+#include "os/users.h"
+#include "report/exports.h"
+#include "report/lines.h"
+#include "report/screen.h"
+#include "report/suite.h"
+#include "report/warnings.h"
+#include "report/width.h"
+#include "results/analyse.h"
+#include "results/joined.h"
+#include "results/report.h"
+#include "results/runs.h"
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace lauka {
+namespace {
+
+using os::Stream;
+
+bool wants_color(ColorChoice choice, Stream stream) {
+  return choice == ColorChoice::Always || (choice == ColorChoice::Auto && os::wants_color(stream));
+}
+
+report::Style style_of(const Options& options) {
+  const Stream stream = shown_on(options);
+  return {wants_color(options.color, stream), os::terminal_width(stream, 0),
+          options.verbosity == Verbosity::Verbose, options.histogram, !os::speaks_utf8()};
+}
+
+/// What is shown, and what stands around it on standard error.
+struct Shown {
+  std::string text;
+  std::vector<std::string> notes;
+  std::vector<std::string> warnings;
+};
+
+/// Shows what there is, and below it what weakens it; an error where it cannot be written.
+Result<void> show(const Options& options, const Shown& what) {
+  const bool quiet = options.verbosity == Verbosity::Quiet;
+  const std::size_t width = os::terminal_width(Stream::Error, 0);
+  if (!quiet) say_on_error(report::note_lines(what.notes, width));
+  auto shown = os::say(shown_on(options), what.text);
+  std::string warnings;
+  for (const std::string& warning : what.warnings)
+    warnings += report::wrapped_message("warning: " + warning, width);
+  if (!quiet && !warnings.empty()) say_on_error(warnings);
+  return shown;
+}
+
+Shown shown_of(const Options& options, const Report& report) {
+  const report::Style style = style_of(options);
+  return {report::screen(report, style, options.verbosity == Verbosity::Quiet),
+          report::notes_of(report), report::warning_texts(report, style)};
+}
+
+/// Shows and exports; gives `status`, or that of a failure to do so.
+int put_out(Call& call, const Report& report, int status, bool keeps_status) {
+  const auto say_why = [&](const Error& error) {
+    const int failed = refuse(error, ExitStatus::Failed);
+    if (!keeps_status) status = failed;
+  };
+  if (const auto said = show(call.options, shown_of(call.options, report)); !said)
+    say_why(said.error());
+  for (const os::OpenExport& one : call.exports) {
+    report::exporter_of(one.kind)(report, [&](std::string_view bytes) { one.file->write(bytes); });
+    if (const auto written = one.file->commit(); !written) {
+      call.has_lost_export = true;
+      say_why(written.error());
+    }
+  }
+  return status;
+}
+
+/// What was decided about the only one of the saved sessions while it went on, where that still
+/// holds: compared with the same, with the same confidence.
+gate::Findings findings_of_saved(const Benchmark& one, const Recording& joined) {
+  if (!one.options.gates.empty()) return judge(joined, one.plan.gates, one.plan.gates_of_job);
+  const Recording& first = one.saved.front();
+  const bool is_same = one.saved.size() == 1 && !one.options.baseline &&
+                       one.options.from_reference.empty() && joined.confidence == first.confidence;
+  return is_same ? moved(one.findings, first.metrics, joined.metrics) : gate::Findings{};
+}
+
+/// Returns where and when the numbers were taken of a session that has just ended.
+Circumstances circumstances_of(const Call& call) {
+  // To know the machine's class takes a look at many files.
+  const Machine machine =
+      tells_of_session(call.options) ? os::this_machine_whole() : os::this_machine();
+  return {std::string(cli::version()), call.began,           machine,
+          os::time_of_day(),           os::new_session_id(), call.labels};
+}
+
+/// True if gates were decided that were not settled yet. A saved session's own were when it was
+/// measured.
+bool has_new_decisions(const Call& call) {
+  return call.is_suite() && std::ranges::any_of(call.benchmarks, [](const Benchmark& one) {
+           return one.plan.gates_of_job > 0;
+         });
+}
+
+/// Makes the report of what was measured or read: gates settled, analysed, geometric means. The
+/// runs stay in `call`.
+Report report_of(const Call& call) {
+  const Circumstances now = call.is_saved() ? Circumstances{} : circumstances_of(call);
+  const Timers timers{os::MonotonicClock().resolution(), os::scheduler_tick()};
+  std::vector<Recording> recordings;
+  std::vector<gate::Findings> findings;
+  for (const Benchmark& one : call.benchmarks) {
+    recordings.push_back(call.is_saved() ? join(one.saved, one.plan)
+                                         : recording_of(one.plan, one.session, timers, now));
+    findings.push_back(call.is_saved() ? findings_of_saved(one, recordings.back()) : one.findings);
+  }
+  if (has_new_decisions(call)) {
+    std::vector<gate::Findings*> all;
+    for (gate::Findings& one : findings) all.push_back(&one);
+    gate::settle_job(all, 1.0 - recordings.front().confidence, call.risk);
+  }
+  std::vector<Results> results;
+  for (std::size_t i = 0; i < recordings.size(); ++i) {
+    results.push_back(analyse(std::move(recordings[i]), std::move(findings[i])));
+    results.back().benchmark = call.benchmarks[i].name;
+    results.back().presentation = call.benchmarks[i].plan.presentation;
+  }
+  return report_of(std::move(results), call.risk);
+}
+
+/// Returns the exit status: of the first signal that ended a benchmark, of a failure that did, or
+/// of the gates.
+int status_of(const Call& call, const Report& report) {
+  int status = exit_status_of(report.verdicts(), call.options.fail_if_inconclusive);
+  for (const Benchmark& one : call.benchmarks) {
+    if (!one.session.cut_short) continue;
+    status = exit_status_of(one.session, {}, std::nullopt);
+    if (status != static_cast<int>(ExitStatus::Failed)) return status;
+  }
+  return status;
+}
+
+/// Says why benchmarks ended early. An interruption ends all of them: it is said once.
+void say_endings(const Call& call) {
+  bool is_said = false;
+  for (const Benchmark& one : call.benchmarks) {
+    const Session& session = one.session;
+    if (!session.cut_short) continue;
+    const bool is_interrupted = std::holds_alternative<Interrupted>(*session.cut_short);
+    if (is_interrupted && is_said && session.also_failed.empty()) continue;
+    is_said = is_said || is_interrupted;
+    std::vector<std::string> names;
+    for (const Command& command : one.plan.commands)
+      names.push_back(one.name.empty() ? command.name : one.name + ": " + command.name);
+    say_on_error(report::ending_lines(session, names, os::terminal_width(Stream::Error, 0)));
+  }
+}
+
+int show_and_export(Call& call) {
+  const os::ActAs owner(call.user);
+  if (!owner.error().empty()) return refuse({owner.error(), ""}, ExitStatus::Failed);
+  const Report report = report_of(call);
+  const bool is_cut_short = std::ranges::any_of(
+      call.benchmarks, [](const Benchmark& one) { return one.session.cut_short.has_value(); });
+  const int status = put_out(call, report, status_of(call, report), is_cut_short);
+  say_endings(call);
+  return status;
+}
+
+}  // namespace
+
+bool tells_of_session(const Options& options) {
+  return std::any_of(options.exports.begin(), options.exports.end(), [](const ExportTarget& one) {
+    return one.kind == ExportKind::Json || one.kind == ExportKind::Html;
+  });
+}
+
+void say_on_error(const std::string& text) {
+  static_cast<void>(os::say(Stream::Error, os::speaks_utf8() ? text : report::ascii_of(text)));
+}
+
+int refuse(const Error& error, ExitStatus status) {
+  say_on_error(report::wrapped_message(error.line(), os::terminal_width(Stream::Error, 0)));
+  return static_cast<int>(status);
+}
+
+Stream shown_on(const Options& options) {
+  const bool taken = std::any_of(options.exports.begin(), options.exports.end(),
+                                 [](const ExportTarget& one) { return one.file == "-"; });
+  return taken ? Stream::Error : Stream::Output;
+}
+
+void say_notes(const Options& options, const std::vector<std::string>& notes) {
+  if (options.verbosity == Verbosity::Quiet) return;
+  say_on_error(report::note_lines(notes, os::terminal_width(Stream::Error, 0)));
+}
+
+int deliver(Call& call) {
+  const int status = show_and_export(call);
+  end_log(call);
+  return status;
+}
+
+}  // namespace lauka

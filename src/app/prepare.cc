@@ -1,0 +1,392 @@
+#include "app/call.h"
+#include "core/foreign_text.h"
+#include "cores/cores.h"
+#include "engine/choose.h"
+#include "engine/energy.h"
+#include "engine/kperf/kperf_engine.h"
+#include "os/clock.h"
+#include "os/darwin_calls.h"
+#include "os/files.h"
+#include "os/linux_calls.h"
+#include "os/signals.h"
+#include "os/text_files.h"
+#include "os/users.h"
+#include "plan/baseline.h"
+#include "plan/gates.h"
+#include "plan/labels.h"
+#include "plan/saved.h"
+#include "report/screen.h"
+#include "results/read_suite.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <variant>
+
+#include <fmt/format.h>
+
+namespace lauka {
+namespace {
+
+constexpr const char* kKeepRoot = "use --as-root to keep root";
+
+Result<void> open_database(const Call& call, Benchmark& one) {
+  const os::ActAs reader(call.user);
+  if (!reader.error().empty()) return Error{reader.error(), kKeepRoot};
+  auto engine = engine::kperf::open_database_engine(*one.options.kpep, one.options.user_only);
+  if (!engine) return engine.error();
+  one.chosen.engine = *std::move(engine);
+  return {};
+}
+
+}  // namespace
+
+Result<void> start_launcher(Call& call) {
+  if (call.launcher) return {};
+  auto started = os::start_launcher();
+  if (!started) return started.error();
+  call.launcher = *std::move(started);
+  return {};
+}
+
+Result<void> decide_cores(Benchmark& one) {
+  const Options& options = one.options;
+  cores::CoreRequest wanted;
+  // What a question that runs nothing does not ask for is not refused.
+  if (!options.inquiry || options.inquiry->kind == InquiryKind::Threads)
+    wanted = {options.core_kinds, options.cores, options.min_p_share,
+              options.counting == CountingChoice::Apart};
+  auto decided = cores::decide(wanted, os::linux_calls(), os::darwin_calls());
+  if (!decided) return decided.error();
+  one.cores = *std::move(decided);
+  return {};
+}
+
+Result<void> find_user(Call& call) {
+  auto user = os::user_behind_sudo(call.options.as_root);
+  if (!user) return user.error();
+  call.user = *std::move(user);
+  return {};
+}
+
+Result<void> choose_engine(const Call& call, Benchmark& one) {
+  const Options& options = one.options;
+  if (options.kpep) return open_database(call, one);
+  os::watch_for_interrupts();  // before counters are taken, which are to be given back
+  engine::OnMacos macos;
+  macos.launcher = options.inquiry ? nullptr : call.launcher.get();
+  macos.strategy = options.strategy;
+  macos.period = options.period;
+  auto chosen = engine::choose(options.engine, options.user_only, os::linux_calls(),
+                               one.cores.kinds, call.user, macos);
+  if (!chosen) return chosen.error();
+  one.chosen = *std::move(chosen);
+  auto& engine = one.chosen.engine;
+  if (options.region && !engine->counts_regions()) {
+    const bool are_threads_told =
+        os::darwin_calls() != nullptr && engine->name() != row_of(EngineChoice::None).name;
+    engine = are_threads_told ? engine::of_calling_threads(std::move(engine))
+                              : engine::without_regions(std::move(engine));
+  }
+  engine = engine::with_energy(std::move(engine), os::linux_calls());
+  if (options.counting == CountingChoice::Apart) engine = engine::keep_apart(std::move(engine));
+  if (options.inquiry) return {};
+  engine =
+      cores::with_core_time(std::move(engine), one.cores, os::linux_calls(), os::darwin_calls());
+  return {};
+}
+
+namespace {
+
+/// Returns a note if they are wanted along with everything else and cannot be had; else "".
+Result<std::string> open_groups(Call& call, Benchmark& one) {
+  const Asked asked = asks_for_tree_peak(one.options);
+  if (asked == Asked::No) return std::string();
+  if (!call.groups) {
+    auto groups = os::open_memory_groups(os::group_calls());
+    if (!groups && asked == Asked::ByName) return groups.error();
+    if (!groups) return groups.error().line();
+    call.groups = *std::move(groups);
+  }
+  one.groups = call.groups.get();
+  return std::string();
+}
+
+/// Has a suite count nothing on macOS, where kperf takes the counters of the whole machine for one
+/// selection of events at a time; returns a note, or "".
+Result<std::string> spare_counters(Benchmark& one) {
+  if (one.name.empty() || os::darwin_calls() == nullptr) return std::string();
+  if (one.options.engine == EngineChoice::Kperf)
+    return Error{"--engine kperf counts for one benchmark at a time, not for a suite",
+                 "leave it out, or measure the benchmarks one by one (--only)"};
+  if (one.options.engine != EngineChoice::Auto) return std::string();
+  one.options.engine = EngineChoice::None;
+  return std::string("a suite has no hardware counters on macOS");
+}
+
+Result<void> plan_measured(Call& call, Benchmark& one) {
+  const auto spared = spare_counters(one);
+  if (!spared) return spared.error();
+  if (auto decided = decide_cores(one); !decided) return decided;
+  if (auto chosen = choose_engine(call, one); !chosen) return chosen;
+  const auto grouped = open_groups(call, one);
+  if (!grouped) return grouped.error();
+  const auto select = [&](EventRequest wanted) {
+    const bool all = selection_of(one.options) == MetricSelection::All;
+    if (one.options.region) wanted.counted_in = all ? CountedIn::RegionAndWhole : CountedIn::Region;
+    return one.chosen.engine->select(wanted);
+  };
+  const auto seed = static_cast<std::uint64_t>(os::MonotonicClock().now().count());
+  auto plan = make_plan(one.options, select, seed, one.cores.use, one.groups != nullptr);
+  if (!plan) return plan.error();
+  one.plan = *std::move(plan);
+  if (one.plan.jobs > 1 && !call.launcher->runs_copies())
+    return Error{"--jobs runs copies of a command on Linux only",
+                 "start them from a shell: lauka -S './a & ./a & wait'"};
+  for (const std::string& note : {*grouped, one.cores.note, *spared})
+    if (!note.empty()) one.plan.events.notes.push_back(note);
+  return {};
+}
+
+/// The sessions of a file, of one or of a suite's benchmarks.
+Result<ReadFile> read_saved_file(const Call& call, const std::string& file, std::string_view what) {
+  constexpr std::size_t most_bytes = std::size_t{1} << 30U;
+  const auto text = read_text(call, file, what, most_bytes);
+  if (!text) return text.error();
+  auto read = read_file_of_sessions(*text);
+  if (!read)
+    return Error{fmt::format("{} {} {}", what, cited(file), read.error().what),
+                 read.error().remedy};
+  for (ReadBenchmark& one : read->benchmarks) one.session.recording.file = file;
+  return read;
+}
+
+/// Enters a session that was read as one of the benchmark `name`.
+void enter_saved(ReadSession session, const std::string& name, Call& call) {
+  auto one = std::ranges::find(call.benchmarks, name, &Benchmark::name);
+  if (one == call.benchmarks.end()) {
+    call.benchmarks.push_back({.name = name, .options = call.options});
+    one = call.benchmarks.end() - 1;
+  }
+  const gate::Findings& found = session.findings;
+  call.was_watched = call.was_watched || (!session.recording.setting.stop.exact_runs &&
+                                          (!found.verdicts.empty() || found.precision));
+  if (one->saved.empty()) one->findings = std::move(session.findings);
+  one->saved.push_back(std::move(session.recording));
+}
+
+Result<void> read_saved(Call& call) {
+  os::watch_for_interrupts();  // a file may be a named pipe
+  for (const std::string& file : call.options.from) {
+    auto read = read_saved_file(call, file, "--from");
+    if (!read) return read.error();
+    call.risk = read->risk;
+    for (ReadBenchmark& one : read->benchmarks) enter_saved(std::move(one.session), one.name, call);
+  }
+  const auto file_of = [&](bool is_suite) {
+    const auto found = std::ranges::find(call.benchmarks, !is_suite,
+                                         [](const Benchmark& one) { return one.name.empty(); });
+    return found == call.benchmarks.end() ? std::string() : cited(found->saved.front().file);
+  };
+  if (!file_of(true).empty() && !file_of(false).empty())
+    return Error{fmt::format("--from {} is a suite, and {} is none", file_of(true), file_of(false)),
+                 "show them apart"};
+  if (call.is_suite() && call.options.controls_fdr) call.risk = gate::Risk::Share;
+  return {};
+}
+
+Result<void> plan_saved(const Call& call, Benchmark& one) {
+  auto plan = plan_of_saved(one.options, one.saved);
+  if (!plan) return plan.error();
+  one.plan = *std::move(plan);
+  if (call.was_watched && !one.plan.gates.empty())
+    one.plan.events.notes.emplace_back(
+        "a session that ended when its own gates or --precision were content is judged again: a "
+        "gate then fails by chance more often than --confidence says; -r fixes the runs "
+        "beforehand");
+  return {};
+}
+
+/// Has the benchmark take its references from `file`, a suite that has one of its name, or a
+/// session.
+Result<void> use_file(const std::string& file, const ReadFile& read, Benchmark& one) {
+  const auto found = std::ranges::find_if(read.benchmarks, [&](const ReadBenchmark& there) {
+    return there.name.empty() || there.name == one.name;
+  });
+  if (found == read.benchmarks.end() && one.name.empty())
+    return Error{fmt::format("the baseline {} is a suite", cited(file)),
+                 "compare a suite with it (--suite)"};
+  if (found == read.benchmarks.end())
+    return Error{
+        fmt::format("the baseline {} lacks the benchmark {}", cited(file), cited(one.name)),
+        "measure it again"};
+  return use_baseline(one.plan, file, std::make_shared<Recording>(found->session.recording));
+}
+
+/// Each file is read once: it may be a pipe.
+Result<void> add_baselines(Call& call) {
+  std::map<std::string, ReadFile> files;
+  for (Benchmark& one : call.benchmarks) {
+    if (!one.options.baseline) continue;
+    const std::string& file = *one.options.baseline;
+    if (files.count(file) == 0) {
+      auto read = read_saved_file(call, file, "the baseline");
+      if (!read) return named(read.error(), one);
+      files.emplace(file, *std::move(read));
+    }
+    if (auto used = use_file(file, files.at(file), one); !used) return named(used.error(), one);
+  }
+  return {};
+}
+
+/// The gates of all benchmarks share one rate of false fails.
+void share_gates(Call& call) {
+  std::size_t decisions = 0;
+  for (const Benchmark& one : call.benchmarks) decisions += decisions_of(one.plan);
+  for (Benchmark& one : call.benchmarks) one.plan.gates_of_job = decisions;
+}
+
+/// Refuses an --input or --output file that the commands could not open, and a folder that they
+/// could not enter.
+Result<void> check_files(const Plan& plan) {
+  if (const auto* input = std::get_if<InputFile>(&plan.input)) {
+    if (auto readable = os::check_input(input->path); !readable) return readable;
+  }
+  for (const Command& command : plan.commands) {
+    if (auto usable = os::check_folder(command.folder); !usable) return usable;
+    if (command.output.kind != OutputKind::File) continue;
+    if (auto writable = os::check_output(command.output.path); !writable) return writable;
+  }
+  return {};
+}
+
+/// Refuses a file that an output is to be compared with and cannot be read.
+Result<void> check_expected(const Plan& plan, os::TextFiles& texts) {
+  for (const Command& command : plan.commands) {
+    if (!command.expected || command.expected->kind != ExpectedOutput::Kind::File) continue;
+    const std::string& path = command.expected->text;
+    if (const auto text = texts.open(path); !text)
+      return Error{fmt::format("--expect-output {} {}", cited(path), text.error().what),
+                   text.error().remedy};
+  }
+  return {};
+}
+
+/// With the rights of the user whom the commands are run as: the files then belong to that user,
+/// and root is led by no link to where the user could not write.
+Result<void> open_exports(Call& call) {
+  const auto texts = os::text_files(call.user);
+  for (const Benchmark& one : call.benchmarks)
+    if (auto readable = check_expected(one.plan, *texts); !readable)
+      return named(readable.error(), one);
+  const os::ActAs owner(call.user);
+  if (!owner.error().empty()) return Error{owner.error(), kKeepRoot};
+  std::vector<std::string> outputs;
+  for (const Benchmark& one : call.benchmarks) {
+    if (auto usable = check_files(one.plan); !usable) return named(usable.error(), one);
+    for (const Command& command : one.plan.commands)
+      if (command.output.kind == OutputKind::File) outputs.push_back(command.output.path);
+  }
+  auto exports = os::open_exports(call.options.exports, outputs);
+  if (!exports) return exports.error();
+  call.exports = *std::move(exports);
+  for (const os::OpenExport& one : call.exports)
+    if (!one.file->note().empty()) say_notes(call.options, {one.file->note()});
+  return {};
+}
+
+/// Says if git may find a repository here, without starting it.
+bool may_be_in_repository() {
+  if (os::variable("GIT_DIR")) return true;
+  std::error_code error;
+  auto folder = std::filesystem::current_path(error);
+  if (error) return false;
+  while (!os::is_there(folder / ".git")) {
+    if (folder == folder.root_path()) return false;
+    folder = folder.parent_path();
+  }
+  return true;
+}
+
+/// Asks git of the folder. Nothing that it could do on the way is to be done: it writes no index,
+/// and starts no monitor.
+void ask_git(Call& call) {
+  constexpr auto most = std::chrono::seconds(5);
+  call.labels = with_given(call.options.labels, {});
+  if (!call.options.asks_git || !tells_of_session(call.options) || !may_be_in_repository()) return;
+  os::ProgramSpec git{.words = {"git", "--no-optional-locks", "-c", "core.fsmonitor=false",
+                                "status", "--porcelain=v2", "--branch", "--untracked-files=no"}};
+  git.user = call.user;
+  call.git = std::make_unique<os::ProgramAside>();
+  call.git->begin(git, most);
+}
+
+Result<void> make_plans(Call& call) {
+  for (Benchmark& one : call.benchmarks)
+    if (auto made = call.is_saved() ? plan_saved(call, one) : plan_measured(call, one); !made)
+      return named(made.error(), one);
+  return {};
+}
+
+}  // namespace
+
+Error named(const Error& error, const Benchmark& one) {
+  return one.name.empty() ? error : error.of("benchmark " + cited(one.name));
+}
+
+std::optional<int> ended(const Result<void>& made, ExitStatus if_refused) {
+  if (made) return std::nullopt;
+  if (const int signal = os::interrupt(); signal != 0) return status_of_signal(signal);
+  return refuse(made.error(), if_refused);
+}
+
+std::optional<int> add_benchmarks(Call& call) {
+  if (!call.is_saved())
+    if (const auto status = ended(start_launcher(call), ExitStatus::Failed)) return status;
+  if (const auto status = ended(find_user(call))) return status;
+  if (call.is_saved()) return ended(read_saved(call));
+  if (!call.options.suite) {
+    call.benchmarks.push_back({.options = call.options});
+    return std::nullopt;
+  }
+  if (const auto status = ended(add_suite(call))) return status;
+  if (!call.benchmarks.empty()) return std::nullopt;
+  say_on_error(report::note_lines({"this part of the suite has no benchmark"}));
+  return static_cast<int>(ExitStatus::Done);
+}
+
+std::optional<int> prepare(Call& call) {
+  if (const auto status = ended(make_plans(call))) return status;
+  if (!call.is_saved()) ask_git(call);  // which answers meanwhile
+  if (const auto status = ended(add_baselines(call))) return status;
+  share_gates(call);
+  return ended(open_exports(call));
+}
+
+void find_labels(Call& call) {
+  constexpr std::size_t most_bytes = std::size_t{1} << 20U;
+  if (!call.git) return;
+  const std::string status = call.git->take(most_bytes);
+  call.git.reset();
+  call.labels = with_given(std::move(call.labels), labels_of_git(status));
+}
+
+Result<std::string> read_text(const Call& call, const std::string& file, std::string_view what,
+                              std::size_t most_bytes) {
+  const os::ActAs reader(call.user);
+  if (!reader.error().empty()) return Error{reader.error(), kKeepRoot};
+  auto text = os::read_file(file == "-" ? "/dev/stdin" : file, most_bytes);
+  if (!text)
+    return Error{fmt::format("{} {} {}", what, cited(file), text.error().what),
+                 text.error().remedy};
+  return text;
+}
+
+}  // namespace lauka

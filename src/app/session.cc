@@ -1,0 +1,128 @@
+#include "app/call.h"
+#include "app/round_log.h"
+#include "cli/suite.h"
+#include "core/foreign_text.h"
+#include "core/sha256.h"
+#include "core/text.h"
+#include "os/clock.h"
+#include "os/signals.h"
+#include "os/terminal.h"
+#include "os/text_files.h"
+#include "os/told_files.h"
+#include "plan/told.h"
+#include "report/progress.h"
+#include "run/suite.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace lauka {
+namespace {
+
+constexpr std::size_t kMostBytes = std::size_t{4} << 20U;  // of a suite's file
+
+/// Of one benchmark: the session's would shuffle all alike.
+std::uint64_t seed_of(std::uint64_t session, const std::string& benchmark) {
+  Sha256 hash;
+  hash.add(benchmark);
+  return session ^ parse_hex(hash.digest().substr(0, 12)).value_or(0);
+}
+
+/// Opens the files of LAUKA_METRICS, to which all benchmarks write; null where they cannot be made
+/// and no metric was announced.
+Result<std::unique_ptr<os::ToldFiles>> open_told_files(const Call& call) {
+  auto files = os::open_told_files(call.user);
+  const bool is_needed = std::ranges::any_of(call.benchmarks, [](const Benchmark& one) {
+    return std::ranges::any_of(one.plan.told, &OwnMetric::is_written);
+  });
+  if (files || is_needed) return files;
+  return std::unique_ptr<os::ToldFiles>();
+}
+
+/// Says on standard error what is likely a slip.
+void say_hints(const Call& call) {
+  std::vector<std::string> hints;
+  for (const Benchmark& one : call.benchmarks)
+    for (const std::string& hint : one.plan.hints)
+      hints.push_back(one.name.empty() ? hint : cited(one.name) + ": " + hint);
+  say_notes(call.options, hints);
+}
+
+/// Returns the progress bar, or nobody.
+std::unique_ptr<Observer> choose_observer(const Call& call) {
+  const Options& options = call.options;
+  // What the commands write to the same terminal would leave pieces of the bar behind.
+  const bool is_shared = std::ranges::any_of(call.benchmarks, [](const Benchmark& one) {
+    return std::ranges::any_of(one.plan.commands, [](const Command& command) {
+      return command.output.kind == OutputKind::Inherit;
+    });
+  });
+  const bool draws = options.progress && options.verbosity != Verbosity::Quiet && !is_shared &&
+                     os::wants_drawing(os::Stream::Error);
+  if (!draws) return std::make_unique<NoObserver>();
+  const auto draw = [](std::string_view text) {
+    static_cast<void>(os::say(os::Stream::Error, text));
+  };
+  const auto width = [] { return os::terminal_width(os::Stream::Error, 80); };
+  return std::make_unique<report::ProgressBar>(draw, width, !os::speaks_utf8(),
+                                               options.presentation.time_unit);
+}
+
+}  // namespace
+
+Result<void> add_suite(Call& call) {
+  os::watch_for_interrupts();  // the file may be a named pipe
+  auto text = read_text(call, *call.options.suite, "--suite", kMostBytes);
+  if (!text) return text.error();
+  auto suite = cli::suite_of(call.options, *text);
+  if (!suite) return suite.error();
+  call.suite_text = *std::move(text);
+  suite->session.typed = std::move(call.options.typed);
+  suite->session.resumes = call.options.resumes;
+  call.options = std::move(suite->session);
+  if (auto taken = take_seed(call); !taken) return taken;
+  if (!call.options.seed)
+    call.options.seed = static_cast<std::uint64_t>(os::MonotonicClock().now().count());
+  call.risk = call.options.controls_fdr ? gate::Risk::Share : gate::Risk::Any;
+  for (cli::Benchmark& one : suite->benchmarks) {
+    one.options.seed = seed_of(*call.options.seed, one.name);
+    call.benchmarks.push_back({.name = std::move(one.name), .options = std::move(one.options)});
+  }
+  return {};
+}
+
+std::optional<int> measure(Call& call) {
+  say_hints(call);
+  const os::MonotonicClock clock;
+  const auto told = open_told_files(call);
+  if (!told) return refuse(told.error(), ExitStatus::Failed);
+  const auto observer = choose_observer(call);
+  const auto texts = os::text_files(call.user);
+  call.began = os::time_of_day();
+  std::vector<BenchmarkRun> runs;
+  for (Benchmark& one : call.benchmarks)
+    runs.push_back({one.name,
+                    one.plan,
+                    {*call.launcher, *one.chosen.engine, clock, *observer, os::interrupt, call.user,
+                     told->get(), one.groups, texts.get(), tells_of_session(call.options)}});
+  for (BenchmarkRun& run : runs) run.context.end_aside = [&] { find_labels(call); };
+  if (auto kept = keep_rounds(call, runs); !kept) return refuse(kept.error(), ExitStatus::Usage);
+  auto measured = carry_out(runs, call.options.seed.value_or(0));
+  if (!measured) return refuse(measured.error(), ExitStatus::Failed);
+  find_labels(call);
+  for (std::size_t i = 0; i < measured->size(); ++i) {
+    Benchmark& one = call.benchmarks[i];
+    SessionResult& result = (*measured)[i];
+    add_discovered(one.plan, result.discovered, one.options.metrics != MetricSelection::Listed);
+    one.session = std::move(result.session);
+    one.findings = std::move(result.findings);
+  }
+  return std::nullopt;
+}
+
+}  // namespace lauka

@@ -253,7 +253,7 @@ void add_programs(const std::vector<SuitePart>& parts, MadeOf& all) {
     std::vector<Fingerprint> programs;
     identify(part.plan, part.context, {0, part.plan.commands.size()}, programs);
     for (std::size_t c = 0; c < programs.size(); ++c)
-      if (!part.plan.commands[c].hooks.setup)
+      if (!part.plan.commands[c].hooks[HookKind::Setup])
         all.emplace_back("the program of " + cited(part.plan.commands[c].name) + " in benchmark " +
                              cited(part.name),
                          programs[c].executable);

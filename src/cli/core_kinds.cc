@@ -31,14 +31,14 @@ std::vector<std::string_view> parts_of_kinds(std::string_view text) {
 bool is_name(std::string_view name) {
   const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
   return !name.empty() && name.size() <= kLongestName && is_letter(name.front()) &&
-         std::all_of(name.begin(), name.end(), [&](char c) {
+         std::ranges::all_of(name, [&](char c) {
            return is_letter(c) || (c >= '0' && c <= '9') || c == '-' || c == '_';
          });
 }
 
 bool is_taken(const std::string& metric) {
-  return std::any_of(kBuiltInMetrics.begin(), kBuiltInMetrics.end(),
-                     [&](const BuiltInMetric& known) { return known.name == metric; });
+  return std::ranges::any_of(kBuiltInMetrics,
+                             [&](const BuiltInMetric& known) { return known.name == metric; });
 }
 
 Result<CoreKind> kind_of(std::string_view part, const Given& given) {
@@ -71,8 +71,7 @@ std::string clash_with(const CoreKinds& others, const CoreKind& kind) {
       return fmt::format("names {} twice", kind.name);
     }
     std::vector<std::uint32_t> both;
-    std::set_intersection(other.cpus.begin(), other.cpus.end(), kind.cpus.begin(), kind.cpus.end(),
-                          std::back_inserter(both));
+    std::ranges::set_intersection(other.cpus, kind.cpus, std::back_inserter(both));
     if (!both.empty()) {
       return fmt::format("has CPU {} in both {} and {}", cpu_list_text(both), other.name,
                          kind.name);

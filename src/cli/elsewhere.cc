@@ -54,7 +54,7 @@ bool is_shell(std::string_view word) {
   const std::string_view program = word.substr(word.rfind('/') + 1);
   constexpr auto shells = std::to_array<std::string_view>(
       {"sh", "bash", "zsh", "fish", "dash", "ksh", "nu", "default", "none"});
-  return std::find(shells.begin(), shells.end(), program) != shells.end();
+  return std::ranges::find(shells, program) != shells.end();
 }
 
 bool is_option(std::string_view word) {
@@ -88,8 +88,8 @@ bool is_single_word(const std::string& word) {
 }  // namespace
 
 std::string_view instead_of(std::string_view option) {
-  const auto found = std::find_if(kElsewhere.begin(), kElsewhere.end(),
-                                  [&](const Elsewhere& one) { return one.option == option; });
+  const auto found =
+      std::ranges::find_if(kElsewhere, [&](const Elsewhere& one) { return one.option == option; });
   return found == kElsewhere.end() ? std::string_view{} : found->instead;
 }
 
@@ -106,9 +106,8 @@ std::optional<Error> likely_slip(const std::vector<std::string>& words) {
 }
 
 std::string quoting_hint(const std::vector<std::string>& words, std::string_view spelled) {
-  const auto option = std::find_if(words.begin(), words.end(), [&](const std::string& word) {
-    return word.substr(0, word.find('=')) == spelled;
-  });
+  const auto option = std::ranges::find_if(
+      words, [&](const std::string& word) { return word.substr(0, word.find('=')) == spelled; });
   if (option == words.end() || option == words.begin() || !is_single_word(*(option - 1))) return "";
   // What stands before the command might take it for its value.
   if (option - 1 != words.begin() && (option - 2)->starts_with("-")) return "";

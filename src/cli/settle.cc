@@ -22,16 +22,23 @@ std::string time_of(const Options& options) {
   return std::string(options.region ? kRegionTime : metric_name_of(Role::WallTime));
 }
 
+bool is_typed(const Draft& draft, const OptionInfo& option) {
+  return std::ranges::find(draft.typed, &option) != draft.typed.end();
+}
+
+Result<void> settle_contradictions(Draft& draft) {
+  for (const OptionInfo& option : option_table()) {
+    const OptionInfo* other = find_option(option.traits.contradicts);
+    if (other != nullptr && is_typed(draft, option) && is_typed(draft, *other))
+      return Error{
+          fmt::format("{} and {} contradict each other", other->spelling(), option.spelling()),
+          "use only one of them"};
+  }
+  return {};
+}
+
 Result<void> settle_numbers_of_runs(Draft& draft) {
   Options& options = draft.options;
-  if (options.runs && (draft.min_runs || options.max_runs)) {
-    return Error{
-        fmt::format("--runs and --{}-runs contradict each other", draft.min_runs ? "min" : "max"),
-        "use only one of them"};
-  }
-  if (options.runs && options.precision) {
-    return Error{"--runs and --precision contradict each other", "use only one of them"};
-  }
   if (draft.min_runs && options.max_runs && *draft.min_runs > *options.max_runs) {
     return Error{
         fmt::format("--min-runs {} is more than --max-runs {}", *draft.min_runs, *options.max_runs),
@@ -52,8 +59,8 @@ Result<void> settle_gates(Draft& draft) {
   }
   std::vector<Condition> gates;
   for (Condition& gate : options.gates) {
-    const bool is_known = std::any_of(gates.begin(), gates.end(),
-                                      [&](const Condition& known) { return known == gate; });
+    const bool is_known =
+        std::ranges::any_of(gates, [&](const Condition& known) { return known == gate; });
     if (!is_known) gates.push_back(std::move(gate));
   }
   options.gates = std::move(gates);
@@ -98,13 +105,8 @@ Result<void> settle_commands(Draft& draft) {
 /// With --from nothing is run either: words are files, and what says how to run or measure is
 /// refused.
 Result<void> settle_saved(Draft& draft) {
-  constexpr std::array<std::string_view, 5> fitting = {"from", "metrics", "percentiles",
-                                                       "command-name", "reference"};
   for (const OptionInfo* option : draft.typed) {
-    const bool is_of_session = option->name == "label" || option->name == "no-git";
-    if (option->group == Group::Gate || (option->group == Group::Output && !is_of_session))
-      continue;
-    if (std::find(fitting.begin(), fitting.end(), option->name) != fitting.end()) continue;
+    if (option->traits.fits_saved) continue;
     return Error{fmt::format("--from runs nothing, so {} has no effect", option->spelling()),
                  "leave it out"};
   }
@@ -141,9 +143,8 @@ Result<void> settle_check(const Draft& draft) {
         "leave it out"};
   }
   const Options& options = draft.options;
-  const bool has_others =
-      std::any_of(options.exports.begin(), options.exports.end(),
-                  [](const ExportTarget& one) { return one.kind != ExportKind::Json; });
+  const bool has_others = std::ranges::any_of(
+      options.exports, [](const ExportTarget& one) { return one.kind != ExportKind::Json; });
   if (has_others) {
     return Error{"--check exports nothing but --export-json", "leave out the other exports"};
   }
@@ -247,7 +248,8 @@ Result<Options> settle(Draft draft) {
   const bool is_saved = !options.from.empty();
   const std::vector<Result<void> (*)(Draft&)> parts =
       is_saved ? std::vector{settle_gates, settle_saved}
-               : std::vector{settle_numbers_of_runs, settle_gates, settle_commands, settle_steps};
+               : std::vector{settle_contradictions, settle_numbers_of_runs, settle_gates,
+                             settle_commands, settle_steps};
   for (const auto settle_part : parts) {
     const Result<void> settled = settle_part(draft);
     if (!settled) return settled.error();
@@ -285,11 +287,9 @@ Result<void> fits_suite(const Draft& draft) {
       return Error{"--suite measures, and a question runs nothing", "use only one of them"};
     return {};
   }
-  for (const OptionInfo& option : suite_options()) {
-    const bool may_be_saved = option.name == "fdr" && !options.from.empty();
-    const bool is_typed = std::any_of(draft.typed.begin(), draft.typed.end(),
-                                      [&](const auto* one) { return one->name == option.name; });
-    if (is_typed && !may_be_saved)
+  for (const OptionInfo& option : option_table()) {
+    const bool may_be_saved = option.traits.fits_saved && !options.from.empty();
+    if (option.traits.needs_suite && !may_be_saved && is_typed(draft, option))
       return Error{option.spelling() + " without --suite", "add --suite FILE, or leave it out"};
   }
   return {};

@@ -120,7 +120,7 @@ Result<std::vector<std::string>> event_names(const Given& given) {
   for (std::string& name : names) {
     name = std::string(trimmed(name));
   }
-  if (std::find(names.begin(), names.end(), "") != names.end()) {
+  if (std::ranges::find(names, "") != names.end()) {
     return refused(given, {"has an empty name", "write names with single commas between them"});
   }
   return names;
@@ -225,7 +225,7 @@ Result<const DisplayUnit*> time_unit(const Given& given) {
 
 Result<std::size_t> choice(const Given& given) {
   const auto choices = split(given.option.value, '|');
-  const auto found = std::find(choices.begin(), choices.end(), given.value);
+  const auto found = std::ranges::find(choices, given.value);
   if (found == choices.end()) {
     return refused(given, {"is not known", write_one_of(given)});
   }

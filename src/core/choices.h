@@ -46,6 +46,27 @@ enum class StrategyChoice : unsigned char {
 /// In the order in which they are written, the smallest first: a full disk takes the fewest then.
 enum class ExportKind : unsigned char { Csv, Markdown, Runs, Html, Json };
 
+/// An export: its option, and what help and -h say of it.
+struct ExportRow {
+  ExportKind kind;
+  std::string_view option;  ///< without dashes
+  std::string_view help;
+  std::string_view brief{};  ///< empty: -h does not have it
+};
+
+/// In the order in which help lists them. `report/exports.h` has what writes each.
+inline constexpr auto kExports = std::to_array<ExportRow>({
+    {ExportKind::Csv, "export-csv", "write a row per command and metric; - is standard output"},
+    {ExportKind::Runs, "export-runs", "write a row per run, likewise"},
+    {ExportKind::Json, "export-json",
+     "write all results as JSON, which programs made for hyperfine can read (docs/schema.json)",
+     "write all results as JSON"},
+    {ExportKind::Markdown, "export-markdown", "write a table for a pull request",
+     "write a table for a pull request"},
+    {ExportKind::Html, "export-html", "write a page with charts and tables, in one file",
+     "write a page with charts and tables"},
+});
+
 struct ExportTarget {
   ExportKind kind = ExportKind::Csv;
   std::string file;           ///< "-" is standard output

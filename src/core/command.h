@@ -30,34 +30,54 @@ struct Label {
   std::string value;
 };
 
-/// What is run around the runs of a command; texts for sh -c.
-struct Hooks {
-  std::optional<std::string> setup{};     ///< once, before all runs
-  std::optional<std::string> prepare{};   ///< before every run, warm-up runs included
-  std::optional<std::string> conclude{};  ///< after every run, likewise
-  std::optional<std::string>
-      cleanup{};  ///< once, after all runs, also when the session is cut short
-};
-
 enum class HookKind : unsigned char { Setup, Prepare, Conclude, Cleanup };
+
+/// When a hook is run. After: what it undoes would stay, so it is run to its end whatever happens,
+/// AfterCommand also when the session is cut short.
+enum class Moment : unsigned char { BeforeCommand, BeforeRun, AfterRun, AfterCommand };
 
 /// All there is to know about a kind of hook; the places of kHookKinds are those of HookKind.
 struct HookRow {
   HookKind kind;
-  std::string_view name;  ///< of the option, without dashes
-  std::optional<std::string> Hooks::*text;
-  bool is_of_a_run;  ///< else it stands around all runs of a command
-  bool undoes;       ///< what it undoes would stay: it is run to its end whatever happens
+  Moment moment;
+  std::string_view name;     ///< of the option, without dashes
+  char letter;               ///< of the option
+  std::string_view help;     ///< of the option
+  std::string_view brief{};  ///< what -h says of it; empty: it is not there
+
+  constexpr bool is_of_a_run() const {
+    return moment == Moment::BeforeRun || moment == Moment::AfterRun;
+  }
+  constexpr bool undoes() const {
+    return moment == Moment::AfterRun || moment == Moment::AfterCommand;
+  }
 };
 inline constexpr auto kHookKinds = std::to_array<HookRow>({
-    {HookKind::Setup, "setup", &Hooks::setup, false, false},
-    {HookKind::Prepare, "prepare", &Hooks::prepare, true, false},
-    {HookKind::Conclude, "conclude", &Hooks::conclude, true, true},
-    {HookKind::Cleanup, "cleanup", &Hooks::cleanup, false, true},
+    {HookKind::Setup, Moment::BeforeCommand, "setup", 's',
+     "run CMD with sh -c once before all runs of a command. Give this one and the seven below once "
+     "for all commands, or once per command"},
+    {HookKind::Prepare, Moment::BeforeRun, "prepare", 'p',
+     "run CMD before every run, warm-up runs included; LAUKA_ITERATION says which",
+     "run CMD before every run"},
+    {HookKind::Conclude, Moment::AfterRun, "conclude", 'C', "run CMD after every run, likewise"},
+    {HookKind::Cleanup, Moment::AfterCommand, "cleanup", 'c',
+     "run CMD once after all runs of a command, also when one failed or you pressed Ctrl-C"},
 });
 constexpr const HookRow& row_of(HookKind kind) {
   return kHookKinds.at(static_cast<std::size_t>(kind));
 }
+
+/// A value for each kind of hook.
+template <typename T>
+struct ByHook {
+  std::array<T, kHookKinds.size()> all{};
+
+  T& operator[](HookKind kind) { return all.at(static_cast<std::size_t>(kind)); }
+  const T& operator[](HookKind kind) const { return all.at(static_cast<std::size_t>(kind)); }
+};
+
+/// What is run around the runs of a command; texts for sh -c.
+using Hooks = ByHook<std::optional<std::string>>;
 
 /// By which the same program is known again: two hashes (SHA-256, hexadecimal), both empty where it
 /// is not known.

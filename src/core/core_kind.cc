@@ -50,7 +50,7 @@ std::optional<std::vector<std::uint32_t>> parse_cpu_list(std::string_view text) 
     for (std::uint32_t cpu = *first; cpu <= *last; ++cpu) cpus.push_back(cpu);
   } while (take(text, ','));
   if (!text.empty()) return std::nullopt;
-  std::sort(cpus.begin(), cpus.end());
+  std::ranges::sort(cpus);
   return cpus;
 }
 
@@ -72,7 +72,7 @@ bool is_by_kind_of_core(std::string_view name, const CoreUse& cores) {
     return name == time_metric_of(kind) || name == share_metric_of(kind);
   };
   return name == kUnsplitTime || is_of("P") || is_of("E") ||
-         std::any_of(cores.timed.begin(), cores.timed.end(), is_of);
+         std::ranges::any_of(cores.timed, is_of);
 }
 
 }  // namespace lauka

@@ -39,8 +39,8 @@ inline constexpr auto kDisplayUnits = std::to_array<DisplayUnit>({
 
 /// The unit of that name; null where there is none.
 inline const DisplayUnit* find_display_unit(std::string_view name) {
-  const auto found = std::find_if(kDisplayUnits.begin(), kDisplayUnits.end(),
-                                  [&](const DisplayUnit& unit) { return unit.name == name; });
+  const auto found = std::ranges::find_if(
+      kDisplayUnits, [&](const DisplayUnit& unit) { return unit.name == name; });
   return found == kDisplayUnits.end() ? nullptr : &*found;
 }
 

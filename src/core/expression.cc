@@ -125,7 +125,7 @@ class ExpressionParser {
   Result<void> take_number() {
     const std::size_t end = std::min(rest_.find_first_not_of("0123456789."), rest_.size());
     const std::string number(take(end + exponent_at(rest_, end)));
-    const bool is_number = std::count(number.begin(), number.end(), '.') <= 1 && number != ".";
+    const bool is_number = std::ranges::count(number, '.') <= 1 && number != ".";
     const double value = is_number ? std::strtod(number.c_str(), nullptr) : HUGE_VAL;
     if (!std::isfinite(value) || (!rest_.empty() && is_of_name(rest_.front())))
       return Error{
@@ -162,8 +162,7 @@ std::vector<std::string> names_in(const Expression& expression) {
   std::vector<std::string> names;
   for (const ExpressionTerm& term : expression) {
     const auto* name = std::get_if<std::string>(&term);
-    if (name != nullptr && std::find(names.begin(), names.end(), *name) == names.end())
-      names.push_back(*name);
+    if (name != nullptr && std::ranges::find(names, *name) == names.end()) names.push_back(*name);
   }
   return names;
 }

@@ -35,12 +35,11 @@ std::optional<double> measurable(std::optional<double> value) {
 RoundKind kind_of(const Metric& metric, const EventSet& events) {
   // What several kinds of rounds count is judged in the first of them, which are timed.
   for (const Pass& pass : events.passes) {
-    const bool has_all = std::all_of(
-        metric.source.terms.begin(), metric.source.terms.end(), [&](const Formula::Term& term) {
-          const auto* counted = std::get_if<CountedEvent>(&term);
-          return counted == nullptr || std::find(pass.events.begin(), pass.events.end(),
-                                                 counted->event) != pass.events.end();
-        });
+    const bool has_all = std::ranges::all_of(metric.source.terms, [&](const Formula::Term& term) {
+      const auto* counted = std::get_if<CountedEvent>(&term);
+      return counted == nullptr ||
+             std::ranges::find(pass.events, counted->event) != pass.events.end();
+    });
     if (has_all) return metric.source.first_event() ? pass.kind : RoundKind::Timed;
   }
   return RoundKind::Timed;
@@ -106,7 +105,7 @@ std::optional<double> MetricReader::result(const RunRecord& run) const {
 MetricReader::Places MetricReader::places_of(std::size_t event, const EventSet& events) {
   Places places;
   for (const Pass& pass : events.passes) {
-    const auto found = std::find(pass.events.begin(), pass.events.end(), event);
+    const auto found = std::ranges::find(pass.events, event);
     if (found == pass.events.end()) {
       places.emplace_back();
     } else {

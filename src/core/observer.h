@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/record.h"
+#include "core/result.h"
 
 #include <chrono>
 #include <optional>
@@ -19,11 +20,8 @@ struct Progress {
 };
 
 /// Told of progress between runs and a few times a second during long ones.
-class Observer {
+class Observer : NonCopyable {
  public:
-  Observer() = default;
-  Observer(const Observer&) = delete;
-  Observer& operator=(const Observer&) = delete;
   virtual ~Observer() = default;
 
   /// Whether progress is of any use; where it is not, the runner does not wake up for it.

@@ -90,7 +90,7 @@ OwnUnit own_unit_of(std::string_view word) {
 
 bool is_own_name(std::string_view name) {
   return !name.empty() && name.size() <= kLongestName && is_letter(name.front()) &&
-         std::all_of(name.begin(), name.end(), [](char c) {
+         std::ranges::all_of(name, [](char c) {
            return is_letter(c) || is_digit(c) || c == '.' || c == '-' || c == '/' || c == '%';
          });
 }

@@ -4,6 +4,7 @@
 #include "core/outcome.h"
 #include "core/result.h"
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -33,6 +34,15 @@ struct Usage {
   /// False where the reading may be the launcher's own size: then it is an upper bound only.
   bool peak_rss_is_known() const { return peak_rss_bytes > peak_rss_floor_bytes; }
 };
+
+/// All that there is of it: what is kept of a run, and taken again, is made of this.
+inline constexpr auto kUsageFields = std::to_array<std::uint64_t Usage::*>(
+    {&Usage::wall_ns, &Usage::user_ns, &Usage::system_ns, &Usage::peak_rss_bytes,
+     &Usage::peak_rss_floor_bytes, &Usage::tree_peak_bytes, &Usage::minor_faults,
+     &Usage::major_faults, &Usage::voluntary_switches, &Usage::involuntary_switches,
+     &Usage::block_reads, &Usage::block_writes});
+static_assert(sizeof(Usage) == kUsageFields.size() * sizeof(std::uint64_t),
+              "kUsageFields lacks a field");
 
 /// What the runs of a round are for.
 enum class RoundKind : unsigned char {

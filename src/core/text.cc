@@ -28,13 +28,12 @@ std::optional<std::uint64_t> parse_digits(std::string_view digits, int base) {
 
 std::string lower_case(std::string_view text) {
   std::string result(text);
-  std::transform(result.begin(), result.end(), result.begin(), lower);
+  std::ranges::transform(result, result.begin(), lower);
   return result;
 }
 
 bool same_ignoring_case(std::string_view left, std::string_view right) {
-  return std::equal(left.begin(), left.end(), right.begin(), right.end(),
-                    [](char a, char b) { return lower(a) == lower(b); });
+  return std::ranges::equal(left, right, [](char a, char b) { return lower(a) == lower(b); });
 }
 
 std::string_view trimmed(std::string_view text) {
@@ -163,15 +162,14 @@ std::vector<std::string> nearest_names(std::string_view name,
     const std::size_t distance = edit_distance(wanted, lowered);
     if (whole || distance <= farthest) near.push_back({distance, whole, candidate});
   }
-  std::stable_sort(near.begin(), near.end(),
-                   [](const Near& a, const Near& b) { return a.distance < b.distance; });
+  std::ranges::stable_sort(near,
+                           [](const Near& a, const Near& b) { return a.distance < b.distance; });
   std::vector<std::string> names;
   for (Near& one : near) {
     if (names.size() == 3) break;
     // Beside a near miss, what is far off is no help.
     if (!one.has_it_whole && one.distance > near.front().distance + 1) continue;
-    if (std::find(names.begin(), names.end(), one.name) == names.end())
-      names.push_back(std::move(one.name));
+    if (std::ranges::find(names, one.name) == names.end()) names.push_back(std::move(one.name));
   }
   return names;
 }

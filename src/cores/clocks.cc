@@ -22,7 +22,7 @@ constexpr std::uint64_t kApartPart = 1'000'000;
 os::PerfEventAttr clock_attributes() {
   const perf::KnownEvent& clock = *perf::find_known("task-clock");
   const perf::Rings user_only{true, false, true, false};
-  return perf::as_leader(perf::attributes_of(perf::Code{clock.type, clock.config}, user_only));
+  return perf::as_leader(perf::attributes_of(os::Code{clock.type, clock.config}, user_only));
 }
 
 os::CounterRequest request_on(int cpu, std::size_t index) {

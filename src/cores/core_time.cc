@@ -22,7 +22,7 @@ namespace perf = engine::perf;
 std::vector<std::size_t> places_of(const CoreKinds& kinds, const std::vector<std::string>& pmus) {
   std::vector<std::size_t> places;
   for (const CoreKind& kind : kinds) {
-    const auto place = std::find(pmus.begin(), pmus.end(), kind.pmu);
+    const auto place = std::ranges::find(pmus, kind.pmu);
     if (kind.pmu.empty() || place == pmus.end()) return {};
     places.push_back(static_cast<std::size_t>(place - pmus.begin()));
   }

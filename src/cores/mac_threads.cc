@@ -70,9 +70,9 @@ ThreadPart part_of(const os::ThreadCounts& now, const os::ThreadCounts& then, bo
 
 /// A virtual machine shows zeros: none of it was counted.
 bool has_counts(const AllCounts& all) {
-  return std::any_of(all.begin(), all.end(), [](const auto& one) {
-    return std::any_of(one.second.begin(), one.second.end(),
-                       [](const os::ThreadCounts& level) { return level.cycles > 0; });
+  return std::ranges::any_of(all, [](const auto& one) {
+    return std::ranges::any_of(one.second,
+                               [](const os::ThreadCounts& level) { return level.cycles > 0; });
   });
 }
 

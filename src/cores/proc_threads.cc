@@ -173,10 +173,9 @@ Result<Threads> threads_of(const ThreadsWanted& wanted, const CoreKinds& kinds, 
                      ? linux_threads(wanted, kinds, wait, *linux)
                      : Result<Threads>(Error{"--threads is for Linux and macOS", "leave it out"});
   if (threads)
-    std::stable_sort(
-        threads->lines.begin(), threads->lines.end(), [](const ThreadLine& a, const ThreadLine& b) {
-          return a.cpu_seconds != b.cpu_seconds ? a.cpu_seconds > b.cpu_seconds : a.id < b.id;
-        });
+    std::ranges::stable_sort(threads->lines, [](const ThreadLine& a, const ThreadLine& b) {
+      return a.cpu_seconds != b.cpu_seconds ? a.cpu_seconds > b.cpu_seconds : a.id < b.id;
+    });
   return threads;
 }
 

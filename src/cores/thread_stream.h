@@ -41,11 +41,9 @@ struct ThreadSample {
 };
 
 /// Reads the threads of running processes again and again.
-class ThreadStream {
+class ThreadStream : NonCopyable {
  public:
   explicit ThreadStream(std::size_t processes) : are_there_(processes, true) {}
-  ThreadStream(const ThreadStream&) = delete;
-  ThreadStream& operator=(const ThreadStream&) = delete;
   virtual ~ThreadStream() = default;
 
   /// The kinds of core, the fastest first; one or none: they are not told apart.
@@ -65,9 +63,7 @@ class ThreadStream {
   }
 
   /// Whether a process is left.
-  bool goes_on() const {
-    return std::find(are_there_.begin(), are_there_.end(), true) != are_there_.end();
-  }
+  bool goes_on() const { return std::ranges::find(are_there_, true) != are_there_.end(); }
 
  protected:
   /// Adds the samples of a process; false: it is not there any more.

@@ -66,7 +66,7 @@ class NoneEngine final : public CounterEngine {
     for (const std::string& name : wanted.names) {
       const AccountedEvent* event = find_accounted(name);
       if (event == nullptr) return refusal_of(name);
-      if (std::find(events_.begin(), events_.end(), event) != events_.end()) continue;
+      if (std::ranges::find(events_, event) != events_.end()) continue;
       events_.push_back(event);
       set.events.push_back(
           {.name = lower_case(name), .meaning = std::string(event->meaning), .note = kWithExec});

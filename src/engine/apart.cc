@@ -30,7 +30,7 @@ class CountingApart final : public EngineAround {
     bool counts = false;
     for (Pass& pass : set.passes) {
       if (pass.kind != RoundKind::Timed) continue;
-      if (std::none_of(pass.events.begin(), pass.events.end(), costs)) continue;
+      if (std::ranges::none_of(pass.events, costs)) continue;
       pass.kind = RoundKind::Counting;
       counts = true;
     }

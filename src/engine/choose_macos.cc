@@ -26,7 +26,7 @@ Result<kperf::KpepDatabase> database_of(const OnMacos& here, const kperf::Kernel
     paths.insert(paths.begin(), fmt::format("{}/{}.plist", *folder, cpu));
   auto database = kperf::load_kpep_of(cpu, paths);
   // --kpep is for questions; it does not say what this machine's processor counts.
-  const bool is_missing = std::none_of(paths.begin(), paths.end(), os::is_there);
+  const bool is_missing = std::ranges::none_of(paths, os::is_there);
   if (is_missing && here.launcher != nullptr)
     return Error{database.error().what, "name the folder that has it in KPEP_DB_PATH"};
   return database;

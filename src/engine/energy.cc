@@ -4,8 +4,8 @@
 #include "core/foreign_text.h"
 #include "core/own_metric.h"
 #include "core/text.h"
-#include "engine/perf/sysfs.h"
 #include "os/perf_abi.h"
+#include "os/sysfs.h"
 
 #include <algorithm>
 #include <bit>
@@ -229,7 +229,7 @@ class WithEnergy final : public EngineAround {
   }
 
   const os::LinuxCalls& calls_;
-  perf::Sysfs sysfs_;
+  os::Sysfs sysfs_;
   std::vector<EnergySource> sources_;  // of what was selected last
   std::vector<std::uint32_t> cpus_;
   std::size_t first_ = 0;  // of their events

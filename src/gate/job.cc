@@ -11,8 +11,7 @@ namespace {
 std::vector<std::size_t> ascending(std::span<const double> p) {
   std::vector<std::size_t> places(p.size());
   std::iota(places.begin(), places.end(), std::size_t{0});
-  std::stable_sort(places.begin(), places.end(),
-                   [&](std::size_t a, std::size_t b) { return p[a] < p[b]; });
+  std::ranges::stable_sort(places, [&](std::size_t a, std::size_t b) { return p[a] < p[b]; });
   return places;
 }
 

@@ -78,9 +78,8 @@ struct Findings {
 
   /// Of the intervals of `metric`: `otherwise` where there is no gate on it.
   stats::IntervalTails tails_of(std::size_t metric, stats::IntervalTails otherwise) const {
-    const auto found =
-        std::find_if(intervals.begin(), intervals.end(),
-                     [metric](const GatedInterval& one) { return one.metric == metric; });
+    const auto found = std::ranges::find_if(
+        intervals, [metric](const GatedInterval& one) { return one.metric == metric; });
     return found == intervals.end() ? otherwise : found->tails;
   }
 };

@@ -79,7 +79,7 @@ class Jobs {
   static int opened_again(int fd) {
     constexpr std::string_view folder = "/proc/self/fd/";
     std::array<char, 32> path{};
-    char* end = std::copy(folder.begin(), folder.end(), path.begin());
+    char* end = std::ranges::copy(folder, path.begin()).out;
     std::to_chars(end, path.data() + path.size() - 1, fd);
     return open(path.data(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
   }

@@ -1,5 +1,6 @@
 #include "os/launcher_process.h"
 
+#include "core/result.h"
 #include "os/launcher_child.h"
 #include "os/launcher_counters.h"
 #include "os/launcher_jobs.h"
@@ -22,7 +23,7 @@ namespace lauka::os {
 namespace {
 
 /// Root opens a file for the user as the user, or a link would lead it to what only root may touch.
-class Rights {
+class Rights : NonCopyable {
  public:
   explicit Rights(const SharedUser* user) : changed_(user != nullptr) {
     if (user == nullptr) return;
@@ -30,8 +31,6 @@ class Rights {
                seteuid(user->id) == 0;
     if (!allowed_) error_ = errno;
   }
-  Rights(const Rights&) = delete;
-  Rights& operator=(const Rights&) = delete;
   ~Rights() {
     if (!changed_) return;
     const int saved = errno;

@@ -82,8 +82,6 @@ class PosixLauncher final : public Launcher {
         arena_(arena),
         programs_(arena_),
         channels_(std::move(channels)) {}
-  PosixLauncher(const PosixLauncher&) = delete;
-  PosixLauncher& operator=(const PosixLauncher&) = delete;
 
   ~PosixLauncher() override {
     channels_.socket = Descriptor();  // the launcher ends when its socket does
@@ -142,8 +140,8 @@ class PosixLauncher final : public Launcher {
           programs_.at(launch.program),
           launch.counters == kNoCounters ? nullptr : counter_sets_.at(launch.counters), variable};
     }
-    const bool heeds_interrupts = std::none_of(
-        launches.begin(), launches.end(), [](const Launch& one) { return one.despite_interrupt; });
+    const bool heeds_interrupts =
+        std::ranges::none_of(launches, [](const Launch& one) { return one.despite_interrupt; });
     Descriptor named;
     if (const auto failed = open_heard(launches.front(), named)) {
       std::vector<Ended> one(1);

@@ -132,7 +132,7 @@ PrivateFolder::~PrivateFolder() {
 
 std::vector<std::string> PrivateFolder::names() const {
   std::vector<std::string> names = names_in(lock_.get());
-  std::sort(names.begin(), names.end());
+  std::ranges::sort(names);
   return names;
 }
 

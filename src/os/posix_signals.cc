@@ -12,6 +12,8 @@
 #include <string>
 #include <string_view>
 
+#include <fmt/format.h>
+
 #include <poll.h>
 
 namespace lauka::os {
@@ -56,6 +58,35 @@ std::int64_t now_ns() {
   clock_gettime(CLOCK_MONOTONIC, &now);
   return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
+
+struct NamedSignal {
+  int number;
+  std::string_view name;
+};
+
+/// Our own names, not strsignal's: those are sentences, differ between systems and are translated.
+constexpr auto kSignals = std::to_array<NamedSignal>({
+    {SIGABRT, "SIGABRT"},     {SIGALRM, "SIGALRM"},     {SIGBUS, "SIGBUS"},   {SIGCHLD, "SIGCHLD"},
+    {SIGCONT, "SIGCONT"},     {SIGFPE, "SIGFPE"},       {SIGHUP, "SIGHUP"},   {SIGILL, "SIGILL"},
+    {SIGINT, "SIGINT"},       {SIGIO, "SIGIO"},         {SIGKILL, "SIGKILL"}, {SIGPIPE, "SIGPIPE"},
+    {SIGPROF, "SIGPROF"},     {SIGQUIT, "SIGQUIT"},     {SIGSEGV, "SIGSEGV"}, {SIGSTOP, "SIGSTOP"},
+    {SIGSYS, "SIGSYS"},       {SIGTERM, "SIGTERM"},     {SIGTRAP, "SIGTRAP"}, {SIGTSTP, "SIGTSTP"},
+    {SIGTTIN, "SIGTTIN"},     {SIGTTOU, "SIGTTOU"},     {SIGURG, "SIGURG"},   {SIGUSR1, "SIGUSR1"},
+    {SIGUSR2, "SIGUSR2"},     {SIGVTALRM, "SIGVTALRM"}, {SIGXCPU, "SIGXCPU"}, {SIGXFSZ, "SIGXFSZ"},
+    {SIGWINCH, "SIGWINCH"},
+#ifdef SIGPWR
+    {SIGPWR, "SIGPWR"},
+#endif
+#ifdef SIGSTKFLT
+    {SIGSTKFLT, "SIGSTKFLT"},
+#endif
+#ifdef SIGEMT
+    {SIGEMT, "SIGEMT"},
+#endif
+#ifdef SIGINFO
+    {SIGINFO, "SIGINFO"},
+#endif
+});
 
 void note_interrupt(int signal_number) {
   if (interrupted_by != 0) {
@@ -132,8 +163,7 @@ int interrupt() {
 }
 
 bool was_meant_for_lauka(int signal_number, bool may_wait) {
-  if (std::find(kInterrupts.begin(), kInterrupts.end(), signal_number) == kInterrupts.end())
-    return false;
+  if (std::ranges::find(kInterrupts, signal_number) == kInterrupts.end()) return false;
   if (interrupt() == 0 && may_wait) poll(nullptr, 0, kMomentMs);
   return interrupt() != 0;
 }
@@ -173,6 +203,12 @@ void HoldSignals::tell_of_suspension() {
   has_told_ = true;
   const std::string_view over = is_terminal(Stream::Error) ? "\r\x1b[K" : "";  // the progress line
   static_cast<void>(say(Stream::Error, std::string(over) + std::string(kSuspensionWaits)));
+}
+
+std::string signal_name(int signal_number) {
+  const auto* const named = std::ranges::find(kSignals, signal_number, &NamedSignal::number);
+  return named == kSignals.end() ? fmt::format("signal {}", signal_number)
+                                 : std::string(named->name);
 }
 
 }  // namespace lauka::os

@@ -55,7 +55,7 @@ class FilesInFolder final : public ToldFiles {
     {
       const ActAs owner(user_);
       for (std::size_t place = 0; place < 100; ++place) {
-        if (!std::binary_search(names.begin(), names.end(), name_of(place))) continue;
+        if (!std::ranges::binary_search(names, name_of(place))) continue;
         Told& told = all.emplace_back();
         told.place = place;
         told.is_whole = read_whole(folder_.open_file(name_of(place)), told.text);

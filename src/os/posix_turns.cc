@@ -1,3 +1,4 @@
+#include "core/result.h"
 #include "os/turns.h"
 
 #include <algorithm>
@@ -11,15 +12,13 @@ namespace lauka::os {
 namespace {
 
 /// While it lives, no signal comes to this thread: to whoever has the turn.
-class SignalsElsewhere {
+class SignalsElsewhere : NonCopyable {
  public:
   SignalsElsewhere() {
     sigset_t all;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &saved_);
   }
-  SignalsElsewhere(const SignalsElsewhere&) = delete;
-  SignalsElsewhere& operator=(const SignalsElsewhere&) = delete;
   ~SignalsElsewhere() { pthread_sigmask(SIG_SETMASK, &saved_, nullptr); }
 
   const sigset_t& usual() const { return saved_; }
@@ -68,10 +67,8 @@ class Stage {
 };
 
 /// What threads have in common; they are waited for, whatever happens.
-struct Cast {
+struct Cast : NonCopyable {
   explicit Cast(std::size_t activities) : stage(activities), over(activities, 0) {}
-  Cast(const Cast&) = delete;
-  Cast& operator=(const Cast&) = delete;
   ~Cast() {
     stage.call_off();
     for (std::thread& thread : threads) thread.join();

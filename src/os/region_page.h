@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/result.h"
 #include "os/process.h"
 
 #include <array>
@@ -11,11 +12,8 @@ namespace lauka::os {
 
 /// The memory in which a run notes its region (lauka/region.h), new for each run, so that what an
 /// earlier one left behind writes into nothing. Internal to os/.
-class RegionPage {
+class RegionPage : NonCopyable {
  public:
-  RegionPage() = default;
-  RegionPage(const RegionPage&) = delete;
-  RegionPage& operator=(const RegionPage&) = delete;
   ~RegionPage();
 
   /// Makes it, with a descriptor that the next program gets. False with errno.

@@ -168,8 +168,7 @@ bool RunFiles::Pipe::open() {
   read_end = Descriptor(ends[0]);
   write_end = Descriptor(ends[1]);
   // An end that waits would hold up the session, and one that a run inherits would never end.
-  return std::all_of(ends.begin(), ends.end(),
-                     [](int fd) { return fcntl(fd, F_SETFD, FD_CLOEXEC) == 0; }) &&
+  return std::ranges::all_of(ends, [](int fd) { return fcntl(fd, F_SETFD, FD_CLOEXEC) == 0; }) &&
          fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0;
 }
 

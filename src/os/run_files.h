@@ -2,6 +2,7 @@
 
 #include "core/outcome.h"
 #include "core/output_tail.h"
+#include "core/result.h"
 #include "os/descriptor.h"
 #include "os/process.h"
 
@@ -72,11 +73,9 @@ struct CommonFiles {
 /// Opens files for a run. A named pipe opens when its other end does; that wait ends with EINTR
 /// when the run is no longer wanted, and with ETIMEDOUT when `limit` is over, counted from here.
 /// While it lives, an alarm ends waits again and again, as it may come just before one.
-class OpensPatiently {
+class OpensPatiently : NonCopyable {
  public:
   OpensPatiently(std::chrono::nanoseconds limit, std::function<bool()> is_unwanted);
-  OpensPatiently(const OpensPatiently&) = delete;
-  OpensPatiently& operator=(const OpensPatiently&) = delete;
   ~OpensPatiently();
 
   /// The descriptor, closed by exec; -1 with errno.

@@ -88,7 +88,7 @@ bool SharedPrograms::copy_user(const User& user, SharedProgram& program) {
   auto* shared = arena_.make<SharedUser>(1);
   auto* groups = arena_.make<std::uint32_t>(std::max<std::size_t>(user.groups.size(), 1));
   if (shared == nullptr || groups == nullptr) return false;
-  std::copy(user.groups.begin(), user.groups.end(), groups);
+  std::ranges::copy(user.groups, groups);
   *shared = SharedUser{user.id, user.group, user.groups.size(), groups};
   program.user = shared;
   return true;
@@ -97,7 +97,7 @@ bool SharedPrograms::copy_user(const User& user, SharedProgram& program) {
 bool SharedPrograms::copy_cpus(const std::vector<std::uint32_t>& cpus, SharedProgram& program) {
   if (cpus.empty()) return true;
   constexpr std::size_t bits_of_word = 8 * sizeof(unsigned long);
-  const std::size_t words = *std::max_element(cpus.begin(), cpus.end()) / bits_of_word + 1;
+  const std::size_t words = *std::ranges::max_element(cpus) / bits_of_word + 1;
   auto* bits = arena_.make<unsigned long>(words);
   if (bits == nullptr) return false;
   for (const std::uint32_t cpu : cpus) bits[cpu / bits_of_word] |= 1UL << cpu % bits_of_word;

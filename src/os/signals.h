@@ -1,6 +1,9 @@
 #pragma once
 
+#include "core/result.h"
+
 #include <csignal>
+#include <string>
 
 namespace lauka::os {
 
@@ -25,13 +28,14 @@ bool was_meant_for_lauka(int signal_number, bool may_wait);
 /// Whether the process was started with that signal ignored.
 bool is_ignored(int signal_number);
 
+/// "SIGSEGV"; "signal 64" for one without a name of its own.
+std::string signal_name(int signal_number);
+
 /// While it lives, the signals that ask lauka to end are held back but for waits, and to be
 /// suspended (Ctrl-Z) has to wait: a command's time goes on while it is stopped.
-class HoldSignals {
+class HoldSignals : NonCopyable {
  public:
   HoldSignals();
-  HoldSignals(const HoldSignals&) = delete;
-  HoldSignals& operator=(const HoldSignals&) = delete;
   ~HoldSignals();
 
   /// For a wait that a request may cut short.

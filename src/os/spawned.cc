@@ -32,7 +32,7 @@ std::vector<pid_t> descendants_of(const DarwinCalls& calls, pid_t root) {
   std::vector<pid_t> found = {root};
   for (std::size_t i = 0; i < found.size(); ++i) {
     for (const pid_t child : children_of(calls, found[i])) {
-      if (std::find(found.begin(), found.end(), child) == found.end()) found.push_back(child);
+      if (std::ranges::find(found, child) == found.end()) found.push_back(child);
     }
   }
   found.erase(found.begin());

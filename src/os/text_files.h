@@ -14,11 +14,8 @@
 namespace lauka::os {
 
 /// A text that is not held in lauka's own memory.
-class TextFile {
+class TextFile : NonCopyable {
  public:
-  TextFile() = default;
-  TextFile(const TextFile&) = delete;
-  TextFile& operator=(const TextFile&) = delete;
   virtual ~TextFile() = default;
 
   virtual std::uint64_t bytes() const = 0;
@@ -31,11 +28,8 @@ class TextFile {
 };
 
 /// Where such texts come from.
-class TextFiles {
+class TextFiles : NonCopyable {
  public:
-  TextFiles() = default;
-  TextFiles(const TextFiles&) = delete;
-  TextFiles& operator=(const TextFiles&) = delete;
   virtual ~TextFiles() = default;
 
   /// A file that is there, to be read. The error is a predicate ("cannot be read: ...").

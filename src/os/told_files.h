@@ -13,7 +13,7 @@ namespace lauka::os {
 
 /// Files that runs are told the names of and may append to, each its own. They are not there until
 /// a run writes to them.
-class ToldFiles {
+class ToldFiles : NonCopyable {
  public:
   /// What runs wrote to one of them.
   struct Told {
@@ -22,9 +22,6 @@ class ToldFiles {
     bool is_whole = true;  ///< false: it is no file, or larger than 1 MB
   };
 
-  ToldFiles() = default;
-  ToldFiles(const ToldFiles&) = delete;
-  ToldFiles& operator=(const ToldFiles&) = delete;
   virtual ~ToldFiles() = default;
 
   /// That of the run at `place` of a batch; all are equally long, as the size of an environment

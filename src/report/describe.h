@@ -15,7 +15,4 @@ std::string describe(const Outcome& outcome);
 /// What its runs are called: "warm-up", "counting", ...; empty: timed.
 std::string_view word_of(RoundKind kind);
 
-/// "SIGSEGV"; "signal 64" for one without a name of its own.
-std::string signal_name(int signal);
-
 }  // namespace lauka::report

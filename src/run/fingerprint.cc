@@ -27,8 +27,8 @@ std::string call_of(const Plan& plan, const Command& command) {
   for (const std::string& variable : command.environment) add(variable);
   add({});
   add(command.folder);
-  add(command.hooks.prepare.value_or(""));
-  add(command.hooks.conclude.value_or(""));
+  for (const HookRow& row : kHookKinds)
+    if (row.is_of_a_run()) add(command.hooks[row.kind].value_or(""));
   add(command.output.path);
   add(std::to_string(static_cast<int>(command.output.kind)));
   add(std::to_string(plan.jobs));

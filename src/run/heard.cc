@@ -99,8 +99,8 @@ void OutputComparison::compare(std::string_view bytes) {
     const std::size_t there = expected_.text->read(at_, {room_.data(), wanted});
     if (there == 0 && !expected_.rest.empty()) return rest_.add(bytes);
     const std::string_view expected(room_.data(), there);
-    const auto same = static_cast<std::size_t>(
-        std::mismatch(expected.begin(), expected.end(), bytes.begin()).first - expected.begin());
+    const auto same =
+        static_cast<std::size_t>(std::ranges::mismatch(expected, bytes).in1 - expected.begin());
     pass(bytes.substr(0, same));
     bytes.remove_prefix(same);
     if (same < there || there == 0) return note_difference(bytes);
@@ -108,7 +108,7 @@ void OutputComparison::compare(std::string_view bytes) {
 }
 
 void OutputComparison::pass(std::string_view equal) {
-  const auto breaks = std::count(equal.begin(), equal.end(), '\n');
+  const auto breaks = std::ranges::count(equal, '\n');
   if (breaks > 0) line_begin_ = at_ + equal.rfind('\n') + 1;
   line_ += static_cast<std::uint64_t>(breaks);
   at_ += equal.size();

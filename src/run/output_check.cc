@@ -16,15 +16,14 @@ namespace {
 constexpr const char* kRemedy = "mend it, or leave --expect-output out";
 
 bool has_value(const Command& command, const Parameter& parameter) {
-  return std::any_of(command.parameters.begin(), command.parameters.end(),
-                     [&](const Parameter& own) {
-                       return own.name == parameter.name && own.value == parameter.value;
-                     });
+  return std::ranges::any_of(command.parameters, [&](const Parameter& own) {
+    return own.name == parameter.name && own.value == parameter.value;
+  });
 }
 
 bool was_made_alike(const Command& reference, const Command& command) {
-  return std::all_of(reference.parameters.begin(), reference.parameters.end(),
-                     [&](const Parameter& one) { return has_value(command, one); });
+  return std::ranges::all_of(reference.parameters,
+                             [&](const Parameter& one) { return has_value(command, one); });
 }
 
 }  // namespace
@@ -42,20 +41,19 @@ std::optional<std::size_t> OutputCheck::source_of(std::size_t command) const {
   const Command& own = commands[command];
   if (!own.expected || own.expected->kind != ExpectedOutput::Kind::Same) return std::nullopt;
   const std::size_t typed = commands[reference].typed;
-  const bool is_one_typed = std::all_of(commands.begin(), commands.end(),
-                                        [&](const Command& one) { return one.typed == typed; });
+  const bool is_one_typed =
+      std::ranges::all_of(commands, [&](const Command& one) { return one.typed == typed; });
   if (is_one_typed) return command == reference ? std::nullopt : std::optional(reference);
   if (own.typed == typed) return std::nullopt;
-  const auto found = std::find_if(commands.begin(), commands.end(), [&](const Command& one) {
-    return one.typed == typed && was_made_alike(one, own);
-  });
+  const auto found = std::ranges::find_if(
+      commands, [&](const Command& one) { return one.typed == typed && was_made_alike(one, own); });
   if (found == commands.end()) return reference;
   return static_cast<std::size_t>(found - commands.begin());
 }
 
 std::vector<std::uint32_t> OutputCheck::due(std::uint32_t first, std::uint32_t count) const {
   const auto is_source = [&](std::size_t command) {
-    return std::find(sources_.begin(), sources_.end(), std::optional(command)) != sources_.end();
+    return std::ranges::find(sources_, std::optional(command)) != sources_.end();
   };
   // Each behind what it is compared with, so that few outputs are stored at a time.
   std::vector<std::uint32_t> all;
@@ -65,7 +63,7 @@ std::vector<std::uint32_t> OutputCheck::due(std::uint32_t first, std::uint32_t c
         (expected && expected->kind != ExpectedOutput::Kind::Same))
       all.push_back(command);
   }
-  std::stable_sort(all.begin(), all.end(), [&](std::uint32_t a, std::uint32_t b) {
+  std::ranges::stable_sort(all, [&](std::uint32_t a, std::uint32_t b) {
     return sources_[a].value_or(a) < sources_[b].value_or(b);
   });
   return all;

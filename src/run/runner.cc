@@ -224,12 +224,12 @@ class Runner final : public ReadyRun {
     const auto is_wanted = [this](const Group& group) {
       return precision_.wants_more_of(group.first) && !is_enough(timed_, group.spent);
     };
-    while (groups_.size() > 1 && std::any_of(groups_.begin(), groups_.end(), is_wanted)) {
+    while (groups_.size() > 1 && std::ranges::any_of(groups_, is_wanted)) {
       if (steps_.hooks_stand_around_commands()) {
         ended_by_ = PrecisionEnd::ReferenceGone;
         break;
       }
-      group_ = std::find_if(groups_.begin(), groups_.end(), is_wanted);
+      group_ = std::ranges::find_if(groups_, is_wanted);
       for (; group_ != groups_.end(); group_ = std::find_if(group_ + 1, groups_.end(), is_wanted)) {
         if (!run_some()) return false;
         if (is_enough(timed_, group_->spent)) note_limit();
@@ -283,8 +283,8 @@ class Runner final : public ReadyRun {
   bool can_time_more() const {
     if (is_bound_to_turns()) return false;
     const StopRule rule = extended_to(timed_, std::numeric_limits<std::uint64_t>::max());
-    return std::any_of(groups_.begin(), groups_.end(),
-                       [&](const Group& group) { return !is_enough(rule, group.spent); });
+    return std::ranges::any_of(groups_,
+                               [&](const Group& group) { return !is_enough(rule, group.spent); });
   }
 
   bool count_to_next_look() {

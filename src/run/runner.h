@@ -60,11 +60,8 @@ struct SessionResult {
 Result<SessionResult> carry_out(const Plan& plan, const RunContext& context);
 
 /// A plan of which all is there that can fail before the first run.
-class ReadyRun {
+class ReadyRun : NonCopyable {
  public:
-  ReadyRun() = default;
-  ReadyRun(const ReadyRun&) = delete;
-  ReadyRun& operator=(const ReadyRun&) = delete;
   virtual ~ReadyRun() = default;
 
   /// The rest of carry_out; once.

@@ -19,8 +19,8 @@ bool may_fail_with(const std::optional<IgnoreFailure>& ignore, const Outcome& ou
   if (!ignore) return false;
   if (ignore->any) return can_be_ignored(outcome);
   const auto* exited = std::get_if<Exited>(&outcome);
-  return exited != nullptr && std::find(ignore->statuses.begin(), ignore->statuses.end(),
-                                        exited->status) != ignore->statuses.end();
+  return exited != nullptr &&
+         std::ranges::find(ignore->statuses, exited->status) != ignore->statuses.end();
 }
 
 }  // namespace
@@ -108,10 +108,11 @@ std::size_t StepRunner::batch_size(std::span<const Step> steps) const {
   std::size_t size = std::min(steps.size(), os::Launcher::kMaxBatch);
   if (!armed_.empty()) size = std::min(size, armed_[steps.front().pass]->runs_at_once());
   // What a run wrote to a pipe can be told from what the next one writes only when it has ended.
-  const bool one_by_one =
-      hooks_.stand_between_runs() || scrapes(plan_) || plan_.until || context_.groups != nullptr ||
-      std::any_of(plan_.commands.begin(), plan_.commands.end(),
-                  [](const Command& command) { return command.output.kind == OutputKind::Pipe; });
+  const bool one_by_one = hooks_.stand_between_runs() || scrapes(plan_) || plan_.until ||
+                          context_.groups != nullptr ||
+                          std::ranges::any_of(plan_.commands, [](const Command& command) {
+                            return command.output.kind == OutputKind::Pipe;
+                          });
   return one_by_one ? 1 : size;
 }
 
@@ -122,12 +123,12 @@ std::size_t StepRunner::run_batch(std::span<const Step> steps) {
 
 std::size_t StepRunner::between_hooks(const Step& step,
                                       const std::function<std::size_t()>& launch_them) {
-  if (const auto failed = hooks_.run(HookKind::Prepare, step.command, step)) {
+  if (const auto failed = hooks_.run(Moment::BeforeRun, step.command, step)) {
     note_failure(*failed);
     return 0;
   }
   const std::size_t done = launch_them();
-  if (const auto failed = hooks_.run(HookKind::Conclude, step.command, step)) {
+  if (const auto failed = hooks_.run(Moment::AfterRun, step.command, step)) {
     note_failure(*failed);
     return 0;
   }
@@ -305,7 +306,7 @@ bool StepRunner::take_told(RunRecord& run, std::size_t place) {
 bool StepRunner::take_region(RunRecord& run, const os::Ended& ended, engine::Counted& counted) {
   if (!plan_.region) return true;
   if (auto why = why_no_region(ended)) {
-    std::fill(counted.counts.begin(), counted.counts.end(), std::nullopt);
+    std::ranges::fill(counted.counts, std::nullopt);
     counted.redo.reset();
     counted.missing = why->of(cited(plan_.commands[run.step.command].name));
     return may_lack(run.step, *why);
@@ -341,9 +342,8 @@ void StepRunner::note_uncounted(const Step& step, Error why) {
   const std::string subject = step.kind == RoundKind::Simulated
                                   ? cited(plan_.commands[step.command].name) + ": "
                                   : std::string();
-  const auto known = std::find_if(uncounted_.begin(), uncounted_.end(), [&](const Uncounted& one) {
-    return one.subject == subject && one.why == why;
-  });
+  const auto known = std::ranges::find_if(
+      uncounted_, [&](const Uncounted& one) { return one.subject == subject && one.why == why; });
   if (known == uncounted_.end())
     uncounted_.push_back({subject, std::move(why), 1});
   else
@@ -364,7 +364,7 @@ void StepRunner::note_once(const Step& step, std::string line) {
   if (step.kind == RoundKind::Simulated)
     line = cited(plan_.commands[step.command].name) + ": " + line;
   auto& notes = session_.notes;
-  if (std::find(notes.begin(), notes.end(), line) == notes.end()) notes.push_back(std::move(line));
+  if (std::ranges::find(notes, line) == notes.end()) notes.push_back(std::move(line));
 }
 
 void StepRunner::note_orphans(const Step& step) {

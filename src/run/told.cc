@@ -43,8 +43,8 @@ std::string option_of(const OwnMetric& metric) {
 }  // namespace
 
 bool scrapes(const Plan& plan) {
-  return std::any_of(plan.told.begin(), plan.told.end(),
-                     [](const OwnMetric& metric) { return metric.is_scraped(); });
+  return std::ranges::any_of(plan.told,
+                             [](const OwnMetric& metric) { return metric.is_scraped(); });
 }
 
 Result<void> Told::prepare() {
@@ -60,9 +60,9 @@ Result<void> Told::prepare() {
 }
 
 bool Told::by_file() const {
-  return !discovered_.empty() ||
-         std::any_of(plan_.told.begin(), plan_.told.end(),
-                     [](const OwnMetric& metric) { return metric.is_written(); });
+  return !discovered_.empty() || std::ranges::any_of(plan_.told, [](const OwnMetric& metric) {
+    return metric.is_written();
+  });
 }
 
 void Told::collect() {
@@ -189,9 +189,8 @@ Result<std::size_t> Told::place_of(const ToldLine& told) {
                                           : "has the name of what --scrape looks for",
                  "use another name"};
   }
-  const auto found =
-      std::find_if(discovered_.begin(), discovered_.end(),
-                   [&](const OwnMetric& known) { return known.name == metric.name; });
+  const auto found = std::ranges::find_if(
+      discovered_, [&](const OwnMetric& known) { return known.name == metric.name; });
   const std::size_t index = static_cast<std::size_t>(found - discovered_.begin());
   if (found == discovered_.end()) {
     if (find_metric(plan_.metrics, metric.name))

@@ -81,8 +81,8 @@ class MeanChange {
  private:
   void within_rounds(std::span<const double> reference, std::span<const double> candidate) {
     std::vector<double> residuals(reference.size());
-    std::transform(reference.begin(), reference.end(), candidate.begin(), residuals.begin(),
-                   [this](double r, double c) { return c - ratio_ * r; });
+    std::ranges::transform(reference, candidate, residuals.begin(),
+                           [this](double r, double c) { return c - ratio_ * r; });
     const Moments of_residuals = moments(residuals);
     is_constant_ = is_rounding_error(of_residuals.range(), reference_.mean + candidate_.mean);
     double products = 0.0;

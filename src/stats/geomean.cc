@@ -6,10 +6,9 @@
 namespace lauka::stats {
 
 Change geometric_mean(std::span<const Change> changes) {
-  const bool is_defined =
-      !changes.empty() && std::all_of(changes.begin(), changes.end(), [](const Change& one) {
-        return one.change && *one.change > -1.0;
-      });
+  const bool is_defined = !changes.empty() && std::ranges::all_of(changes, [](const Change& one) {
+    return one.change && *one.change > -1.0;
+  });
   if (!is_defined) return {};
   double sum = 0.0;
   double below = 0.0;

@@ -110,7 +110,7 @@ void CachegrindEngine::add(const SimulatedEvent& event, EventSet& set) {
 
 Result<void> CachegrindEngine::take(const std::string& name, EventSet& set) {
   const auto is_new = [](const auto& taken, const auto* event) {
-    return std::find(taken.begin(), taken.end(), event) == taken.end();
+    return std::ranges::find(taken, event) == taken.end();
   };
   if (const SimulatedEvent* event = find_simulated(name)) {
     if (is_new(simulated_, event)) add(*event, set);
@@ -156,8 +156,8 @@ std::vector<std::string> valgrind_words(const std::string& valgrind, const std::
                                         std::span<const SimulatedEvent* const> events,
                                         const std::vector<std::string>& words) {
   const auto needs = [&](Model model) {
-    return std::any_of(events.begin(), events.end(),
-                       [model](const SimulatedEvent* event) { return event->model == model; });
+    return std::ranges::any_of(
+        events, [model](const SimulatedEvent* event) { return event->model == model; });
   };
   const bool caches = needs(Model::Caches);
   // What the user keeps in ~/.valgrindrc and VALGRIND_OPTS is not meant for these runs.

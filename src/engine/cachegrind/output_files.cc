@@ -176,10 +176,9 @@ Counted sum_of(std::span<const OutputFile> files, std::span<const SimulatedEvent
   Processes processes;
   for (const OutputFile& file : files) enter(file, processes);
   Counted counted{std::vector<std::optional<std::uint64_t>>(events.size())};
-  const bool lost = std::any_of(processes.begin(), processes.end(),
-                                [](const auto& entry) { return is_lost(entry.second); });
-  if (std::any_of(processes.begin(), processes.end(),
-                  [](const auto& entry) { return !entry.second.is_complete; })) {
+  const bool lost =
+      std::ranges::any_of(processes, [](const auto& entry) { return is_lost(entry.second); });
+  if (std::ranges::any_of(processes, [](const auto& entry) { return !entry.second.is_complete; })) {
     counted.failure =
         Error{"Valgrind's output for a simulated run is incomplete",
               "make room in the folder for temporary files, or set TMPDIR to another"};

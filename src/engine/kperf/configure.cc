@@ -94,9 +94,9 @@ bool Claim::has_words() const {
   if (kernel_.get_words(now) != 0) return false;
   // A word comes back with the privilege levels that are in effect: it is the selector that says
   // what is counted. M1 and M2 keep 8 bits of it, and would count another event.
-  return std::equal(
-      now.begin(), now.end(), words_.begin(), words_.end(),
-      [](std::uint64_t a, std::uint64_t b) { return (a & kSelectorBits) == (b & kSelectorBits); });
+  return std::ranges::equal(now, words_, [](std::uint64_t a, std::uint64_t b) {
+    return (a & kSelectorBits) == (b & kSelectorBits);
+  });
 }
 
 bool Claim::is_as_programmed() const {

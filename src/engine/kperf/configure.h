@@ -29,11 +29,9 @@ struct Sampling {
 /// All that counting takes of the system: the counters, their words, sampling and the trace. It is
 /// given back when this is destroyed, at exit(), and when a signal ends lauka at once; after
 /// SIGKILL the next claim finds what is left and resets it. There is one claim at a time.
-class Claim {
+class Claim : NonCopyable {
  public:
   Claim(const Kernel& kernel, Trace& trace) : kernel_(kernel), trace_(trace) {}
-  Claim(const Claim&) = delete;
-  Claim& operator=(const Claim&) = delete;
   ~Claim();
 
   /// Takes all counters, and resets what a killed run left switched on.

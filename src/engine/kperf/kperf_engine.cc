@@ -195,8 +195,8 @@ class KperfEngine final : public CounterEngine {
       return place;
     }
     place.accounted = selection_event(event).accounted;
-    const auto found = std::find_if(placed.begin(), placed.end(),
-                                    [event](const PlacedEvent& one) { return one.event == event; });
+    const auto found = std::ranges::find_if(
+        placed, [event](const PlacedEvent& one) { return one.event == event; });
     if (found == placed.end()) return place;
     place.value = selection_event(event).counted.is_fixed
                       ? found->counter
@@ -236,7 +236,7 @@ class KperfEngine final : public CounterEngine {
       const bool refused = event.is_on_counter() && !counted.is_fixed && is_refused(counted);
       any = any || refused;
       if (refused) {
-        std::find_if(database_.events.begin(), database_.events.end(), [&](const KpepEvent& one) {
+        std::ranges::find_if(database_.events, [&](const KpepEvent& one) {
           return one.name == counted.name;
         })->is_refused = true;
         notes_.push_back(forbidden_event(event.name, counted.number));

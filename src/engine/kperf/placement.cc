@@ -99,8 +99,7 @@ std::vector<CounterMask> masks_of(std::span<const CounterMask> masks,
 /// in an order of their own. Each turn lowers a counter, or all stay as they are.
 void settle(Seating& seats, std::span<const CounterMask> masks) {
   for (;;) {
-    std::sort(seats.begin(), seats.end(),
-              [](const Seat& a, const Seat& b) { return a.counter < b.counter; });
+    std::ranges::sort(seats, [](const Seat& a, const Seat& b) { return a.counter < b.counter; });
     std::vector<CounterMask> in_order;
     for (const Seat& seat : seats) in_order.push_back(masks[seat.event]);
     const auto counters = add_greedily(in_order);
@@ -144,9 +143,7 @@ Error no_counter_for(const KpepEvent& event) {
 /// Pairs of wanted events as pairs of configurable ones; fixed events are in every pass.
 std::vector<EventPair> pairs_among(const std::vector<std::size_t>& events,
                                    std::span<const EventPair> together) {
-  const auto position = [&events](std::size_t event) {
-    return std::find(events.begin(), events.end(), event);
-  };
+  const auto position = [&events](std::size_t event) { return std::ranges::find(events, event); };
   std::vector<EventPair> pairs;
   for (const auto& [first, second] : together) {
     const auto a = position(first);
@@ -206,9 +203,8 @@ std::optional<Competition> smallest_competition(std::span<const CounterMask> mas
   // Every set of counters, from the largest number down.
   for (CounterMask counters = used; counters != 0; counters = (counters - 1) & used) {
     if (smallest && std::popcount(counters) > std::popcount(*smallest)) continue;
-    const auto confined = std::count_if(masks.begin(), masks.end(), [counters](CounterMask mask) {
-      return (mask & ~counters) == 0;
-    });
+    const auto confined = std::ranges::count_if(
+        masks, [counters](CounterMask mask) { return (mask & ~counters) == 0; });
     if (confined > std::popcount(counters)) smallest = counters;
   }
   if (!smallest) return std::nullopt;
@@ -235,8 +231,8 @@ Result<std::vector<PlacedPass>> place(std::span<const KpepEvent> wanted, Counter
   for (std::size_t i = 0; i < wanted.size(); ++i)
     if (wanted[i].is_fixed)
       fixed.push_back({i, static_cast<unsigned>(std::countr_zero(wanted[i].mask)), 0});
-  std::sort(fixed.begin(), fixed.end(),
-            [](const PlacedEvent& a, const PlacedEvent& b) { return a.counter < b.counter; });
+  std::ranges::sort(
+      fixed, [](const PlacedEvent& a, const PlacedEvent& b) { return a.counter < b.counter; });
 
   std::vector<PlacedPass> passes;
   for (const Seating& seats : divide_into_passes(some.masks, pairs_among(some.events, together))) {

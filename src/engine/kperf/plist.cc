@@ -91,7 +91,7 @@ class XmlReader {
 
   void open(std::string_view name) {
     if (fault_) return;
-    const bool is_known = std::find(kElements.begin(), kElements.end(), name) != kElements.end();
+    const bool is_known = std::ranges::find(kElements, name) != kElements.end();
     if (open_.empty() ? name != "plist" : (!is_known && name != "data") || name == "plist") {
       if (open_.empty()) return fail(no_plist());
       return refuse(fmt::format("<{}> is no element of a property list", name.substr(0, 40)));

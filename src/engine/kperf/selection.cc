@@ -63,17 +63,16 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 15> kAlsoTog
 }};
 
 const PortableAlias* portable(std::string_view alias) {
-  const auto found =
-      std::find_if(kPortable.begin(), kPortable.end(), [alias](const PortableAlias& candidate) {
-        return same_ignoring_case(candidate.alias, alias);
-      });
+  const auto found = std::ranges::find_if(kPortable, [alias](const PortableAlias& candidate) {
+    return same_ignoring_case(candidate.alias, alias);
+  });
   return found == kPortable.end() ? nullptr : &*found;
 }
 
 /// The chip's own event of exactly that name.
 const KpepEvent* find_own(const KpepDatabase& database, std::string_view name) {
-  const auto found = std::find_if(database.events.begin(), database.events.end(),
-                                  [name](const KpepEvent& event) { return event.name == name; });
+  const auto found = std::ranges::find_if(
+      database.events, [name](const KpepEvent& event) { return event.name == name; });
   return found == database.events.end() ? nullptr : &*found;
 }
 
@@ -82,9 +81,8 @@ const std::string& processor(const KpepDatabase& database) {
 }
 
 Error unknown(const KpepDatabase& database, std::string_view name) {
-  const bool elsewhere =
-      std::any_of(kNotOnApple.begin(), kNotOnApple.end(),
-                  [name](std::string_view alias) { return same_ignoring_case(alias, name); });
+  const bool elsewhere = std::ranges::any_of(
+      kNotOnApple, [name](std::string_view alias) { return same_ignoring_case(alias, name); });
   if (elsewhere || portable(name) != nullptr)
     return Error{fmt::format("{} cannot be counted: the counters of {} have no such event",
                              cited(name), processor(database)),
@@ -110,9 +108,8 @@ Result<void> add_wanted(Selection& selection, const KpepDatabase& database,
   for (const std::string& name : names) {
     auto event = find_wanted(database, name);
     if (!event) return event.error();
-    const auto same =
-        std::find_if(selection.events.begin(), selection.events.end(),
-                     [&](const SelectedEvent& other) { return same_event(*event, other); });
+    const auto same = std::ranges::find_if(
+        selection.events, [&](const SelectedEvent& other) { return same_event(*event, other); });
     if (same == selection.events.end())
       selection.events.push_back(*std::move(event));
     else if (same->name != event->name)
@@ -145,8 +142,8 @@ std::vector<EventPair> together_among(const std::vector<KpepEvent>& events,
                                       const KpepDatabase& database,
                                       const std::vector<EventNames>& wanted) {
   const auto position = [&events](std::string_view name) {
-    return std::find_if(events.begin(), events.end(),
-                        [name](const KpepEvent& event) { return event.name == name; });
+    return std::ranges::find_if(events,
+                                [name](const KpepEvent& event) { return event.name == name; });
   };
   std::vector<EventPair> pairs;
   const auto add = [&](std::string_view first, std::string_view second) {
@@ -285,7 +282,7 @@ EventSet event_set_of(const Selection& selection, std::string_view counted_space
     for (const PlacedEvent& one : placed) pass.events.push_back(one.event);
     for (std::size_t i = 0; i < selection.events.size(); ++i)
       if (!selection.events[i].is_on_counter()) pass.events.push_back(i);
-    std::sort(pass.events.begin(), pass.events.end());
+    std::ranges::sort(pass.events);
   }
   return set;
 }

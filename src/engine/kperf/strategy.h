@@ -30,11 +30,8 @@ struct RunValues {
 };
 
 /// A way to have the counts of runs. What it takes of the system belongs to the claim.
-class Strategy {
+class Strategy : NonCopyable {
  public:
-  Strategy() = default;
-  Strategy(const Strategy&) = delete;
-  Strategy& operator=(const Strategy&) = delete;
   virtual ~Strategy() = default;
 
   /// 0 or an errno, once before the first run.

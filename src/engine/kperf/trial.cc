@@ -53,9 +53,8 @@ struct Failed {
 };
 
 void add_failure(std::vector<Failed>& all, const Candidate& candidate, const Error& reason) {
-  const auto same = std::find_if(all.begin(), all.end(), [&reason](const Failed& failed) {
-    return failed.reason.what == reason.what;
-  });
+  const auto same = std::ranges::find_if(
+      all, [&reason](const Failed& failed) { return failed.reason.what == reason.what; });
   if (same != all.end())
     same->names.emplace_back(candidate.name);
   else

@@ -84,11 +84,11 @@ std::optional<PerfCounting::Absent> PerfCounting::why_group_is_not_exact(
 }
 
 bool PerfCounting::events_were_on_dead_ones(const os::Ended& ended) const {
-  return std::any_of(layout_.fillings.begin(), layout_.fillings.end(), [&](const Filling& filling) {
+  return std::ranges::any_of(layout_.fillings, [&](const Filling& filling) {
     const std::uint64_t ns = ended.readings[filling.leader].running_ns;
-    const auto dead = std::count_if(
-        filling.counters.begin(), filling.counters.end(),
-        [&](std::size_t filler) { return is_dead(ended.readings[filler].value, ns); });
+    const auto dead = std::ranges::count_if(filling.counters, [&](std::size_t filler) {
+      return is_dead(ended.readings[filler].value, ns);
+    });
     return static_cast<std::size_t>(dead) < filling.dead;
   });
 }
@@ -139,14 +139,14 @@ void PerfCounting::fill(Counted& counted, const os::Ended& ended, std::size_t co
     }
     counted.counts[events[i]] = tallies[i].count;
     for (const std::size_t counter : layout_.of_event[events[i]]) {
-      const auto part = std::find(parts_.begin(), parts_.end(), counter);
+      const auto part = std::ranges::find(parts_, counter);
       if (part != parts_.end())
         counted.counts[sources_.size() + static_cast<std::size_t>(part - parts_.begin())] =
             layout_.counters[counter].scale * ended.readings[counter].value;
     }
   }
-  const auto first = std::find_if(doubts.begin(), doubts.end(),
-                                  [](const std::string& doubt) { return !doubt.empty(); });
+  const auto first =
+      std::ranges::find_if(doubts, [](const std::string& doubt) { return !doubt.empty(); });
   if (first == doubts.end())
     bad_in_a_row_ = 0;
   else

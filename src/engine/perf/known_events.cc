@@ -197,7 +197,7 @@ const std::vector<KnownEvent>& known_events() {
 const KnownEvent* find_known(std::string_view name) {
   if (name.empty()) return nullptr;
   const auto& events = known_events();
-  const auto found = std::find_if(events.begin(), events.end(), [name](const KnownEvent& event) {
+  const auto found = std::ranges::find_if(events, [name](const KnownEvent& event) {
     return same_ignoring_case(name, event.alias) || same_ignoring_case(name, event.name) ||
            same_ignoring_case(name, event.other_name);
   });

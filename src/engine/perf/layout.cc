@@ -28,9 +28,8 @@ std::vector<Placed> placed_counters(std::span<const Source> sources,
   }
   if (!any_core) return placed;
   for (const Counter& witness : witnesses) {
-    const bool is_there = std::any_of(placed.begin(), placed.end(), [&](const Placed& other) {
-      return other.counter.pmu == witness.pmu;
-    });
+    const bool is_there = std::ranges::any_of(
+        placed, [&](const Placed& other) { return other.counter.pmu == witness.pmu; });
     if (!is_there) placed.push_back({witness, std::nullopt});
   }
   return placed;
@@ -39,15 +38,14 @@ std::vector<Placed> placed_counters(std::span<const Source> sources,
 /// The counters of one PMU in the order of their group: first the one that some of them have to be
 /// led by, which is opened for no event where none has it.
 std::vector<Placed> in_order(std::vector<Placed> group) {
-  const auto led = std::find_if(group.begin(), group.end(), [](const Placed& placed) {
-    return placed.counter.led_by.has_value();
-  });
+  const auto led = std::ranges::find_if(
+      group, [](const Placed& placed) { return placed.counter.led_by.has_value(); });
   if (led == group.end()) return group;
   const os::PerfEventAttr leader = *led->counter.led_by;
   const auto is_leader = [&](const Placed& placed) {
     return std::memcmp(&placed.counter.attributes, &leader, sizeof leader) == 0;
   };
-  const auto found = std::find_if(group.begin(), group.end(), is_leader);
+  const auto found = std::ranges::find_if(group, is_leader);
   if (found != group.end())
     std::rotate(group.begin(), found, found + 1);
   else
@@ -60,8 +58,8 @@ std::vector<Placed> in_order(std::vector<Placed> group) {
 bool events_are_on_live_ones(const Filling& filling, std::span<const std::uint64_t> words) {
   if (words.size() < 3 + filling.counters.size()) return false;
   const auto fillers = words.last(filling.counters.size());
-  const auto dead = std::count_if(fillers.begin(), fillers.end(),
-                                  [&](std::uint64_t value) { return is_dead(value, words[2]); });
+  const auto dead =
+      std::ranges::count_if(fillers, [&](std::uint64_t value) { return is_dead(value, words[2]); });
   return static_cast<std::size_t>(dead) >= filling.dead;
 }
 
@@ -83,9 +81,8 @@ bool some_core_group_runs(const Layout& layout, const OpenCounters& open,
       any_left_out = true;
       continue;
     }
-    const auto filling =
-        std::find_if(layout.fillings.begin(), layout.fillings.end(),
-                     [&](const Filling& one) { return one.leader == group.leader; });
+    const auto filling = std::ranges::find_if(
+        layout.fillings, [&](const Filling& one) { return one.leader == group.leader; });
     const std::span<const std::uint64_t> read = words;
     return filling == layout.fillings.end() || got < 3 || words[1] == 0 ||
            events_are_on_live_ones(*filling, read.first(static_cast<std::size_t>(got)));

@@ -51,8 +51,8 @@ Result<Rings> parse_rings(std::string_view modifiers, std::string_view name) {
 
 /// The same event under one of sysfs' names; the way for kernels that do not take the PMU's number
 /// in config.
-std::optional<Code> code_by_sysfs_name(const KnownEvent& event, const Pmu& pmu,
-                                       const Sysfs& sysfs) {
+std::optional<os::Code> code_by_sysfs_name(const KnownEvent& event, const os::Pmu& pmu,
+                                           const os::Sysfs& sysfs) {
   std::vector<std::string> names = event.arm_names;
   names.insert(names.begin(), {event.name, event.usual_name()});
   for (const std::string& name : names) {
@@ -63,7 +63,7 @@ std::optional<Code> code_by_sysfs_name(const KnownEvent& event, const Pmu& pmu,
 }
 
 /// What the event really is, where sysfs or the driver's source tells.
-std::string encoding_of(const KnownEvent& event, const Pmu& pmu, const Sysfs& sysfs) {
+std::string encoding_of(const KnownEvent& event, const os::Pmu& pmu, const os::Sysfs& sysfs) {
   for (const std::string& name : {event.name, event.usual_name()})
     if (const auto terms = sysfs.terms_of(pmu, name)) return *terms;
   if (pmu.name.starts_with("armv") && !event.arm_names.empty()) return event.arm_names.front();
@@ -71,8 +71,9 @@ std::string encoding_of(const KnownEvent& event, const Pmu& pmu, const Sysfs& sy
 }
 
 /// An event that the kernel knows by number, on one PMU of the cores.
-Part part_on(const KnownEvent& event, const Pmu& pmu, bool one_of_several, const Sysfs& sysfs) {
-  Part part{pmu.name, true, {Code{event.type, event.config}}, encoding_of(event, pmu, sysfs)};
+Part part_on(const KnownEvent& event, const os::Pmu& pmu, bool one_of_several,
+             const os::Sysfs& sysfs) {
+  Part part{pmu.name, true, {os::Code{event.type, event.config}}, encoding_of(event, pmu, sysfs)};
   if (one_of_several) {
     // The PMU's number in the upper half: Intel since 5.13, Arm since 6.6. Without it a generic
     // event goes to one of the PMUs and loses what the other cores do.
@@ -82,26 +83,26 @@ Part part_on(const KnownEvent& event, const Pmu& pmu, bool one_of_several, const
   return part;
 }
 
-Resolved resolve_known(const KnownEvent& event, const Sysfs& sysfs) {
+Resolved resolve_known(const KnownEvent& event, const os::Sysfs& sysfs) {
   Resolved resolved;
   resolved.own_name = event.name;
   resolved.description = event.description;
   resolved.known = &event;
-  const Code plain{event.type, event.config};
+  const os::Code plain{event.type, event.config};
   if (event.type == os::kPerfTypeSoftware) {
     resolved.parts.push_back({"software", false, {plain}});
     return resolved;
   }
-  const std::vector<Pmu> cores = sysfs.core_pmus();
+  const std::vector<os::Pmu> cores = sysfs.core_pmus();
   if (cores.empty()) resolved.parts.push_back({"cpu", true, {plain}});
-  for (const Pmu& pmu : cores)
+  for (const os::Pmu& pmu : cores)
     resolved.parts.push_back(part_on(event, pmu, cores.size() > 1, sysfs));
   return resolved;
 }
 
-Error no_such_pmu(std::string_view text, std::string_view name, const Sysfs& sysfs) {
+Error no_such_pmu(std::string_view text, std::string_view name, const os::Sysfs& sysfs) {
   std::vector<std::string> cores;
-  for (const Pmu& core : sysfs.core_pmus()) cores.push_back(core.name);
+  for (const os::Pmu& core : sysfs.core_pmus()) cores.push_back(core.name);
   return Error{fmt::format("'{}': there is no PMU '{}' here", text, name),
                cores.empty() ? std::string() : fmt::format("the cores have {}", listed(cores))};
 }
@@ -109,14 +110,15 @@ Error no_such_pmu(std::string_view text, std::string_view name, const Sysfs& sys
 /// Intel's topdown metrics are shares of the slots, which the processor tells as multiples of the
 /// event that leads their group. PMUs without that event (before Ice Lake, efficiency cores) have
 /// plain events of these names.
-std::optional<Code> leader_of(std::string_view event, const Pmu& pmu, const Sysfs& sysfs) {
+std::optional<os::Code> leader_of(std::string_view event, const os::Pmu& pmu,
+                                  const os::Sysfs& sysfs) {
   constexpr std::string_view slots = "slots";
   if (!event.starts_with("topdown-") || !sysfs.terms_of(pmu, slots)) return std::nullopt;
   const auto code = sysfs.encode(pmu, slots);
   return code ? std::optional(*code) : std::nullopt;
 }
 
-Result<Resolved> resolve_on_pmu(std::string_view text, const Sysfs& sysfs) {
+Result<Resolved> resolve_on_pmu(std::string_view text, const os::Sysfs& sysfs) {
   const std::size_t slash = text.find('/');
   std::string_view terms = text.substr(slash + 1);
   if (!terms.ends_with('/'))
@@ -124,7 +126,7 @@ Result<Resolved> resolve_on_pmu(std::string_view text, const Sysfs& sysfs) {
   terms.remove_suffix(1);
   const auto pmu = sysfs.find(text.substr(0, slash));
   if (!pmu) return no_such_pmu(text, text.substr(0, slash), sysfs);
-  if (pmu->kind == PmuKind::PerPackage)
+  if (pmu->kind == os::PmuKind::PerPackage)
     return Error{
         fmt::format("'{}': {} counts for a whole package, not for one program", text, pmu->name),
         pmu->name == "power" ? "write -e energy-pkg or another of its names alone"
@@ -132,7 +134,8 @@ Result<Resolved> resolve_on_pmu(std::string_view text, const Sysfs& sysfs) {
   Resolved resolved;
   resolved.own_name = text;
   const auto encoding = sysfs.terms_of(*pmu, terms);
-  const KnownEvent* known = pmu->kind == PmuKind::Core && !encoding ? find_known(terms) : nullptr;
+  const KnownEvent* known =
+      pmu->kind == os::PmuKind::Core && !encoding ? find_known(terms) : nullptr;
   if (known != nullptr && known->type != os::kPerfTypeSoftware) {
     resolved.description = known->description;
     resolved.parts.push_back(part_on(*known, *pmu, sysfs.core_pmus().size() > 1, sysfs));
@@ -141,7 +144,7 @@ Result<Resolved> resolve_on_pmu(std::string_view text, const Sysfs& sysfs) {
   const auto code = sysfs.encode(*pmu, terms);
   if (!code) return code.error().of(fmt::format("'{}'", text));
   resolved.description = encoding.value_or("");
-  const bool is_core = pmu->kind == PmuKind::Core;
+  const bool is_core = pmu->kind == os::PmuKind::Core;
   resolved.parts.push_back({pmu->name,
                             is_core,
                             {*code},
@@ -152,25 +155,26 @@ Result<Resolved> resolve_on_pmu(std::string_view text, const Sysfs& sysfs) {
 }
 
 /// rHEX on every kind of core.
-Resolved resolve_raw(std::string_view text, std::uint64_t code, const Sysfs& sysfs) {
+Resolved resolve_raw(std::string_view text, std::uint64_t code, const os::Sysfs& sysfs) {
   Resolved resolved;
   resolved.own_name = text;
   resolved.description = "raw event";
-  const std::vector<Pmu> cores = sysfs.core_pmus();
+  const std::vector<os::Pmu> cores = sysfs.core_pmus();
   if (cores.size() < 2) {
     resolved.parts.push_back(
-        {cores.empty() ? "cpu" : cores.front().name, true, {Code{os::kPerfTypeRaw, code}}});
+        {cores.empty() ? "cpu" : cores.front().name, true, {os::Code{os::kPerfTypeRaw, code}}});
     return resolved;
   }
-  for (const Pmu& pmu : cores) resolved.parts.push_back({pmu.name, true, {Code{pmu.type, code}}});
+  for (const os::Pmu& pmu : cores)
+    resolved.parts.push_back({pmu.name, true, {os::Code{pmu.type, code}}});
   return resolved;
 }
 
 /// An event of sysfs without its PMU, on every kind of core that has it; no parts: nowhere.
-Result<Resolved> resolve_bare(std::string_view text, const Sysfs& sysfs) {
+Result<Resolved> resolve_bare(std::string_view text, const os::Sysfs& sysfs) {
   Resolved resolved;
   resolved.own_name = text;
-  for (const Pmu& pmu : sysfs.core_pmus()) {
+  for (const os::Pmu& pmu : sysfs.core_pmus()) {
     const auto terms = sysfs.terms_of(pmu, text);
     if (!terms) continue;
     const auto code = sysfs.encode(pmu, text);
@@ -181,18 +185,18 @@ Result<Resolved> resolve_bare(std::string_view text, const Sysfs& sysfs) {
   }
   // What is shares of slots on one kind of core cannot be added to events of another.
   const auto is_led = [](const Part& part) { return part.led_by.has_value(); };
-  if (std::any_of(resolved.parts.begin(), resolved.parts.end(), is_led))
+  if (std::ranges::any_of(resolved.parts, is_led))
     std::erase_if(resolved.parts, [&](const Part& part) { return !is_led(part); });
   return resolved;
 }
 
 /// `name`: with what may be modifiers or, as in sched:sched_switch, part of a name.
-Error unknown(std::string_view name, std::string_view text, const Sysfs& sysfs) {
+Error unknown(std::string_view name, std::string_view text, const os::Sysfs& sysfs) {
   std::vector<std::string> candidates;
   for (const KnownEvent& event : known_events())
     for (const std::string& spelling : {event.alias, event.name})
       if (!spelling.empty()) candidates.push_back(spelling);
-  for (const Pmu& pmu : sysfs.core_pmus())
+  for (const os::Pmu& pmu : sysfs.core_pmus())
     for (std::string& known : sysfs.events(pmu)) candidates.push_back(std::move(known));
   const auto near = nearest_names(text, candidates);
   return Error{fmt::format("there is no event '{}'", name),
@@ -200,7 +204,8 @@ Error unknown(std::string_view name, std::string_view text, const Sysfs& sysfs) 
                             : fmt::format("did you mean {}?", listed(near, "or"))};
 }
 
-Result<Resolved> resolve_event(std::string_view name, std::string_view text, const Sysfs& sysfs) {
+Result<Resolved> resolve_event(std::string_view name, std::string_view text,
+                               const os::Sysfs& sysfs) {
   if (text.find('/') != std::string_view::npos) return resolve_on_pmu(text, sysfs);
   if (const KnownEvent* known = find_known(text)) return resolve_known(*known, sysfs);
   auto bare = resolve_bare(text, sysfs);
@@ -220,7 +225,7 @@ std::string shown_name(std::string_view typed, const KnownEvent* known) {
 
 }  // namespace
 
-Result<Resolved> resolve(std::string_view name, const Sysfs& sysfs) {
+Result<Resolved> resolve(std::string_view name, const os::Sysfs& sysfs) {
   const auto [event, modifiers] = split_modifiers(trimmed(name));
   auto resolved = resolve_event(name, event, sysfs);
   if (!resolved) return resolved;

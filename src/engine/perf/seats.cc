@@ -1,6 +1,7 @@
 #include "engine/perf/seats.h"
 
 #include "core/core_kind.h"
+#include "core/result.h"
 #include "engine/perf/opening.h"
 #include "engine/perf/resolve.h"
 
@@ -18,13 +19,9 @@ namespace {
 constexpr std::size_t kMostSeats = 32;
 
 /// This thread, bound to some CPUs until the end of the scope.
-class Binding {
+class Binding : NonCopyable {
  public:
   explicit Binding(const os::LinuxCalls& calls) : calls_(calls), before_(calls.allowed_cpus()) {}
-  Binding(const Binding&) = delete;
-  Binding& operator=(const Binding&) = delete;
-  Binding(Binding&&) = delete;
-  Binding& operator=(Binding&&) = delete;
   ~Binding() {
     if (bound_) calls_.run_on(before_);
   }
@@ -139,7 +136,7 @@ std::size_t general_needed(const Layout& layout, const Group& group, const Seats
 
 }  // namespace
 
-std::vector<Seats> find_seats(const Sysfs& sysfs, const Prober& prober,
+std::vector<Seats> find_seats(const os::Sysfs& sysfs, const Prober& prober,
                               const os::LinuxCalls& calls) {
   const auto source_of = [&](std::string_view event) -> Result<Source> {
     const auto resolved = resolve(event, sysfs);
@@ -165,7 +162,7 @@ std::vector<Seats> find_seats(const Sysfs& sysfs, const Prober& prober,
 }
 
 bool has_room(const Layout& layout, std::span<const Seats> seats) {
-  return std::all_of(layout.groups.begin(), layout.groups.end(), [&](const Group& group) {
+  return std::ranges::all_of(layout.groups, [&](const Group& group) {
     const Seats* here = seats_of(layout, group, seats);
     return here == nullptr || general_needed(layout, group, *here) <= here->general.usable;
   });
@@ -190,8 +187,8 @@ std::optional<Error> who_holds(std::span<const Seats> now, std::span<const Seats
   for (const Seats& seats : now) {
     const Trial& trial = seats.trial;
     const std::string which = now.size() > 1 ? " of " + seats.pmu : "";
-    const auto same = std::find_if(before.begin(), before.end(),
-                                   [&](const Seats& one) { return one.pmu == seats.pmu; });
+    const auto same =
+        std::ranges::find_if(before, [&](const Seats& one) { return one.pmu == seats.pmu; });
     // The watchdog may have been switched on since.
     const auto taken = [&](const Trial& one) {
       const std::size_t excused = situation.watchdog ? 1 : 0;

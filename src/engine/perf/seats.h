@@ -5,8 +5,8 @@
 #include "engine/perf/layout.h"
 #include "engine/perf/reasons.h"
 #include "engine/perf/source.h"
-#include "engine/perf/sysfs.h"
 #include "os/linux_calls.h"
+#include "os/sysfs.h"
 
 #include <cstddef>
 #include <optional>
@@ -50,7 +50,7 @@ struct Seats {
 /// Tries the counters of each PMU of the cores, with this
 /// thread bound to the PMU's CPUs where there are several: 50 to 100 microseconds where all are
 /// alive.
-std::vector<Seats> find_seats(const Sysfs& sysfs, const Prober& prober,
+std::vector<Seats> find_seats(const os::Sysfs& sysfs, const Prober& prober,
                               const os::LinuxCalls& calls);
 
 /// Whether the counters that are alive are enough for the layout.

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace lauka::engine::perf {
+namespace lauka::os {
 
 /// What is to be counted, in the numbers of perf_event_open.
 struct Code {
@@ -61,7 +61,7 @@ class Sysfs {
     std::optional<std::uint64_t> value;  ///< none: the user has to give it
   };
 
-  explicit Sysfs(const os::LinuxCalls& calls) : calls_(calls) {}
+  explicit Sysfs(const LinuxCalls& calls) : calls_(calls) {}
 
   /// The PMUs of the cores: several on a machine with several kinds of core. Sorted by name.
   std::vector<Pmu> core_pmus() const;
@@ -90,8 +90,8 @@ class Sysfs {
   std::optional<std::string> read(const Pmu& pmu, std::string_view folder,
                                   std::string_view file) const;
 
-  const os::LinuxCalls& calls_;
+  const LinuxCalls& calls_;
   mutable std::optional<std::vector<Pmu>> cores_{};  // each event is looked for in them
 };
 
-}  // namespace lauka::engine::perf
+}  // namespace lauka::os

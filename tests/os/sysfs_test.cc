@@ -1,10 +1,10 @@
-#include "engine/perf/sysfs.h"
+#include "os/sysfs.h"
 
 #include "fakes/fake_perf.h"
 
 #include <doctest/doctest.h>
 
-namespace lauka::engine::perf {
+namespace lauka::os {
 namespace {
 
 Code put_whole(std::string_view format, std::uint64_t value) {
@@ -110,7 +110,7 @@ TEST_CASE("the PMUs of the cores are looked for once, however many events ask fo
   static int lists = 0;
   fakes::FakePerf perf;
   add_usual_terms(perf);
-  os::LinuxCalls calls = perf.calls();
+  LinuxCalls calls = perf.calls();
   calls.list_folder = [](const std::string&) -> std::vector<std::string> {
     ++lists;
     return {"cpu"};
@@ -121,4 +121,4 @@ TEST_CASE("the PMUs of the cores are looked for once, however many events ask fo
   CHECK(lists == 1);
 }
 
-}  // namespace lauka::engine::perf
+}  // namespace lauka::os

@@ -1,4 +1,4 @@
-#include "engine/perf/sysfs.h"
+#include "os/sysfs.h"
 
 #include "core/text.h"
 
@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-namespace lauka::engine::perf {
+namespace lauka::os {
 namespace {
 
 using Term = Sysfs::Term;
@@ -56,15 +56,15 @@ std::uint64_t& word_of(Code& code, unsigned word) {
 std::optional<unsigned> parse_word(std::string_view name) {
   static constexpr std::array<std::string_view, 4> kWords = {"config", "config1", "config2",
                                                              "config3"};
-  const auto* const found = std::find(kWords.begin(), kWords.end(), name);
+  const auto* const found = std::ranges::find(kWords, name);
   if (found == kWords.end()) return std::nullopt;
   return static_cast<unsigned>(found - kWords.begin());
 }
 
 /// A later term replaces an earlier one of the same name.
 void set_term(std::vector<Term>& terms, Term term) {
-  const auto same = std::find_if(terms.begin(), terms.end(),
-                                 [&](const auto& other) { return other.name == term.name; });
+  const auto same =
+      std::ranges::find_if(terms, [&](const auto& other) { return other.name == term.name; });
   if (same != terms.end())
     same->value = term.value;
   else
@@ -132,7 +132,7 @@ std::vector<Pmu> Sysfs::core_pmus() const {
   if (cores_) return *cores_;
   std::vector<Pmu>& cores = cores_.emplace();
   for (const std::string& name : calls_.list_folder(std::string(kDevices))) {
-    const bool may_be = std::find(kCoreNames.begin(), kCoreNames.end(), name) != kCoreNames.end();
+    const bool may_be = std::ranges::find(kCoreNames, name) != kCoreNames.end();
     if (!may_be && !calls_.read_file(path_of(name, "cpus"))) continue;
     if (auto pmu = find(name); pmu && pmu->kind == PmuKind::Core) cores.push_back(*std::move(pmu));
   }
@@ -152,7 +152,7 @@ std::optional<Pmu> Sysfs::find(std::string_view pmu) const {
   const auto number = type ? parse_number(trimmed(*type)) : std::nullopt;
   if (!number || *number > 0xffffffffU) return std::nullopt;
   Pmu found{std::string(pmu), static_cast<std::uint32_t>(*number), PmuKind::Task};
-  if (std::find(kCoreNames.begin(), kCoreNames.end(), pmu) != kCoreNames.end() ||
+  if (std::ranges::find(kCoreNames, pmu) != kCoreNames.end() ||
       calls_.read_file(path_of(pmu, "cpus")))
     found.kind = PmuKind::Core;
   else if (calls_.read_file(path_of(pmu, "cpumask")))
@@ -242,4 +242,4 @@ Result<Code> Sysfs::encode(const Pmu& pmu, std::string_view text) const {
   return code;
 }
 
-}  // namespace lauka::engine::perf
+}  // namespace lauka::os

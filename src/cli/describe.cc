@@ -505,7 +505,7 @@ ProgramDescription lauka_description() {
       {"PATH", "where commands without a slash are looked for"},
       {"TMPDIR",
        "where the files of LAUKA_METRICS and of --engine cachegrind are kept meanwhile (default "
-       "/tmp)"},
+       "/dev/shm, else /tmp)"},
   };
   lauka.see_also = {"hyperfine (1)", "perf-stat (1)", "valgrind (1)"};
   CommandDescription whole{.words = "COMMAND", .values = {{.name = "command", .is_command = true}}};

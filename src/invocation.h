@@ -1,10 +1,10 @@
 #pragma once
 
 #include "cli/options.h"
-#include "core/exit_status.h"
-#include "core/observer.h"
+#include "core/choices.h"
+#include "core/command.h"
+#include "core/record.h"
 #include "core/result.h"
-#include "core/user.h"
 #include "cores/cores.h"
 #include "engine/choose.h"
 #include "gate/verdict.h"

@@ -1,6 +1,6 @@
 #include "cli/values.h"
-#include "core/core_kind.h"
 #include "core/foreign_text.h"
+#include "core/machine.h"
 #include "core/metric.h"
 
 #include <algorithm>

@@ -1,7 +1,6 @@
 #include "cli/describe.h"
 
 #include "core/text.h"
-#include "core/words.h"
 
 #include <algorithm>
 #include <cstddef>

@@ -1,7 +1,7 @@
 #include "cli/option_table.h"
 
 #include "cli/values.h"
-#include "core/exit_status.h"
+#include "core/choices.h"
 #include "core/own_metric.h"
 #include "core/pattern.h"
 #include "core/text.h"

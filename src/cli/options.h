@@ -3,10 +3,9 @@
 #include "core/choices.h"
 #include "core/command.h"
 #include "core/condition.h"
-#include "core/core_kind.h"
+#include "core/machine.h"
 #include "core/metric.h"
 #include "core/own_metric.h"
-#include "core/presentation.h"
 
 #include <chrono>
 #include <cstddef>

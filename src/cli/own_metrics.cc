@@ -1,5 +1,4 @@
 #include "cli/values.h"
-#include "core/expression.h"
 #include "core/own_metric.h"
 #include "core/pattern.h"
 

@@ -5,7 +5,6 @@
 #include "core/foreign_text.h"
 #include "core/pattern.h"
 #include "core/text.h"
-#include "core/words.h"
 
 #include <algorithm>
 #include <array>

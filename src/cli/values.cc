@@ -1,10 +1,9 @@
 #include "cli/values.h"
 
-#include "core/display_unit.h"
+#include "core/choices.h"
 #include "core/foreign_text.h"
 #include "core/numbers.h"
 #include "core/text.h"
-#include "core/words.h"
 
 #include <algorithm>
 

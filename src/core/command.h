@@ -1,15 +1,41 @@
 #pragma once
 
-#include "core/expected_output.h"
-
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace lauka {
+
+/// What the output of a command is to be.
+struct ExpectedOutput {
+  enum class Kind : unsigned char {
+    Same,  ///< as the reference's
+    File,
+    Hash,
+  };
+  Kind kind = Kind::Same;
+  std::string text{};  ///< the file's path, or SHA-256 in 64 small hexadecimal digits
+};
+
+/// As it is typed.
+inline std::string text_of(const ExpectedOutput& expected) {
+  if (expected.kind == ExpectedOutput::Kind::Same) return "same";
+  return (expected.kind == ExpectedOutput::Kind::Hash ? "sha256:" : "") + expected.text;
+}
+
+/// What was typed as `text`; none where that is empty.
+inline std::optional<ExpectedOutput> expected_output_of(const std::string& text) {
+  constexpr std::size_t prefix = 7;  // "sha256:"
+  if (text.empty()) return std::nullopt;
+  if (text == "same") return ExpectedOutput{};
+  if (text.starts_with("sha256:"))
+    return ExpectedOutput{ExpectedOutput::Kind::Hash, text.substr(prefix)};
+  return ExpectedOutput{ExpectedOutput::Kind::File, text};
+}
 
 /// Where standard output and error of a command go.
 enum class OutputKind : unsigned char { Null, Pipe, Inherit, File };
@@ -103,6 +129,15 @@ struct Command {
   std::size_t typed = 0;  ///< index of the command typed that it was made from
   std::string pattern{};  ///< that one's name, with the variables in braces
   Fingerprint program{};  ///< of a session that was asked for it
+};
+
+/// The user whom commands are run as, where that is not lauka's own.
+struct User {
+  std::uint32_t id = 0;
+  std::uint32_t group = 0;
+  std::vector<std::uint32_t> groups{};  ///< all of them, `group` first
+  std::string name{};
+  std::string home{};
 };
 
 }  // namespace lauka

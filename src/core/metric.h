@@ -1,7 +1,6 @@
 #pragma once
 
 #include "core/event.h"
-#include "core/percentile.h"
 #include "core/record.h"
 
 #include <algorithm>
@@ -16,6 +15,22 @@
 #include <vector>
 
 namespace lauka {
+
+/// What a row is that has no values of its own, but speaks of another one's.
+struct Percentile {
+  std::string of;      ///< the name of the other metric, whose formula it has
+  double share = 0.5;  ///< 0.99: the value that 99 % of the runs do not exceed
+};
+
+/// "wall_time.p99.9".
+std::string name_of_percentile(double percent);
+
+/// The 99.9 of such a name; none where it is another one.
+std::optional<double> percentile_in(std::string_view name);
+
+/// The runs that it takes for an interval of a quantile with `tail` on either side: with fewer, all
+/// of them are on one side of it too often (share^n, or (1 - share)^n).
+std::size_t fewest_runs_of(double share, double tail);
 
 enum class Unit : unsigned char { Seconds, Bytes, Count, Ratio, Fraction, Joules };
 enum class Better : unsigned char { Less, More, Neither };
@@ -236,5 +251,44 @@ inline std::optional<std::size_t> primary_metric(const std::vector<Metric>& metr
   if (found == metrics.end()) return std::nullopt;
   return static_cast<std::size_t>(found - metrics.begin());
 }
+
+/// The rounds in whose runs `metric` has values: those of a pass that counts all
+/// events in its formula.
+RoundKind kind_of(const Metric& metric, const EventSet& events);
+
+/// Reads one metric out of runs.
+class MetricReader {
+ public:
+  MetricReader(const Metric& metric, const EventSet& events);
+
+  /// The sample of `run`, in base units; none where it is of another kind of round or its pass does
+  /// not count the metric, where the engine could not, where a divisor is 0, where only a bound is
+  /// known, and where the run was killed at its time limit: what it would have taken is not known.
+  std::optional<double> value(const RunRecord& run) const;
+
+  /// What the value of `run` does not exceed, where only that is known.
+  std::optional<double> bound(const RunRecord& run) const;
+
+ private:
+  /// Where an event stands among the counts of each pass; none in passes without it.
+  using Places = std::vector<std::optional<std::size_t>>;
+
+  static Places places_of(std::size_t event, const EventSet& events);
+  static std::optional<double> count(const RunRecord& run, const Places& places);
+
+  /// A term and, where that is an event, its places.
+  struct Step {
+    Formula::Term term;
+    Places places;
+  };
+
+  /// What `run` gives for a term that is no operation.
+  static std::optional<double> operand(const RunRecord& run, const Step& step);
+  std::optional<double> result(const RunRecord& run) const;
+
+  RoundKind kind_;
+  bool may_be_bound_;
+  std::vector<Step> steps_;
+};
 
 }  // namespace lauka

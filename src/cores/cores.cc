@@ -1,6 +1,6 @@
 #include "cores/cores.h"
 
-#include "core/core_kind.h"
+#include "core/machine.h"
 #include "core/text.h"
 #include "cores/mac_threads.h"
 #include "os/sysfs.h"

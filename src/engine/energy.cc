@@ -1,7 +1,7 @@
 #include "engine/energy.h"
 
-#include "core/core_kind.h"
 #include "core/foreign_text.h"
+#include "core/machine.h"
 #include "core/own_metric.h"
 #include "core/text.h"
 #include "os/perf_abi.h"

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "core/condition.h"
-#include "core/precision.h"
 #include "core/series.h"
 #include "gate/judge.h"
 #include "gate/schedule.h"

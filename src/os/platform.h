@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/user.h"
+#include "core/command.h"
 
 #include <csignal>
 #include <cstddef>

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "core/command.h"
 #include "core/result.h"
-#include "core/user.h"
 #include "os/descriptor.h"
 
 #include <optional>

@@ -1,10 +1,9 @@
 #pragma once
 
-#include "core/core_kind.h"
-#include "core/outcome.h"
+#include "core/command.h"
+#include "core/machine.h"
 #include "core/record.h"
 #include "core/result.h"
-#include "core/user.h"
 
 #include <array>
 #include <chrono>

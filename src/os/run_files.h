@@ -1,8 +1,8 @@
 #pragma once
 
-#include "core/outcome.h"
-#include "core/output_tail.h"
+#include "core/record.h"
 #include "core/result.h"
+#include "core/text.h"
 #include "os/descriptor.h"
 #include "os/process.h"
 

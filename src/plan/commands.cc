@@ -2,7 +2,6 @@
 
 #include "core/foreign_text.h"
 #include "core/text.h"
-#include "core/words.h"
 #include "plan/parameters.h"
 
 #include <algorithm>

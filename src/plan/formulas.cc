@@ -1,7 +1,7 @@
 #include "plan/formulas.h"
 
 #include "core/foreign_text.h"
-#include "core/metric_reader.h"
+#include "core/metric.h"
 #include "core/text.h"
 
 #include <algorithm>

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "core/outcome.h"
 #include "core/record.h"
 
 #include <string>

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "core/condition.h"
 #include "core/metric.h"
-#include "core/precision.h"
 #include "core/record.h"
 #include "gate/job.h"
 #include "gate/judge.h"

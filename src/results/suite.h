@@ -1,7 +1,7 @@
 #pragma once
 
+#include "core/choices.h"
 #include "core/metric.h"
-#include "core/presentation.h"
 #include "gate/job.h"
 #include "results/results.h"
 #include "stats/delta.h"

@@ -1,9 +1,9 @@
 #pragma once
 
-#include "core/output_tail.h"
 #include "core/pattern.h"
 #include "core/result.h"
 #include "core/sha256.h"
+#include "core/text.h"
 #include "os/process.h"
 #include "os/text_files.h"
 

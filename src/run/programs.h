@@ -1,7 +1,7 @@
 #pragma once
 
+#include "core/command.h"
 #include "core/record.h"
-#include "core/user.h"
 #include "engine/engine.h"
 #include "os/process.h"
 #include "plan/plan.h"

@@ -1,10 +1,9 @@
 #pragma once
 
-#include "core/observer.h"
+#include "core/command.h"
 #include "core/own_metric.h"
 #include "core/record.h"
 #include "core/result.h"
-#include "core/user.h"
 #include "engine/engine.h"
 #include "gate/verdict.h"
 #include "os/clock.h"

@@ -4,7 +4,6 @@
 #include "core/pattern.h"
 #include "core/record.h"
 #include "core/result.h"
-#include "core/told_line.h"
 #include "os/process.h"
 #include "os/told_files.h"
 #include "plan/plan.h"

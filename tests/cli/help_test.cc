@@ -1,7 +1,7 @@
 #include "cli/describe.h"
 #include "cli/option_table.h"
 #include "cli/parse.h"
-#include "core/words.h"
+#include "core/text.h"
 
 #include <sstream>
 #include <string>

@@ -1,7 +1,7 @@
 #include "cli/parse.h"
 
 #include "cli/option_table.h"
-#include "core/display_unit.h"
+#include "core/choices.h"
 
 #include <algorithm>
 #include <chrono>

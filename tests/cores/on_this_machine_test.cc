@@ -1,4 +1,4 @@
-#include "core/core_kind.h"
+#include "core/machine.h"
 #include "cores/clocks.h"
 #include "engine/perf/perf_engine.h"
 #include "os/linux_calls.h"

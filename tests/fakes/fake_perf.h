@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/core_kind.h"
+#include "core/machine.h"
 #include "fakes/fake_files.h"
 #include "fakes/fake_pmu.h"
 #include "os/linux_calls.h"

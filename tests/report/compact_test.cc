@@ -1,6 +1,6 @@
 #include "report/compact.h"
 
-#include "core/display_unit.h"
+#include "core/choices.h"
 #include "report/example.h"
 #include "report/screen.h"
 #include "report/table.h"

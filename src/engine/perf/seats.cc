@@ -1,6 +1,6 @@
 #include "engine/perf/seats.h"
 
-#include "core/core_kind.h"
+#include "core/machine.h"
 #include "core/result.h"
 #include "engine/perf/opening.h"
 #include "engine/perf/resolve.h"

@@ -11,8 +11,6 @@
 #include "os/linux_calls.h"
 #include "os/signals.h"
 #include "os/terminal.h"
-#include "os/text_files.h"
-#include "os/told_files.h"
 #include "os/users.h"
 #include "plan/baseline.h"
 #include "plan/labels.h"

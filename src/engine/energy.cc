@@ -4,7 +4,7 @@
 #include "core/machine.h"
 #include "core/own_metric.h"
 #include "core/text.h"
-#include "os/perf_abi.h"
+#include "os/linux_calls.h"
 #include "os/sysfs.h"
 
 #include <algorithm>

@@ -4,8 +4,8 @@
 #include "core/result.h"
 #include "core/sha256.h"
 #include "core/text.h"
+#include "os/files.h"
 #include "os/process.h"
-#include "os/text_files.h"
 
 #include <array>
 #include <cstddef>

@@ -7,10 +7,9 @@
 #include "engine/engine.h"
 #include "gate/verdict.h"
 #include "os/clock.h"
+#include "os/files.h"
 #include "os/memory_groups.h"
 #include "os/process.h"
-#include "os/text_files.h"
-#include "os/told_files.h"
 #include "plan/plan.h"
 #include "run/kept_rounds.h"
 

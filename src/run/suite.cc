@@ -1,7 +1,7 @@
 #include "run/suite.h"
 
 #include "core/foreign_text.h"
-#include "os/turns.h"
+#include "os/signals.h"
 
 #include <algorithm>
 #include <chrono>

@@ -4,8 +4,8 @@
 #include "core/pattern.h"
 #include "core/record.h"
 #include "core/result.h"
+#include "os/files.h"
 #include "os/process.h"
-#include "os/told_files.h"
 #include "plan/plan.h"
 
 #include <cstddef>

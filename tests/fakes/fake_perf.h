@@ -4,7 +4,6 @@
 #include "fakes/fake_files.h"
 #include "fakes/fake_pmu.h"
 #include "os/linux_calls.h"
-#include "os/perf_abi.h"
 #include "os/process.h"
 
 #include <algorithm>

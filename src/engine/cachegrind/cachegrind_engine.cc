@@ -3,7 +3,7 @@
 #include "core/text.h"
 #include "engine/accounting.h"
 #include "engine/cachegrind/output_files.h"
-#include "os/private_folder.h"
+#include "os/files.h"
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "os/darwin_abi.h"
+#include "os/darwin_calls.h"
 
 #include <array>
 #include <cstddef>

@@ -1,6 +1,6 @@
 #include "core/text.h"
 #include "engine/perf/resolve.h"
-#include "os/perf_abi.h"
+#include "os/linux_calls.h"
 
 #include <algorithm>
 #include <array>

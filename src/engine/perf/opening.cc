@@ -1,6 +1,6 @@
 #include "engine/perf/opening.h"
 
-#include "os/perf_abi.h"
+#include "os/linux_calls.h"
 
 #include <algorithm>
 

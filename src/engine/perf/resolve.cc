@@ -1,7 +1,7 @@
 #include "engine/perf/resolve.h"
 
 #include "core/text.h"
-#include "os/perf_abi.h"
+#include "os/linux_calls.h"
 
 #include <algorithm>
 #include <cstddef>

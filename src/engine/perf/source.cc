@@ -1,7 +1,7 @@
 #include "engine/perf/source.h"
 
 #include "engine/perf/resolve.h"
-#include "os/perf_abi.h"
+#include "os/linux_calls.h"
 
 #include <algorithm>
 #include <array>

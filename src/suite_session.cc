@@ -4,7 +4,7 @@
 #include "core/foreign_text.h"
 #include "core/sha256.h"
 #include "core/text.h"
-#include "gate/job.h"
+#include "gate/verdict.h"
 #include "invocation.h"
 #include "os/clock.h"
 #include "os/darwin_calls.h"
@@ -17,8 +17,8 @@
 #include "report/lines.h"
 #include "report/screen.h"
 #include "results/analyse.h"
-#include "run/fingerprint.h"
 #include "run/kept_rounds.h"
+#include "run/runner.h"
 #include "run/suite.h"
 
 #include <algorithm>

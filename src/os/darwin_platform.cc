@@ -93,7 +93,7 @@ bool is_mount_point(const char* /*path*/) {
 
 namespace {
 
-constexpr int kMostGroups = 1024;
+constexpr int kMostOfAccount = 1024;
 
 }  // namespace
 
@@ -106,8 +106,8 @@ std::optional<Account> account_of(std::uint32_t user) {
 std::vector<std::uint32_t> groups_of(const std::string& name) {
   const passwd* entry = getpwnam(name.c_str());
   if (entry == nullptr) return {};
-  std::array<int, kMostGroups> groups{};
-  int count = kMostGroups;
+  std::array<int, kMostOfAccount> groups{};
+  int count = kMostOfAccount;
   if (getgrouplist(name.c_str(), static_cast<int>(entry->pw_gid), groups.data(), &count) < 0)
     return {};
   return {groups.begin(), groups.begin() + count};

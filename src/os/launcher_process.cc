@@ -19,6 +19,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+// NOLINTNEXTLINE: POSIX wants this global declared by whoever uses it
+extern char** environ;
+
 namespace lauka::os {
 
 namespace {
@@ -374,9 +377,6 @@ void serve_as_launcher(const LauncherSetup& setup) {
     }
   }
 }
-
-// NOLINTNEXTLINE: POSIX wants this global declared by whoever uses it
-extern char** environ;
 
 namespace {
 

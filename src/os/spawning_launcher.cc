@@ -21,6 +21,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+// NOLINTNEXTLINE: POSIX wants this global declared by whoever uses it
+extern char** environ;
+
 namespace lauka::os {
 
 namespace {
@@ -141,9 +144,6 @@ std::optional<UsageReader::Read> UsageReader::read(pid_t pid) {
                                       ns(usage.p_system_time), usage.p_energy_nj};
   return read;
 }
-
-// NOLINTNEXTLINE: POSIX wants this global declared by whoever uses it
-extern char** environ;
 
 namespace {
 

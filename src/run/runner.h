@@ -13,6 +13,7 @@
 #include "plan/plan.h"
 #include "run/kept_rounds.h"
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -68,5 +69,17 @@ class ReadyRun : NonCopyable {
 
 /// The first part of carry_out. `plan` and `context` are to outlive what is returned.
 Result<std::unique_ptr<ReadyRun>> make_ready(const Plan& plan, const RunContext& context);
+
+/// Some commands of a plan that stand beside each other.
+struct CommandRange {
+  std::size_t first = 0;
+  std::size_t count = 0;
+};
+
+/// Enters what these commands run, as their setup has left it, into `programs`, one per command of
+/// the plan. Empty with a shell, whose file says nothing, and where the file cannot be read or
+/// somebody interrupts.
+void identify(const Plan& plan, const RunContext& context, CommandRange commands,
+              std::vector<Fingerprint>& programs);
 
 }  // namespace lauka

@@ -96,6 +96,7 @@ TEST_CASE("-h fits one screen and names real options, each in one line") {
     CHECK_FALSE(line.ends_with(' '));
   }
   CHECK(brief_help().find("  -r, --runs N ") != std::string::npos);
+  CHECK(brief_help().find("  -p, --prepare CMD ") < brief_help().find("      --export-json FILE "));
   CHECK(brief_help().find("lauka --help shows all options") != std::string::npos);
 }
 

@@ -1,5 +1,5 @@
 #include "core/foreign_text.h"
-#include "engine/cachegrind/output_files.h"
+#include "engine/cachegrind/cachegrind_engine.h"
 #include "engine/kperf/kpep.h"
 #include "engine/kperf/selection.h"
 #include "engine/perf/resolve.h"

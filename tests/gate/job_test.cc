@@ -1,4 +1,4 @@
-#include "gate/job.h"
+#include "gate/verdict.h"
 
 #include "stats/noise.h"
 

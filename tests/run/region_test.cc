@@ -1,4 +1,4 @@
-#include "run/region.h"
+#include "run/told.h"
 
 #include "plan/region.h"
 #include "run/bench.h"

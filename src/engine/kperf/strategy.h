@@ -5,7 +5,6 @@
 #include "engine/kperf/configure.h"
 #include "engine/kperf/kernel.h"
 #include "engine/kperf/kperf_engine.h"
-#include "engine/kperf/trace.h"
 #include "os/process.h"
 
 #include <chrono>

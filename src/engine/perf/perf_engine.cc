@@ -3,11 +3,8 @@
 #include "core/text.h"
 #include "engine/partition.h"
 #include "engine/perf/counting.h"
-#include "engine/perf/layout.h"
 #include "engine/perf/reasons.h"
-#include "engine/perf/region.h"
 #include "engine/perf/resolve.h"
-#include "engine/perf/seats.h"
 #include "engine/perf/source.h"
 
 #include <algorithm>

@@ -200,7 +200,7 @@ Tails rank_sum_tails(std::span<const double> earlier, std::span<const double> la
   std::ranges::sort(ascending);
   // Twice the mid-ranks, which may be halves. Only equal values are tied: these have no scale.
   const auto rank_of = [&](double value) {
-    const auto [first, end] = std::ranges::equal_range(ascending, value);
+    const auto [first, end] = std::equal_range(ascending.begin(), ascending.end(), value);
     return static_cast<std::size_t>((first - ascending.begin()) + (end - ascending.begin()) + 1);
   };
   std::size_t seen = 0;

@@ -1,7 +1,7 @@
-#include "run/told.h"
-
 #include "plan/region.h"
+
 #include "run/bench.h"
+#include "run/told.h"
 
 #include <algorithm>
 #include <cstddef>

@@ -9,7 +9,6 @@
 #include "report/lines.h"
 #include "report/marked_delta.h"
 #include "report/suite.h"
-#include "report/suite_exports.h"
 #include "report/svg.h"
 #include "report/table.h"
 #include "report/warnings.h"
@@ -170,10 +169,6 @@ void write_drawings(const Results& results, const Sink& sink) {
   }
 }
 
-}  // namespace
-
-namespace {
-
 void write_head(const std::string& title, const std::string& description, const Sink& sink) {
   sink(
       fmt::format("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
@@ -196,59 +191,73 @@ std::string mark_of(const std::string& verdict) {
   return fmt::format("<span class=\"mark {}\">{}</span>", css, verdict);
 }
 
-void write_suite_table(const SuiteResults& suite, const Sink& sink) {
+void write_suite_table(const Report& suite, const Sink& sink) {
   const bool names = has_candidate_names(suite);
+  const bool metrics = has_metrics(suite);
   sink(fmt::format(
-      "<div class=\"scroll\"><table>\n<thead><tr><th>benchmark</th>{}<th class=\"more\">base</th>"
+      "<div class=\"scroll\"><table>\n<thead><tr><th>benchmark</th>{}{}<th class=\"more\">base</th>"
       "<th class=\"more\">candidate</th><th>delta</th><th>verdict</th></tr></thead>\n",
-      names ? "<th>command</th>" : ""));
+      names ? "<th>command</th>" : "", metrics ? "<th>metric</th>" : ""));
   for (const SuiteCells& cells : cells_of(suite)) {
     const std::string name = html_text(cells.benchmark);
     sink(
-        fmt::format("<tr><td>{}</td>{}<td class=\"more\">{}</td><td class=\"more\">{}</td>"
+        fmt::format("<tr><td>{}</td>{}{}<td class=\"more\">{}</td><td class=\"more\">{}</td>"
                     "<td class=\"{}\">{}</td><td>{}</td>"
                     "</tr>\n",
                     cells.is_total ? "<b>" + name + "</b>" : name,
                     names ? "<td><code>" + html_text(cells.command) + "</code></td>" : "",
+                    metrics ? "<td>" + html_text(cells.metric) + "</td>" : "",
                     html_text(cells.base), html_text(cells.candidate), ink_class(cells.delta.ink),
                     html_text(cells.delta.text), mark_of(cells.verdict)));
   }
   sink("</table></div>\n");
 }
 
-}  // namespace
-
-void write_suite_html(const SuiteResults& suite, const Sink& sink) {
-  const std::string& title = suite.presentation.title;
-  write_head(title.empty() ? plural(suite.benchmarks.size(), "benchmark") + " compared" : title,
-             suite.presentation.description, sink);
-  sink(circumstances(suite.benchmarks.front().results.circumstances));
-  if (!suite.complete())
-    sink("<p class=\"fail\">The session was cut short: these are the runs up to then.</p>\n");
-  write_suite_table(suite, sink);
-  sink(elements(lines_of(gates_in_one_line(suite)), "<p>", "</p>"));
-  const auto warnings = suite_warning_texts(suite, {});
-  if (!warnings.empty()) sink("<h2>Caveats</h2>\n" + list_of(warnings));
-  const auto notes = suite_notes(suite);
-  if (!notes.empty()) sink("<h2>Notes</h2>\n<div class=\"faint\">" + list_of(notes) + "</div>\n");
-  sink("<h2>Benchmarks</h2>\n");
-  for (const BenchmarkResult& one : suite.benchmarks) {
-    sink("<details>\n<summary>" + html_text(one.name) + "</summary>\n" + verdict_part(one.results));
-    write_drawings(one.results, sink);
-    write_tables(one.results, sink);
-    sink("</details>\n");
-  }
-  write_foot(sink);
+std::string page_title(const Report& report) {
+  const std::string& title = report.benchmarks.front().presentation.title;
+  if (!report.is_suite()) return title_of(report.benchmarks.front());
+  return title.empty() ? plural(report.benchmarks.size(), "benchmark") + " compared" : title;
 }
 
-void write_html(const Results& results, const Sink& sink) {
-  write_head(title_of(results), results.presentation.description, sink);
-  sink(circumstances(results.circumstances) + verdict_part(results));
+void write_suite_page(const Report& suite, const Sink& sink) {
+  if (!suite.complete())
+    sink("<p class=\"fail\">The session was cut short: these are the runs up to then.</p>\n");
+  sink("<h2>" + html_text(suite_title(suite)) + "</h2>\n");
+  write_suite_table(suite, sink);
+  sink(elements(lines_of(gates_in_one_line(suite)), "<p>", "</p>"));
+  const auto warnings = warning_texts(suite, {});
+  if (!warnings.empty()) sink("<h2>Caveats</h2>\n" + list_of(warnings));
+  const auto notes = notes_of(suite);
+  if (!notes.empty()) sink("<h2>Notes</h2>\n<div class=\"faint\">" + list_of(notes) + "</div>\n");
+  sink("<h2>Benchmarks</h2>\n");
+  for (const Results& one : suite.benchmarks) {
+    sink("<details>\n<summary>" + html_text(one.benchmark) + "</summary>\n" + verdict_part(one));
+    write_drawings(one, sink);
+    write_tables(one, sink);
+    sink("</details>\n");
+  }
+}
+
+void write_session_page(const Results& results, const Sink& sink) {
+  sink(verdict_part(results));
   write_overview(results, sink);
   sink(caveats(results));
   sink("<h2>Charts</h2>\n");
   write_drawings(results, sink);
   write_tables(results, sink);
+}
+
+}  // namespace
+
+void write_html(const Report& report, const Sink& sink) {
+  const Results& first = report.benchmarks.front();
+  write_head(page_title(report), first.presentation.description, sink);
+  sink(circumstances(first.circumstances));
+  if (report.is_suite()) {
+    write_suite_page(report, sink);
+  } else {
+    write_session_page(first, sink);
+  }
   write_foot(sink);
 }
 

@@ -7,7 +7,6 @@
 #include "report/lines.h"
 #include "report/parameters.h"
 #include "report/suite.h"
-#include "report/suite_exports.h"
 #include "report/table.h"
 #include "report/warnings.h"
 
@@ -63,7 +62,7 @@ bool has_deltas(const Results& results) {
 
 /// The cells of a row, each with the | after it. Of names and of deltas Markdown wants to know
 /// more.
-std::string cells_of(const RowOf& row) {
+std::string row_cells(const RowOf& row) {
   std::string text;
   for (const Column* column : columns_of(row.shape)) {
     Cell cell = column->cell(row);
@@ -101,7 +100,7 @@ std::string table_rows(const Results& results, std::size_t index, const TableSha
   for (const MetricResult& row : command.rows) {
     const Metric& metric = results.metrics[row.metric];
     if (!is_shown(metric) || command.runs == 0) continue;
-    text += "| " + first + " |" + cells_of({results, index, metric, &row, shape}) + "\n";
+    text += "| " + first + " |" + row_cells({results, index, metric, &row, shape}) + "\n";
     first.clear();
   }
   if (!text.empty()) return text;
@@ -130,7 +129,8 @@ void write_compact(const Results& results, std::size_t metric, const Sink& sink)
       const Parameter* parameter = find_parameter(command, name);
       text += " " + (parameter == nullptr ? "" : plain_text(parameter->value)) + " |";
     }
-    sink(text + cells_of({results, c, results.metrics[metric], shown_row(command, metric), shape}) +
+    sink(text +
+         row_cells({results, c, results.metrics[metric], shown_row(command, metric), shape}) +
          "\n");
   }
 }
@@ -152,6 +152,51 @@ std::string bullets_of(const std::vector<std::string>& texts) {
   return list.empty() ? "" : "\n" + list;
 }
 
+/// The lines below the tables, and the warnings.
+void write_below_tables(const std::vector<std::vector<std::string>>& lines,
+                        const std::vector<std::string>& warnings, const Sink& sink) {
+  std::string text;
+  for (const std::vector<std::string>& some : lines) text += bullets_of(some);
+  if (!warnings.empty()) text += "\nCaveats:\n" + bullets_of(warnings);
+  sink(text);
+}
+
+std::string suite_row(const SuiteCells& cells, bool has_names, bool has_metrics) {
+  const std::string name = cells.is_total            ? "**" + plain_text(cells.benchmark) + "**"
+                           : cells.benchmark.empty() ? ""
+                                                     : code_cell(cells.benchmark);
+  std::string row = "| " + name + " |";
+  if (has_names) row += " " + (cells.command.empty() ? "" : code_cell(cells.command)) + " |";
+  if (has_metrics) row += " " + plain_text(cells.metric) + " |";
+  std::string delta = cells.delta.text;
+  delta.erase(0, std::min(delta.find_first_not_of(' '), delta.size()));
+  if (cells.is_sure) delta = fmt::format("**{}**", delta);
+  return row + fmt::format(" {} | {} | {} | {} |\n", plain_text(cells.base),
+                           plain_text(cells.candidate), delta, cells.verdict);
+}
+
+void write_suite_markdown(const Report& suite, const Sink& sink) {
+  const bool names = has_candidate_names(suite);
+  const bool metrics = has_metrics(suite);
+  sink(plain_text(suite_title(suite)) +
+       fmt::format("\n\n| benchmark |{}{} base | candidate | delta | verdict |\n"
+                   "|:--|{}{}--:|--:|--:|:--|\n",
+                   names ? " command |" : "", metrics ? " metric |" : "", names ? ":--|" : "",
+                   metrics ? ":--|" : ""));
+  for (const SuiteCells& cells : cells_of(suite)) sink(suite_row(cells, names, metrics));
+  write_below_tables({lines_of(gates_in_one_line(suite) + suite_gate_lines(suite, false, false))},
+                     warning_texts(suite, {}), sink);
+}
+
+void write_session_markdown(const Results& results, const Sink& sink) {
+  const Style style;
+  write_markdown_tables(results, sink);
+  write_below_tables(
+      {lines_of(summary_lines(results, style)),
+       lines_of(precision_line(results) + gate_lines(results, false) + shell_lines(results))},
+      warning_texts(results, style), sink);
+}
+
 }  // namespace
 
 std::string code_cell(std::string_view text) {
@@ -168,36 +213,12 @@ std::string code_cell(std::string_view text) {
   return code + (pad ? " " : "") + fence;
 }
 
-void write_suite_markdown(const SuiteResults& suite, const Sink& sink) {
-  const bool names = has_candidate_names(suite);
-  sink(names ? "| benchmark | command | base | candidate | delta | verdict |\n"
-               "|:--|:--|--:|--:|--:|:--|\n"
-             : "| benchmark | base | candidate | delta | verdict |\n|:--|--:|--:|--:|:--|\n");
-  for (const SuiteCells& cells : cells_of(suite)) {
-    std::string row = "| " + (cells.is_total ? "**geomean**" : code_cell(cells.benchmark)) + " |";
-    if (names) row += " " + (cells.command.empty() ? "" : code_cell(cells.command)) + " |";
-    std::string delta = cells.delta.text;
-    delta.erase(0, std::min(delta.find_first_not_of(' '), delta.size()));
-    if (cells.is_sure) delta = fmt::format("**{}**", delta);
-    sink(row + fmt::format(" {} | {} | {} | {} |\n", plain_text(cells.base),
-                           plain_text(cells.candidate), delta, cells.verdict));
+void write_markdown(const Report& report, const Sink& sink) {
+  if (report.is_suite()) {
+    write_suite_markdown(report, sink);
+  } else {
+    write_session_markdown(report.benchmarks.front(), sink);
   }
-  std::string text =
-      bullets_of(lines_of(gates_in_one_line(suite) + suite_gate_lines(suite, false, false)));
-  const std::vector<std::string> warnings = suite_warning_texts(suite, {});
-  if (!warnings.empty()) text += "\nCaveats:\n" + bullets_of(warnings);
-  sink(text);
-}
-
-void write_markdown(const Results& results, const Sink& sink) {
-  const Style style;
-  write_markdown_tables(results, sink);
-  std::string text = bullets_of(lines_of(summary_lines(results, style)));
-  text += bullets_of(
-      lines_of(precision_line(results) + gate_lines(results, false) + shell_lines(results)));
-  const std::vector<std::string> warnings = warning_texts(results, style);
-  if (!warnings.empty()) text += "\nCaveats:\n" + bullets_of(warnings);
-  sink(text);
 }
 
 }  // namespace lauka::report

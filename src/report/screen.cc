@@ -4,6 +4,7 @@
 #include "report/cells.h"
 #include "report/lines.h"
 #include "report/parameters.h"
+#include "report/suite.h"
 #include "report/table.h"
 #include "report/why.h"
 #include "report/width.h"
@@ -11,6 +12,11 @@
 #include <algorithm>
 
 namespace lauka::report {
+
+std::string screen(const Report& report, const Style& style, bool quiet) {
+  return report.is_suite() ? suite_screen(report, style, quiet)
+                           : screen(report.benchmarks.front(), style, quiet);
+}
 
 std::string screen(const Results& results, const Style& style, bool quiet) {
   const bool counted = std::any_of(results.commands.begin(), results.commands.end(),

@@ -30,7 +30,7 @@ constexpr auto kSuiteLayouts = std::to_array<SuiteLayout>(
 constexpr std::size_t kShortestName = 10;
 
 std::string value_cell(const SuiteRow& row, std::size_t command, bool deviation) {
-  const Results& results = row.benchmark->results;
+  const Results& results = *row.results;
   if (!row.metric) return "n/a";
   const MetricResult* values = shown_row(results.commands[command], *row.metric);
   if (values == nullptr) return "n/a";
@@ -41,15 +41,14 @@ std::string value_cell(const SuiteRow& row, std::size_t command, bool deviation)
 }
 
 std::string base_cell(const SuiteRow& row, bool deviation) {
-  const Results& results = row.benchmark->results;
+  const Results& results = *row.results;
   if (!results.reference.baseline) return value_cell(row, results.reference.command, deviation);
   return row.candidate ? one_line(results.reference_of(*row.candidate)) : "";
 }
 
 const stats::Delta* delta_of(const SuiteRow& row) {
   if (!row.candidate || !row.metric) return nullptr;
-  const MetricResult* values =
-      shown_row(row.benchmark->results.commands[*row.candidate], *row.metric);
+  const MetricResult* values = shown_row(row.results->commands[*row.candidate], *row.metric);
   return values != nullptr && values->delta ? &*values->delta : nullptr;
 }
 
@@ -63,23 +62,12 @@ Ink ink_of(const std::string& verdict) {
   return verdict == "pass" ? Ink::Green : verdict == "fail" ? Ink::Red : Ink::Bold;
 }
 
-/// Whether the benchmarks do not all show the same metric first.
-bool has_metrics(const SuiteResults& suite) {
-  const auto name_of = [](const BenchmarkResult& one) {
-    const auto metric = headline_of(one.results);
-    return metric ? one.results.metrics[*metric].name : std::string();
-  };
-  return std::any_of(suite.benchmarks.begin(), suite.benchmarks.end(), [&](const auto& one) {
-    return name_of(one) != name_of(suite.benchmarks.front());
-  });
-}
-
 struct Table {
   std::vector<GridRow> grid;
   std::size_t texts = 1;  ///< columns of names, whose middle may be cut
 };
 
-Table table_of(const SuiteResults& suite, const SuiteLayout& layout, bool ascii) {
+Table table_of(const Report& suite, const SuiteLayout& layout, bool ascii) {
   const bool names = has_candidate_names(suite);
   const bool metrics = has_metrics(suite);
   const bool gates = !suite.verdicts().empty();
@@ -105,7 +93,7 @@ Table table_of(const SuiteResults& suite, const SuiteLayout& layout, bool ascii)
 
 /// In a narrower terminal the table gives up spacing, deviations, intervals, and the middle of
 /// names.
-std::string table_text(const SuiteResults& suite, const Style& style) {
+std::string table_text(const Report& suite, const Style& style) {
   Table table;
   std::vector<std::size_t> widths;
   SuiteLayout taken = kSuiteLayouts.front();
@@ -127,21 +115,31 @@ std::string table_text(const SuiteResults& suite, const Style& style) {
          (taken.interval ? "" : dim_note(kNoRoomForIntervals, style));
 }
 
-std::string title_of(const SuiteResults& suite) {
-  const Results& first = suite.benchmarks.front().results;
+}  // namespace
+
+bool has_metrics(const Report& suite) {
+  const auto name_of = [](const Results& one) {
+    const auto metric = headline_of(one);
+    return metric ? one.metrics[*metric].name : std::string();
+  };
+  return std::any_of(suite.benchmarks.begin(), suite.benchmarks.end(), [&](const auto& one) {
+    return name_of(one) != name_of(suite.benchmarks.front());
+  });
+}
+
+std::string suite_title(const Report& suite) {
+  const Results& first = suite.benchmarks.front();
   const auto metric = headline_of(first);
   std::string title = plural(suite.benchmarks.size(), "benchmark");
   if (!has_metrics(suite) && metric) title = one_line(first.metrics[*metric].name) + " of " + title;
   return title;
 }
 
-}  // namespace
-
-std::vector<SuiteRow> rows_of(const SuiteResults& suite) {
+std::vector<SuiteRow> rows_of(const Report& suite) {
   std::vector<SuiteRow> rows;
-  for (const BenchmarkResult& one : suite.benchmarks) {
-    const auto metric = headline_of(one.results);
-    const auto candidates = candidates_of(one.results);
+  for (const Results& one : suite.benchmarks) {
+    const auto metric = headline_of(one);
+    const auto candidates = candidates_of(one);
     if (candidates.empty()) rows.push_back({&one, std::nullopt, metric, true});
     for (const std::size_t candidate : candidates)
       rows.push_back({&one, candidate, metric, candidate == candidates.front()});
@@ -149,15 +147,15 @@ std::vector<SuiteRow> rows_of(const SuiteResults& suite) {
   return rows;
 }
 
-std::vector<SuiteCells> cells_of(const SuiteResults& suite, const SuiteLayout& layout) {
+std::vector<SuiteCells> cells_of(const Report& suite, const SuiteLayout& layout) {
   const bool names = has_candidate_names(suite);
   std::vector<SuiteCells> all;
   for (const SuiteRow& row : rows_of(suite)) {
-    const Results& results = row.benchmark->results;
+    const Results& results = *row.results;
     const Better better = row.metric ? results.metrics[*row.metric].better : Better::Neither;
     const stats::Delta* delta = delta_of(row);
     SuiteCells& cells = all.emplace_back();
-    if (row.is_first) cells.benchmark = row.benchmark->name;
+    if (row.is_first) cells.benchmark = row.results->benchmark;
     if (row.candidate && names) cells.command = results.commands[*row.candidate].name;
     if (row.metric) cells.metric = results.metrics[*row.metric].name;
     cells.base = base_cell(row, layout.deviation);
@@ -179,7 +177,7 @@ std::vector<SuiteCells> cells_of(const SuiteResults& suite, const SuiteLayout& l
 std::string verdict_of(const SuiteRow& row) {
   bool passes = false;
   bool is_open = false;
-  for (const gate::Verdict& verdict : row.benchmark->results.verdicts) {
+  for (const gate::Verdict& verdict : row.results->verdicts) {
     if (verdict.candidate != row.candidate.value_or(0)) continue;
     if (verdict.answer == gate::Answer::Fail) return "fail";
     is_open = is_open || verdict.answer == gate::Answer::Inconclusive;
@@ -188,28 +186,28 @@ std::string verdict_of(const SuiteRow& row) {
   return is_open ? "inconclusive" : passes ? "pass" : "";
 }
 
-std::string geomean_title(const SuiteResults& suite, const Geomean& mean) {
+std::string geomean_title(const Report& suite, const Geomean& mean) {
   if (mean.benchmarks == suite.benchmarks.size()) return "geomean";
   return fmt::format("geomean of {}", mean.benchmarks);
 }
 
-bool has_candidate_names(const SuiteResults& suite) {
+bool has_candidate_names(const Report& suite) {
   return std::any_of(suite.benchmarks.begin(), suite.benchmarks.end(),
-                     [](const auto& one) { return candidates_of(one.results).size() > 1; });
+                     [](const auto& one) { return candidates_of(one).size() > 1; });
 }
 
-std::string suite_gate_lines(const SuiteResults& suite, bool all, bool color) {
+std::string suite_gate_lines(const Report& suite, bool all, bool color) {
   std::string text;
-  for (const BenchmarkResult& one : suite.benchmarks) {
-    const std::vector<std::string> lines = lines_of(gate_lines(one.results, color));
-    for (std::size_t i = 0; i < lines.size() && i < one.results.verdicts.size(); ++i)
-      if (all || one.results.verdicts[i].answer != gate::Answer::Pass)
-        text += one_line(one.name) + ": " + lines[i] + "\n";
+  for (const Results& one : suite.benchmarks) {
+    const std::vector<std::string> lines = lines_of(gate_lines(one, color));
+    for (std::size_t i = 0; i < lines.size() && i < one.verdicts.size(); ++i)
+      if (all || one.verdicts[i].answer != gate::Answer::Pass)
+        text += one_line(one.benchmark) + ": " + lines[i] + "\n";
   }
   return text;
 }
 
-std::string gates_in_one_line(const SuiteResults& suite) {
+std::string gates_in_one_line(const Report& suite) {
   const std::vector<gate::Verdict> verdicts = suite.verdicts();
   if (verdicts.empty()) return "";
   std::string counts;
@@ -223,28 +221,28 @@ std::string gates_in_one_line(const SuiteResults& suite) {
                       [wanted = answer](const auto& one) { return one.answer == wanted; });
     if (count > 0) counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", count, word);
   }
-  const double percent = 100.0 * (1.0 - suite.benchmarks.front().results.confidence);
+  const double percent = 100.0 * (1.0 - suite.benchmarks.front().confidence);
   return plural(verdicts.size(), "gate") + ": " + counts +
          (suite.risk == gate::Risk::Any
               ? fmt::format(" (any false alarm: at most {:.3g}%)\n", percent)
               : fmt::format(" (false alarms among those that fail: at most {:.3g}%)\n", percent));
 }
 
-std::string suite_screen(const SuiteResults& suite, const Style& style, bool quiet) {
+std::string suite_screen(const Report& suite, const Style& style, bool quiet) {
   const bool any =
-      std::any_of(suite.benchmarks.begin(), suite.benchmarks.end(), [](const BenchmarkResult& one) {
-        return std::any_of(one.results.commands.begin(), one.results.commands.end(),
+      std::any_of(suite.benchmarks.begin(), suite.benchmarks.end(), [](const Results& one) {
+        return std::any_of(one.commands.begin(), one.commands.end(),
                            [](const CommandResult& command) { return command.runs > 0; });
       });
   if (!any) return "";
   std::string text;
   if (style.verbose && !quiet) {
-    for (const BenchmarkResult& one : suite.benchmarks)
-      text += inked(one_line(one.name), Ink::Bold, style.color) + "\n\n" +
-              screen(one.results, style, false) + "\n";
+    for (const Results& one : suite.benchmarks)
+      text += inked(one_line(one.benchmark), Ink::Bold, style.color) + "\n\n" +
+              screen(one, style, false) + "\n";
   }
   if (!quiet)
-    text += inked(title_of(suite), Ink::Bold, style.color) + "\n" + table_text(suite, style);
+    text += inked(suite_title(suite), Ink::Bold, style.color) + "\n" + table_text(suite, style);
   std::string below = suite_gate_lines(suite, quiet || style.verbose, style.color);
   if (!quiet) below += gates_in_one_line(suite);
   if (!text.empty() && !below.empty()) text += "\n";
@@ -257,7 +255,7 @@ namespace {
 
 /// Texts, each once, in the order in which they first came, behind the names of their benchmarks
 /// where these are not all.
-std::vector<std::string> with_names(const SuiteResults& suite,
+std::vector<std::string> with_names(const Report& suite,
                                     const std::vector<std::vector<std::string>>& texts) {
   std::vector<std::string> order;
   std::map<std::string, std::vector<std::string>> names;
@@ -265,7 +263,7 @@ std::vector<std::string> with_names(const SuiteResults& suite,
     for (const std::string& text : texts[i]) {
       if (names.count(text) == 0) order.push_back(text);
       auto& of_text = names[text];
-      const std::string name = cited(suite.benchmarks[i].name);
+      const std::string name = cited(suite.benchmarks[i].benchmark);
       if (of_text.empty() || of_text.back() != name) of_text.push_back(name);
     }
   }
@@ -286,16 +284,17 @@ std::vector<std::string> with_names(const SuiteResults& suite,
 
 }  // namespace
 
-std::vector<std::string> suite_warning_texts(const SuiteResults& suite, const Style& style) {
+std::vector<std::string> warning_texts(const Report& suite, const Style& style) {
+  if (!suite.is_suite()) return warning_texts(suite.benchmarks.front(), style);
   std::vector<std::vector<std::string>> texts;
-  for (const BenchmarkResult& one : suite.benchmarks)
-    texts.push_back(warning_texts(one.results, style));
+  for (const Results& one : suite.benchmarks) texts.push_back(warning_texts(one, style));
   return with_names(suite, texts);
 }
 
-std::vector<std::string> suite_notes(const SuiteResults& suite) {
+std::vector<std::string> notes_of(const Report& suite) {
+  if (!suite.is_suite()) return suite.benchmarks.front().notes;
   std::vector<std::vector<std::string>> texts;
-  for (const BenchmarkResult& one : suite.benchmarks) texts.push_back(one.results.notes);
+  for (const Results& one : suite.benchmarks) texts.push_back(one.notes);
   return with_names(suite, texts);
 }
 

@@ -2,7 +2,7 @@
 #include "core/numbers.h"
 #include "report/exports.h"
 #include "report/format.h"
-#include "report/parameters.h"
+#include "report/metric_tables.h"
 
 #include <algorithm>
 #include <cmath>

@@ -148,7 +148,7 @@ int put_out(Invocation& call, const SuiteResults& suite, int status, bool keeps_
   return put_out(call, shown_of(call.options, suite), write, status, keeps_status);
 }
 
-Circumstances circumstances_of(const Invocation& call, std::chrono::sys_seconds began) {
+Circumstances circumstances_of(const Invocation& call, TimeOfDay began) {
   // To know the machine's class takes a look at many files.
   const Machine machine =
       tells_of_session(call.options) ? os::this_machine_whole() : os::this_machine();
@@ -156,7 +156,7 @@ Circumstances circumstances_of(const Invocation& call, std::chrono::sys_seconds 
           os::new_session_id(),        call.labels};
 }
 
-int deliver(Invocation& call, const SessionResult& measured, std::chrono::sys_seconds began) {
+int deliver(Invocation& call, const SessionResult& measured, TimeOfDay began) {
   const os::ActAs owner(call.user);
   if (!owner.error().empty()) return refuse({owner.error(), ""}, ExitStatus::Failed);
   const Session& session = measured.session;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "core/numbers.h"
+
 #include <chrono>
 #include <optional>
 
@@ -43,6 +45,6 @@ std::optional<std::chrono::nanoseconds> scheduler_tick();
 std::chrono::nanoseconds time_of_day_ahead();
 
 /// The time of day, UTC.
-std::chrono::sys_seconds time_of_day();
+TimeOfDay time_of_day();
 
 }  // namespace lauka::os

@@ -38,7 +38,7 @@ constexpr auto kVariables = std::to_array<VariableMeaning>({
     {"PATH", "where commands without a slash are looked for"},
     {"TMPDIR",
      "where the files of LAUKA_METRICS and of --engine cachegrind are kept meanwhile (default "
-     "/tmp)"},
+     "/dev/shm, else /tmp)"},
 });
 
 }  // namespace

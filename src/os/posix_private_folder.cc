@@ -7,9 +7,12 @@
 #include <array>
 #include <cerrno>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
+#include <vector>
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -85,28 +88,43 @@ void remove_what_was_left(const std::string& below) {
   }
 }
 
+/// Where folders are made: where the user says, or in memory where the system has such a place,
+/// since a disk's journal takes milliseconds to make a folder and to forget it, while runs go on.
+std::vector<std::string> places() {
+  std::string chosen = variable("TMPDIR").value_or("");
+  if (!chosen.empty()) return {std::move(chosen)};
+  return {"/dev/shm", "/tmp"};
+}
+
+/// A new folder in `below`; none with errno.
+std::optional<std::pair<std::string, Descriptor>> new_folder(const std::filesystem::path& below) {
+  // Between the two calls another start may take it for one that was left, or somebody put another
+  // in its place: a new one is empty.
+  for (int i = 0; i < kMostTries; ++i) {
+    std::string path = (below / (std::string(kFolderPrefix) + "XXXXXX")).string();
+    if (mkdtemp(path.data()) == nullptr) break;
+    auto lock = locked(AT_FDCWD, path);
+    if (lock && names_in(lock.get()).empty()) return std::pair{std::move(path), std::move(lock)};
+    rmdir(path.c_str());
+    errno = EBUSY;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 Result<PrivateFolder> PrivateFolder::create(const std::optional<User>& user) {
   const ActAs owner(user);
   if (!owner.error().empty()) return Error{owner.error(), "use --as-root to keep root"};
-  std::string below = variable("TMPDIR").value_or("");
-  if (below.empty()) below = "/tmp";
-  std::error_code error;
-  const std::filesystem::path folder = std::filesystem::absolute(below, error);
-  remove_what_was_left(folder.string());
-  // Between the two calls another start may take it for one that was left, or somebody put another
-  // in its place: a new one is empty.
-  for (int i = 0; i < kMostTries; ++i) {
-    std::string path = (folder / (std::string(kFolderPrefix) + "XXXXXX")).string();
-    if (mkdtemp(path.data()) == nullptr) break;
-    auto lock = locked(AT_FDCWD, path);
-    if (lock && names_in(lock.get()).empty())
-      return PrivateFolder(std::move(path), std::move(lock), user);
-    rmdir(path.c_str());
-    errno = EBUSY;
+  const std::vector<std::string> all = places();
+  for (const std::string& place : all) {
+    std::error_code error;
+    const std::filesystem::path below = std::filesystem::absolute(place, error);
+    remove_what_was_left(below.string());
+    if (auto made = new_folder(below))
+      return PrivateFolder(std::move(made->first), std::move(made->second), user);
   }
-  return Error{"cannot make a temporary folder in '" + below +
+  return Error{"cannot make a temporary folder in '" + all.back() +
                    "': " + std::generic_category().message(errno),
                "set TMPDIR to a folder that can be written"};
 }

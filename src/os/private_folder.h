@@ -11,10 +11,11 @@
 
 namespace lauka::os {
 
-/// A folder of this process's own for the files of another program, below TMPDIR or /tmp; nobody
-/// else may look into it, and it goes with all that is in it. Where the process is killed before
-/// that, the next one that makes such a folder removes it, unless anybody may rename folders there.
-/// It is held open: a link that somebody puts in its place is neither read nor emptied.
+/// A folder of this process's own for the files of another program, below TMPDIR (default: in
+/// memory, else in /tmp); nobody else may look into it, and it goes with all that is in it. Where
+/// the process is killed before that, the next one that makes such a folder removes it, unless
+/// anybody may rename folders there. It is held open: a link that somebody puts in its place is
+/// neither read nor emptied.
 class PrivateFolder {
  public:
   /// Of `user`, where there is one, as the program that writes into it.

@@ -125,7 +125,7 @@ gate::Findings findings_of_saved(const Invocation& call, const Recording& joined
 
 }  // namespace
 
-Circumstances circumstances_of(const Invocation& call, std::chrono::sys_seconds began) {
+Circumstances circumstances_of(const Invocation& call, TimeOfDay began) {
   // To know the machine's class takes a look at many files.
   const Machine machine =
       tells_of_session(call.options) ? os::this_machine_whole() : os::this_machine();
@@ -133,7 +133,7 @@ Circumstances circumstances_of(const Invocation& call, std::chrono::sys_seconds 
           os::new_session_id(),        call.labels};
 }
 
-int deliver(Invocation& call, const SessionResult& measured, std::chrono::sys_seconds began) {
+int deliver(Invocation& call, const SessionResult& measured, TimeOfDay began) {
   const os::ActAs owner(call.user);
   if (!owner.error().empty()) return refuse({owner.error(), ""}, ExitStatus::Failed);
   const Session& session = measured.session;

@@ -201,8 +201,7 @@ void tell_endings(const Invocation& call, const std::vector<SessionResult>& meas
   }
 }
 
-int deliver(Invocation& call, std::vector<SessionResult>& measured,
-            std::chrono::sys_seconds began) {
+int deliver(Invocation& call, std::vector<SessionResult>& measured, TimeOfDay began) {
   const os::ActAs owner(call.user);
   if (!owner.error().empty()) return refuse({owner.error(), ""}, ExitStatus::Failed);
   std::vector<gate::Findings*> findings;
@@ -305,7 +304,7 @@ std::optional<std::string> difference(const MadeOf& then, const MadeOf& now) {
 struct KeptSuite {
   std::unique_ptr<os::AppendLog> log{};  ///< null: they are not kept
   std::vector<RoundKeeper> keepers{};    ///< one for each benchmark
-  std::int64_t began = 0;
+  TimeOfDay began{};
   std::uint64_t rounds = 0;  ///< that were finished
 };
 
@@ -347,10 +346,10 @@ Result<std::size_t> take_up(const std::string& log, const std::string& file, con
 }
 
 Result<KeptSuite> open_log(const Invocation& call, const std::string& text,
-                           const std::vector<SuitePart>& parts, std::chrono::sys_seconds now) {
+                           const std::vector<SuitePart>& parts, TimeOfDay now) {
   KeptSuite kept;
   kept.keepers.resize(call.parts.size());
-  kept.began = now.time_since_epoch().count();
+  kept.began = now;
   const auto file = log_of(call.options);
   if (!file) return kept;
   const MadeOf all = made_of(call, text, parts);
@@ -407,8 +406,7 @@ int carry_out(Invocation& call, const std::string& text) {
   const bool is_whole = std::none_of(measured->begin(), measured->end(), [](const auto& one) {
     return one.session.cut_short.has_value();
   });
-  const int status =
-      deliver(call, *measured, std::chrono::sys_seconds(std::chrono::seconds(kept->began)));
+  const int status = deliver(call, *measured, kept->began);
   if (!kept->log) return status;
   // An export that failed has left its room.
   const bool is_kept = kept->log->flush();

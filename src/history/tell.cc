@@ -95,8 +95,8 @@ report::Table table_with_drawing(std::initializer_list<std::string_view> heading
   return table;
 }
 
-std::string minute_text(std::int64_t seconds) {
-  std::string text = rfc3339(std::chrono::sys_seconds(std::chrono::seconds(seconds)));
+std::string minute_text(std::int64_t milliseconds) {
+  std::string text = rfc3339(TimeOfDay(std::chrono::milliseconds(milliseconds)));
   constexpr std::size_t to_minute = 16;
   text.resize(to_minute);
   std::replace(text.begin(), text.end(), 'T', ' ');

@@ -57,7 +57,8 @@ std::string list_of(const std::vector<std::string>& texts) {
 
 /// Where, when and by what: one line.
 std::string circumstances(const Circumstances& at) {
-  std::string line = fmt::format("lauka {}, {}", at.version, rfc3339(at.began));
+  std::string line = fmt::format("lauka {}, {}", at.version,
+                                 rfc3339(std::chrono::floor<std::chrono::seconds>(at.began)));
   for (const std::string& fact : {at.machine.cpu_model, at.machine.os, at.machine.architecture}) {
     if (!fact.empty()) line += ", " + fact;
   }

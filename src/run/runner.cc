@@ -251,7 +251,6 @@ class Runner final : public ReadyRun {
   bool run_some() {
     if (!settle()) return false;
     if (context_.let_others && !steps_.is_reading()) context_.let_others();
-    if (!warm_up_again()) return false;
     Spent& spent = group_->spent;
     std::uint64_t rounds =
         std::min(rounds_left(rule_, spent, round_time(*group_)), rounds_at_once());
@@ -352,6 +351,9 @@ class Runner final : public ReadyRun {
           steps.push_back(step);
       }
     }
+    if (!steps_.take_finished(steps, time)) return false;
+    // Which rounds these are is decided before, from what the next to go on can read as well.
+    if (kind == RoundKind::Timed && !steps.empty() && !warm_up_again()) return false;
     return steps_.run(std::move(steps), time);
   }
 

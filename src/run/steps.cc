@@ -67,6 +67,7 @@ Result<void> StepRunner::prepare() {
 bool StepRunner::run_live(std::vector<Step>& steps, nanoseconds& time) {
   time_ = &time;
   redone_ = 0;
+  taken_ = 0;
   do {
     again_.clear();
     if (!run_steps(steps)) return false;
@@ -131,6 +132,7 @@ std::size_t StepRunner::between_hooks(const Step& step,
   }
   const std::size_t done = launch_them();
   if (const auto failed = hooks_.run(Moment::AfterRun, step.command, step)) {
+    if (taken_ > 0) --taken_;  // it is not whole without its hook
     note_failure(*failed);
     return 0;
   }
@@ -273,7 +275,10 @@ bool StepRunner::take(const Step& step, const os::Ended& ended, std::size_t plac
   *time_ += ended.whole;
   RunRecord run{step, ended.outcome, ended.usage, {}};
   if (!take_told(run, place) || !take_region(run, ended, counted)) return false;
-  if (step.is_thrown_away()) return true;
+  if (step.is_thrown_away()) {
+    ++taken_;
+    return true;
+  }
   const bool has_shell = !session_.overheads.empty() && step.kind != RoundKind::Simulated;
   const bool below = has_shell && subtract(session_.overheads[step.command], run.usage) && is_timed;
   run.counts = std::move(counted.counts);
@@ -292,6 +297,7 @@ bool StepRunner::take(const Step& step, const os::Ended& ended, std::size_t plac
   if (is_timed) paces_[step.command].wall.add(static_cast<double>(run.usage.wall_ns) * 1e-9);
   session_.runs.push_back(std::move(run));
   callbacks_.taken(session_.runs.back());
+  if (again_.empty() && redone_ == 0) ++taken_;
   return true;
 }
 
@@ -408,36 +414,43 @@ bool StepRunner::note_failure(const HookFailed& failed) {
 
 bool StepRunner::run(std::vector<Step> steps, std::chrono::nanoseconds& time) {
   if (steps.empty()) return true;
-  if (is_reading()) return take_finished(steps, time);
-  const Step first = steps.front();
-  const std::size_t count = steps.size();
+  KeptRounds rounds{.first = steps.front(), .steps = steps.size()};
+  const auto width = static_cast<std::size_t>(std::ranges::count_if(
+      steps, [&](const Step& step) { return step.round == rounds.first.round; }));
   const std::size_t runs = session_.runs.size();
   const std::size_t redone = session_.redone.size();
   const auto before = time;
-  if (!run_live(steps, time)) return false;
-  if (keeps_ && context_.rounds != nullptr && context_.rounds->keep)
-    keep(first, count, time - before, runs, redone);
+  const bool is_whole = run_live(steps, time);
+  // What ended the session may have left some of the rounds complete.
+  if (!is_whole) rounds.steps = taken_ - taken_ % width;
+  rounds.time = time - before;
+  if (keeps_ && rounds.steps > 0 && context_.rounds != nullptr && context_.rounds->keep)
+    keep(std::move(rounds), runs, is_whole ? redone : session_.redone.size());
   return !is_cut_short();
 }
 
-/// Enters what the next rounds of the log are, which are the same steps: all that decides which
-/// come is in the plan and in the log.
-bool StepRunner::take_finished(const std::vector<Step>& steps, std::chrono::nanoseconds& time) {
-  KeptRounds rounds = std::move(context_.rounds->finished.front());
-  context_.rounds->finished.pop_front();
-  has_read_ = true;
-  const Step& first = steps.front();
-  const bool is_same = rounds.steps == steps.size() && rounds.first.kind == first.kind &&
-                       rounds.first.round == first.round && rounds.first.command == first.command &&
-                       rounds.paces.size() == paces_.size();
-  if (!is_same) {
-    context_.rounds->finished.clear();
-    cut_short(Error{"the rounds that --resume found are not those of this suite",
-                    "begin again without --resume"});
-    return false;
+/// All that decides which steps come is in the plan and in the log, but for where one request
+/// ended: it may have been interrupted, and what followed in it is another one.
+bool StepRunner::take_finished(std::vector<Step>& steps, std::chrono::nanoseconds& time) {
+  while (is_reading() && !steps.empty()) {
+    KeptRounds rounds = std::move(context_.rounds->finished.front());
+    context_.rounds->finished.pop_front();
+    has_read_ = true;
+    const Step& first = steps.front();
+    const bool is_same = rounds.steps <= steps.size() && rounds.first.kind == first.kind &&
+                         rounds.first.round == first.round &&
+                         rounds.first.command == first.command &&
+                         rounds.paces.size() == paces_.size();
+    if (!is_same) {
+      context_.rounds->finished.clear();
+      cut_short(Error{"the rounds that --resume found are not those of this suite",
+                      "begin again without --resume"});
+      return false;
+    }
+    time += rounds.time;
+    steps.erase(steps.begin(), steps.begin() + static_cast<std::ptrdiff_t>(rounds.steps));
+    enter(std::move(rounds));
   }
-  time += rounds.time;
-  enter(std::move(rounds));
   return true;
 }
 
@@ -459,13 +472,14 @@ void StepRunner::enter(KeptRounds rounds) {
   told_.go_on_with(std::move(rounds.discovered));
 }
 
-void StepRunner::keep(const Step& first, std::size_t steps, std::chrono::nanoseconds time,
-                      std::size_t runs, std::size_t redone) {
-  KeptRounds rounds{.first = first, .steps = steps, .time = time};
+/// Keeps the runs of the rounds, which begin at `runs` in the session, those thrown away at
+/// `redone`.
+void StepRunner::keep(KeptRounds rounds, std::size_t runs, std::size_t redone) {
   const auto from = [](auto& all, std::size_t place) {
     return all.begin() + static_cast<std::ptrdiff_t>(place);
   };
-  rounds.runs.assign(from(session_.runs, runs), session_.runs.end());
+  const std::size_t end = runs + (rounds.first.is_thrown_away() ? 0 : rounds.steps);
+  rounds.runs.assign(from(session_.runs, runs), from(session_.runs, end));
   rounds.redone.assign(from(session_.redone, redone), session_.redone.end());
   rounds.paces = paces_;
   rounds.notes = session_.notes;

@@ -16,7 +16,7 @@
 #include "plan/plan.h"
 #include "plan/recording.h"
 #include "results/results.h"
-#include "results/suite.h"
+#include "results/report.h"
 #include "run/runner.h"
 
 #include <chrono>
@@ -90,7 +90,7 @@ Result<std::unique_ptr<os::ToldFiles>> open_told_files(const Invocation& call);
 
 /// Shows and exports all there is, also of a session that was cut short, and gives the exit status.
 /// `began`: when the first run did.
-int deliver(Invocation& call, const SessionResult& measured, std::chrono::sys_seconds began);
+int deliver(Invocation& call, const SessionResult& measured, TimeOfDay began);
 
 /// The same of the sessions of --from.
 int deliver_saved(Invocation& call);
@@ -99,7 +99,7 @@ int deliver_saved(Invocation& call);
 int measure_suite(Invocation& call);
 
 /// Shows and exports a suite; gives `status`, or that of a failure to do so.
-int put_out(Invocation& call, const SuiteResults& suite, int status, bool keeps_status);
+int put_out(Invocation& call, const Report& report, int status, bool keeps_status);
 
 /// The same of the suites of --from.
 int deliver_saved_suite(Invocation& call);
@@ -109,7 +109,7 @@ int deliver_saved_suite(Invocation& call);
 Results results_of_saved(Invocation& call, std::size_t gates_of_job);
 
 /// Where and when the numbers of a session were taken that began then and has just ended.
-Circumstances circumstances_of(const Invocation& call, std::chrono::sys_seconds began);
+Circumstances circumstances_of(const Invocation& call, TimeOfDay began);
 
 /// With the rights of the user, up to so many bytes of a file; "-" is standard input. `what` it is,
 /// for a refusal.

@@ -175,7 +175,7 @@ std::unique_ptr<Observer> observer_of(const Invocation& call) {
 
 /// Whom it ended, if anything did; the first in the file is told.
 int status_of(const Invocation& call, const std::vector<SessionResult>& measured,
-              const SuiteResults& suite) {
+              const Report& suite) {
   int status = exit_status_of(suite.verdicts(), call.options.fail_if_inconclusive);
   for (const SessionResult& one : measured) {
     if (!one.session.cut_short) continue;
@@ -201,8 +201,7 @@ void tell_endings(const Invocation& call, const std::vector<SessionResult>& meas
   }
 }
 
-int deliver(Invocation& call, std::vector<SessionResult>& measured,
-            std::chrono::sys_seconds began) {
+int deliver(Invocation& call, std::vector<SessionResult>& measured, TimeOfDay began) {
   const os::ActAs owner(call.user);
   if (!owner.error().empty()) return refuse({owner.error(), ""}, ExitStatus::Failed);
   std::vector<gate::Findings*> findings;
@@ -210,14 +209,14 @@ int deliver(Invocation& call, std::vector<SessionResult>& measured,
   for (SessionResult& one : measured) findings.push_back(&one.findings);
   gate::settle_job(findings, 1.0 - call.options.confidence.value_or(kConfidence), call.risk);
   const Circumstances circumstances = circumstances_of(call, began);
-  std::vector<BenchmarkResult> results;
-  for (std::size_t i = 0; i < measured.size(); ++i)
-    results.push_back(
-        {call.parts[i].benchmark,
-         analyse(call.parts[i].plan, measured[i].session, measured[i].findings,
-                 {os::MonotonicClock().resolution(), os::scheduler_tick()}, circumstances)});
-  SuiteResults suite = suite_of(std::move(results), call.risk);
-  suite.presentation = call.options.presentation;
+  std::vector<Results> results;
+  for (std::size_t i = 0; i < measured.size(); ++i) {
+    results.push_back(analyse(call.parts[i].plan, measured[i].session, measured[i].findings,
+                              {os::MonotonicClock().resolution(), os::scheduler_tick()},
+                              circumstances));
+    results.back().benchmark = call.parts[i].benchmark;
+  }
+  const Report suite = report_of(std::move(results), call.risk);
   const int status = put_out(call, suite, status_of(call, measured, suite), !suite.complete());
   tell_endings(call, measured);
   return status;
@@ -305,7 +304,7 @@ std::optional<std::string> difference(const MadeOf& then, const MadeOf& now) {
 struct KeptSuite {
   std::unique_ptr<os::AppendLog> log{};  ///< null: they are not kept
   std::vector<RoundKeeper> keepers{};    ///< one for each benchmark
-  std::int64_t began = 0;
+  TimeOfDay began{};
   std::uint64_t rounds = 0;  ///< that were finished
 };
 
@@ -347,10 +346,10 @@ Result<std::size_t> take_up(const std::string& log, const std::string& file, con
 }
 
 Result<KeptSuite> open_log(const Invocation& call, const std::string& text,
-                           const std::vector<SuitePart>& parts, std::chrono::sys_seconds now) {
+                           const std::vector<SuitePart>& parts, TimeOfDay now) {
   KeptSuite kept;
   kept.keepers.resize(call.parts.size());
-  kept.began = now.time_since_epoch().count();
+  kept.began = now;
   const auto file = log_of(call.options);
   if (!file) return kept;
   const MadeOf all = made_of(call, text, parts);
@@ -407,8 +406,7 @@ int carry_out(Invocation& call, const std::string& text) {
   const bool is_whole = std::none_of(measured->begin(), measured->end(), [](const auto& one) {
     return one.session.cut_short.has_value();
   });
-  const int status =
-      deliver(call, *measured, std::chrono::sys_seconds(std::chrono::seconds(kept->began)));
+  const int status = deliver(call, *measured, kept->began);
   if (!kept->log) return status;
   // An export that failed has left its room.
   const bool is_kept = kept->log->flush();
@@ -455,17 +453,17 @@ int deliver_saved_suite(Invocation& call) {
   if (!owner.error().empty()) return refuse({owner.error(), ""}, ExitStatus::Failed);
   std::size_t decisions = 0;
   for (const Invocation& part : call.parts) decisions += decisions_of(part.plan);
-  std::vector<BenchmarkResult> results;
+  std::vector<Results> results;
   for (Invocation& part : call.parts) {
     part.plan.gates_of_job = decisions;
-    results.push_back({part.benchmark, results_of_saved(part, decisions)});
+    results.push_back(results_of_saved(part, decisions));
+    results.back().benchmark = part.benchmark;
   }
-  SuiteResults suite = suite_of(std::move(results), call.risk);
-  suite.presentation = call.options.presentation;
+  Report suite = report_of(std::move(results), call.risk);
   if (decisions > 0) {
     std::vector<gate::Findings*> findings;
-    for (BenchmarkResult& one : suite.benchmarks) findings.push_back(&one.results);
-    const double confidence = suite.benchmarks.front().results.confidence;
+    for (Results& one : suite.benchmarks) findings.push_back(&one);
+    const double confidence = suite.benchmarks.front().confidence;
     gate::settle_job(findings, 1.0 - confidence, call.risk);
   }
   return put_out(call, suite, exit_status_of(suite.verdicts(), call.options.fail_if_inconclusive),

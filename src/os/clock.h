@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/numbers.h"
 #include "core/result.h"
 
 #include <chrono>
@@ -40,6 +41,6 @@ std::optional<std::chrono::nanoseconds> scheduler_tick();
 std::chrono::nanoseconds time_of_day_ahead();
 
 /// The time of day, UTC.
-std::chrono::sys_seconds time_of_day();
+TimeOfDay time_of_day();
 
 }  // namespace lauka::os

@@ -3,6 +3,7 @@
 #include "core/command.h"
 #include "core/machine.h"
 #include "core/metric.h"
+#include "core/numbers.h"
 #include "core/record.h"
 #include "core/result.h"
 #include "plan/plan.h"
@@ -66,9 +67,9 @@ class RunTable : NonCopyable {
 /// Where and when the numbers were taken, by what, and of what.
 struct Circumstances {
   std::string version{};  ///< of lauka
-  std::chrono::sys_seconds began{};
+  TimeOfDay began{};
   Machine machine{};
-  std::chrono::sys_seconds ended{};
+  TimeOfDay ended{};
   std::string session_id{};     ///< of this session alone; empty: not known
   std::vector<Label> labels{};  ///< each key once
 };

@@ -64,6 +64,7 @@ struct Ranking {
 /// All that reports and exports are made from: a session, what was decided while it went on, and
 /// what both say.
 struct Results : Recording, gate::Findings {
+  std::string benchmark{};                ///< its name in a suite; empty: a plain call's
   std::vector<CommandResult> commands{};  ///< one for each that was measured
   std::vector<Ranking> rankings{};        ///< one per candidate that can be compared
   std::vector<Why> whys{};                ///< one per candidate whose wall time can be taken apart

@@ -185,18 +185,18 @@ std::optional<std::pair<std::size_t, KeptRounds>> rounds_of(std::string_view lin
 
 std::string line_of(const KeptHead& head) {
   const std::string_view tag = KeptHead::kBegin.substr(2, KeptHead::kBegin.size() - 4);
-  return Json::array({tag, head.seed, head.began, head.made_of})
+  return Json::array({tag, head.seed, head.began.time_since_epoch().count(), head.made_of})
       .dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 std::optional<KeptHead> head_of(std::string_view line) {
-  constexpr std::int64_t latest = 253'402'300'799;  // the last second of the year 9999
+  constexpr TimeOfDay end = std::chrono::sys_days(std::chrono::year(10'000) / 1 / 1);
   try {
     if (!line.starts_with(KeptHead::kBegin)) return std::nullopt;
     const Json json = Json::parse(line);
     KeptHead head{json.at(3), value_of<std::uint64_t>(json.at(1)),
-                  value_of<std::int64_t>(json.at(2))};
-    return head.began <= latest ? std::optional(std::move(head)) : std::nullopt;
+                  TimeOfDay(std::chrono::milliseconds(value_of<std::int64_t>(json.at(2))))};
+    return head.began < end ? std::optional(std::move(head)) : std::nullopt;
   } catch (const std::exception&) {
     return std::nullopt;
   }

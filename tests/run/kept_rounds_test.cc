@@ -2,6 +2,7 @@
 
 #include "run/bench.h"
 
+#include <chrono>
 #include <string>
 #include <utility>
 #include <vector>
@@ -73,6 +74,19 @@ TEST_CASE("a line that is not whole, or of somebody else, is none") {
   CHECK_FALSE(rounds_of("{}"));
   CHECK_FALSE(rounds_of("[1,2]"));
   CHECK_FALSE(rounds_of("{\"benchmark\":-1,\"first\":[0,0,0,99]}"));
+}
+
+TEST_CASE("the head of a log has its begin to the millisecond; an older lauka's is none") {
+  const KeptHead head{{{"suite", "x"}}, 7, TimeOfDay(std::chrono::milliseconds(1'795'424'400'123))};
+  const auto back = head_of(line_of(head));
+  REQUIRE(back);
+  CHECK(back->began == head.began);
+  CHECK(back->seed == head.seed);
+  CHECK(back->made_of == head.made_of);
+  CHECK_FALSE(head_of(R"(["lauka-rounds-2",7,1795424400,[["suite","x"]]])"));
+  CHECK(head_of(R"(["lauka-rounds-3",7,253402300799999,[]])"));  // the year 9999 ends
+  CHECK_FALSE(head_of(R"(["lauka-rounds-3",7,253402300800000,[]])"));
+  CHECK_FALSE(head_of(R"(["lauka-rounds-3",7,-1,[]])"));
 }
 
 TEST_CASE("a session that goes on has the rounds that were finished, and runs the others alone") {

@@ -1,4 +1,4 @@
-#include "results/suite.h"
+#include "results/report.h"
 
 #include "stats/delta.h"
 
@@ -20,20 +20,20 @@ const stats::Delta* delta_at(const Results& results, std::size_t place) {
              : nullptr;
 }
 
-Geomean geomean_at(const std::vector<BenchmarkResult>& benchmarks, std::size_t place) {
+Geomean geomean_at(const std::vector<Results>& benchmarks, std::size_t place) {
   Geomean mean{.place = place};
   std::vector<stats::Change> changes;
   bool has_one_name = true;
-  for (const BenchmarkResult& one : benchmarks) {
-    const stats::Delta* delta = delta_at(one.results, place);
+  for (const Results& one : benchmarks) {
+    const stats::Delta* delta = delta_at(one, place);
     if (delta == nullptr) continue;
-    const Metric& metric = one.results.metrics[*headline_of(one.results)];
+    const Metric& metric = one.metrics[*headline_of(one)];
     if (mean.metric.empty()) {
       mean.metric = metric.name;
       mean.better = metric.better;
     }
     if (metric.name != mean.metric) continue;
-    const std::string& name = one.results.commands[candidates_of(one.results)[place]].name;
+    const std::string& name = one.commands[candidates_of(one)[place]].name;
     has_one_name = has_one_name && (mean.benchmarks == 0 || name == mean.candidate);
     mean.candidate = name;
     ++mean.benchmarks;
@@ -48,15 +48,15 @@ Geomean geomean_at(const std::vector<BenchmarkResult>& benchmarks, std::size_t p
 
 }  // namespace
 
-bool SuiteResults::complete() const {
+bool Report::complete() const {
   return std::all_of(benchmarks.begin(), benchmarks.end(),
-                     [](const BenchmarkResult& one) { return one.results.complete; });
+                     [](const Results& one) { return one.complete; });
 }
 
-std::vector<gate::Verdict> SuiteResults::verdicts() const {
+std::vector<gate::Verdict> Report::verdicts() const {
   std::vector<gate::Verdict> all;
-  for (const BenchmarkResult& one : benchmarks)
-    all.insert(all.end(), one.results.verdicts.begin(), one.results.verdicts.end());
+  for (const Results& one : benchmarks)
+    all.insert(all.end(), one.verdicts.begin(), one.verdicts.end());
   return all;
 }
 
@@ -71,11 +71,10 @@ std::optional<std::size_t> headline_of(const Results& results) {
   return primary_metric(results.metrics);
 }
 
-SuiteResults suite_of(std::vector<BenchmarkResult> benchmarks, gate::Risk risk) {
-  SuiteResults suite{.benchmarks = std::move(benchmarks), .risk = risk};
+Report report_of(std::vector<Results> benchmarks, gate::Risk risk) {
+  Report suite{.benchmarks = std::move(benchmarks), .risk = risk};
   std::size_t most = 0;
-  for (const BenchmarkResult& one : suite.benchmarks)
-    most = std::max(most, candidates_of(one.results).size());
+  for (const Results& one : suite.benchmarks) most = std::max(most, candidates_of(one).size());
   for (std::size_t place = 0; place < most; ++place) {
     Geomean mean = geomean_at(suite.benchmarks, place);
     if (mean.benchmarks > 1) suite.geomeans.push_back(std::move(mean));

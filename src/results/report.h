@@ -13,12 +13,6 @@
 
 namespace lauka {
 
-/// A benchmark of a suite, with the results of its own part of the session.
-struct BenchmarkResult {
-  std::string name;
-  Results results;
-};
-
 /// How the candidates of a suite differ from their references on the whole.
 struct Geomean {
   std::size_t place = 0;       ///< of the candidate among those of its benchmark
@@ -29,13 +23,14 @@ struct Geomean {
   stats::Delta change{};
 };
 
-/// A whole suite: all that its exports and tables are made from.
-struct SuiteResults {
-  std::vector<BenchmarkResult> benchmarks;  ///< at least one
-  std::vector<Geomean> geomeans{};          ///< one for each place that has two benchmarks
-  gate::Risk risk = gate::Risk::Any;        ///< how the gates share the rate of false alarms
-  Presentation presentation{};
+/// All that the screen and the exports are made from: the benchmarks of a suite, or the one without
+/// a name of a plain call.
+struct Report {
+  std::vector<Results> benchmarks;    ///< at least one
+  std::vector<Geomean> geomeans{};    ///< one for each place that has two benchmarks
+  gate::Risk risk = gate::Risk::Any;  ///< how the gates share the rate of false alarms
 
+  bool is_suite() const { return !benchmarks.front().benchmark.empty(); }
   bool complete() const;
   std::vector<gate::Verdict> verdicts() const;
 };
@@ -48,6 +43,6 @@ std::optional<std::size_t> headline_of(const Results& results);
 
 /// Adds the geometric means of the first metric shown. A benchmark that shows another one first, or
 /// has no delta, is in none.
-SuiteResults suite_of(std::vector<BenchmarkResult> benchmarks, gate::Risk risk);
+Report report_of(std::vector<Results> benchmarks, gate::Risk risk);
 
 }  // namespace lauka

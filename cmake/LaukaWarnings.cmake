@@ -8,7 +8,7 @@ if(NOT LAUKA_WARNINGS AND NOT CMAKE_COMPILE_WARNING_AS_ERROR)
 endif()
 target_compile_options(lauka_warnings INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion
-  $<$<COMPILE_LANGUAGE:CXX>:-Wold-style-cast -Wnon-virtual-dtor -Woverloaded-virtual>)
+  $<$<COMPILE_LANGUAGE:CXX>:-Wold-style-cast -Wnon-virtual-dtor -Woverloaded-virtual -Wdeprecated-copy-dtor>)
 
 # gcc 12 to 14 warn of a good deal of `"text" + std::string` when they optimize (gcc's bug 105329 and the like), and of the idle
 # alternatives of a variant that is moved; more of it where the standard library comes precompiled.

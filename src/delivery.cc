@@ -9,7 +9,6 @@
 #include "report/lines.h"
 #include "report/screen.h"
 #include "report/suite.h"
-#include "report/suite_exports.h"
 #include "report/warnings.h"
 #include "report/width.h"
 #include "results/analyse.h"
@@ -60,16 +59,10 @@ Result<void> show(const Options& options, const Shown& what) {
   return shown;
 }
 
-Shown shown_of(const Options& options, const Results& results) {
+Shown shown_of(const Options& options, const Report& report) {
   const report::Style style = style_of(options);
-  return {report::screen(results, style, options.verbosity == Verbosity::Quiet), results.notes,
-          report::warning_texts(results, style)};
-}
-
-Shown shown_of(const Options& options, const SuiteResults& suite) {
-  const report::Style style = style_of(options);
-  return {report::suite_screen(suite, style, options.verbosity == Verbosity::Quiet),
-          report::suite_notes(suite), report::suite_warning_texts(suite, style)};
+  return {report::screen(report, style, options.verbosity == Verbosity::Quiet),
+          report::notes_of(report), report::warning_texts(report, style)};
 }
 
 }  // namespace
@@ -100,19 +93,15 @@ void tell_before(const Options& options, const Plan& plan) {
   say_on_error(report::note_lines(plan.hints, os::terminal_width(Stream::Error, 0)));
 }
 
-namespace {
-
-/// Shows and exports; gives `status`, or that of a failure to do so. `write` writes an export.
-template <typename Write>
-int put_out(Invocation& call, const Shown& shown, const Write& write, int status,
-            bool keeps_status) {
+int put_out(Invocation& call, const Report& report, int status, bool keeps_status) {
   const auto say_why = [&](const Error& error) {
     const int failed = refuse(error, ExitStatus::Failed);
     if (!keeps_status) status = failed;
   };
-  if (const auto said = show(call.options, shown); !said) say_why(said.error());
+  if (const auto said = show(call.options, shown_of(call.options, report)); !said)
+    say_why(said.error());
   for (const os::OpenExport& one : call.exports) {
-    write(one.kind, [&](std::string_view bytes) { one.file->write(bytes); });
+    report::exporter_of(one.kind)(report, [&](std::string_view bytes) { one.file->write(bytes); });
     if (const auto written = one.file->commit(); !written) {
       call.has_lost_export = true;
       say_why(written.error());
@@ -121,12 +110,7 @@ int put_out(Invocation& call, const Shown& shown, const Write& write, int status
   return status;
 }
 
-int put_out(Invocation& call, const Results& results, int status, bool keeps_status) {
-  const auto write = [&](ExportKind kind, const Sink& sink) {
-    report::exporter_of(kind)(results, sink);
-  };
-  return put_out(call, shown_of(call.options, results), write, status, keeps_status);
-}
+namespace {
 
 /// What was decided about the only one of the saved sessions while it went on, where that still
 /// holds: compared with the same, with the same confidence.
@@ -140,13 +124,6 @@ gate::Findings findings_of_saved(const Invocation& call, const Recording& joined
 }
 
 }  // namespace
-
-int put_out(Invocation& call, const SuiteResults& suite, int status, bool keeps_status) {
-  const auto write = [&](ExportKind kind, const Sink& sink) {
-    report::suite_exporter_of(kind)(suite, sink);
-  };
-  return put_out(call, shown_of(call.options, suite), write, status, keeps_status);
-}
 
 Circumstances circumstances_of(const Invocation& call, TimeOfDay began) {
   // To know the machine's class takes a look at many files.
@@ -163,9 +140,10 @@ int deliver(Invocation& call, const SessionResult& measured, TimeOfDay began) {
   const Results results = analyse(call.plan, session, measured.findings,
                                   {os::MonotonicClock().resolution(), os::scheduler_tick()},
                                   circumstances_of(call, began));
-  const int status = put_out(
-      call, results, exit_status_of(session, results.verdicts, call.options.fail_if_inconclusive),
-      session.cut_short.has_value());
+  const int status =
+      put_out(call, {{results}},
+              exit_status_of(session, results.verdicts, call.options.fail_if_inconclusive),
+              session.cut_short.has_value());
   if (session.cut_short) {
     say_on_error(
         report::ending_lines(session, names_of(call.plan), os::terminal_width(Stream::Error, 0)));
@@ -186,8 +164,8 @@ int deliver_saved(Invocation& call) {
   const os::ActAs owner(call.user);
   if (!owner.error().empty()) return refuse({owner.error(), ""}, ExitStatus::Failed);
   const Results results = results_of_saved(call, 0);
-  return put_out(call, results, exit_status_of(results.verdicts, call.options.fail_if_inconclusive),
-                 false);
+  return put_out(call, {{results}},
+                 exit_status_of(results.verdicts, call.options.fail_if_inconclusive), false);
 }
 
 }  // namespace lauka

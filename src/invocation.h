@@ -1,10 +1,10 @@
 #pragma once
 
 #include "cli/options.h"
-#include "core/exit_status.h"
-#include "core/observer.h"
+#include "core/choices.h"
+#include "core/command.h"
+#include "core/record.h"
 #include "core/result.h"
-#include "core/user.h"
 #include "cores/cores.h"
 #include "engine/choose.h"
 #include "gate/verdict.h"
@@ -16,7 +16,7 @@
 #include "plan/plan.h"
 #include "plan/recording.h"
 #include "results/results.h"
-#include "results/suite.h"
+#include "results/report.h"
 #include "run/runner.h"
 
 #include <chrono>
@@ -99,7 +99,7 @@ int deliver_saved(Invocation& call);
 int measure_suite(Invocation& call);
 
 /// Shows and exports a suite; gives `status`, or that of a failure to do so.
-int put_out(Invocation& call, const SuiteResults& suite, int status, bool keeps_status);
+int put_out(Invocation& call, const Report& report, int status, bool keeps_status);
 
 /// The same of the suites of --from.
 int deliver_saved_suite(Invocation& call);

@@ -1,8 +1,8 @@
 #include "cli/parse.h"
 #include "invocation.h"
 #include "os/clock.h"
+#include "os/files.h"
 #include "os/signals.h"
-#include "os/text_files.h"
 #include "plan/told.h"
 
 #include <array>

@@ -4,24 +4,21 @@
 #include "core/foreign_text.h"
 #include "core/sha256.h"
 #include "core/text.h"
-#include "gate/job.h"
+#include "gate/verdict.h"
 #include "invocation.h"
-#include "os/append_log.h"
 #include "os/clock.h"
 #include "os/darwin_calls.h"
 #include "os/files.h"
 #include "os/signals.h"
 #include "os/terminal.h"
-#include "os/text_files.h"
-#include "os/told_files.h"
 #include "os/users.h"
 #include "plan/gates.h"
 #include "plan/told.h"
 #include "report/lines.h"
 #include "report/screen.h"
 #include "results/analyse.h"
-#include "run/fingerprint.h"
 #include "run/kept_rounds.h"
+#include "run/runner.h"
 #include "run/suite.h"
 
 #include <algorithm>
@@ -178,7 +175,7 @@ std::unique_ptr<Observer> observer_of(const Invocation& call) {
 
 /// Whom it ended, if anything did; the first in the file is told.
 int status_of(const Invocation& call, const std::vector<SessionResult>& measured,
-              const SuiteResults& suite) {
+              const Report& suite) {
   int status = exit_status_of(suite.verdicts(), call.options.fail_if_inconclusive);
   for (const SessionResult& one : measured) {
     if (!one.session.cut_short) continue;
@@ -212,14 +209,14 @@ int deliver(Invocation& call, std::vector<SessionResult>& measured, TimeOfDay be
   for (SessionResult& one : measured) findings.push_back(&one.findings);
   gate::settle_job(findings, 1.0 - call.options.confidence.value_or(kConfidence), call.risk);
   const Circumstances circumstances = circumstances_of(call, began);
-  std::vector<BenchmarkResult> results;
-  for (std::size_t i = 0; i < measured.size(); ++i)
-    results.push_back(
-        {call.parts[i].benchmark,
-         analyse(call.parts[i].plan, measured[i].session, measured[i].findings,
-                 {os::MonotonicClock().resolution(), os::scheduler_tick()}, circumstances)});
-  SuiteResults suite = suite_of(std::move(results), call.risk);
-  suite.presentation = call.options.presentation;
+  std::vector<Results> results;
+  for (std::size_t i = 0; i < measured.size(); ++i) {
+    results.push_back(analyse(call.parts[i].plan, measured[i].session, measured[i].findings,
+                              {os::MonotonicClock().resolution(), os::scheduler_tick()},
+                              circumstances));
+    results.back().benchmark = call.parts[i].benchmark;
+  }
+  const Report suite = report_of(std::move(results), call.risk);
   const int status = put_out(call, suite, status_of(call, measured, suite), !suite.complete());
   tell_endings(call, measured);
   return status;
@@ -252,7 +249,7 @@ void add_programs(const std::vector<SuitePart>& parts, MadeOf& all) {
     std::vector<Fingerprint> programs;
     identify(part.plan, part.context, {0, part.plan.commands.size()}, programs);
     for (std::size_t c = 0; c < programs.size(); ++c)
-      if (!part.plan.commands[c].hooks.setup)
+      if (!part.plan.commands[c].hooks[HookKind::Setup])
         all.emplace_back("the program of " + cited(part.plan.commands[c].name) + " in benchmark " +
                              cited(part.name),
                          programs[c].executable);
@@ -456,17 +453,17 @@ int deliver_saved_suite(Invocation& call) {
   if (!owner.error().empty()) return refuse({owner.error(), ""}, ExitStatus::Failed);
   std::size_t decisions = 0;
   for (const Invocation& part : call.parts) decisions += decisions_of(part.plan);
-  std::vector<BenchmarkResult> results;
+  std::vector<Results> results;
   for (Invocation& part : call.parts) {
     part.plan.gates_of_job = decisions;
-    results.push_back({part.benchmark, results_of_saved(part, decisions)});
+    results.push_back(results_of_saved(part, decisions));
+    results.back().benchmark = part.benchmark;
   }
-  SuiteResults suite = suite_of(std::move(results), call.risk);
-  suite.presentation = call.options.presentation;
+  Report suite = report_of(std::move(results), call.risk);
   if (decisions > 0) {
     std::vector<gate::Findings*> findings;
-    for (BenchmarkResult& one : suite.benchmarks) findings.push_back(&one.results);
-    const double confidence = suite.benchmarks.front().results.confidence;
+    for (Results& one : suite.benchmarks) findings.push_back(&one);
+    const double confidence = suite.benchmarks.front().confidence;
     gate::settle_job(findings, 1.0 - confidence, call.risk);
   }
   return put_out(call, suite, exit_status_of(suite.verdicts(), call.options.fail_if_inconclusive),

@@ -4,7 +4,7 @@
 #include "history/packed.h"
 #include "history/tell.h"
 #include "report/format.h"
-#include "report/grid.h"
+#include "report/table.h"
 #include "report/width.h"
 #include "stats/summary.h"
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "core/numbers.h"
+#include "core/result.h"
 
 #include <chrono>
 #include <optional>
@@ -8,13 +9,8 @@
 namespace lauka::os {
 
 /// Time that only moves forward; what budgets are measured with.
-class Clock {
+class Clock : NonCopyable {
  public:
-  Clock() = default;
-  Clock(const Clock&) = delete;
-  Clock(Clock&&) = delete;
-  Clock& operator=(const Clock&) = delete;
-  Clock& operator=(Clock&&) = delete;
   virtual ~Clock() = default;
 
   /// Since an arbitrary start.

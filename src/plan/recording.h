@@ -5,6 +5,7 @@
 #include "core/metric.h"
 #include "core/numbers.h"
 #include "core/record.h"
+#include "core/result.h"
 #include "plan/plan.h"
 
 #include <chrono>
@@ -42,11 +43,8 @@ struct RunRow {
 
 /// Runs in the order run, read where they are when somebody asks for one: there may be a million of
 /// them. This one has none.
-class RunTable {
+class RunTable : NonCopyable {
  public:
-  RunTable() = default;
-  RunTable(const RunTable&) = delete;
-  RunTable& operator=(const RunTable&) = delete;
   virtual ~RunTable() = default;
 
   virtual std::size_t size() const { return 0; }

@@ -2,8 +2,7 @@
 #include "core/numbers.h"
 #include "report/exports.h"
 #include "report/format.h"
-#include "report/parameters.h"
-#include "report/suite_exports.h"
+#include "report/metric_tables.h"
 
 #include <algorithm>
 #include <cmath>
@@ -64,6 +63,14 @@ std::string parameter_fields(const CommandResult& command, const std::vector<std
 void add_missing(const std::vector<std::string>& more, std::vector<std::string>& all) {
   for (const std::string& one : more)
     if (std::find(all.begin(), all.end(), one) == all.end()) all.push_back(one);
+}
+
+std::string first_heading(const Report& report) {
+  return report.is_suite() ? "benchmark," : "";
+}
+
+std::string first_field(const Results& results) {
+  return results.benchmark.empty() ? "" : csv_field(results.benchmark) + ",";
 }
 
 std::string summary_heading(const std::vector<std::string>& parameters) {
@@ -130,34 +137,19 @@ std::string csv_field(std::string_view text) {
   return quoted + "\"";
 }
 
-void write_summary_csv(const Results& results, const Sink& sink) {
-  const std::vector<std::string> parameters = parameter_names(results);
-  sink(summary_heading(parameters) + kLineEnd);
-  write_summary_rows(results, "", parameters, sink);
-}
-
-void write_suite_csv(const SuiteResults& suite, const Sink& sink) {
+void write_summary_csv(const Report& report, const Sink& sink) {
   std::vector<std::string> parameters;
-  for (const BenchmarkResult& one : suite.benchmarks)
-    add_missing(parameter_names(one.results), parameters);
-  sink("benchmark," + summary_heading(parameters) + kLineEnd);
-  for (const BenchmarkResult& one : suite.benchmarks)
-    write_summary_rows(one.results, csv_field(one.name) + ",", parameters, sink);
+  for (const Results& one : report.benchmarks) add_missing(parameter_names(one), parameters);
+  sink(first_heading(report) + summary_heading(parameters) + kLineEnd);
+  for (const Results& one : report.benchmarks)
+    write_summary_rows(one, first_field(one), parameters, sink);
 }
 
-void write_runs_csv(const Results& results, const Sink& sink) {
-  const std::vector<std::string> metrics = metrics_of_runs(results);
-  sink(runs_heading(metrics) + kLineEnd);
-  write_run_rows(results, "", metrics, sink);
-}
-
-void write_suite_runs_csv(const SuiteResults& suite, const Sink& sink) {
+void write_runs_csv(const Report& report, const Sink& sink) {
   std::vector<std::string> metrics;
-  for (const BenchmarkResult& one : suite.benchmarks)
-    add_missing(metrics_of_runs(one.results), metrics);
-  sink("benchmark," + runs_heading(metrics) + kLineEnd);
-  for (const BenchmarkResult& one : suite.benchmarks)
-    write_run_rows(one.results, csv_field(one.name) + ",", metrics, sink);
+  for (const Results& one : report.benchmarks) add_missing(metrics_of_runs(one), metrics);
+  sink(first_heading(report) + runs_heading(metrics) + kLineEnd);
+  for (const Results& one : report.benchmarks) write_run_rows(one, first_field(one), metrics, sink);
 }
 
 }  // namespace lauka::report

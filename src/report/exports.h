@@ -1,12 +1,14 @@
 #pragma once
 
 #include "core/choices.h"
-#include "results/results.h"
+#include "results/report.h"
 
 #include <string>
 #include <string_view>
 
 namespace lauka::report {
+
+// Of a suite, tables have a column `benchmark` before those of a plain call.
 
 /// --export-csv: one row per command and metric, hidden ones included. Base units, named in the
 /// column `unit` (s, B, 1, ratio); shortest digits that read back as the same double; a field is
@@ -14,29 +16,33 @@ namespace lauka::report {
 /// the end, parameter_NAME. Lines end and fields are quoted as RFC 4180 has it; control characters
 /// of names and values are made visible, and what a spreadsheet would take for a formula (it begins
 /// with =, +, - or @ and is no number) begins with an apostrophe.
-void write_summary_csv(const Results& results, const Sink& sink);
+void write_summary_csv(const Report& report, const Sink& sink);
 
 /// --export-runs: one row per kept run, in the order run; run, round and pass count from 1.
 /// `status` is the exit status, or 128 + signal.
-void write_runs_csv(const Results& results, const Sink& sink);
+void write_runs_csv(const Report& report, const Sink& sink);
 
 /// --export-json: one document for readers of hyperfine 1.x and of its schema 2, with all that
 /// lauka knows under the keys "lauka" (of the document, and of each result). docs/schema.json has
 /// its shape. Base units; numbers read back as the same double; null, or no key in hyperfine's
-/// part, where something is undefined.
-void write_json(const Results& results, const Sink& sink);
+/// part, where something is undefined. Of a suite, "results" has the commands of all benchmarks,
+/// each with its "lauka.benchmark" and "lauka.role"; "lauka.benchmarks" has for each what "lauka"
+/// has of a plain call, indices being within the benchmark.
+void write_json(const Report& report, const Sink& sink);
 
 /// --export-markdown: for a pull request. One table of the rows that the terminal shows too, a line
 /// for each candidate and gate, and the warnings. Names stand as code; what Markdown would take for
-/// its own in them is escaped as GitHub wants it.
-void write_markdown(const Results& results, const Sink& sink);
+/// its own in them is escaped as GitHub wants it. Of a suite, the table of the terminal, and the
+/// gates.
+void write_markdown(const Report& report, const Sink& sink);
 
 /// --export-html: one page that needs nothing else: what came out, an overview of all commands,
 /// each metric drawn (distribution, deltas, runs over time), and the tables. Light or dark as the
-/// reader's system is. Its size does not grow with the number of runs.
-void write_html(const Results& results, const Sink& sink);
+/// reader's system is. Its size does not grow with the number of runs. Of a suite, the table of the
+/// terminal, with the drawings and tables of each benchmark folded below it.
+void write_html(const Report& report, const Sink& sink);
 
-using Exporter = void (*)(const Results&, const Sink&);
+using Exporter = void (*)(const Report&, const Sink&);
 
 constexpr Exporter exporter_of(ExportKind kind) {
   switch (kind) {
@@ -54,11 +60,6 @@ constexpr Exporter exporter_of(ExportKind kind) {
   return &write_json;
 }
 
-/// `text` as code in a cell of a Markdown table: in as many backticks as it takes, line breaks and
-/// other control characters made visible, and each | escaped (a table is divided into cells before
-/// its code is looked for).
-std::string code_cell(std::string_view text);
-
 /// `text` as a field of CSV, by RFC 4180: with a comma or a quote it stands in quotes, which are
 /// doubled in it. Control characters are made visible, and before what a spreadsheet would take for
 /// a formula stands an apostrophe.
@@ -66,5 +67,8 @@ std::string csv_field(std::string_view text);
 
 /// What the page of --export-html looks like, as CSS.
 std::string_view html_style();
+
+/// The page's script: it names the run under the pointer.
+std::string_view html_script();
 
 }  // namespace lauka::report

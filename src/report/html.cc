@@ -2,16 +2,13 @@
 #include "core/text.h"
 #include "report/cells.h"
 #include "report/charts.h"
-#include "report/compact.h"
 #include "report/exports.h"
 #include "report/format.h"
-#include "report/html_tables.h"
 #include "report/lines.h"
-#include "report/marked_delta.h"
+#include "report/metric_tables.h"
+#include "report/screen.h"
 #include "report/suite.h"
-#include "report/suite_exports.h"
 #include "report/svg.h"
-#include "report/table.h"
 #include "report/warnings.h"
 #include "report/why.h"
 
@@ -77,12 +74,10 @@ std::string gate_item(const gate::Verdict& verdict, std::string line) {
   const std::string_view word = passes                                 ? "pass"
                                 : verdict.answer == gate::Answer::Fail ? "fail"
                                                                        : "inconclusive";
-  const std::string_view css = passes ? "better" : word == "fail" ? "worse" : "unsure";
   const std::string said = fmt::format(": {}: ", word);
   if (const std::size_t at = line.find(said); at != std::string::npos)
     line.replace(at, said.size(), ": ");
-  return fmt::format("<li><span class=\"mark {}\">{}</span> {}</li>\n", css, word,
-                     message_html(line));
+  return fmt::format("<li>{} {}</li>\n", verdict_html(word), message_html(line));
 }
 
 std::string gates(const Results& results) {
@@ -171,9 +166,18 @@ void write_drawings(const Results& results, const Sink& sink) {
   }
 }
 
-}  // namespace
-
-namespace {
+/// The table of each command, folded.
+void write_tables(const Results& results, const Sink& sink) {
+  sink("<details>\n<summary>Tables</summary>\n");
+  for (const std::size_t c : order_of(results)) {
+    const CommandResult& command = results.commands[c];
+    sink(fmt::format("<h3><span class=\"dot {}\"></span>{}: <code>{}</code></h3>\n",
+                     command_class(c), html_text(benchmark_title(command, c + 1)),
+                     html_text(command.name)));
+    if (command.runs > 0) sink(table_html(full_table(results, c, Format::Html, true)));
+  }
+  sink("</details>\n");
+}
 
 void write_head(const std::string& title, const std::string& description, const Sink& sink) {
   sink(
@@ -189,67 +193,51 @@ void write_foot(const Sink& sink) {
   sink(fmt::format("<script>{}</script>\n</body>\n</html>\n", html_script()));
 }
 
-std::string mark_of(const std::string& verdict) {
-  if (verdict.empty()) return "";
-  const std::string_view css = verdict == "pass"   ? "better"
-                               : verdict == "fail" ? "worse"
-                                                   : "unsure";
-  return fmt::format("<span class=\"mark {}\">{}</span>", css, verdict);
+std::string page_title(const Report& report) {
+  const std::string& title = report.benchmarks.front().presentation.title;
+  if (!report.is_suite()) return title_of(report.benchmarks.front());
+  return title.empty() ? plural(report.benchmarks.size(), "benchmark") + " compared" : title;
 }
 
-void write_suite_table(const SuiteResults& suite, const Sink& sink) {
-  const bool names = has_candidate_names(suite);
-  sink(fmt::format(
-      "<div class=\"scroll\"><table>\n<thead><tr><th>benchmark</th>{}<th class=\"more\">base</th>"
-      "<th class=\"more\">candidate</th><th>delta</th><th>verdict</th></tr></thead>\n",
-      names ? "<th>command</th>" : ""));
-  for (const SuiteCells& cells : cells_of(suite)) {
-    const std::string name = html_text(cells.benchmark);
-    sink(
-        fmt::format("<tr><td>{}</td>{}<td class=\"more\">{}</td><td class=\"more\">{}</td>"
-                    "<td class=\"{}\">{}</td><td>{}</td>"
-                    "</tr>\n",
-                    cells.is_total ? "<b>" + name + "</b>" : name,
-                    names ? "<td><code>" + html_text(cells.command) + "</code></td>" : "",
-                    html_text(cells.base), html_text(cells.candidate), ink_class(cells.delta.ink),
-                    html_text(cells.delta.text), mark_of(cells.verdict)));
-  }
-  sink("</table></div>\n");
-}
-
-}  // namespace
-
-void write_suite_html(const SuiteResults& suite, const Sink& sink) {
-  const std::string& title = suite.presentation.title;
-  write_head(title.empty() ? plural(suite.benchmarks.size(), "benchmark") + " compared" : title,
-             suite.presentation.description, sink);
-  sink(circumstances(suite.benchmarks.front().results.circumstances));
+void write_suite_page(const Report& suite, const Sink& sink) {
   if (!suite.complete())
     sink("<p class=\"fail\">The session was cut short: these are the runs up to then.</p>\n");
-  write_suite_table(suite, sink);
+  sink("<h2>" + html_text(suite_title(suite)) + "</h2>\n");
+  sink(table_html(suite_table(suite)));
   sink(elements(lines_of(gates_in_one_line(suite)), "<p>", "</p>"));
-  const auto warnings = suite_warning_texts(suite, {});
+  const auto warnings = warning_texts(suite, {});
   if (!warnings.empty()) sink("<h2>Caveats</h2>\n" + list_of(warnings));
-  const auto notes = suite_notes(suite);
+  const auto notes = notes_of(suite);
   if (!notes.empty()) sink("<h2>Notes</h2>\n<div class=\"faint\">" + list_of(notes) + "</div>\n");
   sink("<h2>Benchmarks</h2>\n");
-  for (const BenchmarkResult& one : suite.benchmarks) {
-    sink("<details>\n<summary>" + html_text(one.name) + "</summary>\n" + verdict_part(one.results));
-    write_drawings(one.results, sink);
-    write_tables(one.results, sink);
+  for (const Results& one : suite.benchmarks) {
+    sink("<details>\n<summary>" + html_text(one.benchmark) + "</summary>\n" + verdict_part(one));
+    write_drawings(one, sink);
+    write_tables(one, sink);
     sink("</details>\n");
   }
-  write_foot(sink);
 }
 
-void write_html(const Results& results, const Sink& sink) {
-  write_head(title_of(results), results.presentation.description, sink);
-  sink(circumstances(results.circumstances) + verdict_part(results));
+void write_session_page(const Results& results, const Sink& sink) {
+  sink(verdict_part(results));
   write_overview(results, sink);
   sink(caveats(results));
   sink("<h2>Charts</h2>\n");
   write_drawings(results, sink);
   write_tables(results, sink);
+}
+
+}  // namespace
+
+void write_html(const Report& report, const Sink& sink) {
+  const Results& first = report.benchmarks.front();
+  write_head(page_title(report), first.presentation.description, sink);
+  sink(circumstances(first.circumstances));
+  if (report.is_suite()) {
+    write_suite_page(report, sink);
+  } else {
+    write_session_page(first, sink);
+  }
   write_foot(sink);
 }
 

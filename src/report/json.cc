@@ -2,7 +2,6 @@
 #include "report/format.h"
 #include "report/json_machine.h"
 #include "report/json_parts.h"
-#include "report/suite_exports.h"
 #include "results/json_words.h"
 
 #include <algorithm>
@@ -132,14 +131,13 @@ void put_head(JsonWriter& json, const Circumstances& circumstances) {
   json.put("primary_metric", "time_wall_clock");
 }
 
-/// `benchmark`: of a suite; empty: there is none.
-void put_results(JsonWriter& json, const Results& results, const std::string& benchmark) {
+void put_results(JsonWriter& json, const Results& results) {
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
     json.open('{');
     put_hyperfine_result(json, results, c);
     json.open("lauka", '{');
-    if (!benchmark.empty()) {
-      json.put("benchmark", benchmark);
+    if (!results.benchmark.empty()) {
+      json.put("benchmark", results.benchmark);
       json.put("role", role_of(results.reference, c));
     }
     put_lauka_result(json, results, c);
@@ -148,9 +146,9 @@ void put_results(JsonWriter& json, const Results& results, const std::string& be
   }
 }
 
-Json geomeans_of(const SuiteResults& suite) {
+Json geomeans_of(const Report& report) {
   Json all = Json::array();
-  for (const Geomean& mean : suite.geomeans) {
+  for (const Geomean& mean : report.geomeans) {
     const auto& bounds = mean.change.bounds;
     all.push_back({{"candidate", mean.place},
                    {"name", json_word(mean.candidate)},
@@ -163,42 +161,37 @@ Json geomeans_of(const SuiteResults& suite) {
   return all;
 }
 
-}  // namespace
-
-void write_json(const Results& results, const Sink& sink) {
-  JsonWriter json(sink);
-  json.open('{');
-  put_head(json, results.circumstances);
-  json.open("results", '[');
-  put_results(json, results, "");
-  json.close();
-  json.open("lauka", '{');
-  put_lauka_session(json, results);
-  json.close();
+void put_suite(JsonWriter& json, const Report& report) {
+  put_lauka_identity(json, report.benchmarks.front(), report.complete());
+  json.put("gates_control", word_in(kRiskWords, report.risk));
+  json.put("geomeans", geomeans_of(report));
+  json.open("benchmarks", '[');
+  for (const Results& one : report.benchmarks) {
+    json.open('{');
+    json.put("name", one.benchmark);
+    json.put("complete", one.complete);
+    put_lauka_measured(json, one);
+    json.close();
+  }
   json.close();
 }
 
-void write_suite_json(const SuiteResults& suite, const Sink& sink) {
-  const Results& first = suite.benchmarks.front().results;
+}  // namespace
+
+void write_json(const Report& report, const Sink& sink) {
+  const Results& first = report.benchmarks.front();
   JsonWriter json(sink);
   json.open('{');
   put_head(json, first.circumstances);
   json.open("results", '[');
-  for (const BenchmarkResult& one : suite.benchmarks) put_results(json, one.results, one.name);
+  for (const Results& one : report.benchmarks) put_results(json, one);
   json.close();
   json.open("lauka", '{');
-  put_lauka_identity(json, first, suite.complete());
-  json.put("gates_control", word_in(kRiskWords, suite.risk));
-  json.put("geomeans", geomeans_of(suite));
-  json.open("benchmarks", '[');
-  for (const BenchmarkResult& one : suite.benchmarks) {
-    json.open('{');
-    json.put("name", one.name);
-    json.put("complete", one.results.complete);
-    put_lauka_measured(json, one.results);
-    json.close();
+  if (report.is_suite()) {
+    put_suite(json, report);
+  } else {
+    put_lauka_session(json, first);
   }
-  json.close();
   json.close();
   json.close();
 }

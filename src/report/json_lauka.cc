@@ -1,5 +1,5 @@
 #include "core/numbers.h"
-#include "core/words.h"
+#include "core/text.h"
 #include "report/describe.h"
 #include "report/format.h"
 #include "report/json_machine.h"

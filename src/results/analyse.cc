@@ -1,6 +1,6 @@
 #include "results/analyse.h"
 
-#include "core/exit_status.h"
+#include "core/choices.h"
 #include "core/series.h"
 #include "plan/baseline.h"
 #include "results/runs.h"

@@ -1,9 +1,9 @@
 #include "results/read_session.h"
 
-#include "core/display_unit.h"
+#include "core/choices.h"
 #include "core/foreign_text.h"
 #include "core/own_metric.h"
-#include "core/words.h"
+#include "core/text.h"
 #include "results/json_in.h"
 #include "results/json_words.h"
 #include "results/read_parts.h"

@@ -1,8 +1,8 @@
 #pragma once
 
+#include "core/choices.h"
 #include "core/command.h"
 #include "core/metric.h"
-#include "core/presentation.h"
 #include "gate/verdict.h"
 #include "plan/baseline.h"
 #include "plan/recording.h"
@@ -64,6 +64,7 @@ struct Ranking {
 /// All that reports and exports are made from: a session, what was decided while it went on, and
 /// what both say.
 struct Results : Recording, gate::Findings {
+  std::string benchmark{};                ///< its name in a suite; empty: a plain call's
   std::vector<CommandResult> commands{};  ///< one for each that was measured
   std::vector<Ranking> rankings{};        ///< one per candidate that can be compared
   std::vector<Why> whys{};                ///< one per candidate whose wall time can be taken apart

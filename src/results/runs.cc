@@ -1,6 +1,6 @@
 #include "results/runs.h"
 
-#include "core/metric_reader.h"
+#include "core/metric.h"
 
 #include <algorithm>
 #include <cstddef>

@@ -6,7 +6,6 @@
 #include "plan/plan.h"
 #include "run/heard.h"
 #include "run/kept_rounds.h"
-#include "run/output_check.h"
 #include "run/programs.h"
 #include "run/runner.h"
 #include "run/told.h"

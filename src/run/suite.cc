@@ -1,7 +1,7 @@
 #include "run/suite.h"
 
 #include "core/foreign_text.h"
-#include "os/turns.h"
+#include "os/signals.h"
 
 #include <algorithm>
 #include <chrono>
@@ -91,7 +91,7 @@ class Laps {
       if (lap_.empty()) shuffle(waiting);
       const std::size_t part = lap_.back();
       lap_.pop_back();
-      if (std::binary_search(waiting.begin(), waiting.end(), part)) return part;
+      if (std::ranges::binary_search(waiting, part)) return part;
     }
   }
 

@@ -11,7 +11,7 @@ namespace lauka::stats {
 
 std::vector<double> sorted(std::span<const double> samples) {
   std::vector<double> ascending(samples.begin(), samples.end());
-  std::sort(ascending.begin(), ascending.end());
+  std::ranges::sort(ascending);
   return ascending;
 }
 
@@ -33,8 +33,8 @@ Fences tukey_fences(double q1, double q3, double reach) {
 }
 
 std::size_t count_outside(std::span<const double> samples, const Fences& fences) {
-  return static_cast<std::size_t>(std::count_if(
-      samples.begin(), samples.end(), [&](double sample) { return fences.leave_out(sample); }));
+  return static_cast<std::size_t>(
+      std::ranges::count_if(samples, [&](double sample) { return fences.leave_out(sample); }));
 }
 
 Summary summarize(std::span<const double> samples) {

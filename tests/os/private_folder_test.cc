@@ -1,5 +1,4 @@
-#include "os/private_folder.h"
-
+#include "os/files.h"
 #include "places.h"
 
 #include <csignal>

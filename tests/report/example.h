@@ -116,7 +116,7 @@ inline std::shared_ptr<const RunTable> made(std::vector<MadeRun> runs) {
 /// What an exporter writes.
 inline std::string written(Exporter exporter, const Results& results) {
   std::string text;
-  exporter(results, [&](std::string_view piece) { text += piece; });
+  exporter({{results}}, [&](std::string_view piece) { text += piece; });
   return text;
 }
 

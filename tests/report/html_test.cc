@@ -48,8 +48,9 @@ Results drawn_example(std::size_t rounds,
 }
 
 std::string distribution_of(const Results& results) {
-  return written([](const Results& r, const Sink& sink) { distribution_chart(r, 0, sink); },
-                 results);
+  return written(
+      [](const Report& r, const Sink& sink) { distribution_chart(r.benchmarks.front(), 0, sink); },
+      results);
 }
 
 }  // namespace
@@ -119,7 +120,8 @@ TEST_CASE("the page has the tables, and each run of each command as a point of t
 
 TEST_CASE("runs over time lie where they were run, with what the script needs to name them") {
   const std::string chart =
-      written([](const Results& r, const Sink& sink) { time_chart(r, 0, sink); }, drawn_example(2));
+      written([](const Report& r, const Sink& sink) { time_chart(r.benchmarks.front(), 0, sink); },
+              drawn_example(2));
   // 1, 2 and 2, 4 on an axis from 0.88 to 4.12; the higher, the smaller y is.
   CHECK(chart.find("viewBox=\"0 0 4 1000\"") != std::string::npos);
   CHECK(chart.find("<path class=\"spots c0\" data-name=\"old\" d=\"M0 963h0M2 654h0\"/>") !=
@@ -135,7 +137,8 @@ TEST_CASE("long series are thinned, but what lies far out is drawn") {
     runs[4001].values[0] = 1e6;  // of the second command
   });
   const std::string chart =
-      written([](const Results& r, const Sink& sink) { time_chart(r, 0, sink); }, results);
+      written([](const Report& r, const Sink& sink) { time_chart(r.benchmarks.front(), 0, sink); },
+              results);
   CHECK(count_of("h0", chart) <= 2000);
   CHECK(count_of("h0", chart) >= 1900);
   CHECK(chart.find("M4001 37h0") != std::string::npos);
@@ -226,7 +229,8 @@ TEST_CASE("ten times the runs, or the commands, do not make ten times the page")
   const CommandResult one = results.commands[0];
   results.commands.insert(results.commands.end(), 998, one);
   const std::string chart =
-      written([](const Results& r, const Sink& sink) { time_chart(r, 0, sink); }, results);
+      written([](const Report& r, const Sink& sink) { time_chart(r.benchmarks.front(), 0, sink); },
+              results);
   CHECK(count_of("h0", chart) <= 2000);
 }
 

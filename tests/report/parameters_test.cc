@@ -1,4 +1,4 @@
-#include "report/parameters.h"
+#include "report/metric_tables.h"
 
 #include "report/example.h"
 #include "report/lines.h"

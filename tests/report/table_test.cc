@@ -1,4 +1,4 @@
-#include "report/table.h"
+#include "report/screen.h"
 
 #include "report/example.h"
 #include "report/width.h"

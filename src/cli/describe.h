@@ -48,7 +48,7 @@ struct Meaning {
 
 struct ProgramDescription {
   std::string name;
-  std::string_view date;                       ///< of the manual page
+  std::string_view date{};                     ///< of the manual page
   std::string_view made_by;                    ///< the program that writes the completions
   std::string_view purpose;                    ///< in one line, without a full stop
   std::vector<std::string_view> paragraphs{};  ///< without line breaks

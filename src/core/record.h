@@ -141,6 +141,7 @@ struct RunRecord {
   /// or all of it.
   std::vector<std::optional<std::uint64_t>> own{};
   bool below_overhead = false;  ///< took no longer than its shell alone: a time became 0
+  std::uint32_t order = 0;      ///< among the runs of all benchmarks of a suite, from 1; 0: alone
   /// What the program told of itself, by the places of Plan::told; shorter: it did not tell the
   /// rest.
   std::vector<std::optional<double>> told{};

@@ -39,6 +39,7 @@ struct RunRow {
   std::string_view why{};            ///< it was run again
   double wall_seconds = 0.0;         ///< of a run of any kind, also of one that was killed
   bool below_overhead = false;       ///< as RunRecord's
+  std::uint32_t order = 0;           ///< as RunRecord's
 };
 
 /// Runs in the order run, read where they are when somebody asks for one: there may be a million of

@@ -194,6 +194,7 @@ class SessionReader {
     Run run = empty_run(command, count_in(there, "round").value_or(1) - 1);
     run.number = count_in(there, "run").value_or(number + 1) - 1;
     run.row.pass = count_in(there, "pass").value_or(1) - 1;
+    run.row.order = static_cast<std::uint32_t>(count_in(there, "order").value_or(0));
     run.row.status = static_cast<int>(count_in(there, "exit_code").value_or(0) & 0xffU);
     return run;
   }

@@ -36,8 +36,9 @@ struct RunContext {
   RoundKeeper* rounds = nullptr;       ///< of an earlier process, and for a later one; null: none
   std::function<void()> let_others{};  ///< called before timed rounds: other plans that share
                                        ///< launcher and clock go on; empty: there are none
-  std::function<void()> end_aside{};   ///< called before anything is measured, and before hooks:
-                                       ///< what went on beside lauka ends; empty: there is nothing
+  std::uint32_t* order = nullptr;  ///< of the latest run among those of all benchmarks; null: alone
+  std::function<void()> end_aside{};  ///< called before anything is measured, and before hooks:
+                                      ///< what went on beside lauka ends; empty: there is nothing
 };
 
 /// What came of a plan: the runs, and what was decided while they came in.

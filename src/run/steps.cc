@@ -295,10 +295,16 @@ bool StepRunner::take(const Step& step, const os::Ended& ended, std::size_t plac
   if (ended.orphans > 0 && !run.counts.empty()) note_orphans(step);
   if (is_timed) note_input(step, ended.input);
   if (is_timed) paces_[step.command].wall.add(static_cast<double>(run.usage.wall_ns) * 1e-9);
-  session_.runs.push_back(std::move(run));
-  callbacks_.taken(session_.runs.back());
+  add(std::move(run));
   if (again_.empty() && redone_ == 0) ++taken_;
   return true;
+}
+
+void StepRunner::add(RunRecord run) {
+  // The rounds that --resume found come in the order in which they were run, so they get the same.
+  if (context_.order != nullptr) run.order = ++*context_.order;
+  session_.runs.push_back(std::move(run));
+  callbacks_.taken(session_.runs.back());
 }
 
 /// Enters what the run tells of itself. False when the session is to end: it cannot be read, or is
@@ -460,10 +466,7 @@ void StepRunner::take_all_finished() {
 }
 
 void StepRunner::enter(KeptRounds rounds) {
-  for (RunRecord& run : rounds.runs) {
-    session_.runs.push_back(std::move(run));
-    callbacks_.taken(session_.runs.back());
-  }
+  for (RunRecord& run : rounds.runs) add(std::move(run));
   std::move(rounds.redone.begin(), rounds.redone.end(), std::back_inserter(session_.redone));
   paces_ = std::move(rounds.paces);
   session_.notes = std::move(rounds.notes);

@@ -117,6 +117,7 @@ Result<std::vector<SessionResult>> carry_out_in_turns(std::vector<SuitePart>& pa
                                                       std::uint64_t seed) {
   const RunContext& any = parts.front().context;
   SuiteProgress progress(any.observer, any.clock, parts.size());
+  std::uint32_t order = 0;
   std::vector<std::unique_ptr<PartObserver>> observers;
   std::vector<std::unique_ptr<RunContext>> contexts;
   std::vector<std::unique_ptr<ReadyRun>> ready;
@@ -124,6 +125,7 @@ Result<std::vector<SessionResult>> carry_out_in_turns(std::vector<SuitePart>& pa
     observers.push_back(std::make_unique<PartObserver>(progress, observers.size(), part.name));
     contexts.push_back(
         std::make_unique<RunContext>(with_observer(part.context, *observers.back())));
+    contexts.back()->order = &order;
     auto made = make_ready(part.plan, *contexts.back());
     if (!made) return made.error().of("benchmark " + cited(part.name));
     ready.push_back(*std::move(made));

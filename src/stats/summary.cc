@@ -9,6 +9,12 @@
 
 namespace lauka::stats {
 
+double harmonic_mean(std::span<const double> samples) {
+  double inverse = 0.0;
+  for (const double sample : samples) inverse += 1.0 / sample;
+  return static_cast<double>(samples.size()) / inverse;
+}
+
 std::vector<double> sorted(std::span<const double> samples) {
   std::vector<double> ascending(samples.begin(), samples.end());
   std::ranges::sort(ascending);

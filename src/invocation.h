@@ -15,8 +15,8 @@
 #include "os/process.h"
 #include "plan/plan.h"
 #include "plan/recording.h"
-#include "results/results.h"
 #include "results/report.h"
+#include "results/results.h"
 #include "run/runner.h"
 
 #include <chrono>

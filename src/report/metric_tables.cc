@@ -152,7 +152,8 @@ std::vector<const MetricColumn*> columns_of(const TableShape& shape) {
   for (const MetricColumn& column : metric_columns())
     if (column.is_there(shape)) columns.push_back(&column);
   if (shape.format == Format::Html)
-    std::ranges::stable_partition(columns, &MetricColumn::is_seen_first);
+    std::stable_partition(columns.begin(), columns.end(),
+                          [](const MetricColumn* column) { return column->is_seen_first; });
   return columns;
 }
 

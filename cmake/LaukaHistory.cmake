@@ -16,7 +16,7 @@ endif()
 add_executable(lauka-history src/programs/lauka_history.cc)
 set_target_properties(lauka-history PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
 target_link_libraries(lauka-history PRIVATE lauka_history lauka_os lauka_warnings lauka_hardening)
-target_precompile_headers(lauka-history PRIVATE ${LAUKA_USUAL_HEADERS})
+target_precompile_headers(lauka-history REUSE_FROM lauka_core)
 install(TARGETS lauka-history RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 
 # Its manual page and its completions are made by the program itself, of what --help is made of.

@@ -1,12 +1,11 @@
 #pragma once
 
 #include "cli/options.h"
-#include "core/exit_status.h"
+#include "core/choices.h"
+#include "core/record.h"
 #include "core/result.h"
-#include "core/user.h"
 #include "cores/cores.h"
 #include "engine/choose.h"
-#include "gate/job.h"
 #include "gate/verdict.h"
 #include "os/aside.h"
 #include "os/exports.h"
@@ -16,7 +15,6 @@
 #include "plan/plan.h"
 #include "plan/recording.h"
 
-#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -56,7 +54,7 @@ struct Call {
   gate::Risk risk = gate::Risk::Any;    ///< how the gates of all share the rate of false fails
   std::vector<os::OpenExport> exports{};
   bool has_lost_export = false;  ///< one could not be written
-  std::chrono::sys_seconds began{};
+  TimeOfDay began{};
   std::shared_ptr<RoundLog> log{};  ///< null if the rounds are not kept
 
   bool is_saved() const { return !options.from.empty(); }

@@ -6,7 +6,7 @@
 #include "core/sha256.h"
 #include "core/text.h"
 #include "os/users.h"
-#include "run/fingerprint.h"
+#include "run/runner.h"
 
 #include <algorithm>
 #include <chrono>
@@ -71,7 +71,7 @@ void add_programs(const std::vector<BenchmarkRun>& runs, MadeOf& all) {
     std::vector<Fingerprint> programs;
     identify(run.plan, run.context, {0, run.plan.commands.size()}, programs);
     for (std::size_t c = 0; c < programs.size(); ++c)
-      if (!run.plan.commands[c].hooks.setup)
+      if (!run.plan.commands[c].hooks[HookKind::Setup])
         all.emplace_back("the program of " + cited(run.plan.commands[c].name) + " in benchmark " +
                              cited(run.name),
                          programs[c].executable);
@@ -153,7 +153,7 @@ Result<std::size_t> take_up(const std::string& text, const MadeOf& all, Call& ca
   if (const auto what = difference(head->made_of, all))
     return Error{fmt::format("--resume cannot go on with the rounds in {}: {}", cited(file), *what),
                  "make it as it was, or begin again without --resume"};
-  call.began = std::chrono::sys_seconds(std::chrono::seconds(head->began));
+  call.began = head->began;
   return read_rounds(text, file, call);
 }
 
@@ -166,8 +166,7 @@ Result<void> begin_log(std::unique_ptr<os::AppendLog> lines, const MadeOf& all, 
   if (!bytes) return bytes.error();
   if (auto cut = lines->cut(*bytes); !cut) return cut;
   log.lines = std::move(lines);
-  if (*bytes == 0)
-    log.lines->append(line_of(KeptHead{all, *options.seed, call.began.time_since_epoch().count()}));
+  if (*bytes == 0) log.lines->append(line_of(KeptHead{all, *options.seed, call.began}));
   if (options.resumes)
     say_notes(options,
               {log.rounds == 0 ? fmt::format("--resume found no rounds in {}: the suite begins",

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "app/call.h"
-#include "os/append_log.h"
 #include "run/kept_rounds.h"
 #include "run/suite.h"
 

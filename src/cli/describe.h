@@ -1,61 +1,90 @@
 #pragma once
 
-#include <span>
+#include "cli/option_table.h"
+
 #include <string>
 #include <string_view>
+#include <vector>
+
+// What describes a program: help, the manual page and the completions of its command line are made
+// of the same description.
 
 namespace lauka::cli {
 
-// What the program says of itself, made from the option table and the paragraphs below.
+/// An option as it is described.
+struct OptionDescription {
+  std::string name;      ///< long, without dashes; empty: it has a letter only
+  std::string letter{};  ///< empty: none
+  std::string value{};   ///< as shown: "FILE"; empty: takes nothing
+  bool value_is_optional = false;
+  std::string help{};
+  std::vector<ValueWord> words{};  ///< of the value
 
-/// What --help shows, at most 80 columns wide.
+  /// "--runs", or "-S" where there is no name.
+  std::string spelling() const;
+  /// "-r" and "--runs", those there are.
+  std::vector<std::string> spellings() const;
+};
+
+struct OptionGroup {
+  std::string_view title;  ///< may be empty
+  std::vector<OptionDescription> options{};
+};
+
+/// A command of a program, or the program itself.
+struct CommandDescription {
+  std::string_view name{};          ///< empty: the program itself
+  std::string_view words{};         ///< that it takes, as in its usage
+  std::string_view purpose{};       ///< of a command of several
+  std::vector<ValueWord> values{};  ///< what may be written for these words
+  std::vector<OptionGroup> groups{};
+};
+
+/// A status, a variable: what it is called, and what it means.
+struct Meaning {
+  std::string_view name;
+  std::string_view meaning;
+};
+
+struct ProgramDescription {
+  std::string name;
+  std::string_view date{};                     ///< of the manual page
+  std::string_view made_by;                    ///< the program that writes the completions
+  std::string_view purpose;                    ///< in one line, without a full stop
+  std::vector<std::string_view> paragraphs{};  ///< without line breaks
+  std::vector<CommandDescription> commands{};
+  std::vector<OptionDescription> common{};   ///< options that stand before a command of several
+  std::vector<Meaning> statuses{};           ///< ascending
+  std::vector<Meaning> variables{};          ///< of the environment, that it heeds or sets
+  std::vector<std::string_view> examples{};  ///< command lines that can be typed as they are
+  std::vector<std::string_view> see_also{};  ///< manual pages: "perf-stat (1)"
+};
+
+/// lauka itself.
+ProgramDescription lauka_description();
+
+/// What lauka's --help shows, at most 80 columns wide.
 std::string help();
 
 /// -h: the options that most people need, on one screen.
 std::string brief_help();
 
-/// The manual page lauka(1).
-std::string man_page();
+/// The options of a command as help lists them, at most 80 columns wide.
+std::string options_help(const CommandDescription& command);
 
-/// Completion of lauka's command line for these shells.
-std::string bash_completion();
-std::string zsh_completion();
-std::string fish_completion();
+/// The manual page, of section 1.
+std::string man_page(const ProgramDescription& program);
+
+/// The completion of its command line for "bash", "zsh" or "fish"; empty for another shell.
+std::string completion(const ProgramDescription& program, std::string_view shell);
+
+/// The first sentence of a help text, for places that have room for a few words.
+std::string first_sentence(std::string_view help);
 
 /// "0.1.0", of the project in CMakeLists.txt.
 std::string_view version();
 
 /// What --version prints.
 std::string version_line();
-
-// What --help and the manual page say beside the options.
-
-/// In one line, without a full stop.
-std::string_view purpose();
-
-/// How a command line is made, in paragraphs without line breaks.
-std::span<const std::string_view> description();
-
-/// Command lines that can be typed as they are.
-std::span<const std::string_view> examples();
-
-struct StatusMeaning {
-  std::string_view status;
-  std::string_view meaning;
-};
-
-/// All exit statuses, ascending.
-std::span<const StatusMeaning> exit_statuses();
-
-struct VariableMeaning {
-  std::string_view name;
-  std::string_view meaning;
-};
-
-/// The variables of the environment that lauka heeds or sets.
-std::span<const VariableMeaning> variables();
-
-/// Of the manual page.
-std::string_view release_date();
 
 }  // namespace lauka::cli

@@ -1,44 +1,213 @@
 #include "cli/option_table.h"
 
-#include "cli/setters.h"
 #include "cli/values.h"
+#include "core/choices.h"
+#include "core/own_metric.h"
+#include "core/pattern.h"
+#include "core/text.h"
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <limits>
+#include <string>
+#include <utility>
 #include <vector>
 
-namespace lauka::cli {
+#include <fmt/format.h>
 
+namespace lauka::cli {
 namespace {
 
-constexpr std::string_view kEngineOption = "engine";
 constexpr std::uint64_t kMostJobs = 1000;
+constexpr std::uint64_t kMostShards = 100'000;
 constexpr auto kAnyWholeNumber = std::numeric_limits<std::uint64_t>::max();
 
+/// Of a gate, in percent: at -100 the candidate would have to take no time at all.
+constexpr Range kLimits{{-100.0, false}, {1e6, true}};
+
+Result<void> add_events(Draft& draft, const Given& given) {
+  const bool beside_defaults = given.value.starts_with('+');
+  const std::string list = beside_defaults ? given.value.substr(1) : given.value;
+  const auto names = event_names(Given{given.option, list});
+  if (!names) return names.error();
+  draft.options.with_default_events = draft.options.with_default_events || beside_defaults;
+  auto& events = draft.options.events;
+  for (const std::string& name : *names) {
+    if (std::ranges::find(events, name) == events.end()) events.push_back(name);
+  }
+  return {};
+}
+
+Result<void> set_ignore_failure(Draft& draft, const Given& given) {
+  if (given.value.empty()) {
+    draft.options.ignore_failure = IgnoreFailure{.any = true};
+    return {};
+  }
+  auto statuses = exit_statuses(given);
+  if (!statuses) return statuses.error();
+  draft.options.ignore_failure = IgnoreFailure{.any = false, .statuses = *std::move(statuses)};
+  return {};
+}
+
+Result<void> set_fail_if_slower(Draft& draft, const Given& given) {
+  double limit_percent = 0.0;
+  if (!given.value.empty()) {
+    const auto percent = percentage(given, kLimits.low, kLimits.high);
+    if (!percent) return percent.error();
+    limit_percent = *percent;
+  }
+  draft.slower_percent = limit_percent;
+  return {};
+}
+
+/// A key is a word, so that it can be one of a file's or a database's.
+Result<void> add_label(Draft& draft, const Given& given) {
+  const std::size_t equals = given.value.find('=');
+  const std::string key = given.value.substr(0, equals);
+  if (equals == std::string::npos || !is_own_name(key))
+    return refused(given, {"is not KEY=VALUE", "write, for example, --label commit=1a2b3c"});
+  auto& labels = draft.options.labels;
+  if (std::ranges::any_of(labels, [&](const Label& label) { return label.key == key; }))
+    return refused(given, {"gives a key twice", "use only one of them"});
+  labels.push_back({key, given.value.substr(equals + 1)});
+  return {};
+}
+
+Result<void> set_fail_if_inconclusive(Draft& draft, const Given& given) {
+  draft.options.fail_if_inconclusive = static_cast<int>(ExitStatus::GateInconclusive);
+  if (given.value.empty()) return {};
+  const auto status = whole_number(given, 1, 255);
+  if (!status) return status.error();
+  draft.options.fail_if_inconclusive = static_cast<int>(*status);
+  return {};
+}
+
+Result<void> add_fail_if(Draft& draft, const Given& given) {
+  auto gate = condition(given, kLimits);
+  if (!gate) return gate.error();
+  draft.options.gates.push_back(*std::move(gate));
+  return {};
+}
+
+Result<void> set_percentiles(Draft& draft, const Given& given) {
+  std::vector<double>& all = draft.options.percentiles;
+  all.clear();
+  for (const std::string& part : list_of(given.value)) {
+    const auto percent = parse_decimal(part, {0.0, false}, {100.0, false});
+    if (!percent) return refused(Given{given.option, part}, percent.error());
+    if (std::ranges::find(all, *percent) == all.end()) all.push_back(*percent);
+  }
+  return {};
+}
+
+/// An event's own name may have colons too: the last one counts.
+Result<void> set_precision(Draft& draft, const Given& given) {
+  const std::size_t colon = given.value.rfind(':');
+  const bool names_metric = colon != std::string::npos && colon > 0;
+  draft.options.precision_metric = names_metric ? given.value.substr(0, colon) : "";
+  const std::string number = names_metric ? given.value.substr(colon + 1) : given.value;
+  return keep(fraction(Given{given.option, number}, {0.0, false}, {1000.0, true}),
+              draft.options.precision);
+}
+
+Result<void> set_engine(Draft& draft, const Given& given) {
+  const Result<std::size_t> position = choice(given);
+  if (!position) return position.error();
+  draft.options.engine = kEngines.at(*position).choice;
+  return {};
+}
+
+Result<void> set_metrics(Draft& draft, const Given& given) {
+  Options& options = draft.options;
+  options.metric_list.clear();
+  if (given.value == "default" || given.value == "time" || given.value == "all") {
+    options.metrics = given.value == "time"  ? MetricSelection::Time
+                      : given.value == "all" ? MetricSelection::All
+                                             : MetricSelection::Default;
+    return {};
+  }
+  options.metrics = MetricSelection::Listed;
+  return keep(event_names(given), options.metric_list);
+}
+
+Result<void> add_parameter_list(Draft& draft, const Given& given) {
+  if (given.words[1].empty()) {
+    return Error{fmt::format("{} {} has an empty list", given.option.spelling(), given.words[0]),
+                 "write values with commas between them"};
+  }
+  draft.options.parameters.push_back({.name = given.words[0], .values = list_of(given.words[1])});
+  return {};
+}
+
+Result<void> set_interval(Draft& draft, const Given& given) {
+  const auto interval = duration(given);
+  if (!interval) return interval.error();
+  if (*interval < std::chrono::milliseconds(1) || *interval > std::chrono::hours(1))
+    return refused(given, {"is not between 1ms and 1h", "write, for example, 10ms"});
+  draft.interval = *interval;
+  return {};
+}
+
+Result<void> set_threads(Draft& draft, const Given& given) {
+  Inquiry inquiry{.kind = InquiryKind::Threads};
+  for (const std::string& one : list_of(given.value)) {
+    const auto process =
+        whole_number(Given{given.option, one}, 1, std::numeric_limits<std::int32_t>::max());
+    if (!process) return process.error();
+    const auto id = static_cast<std::int32_t>(*process);
+    auto& all = inquiry.processes;
+    if (std::ranges::find(all, id) == all.end()) all.push_back(id);
+  }
+  draft.options.inquiry = std::move(inquiry);
+  return {};
+}
+
+/// A suite is measured once.
+Result<void> set_suite(Draft& draft, const Given& given) {
+  if (draft.options.suite) return refused(given, {"is a second suite", "measure one at a time"});
+  return keep(text(given), draft.options.suite);
+}
+
+Result<void> set_only(Draft& draft, const Given& given) {
+  auto pattern = Pattern::compile(given.value, Pattern::Groups::Idle);
+  if (!pattern) return refused(given, pattern.error());
+  return keep(text(given), draft.options.only);
+}
+
+Result<void> set_shard(Draft& draft, const Given& given) {
+  const Error wrong{"is not I/N", "write, for example, --shard 2/5 for the second of five parts"};
+  const std::size_t slash = given.value.find('/');
+  if (slash == std::string::npos) return refused(given, wrong);
+  const auto part = parse_whole_number(given.value.substr(0, slash), 1, kMostShards);
+  const auto parts = parse_whole_number(given.value.substr(slash + 1), 1, kMostShards);
+  if (!part || !parts || *part > *parts) return refused(given, wrong);
+  draft.options.shard =
+      Shard{static_cast<std::uint32_t>(*part), static_cast<std::uint32_t>(*parts)};
+  return {};
+}
+
 /// Of exports of one kind the last counts.
-template <ExportKind kind>
 Result<void> add_export(Draft& draft, const Given& given) {
+  const ExportRow& row = *std::ranges::find(kExports, given.option.name, &ExportRow::option);
   auto& exports = draft.options.exports;
-  std::erase_if(exports, [](const ExportTarget& one) { return one.kind == kind; });
+  std::erase_if(exports, [&](const ExportTarget& one) { return one.kind == row.kind; });
   auto file = text(given);
   if (!file) return file.error();
-  exports.push_back({kind, *std::move(file), given.option.name});
+  exports.push_back({row.kind, *std::move(file), row.option});
   return {};
+}
+
+Result<void> add_hook(Draft& draft, const Given& given) {
+  const HookRow& row = *std::ranges::find(kHookKinds, given.option.name, &HookRow::name);
+  return add(text(given), draft.options.hooks[row.kind]);
 }
 
 /// A question of which nothing more is to be said, or the text that goes with it.
 template <InquiryKind kind>
 Result<void> ask(Draft& draft, const Given& given) {
   draft.options.inquiry = {.kind = kind, .text = given.value};
-  return {};
-}
-
-/// An option without a value stands for one.
-template <auto member, auto value>
-Result<void> set(Draft& draft, const Given& /*given*/) {
-  draft.options.*member = value;
   return {};
 }
 
@@ -50,6 +219,17 @@ template <typename T>
 T& target(Draft& draft, T Presentation::*member) {
   return draft.options.presentation.*member;
 }
+template <typename T>
+T& target(Draft& draft, T Draft::*member) {
+  return draft.*member;
+}
+
+/// An option without a value stands for one.
+template <auto member, auto value>
+Result<void> set(Draft& draft, const Given& /*given*/) {
+  target(draft, member) = value;
+  return {};
+}
 
 /// The one of `values` that stands where the word does among the choices of the option's row.
 template <auto member, auto... values>
@@ -57,347 +237,497 @@ Result<void> set_choice(Draft& draft, const Given& given) {
   return keep(choice(given, std::array{values...}), target(draft, member));
 }
 
-using Done = Result<void>;
+template <auto member, std::uint64_t min, std::uint64_t max>
+Result<void> set_number(Draft& draft, const Given& given) {
+  return keep(whole_number(given, min, max), target(draft, member));
+}
 
-constexpr auto kOptions = std::to_array<OptionInfo>({
-    // Runs
-    {"runs", 'r', Takes::Value, Group::Runs, "N", "exactly N timed runs of each command",
-     [](Draft& d, const Given& g) { return keep(whole_number(g, 1, kMaxRuns), d.options.runs); }},
-    {"min-runs", 'm', Takes::Value, Group::Runs, "N", "at least N timed runs (default 10)",
-     [](Draft& d, const Given& g) { return keep(whole_number(g, 1, kMaxRuns), d.min_runs); }},
-    {"max-runs", 'M', Takes::Value, Group::Runs, "N", "at most N timed runs",
-     [](Draft& d, const Given& g) {
-       return keep(whole_number(g, 1, kMaxRuns), d.options.max_runs);
-     }},
-    {"duration", 'd', Takes::Value, Group::Runs, "TIME",
+/// Keeps what `read` makes of the value.
+template <auto read, auto member>
+Result<void> put(Draft& draft, const Given& given) {
+  return keep(read(given), target(draft, member));
+}
+
+/// Adds it to what there is.
+template <auto read, auto member>
+Result<void> push(Draft& draft, const Given& given) {
+  return add(read(given), target(draft, member));
+}
+
+Result<std::string> any_text(const Given& given) {
+  return given.value;
+}
+
+constexpr Traits kOfCall = {.scope = Scope::Call};
+constexpr Traits kOfSaved = {.scope = Scope::Call, .fits_saved = true};
+constexpr Traits kOfSuite = {.scope = Scope::Call, .needs_suite = true};
+constexpr Traits kOfMeasured = {.scope = Scope::Session};
+constexpr Traits kOfSession = {.scope = Scope::Session, .fits_saved = true};
+constexpr Traits kOfAllGates = {.scope = Scope::Session, .fits_saved = true, .needs_suite = true};
+constexpr Traits kTyped = {.scope = Scope::TypedSession};
+constexpr Traits kInSuite = {.needs_suite = true};
+constexpr Traits kFitsSaved = {.fits_saved = true};
+
+constexpr Traits brief(std::string_view text, Traits others = {}) {
+  others.brief = text;
+  return others;
+}
+constexpr Traits sets(std::string_view option, Traits others = {}) {
+  others.sets = option;
+  return others;
+}
+constexpr Traits contradicts(std::string_view option) {
+  return {.contradicts = option};
+}
+
+constexpr auto kRuns = std::to_array<OptionInfo>({
+    {"runs", 'r', Takes::Value, "N", "exactly N timed runs of each command",
+     set_number<&Options::runs, 1, kMaxRuns>, brief("exactly N runs of each command")},
+    {"min-runs", 'm', Takes::Value, "N", "at least N timed runs (default 10)",
+     set_number<&Draft::min_runs, 1, kMaxRuns>, contradicts("runs")},
+    {"max-runs", 'M', Takes::Value, "N", "at most N timed runs",
+     set_number<&Options::max_runs, 1, kMaxRuns>, contradicts("runs")},
+    {"duration", 'd', Takes::Value, "TIME",
      "time for each command: 5s, 500ms, 2m; a bare number is seconds (default 5s)",
-     [](Draft& d, const Given& g) { return keep(duration(g), d.duration); }},
-    {"warmup", 'w', Takes::Value, Group::Runs, "N",
+     put<duration, &Draft::duration>, brief("time for each command (default 5s)")},
+    {"warmup", 'w', Takes::Value, "N",
      "untimed runs of each command before the timed ones (default 1)",
-     [](Draft& d, const Given& g) { return keep(whole_number(g, 0, kMaxRuns), d.options.warmup); }},
-    {"order", '\0', Takes::Value, Group::Runs, "random|interleaved|sequential",
+     set_number<&Options::warmup, 0, kMaxRuns>,
+     brief("runs that are not timed, first (default 1)")},
+    {"order", '\0', Takes::Value, "random|interleaved|sequential",
      "random: one run of each command per round, shuffled in each round (default); interleaved: "
-     "the "
-     "same, not shuffled; sequential: all runs of one command, then the next",
+     "the same, not shuffled; sequential: all runs of one command, then the next",
      set_choice<&Options::order, Order::Random, Order::Interleaved, Order::Sequential>},
-    {"seed", '\0', Takes::Value, Group::Runs, "N",
+    {"seed", '\0', Takes::Value, "N",
      "seed of the shuffle; reuse it to repeat an order (default: from the clock)",
-     [](Draft& d, const Given& g) {
-       return keep(whole_number(g, 0, kAnyWholeNumber), d.options.seed);
-     }},
-    {"precision", '\0', Takes::Value, Group::Runs, "[METRIC:]PCT",
+     set_number<&Options::seed, 0, kAnyWholeNumber>, kOfMeasured},
+    {"precision", '\0', Takes::Value, "[METRIC:]PCT",
      "stop as soon as the interval of every delta of wall time, or of METRIC, is no wider than "
      "+-PCT percent (with one command: the interval of its mean), within --max-runs and --duration",
-     set_precision},
-    {"timeout", '\0', Takes::Value, Group::Runs, "TIME",
+     set_precision, contradicts("runs")},
+    {"timeout", '\0', Takes::Value, "TIME",
      "kill a run that takes longer, with everything it started, and report it as failed",
-     [](Draft& d, const Given& g) { return keep(duration(g), d.options.timeout); }},
-
-    {"jobs", '\0', Takes::Value, Group::Runs, "N",
+     put<duration, &Options::timeout>},
+    {"jobs", '\0', Takes::Value, "N",
      "run N copies of a command at once, as one run (Linux): wall time is that of all of them, CPU "
      "time their sum, throughput is N / wall time. Each finds its number, from 0, in LAUKA_JOB; "
      "where one fails, the run has failed and the others are killed",
-     [](Draft& d, const Given& g) { return keep(whole_number(g, 1, kMostJobs), d.options.jobs); }},
-    {"until", '\0', Takes::Value, Group::Runs, "REGEX",
-     "a run is over when a line of its output matches (a server that is ready): its wall time is up "
-     "to that line. Then its process group gets SIGTERM and, 2 s later, SIGKILL, which is no "
+     set_number<&Options::jobs, 1, kMostJobs>},
+    {"until", '\0', Takes::Value, "REGEX",
+     "a run is over when a line of its output matches (a server that is ready): its wall time is "
+     "up to that line. Then its process group gets SIGTERM and, 2 s later, SIGKILL, which is no "
      "failure; to end before that line is one",
-     [](Draft& d, const Given& g) { return keep(line_pattern(g), d.options.until); }},
+     put<line_pattern, &Options::until>},
+});
 
-    // Commands
-    {"command-name", 'n', Takes::Value, Group::Commands, "NAME",
+constexpr auto kCommands = std::to_array<OptionInfo>({
+    {"command-name", 'n', Takes::Value, "NAME",
      "name to show for a command; once per command, in order, not counting --reference",
-     [](Draft& d, const Given& g) {
-       d.names.push_back(g.value);
-       return Done{};
-     }},
-    {"reference", '\0', Takes::Value, Group::Commands, "COMMAND",
+     push<any_text, &Draft::names>, brief("name to show, once per command", kFitsSaved)},
+    {"reference", '\0', Takes::Value, "COMMAND",
      "put COMMAND first, as the one that the others are compared with",
-     [](Draft& d, const Given& g) { return keep(text(g), d.reference); }},
-    {"reference-name", '\0', Takes::Value, Group::Commands, "NAME", "name to show for --reference",
-     [](Draft& d, const Given& g) {
-       d.reference_name = g.value;
-       return Done{};
-     }},
-    {"shell", '\0', Takes::Value, Group::Commands, "SHELL",
+     put<text, &Draft::reference>, kFitsSaved},
+    {"reference-name", '\0', Takes::Value, "NAME", "name to show for --reference",
+     put<any_text, &Draft::reference_name>},
+    {"shell", '\0', Takes::Value, "SHELL",
      "run each command with SHELL -c; 'default' is sh, 'none' (the default) runs it directly",
-     [](Draft& d, const Given& g) { return keep(shell(g), d.options.shell); }},
-    {"", 'S', Takes::Nothing, Group::Commands, "", "the same as --shell default",
-     [](Draft& d, const Given&) {
+     put<shell, &Options::shell>},
+    {"", 'S', Takes::Nothing, "", "the same as --shell default",
+     [](Draft& d, const Given&) -> Result<void> {
        d.options.shell = Shell{{"sh"}};
-       return Done{};
-     }},
-    {"", 'N', Takes::Nothing, Group::Commands, "", "the same as --shell none",
-     [](Draft& d, const Given&) {
+       return {};
+     },
+     brief("run the commands in a shell (sh)", sets("shell"))},
+    {"", 'N', Takes::Nothing, "", "the same as --shell none",
+     [](Draft& d, const Given&) -> Result<void> {
        d.options.shell.reset();
-       return Done{};
-     }},
-    {"ignore-failure", 'i', Takes::OptionalNumber, Group::Commands, "CODE,...",
+       return {};
+     },
+     sets("shell")},
+    {"ignore-failure", 'i', Takes::OptionalNumber, "CODE,...",
      "ignore failures: go on when a run exits with a non-zero status (or only with one of these), "
      "and include such runs",
-     set_ignore_failure},
-    {"setup", 's', Takes::Value, Group::Commands, "CMD",
-     "run CMD with sh -c once before all runs of a command. Give this one and the seven below once "
-     "for "
-     "all commands, or once per command",
-     [](Draft& d, const Given& g) { return add(text(g), d.options.setup); }},
-    {"prepare", 'p', Takes::Value, Group::Commands, "CMD",
-     "run CMD before every run, warm-up runs included; LAUKA_ITERATION says which",
-     [](Draft& d, const Given& g) { return add(text(g), d.options.prepare); }},
-    {"conclude", 'C', Takes::Value, Group::Commands, "CMD", "run CMD after every run, likewise",
-     [](Draft& d, const Given& g) { return add(text(g), d.options.conclude); }},
-    {"cleanup", 'c', Takes::Value, Group::Commands, "CMD",
-     "run CMD once after all runs of a command, also when one failed or you pressed Ctrl-C",
-     [](Draft& d, const Given& g) { return add(text(g), d.options.cleanup); }},
-    {"env", '\0', Takes::Value, Group::Commands, "'A=1 B=2'",
+     set_ignore_failure, brief("go on when a run fails")},
+});
+
+// The options of the hooks follow.
+constexpr auto kAroundCommands = std::to_array<OptionInfo>({
+    {"env", '\0', Takes::Value, "'A=1 B=2'",
      "set environment variables for the command and its hooks",
-     [](Draft& d, const Given& g) { return add(environment(g), d.options.environment); }},
-    {"cwd", '\0', Takes::Value, Group::Commands, "DIR",
+     push<environment, &Options::environment>},
+    {"cwd", '\0', Takes::Value, "DIR",
      "run the command and its hooks in this folder, where relative paths in them begin; FILE of "
      "--input and --output stays relative to lauka's own",
-     [](Draft& d, const Given& g) { return add(text(g), d.options.folders); }},
-    {"output", '\0', Takes::Value, Group::Commands, "null|pipe|inherit|FILE",
+     push<text, &Options::folders>},
+    {"output", '\0', Takes::Value, "null|pipe|inherit|FILE",
      "where standard output and error of the commands go (default null, the quietest; but GNU grep "
      "stops at its first match there, and pipe makes it do all of its work)",
-     [](Draft& d, const Given& g) { return add(output(g), d.options.outputs); }},
-    {"show-output", '\0', Takes::Nothing, Group::Commands, "", "the same as --output inherit",
-     [](Draft& d, const Given&) {
+     push<output, &Options::outputs>},
+    {"show-output", '\0', Takes::Nothing, "", "the same as --output inherit",
+     [](Draft& d, const Given&) -> Result<void> {
        d.options.outputs.push_back(OutputChoice{OutputKind::Inherit});
-       return Done{};
-     }},
-    {"expect-output", '\0', Takes::Value, Group::Commands, "same|FILE|sha256:HEX",
+       return {};
+     },
+     sets("output")},
+    {"expect-output", '\0', Takes::Value, "same|FILE|sha256:HEX",
      "before anything is timed, compare what each command writes to standard output in its first "
      "run with what the reference writes (same), with a file, or with a hash; exit with 1 and the "
      "first difference where it is another",
-     [](Draft& d, const Given& g) { return add(expected_output(g), d.options.expected); }},
-    {"parameter-list", 'L', Takes::TwoWords, Group::Commands, "VAR a,b,c",
+     push<expected_output, &Options::expected>},
+    {"parameter-list", 'L', Takes::TwoWords, "VAR a,b,c",
      "measure with each value in place of {VAR} in the command, its name and the eight options "
-     "above; "
-     "repeated: all combinations",
-     add_parameter_list},
-    {"parameter-scan", 'P', Takes::ThreeWords, Group::Commands, "VAR MIN MAX",
+     "above; repeated: all combinations",
+     add_parameter_list, brief("one benchmark per value; {VAR} is replaced")},
+    {"parameter-scan", 'P', Takes::ThreeWords, "VAR MIN MAX",
      "the same with the numbers from MIN to MAX",
-     [](Draft& d, const Given& g) {
-       d.options.parameters.push_back({.name = g.words[0],
-                                       .is_scan = true,
-                                       .min = g.words[1],
-                                       .max = g.words[2]});
-       return Done{};
-     }},
-    {"parameter-step-size", 'D', Takes::Value, Group::Commands, "STEP",
-     "step of a scan (default 1)",
-     [](Draft& d, const Given& g) { return add(text(g), d.steps); }},
-    {"input", '\0', Takes::Value, Group::Commands, "null|FILE",
+     [](Draft& d, const Given& g) -> Result<void> {
+       d.options.parameters.push_back(
+           {.name = g.words[0], .is_scan = true, .min = g.words[1], .max = g.words[2]});
+       return {};
+     },
+     brief("the same for a range of numbers")},
+    {"parameter-step-size", 'D', Takes::Value, "STEP", "step of a scan (default 1)",
+     push<text, &Draft::steps>},
+    {"input", '\0', Takes::Value, "null|FILE",
      "standard input of the commands, opened anew for each run (default null)",
-     [](Draft& d, const Given& g) { return keep(input(g), d.options.input); }},
-    {"as-root", '\0', Takes::Nothing, Group::Commands, "",
+     put<input, &Options::input>},
+    {"as-root", '\0', Takes::Nothing, "",
      "under sudo: run the commands as root too (default: as the user who called sudo)",
-     set<&Options::as_root, true>},
+     set<&Options::as_root, true>, kTyped},
+});
 
-    // What is measured
-    {"event", 'e', Takes::Value, Group::Measured, "[+]EVENT,...",
+constexpr auto kMeasured = std::to_array<OptionInfo>({
+    {"event", 'e', Takes::Value, "[+]EVENT,...",
      "count these events instead of the default ones, or with + besides them; may be repeated; -l "
      "lists them",
-     add_events},
-    {kEngineOption, '\0', Takes::Value, Group::Measured, "", "", set_engine},
-    {"user-only", '\0', Takes::Nothing, Group::Measured, "", "count events in user space only",
+     add_events, brief("count these events (-l lists them)")},
+    {"engine", '\0', Takes::Value, "", "", set_engine},
+    {"user-only", '\0', Takes::Nothing, "", "count events in user space only",
      set<&Options::user_only, true>},
-    {"counting", '\0', Takes::Value, Group::Measured, "apart|together",
+    {"counting", '\0', Takes::Value, "apart|together",
      "apart: times come from runs that count nothing, counts from runs of their own (default); "
      "together: time and count the same runs",
      set_choice<&Options::counting, CountingChoice::Apart, CountingChoice::Together>},
-    {"single-pass", '\0', Takes::Nothing, Group::Measured, "",
+    {"single-pass", '\0', Takes::Nothing, "",
      "refuse events that do not fit the counters at once (default: runs take turns)",
      set<&Options::single_pass, true>},
-    {"strategy", '\0', Takes::Value, Group::Measured, "auto|exit|pet|cpu",
-     "macOS: sample each thread as it ends (exit), sample running threads (pet), or count the whole "
-     "machine (cpu); auto (default) takes the first that counts a known command completely",
-     set_choice<&Options::strategy, StrategyChoice::Auto, StrategyChoice::AtExit, StrategyChoice::Pet, StrategyChoice::Machine>},
-    {"period", '\0', Takes::Value, Group::Measured, "TIME",
+    {"strategy", '\0', Takes::Value, "auto|exit|pet|cpu",
+     "macOS: sample each thread as it ends (exit), sample running threads (pet), or count the "
+     "whole machine (cpu); auto (default) takes the first that counts a known command completely",
+     set_choice<&Options::strategy, StrategyChoice::Auto, StrategyChoice::AtExit,
+                StrategyChoice::Pet, StrategyChoice::Machine>},
+    {"period", '\0', Takes::Value, "TIME",
      "macOS: how often running threads are sampled (default 1ms, the shortest that the kernel "
      "allows)",
-     [](Draft& d, const Given& g) { return keep(duration(g), d.options.period); }},
-    {"metrics", '\0', Takes::Value, Group::Measured, "LIST",
+     put<duration, &Options::period>},
+    {"metrics", '\0', Takes::Value, "LIST",
      "rows of the table: default, time, all, or names in the order wanted, each with a unit if you "
-     "like "
-     "(wall_time:ms,peak_rss:MiB,instructions). Exports always have everything that is measured; "
-     "events are counted if one is shown or asked for",
-     set_metrics},
-    {"scrape", '\0', Takes::Value, Group::Measured, "'NAME[:UNIT][:higher|lower]=REGEX'",
+     "like (wall_time:ms,peak_rss:MiB,instructions). Exports always have everything that is "
+     "measured; events are counted if one is shown or asked for",
+     set_metrics, brief("rows: default, time, all or names", kFitsSaved)},
+    {"scrape", '\0', Takes::Value, "'NAME[:UNIT][:higher|lower]=REGEX'",
      "a metric that the program prints: the first group of the last match in standard output, or "
      "else in standard error, of each run ('rate:higher=([0-9.]+) requests/s'). May be repeated. A "
      "program can also write its metrics to the file that LAUKA_METRICS names",
-     [](Draft& d, const Given& g) { return add(scraped_metric(g), d.options.scraped); }},
-    {"region", '\0', Takes::Nothing, Group::Measured, "",
+     push<scraped_metric, &Options::scraped>},
+    {"region", '\0', Takes::Nothing, "",
      "measure the part of the program that it marks with lauka_region_begin() and "
      "lauka_region_end() of lauka/region.h: region_time, and events of that part only; --metrics "
      "all has those of the whole run, too",
      set<&Options::region, true>},
-    {"derive", '\0', Takes::Value, Group::Measured, "'NAME[:UNIT][:higher|lower]=FORMULA'",
+    {"derive", '\0', Takes::Value, "'NAME[:UNIT][:higher|lower]=FORMULA'",
      "a metric made of others with + - * / ( ) and numbers, in each run that has all its parts: "
      "'mpki=1000*cache-misses/instructions'; its events are counted without -e. May be repeated. "
-     "mpki, branch_miss_rate, cache_miss_rate, cpu_utilization, clock and, on Intel, topdown_retiring "
-     "and its like are there by name, and with --metrics all",
-     [](Draft& d, const Given& g) {
+     "mpki, branch_miss_rate, cache_miss_rate, cpu_utilization, clock and, on Intel, "
+     "topdown_retiring and its like are there by name, and with --metrics all",
+     [](Draft& d, const Given& g) -> Result<void> {
        if (d.options.derived.size() == kMostDerived)
-         return Done(refused(g, {"is one --derive too many", "use 1,000 at most"}));
+         return refused(g, {"is one --derive too many", "use 1,000 at most"});
        return add(derived_metric(g), d.options.derived);
      }},
-    {"percentiles", '\0', Takes::Value, Group::Measured, "50,90,99",
+    {"percentiles", '\0', Takes::Value, "50,90,99",
      "rows wall_time.p50, wall_time.p90, ...: the time that so many percent of the runs do not "
-     "exceed, with its interval. A gate can be on them ('wall_time.p99 > 5'). p90 takes at least 36 "
-     "runs, p99 368",
-     set_percentiles},
-    {"core-kinds", '\0', Takes::Value, Group::Measured, "NAME=CPUS,...",
+     "exceed, with its interval. A gate can be on them ('wall_time.p99 > 5'). p90 takes at least "
+     "36 runs, p99 368",
+     set_percentiles, kFitsSaved},
+    {"core-kinds", '\0', Takes::Value, "NAME=CPUS,...",
      "name the kinds of core by hand, the fastest first (P=0-3,E=4-7; Linux)",
-     [](Draft& d, const Given& g) { return keep(core_kinds(g), d.options.core_kinds); }},
-    {"cores", '\0', Takes::Value, Group::Measured, "p|e|any",
+     put<core_kinds, &Options::core_kinds>},
+    {"cores", '\0', Takes::Value, "p|e|any",
      "prefer one kind of core: performance, efficiency (Linux: by affinity; macOS: by the "
      "quality-of-service class)",
-     set_choice<&Options::cores, CorePreference::Performance, CorePreference::Efficiency, CorePreference::Any>},
-    {"min-p-share", '\0', Takes::Value, Group::Measured, "PCT",
+     set_choice<&Options::cores, CorePreference::Performance, CorePreference::Efficiency,
+                CorePreference::Any>},
+    {"min-p-share", '\0', Takes::Value, "PCT",
      "repeat (at most 3 times, then warn) a run that spent less than this share of its CPU time on "
      "performance cores",
      [](Draft& d, const Given& g) {
        return keep(fraction(g, {0.0, false}, {100.0, true}), d.options.min_p_share);
      }},
-    {"threads", '\0', Takes::Value, Group::Measured, "PID,...",
+    {"threads", '\0', Takes::Value, "PID,...",
      "print times, cycles, instructions and IPC of each thread of a running process by kind of "
      "core, since it started or, with -d TIME, during that time, and run nothing",
-     set_threads},
-    {"interval", '\0', Takes::Value, Group::Measured, "TIME",
+     set_threads, kOfCall},
+    {"interval", '\0', Takes::Value, "TIME",
      "with --threads: print a line of JSON for each thread of these processes and interval (10ms) "
      "instead, until they end, for -d TIME, or until Ctrl-C",
-     set_interval},
-    {"list-events", 'l', Takes::OptionalText, Group::Measured, "TEXT",
+     set_interval, kOfCall},
+    {"list-events", 'l', Takes::OptionalText, "TEXT",
      "list the events that can be counted here (those with TEXT in them), and run nothing",
-     ask<InquiryKind::ListEvents>},
-    {"explain-events", '\0', Takes::Nothing, Group::Measured, "",
+     ask<InquiryKind::ListEvents>, kOfCall},
+    {"explain-events", '\0', Takes::Nothing, "",
      "show which counter each event (of -e) gets, in how many passes, and which events compete for "
      "which counters, and run nothing",
-     ask<InquiryKind::ExplainEvents>},
-    {"kpep", '\0', Takes::Value, Group::Measured, "FILE",
+     ask<InquiryKind::ExplainEvents>, kOfCall},
+    {"kpep", '\0', Takes::Value, "FILE",
      "with the two above: use Apple's event database FILE instead of this machine's events; works "
-     "on "
-     "any system, without root",
-     [](Draft& d, const Given& g) { return keep(text(g), d.options.kpep); }},
-
-    {"from", '\0', Takes::Value, Group::Measured, "FILE",
+     "on any system, without root",
+     put<text, &Options::kpep>, kOfCall},
+    {"from", '\0', Takes::Value, "FILE",
      "run nothing: show, gate and export the sessions in these files, which --export-json or "
      "hyperfine wrote (words after it are files, too). Commands of one session are compared within "
-     "rounds, those of different sessions as independent samples; --reference NAME chooses which is "
-     "compared with",
-     [](Draft& d, const Given& g) { return add(text(g), d.options.from); }},
+     "rounds, those of different sessions as independent samples; --reference NAME chooses which "
+     "is compared with",
+     push<text, &Options::from>, kOfSaved},
+    {"suite", '\0', Takes::Value, "FILE",
+     "measure the benchmarks that this TOML file describes, their rounds interleaved, and show a "
+     "row for each and the geometric mean of the changes. Options of a benchmark win over those of "
+     "the command line, and these over the file's [defaults]",
+     set_suite, kOfSuite},
+    {"only", '\0', Takes::Value, "REGEX", "of a suite: the benchmarks whose names match", set_only,
+     kOfSuite},
+    {"shard", '\0', Takes::Value, "I/N",
+     "of a suite: the I-th of N disjoint parts, as 2/5; a benchmark is never divided", set_shard,
+     kOfSuite},
+    {"resume", '\0', Takes::Nothing, "",
+     "of a suite that was interrupted: go on with the rounds kept beside the file of --export-json "
+     "(FILE.rounds); begin where there are none",
+     set<&Options::resumes, true>, kOfSuite},
+    {"anchor", '\0', Takes::Value, "NAME",
+     "in a suite: the command of this name (-n, else its text) is an old build that is measured in "
+     "the same rounds, and is neither base nor candidate",
+     put<text, &Options::anchor>, kInSuite},
+});
 
-    // Deltas and the gate
-    {"fail-if-slower", '\0', Takes::OptionalNumber, Group::Gate, "PCT",
+constexpr auto kGate = std::to_array<OptionInfo>({
+    {"fail-if-slower", '\0', Takes::OptionalNumber, "PCT",
      "exit with 3 when a command is, with confidence, more than PCT percent slower than the "
      "reference (default 0, but 1 or more is better)",
-     set_fail_if_slower},
-    {"fail-if", '\0', Takes::Value, Group::Gate, "'METRIC > LIMIT'",
+     set_fail_if_slower, brief("exit with 3 when slower by more than PCT %", kFitsSaved)},
+    {"fail-if", '\0', Takes::Value, "'METRIC > LIMIT'",
      "the same for any metric; may be repeated. 'instructions > 0.5' is a change in percent, 'ipc "
-     "< "
-     "-5' a drop; with a unit the limit is the value's own ('wall_time > 200ms', 'peak_rss > "
+     "< -5' a drop; with a unit the limit is the value's own ('wall_time > 200ms', 'peak_rss > "
      "64MiB'), and needs no reference. An event is counted for it without -e. Without -r, runs go "
      "on until every gate is decided (at least 10 to fail, 57 to pass), for at most four times "
      "--duration; to catch slow runs rarer than one in 20, raise --min-runs",
-     add_fail_if},
-    {"fail-if-inconclusive", '\0', Takes::OptionalNumber, Group::Gate, "STATUS",
+     add_fail_if, brief("the same for any metric", kFitsSaved)},
+    {"fail-if-inconclusive", '\0', Takes::OptionalNumber, "STATUS",
      "exit with 4, or with STATUS (125 for git bisect run), when a gate could not be decided and "
      "none failed",
-     set_fail_if_inconclusive},
-    {"confidence", '\0', Takes::Value, Group::Gate, "PCT",
+     set_fail_if_inconclusive, kOfSession},
+    {"confidence", '\0', Takes::Value, "PCT",
      "confidence of every interval and gate (default 95). A delta is that of the typical round; "
-     "with "
-     "fewer than six rounds, or values of 0, that of the mean",
+     "with fewer than six rounds, or values of 0, that of the mean",
      [](Draft& d, const Given& g) {
        return keep(fraction(g, {50.0, true}, {100.0, false}), d.options.confidence);
-     }},
-    {"baseline", '\0', Takes::Value, Group::Gate, "FILE",
+     },
+     kOfSession},
+    {"baseline", '\0', Takes::Value, "FILE",
      "compare each command with the one of the same name (else, in the same place) in an earlier "
      "--export-json, or in hyperfine's JSON (wall time only)",
-     [](Draft& d, const Given& g) { return keep(text(g), d.options.baseline); }},
+     put<text, &Options::baseline>, kFitsSaved},
+    {"fdr", '\0', Takes::Nothing, "",
+     "in a suite: of the gates that fail, at most 1 - confidence are expected to be false alarms "
+     "(default: that any is one)",
+     set<&Options::controls_fdr, true>, kOfAllGates},
+});
 
-    // Output
-    {"export-csv", '\0', Takes::Value, Group::Output, "FILE",
-     "write a row per command and metric; - is standard output",
-     add_export<ExportKind::Csv>},
-    {"export-runs", '\0', Takes::Value, Group::Output, "FILE", "write a row per run, likewise",
-     add_export<ExportKind::Runs>},
-    {"export-json", '\0', Takes::Value, Group::Output, "FILE",
-     "write all results as JSON, which programs made for hyperfine can read (docs/schema.json)",
-     add_export<ExportKind::Json>},
-    {"export-markdown", '\0', Takes::Value, Group::Output, "FILE",
-     "write a table for a pull request",
-     add_export<ExportKind::Markdown>},
-    {"export-html", '\0', Takes::Value, Group::Output, "FILE",
-     "write a page with charts and tables, in one file",
-     add_export<ExportKind::Html>},
-    {"label", '\0', Takes::Value, Group::Output, "KEY=VALUE",
-     "keep this with the session, in the JSON and on the page; may be repeated. In a git repository "
-     "commit, branch and dirty (yes, no) are there without it",
-     add_label},
-    {"no-git", '\0', Takes::Nothing, Group::Output, "", "take no labels from git",
-     set<&Options::asks_git, false>},
-    {"title", '\0', Takes::Value, Group::Output, "TEXT",
+// Those of the exports come before these.
+constexpr auto kOutput = std::to_array<OptionInfo>({
+    {"label", '\0', Takes::Value, "KEY=VALUE",
+     "keep this with the session, in the JSON and on the page; may be repeated. In a git "
+     "repository commit, branch and dirty (yes, no) are there without it",
+     add_label, kOfMeasured},
+    {"no-git", '\0', Takes::Nothing, "", "take no labels from git", set<&Options::asks_git, false>,
+     kOfMeasured},
+    {"title", '\0', Takes::Value, "TEXT",
      "title of the page that --export-html writes (default: the commands' names)",
-     [](Draft& d, const Given& g) { return keep(text(g), d.options.presentation.title); }},
-    {"description", '\0', Takes::Value, Group::Output, "TEXT", "a paragraph below that title",
-     [](Draft& d, const Given& g) { return keep(text(g), d.options.presentation.description); }},
-    {"table", '\0', Takes::Value, Group::Output, "auto|full|compact",
+     put<text, &Presentation::title>, kOfSession},
+    {"description", '\0', Takes::Value, "TEXT", "a paragraph below that title",
+     put<text, &Presentation::description>, kOfSession},
+    {"table", '\0', Takes::Value, "auto|full|compact",
      "full: a table for each command; compact: one table with a row for each command; auto "
      "(default): compact for five commands or more",
-     set_choice<&Presentation::table, TableChoice::Auto, TableChoice::Full, TableChoice::Compact>},
-    {"sort", '\0', Takes::Value, Group::Output, "command|time",
+     set_choice<&Presentation::table, TableChoice::Auto, TableChoice::Full, TableChoice::Compact>,
+     kOfSession},
+    {"sort", '\0', Takes::Value, "command|time",
      "order of the commands in tables: as given (default), or the fastest first",
-     set_choice<&Presentation::sort, SortChoice::Command, SortChoice::Time>},
-    {"time-unit", 'u', Takes::Value, Group::Output, "ns|us|ms|s|min",
+     set_choice<&Presentation::sort, SortChoice::Command, SortChoice::Time>,
+     brief("order of the table", kOfSession)},
+    {"time-unit", 'u', Takes::Value, "ns|us|ms|s|min",
      "show all times in this unit (default: the one that fits each)",
-     [](Draft& d, const Given& g) { return keep(time_unit(g), d.options.presentation.time_unit); }},
-    {"histogram", '\0', Takes::Nothing, Group::Output, "",
-     "draw the distribution of wall time under each table",
-     set<&Options::histogram, true>},
-    {"color", '\0', Takes::Value, Group::Output, "auto|always|never",
+     put<time_unit, &Presentation::time_unit>, kOfSession},
+    {"histogram", '\0', Takes::Nothing, "", "draw the distribution of wall time under each table",
+     set<&Options::histogram, true>, kOfSession},
+    {"color", '\0', Takes::Value, "auto|always|never",
      "auto (default) follows NO_COLOR, CLICOLOR_FORCE and whether the output is a terminal",
-     set_choice<&Options::color, ColorChoice::Auto, ColorChoice::Always, ColorChoice::Never>},
-    {"quiet", 'q', Takes::Nothing, Group::Output, "", "show errors and gates only",
-     set<&Options::verbosity, Verbosity::Quiet>},
-    {"verbose", 'v', Takes::Nothing, Group::Output, "", "show everything, and what makes up the difference in wall time",
-     set<&Options::verbosity, Verbosity::Verbose>},
-    {"no-progress", '\0', Takes::Nothing, Group::Output, "", "show no progress bar",
-     set<&Options::progress, false>},
-    {"check", '\0', Takes::Nothing, Group::Output, "",
+     set_choice<&Options::color, ColorChoice::Auto, ColorChoice::Always, ColorChoice::Never>,
+     kOfSession},
+    {"quiet", 'q', Takes::Nothing, "", "show errors and gates only",
+     set<&Options::verbosity, Verbosity::Quiet>, sets("verbose", kOfSession)},
+    {"verbose", 'v', Takes::Nothing, "",
+     "show everything, and what makes up the difference in wall time",
+     set<&Options::verbosity, Verbosity::Verbose>, kOfSession},
+    {"no-progress", '\0', Takes::Nothing, "", "show no progress bar",
+     set<&Options::progress, false>, kOfSession},
+    {"check", '\0', Takes::Nothing, "",
      "say what can be measured on this machine, what cannot and why, what makes it noisy, and "
-     "which "
-     "command helps; with --export-json also for programs. Runs nothing",
-     ask<InquiryKind::Check>},
-    {"help", '\0', Takes::Nothing, Group::Output, "", "show all options", ask<InquiryKind::Help>},
-    {"", 'h', Takes::Nothing, Group::Output, "", "show the options that most people need",
-     ask<InquiryKind::BriefHelp>},
-    {"version", 'V', Takes::Nothing, Group::Output, "", "show the version",
-     ask<InquiryKind::Version>},
+     "which command helps; with --export-json also for programs. Runs nothing",
+     ask<InquiryKind::Check>, brief("say what can be measured here, and how well", kOfCall)},
+    {"help", '\0', Takes::Nothing, "", "show all options", ask<InquiryKind::Help>, kOfCall},
+    {"", 'h', Takes::Nothing, "", "show the options that most people need",
+     ask<InquiryKind::BriefHelp>, kOfCall},
+    {"version", 'V', Takes::Nothing, "", "show the version", ask<InquiryKind::Version>, kOfCall},
 });
+
+/// What the row of --engine takes from the table of engines.
+struct EngineWords {
+  std::string names;
+  std::string help = "what counts events";
+};
+
+EngineWords engine_words() {
+  EngineWords words;
+  for (const EngineRow& row : kEngines) {
+    words.names.append(words.names.empty() ? "" : "|").append(row.name);
+    if (!row.help.empty()) words.help += fmt::format("; {} {}", row.name, row.help);
+  }
+  return words;
+}
+
+std::vector<OptionInfo> make_table() {
+  static const EngineWords kWords = engine_words();
+  std::vector<OptionInfo> table;
+  const auto append = [&table](Group group, std::span<const OptionInfo> rows) {
+    for (const OptionInfo& row : rows) table.emplace_back(row).group = group;
+  };
+  append(Group::Runs, kRuns);
+  append(Group::Commands, kCommands);
+  for (const HookRow& row : kHookKinds)
+    table.push_back({row.name, row.letter, Takes::Value, "CMD", row.help, add_hook,
+                     brief(row.brief), Group::Commands});
+  append(Group::Commands, kAroundCommands);
+  append(Group::Measured, kMeasured);
+  append(Group::Gate, kGate);
+  for (const ExportRow& row : kExports)
+    table.push_back({row.option, '\0', Takes::Value, "FILE", row.help, add_export,
+                     brief(row.brief, kOfSession), Group::Output});
+  append(Group::Output, kOutput);
+  OptionInfo& engine = *std::ranges::find(table, "engine", &OptionInfo::name);
+  engine.value = kWords.names;
+  engine.help = kWords.help;
+  return table;
+}
+
+template <typename Is>
+const OptionInfo* row_where(const Is& is) {
+  const auto rows = option_table();
+  const auto found = std::ranges::find_if(rows, is);
+  return found == rows.end() ? nullptr : &*found;
+}
+
+bool is_choice(std::string_view word) {
+  return !word.empty() && std::ranges::all_of(word, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
+  });
+}
+
+ValueWord word_of(std::string_view name) {
+  ValueWord word{.name = std::string(name)};
+  const auto parts = split(name, '|');
+  for (const std::string_view part : parts) {
+    // "p" alone would be a placeholder's name as well as a choice: one that stands alone is none.
+    if (parts.size() > 1 && is_choice(part)) word.choices.emplace_back(part);
+    word.is_file = word.is_file || part == "FILE";
+    word.is_command = word.is_command || part == "CMD" || part == "COMMAND" || part == "SHELL";
+  }
+  return word;
+}
 
 }  // namespace
 
 std::span<const OptionInfo> option_table() {
-  static const EngineWords kWords = engine_words();
-  static const auto kTable = [] {
-    std::vector<OptionInfo> options(kOptions.begin(), kOptions.end());
-    for (OptionInfo& option : options) {
-      if (option.name != kEngineOption) continue;
-      option.value = kWords.names;
-      option.help = kWords.help;
-    }
-    for (const OptionInfo& row : suite_options()) {
-      const auto next = std::find_if(options.begin(), options.end(), [&](const OptionInfo& option) {
-        return option.group > row.group;
-      });
-      options.insert(next, row);
-    }
-    return options;
-  }();
+  static const std::vector<OptionInfo> kTable = make_table();
   return kTable;
+}
+
+std::string OptionInfo::spelling() const {
+  return name.empty() ? std::string{'-', letter} : "--" + std::string(name);
+}
+
+std::string usage_of(std::string_view spelling, std::string_view value, bool is_optional) {
+  if (value.empty()) return std::string(spelling);
+  return is_optional ? fmt::format("{}[={}]", spelling, value)
+                     : fmt::format("{} {}", spelling, value);
+}
+
+std::string OptionInfo::usage() const {
+  return usage_of(spelling(), value, is_value_optional(*this));
+}
+
+std::string_view title_of(Group group) {
+  switch (group) {
+    case Group::Runs:
+      return "Runs";
+    case Group::Commands:
+      return "Commands";
+    case Group::Measured:
+      return "What is measured";
+    case Group::Gate:
+      return "Deltas and the gate";
+    case Group::Output:
+      break;
+  }
+  return "Output";
+}
+
+bool contradict(const OptionInfo& one, const OptionInfo& other) {
+  const auto contradicts = [](const OptionInfo& a, const OptionInfo& b) {
+    return !a.traits.contradicts.empty() && a.traits.contradicts == b.name;
+  };
+  return contradicts(one, other) || contradicts(other, one);
+}
+
+const OptionInfo* find_option(std::string_view name) {
+  return row_where([&](const OptionInfo& row) { return !name.empty() && row.name == name; });
+}
+
+const OptionInfo* find_option(char letter) {
+  return row_where([&](const OptionInfo& row) { return letter != '\0' && row.letter == letter; });
+}
+
+std::string key_of(const OptionInfo& option) {
+  return option.name.empty() ? option.spelling() : std::string(option.name);
+}
+
+const OptionInfo* option_of_key(std::string_view key) {
+  return key.size() == 2 && key.front() == '-' ? find_option(key.back()) : find_option(key);
+}
+
+std::size_t words_taken_by(const OptionInfo& option) {
+  return option.takes == Takes::TwoWords ? 2 : option.takes == Takes::ThreeWords ? 3 : 0;
+}
+
+std::vector<ValueWord> value_words(std::string_view value) {
+  if (value.empty()) return {};
+  if (value.front() == '\'') return {word_of(value)};
+  std::vector<ValueWord> words;
+  for (const std::string_view name : split(value, ' ')) words.push_back(word_of(name));
+  return words;
+}
+
+bool is_value_optional(const OptionInfo& option) {
+  return option.takes == Takes::OptionalNumber || option.takes == Takes::OptionalText;
 }
 
 }  // namespace lauka::cli

@@ -50,22 +50,44 @@ struct Given {
   std::span<const std::string> words{};  ///< of an option that takes several
 };
 
+/// What an option is about.
+enum class Scope : unsigned char {
+  Benchmark,     ///< a benchmark: it may stand in its part of a suite's file
+  Session,       ///< all benchmarks of a session: in a suite's file it stands in [defaults]
+  TypedSession,  ///< the same, but typed only: whoever types sudo may not have read the file
+  Call,          ///< what is asked, or which benchmarks are measured: typed only
+};
+
+/// How an option goes together with others.
+struct Traits {
+  Scope scope = Scope::Benchmark;
+  bool fits_saved = false;         ///< means something with --from, which runs nothing
+  bool needs_suite = false;        ///< means something with --suite only
+  std::string_view sets{};         ///< name of the option whose value it is; empty: its own
+  std::string_view contradicts{};  ///< name of an option; of both, one place decides in a suite
+  std::string_view brief{};        ///< what -h says of it; empty: it is not there
+};
+
 /// Everything there is to know about an option: parsing, help, and whatever else describes the
 /// command line are made of this. A new option is a new row.
 struct OptionInfo {
   std::string_view name;  ///< without dashes; empty: it has a letter only
   char letter;            ///< '\0': none
   Takes takes;
-  Group group;
   std::string_view value;  ///< as shown: "N", or the choices ("auto|never"); empty: takes nothing
   std::string_view help;   ///< one paragraph without line breaks
   Result<void> (*apply)(Draft& draft, const Given& given);
+  Traits traits{};
+  Group group = Group::Runs;  ///< set by option_table
 
   /// "--runs", or "-S" where there is no name.
   std::string spelling() const;
   /// The spelling with what it takes: "--runs N", "--list-events[=TEXT]", "-S".
   std::string usage() const;
 };
+
+/// True if one of them contradicts the other.
+bool contradict(const OptionInfo& one, const OptionInfo& other);
 
 /// All options, in the order in which help shows them.
 std::span<const OptionInfo> option_table();
@@ -85,30 +107,27 @@ const OptionInfo* option_of_key(std::string_view key);
 /// How many words of its own an option takes that nobody could tell from commands.
 std::size_t words_taken_by(const OptionInfo& option);
 
-/// The rows about suites; they stand behind the others of their groups.
-std::span<const OptionInfo> suite_options();
-
 /// Counted or warm-up runs that can be asked for: what a round's number has room for, and more than
 /// a month of the smallest program.
 inline constexpr std::uint64_t kMaxRuns = 1'000'000'000;
 
 /// What may stand in place of one word of an option's value, as a shell can complete it.
 struct ValueWord {
-  std::string_view name;                  ///< as help shows it: "N", "auto|always|never"
-  std::vector<std::string_view> choices;  ///< words that may be written as they are
-  bool is_file = false;                   ///< FILE
-  bool is_command = false;                ///< CMD, COMMAND, SHELL
+  std::string name{};                  ///< as help shows it: "N", "auto|always|never"
+  std::vector<std::string> choices{};  ///< words that may be written as they are
+  bool is_file = false;                ///< FILE
+  bool is_command = false;             ///< CMD, COMMAND, SHELL
 };
 
-/// The words of an option's value, read from the table's own text: "VAR MIN MAX" are three, what is
+/// The words of an option's value, read from its text as shown: "VAR MIN MAX" are three, what is
 /// written in quotes is one, words in small letters between | are choices. None: it takes nothing.
-std::vector<ValueWord> value_words(const OptionInfo& option);
+std::vector<ValueWord> value_words(std::string_view value);
+
+/// "--runs N", "--list-events[=TEXT]", "-S": an option's spelling with its value as shown.
+std::string usage_of(std::string_view spelling, std::string_view value, bool is_optional);
 
 /// Whether the value is left out or stands in the option's own word: --ignore-failure=3.
 bool is_value_optional(const OptionInfo& option);
-
-/// The first sentence of an option's help, for places that have room for a few words.
-std::string short_help(const OptionInfo& option);
 
 /// What can only be decided when all options are read: which contradict each other, and what the
 /// number of commands has to be.

@@ -3,10 +3,9 @@
 #include "core/choices.h"
 #include "core/command.h"
 #include "core/condition.h"
-#include "core/core_kind.h"
+#include "core/machine.h"
 #include "core/metric.h"
 #include "core/own_metric.h"
-#include "core/presentation.h"
 
 #include <chrono>
 #include <cstddef>
@@ -115,11 +114,8 @@ struct Options {
   std::optional<std::chrono::nanoseconds> timeout;
 
   std::optional<Shell> shell;
-  // Each of these eight once for all commands, or once per command.
-  std::vector<std::string> setup;
-  std::vector<std::string> prepare;
-  std::vector<std::string> conclude;
-  std::vector<std::string> cleanup;
+  // Each of these is given once for all commands, or once per command.
+  ByHook<std::vector<std::string>> hooks;
   std::vector<std::vector<std::string>> environment;  ///< NAME=VALUE
   std::vector<OutputChoice> outputs;
   std::vector<ExpectedOutput> expected;

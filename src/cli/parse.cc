@@ -1,13 +1,14 @@
 #include "cli/parse.h"
 
-#include "cli/elsewhere.h"
 #include "cli/option_table.h"
 #include "core/foreign_text.h"
 #include "core/text.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -20,18 +21,125 @@
 #include <boost/program_options/value_semantic.hpp>
 #include <fmt/format.h>
 
-// Boost.Program_options walks along the words, fetches the values that stand in words of their own,
-// and tells commands from options. What it would get wrong (1.74) is read here before it sees it:
-// - an option with an optional value is always handed over with one, if an empty one: else Boost
-//   gives it the next command;
-// - letters: Boost takes "-iq" for -i with the value "q";
-// - guessing of abbreviated names is not in the style, so --run is unknown and not --runs.
-// Its variables_map is not used: it refuses an option that is given twice, and forgets the order in
-// which --shell, -S and -N came.
-
 namespace lauka::cli {
 
 namespace {
+
+struct Elsewhere {
+  std::string_view option;
+  std::string_view instead;
+};
+
+/// Of hyperfine, poop, perf stat and time. What lauka has by the same name is not here.
+constexpr auto kElsewhere = std::to_array<Elsewhere>({
+    {"--style", "use --color never, --no-progress or --quiet"},
+    {"--min-benchmarking-time", "use --duration, the time for each command"},
+    {"--min-time", "use --duration, the time for each command"},
+    {"--export-asciidoc", "use --export-markdown, or --export-csv for other formats"},
+    {"--export-orgmode", "use --export-markdown, or --export-csv for other formats"},
+    {"--show-progress", "leave it out: a terminal shows progress, --no-progress turns it off"},
+    {"--no-shell", "leave it out: commands are run without a shell unless -S is given"},
+    {"--repeat", "use --runs N"},
+    {"--iterations", "use --runs N"},
+    {"--events", "use --event EVENT,..."},
+    {"--names", "use --command-name NAME, once per command"},
+    {"--name", "use --command-name NAME, once per command"},
+    {"--range", "use --parameter-scan VAR MIN MAX"},
+    {"--compare", "use --baseline FILE for earlier results, or give all commands at once"},
+    {"--json", "use --export-json FILE, or - for standard output"},
+    {"--csv", "use --export-csv FILE, or - for standard output"},
+    {"--markdown", "use --export-markdown FILE, or - for standard output"},
+    {"--html", "use --export-html FILE"},
+    {"--threshold", "use --fail-if-slower=PCT"},
+    {"--time", "use --duration TIME"},
+    {"--detailed", "use --verbose"},
+    {"--null", "leave it out: output goes to /dev/null unless --output says otherwise"},
+    {"-a", "leave it out: the program alone is counted, not the whole machine"},
+    {"-o", "use --export-json FILE, --export-csv FILE or another --export-..."},
+    {"-x", "use --export-csv FILE"},
+    {"-t", "use --duration TIME, or --timeout TIME to kill runs that take longer"},
+    {"-b", "use --baseline FILE"},
+});
+
+bool is_shell(std::string_view word) {
+  const std::string_view program = word.substr(word.rfind('/') + 1);
+  constexpr auto shells = std::to_array<std::string_view>(
+      {"sh", "bash", "zsh", "fish", "dash", "ksh", "nu", "default", "none"});
+  return std::ranges::find(shells, program) != shells.end();
+}
+
+bool is_option(std::string_view word) {
+  if (word.starts_with("--")) return find_option(word.substr(2, word.find('=') - 2)) != nullptr;
+  return word.size() == 2 && word.front() == '-' && find_option(word.back()) != nullptr;
+}
+
+/// "-L n -r 3": -r would be the only value, and 3 a command.
+std::optional<Error> option_as_value(const std::vector<std::string>& words, std::size_t at) {
+  const std::string& word = words[at];
+  const OptionInfo* option = word.starts_with("--") ? find_option(std::string_view(word).substr(2))
+                             : is_option(word)      ? find_option(word.back())
+                                                    : nullptr;
+  const std::size_t wanted = option == nullptr                    ? 0
+                             : option->takes == Takes::TwoWords   ? 2
+                             : option->takes == Takes::ThreeWords ? 3
+                                                                  : 0;
+  for (std::size_t i = 1; i <= wanted && at + i < words.size(); ++i) {
+    if (!is_option(words[at + i])) continue;
+    return Error{fmt::format("{} lacks a value: {} after it is an option", option->spelling(),
+                             cited(words[at + i])),
+                 "write " + option->usage()};
+  }
+  return std::nullopt;
+}
+
+bool is_single_word(const std::string& word) {
+  return !word.empty() && word.front() != '-' && word.find_first_of(" \t\n") == std::string::npos;
+}
+
+/// Returns what to type instead of an option that other tools have and lauka has not ("--style"
+/// with its dashes); empty if none of them has it.
+std::string_view instead_of(std::string_view option) {
+  const auto found =
+      std::ranges::find_if(kElsewhere, [&](const Elsewhere& one) { return one.option == option; });
+  return found == kElsewhere.end() ? std::string_view{} : found->instead;
+}
+
+/// Finds what looks like a slip of somebody who knows other tools and would do something else here:
+/// -S with a shell after it, an option in place of a parameter's values.
+std::optional<Error> likely_slip(const std::vector<std::string>& words) {
+  for (std::size_t i = 0; i + 1 < words.size() && words[i] != "--"; ++i) {
+    if (words[i] == "-S" && is_shell(words[i + 1])) {
+      return Error{
+          fmt::format("-S takes no shell, so {} would be taken for a command", cited(words[i + 1])),
+          "write --shell " + words[i + 1]};
+    }
+    if (auto slip = option_as_value(words, i)) return slip;
+  }
+  return std::nullopt;
+}
+
+/// "if it belongs to the command, quote them together: 'gcc -O2'", where the option `spelled`
+/// stands behind a command of one word; else empty.
+std::string quoting_hint(const std::vector<std::string>& words, std::string_view spelled) {
+  const auto option = std::ranges::find_if(
+      words, [&](const std::string& word) { return word.substr(0, word.find('=')) == spelled; });
+  if (option == words.end() || option == words.begin() || !is_single_word(*(option - 1))) return "";
+  // What stands before the command might take it for its value.
+  if (option - 1 != words.begin() && (option - 2)->starts_with("-")) return "";
+  return fmt::format("if it belongs to the command, quote them together: {}",
+                     cited(*(option - 1) + " " + *option));
+}
+
+// Boost.Program_options walks along the words, fetches the values that stand in words of their own,
+// and tells commands from options. What it cannot do (1.74) is read here before it sees it:
+// - an option with an optional value is always handed over with one, if an empty one: else Boost
+//   gives it the next command;
+// - letters: Boost takes "-iq" for -i with the value "q", "-r=10" for -r with the value "=10", and
+//   "-runs" for -r with the value "uns";
+// - several words: Boost refuses the values of "-L option -s,-v", as they begin like options;
+// - guessing of abbreviated names is not in the style, so --run is unknown and not --runs.
+// Its variables_map is not used: it refuses an option that is given twice, and forgets the order in
+// which --shell, -S and -N came.
 
 namespace po = boost::program_options;
 
@@ -287,6 +395,286 @@ Result<Options> parse(int argc, const char* const* argv) {
   if (auto fits = fits_suite(*draft); !fits) return fits.error();
   const bool is_suite = draft->options.suite && !draft->options.inquiry;
   return is_suite ? settle_beside_suite(*std::move(draft)) : settle(*std::move(draft));
+}
+
+namespace {
+
+/// What "slower" is about.
+std::string time_of(const Options& options) {
+  return std::string(options.region ? kRegionTime : metric_name_of(Role::WallTime));
+}
+
+bool is_typed(const Draft& draft, const OptionInfo& option) {
+  return std::ranges::find(draft.typed, &option) != draft.typed.end();
+}
+
+Result<void> settle_contradictions(Draft& draft) {
+  for (const OptionInfo& option : option_table()) {
+    const OptionInfo* other = find_option(option.traits.contradicts);
+    if (other != nullptr && is_typed(draft, option) && is_typed(draft, *other))
+      return Error{
+          fmt::format("{} and {} contradict each other", other->spelling(), option.spelling()),
+          "use only one of them"};
+  }
+  return {};
+}
+
+Result<void> settle_numbers_of_runs(Draft& draft) {
+  Options& options = draft.options;
+  if (draft.min_runs && options.max_runs && *draft.min_runs > *options.max_runs) {
+    return Error{
+        fmt::format("--min-runs {} is more than --max-runs {}", *draft.min_runs, *options.max_runs),
+        "lower --min-runs or raise --max-runs"};
+  }
+  if (options.precision_metric.empty()) options.precision_metric = time_of(options);
+  options.min_runs = draft.min_runs.value_or(options.min_runs);
+  if (options.max_runs) options.min_runs = std::min(options.min_runs, *options.max_runs);
+  return {};
+}
+
+/// A gate that is given twice is one: each more makes the others stricter.
+Result<void> settle_gates(Draft& draft) {
+  Options& options = draft.options;
+  if (draft.slower_percent) {
+    options.gates.insert(options.gates.begin(), Condition{.metric = time_of(options),
+                                                          .limit_percent = *draft.slower_percent});
+  }
+  std::vector<Condition> gates;
+  for (Condition& gate : options.gates) {
+    const bool is_known =
+        std::ranges::any_of(gates, [&](const Condition& known) { return known == gate; });
+    if (!is_known) gates.push_back(std::move(gate));
+  }
+  options.gates = std::move(gates);
+  // A saved session may have gates of its own.
+  if (options.fail_if_inconclusive && options.gates.empty() && options.from.empty()) {
+    return Error{"--fail-if-inconclusive without a gate",
+                 "add --fail-if-slower=PCT or --fail-if 'METRIC > PCT'"};
+  }
+  return {};
+}
+
+/// Names go to the commands in order; the reference has an option of its own for its name, as in
+/// hyperfine, so that the names of the others do not shift when a reference is put before them.
+Result<void> settle_commands(Draft& draft) {
+  // With parameters there may be a name for each of their values: the plan counts them.
+  if (draft.names.size() > draft.commands.size() && draft.options.parameters.empty()) {
+    return Error{fmt::format("{} names (-n) for {}", draft.names.size(),
+                             plural(draft.commands.size(), "command")),
+                 draft.reference ? "name the reference with --reference-name"
+                                 : "give -n at most once per command"};
+  }
+  if (draft.reference && draft.options.baseline) {
+    return Error{"--reference and --baseline contradict each other", "use only one of them"};
+  }
+  if (draft.reference_name && !draft.reference) {
+    return Error{"--reference-name without --reference", "name the first command with -n"};
+  }
+  Options& options = draft.options;
+  options.commands = std::move(draft.commands);
+  options.names = std::move(draft.names);
+  if (draft.reference) {
+    options.commands.insert(options.commands.begin(), *std::move(draft.reference));
+    options.names.insert(options.names.begin(), draft.reference_name.value_or(""));
+  }
+  if (options.commands.empty()) {
+    return Error{"no command to measure",
+                 "write lauka -- COMMAND [COMMAND ...], or see lauka --help"};
+  }
+  return {};
+}
+
+/// With --from nothing is run either: words are files, and what says how to run or measure is
+/// refused.
+Result<void> settle_saved(Draft& draft) {
+  for (const OptionInfo* option : draft.typed) {
+    if (option->traits.fits_saved) continue;
+    return Error{fmt::format("--from runs nothing, so {} has no effect", option->spelling()),
+                 "leave it out"};
+  }
+  Options& options = draft.options;
+  for (std::string& file : draft.commands) options.from.push_back(std::move(file));
+  options.names = std::move(draft.names);
+  if (!draft.reference) return {};
+  if (options.baseline)
+    return Error{"--reference and --baseline contradict each other", "use only one of them"};
+  options.from_reference = *std::move(draft.reference);
+  return {};
+}
+
+/// With -l no commands are run, so that a word after it is the text to look for.
+Result<void> settle_list_events(Draft& draft) {
+  auto& filter = draft.options.inquiry->text;
+  if (draft.commands.empty()) {
+    return {};
+  }
+  if (!filter.empty() || draft.commands.size() > 1) {
+    return Error{fmt::format("--list-events runs nothing, so {} has no effect",
+                             cited(draft.commands.back())),
+                 "leave it out"};
+  }
+  filter = draft.commands.front();
+  return {};
+}
+
+/// With --check no commands are run, and of what could be exported there is the report only.
+Result<void> settle_check(const Draft& draft) {
+  if (!draft.commands.empty()) {
+    return Error{
+        fmt::format("--check runs nothing, so {} has no effect", cited(draft.commands.front())),
+        "leave it out"};
+  }
+  const Options& options = draft.options;
+  const bool has_others = std::ranges::any_of(
+      options.exports, [](const ExportTarget& one) { return one.kind != ExportKind::Json; });
+  if (has_others) {
+    return Error{"--check exports nothing but --export-json", "leave out the other exports"};
+  }
+  if (options.kpep) {
+    return Error{"--check looks at this machine, so --kpep has no effect", "leave it out"};
+  }
+  return {};
+}
+
+/// One step serves all scans, or each has its own.
+Result<void> settle_steps(Draft& draft) {
+  std::vector<ParameterOption*> scans;
+  for (ParameterOption& parameter : draft.options.parameters) {
+    if (parameter.is_scan) scans.push_back(&parameter);
+  }
+  const std::vector<std::string>& steps = draft.steps;
+  if (!steps.empty() && scans.empty()) {
+    return Error{"--parameter-step-size without --parameter-scan", "leave it out"};
+  }
+  if (steps.size() > 1 && steps.size() != scans.size()) {
+    return Error{fmt::format("{} steps (-D) for {} scans (-P)", steps.size(), scans.size()),
+                 "give -D once, or once per scan"};
+  }
+  for (std::size_t i = 0; i < scans.size() && !steps.empty(); ++i)
+    scans[i]->step = steps.size() == 1 ? steps.front() : steps[i];
+  return {};
+}
+
+/// One file cannot hold two exports.
+Result<void> settle_exports(const Options& options) {
+  const auto& exports = options.exports;
+  for (std::size_t i = 0; i < exports.size(); ++i) {
+    for (std::size_t k = i + 1; k < exports.size(); ++k) {
+      if (exports[i].file == exports[k].file) {
+        return Error{fmt::format("--{} and --{} have the same target {}", exports[i].option,
+                                 exports[k].option, cited(exports[i].file)),
+                     "write two files"};
+      }
+    }
+  }
+  return {};
+}
+
+/// With --threads nothing is run, and --duration is how long to look.
+Result<void> settle_threads(Draft& draft) {
+  if (!draft.commands.empty()) {
+    return Error{
+        fmt::format("--threads runs nothing, so {} has no effect", cited(draft.commands.front())),
+        "leave it out"};
+  }
+  Inquiry& inquiry = *draft.options.inquiry;
+  if (inquiry.processes.size() > 1 && !draft.interval)
+    return Error{"--threads shows the table of one process",
+                 "name one, or add --interval 10ms for a line of JSON per thread and interval"};
+  inquiry.during = draft.duration;
+  inquiry.interval = draft.interval;
+  return {};
+}
+
+bool is_about_lauka(InquiryKind kind) {
+  return kind == InquiryKind::Help || kind == InquiryKind::BriefHelp ||
+         kind == InquiryKind::Version;
+}
+
+/// What is asked for along with a question.
+Result<void> settle_inquiry(Draft& draft) {
+  switch (draft.options.inquiry->kind) {
+    case InquiryKind::ListEvents:
+      return settle_list_events(draft);
+    case InquiryKind::Check:
+      return settle_check(draft);
+    case InquiryKind::Threads:
+      return settle_threads(draft);
+    case InquiryKind::Help:
+    case InquiryKind::BriefHelp:
+    case InquiryKind::Version:
+    case InquiryKind::ExplainEvents:
+      break;
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Options> settle(Draft draft) {
+  Options& options = draft.options;
+  options.duration = draft.duration.value_or(options.duration);
+  const bool watches = options.inquiry && options.inquiry->kind == InquiryKind::Threads;
+  if (draft.interval && !watches)
+    return Error{"--interval without --threads", "add --threads PID, or leave it out"};
+  if (options.inquiry) {
+    const Result<void> settled = settle_inquiry(draft);
+    if (!settled) return settled.error();
+    return std::move(options);
+  }
+  if (options.kpep) {
+    return Error{fmt::format("--kpep {} works only with --list-events and --explain-events",
+                             cited(*options.kpep)),
+                 "add one of them, or leave --kpep out"};
+  }
+  const bool is_saved = !options.from.empty();
+  const std::vector<Result<void> (*)(Draft&)> parts =
+      is_saved ? std::vector{settle_gates, settle_saved}
+               : std::vector{settle_contradictions, settle_numbers_of_runs, settle_gates,
+                             settle_commands, settle_steps};
+  for (const auto settle_part : parts) {
+    const Result<void> settled = settle_part(draft);
+    if (!settled) return settled.error();
+  }
+  if (options.region && options.engine == EngineChoice::Cachegrind) {
+    return Error{"--engine cachegrind simulates whole runs, not the region of --region",
+                 "use only one of them"};
+  }
+  if (options.engine == EngineChoice::None && !options.events.empty()) {
+    return Error{fmt::format("--engine none counts nothing, so --event {} cannot be counted",
+                             cited(options.events.front())),
+                 "use only one of them"};
+  }
+  const Result<void> targets = settle_exports(options);
+  if (!targets) return targets.error();
+  return std::move(options);
+}
+
+Result<Options> settle_beside_suite(Draft draft) {
+  if (auto targets = settle_exports(draft.options); !targets) return targets.error();
+  return std::move(draft.options);
+}
+
+Result<void> fits_suite(const Draft& draft) {
+  const Options& options = draft.options;
+  if (options.inquiry && options.suite && is_about_lauka(options.inquiry->kind)) return {};
+  if (options.suite) {
+    if (!draft.commands.empty())
+      return Error{fmt::format("--suite has its commands in its file, so {} has no effect",
+                               cited(draft.commands.front())),
+                   "leave it out"};
+    if (!options.from.empty())
+      return Error{"--suite and --from contradict each other", "use only one of them"};
+    if (options.inquiry)
+      return Error{"--suite measures, and a question runs nothing", "use only one of them"};
+    return {};
+  }
+  for (const OptionInfo& option : option_table()) {
+    const bool may_be_saved = option.traits.fits_saved && !options.from.empty();
+    if (option.traits.needs_suite && !may_be_saved && is_typed(draft, option))
+      return Error{option.spelling() + " without --suite", "add --suite FILE, or leave it out"};
+  }
+  return {};
 }
 
 }  // namespace lauka::cli

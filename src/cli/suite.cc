@@ -5,7 +5,6 @@
 #include "core/foreign_text.h"
 #include "core/pattern.h"
 #include "core/text.h"
-#include "core/words.h"
 
 #include <algorithm>
 #include <array>
@@ -30,39 +29,19 @@ struct Setting {
 
 using Place = std::vector<Setting>;
 
-/// Whose value is the same: of these one place decides.
+/// Returns what has the same value: of these one place decides.
 std::string_view family_of(const OptionInfo& option) {
-  if (option.letter == 'S' || option.letter == 'N') return "shell";
-  if (option.name == "show-output") return "output";
-  if (option.name == "quiet") return "verbose";
-  return option.name.empty() ? std::string_view(&option.letter, 1) : option.name;
+  return option.traits.sets.empty() ? option.name : option.traits.sets;
 }
 
-bool limits_runs(std::string_view name) {
-  return name == "min-runs" || name == "max-runs" || name == "precision";
-}
-
-/// Whether `stronger` leaves nothing of `weaker`.
+/// True if `stronger` leaves nothing of `weaker`.
 bool displaces(const OptionInfo& stronger, const OptionInfo& weaker) {
-  return family_of(stronger) == family_of(weaker) ||
-         (stronger.name == "runs" && limits_runs(weaker.name)) ||
-         (weaker.name == "runs" && limits_runs(stronger.name));
+  return family_of(stronger) == family_of(weaker) || contradict(stronger, weaker);
 }
 
-/// What asks something, or says which benchmarks are measured, is typed only.
-bool is_never_in_a_file(const OptionInfo& option) {
-  constexpr std::array<std::string_view, 13> names = {
-      "suite",          "only", "shard", "from",    "threads", "interval", "list-events",
-      "explain-events", "kpep", "check", "version", "help",    "resume"};
-  return std::find(names.begin(), names.end(), option.name) != names.end();
-}
-
-/// What there is one of in a session, whatever its benchmarks are.
+/// True if it is one for the session, whatever its benchmarks are.
 bool concerns_session(const OptionInfo& option) {
-  constexpr std::array<std::string_view, 5> names = {"as-root", "confidence",
-                                                     "fail-if-inconclusive", "fdr", "seed"};
-  return option.group == Group::Output ||
-         std::find(names.begin(), names.end(), option.name) != names.end();
+  return option.traits.scope == Scope::Session || option.traits.scope == Scope::TypedSession;
 }
 
 bool is_scalar(const SuiteValue& value) {
@@ -76,7 +55,7 @@ std::optional<Words> words_of(const SuiteValue& value, std::size_t count) {
     auto found = split_words(value.text);
     if (found) words = *std::move(found);
   }
-  if (value.kind == Kind::List && std::all_of(value.list.begin(), value.list.end(), is_scalar))
+  if (value.kind == Kind::List && std::ranges::all_of(value.list, is_scalar))
     for (const SuiteValue& one : value.list) words.push_back(one.text);
   return words.size() == count ? std::optional(words) : std::nullopt;
 }
@@ -164,11 +143,10 @@ class SuiteReader {
                              meant.empty() ? "lauka --help lists the options"
                                            : fmt::format("did you mean {}?", meant)});
     }
-    if (is_never_in_a_file(*option))
+    if (option->traits.scope == Scope::Call)
       return at(entry.line, {fmt::format("{} is no option of a suite's file", option->spelling()),
                              "type it, or leave it out"});
-    // Whoever types sudo may not have read the file.
-    if (option->name == "as-root")
+    if (option->traits.scope == Scope::TypedSession)
       return at(entry.line, {"--as-root gives root's rights, so a suite's file cannot ask for it",
                              "remove it here; type it if the commands must run as root"});
     return option;
@@ -198,7 +176,7 @@ class SuiteReader {
   void take_typed() {
     for (const TypedOption& one : typed_.typed) {
       const OptionInfo* option = option_of_key(one.key);
-      if (option == nullptr || is_never_in_a_file(*option)) continue;
+      if (option == nullptr || option->traits.scope == Scope::Call) continue;
       typed_place_.push_back({option, {one.words}, 0});
     }
   }
@@ -252,16 +230,15 @@ class SuiteReader {
       return at(entry.line, {"name is no text", "write name = \"parse\""});
     benchmark_ = entry.value.text;
     const auto& known = suite_.benchmarks;
-    if (std::any_of(known.begin(), known.end(),
-                    [&](const Benchmark& one) { return one.name == benchmark_; }))
+    if (std::ranges::any_of(known, [&](const Benchmark& one) { return one.name == benchmark_; }))
       return at(entry.line, {"there is another one of that name", "give each its own"});
     return {};
   }
 
   Result<void> add(const SuiteTable& table) {
     benchmark_.clear();
-    const auto named = std::find_if(table.entries.begin(), table.entries.end(),
-                                    [](const SuiteEntry& entry) { return entry.key == "name"; });
+    const auto named = std::ranges::find_if(
+        table.entries, [](const SuiteEntry& entry) { return entry.key == "name"; });
     if (named == table.entries.end())
       return at(table.line, {"a benchmark has no name", "write name = \"parse\""});
     if (auto taken = take_name(*named); !taken) return taken;
@@ -295,8 +272,8 @@ class SuiteReader {
   }
 
   bool has_gate() const {
-    return std::any_of(suite_.benchmarks.begin(), suite_.benchmarks.end(),
-                       [](const Benchmark& one) { return !one.options.gates.empty(); });
+    return std::ranges::any_of(suite_.benchmarks,
+                               [](const Benchmark& one) { return !one.options.gates.empty(); });
   }
 
   /// Leaves those of --only and --shard. Parts are dealt by the place in the file: then they are

@@ -108,8 +108,8 @@ class Reader {
                       "write text in quotes, a number, true or false, or a list of these");
     }
     // The library sorts by name; options are applied as they are written.
-    std::stable_sort(to.entries.begin(), to.entries.end(),
-                     [](const SuiteEntry& a, const SuiteEntry& b) { return a.line < b.line; });
+    std::ranges::stable_sort(
+        to.entries, [](const SuiteEntry& a, const SuiteEntry& b) { return a.line < b.line; });
     return true;
   }
 

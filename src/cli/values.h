@@ -1,7 +1,7 @@
 #pragma once
 
 #include "cli/option_table.h"
-#include "core/display_unit.h"
+#include "core/choices.h"
 #include "core/numbers.h"
 #include "core/result.h"
 

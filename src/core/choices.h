@@ -1,5 +1,8 @@
 #pragma once
 
+#include "core/metric.h"
+
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <functional>
@@ -46,6 +49,27 @@ enum class StrategyChoice : unsigned char {
 /// In the order in which they are written, the smallest first: a full disk takes the fewest then.
 enum class ExportKind : unsigned char { Csv, Markdown, Runs, Html, Json };
 
+/// An export: its option, and what help and -h say of it.
+struct ExportRow {
+  ExportKind kind;
+  std::string_view option;  ///< without dashes
+  std::string_view help;
+  std::string_view brief{};  ///< empty: -h does not have it
+};
+
+/// In the order in which help lists them. `report/exports.h` has what writes each.
+inline constexpr auto kExports = std::to_array<ExportRow>({
+    {ExportKind::Csv, "export-csv", "write a row per command and metric; - is standard output"},
+    {ExportKind::Runs, "export-runs", "write a row per run, likewise"},
+    {ExportKind::Json, "export-json",
+     "write all results as JSON, which programs made for hyperfine can read (docs/schema.json)",
+     "write all results as JSON"},
+    {ExportKind::Markdown, "export-markdown", "write a table for a pull request",
+     "write a table for a pull request"},
+    {ExportKind::Html, "export-html", "write a page with charts and tables, in one file",
+     "write a page with charts and tables"},
+});
+
 struct ExportTarget {
   ExportKind kind = ExportKind::Csv;
   std::string file;           ///< "-" is standard output
@@ -57,5 +81,70 @@ struct ExportTarget {
 /// Takes the bytes of an export piece by piece, in order. What they are written to remembers its
 /// own failure, so nobody who writes has to look for one.
 using Sink = std::function<void(std::string_view)>;
+
+/// A unit that rows can be asked for in.
+struct DisplayUnit {
+  std::string_view name;    ///< as typed
+  Unit unit;                ///< of the metrics that can be shown in it
+  double size;              ///< in base units
+  std::string_view suffix;  ///< as shown
+};
+
+/// Those of a kind from the smallest to the largest.
+inline constexpr auto kDisplayUnits = std::to_array<DisplayUnit>({
+    {"ns", Unit::Seconds, 1e-9, "ns"},
+    {"us", Unit::Seconds, 1e-6, "µs"},
+    {"µs", Unit::Seconds, 1e-6, "µs"},
+    {"ms", Unit::Seconds, 1e-3, "ms"},
+    {"s", Unit::Seconds, 1.0, "s"},
+    {"min", Unit::Seconds, 60.0, "min"},
+    {"B", Unit::Bytes, 1.0, "B"},
+    {"kB", Unit::Bytes, 1e3, "kB"},
+    {"MB", Unit::Bytes, 1e6, "MB"},
+    {"GB", Unit::Bytes, 1e9, "GB"},
+    {"KiB", Unit::Bytes, 1024.0, "KiB"},
+    {"MiB", Unit::Bytes, 1048576.0, "MiB"},
+    {"GiB", Unit::Bytes, 1073741824.0, "GiB"},
+    {"1", Unit::Count, 1.0, ""},
+    {"K", Unit::Count, 1e3, "K"},
+    {"M", Unit::Count, 1e6, "M"},
+    {"G", Unit::Count, 1e9, "G"},
+});
+
+/// The unit of that name; null where there is none.
+inline const DisplayUnit* find_display_unit(std::string_view name) {
+  const auto found = std::ranges::find_if(
+      kDisplayUnits, [&](const DisplayUnit& unit) { return unit.name == name; });
+  return found == kDisplayUnits.end() ? nullptr : &*found;
+}
+
+struct DisplayUnit;
+
+/// How results are laid out: of no consequence for what is measured. One place for it, as tables
+/// and exports follow it alike.
+enum class TableChoice : unsigned char { Auto, Full, Compact };
+enum class SortChoice : unsigned char { Command, Time };
+
+struct Presentation {
+  TableChoice table = TableChoice::Auto;
+  SortChoice sort = SortChoice::Command;
+  const DisplayUnit* time_unit = nullptr;  ///< of times without a unit of their own; null: fitting
+  bool every_row = false;                  ///< rows were asked for: a compact table leaves none out
+  std::string title{};                     ///< of the page
+  std::string description{};               ///< below it
+};
+
+/// What lauka's exit status says. Ended by signal N: 128 + N.
+enum class ExitStatus : int {
+  Done = 0,
+  Failed = 1,
+  Usage = 2,
+  GateFailed = 3,
+  GateInconclusive = 4,
+};
+
+constexpr int status_of_signal(int signal_number) {
+  return 128 + signal_number;
+}
 
 }  // namespace lauka

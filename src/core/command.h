@@ -1,15 +1,41 @@
 #pragma once
 
-#include "core/expected_output.h"
-
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace lauka {
+
+/// What the output of a command is to be.
+struct ExpectedOutput {
+  enum class Kind : unsigned char {
+    Same,  ///< as the reference's
+    File,
+    Hash,
+  };
+  Kind kind = Kind::Same;
+  std::string text{};  ///< the file's path, or SHA-256 in 64 small hexadecimal digits
+};
+
+/// As it is typed.
+inline std::string text_of(const ExpectedOutput& expected) {
+  if (expected.kind == ExpectedOutput::Kind::Same) return "same";
+  return (expected.kind == ExpectedOutput::Kind::Hash ? "sha256:" : "") + expected.text;
+}
+
+/// What was typed as `text`; none where that is empty.
+inline std::optional<ExpectedOutput> expected_output_of(const std::string& text) {
+  constexpr std::size_t prefix = 7;  // "sha256:"
+  if (text.empty()) return std::nullopt;
+  if (text == "same") return ExpectedOutput{};
+  if (text.starts_with("sha256:"))
+    return ExpectedOutput{ExpectedOutput::Kind::Hash, text.substr(prefix)};
+  return ExpectedOutput{ExpectedOutput::Kind::File, text};
+}
 
 /// Where standard output and error of a command go.
 enum class OutputKind : unsigned char { Null, Pipe, Inherit, File };
@@ -30,34 +56,54 @@ struct Label {
   std::string value;
 };
 
-/// What is run around the runs of a command; texts for sh -c.
-struct Hooks {
-  std::optional<std::string> setup{};     ///< once, before all runs
-  std::optional<std::string> prepare{};   ///< before every run, warm-up runs included
-  std::optional<std::string> conclude{};  ///< after every run, likewise
-  std::optional<std::string>
-      cleanup{};  ///< once, after all runs, also when the session is cut short
-};
-
 enum class HookKind : unsigned char { Setup, Prepare, Conclude, Cleanup };
+
+/// When a hook is run. After: what it undoes would stay, so it is run to its end whatever happens,
+/// AfterCommand also when the session is cut short.
+enum class Moment : unsigned char { BeforeCommand, BeforeRun, AfterRun, AfterCommand };
 
 /// All there is to know about a kind of hook; the places of kHookKinds are those of HookKind.
 struct HookRow {
   HookKind kind;
-  std::string_view name;  ///< of the option, without dashes
-  std::optional<std::string> Hooks::*text;
-  bool is_of_a_run;  ///< else it stands around all runs of a command
-  bool undoes;       ///< what it undoes would stay: it is run to its end whatever happens
+  Moment moment;
+  std::string_view name;     ///< of the option, without dashes
+  char letter;               ///< of the option
+  std::string_view help;     ///< of the option
+  std::string_view brief{};  ///< what -h says of it; empty: it is not there
+
+  constexpr bool is_of_a_run() const {
+    return moment == Moment::BeforeRun || moment == Moment::AfterRun;
+  }
+  constexpr bool undoes() const {
+    return moment == Moment::AfterRun || moment == Moment::AfterCommand;
+  }
 };
 inline constexpr auto kHookKinds = std::to_array<HookRow>({
-    {HookKind::Setup, "setup", &Hooks::setup, false, false},
-    {HookKind::Prepare, "prepare", &Hooks::prepare, true, false},
-    {HookKind::Conclude, "conclude", &Hooks::conclude, true, true},
-    {HookKind::Cleanup, "cleanup", &Hooks::cleanup, false, true},
+    {HookKind::Setup, Moment::BeforeCommand, "setup", 's',
+     "run CMD with sh -c once before all runs of a command. Give this one and the seven below once "
+     "for all commands, or once per command"},
+    {HookKind::Prepare, Moment::BeforeRun, "prepare", 'p',
+     "run CMD before every run, warm-up runs included; LAUKA_ITERATION says which",
+     "run CMD before every run"},
+    {HookKind::Conclude, Moment::AfterRun, "conclude", 'C', "run CMD after every run, likewise"},
+    {HookKind::Cleanup, Moment::AfterCommand, "cleanup", 'c',
+     "run CMD once after all runs of a command, also when one failed or you pressed Ctrl-C"},
 });
 constexpr const HookRow& row_of(HookKind kind) {
   return kHookKinds.at(static_cast<std::size_t>(kind));
 }
+
+/// A value for each kind of hook.
+template <typename T>
+struct ByHook {
+  std::array<T, kHookKinds.size()> all{};
+
+  T& operator[](HookKind kind) { return all.at(static_cast<std::size_t>(kind)); }
+  const T& operator[](HookKind kind) const { return all.at(static_cast<std::size_t>(kind)); }
+};
+
+/// What is run around the runs of a command; texts for sh -c.
+using Hooks = ByHook<std::optional<std::string>>;
 
 /// By which the same program is known again: two hashes (SHA-256, hexadecimal), both empty where it
 /// is not known.
@@ -83,6 +129,15 @@ struct Command {
   std::size_t typed = 0;  ///< index of the command typed that it was made from
   std::string pattern{};  ///< that one's name, with the variables in braces
   Fingerprint program{};  ///< of a session that was asked for it
+};
+
+/// The user whom commands are run as, where that is not lauka's own.
+struct User {
+  std::uint32_t id = 0;
+  std::uint32_t group = 0;
+  std::vector<std::uint32_t> groups{};  ///< all of them, `group` first
+  std::string name{};
+  std::string home{};
 };
 
 }  // namespace lauka

@@ -127,8 +127,8 @@ struct EventSet {
 
   /// Passes that the rounds of `kind` take turns through.
   std::size_t passes_of(RoundKind kind) const {
-    return static_cast<std::size_t>(std::count_if(
-        passes.begin(), passes.end(), [kind](const Pass& pass) { return pass.kind == kind; }));
+    return static_cast<std::size_t>(
+        std::ranges::count_if(passes, [kind](const Pass& pass) { return pass.kind == kind; }));
   }
 
   /// The events that are times by kind of core, the fastest kind first; behind the others.

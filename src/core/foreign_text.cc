@@ -36,9 +36,8 @@ constexpr auto kSteering = std::to_array<Range>({
 });
 
 bool steers(char32_t code) {
-  return std::any_of(kSteering.begin(), kSteering.end(), [code](const Range& range) {
-    return code >= range.first && code <= range.last;
-  });
+  return std::ranges::any_of(
+      kSteering, [code](const Range& range) { return code >= range.first && code <= range.last; });
 }
 
 std::string escaped(char32_t code) {

@@ -1,10 +1,83 @@
 #include "core/machine.h"
 
 #include "core/sha256.h"
+#include "core/text.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstddef>
+#include <system_error>
 
 #include <fmt/format.h>
 
 namespace lauka {
+
+namespace {
+
+/// More than any machine has; it keeps "0-4294967295" from filling the memory.
+constexpr std::uint32_t kMostCpus = 65'536;
+
+std::optional<std::uint32_t> take_number(std::string_view& text) {
+  std::uint32_t number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc{} || number >= kMostCpus) return std::nullopt;
+  text = {rest, static_cast<std::size_t>(end - rest)};
+  return number;
+}
+
+bool take(std::string_view& text, char sign) {
+  if (!text.starts_with(sign)) return false;
+  text.remove_prefix(1);
+  return true;
+}
+
+}  // namespace
+
+std::string time_metric_of(const std::string& kind) {
+  return lower_case(kind) + "_time";
+}
+
+std::string share_metric_of(const std::string& kind) {
+  return lower_case(kind) + "_share";
+}
+
+std::optional<std::vector<std::uint32_t>> parse_cpu_list(std::string_view text) {
+  while (text.ends_with('\n') || text.ends_with(' ')) text.remove_suffix(1);
+  std::vector<std::uint32_t> cpus;
+  if (text.empty()) return cpus;
+  do {
+    const auto first = take_number(text);
+    if (!first) return std::nullopt;
+    const auto last = take(text, '-') ? take_number(text) : first;
+    if (!last || *last < *first) return std::nullopt;
+    for (std::uint32_t cpu = *first; cpu <= *last; ++cpu) cpus.push_back(cpu);
+  } while (take(text, ','));
+  if (!text.empty()) return std::nullopt;
+  std::ranges::sort(cpus);
+  return cpus;
+}
+
+std::string cpu_list_text(const std::vector<std::uint32_t>& cpus) {
+  std::string text;
+  for (std::size_t i = 0; i < cpus.size();) {
+    std::size_t last = i;
+    while (last + 1 < cpus.size() && cpus[last + 1] == cpus[last] + 1) ++last;
+    if (!text.empty()) text += ',';
+    text += std::to_string(cpus[i]);
+    if (last > i) text += '-' + std::to_string(cpus[last]);
+    i = last + 1;
+  }
+  return text;
+}
+
+bool is_by_kind_of_core(std::string_view name, const CoreUse& cores) {
+  const auto is_of = [name](const std::string& kind) {
+    return name == time_metric_of(kind) || name == share_metric_of(kind);
+  };
+  return name == kUnsplitTime || is_of("P") || is_of("E") ||
+         std::ranges::any_of(cores.timed, is_of);
+}
 
 std::string class_of(const Machine& machine) {
   constexpr std::size_t digits = 16;

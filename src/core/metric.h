@@ -1,7 +1,6 @@
 #pragma once
 
 #include "core/event.h"
-#include "core/percentile.h"
 #include "core/record.h"
 
 #include <algorithm>
@@ -16,6 +15,22 @@
 #include <vector>
 
 namespace lauka {
+
+/// What a row is that has no values of its own, but speaks of another one's.
+struct Percentile {
+  std::string of;      ///< the name of the other metric, whose formula it has
+  double share = 0.5;  ///< 0.99: the value that 99 % of the runs do not exceed
+};
+
+/// "wall_time.p99.9".
+std::string name_of_percentile(double percent);
+
+/// The 99.9 of such a name; none where it is another one.
+std::optional<double> percentile_in(std::string_view name);
+
+/// The runs that it takes for an interval of a quantile with `tail` on either side: with fewer, all
+/// of them are on one side of it too often (share^n, or (1 - share)^n).
+std::size_t fewest_runs_of(double share, double tail);
 
 enum class Unit : unsigned char { Seconds, Bytes, Count, Ratio, Fraction, Joules };
 enum class Better : unsigned char { Less, More, Neither };
@@ -134,6 +149,10 @@ inline constexpr std::string_view kSimulatedNote = "(simulated)";
 /// What the note of a metric begins with that is of the program's region only (lauka/region.h).
 inline constexpr std::string_view kRegionNote = "(region)";
 
+/// Copies per second of --jobs. The mean of such a rate is the harmonic one: all copies over all
+/// the time they took.
+inline constexpr std::string_view kThroughput = "throughput";
+
 /// The row that --region is for.
 inline constexpr std::string_view kRegionTime = "region_time";
 
@@ -148,6 +167,12 @@ struct BuiltInMetric {
 /// Of control groups (os/memory_groups.h), where there are any: it is not in every session.
 inline constexpr std::string_view kTreePeakMemory = "tree_peak_memory";
 
+/// The value of a field as it is.
+template <std::uint64_t Usage::*field>
+constexpr double value_of(const Usage& usage) {
+  return static_cast<double>(usage.*field);
+}
+
 /// The metrics that need no counters, in the order of the table.
 inline constexpr auto kBuiltInMetrics = std::to_array<BuiltInMetric>({
     {"wall_time", Unit::Seconds, Shown::Always,
@@ -159,28 +184,31 @@ inline constexpr auto kBuiltInMetrics = std::to_array<BuiltInMetric>({
      [](const Usage& u) { return static_cast<double>(u.user_ns) / 1e9; }, Role::UserTime},
     {"system_time", Unit::Seconds, Shown::Verbose,
      [](const Usage& u) { return static_cast<double>(u.system_ns) / 1e9; }, Role::SystemTime},
-    {"peak_rss", Unit::Bytes, Shown::Always,
-     [](const Usage& u) { return static_cast<double>(u.peak_rss_bytes); }, Role::PeakRss},
+    {"peak_rss", Unit::Bytes, Shown::Always, value_of<&Usage::peak_rss_bytes>, Role::PeakRss},
     {kTreePeakMemory, Unit::Bytes, Shown::Verbose,
      [](const Usage& u) {
        return u.tree_peak_bytes > 0 ? static_cast<double>(u.tree_peak_bytes)
                                     : std::numeric_limits<double>::quiet_NaN();
      }},
-    {"minor_faults", Unit::Count, Shown::Verbose,
-     [](const Usage& u) { return static_cast<double>(u.minor_faults); }},
-    {"major_faults", Unit::Count, Shown::Verbose,
-     [](const Usage& u) { return static_cast<double>(u.major_faults); }},
-    {"voluntary_switches", Unit::Count, Shown::Verbose,
-     [](const Usage& u) { return static_cast<double>(u.voluntary_switches); },
+    {"minor_faults", Unit::Count, Shown::Verbose, value_of<&Usage::minor_faults>},
+    {"major_faults", Unit::Count, Shown::Verbose, value_of<&Usage::major_faults>},
+    {"voluntary_switches", Unit::Count, Shown::Verbose, value_of<&Usage::voluntary_switches>,
      Role::VoluntarySwitches},
-    {"involuntary_switches", Unit::Count, Shown::Verbose,
-     [](const Usage& u) { return static_cast<double>(u.involuntary_switches); },
+    {"involuntary_switches", Unit::Count, Shown::Verbose, value_of<&Usage::involuntary_switches>,
      Role::InvoluntarySwitches},
-    {"block_reads", Unit::Count, Shown::Verbose,
-     [](const Usage& u) { return static_cast<double>(u.block_reads); }},
-    {"block_writes", Unit::Count, Shown::Verbose,
-     [](const Usage& u) { return static_cast<double>(u.block_writes); }},
+    {"block_reads", Unit::Count, Shown::Verbose, value_of<&Usage::block_reads>},
+    {"block_writes", Unit::Count, Shown::Verbose, value_of<&Usage::block_writes>},
 });
+
+/// True if a metric is made of that field; what the launcher itself has is none.
+constexpr bool is_shown(std::uint64_t Usage::*field) {
+  Usage one{};
+  one.*field = 1;
+  return field == &Usage::peak_rss_floor_bytes ||
+         std::ranges::any_of(kBuiltInMetrics,
+                             [&](const BuiltInMetric& metric) { return metric.read(one) > 0.0; });
+}
+static_assert(std::ranges::all_of(kUsageFields, is_shown), "kBuiltInMetrics lacks a field");
 
 /// The name of a built-in metric.
 constexpr std::string_view metric_name_of(Role role) {
@@ -205,9 +233,8 @@ inline constexpr auto kDerivedMetrics = std::to_array<DerivedMetric>({
 
 /// The metric that is `role` as a whole; none where it is not measured.
 inline std::optional<std::size_t> find_metric(const std::vector<Metric>& metrics, Role role) {
-  const auto found = std::find_if(metrics.begin(), metrics.end(), [role](const Metric& metric) {
-    return metric.role == role && !metric.is_part;
-  });
+  const auto found = std::ranges::find_if(
+      metrics, [role](const Metric& metric) { return metric.role == role && !metric.is_part; });
   if (found == metrics.end()) return std::nullopt;
   return static_cast<std::size_t>(found - metrics.begin());
 }
@@ -215,19 +242,57 @@ inline std::optional<std::size_t> find_metric(const std::vector<Metric>& metrics
 /// The metric of that name, as the user types it; none where it is not measured.
 inline std::optional<std::size_t> find_metric(const std::vector<Metric>& metrics,
                                               std::string_view name) {
-  const auto found = std::find_if(metrics.begin(), metrics.end(),
-                                  [name](const Metric& metric) { return metric.name == name; });
+  const auto found =
+      std::ranges::find_if(metrics, [name](const Metric& metric) { return metric.name == name; });
   if (found == metrics.end()) return std::nullopt;
   return static_cast<std::size_t>(found - metrics.begin());
 }
 
 /// The metric whose row is read first, and that the commands are ranked by: the first one shown.
 inline std::optional<std::size_t> primary_metric(const std::vector<Metric>& metrics) {
-  const auto found = std::find_if(metrics.begin(), metrics.end(), [](const Metric& metric) {
-    return metric.shown == Shown::Always;
-  });
+  const auto found = std::ranges::find_if(
+      metrics, [](const Metric& metric) { return metric.shown == Shown::Always; });
   if (found == metrics.end()) return std::nullopt;
   return static_cast<std::size_t>(found - metrics.begin());
 }
+
+/// The rounds in whose runs `metric` has values: those of a pass that counts all
+/// events in its formula.
+RoundKind kind_of(const Metric& metric, const EventSet& events);
+
+/// Reads one metric out of runs.
+class MetricReader {
+ public:
+  MetricReader(const Metric& metric, const EventSet& events);
+
+  /// The sample of `run`, in base units; none where it is of another kind of round or its pass does
+  /// not count the metric, where the engine could not, where a divisor is 0, where only a bound is
+  /// known, and where the run was killed at its time limit: what it would have taken is not known.
+  std::optional<double> value(const RunRecord& run) const;
+
+  /// What the value of `run` does not exceed, where only that is known.
+  std::optional<double> bound(const RunRecord& run) const;
+
+ private:
+  /// Where an event stands among the counts of each pass; none in passes without it.
+  using Places = std::vector<std::optional<std::size_t>>;
+
+  static Places places_of(std::size_t event, const EventSet& events);
+  static std::optional<double> count(const RunRecord& run, const Places& places);
+
+  /// A term and, where that is an event, its places.
+  struct Step {
+    Formula::Term term;
+    Places places;
+  };
+
+  /// What `run` gives for a term that is no operation.
+  static std::optional<double> operand(const RunRecord& run, const Step& step);
+  std::optional<double> result(const RunRecord& run) const;
+
+  RoundKind kind_;
+  bool may_be_bound_;
+  std::vector<Step> steps_;
+};
 
 }  // namespace lauka

@@ -221,6 +221,13 @@ std::string exact_duration(std::chrono::nanoseconds duration) {
   return whole + point + rest + std::string(unit->suffix);
 }
 
+std::string rfc3339(TimeOfDay time) {
+  const auto second = std::chrono::floor<std::chrono::seconds>(time);
+  std::string text = rfc3339(second);
+  text.insert(text.size() - 1, fmt::format(".{:03}", (time - second).count()));
+  return text;
+}
+
 std::string rfc3339(std::chrono::sys_seconds time) {
   const auto day = std::chrono::floor<std::chrono::days>(time);
   const std::chrono::year_month_day date(day);

@@ -58,7 +58,11 @@ Result<std::chrono::nanoseconds> parse_duration(std::string_view text);
 /// Exactly what was asked for, in the largest unit that keeps it short: "2s", "1.5s", "500ms".
 std::string exact_duration(std::chrono::nanoseconds duration);
 
-/// "2026-11-21T17:54:14Z".
+/// A time of day, UTC.
+using TimeOfDay = std::chrono::sys_time<std::chrono::milliseconds>;
+
+/// "2026-11-21T17:54:14.123Z", and without a fraction.
+std::string rfc3339(TimeOfDay time);
 std::string rfc3339(std::chrono::sys_seconds time);
 
 }  // namespace lauka

@@ -1,6 +1,6 @@
 #include "core/own_metric.h"
 
-#include "core/display_unit.h"
+#include "core/choices.h"
 #include "core/foreign_text.h"
 #include "core/numbers.h"
 #include "core/text.h"
@@ -10,12 +10,14 @@
 #include <cstddef>
 #include <cstdlib>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
 namespace lauka {
+
 namespace {
 
 constexpr std::size_t kLongestName = 100;
@@ -90,7 +92,7 @@ OwnUnit own_unit_of(std::string_view word) {
 
 bool is_own_name(std::string_view name) {
   return !name.empty() && name.size() <= kLongestName && is_letter(name.front()) &&
-         std::all_of(name.begin(), name.end(), [](char c) {
+         std::ranges::all_of(name, [](char c) {
            return is_letter(c) || is_digit(c) || c == '.' || c == '-' || c == '/' || c == '%';
          });
 }
@@ -156,6 +158,203 @@ Metric metric_of(const OwnMetric& own, Formula source) {
                 .shown_in = own.unit.shown_in};
   if (!own.unit.is_known()) metric.note = "(" + own.unit.word + ")";
   return metric;
+}
+
+namespace {
+
+constexpr const char* kToldExample = "write, for example, 'requests 1234 higher sum'";
+
+std::optional<Combine> combine_of(std::string_view word) {
+  if (word == "sum") return Combine::Sum;
+  if (word == "mean") return Combine::Mean;
+  if (word == "last") return Combine::Last;
+  return std::nullopt;
+}
+
+}  // namespace
+
+Result<ToldLine> parse_told_line(std::string_view line) {
+  std::vector<std::string_view> words = blank_separated(line);
+  if (words.size() < 2) return Error{"is not NAME VALUE", kToldExample};
+  if (!is_own_name(words[0]))
+    return Error{fmt::format("has {} for a name", cited(words[0])),
+                 "begin it with a letter, and go on with letters, digits, _ . - / or %"};
+  ToldLine told{.metric = {.name = std::string(words[0])}, .value = words[1]};
+  words.erase(words.begin(), words.begin() + 2);
+  if (!words.empty() && (told.combine = combine_of(words.back()))) words.pop_back();
+  if (!words.empty()) {
+    told.better = better_of(words.back());
+    told.metric.better = told.better.value_or(told.metric.better);
+    if (told.better) words.pop_back();
+  }
+  if (words.empty()) {
+    const std::string_view suffix = told.value.substr(told.value.find_last_of("0123456789.") + 1);
+    const OwnUnit unit = own_unit_of(suffix);
+    if (suffix.size() < told.value.size() && unit.unit != Unit::Ratio) told.metric.unit = unit;
+    return told;
+  }
+  const std::string_view unit = words.front();
+  if (words.size() > 1 || !is_unit_word(unit))
+    return Error{fmt::format("has {}, which is no unit, higher, lower, sum, mean or last",
+                             cited(words.back())),
+                 kToldExample};
+  told.metric.unit = own_unit_of(unit);
+  return told;
+}
+
+namespace {
+
+constexpr const char* kExample = "write, for example, 'mpki=1000*cache-misses/instructions'";
+constexpr std::size_t kLongest = 10'000;  // characters
+
+bool is_of_name(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_' || c == '.' ||
+         c == ':';
+}
+
+bool binds_tighter(Operation operation) {
+  return operation == Operation::Multiply || operation == Operation::Divide;
+}
+
+std::optional<Operation> operation_of(char c) {
+  switch (c) {
+    case '+':
+      return Operation::Add;
+    case '-':
+      return Operation::Subtract;
+    case '*':
+      return Operation::Multiply;
+    case '/':
+      return Operation::Divide;
+    default:
+      return std::nullopt;
+  }
+}
+
+/// Dijkstra's shunting yard: without recursion, so that no text is too deep.
+class ExpressionParser {
+ public:
+  explicit ExpressionParser(std::string_view text) : rest_(text) {}
+
+  Result<Expression> parse() {
+    if (rest_.size() > kLongest) return Error{"is too long", "divide it into several"};
+    for (skip_blanks(); !rest_.empty(); skip_blanks()) {
+      auto taken = expects_operand_ ? take_operand() : take_operation();
+      if (!taken) return taken.error();
+    }
+    if (expects_operand_) return Error{"ends where a metric or a number is missing", kExample};
+    for (; !waiting_.empty(); waiting_.pop_back()) {
+      if (!waiting_.back()) return Error{"has a ( without its )", "add it"};
+      done_.emplace_back(*waiting_.back());
+    }
+    return std::move(done_);
+  }
+
+ private:
+  void skip_blanks() {
+    while (!rest_.empty() && (rest_.front() == ' ' || rest_.front() == '\t')) take(1);
+  }
+
+  std::string_view take(std::size_t count) {
+    const std::string_view taken = rest_.substr(0, count);
+    rest_.remove_prefix(taken.size());
+    return taken;
+  }
+
+  Result<void> take_operand() {
+    const char c = rest_.front();
+    if (c == '(') {
+      take(1);
+      waiting_.emplace_back(std::nullopt);
+      return {};
+    }
+    if (c == '-') {  // of what follows: 0 minus that, before * and / as well
+      return Error{"has a minus with nothing before it", "write 0 - x"};
+    }
+    expects_operand_ = false;
+    if (c == '"') return take_quoted();
+    if (is_digit(c) || c == '.') return take_number();
+    if (is_of_name(c)) return take_name();
+    return Error{"has " + cited(take(1)) + " where a metric or a number is missing", kExample};
+  }
+
+  Result<void> take_operation() {
+    const std::string_view sign = take(1);
+    if (sign.front() == ')') return close();
+    const auto operation = operation_of(sign.front());
+    if (!operation) return Error{"has " + cited(sign) + " where + - * or / is missing", kExample};
+    while (!waiting_.empty() && waiting_.back() &&
+           (binds_tighter(*waiting_.back()) || !binds_tighter(*operation))) {
+      done_.emplace_back(*waiting_.back());
+      waiting_.pop_back();
+    }
+    waiting_.emplace_back(operation);
+    expects_operand_ = true;
+    return {};
+  }
+
+  Result<void> close() {
+    while (!waiting_.empty() && waiting_.back()) {
+      done_.emplace_back(*waiting_.back());
+      waiting_.pop_back();
+    }
+    if (waiting_.empty()) return Error{"has a ) without its (", "leave it out"};
+    waiting_.pop_back();
+    return {};
+  }
+
+  Result<void> take_quoted() {
+    const std::size_t end = rest_.find('"', 1);
+    if (end == std::string_view::npos || end == 1)
+      return Error{"has a \" without a name and another one", "write \"NAME\""};
+    done_.emplace_back(std::string(rest_.substr(1, end - 1)));
+    take(end + 1);
+    return {};
+  }
+
+  Result<void> take_number() {
+    const std::size_t end = std::min(rest_.find_first_not_of("0123456789."), rest_.size());
+    const std::string number(take(end + exponent_at(rest_, end)));
+    const bool is_number = std::ranges::count(number, '.') <= 1 && number != ".";
+    const double value = is_number ? std::strtod(number.c_str(), nullptr) : HUGE_VAL;
+    if (!std::isfinite(value) || (!rest_.empty() && is_of_name(rest_.front())))
+      return Error{
+          "has " + cited(number + std::string(rest_.substr(0, 1))) + ", which is not a number",
+          "write 1000, 0.5 or 1e6; put a name that begins with a digit in double quotes"};
+    done_.emplace_back(value);
+    return {};
+  }
+
+  /// A dash between two characters of a name belongs to it.
+  Result<void> take_name() {
+    std::size_t end = 0;
+    while (end < rest_.size() &&
+           (is_of_name(rest_[end]) ||
+            (rest_[end] == '-' && end + 1 < rest_.size() && is_of_name(rest_[end + 1]))))
+      ++end;
+    done_.emplace_back(std::string(take(end)));
+    return {};
+  }
+
+  std::string_view rest_;
+  bool expects_operand_ = true;
+  Expression done_;
+  std::vector<std::optional<Operation>> waiting_;  // none: a parenthesis
+};
+
+}  // namespace
+
+Result<Expression> parse_expression(std::string_view text) {
+  return ExpressionParser(text).parse();
+}
+
+std::vector<std::string> names_in(const Expression& expression) {
+  std::vector<std::string> names;
+  for (const ExpressionTerm& term : expression) {
+    const auto* name = std::get_if<std::string>(&term);
+    if (name != nullptr && std::ranges::find(names, *name) == names.end()) names.push_back(*name);
+  }
+  return names;
 }
 
 }  // namespace lauka

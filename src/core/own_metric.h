@@ -6,6 +6,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
+#include <vector>
 
 namespace lauka {
 
@@ -60,5 +62,31 @@ Metric metric_of(const OwnMetric& own, Formula source);
 
 /// Beyond 1e30, or nearer to 0 than 1e-30, a value is an accident, and statistics would overflow.
 bool is_measurable(double value);
+
+/// What becomes of several values of a run.
+enum class Combine : unsigned char { Mean, Sum, Last };
+
+/// A line that a program wrote to LAUKA_METRICS: NAME VALUE [UNIT] [higher|lower] [sum|mean|last].
+struct ToldLine {
+  OwnMetric metric{};
+  std::string_view value{};          ///< as written, part of the line; see parse_own_value
+  std::optional<Better> better{};    ///< as written
+  std::optional<Combine> combine{};  ///< none: the mean, unless another line says otherwise
+};
+
+/// The error is a predicate, as in numbers.h.
+Result<ToldLine> parse_told_line(std::string_view line);
+
+/// A formula as typed, in postfix order; names are those of metrics and events.
+using ExpressionTerm = std::variant<double, std::string, Operation>;
+using Expression = std::vector<ExpressionTerm>;
+
+/// The expression that `text` is: names, numbers (1000, 1.5e6), + - * / and parentheses. A name may
+/// have dashes inside (cache-misses), so that a minus has a blank before or behind it; one in
+/// double quotes may have anything ("cpu/event=0x3c/"). The error is a predicate, as in numbers.h.
+Result<Expression> parse_expression(std::string_view text);
+
+/// The names in it, each once.
+std::vector<std::string> names_in(const Expression& expression);
 
 }  // namespace lauka

@@ -1,17 +1,78 @@
 #pragma once
 
 #include "core/command.h"
-#include "core/outcome.h"
 #include "core/result.h"
 
+#include <array>
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
 namespace lauka {
+
+struct Exited {
+  int status = 0;  ///< 0..255
+};
+
+struct Signalled {
+  int signal = 0;
+  bool core_dumped = false;
+};
+
+/// Took longer than --timeout and was killed with all its descendants.
+struct TimedOut {
+  std::chrono::nanoseconds limit{};
+  bool began = true;  ///< false: it waited for the other end of a named pipe all that time
+  int survivor = 0;   ///< a process of it that could not be killed; 0: none
+};
+
+/// Stopped by job control instead of ending, and killed: it would have waited for ever.
+struct Stopped {
+  int signal = 0;    ///< SIGTTIN and SIGTTOU: it wants the terminal
+  int survivor = 0;  ///< a process of it that could not be killed; 0: none
+};
+
+/// What the launcher was doing when a run could not be started.
+enum class LaunchStep : unsigned char {
+  Execute,
+  OpenInput,
+  OpenOutput,
+  Fork,
+  Prepare,
+  BecomeUser,
+  EnterFolder,
+  Ask,  ///< the launcher could not be asked
+};
+
+struct NotStarted {
+  LaunchStep step = LaunchStep::Execute;
+  int error = 0;  ///< errno
+};
+
+/// Killed because the user interrupted lauka; such a run is never counted.
+struct Cancelled {};
+
+/// How one run ended.
+using Outcome = std::variant<Exited, Signalled, TimedOut, Stopped, NotStarted, Cancelled>;
+
+/// Whether the run ended by itself with exit status 0.
+inline bool succeeded(const Outcome& outcome) {
+  const auto* exited = std::get_if<Exited>(&outcome);
+  return exited != nullptr && exited->status == 0;
+}
+
+/// Whether -i may go on after it: not after a run that never began or would never end, nor beside
+/// one that could not be killed.
+inline bool can_be_ignored(const Outcome& outcome) {
+  const auto* timed_out = std::get_if<TimedOut>(&outcome);
+  return std::holds_alternative<Exited>(outcome) || std::holds_alternative<Signalled>(outcome) ||
+         (timed_out != nullptr && timed_out->survivor == 0);
+}
 
 /// What the kernel accounts to one run: the command and the descendants it waited for.
 struct Usage {
@@ -33,6 +94,15 @@ struct Usage {
   /// False where the reading may be the launcher's own size: then it is an upper bound only.
   bool peak_rss_is_known() const { return peak_rss_bytes > peak_rss_floor_bytes; }
 };
+
+/// All that there is of it: what is kept of a run, and taken again, is made of this.
+inline constexpr auto kUsageFields = std::to_array<std::uint64_t Usage::*>(
+    {&Usage::wall_ns, &Usage::user_ns, &Usage::system_ns, &Usage::peak_rss_bytes,
+     &Usage::peak_rss_floor_bytes, &Usage::tree_peak_bytes, &Usage::minor_faults,
+     &Usage::major_faults, &Usage::voluntary_switches, &Usage::involuntary_switches,
+     &Usage::block_reads, &Usage::block_writes});
+static_assert(sizeof(Usage) == kUsageFields.size() * sizeof(std::uint64_t),
+              "kUsageFields lacks a field");
 
 /// What the runs of a round are for.
 enum class RoundKind : unsigned char {
@@ -71,6 +141,7 @@ struct RunRecord {
   /// or all of it.
   std::vector<std::optional<std::uint64_t>> own{};
   bool below_overhead = false;  ///< took no longer than its shell alone: a time became 0
+  std::uint32_t order = 0;      ///< among the runs of all benchmarks of a suite, from 1; 0: alone
   /// What the program told of itself, by the places of Plan::told; shorter: it did not tell the
   /// rest.
   std::vector<std::optional<double>> told{};
@@ -126,6 +197,36 @@ struct Session {
                                            ///< without a shell
   std::vector<std::string> notes;          ///< one line each, for the user
   std::vector<Fingerprint> programs{};     ///< one per command; none: nobody asked
+};
+
+/// Where a session stands.
+struct Progress {
+  std::string_view command;  ///< name of the command whose turn it is
+  RoundKind kind = RoundKind::Timed;
+  double done = 0.0;  ///< fraction of the session, 0..1, estimated where time decides
+  std::chrono::nanoseconds elapsed{};
+  std::optional<std::chrono::nanoseconds> remaining;
+  std::optional<double> mean_wall_seconds;  ///< of that command's timed runs so far
+};
+
+/// Told of progress between runs and a few times a second during long ones.
+class Observer : NonCopyable {
+ public:
+  virtual ~Observer() = default;
+
+  /// Whether progress is of any use; where it is not, the runner does not wake up for it.
+  virtual bool wants_progress() const = 0;
+  virtual void progress(const Progress& progress) = 0;
+  /// The session is over: what was drawn is to go.
+  virtual void finished() = 0;
+};
+
+/// Where nobody looks.
+class NoObserver final : public Observer {
+ public:
+  bool wants_progress() const override { return false; }
+  void progress(const Progress& /*progress*/) override {}
+  void finished() override {}
 };
 
 }  // namespace lauka

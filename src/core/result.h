@@ -7,6 +7,18 @@
 
 namespace lauka {
 
+/// Base of what can be neither copied nor moved: interfaces, and what gives something back when it
+/// is destroyed.
+class NonCopyable {
+ public:
+  NonCopyable(const NonCopyable&) = delete;
+  NonCopyable& operator=(const NonCopyable&) = delete;
+
+ protected:
+  NonCopyable() = default;
+  ~NonCopyable() = default;
+};
+
 /// Why something was refused or cannot be had, and what to do instead; both are parts of one line
 /// without a full stop.
 struct Error {

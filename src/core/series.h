@@ -2,7 +2,6 @@
 
 #include "core/event.h"
 #include "core/metric.h"
-#include "core/metric_reader.h"
 #include "core/record.h"
 
 #include <cstddef>

@@ -1,13 +1,16 @@
 #include "core/text.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstddef>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
 
 namespace lauka {
+
 namespace {
 
 constexpr std::string_view kBlanks = " \t\r\n";
@@ -28,13 +31,12 @@ std::optional<std::uint64_t> parse_digits(std::string_view digits, int base) {
 
 std::string lower_case(std::string_view text) {
   std::string result(text);
-  std::transform(result.begin(), result.end(), result.begin(), lower);
+  std::ranges::transform(result, result.begin(), lower);
   return result;
 }
 
 bool same_ignoring_case(std::string_view left, std::string_view right) {
-  return std::equal(left.begin(), left.end(), right.begin(), right.end(),
-                    [](char a, char b) { return lower(a) == lower(b); });
+  return std::ranges::equal(left, right, [](char a, char b) { return lower(a) == lower(b); });
 }
 
 std::string_view trimmed(std::string_view text) {
@@ -163,17 +165,251 @@ std::vector<std::string> nearest_names(std::string_view name,
     const std::size_t distance = edit_distance(wanted, lowered);
     if (whole || distance <= farthest) near.push_back({distance, whole, candidate});
   }
-  std::stable_sort(near.begin(), near.end(),
-                   [](const Near& a, const Near& b) { return a.distance < b.distance; });
+  std::ranges::stable_sort(near,
+                           [](const Near& a, const Near& b) { return a.distance < b.distance; });
   std::vector<std::string> names;
   for (Near& one : near) {
     if (names.size() == 3) break;
     // Beside a near miss, what is far off is no help.
     if (!one.has_it_whole && one.distance > near.front().distance + 1) continue;
-    if (std::find(names.begin(), names.end(), one.name) == names.end())
-      names.push_back(std::move(one.name));
+    if (std::ranges::find(names, one.name) == names.end()) names.push_back(std::move(one.name));
   }
   return names;
+}
+
+namespace {
+
+constexpr std::string_view kWordBlanks = " \t\n";
+constexpr std::string_view kEscapedInDoubleQuotes = "$`\"\\\n";
+constexpr std::string_view kSafeInShell =
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789%+,-./:=@_";
+
+/// Reads one text from left to right.
+class WordReader {
+ public:
+  explicit WordReader(std::string_view text) : rest_(text) {}
+
+  Result<std::vector<std::string>> read() {
+    while (!rest_.empty()) {
+      const char c = take();
+      if (kWordBlanks.find(c) != std::string_view::npos) {
+        end_word();
+        continue;
+      }
+      const Result<void> added = add(c);
+      if (!added) {
+        return added.error();
+      }
+    }
+    end_word();
+    return std::move(words_);
+  }
+
+ private:
+  char take() {
+    const char c = rest_.front();
+    rest_.remove_prefix(1);
+    return c;
+  }
+
+  /// The word so far; one begins where there is none. Quotes alone begin one: '' is an empty word.
+  std::string& word() {
+    if (!word_) {
+      word_.emplace();
+    }
+    return *word_;
+  }
+
+  void end_word() {
+    if (word_) {
+      words_.push_back(std::move(*word_));
+      word_.reset();
+    }
+  }
+
+  Result<void> add(char c) {
+    switch (c) {
+      case '\'':
+        return add_single_quoted();
+      case '"':
+        return add_double_quoted();
+      case '\\':
+        return add_escaped();
+      default:
+        word().push_back(c);
+        return {};
+    }
+  }
+
+  Result<void> add_escaped() {
+    if (rest_.empty()) {
+      return Error{"ends in a backslash", "write \\\\ for the character itself"};
+    }
+    const char c = take();
+    if (c != '\n') {  // a continued line: both vanish
+      word().push_back(c);
+    }
+    return {};
+  }
+
+  Result<void> add_single_quoted() {
+    const std::size_t end = rest_.find('\'');
+    if (end == std::string_view::npos) {
+      return Error{"has an unterminated single quote",
+                   "close it, or write \\' for the character itself"};
+    }
+    word().append(rest_.substr(0, end));
+    rest_.remove_prefix(end + 1);
+    return {};
+  }
+
+  Result<void> add_double_quoted() {
+    std::string& word = this->word();
+    while (!rest_.empty()) {
+      const char c = take();
+      if (c == '"') {
+        return {};
+      }
+      const bool escapes = c == '\\' && !rest_.empty() &&
+                           kEscapedInDoubleQuotes.find(rest_.front()) != std::string_view::npos;
+      if (!escapes) {
+        word.push_back(c);
+      } else if (const char escaped = take(); escaped != '\n') {  // as in add_escaped
+        word.push_back(escaped);
+      }
+    }
+    return Error{"has an unterminated double quote",
+                 "close it, or write \\\" for the character itself"};
+  }
+
+  std::string_view rest_;
+  std::optional<std::string> word_;
+  std::vector<std::string> words_;
+};
+
+bool is_name(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+/// "$HOME", "$(", "${"; empty where the dollar is no more than that.
+std::string expansion_at(std::string_view rest) {
+  if (rest.size() < 2) return "";
+  if (rest[1] == '(' || rest[1] == '{') return std::string(rest.substr(0, 2));
+  const auto* const end =
+      std::find_if(rest.begin() + 1, rest.end(), [](char c) { return !is_name(c); });
+  return end == rest.begin() + 1 ? "" : std::string(rest.begin(), end);
+}
+
+/// What of a shell's syntax `rest` begins with.
+std::string syntax_at(std::string_view rest, bool in_double_quotes) {
+  if (rest.front() == '$') return expansion_at(rest);
+  if (rest.front() == '`') return "`";
+  if (in_double_quotes) return "";
+  for (const std::string_view sign : {"&&", "||", "|", ">", "<", "*"})
+    if (rest.starts_with(sign)) return std::string(sign);
+  if (rest.starts_with("; ")) return ";";
+  return "";
+}
+
+}  // namespace
+
+std::string shell_syntax_in(std::string_view text) {
+  bool in_double_quotes = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '\\') {
+      ++i;
+    } else if (c == '"') {
+      in_double_quotes = !in_double_quotes;
+    } else if (c == '\'' && !in_double_quotes) {
+      i = text.find('\'', i + 1);
+      if (i == std::string_view::npos) return "";
+    } else if (std::string found = syntax_at(text.substr(i), in_double_quotes); !found.empty()) {
+      return found;
+    }
+  }
+  return "";
+}
+
+Result<std::vector<std::string>> split_words(std::string_view text) {
+  return WordReader(text).read();
+}
+
+std::string shell_quoted(std::string_view word) {
+  if (!word.empty() && word.find_first_not_of(kSafeInShell) == std::string_view::npos) {
+    return std::string(word);
+  }
+  std::string result = "'";
+  for (const char c : word) {
+    if (c == '\'') {
+      result += "'\\''";
+    } else {
+      result.push_back(c);
+    }
+  }
+  result.push_back('\'');
+  return result;
+}
+
+std::string shell_quoted(std::span<const std::string> words) {
+  std::string result;
+  for (const std::string& word : words) {
+    result += result.empty() ? "" : " ";
+    result += shell_quoted(word);
+  }
+  return result;
+}
+
+std::string backslashed(std::string_view text, std::string_view special) {
+  std::string out;
+  for (const char c : text) {
+    if (special.find(c) != std::string_view::npos) out += '\\';
+    out += c;
+  }
+  return out;
+}
+
+// A dot or a quote at the beginning of a line means something there, and these characters anywhere.
+std::string for_roff(std::string_view text) {
+  static constexpr std::string_view kCharacters = "\\-'\"^~`";
+  static constexpr std::array kEscapes = {"\\e",   "\\-",   "\\(aq", "\\(dq",
+                                          "\\(ha", "\\(ti", "\\(ga"};
+  std::string out = text.starts_with('.') || text.starts_with('\'') ? "\\&" : "";
+  for (const char c : text) {
+    const std::size_t at = kCharacters.find(c);
+    out += at == std::string_view::npos ? std::string(1, c) : kEscapes.at(at);
+  }
+  return out;
+}
+
+namespace {
+
+constexpr std::size_t kEndShown = OutputTail::kShown;
+constexpr int kLinesShown = 20;
+
+}  // namespace
+
+std::string last_lines_of(std::string text) {
+  if (text.size() > kEndShown) {
+    text.erase(0, text.size() - kEndShown);
+    const std::size_t first_end = text.find('\n');
+    if (first_end != std::string::npos && first_end + 1 < text.size()) text.erase(0, first_end + 1);
+  }
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  std::size_t begin = text.size();
+  for (int line = 0; line < kLinesShown && begin != std::string::npos && begin > 0; ++line)
+    begin = text.rfind('\n', begin - 1);
+  if (begin != std::string::npos && begin > 0) text.erase(0, begin + 1);
+  return text;
+}
+
+void OutputTail::add(std::string_view bytes) {
+  text_ += bytes.substr(bytes.size() - std::min(bytes.size(), 2 * kEndShown));
+  if (text_.size() > 2 * kEndShown) text_.erase(0, text_.size() - kEndShown);
+}
+
+std::string OutputTail::last_lines() const {
+  return last_lines_of(text_);
 }
 
 }  // namespace lauka

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "core/result.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -60,5 +62,47 @@ std::string_view nearest(std::string_view typed, std::span<const std::string_vie
 /// Those of `candidates` that `name` may have been meant to be, best first, at most three.
 std::vector<std::string> nearest_names(std::string_view name,
                                        std::span<const std::string> candidates);
+
+/// The words of `text` by the quoting rules of the POSIX shell (XCU 2.2): blanks and newlines
+/// separate, backslashes and quotes protect. Nothing is expanded; operators, '#' and '$' are
+/// characters like others. Refuses an unterminated quote and a backslash at the end; the error is
+/// a predicate, as in numbers.h.
+Result<std::vector<std::string>> split_words(std::string_view text);
+
+/// What in `text` would have a meaning to a shell outside quotes, and has none without one: "|",
+/// "&&", ";", ">", "<", "*", "$HOME", "`"; empty where there is nothing of that kind. A semicolon
+/// at the end is none, as find -exec has it there.
+std::string shell_syntax_in(std::string_view text);
+
+/// `word` as one would type it into a shell: as it is where that is safe, else in single quotes.
+std::string shell_quoted(std::string_view word);
+
+/// The words as one would type them: quoted, with blanks between. split_words gives them back.
+std::string shell_quoted(std::span<const std::string> words);
+
+/// `text` with a backslash before each of the characters `special`.
+std::string backslashed(std::string_view text, std::string_view special);
+
+/// A line of a manual page as roff takes it: what would be a request, a quote or another character
+/// there is escaped.
+std::string for_roff(std::string_view text);
+
+/// The end of a text that comes in pieces.
+class OutputTail {
+ public:
+  static constexpr int kShown = 4096;  // bytes, about
+
+  void clear() { text_.clear(); }
+  void add(std::string_view bytes);
+
+  /// Its last lines, whole: at most 20 and about 4 KB.
+  std::string last_lines() const;
+
+ private:
+  std::string text_;
+};
+
+/// The same of a whole text.
+std::string last_lines_of(std::string text);
 
 }  // namespace lauka

@@ -1,9 +1,9 @@
 #include "cores/cores.h"
 
-#include "core/core_kind.h"
+#include "core/machine.h"
 #include "core/text.h"
 #include "cores/mac_threads.h"
-#include "engine/perf/sysfs.h"
+#include "os/sysfs.h"
 
 #include <algorithm>
 #include <array>
@@ -58,10 +58,9 @@ std::optional<std::uint64_t> largest(const os::LinuxCalls& calls, const Cpus& cp
 }
 
 bool holds_all(const CoreKinds& kinds, const Cpus& cpus) {
-  return std::all_of(cpus.begin(), cpus.end(), [&](std::uint32_t cpu) {
-    return std::any_of(kinds.begin(), kinds.end(), [&](const CoreKind& kind) {
-      return std::binary_search(kind.cpus.begin(), kind.cpus.end(), cpu);
-    });
+  return std::ranges::all_of(cpus, [&](std::uint32_t cpu) {
+    return std::ranges::any_of(
+        kinds, [&](const CoreKind& kind) { return std::ranges::binary_search(kind.cpus, cpu); });
   });
 }
 
@@ -69,7 +68,7 @@ bool holds_all(const CoreKinds& kinds, const Cpus& cpus) {
 /// in no order.
 CoreKinds kinds_of_pmus(const os::LinuxCalls& calls) {
   CoreKinds kinds;
-  for (const engine::perf::Pmu& pmu : engine::perf::Sysfs(calls).core_pmus()) {
+  for (const os::Pmu& pmu : os::Sysfs(calls).core_pmus()) {
     auto cpus = read_list(calls, fmt::format("{}/{}/cpus", kPmuFolder, pmu.name));
     if (cpus && !cpus->empty()) kinds.push_back({"", *std::move(cpus), pmu.name});
   }
@@ -82,8 +81,8 @@ CoreKinds kinds_of_pmus(const os::LinuxCalls& calls) {
 bool name_as_intel(CoreKinds& kinds) {
   CoreKinds named;
   for (const auto& known : kIntelPmus) {
-    const auto kind = std::find_if(kinds.begin(), kinds.end(),
-                                   [&](const CoreKind& one) { return one.pmu == known.first; });
+    const auto kind =
+        std::ranges::find_if(kinds, [&](const CoreKind& one) { return one.pmu == known.first; });
     if (kind != kinds.end()) named.push_back({std::string(known.second), kind->cpus, kind->pmu});
   }
   if (named.size() != kinds.size()) return false;
@@ -99,8 +98,7 @@ bool name_by(std::string_view file, CoreKinds& kinds, const os::LinuxCalls& call
     if (!speed) return false;
     ranked.emplace_back(*speed, kind);
   }
-  std::stable_sort(ranked.begin(), ranked.end(),
-                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::ranges::stable_sort(ranked, [](const auto& a, const auto& b) { return a.first > b.first; });
   for (std::size_t i = 1; i < ranked.size(); ++i)
     if (ranked[i].first == ranked[i - 1].first) return false;
   for (std::size_t i = 0; i < ranked.size(); ++i) kinds[i] = ranked[i].second;
@@ -128,21 +126,20 @@ CoreKinds kinds_of_capacity(const os::LinuxCalls& calls) {
     before = capacity;
   }
   if (kinds.size() < 2) return {};
-  for (CoreKind& kind : kinds) std::sort(kind.cpus.begin(), kind.cpus.end());
+  for (CoreKind& kind : kinds) std::ranges::sort(kind.cpus);
   name_by_rank(kinds);
   return kinds;
 }
 
 template <typename Kinds>
 auto find_named(Kinds& kinds, std::string_view name) {
-  return std::find_if(kinds.begin(), kinds.end(),
-                      [&](const CoreKind& kind) { return same_ignoring_case(kind.name, name); });
+  return std::ranges::find_if(
+      kinds, [&](const CoreKind& kind) { return same_ignoring_case(kind.name, name); });
 }
 
 Cpus difference(const Cpus& all, const Cpus& without) {
   Cpus left;
-  std::set_difference(all.begin(), all.end(), without.begin(), without.end(),
-                      std::back_inserter(left));
+  std::ranges::set_difference(all, without, std::back_inserter(left));
   return left;
 }
 
@@ -238,7 +235,7 @@ Result<CoreKinds> check_kinds(const CoreKinds& by_hand, const os::LinuxCalls& ca
   Cpus named;
   for (const CoreKind& kind : by_hand)
     named.insert(named.end(), kind.cpus.begin(), kind.cpus.end());
-  std::sort(named.begin(), named.end());
+  std::ranges::sort(named);
   if (const Cpus unknown = difference(named, *there); !unknown.empty())
     return Error{fmt::format("--core-kinds names CPU {}, which this machine does not have",
                              cpu_list_text(unknown)),
@@ -264,8 +261,7 @@ Result<Cpus> cpus_of(CorePreference prefer, const CoreKinds& kinds, const os::Li
   const CoreKind& kind = fast ? kinds.front() : slow == kinds.end() ? kinds.back() : *slow;
   const Cpus allowed = calls.allowed_cpus();
   Cpus both;
-  std::set_intersection(kind.cpus.begin(), kind.cpus.end(), allowed.begin(), allowed.end(),
-                        std::back_inserter(both));
+  std::ranges::set_intersection(kind.cpus, allowed, std::back_inserter(both));
   if (both.empty())
     return Error{fmt::format("{}: lauka was started for CPU {} only, and the {} cores are {}",
                              option, cpu_list_text(allowed), kind.name, cpu_list_text(kind.cpus)),

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/core_kind.h"
+#include "core/machine.h"
 #include "core/result.h"
 #include "engine/engine.h"
 #include "os/darwin_calls.h"

@@ -199,7 +199,7 @@ LevelTimes RunPoll::times_of_threads(int pid, Process& process,
   if (!read_usage(pid, now, has_levels) || sum_of(all) <= now.user_time + now.system_time)
     return all;
   std::erase_if(process.threads, [&](const auto& one) {
-    return std::find(listed.ids.begin(), listed.ids.end(), one.first) == listed.ids.end();
+    return std::ranges::find(listed.ids, one.first) == listed.ids.end();
   });
   return living;
 }

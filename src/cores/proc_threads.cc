@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 namespace lauka::cores {
+
 namespace {
 
 /// The unit of times in /proc: 100 in a second on every system that perf counts on, whatever the
@@ -173,11 +174,270 @@ Result<Threads> threads_of(const ThreadsWanted& wanted, const CoreKinds& kinds, 
                      ? linux_threads(wanted, kinds, wait, *linux)
                      : Result<Threads>(Error{"--threads is for Linux and macOS", "leave it out"});
   if (threads)
-    std::stable_sort(
-        threads->lines.begin(), threads->lines.end(), [](const ThreadLine& a, const ThreadLine& b) {
-          return a.cpu_seconds != b.cpu_seconds ? a.cpu_seconds > b.cpu_seconds : a.id < b.id;
-        });
+    std::ranges::stable_sort(threads->lines, [](const ThreadLine& a, const ThreadLine& b) {
+      return a.cpu_seconds != b.cpu_seconds ? a.cpu_seconds > b.cpu_seconds : a.id < b.id;
+    });
   return threads;
+}
+
+namespace {
+
+using std::chrono::nanoseconds;
+
+/// By the scheduler's own clock.
+struct SchedulerTimes {
+  std::uint64_t on_cpu_ns = 0;
+  std::uint64_t waiting_ns = 0;
+};
+
+std::optional<SchedulerTimes> times_in(std::string_view schedstat) {
+  const auto words = split(schedstat, ' ');
+  if (words.size() < 2) return std::nullopt;
+  const auto on_cpu = parse_number(words[0]);
+  const auto waiting = parse_number(words[1]);
+  if (!on_cpu || !waiting) return std::nullopt;
+  return SchedulerTimes{*on_cpu, *waiting};
+}
+
+/// The CPU that it was last on, in /proc/PID/task/TID/stat; a name in it may hold anything.
+std::optional<std::uint64_t> last_cpu_in(std::string_view stat) {
+  constexpr std::size_t place = 36;  // behind the name; proc(5) counts it as the 39th
+  const std::size_t name_end = stat.rfind(')');
+  if (name_end == std::string_view::npos || stat.size() < name_end + 2) return std::nullopt;
+  const auto words = split(stat.substr(name_end + 2), ' ');
+  return words.size() > place ? parse_number(words[place]) : std::nullopt;
+}
+
+template <typename T>
+std::optional<T> difference(const std::optional<T>& now, const std::optional<T>& before) {
+  if (!now) return std::nullopt;
+  const T start = before.value_or(T{});
+  return *now >= start ? *now - start : T{};
+}
+
+SampledPart difference(const ThreadPart& now, const ThreadPart& before) {
+  return {.cpu_seconds = difference(now.cpu_seconds, before.cpu_seconds),
+          .cycles = difference(now.cycles, before.cycles),
+          .instructions = difference(now.instructions, before.instructions)};
+}
+
+void add(std::optional<std::uint64_t>& sum, const std::optional<std::uint64_t>& value) {
+  if (value) sum = sum.value_or(0) + *value;
+}
+
+/// A file in /proc that is read again and again, kept open where there are descriptors for it.
+class KeptFile {
+ public:
+  KeptFile(std::string path, const os::LinuxCalls& calls)
+      : calls_(&calls), path_(std::move(path)), descriptor_(calls.open_file(path_)) {}
+  KeptFile(const KeptFile&) = delete;
+  KeptFile& operator=(const KeptFile&) = delete;
+  KeptFile(KeptFile&& other) noexcept
+      : calls_(other.calls_),
+        path_(std::move(other.path_)),
+        descriptor_(std::exchange(other.descriptor_, -1)) {}
+  KeptFile& operator=(KeptFile&&) = delete;
+  ~KeptFile() {
+    if (descriptor_ >= 0) calls_->close_counter(descriptor_);
+  }
+
+  /// Its text, at most `bytes` of it, which may lie in `room`; empty: it cannot be read any more.
+  std::string_view read(std::string& room, std::size_t bytes = 256) const {
+    room.resize(bytes);
+    if (descriptor_ >= 0) {
+      const long got = calls_->read_again(descriptor_, room.data(), room.size());
+      return {room.data(), static_cast<std::size_t>(std::max(got, 0L))};
+    }
+    room = calls_->read_file(path_).value_or("");
+    return room;
+  }
+
+ private:
+  const os::LinuxCalls* calls_;
+  std::string path_;
+  int descriptor_;
+};
+
+class ProcStream final : public ThreadStream {
+ public:
+  ProcStream(const std::vector<std::int32_t>& processes, const CoreKinds& kinds,
+             const os::LinuxCalls& calls)
+      : ThreadStream(processes.size()), calls_(calls), counting_(kinds, calls) {
+    for (const std::int32_t process : processes)
+      watched_.push_back({process, fmt::format("/proc/{}/task", process), {}});
+    if (kinds.size() < 2) return;
+    for (std::size_t place = 0; place < kinds.size(); ++place) {
+      kinds_.push_back(kinds[place].name);
+      for (const std::uint32_t cpu : kinds[place].cpus) kind_of_cpu_[cpu] = place;
+    }
+  }
+
+  const std::vector<std::string>& kinds() const override { return kinds_; }
+
+  std::vector<std::string> notes() const override {
+    std::vector<std::string> notes = counting_.notes();
+    if (why_not_attached_) notes.push_back("no cycles and instructions: " + *why_not_attached_);
+    return notes;
+  }
+
+ private:
+  struct Thread {
+    std::optional<KeptFile> schedstat{};
+    std::optional<KeptFile> stat{};  ///< only where there are kinds of core
+    SeenMoves moves{};
+    std::string name;
+    SchedulerTimes times{};
+    std::optional<AttachedThread> counters{};
+    std::vector<ThreadPart> counted{};  ///< as counters showed before
+  };
+  struct Watched {
+    std::int32_t process;
+    std::string folder;
+    std::map<std::string, Thread> threads;
+  };
+
+  bool read_process(std::size_t place, nanoseconds now,
+                    std::vector<ThreadSample>& samples) override {
+    Watched& process = watched_[place];
+    for (auto thread = process.threads.begin(); thread != process.threads.end();) {
+      const auto times = times_in(thread->second.schedstat->read(room_));
+      samples.push_back(sample_of(process.process, thread->first, thread->second, now));
+      samples.back().moves = moves_of(thread->second, samples.back().by_kind);
+      // Less than before: another thread has its number now.
+      if (times && times->on_cpu_ns >= thread->second.times.on_cpu_ns) {
+        enter_times(samples.back(), *times, thread->second.times);
+        thread->second.times = *times;
+        ++thread;
+      } else {
+        samples.back().has_ended = true;
+        samples.back().moves.reset();  // of its last part nothing is seen
+        thread = process.threads.erase(thread);
+      }
+    }
+    // As many as are known: all of these were there just now, so none is new.
+    const long count = calls_.count_folder(process.folder);
+    if (count >= 0 && static_cast<std::size_t>(count) == process.threads.size()) return true;
+    const std::vector<std::string> ids = calls_.list_folder(process.folder);
+    for (const std::string& id : ids)
+      if (!process.threads.contains(id)) begin(process, id, now, samples);
+    return !ids.empty();
+  }
+
+  /// A thread that was not there before: all that it did is new, but for those of the first call.
+  void begin(Watched& process, const std::string& id, nanoseconds now,
+             std::vector<ThreadSample>& samples) {
+    Thread thread;
+    const std::string folder = process.folder + "/" + id;
+    thread.schedstat.emplace(folder + "/schedstat", calls_);
+    const auto times = times_in(thread.schedstat->read(room_));
+    if (!times) return;
+    thread.times = *times;
+    if (const auto name = calls_.read_file(folder + "/comm"))
+      thread.name = std::string(trimmed(*name));
+    if (!why_not_attached_) attach(thread, static_cast<int>(parse_number(id).value_or(0)));
+    if (!kinds_.empty()) thread.stat.emplace(folder + "/stat", calls_);
+    const auto moves = moves_of(thread, {});
+    if (read_before()) {
+      samples.push_back({.process = process.process,
+                         .thread = parse_number(id).value_or(0),
+                         .name = thread.name,
+                         .interval = now - *read_before(),
+                         .is_new = true});
+      samples.back().by_kind.resize(kinds_.size());
+      samples.back().moves = moves;
+      enter_times(samples.back(), *times, {});
+    }
+    process.threads.emplace(id, std::move(thread));
+  }
+
+  /// By where its counters saw it, and the CPU that it was last on.
+  std::optional<std::uint64_t> moves_of(Thread& thread, const std::vector<SampledPart>& by_kind) {
+    if (!thread.stat) return std::nullopt;
+    bool is_known = false;
+    std::uint32_t kinds = 0;
+    for (std::size_t kind = 0; kind < by_kind.size() && kind < 32; ++kind) {
+      is_known = is_known || by_kind[kind].cpu_seconds || by_kind[kind].cycles;
+      if (by_kind[kind].cpu_seconds.value_or(0.0) > 0.0 || by_kind[kind].cycles.value_or(0) > 0)
+        kinds |= 1U << kind;
+    }
+    constexpr std::size_t line = 1024;
+    const auto cpu = last_cpu_in(thread.stat->read(room_, line));
+    const auto kind =
+        cpu ? kind_of_cpu_.find(static_cast<std::uint32_t>(*cpu)) : kind_of_cpu_.end();
+    const bool is_seen = kind != kind_of_cpu_.end();
+    if (!is_known && !is_seen) return std::nullopt;
+    const std::uint64_t moves = thread.moves.see(kinds);
+    return moves + thread.moves.see(is_seen ? 1U << kind->second : 0U);  // where it is now
+  }
+
+  void attach(Thread& thread, int id) {
+    auto attached = AttachedThread::attach(counting_, id);
+    if (!attached) {
+      why_not_attached_ = attached.error().line();
+      return;
+    }
+    thread.counters.emplace(*std::move(attached));
+    thread.counted = thread.counters->read();
+  }
+
+  ThreadSample sample_of(std::int32_t process, const std::string& id, Thread& thread,
+                         nanoseconds now) {
+    ThreadSample sample{.process = process,
+                        .thread = parse_number(id).value_or(0),
+                        .name = thread.name,
+                        .interval = now - read_before().value_or(now)};
+    sample.by_kind.resize(kinds_.size());
+    if (!thread.counters) return sample;
+    std::vector<ThreadPart> counted = thread.counters->read();
+    // Of several kinds of core the first part is that of all.
+    sample.all = difference(counted.front(), thread.counted.front());
+    for (std::size_t kind = 0; kind < kinds_.size() && kind + 1 < counted.size(); ++kind) {
+      sample.by_kind[kind] = difference(counted[kind + 1], thread.counted[kind + 1]);
+      add(sample.all.cycles, sample.by_kind[kind].cycles);
+      add(sample.all.instructions, sample.by_kind[kind].instructions);
+    }
+    sample.all.cpu_seconds.reset();  // the scheduler's is told instead
+    thread.counted = std::move(counted);
+    return sample;
+  }
+
+  static void enter_times(ThreadSample& sample, const SchedulerTimes& now,
+                          const SchedulerTimes& before) {
+    constexpr double ns = 1e9;
+    sample.all.cpu_seconds = static_cast<double>(now.on_cpu_ns - before.on_cpu_ns) / ns;
+    sample.waited_seconds =
+        static_cast<double>(now.waiting_ns - std::min(now.waiting_ns, before.waiting_ns)) / ns;
+  }
+
+  const os::LinuxCalls& calls_;
+  ThreadCounting counting_;
+  std::vector<std::string> kinds_;
+  std::map<std::uint32_t, std::size_t> kind_of_cpu_;
+  std::vector<Watched> watched_;
+  std::optional<std::string> why_not_attached_;
+  std::string room_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<ThreadStream>> stream_linux_threads(
+    const std::vector<std::int32_t>& processes, const CoreKinds& kinds,
+    const os::LinuxCalls& calls) {
+  for (const std::int32_t process : processes)
+    if (auto able = check_process(calls, process); !able) return able.error();
+  if (!calls.read_file("/proc/self/schedstat"))
+    return Error{"this kernel does not tell the CPU time of each thread (/proc/PID/schedstat)",
+                 "leave out --interval"};
+  return std::unique_ptr<ThreadStream>(std::make_unique<ProcStream>(processes, kinds, calls));
+}
+
+Result<std::unique_ptr<ThreadStream>> stream_threads(const std::vector<std::int32_t>& processes,
+                                                     const CoreKinds& kinds,
+                                                     const os::LinuxCalls* linux,
+                                                     const os::DarwinCalls* darwin) {
+  if (darwin != nullptr) return stream_darwin_threads(processes, *darwin);
+  if (linux != nullptr) return stream_linux_threads(processes, kinds, *linux);
+  return Error{"--threads is for Linux and macOS", "leave it out"};
 }
 
 }  // namespace lauka::cores

@@ -2,7 +2,7 @@
 
 #include "engine/perf/counting.h"
 #include "engine/perf/resolve.h"
-#include "engine/perf/sysfs.h"
+#include "os/sysfs.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -25,7 +25,7 @@ os::PerfEventAttr attached(os::PerfEventAttr attributes) {
 }
 
 Result<perf::Source> find_event(std::string_view name, const perf::Prober& prober,
-                                const perf::Sysfs& sysfs) {
+                                const os::Sysfs& sysfs) {
   const auto resolved = perf::resolve(name, sysfs);
   if (!resolved) return resolved.error();
   return prober.probe(*resolved);
@@ -47,7 +47,7 @@ ThreadCounting::ThreadCounting(CoreKinds kinds, const os::LinuxCalls& calls)
 
 /// Whether cycles and instructions can be counted.
 bool ThreadCounting::find_counters() {
-  const perf::Sysfs sysfs(calls_);
+  const os::Sysfs sysfs(calls_);
   const perf::Prober prober(calls_, false, situation_);
   auto cycles = find_event("cycles", prober, sysfs);
   auto instructions = find_event("instructions", prober, sysfs);
@@ -61,11 +61,11 @@ bool ThreadCounting::find_counters() {
   cycles_ = std::move(cycles->counters);
   instructions_ = std::move(instructions->counters);
   const auto is_counted = [&](const CoreKind& kind) {
-    return std::any_of(cycles_.begin(), cycles_.end(),
-                       [&](const perf::Counter& counter) { return counter.pmu == kind.pmu; });
+    return std::ranges::any_of(
+        cycles_, [&](const perf::Counter& counter) { return counter.pmu == kind.pmu; });
   };
   kinds_are_pmus_ = kinds_.size() > 1 && kinds_.size() == cycles_.size() &&
-                    std::all_of(kinds_.begin(), kinds_.end(), is_counted);
+                    std::ranges::all_of(kinds_, is_counted);
   return true;
 }
 

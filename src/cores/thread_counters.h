@@ -1,9 +1,9 @@
 #pragma once
 
-#include "core/core_kind.h"
+#include "core/machine.h"
 #include "core/result.h"
-#include "cores/clocks.h"
 #include "cores/threads.h"
+#include "cores/timed_engine.h"
 #include "engine/perf/reasons.h"
 #include "engine/perf/source.h"
 #include "os/linux_calls.h"

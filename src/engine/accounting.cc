@@ -1,12 +1,22 @@
 #include "engine/accounting.h"
 
+#include "core/foreign_text.h"
+#include "core/machine.h"
+#include "core/own_metric.h"
 #include "core/text.h"
+#include "os/linux_calls.h"
+#include "os/sysfs.h"
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <cerrno>
+#include <cmath>
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <system_error>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -14,6 +24,7 @@
 #include <fmt/format.h>
 
 namespace lauka::engine {
+
 namespace {
 
 constexpr std::array<AccountedEvent, 4> kEvents = {{
@@ -66,7 +77,7 @@ class NoneEngine final : public CounterEngine {
     for (const std::string& name : wanted.names) {
       const AccountedEvent* event = find_accounted(name);
       if (event == nullptr) return refusal_of(name);
-      if (std::find(events_.begin(), events_.end(), event) != events_.end()) continue;
+      if (std::ranges::find(events_, event) != events_.end()) continue;
       events_.push_back(event);
       set.events.push_back(
           {.name = lower_case(name), .meaning = std::string(event->meaning), .note = kWithExec});
@@ -132,6 +143,229 @@ std::unique_ptr<Counting> count_free(std::vector<FreeReader> events) {
 
 std::unique_ptr<CounterEngine> make_none_engine(std::optional<Error> why) {
   return std::make_unique<NoneEngine>(std::move(why));
+}
+
+namespace {
+
+constexpr std::string_view kPmu = "power";
+constexpr std::string_view kFolder = "/sys/bus/event_source/devices/power/";
+constexpr std::string_view kPrefix = "energy-";
+constexpr const char* kNote = "(system-wide)";
+
+bool is_energy(const std::string& name) {
+  return name.starts_with(kPrefix);
+}
+
+/// One event, on every CPU that speaks for a package.
+struct EnergySource {
+  std::string name;
+  os::PerfEventAttr attributes;
+  double joules = 0.0;  ///< of one count
+};
+
+/// Reads the energy of its runs.
+class EnergyCounting final : public Counting {
+ public:
+  EnergyCounting(std::vector<EnergySource> sources, std::vector<std::uint32_t> cpus)
+      : sources_(std::move(sources)), cpus_(std::move(cpus)) {}
+
+  std::vector<os::CounterRequest> requests() const override {
+    std::vector<os::CounterRequest> all;
+    for (const EnergySource& source : sources_) {
+      for (const std::uint32_t cpu : cpus_) {
+        os::CounterRequest request;
+        request.attributes = std::bit_cast<decltype(request.attributes)>(source.attributes);
+        request.leader = all.size();
+        request.cpu = static_cast<int>(cpu);
+        request.system_wide = true;
+        all.push_back(request);
+      }
+    }
+    return all;
+  }
+
+  std::size_t runs_at_once() const override { return os::Launcher::kMaxBatch; }
+
+  Counted finish(const os::Ended& ended, std::size_t /*command*/) override {
+    Counted counted;
+    counted.counts.resize(sources_.size());
+    if (ended.readings.size() != sources_.size() * cpus_.size()) {
+      counted.missing = Error{"the power PMU could not be read: " +
+                                  std::generic_category().message(ended.counter_error),
+                              ""};
+      return counted;
+    }
+    for (std::size_t event = 0; event < sources_.size(); ++event) {
+      counted.counts[event] = nanojoules(event, ended);
+      if (!counted.counts[event])
+        counted.missing = Error{"the power PMU did not count all the time", ""};
+    }
+    return counted;
+  }
+
+ private:
+  /// The kernel follows the register, which has 32 bits and wraps within minutes, by a timer: the
+  /// count has 64.
+  std::optional<std::uint64_t> nanojoules(std::size_t event, const os::Ended& ended) const {
+    double joules = 0.0;
+    for (std::size_t i = 0; i < cpus_.size(); ++i) {
+      const os::Reading& reading = ended.readings[event * cpus_.size() + i];
+      if (reading.enabled_ns == 0 || reading.running_ns < reading.enabled_ns) return std::nullopt;
+      joules += static_cast<double>(reading.value) * sources_[event].joules;
+    }
+    return static_cast<std::uint64_t>(std::llround(joules * 1e9));
+  }
+
+  std::vector<EnergySource> sources_;
+  std::vector<std::uint32_t> cpus_;
+};
+
+class WithEnergy final : public EngineAround {
+ public:
+  WithEnergy(std::unique_ptr<CounterEngine> inner, const os::LinuxCalls& calls)
+      : EngineAround(std::move(inner)), calls_(calls), sysfs_(calls) {}
+
+  Catalog catalog() const override {
+    Catalog all = other().catalog();
+    const auto pmu = sysfs_.find(kPmu);
+    if (!pmu) return all;
+    for (const std::string& name : sysfs_.events(*pmu))
+      if (is_energy(name))
+        all.push_back({name, "", "power PMU", "energy of the whole machine, in joules"});
+    return all;
+  }
+
+  Result<EventSet> select(const EventRequest& wanted) override {
+    sources_.clear();
+    EventRequest rest = wanted;
+    std::erase_if(rest.names, is_energy);
+    const bool has_rest = !rest.names.empty() || wanted.names.empty();
+    Result<EventSet> set = has_rest ? other().select(rest) : Result<EventSet>(EventSet{});
+    if (!set || rest.names.size() == wanted.names.size()) return set;
+    if (wanted.counted_in != CountedIn::WholeRun)
+      return Error{
+          "energy is that of the whole machine during whole runs, not of the region of "
+          "--region",
+          "measure it without --region"};
+    for (const std::string& name : wanted.names) {
+      if (!is_energy(name)) continue;
+      if (auto found = find(name); !found) return found.error();
+    }
+    if (wanted.single_pass && !set->passes.empty())
+      return Error{"energy is counted in runs of its own, which --single-pass does not allow",
+                   "leave out --single-pass, or the other events"};
+    add_to(*set);
+    return set;
+  }
+
+  FreeReader free_reader(std::size_t event) const override {
+    return event < first_ || sources_.empty() ? other().free_reader(event) : FreeReader{};
+  }
+
+  Result<Explanation> explain(const EventRequest& wanted) override {
+    EventRequest rest = wanted;
+    std::erase_if(rest.names, is_energy);
+    if (rest.names.size() == wanted.names.size()) return other().explain(wanted);
+    const auto set = select(wanted);
+    if (!set) return set.error();
+    Explanation explanation;
+    if (!rest.names.empty()) {
+      auto others = other().explain(rest);
+      if (!others) return others;
+      explanation = *std::move(others);
+    }
+    std::vector<ExplainedSeat> seats;
+    for (const EnergySource& source : sources_)
+      seats.push_back({"power PMU", source.name, "of the whole machine, in runs of its own"});
+    explanation.passes.insert(explanation.passes.begin(), std::move(seats));
+    return explanation;
+  }
+
+  Result<std::unique_ptr<Counting>> arm(std::size_t pass) override {
+    if (sources_.empty()) return other().arm(pass);
+    if (pass > 0) return other().arm(pass - 1);
+    return std::unique_ptr<Counting>(std::make_unique<EnergyCounting>(sources_, cpus_));
+  }
+
+ private:
+  /// Fills sources_ and cpus_.
+  Result<void> find(const std::string& name) {
+    const auto refused = [&](const std::string& why, const std::string& remedy) {
+      return Error{fmt::format("{} cannot be counted: {}", cited(name), why), remedy};
+    };
+    const auto pmu = sysfs_.find(kPmu);
+    if (!pmu)
+      return refused("this machine has no power PMU (RAPL), as virtual machines have none",
+                     "leave it out");
+    if (!sysfs_.terms_of(*pmu, name)) {
+      std::vector<std::string> there = sysfs_.events(*pmu);
+      std::erase_if(there, [](const std::string& one) { return !is_energy(one); });
+      return refused("the power PMU does not have it",
+                     there.empty() ? "leave it out" : "it has " + listed(there, "and"));
+    }
+    const auto code = sysfs_.encode(*pmu, name);
+    if (!code) return refused(code.error().what, code.error().remedy);
+    const auto scale = parse_own_value(text_of("events/" + name + ".scale"), {});
+    if (!scale || *scale <= 0.0 || text_of("events/" + name + ".unit") != "Joules")
+      return refused("its unit is not told in joules", "");
+    const auto cpus = parse_cpu_list(text_of("cpumask"));
+    if (!cpus || cpus->empty()) return refused("the power PMU names no CPU to count on", "");
+    cpus_ = *cpus;
+    EnergySource source{name, {}, *scale};
+    source.attributes.type = code->type;
+    source.attributes.size = os::kPerfSizeWithConfig1;
+    source.attributes.config = code->config;
+    source.attributes.read_format =
+        os::kPerfReadEnabled | os::kPerfReadRunning | os::kPerfReadGroup;
+    if (const int error = try_it(source); error != 0)
+      return error == EACCES || error == EPERM
+                 ? refused("the kernel lets only root count system-wide",
+                           "run lauka as root, or: sudo sysctl kernel.perf_event_paranoid=0")
+                 : refused(std::generic_category().message(error), "");
+    sources_.push_back(std::move(source));
+    return {};
+  }
+
+  int try_it(const EnergySource& source) const {
+    for (const std::uint32_t cpu : cpus_) {
+      const int opened = calls_.open_counter(source.attributes, {-1, static_cast<int>(cpu)}, -1);
+      if (opened < 0) return -opened;
+      calls_.close_counter(opened);
+    }
+    return 0;
+  }
+
+  std::string text_of(const std::string& file) const {
+    return std::string(trimmed(calls_.read_file(std::string(kFolder) + file).value_or("")));
+  }
+
+  /// Behind the other events, in a pass before the others.
+  void add_to(EventSet& set) {
+    first_ = set.events.size();
+    Pass pass;
+    for (const EnergySource& source : sources_) {
+      pass.events.push_back(set.events.size());
+      set.events.push_back({.name = source.name,
+                            .meaning = fmt::format("power/{}/ of the whole machine", source.name),
+                            .is_energy = true,
+                            .note = kNote});
+    }
+    set.passes.insert(set.passes.begin(), std::move(pass));
+  }
+
+  const os::LinuxCalls& calls_;
+  os::Sysfs sysfs_;
+  std::vector<EnergySource> sources_;  // of what was selected last
+  std::vector<std::uint32_t> cpus_;
+  std::size_t first_ = 0;  // of their events
+};
+
+}  // namespace
+
+std::unique_ptr<CounterEngine> with_energy(std::unique_ptr<CounterEngine> engine,
+                                           const os::LinuxCalls* calls) {
+  if (calls == nullptr) return engine;
+  return std::make_unique<WithEnergy>(std::move(engine), *calls);
 }
 
 }  // namespace lauka::engine

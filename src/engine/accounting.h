@@ -3,6 +3,7 @@
 #include "core/record.h"
 #include "core/result.h"
 #include "engine/engine.h"
+#include "os/linux_calls.h"
 
 #include <cstdint>
 #include <memory>
@@ -56,5 +57,11 @@ std::unique_ptr<Counting> count_free(std::vector<FreeReader> events);
 /// Counts nothing but what the kernel accounts to every process anyway, and this only when asked
 /// for. `why`: what keeps a real engine from working; none: the user wants this one.
 std::unique_ptr<CounterEngine> make_none_engine(std::optional<Error> why);
+
+/// An engine around another that adds what the power PMU of Linux (RAPL) tells: energy-pkg,
+/// energy-cores and what else it has. That counts for whole processor packages, whoever uses them,
+/// in runs of its own. `calls` null: this system has none, and nothing is added.
+std::unique_ptr<CounterEngine> with_energy(std::unique_ptr<CounterEngine> engine,
+                                           const os::LinuxCalls* calls);
 
 }  // namespace lauka::engine

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "core/choices.h"
-#include "core/core_kind.h"
 #include "core/machine.h"
 #include "core/result.h"
 #include "engine/engine.h"

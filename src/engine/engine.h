@@ -43,11 +43,8 @@ struct Counted {
 using FreeReader = std::function<std::optional<std::uint64_t>(const os::Ended&)>;
 
 /// One pass of the session, ready to be counted.
-class Counting {
+class Counting : NonCopyable {
  public:
-  Counting() = default;
-  Counting(const Counting&) = delete;
-  Counting& operator=(const Counting&) = delete;
   virtual ~Counting() = default;
 
   /// Counters that the launcher is to open for each run of this pass; none where the engine counts
@@ -79,11 +76,8 @@ class Counting {
 };
 
 /// The mechanism that programs and reads counters.
-class CounterEngine {
+class CounterEngine : NonCopyable {
  public:
-  CounterEngine() = default;
-  CounterEngine(const CounterEngine&) = delete;
-  CounterEngine& operator=(const CounterEngine&) = delete;
   virtual ~CounterEngine() = default;
 
   virtual std::string_view name() const = 0;

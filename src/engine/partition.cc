@@ -27,7 +27,7 @@ class Oracle {
   bool fits(EventIndices events) {
     if (error_) return false;
     if (events.size() < 2) return true;
-    std::sort(events.begin(), events.end());
+    std::ranges::sort(events);
     const auto known = answers_.find(events);
     if (known != answers_.end()) return known->second;
     const Result<bool> answer = fits_(events);
@@ -78,7 +78,7 @@ class Division {
   }
 
   static Bin replaced(Bin bin, std::size_t old_unit, std::size_t new_unit) {
-    std::replace(bin.begin(), bin.end(), old_unit, new_unit);
+    std::ranges::replace(bin, old_unit, new_unit);
     return bin;
   }
 
@@ -118,8 +118,7 @@ class Division {
     for (Move move = reached.at(last); move.displaced_by != move.unit;
          move = reached.at(move.displaced_by))
       changed[move.bin] = replaced(changed[move.bin], move.unit, move.displaced_by);
-    if (!std::all_of(changed.begin(), changed.end(), [this](const Bin& b) { return fits(b); }))
-      return false;
+    if (!std::ranges::all_of(changed, [this](const Bin& b) { return fits(b); })) return false;
     bins = std::move(changed);
     return true;
   }
@@ -150,9 +149,9 @@ std::vector<EventIndices> events_of(const Bins& bins, const std::vector<Unit>& u
     EventIndices& set = sets.emplace_back();
     for (const std::size_t unit : bin)
       set.insert(set.end(), units[unit].begin(), units[unit].end());
-    std::sort(set.begin(), set.end());
+    std::ranges::sort(set);
   }
-  std::sort(sets.begin(), sets.end());
+  std::ranges::sort(sets);
   return sets;
 }
 
@@ -160,9 +159,8 @@ std::vector<EventIndices> events_of(const Bins& bins, const std::vector<Unit>& u
 std::optional<std::vector<Unit>> joined(std::vector<Unit> units, std::size_t first,
                                         std::size_t second) {
   const auto holder = [&units](std::size_t event) {
-    return std::find_if(units.begin(), units.end(), [event](const Unit& unit) {
-      return std::find(unit.begin(), unit.end(), event) != unit.end();
-    });
+    return std::ranges::find_if(
+        units, [event](const Unit& unit) { return std::ranges::find(unit, event) != unit.end(); });
   };
   const auto left = holder(first);
   const auto right = holder(second);

@@ -1,6 +1,6 @@
 #include "gate/judge.h"
 
-#include "stats/mean_test.h"
+#include "stats/delta.h"
 #include "stats/quantiles.h"
 #include "stats/rank_tests.h"
 

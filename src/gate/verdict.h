@@ -1,7 +1,6 @@
 #pragma once
 
 #include "core/condition.h"
-#include "core/precision.h"
 #include "core/series.h"
 #include "gate/judge.h"
 #include "gate/schedule.h"
@@ -10,6 +9,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace lauka::gate {
@@ -78,11 +78,27 @@ struct Findings {
 
   /// Of the intervals of `metric`: `otherwise` where there is no gate on it.
   stats::IntervalTails tails_of(std::size_t metric, stats::IntervalTails otherwise) const {
-    const auto found =
-        std::find_if(intervals.begin(), intervals.end(),
-                     [metric](const GatedInterval& one) { return one.metric == metric; });
+    const auto found = std::ranges::find_if(
+        intervals, [metric](const GatedInterval& one) { return one.metric == metric; });
     return found == intervals.end() ? otherwise : found->tails;
   }
 };
+
+/// What the gates of a job risk together: that any fails by chance, or the expected share of those
+/// that fail by chance among those that fail.
+enum class Risk : unsigned char { Any, Share };
+
+/// Which of these hypotheses Holm's step-down procedure rejects (Scandinavian Journal of Statistics
+/// 6, 1979): the rate of any false rejection is at most `error`, whatever depends on what.
+std::vector<bool> holm(std::span<const double> p, double error);
+
+/// Which of them Benjamini and Hochberg's step-up procedure rejects (Journal of the Royal
+/// Statistical Society B 57, 1995): the expected share of false ones among them is at most `error`.
+std::vector<bool> benjamini_hochberg(std::span<const double> p, double error);
+
+/// Looks once more at the gates of all benchmarks, each of which decided alone what its part of
+/// `error` lets it: one that is inconclusive fails where the procedure rejects it. A pass stays,
+/// and so does a fail, which any of both procedures rejects.
+void settle_job(std::span<Findings* const> findings, double error, Risk risk);
 
 }  // namespace lauka::gate

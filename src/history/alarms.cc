@@ -4,7 +4,7 @@
 #include "history/packed.h"
 #include "history/tell.h"
 #include "report/format.h"
-#include "report/grid.h"
+#include "report/table.h"
 #include "report/width.h"
 #include "stats/summary.h"
 
@@ -107,7 +107,11 @@ std::string state_words(const KnownStep& step) {
 
 std::string step_id(const Series& series, std::int64_t began) {
   constexpr unsigned unused = 31;  // of 63 bits
-  const std::string key = fmt::format("{} {} {}", series.variant.id, began, series.metric.name);
+  // Of a session without milliseconds it is what it was when they were not known.
+  constexpr std::int64_t second = 1000;
+  const std::string key =
+      fmt::format("{} {} {}", series.variant.id, began % second == 0 ? began / second : began,
+                  series.metric.name);
   return fmt::format("{:08x}", static_cast<std::uint64_t>(number_of(key)) >> unused);
 }
 

@@ -1,16 +1,15 @@
 #include "history/command_line.h"
 
+#include "cli/describe.h"
 #include "core/foreign_text.h"
 #include "core/numbers.h"
 #include "core/text.h"
-#include "history/describe.h"
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <iterator>
 #include <optional>
-#include <sstream>
 #include <utility>
 
 #include <boost/program_options/errors.hpp>
@@ -20,6 +19,7 @@
 #include <boost/program_options/value_semantic.hpp>
 #include <boost/program_options/variables_map.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace lauka::history {
 
@@ -27,7 +27,6 @@ namespace {
 
 namespace po = boost::program_options;
 
-constexpr std::string_view kVersion = LAUKA_VERSION;
 constexpr std::size_t kMostSessions = 1'000'000;
 
 // Options that several commands have.
@@ -128,8 +127,7 @@ void add_of_command(po::options_description& options, const CommandInfo& command
 }
 
 po::options_description options_of(const CommandInfo& command, Typed& to) {
-  constexpr unsigned width = 100;
-  po::options_description options("Options", width, width / 2);
+  po::options_description options;
   Request& request = to.request;
   auto add = options.add_options();
   add("db", kept_in(request.database, "DB"),
@@ -166,11 +164,61 @@ std::string usage_of(const CommandInfo& command) {
                      command.words.empty() ? "" : " ", command.words);
 }
 
-std::string help_of(const CommandInfo& command) {
+/// What may be written where help shows `shown`.
+std::vector<cli::ValueWord> words_of(std::string_view shown) {
+  if (shown.empty()) return {};
+  if (shown == "ROLE") shown = "reference|candidate|anchor|all";
+  if (shown == "WHAT") shown = "anchor|reference|nothing";
+  cli::ValueWord word = cli::value_words(shown).front();
+  word.is_file =
+      shown.find("FILE") != std::string_view::npos || shown == "DB" || shown == "OUT.html";
+  return {std::move(word)};
+}
+
+cli::OptionDescription described(const po::option_description& option) {
+  const std::string shorts =
+      option.canonical_display_name(po::command_line_style::allow_dash_for_short);
+  return {.name = option.long_name(),
+          .letter = shorts.size() == 2 && shorts.front() == '-' ? shorts.substr(1) : "",
+          .value = option.format_parameter(),
+          .help = option.description(),
+          .words = words_of(option.format_parameter())};
+}
+
+cli::CommandDescription described(const CommandInfo& command) {
+  cli::CommandDescription all{.name = command.name,
+                              .words = command.words,
+                              .purpose = command.purpose,
+                              .values = words_of(command.words),
+                              .groups = {{""}}};
   Typed unused;
-  std::ostringstream options;
-  options << options_of(command, unused);
-  return fmt::format("Usage: {}\n\n{}\n\n{}", usage_of(command), command.purpose, options.str());
+  const po::options_description options = options_of(command, unused);
+  for (const auto& option : options.options())
+    all.groups.front().options.push_back(described(*option));
+  return all;
+}
+
+/// What the manual page and the completions are made of.
+cli::ProgramDescription description() {
+  cli::ProgramDescription history{.name = "lauka-history",
+                                  .made_by = "lauka-history",
+                                  .purpose = "keeps what lauka measured, commit by commit"};
+  for (const CommandInfo& command : kCommands) history.commands.push_back(described(command));
+  history.common = {{.name = "db", .value = "DB", .help = "the database", .words = words_of("DB")},
+                    {.name = "help", .letter = "h", .help = "the commands"},
+                    {.name = "version", .letter = "V", .help = "the version"}};
+  history.statuses = {{"0", "done"},
+                      {"1", "failed"},
+                      {"2", "the command line is wrong"},
+                      {"3", "check, or combine --fail-if-worse, found something worse"}};
+  history.see_also = {"lauka (1)"};
+  return history;
+}
+
+std::string help_of(const CommandInfo& command) {
+  return fmt::format("Usage: {}\n\n{}\n{}", usage_of(command),
+                     fmt::join(wrapped(command.purpose, 79), "\n"),
+                     cli::options_help(described(command)));
 }
 
 std::string help() {
@@ -323,26 +371,6 @@ Error unknown(const std::string& command) {
 
 }  // namespace
 
-std::vector<CommandSummary> command_summaries() {
-  std::vector<CommandSummary> all;
-  for (const CommandInfo& one : kCommands) {
-    CommandSummary summary{.name = one.name, .words = one.words, .purpose = one.purpose};
-    Typed unused;
-    const po::options_description options = options_of(one, unused);
-    for (const auto& option : options.options()) {
-      const std::string shorts =
-          option->canonical_display_name(po::command_line_style::allow_dash_for_short);
-      summary.options.push_back(
-          {.name = option->long_name(),
-           .letter = shorts.size() == 2 && shorts.front() == '-' ? shorts.substr(1) : "",
-           .parameter = option->format_parameter(),
-           .meaning = option->description()});
-    }
-    all.push_back(std::move(summary));
-  }
-  return all;
-}
-
 Result<Request> parse(std::span<const std::string> typed) {
   const std::vector<std::string> arguments = with_command_first(typed);
   if (arguments.empty()) return wrong(nullptr, "a command is missing");
@@ -352,11 +380,11 @@ Result<Request> parse(std::span<const std::string> typed) {
     return Request{.answer = command == nullptr ? help() : help_of(*command)};
   }
   if (first == "--version" || first == "-V")
-    return Request{.answer = fmt::format("lauka-history {}\n", kVersion)};
+    return Request{.answer = fmt::format("lauka-history {}\n", cli::version())};
   // For the build.
-  if (first == "--man-page") return Request{.answer = man_page(command_summaries(), kVersion)};
+  if (first == "--man-page") return Request{.answer = cli::man_page(description())};
   if (first == "--completions" && arguments.size() == 2)
-    if (std::string text = completions(command_summaries(), arguments[1]); !text.empty())
+    if (std::string text = cli::completion(description(), arguments[1]); !text.empty())
       return Request{.answer = std::move(text)};
   const CommandInfo* command = find_command(first);
   if (command == nullptr) return unknown(first);

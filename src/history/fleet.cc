@@ -5,8 +5,7 @@
 #include "history/tell.h"
 #include "report/charts.h"
 #include "report/format.h"
-#include "report/grid.h"
-#include "report/marked_delta.h"
+#include "report/metric_tables.h"
 #include "report/width.h"
 
 #include <algorithm>
@@ -96,23 +95,24 @@ std::string fleet_text(const FleetEffect& effect, const report::Style& style) {
     ends.include(machine.value, reach95(machine.error, machine.degrees));
   ends.include(combined.bounds.low, 0.0);
   ends.include(combined.bounds.high, 0.0);
-  std::vector<report::GridRow> rows;
+  report::Table table = table_with_drawing({"", "", ""});
   for (const MachineEffect& machine : effect.machines) {
     const double reach = reach95(machine.error, machine.degrees);
-    rows.push_back(
+    table.rows.push_back(
         {{"  " + machine.variant.machine_class},
          {words_of(machine.variant.machine)},
          {report::delta_text(change_of(machine))},
          {ends.of(machine.value, machine.value - reach, machine.value + reach, style.ascii)}});
   }
-  rows.push_back(
+  table.rows.push_back(
       {{"  all", report::Ink::Bold},
        {effect.machines.size() == 1
             ? std::string("one class of machines")
             : fmt::format("{} classes of machines", effect.machines.size())},
        {report::delta_text(change_of(combined.value, combined.bounds.low, combined.bounds.high))},
        {ends.of(combined.value, combined.bounds.low, combined.bounds.high, style.ascii)}});
-  std::string text = effect.title + ": change from the reference\n" + table_text(rows, style);
+  std::string text =
+      effect.title + ": change from the reference\n" + report::terminal_text(table, style);
   std::string note = "  " + differences_in_words(effect);
   if (effect.left_out > 0)
     note += fmt::format("; {} without an interval left out", effect.left_out);
@@ -125,7 +125,7 @@ std::string fleet_html(const FleetEffect& effect) {
   std::vector<report::ChangeRow> rows;
   const auto add = [&](const std::string& name, const stats::Change& change) {
     const std::string_view css_class =
-        report::ink_class(report::marked_delta({change}, effect.better).ink);
+        report::ink_class(report::delta_cell(change, effect.better).ink);
     const std::string text = report::delta_text(change);
     rows.push_back({.heading = fmt::format("{} <span class=\"{}\">{}</span>", html_text(name),
                                            css_class, html_text(text)),

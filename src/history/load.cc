@@ -282,13 +282,15 @@ Result<std::vector<Series>> Loader::series(const Variant& variant, const Wanted&
   std::vector<Kept> kept;
   std::set<std::int64_t> names;
   auto asked = database_.each(
-      fmt::format("SELECT began, session, commit_name, branch, layout, numbers, anchor FROM "
-                  "lauka_point WHERE {} ORDER BY began DESC, added DESC, session DESC LIMIT {}",
-                  condition, wanted.last),
-      7, {}, [&](const Row& row) {
+      fmt::format(
+          "SELECT began, session, commit_name, branch, layout, numbers, anchor, added "
+          "FROM lauka_point WHERE {} ORDER BY began DESC, added DESC, session DESC LIMIT {}",
+          condition, wanted.last),
+      8, {}, [&](const Row& row) {
         Kept one{.layout = id_in(row[4]), .numbers = row[5]};
         one.point.began = id_in(row[0]);
         one.point.session = id_in(row[1]);
+        one.point.added = id_in(row[7]);
         one.commit = id_in(row[2]);
         one.branch = id_in(row[3]);
         one.anchor = id_in(row[6]);

@@ -29,7 +29,8 @@ struct Variant {
 
 /// One session's values of one metric of a variant.
 struct SeriesPoint {
-  std::int64_t began = 0;    ///< seconds since 1970
+  std::int64_t began = 0;    ///< milliseconds since 1970
+  std::int64_t added = 0;    ///< its place in the order of adding
   std::int64_t session = 0;  ///< lauka_session.id
   std::string commit{};      ///< with "+dirty" where the tree was; empty: not known
   std::string branch{};

@@ -142,18 +142,19 @@ std::string chart_of(const SteppedSeries& stepped, std::size_t height, bool has_
 /// there is none.
 std::string newest_of_several(const std::vector<Series>& series) {
   struct Commit {
-    std::int64_t began = std::numeric_limits<std::int64_t>::max();
+    std::pair<std::int64_t, std::int64_t> began{std::numeric_limits<std::int64_t>::max(), 0};
     std::set<const Series*> classes{};
   };
   std::map<std::string, Commit> commits;
   for (const Series& one : series) {
     for (const SeriesPoint& point : one.points) {
       Commit& commit = commits[point.commit];
-      commit.began = std::min(commit.began, point.began);
+      commit.began = std::min(commit.began, std::pair(point.began, point.added));
       commit.classes.insert(&one);
     }
   }
-  std::pair<std::int64_t, std::string> newest{std::numeric_limits<std::int64_t>::min(), ""};
+  std::pair<std::pair<std::int64_t, std::int64_t>, std::string> newest{
+      {std::numeric_limits<std::int64_t>::min(), 0}, ""};
   for (const auto& [name, commit] : commits)
     if (commit.classes.size() > 1) newest = std::max(newest, std::pair(commit.began, name));
   return newest.second;

@@ -48,11 +48,12 @@ std::string variant_key(const BenchmarkRecord& result, std::string_view machine_
   return key;
 }
 
-Result<std::chrono::sys_seconds> time_in_words(const std::string& text) {
+Result<TimeOfDay> time_in_words(const std::string& text) {
   const bool is_date = std::count(text.begin(), text.end(), '-') == 2;
   const std::string whole = text.find('T') == std::string::npos ? text + "T00:00:00Z" : text;
   const auto time = time_of(whole);
-  if (!is_date || time == std::chrono::sys_seconds() || rfc3339(time) != whole)
+  const auto second = std::chrono::floor<std::chrono::seconds>(time);
+  if (!is_date || time == TimeOfDay() || (rfc3339(time) != whole && rfc3339(second) != whole))
     return Error{"the date " + cited(text) + " is none",
                  "write 2026-11-22 or 2026-11-22T18:00:00Z"};
   return time;

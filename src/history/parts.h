@@ -23,7 +23,7 @@ std::string words_of(const Machine& machine);
 std::string variant_key(const BenchmarkRecord& result, std::string_view machine_class);
 
 /// The date, or date and time, that `text` is: "2026-11-22", "2026-11-22T18:00:00Z"; UTC.
-Result<std::chrono::sys_seconds> time_in_words(const std::string& text);
+Result<TimeOfDay> time_in_words(const std::string& text);
 
 /// The number of the one commit that is called so, or begins so, among the sessions there. The
 /// error is a predicate of the database.

@@ -187,7 +187,7 @@ class RecordReader {
     if (const Json* metadata = member(document_, "metadata"))
       record_.began = time_of(text_in(*metadata, "start_time"));
     record_.ended = there.ended;
-    if (record_.began == std::chrono::sys_seconds()) return foreign("no time when it began");
+    if (record_.began == TimeOfDay()) return foreign("no time when it began");
     record_.machine = std::move(there.machine);
     record_.labels = std::move(there.labels);
     record_.version = std::move(there.version);

@@ -3,6 +3,7 @@
 #include "core/command.h"
 #include "core/machine.h"
 #include "core/metric.h"
+#include "core/numbers.h"
 
 #include <chrono>
 #include <cstdint>
@@ -49,8 +50,8 @@ struct BenchmarkRecord {
 /// What a history keeps of a session.
 struct SessionRecord {
   std::string id{};  ///< a UUID in lower case
-  std::chrono::sys_seconds began{};
-  std::chrono::sys_seconds ended{};
+  TimeOfDay began{};
+  TimeOfDay ended{};
   Machine machine{};
   std::vector<Label> labels{};
   std::string version{};  ///< of lauka

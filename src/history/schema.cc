@@ -55,11 +55,15 @@ constexpr auto kThird = std::to_array<std::string_view>({
     "ALTER TABLE lauka_point ADD COLUMN anchor BIGINT NOT NULL DEFAULT 0",
 });
 
-// The order of adding, which tells sessions apart that begin within one second.
+// Begins in milliseconds, no longer in seconds, and the order of adding, for those that begin in
+// one.
 constexpr auto kFourth = std::to_array<std::string_view>({
     "ALTER TABLE lauka_session ADD COLUMN added BIGINT NOT NULL DEFAULT 0",
     "ALTER TABLE lauka_point ADD COLUMN added BIGINT NOT NULL DEFAULT 0",
     "CREATE INDEX lauka_session_by_added ON lauka_session (added)",
+    "UPDATE lauka_session SET began = began * 1000, ended = ended * 1000",
+    "UPDATE lauka_point SET began = began * 1000",
+    "UPDATE lauka_acknowledged SET began = began * 1000",
 });
 
 constexpr auto kMigrations = std::to_array<Migration>({{kFirst}, {kSecond}, {kThird}, {kFourth}});

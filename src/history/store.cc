@@ -58,7 +58,7 @@ class Rows {
   std::vector<std::string> texts_{};
 };
 
-std::int64_t seconds_of(std::chrono::sys_seconds time) {
+std::int64_t milliseconds_of(TimeOfDay time) {
   return time.time_since_epoch().count();
 }
 
@@ -139,7 +139,7 @@ Result<std::vector<bool>> Store::add_sessions(const Batch& batch,
   for (const auto& [id, place] : batch.sessions) {
     const SessionRecord& one = sessions[place];
     values += fmt::format("{}({},:t{},{},{},{},{},{},{},{},{},{},{})", values.empty() ? "" : ",",
-                          id, texts.size(), seconds_of(one.began), seconds_of(one.ended),
+                          id, texts.size(), milliseconds_of(one.began), milliseconds_of(one.ended),
                           number_of(class_of(one.machine)), number_of(one.machine.name),
                           number_of(commit_of(one)), number_of(one.label("branch")),
                           number_of(one.version), one.complete ? 1 : 0, one.results.size(),
@@ -206,7 +206,7 @@ Result<void> Store::add_points(const Batch& batch, std::span<const SessionRecord
     const SessionRecord& session = sessions[point.session];
     if (!is_new[point.session]) continue;
     const std::string row = fmt::format(
-        "({},{},{},{},{},{},'{}',{},{},{})", point.variant, seconds_of(session.began),
+        "({},{},{},{},{},{},'{}',{},{},{})", point.variant, milliseconds_of(session.began),
         batch.ids[point.session], number_of(commit_of(session)), number_of(session.label("branch")),
         point.layout, numbers_of(point.result->metrics), point.name, point.anchor,
         added_before + 1 + static_cast<std::int64_t>(point.session));
@@ -253,7 +253,7 @@ Result<std::string> condition_of(Database& database, const Forgotten& what,
   if (!what.before.empty()) {
     const auto time = time_in_words(what.before);
     if (!time) return time.error();
-    return fmt::format("began < {}", time->time_since_epoch().count());
+    return fmt::format("began < {}", milliseconds_of(*time));
   }
   if (!what.commit.empty()) {
     const auto number = commit_number(database, what.commit);

@@ -14,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -29,8 +30,8 @@ std::string number(std::optional<double> value) {
   return value ? report::full_precision(*value) : "";
 }
 
-std::string time_of_day(std::int64_t seconds) {
-  return rfc3339(std::chrono::sys_seconds(std::chrono::seconds(seconds)));
+std::string time_of_day(std::int64_t milliseconds) {
+  return rfc3339(TimeOfDay(std::chrono::milliseconds(milliseconds)));
 }
 
 const std::string& uuid_of(const SeriesPoint& point, const Uuids& uuids) {
@@ -198,7 +199,7 @@ class OtavaWriter final : public TableWriter {
     const std::size_t column = columns_.size();
     columns_.push_back(column_of(series));
     for (const SeriesPoint& point : series.points) {
-      Line& line = lines_[{point.began, point.session}];
+      Line& line = lines_[{point.began, point.added, point.session}];
       line.commit = point.commit;
       line.branch = point.branch;
       line.values[column] = point.values.mean;
@@ -210,8 +211,8 @@ class OtavaWriter final : public TableWriter {
     for (const std::string& column : columns_) head += "," + report::csv_field(column);
     sink_(head + "\n");
     for (const auto& [when, line] : lines_) {
-      std::string text = time_of_day(when.first) + "," + report::csv_field(line.commit) + "," +
-                         report::csv_field(line.branch);
+      std::string text = time_of_day(std::get<0>(when)) + "," + report::csv_field(line.commit) +
+                         "," + report::csv_field(line.branch);
       for (std::size_t column = 0; column < columns_.size(); ++column) {
         const auto value = line.values.find(column);
         text += "," + (value == line.values.end() ? std::string() : number(value->second));
@@ -229,7 +230,7 @@ class OtavaWriter final : public TableWriter {
 
   Sink sink_;
   std::vector<std::string> columns_{};
-  std::map<std::pair<std::int64_t, std::int64_t>, Line> lines_{};
+  std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t>, Line> lines_{};
 };
 
 }  // namespace

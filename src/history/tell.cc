@@ -5,7 +5,6 @@
 #include "core/text.h"
 #include "history/parts.h"
 #include "report/format.h"
-#include "report/grid.h"
 #include "report/width.h"
 
 #include <algorithm>
@@ -20,7 +19,6 @@ namespace lauka::history {
 
 namespace {
 
-constexpr std::size_t kGap = 2;
 constexpr std::size_t kDrawing = 25;  // cells
 
 stats::Change change_of(double logarithm, std::optional<double> reach) {
@@ -46,19 +44,6 @@ report::Ink ink_of(const Observation& from, const Observation& to, Better better
   const double change = to.value - from.value;
   if (!reach || better == Better::Neither || std::abs(change) <= *reach) return report::Ink::Dim;
   return (change < 0.0) == (better == Better::Less) ? report::Ink::Green : report::Ink::Red;
-}
-
-std::string grid_in(std::vector<report::GridRow> rows, const report::Style& style) {
-  if (style.ascii) report::make_ascii(rows);
-  auto widths = report::widths_of(rows);
-  report::narrow(widths, kGap, style.width);
-  return report::grid_text(rows, widths, kGap, style.color);
-}
-
-report::GridRow heading(std::initializer_list<std::string_view> names) {
-  report::GridRow row;
-  for (const std::string_view name : names) row.push_back({std::string(name), report::Ink::Dim});
-  return row;
 }
 
 }  // namespace
@@ -94,15 +79,24 @@ std::string Drawing::of(double value, double low, double high, bool ascii) const
   return drawing;
 }
 
-std::string table_text(std::vector<report::GridRow> rows, const report::Style& style) {
-  // What drawings show stands beside them.
-  if (style.width > 0 && report::line_width(report::widths_of(rows), kGap) > style.width)
-    for (report::GridRow& row : rows) row.pop_back();
-  return grid_in(std::move(rows), style);
+report::Table table_of(std::initializer_list<std::string_view> headings) {
+  report::Table table;
+  for (const std::string_view heading : headings)
+    table.columns.push_back({.heading = {std::string(heading), report::Ink::Dim},
+                             .holds = report::Holds::Text,
+                             .cut = report::Cut::Middle});
+  return table;
 }
 
-std::string minute_text(std::int64_t seconds) {
-  std::string text = rfc3339(std::chrono::sys_seconds(std::chrono::seconds(seconds)));
+report::Table table_with_drawing(std::initializer_list<std::string_view> headings) {
+  report::Table table = table_of(headings);
+  table.columns.push_back({.goes = report::Less::Drawing, .cut = report::Cut::Middle});
+  table.steps.push_back({.less = report::Less::Drawing});
+  return table;
+}
+
+std::string minute_text(std::int64_t milliseconds) {
+  std::string text = rfc3339(TimeOfDay(std::chrono::milliseconds(milliseconds)));
   constexpr std::size_t to_minute = 16;
   text.resize(to_minute);
   std::replace(text.begin(), text.end(), 'T', ' ');
@@ -143,51 +137,50 @@ std::string machine_line(const Variant& variant) {
 }
 
 std::string sessions_text(const std::vector<SessionLine>& sessions, const report::Style& style) {
-  std::vector<report::GridRow> rows = {
-      heading({"session", "began (UTC)", "commit", "branch", "machine", "host", "commands"})};
+  report::Table table =
+      table_of({"session", "began (UTC)", "commit", "branch", "machine", "host", "commands"});
   for (const SessionLine& one : sessions)
-    rows.push_back({{one_line(one.uuid)},
-                    {minute_text(one.began)},
-                    {short_commit(one.commit)},
-                    {one_line(one.branch)},
-                    {one_line(one.machine_class)},
-                    {one_line(one.host)},
-                    {fmt::format("{}{}", one.results, one.complete ? "" : ", cut short")}});
-  return grid_in(std::move(rows), style);
+    table.rows.push_back({{one.uuid},
+                          {minute_text(one.began)},
+                          {short_commit(one.commit)},
+                          {one.branch},
+                          {one.machine_class},
+                          {one.host},
+                          {fmt::format("{}{}", one.results, one.complete ? "" : ", cut short")}});
+  return report::terminal_text(table, style);
 }
 
 std::string benchmarks_text(const std::vector<Variant>& variants, const report::Style& style) {
-  std::vector<report::GridRow> rows = {heading({"benchmark", "role", "command", "machine"})};
+  report::Table table = table_of({"benchmark", "role", "command", "machine"});
   for (const Variant& one : variants)
-    rows.push_back({{one_line(one.benchmark)},
-                    {one_line(one.role)},
-                    {one_line(one.command)},
-                    {one_line(one.machine_class) + ": " + words_of(one.machine)}});
-  return grid_in(std::move(rows), style);
+    table.rows.push_back({{one.benchmark},
+                          {one.role},
+                          {one.command},
+                          {one.machine_class + ": " + words_of(one.machine)}});
+  return report::terminal_text(table, style);
 }
 
 std::string series_text(const Series& series, const Trend& trend, const report::Style& style) {
   std::string text =
       title_of(series) + "\n" + report::dim_note(machine_line(series.variant), style);
-  std::vector<report::GridRow> rows = {
-      heading({"commit", "measured (UTC)", words_of(trend.against), "change", ""})};
+  report::Table table =
+      table_with_drawing({"commit", "measured (UTC)", words_of(trend.against), "change"});
   Drawing drawing;
   for (const Observation& one : trend.commits) drawing.include(one.value, one.reach());
   for (std::size_t i = 0; i < trend.commits.size(); ++i) {
     const Observation& one = trend.commits[i];
     const double reach = one.reach();
-    report::GridRow row = {
+    report::TableRow& row = table.rows.emplace_back(report::TableRow{
         {one.commit.empty() ? "-" : short_commit(one.commit)},
         {minute_text(one.began)},
         {value_text(trend, one, series.metric)},
         {},
-        {drawing.of(one.value, one.value - reach, one.value + reach, style.ascii)}};
+        {drawing.of(one.value, one.value - reach, one.value + reach, style.ascii)}});
     if (i > 0)
       row[3] = {change_text(trend, trend.commits[i - 1], one, series.metric),
                 ink_of(trend.commits[i - 1], one, series.metric.better)};
-    rows.push_back(std::move(row));
   }
-  text += table_text(std::move(rows), style);
+  text += report::terminal_text(table, style);
   if (series.unchained > 0 && trend.against == Against::Anchor)
     text +=
         report::dim_note(fmt::format("{} of another anchor left out: no session has measured both",

@@ -2,9 +2,10 @@
 
 #include "history/load.h"
 #include "history/observe.h"
-#include "report/grid.h"
 #include "report/style.h"
+#include "report/table.h"
 
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,8 +27,12 @@ class Drawing {
   double high_ = 0.0;
 };
 
-/// Rows, the last column of which is a drawing: it goes where the terminal is too narrow.
-std::string table_text(std::vector<report::GridRow> rows, const report::Style& style);
+/// A table without rows; in a narrow terminal the middle of what is long is left out.
+report::Table table_of(std::initializer_list<std::string_view> headings);
+
+/// The same with a drawing at the end of each row, which goes first: what it shows stands beside
+/// it.
+report::Table table_with_drawing(std::initializer_list<std::string_view> headings);
 
 /// A metric of a history, for whoever shows its values.
 Metric as_metric(const MetricRecord& record);

@@ -1,14 +1,19 @@
 #include "core/foreign_text.h"
 #include "inquire/answers.h"
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <iterator>
 #include <optional>
 #include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 namespace lauka::inquire {
+
 namespace {
 
 using cores::ThreadColumns;
@@ -121,6 +126,139 @@ std::string threads_table(const Threads& threads) {
     text += " " + cells_of(threads.columns[i], total_of(threads, i)) + " |";
   return text +
          fmt::format(" {} thread{}\n", threads.lines.size(), threads.lines.size() == 1 ? "" : "s");
+}
+
+namespace {
+
+using cores::SampledPart;
+using cores::ThreadSample;
+using std::chrono::nanoseconds;
+
+double seconds(nanoseconds time) {
+  return std::chrono::duration<double>(time).count();
+}
+
+/// Appends the members of an object, of which each line has the same. There are hundreds of lines
+/// in a second, so that nothing is made that is not shown.
+class Members {
+ public:
+  explicit Members(std::string& text) : text_(text) {}
+
+  /// Begins a member; its value is to follow.
+  std::string& add(std::string_view name) {
+    text_.append(is_first_ ? "\"" : ",\"").append(name).append("\":");
+    is_first_ = false;
+    return text_;
+  }
+  void add(std::string_view name, const std::optional<double>& value) {
+    add(name);
+    if (value)
+      fmt::format_to(std::back_inserter(text_), "{:.9g}", *value);
+    else
+      text_ += "null";
+  }
+  void add(std::string_view name, const std::optional<std::uint64_t>& value) {
+    add(name);
+    if (value)
+      fmt::format_to(std::back_inserter(text_), "{}", *value);
+    else
+      text_ += "null";
+  }
+  void add(std::string_view name, bool value) { add(name).append(value ? "true" : "false"); }
+
+ private:
+  std::string& text_;
+  bool is_first_ = true;
+};
+
+std::optional<double> quotient(std::optional<double> a, std::optional<double> b) {
+  if (!a || !b || *b <= 0.0) return std::nullopt;
+  return *a / *b;
+}
+
+void add_part(const SampledPart& part, nanoseconds interval, Members& members) {
+  members.add("cpu_time", part.cpu_seconds);
+  members.add("user_time", part.user_seconds);
+  members.add("system_time", part.system_seconds);
+  members.add("cycles", part.cycles);
+  members.add("instructions", part.instructions);
+  std::optional<double> cycles;
+  if (part.cycles) cycles = static_cast<double>(*part.cycles);
+  members.add("clock", quotient(cycles, part.cpu_seconds));
+  members.add("energy", part.joules);
+  members.add("power", quotient(part.joules, seconds(interval)));
+}
+
+/// Of the time on all kinds of core, that on the fastest.
+std::optional<double> share_of_fastest(const ThreadSample& sample) {
+  double all = 0.0;
+  for (const SampledPart& part : sample.by_kind) all += part.cpu_seconds.value_or(0.0);
+  if (sample.by_kind.size() < 2) return std::nullopt;
+  return quotient(sample.by_kind.front().cpu_seconds, all);
+}
+
+void add_string(std::string_view value, std::string& text) {
+  const bool is_plain = std::all_of(value.begin(), value.end(), [](char c) {
+    return c >= ' ' && c <= '~' && c != '"' && c != '\\';
+  });
+  if (is_plain)
+    text.append("\"").append(value).append("\"");
+  else
+    text += nlohmann::json(value).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+}
+
+}  // namespace
+
+void add_thread_line(const ThreadSample& sample, const std::vector<std::string>& kinds,
+                     nanoseconds time, std::string& text) {
+  text += "{";
+  Members members(text);
+  fmt::format_to(std::back_inserter(members.add("time")), "{:.6f}", seconds(time));
+  members.add("interval", std::optional(seconds(sample.interval)));
+  fmt::format_to(std::back_inserter(members.add("pid")), "{}", sample.process);
+  members.add("tid", std::optional(sample.thread));
+  add_string(sample.name, members.add("name"));
+  members.add("new", sample.is_new);
+  members.add("ended", sample.has_ended);
+  add_part(sample.all, sample.interval, members);
+  members.add("wait_time", sample.waited_seconds);
+  members.add("p_share", share_of_fastest(sample));
+  members.add("moves", sample.moves);
+  members.add("kinds") += "{";
+  const std::size_t count = kinds.size() < 2 ? 0 : std::min(kinds.size(), sample.by_kind.size());
+  for (std::size_t kind = 0; kind < count; ++kind) {
+    if (kind > 0) text += ",";
+    add_string(kinds[kind], text);
+    text += ":{";
+    Members parts(text);
+    add_part(sample.by_kind[kind], sample.interval, parts);
+    text += "}";
+  }
+  text += "}}\n";
+}
+
+Result<void> watch_threads(cores::ThreadStream& stream, const Watching& watching) {
+  const nanoseconds began = watching.now();
+  static_cast<void>(stream.read(began));
+  const nanoseconds longest = nanoseconds::max() - began;
+  const nanoseconds last = began + std::min(watching.during.value_or(longest), longest);
+  std::string text;
+  for (nanoseconds due = began + watching.interval; stream.goes_on() && due <= last;) {
+    nanoseconds now = watching.now();
+    while (now < due && !watching.is_over()) {
+      watching.wait(due - now);
+      now = watching.now();
+    }
+    if (watching.is_over()) break;
+    text.clear();
+    for (const ThreadSample& sample : stream.read(now))
+      add_thread_line(sample, stream.kinds(), now + watching.time_ahead, text);
+    if (!text.empty())
+      if (auto written = watching.write(text); !written) return written;
+    due += watching.interval *
+           std::max<std::int64_t>(1, (watching.now() - due) / watching.interval + 1);
+  }
+  return {};
 }
 
 }  // namespace lauka::inquire

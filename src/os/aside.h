@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/result.h"
 #include "os/descriptor.h"
 #include "os/process.h"
 
@@ -13,11 +14,8 @@ namespace lauka::os {
 
 /// One program that goes on while lauka does something else: lauka's own child, not the launcher's,
 /// and nothing of it is measured.
-class ProgramAside {
+class ProgramAside : NonCopyable {
  public:
-  ProgramAside() = default;
-  ProgramAside(const ProgramAside&) = delete;
-  ProgramAside& operator=(const ProgramAside&) = delete;
   ~ProgramAside() { kill_it(); }
 
   /// Starts `spec` as its user; it has `timeout` from now on. Standard input and error are

@@ -1,18 +1,16 @@
 #pragma once
 
+#include "core/numbers.h"
+#include "core/result.h"
+
 #include <chrono>
 #include <optional>
 
 namespace lauka::os {
 
 /// Time that only moves forward; what budgets are measured with.
-class Clock {
+class Clock : NonCopyable {
  public:
-  Clock() = default;
-  Clock(const Clock&) = delete;
-  Clock(Clock&&) = delete;
-  Clock& operator=(const Clock&) = delete;
-  Clock& operator=(Clock&&) = delete;
   virtual ~Clock() = default;
 
   /// Since an arbitrary start.
@@ -43,6 +41,6 @@ std::optional<std::chrono::nanoseconds> scheduler_tick();
 std::chrono::nanoseconds time_of_day_ahead();
 
 /// The time of day, UTC.
-std::chrono::sys_seconds time_of_day();
+TimeOfDay time_of_day();
 
 }  // namespace lauka::os

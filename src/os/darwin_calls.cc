@@ -1,5 +1,7 @@
 #include "os/darwin_calls.h"
 
+#include "core/result.h"
+
 #include <cerrno>
 #include <climits>
 
@@ -84,7 +86,7 @@ static_assert(KERN_KDBUFWAIT == kKdBufWait);
 static_assert(RTLD_LAZY == kLoadLazily);
 
 /// What posix_spawn is told; freed with it.
-struct SpawnAttributes {
+struct SpawnAttributes : NonCopyable {
   posix_spawnattr_t attributes = nullptr;
   posix_spawn_file_actions_t files = nullptr;
 
@@ -92,8 +94,6 @@ struct SpawnAttributes {
     posix_spawnattr_init(&attributes);
     posix_spawn_file_actions_init(&files);
   }
-  SpawnAttributes(const SpawnAttributes&) = delete;
-  SpawnAttributes& operator=(const SpawnAttributes&) = delete;
   ~SpawnAttributes() {
     posix_spawn_file_actions_destroy(&files);
     posix_spawnattr_destroy(&attributes);

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "os/darwin_abi.h"
-
+#include <array>
+#include <bit>
 #include <csignal>
 #include <cstddef>
 #include <cstdint>
@@ -11,7 +11,184 @@
 #include <sys/types.h>
 #include <sys/wait.h>
 
+// Layouts and numbers of macOS for 64-bit processors, so that what uses them is compiled and tested
+// on every system. darwin_calls.cc asserts that the SDK agrees wherever the SDK has them.
+
 namespace lauka::os {
+
+static_assert(std::endian::native == std::endian::little);
+
+/// proc_pid_rusage, flavour 4. Source: XNU bsd/sys/resource.h.
+inline constexpr int kRusageV4 = 4;
+
+/// The same, flavour 6: with what ran on performance cores, and energy.
+inline constexpr int kRusageV6 = 6;
+
+/// rusage_info_v4 as far as it goes, then rusage_info_v6. Times are mach units.
+struct ProcessUsage {
+  std::array<std::uint8_t, 16> uuid{};
+  std::uint64_t user_time = 0;
+  std::uint64_t system_time = 0;
+  std::uint64_t idle_wakeups = 0;
+  std::uint64_t interrupt_wakeups = 0;
+  std::uint64_t pageins = 0;
+  std::uint64_t wired_bytes = 0;
+  std::uint64_t resident_bytes = 0;
+  std::uint64_t footprint_bytes = 0;
+  std::uint64_t started_at = 0;
+  std::uint64_t ended_at = 0;
+  std::uint64_t child_user_time = 0;
+  std::uint64_t child_system_time = 0;
+  std::uint64_t child_idle_wakeups = 0;
+  std::uint64_t child_interrupt_wakeups = 0;
+  std::uint64_t child_pageins = 0;
+  std::uint64_t child_elapsed_time = 0;
+  std::uint64_t disk_bytes_read = 0;
+  std::uint64_t disk_bytes_written = 0;
+  std::array<std::uint64_t, 7> time_by_qos{};
+  std::uint64_t billed_system_time = 0;
+  std::uint64_t serviced_system_time = 0;
+  std::uint64_t logical_writes = 0;
+  std::uint64_t most_footprint_bytes = 0;
+  std::uint64_t instructions = 0;
+  std::uint64_t cycles = 0;
+  std::uint64_t billed_energy_nj = 0;
+  std::uint64_t serviced_energy_nj = 0;
+  std::uint64_t interval_most_footprint_bytes = 0;
+  std::uint64_t runnable_time = 0;  ///< the last of flavour 4
+  std::uint64_t flags = 0;
+  std::uint64_t p_user_time = 0;  ///< on performance cores, as the three that follow
+  std::uint64_t p_system_time = 0;
+  std::uint64_t p_instructions = 0;
+  std::uint64_t p_cycles = 0;
+  std::uint64_t energy_nj = 0;
+  std::uint64_t p_energy_nj = 0;
+  std::uint64_t secure_time = 0;
+  std::uint64_t p_secure_time = 0;
+  std::uint64_t neural_footprint_bytes = 0;
+  std::uint64_t most_neural_footprint_bytes = 0;
+  std::uint64_t interval_most_neural_footprint_bytes = 0;
+  std::array<std::uint64_t, 9> reserved{};
+};
+inline constexpr std::size_t kRusageV4Bytes = 296;
+static_assert(sizeof(ProcessUsage) == 464);
+static_assert(offsetof(ProcessUsage, user_time) == 16);
+static_assert(offsetof(ProcessUsage, started_at) == 80);
+static_assert(offsetof(ProcessUsage, ended_at) == 88);
+static_assert(offsetof(ProcessUsage, time_by_qos) == 160);
+static_assert(offsetof(ProcessUsage, most_footprint_bytes) == 240);
+static_assert(offsetof(ProcessUsage, instructions) == 248);
+static_assert(offsetof(ProcessUsage, cycles) == 256);
+static_assert(offsetof(ProcessUsage, runnable_time) == 288);
+static_assert(offsetof(ProcessUsage, flags) == kRusageV4Bytes);
+static_assert(offsetof(ProcessUsage, p_user_time) == 304);
+static_assert(offsetof(ProcessUsage, p_cycles) == 328);
+static_assert(offsetof(ProcessUsage, energy_nj) == 336);
+static_assert(offsetof(ProcessUsage, reserved) == 392);
+
+/// Flavours of proc_pidinfo. Source: XNU bsd/sys/proc_info.h, proc_info_private.h.
+inline constexpr int kPidThreadId64Info = 15;
+inline constexpr int kPidListThreadIds = 28;
+inline constexpr int kPidThreadCounts = 34;
+
+/// kPidThreadId64Info: one thread by its unique id. Times are nanoseconds.
+struct ThreadInfo {
+  std::uint64_t user_time_ns = 0;
+  std::uint64_t system_time_ns = 0;
+  std::int32_t cpu_usage = 0;
+  std::int32_t policy = 0;
+  std::int32_t run_state = 0;
+  std::int32_t flags = 0;
+  std::int32_t sleep_time = 0;
+  std::int32_t current_priority = 0;
+  std::int32_t priority = 0;
+  std::int32_t highest_priority = 0;
+  std::array<char, 64> name{};
+};
+static_assert(sizeof(ThreadInfo) == 112);
+static_assert(offsetof(ThreadInfo, cpu_usage) == 16);
+static_assert(offsetof(ThreadInfo, name) == 48);
+
+/// kPidThreadCounts writes this, then as many ThreadCounts as it says: one per kind of core, the
+/// fastest first.
+struct ThreadCountsHeader {
+  std::uint16_t kinds = 0;
+  std::uint16_t reserved_0 = 0;
+  std::uint32_t reserved_1 = 0;
+};
+static_assert(sizeof(ThreadCountsHeader) == 8);
+
+/// What one thread did on cores of one kind. Times are mach units.
+struct ThreadCounts {
+  std::uint64_t instructions = 0;
+  std::uint64_t cycles = 0;
+  std::uint64_t user_time = 0;
+  std::uint64_t system_time = 0;
+  std::uint64_t energy_nj = 0;
+};
+static_assert(sizeof(ThreadCounts) == 40);
+
+/// Nanoseconds are mach units times `numerator` / `denominator`: 125/3 on Apple's processors.
+struct Timebase {
+  std::uint32_t numerator = 1;
+  std::uint32_t denominator = 1;
+};
+static_assert(sizeof(Timebase) == 8);
+
+/// struct kevent. Source: XNU bsd/sys/event.h.
+struct Kevent {
+  std::uint64_t ident = 0;
+  std::int16_t filter = 0;
+  std::uint16_t flags = 0;
+  std::uint32_t filter_flags = 0;
+  std::int64_t data = 0;
+  void* user_data = nullptr;
+};
+static_assert(sizeof(Kevent) == 32);
+static_assert(offsetof(Kevent, filter_flags) == 12);
+static_assert(offsetof(Kevent, data) == 16);
+inline constexpr std::int16_t kFilterRead = -1;
+inline constexpr std::int16_t kFilterProcess = -5;
+inline constexpr std::int16_t kFilterSignal = -6;
+inline constexpr std::uint16_t kEventAdd = 0x1;
+inline constexpr std::uint16_t kEventDelete = 0x2;
+inline constexpr std::uint16_t kEventOneShot = 0x10;
+inline constexpr std::uint16_t kEventClear = 0x20;
+inline constexpr std::uint16_t kEventError = 0x4000;
+inline constexpr std::uint16_t kEventEndOfFile = 0x8000;
+inline constexpr std::uint32_t kNoteExit = 0x80000000;
+
+/// Flags of posix_spawn. Source: XNU bsd/sys/spawn.h.
+inline constexpr std::uint16_t kSpawnSetProcessGroup = 0x2;
+inline constexpr std::uint16_t kSpawnSetDefaultSignals = 0x4;
+inline constexpr std::uint16_t kSpawnSetSignalMask = 0x8;
+inline constexpr std::uint16_t kSpawnSuspended = 0x80;
+inline constexpr std::uint16_t kSpawnCloseOnExec = 0x4000;
+
+/// NGROUPS_MAX: more groups are refused with EINVAL. The first one is the effective group.
+inline constexpr int kMostGroups = 16;
+
+/// SpawnRequest::qos_clamp: nothing of the process is above this class, which runs on efficiency
+/// cores. Source: XNU osfmk/mach/task_policy.h.
+inline constexpr int kClampBackground = 2;
+
+/// The sysctl of the kernel's trace: {kCtlKern, kKernKdebug, operation [, value]}. Source: XNU
+/// bsd/sys/sysctl.h.
+inline constexpr int kCtlKern = 1;
+inline constexpr int kKernKdebug = 24;
+inline constexpr int kKdSetFlags = 1;  ///< value: flags to add, before kKdEnable
+inline constexpr int kKdEnable = 3;    ///< value 1 on, 0 off
+inline constexpr int kKdSetBuf = 4;    ///< value: number of records, before kKdSetup
+inline constexpr int kKdGetBuf = 5;    ///< old: KdebugInfo; needs no ownership
+inline constexpr int kKdSetup = 6;     ///< allocates
+inline constexpr int kKdRemove = 7;    ///< disables, frees, gives up ownership
+inline constexpr int kKdSetReg = 8;    ///< old: KdebugFilter, which is read
+inline constexpr int kKdReadTr = 10;   ///< length: bytes on entry, records on return
+inline constexpr int kKdSetTypefilter = 22;
+inline constexpr int kKdBufWait = 23;  ///< length: milliseconds on entry, 1 or 0 on return
+
+/// dlopen: symbols are looked up when they are used.
+inline constexpr int kLoadLazily = 1;
 
 /// Whom a command is run as, under sudo.
 struct SpawnIdentity {

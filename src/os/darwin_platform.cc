@@ -1,19 +1,28 @@
-#include "os/darwin_abi.h"
+#include "os/clock.h"
+#include "os/darwin_calls.h"
+#include "os/machine.h"
 #include "os/platform.h"
+#include "os/spawning_launcher.h"
+#include "os/users.h"
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstddef>
 #include <cstdlib>
 #include <string>
 
 #include <fcntl.h>
 #include <grp.h>
+#include <pwd.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/sysctl.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 namespace lauka::os {
+
 namespace {
 
 /// The folder of this user's temporary files.
@@ -80,6 +89,61 @@ int name_unnamed(int /*fd*/, const char* /*path*/) {
 
 bool is_mount_point(const char* /*path*/) {
   return false;  // only folders can be
+}
+
+namespace {
+
+constexpr int kMostOfAccount = 1024;
+
+}  // namespace
+
+std::optional<Account> account_of(std::uint32_t user) {
+  const passwd* entry = getpwuid(user);
+  if (entry == nullptr) return std::nullopt;
+  return Account{entry->pw_name, entry->pw_dir};
+}
+
+std::vector<std::uint32_t> groups_of(const std::string& name) {
+  const passwd* entry = getpwnam(name.c_str());
+  if (entry == nullptr) return {};
+  std::array<int, kMostOfAccount> groups{};
+  int count = kMostOfAccount;
+  if (getgrouplist(name.c_str(), static_cast<int>(entry->pw_gid), groups.data(), &count) < 0)
+    return {};
+  return {groups.begin(), groups.begin() + count};
+}
+
+// XNU reads its clock at every change between user space and kernel: there is no tick to divide CPU
+// time by.
+std::optional<std::chrono::nanoseconds> scheduler_tick() {
+  return std::nullopt;
+}
+
+Result<std::unique_ptr<Launcher>> start_launcher() {
+  return start_spawning_launcher(*darwin_calls());
+}
+
+namespace {
+
+/// A system variable that is a text; empty where there is none of that name.
+std::string text_of(const char* name) {
+  std::size_t size = 0;
+  if (sysctlbyname(name, nullptr, &size, nullptr, 0) != 0 || size == 0) return "";
+  std::string text(size, '\0');
+  if (sysctlbyname(name, text.data(), &size, nullptr, 0) != 0) return "";
+  text.resize(text.find('\0') == std::string::npos ? size : text.find('\0'));
+  return text;
+}
+
+}  // namespace
+
+std::string cpu_model() {
+  return text_of("machdep.cpu.brand_string");
+}
+
+std::string os_name() {
+  const std::string version = text_of("kern.osproductversion");
+  return version.empty() ? "macOS" : "macOS " + version;
 }
 
 }  // namespace lauka::os

@@ -32,7 +32,7 @@ const FileCalls& file_calls();
 
 /// A file that is written whole or not at all: what was there before stays until the new one is
 /// complete.
-class ExportFile {
+class ExportFile : NonCopyable {
  public:
   /// Makes a temporary file beside `target`, and removes those that a killed lauka has left there.
   /// "-" is standard output; that and what is no regular file (/dev/null) is written directly.
@@ -41,8 +41,6 @@ class ExportFile {
   static Result<std::unique_ptr<ExportFile>> open(const std::string& target,
                                                   const FileCalls& calls = file_calls());
 
-  ExportFile(const ExportFile&) = delete;
-  ExportFile& operator=(const ExportFile&) = delete;
   ~ExportFile() { discard(); }
 
   /// Why no other file can take the target's place, and its bytes are to be replaced instead, as a

@@ -1,15 +1,16 @@
 #include "os/launcher_process.h"
 
-#include "os/launcher_child.h"
-#include "os/launcher_counters.h"
-#include "os/launcher_jobs.h"
+#include "core/result.h"
 #include "os/platform.h"
-#include "os/rusage.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cerrno>
+#include <charconv>
 #include <chrono>
 #include <csignal>
+#include <cstdint>
 #include <ctime>
 
 #include <fcntl.h>
@@ -18,11 +19,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+// NOLINTNEXTLINE: POSIX wants this global declared by whoever uses it
+extern char** environ;
+
 namespace lauka::os {
+
 namespace {
 
 /// Root opens a file for the user as the user, or a link would lead it to what only root may touch.
-class Rights {
+class Rights : NonCopyable {
  public:
   explicit Rights(const SharedUser* user) : changed_(user != nullptr) {
     if (user == nullptr) return;
@@ -30,8 +35,6 @@ class Rights {
                seteuid(user->id) == 0;
     if (!allowed_) error_ = errno;
   }
-  Rights(const Rights&) = delete;
-  Rights& operator=(const Rights&) = delete;
   ~Rights() {
     if (!changed_) return;
     const int saved = errno;
@@ -373,6 +376,290 @@ void serve_as_launcher(const LauncherSetup& setup) {
       if (errno != EINTR) _exit(0);
     }
   }
+}
+
+namespace {
+
+/// Gives the calling process, a vfork child, the user's ids for good; first the groups, while it
+/// may.
+bool become(const SharedUser& user) {
+  return change_user(user.id, user.group, user.group_count, user.groups) == 0;
+}
+
+}  // namespace
+
+/// Starts the program. Only system calls between vfork and execve: the child runs in this process's
+/// memory. It does not return in the child, and is not inlined, so that the child cannot harm the
+/// caller's frame.
+[[gnu::noinline]] pid_t start_child(ChildPlan& plan) {
+  // fork would cost 2.5 times a tiny program's whole life; what the analyzer forbids after vfork
+  // are the system calls that prepare the process.
+  // NOLINTBEGIN(clang-analyzer-security.insecureAPI.vfork, clang-analyzer-unix.Vfork)
+  const pid_t pid = vfork();
+  if (pid != 0) return pid;
+  setpgid(0, plan.group);
+  // As lauka's own user. Where it is refused the group stays empty, which shows in its peak.
+  if (plan.control_group >= 0) static_cast<void>(!write(plan.control_group, "0", 1));
+  if (plan.program->user != nullptr && !become(*plan.program->user)) {
+    plan.failed_step = LaunchStep::BecomeUser;
+    plan.error_number = errno;
+    _exit(127);
+  }
+  // As the user, who may not be allowed in.
+  if (plan.program->folder != nullptr && chdir(plan.program->folder) != 0) {
+    plan.failed_step = LaunchStep::EnterFolder;
+    plan.error_number = errno;
+    _exit(127);
+  }
+  // After the change of user, which undoes it. lauka and this launcher may be killed together:
+  // timeout -s KILL does it.
+  when_parent_dies(SIGKILL);
+  dup2(plan.files.input, STDIN_FILENO);
+  if (plan.files.output >= 0) dup2(plan.files.output, STDOUT_FILENO);
+  if (plan.files.error >= 0) dup2(plan.files.error, STDERR_FILENO);
+  if (plan.descriptors != nullptr) setrlimit(RLIMIT_NOFILE, plan.descriptors);
+  if (plan.started_with->ignored_child) signal(SIGCHLD, SIG_IGN);
+  // What killall sent to this process for lauka's sake is not the command's. Stopped before execve,
+  // it would hold up the launcher for ever.
+  constexpr timespec at_once{};
+  while (sigtimedwait(plan.all_signals, nullptr, &at_once) > 0) {
+  }
+  sigprocmask(SIG_SETMASK, &plan.started_with->mask, nullptr);
+  const SharedProgram& program = *plan.program;
+  if (program.cpus != nullptr && !run_on_cpus(program.cpus, program.cpus_bytes)) {
+    plan.failed_step = LaunchStep::Prepare;
+  } else {
+    plan.exec_ns = now_ns();
+    execve(program.path, program.argv,
+           program.environment != nullptr ? program.environment : environ);
+  }
+  plan.error_number = errno;
+  // NOLINTEND(clang-analyzer-security.insecureAPI.vfork, clang-analyzer-unix.Vfork)
+  _exit(127);
+}
+
+int LauncherCounters::open(SharedCounters* set) {
+  optional_error_ = 0;
+  if (set == nullptr) return 0;
+  if (calls_ == nullptr) return ENOSYS;
+  for (std::size_t i = 0; i < set->count; ++i) set->descriptors[i] = -1;
+  for (std::size_t i = 0; i < set->count; ++i) {
+    const int error = open_request(*set, i);
+    if (error == 0) continue;
+    if (!set->requests[i].optional) return error;
+    optional_error_ = error;
+    close_optional(*set);
+    return 0;
+  }
+  return 0;
+}
+
+/// 0 or errno. A CPU that is switched off runs nothing: what counts there is not opened, and reads
+/// 0.
+int LauncherCounters::open_request(SharedCounters& set, std::size_t index) {
+  const CounterRequest& request = set.requests[index];
+  const auto attributes = std::bit_cast<PerfEventAttr>(request.attributes);
+  if (set.guards[index] < 0 && request.cpu < 0) {
+    PerfEventAttr guard = attributes;
+    guard.flags = (guard.flags & ~(kPerfInherit | kPerfEnableOnExec)) | kPerfDisabled;
+    guard.read_format = 0;
+    set.guards[index] = open_one(guard, {}, -1);
+    if (set.guards[index] < 0) return -set.guards[index];
+  }
+  const int leader = request.leader == index ? -1 : set.descriptors[request.leader];
+  const CounterPlace place{request.system_wide ? -1 : 0, request.cpu};
+  const int opened = open_one(attributes, place, leader);
+  if (opened == -ENODEV && request.cpu >= 0 && !request.system_wide) return 0;
+  set.descriptors[index] = opened;
+  return opened < 0 ? -opened : 0;
+}
+
+int LauncherCounters::open_one(const PerfEventAttr& attributes, const CounterPlace& place,
+                               int leader) {
+  const int opened = calls_->open_counter(attributes, place, leader);
+  if (opened != -EMFILE || limit_was_raised_ || getrlimit(RLIMIT_NOFILE, &original_limit_) != 0)
+    return opened;
+  rlimit raised = original_limit_;
+  raised.rlim_cur = raised.rlim_max;
+  if (setrlimit(RLIMIT_NOFILE, &raised) != 0) return opened;
+  limit_was_raised_ = true;
+  return calls_->open_counter(attributes, place, leader);
+}
+
+int LauncherCounters::read(const SharedCounters& set, Reading* readings) const {
+  for (std::size_t i = 0; i < set.count; ++i) {
+    if (set.requests[i].leader != i) continue;
+    readings[i] = Reading{};  // the place had another run's
+    if (set.descriptors[i] < 0) continue;
+    // Number, enabled, running, then values in the order of opening.
+    std::array<std::uint64_t, 3 + kMaxCounters> group{};
+    const long words = calls_->read_counter(set.descriptors[i], group.data(), group.size());
+    if (words < 0) return static_cast<int>(-words);
+    std::size_t next = 3;
+    for (std::size_t k = i; k < set.count; ++k) {
+      if (set.requests[k].leader != i) continue;
+      if (next >= static_cast<std::size_t>(words)) return EIO;
+      readings[k] = Reading{group[next++], group[1], group[2]};
+    }
+  }
+  return 0;
+}
+
+void LauncherCounters::close_optional(SharedCounters& set) const {
+  for (std::size_t i = set.count; i-- > 0;) {
+    if (!set.requests[i].optional || set.descriptors[i] < 0) continue;
+    calls_->close_counter(set.descriptors[i]);
+    set.descriptors[i] = -1;
+  }
+}
+
+void LauncherCounters::close(SharedCounters* set) const {
+  if (set == nullptr || calls_ == nullptr) return;
+  for (std::size_t i = set->count; i-- > 0;) {
+    if (set->descriptors[i] >= 0) calls_->close_counter(set->descriptors[i]);
+    set->descriptors[i] = -1;
+  }
+}
+
+int share_region(const SharedLaunch& launch, RegionPage& page) {
+  if (launch.program->region == nullptr) return 0;
+  if (!page.hand_down()) return errno;
+  *launch.program->region = page.variable();
+  const SharedCounters* set = launch.counters;
+  for (std::size_t i = 0; set != nullptr && i < set->count; ++i) {
+    const CounterRequest& request = set->requests[i];
+    // Its members are off with it.
+    if (!request.of_region || request.leader != i || set->descriptors[i] < 0) continue;
+    if (!page.hand_down_counter(set->descriptors[i])) return errno;
+  }
+  return 0;
+}
+
+namespace {
+
+constexpr int kBusyFileRetries = 20;
+
+/// Of the process that starts the copies: fork, unlike vfork, gave it memory of its own, where it
+/// allocates nothing.
+class Jobs {
+ public:
+  Jobs(const ChildPlan& plan, SharedJobs& shared) : plan_(plan), shared_(shared) {
+    plan_.group = getpid();
+  }
+
+  void run() {
+    for (std::uint32_t job = 0; job < plan_.program->jobs; ++job) {
+      if (!start(job)) return;
+    }
+    for (std::uint32_t left = plan_.program->jobs; left > 0;) {
+      int status = 0;
+      const pid_t found = waitpid(-1, &status, WUNTRACED);
+      if (found < 0 && errno != EINTR) break;
+      if (found <= 0) continue;
+      if (WIFSTOPPED(status)) {
+        fail(EndKind::Stopped, WSTOPSIG(status));
+        return;
+      }
+      --left;
+      if (!note(status)) return;
+    }
+    shared_.end_ns = now_ns();
+    rusage used{};
+    getrusage(RUSAGE_CHILDREN, &used);
+    note_usage(used, shared_.usage);
+    shared_.usage.peak_rss_bytes = rss_bytes(used.ru_maxrss);
+    shared_.are_all_over = true;
+  }
+
+ private:
+  bool start(std::uint32_t job) {
+    write_number(job);
+    // A file's position would be shared by all of them.
+    const int own = plan_.program->input_path != nullptr ? opened_again(plan_.files.input) : -1;
+    const int common = plan_.files.input;
+    if (own >= 0) plan_.files.input = own;
+    const pid_t pid = start_patiently(plan_);
+    plan_.files.input = common;
+    if (own >= 0) close(own);
+    if (job == 0) shared_.exec_ns = plan_.exec_ns;
+    if (pid > 0 && plan_.error_number == 0) return true;
+    shared_.step = pid < 0 ? LaunchStep::Fork : plan_.failed_step;
+    fail(EndKind::NotStarted, pid < 0 ? errno : plan_.error_number);
+    return false;
+  }
+
+  /// The system passes the variable on as it is at that moment.
+  void write_number(std::uint32_t job) const {
+    char* digits = plan_.program->job_digits;
+    if (digits == nullptr) return;
+    *std::to_chars(digits, digits + kJobDigits, job).ptr = '\0';
+  }
+
+  static int opened_again(int fd) {
+    constexpr std::string_view folder = "/proc/self/fd/";
+    std::array<char, 32> path{};
+    char* end = std::ranges::copy(folder, path.begin()).out;
+    std::to_chars(end, path.data() + path.size() - 1, fd);
+    return open(path.data(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
+  }
+
+  /// False: it has failed, and the others are not to go on.
+  bool note(int status) {
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return true;
+    const bool is_signal = WIFSIGNALED(status);
+    const bool is_first = shared_.kind == EndKind::Exited && shared_.number == 0;
+    if (is_first) shared_.core_dumped = is_signal && WCOREDUMP(status);
+    const int number = is_signal ? WTERMSIG(status) : WEXITSTATUS(status);
+    const EndKind kind = is_signal ? EndKind::Signalled : EndKind::Exited;
+    if (plan_.program->jobs_outlive_failure) {
+      if (is_first) set(kind, number);
+      return true;
+    }
+    fail(kind, number);
+    return false;
+  }
+
+  void set(EndKind kind, int number) {
+    shared_.number = number;
+    shared_.kind = kind;
+  }
+
+  /// The group has this process in it, too.
+  void fail(EndKind kind, int number) {
+    set(kind, number);
+    shared_.has_failed = true;
+    kill(0, SIGKILL);
+  }
+
+  ChildPlan plan_;
+  SharedJobs& shared_;
+};
+
+}  // namespace
+
+pid_t start_patiently(ChildPlan& plan) {
+  pid_t pid = start_child(plan);
+  for (int i = 0; pid > 0 && plan.error_number == ETXTBSY && i < kBusyFileRetries; ++i) {
+    waitpid(pid, nullptr, 0);  // the file is just being written: wait for its writer
+    const timespec pause{0, 10'000'000};
+    nanosleep(&pause, nullptr);
+    plan.error_number = 0;
+    pid = start_child(plan);
+  }
+  return pid;
+}
+
+pid_t start_jobs(const ChildPlan& plan, SharedJobs& jobs) {
+  jobs = SharedJobs{};
+  const pid_t pid = fork();
+  if (pid != 0) {
+    if (pid > 0) setpgid(pid, pid);  // before it can be asked to end
+    return pid;
+  }
+  setpgid(0, 0);
+  when_parent_dies(SIGKILL);
+  Jobs(plan, jobs).run();
+  _exit(0);
 }
 
 }  // namespace lauka::os

@@ -110,7 +110,7 @@ std::vector<std::string> list_folder(const std::string& path) {
     const std::string_view name = static_cast<const char*>(entry->d_name);
     if (name != "." && name != "..") names.emplace_back(name);
   }
-  std::sort(names.begin(), names.end());
+  std::ranges::sort(names);
   return names;
 }
 

@@ -1,16 +1,34 @@
+#include "core/numbers.h"
+#include "core/text.h"
+#include "os/clock.h"
+#include "os/descriptor.h"
+#include "os/linux_calls.h"
+#include "os/machine.h"
+#include "os/memory_groups.h"
 #include "os/platform.h"
+#include "os/users.h"
 
+#include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
+#include <cstdlib>
 #include <ctime>
+#include <fstream>
+#include <limits>
+#include <sstream>
 #include <string>
+#include <string_view>
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <spawn.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 namespace lauka::os {
@@ -86,6 +104,238 @@ std::uint64_t rss_bytes(long ru_maxrss) {
 int poll_with_mask(pollfd* fds, nfds_t count, int timeout_ms, const sigset_t& mask) {
   const timespec timeout{timeout_ms / 1000, timeout_ms % 1000 * 1'000'000L};
   return ppoll(fds, count, timeout_ms < 0 ? nullptr : &timeout, &mask);
+}
+
+// The program is linked statically, where the C library cannot ask the name services (LDAP, sssd);
+// so getent and id are asked, which can, and the files where these are not there.
+
+namespace {
+
+/// What a program prints; empty where it cannot be run or fails. It gets no variable of ours.
+std::string output_of(std::vector<std::string> words) {
+  std::array ends = {-1, -1};
+  if (pipe2(ends.data(), O_CLOEXEC) != 0) return "";
+  const Descriptor read_end(ends[0]);
+  Descriptor write_end(ends[1]);
+  posix_spawn_file_actions_t actions{};
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, write_end.get(), STDOUT_FILENO);
+  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  std::vector<char*> argv;
+  argv.reserve(words.size() + 1);
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  std::string path = "PATH=/usr/bin:/bin";
+  std::array<char*, 2> environment = {path.data(), nullptr};
+  pid_t pid = 0;
+  const int failed = posix_spawn(&pid, argv[0], &actions, nullptr, argv.data(), environment.data());
+  posix_spawn_file_actions_destroy(&actions);
+  write_end = Descriptor();
+  if (failed != 0) return "";
+  std::string text;
+  std::array<char, 4096> bytes{};
+  for (;;) {
+    const ssize_t got = read(read_end.get(), bytes.data(), bytes.size());
+    if (got > 0) text.append(bytes.data(), static_cast<std::size_t>(got));
+    if (got == 0 || (got < 0 && errno != EINTR)) break;
+  }
+  int status = 0;
+  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? text : "";
+}
+
+/// The account in a line of passwd(5), if it is that user's.
+std::optional<Account> account_in(const std::string& line, std::uint32_t user) {
+  const auto fields = split(line, ':');
+  if (fields.size() < 6 || fields[2] != std::to_string(user)) return std::nullopt;
+  return Account{std::string(fields[0]), std::string(fields[5])};
+}
+
+std::optional<std::uint32_t> id_in(std::string_view text) {
+  const auto id = parse_whole_number(text, 0, std::numeric_limits<std::uint32_t>::max() - 1);
+  if (!id) return std::nullopt;
+  return static_cast<std::uint32_t>(*id);
+}
+
+}  // namespace
+
+std::optional<Account> account_of(std::uint32_t user) {
+  std::string line = output_of({"/usr/bin/getent", "passwd", std::to_string(user)});
+  line.erase(std::min(line.find('\n'), line.size()));
+  if (auto account = account_in(line, user)) return account;
+  std::ifstream file("/etc/passwd");
+  while (std::getline(file, line)) {
+    if (auto account = account_in(line, user)) return account;
+  }
+  return std::nullopt;
+}
+
+std::vector<std::uint32_t> groups_of(const std::string& name) {
+  std::vector<std::uint32_t> groups;
+  std::istringstream printed(output_of({"/usr/bin/id", "-G", "--", name}));
+  for (std::string word; printed >> word;) {
+    if (const auto id = id_in(word)) groups.push_back(*id);
+  }
+  if (!groups.empty()) return groups;
+  std::ifstream file("/etc/group");  // name:password:id:member,member
+  for (std::string line; std::getline(file, line);) {
+    const auto fields = split(line, ':');
+    if (fields.size() < 4) continue;
+    for (const std::string_view member : split(fields[3], ',')) {
+      const auto id = member == name ? id_in(fields[2]) : std::nullopt;
+      if (id) groups.push_back(*id);
+    }
+  }
+  return groups;
+}
+
+std::optional<std::chrono::nanoseconds> scheduler_tick() {
+  // The coarse clock is moved on by the tick. sysconf(_SC_CLK_TCK) is another thing, always 100.
+  timespec t{};
+  if (clock_getres(CLOCK_MONOTONIC_COARSE, &t) != 0) return std::nullopt;
+  return std::chrono::seconds(t.tv_sec) + std::chrono::nanoseconds(t.tv_nsec);
+}
+
+namespace {
+
+std::optional<std::string> read_group_file(const std::string& path) {
+  return linux_calls()->read_file(path);
+}
+
+int write_group_file(const std::string& path, std::string_view text) {
+  const Descriptor file(open(path.c_str(), O_WRONLY | O_CLOEXEC));
+  return file && write_all(file.get(), text) ? 0 : errno;
+}
+
+int make_folder(const std::string& path) {
+  return mkdir(path.c_str(), 0755) == 0 ? 0 : errno;
+}
+
+int remove_folder(const std::string& path) {
+  return rmdir(path.c_str()) == 0 ? 0 : errno;
+}
+
+bool may_write(const std::string& path) {
+  return faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) == 0;
+}
+
+std::vector<std::string> list_group(const std::string& path) {
+  return linux_calls()->list_folder(path);
+}
+
+int own_pid() {
+  return getpid();
+}
+
+bool is_alive(int pid) {
+  return kill(pid, 0) == 0 || errno == EPERM;
+}
+
+constexpr GroupCalls kGroupCalls{&read_group_file, &write_group_file, &make_folder, &remove_folder,
+                                 &may_write,       &list_group,       &own_pid,     &is_alive};
+
+}  // namespace
+
+const GroupCalls* group_calls() {
+  return &kGroupCalls;
+}
+
+std::string cpu_model() {
+  return cpu_model_of(linux_calls()->read_file("/proc/cpuinfo").value_or(""));
+}
+
+std::string os_name() {
+  return os_name_of(linux_calls()->read_file("/etc/os-release").value_or(""));
+}
+
+namespace {
+
+constexpr std::int64_t kNsASecond = 1'000'000'000;
+
+std::int64_t ns_of_clock(clockid_t clock) {
+  timespec t{};
+  clock_gettime(clock, &t);
+  return std::int64_t{t.tv_sec} * kNsASecond + t.tv_nsec;
+}
+
+/// Start times are kept in clock ticks since boot, asleep or not, rounded down.
+struct Ticks {
+  std::int64_t length_ns = kNsASecond / sysconf(_SC_CLK_TCK);
+  std::int64_t boot_minus_monotonic_ns = ns_of_clock(CLOCK_BOOTTIME) - ns_of_clock(CLOCK_MONOTONIC);
+
+  std::int64_t end_ns(std::int64_t tick) const {
+    return (tick + 1) * length_ns - boot_minus_monotonic_ns;
+  }
+};
+
+/// Fields 3, 4 and 22 of /proc/PID/stat; the name before them may hold anything, hence from the
+/// last bracket on.
+bool read_facts(pid_t pid, const Ticks& ticks, ProcessFacts& facts) {
+  const std::string path = "/proc/" + std::to_string(pid) + "/stat";
+  std::FILE* file = std::fopen(path.c_str(), "re");
+  if (file == nullptr) return false;
+  std::array<char, 2048> text{};
+  const std::size_t got = std::fread(text.data(), 1, text.size(), file);
+  std::fclose(file);
+  const std::string line(text.data(), got);
+  const std::size_t bracket = line.rfind(')');
+  if (bracket == std::string::npos) return false;
+  char state = 0;
+  int parent = 0;
+  long long started = 0;
+  const int found =
+      std::sscanf(line.c_str() + bracket + 1,
+                  " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %lld",
+                  &state, &parent, &started);  // NOLINT(cert-err34-c): the kernel's own format
+  if (found != 3) return false;
+  facts = {parent, state == 'Z' || state == 'X', ticks.end_ns(started)};
+  return true;
+}
+
+}  // namespace
+
+ProcessTable all_processes() {
+  ProcessTable all;
+  DIR* folder = opendir("/proc");
+  if (folder == nullptr) return all;
+  const Ticks ticks;
+  while (const dirent* entry = readdir(folder)) {
+    const auto pid = static_cast<pid_t>(std::strtol(entry->d_name, nullptr, 10));
+    ProcessFacts facts;
+    if (pid > 0 && read_facts(pid, ticks, facts)) all.emplace(pid, facts);
+  }
+  closedir(folder);
+  return all;
+}
+
+bool descends_from(const ProcessTable& all, pid_t pid, pid_t root) {
+  // Read while processes come and go, a table may show a number that was used again as its own
+  // ancestor: no search is longer than the table.
+  auto found = all.find(pid);
+  for (std::size_t i = 0; i < all.size() && found != all.end(); ++i) {
+    if (found->second.parent == root) return true;
+    found = all.find(found->second.parent);
+  }
+  return false;
+}
+
+pid_t kill_descendants(pid_t root, std::int64_t since_ns) {
+  const std::int64_t give_up_ns = ns_of_clock(CLOCK_MONOTONIC) + 2 * kNsASecond;
+  for (;;) {
+    bool is_dying = false;
+    pid_t survivor = 0;
+    const ProcessTable all = all_processes();
+    for (const auto& [pid, facts] : all) {
+      if (facts.is_zombie || facts.started_ns < since_ns || !descends_from(all, pid, root))
+        continue;
+      // One that may not be killed (another user's) is not tried for two seconds.
+      is_dying |= kill(pid, SIGKILL) == 0;
+      survivor = pid;
+    }
+    if (!is_dying || ns_of_clock(CLOCK_MONOTONIC) > give_up_ns) return survivor;
+    usleep(2000);
+  }
 }
 
 }  // namespace lauka::os

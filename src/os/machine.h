@@ -4,8 +4,12 @@
 #include "os/darwin_calls.h"
 #include "os/linux_calls.h"
 
+#include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
+
+#include <sys/types.h>
 
 namespace lauka::os {
 
@@ -42,5 +46,21 @@ MachineFacts darwin_facts(const DarwinCalls& calls);
 
 /// That of this machine; where it is neither, only what is the same everywhere.
 MachineFacts machine_facts();
+
+// The processes of Linux and who began whom. Internal to os/.
+
+struct ProcessFacts {
+  pid_t parent = 0;
+  bool is_zombie = false;
+  std::int64_t started_ns = 0;  ///< CLOCK_MONOTONIC; the latest it can have been
+};
+
+using ProcessTable = std::map<pid_t, ProcessFacts>;
+
+/// All that this process may see.
+ProcessTable all_processes();
+
+/// Whether `root` is a parent of `pid`, or one of its parents' parents.
+bool descends_from(const ProcessTable& all, pid_t pid, pid_t root);
 
 }  // namespace lauka::os

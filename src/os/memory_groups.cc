@@ -44,8 +44,7 @@ bool is_memory_in_version_1(const GroupCalls& calls) {
     const auto fields = split(line, ':');
     if (fields.size() < 2) continue;
     const auto controllers = split(fields[1], ',');
-    if (std::find(controllers.begin(), controllers.end(), "memory") != controllers.end())
-      return true;
+    if (std::ranges::find(controllers, "memory") != controllers.end()) return true;
   }
   return false;
 }
@@ -71,7 +70,7 @@ std::optional<Mount> mount_of_groups(const GroupCalls& calls) {
 bool hands_memory_on(const GroupCalls& calls, const std::string& folder) {
   const std::string text = text_of(calls, folder + "/cgroup.subtree_control");
   const auto words = blank_separated(text);
-  return std::find(words.begin(), words.end(), "memory") != words.end();
+  return std::ranges::find(words, "memory") != words.end();
 }
 
 std::optional<std::uint64_t> peak_of(const GroupCalls& calls, const std::string& group) {
@@ -86,8 +85,6 @@ class Groups final : public MemoryGroups {
  public:
   Groups(const GroupCalls& calls, std::string folder, std::string own)
       : calls_(calls), folder_(std::move(folder)), own_(std::move(own)) {}
-  Groups(const Groups&) = delete;
-  Groups& operator=(const Groups&) = delete;
 
   ~Groups() override {
     if (!current_.empty()) left_.push_back(current_);

@@ -13,11 +13,8 @@ namespace lauka::os {
 
 /// Control groups for runs, one for each, of which the kernel tells the most memory that all
 /// processes in them had together (Linux: cgroup v2, memory.peak).
-class MemoryGroups {
+class MemoryGroups : NonCopyable {
  public:
-  MemoryGroups() = default;
-  MemoryGroups(const MemoryGroups&) = delete;
-  MemoryGroups& operator=(const MemoryGroups&) = delete;
   virtual ~MemoryGroups() = default;  ///< removes what is left
 
   /// Makes the group of the next run. Gives the file to which a process that joins it writes "0".

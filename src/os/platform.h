@@ -1,6 +1,7 @@
 #pragma once
 
-#include "core/user.h"
+#include "core/command.h"
+#include "core/record.h"
 
 #include <csignal>
 #include <cstddef>
@@ -8,6 +9,8 @@
 #include <string>
 
 #include <poll.h>
+#include <sys/resource.h>
+#include <sys/time.h>
 #include <sys/types.h>
 
 // Where Linux and macOS differ: linux_platform.cc, darwin_platform.cc; and what only Linux's
@@ -64,5 +67,23 @@ int poll_with_mask(pollfd* fds, nfds_t count, int timeout_ms, const sigset_t& ma
 /// (CLOCK_MONOTONIC), also those that left its process group, until none is left or two seconds
 /// have passed. One that could not be killed; 0: none is left.
 pid_t kill_descendants(pid_t root, std::int64_t since_ns);
+
+inline std::uint64_t ns_of(const timeval& t) {
+  return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000 +
+         static_cast<std::uint64_t>(t.tv_usec) * 1'000;
+}
+
+/// What the kernel accounts to a reaped process, but for its peak memory: the unit of that is the
+/// system's.
+inline void note_usage(const rusage& used, Usage& usage) {
+  usage.user_ns = ns_of(used.ru_utime);
+  usage.system_ns = ns_of(used.ru_stime);
+  usage.minor_faults = static_cast<std::uint64_t>(used.ru_minflt);
+  usage.major_faults = static_cast<std::uint64_t>(used.ru_majflt);
+  usage.voluntary_switches = static_cast<std::uint64_t>(used.ru_nvcsw);
+  usage.involuntary_switches = static_cast<std::uint64_t>(used.ru_nivcsw);
+  usage.block_reads = static_cast<std::uint64_t>(used.ru_inblock);
+  usage.block_writes = static_cast<std::uint64_t>(used.ru_oublock);
+}
 
 }  // namespace lauka::os

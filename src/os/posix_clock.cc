@@ -55,8 +55,8 @@ std::chrono::nanoseconds time_of_day_ahead() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(since_1970) - MonotonicClock().now();
 }
 
-std::chrono::sys_seconds time_of_day() {
-  return std::chrono::time_point_cast<std::chrono::seconds>(std::chrono::system_clock::now());
+TimeOfDay time_of_day() {
+  return std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
 }
 
 }  // namespace lauka::os

@@ -263,16 +263,15 @@ Result<std::vector<OpenExport>> open_exports(std::span<const ExportTarget> targe
   for (const std::string& output : outputs) taken.push_back(resolve(output).path);
   for (const ExportTarget& target : targets) {
     std::string path = resolve(target.file).path;
-    if (target.file != kStandardOutput &&
-        std::find(taken.begin(), taken.end(), path) != taken.end())
+    if (target.file != kStandardOutput && std::ranges::find(taken, path) != taken.end())
       return Error{cited(target.file) + " would be written twice", "name different files"};
     taken.push_back(std::move(path));
     auto file = ExportFile::open(target.file);
     if (!file) return file.error();
     exports.push_back({target.kind, *std::move(file)});
   }
-  std::stable_sort(exports.begin(), exports.end(),
-                   [](const OpenExport& a, const OpenExport& b) { return a.kind < b.kind; });
+  std::ranges::stable_sort(
+      exports, [](const OpenExport& a, const OpenExport& b) { return a.kind < b.kind; });
   return exports;
 }
 

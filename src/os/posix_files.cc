@@ -1,7 +1,10 @@
 #include "core/foreign_text.h"
+#include "os/clock.h"
 #include "os/descriptor.h"
 #include "os/files.h"
+#include "os/platform.h"
 #include "os/process.h"
+#include "os/users.h"
 
 #include <algorithm>
 #include <array>
@@ -10,16 +13,22 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 namespace lauka::os {
+
 namespace {
 
 constexpr std::size_t kMostOfDevice = std::size_t{1} << 20U;
@@ -246,6 +255,372 @@ bool has_reader(Stream stream) {
 std::optional<std::string> variable(const char* name) {
   const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): one thread
   return value == nullptr ? std::nullopt : std::optional<std::string>(value);
+}
+
+namespace {
+
+class OpenText final : public TextFile {
+ public:
+  explicit OpenText(Descriptor file) : file_(std::move(file)) {}
+
+  std::uint64_t bytes() const override {
+    struct stat about {};
+    return fstat(file_.get(), &about) == 0 ? static_cast<std::uint64_t>(about.st_size) : 0;
+  }
+
+  std::size_t read(std::uint64_t from, std::span<char> into) const override {
+    return read_at(file_.get(), from, into);
+  }
+
+  bool append(std::string_view bytes) override { return write_all(file_.get(), bytes); }
+
+ private:
+  Descriptor file_;
+};
+
+class PosixTextFiles final : public TextFiles {
+ public:
+  explicit PosixTextFiles(std::optional<User> user) : user_(std::move(user)) {}
+
+  Result<std::unique_ptr<TextFile>> open(const std::string& path) override {
+    const ActAs reader(user_);
+    if (!reader.error().empty()) return Error{reader.error(), "use --as-root to keep root"};
+    // A named pipe is not waited for.
+    Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    struct stat about {};
+    if (!file || fstat(file.get(), &about) != 0)
+      return Error{"cannot be read: " + std::generic_category().message(errno), ""};
+    if (!S_ISREG(about.st_mode)) return Error{"is no regular file", "write its text to one"};
+    return std::unique_ptr<TextFile>(std::make_unique<OpenText>(std::move(file)));
+  }
+
+  Result<std::unique_ptr<TextFile>> make() override {
+    Descriptor file(open_anonymous_file());
+    if (!file)
+      return Error{"no file without a name can be made: " + std::generic_category().message(errno),
+                   ""};
+    return std::unique_ptr<TextFile>(std::make_unique<OpenText>(std::move(file)));
+  }
+
+ private:
+  std::optional<User> user_;
+};
+
+}  // namespace
+
+std::unique_ptr<TextFiles> text_files(const std::optional<User>& user) {
+  return std::make_unique<PosixTextFiles>(user);
+}
+
+namespace {
+
+constexpr std::size_t kMostBytes = std::size_t{1} << 20U;
+constexpr std::size_t kDigits = 2;  // of a place: a batch has 64 at most
+
+std::string name_of(std::size_t place) {
+  std::string digits = std::to_string(place);
+  digits.insert(0, kDigits - std::min(digits.size(), kDigits), '0');
+  return "run-" + digits;
+}
+
+/// False where it is no file, or too large.
+bool read_whole(const Descriptor& file, std::string& text) {
+  struct stat about {};
+  if (!file || fstat(file.get(), &about) != 0 || !S_ISREG(about.st_mode)) return false;
+  if (about.st_size > static_cast<off_t>(kMostBytes)) return false;
+  text.resize(static_cast<std::size_t>(about.st_size));
+  std::size_t filled = 0;
+  while (filled < text.size()) {
+    const ssize_t got = read(file.get(), text.data() + filled, text.size() - filled);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;
+    filled += static_cast<std::size_t>(got);
+  }
+  text.resize(filled);
+  return true;
+}
+
+class FilesInFolder final : public ToldFiles {
+ public:
+  FilesInFolder(PrivateFolder folder, std::optional<User> user)
+      : folder_(std::move(folder)), user_(std::move(user)) {}
+
+  std::string path(std::size_t place) const override {
+    return folder_.path() + "/" + name_of(place);
+  }
+
+  std::vector<Told> take() override {
+    std::vector<Told> all;
+    const std::vector<std::string> names = folder_.names();
+    if (names.empty()) return all;
+    {
+      const ActAs owner(user_);
+      for (std::size_t place = 0; place < 100; ++place) {
+        if (!std::ranges::binary_search(names, name_of(place))) continue;
+        Told& told = all.emplace_back();
+        told.place = place;
+        told.is_whole = read_whole(folder_.open_file(name_of(place)), told.text);
+      }
+    }
+    folder_.clear();
+    return all;
+  }
+
+ private:
+  PrivateFolder folder_;
+  std::optional<User> user_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<ToldFiles>> open_told_files(const std::optional<User>& user) {
+  auto folder = PrivateFolder::create(user);
+  if (!folder) return folder.error();
+  return std::unique_ptr<ToldFiles>(new FilesInFolder(*std::move(folder), user));
+}
+
+namespace {
+
+constexpr std::string_view kFolderPrefix = "lauka-private-";
+constexpr int kMostTries = 10;
+
+constexpr int kDeepest = 64;  // of what is removed: a descriptor is open for each
+
+Descriptor open_folder(int parent, const char* name) {
+  return Descriptor(openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+}
+
+/// Lists a folder by its descriptor, whatever is at its path by now.
+std::vector<std::string> names_in(int folder) {
+  std::vector<std::string> names;
+  Descriptor own = open_folder(folder, ".");  // closedir closes it
+  DIR* const entries = own ? fdopendir(own.get()) : nullptr;
+  if (entries == nullptr) return names;
+  static_cast<void>(own.release());
+  while (const dirent* entry = readdir(entries)) {  // NOLINT(concurrency-mt-unsafe): own stream
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..") names.emplace_back(name);
+  }
+  closedir(entries);
+  return names;
+}
+
+/// Removes what is in a folder; links are removed, never followed.
+void empty_folder(int folder, int deepest = kDeepest) {
+  for (const std::string& name : names_in(folder)) {
+    if (unlinkat(folder, name.c_str(), 0) == 0 || deepest == 0) continue;
+    const Descriptor inner = open_folder(folder, name.c_str());
+    if (!inner) continue;
+    empty_folder(inner.get(), deepest - 1);
+    unlinkat(folder, name.c_str(), AT_REMOVEDIR);
+  }
+}
+
+/// Its lock goes with the process that holds it, however that ends.
+Descriptor locked(int parent, const std::string& name) {
+  Descriptor folder = open_folder(parent, name.c_str());
+  struct stat there {};
+  const bool is_ours = folder && flock(folder.get(), LOCK_EX | LOCK_NB) == 0 &&
+                       fstat(folder.get(), &there) == 0 && there.st_uid == geteuid() &&
+                       there.st_nlink > 0 && (there.st_mode & 0777U) == 0700;
+  return is_ours ? std::move(folder) : Descriptor();
+}
+
+/// Says if others may rename our folders: a foreign one may then have a name of ours.
+bool lets_others_rename(int folder) {
+  struct stat there {};
+  return fstat(folder, &there) != 0 ||
+         ((there.st_mode & S_IWOTH) != 0 && (there.st_mode & S_ISVTX) == 0);
+}
+
+/// What a process left that was killed: its folder is nobody's any more.
+void remove_what_was_left(const std::string& below) {
+  const Descriptor parent(open(below.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!parent || lets_others_rename(parent.get())) return;
+  for (const std::string& name : names_in(parent.get())) {
+    if (!name.starts_with(kFolderPrefix)) continue;
+    const Descriptor left = locked(parent.get(), name);
+    if (!left) continue;
+    empty_folder(left.get());
+    unlinkat(parent.get(), name.c_str(), AT_REMOVEDIR);
+  }
+}
+
+/// Where folders are made: where the user says, or in memory where the system has such a place,
+/// since a disk's journal takes milliseconds to make a folder and to forget it, while runs go on.
+std::vector<std::string> places() {
+  std::string chosen = variable("TMPDIR").value_or("");
+  if (!chosen.empty()) return {std::move(chosen)};
+  return {"/dev/shm", "/tmp"};
+}
+
+/// A new folder in `below`; none with errno.
+std::optional<std::pair<std::string, Descriptor>> new_folder(const std::filesystem::path& below) {
+  // Between the two calls another start may take it for one that was left, or somebody put another
+  // in its place: a new one is empty.
+  for (int i = 0; i < kMostTries; ++i) {
+    std::string path = (below / (std::string(kFolderPrefix) + "XXXXXX")).string();
+    if (mkdtemp(path.data()) == nullptr) break;
+    auto lock = locked(AT_FDCWD, path);
+    if (lock && names_in(lock.get()).empty()) return std::pair{std::move(path), std::move(lock)};
+    rmdir(path.c_str());
+    errno = EBUSY;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Result<PrivateFolder> PrivateFolder::create(const std::optional<User>& user) {
+  const ActAs owner(user);
+  if (!owner.error().empty()) return Error{owner.error(), "use --as-root to keep root"};
+  const std::vector<std::string> all = places();
+  for (const std::string& place : all) {
+    std::error_code error;
+    const std::filesystem::path below = std::filesystem::absolute(place, error);
+    remove_what_was_left(below.string());
+    if (auto made = new_folder(below))
+      return PrivateFolder(std::move(made->first), std::move(made->second), user);
+  }
+  return Error{"cannot make a temporary folder in '" + all.back() +
+                   "': " + std::generic_category().message(errno),
+               "set TMPDIR to a folder that can be written"};
+}
+
+PrivateFolder::PrivateFolder(PrivateFolder&& other) noexcept
+    : path_(std::exchange(other.path_, {})),
+      lock_(std::move(other.lock_)),
+      user_(std::move(other.user_)) {}
+
+PrivateFolder& PrivateFolder::operator=(PrivateFolder&& other) noexcept {
+  std::swap(path_, other.path_);
+  std::swap(lock_, other.lock_);
+  std::swap(user_, other.user_);
+  return *this;
+}
+
+PrivateFolder::~PrivateFolder() {
+  if (path_.empty()) return;
+  const ActAs owner(user_);
+  empty_folder(lock_.get());
+  rmdir(path_.c_str());  // of a link that took its place it removes nothing
+}
+
+std::vector<std::string> PrivateFolder::names() const {
+  std::vector<std::string> names = names_in(lock_.get());
+  std::ranges::sort(names);
+  return names;
+}
+
+Descriptor PrivateFolder::open_file(const std::string& name) const {
+  return Descriptor(
+      openat(lock_.get(), name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW));
+}
+
+Result<std::string> PrivateFolder::read(const std::string& name) const {
+  const ActAs owner(user_);
+  const Descriptor file = open_file(name);
+  std::string text;
+  std::array<char, 65536> part{};
+  ssize_t got = file ? 1 : -1;
+  while (got > 0) {
+    got = ::read(file.get(), part.data(), part.size());
+    if (got > 0) text.append(part.data(), static_cast<std::size_t>(got));
+    if (got < 0 && errno == EINTR) got = 1;
+  }
+  if (got == 0) return text;
+  return Error{
+      "cannot read '" + path_ + "/" + name + "': " + std::generic_category().message(errno), ""};
+}
+
+void PrivateFolder::clear() const {
+  const ActAs owner(user_);
+  empty_folder(lock_.get());
+}
+
+namespace {
+
+/// Opens a log that nobody else can have put there; no descriptor if it is not there.
+Result<Descriptor> open_own_log(const std::string& path, int flags) {
+  constexpr mode_t written_by_owner = 0644;  // less the umask
+  Descriptor file(
+      ::open(path.c_str(), flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, written_by_owner));
+  if (!file && errno == ENOENT && (flags & O_CREAT) == 0) return file;
+  struct stat about {};
+  if (!file || fstat(file.get(), &about) != 0) return cannot_write(path, errno);
+  if (!S_ISREG(about.st_mode)) return cannot_write(path, EINVAL);
+  if (about.st_uid != geteuid())
+    return Error{cited(path) + " belongs to another user", "name another file"};
+  if (about.st_nlink != 1)
+    return Error{cited(path) + " is a file with other names, too", "name another file"};
+  return file;
+}
+
+Result<std::string> text_of_log(const Descriptor& file, const std::string& path,
+                                std::size_t most_bytes) {
+  struct stat about {};
+  if (fstat(file.get(), &about) != 0) return cannot_write(path, errno);
+  if (static_cast<std::uint64_t>(about.st_size) > most_bytes)
+    return Error{cited(path) + " is too large", "remove it"};
+  std::string text(static_cast<std::size_t>(about.st_size), '\0');
+  text.resize(read_at(file.get(), 0, text));
+  return text;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<AppendLog>> AppendLog::open(const std::string& path,
+                                                   std::size_t most_bytes) {
+  auto file = open_own_log(path, O_RDWR | O_CREAT | O_APPEND);
+  if (!file) return file.error();
+  if (flock(file->get(), LOCK_EX | LOCK_NB) != 0)
+    return Error{"another lauka is measuring into " + path, "wait for it, or name another file"};
+  auto text = text_of_log(*file, path, most_bytes);
+  if (!text) return text.error();
+  return std::make_unique<AppendLog>(*std::move(file), path, *std::move(text));
+}
+
+Result<std::string> AppendLog::read(const std::string& path, std::size_t most_bytes) {
+  const auto file = open_own_log(path, O_RDONLY);
+  if (!file) return file.error();
+  if (!*file) return std::string();
+  return text_of_log(*file, path, most_bytes);
+}
+
+bool AppendLog::may_stand_beside(const std::string& target) {
+  struct stat about {};
+  return stat(target.c_str(), &about) != 0 || S_ISREG(about.st_mode);
+}
+
+Result<void> AppendLog::cut(std::size_t bytes) {
+  if (ftruncate(file_.get(), static_cast<off_t>(bytes)) != 0) return cannot_write(path_, errno);
+  return {};
+}
+
+void AppendLog::append(std::string_view line) {
+  waiting_ += line;
+  waiting_ += '\n';
+  flush();
+}
+
+/// What a full disk took of a line is cut off again: nothing may follow half a line.
+bool AppendLog::flush() {
+  if (waiting_.empty()) return true;
+  struct stat about {};
+  if (fstat(file_.get(), &about) != 0) return false;
+  if (!write_all(file_.get(), waiting_)) {
+    static_cast<void>(ftruncate(file_.get(), about.st_size) == 0);
+    return false;
+  }
+  waiting_.clear();
+  const auto now = MonotonicClock().now();
+  if (now - synced_ < std::chrono::seconds(1)) return true;
+  synced_ = now;
+  return fsync(file_.get()) == 0;
+}
+
+void AppendLog::remove() {
+  unlink(path_.c_str());
 }
 
 }  // namespace lauka::os

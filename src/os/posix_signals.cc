@@ -1,3 +1,4 @@
+#include "core/result.h"
 #include "os/files.h"
 #include "os/signals.h"
 #include "os/terminal.h"
@@ -6,11 +7,17 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <condition_variable>
 #include <csignal>
 #include <cstdint>
 #include <ctime>
+#include <exception>
+#include <mutex>
 #include <string>
 #include <string_view>
+#include <thread>
+
+#include <fmt/format.h>
 
 #include <poll.h>
 
@@ -56,6 +63,35 @@ std::int64_t now_ns() {
   clock_gettime(CLOCK_MONOTONIC, &now);
   return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
+
+struct NamedSignal {
+  int number;
+  std::string_view name;
+};
+
+/// Our own names, not strsignal's: those are sentences, differ between systems and are translated.
+constexpr auto kSignals = std::to_array<NamedSignal>({
+    {SIGABRT, "SIGABRT"},     {SIGALRM, "SIGALRM"},     {SIGBUS, "SIGBUS"},   {SIGCHLD, "SIGCHLD"},
+    {SIGCONT, "SIGCONT"},     {SIGFPE, "SIGFPE"},       {SIGHUP, "SIGHUP"},   {SIGILL, "SIGILL"},
+    {SIGINT, "SIGINT"},       {SIGIO, "SIGIO"},         {SIGKILL, "SIGKILL"}, {SIGPIPE, "SIGPIPE"},
+    {SIGPROF, "SIGPROF"},     {SIGQUIT, "SIGQUIT"},     {SIGSEGV, "SIGSEGV"}, {SIGSTOP, "SIGSTOP"},
+    {SIGSYS, "SIGSYS"},       {SIGTERM, "SIGTERM"},     {SIGTRAP, "SIGTRAP"}, {SIGTSTP, "SIGTSTP"},
+    {SIGTTIN, "SIGTTIN"},     {SIGTTOU, "SIGTTOU"},     {SIGURG, "SIGURG"},   {SIGUSR1, "SIGUSR1"},
+    {SIGUSR2, "SIGUSR2"},     {SIGVTALRM, "SIGVTALRM"}, {SIGXCPU, "SIGXCPU"}, {SIGXFSZ, "SIGXFSZ"},
+    {SIGWINCH, "SIGWINCH"},
+#ifdef SIGPWR
+    {SIGPWR, "SIGPWR"},
+#endif
+#ifdef SIGSTKFLT
+    {SIGSTKFLT, "SIGSTKFLT"},
+#endif
+#ifdef SIGEMT
+    {SIGEMT, "SIGEMT"},
+#endif
+#ifdef SIGINFO
+    {SIGINFO, "SIGINFO"},
+#endif
+});
 
 void note_interrupt(int signal_number) {
   if (interrupted_by != 0) {
@@ -132,8 +168,7 @@ int interrupt() {
 }
 
 bool was_meant_for_lauka(int signal_number, bool may_wait) {
-  if (std::find(kInterrupts.begin(), kInterrupts.end(), signal_number) == kInterrupts.end())
-    return false;
+  if (std::ranges::find(kInterrupts, signal_number) == kInterrupts.end()) return false;
   if (interrupt() == 0 && may_wait) poll(nullptr, 0, kMomentMs);
   return interrupt() != 0;
 }
@@ -173,6 +208,124 @@ void HoldSignals::tell_of_suspension() {
   has_told_ = true;
   const std::string_view over = is_terminal(Stream::Error) ? "\r\x1b[K" : "";  // the progress line
   static_cast<void>(say(Stream::Error, std::string(over) + std::string(kSuspensionWaits)));
+}
+
+std::string signal_name(int signal_number) {
+  const auto* const named = std::ranges::find(kSignals, signal_number, &NamedSignal::number);
+  return named == kSignals.end() ? fmt::format("signal {}", signal_number)
+                                 : std::string(named->name);
+}
+
+namespace {
+
+/// While it lives, no signal comes to this thread: to whoever has the turn.
+class SignalsElsewhere : NonCopyable {
+ public:
+  SignalsElsewhere() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &saved_);
+  }
+  ~SignalsElsewhere() { pthread_sigmask(SIG_SETMASK, &saved_, nullptr); }
+
+  const sigset_t& usual() const { return saved_; }
+
+ private:
+  sigset_t saved_{};
+};
+
+class Stage {
+ public:
+  explicit Stage(std::size_t activities) : nobody_(activities), whose_(activities) {}
+
+  /// Gives the turn to `activity` and waits until it gives it back.
+  void give_to(std::size_t activity) {
+    std::unique_lock lock(mutex_);
+    whose_ = activity;
+    changed_.notify_all();
+    changed_.wait(lock, [&] { return whose_ == nobody_; });
+  }
+
+  void give_back() {
+    const std::lock_guard lock(mutex_);
+    whose_ = nobody_;
+    changed_.notify_all();
+  }
+
+  /// False: nothing is to begin any more.
+  bool wait_for(std::size_t activity) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return whose_ == activity || is_called_off_; });
+    return !is_called_off_;
+  }
+
+  void call_off() {
+    const std::lock_guard lock(mutex_);
+    is_called_off_ = true;
+    changed_.notify_all();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::size_t nobody_;
+  std::size_t whose_;
+  bool is_called_off_ = false;
+};
+
+/// What threads have in common; they are waited for, whatever happens.
+struct Cast : NonCopyable {
+  explicit Cast(std::size_t activities) : stage(activities), over(activities, 0) {}
+  ~Cast() {
+    stage.call_off();
+    for (std::thread& thread : threads) thread.join();
+  }
+
+  Stage stage;
+  std::vector<char> over;
+  std::exception_ptr thrown{};
+  std::vector<std::thread> threads{};
+};
+
+void act(std::size_t self, const std::function<void(const Yield&)>& activity, const sigset_t& usual,
+         Cast& cast) {
+  if (!cast.stage.wait_for(self)) return;
+  pthread_sigmask(SIG_SETMASK, &usual, nullptr);
+  try {
+    activity([&cast, self] {
+      const SignalsElsewhere elsewhere;
+      cast.stage.give_back();
+      cast.stage.wait_for(self);
+    });
+  } catch (...) {
+    if (!cast.thrown) cast.thrown = std::current_exception();
+  }
+  const SignalsElsewhere elsewhere;
+  cast.over[self] = 1;
+  cast.stage.give_back();
+}
+
+}  // namespace
+
+void take_turns(const std::vector<std::function<void(const Yield&)>>& activities,
+                const std::function<std::size_t(std::span<const std::size_t>)>& next) {
+  Cast cast(activities.size());
+  {
+    const SignalsElsewhere elsewhere;  // threads begin with the mask of whoever makes them
+    for (std::size_t i = 0; i < activities.size(); ++i)
+      cast.threads.emplace_back([&cast, &activities, usual = elsewhere.usual(), i] {
+        act(i, activities[i], usual, cast);
+      });
+    for (std::size_t i = 0; i < activities.size(); ++i) cast.stage.give_to(i);
+    for (;;) {
+      std::vector<std::size_t> waiting;
+      for (std::size_t i = 0; i < activities.size(); ++i)
+        if (cast.over[i] == 0) waiting.push_back(i);
+      if (waiting.empty()) break;
+      cast.stage.give_to(next(waiting));
+    }
+  }
+  if (cast.thrown) std::rethrow_exception(cast.thrown);
 }
 
 }  // namespace lauka::os

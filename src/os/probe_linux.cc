@@ -159,7 +159,7 @@ void probe_virtual(const Files& files, const std::string& cpuinfo, MachineFacts&
   facts.hypervisor = hypervisor_of(files);
   if (flags) {
     const auto words = blank_separated(*flags);
-    const bool flagged = std::find(words.begin(), words.end(), "hypervisor") != words.end();
+    const bool flagged = std::ranges::find(words, "hypervisor") != words.end();
     facts.knows_hypervisor = true;
     // A cloud's machine may be a real one ("metal"), which has no such flag.
     if (!flagged) facts.hypervisor.reset();
@@ -173,8 +173,7 @@ void probe_virtual(const Files& files, const std::string& cpuinfo, MachineFacts&
     const std::string whole(path);
     const std::size_t slash = whole.rfind('/');
     const auto names = files.folder(slash == 0 ? "/" : whole.substr(0, slash));
-    if (std::find(names.begin(), names.end(), whole.substr(slash + 1)) != names.end())
-      facts.container = name;
+    if (std::ranges::find(names, whole.substr(slash + 1)) != names.end()) facts.container = name;
   }
   if (const auto systemd = files.line("/run/systemd/container"); systemd && !facts.container)
     facts.container = systemd;

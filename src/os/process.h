@@ -1,10 +1,9 @@
 #pragma once
 
-#include "core/core_kind.h"
-#include "core/outcome.h"
+#include "core/command.h"
+#include "core/machine.h"
 #include "core/record.h"
 #include "core/result.h"
-#include "core/user.h"
 
 #include <array>
 #include <chrono>
@@ -98,11 +97,8 @@ inline constexpr CounterSetId kNoCounters = ~CounterSetId{0};
 
 /// Follows one run from lauka's side, where lauka itself is the launcher (macOS). A launcher with a
 /// process of its own (Linux) calls nothing of it.
-class RunWatch {
+class RunWatch : NonCopyable {
  public:
-  RunWatch() = default;
-  RunWatch(const RunWatch&) = delete;
-  RunWatch& operator=(const RunWatch&) = delete;
   virtual ~RunWatch() = default;
 
   /// Just before the process is made. What is switched on here is on when its first thread is born.
@@ -118,11 +114,8 @@ class RunWatch {
 };
 
 /// Hears what a run writes while it goes on.
-class OutputListener {
+class OutputListener : NonCopyable {
  public:
-  OutputListener() = default;
-  OutputListener(const OutputListener&) = delete;
-  OutputListener& operator=(const OutputListener&) = delete;
   virtual ~OutputListener() = default;
 
   /// A piece of standard output or error that has just been read; some may come after the run's
@@ -212,11 +205,8 @@ using Tick = std::function<void()>;
 /// Runs programs one after the other, so that neither lauka's size nor its work shows in a number:
 /// on Linux from a small process of its own, on macOS from lauka itself (spawning_launcher.h). A
 /// failed, stopped, timed out or cancelled run is an outcome, never an error.
-class Launcher {
+class Launcher : NonCopyable {
  public:
-  Launcher() = default;
-  Launcher(const Launcher&) = delete;
-  Launcher& operator=(const Launcher&) = delete;
   virtual ~Launcher() = default;
 
   /// Registers a program and finds its file (find_program). Refused where there is none that could

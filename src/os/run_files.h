@@ -1,7 +1,8 @@
 #pragma once
 
-#include "core/outcome.h"
-#include "core/output_tail.h"
+#include "core/record.h"
+#include "core/result.h"
+#include "core/text.h"
 #include "os/descriptor.h"
 #include "os/process.h"
 
@@ -20,6 +21,8 @@
 #include <sys/types.h>
 
 // Standard input, output and error of runs. Internal to os/.
+
+struct lauka_region_memory_;
 
 namespace lauka::os {
 
@@ -72,11 +75,9 @@ struct CommonFiles {
 /// Opens files for a run. A named pipe opens when its other end does; that wait ends with EINTR
 /// when the run is no longer wanted, and with ETIMEDOUT when `limit` is over, counted from here.
 /// While it lives, an alarm ends waits again and again, as it may come just before one.
-class OpensPatiently {
+class OpensPatiently : NonCopyable {
  public:
   OpensPatiently(std::chrono::nanoseconds limit, std::function<bool()> is_unwanted);
-  OpensPatiently(const OpensPatiently&) = delete;
-  OpensPatiently& operator=(const OpensPatiently&) = delete;
   ~OpensPatiently();
 
   /// The descriptor, closed by exec; -1 with errno.
@@ -171,5 +172,38 @@ class RunFiles {
 /// A descriptor that lauka opens must never be taken for standard input, output or error. What was
 /// closed stays unwritable, so that an export to it is an error and not lost.
 void fill_standard_descriptors();
+
+/// The memory in which a run notes its region (lauka/region.h), new for each run, so that what an
+/// earlier one left behind writes into nothing. Internal to os/.
+class RegionPage : NonCopyable {
+ public:
+  ~RegionPage();
+
+  /// Makes it, with a descriptor that the next program gets. False with errno.
+  bool hand_down();
+
+  /// The same for a counter that the region switches. False with errno.
+  bool hand_down_counter(int descriptor);
+
+  /// The threads that call in note what they counted of themselves, where they can (macOS).
+  void count_threads();
+
+  /// The descriptor that the next program is to have; -1: there is none.
+  int descriptor() const { return count_ > 0 ? handed_.front() : -1; }
+
+  /// NAME=VALUE that tells a program of it; as long as this lives.
+  char* variable() { return variable_.data(); }
+
+  /// What the program noted so far.
+  RegionUse use() const;
+
+ private:
+  int hand_down(int descriptor);
+
+  lauka_region_memory_* memory_ = nullptr;
+  std::array<int, 17> handed_{};  // the memory's and the counters'
+  std::size_t count_ = 0;
+  std::array<char, 32> variable_{};
+};
 
 }  // namespace lauka::os

@@ -1,6 +1,13 @@
 #pragma once
 
+#include "core/result.h"
+
 #include <csignal>
+#include <cstddef>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
 
 namespace lauka::os {
 
@@ -25,13 +32,14 @@ bool was_meant_for_lauka(int signal_number, bool may_wait);
 /// Whether the process was started with that signal ignored.
 bool is_ignored(int signal_number);
 
+/// "SIGSEGV"; "signal 64" for one without a name of its own.
+std::string signal_name(int signal_number);
+
 /// While it lives, the signals that ask lauka to end are held back but for waits, and to be
 /// suspended (Ctrl-Z) has to wait: a command's time goes on while it is stopped.
-class HoldSignals {
+class HoldSignals : NonCopyable {
  public:
   HoldSignals();
-  HoldSignals(const HoldSignals&) = delete;
-  HoldSignals& operator=(const HoldSignals&) = delete;
   ~HoldSignals();
 
   /// For a wait that a request may cut short.
@@ -50,5 +58,15 @@ class HoldSignals {
   sigset_t saved_{};
   bool has_told_ = false;
 };
+
+/// Lets the others go on; returns when it is one's turn again.
+using Yield = std::function<void()>;
+
+/// Carries out activities that take turns, each in a thread of its own, of which one goes on at a
+/// time: what they share needs no lock. Each has its first turn in order; then `next` chooses among
+/// those that are not over (ascending), until all are. Signals come to whose turn it is. What one
+/// throws comes out when the others are over.
+void take_turns(const std::vector<std::function<void(const Yield&)>>& activities,
+                const std::function<std::size_t(std::span<const std::size_t>)>& next);
 
 }  // namespace lauka::os

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "core/command.h"
 #include "core/result.h"
-#include "core/user.h"
 
 #include <cstdint>
 #include <optional>
@@ -39,11 +39,9 @@ const IdentityCalls& identity_calls();
 /// While it lives, files are looked for, opened and made with the rights of `user` (none: nothing
 /// is changed), so that root's hand is not led into places that the user could not reach. lauka
 /// stays root by its real and saved ids. Where a part of it is refused, nothing is changed.
-class ActAs {
+class ActAs : NonCopyable {
  public:
   explicit ActAs(const std::optional<User>& user, const IdentityCalls& calls = identity_calls());
-  ActAs(const ActAs&) = delete;
-  ActAs& operator=(const ActAs&) = delete;
   ~ActAs();
 
   /// Why it could not be done; empty: it was.

@@ -2,7 +2,6 @@
 
 #include "core/foreign_text.h"
 #include "core/text.h"
-#include "core/words.h"
 #include "plan/parameters.h"
 
 #include <algorithm>
@@ -108,7 +107,7 @@ class CommandMaker {
     const auto any = [&](const std::vector<std::string>& given) {
       return given.size() == counts_.typed && given.size() > 1
                  ? mentions(given[typed], variable.name)
-                 : std::any_of(given.begin(), given.end(), [&](const std::string& text) {
+                 : std::ranges::any_of(given, [&](const std::string& text) {
                      return mentions(text, variable.name);
                    });
     };
@@ -119,9 +118,8 @@ class CommandMaker {
     for (const OutputChoice& output : options_.outputs) outputs.push_back(output.path);
     std::vector<std::string> expected;
     for (const ExpectedOutput& one : options_.expected) expected.push_back(one.text);
-    return any(options_.setup) || any(options_.prepare) || any(options_.conclude) ||
-           any(options_.cleanup) || any(options_.folders) || any(environment) || any(outputs) ||
-           any(expected);
+    return std::ranges::any_of(options_.hooks.all, any) || any(options_.folders) ||
+           any(environment) || any(outputs) || any(expected);
   }
 
   Result<void> check_used(const Variable& variable) const {
@@ -137,11 +135,12 @@ class CommandMaker {
     if (names > counts_.typed && names != counts_.measured) {
       return too_many_names(names, counts_.measured);
     }
-    for (const auto& [option, given] : {std::pair("--setup", options_.setup.size()),
-                                        std::pair("--prepare", options_.prepare.size()),
-                                        std::pair("--conclude", options_.conclude.size()),
-                                        std::pair("--cleanup", options_.cleanup.size()),
-                                        std::pair("--env", options_.environment.size()),
+    for (const HookRow& row : kHookKinds) {
+      const auto given = options_.hooks[row.kind].size();
+      if (auto fits = check_number(fmt::format("--{}", row.name), given, counts_); !fits)
+        return fits;
+    }
+    for (const auto& [option, given] : {std::pair("--env", options_.environment.size()),
                                         std::pair("--cwd", options_.folders.size()),
                                         std::pair("--expect-output", options_.expected.size()),
                                         std::pair("--output", options_.outputs.size())}) {
@@ -158,9 +157,9 @@ class CommandMaker {
     command.parameters = parameters;
     command.typed = place.typed;
     command.pattern = pattern_of(place);
-    command.hooks = {
-        hook(options_.setup, place, parameters), hook(options_.prepare, place, parameters),
-        hook(options_.conclude, place, parameters), hook(options_.cleanup, place, parameters)};
+    for (const HookRow& row : kHookKinds)
+      if (const auto* text = part_of(options_.hooks[row.kind], place, counts_))
+        command.hooks[row.kind] = with_parameters(*text, parameters);
     if (const auto* variables = part_of(options_.environment, place, counts_)) {
       for (const std::string& variable : *variables)
         command.environment.push_back(with_parameters(variable, parameters));
@@ -187,13 +186,6 @@ class CommandMaker {
     std::vector<std::string> words = options_.shell->words;
     words.insert(words.end(), {"-c", text});
     return words;
-  }
-
-  std::optional<std::string> hook(const std::vector<std::string>& given, const CommandIndex& place,
-                                  const std::vector<Parameter>& parameters) const {
-    const std::string* text = part_of(given, place, counts_);
-    if (text == nullptr) return std::nullopt;
-    return with_parameters(*text, parameters);
   }
 
   /// Values that the name does not show are put behind it, so that no two commands have one name.
@@ -241,7 +233,7 @@ std::vector<std::string> hints_about_shells(const Options& options) {
   std::vector<std::string> hints;
   for (const std::string& text : options.commands) {
     std::string syntax = shell_syntax_in(text);
-    if (syntax.empty() || std::find(told.begin(), told.end(), syntax) != told.end()) continue;
+    if (syntax.empty() || std::ranges::find(told, syntax) != told.end()) continue;
     hints.push_back(
         fmt::format("{} has an unquoted {}, which the program gets as it is; use -S to run "
                     "it in a shell",

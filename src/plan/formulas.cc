@@ -1,7 +1,7 @@
 #include "plan/formulas.h"
 
 #include "core/foreign_text.h"
-#include "core/metric_reader.h"
+#include "core/metric.h"
 #include "core/text.h"
 
 #include <algorithm>
@@ -46,20 +46,20 @@ constexpr auto kBuiltIns = std::to_array<BuiltIn>({
 });
 
 const BuiltIn* find_built_in(std::string_view name) {
-  const auto* const found = std::find_if(kBuiltIns.begin(), kBuiltIns.end(),
-                                         [name](const BuiltIn& one) { return one.name == name; });
+  const auto* const found =
+      std::ranges::find_if(kBuiltIns, [name](const BuiltIn& one) { return one.name == name; });
   return found == kBuiltIns.end() ? nullptr : &*found;
 }
 
 constexpr std::size_t kMostTerms = 100'000;  // of all formulas of a session
 
 bool is_of_the_kernel(std::string_view name) {
-  return std::any_of(kBuiltInMetrics.begin(), kBuiltInMetrics.end(),
-                     [name](const BuiltInMetric& metric) { return metric.name == name; });
+  return std::ranges::any_of(kBuiltInMetrics,
+                             [name](const BuiltInMetric& metric) { return metric.name == name; });
 }
 
 bool contains(const std::vector<std::string>& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
+  return std::ranges::find(names, name) != names.end();
 }
 
 class Collector {
@@ -82,19 +82,18 @@ class Collector {
 
  private:
   bool is_typed(std::string_view name) const {
-    return std::any_of(options_.derived.begin(), options_.derived.end(),
-                       [name](const OwnMetric& one) { return one.name == name; });
+    return std::ranges::any_of(options_.derived,
+                               [name](const OwnMetric& one) { return one.name == name; });
   }
 
   bool is_told(std::string_view name) const {
-    return std::any_of(options_.scraped.begin(), options_.scraped.end(),
-                       [name](const OwnMetric& one) { return one.name == name; });
+    return std::ranges::any_of(options_.scraped,
+                               [name](const OwnMetric& one) { return one.name == name; });
   }
 
   Formulation* find(std::string_view name) {
-    const auto found =
-        std::find_if(request_.formulas.begin(), request_.formulas.end(),
-                     [name](const Formulation& one) { return one.metric.name == name; });
+    const auto found = std::ranges::find_if(
+        request_.formulas, [name](const Formulation& one) { return one.metric.name == name; });
     return found == request_.formulas.end() ? nullptr : &*found;
   }
 
@@ -139,9 +138,8 @@ class Collector {
         continue;
       }
       if (is_of_the_kernel(name) || is_told(name) || is_by_kind_of_core(name, cores_)) continue;
-      const auto* const derived =
-          std::find_if(kDerivedMetrics.begin(), kDerivedMetrics.end(),
-                       [&](const DerivedMetric& one) { return one.name == name; });
+      const auto* const derived = std::ranges::find_if(
+          kDerivedMetrics, [&](const DerivedMetric& one) { return one.name == name; });
       if (derived == kDerivedMetrics.end()) {
         add_once(events, name);
       } else {
@@ -264,11 +262,11 @@ bool is_of_timed_runs(const Formula::Term& term) {
 
 /// Whether a pass counts all events of `source`.
 bool are_in_one_pass(const Formula& source, const EventSet& events) {
-  return std::any_of(events.passes.begin(), events.passes.end(), [&](const Pass& pass) {
-    return std::all_of(source.terms.begin(), source.terms.end(), [&](const Formula::Term& term) {
+  return std::ranges::any_of(events.passes, [&](const Pass& pass) {
+    return std::ranges::all_of(source.terms, [&](const Formula::Term& term) {
       const auto* counted = std::get_if<CountedEvent>(&term);
       return counted == nullptr ||
-             std::find(pass.events.begin(), pass.events.end(), counted->event) != pass.events.end();
+             std::ranges::find(pass.events, counted->event) != pass.events.end();
     });
   });
 }
@@ -277,11 +275,11 @@ bool are_in_one_pass(const Formula& source, const EventSet& events) {
 std::optional<Error> why_of_no_run(const Formulation& formula, const Metric& metric,
                                    const EventSet& events) {
   const auto& terms = metric.source.terms;
-  if (std::none_of(terms.begin(), terms.end(), has_event)) return std::nullopt;
+  if (std::ranges::none_of(terms, has_event)) return std::nullopt;
   if (!are_in_one_pass(metric.source, events))
     return Error{fmt::format("{} needs events that are not counted at once", subject_of(formula)),
                  "count fewer events with -e; --explain-events shows which compete"};
-  const bool is_mixed = std::any_of(terms.begin(), terms.end(), is_of_timed_runs);
+  const bool is_mixed = std::ranges::any_of(terms, is_of_timed_runs);
   const RoundKind kind = kind_of(metric, events);
   if (!is_mixed || kind == RoundKind::Timed) return std::nullopt;
   if (kind == RoundKind::Simulated)

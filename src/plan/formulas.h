@@ -1,9 +1,8 @@
 #pragma once
 
 #include "cli/options.h"
-#include "core/core_kind.h"
 #include "core/event.h"
-#include "core/expression.h"
+#include "core/machine.h"
 #include "core/metric.h"
 #include "core/own_metric.h"
 #include "core/result.h"

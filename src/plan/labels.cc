@@ -26,12 +26,11 @@ std::vector<Label> labels_of_git(std::string_view status) {
 
 std::vector<Label> with_given(std::vector<Label> given, const std::vector<Label>& found) {
   for (const Label& one : found) {
-    const bool is_given = std::any_of(given.begin(), given.end(),
-                                      [&](const Label& label) { return label.key == one.key; });
+    const bool is_given =
+        std::ranges::any_of(given, [&](const Label& label) { return label.key == one.key; });
     if (!is_given) given.push_back(one);
   }
-  std::sort(given.begin(), given.end(),
-            [](const Label& a, const Label& b) { return a.key < b.key; });
+  std::ranges::sort(given, [](const Label& a, const Label& b) { return a.key < b.key; });
   return given;
 }
 

@@ -22,17 +22,16 @@ namespace lauka {
 namespace {
 
 bool is_built_in(std::string_view name) {
-  return std::any_of(kBuiltInMetrics.begin(), kBuiltInMetrics.end(),
-                     [name](const BuiltInMetric& metric) { return metric.name == name; });
+  return std::ranges::any_of(kBuiltInMetrics,
+                             [name](const BuiltInMetric& metric) { return metric.name == name; });
 }
 
 void add_once(std::vector<std::string>& names, std::string_view name) {
-  if (std::find(names.begin(), names.end(), name) == names.end()) names.emplace_back(name);
+  if (std::ranges::find(names, name) == names.end()) names.emplace_back(name);
 }
 
 bool has_name(const std::vector<OwnMetric>& metrics, std::string_view name) {
-  return std::any_of(metrics.begin(), metrics.end(),
-                     [name](const OwnMetric& one) { return one.name == name; });
+  return std::ranges::any_of(metrics, [name](const OwnMetric& one) { return one.name == name; });
 }
 
 /// Of a formula, whose events it names itself, told by the program, or of values of another metric.
@@ -56,9 +55,8 @@ std::vector<std::string> events_of_gates(const Options& options, const CoreUse& 
     if (is_built_in(gate.metric) || is_by_kind_of_core(gate.metric, cores) ||
         is_of_ones_own(gate.metric, options))
       continue;
-    const auto* const derived =
-        std::find_if(kDerivedMetrics.begin(), kDerivedMetrics.end(),
-                     [&](const DerivedMetric& one) { return one.name == gate.metric; });
+    const auto* const derived = std::ranges::find_if(
+        kDerivedMetrics, [&](const DerivedMetric& one) { return one.name == gate.metric; });
     if (derived == kDerivedMetrics.end()) {
       add_once(names, gate.metric);
       continue;
@@ -213,9 +211,12 @@ StopRule stop_rule_of(const Options& options, std::size_t passes) {
                   .budget_per_command = options.duration};
 }
 
-/// One command's setup or cleanup may undo another's.
+/// What is run around one command may undo what is run around another.
 Order default_order(const Options& options) {
-  return options.setup.empty() && options.cleanup.empty() ? Order::Random : Order::Sequential;
+  const auto stands_around = [&](const HookRow& row) {
+    return !row.is_of_a_run() && !options.hooks[row.kind].empty();
+  };
+  return std::ranges::any_of(kHookKinds, stands_around) ? Order::Sequential : Order::Random;
 }
 
 /// The command that is neither base nor candidate.
@@ -249,11 +250,11 @@ MetricSelection selection_of(const Options& options) {
 Asked asks_for_tree_peak(const Options& options) {
   const auto is_it = [](std::string_view name) { return name == kTreePeakMemory; };
   const bool by_name =
-      std::any_of(options.metric_list.begin(), options.metric_list.end(),
-                  [&](const std::string& row) { return is_it(name_of_row(row)); }) ||
-      std::any_of(options.gates.begin(), options.gates.end(),
-                  [&](const Condition& gate) { return is_it(gate.metric); }) ||
-      std::any_of(options.derived.begin(), options.derived.end(), [](const OwnMetric& metric) {
+      std::ranges::any_of(options.metric_list,
+                          [&](const std::string& row) { return is_it(name_of_row(row)); }) ||
+      std::ranges::any_of(options.gates,
+                          [&](const Condition& gate) { return is_it(gate.metric); }) ||
+      std::ranges::any_of(options.derived, [](const OwnMetric& metric) {
         return metric.text.find(kTreePeakMemory) != std::string::npos;
       });
   if (by_name || (options.precision && is_it(options.precision_metric))) return Asked::ByName;

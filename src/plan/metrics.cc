@@ -1,4 +1,4 @@
-#include "core/metric_reader.h"
+#include "core/metric.h"
 #include "plan/plan.h"
 
 #include <algorithm>
@@ -24,9 +24,8 @@ Shown shown_by(MetricSelection selection, const BuiltInMetric& metric) {
 
 /// The event that is `role` as a whole.
 std::optional<std::size_t> find_event(const EventSet& set, Role role) {
-  const auto found = std::find_if(set.events.begin(), set.events.end(), [role](const Event& event) {
-    return event.role == role && !event.part_of;
-  });
+  const auto found = std::ranges::find_if(
+      set.events, [role](const Event& event) { return event.role == role && !event.part_of; });
   if (found == set.events.end()) return std::nullopt;
   return static_cast<std::size_t>(found - set.events.begin());
 }
@@ -39,10 +38,10 @@ Unit unit_of(const Event& event) {
 /// Whether one pass, and so one run, counts both.
 bool are_counted_together(const EventSet& set, std::size_t a, std::size_t b) {
   const auto has = [](const Pass& pass, std::size_t event) {
-    return std::find(pass.events.begin(), pass.events.end(), event) != pass.events.end();
+    return std::ranges::find(pass.events, event) != pass.events.end();
   };
-  return std::any_of(set.passes.begin(), set.passes.end(),
-                     [&](const Pass& pass) { return has(pass, a) && has(pass, b); });
+  return std::ranges::any_of(set.passes,
+                             [&](const Pass& pass) { return has(pass, a) && has(pass, b); });
 }
 
 /// Times are counted in nanoseconds, and energy in nanojoules.

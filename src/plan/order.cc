@@ -67,8 +67,7 @@ std::vector<Step> steps_of_round(const Plan& plan, RoundKind kind, std::uint32_t
   const RoundKind serves = Step{.kind = kind}.gives_counts_only() ? kind : RoundKind::Timed;
   const auto& passes = plan.events.passes;
   const auto first = static_cast<std::uint32_t>(
-      std::find_if(passes.begin(), passes.end(),
-                   [serves](const Pass& pass) { return pass.kind == serves; }) -
+      std::ranges::find_if(passes, [serves](const Pass& pass) { return pass.kind == serves; }) -
       passes.begin());
   const auto turns = static_cast<std::uint32_t>(plan.events.passes_of(serves));
   // All runs of a round serve the same pass: a round is compared within itself.

@@ -57,8 +57,8 @@ Result<std::vector<Variable>> variables_of(const std::vector<ParameterOption>& o
                                cited(option.name)),
                    "write the bare name; commands have it in braces: -L n 1,2 './old {n}'"};
     }
-    const bool is_known = std::any_of(variables.begin(), variables.end(),
-                                      [&](const Variable& one) { return one.name == option.name; });
+    const bool is_known = std::ranges::any_of(
+        variables, [&](const Variable& one) { return one.name == option.name; });
     if (is_known) {
       return Error{fmt::format("the variable {} is given twice", cited(option.name)),
                    "use it once"};
@@ -77,9 +77,9 @@ bool mentions(std::string_view text, std::string_view name) {
 std::string with_parameters(std::string_view text, const std::vector<Parameter>& parameters) {
   std::string result;
   while (!text.empty()) {
-    const auto found = std::find_if(
-        parameters.begin(), parameters.end(),
-        [&](const Parameter& parameter) { return text.starts_with(placeholder(parameter.name)); });
+    const auto found = std::ranges::find_if(parameters, [&](const Parameter& parameter) {
+      return text.starts_with(placeholder(parameter.name));
+    });
     if (found == parameters.end()) {
       result.push_back(text.front());
       text.remove_prefix(1);

@@ -20,8 +20,7 @@ std::vector<double> wanted(const Options& options) {
   std::vector<double> all = options.percentiles;
   const auto add = [&](std::string_view name) {
     const auto percent = percentile_in(name);
-    if (percent && std::find(all.begin(), all.end(), *percent) == all.end())
-      all.push_back(*percent);
+    if (percent && std::ranges::find(all, *percent) == all.end()) all.push_back(*percent);
   };
   for (const std::string& row : options.metric_list) add(name_of_row(row));
   for (const Condition& gate : options.gates) add(gate.metric);

@@ -3,7 +3,9 @@
 #include "core/command.h"
 #include "core/machine.h"
 #include "core/metric.h"
+#include "core/numbers.h"
 #include "core/record.h"
+#include "core/result.h"
 #include "plan/plan.h"
 
 #include <chrono>
@@ -37,15 +39,13 @@ struct RunRow {
   std::string_view why{};            ///< it was run again
   double wall_seconds = 0.0;         ///< of a run of any kind, also of one that was killed
   bool below_overhead = false;       ///< as RunRecord's
+  std::uint32_t order = 0;           ///< as RunRecord's
 };
 
 /// Runs in the order run, read where they are when somebody asks for one: there may be a million of
 /// them. This one has none.
-class RunTable {
+class RunTable : NonCopyable {
  public:
-  RunTable() = default;
-  RunTable(const RunTable&) = delete;
-  RunTable& operator=(const RunTable&) = delete;
   virtual ~RunTable() = default;
 
   virtual std::size_t size() const { return 0; }
@@ -68,9 +68,9 @@ class RunTable {
 /// Where and when the numbers were taken, by what, and of what.
 struct Circumstances {
   std::string version{};  ///< of lauka
-  std::chrono::sys_seconds began{};
+  TimeOfDay began{};
   Machine machine{};
-  std::chrono::sys_seconds ended{};
+  TimeOfDay ended{};
   std::string session_id{};     ///< of this session alone; empty: not known
   std::vector<Label> labels{};  ///< each key once
 };

@@ -15,8 +15,8 @@ std::vector<OwnMetric> region_metrics() {
 }
 
 void show_region(MetricSelection selection, std::vector<Metric>& metrics) {
-  const auto time = std::find_if(metrics.begin(), metrics.end(),
-                                 [](const Metric& one) { return one.name == kRegionTime; });
+  const auto time =
+      std::ranges::find_if(metrics, [](const Metric& one) { return one.name == kRegionTime; });
   if (time == metrics.end()) return;
   std::rotate(metrics.begin(), time, time + 1);
   if (selection != MetricSelection::Default) return;

@@ -1,6 +1,6 @@
 #include "plan/rows.h"
 
-#include "core/display_unit.h"
+#include "core/choices.h"
 #include "core/foreign_text.h"
 #include "core/text.h"
 
@@ -69,10 +69,10 @@ std::optional<Error> why_not_derived(std::string_view name, const std::vector<Me
 }
 
 bool are_all_built_in(const std::vector<std::string>& list) {
-  return std::all_of(list.begin(), list.end(), [](const std::string& text) {
+  return std::ranges::all_of(list, [](const std::string& text) {
     const std::string_view name = without_unit(text).name;
-    return std::any_of(kBuiltInMetrics.begin(), kBuiltInMetrics.end(),
-                       [&](const BuiltInMetric& metric) { return metric.name == name; });
+    return std::ranges::any_of(kBuiltInMetrics,
+                               [&](const BuiltInMetric& metric) { return metric.name == name; });
   });
 }
 

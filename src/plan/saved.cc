@@ -21,8 +21,8 @@ namespace {
 std::vector<std::size_t> add_events(const EventSet& events, EventSet& all) {
   std::vector<std::size_t> places;
   for (const Event& event : events.events) {
-    const auto known = std::find_if(all.events.begin(), all.events.end(),
-                                    [&](const Event& other) { return other.name == event.name; });
+    const auto known = std::ranges::find_if(
+        all.events, [&](const Event& other) { return other.name == event.name; });
     places.push_back(static_cast<std::size_t>(known - all.events.begin()));
     if (known == all.events.end()) all.events.push_back(event);
   }
@@ -71,9 +71,8 @@ bool has_namesake(const std::vector<Recording>& sessions, std::size_t session,
                   const std::string& name) {
   for (std::size_t other = 0; other < sessions.size(); ++other) {
     const auto& there = sessions[other].measured;
-    if (other != session && std::any_of(there.begin(), there.end(), [&](const Command& command) {
-          return command.name == name;
-        }))
+    if (other != session &&
+        std::ranges::any_of(there, [&](const Command& command) { return command.name == name; }))
       return true;
   }
   return false;
@@ -103,7 +102,7 @@ Result<Reference> reference_of(const Options& options, const std::vector<Recordi
                                const Plan& plan) {
   if (!options.from_reference.empty()) {
     const auto& commands = plan.commands;
-    const auto found = std::find_if(commands.begin(), commands.end(), [&](const Command& command) {
+    const auto found = std::ranges::find_if(commands, [&](const Command& command) {
       return command.name == options.from_reference || command.text == options.from_reference;
     });
     if (found == commands.end())

@@ -21,8 +21,7 @@ bool is_announcement(const std::string& row) {
 }
 
 bool is_there(const std::vector<OwnMetric>& metrics, const std::string& name) {
-  return std::any_of(metrics.begin(), metrics.end(),
-                     [&](const OwnMetric& one) { return one.name == name; });
+  return std::ranges::any_of(metrics, [&](const OwnMetric& one) { return one.name == name; });
 }
 
 std::string_view option_of(const OwnMetric& metric) {

@@ -14,8 +14,8 @@ Result<void> check_until(const Options& options, const Plan& plan) {
     return Error{
         "--until ends a run at its first line, so that --jobs would not wait for the others",
         "use only one of them"};
-  if (std::any_of(options.scraped.begin(), options.scraped.end(),
-                  [](const OwnMetric& metric) { return metric.is_scraped(); }))
+  if (std::ranges::any_of(options.scraped,
+                          [](const OwnMetric& metric) { return metric.is_scraped(); }))
     return Error{
         "--until reads along, and --scrape takes what nobody reads: they contradict each other",
         "use only one of them; a program can write its metrics to LAUKA_METRICS"};
@@ -29,9 +29,9 @@ Result<void> check_until(const Options& options, const Plan& plan) {
 }
 
 Result<void> check_expected(const Options& options, const Plan& plan) {
-  const bool is_same =
-      std::any_of(options.expected.begin(), options.expected.end(),
-                  [](const ExpectedOutput& one) { return one.kind == ExpectedOutput::Kind::Same; });
+  const bool is_same = std::ranges::any_of(options.expected, [](const ExpectedOutput& one) {
+    return one.kind == ExpectedOutput::Kind::Same;
+  });
   if (is_same && plan.commands.size() < 2)
     return Error{"--expect-output same has nothing to compare with",
                  "add another command, or name a FILE with the output"};
@@ -42,7 +42,7 @@ Result<void> check_expected(const Options& options, const Plan& plan) {
 
 Options with_throughput(Options options) {
   if (!options.jobs) return options;
-  OwnMetric throughput{.name = "throughput", .better = Better::More};
+  OwnMetric throughput{.name = std::string(kThroughput), .better = Better::More};
   throughput.unit.word = "1/s";
   throughput.text = fmt::format("{}/wall_time", *options.jobs);
   options.derived.insert(options.derived.begin(), std::move(throughput));

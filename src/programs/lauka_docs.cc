@@ -13,10 +13,12 @@ int main(int argc, char** argv) {
     std::fputs("usage: lauka_docs FOLDER\n", stderr);
     return 2;
   }
-  for (const auto& [name, text] : {std::pair("lauka.1", lauka::cli::man_page()),
-                                   std::pair("lauka.bash", lauka::cli::bash_completion()),
-                                   std::pair("_lauka", lauka::cli::zsh_completion()),
-                                   std::pair("lauka.fish", lauka::cli::fish_completion())}) {
+  const auto lauka = lauka::cli::lauka_description();
+  for (const auto& [name, text] :
+       {std::pair("lauka.1", lauka::cli::man_page(lauka)),
+        std::pair("lauka.bash", lauka::cli::completion(lauka, "bash")),
+        std::pair("_lauka", lauka::cli::completion(lauka, "zsh")),
+        std::pair("lauka.fish", lauka::cli::completion(lauka, "fish"))}) {
     const std::string path = std::string(argv[1]) + "/" + name;
     std::ofstream file(path, std::ios::binary);
     file << text;

@@ -1,4 +1,4 @@
-#include "core/exit_status.h"
+#include "core/choices.h"
 #include "core/foreign_text.h"
 #include "core/text.h"
 #include "history/add.h"

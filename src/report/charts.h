@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/choices.h"
-#include "report/ansi.h"
+#include "report/style.h"
 #include "results/results.h"
 
 #include <cstddef>

@@ -2,7 +2,7 @@
 #include "core/numbers.h"
 #include "report/exports.h"
 #include "report/format.h"
-#include "report/parameters.h"
+#include "report/metric_tables.h"
 
 #include <algorithm>
 #include <cmath>
@@ -116,8 +116,10 @@ void write_run_rows(const Results& results, const std::string& first,
   for (const std::string& name : metrics) places.push_back(find_metric(results.metrics, name));
   for (std::size_t i = 0; i < results.runs->size(); ++i) {
     const RunRow run = results.runs->row(i);
-    sink(fmt::format("{}{},{},{},{},{}", first, csv_field(results.commands[run.command].name),
-                     i + 1, run.round + 1, run.pass + 1, run.status));
+    sink(first);
+    if (!first.empty()) sink((run.order != 0 ? fmt::to_string(run.order) : "") + ",");
+    sink(fmt::format("{},{},{},{},{}", csv_field(results.commands[run.command].name), i + 1,
+                     run.round + 1, run.pass + 1, run.status));
     for (const auto& place : places)
       sink("," + (place ? number(results.runs->value(i, *place)) : ""));
     sink(kLineEnd);
@@ -148,7 +150,8 @@ void write_summary_csv(const Report& report, const Sink& sink) {
 void write_runs_csv(const Report& report, const Sink& sink) {
   std::vector<std::string> metrics;
   for (const Results& one : report.benchmarks) add_missing(metrics_of_runs(one), metrics);
-  sink(first_heading(report) + runs_heading(metrics) + kLineEnd);
+  const std::string first = first_heading(report);
+  sink(first + (first.empty() ? "" : "order,") + runs_heading(metrics) + kLineEnd);
   for (const Results& one : report.benchmarks) write_run_rows(one, first_field(one), metrics, sink);
 }
 

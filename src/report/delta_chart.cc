@@ -1,7 +1,7 @@
 #include "report/axis.h"
 #include "report/charts.h"
 #include "report/format.h"
-#include "report/marked_delta.h"
+#include "report/metric_tables.h"
 #include "report/svg.h"
 
 #include <algorithm>
@@ -80,12 +80,12 @@ std::string delta_chart(const Results& results, std::size_t metric) {
     for (const MetricResult& row : results.commands[c].rows) {
       if (row.metric != metric || !row.delta || !row.delta->change) continue;
       if (!std::isfinite(low_of(*row.delta)) || !std::isfinite(high_of(*row.delta))) continue;
-      const MarkedDelta delta = marked_delta(*row.delta, results.metrics[metric].better);
+      const Cell delta = delta_cell(*row.delta, results.metrics[metric].better);
       const std::string_view css_class = ink_class(delta.ink);
       rows.push_back({.heading = fmt::format("<span class=\"dot {}\"></span><code>{}</code> <span "
                                              "class=\"{}\">{}</span>",
                                              command_class(c), html_text(name), css_class,
-                                             html_text(delta.text)),
+                                             html_text(marked_text(delta))),
                       .title = name + ": " + delta_text(*row.delta),
                       .css_class = css_class,
                       .change = *row.delta});

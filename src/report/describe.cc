@@ -1,6 +1,7 @@
 #include "report/describe.h"
 
 #include "core/numbers.h"
+#include "os/signals.h"
 #include "report/format.h"
 
 #include <array>
@@ -14,35 +15,6 @@
 namespace lauka::report {
 
 namespace {
-
-struct NamedSignal {
-  int number;
-  std::string_view name;
-};
-
-/// Our own names, not strsignal's: those are sentences, differ between systems and are translated.
-constexpr auto kSignals = std::to_array<NamedSignal>({
-    {SIGABRT, "SIGABRT"},     {SIGALRM, "SIGALRM"},     {SIGBUS, "SIGBUS"},   {SIGCHLD, "SIGCHLD"},
-    {SIGCONT, "SIGCONT"},     {SIGFPE, "SIGFPE"},       {SIGHUP, "SIGHUP"},   {SIGILL, "SIGILL"},
-    {SIGINT, "SIGINT"},       {SIGIO, "SIGIO"},         {SIGKILL, "SIGKILL"}, {SIGPIPE, "SIGPIPE"},
-    {SIGPROF, "SIGPROF"},     {SIGQUIT, "SIGQUIT"},     {SIGSEGV, "SIGSEGV"}, {SIGSTOP, "SIGSTOP"},
-    {SIGSYS, "SIGSYS"},       {SIGTERM, "SIGTERM"},     {SIGTRAP, "SIGTRAP"}, {SIGTSTP, "SIGTSTP"},
-    {SIGTTIN, "SIGTTIN"},     {SIGTTOU, "SIGTTOU"},     {SIGURG, "SIGURG"},   {SIGUSR1, "SIGUSR1"},
-    {SIGUSR2, "SIGUSR2"},     {SIGVTALRM, "SIGVTALRM"}, {SIGXCPU, "SIGXCPU"}, {SIGXFSZ, "SIGXFSZ"},
-    {SIGWINCH, "SIGWINCH"},
-#ifdef SIGPWR
-    {SIGPWR, "SIGPWR"},
-#endif
-#ifdef SIGSTKFLT
-    {SIGSTKFLT, "SIGSTKFLT"},
-#endif
-#ifdef SIGEMT
-    {SIGEMT, "SIGEMT"},
-#endif
-#ifdef SIGINFO
-    {SIGINFO, "SIGINFO"},
-#endif
-});
 
 std::string_view trouble_with(LaunchStep step) {
   switch (step) {
@@ -76,7 +48,7 @@ struct OutcomeWords {
   }
 
   std::string operator()(const Signalled& end) const {
-    return fmt::format("was killed by {}{}", signal_name(end.signal),
+    return fmt::format("was killed by {}{}", os::signal_name(end.signal),
                        end.core_dumped ? " (core dumped)" : "");
   }
 
@@ -88,7 +60,7 @@ struct OutcomeWords {
 
   std::string operator()(const Stopped& end) const {
     const bool terminal = end.signal == SIGTTIN || end.signal == SIGTTOU;
-    return fmt::format("was stopped by {}: {}", signal_name(end.signal),
+    return fmt::format("was stopped by {}: {}", os::signal_name(end.signal),
                        terminal ? "it wants the terminal, which commands run by lauka do not have"
                                 : "nothing would have resumed it, so it " + killed(end.survivor));
   }
@@ -113,13 +85,6 @@ std::string_view word_of(RoundKind kind) {
   constexpr std::array<std::string_view, 5> names = {"warm-up", "", "counting", "simulated",
                                                      "settling"};
   return names.at(static_cast<std::size_t>(kind));
-}
-
-std::string signal_name(int signal) {
-  for (const NamedSignal& named : kSignals) {
-    if (named.number == signal) return std::string(named.name);
-  }
-  return fmt::format("signal {}", signal);
 }
 
 std::string describe(const Outcome& outcome) {

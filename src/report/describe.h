@@ -1,6 +1,5 @@
 #pragma once
 
-#include "core/outcome.h"
 #include "core/record.h"
 
 #include <string>
@@ -14,8 +13,5 @@ std::string describe(const Outcome& outcome);
 
 /// What its runs are called: "warm-up", "counting", ...; empty: timed.
 std::string_view word_of(RoundKind kind);
-
-/// "SIGSEGV"; "signal 64" for one without a name of its own.
-std::string signal_name(int signal);
 
 }  // namespace lauka::report

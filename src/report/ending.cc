@@ -1,4 +1,5 @@
 #include "core/foreign_text.h"
+#include "os/signals.h"
 #include "report/describe.h"
 #include "report/lines.h"
 #include "report/width.h"
@@ -53,7 +54,7 @@ struct EndingWords {
   std::string operator()(const HookFailed& failed) const {
     std::string run;
     if (failed.step) {
-      run = fmt::format(" ({} {})", failed.kind == HookKind::Prepare ? "before" : "after",
+      run = fmt::format(" ({} {})", row_of(failed.kind).undoes() ? "after" : "before",
                         run_of(*failed.step));
     }
     return message(fmt::format(
@@ -64,7 +65,7 @@ struct EndingWords {
   }
 
   std::string operator()(const Interrupted& interrupted) const {
-    return message("interrupted by " + signal_name(interrupted.signal));
+    return message("interrupted by " + os::signal_name(interrupted.signal));
   }
 
   std::string operator()(const Error& error) const { return message(error.line()); }

@@ -60,11 +60,6 @@ constexpr Exporter exporter_of(ExportKind kind) {
   return &write_json;
 }
 
-/// `text` as code in a cell of a Markdown table: in as many backticks as it takes, line breaks and
-/// other control characters made visible, and each | escaped (a table is divided into cells before
-/// its code is looked for).
-std::string code_cell(std::string_view text);
-
 /// `text` as a field of CSV, by RFC 4180: with a comma or a quote it stands in quotes, which are
 /// doubled in it. Control characters are made visible, and before what a spreadsheet would take for
 /// a formula stands an apostrophe.
@@ -72,5 +67,8 @@ std::string csv_field(std::string_view text);
 
 /// What the page of --export-html looks like, as CSS.
 std::string_view html_style();
+
+/// The page's script: it names the run under the pointer.
+std::string_view html_script();
 
 }  // namespace lauka::report

@@ -1,9 +1,9 @@
 #include "core/foreign_text.h"
 #include "core/text.h"
-#include "report/ansi.h"
 #include "report/cells.h"
 #include "report/format.h"
 #include "report/lines.h"
+#include "report/style.h"
 
 #include <algorithm>
 #include <cmath>

@@ -2,15 +2,13 @@
 #include "core/text.h"
 #include "report/cells.h"
 #include "report/charts.h"
-#include "report/compact.h"
 #include "report/exports.h"
 #include "report/format.h"
-#include "report/html_tables.h"
 #include "report/lines.h"
-#include "report/marked_delta.h"
+#include "report/metric_tables.h"
+#include "report/screen.h"
 #include "report/suite.h"
 #include "report/svg.h"
-#include "report/table.h"
 #include "report/warnings.h"
 #include "report/why.h"
 
@@ -59,7 +57,8 @@ std::string list_of(const std::vector<std::string>& texts) {
 
 /// Where, when and by what: one line.
 std::string circumstances(const Circumstances& at) {
-  std::string line = fmt::format("lauka {}, {}", at.version, rfc3339(at.began));
+  std::string line = fmt::format("lauka {}, {}", at.version,
+                                 rfc3339(std::chrono::floor<std::chrono::seconds>(at.began)));
   for (const std::string& fact : {at.machine.cpu_model, at.machine.os, at.machine.architecture}) {
     if (!fact.empty()) line += ", " + fact;
   }
@@ -75,12 +74,10 @@ std::string gate_item(const gate::Verdict& verdict, std::string line) {
   const std::string_view word = passes                                 ? "pass"
                                 : verdict.answer == gate::Answer::Fail ? "fail"
                                                                        : "inconclusive";
-  const std::string_view css = passes ? "better" : word == "fail" ? "worse" : "unsure";
   const std::string said = fmt::format(": {}: ", word);
   if (const std::size_t at = line.find(said); at != std::string::npos)
     line.replace(at, said.size(), ": ");
-  return fmt::format("<li><span class=\"mark {}\">{}</span> {}</li>\n", css, word,
-                     message_html(line));
+  return fmt::format("<li>{} {}</li>\n", verdict_html(word), message_html(line));
 }
 
 std::string gates(const Results& results) {
@@ -169,6 +166,19 @@ void write_drawings(const Results& results, const Sink& sink) {
   }
 }
 
+/// The table of each command, folded.
+void write_tables(const Results& results, const Sink& sink) {
+  sink("<details>\n<summary>Tables</summary>\n");
+  for (const std::size_t c : order_of(results)) {
+    const CommandResult& command = results.commands[c];
+    sink(fmt::format("<h3><span class=\"dot {}\"></span>{}: <code>{}</code></h3>\n",
+                     command_class(c), html_text(benchmark_title(command, c + 1)),
+                     html_text(command.name)));
+    if (command.runs > 0) sink(table_html(full_table(results, c, Format::Html, true)));
+  }
+  sink("</details>\n");
+}
+
 void write_head(const std::string& title, const std::string& description, const Sink& sink) {
   sink(
       fmt::format("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
@@ -183,36 +193,6 @@ void write_foot(const Sink& sink) {
   sink(fmt::format("<script>{}</script>\n</body>\n</html>\n", html_script()));
 }
 
-std::string mark_of(const std::string& verdict) {
-  if (verdict.empty()) return "";
-  const std::string_view css = verdict == "pass"   ? "better"
-                               : verdict == "fail" ? "worse"
-                                                   : "unsure";
-  return fmt::format("<span class=\"mark {}\">{}</span>", css, verdict);
-}
-
-void write_suite_table(const Report& suite, const Sink& sink) {
-  const bool names = has_candidate_names(suite);
-  const bool metrics = has_metrics(suite);
-  sink(fmt::format(
-      "<div class=\"scroll\"><table>\n<thead><tr><th>benchmark</th>{}{}<th class=\"more\">base</th>"
-      "<th class=\"more\">candidate</th><th>delta</th><th>verdict</th></tr></thead>\n",
-      names ? "<th>command</th>" : "", metrics ? "<th>metric</th>" : ""));
-  for (const SuiteCells& cells : cells_of(suite)) {
-    const std::string name = html_text(cells.benchmark);
-    sink(
-        fmt::format("<tr><td>{}</td>{}{}<td class=\"more\">{}</td><td class=\"more\">{}</td>"
-                    "<td class=\"{}\">{}</td><td>{}</td>"
-                    "</tr>\n",
-                    cells.is_total ? "<b>" + name + "</b>" : name,
-                    names ? "<td><code>" + html_text(cells.command) + "</code></td>" : "",
-                    metrics ? "<td>" + html_text(cells.metric) + "</td>" : "",
-                    html_text(cells.base), html_text(cells.candidate), ink_class(cells.delta.ink),
-                    html_text(cells.delta.text), mark_of(cells.verdict)));
-  }
-  sink("</table></div>\n");
-}
-
 std::string page_title(const Report& report) {
   const std::string& title = report.benchmarks.front().presentation.title;
   if (!report.is_suite()) return title_of(report.benchmarks.front());
@@ -223,7 +203,7 @@ void write_suite_page(const Report& suite, const Sink& sink) {
   if (!suite.complete())
     sink("<p class=\"fail\">The session was cut short: these are the runs up to then.</p>\n");
   sink("<h2>" + html_text(suite_title(suite)) + "</h2>\n");
-  write_suite_table(suite, sink);
+  sink(table_html(suite_table(suite)));
   sink(elements(lines_of(gates_in_one_line(suite)), "<p>", "</p>"));
   const auto warnings = warning_texts(suite, {});
   if (!warnings.empty()) sink("<h2>Caveats</h2>\n" + list_of(warnings));

@@ -85,4 +85,54 @@ summary { cursor: pointer; font-size: 1.05rem; font-weight: 600; padding: .3rem 
 )css";
 }
 
+std::string_view html_script() {
+  return R"js(
+"use strict";
+(() => {
+  const tip = document.createElement("div");
+  tip.id = "tip";
+  tip.hidden = true;
+  document.body.append(tip);
+  const points = new WeakMap();
+  const read = path => {
+    if (!points.has(path)) {
+      const runs = path.dataset.runs ? path.dataset.runs.split(" ") : null;
+      points.set(path, [...path.getAttribute("d").matchAll(/M(\d+) (\d+)/g)].map((at, i) =>
+        ({x: +at[1], y: +at[2], run: runs ? runs[i] : +at[1] + 1})));
+    }
+    return points.get(path);
+  };
+  const value = (plot, part) => {
+    const {low, high, size, unit} = plot.closest(".chart").dataset;
+    return Number(((+low + part * (high - low)) / size).toPrecision(4)) + unit;
+  };
+  const show = event => {
+    const plot = event.target.closest("svg.plot");
+    const frame = plot && plot.getBoundingClientRect();
+    let best = null;
+    if (plot && plot.viewBox.baseVal) {
+      const {width, height} = plot.viewBox.baseVal;
+      for (const path of plot.querySelectorAll("path.spots")) {
+        for (const point of read(path)) {
+          const far = Math.hypot(frame.left + point.x / width * frame.width - event.clientX,
+                                 frame.top + point.y / height * frame.height - event.clientY);
+          if (far < 24 && (!best || far < best.far)) best = {far, point, path, width, height};
+        }
+      }
+    }
+    tip.hidden = !best;
+    if (!best) return;
+    const part = plot.closest(".chart").dataset.along === "x" ? best.point.x / best.width : 1 - best.point.y / best.height;
+    tip.textContent = `run ${best.point.run} of ${best.path.dataset.name}: ${value(plot, part)}`;
+    const left = Math.min(event.clientX + 12, innerWidth - tip.offsetWidth - 8);
+    tip.style.left = `${Math.max(left, 8)}px`;
+    tip.style.top = `${event.clientY + 16}px`;
+  };
+  document.addEventListener("pointermove", show);
+  document.addEventListener("pointerdown", show);
+  document.addEventListener("scroll", () => { tip.hidden = true; }, {passive: true});
+})();
+)js";
+}
+
 }  // namespace lauka::report

@@ -1,4 +1,4 @@
-#include "core/display_unit.h"
+#include "core/choices.h"
 #include "report/json_parts.h"
 #include "results/json_words.h"
 

@@ -1,5 +1,5 @@
 #include "core/numbers.h"
-#include "core/words.h"
+#include "core/text.h"
 #include "report/describe.h"
 #include "report/format.h"
 #include "report/json_machine.h"
@@ -126,6 +126,7 @@ void put_runs(JsonWriter& json, const Results& results, std::size_t command) {
     if (!has_time && run.wall_seconds > 0.0 && run.kind != RoundKind::Simulated)
       facts.emplace_back(metric_name_of(Role::WallTime), json_real(run.wall_seconds));
     if (run.below_overhead) facts.emplace_back("below_overhead", "true");
+    if (run.order != 0) facts.emplace_back("order", fmt::to_string(run.order));
     put_fact(json, facts, run.own);
   }
   json.close();

@@ -2,7 +2,7 @@
 #include "report/charts.h"
 #include "report/format.h"
 #include "report/histogram.h"
-#include "report/marked_delta.h"
+#include "report/metric_tables.h"
 #include "report/svg.h"
 #include "stats/distributions.h"
 #include "stats/summary.h"
@@ -143,9 +143,9 @@ std::string numbers_of(const Results& results, std::size_t metric, const Line& l
   std::string html = html_text(quantity(line.median, results.metrics[metric]));
   for (const MetricResult& row : results.commands[line.command].rows) {
     if (row.metric != metric || !row.delta) continue;
-    const MarkedDelta delta = marked_delta(*row.delta, results.metrics[metric].better);
-    html +=
-        fmt::format(" <span class=\"{}\">{}</span>", ink_class(delta.ink), html_text(delta.text));
+    const Cell delta = delta_cell(*row.delta, results.metrics[metric].better);
+    html += fmt::format(" <span class=\"{}\">{}</span>", ink_class(delta.ink),
+                        html_text(marked_text(delta)));
   }
   return html;
 }

@@ -1,9 +1,9 @@
 #include "report/progress.h"
 
 #include "core/foreign_text.h"
-#include "report/ansi.h"
 #include "report/describe.h"
 #include "report/format.h"
+#include "report/style.h"
 #include "report/width.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "core/display_unit.h"
-#include "core/observer.h"
+#include "core/choices.h"
+#include "core/record.h"
 
 #include <chrono>
 #include <cstddef>

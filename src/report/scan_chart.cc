@@ -2,7 +2,7 @@
 #include "report/axis.h"
 #include "report/charts.h"
 #include "report/format.h"
-#include "report/parameters.h"
+#include "report/metric_tables.h"
 #include "report/svg.h"
 #include "stats/power_law.h"
 

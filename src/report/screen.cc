@@ -1,17 +1,239 @@
 #include "report/screen.h"
 
 #include "core/foreign_text.h"
+#include "core/text.h"
 #include "report/cells.h"
+#include "report/format.h"
+#include "report/histogram.h"
 #include "report/lines.h"
-#include "report/parameters.h"
+#include "report/metric_tables.h"
 #include "report/suite.h"
-#include "report/table.h"
 #include "report/why.h"
 #include "report/width.h"
 
 #include <algorithm>
+#include <vector>
+
+#include <fmt/format.h>
 
 namespace lauka::report {
+
+namespace {
+
+std::string header_of(const CommandResult& command, std::size_t number, const Style& style) {
+  const std::string start = benchmark_title(command, number) + ": ";
+  std::string name = one_line(command.name);
+  if (style.width > start.size()) name = cut_middle(name, style.width - start.size());
+  return inked(start + name, Ink::Bold, style.color) + "\n";
+}
+
+/// Where a delta that is shown has no interval, what it lacks. Of one run that is plain to see.
+std::string why_no_interval(const Results& results, const Style& style) {
+  for (const CommandResult& command : results.commands) {
+    for (const MetricResult& row : command.rows) {
+      if (results.metrics[row.metric].shown == Shown::Verbose && !style.verbose) continue;
+      const bool is_shown = row.delta && row.delta->change && *row.delta->change != 0.0;
+      if (row.runs > 1 && is_shown && !row.delta->bounds)
+        return "a delta without ±: too few or too different runs for an interval";
+    }
+  }
+  return "";
+}
+
+/// A table for each command, their columns aligned.
+std::string full_tables(const Results& results, const Style& style) {
+  std::vector<Table> tables;
+  for (std::size_t c = 0; c < results.commands.size(); ++c)
+    tables.push_back(full_table(results, c, Format::Terminal, style.verbose));
+  const Fitted fitted = fit(tables, style);
+  std::string text;
+  for (const std::size_t c : order_of(results)) {
+    if (!text.empty()) text += "\n";
+    text += header_of(results.commands[c], c + 1, style);
+    text += terminal_text(tables[c], fitted, style);
+    if (style.histogram) text += histogram(results, c, style);
+  }
+  const bool has_deltas = std::ranges::any_of(tables, [](const Table& table) {
+    return !table.columns.empty() && table.columns.back().holds == Holds::Delta;
+  });
+  const std::string note = has_deltas && fitted.lacks(Less::Interval)
+                               ? std::string(kNoRoomForIntervals)
+                               : why_no_interval(results, style);
+  return text + dim_note(note, style);
+}
+
+std::string what_percentages_are(const Results& results, std::size_t metric, const Style& style) {
+  if (std::ranges::none_of(results.commands, [&](const CommandResult& command) {
+        const MetricResult* row = shown_row(command, metric);
+        return row != nullptr && row->delta;
+      }))
+    return "";
+  std::string from;
+  if (results.reference.baseline) {
+    from = one_line(results.reference.baseline->file);
+  } else {
+    for (const Parameter& parameter : results.commands[results.reference.command].parameters)
+      from += fmt::format("{}{} = {}", from.empty() ? "" : ", ", one_line(parameter.name),
+                          one_line(parameter.value));
+  }
+  if (from.empty()) return "";
+  return dim_note("percentages: the difference from " + from, style);
+}
+
+std::string compact_text(const Results& results, std::size_t metric, const Style& style) {
+  if (const std::optional<Table> matrix = matrix_table(results, metric)) {
+    const Fitted fitted = fit({&*matrix, 1}, style);
+    if (fitted.fits)
+      return terminal_text(*matrix, fitted, style) +
+             (fitted.lacks(Less::Interval) ? "" : what_percentages_are(results, metric, style));
+  }
+  const Table table = compact_table(results, metric, Format::Terminal);
+  const Fitted fitted = fit({&table, 1}, style);
+  const bool lacks_intervals =
+      table.columns.back().holds == Holds::Delta && fitted.lacks(Less::Interval);
+  return terminal_text(table, fitted, style) +
+         (lacks_intervals ? dim_note(kNoRoomForIntervals, style) : "");
+}
+
+/// The rows that a compact table leaves out, so that nobody has to guess where they are.
+std::string what_is_left_out(const Results& results, const std::vector<std::size_t>& shown,
+                             const Style& style) {
+  std::string names;
+  std::size_t more = 0;
+  constexpr std::size_t most = 3;
+  for (std::size_t m = 0; m < results.metrics.size(); ++m) {
+    if (results.metrics[m].shown != Shown::Always || std::ranges::find(shown, m) != shown.end() ||
+        ++more > most)
+      continue;
+    names += (names.empty() ? "" : ", ") + one_line(results.metrics[m].name);
+  }
+  if (more > most) names += fmt::format(" and {} more", more - most);
+  return more == 0 ? "" : dim_note("not shown: " + names + "; see --table full", style);
+}
+
+/// What is said of a candidate, with the two names left open.
+struct Sentence {
+  std::string between;  ///< the candidate's and the reference's name
+  std::string after;
+};
+
+/// A difference with its interval, or that there is no significant one. Wall time is what a program
+/// runs in; of any other metric one has more.
+Sentence sentence_of(const Ranking& ranking, const Metric& metric) {
+  if (!ranking.significant)
+    return {": no significant difference from ", " in " + spoken(one_line(metric.name))};
+  const std::string ratio = ratio_text(ranking.speed);
+  const bool faster = ranking.speed.faster;
+  if (metric.role == Role::WallTime)
+    return {fmt::format(" ran {} times {} than ", ratio, faster ? "faster" : "slower"), ""};
+  return {fmt::format(": {} is {} times {} than in ", spoken(one_line(metric.name)), ratio,
+                      faster ? "lower" : "higher"),
+          ""};
+}
+
+// Stands for the blanks of a name, between which no line is broken.
+constexpr char kNameBlank = '\x1f';
+
+/// A name in bold, in a line of its own at most: of a longer one the middle is left out.
+std::string bold(const std::string& name, const Style& style) {
+  constexpr std::size_t beside = 3;  // an indent of two, and a colon
+  std::string shown =
+      style.width > 0 ? cut_middle(name, style.width - std::min(style.width, beside)) : name;
+  std::replace(shown.begin(), shown.end(), ' ', kNameBlank);
+  return inked(shown, Ink::Bold, style.color);
+}
+
+std::string in_lines(const std::string& sentence, const Style& style) {
+  std::string lines = wrapped(style.ascii ? ascii_of(sentence) : sentence, style.width) + "\n";
+  std::replace(lines.begin(), lines.end(), kNameBlank, ' ');
+  return lines;
+}
+
+/// What a command's delta is taken from, by name.
+std::string reference_of(const Results& results, std::size_t command) {
+  const std::string& name = results.reference_of(command);
+  if (!results.reference.baseline) return name;
+  const bool is_itself = name == results.commands[command].name;
+  return (is_itself ? "itself" : name) + " in " + results.reference.baseline->file;
+}
+
+/// The more, the less the candidate has.
+double gain_of(const Ranking& ranking) {
+  return ranking.speed.faster ? ranking.speed.ratio : 1 / ranking.speed.ratio;
+}
+
+std::string line_of(const Results& results, const Ranking& ranking, const Style& style) {
+  const Sentence sentence = sentence_of(ranking, results.metrics[ranking.metric]);
+  const std::string candidate = one_line(results.commands[ranking.command].name);
+  const std::string reference = one_line(reference_of(results, ranking.command));
+  return in_lines(
+      bold(candidate, style) + sentence.between + bold(reference, style) + sentence.after, style);
+}
+
+/// Of many commands the best alone: the table has the others. `rankings`: the largest gain first.
+std::string headline(const Results& results, const std::vector<Ranking>& rankings,
+                     const Style& style) {
+  const auto best = std::find_if(rankings.begin(), rankings.end(), [](const Ranking& ranking) {
+    return ranking.significant && ranking.speed.faster;
+  });
+  if (best != rankings.end()) return line_of(results, *best, style);
+  if (rankings.size() == 1 || results.reference.baseline)
+    return line_of(results, rankings[0], style);
+  const Metric& metric = results.metrics[rankings[0].metric];
+  const bool is_time = metric.role == Role::WallTime;
+  const bool any = std::any_of(rankings.begin(), rankings.end(),
+                               [](const Ranking& ranking) { return ranking.significant; });
+  const std::string start = !any      ? "no command differs significantly from "
+                            : is_time ? "no command is significantly faster than "
+                                      : "no command is significantly below ";
+  const std::string end = any && is_time ? "" : " in " + spoken(one_line(metric.name));
+  const std::string& reference = results.commands[results.reference.command].name;
+  return in_lines(start + bold(one_line(reference), style) + end, style);
+}
+
+}  // namespace
+
+std::string compact_tables(const Results& results, const Style& style) {
+  if (results.commands.empty()) return "";
+  const std::vector<std::size_t> metrics = compact_metrics(results, style.verbose);
+  std::string text;
+  for (const std::size_t metric : metrics) {
+    if (!text.empty()) text += "\n";
+    const std::string title = compact_title(results, metric);
+    text += inked(style.width > 0 ? cut_middle(title, style.width) : title, Ink::Bold, style.color);
+    text += "\n" + compact_text(results, metric, style);
+  }
+  text += what_is_left_out(results, metrics, style);
+  for (const std::size_t c : order_of(results)) {
+    const std::string bars = style.histogram ? histogram(results, c, style) : "";
+    if (!bars.empty()) text += "\n" + header_of(results.commands[c], c + 1, style) + bars;
+  }
+  return text + dim_note(why_no_interval(results, style), style);
+}
+
+std::string table(const Results& results, const Style& style) {
+  std::string text;
+  if (results.reference.baseline) {
+    text = fmt::format("Deltas are against {}, measured earlier.\n\n",
+                       one_line(results.reference.baseline->file));
+  }
+  text += is_compact(results) ? compact_tables(results, style) : full_tables(results, style);
+  const std::string summary = summary_lines(results, style);
+  return summary.empty() ? text : text + "\n" + summary;
+}
+
+std::string summary_lines(const Results& results, const Style& style) {
+  std::vector<Ranking> rankings = results.rankings;
+  std::stable_sort(rankings.begin(), rankings.end(),
+                   [](const Ranking& a, const Ranking& b) { return gain_of(a) > gain_of(b); });
+  // One run each, or a reference that is all noise.
+  std::erase_if(rankings, [](const Ranking& ranking) { return !ranking.speed.bounds; });
+  if (rankings.empty()) return "";
+  if (is_compact(results)) return headline(results, rankings, style);
+  std::string text;
+  for (const Ranking& ranking : rankings) text += line_of(results, ranking, style);
+  return text;
+}
 
 std::string screen(const Report& report, const Style& style, bool quiet) {
   return report.is_suite() ? suite_screen(report, style, quiet)

@@ -14,6 +14,17 @@ namespace lauka::report {
 std::string screen(const Report& report, const Style& style, bool quiet);
 std::string screen(const Results& results, const Style& style, bool quiet);
 
+/// The table of every benchmark (or, of many, a compact one) and, for two or more commands, the
+/// summary lines: text that ends with a line feed. Columns are aligned over all benchmarks.
+std::string table(const Results& results, const Style& style);
+
+/// One table for all commands for each metric shown, or a matrix, and what they leave out; the
+/// histograms below, each under its command's name.
+std::string compact_tables(const Results& results, const Style& style);
+
+/// The lines that compare wall times, fastest first; empty where there is nothing to compare.
+std::string summary_lines(const Results& results, const Style& style);
+
 /// Notes as lines for standard error, each once, broken between words at `width` (0: nowhere).
 std::string note_lines(const std::vector<std::string>& notes, std::size_t width = 0);
 

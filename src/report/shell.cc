@@ -1,6 +1,6 @@
 #include "core/foreign_text.h"
 #include "core/metric.h"
-#include "core/words.h"
+#include "core/text.h"
 #include "report/format.h"
 #include "report/lines.h"
 

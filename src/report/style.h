@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
+#include <string_view>
 
 namespace lauka::report {
 
@@ -12,5 +14,14 @@ struct Style {
   bool histogram = false;  ///< of wall time, under each table
   bool ascii = false;      ///< "+-" and "..." instead of signs that the terminal may not have
 };
+
+/// All the looks a text can have.
+enum class Ink : unsigned char { Plain, Bold, Dim, Green, Red };
+
+/// `text` in `ink`; as it is where `color` is false, where it is empty, and in Ink::Plain.
+std::string inked(std::string_view text, Ink ink, bool color);
+
+/// Goes to the start of the line and clears it.
+inline constexpr std::string_view kEraseLine = "\r\x1b[K";
 
 }  // namespace lauka::report

@@ -2,13 +2,10 @@
 
 #include "core/foreign_text.h"
 #include "core/text.h"
-#include "report/ansi.h"
 #include "report/cells.h"
-#include "report/compact.h"
 #include "report/format.h"
-#include "report/grid.h"
 #include "report/lines.h"
-#include "report/marked_delta.h"
+#include "report/metric_tables.h"
 #include "report/screen.h"
 #include "report/warnings.h"
 #include "report/width.h"
@@ -23,13 +20,15 @@
 namespace lauka::report {
 namespace {
 
-/// The roomiest that fits is taken.
-constexpr auto kSuiteLayouts = std::to_array<SuiteLayout>(
-    {{4, true, true}, {2, true, true}, {2, false, true}, {2, false, false}});
+/// A candidate of a benchmark, or a benchmark that has none.
+struct SuiteRow {
+  const Results* results = nullptr;        // its benchmark's
+  std::optional<std::size_t> candidate{};  // none: there is nothing to compare
+  std::optional<std::size_t> metric{};     // index into its results' metrics
+  bool is_first = true;                    // of its benchmark
+};
 
-constexpr std::size_t kShortestName = 10;
-
-std::string value_cell(const SuiteRow& row, std::size_t command, bool deviation) {
+std::string value_text(const SuiteRow& row, std::size_t command, bool deviation) {
   const Results& results = *row.results;
   if (!row.metric) return "n/a";
   const MetricResult* values = shown_row(results.commands[command], *row.metric);
@@ -40,99 +39,67 @@ std::string value_cell(const SuiteRow& row, std::size_t command, bool deviation)
                                        : quantity(values->summary->mean, metric);
 }
 
-std::string base_cell(const SuiteRow& row, bool deviation) {
+Cell value_cell(const SuiteRow& row, std::size_t command) {
+  return {.text = value_text(row, command, true), .narrower = {value_text(row, command, false)}};
+}
+
+Cell base_cell(const SuiteRow& row) {
   const Results& results = *row.results;
-  if (!results.reference.baseline) return value_cell(row, results.reference.command, deviation);
-  return row.candidate ? one_line(results.reference_of(*row.candidate)) : "";
+  if (!results.reference.baseline) return value_cell(row, results.reference.command);
+  return {row.candidate ? results.reference_of(*row.candidate) : ""};
 }
 
-const stats::Delta* delta_of(const SuiteRow& row) {
-  if (!row.candidate || !row.metric) return nullptr;
+Cell delta_cell_of(const SuiteRow& row) {
+  if (!row.candidate || !row.metric) return {};
   const MetricResult* values = shown_row(row.results->commands[*row.candidate], *row.metric);
-  return values != nullptr && values->delta ? &*values->delta : nullptr;
+  return values == nullptr || !values->delta
+             ? Cell{}
+             : delta_cell(*values->delta, row.results->metrics[*row.metric].better);
 }
 
-Cell cell_of(const stats::Delta* delta, Better better, const SuiteLayout& layout) {
-  if (delta == nullptr) return {};
-  MarkedDelta marked = marked_delta(*delta, better, layout.interval);
-  return {std::move(marked.text), marked.ink};
-}
-
-Ink ink_of(const std::string& verdict) {
-  return verdict == "pass" ? Ink::Green : verdict == "fail" ? Ink::Red : Ink::Bold;
-}
-
-struct Table {
-  std::vector<GridRow> grid;
-  std::size_t texts = 1;  ///< columns of names, whose middle may be cut
-};
-
-Table table_of(const Report& suite, const SuiteLayout& layout, bool ascii) {
-  const bool names = has_candidate_names(suite);
-  const bool metrics = has_metrics(suite);
-  const bool gates = !suite.verdicts().empty();
-  Table table{{}, names ? std::size_t{2} : 1};
-  const auto add = [&](Cell benchmark, Cell command, Cell metric, Cell base, Cell candidate,
-                       Cell delta, Cell verdict) {
-    GridRow& row = table.grid.emplace_back(GridRow{std::move(benchmark)});
-    if (names) row.push_back(std::move(command));
-    if (metrics) row.push_back(std::move(metric));
-    row.insert(row.end(), {std::move(base), std::move(candidate), std::move(delta)});
-    if (gates) row.push_back(std::move(verdict));
-  };
-  const auto title = [](const char* text) { return Cell{text, Ink::Bold}; };
-  add(title("benchmark"), title("command"), title("metric"), title("base"), title("candidate"),
-      title("delta"), title("verdict"));
-  for (SuiteCells& cells : cells_of(suite, layout))
-    add({one_line(cells.benchmark), cells.is_total ? Ink::Bold : Ink::Plain},
-        {one_line(cells.command)}, {one_line(cells.metric)}, {cells.base}, {cells.candidate},
-        std::move(cells.delta), {cells.verdict, ink_of(cells.verdict)});
-  if (ascii) make_ascii(table.grid);
-  return table;
-}
-
-/// In a narrower terminal the table gives up spacing, deviations, intervals, and the middle of
-/// names.
-std::string table_text(const Report& suite, const Style& style) {
-  Table table;
-  std::vector<std::size_t> widths;
-  SuiteLayout taken = kSuiteLayouts.front();
-  for (const SuiteLayout& layout : kSuiteLayouts) {
-    table = table_of(suite, layout, style.ascii);
-    widths = widths_of(table.grid);
-    taken = layout;
-    auto cut = widths;
-    for (std::size_t i = 0; i < table.texts; ++i) cut[i] = std::min(cut[i], 2 * kShortestName);
-    if (style.width == 0 || line_width(cut, layout.gap) <= style.width) break;
+/// "pass", "fail" or "inconclusive", the worst of the gates on the row's candidate; empty where
+/// there is none.
+Cell verdict_cell(const SuiteRow& row) {
+  std::string_view word;
+  for (const gate::Verdict& verdict : row.results->verdicts) {
+    if (verdict.candidate != row.candidate.value_or(0)) continue;
+    if (verdict.answer == gate::Answer::Fail) return {"fail", Ink::Red};
+    if (verdict.answer == gate::Answer::Inconclusive || word.empty())
+      word = verdict.answer == gate::Answer::Pass ? "pass" : "inconclusive";
   }
-  const auto numbers = widths.begin() + static_cast<std::ptrdiff_t>(table.texts);
-  std::vector<std::size_t> of_texts(widths.begin(), numbers);
-  const std::size_t others = line_width({numbers, widths.end()}, taken.gap) + taken.gap;
-  if (style.width > 0)
-    narrow(of_texts, taken.gap, style.width > others ? style.width - others : 1, kShortestName);
-  std::copy(of_texts.begin(), of_texts.end(), widths.begin());
-  return grid_text(table.grid, widths, taken.gap, style.color) +
-         (taken.interval ? "" : dim_note(kNoRoomForIntervals, style));
+  return {std::string(word), word == "pass" ? Ink::Green : Ink::Bold};
 }
 
-}  // namespace
+TableColumn suite_column(const char* heading, Holds holds, Cut cut = Cut::Nothing) {
+  return {.heading = {heading, Ink::Bold},
+          .holds = holds,
+          .is_left = holds != Holds::Delta,
+          .cut = cut};
+}
 
+TableColumn value_column(const char* heading) {
+  TableColumn column = suite_column(heading, Holds::Text);
+  column.is_left = false;
+  column.narrows = {Less::Deviation};
+  column.is_more = true;
+  return column;
+}
+
+/// Whether the benchmarks do not all show the same metric first.
 bool has_metrics(const Report& suite) {
   const auto name_of = [](const Results& one) {
     const auto metric = headline_of(one);
     return metric ? one.metrics[*metric].name : std::string();
   };
-  return std::any_of(suite.benchmarks.begin(), suite.benchmarks.end(), [&](const auto& one) {
+  return std::ranges::any_of(suite.benchmarks, [&](const Results& one) {
     return name_of(one) != name_of(suite.benchmarks.front());
   });
 }
 
-std::string suite_title(const Report& suite) {
-  const Results& first = suite.benchmarks.front();
-  const auto metric = headline_of(first);
-  std::string title = plural(suite.benchmarks.size(), "benchmark");
-  if (!has_metrics(suite) && metric) title = one_line(first.metrics[*metric].name) + " of " + title;
-  return title;
+/// "geomean", and the number of benchmarks where it is not made of all.
+std::string geomean_title(const Report& suite, const Geomean& mean) {
+  if (mean.benchmarks == suite.benchmarks.size()) return "geomean";
+  return fmt::format("geomean of {}", mean.benchmarks);
 }
 
 std::vector<SuiteRow> rows_of(const Report& suite) {
@@ -147,53 +114,61 @@ std::vector<SuiteRow> rows_of(const Report& suite) {
   return rows;
 }
 
-std::vector<SuiteCells> cells_of(const Report& suite, const SuiteLayout& layout) {
-  const bool names = has_candidate_names(suite);
-  std::vector<SuiteCells> all;
+/// The table, and what it lacks in a narrow terminal.
+std::string suite_table_text(const Report& suite, const Style& style) {
+  const Table table = suite_table(suite);
+  const Fitted fitted = fit({&table, 1}, style);
+  return terminal_text(table, fitted, style) +
+         (fitted.lacks(Less::Interval) ? dim_note(kNoRoomForIntervals, style) : "");
+}
+
+}  // namespace
+
+std::string suite_title(const Report& suite) {
+  const Results& first = suite.benchmarks.front();
+  const auto metric = headline_of(first);
+  std::string title = plural(suite.benchmarks.size(), "benchmark");
+  if (!has_metrics(suite) && metric) title = one_line(first.metrics[*metric].name) + " of " + title;
+  return title;
+}
+
+Table suite_table(const Report& suite) {
+  const bool names = std::ranges::any_of(
+      suite.benchmarks, [](const Results& one) { return candidates_of(one).size() > 1; });
+  const bool metrics = has_metrics(suite);
+  const bool gates = !suite.verdicts().empty();
+  constexpr std::size_t shortest = 10;
+  Table table{.columns = {suite_column("benchmark", Holds::Name, Cut::Middle)},
+              .steps = {{.gap = 4, .longest = 2 * shortest},
+                        {.longest = 2 * shortest},
+                        {.less = Less::Deviation, .longest = 2 * shortest},
+                        {.less = Less::Interval, .longest = 2 * shortest}},
+              .shortest = shortest};
+  if (names) table.columns.push_back(suite_column("command", Holds::Code, Cut::Middle));
+  if (metrics) table.columns.push_back(suite_column("metric", Holds::Text));
+  table.columns.push_back(value_column("base"));
+  table.columns.push_back(value_column("candidate"));
+  table.columns.push_back(suite_column("delta", Holds::Delta));
+  table.columns.back().narrows = {Less::Interval};
+  if (gates) table.columns.push_back(suite_column("verdict", Holds::Verdict));
   for (const SuiteRow& row : rows_of(suite)) {
-    const Results& results = *row.results;
-    const Better better = row.metric ? results.metrics[*row.metric].better : Better::Neither;
-    const stats::Delta* delta = delta_of(row);
-    SuiteCells& cells = all.emplace_back();
-    if (row.is_first) cells.benchmark = row.results->benchmark;
-    if (row.candidate && names) cells.command = results.commands[*row.candidate].name;
-    if (row.metric) cells.metric = results.metrics[*row.metric].name;
-    cells.base = base_cell(row, layout.deviation);
-    if (row.candidate) cells.candidate = value_cell(row, *row.candidate, layout.deviation);
-    cells.delta = cell_of(delta, better, layout);
-    cells.verdict = verdict_of(row);
-    cells.is_sure = delta != nullptr && delta->is_significant();
+    TableRow& cells = table.rows.emplace_back();
+    cells.push_back({row.is_first ? row.results->benchmark : ""});
+    if (names) cells.push_back({row.candidate ? row.results->commands[*row.candidate].name : ""});
+    if (metrics) cells.push_back({row.metric ? row.results->metrics[*row.metric].name : ""});
+    cells.push_back(base_cell(row));
+    cells.push_back(row.candidate ? value_cell(row, *row.candidate) : Cell{});
+    cells.push_back(delta_cell_of(row));
+    if (gates) cells.push_back(verdict_cell(row));
   }
-  for (const Geomean& mean : suite.geomeans)
-    all.push_back({.benchmark = geomean_title(suite, mean),
-                   .command = names ? mean.candidate : "",
-                   .metric = mean.metric,
-                   .delta = cell_of(&mean.change, mean.better, layout),
-                   .is_sure = mean.change.is_significant(),
-                   .is_total = true});
-  return all;
-}
-
-std::string verdict_of(const SuiteRow& row) {
-  bool passes = false;
-  bool is_open = false;
-  for (const gate::Verdict& verdict : row.results->verdicts) {
-    if (verdict.candidate != row.candidate.value_or(0)) continue;
-    if (verdict.answer == gate::Answer::Fail) return "fail";
-    is_open = is_open || verdict.answer == gate::Answer::Inconclusive;
-    passes = true;
+  for (const Geomean& mean : suite.geomeans) {
+    TableRow& cells = table.rows.emplace_back(TableRow{{geomean_title(suite, mean), Ink::Bold}});
+    if (names) cells.push_back({mean.candidate});
+    if (metrics) cells.push_back({mean.metric});
+    cells.insert(cells.end(), {{}, {}, delta_cell(mean.change, mean.better)});
+    if (gates) cells.emplace_back();
   }
-  return is_open ? "inconclusive" : passes ? "pass" : "";
-}
-
-std::string geomean_title(const Report& suite, const Geomean& mean) {
-  if (mean.benchmarks == suite.benchmarks.size()) return "geomean";
-  return fmt::format("geomean of {}", mean.benchmarks);
-}
-
-bool has_candidate_names(const Report& suite) {
-  return std::any_of(suite.benchmarks.begin(), suite.benchmarks.end(),
-                     [](const auto& one) { return candidates_of(one).size() > 1; });
+  return table;
 }
 
 std::string suite_gate_lines(const Report& suite, bool all, bool color) {
@@ -242,7 +217,8 @@ std::string suite_screen(const Report& suite, const Style& style, bool quiet) {
               screen(one, style, false) + "\n";
   }
   if (!quiet)
-    text += inked(suite_title(suite), Ink::Bold, style.color) + "\n" + table_text(suite, style);
+    text +=
+        inked(suite_title(suite), Ink::Bold, style.color) + "\n" + suite_table_text(suite, style);
   std::string below = suite_gate_lines(suite, quiet || style.verbose, style.color);
   if (!quiet) below += gates_in_one_line(suite);
   if (!text.empty() && !below.empty()) text += "\n";

@@ -1,6 +1,6 @@
 #include "report/svg.h"
 
-#include "core/display_unit.h"
+#include "core/choices.h"
 #include "core/text.h"
 #include "report/charts.h"
 #include "report/format.h"

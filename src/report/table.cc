@@ -1,16 +1,12 @@
 #include "report/table.h"
 
 #include "core/foreign_text.h"
-#include "report/ansi.h"
-#include "report/cells.h"
-#include "report/columns.h"
-#include "report/compact.h"
-#include "report/grid.h"
-#include "report/histogram.h"
+#include "report/charts.h"
 #include "report/width.h"
 
+#include <algorithm>
 #include <array>
-#include <vector>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -18,169 +14,266 @@ namespace lauka::report {
 
 namespace {
 
-constexpr std::size_t kLeastNameWidth = 8;
+constexpr std::string_view kNoMark = "   ";           // as wide as "⚡ "
+constexpr std::string_view kNoMarkAscii = "       ";  // as wide as "better "
 
-/// What a table looks like at one width. The roomiest has the column widths of the manual's
-/// example.
-struct TableLayout {
-  std::size_t gap;
-  bool roomy;  ///< columns have a least width
-  TableShape shape;
-};
-
-constexpr TableShape kWithoutRange{
-    .outlier_percent = false, .fine_range = false, .outliers = false, .range = false};
-constexpr TableShape kWithoutInterval{.outlier_percent = false,
-                                      .fine_range = false,
-                                      .outliers = false,
-                                      .range = false,
-                                      .interval = false};
-constexpr auto kTableLayouts = std::to_array<TableLayout>({
-    {4, true, {}},
-    {4, false, {}},
-    {3, false, {}},
-    {2, false, {}},
-    {2, false, {.outlier_percent = false}},
-    {2, false, {.outlier_percent = false, .fine_range = false}},
-    {2, false, {.outlier_percent = false, .fine_range = false, .outliers = false}},
-    {2, false, kWithoutRange},
-    {2, false, kWithoutInterval},
-});
-
-/// One benchmark: its headings and its rows; none where nothing of it was timed.
-using Block = std::vector<GridRow>;
-
-Block block_of(const Results& results, std::size_t command, const Style& style,
-               const TableShape& shape) {
-  const CommandResult& result = results.commands[command];
-  if (result.runs == 0) return {};
-  const std::vector<const Column*> columns = columns_of(shape);
-  Block block(1);
-  bool has_delta = false;
-  for (const MetricResult& row : result.rows) {
-    const Metric& metric = results.metrics[row.metric];
-    if (metric.shown == Shown::Verbose && !style.verbose) continue;
-    GridRow& cells = block.emplace_back();
-    for (const Column* column : columns)
-      cells.push_back(column->cell({results, command, metric, &row, shape}));
-    has_delta = has_delta || row.delta.has_value();
-  }
-  for (const Column* column : columns) {
-    const bool is_empty = column->is_delta() && !has_delta;
-    block.front().push_back({is_empty ? "" : std::string(column->heading_in(shape))});
-  }
-  if (style.ascii) make_ascii(block);
-  return block.size() > 1 ? block : Block{};
+bool is_foreign(Holds holds) {
+  return holds == Holds::Name || holds == Holds::Code || holds == Holds::Text;
 }
 
-/// All benchmarks at the first layout that fits into the terminal.
-struct Fitted {
-  std::size_t gap = 0;
-  std::vector<Block> blocks;
+std::size_t form_of(const TableColumn& column, Less less) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(column.narrows, [&](Less narrows) { return narrows <= less; }));
+}
+
+std::string_view mark_text(Mark mark, std::size_t form, bool ascii) {
+  if (mark == Mark::Better) return ascii ? "better " : "⚡ ";
+  if (mark == Mark::Worse) return ascii ? "worse  " : "💩 ";
+  if (mark == Mark::None || (mark == Mark::BlankWhereRoomy && form > 0)) return "";
+  return ascii ? kNoMarkAscii : kNoMark;
+}
+
+/// What a terminal shows of a cell.
+std::string shown(const Cell& cell, const TableColumn& column, Less less, bool ascii) {
+  if (less >= column.goes) return "";
+  const std::size_t form = std::min(form_of(column, less), cell.narrower.size());
+  const std::string& text = form == 0 ? cell.text : cell.narrower[form - 1];
+  if (text.empty()) return "";
+  const std::string line = is_foreign(column.holds) ? one_line(text) : text;
+  return std::string(mark_text(cell.mark, form, ascii)) + (ascii ? ascii_of(line) : line);
+}
+
+/// A column of no width takes no gap.
+std::size_t line_width(const std::vector<std::size_t>& widths, std::size_t gap) {
+  std::size_t total = 0;
+  for (const std::size_t width : widths)
+    if (width > 0) total += (total > 0 ? gap : 0) + width;
+  return total;
+}
+
+std::vector<std::size_t> widths_of(std::span<const Table> tables, const TableStep& step,
+                                   bool ascii) {
   std::vector<std::size_t> widths;
-  bool lacks_intervals = false;  ///< deltas are without them
-};
-
-Fitted fitted_to(const Results& results, const Style& style, const TableLayout& layout) {
-  Fitted fitted{layout.gap, {}, {}};
-  TableShape shape = layout.shape;
-  shape.has_deltas = true;
-  std::vector<GridRow> all;
-  if (layout.roomy) {
-    GridRow& least = all.emplace_back();
-    for (const Column* column : columns_of(shape))
-      least.push_back({std::string(column->roomy_width, ' ')});
-  }
-  for (std::size_t c = 0; c < results.commands.size(); ++c) {
-    fitted.blocks.push_back(block_of(results, c, style, shape));
-    const Block& block = fitted.blocks.back();
-    all.insert(all.end(), block.begin(), block.end());
-    const bool has_deltas = !block.empty() && !block.front().back().text.empty();
-    fitted.lacks_intervals = fitted.lacks_intervals || (has_deltas && !shape.interval);
-  }
-  fitted.widths = widths_of(all);
-  return fitted;
-}
-
-Fitted fit(const Results& results, const Style& style) {
-  Fitted fitted;
-  for (const TableLayout& layout : kTableLayouts) {
-    fitted = fitted_to(results, style, layout);
-    if (style.width == 0 || line_width(fitted.widths, fitted.gap) <= style.width) return fitted;
-  }
-  const std::size_t excess = line_width(fitted.widths, fitted.gap) - style.width;
-  std::size_t& name = fitted.widths.front();
-  name = name > excess + kLeastNameWidth ? name - excess : kLeastNameWidth;
-  for (Block& block : fitted.blocks)
-    for (GridRow& row : block) row.front().text = cut_end(row.front().text, name);
-  return fitted;
-}
-
-std::string header_of(const CommandResult& command, std::size_t number, const Style& style) {
-  const std::string start = benchmark_title(command, number) + ": ";
-  std::string name = one_line(command.name);
-  if (style.width > start.size()) name = cut_middle(name, style.width - start.size());
-  return inked(start + name, Ink::Bold, style.color) + "\n";
-}
-
-std::string text_of(const Block& block, const Fitted& fitted, const Style& style) {
-  if (block.empty()) return "";
-  std::string heading = grid_text({block.front()}, fitted.widths, fitted.gap, false);
-  heading.pop_back();
-  return inked(heading, Ink::Bold, style.color) + "\n" +
-         grid_text({block.begin() + 1, block.end()}, fitted.widths, fitted.gap, style.color);
-}
-
-/// Where a delta that is shown has no interval, what it lacks. Of one run that is plain to see.
-std::string why_no_interval(const Results& results, const Style& style) {
-  for (const CommandResult& command : results.commands) {
-    for (const MetricResult& row : command.rows) {
-      if (results.metrics[row.metric].shown == Shown::Verbose && !style.verbose) continue;
-      const bool is_shown = row.delta && row.delta->change && *row.delta->change != 0.0;
-      if (row.runs > 1 && is_shown && !row.delta->bounds)
-        return "a delta without ±: too few or too different runs for an interval";
+  for (const Table& table : tables) {
+    widths.resize(std::max(widths.size(), table.columns.size()), 0);
+    for (std::size_t c = 0; c < table.columns.size(); ++c) {
+      const TableColumn& column = table.columns[c];
+      std::size_t& width = widths[c];
+      width = std::max(width, display_width(shown(column.heading, column, step.less, ascii)));
+      if (step.roomy) width = std::max(width, column.roomy_width);
+      for (const TableRow& row : table.rows)
+        if (c < row.size())
+          width = std::max(width, display_width(shown(row[c], column, step.less, ascii)));
     }
   }
-  return "";
+  return widths;
 }
 
-std::string full_table(const Results& results, const Style& style) {
-  const Fitted fitted = fit(results, style);
-  std::string text;
-  for (const std::size_t c : order_of(results)) {
-    if (!text.empty()) text += "\n";
-    text += header_of(results.commands[c], c + 1, style);
-    text += text_of(fitted.blocks[c], fitted, style);
-    if (style.histogram) text += histogram(results, c, style);
+/// Makes the widest columns that may be cut narrower until a line fits into `limit`.
+void narrow(std::vector<std::size_t>& widths, const Table& table, std::size_t gap,
+            std::size_t limit) {
+  while (line_width(widths, gap) > limit) {
+    std::size_t* widest = nullptr;
+    for (std::size_t c = 0; c < table.columns.size(); ++c)
+      if (table.columns[c].cut != Cut::Nothing && (widest == nullptr || widths[c] > *widest))
+        widest = &widths[c];
+    if (widest == nullptr || *widest <= table.shortest) return;
+    --*widest;
   }
-  const std::string note =
-      fitted.lacks_intervals ? std::string(kNoRoomForIntervals) : why_no_interval(results, style);
-  return text + dim_note(note, style);
 }
 
-/// Below a compact table, each under its command's name.
-std::string histograms(const Results& results, const Style& style) {
-  std::string text;
-  for (const std::size_t c : order_of(results)) {
-    const std::string bars = style.histogram ? histogram(results, c, style) : "";
-    if (!bars.empty()) text += "\n" + header_of(results.commands[c], c + 1, style) + bars;
+/// A line of cells, aligned to the left.
+std::string line_of(const Table& table, const TableRow& row, const Fitted& fitted, bool color,
+                    bool ascii) {
+  std::string line;
+  std::size_t pending = 0;
+  for (std::size_t c = 0; c < std::min(row.size(), table.columns.size()); ++c) {
+    const std::size_t width = fitted.widths[c];
+    if (width == 0) continue;
+    const TableColumn& column = table.columns[c];
+    const std::string whole = shown(row[c], column, fitted.step.less, ascii);
+    const std::string cell =
+        column.cut == Cut::End ? cut_end(whole, width) : cut_middle(whole, width);
+    if (!cell.empty()) {
+      line.append(pending, ' ');
+      line += inked(cell, row[c].ink, color);
+      pending = 0;
+    }
+    pending += width - display_width(cell) + fitted.step.gap;
   }
-  return text;
+  return line;
+}
+
+std::size_t longest_run_of_backticks(std::string_view text) {
+  std::size_t longest = 0;
+  std::size_t run = 0;
+  for (const char c : text) {
+    run = c == '`' ? run + 1 : 0;
+    longest = std::max(longest, run);
+  }
+  return longest;
+}
+
+bool is_word(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+
+std::string markdown_cell(const Cell& cell, Holds holds) {
+  if (cell.text.empty()) return "";
+  if (holds == Holds::Name && cell.ink == Ink::Bold) return "**" + markdown_text(cell.text) + "**";
+  if (holds == Holds::Name || holds == Holds::Code) return code_cell(cell.text);
+  if (holds == Holds::Text) return markdown_text(cell.text);
+  const bool is_marked = cell.mark == Mark::Better || cell.mark == Mark::Worse;
+  const std::string text = is_marked ? marked_text(cell) : cell.text;
+  return cell.is_sure ? "**" + text + "**" : text;
+}
+
+/// A delta that is broken, where there is no room for it, before its interval or in the middle of
+/// that.
+std::string breakable(const std::string& delta) {
+  constexpr std::string_view no_break = "\u00a0";
+  std::string html;
+  for (std::size_t i = 0; i < delta.size(); ++i) {
+    const bool may_break =
+        delta[i] == ' ' && i > 0 &&
+        (delta.substr(i + 1).starts_with("(") || delta.substr(0, i).ends_with("…"));
+    if (delta[i] == ' ' && !may_break)
+      html += no_break;
+    else
+      html += delta[i];
+  }
+  return html_text(html);
+}
+
+std::string cell_html(const Cell& cell, Holds holds) {
+  if (holds == Holds::Markup) return cell.text;
+  if (holds == Holds::Verdict) return verdict_html(cell.text);
+  if (holds == Holds::Delta) return breakable(marked_text(cell));
+  const std::string text = html_text(cell.text);
+  if (holds == Holds::Name && cell.ink == Ink::Bold) return "<b>" + text + "</b>";
+  return holds == Holds::Code && !text.empty() ? "<code>" + text + "</code>" : text;
+}
+
+/// A delta is coloured, and so is the word that stands in the reference's place.
+std::string td_of(const Cell& cell, const TableColumn& column) {
+  std::string_view css = column.is_more ? "more" : "";
+  if (column.holds == Holds::Delta && !cell.text.empty()) css = ink_class(cell.ink);
+  const std::string html = cell_html(cell, column.holds);
+  return css.empty() ? fmt::format("<td>{}</td>", html)
+                     : fmt::format("<td class=\"{}\">{}</td>", css, html);
 }
 
 }  // namespace
 
-std::string table(const Results& results, const Style& style) {
-  std::string text;
-  if (results.reference.baseline) {
-    text = fmt::format("Deltas are against {}, measured earlier.\n\n",
-                       one_line(results.reference.baseline->file));
+Fitted fit(std::span<const Table> tables, const Style& style) {
+  Fitted fitted;
+  if (tables.empty()) return fitted;
+  const Table& widest = *std::ranges::max_element(
+      tables, {}, [](const Table& table) { return table.columns.size(); });
+  for (const TableStep& step : widest.steps) {
+    fitted.step = step;
+    fitted.widths = widths_of(tables, step, style.ascii);
+    std::vector<std::size_t> cut = fitted.widths;
+    for (std::size_t c = 0; c < widest.columns.size(); ++c)
+      if (widest.columns[c].cut != Cut::Nothing) cut[c] = std::min(cut[c], step.longest);
+    fitted.fits = style.width == 0 || line_width(cut, step.gap) <= style.width;
+    if (fitted.fits) break;
   }
-  text += is_compact(results) ? compact_table(results, style) + histograms(results, style) +
-                                    dim_note(why_no_interval(results, style), style)
-                              : full_table(results, style);
-  const std::string summary = summary_lines(results, style);
-  return summary.empty() ? text : text + "\n" + summary;
+  if (style.width > 0) narrow(fitted.widths, widest, fitted.step.gap, style.width);
+  return fitted;
+}
+
+std::string terminal_text(const Table& table, const Fitted& fitted, const Style& style) {
+  if (table.rows.empty()) return "";
+  TableRow headings;
+  for (const TableColumn& column : table.columns) headings.push_back(column.heading);
+  std::string text =
+      inked(line_of(table, headings, fitted, style.color, style.ascii), table.heading, style.color);
+  if (!text.empty()) text += "\n";
+  for (const TableRow& row : table.rows)
+    text += line_of(table, row, fitted, style.color, style.ascii) + "\n";
+  return text;
+}
+
+std::string terminal_text(const Table& table, const Style& style) {
+  return terminal_text(table, fit({&table, 1}, style), style);
+}
+
+std::string dim_note(std::string_view note, const Style& style) {
+  return note.empty() ? "" : inked(wrapped(note, style.width), Ink::Dim, style.color) + "\n";
+}
+
+void write_markdown(const Table& table, const Sink& sink) {
+  std::string head = "|";
+  std::string rule = "|";
+  for (const TableColumn& column : table.columns) {
+    head += " " + markdown_text(column.heading.text) + " |";
+    rule += column.is_left ? ":--|" : "--:|";
+  }
+  sink(head + "\n" + rule + "\n");
+  for (const TableRow& row : table.rows) {
+    std::string line = "|";
+    for (std::size_t c = 0; c < table.columns.size(); ++c)
+      line += c < row.size() ? " " + markdown_cell(row[c], table.columns[c].holds) + " |" : " |";
+    sink(line + "\n");
+  }
+}
+
+std::string table_html(const Table& table, std::string_view css_class) {
+  std::string html = "<div class=\"scroll\"><table";
+  if (!css_class.empty()) html += fmt::format(" class=\"{}\"", css_class);
+  html += ">\n<thead><tr>";
+  for (const TableColumn& column : table.columns)
+    html += fmt::format("<th{}>{}</th>", column.is_more ? " class=\"more\"" : "",
+                        html_text(column.heading.text));
+  html += "</tr></thead>\n<tbody>\n";
+  for (const TableRow& row : table.rows) {
+    html += "<tr>";
+    for (std::size_t c = 0; c < row.size(); ++c) html += td_of(row[c], table.columns[c]);
+    html += "</tr>\n";
+  }
+  return html + "</tbody>\n</table></div>\n";
+}
+
+std::string marked_text(const Cell& cell) {
+  return std::string(cell.text.empty() ? "" : mark_text(cell.mark, 0, false)) + cell.text;
+}
+
+std::string verdict_html(std::string_view verdict) {
+  if (verdict.empty()) return "";
+  const std::string_view css = verdict == "pass"   ? "better"
+                               : verdict == "fail" ? "worse"
+                                                   : "unsure";
+  return fmt::format("<span class=\"mark {}\">{}</span>", css, verdict);
+}
+
+std::string markdown_text(std::string_view text) {
+  const std::string line = one_line(text);
+  std::string escaped;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    // An underscore within a word is no mark.
+    const bool within_word = line[i] == '_' && i > 0 && i + 1 < line.size() &&
+                             is_word(line[i - 1]) && is_word(line[i + 1]);
+    if (!within_word &&
+        std::string_view("\\`*_{}[]<>#|~&$").find(line[i]) != std::string_view::npos)
+      escaped += '\\';
+    escaped += line[i];
+  }
+  return escaped;
+}
+
+std::string code_cell(std::string_view text) {
+  const std::string line = one_line(text);
+  const std::string fence(longest_run_of_backticks(line) + 1, '`');
+  // A space inside the fence is taken off again where there is one at both ends.
+  const bool pad = line.empty() || line.front() == '`' || line.back() == '`' ||
+                   (line.front() == ' ' && line.back() == ' ');
+  std::string code = fence + (pad ? " " : "");
+  for (const char c : line) {
+    if (c == '|') code += '\\';
+    code += c;
+  }
+  return code + (pad ? " " : "") + fence;
 }
 
 }  // namespace lauka::report

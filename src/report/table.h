@@ -1,19 +1,127 @@
 #pragma once
 
+#include "core/choices.h"
 #include "report/style.h"
-#include "results/results.h"
 
+#include <cstddef>
+#include <limits>
+#include <span>
 #include <string>
+#include <string_view>
+#include <vector>
+
+// One table, whatever it shows, and how the terminal, Markdown and HTML print it.
 
 namespace lauka::report {
 
-/// The table of every benchmark (or, of many, a compact one) and, for two or more commands, the
-/// summary lines: text that ends with a line feed. Columns are aligned over all benchmarks. In a
-/// narrower terminal a full table gives up, in this order: spacing, the outliers' percentage, more
-/// than three digits in a range, the outliers, the range, the end of long metric names.
-std::string table(const Results& results, const Style& style);
+/// What a table gives up in a narrow terminal, in this order.
+enum class Less : unsigned char {
+  Nothing,
+  OutlierPercent,
+  FineRange,  ///< as many digits as tell the ends of a range apart
+  Outliers,
+  Names,  ///< of commands that their parameters tell apart
+  Range,
+  Deviation,
+  Interval,  ///< of a delta
+  Drawing,
+  Never
+};
 
-/// The lines that compare wall times, fastest first; empty where there is nothing to compare.
-std::string summary_lines(const Results& results, const Style& style);
+/// One try to fit a table into the terminal.
+struct TableStep {
+  std::size_t gap = 2;  ///< cells between columns
+  Less less = Less::Nothing;
+  /// What may be cut is cut to this before the next step gives up more.
+  std::size_t longest = std::numeric_limits<std::size_t>::max();
+  bool roomy = false;  ///< columns have their roomy_width at least
+};
+
+/// What stands before a delta: a sign, or blanks as wide, so that deltas line up.
+enum class Mark : unsigned char { None, Better, Worse, Blank, BlankWhereRoomy };
+
+struct Cell {
+  std::string text{};
+  Ink ink = Ink::Plain;
+  Mark mark = Mark::None;
+  bool is_sure = false;                 ///< a significant change: bold in Markdown
+  std::vector<std::string> narrower{};  ///< the text after each of the column's `narrows`
+};
+
+/// What the cells of a column are, which decides how they are escaped and set.
+enum class Holds : unsigned char {
+  Name,    ///< of a benchmark; in bold the name of what sums them up
+  Code,    ///< a command
+  Text,    ///< of the user
+  Number,  ///< text of ours
+  Delta,
+  Verdict,
+  Markup  ///< in the language of the one printer that the table is made for
+};
+
+enum class Cut : unsigned char { Nothing, End, Middle };
+
+struct TableColumn {
+  Cell heading{};
+  Holds holds = Holds::Number;
+  bool is_left = false;         ///< aligned to the left in Markdown
+  std::vector<Less> narrows{};  ///< where its cells take their next, narrower text
+  Less goes = Less::Never;      ///< where it is left out
+  Cut cut = Cut::Nothing;       ///< what is left out of cells for which there is no room
+  std::size_t roomy_width = 0;
+  bool is_more = false;  ///< left out on a phone
+};
+
+using TableRow = std::vector<Cell>;  ///< ends where only empty cells follow
+
+struct Table {
+  std::vector<TableColumn> columns{};
+  std::vector<TableRow> rows{};
+  std::vector<TableStep> steps = {{}};  ///< the first that fits is taken, else the last
+  std::size_t shortest = 8;             ///< no column is cut to less
+  Ink heading = Ink::Plain;  ///< of the whole line, or Plain and each heading has its own
+};
+
+/// How tables are set in a terminal, one below the other.
+struct Fitted {
+  TableStep step{};
+  std::vector<std::size_t> widths{};
+  bool fits = false;  ///< with nothing cut
+
+  bool lacks(Less what) const { return step.less >= what; }
+};
+
+/// Aligns tables of the same columns.
+Fitted fit(std::span<const Table> tables, const Style& style);
+
+/// Headings and rows as lines; empty without rows.
+std::string terminal_text(const Table& table, const Fitted& fitted, const Style& style);
+std::string terminal_text(const Table& table, const Style& style);
+
+/// Below a table whose deltas have lost their intervals to a narrow terminal.
+inline constexpr std::string_view kNoRoomForIntervals =
+    "the terminal is too narrow for the intervals of deltas";
+
+/// A line below a table that explains it, broken between words; empty where there is nothing to
+/// say.
+std::string dim_note(std::string_view note, const Style& style);
+
+void write_markdown(const Table& table, const Sink& sink);
+
+std::string table_html(const Table& table, std::string_view css_class = "");
+
+/// A delta with its mark, as Markdown and HTML show it.
+std::string marked_text(const Cell& cell);
+
+/// A verdict in HTML; empty where there is none.
+std::string verdict_html(std::string_view verdict);
+
+/// Text that is not code, with nothing in it that Markdown or HTML would act on.
+std::string markdown_text(std::string_view text);
+
+/// `text` as code in a cell of a Markdown table: in as many backticks as it takes, line breaks and
+/// other control characters made visible, and each | escaped (a table is divided into cells before
+/// its code is looked for).
+std::string code_cell(std::string_view text);
 
 }  // namespace lauka::report

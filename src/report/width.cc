@@ -1,6 +1,7 @@
 #include "report/width.h"
 
 #include "core/foreign_text.h"
+#include "report/style.h"
 #include "report/width_ranges.h"
 
 #include <algorithm>
@@ -100,7 +101,32 @@ std::string_view unbroken(std::string_view text, std::size_t width) {
   return text;
 }
 
+std::string_view code_of(Ink ink) {
+  switch (ink) {
+    case Ink::Bold:
+      return "\x1b[1m";
+    case Ink::Dim:
+      return "\x1b[2m";
+    case Ink::Green:
+      return "\x1b[32m";
+    case Ink::Red:
+      return "\x1b[31m";
+    case Ink::Plain:
+      break;
+  }
+  return "";
+}
+
 }  // namespace
+
+std::string inked(std::string_view text, Ink ink, bool color) {
+  const std::string_view code = code_of(ink);
+  if (!color || text.empty() || code.empty()) return std::string(text);
+  std::string result(code);
+  result += text;
+  result += "\x1b[0m";
+  return result;
+}
 
 std::size_t display_width(std::string_view text) {
   std::size_t cells = 0;

@@ -1,6 +1,6 @@
 #include "results/analyse.h"
 
-#include "core/exit_status.h"
+#include "core/choices.h"
 #include "core/series.h"
 #include "plan/baseline.h"
 #include "results/runs.h"
@@ -60,7 +60,10 @@ MetricResult result_of(std::size_t place, const Metric& metric, double tail, con
     result.quantile = stats::quantile_estimate(stats::sorted(series.values), *share, tail);
     return result;
   }
-  if (!series.values.empty()) result.summary = stats::summarize(series.values);
+  if (series.values.empty()) return result;
+  result.summary = stats::summarize(series.values);
+  if (metric.name == kThroughput && result.summary->min > 0.0)
+    result.summary->mean = stats::harmonic_mean(series.values);
   return result;
 }
 

@@ -1,10 +1,10 @@
 #pragma once
 
+#include "core/condition.h"
 #include "core/metric.h"
-#include "core/precision.h"
 #include "core/record.h"
-#include "gate/job.h"
 #include "gate/judge.h"
+#include "gate/verdict.h"
 #include "plan/plan.h"
 #include "results/why.h"
 #include "stats/delta.h"

@@ -134,7 +134,7 @@ Machine machine_of(const JsonIn& there) {
           text_in(there, "hypervisor")};
 }
 
-std::chrono::sys_seconds time_of(const std::string& text) {
+TimeOfDay time_of(const std::string& text) {
   constexpr std::string_view like = "0000-00-00T00:00:00";
   constexpr int hours = 24;
   constexpr int sixty = 60;
@@ -145,9 +145,12 @@ std::chrono::sys_seconds time_of(const std::string& text) {
   const auto date = std::chrono::year(year) / month / day;
   if (!date.ok() || hour >= hours || minute >= sixty || second > sixty) return {};
   rest.remove_prefix(like.size());
+  std::chrono::milliseconds fraction{0};
   if (rest.front() == '.') {
     const std::size_t end = rest.find_first_not_of("0123456789", 1);
     if (end == 1 || end == std::string_view::npos) return {};
+    const std::string digits = std::string(rest.substr(1, end - 1)) + "00";
+    fraction = std::chrono::milliseconds(std::stoi(digits.substr(0, 3)));
     rest.remove_prefix(end);
   }
   std::chrono::minutes ahead{0};
@@ -159,7 +162,7 @@ std::chrono::sys_seconds time_of(const std::string& text) {
     if (rest.front() == '-') ahead = -ahead;
   }
   return std::chrono::sys_days(date) + std::chrono::hours(hour) + std::chrono::minutes(minute) +
-         std::chrono::seconds(second) - ahead;
+         std::chrono::seconds(second) + fraction - ahead;
 }
 
 Circumstances circumstances_of(const JsonIn& there) {

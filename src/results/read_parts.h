@@ -24,7 +24,7 @@ Circumstances circumstances_of(const JsonIn& there);
 
 /// "2000-02-29T00:00:00Z", also with an offset or a fraction of a second; the epoch where it is no
 /// such text.
-std::chrono::sys_seconds time_of(const std::string& text);
+TimeOfDay time_of(const std::string& text);
 
 /// read_session, of a document that is parsed already.
 Result<ReadSession> read_session_of(const JsonIn& document);

@@ -1,9 +1,9 @@
 #include "results/read_session.h"
 
-#include "core/display_unit.h"
+#include "core/choices.h"
 #include "core/foreign_text.h"
 #include "core/own_metric.h"
-#include "core/words.h"
+#include "core/text.h"
 #include "results/json_in.h"
 #include "results/json_words.h"
 #include "results/read_parts.h"
@@ -194,6 +194,7 @@ class SessionReader {
     Run run = empty_run(command, count_in(there, "round").value_or(1) - 1);
     run.number = count_in(there, "run").value_or(number + 1) - 1;
     run.row.pass = count_in(there, "pass").value_or(1) - 1;
+    run.row.order = static_cast<std::uint32_t>(count_in(there, "order").value_or(0));
     run.row.status = static_cast<int>(count_in(there, "exit_code").value_or(0) & 0xffU);
     return run;
   }

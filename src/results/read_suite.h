@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/result.h"
-#include "gate/job.h"
+#include "gate/verdict.h"
 #include "results/read_session.h"
 
 #include <string>

@@ -1,6 +1,6 @@
 #include "results/report.h"
 
-#include "stats/geomean.h"
+#include "stats/delta.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,7 +1,8 @@
 #pragma once
 
+#include "core/choices.h"
 #include "core/metric.h"
-#include "gate/job.h"
+#include "gate/verdict.h"
 #include "results/results.h"
 #include "stats/delta.h"
 

@@ -1,8 +1,8 @@
 #pragma once
 
+#include "core/choices.h"
 #include "core/command.h"
 #include "core/metric.h"
-#include "core/presentation.h"
 #include "gate/verdict.h"
 #include "plan/baseline.h"
 #include "plan/recording.h"

@@ -1,6 +1,6 @@
 #include "results/runs.h"
 
-#include "core/metric_reader.h"
+#include "core/metric.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -53,7 +53,8 @@ class SessionRuns : public RunTable {
                {},
                redone_ != nullptr ? std::string_view(redone_->redone[index].why) : "",
                static_cast<double>(run.usage.wall_ns) / 1e9,
-               run.below_overhead};
+               run.below_overhead,
+               run.order};
     for (std::size_t i = 0; i < run.own.size(); ++i) {
       const std::size_t event = events_.passes.at(run.step.pass).events.at(i);
       if (run.own[i]) row.own.push_back({events_.events.at(event).name, *run.own[i]});

@@ -94,22 +94,9 @@ Outcome outcome_of(const Json& json) {
   }
 }
 
-constexpr std::uint64_t Usage::*kUsage[] = {&Usage::wall_ns,
-                                            &Usage::user_ns,
-                                            &Usage::system_ns,
-                                            &Usage::peak_rss_bytes,
-                                            &Usage::peak_rss_floor_bytes,
-                                            &Usage::tree_peak_bytes,
-                                            &Usage::minor_faults,
-                                            &Usage::major_faults,
-                                            &Usage::voluntary_switches,
-                                            &Usage::involuntary_switches,
-                                            &Usage::block_reads,
-                                            &Usage::block_writes};
-
 Json json_of(const RunRecord& run) {
   Json usage = Json::array();
-  for (const auto member : kUsage) usage.push_back(run.usage.*member);
+  for (const auto member : kUsageFields) usage.push_back(run.usage.*member);
   return {json_of(run.step),     json_of(run.outcome),        usage,
           list_json(run.counts), optional_json(run.coverage), list_json(run.own),
           run.below_overhead,    list_json(run.told)};
@@ -120,7 +107,7 @@ RunRecord run_of(const Json& json) {
   run.step = step_of(json.at(0));
   run.outcome = outcome_of(json.at(1));
   std::size_t place = 0;
-  for (const auto member : kUsage)
+  for (const auto member : kUsageFields)
     run.usage.*member = value_of<std::uint64_t>(json.at(2).at(place++));
   run.counts = list_of<std::uint64_t>(json.at(3));
   run.coverage = optional_of<double>(json.at(4));
@@ -198,18 +185,18 @@ std::optional<std::pair<std::size_t, KeptRounds>> rounds_of(std::string_view lin
 
 std::string line_of(const KeptHead& head) {
   const std::string_view tag = KeptHead::kBegin.substr(2, KeptHead::kBegin.size() - 4);
-  return Json::array({tag, head.seed, head.began, head.made_of})
+  return Json::array({tag, head.seed, head.began.time_since_epoch().count(), head.made_of})
       .dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 std::optional<KeptHead> head_of(std::string_view line) {
-  constexpr std::int64_t latest = 253'402'300'799;  // the last second of the year 9999
+  constexpr TimeOfDay end = std::chrono::sys_days(std::chrono::year(10'000) / 1 / 1);
   try {
     if (!line.starts_with(KeptHead::kBegin)) return std::nullopt;
     const Json json = Json::parse(line);
     KeptHead head{json.at(3), value_of<std::uint64_t>(json.at(1)),
-                  value_of<std::int64_t>(json.at(2))};
-    return head.began <= latest ? std::optional(std::move(head)) : std::nullopt;
+                  TimeOfDay(std::chrono::milliseconds(value_of<std::int64_t>(json.at(2))))};
+    return head.began < end ? std::optional(std::move(head)) : std::nullopt;
   } catch (const std::exception&) {
     return std::nullopt;
   }
@@ -239,9 +226,9 @@ std::vector<StepPlace> places_of_rounds(const Plan& plan, const Step& first, std
 bool KeptRoundsCheck::take(const KeptRounds& next) {
   if (!has_possible_steps(next)) return false;
   const auto is_possible_run = [&](const RunRecord& run) { return is_possible(run, next); };
-  return std::all_of(next.runs.begin(), next.runs.end(), is_possible_run) &&
-         std::all_of(next.redone.begin(), next.redone.end(),
-                     [&](const RedoneRun& one) { return is_possible_run(one.run); }) &&
+  return std::ranges::all_of(next.runs, is_possible_run) &&
+         std::ranges::all_of(next.redone,
+                             [&](const RedoneRun& one) { return is_possible_run(one.run); }) &&
          has_possible_state(next);
 }
 
@@ -267,11 +254,11 @@ bool KeptRoundsCheck::has_possible_steps(const KeptRounds& next) {
     if (run.step.kind != first.kind) return false;
     found.push_back(place_of(run.step));
   }
-  std::sort(wanted.begin(), wanted.end());
-  std::sort(found.begin(), found.end());
-  if (!std::all_of(next.redone.begin(), next.redone.end(), [&](const RedoneRun& one) {
+  std::ranges::sort(wanted);
+  std::ranges::sort(found);
+  if (!std::ranges::all_of(next.redone, [&](const RedoneRun& one) {
         return one.run.step.kind == first.kind &&
-               std::binary_search(wanted.begin(), wanted.end(), place_of(one.run.step));
+               std::ranges::binary_search(wanted, place_of(one.run.step));
       }))
     return false;
   if (first.is_thrown_away()) return found.empty();
@@ -286,11 +273,11 @@ bool KeptRoundsCheck::is_possible(const RunRecord& run, const KeptRounds& next) 
   const auto fits = [&](const auto& values) { return values.empty() || values.size() == events; };
   return fits(run.counts) && fits(run.own) &&
          run.told.size() <= plan_.told.size() + next.discovered.size() &&
-         std::all_of(
-             run.told.begin(), run.told.end(),
+         std::ranges::all_of(
+             run.told,
              [](const std::optional<double>& value) { return !value || is_measurable(*value); }) &&
-         std::all_of(std::begin(kUsage), std::end(kUsage),
-                     [&](const auto member) { return run.usage.*member <= kLongestNs; });
+         std::ranges::all_of(kUsageFields,
+                             [&](const auto member) { return run.usage.*member <= kLongestNs; });
 }
 
 bool KeptRoundsCheck::has_possible_state(const KeptRounds& next) {
@@ -300,18 +287,17 @@ bool KeptRoundsCheck::has_possible_state(const KeptRounds& next) {
   };
   const bool has_paces =
       next.paces.size() == plan_.commands.size() &&
-      std::all_of(next.paces.begin(), next.paces.end(), [&](const Pace& pace) {
+      std::ranges::all_of(next.paces, [&](const Pace& pace) {
         return is_mean(pace.whole) && is_mean(pace.between) && is_mean(pace.wall);
       });
   const bool has_overheads =
       next.overheads.empty() || (plan_.shell && next.overheads.size() == plan_.commands.size());
-  const bool has_names =
-      std::all_of(next.discovered.begin(), next.discovered.end(), [&](const OwnMetric& one) {
-        const auto is_same = [&](const OwnMetric& other) { return other.name == one.name; };
-        return is_own_name(one.name) && !find_metric(plan_.metrics, one.name) &&
-               std::count_if(next.discovered.begin(), next.discovered.end(), is_same) == 1 &&
-               std::none_of(plan_.told.begin(), plan_.told.end(), is_same);
-      });
+  const bool has_names = std::ranges::all_of(next.discovered, [&](const OwnMetric& one) {
+    const auto is_same = [&](const OwnMetric& other) { return other.name == one.name; };
+    return is_own_name(one.name) && !find_metric(plan_.metrics, one.name) &&
+           std::ranges::count_if(next.discovered, is_same) == 1 &&
+           std::ranges::none_of(plan_.told, is_same);
+  });
   constexpr std::size_t most_metrics = 1000;
   const bool only_grows =
       next.discovered.size() >= discovered_ && next.discovered.size() <= most_metrics;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/numbers.h"
 #include "core/own_metric.h"
 #include "core/record.h"
 #include "core/result.h"
@@ -63,9 +64,9 @@ struct KeptHead {
   /// Names and values of all that decides which rounds there are.
   std::vector<std::pair<std::string, std::string>> made_of{};
   std::uint64_t seed = 0;
-  std::int64_t began = 0;  ///< seconds since 1970
+  TimeOfDay began{};
 
-  static constexpr std::string_view kBegin = "[\"lauka-rounds-2\",";
+  static constexpr std::string_view kBegin = "[\"lauka-rounds-3\",";
 };
 
 std::string line_of(const KeptHead& head);

@@ -54,7 +54,9 @@ Error with_quoting_hint(Error error, const Plan& plan, std::size_t failed) {
 }
 
 bool may_be_made_later(const Command& command) {
-  return command.hooks.setup || command.hooks.prepare;
+  return std::ranges::any_of(kHookKinds, [&](const HookRow& row) {
+    return !row.undoes() && command.hooks[row.kind].has_value();
+  });
 }
 
 // Runs are cheap, so there are as many as half a second allows, up to 200 (the median of 50 is
@@ -119,8 +121,7 @@ class EmptyRuns {
 
  private:
   bool is_interrupted(const std::vector<os::Ended>& all) const {
-    return interrupt_() != 0 || all.empty() ||
-           std::any_of(all.begin(), all.end(), [](const os::Ended& ended) {
+    return interrupt_() != 0 || all.empty() || std::ranges::any_of(all, [](const os::Ended& ended) {
              return std::holds_alternative<Cancelled>(ended.outcome);
            });
   }
@@ -210,9 +211,9 @@ Result<void> HookRunner::prepare(const std::optional<User>& user) {
     for (const HookRow& row : kHookKinds) {
       const auto id = add(row, command, user);
       if (!id) return id.error();
-      programs.at(static_cast<std::size_t>(row.kind)) = *id;
+      programs[row.kind] = *id;
       if (!*id) continue;
-      (row.is_of_a_run ? between_runs_ : around_commands_) = true;
+      (row.is_of_a_run() ? between_runs_ : around_commands_) = true;
     }
   }
   return {};
@@ -220,7 +221,7 @@ Result<void> HookRunner::prepare(const std::optional<User>& user) {
 
 Result<std::optional<os::ProgramId>> HookRunner::add(const HookRow& row, const Command& command,
                                                      const std::optional<User>& user) {
-  const std::optional<std::string>& text = command.hooks.*row.text;
+  const std::optional<std::string>& text = command.hooks[row.kind];
   if (!text) return std::optional<os::ProgramId>{};
   os::ProgramSpec spec;
   spec.words = {"/bin/sh", "-c", *text};
@@ -228,28 +229,36 @@ Result<std::optional<os::ProgramId>> HookRunner::add(const HookRow& row, const C
   spec.output.sink = inherits ? os::Sink::Inherit : os::Sink::Capture;
   spec.environment = command.environment;
   spec.folder = command.folder;
-  if (row.is_of_a_run) spec.launch_variable = "LAUKA_ITERATION";
+  if (row.is_of_a_run()) spec.launch_variable = "LAUKA_ITERATION";
   spec.user = user;
   const auto id = launcher_.add_program(spec);
   if (!id) return id.error();
   return std::optional<os::ProgramId>{*id};
 }
 
-std::optional<HookFailed> HookRunner::run(HookKind kind, std::uint32_t command,
+std::optional<HookFailed> HookRunner::run(Moment moment, std::uint32_t command,
                                           const std::optional<Step>& step) {
-  const auto program = programs_.at(command).at(static_cast<std::size_t>(kind));
+  for (const HookRow& row : kHookKinds)
+    if (row.moment == moment)
+      if (auto failed = run(row, command, step)) return failed;
+  return std::nullopt;
+}
+
+std::optional<HookFailed> HookRunner::run(const HookRow& row, std::uint32_t command,
+                                          const std::optional<Step>& step) {
+  const auto program = programs_.at(command)[row.kind];
   if (!program) return std::nullopt;
   const os::Launch launch{.program = *program,
                           .value = step ? iteration_of(*step) : "",
-                          .despite_interrupt = row_of(kind).undoes};
+                          .despite_interrupt = row.undoes()};
   const auto all = launcher_.run({&launch, 1}, false, {});
-  HookFailed failed{kind, command, step, {}, {}};
+  HookFailed failed{row.kind, command, step, {}, {}};
   if (!all || all->empty()) {
     failed.outcome = NotStarted{LaunchStep::Ask, 0};
     failed.output_end = all ? "the launcher ran nothing" : all.error().line();
     return failed;
   }
-  if (row_of(kind).is_of_a_run) time_ += all->front().whole;
+  if (row.is_of_a_run()) time_ += all->front().whole;
   failed.outcome = all->front().outcome;
   if (succeeded(failed.outcome)) return std::nullopt;
   failed.output_end = launcher_.error_output_end();
@@ -263,7 +272,7 @@ std::chrono::nanoseconds HookRunner::take_time() {
 std::optional<HookFailed> HookRunner::set_up(std::uint32_t first, std::uint32_t count) {
   for (std::uint32_t command = first; command < first + count; ++command) {
     to_clean_up_[command] = true;  // a setup that fails half-way leaves things behind too
-    if (auto failed = run(HookKind::Setup, command)) return failed;
+    if (auto failed = run(Moment::BeforeCommand, command)) return failed;
   }
   return std::nullopt;
 }
@@ -273,7 +282,7 @@ std::vector<HookFailed> HookRunner::clean_up(std::uint32_t first, std::uint32_t 
   for (std::uint32_t command = first; command < first + count; ++command) {
     if (!to_clean_up_[command]) continue;
     to_clean_up_[command] = false;
-    if (auto failed = run(HookKind::Cleanup, command)) all.push_back(*std::move(failed));
+    if (auto failed = run(Moment::AfterCommand, command)) all.push_back(*std::move(failed));
   }
   return all;
 }
@@ -290,9 +299,8 @@ Result<std::vector<ShellOverhead>> measure_shell(const Plan& plan, os::Launcher&
   std::vector<ShellOverhead> overheads;
   if (!plan.shell) return overheads;
   for (std::size_t i = 0; i < plan.commands.size(); ++i) {
-    const auto first =
-        std::find_if(plan.commands.begin(), plan.commands.end(),
-                     [&](const Command& other) { return is_alike(other, plan.commands[i]); });
+    const auto first = std::ranges::find_if(
+        plan.commands, [&](const Command& other) { return is_alike(other, plan.commands[i]); });
     const auto known = static_cast<std::size_t>(first - plan.commands.begin());
     if (known < i) {
       overheads.push_back(overheads[known]);

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "core/command.h"
 #include "core/record.h"
-#include "core/user.h"
 #include "engine/engine.h"
 #include "os/process.h"
 #include "plan/plan.h"
@@ -83,10 +83,9 @@ class HookRunner {
   /// Whether a command has a setup or a cleanup, and so cannot go on later.
   bool stand_around_commands() const { return around_commands_; }
 
-  /// Runs the hook of that kind, if there is one; why it did not succeed. A setup or a prepare is
-  /// killed when lauka is asked to end (Cancelled); a conclude and a cleanup are not, as what they
-  /// undo would stay.
-  std::optional<HookFailed> run(HookKind kind, std::uint32_t command,
+  /// Runs the hooks of that moment; returns why one did not succeed. A hook before is killed when
+  /// lauka is asked to end (Cancelled); one after is not, as what it undoes would stay.
+  std::optional<HookFailed> run(Moment moment, std::uint32_t command,
                                 const std::optional<Step>& step = std::nullopt);
 
   /// The setups of `count` commands from `first` on; from then on their cleanups are due.
@@ -99,8 +98,10 @@ class HookRunner {
   std::chrono::nanoseconds take_time();
 
  private:
-  using Programs = std::array<std::optional<os::ProgramId>, kHookKinds.size()>;  // by kind
+  using Programs = ByHook<std::optional<os::ProgramId>>;
 
+  std::optional<HookFailed> run(const HookRow& row, std::uint32_t command,
+                                const std::optional<Step>& step);
   Result<std::optional<os::ProgramId>> add(const HookRow& row, const Command& command,
                                            const std::optional<User>& user);
 

@@ -1,17 +1,24 @@
 #include "run/runner.h"
 
-#include "run/fingerprint.h"
+#include "core/sha256.h"
+#include "os/process.h"
+#include "run/programs.h"
 #include "run/steps.h"
 #include "run/stopping.h"
 #include "run/watches.h"
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <iterator>
 #include <limits>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace lauka {
+
 namespace {
 
 using std::chrono::nanoseconds;
@@ -224,12 +231,12 @@ class Runner final : public ReadyRun {
     const auto is_wanted = [this](const Group& group) {
       return precision_.wants_more_of(group.first) && !is_enough(timed_, group.spent);
     };
-    while (groups_.size() > 1 && std::any_of(groups_.begin(), groups_.end(), is_wanted)) {
+    while (groups_.size() > 1 && std::ranges::any_of(groups_, is_wanted)) {
       if (steps_.hooks_stand_around_commands()) {
         ended_by_ = PrecisionEnd::ReferenceGone;
         break;
       }
-      group_ = std::find_if(groups_.begin(), groups_.end(), is_wanted);
+      group_ = std::ranges::find_if(groups_, is_wanted);
       for (; group_ != groups_.end(); group_ = std::find_if(group_ + 1, groups_.end(), is_wanted)) {
         if (!run_some()) return false;
         if (is_enough(timed_, group_->spent)) note_limit();
@@ -244,7 +251,6 @@ class Runner final : public ReadyRun {
   bool run_some() {
     if (!settle()) return false;
     if (context_.let_others && !steps_.is_reading()) context_.let_others();
-    if (!warm_up_again()) return false;
     Spent& spent = group_->spent;
     std::uint64_t rounds =
         std::min(rounds_left(rule_, spent, round_time(*group_)), rounds_at_once());
@@ -283,8 +289,8 @@ class Runner final : public ReadyRun {
   bool can_time_more() const {
     if (is_bound_to_turns()) return false;
     const StopRule rule = extended_to(timed_, std::numeric_limits<std::uint64_t>::max());
-    return std::any_of(groups_.begin(), groups_.end(),
-                       [&](const Group& group) { return !is_enough(rule, group.spent); });
+    return std::ranges::any_of(groups_,
+                               [&](const Group& group) { return !is_enough(rule, group.spent); });
   }
 
   bool count_to_next_look() {
@@ -345,6 +351,9 @@ class Runner final : public ReadyRun {
           steps.push_back(step);
       }
     }
+    if (!steps_.take_finished(steps, time)) return false;
+    // Which rounds these are is decided before, from what the next to go on can read as well.
+    if (kind == RoundKind::Timed && !steps.empty() && !warm_up_again()) return false;
     return steps_.run(std::move(steps), time);
   }
 
@@ -406,6 +415,58 @@ Result<SessionResult> carry_out(const Plan& plan, const RunContext& context) {
   auto ready = make_ready(plan, context);
   if (!ready) return ready.error();
   return (*ready)->run();
+}
+
+namespace {
+
+/// All that may make another run of the same file: by what name and how it is called, and what is
+/// done around each run.
+std::string call_of(const Plan& plan, const Command& command) {
+  Sha256 hash;
+  const auto add = [&](std::string_view text) {
+    hash.add(text);
+    hash.add({"", 1});
+  };
+  const std::string_view path = command.words.front();
+  add(path.substr(path.rfind('/') + 1));
+  for (std::size_t i = 1; i < command.words.size(); ++i) add(command.words[i]);
+  add({});
+  for (const std::string& variable : command.environment) add(variable);
+  add({});
+  add(command.folder);
+  for (const HookRow& row : kHookKinds)
+    if (row.is_of_a_run()) add(command.hooks[row.kind].value_or(""));
+  add(command.output.path);
+  add(std::to_string(static_cast<int>(command.output.kind)));
+  add(std::to_string(plan.jobs));
+  return hash.digest();
+}
+
+Fingerprint fingerprint_of(const Plan& plan, const Command& command, const RunContext& context) {
+  if (plan.shell || command.words.empty()) return {};
+  const auto path = os::find_program_of(program_of(plan, command, context.user));
+  if (!path) return {};
+  const auto file = context.texts->open(*path);
+  if (!file) return {};
+  Sha256 hash;
+  std::array<char, 1U << 16U> bytes{};
+  for (std::uint64_t from = 0; from < (*file)->bytes();) {
+    if (context.interrupt() != 0) return {};
+    const std::size_t got = (*file)->read(from, bytes);
+    if (got == 0) return {};
+    hash.add({bytes.data(), got});
+    from += got;
+  }
+  return {hash.digest(), call_of(plan, command)};
+}
+
+}  // namespace
+
+void identify(const Plan& plan, const RunContext& context, CommandRange commands,
+              std::vector<Fingerprint>& programs) {
+  programs.resize(plan.commands.size());
+  for (std::size_t c = commands.first; c < commands.first + commands.count; ++c)
+    programs[c] = fingerprint_of(plan, plan.commands[c], context);
 }
 
 }  // namespace lauka

@@ -1,20 +1,19 @@
 #pragma once
 
-#include "core/observer.h"
+#include "core/command.h"
 #include "core/own_metric.h"
 #include "core/record.h"
 #include "core/result.h"
-#include "core/user.h"
 #include "engine/engine.h"
 #include "gate/verdict.h"
 #include "os/clock.h"
+#include "os/files.h"
 #include "os/memory_groups.h"
 #include "os/process.h"
-#include "os/text_files.h"
-#include "os/told_files.h"
 #include "plan/plan.h"
 #include "run/kept_rounds.h"
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -37,8 +36,9 @@ struct RunContext {
   RoundKeeper* rounds = nullptr;       ///< of an earlier process, and for a later one; null: none
   std::function<void()> let_others{};  ///< called before timed rounds: other plans that share
                                        ///< launcher and clock go on; empty: there are none
-  std::function<void()> end_aside{};   ///< called before anything is measured, and before hooks:
-                                       ///< what went on beside lauka ends; empty: there is nothing
+  std::uint32_t* order = nullptr;  ///< of the latest run among those of all benchmarks; null: alone
+  std::function<void()> end_aside{};  ///< called before anything is measured, and before hooks:
+                                      ///< what went on beside lauka ends; empty: there is nothing
 };
 
 /// What came of a plan: the runs, and what was decided while they came in.
@@ -60,11 +60,8 @@ struct SessionResult {
 Result<SessionResult> carry_out(const Plan& plan, const RunContext& context);
 
 /// A plan of which all is there that can fail before the first run.
-class ReadyRun {
+class ReadyRun : NonCopyable {
  public:
-  ReadyRun() = default;
-  ReadyRun(const ReadyRun&) = delete;
-  ReadyRun& operator=(const ReadyRun&) = delete;
   virtual ~ReadyRun() = default;
 
   /// The rest of carry_out; once.
@@ -73,5 +70,17 @@ class ReadyRun {
 
 /// The first part of carry_out. `plan` and `context` are to outlive what is returned.
 Result<std::unique_ptr<ReadyRun>> make_ready(const Plan& plan, const RunContext& context);
+
+/// Some commands of a plan that stand beside each other.
+struct CommandRange {
+  std::size_t first = 0;
+  std::size_t count = 0;
+};
+
+/// Enters what these commands run, as their setup has left it, into `programs`, one per command of
+/// the plan. Empty with a shell, whose file says nothing, and where the file cannot be read or
+/// somebody interrupts.
+void identify(const Plan& plan, const RunContext& context, CommandRange commands,
+              std::vector<Fingerprint>& programs);
 
 }  // namespace lauka

@@ -2,15 +2,17 @@
 
 #include "core/foreign_text.h"
 #include "run/programs.h"
-#include "run/region.h"
+#include "run/told.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <string>
 #include <utility>
 #include <variant>
 
 namespace lauka {
+
 namespace {
 
 using std::chrono::nanoseconds;
@@ -19,8 +21,8 @@ bool may_fail_with(const std::optional<IgnoreFailure>& ignore, const Outcome& ou
   if (!ignore) return false;
   if (ignore->any) return can_be_ignored(outcome);
   const auto* exited = std::get_if<Exited>(&outcome);
-  return exited != nullptr && std::find(ignore->statuses.begin(), ignore->statuses.end(),
-                                        exited->status) != ignore->statuses.end();
+  return exited != nullptr &&
+         std::ranges::find(ignore->statuses, exited->status) != ignore->statuses.end();
 }
 
 }  // namespace
@@ -65,6 +67,7 @@ Result<void> StepRunner::prepare() {
 bool StepRunner::run_live(std::vector<Step>& steps, nanoseconds& time) {
   time_ = &time;
   redone_ = 0;
+  taken_ = 0;
   do {
     again_.clear();
     if (!run_steps(steps)) return false;
@@ -108,10 +111,11 @@ std::size_t StepRunner::batch_size(std::span<const Step> steps) const {
   std::size_t size = std::min(steps.size(), os::Launcher::kMaxBatch);
   if (!armed_.empty()) size = std::min(size, armed_[steps.front().pass]->runs_at_once());
   // What a run wrote to a pipe can be told from what the next one writes only when it has ended.
-  const bool one_by_one =
-      hooks_.stand_between_runs() || scrapes(plan_) || plan_.until || context_.groups != nullptr ||
-      std::any_of(plan_.commands.begin(), plan_.commands.end(),
-                  [](const Command& command) { return command.output.kind == OutputKind::Pipe; });
+  const bool one_by_one = hooks_.stand_between_runs() || scrapes(plan_) || plan_.until ||
+                          context_.groups != nullptr ||
+                          std::ranges::any_of(plan_.commands, [](const Command& command) {
+                            return command.output.kind == OutputKind::Pipe;
+                          });
   return one_by_one ? 1 : size;
 }
 
@@ -122,12 +126,13 @@ std::size_t StepRunner::run_batch(std::span<const Step> steps) {
 
 std::size_t StepRunner::between_hooks(const Step& step,
                                       const std::function<std::size_t()>& launch_them) {
-  if (const auto failed = hooks_.run(HookKind::Prepare, step.command, step)) {
+  if (const auto failed = hooks_.run(Moment::BeforeRun, step.command, step)) {
     note_failure(*failed);
     return 0;
   }
   const std::size_t done = launch_them();
-  if (const auto failed = hooks_.run(HookKind::Conclude, step.command, step)) {
+  if (const auto failed = hooks_.run(Moment::AfterRun, step.command, step)) {
+    if (taken_ > 0) --taken_;  // it is not whole without its hook
     note_failure(*failed);
     return 0;
   }
@@ -270,7 +275,10 @@ bool StepRunner::take(const Step& step, const os::Ended& ended, std::size_t plac
   *time_ += ended.whole;
   RunRecord run{step, ended.outcome, ended.usage, {}};
   if (!take_told(run, place) || !take_region(run, ended, counted)) return false;
-  if (step.is_thrown_away()) return true;
+  if (step.is_thrown_away()) {
+    ++taken_;
+    return true;
+  }
   const bool has_shell = !session_.overheads.empty() && step.kind != RoundKind::Simulated;
   const bool below = has_shell && subtract(session_.overheads[step.command], run.usage) && is_timed;
   run.counts = std::move(counted.counts);
@@ -287,9 +295,16 @@ bool StepRunner::take(const Step& step, const os::Ended& ended, std::size_t plac
   if (ended.orphans > 0 && !run.counts.empty()) note_orphans(step);
   if (is_timed) note_input(step, ended.input);
   if (is_timed) paces_[step.command].wall.add(static_cast<double>(run.usage.wall_ns) * 1e-9);
+  add(std::move(run));
+  if (again_.empty() && redone_ == 0) ++taken_;
+  return true;
+}
+
+void StepRunner::add(RunRecord run) {
+  // The rounds that --resume found come in the order in which they were run, so they get the same.
+  if (context_.order != nullptr) run.order = ++*context_.order;
   session_.runs.push_back(std::move(run));
   callbacks_.taken(session_.runs.back());
-  return true;
 }
 
 /// Enters what the run tells of itself. False when the session is to end: it cannot be read, or is
@@ -305,7 +320,7 @@ bool StepRunner::take_told(RunRecord& run, std::size_t place) {
 bool StepRunner::take_region(RunRecord& run, const os::Ended& ended, engine::Counted& counted) {
   if (!plan_.region) return true;
   if (auto why = why_no_region(ended)) {
-    std::fill(counted.counts.begin(), counted.counts.end(), std::nullopt);
+    std::ranges::fill(counted.counts, std::nullopt);
     counted.redo.reset();
     counted.missing = why->of(cited(plan_.commands[run.step.command].name));
     return may_lack(run.step, *why);
@@ -341,9 +356,8 @@ void StepRunner::note_uncounted(const Step& step, Error why) {
   const std::string subject = step.kind == RoundKind::Simulated
                                   ? cited(plan_.commands[step.command].name) + ": "
                                   : std::string();
-  const auto known = std::find_if(uncounted_.begin(), uncounted_.end(), [&](const Uncounted& one) {
-    return one.subject == subject && one.why == why;
-  });
+  const auto known = std::ranges::find_if(
+      uncounted_, [&](const Uncounted& one) { return one.subject == subject && one.why == why; });
   if (known == uncounted_.end())
     uncounted_.push_back({subject, std::move(why), 1});
   else
@@ -364,7 +378,7 @@ void StepRunner::note_once(const Step& step, std::string line) {
   if (step.kind == RoundKind::Simulated)
     line = cited(plan_.commands[step.command].name) + ": " + line;
   auto& notes = session_.notes;
-  if (std::find(notes.begin(), notes.end(), line) == notes.end()) notes.push_back(std::move(line));
+  if (std::ranges::find(notes, line) == notes.end()) notes.push_back(std::move(line));
 }
 
 void StepRunner::note_orphans(const Step& step) {
@@ -400,6 +414,82 @@ bool StepRunner::note_failure(const HookFailed& failed) {
     cut_short(failed);
   }
   return false;
+}
+
+// How rounds that are finished are kept, and taken again by who goes on with the session.
+
+bool StepRunner::run(std::vector<Step> steps, std::chrono::nanoseconds& time) {
+  if (steps.empty()) return true;
+  KeptRounds rounds{.first = steps.front(), .steps = steps.size()};
+  const auto width = static_cast<std::size_t>(std::ranges::count_if(
+      steps, [&](const Step& step) { return step.round == rounds.first.round; }));
+  const std::size_t runs = session_.runs.size();
+  const std::size_t redone = session_.redone.size();
+  const auto before = time;
+  const bool is_whole = run_live(steps, time);
+  // What ended the session may have left some of the rounds complete.
+  if (!is_whole) rounds.steps = taken_ - taken_ % width;
+  rounds.time = time - before;
+  if (keeps_ && rounds.steps > 0 && context_.rounds != nullptr && context_.rounds->keep)
+    keep(std::move(rounds), runs, is_whole ? redone : session_.redone.size());
+  return !is_cut_short();
+}
+
+/// All that decides which steps come is in the plan and in the log, but for where one request
+/// ended: it may have been interrupted, and what followed in it is another one.
+bool StepRunner::take_finished(std::vector<Step>& steps, std::chrono::nanoseconds& time) {
+  while (is_reading() && !steps.empty()) {
+    KeptRounds rounds = std::move(context_.rounds->finished.front());
+    context_.rounds->finished.pop_front();
+    has_read_ = true;
+    const Step& first = steps.front();
+    const bool is_same = rounds.steps <= steps.size() && rounds.first.kind == first.kind &&
+                         rounds.first.round == first.round &&
+                         rounds.first.command == first.command &&
+                         rounds.paces.size() == paces_.size();
+    if (!is_same) {
+      context_.rounds->finished.clear();
+      cut_short(Error{"the rounds that --resume found are not those of this suite",
+                      "begin again without --resume"});
+      return false;
+    }
+    time += rounds.time;
+    steps.erase(steps.begin(), steps.begin() + static_cast<std::ptrdiff_t>(rounds.steps));
+    enter(std::move(rounds));
+  }
+  return true;
+}
+
+void StepRunner::take_all_finished() {
+  for (; is_reading(); context_.rounds->finished.pop_front())
+    enter(std::move(context_.rounds->finished.front()));
+}
+
+void StepRunner::enter(KeptRounds rounds) {
+  for (RunRecord& run : rounds.runs) add(std::move(run));
+  std::move(rounds.redone.begin(), rounds.redone.end(), std::back_inserter(session_.redone));
+  paces_ = std::move(rounds.paces);
+  session_.notes = std::move(rounds.notes);
+  session_.overheads = std::move(rounds.overheads);
+  uncounted_ = std::move(rounds.uncounted);
+  told_.go_on_with(std::move(rounds.discovered));
+}
+
+/// Keeps the runs of the rounds, which begin at `runs` in the session, those thrown away at
+/// `redone`.
+void StepRunner::keep(KeptRounds rounds, std::size_t runs, std::size_t redone) {
+  const auto from = [](auto& all, std::size_t place) {
+    return all.begin() + static_cast<std::ptrdiff_t>(place);
+  };
+  const std::size_t end = runs + (rounds.first.is_thrown_away() ? 0 : rounds.steps);
+  rounds.runs.assign(from(session_.runs, runs), from(session_.runs, end));
+  rounds.redone.assign(from(session_.redone, redone), session_.redone.end());
+  rounds.paces = paces_;
+  rounds.notes = session_.notes;
+  rounds.overheads = session_.overheads;
+  rounds.uncounted = uncounted_;
+  rounds.discovered = told_.discovered();
+  context_.rounds->keep(rounds);
 }
 
 }  // namespace lauka

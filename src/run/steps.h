@@ -6,7 +6,6 @@
 #include "plan/plan.h"
 #include "run/heard.h"
 #include "run/kept_rounds.h"
-#include "run/output_check.h"
 #include "run/programs.h"
 #include "run/runner.h"
 #include "run/told.h"
@@ -38,6 +37,10 @@ class StepRunner {
 
   /// Arms every pass, registers commands and hooks, and measures the start-up of the shell.
   Result<void> prepare();
+
+  /// Enters those of the steps that an earlier process finished, and leaves the others. False: the
+  /// session is to end, and says why.
+  bool take_finished(std::vector<Step>& steps, std::chrono::nanoseconds& time);
 
   /// Runs the steps, then again those whose runs are not to count; what the counted ones took,
   /// hooks included, is added to `time`. False: the session is to end, and says why.
@@ -92,16 +95,15 @@ class StepRunner {
 
  private:
   bool run_live(std::vector<Step>& steps, std::chrono::nanoseconds& time);
-  bool take_finished(const std::vector<Step>& steps, std::chrono::nanoseconds& time);
   void enter(KeptRounds rounds);
-  void keep(const Step& first, std::size_t steps, std::chrono::nanoseconds time, std::size_t runs,
-            std::size_t redone);
+  void keep(KeptRounds rounds, std::size_t runs, std::size_t redone);
   std::size_t ended(CutShort why);
   bool run_steps(std::span<const Step> left);
   std::size_t batch_size(std::span<const Step> steps) const;
   std::size_t run_batch(std::span<const Step> steps);
   std::size_t launch(std::span<const Step> steps);
   Result<std::vector<os::Launch>> launches_of(std::span<const Step> steps);
+  void add(RunRecord run);
   bool take(const Step& step, const os::Ended& ended, std::size_t place);
   bool may_go_on(const Step& step, const os::Ended& ended);
   bool has_written_what_is_awaited(const Step& step, const os::Ended& ended);
@@ -137,6 +139,7 @@ class StepRunner {
   Session session_;
   std::vector<Step> again_;   // to be run again, of the steps under way
   std::uint32_t redone_ = 0;  // how often those were run before
+  std::size_t taken_ = 0;     // of the steps under way, up to the first to be run again
   std::chrono::nanoseconds* time_ = nullptr;
   std::chrono::nanoseconds batch_began_{};
 };

@@ -115,7 +115,7 @@ std::uint64_t rounds_to_next_block(std::uint64_t done, std::uint64_t left) {
 
 bool can_count_more(std::span<const Group> groups, const StopRule& stop,
                     const CountingRule& counting) {
-  return std::any_of(groups.begin(), groups.end(), [&](const Group& group) {
+  return std::ranges::any_of(groups, [&](const Group& group) {
     const auto allowed = std::chrono::duration<double>(stop.budget_per_command) *
                          (counting.share * kBudgetsOfGates * group.count);
     return group.counting.time < allowed;

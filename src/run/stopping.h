@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/observer.h"
+#include "core/record.h"
 #include "plan/plan.h"
 
 #include <chrono>

@@ -1,7 +1,7 @@
 #include "run/suite.h"
 
 #include "core/foreign_text.h"
-#include "os/turns.h"
+#include "os/signals.h"
 
 #include <algorithm>
 #include <chrono>
@@ -91,7 +91,7 @@ class Laps {
       if (lap_.empty()) shuffle(waiting);
       const std::size_t part = lap_.back();
       lap_.pop_back();
-      if (std::binary_search(waiting.begin(), waiting.end(), part)) return part;
+      if (std::ranges::binary_search(waiting, part)) return part;
     }
   }
 
@@ -124,9 +124,11 @@ void take_turns(std::span<BenchmarkRun> runs, const std::vector<std::unique_ptr<
 Result<std::vector<SessionResult>> carry_out(std::span<BenchmarkRun> runs, std::uint64_t seed) {
   const RunContext& any = runs.front().context;
   SuiteProgress progress(any.observer, any.clock, runs.size());
+  std::uint32_t order = 0;
   std::vector<std::unique_ptr<PartObserver>> observers;
   std::vector<std::unique_ptr<ReadyRun>> ready;
   for (BenchmarkRun& run : runs) {
+    run.context.order = &order;
     if (!run.name.empty()) {
       observers.push_back(std::make_unique<PartObserver>(progress, observers.size(), run.name));
       run.context.observer = *observers.back();

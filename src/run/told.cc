@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 
 #include <fmt/format.h>
 
 namespace lauka {
+
 namespace {
 
 using std::chrono::steady_clock;
@@ -43,8 +45,8 @@ std::string option_of(const OwnMetric& metric) {
 }  // namespace
 
 bool scrapes(const Plan& plan) {
-  return std::any_of(plan.told.begin(), plan.told.end(),
-                     [](const OwnMetric& metric) { return metric.is_scraped(); });
+  return std::ranges::any_of(plan.told,
+                             [](const OwnMetric& metric) { return metric.is_scraped(); });
 }
 
 Result<void> Told::prepare() {
@@ -60,9 +62,9 @@ Result<void> Told::prepare() {
 }
 
 bool Told::by_file() const {
-  return !discovered_.empty() ||
-         std::any_of(plan_.told.begin(), plan_.told.end(),
-                     [](const OwnMetric& metric) { return metric.is_written(); });
+  return !discovered_.empty() || std::ranges::any_of(plan_.told, [](const OwnMetric& metric) {
+    return metric.is_written();
+  });
 }
 
 void Told::collect() {
@@ -189,9 +191,8 @@ Result<std::size_t> Told::place_of(const ToldLine& told) {
                                           : "has the name of what --scrape looks for",
                  "use another name"};
   }
-  const auto found =
-      std::find_if(discovered_.begin(), discovered_.end(),
-                   [&](const OwnMetric& known) { return known.name == metric.name; });
+  const auto found = std::ranges::find_if(
+      discovered_, [&](const OwnMetric& known) { return known.name == metric.name; });
   const std::size_t index = static_cast<std::size_t>(found - discovered_.begin());
   if (found == discovered_.end()) {
     if (find_metric(plan_.metrics, metric.name))
@@ -207,6 +208,36 @@ Result<std::size_t> Told::place_of(const ToldLine& told) {
 
 const OwnMetric& Told::metric_at(std::size_t place) const {
   return place < plan_.told.size() ? plan_.told[place] : discovered_[place - plan_.told.size()];
+}
+
+std::optional<Error> why_no_region(const os::Ended& ended) {
+  const os::RegionUse use = ended.region.value_or(os::RegionUse{});
+  if (use.stray > 0)
+    return Error{"it called lauka_region_end without a lauka_region_begin before it",
+                 "call the two in pairs"};
+  if (use.entries == 0)
+    return Error{
+        "it did not call lauka_region_begin, or something that started it had closed its "
+        "descriptors",
+        "include lauka/region.h and mark the region; or use -i to go on without it"};
+  if (use.is_open)
+    return Error{"its region was still open when it ended",
+                 "call lauka_region_end before the program ends"};
+  if (use.time_ns > ended.usage.wall_ns)
+    return Error{"it noted more time in its region than it took",
+                 "see that nothing else writes to the memory that it shares with lauka"};
+  return std::nullopt;
+}
+
+void add_region(const Plan& plan, const os::RegionUse& use,
+                std::vector<std::optional<double>>& told) {
+  for (std::size_t place = 0; place < plan.told.size(); ++place) {
+    const auto& value = plan.told[place].region;
+    if (!value) continue;
+    told.resize(std::max(told.size(), place + 1));
+    told[place] = *value == RegionValue::Time ? static_cast<double>(use.time_ns) / 1e9
+                                              : static_cast<double>(use.entries);
+  }
 }
 
 }  // namespace lauka

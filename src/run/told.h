@@ -4,9 +4,8 @@
 #include "core/pattern.h"
 #include "core/record.h"
 #include "core/result.h"
-#include "core/told_line.h"
+#include "os/files.h"
 #include "os/process.h"
-#include "os/told_files.h"
 #include "plan/plan.h"
 
 #include <cstddef>
@@ -73,5 +72,13 @@ class Told {
   std::vector<OwnMetric> discovered_;
   std::vector<os::ToldFiles::Told> batch_;
 };
+
+/// Why a run has no values of its region: none was marked, or not as it should be. What a program
+/// notes may be anything.
+std::optional<Error> why_no_region(const os::Ended& ended);
+
+/// Enters what a run noted of its region at the places of Plan::told.
+void add_region(const Plan& plan, const os::RegionUse& use,
+                std::vector<std::optional<double>>& told);
 
 }  // namespace lauka

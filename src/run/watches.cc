@@ -19,7 +19,7 @@ namespace {
 constexpr std::array kKindsWithValues{RoundKind::Timed, RoundKind::Counting, RoundKind::Simulated};
 
 std::size_t place_of(RoundKind kind) {
-  const auto* const found = std::find(kKindsWithValues.begin(), kKindsWithValues.end(), kind);
+  const auto* const found = std::ranges::find(kKindsWithValues, kind);
   return static_cast<std::size_t>(found - kKindsWithValues.begin());
 }
 
@@ -61,7 +61,7 @@ void GateWatch::ask(const Gate& gate) {
 }
 
 std::size_t GateWatch::series_of(std::size_t metric) {
-  const auto known = std::find(metrics_.begin(), metrics_.end(), metric);
+  const auto known = std::ranges::find(metrics_, metric);
   const auto place = static_cast<std::size_t>(known - metrics_.begin());
   if (known == metrics_.end()) {
     metrics_.push_back(metric);
@@ -82,19 +82,19 @@ gate::Schedule& GateWatch::of(RoundKind kind) {
 }
 
 bool GateWatch::asks_for(RoundKind kind) const {
-  return std::any_of(questions_.begin(), questions_.end(),
-                     [kind](const Question& question) { return question.kind == kind; });
+  return std::ranges::any_of(questions_,
+                             [kind](const Question& question) { return question.kind == kind; });
 }
 
 bool GateWatch::waits_for(RoundKind kind) const {
-  return std::any_of(questions_.begin(), questions_.end(), [kind](const Question& question) {
+  return std::ranges::any_of(questions_, [kind](const Question& question) {
     return question.kind == kind && !question.verdict;
   });
 }
 
 bool GateWatch::is_decided() const {
-  return std::all_of(questions_.begin(), questions_.end(),
-                     [](const Question& question) { return question.verdict.has_value(); });
+  return std::ranges::all_of(questions_,
+                             [](const Question& question) { return question.verdict.has_value(); });
 }
 
 void GateWatch::after_round(RoundKind kind, std::size_t rounds, std::size_t planned) {
@@ -126,9 +126,8 @@ std::size_t GateWatch::rounds_of_constants(RoundKind kind) const {
 }
 
 stats::IntervalTails GateWatch::tails_of(std::size_t metric) const {
-  const auto gated =
-      std::find_if(questions_.begin(), questions_.end(),
-                   [&](const Question& question) { return metrics_[question.series] == metric; });
+  const auto gated = std::ranges::find_if(
+      questions_, [&](const Question& question) { return metrics_[question.series] == metric; });
   return gated == questions_.end() ? stats::tails_of(plan_.confidence) : of(gated->kind).tails();
 }
 

@@ -1,11 +1,6 @@
-// The interval of the ratio of means is Fieller's (1954), written without the cancellation of the
-// textbook's r^2 * c^2: with the residuals e = c - (c/r) * r, their covariance with r takes its
-// place.
-
 #include "stats/delta.h"
 
 #include "stats/distributions.h"
-#include "stats/mean_test.h"
 #include "stats/quantiles.h"
 #include "stats/summary.h"
 
@@ -15,6 +10,95 @@
 #include <vector>
 
 namespace lauka::stats {
+
+namespace {
+
+Tails tails_without_noise(double difference, std::size_t count) {
+  const double bound = std::ldexp(1.0, -2 * static_cast<int>(std::min<std::size_t>(count, 500)));
+  return difference > 0.0 ? Tails{.above = bound, .below = 1.0}
+                          : Tails{.above = 1.0, .below = bound};
+}
+
+MeanTest with_t(double difference, double standard_error, double degrees) {
+  const double t = difference / standard_error;
+  // The smaller tail is computed, the larger one is its complement and loses no digits.
+  const double smaller = student_t_above(std::abs(t), degrees);
+  return {.difference = difference,
+          .t = t,
+          .degrees = degrees,
+          .tails = t > 0.0 ? Tails{.above = smaller, .below = 1.0 - smaller}
+                           : Tails{.above = 1.0 - smaller, .below = smaller}};
+}
+
+/// `difference`, or 0 where it is rounding error of means that add up to `scale`.
+double cleaned(double difference, double scale) {
+  return is_rounding_error(difference, scale) ? 0.0 : difference;
+}
+
+}  // namespace
+
+double welch_degrees(double first, std::size_t first_count, double second,
+                     std::size_t second_count) {
+  const double first_degrees = static_cast<double>(first_count) - 1.0;
+  const double second_degrees = static_cast<double>(second_count) - 1.0;
+  const double sum = first + second;
+  if (sum <= 0.0) return first_degrees + second_degrees;
+  // Shares instead of the squares of the textbook, which underflow for nanoseconds in seconds.
+  const double share = first / sum;
+  const double rest = second / sum;
+  return 1.0 / (share * share / first_degrees + rest * rest / second_degrees);
+}
+
+MeanTest paired_mean_test(std::span<const double> reference, std::span<const double> candidate,
+                          double ratio) {
+  std::vector<double> differences(reference.size());
+  double sum = 0.0;
+  for (std::size_t round = 0; round < reference.size(); ++round) {
+    const double at_threshold = ratio * reference[round];
+    differences[round] = candidate[round] - at_threshold;
+    sum += candidate[round] + at_threshold;
+  }
+  const auto rounds = static_cast<double>(reference.size());
+  const double scale = sum / rounds;
+  const Moments about = moments(differences);
+  const double difference = cleaned(about.mean, scale);
+  if (reference.size() < 2) {
+    return {.difference = difference};
+  }
+  if (is_rounding_error(about.range(), scale)) {
+    return {.difference = difference, .tails = tails_without_noise(difference, reference.size())};
+  }
+  return with_t(difference, about.deviation() / std::sqrt(rounds), rounds - 1.0);
+}
+
+MeanTest welch_mean_test(std::span<const double> reference, std::span<const double> candidate,
+                         double ratio) {
+  const Moments of_reference = moments(reference);
+  const Moments of_candidate = moments(candidate);
+  const double at_threshold = ratio * of_reference.mean;
+  const double scale = of_candidate.mean + at_threshold;
+  const double difference = cleaned(of_candidate.mean - at_threshold, scale);
+  const std::size_t fewer = std::min(reference.size(), candidate.size());
+  if (fewer < 2) {
+    return {.difference = difference};
+  }
+  if (is_rounding_error(of_candidate.range(), scale) &&
+      is_rounding_error(ratio * of_reference.range(), scale)) {
+    return {.difference = difference, .tails = tails_without_noise(difference, fewer)};
+  }
+  const double error_of_candidate =
+      of_candidate.variance.value_or(0.0) / static_cast<double>(candidate.size());
+  const double error_of_reference =
+      ratio * ratio * of_reference.variance.value_or(0.0) / static_cast<double>(reference.size());
+  return with_t(
+      difference, std::sqrt(error_of_candidate + error_of_reference),
+      welch_degrees(error_of_candidate, candidate.size(), error_of_reference, reference.size()));
+}
+
+// The interval of the ratio of means is Fieller's (1954), written without the cancellation of the
+// textbook's r^2 * c^2: with the residuals e = c - (c/r) * r, their covariance with r takes its
+// place.
+
 namespace {
 
 /// The mean's change needs so much to be worth a word beside the typical round's.
@@ -81,8 +165,8 @@ class MeanChange {
  private:
   void within_rounds(std::span<const double> reference, std::span<const double> candidate) {
     std::vector<double> residuals(reference.size());
-    std::transform(reference.begin(), reference.end(), candidate.begin(), residuals.begin(),
-                   [this](double r, double c) { return c - ratio_ * r; });
+    std::ranges::transform(reference, candidate, residuals.begin(),
+                           [this](double r, double c) { return c - ratio_ * r; });
     const Moments of_residuals = moments(residuals);
     is_constant_ = is_rounding_error(of_residuals.range(), reference_.mean + candidate_.mean);
     double products = 0.0;
@@ -184,6 +268,33 @@ std::optional<RelativeSpeed> relative_speed(const Change& delta) {
                           : ChangeBounds{ratio_of(low), ratio_of(high)};
   }
   return speed;
+}
+
+Change geometric_mean(std::span<const Change> changes) {
+  const bool is_defined = !changes.empty() && std::ranges::all_of(changes, [](const Change& one) {
+    return one.change && *one.change > -1.0;
+  });
+  if (!is_defined) return {};
+  double sum = 0.0;
+  double below = 0.0;
+  double above = 0.0;
+  bool has_bounds = true;
+  for (const Change& one : changes) {
+    const double log = std::log1p(*one.change);
+    sum += log;
+    has_bounds = has_bounds && one.bounds && one.bounds->low > -1.0;
+    if (!has_bounds) continue;
+    const double down = log - std::log1p(one.bounds->low);
+    const double up = std::log1p(one.bounds->high) - log;
+    below += down * down;
+    above += up * up;
+  }
+  const auto count = static_cast<double>(changes.size());
+  Change mean{.change = std::expm1(sum / count)};
+  if (has_bounds)
+    mean.bounds = ChangeBounds{std::expm1((sum - std::sqrt(below)) / count),
+                               std::expm1((sum + std::sqrt(above)) / count)};
+  return mean;
 }
 
 }  // namespace lauka::stats

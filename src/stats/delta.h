@@ -1,9 +1,37 @@
 #pragma once
 
+#include "stats/distributions.h"
+
+#include <cstddef>
 #include <optional>
 #include <span>
 
 namespace lauka::stats {
+
+/// Degrees of freedom of a difference of two independent means (Welch-Satterthwaite; not an
+/// integer). `first` and `second` are the squared standard errors, of `first_count` and
+/// `second_count` samples (at least two each); where both are 0, the counts alone decide.
+double welch_degrees(double first, std::size_t first_count, double second,
+                     std::size_t second_count);
+
+/// A one-sided t test, both ways, of the mean difference from the threshold.
+struct MeanTest {
+  double difference = 0.0;    ///< mean of c - ratio * r, in the samples' unit; exactly 0 where
+                              ///< rounding errors are all there is
+  std::optional<double> t{};  ///< none: one sample, or no noise at all
+  std::optional<double> degrees{};  ///< of freedom, where there is a t
+  Tails tails{};
+};
+
+/// Student's t of c - ratio * r within rounds (equal sizes, at least one, no sample negative).
+/// Where all rounds differ by the same, 4^-n bounds what noise of two values could have done.
+MeanTest paired_mean_test(std::span<const double> reference, std::span<const double> candidate,
+                          double ratio);
+
+/// Welch's t of independent samples (at least one of each, none negative); without any noise,
+/// 4^-(the smaller number).
+MeanTest welch_mean_test(std::span<const double> reference, std::span<const double> candidate,
+                         double ratio);
 
 /// A range of changes, as fractions.
 struct ChangeBounds {
@@ -77,5 +105,12 @@ struct RelativeSpeed {
 
 /// The other face of the same interval; none where there is no ratio.
 std::optional<RelativeSpeed> relative_speed(const Change& delta);
+
+/// The geometric mean of 1 + change, minus 1, of changes that were measured independently. Its
+/// interval is about these changes, not about others that might have been measured: the half widths
+/// of their logarithms, each side for itself, add up as squares (the method of variance estimates
+/// recovery, Zou & Donner, Statistics in Medicine 27, 2008). None where there are none or one is no
+/// change to above -100%; no interval where one lacks its own.
+Change geometric_mean(std::span<const Change> changes);
 
 }  // namespace lauka::stats

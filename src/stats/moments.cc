@@ -41,7 +41,7 @@ Moments moments(std::span<const double> samples) {
   const double sum = ba::sum_kahan(deviations);
   const double sum_of_squares = ba::moment<2>(deviations) * count;
 
-  const auto [least, largest] = std::minmax_element(samples.begin(), samples.end());
+  const auto [least, largest] = std::ranges::minmax_element(samples);
   Moments result{
       .count = samples.size(), .mean = rough_mean + sum / count, .min = *least, .max = *largest};
   if (samples.size() > 1)

@@ -15,7 +15,7 @@ constexpr std::size_t kFewestPoints = 3;  // two are always on a line
 
 std::vector<double> logarithms(std::span<const double> values) {
   std::vector<double> logs(values.size());
-  std::transform(values.begin(), values.end(), logs.begin(), [](double v) { return std::log(v); });
+  std::ranges::transform(values, logs.begin(), [](double v) { return std::log(v); });
   return logs;
 }
 
@@ -30,8 +30,8 @@ double mean_of(const std::vector<double>& values) {
 std::optional<PowerLaw> power_law_of(std::span<const double> x, std::span<const double> y,
                                      double confidence) {
   const auto is_positive = [](double value) { return value > 0.0; };
-  if (x.size() < kFewestPoints || !std::all_of(x.begin(), x.end(), is_positive) ||
-      !std::all_of(y.begin(), y.end(), is_positive))
+  if (x.size() < kFewestPoints || !std::ranges::all_of(x, is_positive) ||
+      !std::ranges::all_of(y, is_positive))
     return std::nullopt;
   const std::vector<double> u = logarithms(x);
   const std::vector<double> v = logarithms(y);

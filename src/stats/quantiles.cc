@@ -1,6 +1,6 @@
 #include "stats/quantiles.h"
 
-#include "core/percentile.h"
+#include "core/metric.h"
 #include "stats/summary.h"
 
 #include <algorithm>

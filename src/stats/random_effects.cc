@@ -91,9 +91,8 @@ double between_of(std::span<const Effect> effects) {
   double third = usual;
   if (effects.size() > 2) {
     std::vector<Effect> steadier(effects.begin(), effects.end());
-    steadier.erase(
-        std::max_element(steadier.begin(), steadier.end(),
-                         [](const Effect& a, const Effect& b) { return a.variance < b.variance; }));
+    steadier.erase(std::ranges::max_element(
+        steadier, [](const Effect& a, const Effect& b) { return a.variance < b.variance; }));
     third = std::max(usual, unweighted_between(steadier));
   }
   double best = scored(effects, usual);
@@ -112,7 +111,7 @@ double typical_variance(const Weighted& sums, double count) {
 }  // namespace
 
 std::optional<CombinedEffect> combine(std::span<const Effect> effects, double confidence) {
-  const bool are_good = std::all_of(effects.begin(), effects.end(), [](const Effect& effect) {
+  const bool are_good = std::ranges::all_of(effects, [](const Effect& effect) {
     return std::isfinite(effect.value) && std::isfinite(effect.variance) && effect.variance > 0.0;
   });
   if (effects.empty() || !are_good) return std::nullopt;

@@ -49,8 +49,7 @@ std::vector<std::size_t> doubled_ranks(std::span<const double> ascending) {
 
 /// Both tails by counting, from the one with fewer sums; `positive` of `total` is W, all doubled.
 Tails counted_tails(std::vector<std::size_t> ranks, std::size_t positive, std::size_t total) {
-  const bool untied =
-      std::all_of(ranks.begin(), ranks.end(), [](std::size_t rank) { return rank % 2 == 0; });
+  const bool untied = std::ranges::all_of(ranks, [](std::size_t rank) { return rank % 2 == 0; });
   if (untied) {  // a quarter of the work
     for (std::size_t& rank : ranks) rank /= 2;
     positive /= 2;
@@ -98,8 +97,7 @@ std::vector<Sample> pooled(std::span<const double> reference, std::span<const do
   for (const double value : candidate) {
     samples.push_back({value, true});
   }
-  std::sort(samples.begin(), samples.end(),
-            [](const Sample& a, const Sample& b) { return a.value < b.value; });
+  std::ranges::sort(samples, [](const Sample& a, const Sample& b) { return a.value < b.value; });
   return samples;
 }
 
@@ -129,8 +127,7 @@ SignedRank signed_rank(std::span<const double> reference, std::span<const double
   if (differences.empty()) {
     return {};
   }
-  std::sort(differences.begin(), differences.end(),
-            [](double a, double b) { return std::abs(a) < std::abs(b); });
+  std::ranges::sort(differences, [](double a, double b) { return std::abs(a) < std::abs(b); });
   std::vector<bool> above(differences.size());
   for (std::size_t i = 0; i < differences.size(); ++i) {
     above[i] = differences[i] > 0.0;
@@ -200,7 +197,7 @@ MannWhitney mann_whitney(std::span<const double> reference, std::span<const doub
 Tails rank_sum_tails(std::span<const double> earlier, std::span<const double> later) {
   std::vector<double> ascending(earlier.begin(), earlier.end());
   ascending.insert(ascending.end(), later.begin(), later.end());
-  std::sort(ascending.begin(), ascending.end());
+  std::ranges::sort(ascending);
   // Twice the mid-ranks, which may be halves. Only equal values are tied: these have no scale.
   const auto rank_of = [&](double value) {
     const auto [first, end] = std::equal_range(ascending.begin(), ascending.end(), value);

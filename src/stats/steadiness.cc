@@ -20,8 +20,8 @@ constexpr std::size_t kFewestForModes = 30;
 std::vector<double> ranks_in_order(std::span<const double> series) {
   std::vector<std::size_t> order(series.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(),
-            [series](std::size_t a, std::size_t b) { return series[a] < series[b]; });
+  std::ranges::sort(order,
+                    [series](std::size_t a, std::size_t b) { return series[a] < series[b]; });
   std::vector<double> ranks(series.size());
   for (std::size_t first = 0; first < order.size();) {
     std::size_t end = first + 1;
@@ -94,7 +94,7 @@ SevereOutliers severe_outliers(std::span<const double> series) {
   const double middle = median(ascending);
   const Fences fences =
       tukey_fences(quantile(ascending, 0.25), quantile(ascending, 0.75), kSevereReach);
-  const auto count = std::count_if(series.begin(), series.end(), [&](double sample) {
+  const auto count = std::ranges::count_if(series, [&](double sample) {
     return fences.leave_out(sample) && std::abs(sample - middle) > 0.01 * std::abs(middle);
   });
   SevereOutliers result{.count = static_cast<std::size_t>(count),

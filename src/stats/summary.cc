@@ -9,9 +9,15 @@
 
 namespace lauka::stats {
 
+double harmonic_mean(std::span<const double> samples) {
+  double inverse = 0.0;
+  for (const double sample : samples) inverse += 1.0 / sample;
+  return static_cast<double>(samples.size()) / inverse;
+}
+
 std::vector<double> sorted(std::span<const double> samples) {
   std::vector<double> ascending(samples.begin(), samples.end());
-  std::sort(ascending.begin(), ascending.end());
+  std::ranges::sort(ascending);
   return ascending;
 }
 
@@ -33,8 +39,8 @@ Fences tukey_fences(double q1, double q3, double reach) {
 }
 
 std::size_t count_outside(std::span<const double> samples, const Fences& fences) {
-  return static_cast<std::size_t>(std::count_if(
-      samples.begin(), samples.end(), [&](double sample) { return fences.leave_out(sample); }));
+  return static_cast<std::size_t>(
+      std::ranges::count_if(samples, [&](double sample) { return fences.leave_out(sample); }));
 }
 
 Summary summarize(std::span<const double> samples) {

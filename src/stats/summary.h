@@ -25,6 +25,9 @@ struct Moments {
 /// large offset, and equal samples have variance 0 exactly.
 Moments moments(std::span<const double> samples);
 
+/// Harmonic mean of `samples` (at least one, all above 0): of rates, the rate over the whole time.
+double harmonic_mean(std::span<const double> samples);
+
 /// `samples` in ascending order; the series itself keeps the order run.
 std::vector<double> sorted(std::span<const double> samples);
 

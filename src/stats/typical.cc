@@ -28,7 +28,7 @@ std::vector<double> sorted_logs(std::span<const double> samples) {
     if (sample <= 0.0) return {};
     logs.push_back(std::log(sample));
   }
-  std::sort(logs.begin(), logs.end());
+  std::ranges::sort(logs);
   return logs;
 }
 
@@ -41,7 +41,7 @@ std::vector<double> sorted_log_ratios(std::span<const double> reference,
     if (reference[round] <= 0.0 || candidate[round] <= 0.0) return {};
     logs.push_back(std::log(candidate[round] / reference[round]));
   }
-  std::sort(logs.begin(), logs.end());
+  std::ranges::sort(logs);
   return logs;
 }
 
@@ -111,7 +111,7 @@ class Ascending {
   explicit Ascending(const Values& values) : values_(values) {
     if (values.count() > kMostListed) return;
     listed_ = values.listed();
-    std::sort(listed_.begin(), listed_.end());
+    std::ranges::sort(listed_);
   }
 
   /// The one in place `place`, from 1.

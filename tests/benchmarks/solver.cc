@@ -2,7 +2,7 @@
 // scripts/bench-solver. Every claim that fails is told, and the exit status is then 1.
 
 #include "engine/kpep_tables.h"
-#include "engine/kperf/placement.h"
+#include "engine/kperf/selection.h"
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
 #include "cli/parse.h"
-#include "core/core_kind.h"
+#include "core/machine.h"
 
 #include <string>
 #include <utility>

@@ -1,7 +1,7 @@
 #include "cli/describe.h"
 #include "cli/option_table.h"
 #include "cli/parse.h"
-#include "core/words.h"
+#include "core/text.h"
 
 #include <sstream>
 #include <string>
@@ -96,6 +96,7 @@ TEST_CASE("-h fits one screen and names real options, each in one line") {
     CHECK_FALSE(line.ends_with(' '));
   }
   CHECK(brief_help().find("  -r, --runs N ") != std::string::npos);
+  CHECK(brief_help().find("  -p, --prepare CMD ") < brief_help().find("      --export-json FILE "));
   CHECK(brief_help().find("lauka --help shows all options") != std::string::npos);
 }
 
@@ -117,12 +118,12 @@ std::string dashes_escaped(const std::string& text) {
 }  // namespace
 
 TEST_CASE("the values of an option are read from what help shows of them") {
-  const auto words_of = [](const char* name) { return value_words(*find_option(name)); };
+  const auto words_of = [](const char* name) { return value_words(find_option(name)->value); };
   REQUIRE(words_of("color").size() == 1);
-  CHECK(words_of("color")[0].choices == std::vector<std::string_view>{"auto", "always", "never"});
+  CHECK(words_of("color")[0].choices == std::vector<std::string>{"auto", "always", "never"});
   CHECK(words_of("quiet").empty());
   CHECK(words_of("runs")[0].choices.empty());
-  CHECK(words_of("input")[0].choices == std::vector<std::string_view>{"null"});
+  CHECK(words_of("input")[0].choices == std::vector<std::string>{"null"});
   CHECK(words_of("input")[0].is_file);
   CHECK(words_of("export-csv")[0].is_file);
   CHECK(words_of("reference")[0].is_command);
@@ -132,13 +133,13 @@ TEST_CASE("the values of an option are read from what help shows of them") {
 
 TEST_CASE("every choice that help shows is one that is understood") {
   for (const OptionInfo& option : option_table()) {
-    for (const ValueWord& word : value_words(option)) {
-      for (const std::string_view choice : word.choices) {
+    for (const ValueWord& word : value_words(option.value)) {
+      for (const std::string& choice : word.choices) {
         CAPTURE(option.spelling());
         CAPTURE(choice);
         Draft draft;
-        const std::string value(choice);
-        if (value_words(option).size() == 1) {
+        const std::string& value = choice;
+        if (value_words(option.value).size() == 1) {
           CHECK(option.apply(draft, {option, value}).has_value());
         }
       }
@@ -147,15 +148,15 @@ TEST_CASE("every choice that help shows is one that is understood") {
 }
 
 TEST_CASE("the manual page has every option with its text") {
-  const std::string page = man_page();
+  const std::string page = man_page(lauka_description());
   for (const OptionInfo& option : option_table()) {
     CAPTURE(option.spelling());
     CHECK(has(page, "\\fB" + dashes_escaped(option.spelling()) + "\\fR"));
     const std::string first_word(option.help.substr(0, option.help.find(' ')));
     CHECK(has(page, "\n" + dashes_escaped(first_word)));
   }
-  for (const StatusMeaning& one : exit_statuses()) {
-    CHECK(has(page, "\\fB" + dashes_escaped(std::string(one.status)) + "\\fR\n"));
+  for (const Meaning& one : lauka_description().statuses) {
+    CHECK(has(page, "\\fB" + dashes_escaped(std::string(one.name)) + "\\fR\n"));
   }
   for (const char* section : {"NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "EXIT STATUS",
                               "ENVIRONMENT", "EXAMPLES", "SEE ALSO"}) {
@@ -164,7 +165,7 @@ TEST_CASE("the manual page has every option with its text") {
 }
 
 TEST_CASE("the manual page is roff: no line begins by chance with a request, no dash is a hyphen") {
-  for (const std::string& line : lines_of(man_page())) {
+  for (const std::string& line : lines_of(man_page(lauka_description()))) {
     CAPTURE(line);
     CHECK(line.size() <= 200);
     if (line.starts_with('.')) {
@@ -181,9 +182,9 @@ TEST_CASE("the manual page is roff: no line begins by chance with a request, no 
 }
 
 TEST_CASE("the completions of all three shells have every option") {
-  const std::string bash = bash_completion();
-  const std::string zsh = zsh_completion();
-  const std::string fish = fish_completion();
+  const std::string bash = completion(lauka_description(), "bash");
+  const std::string zsh = completion(lauka_description(), "zsh");
+  const std::string fish = completion(lauka_description(), "fish");
   for (const OptionInfo& option : option_table()) {
     CAPTURE(option.spelling());
     if (!option.name.empty()) {
@@ -208,9 +209,9 @@ TEST_CASE("the completions of all three shells have every option") {
 }
 
 TEST_CASE("a short text is the first sentence") {
-  CHECK(short_help(*find_option("runs")) == "exactly N timed runs of each command");
-  CHECK(short_help(*find_option("engine")) == "what counts events");
-  CHECK(short_help(*find_option("seed")) == "seed of the shuffle");
+  CHECK(first_sentence(find_option("runs")->help) == "exactly N timed runs of each command");
+  CHECK(first_sentence(find_option("engine")->help) == "what counts events");
+  CHECK(first_sentence(find_option("seed")->help) == "seed of the shuffle");
 }
 
 }  // namespace lauka::cli

@@ -1,7 +1,7 @@
 #include "cli/parse.h"
 
 #include "cli/option_table.h"
-#include "core/display_unit.h"
+#include "core/choices.h"
 
 #include <algorithm>
 #include <chrono>
@@ -316,10 +316,10 @@ TEST_CASE("--confidence is a percentage, kept as a fraction") {
 
 TEST_CASE("hooks: --setup, --prepare, --conclude, --cleanup, each as often as it is given") {
   const Options o = with({"-s", "a", "-p", "b", "--prepare", "c d", "-C", "e", "--cleanup=f"});
-  CHECK(o.setup == Words{"a"});
-  CHECK(o.prepare == Words{"b", "c d"});
-  CHECK(o.conclude == Words{"e"});
-  CHECK(o.cleanup == Words{"f"});
+  CHECK(o.hooks[HookKind::Setup] == Words{"a"});
+  CHECK(o.hooks[HookKind::Prepare] == Words{"b", "c d"});
+  CHECK(o.hooks[HookKind::Conclude] == Words{"e"});
+  CHECK(o.hooks[HookKind::Cleanup] == Words{"f"});
 }
 
 TEST_CASE("--env is split as a shell does, --output may be given for each command") {
@@ -474,10 +474,7 @@ TEST_CASE("every option of the table is understood by its name and by its letter
     }
     if (option.name == "from" || option.name == "suite") words.clear();
     if (option.name == "shard") value = "9/99";
-    if (std::any_of(suite_options().begin(), suite_options().end(),
-                    [&](const OptionInfo& one) { return one.name == option.name; }) &&
-        option.name != "suite")
-      words = {"--suite", "suite.toml"};
+    if (option.traits.needs_suite && option.name != "suite") words = {"--suite", "suite.toml"};
     if (option.name == "baseline") words.erase(words.begin(), words.begin() + 2);
     if (option.name == "interval") words = {"--threads", "1"};
     if (option.name == "kpep") words.insert(words.begin(), "--explain-events");

@@ -79,7 +79,7 @@ TEST_CASE("a list repeats an option, and options of several words take them in e
                            benchmark("c", "parameter-list = [['n', '1,2'], ['m', '3']]") +
                            benchmark("d", "ignore-failure = true\nfail-if-slower = 2.5\njobs = 4"));
   const Options& a = suite.benchmarks[0].options;
-  CHECK(a.prepare == Words{"one", "two"});
+  CHECK(a.hooks[HookKind::Prepare] == Words{"one", "two"});
   CHECK(a.gates.size() == 1);
   REQUIRE(a.parameters.size() == 1);
   CHECK(a.parameters[0].values == Words{"1", "2"});
@@ -222,12 +222,14 @@ TEST_CASE("dots in text, in comments and in numbers are no keys") {
   const Suite suite = read("# " + dots + "\n" +
                            benchmark("a", "conclude = [\"echo \\\"" + dots + "\", 'b" + dots +
                                               "', \"\"\"\n" + dots + "\"\"\"]"));
-  CHECK(suite.benchmarks[0].options.conclude == Words{"echo \"" + dots, "b" + dots, dots});
+  CHECK(suite.benchmarks[0].options.hooks[HookKind::Conclude] ==
+        Words{"echo \"" + dots, "b" + dots, dots});
   std::string numbers = "1.5";
   for (int i = 0; i < 30; ++i) numbers += ", 1.5";
-  CHECK(
-      read(benchmark("a", "conclude = [" + numbers + "]")).benchmarks[0].options.conclude.size() ==
-      31);
+  CHECK(read(benchmark("a", "conclude = [" + numbers + "]"))
+            .benchmarks[0]
+            .options.hooks[HookKind::Conclude]
+            .size() == 31);
 }
 
 }  // namespace lauka::cli

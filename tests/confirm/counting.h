@@ -4,7 +4,6 @@
 #include "engine/kperf/configure.h"
 #include "engine/kperf/kernel.h"
 #include "engine/kperf/strategy.h"
-#include "engine/kperf/trace.h"
 
 #include <cstdint>
 #include <memory>

@@ -17,7 +17,7 @@ namespace lauka::contract {
 namespace {
 
 /// The CSV of a benchmark of one command named "it".
-std::string measured(std::vector<std::string> options, const std::string& command) {
+std::string csv_measured(std::vector<std::string> options, const std::string& command) {
   const Folder folder;
   options.insert(options.end(),
                  {"-q", "-n", "it", "--export-csv", folder.file("out.csv"), "--", command});
@@ -39,9 +39,9 @@ bool can_count_software_events() {
 }  // namespace
 
 TEST_CASE("CPU time is the sum over all threads and descendants") {
-  const std::string threads = measured({"-r5"}, fixture("burn") + " 40ms 2");
+  const std::string threads = csv_measured({"-r5"}, fixture("burn") + " 40ms 2");
   CHECK(value(threads, "cpu_time") == doctest::Approx(0.040).epsilon(0.15));
-  const std::string tree = measured({"-r5"}, fixture("family") + " 3 5ms");
+  const std::string tree = csv_measured({"-r5"}, fixture("family") + " 3 5ms");
   CHECK(value(tree, "cpu_time") >= 0.030);
   CHECK(value(tree, "cpu_time") < 0.060);
   CHECK(value(tree, "cpu_time") ==
@@ -51,7 +51,7 @@ TEST_CASE("CPU time is the sum over all threads and descendants") {
 TEST_CASE(
     "wall time is at least the CPU time of one thread, and all runs fit the time lauka took") {
   const auto began = std::chrono::steady_clock::now();
-  const std::string csv = measured({"-r10", "-w0"}, fixture("burn") + " 30ms");
+  const std::string csv = csv_measured({"-r10", "-w0"}, fixture("burn") + " 30ms");
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - began;
   CHECK(value(csv, "wall_time", "min") >= 0.030);
   CHECK(10 * value(csv, "wall_time") <= elapsed.count());
@@ -59,21 +59,21 @@ TEST_CASE(
 }
 
 TEST_CASE("peak memory is the command's") {
-  const std::string csv = measured({"-r3"}, fixture("touch_memory") + " 50M");
+  const std::string csv = csv_measured({"-r3"}, fixture("touch_memory") + " 50M");
   CHECK(value(csv, "peak_rss") >= 50e6);
   CHECK(value(csv, "peak_rss") < 56e6);
   CHECK(csv_value(csv, "it", "peak_rss", "unit") == "B");
 }
 
 TEST_CASE("peak memory that may be the launcher's is a bound, never a number") {
-  const std::string csv = measured({"-r3"}, fixture("tiny"));
+  const std::string csv = csv_measured({"-r3"}, fixture("tiny"));
   CHECK(csv_value(csv, "it", "peak_rss", "mean").empty());
   CHECK(std::stod(csv_value(csv, "it", "peak_rss", "max")) < 45e6);  // built with sanitizers
   CHECK(lauka({"-r3", "--", fixture("tiny")}).out_has("≤ "));
 }
 
 TEST_CASE("page faults are the kernel's count") {
-  const std::string csv = measured({"-r3"}, fixture("touch_memory") + " 8M");
+  const std::string csv = csv_measured({"-r3"}, fixture("touch_memory") + " 8M");
   CHECK(value(csv, "minor_faults") >= 2048);  // 4 KB pages, unless the kernel takes larger ones
   CHECK(value(csv, "minor_faults") < 2700);
 }
@@ -83,13 +83,14 @@ TEST_CASE("software events count every thread and descendant, in every run") {
     skip("perf_event_open is not to be had here");
     return;
   }
-  const std::string csv = measured({"-r200", "-e", "task-clock"}, fixture("short_threads") + " 5");
+  const std::string csv =
+      csv_measured({"-r200", "-e", "task-clock"}, fixture("short_threads") + " 5");
   // A start that the machine holds up, the sanitizers' slow one above all, is taken for a loss and
   // left out.
   CHECK(std::stoi(csv_value(csv, "it", "task-clock", "runs")) >= 190);
   CHECK(value(csv, "task-clock", "min") > 0);
   const std::string tree =
-      measured({"-r10", "-e", "task-clock,page-faults"}, fixture("family") + " 3 5ms");
+      csv_measured({"-r10", "-e", "task-clock,page-faults"}, fixture("family") + " 3 5ms");
   CHECK(csv_value(tree, "it", "task-clock", "unit") == "s");
   CHECK(value(tree, "task-clock") == doctest::Approx(value(tree, "cpu_time")).epsilon(0.1));
   CHECK(value(tree, "page-faults") ==

@@ -64,6 +64,30 @@ TEST_CASE("--suite: a row for each benchmark, and the geometric mean of the chan
   CHECK(lines[5].starts_with("geomean of 2 "));
 }
 
+TEST_CASE("--suite: --export-runs numbers the runs of all benchmarks in the order they were run") {
+  const Suite suite(benchmark("a", {work(1), work(2)}) + benchmark("b", {work(1), work(2)}));
+  const std::string csv = suite.folder.file("runs.csv");
+  const std::string saved = suite.folder.file("s.json");
+  REQUIRE(suite.run({"-r5", "--export-runs", csv, "--export-json", saved}).status == 0);
+  const Words lines = lines_of(text_of(csv));
+  REQUIRE(lines.size() == 21);
+  CHECK(lines[0].starts_with("benchmark,order,command,run,"));
+  std::vector<bool> is_there(21);
+  std::string benchmarks(21, ' ');
+  for (std::size_t i = 1; i < lines.size(); ++i) {
+    const auto order = std::stoul(lines[i].substr(2));
+    REQUIRE((order >= 1 && order <= 20 && !is_there[order]));
+    is_there[order] = true;
+    benchmarks[order] = lines[i][0];
+  }
+  // Both began before either was over.
+  CHECK(benchmarks.find('a') < benchmarks.rfind('b'));
+  CHECK(benchmarks.find('b') < benchmarks.rfind('a'));
+  const std::string again = suite.folder.file("again.csv");
+  REQUIRE(lauka({"-q", "--from", saved, "--export-runs", again}).status == 0);
+  CHECK(text_of(again) == text_of(csv));
+}
+
 TEST_CASE("--suite: the rounds of all benchmarks are interleaved") {
   const Folder log;
   const auto told = [&](const std::string& name) {
@@ -111,7 +135,7 @@ TEST_CASE(
   CHECK(csv.starts_with("benchmark,command,metric,"));
   CHECK(csv.find("\r\n\"with, comma\",") != std::string::npos);
   CHECK(csv.find("parameter_n\r\n") != std::string::npos);
-  CHECK(text_of(suite.folder.file("a.runs")).starts_with("benchmark,command,run,"));
+  CHECK(text_of(suite.folder.file("a.runs")).starts_with("benchmark,order,command,run,"));
   CHECK(text_of(suite.folder.file("a.html")).find("<h1>T &lt;1&gt;</h1>") != std::string::npos);
   CHECK(text_of(suite.folder.file("a.markdown")).find("\n\n| benchmark | command | base |") !=
         std::string::npos);

@@ -1,4 +1,4 @@
-#include "core/core_kind.h"
+#include "core/machine.h"
 
 #include <doctest/doctest.h>
 

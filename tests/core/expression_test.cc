@@ -1,4 +1,4 @@
-#include "core/expression.h"
+#include "core/own_metric.h"
 
 #include <string>
 #include <variant>

@@ -1,5 +1,6 @@
 #include "core/numbers.h"
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 
@@ -68,6 +69,17 @@ TEST_CASE("what only strtod takes for a number is refused") {
     CAPTURE(text);
     CHECK(decimal_fault(text) == "is not a number; write a number above -100 and at most 50");
   }
+}
+
+TEST_CASE("a time of day has three digits of its second, before 1970 too") {
+  const auto text_of = [](std::int64_t since_1970) {
+    return rfc3339(TimeOfDay(std::chrono::milliseconds(since_1970)));
+  };
+  CHECK(text_of(1'795'424'400'123) == "2026-11-23T09:00:00.123Z");
+  CHECK(text_of(1'795'424'400'007) == "2026-11-23T09:00:00.007Z");
+  CHECK(text_of(0) == "1970-01-01T00:00:00.000Z");
+  CHECK(text_of(-1) == "1969-12-31T23:59:59.999Z");
+  CHECK(rfc3339(std::chrono::sys_seconds()) == "1970-01-01T00:00:00Z");
 }
 
 }  // namespace lauka

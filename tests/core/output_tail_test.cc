@@ -1,4 +1,4 @@
-#include "core/output_tail.h"
+#include "core/text.h"
 
 #include <string>
 

@@ -1,6 +1,6 @@
 #include "core/own_metric.h"
 
-#include "core/display_unit.h"
+#include "core/choices.h"
 
 #include <string>
 

@@ -1,4 +1,4 @@
-#include "core/told_line.h"
+#include "core/own_metric.h"
 
 #include <string>
 

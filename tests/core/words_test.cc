@@ -1,4 +1,4 @@
-#include "core/words.h"
+#include "core/text.h"
 
 #include <string>
 #include <vector>

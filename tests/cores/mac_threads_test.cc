@@ -1,6 +1,5 @@
 #include "cores/mac_threads.h"
 
-#include "cores/thread_stream.h"
 #include "cores/threads.h"
 
 #include <cerrno>

@@ -1,5 +1,5 @@
-#include "core/core_kind.h"
-#include "cores/clocks.h"
+#include "core/machine.h"
+#include "cores/timed_engine.h"
 #include "engine/perf/perf_engine.h"
 #include "os/linux_calls.h"
 #include "os/process.h"

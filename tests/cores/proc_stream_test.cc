@@ -1,4 +1,4 @@
-#include "cores/thread_stream.h"
+#include "cores/threads.h"
 #include "fakes/fake_perf.h"
 
 #include <chrono>

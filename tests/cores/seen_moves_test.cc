@@ -1,4 +1,4 @@
-#include "cores/seen_moves.h"
+#include "cores/threads.h"
 
 #include <cstdint>
 #include <vector>

@@ -1,7 +1,6 @@
 #include "cores/cores.h"
 
 #include "cores/mac_core_time.h"
-#include "cores/thread_stream.h"
 #include "cores/threads.h"
 #include "darwin/driver.h"
 #include "darwin/folder.h"

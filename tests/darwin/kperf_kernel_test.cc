@@ -1,6 +1,6 @@
 #include "darwin/kperf_bench.h"
+#include "engine/kperf/configure.h"
 #include "engine/kperf/kernel.h"
-#include "engine/kperf/trace.h"
 
 #include <array>
 #include <cerrno>

@@ -1,5 +1,5 @@
 #include "engine/kpep_tables.h"
-#include "engine/kperf/placement.h"
+#include "engine/kperf/selection.h"
 
 #include <algorithm>
 #include <bit>

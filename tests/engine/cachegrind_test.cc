@@ -1,5 +1,4 @@
 #include "engine/cachegrind/cachegrind_engine.h"
-#include "engine/cachegrind/output_files.h"
 #include "fakes/fake_launcher.h"
 
 #include <algorithm>

@@ -1,5 +1,4 @@
-#include "engine/energy.h"
-
+#include "engine/accounting.h"
 #include "fakes/fake_engine.h"
 #include "fakes/fake_files.h"
 

@@ -92,7 +92,7 @@ TEST_CASE("on a kernel that counts, a task-clock counter runs with this program'
     return;
   }
   const os::LinuxCalls& calls = *os::linux_calls();
-  const Code task_clock{os::kPerfTypeSoftware, 1};
+  const os::Code task_clock{os::kPerfTypeSoftware, 1};
   OpenCounters counters(calls);
   os::PerfEventAttr attributes = attributes_of(task_clock, {true, false, false});
   attributes.flags |= os::kPerfDisabled;

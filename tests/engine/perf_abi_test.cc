@@ -1,4 +1,4 @@
-#include "os/perf_abi.h"
+#include "os/linux_calls.h"
 
 #include <cstring>
 

@@ -1,7 +1,7 @@
 #include "engine/perf/opening.h"
 #include "engine/perf/perf_engine.h"
 #include "fakes/fake_perf.h"
-#include "os/perf_abi.h"
+#include "os/linux_calls.h"
 
 #include <algorithm>
 #include <array>

@@ -7,15 +7,15 @@
 namespace lauka::engine::perf {
 namespace {
 
-Code code_of(std::string_view name, const fakes::FakePerf& perf) {
-  const auto resolved = resolve(name, Sysfs(perf.calls()));
+os::Code code_of(std::string_view name, const fakes::FakePerf& perf) {
+  const auto resolved = resolve(name, os::Sysfs(perf.calls()));
   REQUIRE_MESSAGE(resolved.has_value(), name);
   REQUIRE(resolved->parts.size() == 1);
   return resolved->parts.front().codes.front();
 }
 
 std::string refusal_of(std::string_view name, const fakes::FakePerf& perf) {
-  const auto resolved = resolve(name, Sysfs(perf.calls()));
+  const auto resolved = resolve(name, os::Sysfs(perf.calls()));
   return resolved ? "no refusal" : resolved.error().line();
 }
 
@@ -27,7 +27,7 @@ TEST_CASE("portable aliases and perf's names stand for the kernel's numbers") {
   perf.add(fakes::usual_pmu());
   struct Known {
     const char* name;
-    Code code;
+    os::Code code;
   };
   const std::vector<Known> known = {
       {"cycles", {0, 0}},
@@ -75,7 +75,7 @@ TEST_CASE("portable aliases and perf's names stand for the kernel's numbers") {
 TEST_CASE("names are found in any case and shown in the usual spelling") {
   fakes::FakePerf perf;
   perf.add(fakes::usual_pmu());
-  const Sysfs sysfs(perf.calls());
+  const os::Sysfs sysfs(perf.calls());
   CHECK(resolve("Cycles", sysfs)->name == "cycles");
   CHECK(resolve("llc-LOADS:u", sysfs)->name == "LLC-loads:u");
   CHECK(resolve("cpu-cycles", sysfs)->name == "cpu-cycles");
@@ -84,7 +84,7 @@ TEST_CASE("names are found in any case and shown in the usual spelling") {
 TEST_CASE("modifiers say which rings are counted") {
   fakes::FakePerf perf;
   perf.add(fakes::usual_pmu());
-  const Sysfs sysfs(perf.calls());
+  const os::Sysfs sysfs(perf.calls());
   CHECK(resolve("cycles", sysfs)->rings == Rings{true, true, true, false});
   CHECK(resolve("cycles:u", sysfs)->rings == Rings{true, false, false, true});
   CHECK(resolve("cycles:k", sysfs)->rings == Rings{false, true, false, true});
@@ -118,11 +118,11 @@ TEST_CASE("events of a PMU are taken from sysfs, with the kernel's names as well
   perf.add(fakes::usual_pmu());
   perf.add_format("cpu", "event", "config:0-7");
   perf.add_event("cpu", "l2_rqsts", "event=0x24");
-  CHECK(code_of("cpu/l2_rqsts/", perf) == Code{4, 0x24});
-  CHECK(code_of("l2_rqsts", perf) == Code{4, 0x24});
-  CHECK(code_of("cpu/r01c2/", perf) == Code{4, 0x1c2});
-  CHECK(code_of("cpu/cycles/", perf) == Code{0, 0});
-  CHECK(code_of("cpu/LLC-loads/", perf) == Code{3, 2});
+  CHECK(code_of("cpu/l2_rqsts/", perf) == os::Code{4, 0x24});
+  CHECK(code_of("l2_rqsts", perf) == os::Code{4, 0x24});
+  CHECK(code_of("cpu/r01c2/", perf) == os::Code{4, 0x1c2});
+  CHECK(code_of("cpu/cycles/", perf) == os::Code{0, 0});
+  CHECK(code_of("cpu/LLC-loads/", perf) == os::Code{3, 2});
 }
 
 TEST_CASE("a PMU that is not there, counts packages or is not closed is refused with the reason") {

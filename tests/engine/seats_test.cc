@@ -1,5 +1,4 @@
-#include "engine/perf/seats.h"
-
+#include "engine/perf/counting.h"
 #include "engine/perf/perf_engine.h"
 #include "fakes/fake_perf.h"
 
@@ -23,7 +22,7 @@ const Names kSix{"cycles",       "instructions",  "cache-references",
 const Names kFive{kSix.begin(), kSix.end() - 1};
 
 std::vector<Seats> seats_of(const FakePerf& perf) {
-  const Sysfs sysfs(perf.calls());
+  const os::Sysfs sysfs(perf.calls());
   auto seats =
       find_seats(sysfs, Prober(perf.calls(), false, situation_of(perf.calls())), perf.calls());
   CHECK(perf.open_now() == 0);

@@ -1,10 +1,9 @@
 #pragma once
 
-#include "core/core_kind.h"
+#include "core/machine.h"
 #include "fakes/fake_files.h"
 #include "fakes/fake_pmu.h"
 #include "os/linux_calls.h"
-#include "os/perf_abi.h"
 #include "os/process.h"
 
 #include <algorithm>

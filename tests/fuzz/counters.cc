@@ -1,11 +1,11 @@
 #include "core/foreign_text.h"
-#include "engine/cachegrind/output_files.h"
+#include "engine/cachegrind/cachegrind_engine.h"
 #include "engine/kperf/kpep.h"
 #include "engine/kperf/selection.h"
 #include "engine/perf/resolve.h"
-#include "engine/perf/sysfs.h"
 #include "fakes/fake_perf.h"
 #include "fuzz/targets.h"
+#include "os/sysfs.h"
 
 #include <algorithm>
 #include <string>
@@ -17,7 +17,7 @@ namespace lauka::fuzz {
 void events(std::string_view bytes) {
   fakes::FakePerf perf;
   add_usual_terms(perf);
-  const engine::perf::Sysfs sysfs(perf.calls());
+  const os::Sysfs sysfs(perf.calls());
   const auto resolved = engine::perf::resolve(bytes, sysfs);
   if (!resolved) return require(!resolved.error().what.empty());
   require(!resolved->name.empty() && !resolved->parts.empty());
@@ -33,7 +33,7 @@ void sysfs(std::string_view bytes) {
   perf.files[folder + "cpus"] = parts[1];
   perf.files[folder + "format/term"] = parts[2];
   perf.files[folder + "events/it"] = parts[3];
-  const engine::perf::Sysfs described(perf.calls());
+  const os::Sysfs described(perf.calls());
   for (const auto& pmu : described.all_pmus())
     for (const std::string& event : described.events(pmu))
       static_cast<void>(described.encode(pmu, event));
@@ -41,9 +41,9 @@ void sysfs(std::string_view bytes) {
   if (!pmu) return;
   static_cast<void>(described.terms_of(*pmu, parts[4]));
   static_cast<void>(described.encode(*pmu, parts[4]));
-  if (const auto format = engine::perf::parse_format(parts[2])) {
+  if (const auto format = os::parse_format(parts[2])) {
     for (const auto& bits : format->bits) require(bits.low <= bits.high && bits.high < 64);
-    engine::perf::Code code;
+    os::Code code;
     static_cast<void>(put(code, *format, ~std::uint64_t{0}));
     require(put(code, *format, 0));
   }

@@ -1,5 +1,4 @@
-#include "gate/job.h"
-
+#include "gate/verdict.h"
 #include "stats/noise.h"
 
 #include <algorithm>

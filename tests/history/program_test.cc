@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -169,6 +170,8 @@ TEST_CASE("lauka-history: each command has --help") {
     CHECK(said.status == 0);
     CHECK(said.out.find("Usage: lauka-history " + command) == 0);
     CHECK(said.out.find("--db") != std::string::npos);
+    std::istringstream lines(said.out);
+    for (std::string line; std::getline(lines, line);) CHECK(line.size() <= 80);
   }
 }
 

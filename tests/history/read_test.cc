@@ -23,7 +23,7 @@ TEST_CASE("a session's record has its identity, its circumstances and the summar
   const auto record = record_of(json_of({7, "abc", "CPU", {{"it", {1.0, 2.0, 3.0}}}}));
   REQUIRE(record);
   CHECK(record->id == "00000000-0000-4000-8000-000000000007");
-  CHECK(record->began.time_since_epoch().count() == 1'767'225'600 + 4200);
+  CHECK(record->began.time_since_epoch().count() == 1000LL * (1'767'225'600 + 4200));
   CHECK((record->ended - record->began) == std::chrono::minutes(5));
   CHECK(record->label("commit") == "abc");
   CHECK(record->machine.cpu_model == "CPU");
@@ -119,7 +119,9 @@ TEST_CASE("a file without an identity of its own is refused with the reason") {
 
 TEST_CASE("times are read with their offset, and what is no time is refused") {
   CHECK(time_of("2026-01-01T00:00:00+02:00") == time_of("2025-12-31T22:00:00Z"));
-  CHECK(time_of("2026-01-01T00:00:00.25-01:30") == time_of("2026-01-01T01:30:00Z"));
+  CHECK(time_of("2026-01-01T00:00:00.25-01:30") == time_of("2026-01-01T01:30:00.250Z"));
+  CHECK(time_of("2026-01-01T00:00:00.1239Z") ==
+        time_of("2026-01-01T00:00:00Z") + std::chrono::milliseconds(123));
   for (const char* text :
        {"2026-01-01T25:00:00Z", "999999999-01-01T00:00:00Z", "2026-02-30T00:00:00Z",
         "2026-01-01T00:00:00", "2026-01-01T00:00:00+2", "2026-01-01 00:00:00Z"})

@@ -1,7 +1,7 @@
 #include "history/sessions.h"
 
 #include "core/numbers.h"
-#include "core/words.h"
+#include "core/text.h"
 #include "places.h"
 #include "skip.h"
 

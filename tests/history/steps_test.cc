@@ -126,6 +126,11 @@ TEST_CASE("sessions of one commit are one observation, and none is surer than it
   CHECK(trend.commits[4].sessions == 2);
   CHECK(std::exp(trend.commits[4].value) > 5.2);
   CHECK(trend.commits[4].error.value_or(0) > 0.05 / 5.5 / std::sqrt(43.0));
+  // Where nothing varies between sessions either: 5.49 counts as 3 runs beside 40, of 0.05 each.
+  series.points[4].values.mean = 5.49;
+  const double weighted = (3 * std::log(5.49) + 40 * std::log(5.506)) / 43;
+  CHECK(trend_of(series, Against::Nothing).commits[4].value ==
+        doctest::Approx(weighted).epsilon(1e-5));
   // Without a commit each stands alone.
   for (SeriesPoint& point : series.points) point.commit.clear();
   CHECK(trend_of(series, Against::Nothing).commits.size() == 6);

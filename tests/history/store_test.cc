@@ -1,13 +1,18 @@
 #include "history/store.h"
 
+#include "history/alarms.h"
 #include "history/load.h"
 #include "history/packed.h"
 #include "history/parts.h"
 #include "history/read.h"
 #include "history/schema.h"
 #include "history/sessions.h"
+#include "history/tables.h"
+#include "history/tell.h"
 
+#include <chrono>
 #include <cmath>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -34,6 +39,52 @@ std::string first(Database& database, const std::string& statement) {
   const auto rows = database.ask(statement, 1);
   REQUIRE_MESSAGE(rows.has_value(), rows.error().line());
   return rows->empty() ? "" : rows->front().front();
+}
+
+/// What lauka-history kept of these sessions when its tables were of version 3: times in seconds,
+/// no order of adding, no medians.
+void write_version_3(const std::string& where, const std::vector<SessionRecord>& sessions) {
+  auto database = Database::open(where, Access::Write);
+  REQUIRE(database);
+  const auto run = [&](const std::string& statement, const std::vector<std::string>& texts = {}) {
+    const auto done = database->run(statement, texts);
+    REQUIRE_MESSAGE(done.has_value(), done.error().line());
+  };
+  const auto name = [&](const std::string& text) {
+    if (!text.empty())
+      run(fmt::format("INSERT INTO lauka_name VALUES ({},:t0) ON CONFLICT DO NOTHING",
+                      number_of(text)),
+          {text});
+    return number_of(text);
+  };
+  run("CREATE TABLE lauka_history (version INTEGER NOT NULL)");
+  run("INSERT INTO lauka_history VALUES (3)");
+  for (const Migration& migration : migrations().first(3))
+    for (const std::string_view statement : migration.statements) run(std::string(statement));
+  for (const SessionRecord& one : sessions) {
+    const std::string machine_class = class_of(one.machine);
+    const auto seconds = [](TimeOfDay time) {
+      return std::chrono::floor<std::chrono::seconds>(time).time_since_epoch().count();
+    };
+    run(fmt::format("INSERT INTO lauka_machine VALUES ({},:t0,{}) ON CONFLICT DO NOTHING",
+                    number_of(machine_class), name(parts_of(one.machine))),
+        {machine_class});
+    run(fmt::format("INSERT INTO lauka_session VALUES ({},:t0,{},{},{},{},{},{},{},1,{})",
+                    number_of(one.id), seconds(one.began), seconds(one.ended),
+                    number_of(machine_class), name(one.machine.name), name(one.label("commit")),
+                    name(one.label("branch")), name(one.version), one.results.size()),
+        {one.id});
+    for (const BenchmarkRecord& result : one.results) {
+      const std::int64_t variant = number_of(variant_key(result, machine_class));
+      run(fmt::format("INSERT INTO lauka_variant VALUES ({},{},{},{},{}) ON CONFLICT DO NOTHING",
+                      variant, name(result.benchmark), name(result.role), name(result.command),
+                      number_of(machine_class)));
+      run(fmt::format(
+          "INSERT INTO lauka_point VALUES ({},{},{},{},{},{},'{} 0.01 12 - - - -',{},0)", variant,
+          seconds(one.began), number_of(one.id), number_of(one.label("commit")), number_of("main"),
+          name(layout_of(result.metrics)), result.metrics[0].mean, name(result.name)));
+    }
+  }
 }
 
 }  // namespace
@@ -207,6 +258,82 @@ TEST_CASE("a database of an older version is brought to the newest, a newer one 
   }
 }
 
+TEST_CASE("a history of version 3, whose times were seconds, is all there, and goes on") {
+  const Scratch scratch;
+  std::vector<SessionRecord> sessions;
+  for (int i = 0; i < 21; ++i) {
+    const double level = (i < 10 ? 1.0 : 1.1) * (1.0 + 0.001 * (i * 7 % 5));
+    sessions.push_back(
+        record({i, fmt::format("c{}", i), "CPU", {{"it", std::vector<double>(12, level)}}}));
+  }
+  const SessionRecord newest = sessions.back();
+  sessions.pop_back();
+  const std::int64_t variant = number_of(variant_key(newest.results[0], class_of(newest.machine)));
+  const std::int64_t step_began = 1'767'225'600 + 600 * 10;
+  for (const std::string& where : databases(scratch)) {
+    CAPTURE(where);
+    write_version_3(where, sessions);
+    {
+      auto old = Database::open(where, Access::Write);
+      REQUIRE(old->run(
+          fmt::format("INSERT INTO lauka_name VALUES ({},'wall_time')", number_of("wall_time"))));
+      REQUIRE(old->run(
+          fmt::format("INSERT INTO lauka_name VALUES ({},'new parser')", number_of("new parser"))));
+      REQUIRE(old->run(fmt::format("INSERT INTO lauka_acknowledged VALUES ({},{},{},{})", variant,
+                                   number_of("wall_time"), step_began, number_of("new parser"))));
+    }
+    // To read it is enough.
+    auto database = open_history(where, Access::Read);
+    REQUIRE_MESSAGE(database.has_value(), database.error().line());
+    CHECK(first(*database, "SELECT version FROM lauka_history") == "4");
+    CHECK(first(*database, "SELECT MIN(ended - began) FROM lauka_session") == "300000");
+
+    Loader loader(*database);
+    const auto lines = loader.sessions(100, "");
+    REQUIRE(lines);
+    REQUIRE(lines->size() == 20);
+    CHECK(lines->front().began == sessions.back().began.time_since_epoch().count());
+    CHECK(lines->back().began == 1'767'225'600'000);
+    CHECK(sessions_text(*lines, {}).find("2026-01-01 03:10") != std::string::npos);
+    const auto variants = loader.variants({});
+    REQUIRE(variants);
+    REQUIRE(variants->size() == 1);
+    CHECK(variants->front().id == variant);
+    auto series = loader.series(variants->front(), {});
+    REQUIRE(series);
+    REQUIRE(series->front().points.size() == 20);
+    for (std::size_t i = 0; i < 20; ++i) {
+      const SeriesPoint& point = series->front().points[i];
+      CHECK(point.began == sessions[i].began.time_since_epoch().count());
+      CHECK(point.commit == fmt::format("c{}", i));
+      CHECK(point.values.mean == sessions[i].results[0].metrics[0].mean);
+    }
+    const std::string shown =
+        series_text(series->front(), trend_of(series->front(), Against::Usual), {});
+    CHECK(shown.find("2026-01-01 01:40") != std::string::npos);
+    const auto stepped = with_steps(loader, series->front(), Against::Usual);
+    REQUIRE(stepped);
+    REQUIRE(stepped->steps.size() == 1);
+    CHECK(stepped->steps[0].state == StepState::Acknowledged);
+    CHECK(stepped->steps[0].note == "new parser");
+    // As version 3 called it.
+    CHECK(stepped->steps[0].id ==
+          fmt::format("{:08x}",
+                      number_of(fmt::format("{} {} wall_time", variant, step_began)) >> 31));
+
+    Store store(*database);
+    CHECK(store.add(sessions).value() == 0);
+    SessionRecord late = newest;
+    late.began = sessions.back().began + std::chrono::milliseconds(123);
+    REQUIRE(store.add(std::vector{late}).value() == 1);
+    series = loader.series(variants->front(), {});
+    REQUIRE(series);
+    REQUIRE(series->front().points.size() == 21);
+    CHECK(series->front().points.back().commit == "c20");
+    CHECK(forget(*database, {.before = "2026-01-01T03:10:00.123Z"}).value() == 20);
+  }
+}
+
 TEST_CASE("what fails in the middle leaves nothing of its batch") {
   const Scratch scratch;
   for (const std::string& where : databases(scratch)) {
@@ -292,7 +419,7 @@ TEST_CASE("a benchmark of a session with five metrics takes less than 2 kB") {
   }
 }
 
-TEST_CASE("sessions that begin in the same second keep the order in which they were added") {
+TEST_CASE("sessions that begin at the same time keep the order in which they were added") {
   const Scratch scratch;
   for (const std::string& where : databases(scratch)) {
     auto database = open_history(where, Access::Write);
@@ -312,7 +439,37 @@ TEST_CASE("sessions that begin in the same second keep the order in which they w
     std::string order;
     for (const SeriesPoint& point : series->front().points) order += point.commit;
     CHECK(order == "c0c1c2c3c4c5c6c7");
+    std::string table;
+    const auto otava =
+        table_writer("otava", [&](std::string_view text) { table += std::string(text); });
+    otava->add(series->front(), {});
+    otava->end();
+    std::size_t at = 0;
+    for (int i = 0; i < 8; ++i) {
+      CAPTURE(table);
+      const std::size_t next = table.find(fmt::format("2026-01-01T00:00:00.000Z,c{},", i));
+      CHECK(next != std::string::npos);
+      CHECK(next > at);
+      at = next;
+    }
   }
+}
+
+TEST_CASE("sessions of one second are told in the order in which they began") {
+  const Scratch scratch;
+  Database database = opened(scratch.file("history.db"));
+  Store store(database);
+  for (int i = 7; i >= 0; --i) {
+    auto made = record({i, fmt::format("c{}", i), "CPU", {{"it", times_of(1.0)}}});
+    made.began = TimeOfDay(std::chrono::milliseconds(1'767'225'600'000 + 100 * i));
+    REQUIRE(store.add(std::vector{std::move(made)}));
+  }
+  Loader loader(database);
+  const auto series = loader.series(loader.variants({}).value().front(), {});
+  REQUIRE(series);
+  std::string order;
+  for (const SeriesPoint& point : series->front().points) order += point.commit;
+  CHECK(order == "c0c1c2c3c4c5c6c7");
 }
 
 }  // namespace lauka::history

@@ -1,4 +1,4 @@
-#include "inquire/watch_threads.h"
+#include "inquire/answers.h"
 
 #include <algorithm>
 #include <cstddef>

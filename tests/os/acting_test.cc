@@ -16,23 +16,24 @@ namespace {
 // A table of calls is made of plain functions, which are told what to refuse in no other way.
 // NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables)
 int refused = 0;  // which of the calls, counted from 1; 0: none
-int refusal = 0;
+int refused_with = 0;
 int calls = 0;
 // NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
 
 template <typename... Arguments>
 int unless_refused(int (*call)(Arguments...), Arguments... arguments) {
   if (++calls != refused) return call(arguments...);
-  errno = refusal;
+  errno = refused_with;
   return -1;
 }
 
 constexpr IdentityCalls kRefusing{
     [](const User& user) {
-      return ++calls == refused ? (errno = refusal, -1) : identity_calls().join_groups_of(user);
+      return ++calls == refused ? (errno = refused_with, -1)
+                                : identity_calls().join_groups_of(user);
     },
     [](const std::vector<gid_t>& groups) {
-      return ++calls == refused ? (errno = refusal, -1) : identity_calls().setgroups(groups);
+      return ++calls == refused ? (errno = refused_with, -1) : identity_calls().setgroups(groups);
     },
     [](gid_t group) { return unless_refused(identity_calls().setegid, group); },
     [](uid_t user) { return unless_refused(identity_calls().seteuid, user); },
@@ -60,7 +61,7 @@ TEST_CASE(
     for (refused = 0; refused <= 3; ++refused) {
       CAPTURE(refused);
       calls = 0;
-      refusal = error;
+      refused_with = error;
       {
         const ActAs acting(user, kRefusing);
         CHECK(acting.error().empty() == (refused == 0));

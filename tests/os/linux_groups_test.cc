@@ -1,4 +1,4 @@
-#include "os/launcher_counters.h"
+#include "os/launcher_process.h"
 #include "os/process.h"
 
 #include <array>

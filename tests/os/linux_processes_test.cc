@@ -1,4 +1,4 @@
-#include "os/processes.h"
+#include "os/machine.h"
 
 #include <csignal>
 #include <cstdint>

@@ -1,7 +1,6 @@
 #include "os/linux_calls.h"
-#include "os/perf_abi.h"
 #include "os/process.h"
-#include "os/region_page.h"
+#include "os/run_files.h"
 #include "places.h"
 #include "skip.h"
 

@@ -1,5 +1,4 @@
-#include "os/private_folder.h"
-
+#include "os/files.h"
 #include "places.h"
 
 #include <csignal>
@@ -62,6 +61,13 @@ TEST_CASE("what a process left that was killed is removed by the next, and nothi
     CHECK(below.entries() == 4);
   }
   CHECK(below.entries() == 3);
+}
+
+TEST_CASE("where no folder is chosen it is in memory, where there is such a place") {
+  const auto folder = PrivateFolder::create();
+  REQUIRE(folder.has_value());
+  CHECK(folder->path().starts_with(fs::exists("/dev/shm") ? "/dev/shm/lauka-private-"
+                                                          : "/tmp/lauka-private-"));
 }
 
 TEST_CASE("a link in the place of the folder leads neither reading nor removing to its target") {

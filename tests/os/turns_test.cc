@@ -1,4 +1,4 @@
-#include "os/turns.h"
+#include "os/signals.h"
 
 #include <csignal>
 #include <stdexcept>

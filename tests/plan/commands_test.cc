@@ -70,10 +70,10 @@ TEST_CASE("a command is measured once for each combination of the variables that
 
 TEST_CASE("what is used in a hook or a variable of the environment counts as used") {
   Options options = options_of({"x"}, {list("branch", {"a", "b"})});
-  options.prepare = {"git checkout {branch}"};
+  options.hooks[HookKind::Prepare] = {"git checkout {branch}"};
   CHECK(commands(options).size() == 2);
-  CHECK(commands(options)[1].hooks.prepare == "git checkout b");
-  options.prepare.clear();
+  CHECK(commands(options)[1].hooks[HookKind::Prepare] == "git checkout b");
+  options.hooks[HookKind::Prepare].clear();
   options.environment = {{"B={branch}"}};
   CHECK(commands(options)[1].environment == Words{"B=b"});
 }
@@ -88,18 +88,18 @@ TEST_CASE("a variable that nothing uses is refused, also where a name has it") {
 TEST_CASE("values go into names, hooks, variables and output files, and are not looked at again") {
   Options options = options_of({"x {a}"}, {list("a", {"{b}"}), list("b", {"1"})});
   options.names = {"run {a} {c}"};
-  options.setup = {"s {a}"};
-  options.prepare = {"p {b}"};
-  options.conclude = {"c {a}{b}"};
-  options.cleanup = {"{x}"};
+  options.hooks[HookKind::Setup] = {"s {a}"};
+  options.hooks[HookKind::Prepare] = {"p {b}"};
+  options.hooks[HookKind::Conclude] = {"c {a}{b}"};
+  options.hooks[HookKind::Cleanup] = {"{x}"};
   options.environment = {{"A=two {b}", "C={a}"}};
   options.outputs = {{OutputKind::File, "out-{b}"}};
   const Command command = commands(options).at(0);
   CHECK(command.text == "x {b}");
-  CHECK(command.hooks.setup == "s {b}");
-  CHECK(command.hooks.prepare == "p 1");
-  CHECK(command.hooks.conclude == "c {b}1");
-  CHECK(command.hooks.cleanup == "{x}");
+  CHECK(command.hooks[HookKind::Setup] == "s {b}");
+  CHECK(command.hooks[HookKind::Prepare] == "p 1");
+  CHECK(command.hooks[HookKind::Conclude] == "c {b}1");
+  CHECK(command.hooks[HookKind::Cleanup] == "{x}");
   CHECK(command.environment == Words{"A=two 1", "C={b}"});
   CHECK(command.output.path == "out-1");
   REQUIRE(command.parameters.size() == 2);
@@ -109,7 +109,7 @@ TEST_CASE("values go into names, hooks, variables and output files, and are not 
 
 TEST_CASE("values that a name does not show are put behind it") {
   Options options = options_of({"x {n}"}, {list("n", {"1", "2"}), list("m", {"a"})});
-  options.setup = {"{m}"};
+  options.hooks[HookKind::Setup] = {"{m}"};
   CHECK(names(options) == Words{"x 1 (m = a)", "x 2 (m = a)"});
   options.names = {"it"};
   CHECK(names(options) == Words{"it (n = 1, m = a)", "it (n = 2, m = a)"});
@@ -156,34 +156,34 @@ TEST_CASE("a variable that only --output mentions is used") {
 
 TEST_CASE("hooks, variables and outputs are given once for all, or once per command") {
   Options options = options_of({"old", "new"});
-  options.prepare = {"both"};
-  options.conclude = {"first", "second"};
+  options.hooks[HookKind::Prepare] = {"both"};
+  options.hooks[HookKind::Conclude] = {"first", "second"};
   options.environment = {{"A=1"}, {"A=2"}};
   options.outputs = {{OutputKind::Pipe}, {OutputKind::Inherit}};
   const auto all = commands(options);
-  CHECK(all[1].hooks.prepare == "both");
-  CHECK(all[0].hooks.conclude == "first");
-  CHECK(all[1].hooks.conclude == "second");
+  CHECK(all[1].hooks[HookKind::Prepare] == "both");
+  CHECK(all[0].hooks[HookKind::Conclude] == "first");
+  CHECK(all[1].hooks[HookKind::Conclude] == "second");
   CHECK(all[1].environment == Words{"A=2"});
   CHECK(all[0].output.kind == OutputKind::Pipe);
   CHECK(all[1].output.kind == OutputKind::Inherit);
-  CHECK_FALSE(all[0].hooks.setup.has_value());
+  CHECK_FALSE(all[0].hooks[HookKind::Setup].has_value());
 }
 
 TEST_CASE("with parameters, once per command may also mean once per command measured") {
   Options options = options_of({"x {n}"}, {list("n", {"1", "2"})});
-  options.prepare = {"a", "b"};
-  CHECK(commands(options)[1].hooks.prepare == "b");
+  options.hooks[HookKind::Prepare] = {"a", "b"};
+  CHECK(commands(options)[1].hooks[HookKind::Prepare] == "b");
 }
 
 TEST_CASE("more, or fewer, than one per command is refused") {
   Options options = options_of({"a", "b", "c"});
-  options.prepare = {"1", "2"};
+  options.hooks[HookKind::Prepare] = {"1", "2"};
   CHECK(refusal(options) ==
         "2 --prepare for 3 commands; give it once for all, or once per command");
-  options.prepare = {"1", "2", "3", "4"};
+  options.hooks[HookKind::Prepare] = {"1", "2", "3", "4"};
   CHECK(refusal(options).starts_with("4 --prepare for 3 commands"));
-  options.prepare.clear();
+  options.hooks[HookKind::Prepare].clear();
   options.outputs = {{OutputKind::Null}, {OutputKind::Null}};
   CHECK(refusal(options).starts_with("2 --output for 3 commands"));
 }
@@ -196,9 +196,9 @@ TEST_CASE("setups and cleanups make the order sequential, unless one was asked f
     return *std::move(plan);
   };
   Options options = options_of({"a", "b"});
-  options.prepare = {"p"};
+  options.hooks[HookKind::Prepare] = {"p"};
   CHECK(plan_of(options).order == Order::Random);
-  options.cleanup = {"c"};
+  options.hooks[HookKind::Cleanup] = {"c"};
   CHECK(plan_of(options).order == Order::Sequential);
   CHECK(plan_of(options).order_is_for_hooks);
   options.order = Order::Random;

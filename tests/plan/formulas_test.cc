@@ -1,4 +1,4 @@
-#include "core/metric_reader.h"
+#include "core/metric.h"
 #include "plan/plan.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #include "plan/rows.h"
 
-#include "core/display_unit.h"
+#include "core/choices.h"
 #include "plan/plan.h"
 
 #include <string>

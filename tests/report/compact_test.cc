@@ -1,9 +1,7 @@
-#include "report/compact.h"
-
-#include "core/display_unit.h"
+#include "core/choices.h"
 #include "report/example.h"
+#include "report/metric_tables.h"
 #include "report/screen.h"
-#include "report/table.h"
 #include "report/width.h"
 
 #include <sstream>
@@ -131,7 +129,7 @@ TEST_CASE("the headline of many commands never names a loser as the winner") {
 
 TEST_CASE("a parameter is a column, and two of one command make a matrix") {
   Results matrix = two_variables();
-  CHECK(compact_table(matrix, {}) ==
+  CHECK(compact_tables(matrix, {}) ==
         "wall_time of gzip -{level} {file}, 10 runs each\n"
         "level \\ file    a.txt                        b.txt                        c.txt\n"
         "1               100ms ± 1.0ms                100ms ± 1.0ms  0.0%          100ms ± 1.0ms  "
@@ -139,10 +137,10 @@ TEST_CASE("a parameter is a column, and two of one command make a matrix") {
         "9               200ms ± 1.0ms  💩 +100.0%    200ms ± 1.0ms  💩 +100.0%    200ms ± 1.0ms  💩 "
         "+100.0%\n"
         "percentages: the difference from level = 1, file = a.txt\n");
-  CHECK(compact_table(matrix, {.width = 80}).find("200ms  💩 +100.0%") != std::string::npos);
+  CHECK(compact_tables(matrix, {.width = 80}).find("200ms  💩 +100.0%") != std::string::npos);
   for (CommandResult& one : matrix.commands) one.parameters.resize(1);
   matrix.commands.erase(matrix.commands.begin() + 1, matrix.commands.begin() + 3);
-  const std::string text = compact_table(matrix, {});
+  const std::string text = compact_tables(matrix, {});
   CHECK(text.find("command          level    mean ± σ") != std::string::npos);
   CHECK(text.find("gzip -9 a.txt    9        200ms") != std::string::npos);
 }
@@ -153,12 +151,12 @@ TEST_CASE("a compact table fits any terminal of 40 columns or more, and cuts no 
   for (std::size_t width = 40; width <= 140; ++width) {
     CAPTURE(width);
     const std::string text = table(results, {.width = width});
-    CHECK(widest_line(compact_table(results, {.width = width})) <= width);
+    CHECK(widest_line(compact_tables(results, {.width = width})) <= width);
     CHECK(text.find(width < 48 ? "−20.0%" : "−20.0% ± 1.0%") != std::string::npos);
     CHECK((text.find("98.0ms … 102ms") != std::string::npos) == (width >= 75));
   }
   for (std::size_t width = 40; width <= 140; width += 10)
-    CHECK(widest_line(compact_table(two_variables(), {.width = width})) <= width);
+    CHECK(widest_line(compact_tables(two_variables(), {.width = width})) <= width);
 }
 
 TEST_CASE("the Markdown of many commands has a row for each") {

@@ -1,6 +1,6 @@
 #include "report/format.h"
 
-#include "core/display_unit.h"
+#include "core/choices.h"
 #include "core/numbers.h"
 #include "report/example.h"
 #include "stats/golden.h"

@@ -181,7 +181,7 @@ TEST_CASE("the session tells the machine, the order and how each gate was decide
   results.setting = {Order::Sequential, 18446744073709551615U, 3, {}};
   results.setting.events = {{{"cycles", "perf cycles", false}}, {{{0}}, {{}}}, {}};
   results.circumstances = {"1.2.3",
-                           std::chrono::sys_seconds(std::chrono::seconds(951782400)),
+                           TimeOfDay(std::chrono::milliseconds(951782400'007)),
                            {"host", "Linux", "Debian", "6.1", "x86_64", "CPU 9000", 2}};
   results.verdicts = {{.condition = {"wall_time", 5.0},
                        .candidate = 1,
@@ -198,7 +198,7 @@ TEST_CASE("the session tells the machine, the order and how each gate was decide
   results.paired = false;
   results.complete = false;
   const json document = document_of(results);
-  CHECK(document.at("metadata").at("start_time") == "2000-02-29T00:00:00Z");
+  CHECK(document.at("metadata").at("start_time") == "2000-02-29T00:00:00.007Z");
   const json& session = document.at("lauka");
   CHECK(session.at("version") == "1.2.3");
   CHECK(session.at("machine").at("cpu_model") == "CPU 9000");

@@ -1,4 +1,5 @@
 #include "report/example.h"
+#include "report/table.h"
 
 #include <doctest/doctest.h>
 

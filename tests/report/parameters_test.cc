@@ -1,7 +1,6 @@
-#include "report/parameters.h"
-
 #include "report/example.h"
 #include "report/lines.h"
+#include "report/metric_tables.h"
 #include "report/screen.h"
 #include "report/width.h"
 

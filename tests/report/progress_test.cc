@@ -1,6 +1,6 @@
 #include "report/progress.h"
 
-#include "core/display_unit.h"
+#include "core/choices.h"
 #include "report/width.h"
 
 #include <functional>

@@ -1,4 +1,4 @@
-#include "core/display_unit.h"
+#include "core/choices.h"
 #include "plan/baseline.h"
 #include "report/example.h"
 #include "report/screen.h"

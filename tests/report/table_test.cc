@@ -1,6 +1,5 @@
-#include "report/table.h"
-
 #include "report/example.h"
+#include "report/screen.h"
 #include "report/width.h"
 
 #include <sstream>

@@ -1,6 +1,6 @@
 #include "report/warnings.h"
 
-#include "core/display_unit.h"
+#include "core/choices.h"
 #include "report/example.h"
 
 #include <string>

@@ -1,4 +1,4 @@
-#include "core/metric_reader.h"
+#include "core/metric.h"
 #include "run/bench.h"
 
 #include <algorithm>
@@ -108,7 +108,7 @@ TEST_CASE("a prepare is told what the run is for") {
   Plan plan = counting_plan({"old"});
   plan.stop = {2, 10, {}, 5s};
   plan.events_were_asked_for = true;
-  plan.commands[0].hooks.prepare = "p";
+  plan.commands[0].hooks[HookKind::Prepare] = "p";
   bench.run(plan);
   CHECK(bench.launcher.log() ==
         "p(0) old p(counting-0) old/0 p(settling-0) old p(settling-1) old p(1) old p(counting-1) "

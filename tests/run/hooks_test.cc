@@ -19,7 +19,7 @@ Plan hooked(const std::vector<std::string>& names, Order order) {
   plan.order = order;
   for (std::size_t i = 0; i < names.size(); ++i) {
     const std::string n = std::to_string(i + 1);
-    plan.commands[i].hooks = {"s" + n, "p" + n, "c" + n, "e" + n};
+    plan.commands[i].hooks = {{"s" + n, "p" + n, "c" + n, "e" + n}};
   }
   return plan;
 }
@@ -49,8 +49,8 @@ TEST_CASE("in sequential order a command is set up, run and cleaned up before th
   Bench bench;
   Plan plan = hooked({"old", "new"}, Order::Sequential);
   for (Command& command : plan.commands) {
-    command.hooks.prepare.reset();
-    command.hooks.conclude.reset();
+    command.hooks[HookKind::Prepare].reset();
+    command.hooks[HookKind::Conclude].reset();
   }
   REQUIRE(bench.carry_out(plan).has_value());
   CHECK(bench.launcher.log() == "s1 old old e1! s2 new new e2!");
@@ -67,7 +67,7 @@ TEST_CASE("in turns, all setups come first and all cleanups last, in the order o
 TEST_CASE("runs between which hooks stand are launched one by one") {
   Bench bench;
   Plan plan = plan_of({"tiny"});
-  plan.commands[0].hooks.prepare = "p";
+  plan.commands[0].hooks[HookKind::Prepare] = "p";
   plan.stop.exact_runs = 30;
   const auto session = bench.carry_out(plan);
   CHECK(session->runs.size() == 30);
@@ -180,8 +180,8 @@ TEST_CASE("a program may be made by its setup; where it is not there then, the s
   Bench bench;
   bench.launcher.found_after = 1;  // the setup
   Plan plan = plan_of({"nosuch"});
-  plan.commands[0].hooks.setup = "make";
-  plan.commands[0].hooks.cleanup = "clean";
+  plan.commands[0].hooks[HookKind::Setup] = "make";
+  plan.commands[0].hooks[HookKind::Cleanup] = "clean";
   CHECK(bench.carry_out(plan)->runs.size() == 2);
   CHECK(bench.launcher.log() == "make nosuch nosuch clean!");
 
@@ -197,7 +197,7 @@ TEST_CASE("hooks get the variables of their command and its user, through sh -c"
   bench.user = User{12, 34, {34}, "ann", "/home/ann"};
   Plan plan = plan_of({"old"});
   plan.commands[0].environment = {"A=1"};
-  plan.commands[0].hooks.setup = "make it";
+  plan.commands[0].hooks[HookKind::Setup] = "make it";
   REQUIRE(bench.carry_out(plan).has_value());
   const auto& programs = bench.launcher.programs();
   REQUIRE(programs.size() == 2);
@@ -213,7 +213,7 @@ TEST_CASE("where the command's output is shown, so is that of its hooks") {
   Bench bench;
   Plan plan = plan_of({"old"});
   plan.commands[0].output.kind = OutputKind::Inherit;
-  plan.commands[0].hooks.setup = "make it";
+  plan.commands[0].hooks[HookKind::Setup] = "make it";
   REQUIRE(bench.carry_out(plan).has_value());
   CHECK(bench.launcher.programs()[1].output.sink == os::Sink::Inherit);
 }

@@ -2,6 +2,7 @@
 
 #include "run/bench.h"
 
+#include <chrono>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,17 +12,29 @@
 namespace lauka {
 namespace {
 
-/// A session of two commands whose runs take longer and longer, and what it kept.
-/// It is interrupted once `last` of them have ended.
-Session session_of(RoundKeeper& keeper, std::size_t& ran, std::size_t last = 1000) {
-  Bench bench;
+Plan plan_of_two() {
   Plan plan = plan_of({"old", "new"});
   plan.order = Order::Random;
   plan.seed = 7;
   plan.stop.exact_runs = 5;
+  return plan;
+}
+
+constexpr std::size_t kNever = 1000;
+
+/// A session of two commands whose runs take longer and longer, and what it kept.
+/// It is interrupted once `last` of them have ended, or while run `cancelled` is under way.
+Session session_of(RoundKeeper& keeper, std::size_t& ran, std::size_t last = kNever,
+                   std::size_t cancelled = kNever, const Plan& plan = plan_of_two(),
+                   std::chrono::milliseconds time = std::chrono::milliseconds(1)) {
+  Bench bench;
   std::size_t number = ran;
+  bench.launcher.scripts.resize(2, {time});
   bench.launcher.adjust = [&](os::ProgramId, os::Ended& ended) {
     ended.usage.wall_ns = 1000 + 10 * ++number;
+    if (number < cancelled) return;
+    ended.outcome = Cancelled{};
+    last = number;
   };
   const auto measured = carry_out(plan, {bench.launcher,
                                          bench.engine,
@@ -75,6 +88,19 @@ TEST_CASE("a line that is not whole, or of somebody else, is none") {
   CHECK_FALSE(rounds_of("{\"benchmark\":-1,\"first\":[0,0,0,99]}"));
 }
 
+TEST_CASE("the head of a log has its begin to the millisecond; an older lauka's is none") {
+  const KeptHead head{{{"suite", "x"}}, 7, TimeOfDay(std::chrono::milliseconds(1'795'424'400'123))};
+  const auto back = head_of(line_of(head));
+  REQUIRE(back);
+  CHECK(back->began == head.began);
+  CHECK(back->seed == head.seed);
+  CHECK(back->made_of == head.made_of);
+  CHECK_FALSE(head_of(R"(["lauka-rounds-2",7,1795424400,[["suite","x"]]])"));
+  CHECK(head_of(R"(["lauka-rounds-3",7,253402300799999,[]])"));  // the year 9999 ends
+  CHECK_FALSE(head_of(R"(["lauka-rounds-3",7,253402300800000,[]])"));
+  CHECK_FALSE(head_of(R"(["lauka-rounds-3",7,-1,[]])"));
+}
+
 TEST_CASE("a session that goes on has the rounds that were finished, and runs the others alone") {
   std::vector<KeptRounds> kept;
   RoundKeeper keeper{{}, [&](const KeptRounds& rounds) { kept.push_back(rounds); }};
@@ -108,6 +134,74 @@ TEST_CASE("a round whose last run has ended when the signal comes is kept") {
   REQUIRE(session.runs.size() == 2);
   REQUIRE(kept.size() == 1);
   CHECK(kept.front().runs.size() == 2);
+}
+
+TEST_CASE("the complete rounds of a request that a signal interrupts are kept") {
+  RoundKeeper whole_keeper;
+  std::size_t ran = 0;
+  const Session whole = session_of(whole_keeper, ran);
+  RoundKeeper all;
+  const auto keep = [&](const KeptRounds& rounds) { all.finished.push_back(rounds); };
+  const Plan plan = plan_of_two();
+  const auto interrupted = [&](std::size_t kept, std::size_t cancelled) {
+    RoundKeeper keeper{all.finished, keep};
+    std::size_t number = kept;
+    session_of(keeper, number, kNever, cancelled);
+  };
+  const auto runs = [&] {
+    std::size_t count = 0;
+    KeptRoundsCheck check(plan);
+    for (const KeptRounds& one : all.finished) {
+      CHECK(check.take(one));
+      count += one.runs.size();
+    }
+    return count;
+  };
+  // A round, and four in one request: the signal comes in the fourth of all, then in the last.
+  interrupted(0, 8);
+  REQUIRE(runs() == 6);
+  interrupted(6, 10);
+  REQUIRE(runs() == 8);
+  RoundKeeper last{all.finished};
+  std::size_t number = runs();
+  const Session session = session_of(last, number);
+  CHECK_FALSE(session.cut_short);
+  CHECK(number == 2);
+  REQUIRE(session.runs.size() == whole.runs.size());
+  for (std::size_t i = 0; i < whole.runs.size(); ++i)
+    CHECK(session.runs[i].usage.wall_ns == whole.runs[i].usage.wall_ns);
+}
+
+TEST_CASE("a round whose conclude the signal cancels is not kept") {
+  Plan plan = plan_of_two();
+  for (Command& command : plan.commands) command.hooks[HookKind::Conclude] = "conclude";
+  std::vector<KeptRounds> kept;
+  RoundKeeper keeper{{}, [&](const KeptRounds& rounds) { kept.push_back(rounds); }};
+  std::size_t ran = 0;
+  const Session session = session_of(keeper, ran, kNever, 12, plan);
+  CHECK(session.runs.size() == 6);
+  REQUIRE(kept.size() == 2);
+  CHECK(kept[0].runs.size() + kept[1].runs.size() == 4);
+}
+
+TEST_CASE("a session goes on a second time, however long the warm-up of the first took") {
+  Plan plan = plan_of_two();
+  plan.warmup = 1;
+  plan.stop.exact_runs = 40;
+  std::vector<KeptRounds> kept;
+  RoundKeeper keeper{{}, [&](const KeptRounds& rounds) { kept.push_back(rounds); }};
+  std::size_t ran = 0;
+  session_of(keeper, ran, 20, kNever, plan);
+  RoundKeeper second{{kept.begin(), kept.end()}, keeper.keep};
+  const std::size_t before = kept.size();
+  ran = 0;
+  session_of(second, ran, 3, kNever, plan, std::chrono::milliseconds(20));
+  REQUIRE(kept.size() > before);
+  RoundKeeper third{{kept.begin(), kept.end()}};
+  ran = 0;
+  const Session session = session_of(third, ran, kNever, kNever, plan);
+  CHECK_FALSE(session.cut_short);
+  CHECK(session.runs.size() == 80);
 }
 
 TEST_CASE("a session that is interrupted before it goes on has all rounds that were finished") {

@@ -143,7 +143,7 @@ TEST_CASE("in sequential order each stops at its share, and what is missing is r
     CHECK(bench.findings.precision.value().end == PrecisionEnd::Reached);
     CHECK(*bench.findings.precision.value().half_width <= 0.05);
   }
-  plan.commands[1].hooks.cleanup = "clean";
+  plan.commands[1].hooks[HookKind::Cleanup] = "clean";
   Bench cleaned;
   CHECK(session_of(plan, cleaned, 0).runs.size() == 45 + 10);
   CHECK(cleaned.findings.precision.value().end == PrecisionEnd::ReferenceGone);

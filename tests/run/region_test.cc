@@ -1,7 +1,7 @@
-#include "run/region.h"
-
 #include "plan/region.h"
+
 #include "run/bench.h"
+#include "run/told.h"
 
 #include <algorithm>
 #include <cstddef>

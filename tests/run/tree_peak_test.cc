@@ -1,4 +1,4 @@
-#include "core/metric_reader.h"
+#include "core/metric.h"
 #include "os/memory_groups.h"
 #include "run/bench.h"
 

@@ -1,6 +1,6 @@
 #include "stats/distributions.h"
 
-#include "stats/mean_test.h"
+#include "stats/delta.h"
 
 #include <array>
 #include <cmath>

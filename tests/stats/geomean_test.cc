@@ -1,4 +1,4 @@
-#include "stats/geomean.h"
+#include "stats/delta.h"
 
 #include <vector>
 

@@ -2,7 +2,6 @@
 
 #include "stats/delta.h"
 #include "stats/distributions.h"
-#include "stats/mean_test.h"
 #include "stats/rank_tests.h"
 #include "stats/steadiness.h"
 #include "stats/summary.h"

@@ -1,6 +1,6 @@
 #include "stats/quantiles.h"
 
-#include "core/percentile.h"
+#include "core/metric.h"
 #include "stats/delta.h"
 #include "stats/noise.h"
 #include "stats/summary.h"

@@ -1,6 +1,6 @@
 #include "stats/rank_tests.h"
 
-#include "stats/mean_test.h"
+#include "stats/delta.h"
 #include "stats/noise.h"
 
 #include <algorithm>

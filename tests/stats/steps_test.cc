@@ -45,10 +45,11 @@ double heavier(noise::Source& source) {
   return source.normal() / std::sqrt(squares / 4.0) * std::sqrt(2.0 / 4.0);
 }
 
-/// Prints the share of steps found and of false ones, as docs/statistics.md has them, and checks
-/// what is promised. A quarter of the variance is known.
-void simulate(int trials, double thousands, bool is_whole) {
-  constexpr double kKnown = 0.25;
+constexpr double kKnown = 0.25;  // of the variance in the simulations, which is 1
+
+/// Prints the share of steps that are found, as docs/statistics.md has it, and checks what is
+/// promised.
+void simulate_steps(int trials, bool is_whole) {
   noise::Source source(11);
   const auto found = [&](std::size_t before, std::size_t after, double height) {
     int count = 0;
@@ -67,8 +68,9 @@ void simulate(int trials, double thousands, bool is_whole) {
     }
     return 100.0 * count / trials;
   };
-  for (const auto& [before, after] : {std::pair(8U, 6U), std::pair(10U, 5U), std::pair(15U, 5U),
-                                      std::pair(30U, 5U), std::pair(50U, 10U)}) {
+  for (const auto& [before, after] :
+       {std::pair(8U, 6U), std::pair(10U, 5U), std::pair(15U, 5U), std::pair(30U, 5U),
+        std::pair(50U, 10U), std::pair(100U, 20U)}) {
     if (!is_whole && before != 8U) continue;
     for (const double height : {1.0, 2.0, 3.0, 4.0, 6.0}) {
       if (!is_whole && height < 3.0) continue;
@@ -78,6 +80,11 @@ void simulate(int trials, double thousands, bool is_whole) {
       if (before == 8U && height == 4.0) CHECK(percent >= 90.0);
     }
   }
+}
+
+/// The same of those that are not there, in so many thousand commits of each noise.
+void simulate_noise(double thousands, bool is_whole) {
+  noise::Source source(12);
   double earlier = 0.0;
   const std::vector<std::pair<const char*, Noise>> noises = {
       {"normal", [&](std::size_t) { return source.normal(); }},
@@ -127,11 +134,18 @@ TEST_CASE("what a person sees in fourteen commits is a step") {
 }
 
 TEST_CASE("steps in short series: how many are found, and how many are not there") {
-  simulate(300, 3.0, false);
+  simulate_steps(300, false);
+  simulate_noise(3.0, false);
 }
 
-TEST_CASE("all of the simulation of steps (scripts/bench-history --steps)" * doctest::skip()) {
-  simulate(20'000, 200.0, true);
+TEST_CASE("all of the simulation of steps: found (scripts/bench-history --steps)" *
+          doctest::skip()) {
+  simulate_steps(4'000, true);
+}
+
+TEST_CASE("all of the simulation of steps: false (scripts/bench-history --steps)" *
+          doctest::skip()) {
+  simulate_noise(200.0, true);
 }
 
 TEST_CASE("the interval of a step is that of its levels: it does not widen with the commits") {

@@ -85,6 +85,11 @@ TEST_CASE("one sample is described without a deviation or an interval") {
   CHECK_FALSE(mean_half_width(one, 0.95).has_value());
 }
 
+TEST_CASE("the harmonic mean of rates is the rate over the whole time") {
+  // 60 km at 30 km/h and 60 km at 60 km/h: 120 km in 3 hours.
+  CHECK(harmonic_mean(std::vector{30.0, 60.0}) == doctest::Approx(40.0).epsilon(1e-15));
+}
+
 TEST_CASE("quantiles lie between order statistics as type 7 puts them") {
   const std::vector<double> ten{1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
   CHECK(quantile(ten, 0.0) == 1.0);

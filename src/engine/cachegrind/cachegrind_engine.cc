@@ -2,11 +2,12 @@
 
 #include "core/text.h"
 #include "engine/accounting.h"
-#include "engine/cachegrind/output_files.h"
-#include "os/private_folder.h"
+#include "os/files.h"
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <map>
 #include <string_view>
 #include <utility>
 #include <variant>
@@ -14,6 +15,211 @@
 #include <fmt/format.h>
 
 namespace lauka::engine::cachegrind {
+
+namespace {
+
+constexpr std::array<SimulatedEvent, 6> kEvents = {{
+    {"instructions", "instructions executed in user space", {"Ir", "", ""}, Model::Instructions},
+    {"branches",
+     "conditional and indirect branches in user space",
+     {"Bc", "Bi", ""},
+     Model::Branches},
+    {"branch-misses",
+     "branches that a simple predictor gets wrong",
+     {"Bcm", "Bim", ""},
+     Model::Branches},
+    {"l1d-cache-misses",
+     "data reads and writes that miss a first-level cache of 32 KiB, 8 ways, lines of 64 bytes",
+     {"D1mr", "D1mw", ""},
+     Model::Caches},
+    {"l1i-cache-misses",
+     "instruction reads that miss a first-level cache of the same size",
+     {"I1mr", "", ""},
+     Model::Caches},
+    {"cache-misses",
+     "reads and writes that miss a last-level cache of 8 MiB, 16 ways, lines of 64 bytes",
+     {"ILmr", "DLmr", "DLmw"},
+     Model::Caches},
+}};
+
+/// Counts that may be in a sum twice, as a part of it.
+constexpr double kDoubtAllowed = 0.01;
+
+/// What Cachegrind counted in one process, under its own names.
+struct Counts {
+  std::string command;
+  std::map<std::string, std::uint64_t, std::less<>> values;
+};
+
+/// What is written of one process.
+struct Process {
+  std::vector<Counts> counts;  ///< more than one only where its number was used again
+  bool began_program = false;  ///< by execve
+  bool is_complete = true;     ///< every file could be read to its end
+  std::optional<std::uint64_t> parent{};
+};
+
+using Processes = std::map<std::uint64_t, Process>;
+
+/// The rest of the first line that begins with `start`.
+std::optional<std::string_view> line_after(std::string_view text, std::string_view start) {
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    if (line.starts_with(start)) return trimmed(line.substr(start.size()));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+  }
+  return std::nullopt;
+}
+
+/// None where the file ends before its summary.
+std::optional<Counts> counts_in(std::string_view text) {
+  const auto command = line_after(text, "cmd:");
+  const auto names = line_after(text, "events:");
+  // The last line. Searched from the end, since thousands of lines go before it.
+  const std::size_t at = text.rfind("\nsummary:");
+  if (!command || !names || at == std::string_view::npos) return std::nullopt;
+  const auto totals = line_after(text.substr(at + 1), "summary:");
+  const auto events = blank_separated(*names);
+  const auto numbers = blank_separated(*totals);
+  if (events.size() != numbers.size()) return std::nullopt;
+  Counts counts{std::string(*command), {}};
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    const auto value = parse_number(numbers[i]);
+    if (!value) return std::nullopt;
+    counts.values.emplace(events[i], *value);
+  }
+  return counts;
+}
+
+/// "==12== Parent PID: 11".
+std::optional<std::uint64_t> parent_in(std::string_view log) {
+  static constexpr std::string_view kLabel = "Parent PID: ";
+  const std::size_t at = log.find(kLabel);
+  if (at == std::string_view::npos) return std::nullopt;
+  const std::string_view rest = log.substr(at + kLabel.size());
+  return parse_number(rest.substr(0, rest.find_first_not_of("0123456789")));
+}
+
+void enter(const OutputFile& file, Processes& processes) {
+  const auto parts = split(file.name, '.');
+  const auto pid = parts.size() == 3 ? parse_number(parts[1]) : std::nullopt;
+  if (!pid) return;
+  Process& process = processes[*pid];
+  if (parts[0] == "log") {
+    process.began_program = process.began_program || parts[2] == "1";
+    if (file.text.empty()) process.is_complete = false;  // it begins before the program does
+    if (const auto parent = parent_in(file.text)) process.parent = parent;
+    return;
+  }
+  auto counts = counts_in(file.text);
+  if (counts) {
+    process.counts.push_back(*std::move(counts));
+  } else {
+    process.is_complete = false;
+  }
+}
+
+/// None where Cachegrind did not write one of its parts.
+std::optional<std::uint64_t> value_of(const Counts& counts, const SimulatedEvent& event) {
+  std::uint64_t sum = 0;
+  for (const std::string_view part : event.parts) {
+    if (part.empty()) continue;
+    const auto found = counts.values.find(part);
+    if (found == counts.values.end()) return std::nullopt;
+    sum += found->second;
+  }
+  return sum;
+}
+
+/// At most so much of `counts` was counted by the parent: not more than the parent had in the end,
+/// where its file is of the same program.
+std::uint64_t inherited_at_most(const Counts& counts, const Process& process,
+                                const Processes& processes, const SimulatedEvent& event) {
+  const std::uint64_t own = value_of(counts, event).value_or(0);
+  const auto parent = process.parent ? processes.find(*process.parent) : processes.end();
+  if (parent == processes.end() || parent->second.counts.size() != 1) return own;
+  const Counts& before = parent->second.counts.front();
+  return before.command == counts.command ? std::min(own, value_of(before, event).value_or(own))
+                                          : own;
+}
+
+/// One event over all processes.
+struct Sum {
+  std::uint64_t counted = 0;
+  std::uint64_t inherited = 0;  ///< at most so much of it a second time
+  bool is_known = true;
+};
+
+Sum sum_of(const SimulatedEvent& event, const Processes& processes) {
+  Sum sum;
+  for (const auto& [pid, process] : processes) {
+    for (const Counts& counts : process.counts) {
+      const auto value = value_of(counts, event);
+      sum.is_known = sum.is_known && value.has_value();
+      sum.counted += value.value_or(0);
+      if (!process.began_program)
+        sum.inherited += inherited_at_most(counts, process, processes, event);
+    }
+  }
+  return sum;
+}
+
+bool is_lost(const Process& process) {
+  return process.counts.empty() || !process.is_complete;
+}
+
+}  // namespace
+
+std::span<const SimulatedEvent> simulated_events() {
+  return kEvents;
+}
+
+const SimulatedEvent* find_simulated(std::string_view name) {
+  for (const SimulatedEvent& event : kEvents)
+    if (same_ignoring_case(name, event.name)) return &event;
+  return nullptr;
+}
+
+Counted sum_of(std::span<const OutputFile> files, std::span<const SimulatedEvent* const> events) {
+  Processes processes;
+  for (const OutputFile& file : files) enter(file, processes);
+  Counted counted{std::vector<std::optional<std::uint64_t>>(events.size())};
+  const bool lost =
+      std::ranges::any_of(processes, [](const auto& entry) { return is_lost(entry.second); });
+  if (std::ranges::any_of(processes, [](const auto& entry) { return !entry.second.is_complete; })) {
+    counted.failure =
+        Error{"Valgrind's output for a simulated run is incomplete",
+              "make room in the folder for temporary files, or set TMPDIR to another"};
+    return counted;
+  }
+  if (processes.empty() || lost) {
+    counted.missing = Error{
+        "not simulated to its end: a process was killed, still ran, or left Valgrind (as setuid "
+        "programs do)",
+        ""};
+    return counted;
+  }
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    const Sum sum = sum_of(*events[i], processes);
+    const double doubt = static_cast<double>(sum.inherited) / static_cast<double>(sum.counted);
+    if (!sum.is_known) {
+      counted.missing = Error{"this version of Valgrind does not report all that is needed", ""};
+    } else if (sum.inherited > 0 && doubt > kDoubtAllowed) {
+      counted.missing = Error{
+          "it works on in forked processes that never call execve, in which Cachegrind counts "
+          "again what their parent had counted",
+          "measure them as commands of their own"};
+    } else {
+      counted.counts[i] = sum.counted;
+      if (sum.inherited > 0)
+        counted.note =
+            "simulated counts may be up to 1% too high: in forked processes Cachegrind counts "
+            "again what their parent had counted";
+    }
+  }
+  return counted;
+}
+
 namespace {
 
 constexpr std::array<std::string_view, 3> kCaches = {"--I1=32768,8,64", "--D1=32768,8,64",
@@ -110,7 +316,7 @@ void CachegrindEngine::add(const SimulatedEvent& event, EventSet& set) {
 
 Result<void> CachegrindEngine::take(const std::string& name, EventSet& set) {
   const auto is_new = [](const auto& taken, const auto* event) {
-    return std::find(taken.begin(), taken.end(), event) == taken.end();
+    return std::ranges::find(taken, event) == taken.end();
   };
   if (const SimulatedEvent* event = find_simulated(name)) {
     if (is_new(simulated_, event)) add(*event, set);
@@ -156,8 +362,8 @@ std::vector<std::string> valgrind_words(const std::string& valgrind, const std::
                                         std::span<const SimulatedEvent* const> events,
                                         const std::vector<std::string>& words) {
   const auto needs = [&](Model model) {
-    return std::any_of(events.begin(), events.end(),
-                       [model](const SimulatedEvent* event) { return event->model == model; });
+    return std::ranges::any_of(
+        events, [model](const SimulatedEvent* event) { return event->model == model; });
   };
   const bool caches = needs(Model::Caches);
   // What the user keeps in ~/.valgrindrc and VALGRIND_OPTS is not meant for these runs.

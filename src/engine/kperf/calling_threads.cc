@@ -29,9 +29,8 @@ constexpr std::array<OfThread, 2> kOfThread = {
     {{"cycles", &os::RegionUse::cycles}, {"instructions", &os::RegionUse::instructions}}};
 
 const OfThread* find_of_thread(std::string_view name) {
-  const auto* const found =
-      std::find_if(kOfThread.begin(), kOfThread.end(),
-                   [name](const OfThread& one) { return same_ignoring_case(name, one.name); });
+  const auto* const found = std::ranges::find_if(
+      kOfThread, [name](const OfThread& one) { return same_ignoring_case(name, one.name); });
   return found == kOfThread.end() ? nullptr : &*found;
 }
 
@@ -141,7 +140,7 @@ class OfCallingThreads final : public EngineAround {
   }
 
   void add(const OfThread& one, EventSet& set) {
-    if (std::find(events_.begin(), events_.end(), &one) != events_.end()) return;
+    if (std::ranges::find(events_, &one) != events_.end()) return;
     events_.push_back(&one);
     Event& event = set.events.emplace_back();
     event.name = one.name;
@@ -160,9 +159,8 @@ class OfCallingThreads final : public EngineAround {
     }
     for (std::size_t place = 0; place < whole.passes.size(); ++place) {
       Pass& pass = whole.passes[place];
-      const bool is_free = std::all_of(pass.events.begin(), pass.events.end(), [&](auto event) {
-        return static_cast<bool>(other().free_reader(event));
-      });
+      const bool is_free = std::ranges::all_of(
+          pass.events, [&](auto event) { return static_cast<bool>(other().free_reader(event)); });
       for (std::size_t& event : pass.events) {
         if (is_free) of_whole_.push_back(other().free_reader(event));
         event += events_.size();

@@ -26,7 +26,7 @@ constexpr std::size_t kLargestFile = std::size_t{16} << 20U;
 
 /// What is shown on a terminal must not steer it.
 bool is_printable(std::string_view text) {
-  return std::none_of(text.begin(), text.end(), [](char c) {
+  return std::ranges::none_of(text, [](char c) {
     const auto byte = static_cast<unsigned char>(c);
     return byte < 0x20 || byte == 0x7f;
   });
@@ -80,8 +80,8 @@ class KpepParser {
       refuse("has counters that are both fixed and configurable");
     read_events(cpu.find("events"));
     read_aliases(cpu.find("aliases"));
-    std::sort(database_.events.begin(), database_.events.end(),
-              [](const KpepEvent& a, const KpepEvent& b) { return key_of(a) < key_of(b); });
+    std::ranges::sort(database_.events,
+                      [](const KpepEvent& a, const KpepEvent& b) { return key_of(a) < key_of(b); });
   }
 
   static std::tuple<bool, std::uint64_t, const std::string&> key_of(const KpepEvent& event) {
@@ -144,9 +144,8 @@ class KpepParser {
       const auto* name = target.get<std::string>();
       if (name == nullptr)
         return refuse(fmt::format("has an alias {} that does not name an event", cited(alias)));
-      const auto event =
-          std::find_if(database_.events.begin(), database_.events.end(),
-                       [name](const KpepEvent& candidate) { return candidate.name == *name; });
+      const auto event = std::ranges::find_if(
+          database_.events, [name](const KpepEvent& candidate) { return candidate.name == *name; });
       if (event == database_.events.end())
         return refuse(fmt::format("has an alias {} for {}, which is none of its events",
                                   cited(alias), cited(*name)));
@@ -222,13 +221,11 @@ std::string counters_in_words(CounterMask counters) {
 const KpepEvent* find_event(const KpepDatabase& database, std::string_view name) {
   if (name.empty()) return nullptr;
   const auto& events = database.events;
-  auto found = std::find_if(events.begin(), events.end(), [name](const KpepEvent& event) {
-    return same_ignoring_case(event.alias, name);
-  });
+  auto found = std::ranges::find_if(
+      events, [name](const KpepEvent& event) { return same_ignoring_case(event.alias, name); });
   if (found == events.end())
-    found = std::find_if(events.begin(), events.end(), [name](const KpepEvent& event) {
-      return same_ignoring_case(event.name, name);
-    });
+    found = std::ranges::find_if(
+        events, [name](const KpepEvent& event) { return same_ignoring_case(event.name, name); });
   return found == events.end() ? nullptr : &*found;
 }
 
@@ -256,7 +253,7 @@ std::vector<std::string> kpep_paths(std::string_view cpu) {
 }
 
 Result<KpepDatabase> load_kpep_of(std::string_view cpu, const std::vector<std::string>& paths) {
-  const auto found = std::find_if(paths.begin(), paths.end(), os::is_there);
+  const auto found = std::ranges::find_if(paths, os::is_there);
   if (found == paths.end())
     return Error{fmt::format("there is no kpep database for this processor, {}", cpu),
                  "name the file of a similar one with --kpep FILE"};

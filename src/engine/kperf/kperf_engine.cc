@@ -2,6 +2,7 @@
 
 #include "engine/kperf/configure.h"
 #include "engine/kperf/kernel.h"
+#include "engine/kperf/kpep.h"
 #include "engine/kperf/selection.h"
 #include "engine/kperf/strategy.h"
 
@@ -14,6 +15,7 @@
 #include <fmt/format.h>
 
 namespace lauka::engine::kperf {
+
 namespace {
 
 /// Since this macOS a kernel counts configurable events in user space only, whatever is asked for.
@@ -195,8 +197,8 @@ class KperfEngine final : public CounterEngine {
       return place;
     }
     place.accounted = selection_event(event).accounted;
-    const auto found = std::find_if(placed.begin(), placed.end(),
-                                    [event](const PlacedEvent& one) { return one.event == event; });
+    const auto found = std::ranges::find_if(
+        placed, [event](const PlacedEvent& one) { return one.event == event; });
     if (found == placed.end()) return place;
     place.value = selection_event(event).counted.is_fixed
                       ? found->counter
@@ -236,7 +238,7 @@ class KperfEngine final : public CounterEngine {
       const bool refused = event.is_on_counter() && !counted.is_fixed && is_refused(counted);
       any = any || refused;
       if (refused) {
-        std::find_if(database_.events.begin(), database_.events.end(), [&](const KpepEvent& one) {
+        std::ranges::find_if(database_.events, [&](const KpepEvent& one) {
           return one.name == counted.name;
         })->is_refused = true;
         notes_.push_back(forbidden_event(event.name, counted.number));
@@ -308,6 +310,49 @@ Result<std::unique_ptr<CounterEngine>> make_kperf_engine(const Setting& setting,
     engine->try_all();
   }
   return std::unique_ptr<CounterEngine>(std::move(engine));
+}
+
+namespace {
+
+class DatabaseEngine final : public CounterEngine {
+ public:
+  DatabaseEngine(KpepDatabase database, bool user_only)
+      : database_(std::move(database)), room_{database_.config_counters, user_only} {}
+
+  std::string_view name() const override { return row_of(EngineChoice::Kperf).name; }
+
+  Catalog catalog() const override { return catalog_of(database_, room_.available); }
+
+  Result<EventSet> select(const EventRequest& wanted) override {
+    const auto selection = select_events(database_, wanted, room_);
+    if (!selection) return selection.error();
+    return event_set_of(*selection, "");
+  }
+
+  Result<Explanation> explain(const EventRequest& wanted) override {
+    return explain_wanted(database_, wanted.names, room_);
+  }
+
+  Result<std::unique_ptr<Counting>> arm(std::size_t /*pass*/) override {
+    return Error{"a kpep database cannot count", "leave out --kpep"};
+  }
+
+ private:
+  KpepDatabase database_;
+  CounterRoom room_;
+};
+
+}  // namespace
+
+std::unique_ptr<CounterEngine> make_database_engine(KpepDatabase database, bool user_only) {
+  return std::make_unique<DatabaseEngine>(std::move(database), user_only);
+}
+
+Result<std::unique_ptr<CounterEngine>> open_database_engine(const std::string& path,
+                                                            bool user_only) {
+  auto database = load_kpep(path);
+  if (!database) return database.error();
+  return make_database_engine(*std::move(database), user_only);
 }
 
 }  // namespace lauka::engine::kperf

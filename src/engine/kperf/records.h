@@ -1,6 +1,6 @@
 #pragma once
 
-#include "engine/kperf/abi.h"
+#include "engine/kperf/kernel.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -5,7 +5,6 @@
 #include "engine/kperf/configure.h"
 #include "engine/kperf/kernel.h"
 #include "engine/kperf/kperf_engine.h"
-#include "engine/kperf/trace.h"
 #include "os/process.h"
 
 #include <chrono>
@@ -30,11 +29,8 @@ struct RunValues {
 };
 
 /// A way to have the counts of runs. What it takes of the system belongs to the claim.
-class Strategy {
+class Strategy : NonCopyable {
  public:
-  Strategy() = default;
-  Strategy(const Strategy&) = delete;
-  Strategy& operator=(const Strategy&) = delete;
   virtual ~Strategy() = default;
 
   /// 0 or an errno, once before the first run.

@@ -170,7 +170,7 @@ class TotalsEngine final : public CounterEngine {
   Result<void> add(const std::string& name, EventSet& set) {
     const Source source{find_total(name), find_accounted(name)};
     if (source == Source{} && !is_energy_name(name)) return refusal_of(name);
-    if (std::find(sources_.begin(), sources_.end(), source) != sources_.end()) return {};
+    if (std::ranges::find(sources_, source) != sources_.end()) return {};
     sources_.push_back(source);
     if (source == Source{}) {
       add_energy(set);

@@ -1,6 +1,6 @@
 #include "engine/perf/opening.h"
 
-#include "os/perf_abi.h"
+#include "os/linux_calls.h"
 
 #include <algorithm>
 
@@ -10,7 +10,7 @@ namespace lauka::engine::perf {
 namespace {
 
 /// The smallest structure that holds what is set: every kernel takes it that can count the event.
-std::uint32_t size_for(const Code& code) {
+std::uint32_t size_for(const os::Code& code) {
   if (code.config3 != 0) return os::kPerfSizeWithConfig3;
   return code.config2 != 0 ? os::kPerfSizeWithConfig2 : os::kPerfSizeWithConfig1;
 }
@@ -61,7 +61,7 @@ int OpenCounters::open(const os::PerfEventAttr& attributes, std::size_t leader) 
   return 0;
 }
 
-os::PerfEventAttr attributes_of(const Code& code, const Rings& rings) {
+os::PerfEventAttr attributes_of(const os::Code& code, const Rings& rings) {
   os::PerfEventAttr attributes;
   attributes.type = code.type;
   attributes.size = size_for(code);
@@ -97,7 +97,7 @@ bool Judge::is_doubtful_zero(const Tally& tally, History& history) {
 }
 
 double Judge::most_instructions(const Tally& instructions, std::span<const Tally> all) const {
-  const auto cycles = std::find_if(all.begin(), all.end(), [&](const Tally& other) {
+  const auto cycles = std::ranges::find_if(all, [&](const Tally& other) {
     return other.role == Role::Cycles && other.rings == instructions.rings &&
            other.ns == instructions.ns;
   });

@@ -29,13 +29,9 @@ struct Counter {
 };
 
 /// Counters that were opened together; all are closed with this.
-class OpenCounters {
+class OpenCounters : NonCopyable {
  public:
   explicit OpenCounters(const os::LinuxCalls& calls) : calls_(calls) {}
-  OpenCounters(const OpenCounters&) = delete;
-  OpenCounters& operator=(const OpenCounters&) = delete;
-  OpenCounters(OpenCounters&&) = delete;
-  OpenCounters& operator=(OpenCounters&&) = delete;
   ~OpenCounters();
 
   /// Opens one more. `leader`: the index of its group's leader, its own for a new group. Gives 0 or
@@ -53,7 +49,7 @@ class OpenCounters {
 };
 
 /// The settings that every counter of ours has: inherited, read with its group and its times.
-os::PerfEventAttr attributes_of(const Code& code, const Rings& rings);
+os::PerfEventAttr attributes_of(const os::Code& code, const Rings& rings);
 
 /// Makes a group's leader of a member: off until the command is executed.
 os::PerfEventAttr as_leader(os::PerfEventAttr attributes);

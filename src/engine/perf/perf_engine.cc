@@ -3,11 +3,8 @@
 #include "core/text.h"
 #include "engine/partition.h"
 #include "engine/perf/counting.h"
-#include "engine/perf/layout.h"
 #include "engine/perf/reasons.h"
-#include "engine/perf/region.h"
 #include "engine/perf/resolve.h"
-#include "engine/perf/seats.h"
 #include "engine/perf/source.h"
 
 #include <algorithm>
@@ -26,7 +23,8 @@ constexpr std::array<std::string_view, 5> kDefaultEvents = {
 
 int try_dummy(const os::LinuxCalls& calls) {
   const KnownEvent& dummy = *find_known("dummy");
-  return try_counter(calls, attributes_of(Code{dummy.type, dummy.config}, {true, false, false}));
+  return try_counter(calls,
+                     attributes_of(os::Code{dummy.type, dummy.config}, {true, false, false}));
 }
 
 class PerfEngine final : public CounterEngine {
@@ -71,7 +69,7 @@ class PerfEngine final : public CounterEngine {
 
   const os::LinuxCalls& calls_;
   CoreKinds kinds_;
-  Sysfs sysfs_;
+  os::Sysfs sysfs_;
   Situation situation_;
   Prober prober_;
   std::vector<Source> sources_;     ///< what was selected last
@@ -97,9 +95,8 @@ Result<std::vector<std::string>> PerfEngine::find_wanted(const std::vector<std::
   for (const std::string& name : names) {
     auto source = find(name);
     if (!source) return source.error();
-    const auto same = std::find_if(sources_.begin(), sources_.end(), [&](const Source& other) {
-      return same_source(*source, other);
-    });
+    const auto same = std::ranges::find_if(
+        sources_, [&](const Source& other) { return same_source(*source, other); });
     if (same == sources_.end())
       sources_.push_back(*std::move(source));
     else if (same->event.name != source->event.name)
@@ -165,7 +162,7 @@ Result<std::vector<EventIndices>> PerfEngine::divide_core_events(
   const auto position = [&](const std::string& name, std::string_view modifier) {
     const Role role = modifier.empty() ? role_of_event(name) : Role::Other;
     const std::string full = fmt::format("{}{}", name, modifier);
-    return std::find_if(events.begin(), events.end(), [&](std::size_t index) {
+    return std::ranges::find_if(events, [&](std::size_t index) {
       const Event& event = sources_[index].event;
       return event.name == full || (role != Role::Other && event.role == role);
     });
@@ -183,8 +180,8 @@ Result<std::vector<EventIndices>> PerfEngine::divide_core_events(
 }
 
 Error PerfEngine::too_many(std::size_t events, const std::vector<EventIndices>& sets) const {
-  const auto largest = std::max_element(
-      sets.begin(), sets.end(), [](const auto& a, const auto& b) { return a.size() < b.size(); });
+  const auto largest = std::ranges::max_element(
+      sets, [](const auto& a, const auto& b) { return a.size() < b.size(); });
   std::vector<std::string> names;
   for (const std::size_t index : *largest) names.push_back(sources_[index].event.name);
   return Error{
@@ -202,11 +199,11 @@ void PerfEngine::place_others() {
       events.push_back(index);
       return layout_of(events).counters.size() <= os::kMaxCounters;
     };
-    auto pass = std::find_if(passes_.begin(), passes_.end(), has_room);
+    auto pass = std::ranges::find_if(passes_, has_room);
     if (pass == passes_.end()) pass = passes_.insert(passes_.end(), Pass{});
     pass->events.push_back(index);
   }
-  for (Pass& pass : passes_) std::sort(pass.events.begin(), pass.events.end());
+  for (Pass& pass : passes_) std::ranges::sort(pass.events);
 }
 
 /// Fills passes_.
@@ -243,8 +240,7 @@ Result<EventSet> PerfEngine::select(const EventRequest& wanted) {
   if (!core_events().empty()) seats_ = find_seats(sysfs_, prober_, calls_);
   if (auto divided = divide(wanted); !divided) return divided.error();
   const bool kernel_left_out =
-      std::any_of(sources_.begin(), sources_.end(),
-                  [](const Source& source) { return source.kernel_left_out; });
+      std::ranges::any_of(sources_, [](const Source& source) { return source.kernel_left_out; });
   if (kernel_left_out) {
     const Error reason = why_not_opened(EACCES, {true, false}, situation_);
     set.notes.push_back(
@@ -287,8 +283,8 @@ Result<Explanation> PerfEngine::explain(const EventRequest& wanted) {
 }
 
 std::string PerfEngine::kind_of(const std::string& pmu) const {
-  const auto kind = std::find_if(kinds_.begin(), kinds_.end(),
-                                 [&](const CoreKind& one) { return one.pmu == pmu; });
+  const auto kind =
+      std::ranges::find_if(kinds_, [&](const CoreKind& one) { return one.pmu == pmu; });
   return kind == kinds_.end() ? pmu : kind->name;
 }
 
@@ -298,12 +294,11 @@ std::vector<std::string> PerfEngine::pmus_of(const Source& source) const {
   pmus.reserve(source.counters.size());
   for (const Counter& counter : source.counters) pmus.push_back(counter.pmu);
   const auto rank = [&](const std::string& pmu) {
-    return std::find_if(kinds_.begin(), kinds_.end(),
-                        [&](const CoreKind& kind) { return kind.pmu == pmu; }) -
+    return std::ranges::find_if(kinds_, [&](const CoreKind& kind) { return kind.pmu == pmu; }) -
            kinds_.begin();
   };
-  std::stable_sort(pmus.begin(), pmus.end(),
-                   [&](const std::string& a, const std::string& b) { return rank(a) < rank(b); });
+  std::ranges::stable_sort(
+      pmus, [&](const std::string& a, const std::string& b) { return rank(a) < rank(b); });
   return pmus;
 }
 
@@ -387,7 +382,8 @@ Result<void> can_count(const os::LinuxCalls& calls) {
 
 std::vector<CounterFacts> counters_here(const os::LinuxCalls& calls, bool user_only) {
   const Situation situation = situation_of(calls);
-  return facts_of(find_seats(Sysfs(calls), Prober(calls, user_only, situation), calls), situation);
+  return facts_of(find_seats(os::Sysfs(calls), Prober(calls, user_only, situation), calls),
+                  situation);
 }
 
 std::unique_ptr<CounterEngine> make_perf_engine(const os::LinuxCalls& calls, bool user_only,

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "core/core_kind.h"
 #include "core/machine.h"
 #include "core/result.h"
 #include "engine/engine.h"

@@ -49,7 +49,7 @@ Error why_no_entry(const Asked& asked, const Situation& situation) {
 Situation situation_of(const os::LinuxCalls& calls) {
   Situation situation;
   situation.paranoid = read_integer(calls, "/proc/sys/kernel/perf_event_paranoid");
-  situation.has_core_pmu = !Sysfs(calls).core_pmus().empty();
+  situation.has_core_pmu = !os::Sysfs(calls).core_pmus().empty();
   situation.watchdog = read_integer(calls, "/proc/sys/kernel/nmi_watchdog").value_or(0) > 0;
   return situation;
 }

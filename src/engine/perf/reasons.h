@@ -1,8 +1,8 @@
 #pragma once
 
 #include "core/result.h"
-#include "engine/perf/sysfs.h"
 #include "os/linux_calls.h"
+#include "os/sysfs.h"
 
 #include <cstddef>
 #include <optional>

@@ -1,9 +1,10 @@
 #include "engine/perf/resolve.h"
 
 #include "core/text.h"
-#include "os/perf_abi.h"
+#include "os/linux_calls.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <optional>
 #include <utility>
@@ -11,6 +12,203 @@
 #include <fmt/format.h>
 
 namespace lauka::engine::perf {
+
+namespace {
+
+constexpr std::uint32_t kHardware = os::kPerfTypeHardware;
+constexpr std::uint32_t kSoftware = os::kPerfTypeSoftware;
+constexpr std::uint32_t kCache = os::kPerfTypeCache;
+
+enum Operation : unsigned char { Read = 0, Write = 1, Prefetch = 2 };
+
+struct CacheUnit {
+  std::string_view name;
+  std::string_view meaning;
+  std::uint64_t number;
+  std::array<bool, 3> has;  ///< read, write, prefetch: as in perf's own list
+};
+
+constexpr std::array<CacheUnit, 7> kUnits = {{
+    {"L1-dcache", "first-level data cache", 0, {true, true, true}},
+    {"L1-icache", "first-level instruction cache", 1, {true, false, true}},
+    {"LLC", "last-level cache", 2, {true, true, true}},
+    {"dTLB", "data address translation", 3, {true, true, true}},
+    {"iTLB", "instruction address translation", 4, {true, false, false}},
+    {"branch", "branch prediction unit", 5, {true, false, false}},
+    {"node", "memory of the node", 6, {true, true, true}},
+}};
+
+struct Names {
+  std::string_view alias;
+  std::string_view arm;
+};
+
+/// Aliases of cache events, and what Arm's kernel driver maps them to.
+Names names_of_cache_event(std::uint64_t unit, Operation operation, bool miss) {
+  if (operation != Read) return {};
+  switch (unit) {
+    case 0:
+      return miss ? Names{"l1d-cache-misses", "l1d_cache_refill"} : Names{"", "l1d_cache"};
+    case 1:
+      return miss ? Names{"l1i-cache-misses", "l1i_cache_refill"} : Names{"", "l1i_cache"};
+    case 3:
+      return miss ? Names{"l1d-tlb-misses", "l1d_tlb_refill"} : Names{"", "l1d_tlb"};
+    case 4:
+      return miss ? Names{"l1i-tlb-misses", "l1i_tlb_refill"} : Names{"", "l1i_tlb"};
+    default:
+      return {};
+  }
+}
+
+KnownEvent cache_event(const CacheUnit& unit, Operation operation, bool miss) {
+  static constexpr std::array<std::string_view, 3> kMany = {"-loads", "-stores", "-prefetches"};
+  static constexpr std::array<std::string_view, 3> kMisses = {"-load-misses", "-store-misses",
+                                                              "-prefetch-misses"};
+  static constexpr std::array<std::string_view, 3> kWords = {"loads", "stores", "prefetches"};
+  const auto [alias, arm] = names_of_cache_event(unit.number, operation, miss);
+  KnownEvent event;
+  event.alias = alias;
+  event.name = std::string(unit.name) + std::string(miss ? kMisses[operation] : kMany[operation]);
+  event.type = kCache;
+  event.config = unit.number | (std::uint64_t{operation} << 8U) | (miss ? 1ULL << 16U : 0ULL);
+  event.description = std::string(unit.meaning) + ": " + std::string(kWords[operation]) +
+                      (miss ? " that miss" : "");
+  if (!arm.empty()) event.arm_names.emplace_back(arm);
+  return event;
+}
+
+void add_hardware(std::vector<KnownEvent>& to) {
+  const auto add = [&to](KnownEvent event) { to.push_back(std::move(event)); };
+  add({"cycles",
+       "cpu-cycles",
+       "",
+       kHardware,
+       0,
+       "cycles in which the core was at work",
+       {"cpu_cycles"}});
+  add({"instructions",
+       "instructions",
+       "",
+       kHardware,
+       1,
+       "instructions that were completed",
+       {"inst_retired"}});
+  add({"branches",
+       "branch-instructions",
+       "",
+       kHardware,
+       4,
+       "branches that were completed",
+       {"br_retired", "pc_write_retired"}});
+  add({"branch-misses",
+       "branch-misses",
+       "",
+       kHardware,
+       5,
+       "branches that were predicted wrongly",
+       {"br_mis_pred"}});
+  add({"cache-references",
+       "cache-references",
+       "",
+       kHardware,
+       2,
+       "cache accesses, mostly of the last level",
+       {"l1d_cache"}});
+  add({"cache-misses",
+       "cache-misses",
+       "",
+       kHardware,
+       3,
+       "cache misses, mostly of the last level",
+       {"l1d_cache_refill"}});
+  add({"", "bus-cycles", "", kHardware, 6, "cycles of the bus", {"bus_cycles"}});
+  add({"",
+       "stalled-cycles-frontend",
+       "idle-cycles-frontend",
+       kHardware,
+       7,
+       "cycles without new instructions to work on",
+       {"stall_frontend"}});
+  add({"",
+       "stalled-cycles-backend",
+       "idle-cycles-backend",
+       kHardware,
+       8,
+       "cycles in which instructions waited for results or memory",
+       {"stall_backend"}});
+  add({"", "ref-cycles", "", kHardware, 9, "cycles of a clock that keeps its frequency"});
+}
+
+void add_cache(std::vector<KnownEvent>& to) {
+  for (const CacheUnit& unit : kUnits) {
+    for (const Operation operation : {Read, Write, Prefetch}) {
+      if (!unit.has[operation]) continue;
+      to.push_back(cache_event(unit, operation, false));
+      to.push_back(cache_event(unit, operation, true));
+    }
+  }
+}
+
+void add_software(std::vector<KnownEvent>& to) {
+  const auto add = [&to](std::string_view alias, std::string_view name, std::string_view other,
+                         std::uint64_t config, WithoutKernel without_kernel,
+                         std::string_view description) {
+    to.push_back({std::string(alias),
+                  std::string(name),
+                  std::string(other),
+                  kSoftware,
+                  config,
+                  std::string(description),
+                  {},
+                  without_kernel});
+  };
+  add("page-faults", "page-faults", "faults", 2, WithoutKernel::TooLittle,
+      "pages that had to be provided");
+  add("context-switches", "context-switches", "cs", 3, WithoutKernel::Nothing,
+      "times the core went to another thread");
+  add("", "task-clock", "", 1, WithoutKernel::Everything, "CPU time in nanoseconds");
+  add("", "cpu-clock", "", 0, WithoutKernel::Everything,
+      "CPU time in nanoseconds, by the high-resolution timer");
+  add("", "cpu-migrations", "migrations", 4, WithoutKernel::Nothing,
+      "times a thread was moved to another core");
+  add("", "minor-faults", "", 5, WithoutKernel::TooLittle, "page faults without input");
+  add("", "major-faults", "", 6, WithoutKernel::TooLittle, "page faults that had to read");
+  add("", "alignment-faults", "", 7, WithoutKernel::UserPart,
+      "unaligned accesses that the kernel had to correct");
+  add("", "emulation-faults", "", 8, WithoutKernel::UserPart,
+      "instructions that the kernel had to emulate");
+  add("", "cgroup-switches", "", 11, WithoutKernel::Nothing,
+      "times the core went to a thread of another cgroup");
+  add("", "dummy", "", 9, WithoutKernel::Everything, "counts nothing");
+}
+
+std::vector<KnownEvent> make_known_events() {
+  std::vector<KnownEvent> events;
+  add_hardware(events);
+  add_cache(events);
+  add_software(events);
+  std::stable_partition(events.begin(), events.end(),
+                        [](const KnownEvent& event) { return !event.alias.empty(); });
+  return events;
+}
+
+}  // namespace
+
+const std::vector<KnownEvent>& known_events() {
+  static const std::vector<KnownEvent> kEvents = make_known_events();
+  return kEvents;
+}
+
+const KnownEvent* find_known(std::string_view name) {
+  if (name.empty()) return nullptr;
+  const auto& events = known_events();
+  const auto found = std::ranges::find_if(events, [name](const KnownEvent& event) {
+    return same_ignoring_case(name, event.alias) || same_ignoring_case(name, event.name) ||
+           same_ignoring_case(name, event.other_name);
+  });
+  return found == events.end() ? nullptr : &*found;
+}
+
 namespace {
 
 struct Split {
@@ -51,8 +249,8 @@ Result<Rings> parse_rings(std::string_view modifiers, std::string_view name) {
 
 /// The same event under one of sysfs' names; the way for kernels that do not take the PMU's number
 /// in config.
-std::optional<Code> code_by_sysfs_name(const KnownEvent& event, const Pmu& pmu,
-                                       const Sysfs& sysfs) {
+std::optional<os::Code> code_by_sysfs_name(const KnownEvent& event, const os::Pmu& pmu,
+                                           const os::Sysfs& sysfs) {
   std::vector<std::string> names = event.arm_names;
   names.insert(names.begin(), {event.name, event.usual_name()});
   for (const std::string& name : names) {
@@ -63,7 +261,7 @@ std::optional<Code> code_by_sysfs_name(const KnownEvent& event, const Pmu& pmu,
 }
 
 /// What the event really is, where sysfs or the driver's source tells.
-std::string encoding_of(const KnownEvent& event, const Pmu& pmu, const Sysfs& sysfs) {
+std::string encoding_of(const KnownEvent& event, const os::Pmu& pmu, const os::Sysfs& sysfs) {
   for (const std::string& name : {event.name, event.usual_name()})
     if (const auto terms = sysfs.terms_of(pmu, name)) return *terms;
   if (pmu.name.starts_with("armv") && !event.arm_names.empty()) return event.arm_names.front();
@@ -71,8 +269,9 @@ std::string encoding_of(const KnownEvent& event, const Pmu& pmu, const Sysfs& sy
 }
 
 /// An event that the kernel knows by number, on one PMU of the cores.
-Part part_on(const KnownEvent& event, const Pmu& pmu, bool one_of_several, const Sysfs& sysfs) {
-  Part part{pmu.name, true, {Code{event.type, event.config}}, encoding_of(event, pmu, sysfs)};
+Part part_on(const KnownEvent& event, const os::Pmu& pmu, bool one_of_several,
+             const os::Sysfs& sysfs) {
+  Part part{pmu.name, true, {os::Code{event.type, event.config}}, encoding_of(event, pmu, sysfs)};
   if (one_of_several) {
     // The PMU's number in the upper half: Intel since 5.13, Arm since 6.6. Without it a generic
     // event goes to one of the PMUs and loses what the other cores do.
@@ -82,26 +281,26 @@ Part part_on(const KnownEvent& event, const Pmu& pmu, bool one_of_several, const
   return part;
 }
 
-Resolved resolve_known(const KnownEvent& event, const Sysfs& sysfs) {
+Resolved resolve_known(const KnownEvent& event, const os::Sysfs& sysfs) {
   Resolved resolved;
   resolved.own_name = event.name;
   resolved.description = event.description;
   resolved.known = &event;
-  const Code plain{event.type, event.config};
+  const os::Code plain{event.type, event.config};
   if (event.type == os::kPerfTypeSoftware) {
     resolved.parts.push_back({"software", false, {plain}});
     return resolved;
   }
-  const std::vector<Pmu> cores = sysfs.core_pmus();
+  const std::vector<os::Pmu> cores = sysfs.core_pmus();
   if (cores.empty()) resolved.parts.push_back({"cpu", true, {plain}});
-  for (const Pmu& pmu : cores)
+  for (const os::Pmu& pmu : cores)
     resolved.parts.push_back(part_on(event, pmu, cores.size() > 1, sysfs));
   return resolved;
 }
 
-Error no_such_pmu(std::string_view text, std::string_view name, const Sysfs& sysfs) {
+Error no_such_pmu(std::string_view text, std::string_view name, const os::Sysfs& sysfs) {
   std::vector<std::string> cores;
-  for (const Pmu& core : sysfs.core_pmus()) cores.push_back(core.name);
+  for (const os::Pmu& core : sysfs.core_pmus()) cores.push_back(core.name);
   return Error{fmt::format("'{}': there is no PMU '{}' here", text, name),
                cores.empty() ? std::string() : fmt::format("the cores have {}", listed(cores))};
 }
@@ -109,14 +308,15 @@ Error no_such_pmu(std::string_view text, std::string_view name, const Sysfs& sys
 /// Intel's topdown metrics are shares of the slots, which the processor tells as multiples of the
 /// event that leads their group. PMUs without that event (before Ice Lake, efficiency cores) have
 /// plain events of these names.
-std::optional<Code> leader_of(std::string_view event, const Pmu& pmu, const Sysfs& sysfs) {
+std::optional<os::Code> leader_of(std::string_view event, const os::Pmu& pmu,
+                                  const os::Sysfs& sysfs) {
   constexpr std::string_view slots = "slots";
   if (!event.starts_with("topdown-") || !sysfs.terms_of(pmu, slots)) return std::nullopt;
   const auto code = sysfs.encode(pmu, slots);
   return code ? std::optional(*code) : std::nullopt;
 }
 
-Result<Resolved> resolve_on_pmu(std::string_view text, const Sysfs& sysfs) {
+Result<Resolved> resolve_on_pmu(std::string_view text, const os::Sysfs& sysfs) {
   const std::size_t slash = text.find('/');
   std::string_view terms = text.substr(slash + 1);
   if (!terms.ends_with('/'))
@@ -124,7 +324,7 @@ Result<Resolved> resolve_on_pmu(std::string_view text, const Sysfs& sysfs) {
   terms.remove_suffix(1);
   const auto pmu = sysfs.find(text.substr(0, slash));
   if (!pmu) return no_such_pmu(text, text.substr(0, slash), sysfs);
-  if (pmu->kind == PmuKind::PerPackage)
+  if (pmu->kind == os::PmuKind::PerPackage)
     return Error{
         fmt::format("'{}': {} counts for a whole package, not for one program", text, pmu->name),
         pmu->name == "power" ? "write -e energy-pkg or another of its names alone"
@@ -132,7 +332,8 @@ Result<Resolved> resolve_on_pmu(std::string_view text, const Sysfs& sysfs) {
   Resolved resolved;
   resolved.own_name = text;
   const auto encoding = sysfs.terms_of(*pmu, terms);
-  const KnownEvent* known = pmu->kind == PmuKind::Core && !encoding ? find_known(terms) : nullptr;
+  const KnownEvent* known =
+      pmu->kind == os::PmuKind::Core && !encoding ? find_known(terms) : nullptr;
   if (known != nullptr && known->type != os::kPerfTypeSoftware) {
     resolved.description = known->description;
     resolved.parts.push_back(part_on(*known, *pmu, sysfs.core_pmus().size() > 1, sysfs));
@@ -141,7 +342,7 @@ Result<Resolved> resolve_on_pmu(std::string_view text, const Sysfs& sysfs) {
   const auto code = sysfs.encode(*pmu, terms);
   if (!code) return code.error().of(fmt::format("'{}'", text));
   resolved.description = encoding.value_or("");
-  const bool is_core = pmu->kind == PmuKind::Core;
+  const bool is_core = pmu->kind == os::PmuKind::Core;
   resolved.parts.push_back({pmu->name,
                             is_core,
                             {*code},
@@ -152,25 +353,26 @@ Result<Resolved> resolve_on_pmu(std::string_view text, const Sysfs& sysfs) {
 }
 
 /// rHEX on every kind of core.
-Resolved resolve_raw(std::string_view text, std::uint64_t code, const Sysfs& sysfs) {
+Resolved resolve_raw(std::string_view text, std::uint64_t code, const os::Sysfs& sysfs) {
   Resolved resolved;
   resolved.own_name = text;
   resolved.description = "raw event";
-  const std::vector<Pmu> cores = sysfs.core_pmus();
+  const std::vector<os::Pmu> cores = sysfs.core_pmus();
   if (cores.size() < 2) {
     resolved.parts.push_back(
-        {cores.empty() ? "cpu" : cores.front().name, true, {Code{os::kPerfTypeRaw, code}}});
+        {cores.empty() ? "cpu" : cores.front().name, true, {os::Code{os::kPerfTypeRaw, code}}});
     return resolved;
   }
-  for (const Pmu& pmu : cores) resolved.parts.push_back({pmu.name, true, {Code{pmu.type, code}}});
+  for (const os::Pmu& pmu : cores)
+    resolved.parts.push_back({pmu.name, true, {os::Code{pmu.type, code}}});
   return resolved;
 }
 
 /// An event of sysfs without its PMU, on every kind of core that has it; no parts: nowhere.
-Result<Resolved> resolve_bare(std::string_view text, const Sysfs& sysfs) {
+Result<Resolved> resolve_bare(std::string_view text, const os::Sysfs& sysfs) {
   Resolved resolved;
   resolved.own_name = text;
-  for (const Pmu& pmu : sysfs.core_pmus()) {
+  for (const os::Pmu& pmu : sysfs.core_pmus()) {
     const auto terms = sysfs.terms_of(pmu, text);
     if (!terms) continue;
     const auto code = sysfs.encode(pmu, text);
@@ -181,18 +383,18 @@ Result<Resolved> resolve_bare(std::string_view text, const Sysfs& sysfs) {
   }
   // What is shares of slots on one kind of core cannot be added to events of another.
   const auto is_led = [](const Part& part) { return part.led_by.has_value(); };
-  if (std::any_of(resolved.parts.begin(), resolved.parts.end(), is_led))
+  if (std::ranges::any_of(resolved.parts, is_led))
     std::erase_if(resolved.parts, [&](const Part& part) { return !is_led(part); });
   return resolved;
 }
 
 /// `name`: with what may be modifiers or, as in sched:sched_switch, part of a name.
-Error unknown(std::string_view name, std::string_view text, const Sysfs& sysfs) {
+Error unknown(std::string_view name, std::string_view text, const os::Sysfs& sysfs) {
   std::vector<std::string> candidates;
   for (const KnownEvent& event : known_events())
     for (const std::string& spelling : {event.alias, event.name})
       if (!spelling.empty()) candidates.push_back(spelling);
-  for (const Pmu& pmu : sysfs.core_pmus())
+  for (const os::Pmu& pmu : sysfs.core_pmus())
     for (std::string& known : sysfs.events(pmu)) candidates.push_back(std::move(known));
   const auto near = nearest_names(text, candidates);
   return Error{fmt::format("there is no event '{}'", name),
@@ -200,7 +402,8 @@ Error unknown(std::string_view name, std::string_view text, const Sysfs& sysfs) 
                             : fmt::format("did you mean {}?", listed(near, "or"))};
 }
 
-Result<Resolved> resolve_event(std::string_view name, std::string_view text, const Sysfs& sysfs) {
+Result<Resolved> resolve_event(std::string_view name, std::string_view text,
+                               const os::Sysfs& sysfs) {
   if (text.find('/') != std::string_view::npos) return resolve_on_pmu(text, sysfs);
   if (const KnownEvent* known = find_known(text)) return resolve_known(*known, sysfs);
   auto bare = resolve_bare(text, sysfs);
@@ -220,7 +423,7 @@ std::string shown_name(std::string_view typed, const KnownEvent* known) {
 
 }  // namespace
 
-Result<Resolved> resolve(std::string_view name, const Sysfs& sysfs) {
+Result<Resolved> resolve(std::string_view name, const os::Sysfs& sysfs) {
   const auto [event, modifiers] = split_modifiers(trimmed(name));
   auto resolved = resolve_event(name, event, sysfs);
   if (!resolved) return resolved;

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/result.h"
-#include "engine/perf/sysfs.h"
+#include "os/sysfs.h"
 
 #include <cstdint>
 #include <optional>
@@ -54,10 +54,10 @@ struct Rings {
 struct Part {
   std::string pmu;  ///< "software" for the kernel's own counts
   bool core = false;
-  std::vector<Code> codes;       ///< ways to ask for it: the first that the kernel takes
-  std::string encoding{};        ///< what sysfs says it is ("event=0x2e,umask=0x41"); may be empty
-  std::uint64_t scale = 1;       ///< what its count is multiplied by
-  std::optional<Code> led_by{};  ///< counts only in a group that this event leads
+  std::vector<os::Code> codes;  ///< ways to ask for it: the first that the kernel takes
+  std::string encoding{};       ///< what sysfs says it is ("event=0x2e,umask=0x41"); may be empty
+  std::uint64_t scale = 1;      ///< what its count is multiplied by
+  std::optional<os::Code> led_by{};  ///< counts only in a group that this event leads
 };
 
 /// What a name stands for; whether this machine can count it has not been tried.
@@ -73,6 +73,6 @@ struct Resolved {
 /// What `name` stands for: an alias, an event of perf's, pmu/event/, pmu/term=1,.../, rHEX or an
 /// event of a core PMU, each with modifiers. Refused where it is unknown (with the nearest names)
 /// or cannot count one task.
-Result<Resolved> resolve(std::string_view name, const Sysfs& sysfs);
+Result<Resolved> resolve(std::string_view name, const os::Sysfs& sysfs);
 
 }  // namespace lauka::engine::perf

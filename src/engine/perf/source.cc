@@ -1,7 +1,7 @@
 #include "engine/perf/source.h"
 
 #include "engine/perf/resolve.h"
-#include "os/perf_abi.h"
+#include "os/linux_calls.h"
 
 #include <algorithm>
 #include <array>
@@ -58,8 +58,8 @@ struct Attempt {
 };
 
 /// Opens it, in a group of its own or in one of its leader's, and closes it. Gives 0 or errno.
-int try_part(const os::LinuxCalls& calls, const Code& code, const std::optional<Code>& led_by,
-             const Rings& rings) {
+int try_part(const os::LinuxCalls& calls, const os::Code& code,
+             const std::optional<os::Code>& led_by, const Rings& rings) {
   if (!led_by) return try_counter(calls, attributes_of(code, rings));
   OpenCounters counters(calls);
   const int error = counters.open(as_leader(attributes_of(*led_by, rings)), 0);
@@ -67,8 +67,8 @@ int try_part(const os::LinuxCalls& calls, const Code& code, const std::optional<
 }
 
 /// Tries it; where the hypervisor's bit is refused, without that bit.
-Attempt attempt_to_open(const os::LinuxCalls& calls, const Code& code,
-                        const std::optional<Code>& led_by, const Rings& rings) {
+Attempt attempt_to_open(const os::LinuxCalls& calls, const os::Code& code,
+                        const std::optional<os::Code>& led_by, const Rings& rings) {
   const Attempt attempt{try_part(calls, code, led_by, rings), attributes_of(code, rings)};
   if (rings.hypervisor || !may_be_the_hypervisor_bit(attempt.error)) return attempt;
   Rings without_bit = rings;
@@ -121,7 +121,7 @@ std::string described(const Resolved& resolved, const Source& source) {
   return text;
 }
 
-void add(Catalog& catalog, const std::string& name, const Sysfs& sysfs, const Prober& prober) {
+void add(Catalog& catalog, const std::string& name, const os::Sysfs& sysfs, const Prober& prober) {
   const auto resolved = resolve(name, sysfs);
   if (!resolved) return;
   const auto source = prober.probe(*resolved);
@@ -131,7 +131,7 @@ void add(Catalog& catalog, const std::string& name, const Sysfs& sysfs, const Pr
       {resolved->own_name, alias, counters_in_words(*source), described(*resolved, *source)});
 }
 
-void add_known(Catalog& catalog, bool software, const Sysfs& sysfs, const Prober& prober) {
+void add_known(Catalog& catalog, bool software, const os::Sysfs& sysfs, const Prober& prober) {
   for (const KnownEvent& event : known_events())
     if (event.alias.empty() && (event.type == os::kPerfTypeSoftware) == software)
       add(catalog, event.name, sysfs, prober);
@@ -140,23 +140,21 @@ void add_known(Catalog& catalog, bool software, const Sysfs& sysfs, const Prober
 }  // namespace
 
 bool Source::is_on_cores() const {
-  return std::any_of(counters.begin(), counters.end(),
-                     [](const Counter& counter) { return counter.core; });
+  return std::ranges::any_of(counters, [](const Counter& counter) { return counter.core; });
 }
 
 bool same_source(const Source& left, const Source& right) {
   return left.accounted == right.accounted &&
-         std::equal(left.counters.begin(), left.counters.end(), right.counters.begin(),
-                    right.counters.end(), [](const Counter& a, const Counter& b) {
-                      return std::memcmp(&a.attributes, &b.attributes, sizeof a.attributes) == 0;
-                    });
+         std::ranges::equal(left.counters, right.counters, [](const Counter& a, const Counter& b) {
+           return std::memcmp(&a.attributes, &b.attributes, sizeof a.attributes) == 0;
+         });
 }
 
 Result<Prober::Opened> Prober::open_part(const Part& part, const Rings& rings, Role role,
                                          bool may_leave_kernel_out) const {
   int error = ENOENT;
   Rings counted = rings;
-  for (const Code& code : part.codes) {
+  for (const os::Code& code : part.codes) {
     counted = rings;
     Attempt attempt = attempt_to_open(calls_, code, part.led_by, counted);
     if (attempt.error == EACCES && may_leave_kernel_out) {
@@ -238,13 +236,13 @@ std::string counters_in_words(const Source& source) {
   return words.empty() ? "accounting" : words;
 }
 
-Catalog catalog_of(const Sysfs& sysfs, const Prober& prober) {
+Catalog catalog_of(const os::Sysfs& sysfs, const Prober& prober) {
   Catalog catalog;
   for (const KnownEvent& event : known_events())
     if (!event.alias.empty()) add(catalog, event.alias, sysfs, prober);
   add_known(catalog, false, sysfs, prober);
-  for (const Pmu& pmu : sysfs.all_pmus()) {
-    if (pmu.kind == PmuKind::PerPackage) continue;
+  for (const os::Pmu& pmu : sysfs.all_pmus()) {
+    if (pmu.kind == os::PmuKind::PerPackage) continue;
     for (const std::string& event : sysfs.events(pmu))
       add(catalog, fmt::format("{}/{}/", pmu.name, event), sysfs, prober);
   }

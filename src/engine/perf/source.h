@@ -59,6 +59,6 @@ std::string counters_in_words(const Source& source);
 
 /// What can be counted here: events with an alias, generic ones, cache events, events of the PMUs,
 /// software events. Each was opened and closed.
-Catalog catalog_of(const Sysfs& sysfs, const Prober& prober);
+Catalog catalog_of(const os::Sysfs& sysfs, const Prober& prober);
 
 }  // namespace lauka::engine::perf

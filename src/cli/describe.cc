@@ -1,0 +1,528 @@
+#include "cli/describe.h"
+
+#include "core/text.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace lauka::cli {
+namespace {
+
+// Help
+
+constexpr std::size_t kWidth = 80;
+constexpr std::size_t kTextColumn = 29;
+
+OptionDescription described(const OptionInfo& option) {
+  return {.name = std::string(option.name),
+          .letter = option.letter == '\0' ? "" : std::string(1, option.letter),
+          .value = std::string(option.value),
+          .value_is_optional = is_value_optional(option),
+          .help = std::string(option.help),
+          .words = value_words(option.value)};
+}
+
+/// "  -r, --runs N", "      --seed N", "  -S".
+std::string usage_with_letter(const OptionDescription& option) {
+  const std::string usage = usage_of(option.spelling(), option.value, option.value_is_optional);
+  if (option.name.empty()) return "  " + usage;
+  return option.letter.empty() ? "      " + usage : fmt::format("  -{}, {}", option.letter, usage);
+}
+
+/// `text` in lines that leave the last column empty.
+std::string paragraph(std::string_view text) {
+  return fmt::format("{}\n", fmt::join(wrapped(text, kWidth - 1), "\n"));
+}
+
+void append_option(std::string& out, const OptionDescription& option) {
+  std::string margin = usage_with_letter(option);
+  if (margin.size() + 1 >= kTextColumn) {
+    out += margin + '\n';
+    margin.clear();
+  }
+  for (const std::string_view line : wrapped(option.help, kWidth - kTextColumn)) {
+    out += fmt::format("{:{}}{}\n", margin, kTextColumn, line);
+    margin.clear();
+  }
+}
+
+// The manual page
+
+/// Filled by roff anyway; short lines leave room for what escapes add.
+std::string roff_lines(std::string_view text) {
+  std::string out;
+  for (const std::string_view line : wrapped(text, 60)) out += for_roff(line) + "\n";
+  return out;
+}
+
+std::string bold(std::string_view text) {
+  return "\\fB" + for_roff(text) + "\\fR";
+}
+
+std::string slanted(std::string_view text) {
+  return "\\fI" + for_roff(text) + "\\fR";
+}
+
+std::string heading_of(const OptionDescription& option) {
+  std::string heading;
+  for (const std::string& spelling : option.spellings())
+    heading += (heading.empty() ? "" : ", ") + bold(spelling);
+  if (option.value.empty()) return heading;
+  return heading + (option.value_is_optional ? "[=" + slanted(option.value) + "]"
+                                             : " " + slanted(option.value));
+}
+
+std::string man_options(const CommandDescription& command) {
+  std::string out;
+  for (const OptionGroup& group : command.groups) {
+    if (!group.title.empty()) out += fmt::format(".SS {}\n", for_roff(group.title));
+    for (const OptionDescription& option : group.options)
+      out += ".TP\n" + heading_of(option) + "\n" + roff_lines(option.help);
+  }
+  return out;
+}
+
+/// "lauka [options] [--] COMMAND [COMMAND ...]", with the words of a usage slanted.
+std::string man_synopsis(const ProgramDescription& program, const CommandDescription& command) {
+  std::string out = bold(program.name);
+  if (!command.name.empty()) out += " " + bold(command.name);
+  out += " [" + slanted("options") + "]";
+  if (command.name.empty()) out += " [" + bold("--") + "]";
+  if (!command.words.empty()) out += " " + slanted(command.words);
+  if (command.name.empty()) out += " [" + slanted(command.words) + " ...]";
+  return out + "\n";
+}
+
+std::string man_commands(const ProgramDescription& program) {
+  if (program.commands.front().name.empty())
+    return ".SH OPTIONS\n" + man_options(program.commands.front());
+  std::string out = ".SH COMMANDS\n";
+  for (const CommandDescription& command : program.commands) {
+    out += fmt::format(".SS {}{}{}\n", command.name, command.words.empty() ? "" : " ",
+                       for_roff(command.words));
+    out += roff_lines(command.purpose) + man_options(command);
+  }
+  return out;
+}
+
+std::string man_meanings(std::string_view title, const std::vector<Meaning>& meanings) {
+  if (meanings.empty()) return "";
+  std::string out = fmt::format(".SH {}\n", title);
+  for (const Meaning& one : meanings)
+    out += ".TP\n" + bold(one.name) + "\n" + roff_lines(one.meaning);
+  return out;
+}
+
+// Completions
+
+std::string note_of(const ProgramDescription& program) {
+  return fmt::format("made by {} from the option table; not to be edited", program.made_by);
+}
+
+std::string choices_of(const ValueWord& word) {
+  return fmt::format("{}", fmt::join(word.choices, " "));
+}
+
+template <typename Take>
+void for_each_option(const CommandDescription& command, const Take& take) {
+  for (const OptionGroup& group : command.groups)
+    for (const OptionDescription& option : group.options) take(option);
+}
+
+/// "-r --runs -m --min-runs".
+std::string spellings_of(const CommandDescription& command) {
+  std::string all;
+  for_each_option(command, [&](const OptionDescription& option) {
+    all += fmt::format("{}{}", all.empty() ? "" : " ", fmt::join(option.spellings(), " "));
+  });
+  return all;
+}
+
+// bash
+
+/// `@` is the name of the program's functions.
+std::string bash_named(const ProgramDescription& program, std::string_view text) {
+  std::string name = program.name;
+  std::ranges::replace(name, '-', '_');
+  std::string out;
+  for (const char c : text) c == '@' ? out += name : out += c;
+  return out;
+}
+
+/// What completes one word of a value; ":": nothing can be said about it.
+std::string bash_action(const std::vector<ValueWord>& words, std::size_t place) {
+  if (place >= words.size()) return ":";
+  const ValueWord& word = words[place];
+  std::vector<std::string> actions;
+  if (!word.choices.empty()) actions.push_back("_@_words " + shell_quoted(choices_of(word)));
+  if (word.is_file) actions.emplace_back("_@_files");
+  if (word.is_command) actions.emplace_back("_@_commands");
+  return actions.empty() ? ":" : fmt::format("{}", fmt::join(actions, "; "));
+}
+
+std::string bash_cases(const ProgramDescription& program) {
+  std::string cases;
+  const auto add = [&](const OptionDescription& option) {
+    for (std::size_t i = 0; i < option.words.size(); ++i) {
+      // An optional value follows a = only; further words of a value are told by how far back the
+      // option stands.
+      const std::string place = option.value_is_optional ? "=" : fmt::format("{}", i + 1);
+      for (const std::string& name : option.spellings()) {
+        const std::string line =
+            fmt::format("    {}:{}) {}; return 0 ;;\n", name, place, bash_action(option.words, i));
+        // Commands have some options in common.
+        if (cases.find(line) == std::string::npos) cases += line;
+      }
+    }
+  };
+  for (const CommandDescription& command : program.commands) for_each_option(command, add);
+  return cases;
+}
+
+constexpr std::string_view kBashFunctions = R"sh(
+_@_words() { COMPREPLY+=($(compgen -W "$1" -- "$cur")); }
+
+_@_files() {
+  local file
+  while IFS= read -r file; do COMPREPLY+=("$file"); done < <(compgen -f -- "$cur")
+  compopt -o filenames 2>/dev/null
+}
+
+_@_commands() {
+  local IFS=$'\n'
+  COMPREPLY+=($(compgen -c -- "$cur"))
+  case $cur in */*) _@_files ;; esac
+}
+
+# The value that is being written, for `option` `place` words back (=: after a =).
+_@_value() {  # option, place
+  case $1:$2 in
+)sh";
+
+constexpr std::string_view kBashRest = R"sh(  esac
+  return 1
+}
+
+_@() {
+  local cur=${COMP_WORDS[COMP_CWORD]} i
+  COMPREPLY=()
+  for ((i = 1; i < COMP_CWORD; i++)); do
+    if [[ ${COMP_WORDS[i]} == -- ]]; then _@_commands; return; fi
+  done
+  # bash takes --color=a for three words.
+  if [[ $cur == = ]]; then
+    cur=''
+    _@_value "${COMP_WORDS[COMP_CWORD - 1]}" = || _@_value "${COMP_WORDS[COMP_CWORD - 1]}" 1
+    return
+  elif ((COMP_CWORD > 2)) && [[ ${COMP_WORDS[COMP_CWORD - 1]} == = ]]; then
+    _@_value "${COMP_WORDS[COMP_CWORD - 2]}" = || _@_value "${COMP_WORDS[COMP_CWORD - 2]}" 1
+    return
+  fi
+  for i in 1 2 3; do
+    if ((COMP_CWORD > i)) && _@_value "${COMP_WORDS[COMP_CWORD - i]}" $i; then return; fi
+  done
+)sh";
+
+/// What is offered where no value is being written.
+std::string bash_words(const ProgramDescription& program) {
+  if (program.commands.front().name.empty())
+    return "  if [[ $cur == -* ]]; then\n    _@_words \"$_@_options\"\n  else\n    _@_commands\n"
+           "  fi\n";
+  std::vector<std::string_view> names;
+  std::string cases;
+  for (const CommandDescription& command : program.commands) {
+    names.push_back(command.name);
+    cases +=
+        fmt::format("    {}) if [[ $cur == -* ]]; then _@_words {}; else {}; fi ;;\n", command.name,
+                    shell_quoted(spellings_of(command)), bash_action(command.values, 0));
+  }
+  return fmt::format(
+      "  local command=''\n  for ((i = 1; i < COMP_CWORD; i++)); do\n"
+      "    case ${{COMP_WORDS[i]}} in {}) command=${{COMP_WORDS[i]}}; break ;; esac\n  done\n"
+      "  case $command in\n    '') _@_words \"{} $_@_options\" ;;\n{}  esac\n",
+      fmt::join(names, "|"), fmt::join(names, " "), cases);
+}
+
+std::string bash(const ProgramDescription& program) {
+  const CommandDescription outside{.groups = {{"", program.common}}};
+  const bool is_single = program.commands.front().name.empty();
+  const std::string text =
+      fmt::format("# bash completion for {}, {}\n\n_@_options='{}'\n", program.name,
+                  note_of(program), spellings_of(is_single ? program.commands.front() : outside));
+  return bash_named(program, text + std::string(kBashFunctions) + bash_cases(program) +
+                                 std::string(kBashRest) + bash_words(program) +
+                                 "}\n\ncomplete -F _@ ") +
+         program.name + "\n";
+}
+
+// zsh
+
+/// ":N:", ":FILE:_files", ":auto|never:(auto never)".
+std::string zsh_value(const ValueWord& word) {
+  const std::string choices = choices_of(word);
+  std::string action = " ";
+  if (!choices.empty() && word.is_file) {
+    action = fmt::format("_alternative \"words\\:word\\:({})\" \"files\\:file\\:_files\"", choices);
+  } else if (!choices.empty()) {
+    action = fmt::format("({})", choices);
+  } else if (word.is_file) {
+    action = "_files";
+  } else if (word.is_command) {
+    action = "_cmdstring";
+  }
+  return fmt::format(":{}:{}", backslashed(word.name, ":[]()\\"), action);
+}
+
+std::string zsh_spec(const OptionDescription& option, const std::string& spelling) {
+  std::string spec = "*" + spelling;
+  const bool is_letter = spelling.size() == 2;
+  if (option.value_is_optional) {
+    spec += is_letter ? "-" : "=-";
+  } else if (option.words.size() == 1) {
+    spec += is_letter ? "+" : "=";
+  }
+  spec += fmt::format("[{}]", backslashed(first_sentence(option.help), "[]\\:"));
+  for (const ValueWord& word : option.words)
+    spec += option.value_is_optional ? ":" + zsh_value(word) : zsh_value(word);
+  return spec;
+}
+
+/// The arguments of _arguments.
+std::string zsh_specs(const CommandDescription& command, std::string_view before,
+                      std::string_view after) {
+  std::string specs;
+  for_each_option(command, [&](const OptionDescription& option) {
+    for (const std::string& spelling : option.spellings())
+      specs.append(before).append(shell_quoted(zsh_spec(option, spelling))).append(after);
+  });
+  for (const ValueWord& word : command.values)
+    specs.append(before).append(shell_quoted("*" + zsh_value(word)));
+  return specs;
+}
+
+std::string zsh(const ProgramDescription& program) {
+  const std::string head = fmt::format("#compdef {}\n# {}\n\n", program.name, note_of(program));
+  if (program.commands.front().name.empty())
+    return head + "_arguments -s -S \\\n" + zsh_specs(program.commands.front(), "  ", " \\\n") +
+           "\n";
+  std::string list;
+  std::string cases;
+  for (const CommandDescription& command : program.commands) {
+    list += fmt::format("    {}\n", shell_quoted(std::string(command.name) + ":" +
+                                                 backslashed(command.purpose, ":\\")));
+    cases +=
+        fmt::format("    {}) _arguments -s -S{} ;;\n", command.name, zsh_specs(command, " ", ""));
+  }
+  return head + fmt::format(
+                    "local -a commands=(\n{}  )\n"
+                    "if [[ $words[2] == {} && CURRENT -gt 3 ]]; then\n  words[2,3]=()\n"
+                    "  ((CURRENT -= 2))\n"
+                    "elif [[ $words[2] == {}=* && CURRENT -gt 2 ]]; then\n  words[2]=()\n"
+                    "  ((CURRENT--))\nfi\n"
+                    "if ((CURRENT == 2)); then\n  _describe command commands\nelse\n  shift words\n"
+                    "  ((CURRENT--))\n  case $words[1] in\n{}  esac\nfi\n",
+                    list, program.common.front().spelling(), program.common.front().spelling(),
+                    cases);
+}
+
+// fish
+
+std::string fish_value(const ValueWord& word) {
+  std::string value;
+  if (!word.choices.empty()) value += " -a " + shell_quoted(choices_of(word));
+  if (word.is_command) value += " -a '(__fish_complete_command)'";
+  return (word.is_file ? " -r -F" : " -x") + value;
+}
+
+std::string fish_line(const OptionDescription& option) {
+  std::string line;
+  if (!option.letter.empty()) line += " -s " + option.letter;
+  if (!option.name.empty()) line += " -l " + option.name;
+  if (!option.words.empty() && !option.value_is_optional) line += fish_value(option.words.front());
+  return line + fmt::format(" -d {}\n", shell_quoted(first_sentence(option.help)));
+}
+
+std::string fish_options(const CommandDescription& command, const std::string& begin) {
+  std::string lines;
+  for_each_option(command,
+                  [&](const OptionDescription& option) { lines += begin + fish_line(option); });
+  return lines;
+}
+
+std::string fish(const ProgramDescription& program) {
+  const std::string complete = "complete -c " + program.name;
+  std::string out = fmt::format("# fish completion for {}, {}\n\n", program.name, note_of(program));
+  if (program.commands.front().name.empty())
+    return out + complete + " -f -a '(__fish_complete_command)'\n" +
+           fish_options(program.commands.front(), complete);
+  out += complete + " -f\n";
+  std::string none = complete + " -n 'not __fish_seen_subcommand_from";
+  for (const CommandDescription& command : program.commands)
+    none += " " + std::string(command.name);
+  for (const OptionDescription& option : program.common) out += none + "'" + fish_line(option);
+  for (const CommandDescription& command : program.commands) {
+    out += fmt::format("{}' -a {} -d {}\n", none, command.name, shell_quoted(command.purpose));
+    const std::string begin =
+        fmt::format("{} -n '__fish_seen_subcommand_from {}'", complete, command.name);
+    for (const ValueWord& word : command.values) {
+      if (word.is_file) out += begin + " -F\n";
+      if (!word.choices.empty()) out += begin + " -a " + shell_quoted(choices_of(word)) + "\n";
+    }
+    out += fish_options(command, begin);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string first_sentence(std::string_view help) {
+  const std::size_t end =
+      std::min({help.find("; "), help.find(". "), help.find(" ("), help.size()});
+  return std::string(help.substr(0, end));
+}
+
+std::string OptionDescription::spelling() const {
+  return name.empty() ? "-" + letter : "--" + name;
+}
+
+std::vector<std::string> OptionDescription::spellings() const {
+  std::vector<std::string> all;
+  if (!letter.empty()) all.push_back("-" + letter);
+  if (!name.empty()) all.push_back("--" + name);
+  return all;
+}
+
+std::string options_help(const CommandDescription& command) {
+  std::string out;
+  for (const OptionGroup& group : command.groups) {
+    out += fmt::format("\n{}:\n", group.title.empty() ? "Options" : group.title);
+    for (const OptionDescription& option : group.options) append_option(out, option);
+  }
+  return out;
+}
+
+std::string help() {
+  const ProgramDescription lauka = lauka_description();
+  std::string out = fmt::format("lauka {}.\n\nUsage: lauka [options] [--] COMMAND [COMMAND ...]\n",
+                                lauka.purpose);
+  for (const std::string_view text : lauka.paragraphs) out += "\n" + paragraph(text);
+  out += "\nExamples:\n";
+  for (const std::string_view example : lauka.examples) out += fmt::format("  {}\n", example);
+  out += options_help(lauka.commands.front());
+  std::string statuses = "Exit status: ";
+  for (const Meaning& one : lauka.statuses)
+    statuses += fmt::format("{} {}; ", one.name, one.meaning);
+  statuses.replace(statuses.size() - 2, 2, ".");
+  return out + "\n" + paragraph(statuses);
+}
+
+std::string brief_help() {
+  std::string out = "Usage: lauka [options] [--] COMMAND [COMMAND ...]\n\n";
+  for (const OptionInfo& option : option_table()) {
+    if (option.traits.brief.empty()) continue;
+    std::string line = usage_with_letter(described(option));
+    constexpr std::size_t column = 36;
+    line.resize(std::max(column, line.size() + 1), ' ');
+    out += line.append(option.traits.brief) + "\n";
+  }
+  return out + "\nExample: lauka 'sleep 0.1' 'sleep 0.12'. lauka --help shows all options.\n";
+}
+
+std::string man_page(const ProgramDescription& program) {
+  std::string title = program.name;
+  std::ranges::transform(title, title.begin(), [](char c) {
+    return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  });
+  std::string out = fmt::format(".TH {} 1 \"{}\" \"lauka {}\" \"User Commands\"\n", title,
+                                program.date, version());
+  out += fmt::format(".SH NAME\n{} \\- {}\n.SH SYNOPSIS\n", for_roff(program.name),
+                     for_roff(program.purpose));
+  const char* between = "";
+  for (const CommandDescription& command : program.commands)
+    out += std::exchange(between, ".br\n") + man_synopsis(program, command);
+  if (!program.paragraphs.empty()) out += ".SH DESCRIPTION\n";
+  between = "";
+  for (const std::string_view text : program.paragraphs)
+    out += std::exchange(between, ".PP\n") + roff_lines(text);
+  out += man_commands(program) + man_meanings("EXIT STATUS", program.statuses) +
+         man_meanings("ENVIRONMENT", program.variables);
+  if (!program.examples.empty()) {
+    out += ".SH EXAMPLES\n.nf\n";
+    for (const std::string_view example : program.examples) out += for_roff(example) + "\n";
+    out += ".fi\n";
+  }
+  out += ".SH SEE ALSO\n";
+  for (const std::string_view page : program.see_also)
+    out += fmt::format(".BR {}{}\n", for_roff(page), page == program.see_also.back() ? "" : ",");
+  return out;
+}
+
+std::string completion(const ProgramDescription& program, std::string_view shell) {
+  if (shell == "bash") return bash(program);
+  if (shell == "zsh") return zsh(program);
+  return shell == "fish" ? fish(program) : "";
+}
+
+ProgramDescription lauka_description() {
+  ProgramDescription lauka{.name = "lauka",
+                           .date = "2026-11-22",
+                           .made_by = "lauka_docs",
+                           .purpose = "compares the performance of commands"};
+  lauka.paragraphs = {
+      "Each COMMAND is one argument, split into words as a shell does and run without one. The "
+      "first is the reference; each later one is shown with its difference from it. After -- "
+      "everything is a command."};
+  lauka.examples = {
+      "lauka 'sleep 0.1' 'sleep 0.12'",
+      "lauka -r 20 -n short -n long -- 'ls /' 'ls -l /'",
+      "lauka -d 1s -S 'ls / | sort' 'ls / | sort -r'",
+      "lauka -r 10 --fail-if-slower=50 --reference 'sleep 0.1' 'sleep 0.11'",
+      "lauka -qr 10 --metrics all --export-csv - true",
+  };
+  lauka.statuses = {
+      {"0", "done, gates passed or inconclusive"},
+      {"1", "a command failed, or it could not be measured"},
+      {"2", "the command line cannot be understood, nothing was run"},
+      {"3", "a gate failed"},
+      {"4", "a gate was inconclusive, under --fail-if-inconclusive (or the status it names)"},
+      {"128+N", "ended by signal N"},
+  };
+  lauka.variables = {
+      {"NO_COLOR", "set to anything: no colour where --color is auto, and no progress bar"},
+      {"CLICOLOR_FORCE", "set to anything but 0: colour also where it is not a terminal"},
+      {"LAUKA_ITERATION", "set for --prepare and --conclude: the run that they belong to"},
+      {"LAUKA_METRICS",
+       "set for each run: a file to which it may append lines NAME VALUE [UNIT] "
+       "[higher|lower] [sum|mean|last], each a metric"},
+      {"PATH", "where commands without a slash are looked for"},
+      {"TMPDIR",
+       "where the files of LAUKA_METRICS and of --engine cachegrind are kept meanwhile (default "
+       "/dev/shm, else /tmp)"},
+  };
+  lauka.see_also = {"hyperfine (1)", "perf-stat (1)", "valgrind (1)"};
+  CommandDescription whole{.words = "COMMAND", .values = {{.name = "command", .is_command = true}}};
+  for (const OptionInfo& option : option_table()) {
+    const std::string_view title = title_of(option.group);
+    if (whole.groups.empty() || whole.groups.back().title != title) whole.groups.push_back({title});
+    whole.groups.back().options.push_back(described(option));
+  }
+  lauka.commands.push_back(std::move(whole));
+  return lauka;
+}
+
+std::string_view version() {
+  return LAUKA_VERSION;
+}
+
+std::string version_line() {
+  return "lauka " + std::string(version()) + "\n";
+}
+
+}  // namespace lauka::cli

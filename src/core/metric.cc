@@ -1,0 +1,155 @@
+#include "core/metric.h"
+
+#include "core/numbers.h"
+#include "core/own_metric.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <variant>
+
+#include <fmt/format.h>
+
+namespace lauka {
+
+namespace {
+
+std::string prefix() {
+  return std::string(metric_name_of(Role::WallTime)) + ".p";
+}
+
+}  // namespace
+
+std::string name_of_percentile(double percent) {
+  return prefix() + fmt::format("{}", percent);
+}
+
+std::optional<double> percentile_in(std::string_view name) {
+  const std::string before = prefix();
+  if (!name.starts_with(before)) return std::nullopt;
+  const auto percent = parse_decimal(name.substr(before.size()), {0.0, false}, {100.0, false});
+  if (!percent || name != name_of_percentile(*percent)) return std::nullopt;
+  return *percent;
+}
+
+std::size_t fewest_runs_of(double share, double tail) {
+  const double needed = std::log(tail) / std::log(std::max(share, 1.0 - share));
+  return static_cast<std::size_t>(std::max(2.0, std::ceil(needed - 1e-9)));
+}
+
+namespace {
+
+std::optional<double> applied(Operation operation, double left, double right) {
+  switch (operation) {
+    case Operation::Add:
+      return left + right;
+    case Operation::Subtract:
+      return left - right;
+    case Operation::Multiply:
+      return left * right;
+    case Operation::Divide:
+      break;
+  }
+  if (right == 0.0) return std::nullopt;
+  return left / right;
+}
+
+std::optional<double> measurable(std::optional<double> value) {
+  return value && is_measurable(*value) ? value : std::nullopt;
+}
+
+}  // namespace
+
+RoundKind kind_of(const Metric& metric, const EventSet& events) {
+  // What several kinds of rounds count is judged in the first of them, which are timed.
+  for (const Pass& pass : events.passes) {
+    const bool has_all = std::ranges::all_of(metric.source.terms, [&](const Formula::Term& term) {
+      const auto* counted = std::get_if<CountedEvent>(&term);
+      return counted == nullptr ||
+             std::ranges::find(pass.events, counted->event) != pass.events.end();
+    });
+    if (has_all) return metric.source.first_event() ? pass.kind : RoundKind::Timed;
+  }
+  return RoundKind::Timed;
+}
+
+MetricReader::MetricReader(const Metric& metric, const EventSet& events)
+    : kind_(kind_of(metric, events)), may_be_bound_(metric.role == Role::PeakRss) {
+  for (const Formula::Term& term : metric.source.terms) {
+    const auto* counted = std::get_if<CountedEvent>(&term);
+    steps_.push_back({term, counted != nullptr ? places_of(counted->event, events) : Places{}});
+  }
+}
+
+std::optional<double> MetricReader::value(const RunRecord& run) const {
+  if (run.step.kind != kind_ || std::holds_alternative<TimedOut>(run.outcome) || bound(run))
+    return std::nullopt;
+  return result(run);
+}
+
+std::optional<double> MetricReader::bound(const RunRecord& run) const {
+  if (run.step.kind != kind_ || std::holds_alternative<TimedOut>(run.outcome)) return std::nullopt;
+  if (!may_be_bound_ || run.usage.peak_rss_is_known()) return std::nullopt;
+  return result(run);
+}
+
+std::optional<double> MetricReader::operand(const RunRecord& run, const Step& step) {
+  if (const auto* read = std::get_if<UsageReader>(&step.term)) {
+    const double value = (*read)(run.usage);
+    return std::isnan(value) ? std::nullopt : std::optional(value);
+  }
+  if (const auto* constant = std::get_if<double>(&step.term)) return *constant;
+  if (const auto* told = std::get_if<ToldValue>(&step.term))
+    return told->place < run.told.size() ? run.told[told->place] : std::nullopt;
+  return count(run, step.places);
+}
+
+std::optional<double> MetricReader::result(const RunRecord& run) const {
+  if (steps_.size() == 1) return measurable(operand(run, steps_.front()));
+  std::vector<double> values;
+  values.reserve(steps_.size());
+  std::vector<double> given;  // by each term
+  given.reserve(steps_.size());
+  for (const Step& step : steps_) {
+    std::optional<double> value;
+    if (const auto* same = std::get_if<SameValue>(&step.term)) {
+      if (same->place < given.size()) value = given[same->place];
+    } else if (const auto* operation = std::get_if<Operation>(&step.term)) {
+      if (values.size() < 2) return std::nullopt;
+      const double right = values.back();
+      values.pop_back();
+      value = applied(*operation, values.back(), right);
+      values.pop_back();
+    } else {
+      value = operand(run, step);
+    }
+    if (!value) return std::nullopt;
+    values.push_back(*value);
+    given.push_back(*value);
+  }
+  return values.size() == 1 ? measurable(values.front()) : std::nullopt;
+}
+
+MetricReader::Places MetricReader::places_of(std::size_t event, const EventSet& events) {
+  Places places;
+  for (const Pass& pass : events.passes) {
+    const auto found = std::ranges::find(pass.events, event);
+    if (found == pass.events.end()) {
+      places.emplace_back();
+    } else {
+      places.emplace_back(static_cast<std::size_t>(std::distance(pass.events.begin(), found)));
+    }
+  }
+  return places;
+}
+
+std::optional<double> MetricReader::count(const RunRecord& run, const Places& places) {
+  if (run.step.pass >= places.size()) return std::nullopt;
+  const auto place = places[run.step.pass];
+  if (!place || *place >= run.counts.size()) return std::nullopt;
+  const auto counted = run.counts[*place];
+  if (!counted) return std::nullopt;
+  return static_cast<double>(*counted);
+}
+
+}  // namespace lauka

@@ -1,0 +1,465 @@
+#include "engine/kperf/strategy.h"
+
+#include "core/text.h"
+#include "engine/kperf/kernel.h"
+#include "engine/kperf/records.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <variant>
+
+#include <fmt/format.h>
+
+namespace lauka::engine::kperf {
+
+namespace {
+
+/// The trace's buffer at first: 16 MB, 40,000 threads that end between two reads.
+constexpr std::uint32_t kFirstRecords = 1U << 18U;
+/// After a loss it grows, to 256 MB.
+constexpr std::uint32_t kGrowth = 4;
+constexpr std::uint32_t kMostRecords = 1U << 22U;
+/// After the command's end all its records are there, but a read may leave what is newest.
+constexpr int kLastReads = 4;
+
+class ThreadStrategy final : public Strategy {
+ public:
+  ThreadStrategy(Claim& claim, Trace& trace, Sampled sampled, std::chrono::nanoseconds period)
+      : claim_(claim),
+        trace_(trace),
+        may_add_period_(sampled == Sampled::AtExitOrPeriodically),
+        period_was_raised_(period.count() < static_cast<std::int64_t>(kLeastPetPeriodNs)),
+        period_ns_(std::max(static_cast<std::uint64_t>(period.count()), kLeastPetPeriodNs)) {
+    sampling_.at_exit = sampled != Sampled::Periodically;
+    if (!sampling_.at_exit) sampling_.period_ns = period_ns_;
+    sampling_.records = kFirstRecords;
+  }
+
+  int begin() override { return claim_.start_sampling(sampling_); }
+
+  void before_start(const std::vector<std::uint64_t>& words) override {
+    reader_.reset();
+    wrapped_ = false;
+    error_ = 0;
+    if (restarts_) try_to("sampling could not be started", restart());
+    restarts_ = error_ != 0;
+    if (error_ == 0 && (!is_programmed_ || words != words_ || !claim_.is_as_programmed()))
+      try_to("the counters could not be programmed", claim_.program(words, true));
+    words_ = words;
+    is_programmed_ = error_ == 0;
+    bool before = false;  // what was lost before the run is no loss
+    if (error_ == 0) read_into([](std::span<const KdebugRecord>) {}, before);
+  }
+
+  void made(int pid) override {
+    if (error_ != 0) return;
+    reader_.emplace(Programmed{claim_.values(), sampling_.at_exit}, TraceTarget{pid});
+  }
+
+  void running() override {
+    if (error_ == 0 && trace_.is_half_full()) read();
+  }
+
+  /// Asking how full the trace is takes a millisecond, in which the end of the run is not seen. The
+  /// first buffer holds 50,000 threads, so it is asked seldom until something was lost.
+  std::chrono::nanoseconds interval() const override {
+    return sampling_.records == kFirstRecords ? Strategy::interval()
+                                              : std::chrono::milliseconds(50);
+  }
+
+  RunValues finish(const os::Ended& ended) override {
+    if (!reader_ && error_ == 0) return not_counted("the command was not started", 0);
+    for (int i = 0; i < kLastReads && error_ == 0; ++i) {
+      read();
+      if (reader_->target_is_complete()) break;
+    }
+    // Between two calls another program may have changed what was just set: EAGAIN.
+    if (error_ == EAGAIN || (error_ == 0 && !claim_.is_as_programmed())) {
+      is_programmed_ = false;
+      return changed_meanwhile();
+    }
+    if (error_ != 0) {
+      is_programmed_ = false;
+      restarts_ = true;  // a trace that cannot be read will not mend by itself
+      return not_counted(fmt::format("{}: {}", failed_, std::generic_category().message(error_)),
+                         1);
+    }
+    const TraceCounts counts = reader_->counts();
+    reader_.reset();
+    if (wrapped_ || counts.fault) return lost(wrapped_ ? TraceFault::LostRecords : *counts.fault);
+    // The kernel accounts a child's time to it, and no child was seen being made.
+    if (counts.processes_tree == 1 && has_children(ended)) return lost(TraceFault::LostRecords);
+    return counted(counts, ended.totals);
+  }
+
+  void pause() override {
+    claim_.pause();
+    is_programmed_ = false;
+    restarts_ = true;
+  }
+
+  std::vector<std::string> notes() const override {
+    std::vector<std::string> notes;
+    if (sampling_.period_ns && period_was_raised_)
+      notes.emplace_back("--period was raised to 1 ms: the kernel samples no more often");
+    if (!sampling_.at_exit)
+      notes.push_back(
+          fmt::format("counts are sampled every {:.3g} ms and lack what each thread did "
+                      "after its last sample",
+                      static_cast<double>(period_ns_) * 1e-6));
+    if (threads_not_ended_ > 0)
+      notes.push_back(fmt::format("{} {} not ended with the command; {}", threads_not_ended_,
+                                  threads_not_ended_ == 1 ? "thread had" : "threads had",
+                                  sampling_.period_ns
+                                      ? "what they did after their last sample is not counted"
+                                      : "what they did is not counted"));
+    return notes;
+  }
+
+ private:
+  void try_to(const char* failed, int error) {
+    error_ = error;
+    failed_ = failed;
+  }
+
+  template <typename Take>
+  void read_into(Take take, bool& wrapped) {
+    try_to("the kernel's trace could not be read", trace_.read(wrapped, take));
+  }
+
+  void read() {
+    if (error_ != 0 || !reader_) return;
+    read_into([this](std::span<const KdebugRecord> records) { reader_->feed(records); }, wrapped_);
+  }
+
+  /// With what sampling is to have from now on; where the kernel refuses that, with what it had.
+  int restart() {
+    int error = claim_.start_sampling(sampling_);
+    if (error != 0 && sampling_.records > kFirstRecords) {
+      sampling_.records /= kGrowth;
+      error = claim_.start_sampling(sampling_);
+    }
+    if (error != 0 && sampling_.at_exit && sampling_.period_ns) {
+      sampling_.period_ns.reset();
+      may_add_period_ = false;
+      error = claim_.start_sampling(sampling_);
+    }
+    return error;
+  }
+
+  static bool has_children(const os::Ended& ended) {
+    return ended.totals && ended.usage.user_ns + ended.usage.system_ns >
+                               ended.totals->user_ns + ended.totals->system_ns;
+  }
+
+  RunValues lost(TraceFault fault) {
+    if (sampling_.records < kMostRecords) sampling_.records *= kGrowth;
+    restarts_ = true;
+    return not_counted(words_of(fault), kRedoAfterLoss);
+  }
+
+  RunValues counted(const TraceCounts& counts, const std::optional<os::KernelTotals>& totals) {
+    RunValues run;
+    run.values = counts.tree;
+    if (counts.threads_tree != counts.threads_command) run.own = counts.command;
+    run.coverage = coverage_of(counts.command[kInstructionsValue], totals);
+    if (run.coverage && *run.coverage < kLeastCoverage)
+      run.redo = Redo{"less than 95% of its instructions were counted", 1};
+    if (counts.threads_not_ended_tree == 0) return run;
+    if (may_add_period_ && !sampling_.period_ns) {
+      sampling_.period_ns = period_ns_;
+      restarts_ = true;
+      run.redo =
+          Redo{"threads outlived the command; from now on they are sampled while they run", 1};
+      return run;
+    }
+    threads_not_ended_ = std::max(threads_not_ended_, counts.threads_not_ended_tree);
+    return run;
+  }
+
+  Claim& claim_;
+  Trace& trace_;
+  bool may_add_period_;
+  bool period_was_raised_;
+  std::uint64_t period_ns_;
+  Sampling sampling_;
+  bool restarts_ = false;  // sampling is to be started anew before the next run
+  bool is_programmed_ = false;
+  std::vector<std::uint64_t> words_;
+  std::optional<TraceReader> reader_;
+  bool wrapped_ = false;
+  int error_ = 0;
+  const char* failed_ = "";  // what gave error_
+  std::size_t threads_not_ended_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Strategy> make_thread_strategy(Claim& claim, Trace& trace, Sampled sampled,
+                                               std::chrono::nanoseconds period) {
+  return std::make_unique<ThreadStrategy>(claim, trace, sampled, period);
+}
+
+namespace {
+
+class MachineStrategy final : public Strategy {
+ public:
+  MachineStrategy(Claim& claim, const Kernel& kernel) : claim_(claim), kernel_(kernel) {}
+
+  int begin() override {
+    cpus_ = kernel_.number("hw.logicalcpu_max").value_or(kernel_.number("hw.ncpu").value_or(1));
+    counters_ = kernel_.counter_count(kBothClasses);
+    return counters_ < kFixedCounters ? ENOTSUP : 0;
+  }
+
+  void before_start(const std::vector<std::uint64_t>& words) override {
+    began_.clear();
+    error_ = 0;
+    failed_ = "the counters could not be programmed";
+    if (!is_programmed_ || words != words_ || !claim_.is_as_programmed())
+      error_ = claim_.program(words, false);
+    words_ = words;
+    is_programmed_ = error_ == 0;
+  }
+
+  void made(int /*pid*/) override { read(began_); }
+
+  void running() override {}
+
+  void pause() override {
+    claim_.pause();
+    is_programmed_ = false;
+  }
+
+  RunValues finish(const os::Ended& run_ended) override {
+    std::vector<std::uint64_t> ended;
+    read(ended);
+    // Between two calls another program may have changed what was just set: EAGAIN.
+    if (error_ == EAGAIN || (error_ == 0 && !claim_.is_as_programmed())) {
+      is_programmed_ = false;
+      return changed_meanwhile();
+    }
+    if (error_ != 0) {
+      is_programmed_ = false;
+      return not_counted(fmt::format("{}: {}", failed_, std::generic_category().message(error_)),
+                         1);
+    }
+    if (began_.empty()) return not_counted("the command was not started", 0);
+    if (began_.size() != cpus_ * counters_ || ended.size() != began_.size())
+      return not_counted("a CPU was switched off", 1);
+    RunValues run;
+    run.values.resize(counters_);
+    for (std::size_t i = 0; i < ended.size(); ++i) {
+      if (ended[i] < began_[i]) return not_counted("a counter of a CPU went backwards", 1);
+      run.values[i % counters_] += ended[i] - began_[i];
+    }
+    run.coverage = coverage_of(run.values[kInstructionsValue], run_ended.totals);
+    if (run.coverage) most_coverage_ = std::max(most_coverage_, *run.coverage);
+    return run;
+  }
+
+  std::vector<std::string> notes() const override {
+    constexpr double quiet = 1.05;
+    std::vector<std::string> notes = {"the counts include everything else that ran on the machine"};
+    if (most_coverage_ > quiet)
+      notes.push_back(
+          fmt::format("up to {:.2f} times as many instructions ran on the machine as "
+                      "the command's own",
+                      most_coverage_));
+    return notes;
+  }
+
+ private:
+  void read(std::vector<std::uint64_t>& counters) {
+    if (error_ != 0) return;
+    failed_ = "the counters could not be read";
+    error_ = kernel_.machine_counters(cpus_, counters);
+  }
+
+  Claim& claim_;
+  const Kernel& kernel_;
+  std::size_t cpus_ = 1;
+  std::size_t counters_ = 0;  // of each
+  bool is_programmed_ = false;
+  std::vector<std::uint64_t> words_;
+  std::vector<std::uint64_t> began_;
+  int error_ = 0;
+  const char* failed_ = "";  // what gave error_
+  double most_coverage_ = 0.0;
+};
+
+}  // namespace
+
+std::unique_ptr<Strategy> make_machine_strategy(Claim& claim, const Kernel& kernel) {
+  return std::make_unique<MachineStrategy>(claim, kernel);
+}
+
+namespace {
+
+/// The known command: some milliseconds of work in a process that every Mac has.
+constexpr const char* kKnownWork = "i=0; while [ $i -lt 5000 ]; do i=$((i+1)); done";
+
+/// What the kernel does after the last sample is a part of so short a command.
+constexpr double kLeastSeen = 0.9;
+/// Sampling periodically misses a good part of a command of a few periods.
+constexpr double kLeastSampled = 0.5;
+
+struct Candidate {
+  StrategyChoice choice;
+  std::string_view name;
+  double least_seen;
+};
+
+constexpr Candidate kAtExit{StrategyChoice::AtExit, "sampling threads as they end", kLeastSeen};
+constexpr Candidate kPet{StrategyChoice::Pet, "sampling running threads", kLeastSampled};
+constexpr Candidate kMachine{StrategyChoice::Machine, "counting the whole machine", kLeastSeen};
+
+std::vector<Candidate> candidates_of(StrategyChoice choice) {
+  switch (choice) {
+    case StrategyChoice::AtExit:
+      return {kAtExit};
+    case StrategyChoice::Pet:
+      return {kPet};
+    case StrategyChoice::Machine:
+      return {kMachine};
+    case StrategyChoice::Auto:
+      break;
+  }
+  return {kAtExit, kPet, kMachine};
+}
+
+/// Strategies that fail for the same reason.
+struct Failed {
+  std::vector<std::string> names;
+  Error reason;
+};
+
+void add_failure(std::vector<Failed>& all, const Candidate& candidate, const Error& reason) {
+  const auto same = std::ranges::find_if(
+      all, [&reason](const Failed& failed) { return failed.reason.what == reason.what; });
+  if (same != all.end())
+    same->names.emplace_back(candidate.name);
+  else
+    all.push_back({{std::string(candidate.name)}, reason});
+}
+
+std::string line_of(const Failed& failed) {
+  return fmt::format("{} {} not work here: {}", listed(failed.names),
+                     failed.names.size() == 1 ? "does" : "do", failed.reason.what);
+}
+
+/// Every reason in one line, and the way out of each that has one.
+Error error_of(const std::vector<Failed>& all) {
+  std::string what;
+  std::string remedy;
+  for (const Failed& failed : all) {
+    if (!what.empty()) what += "; ";
+    what += line_of(failed);
+    if (failed.reason.remedy.empty()) continue;
+    if (!remedy.empty()) remedy += ", or ";
+    remedy += failed.reason.remedy;
+  }
+  return {what, remedy};
+}
+
+class Trial {
+ public:
+  Trial(StrategyChoice choice, std::chrono::nanoseconds period, Claim& claim, const Kernel& kernel,
+        Trace& trace, os::Launcher& launcher)
+      : choice_(choice),
+        period_(period),
+        claim_(claim),
+        kernel_(kernel),
+        trace_(trace),
+        launcher_(launcher) {}
+
+  std::unique_ptr<Strategy> make(StrategyChoice choice) {
+    if (choice == StrategyChoice::Machine) return make_machine_strategy(claim_, kernel_);
+    Sampled sampled = Sampled::Periodically;
+    if (choice == StrategyChoice::AtExit)
+      sampled = choice_ == StrategyChoice::Auto ? Sampled::AtExitOrPeriodically : Sampled::AtExit;
+    return make_thread_strategy(claim_, trace_, sampled, period_);
+  }
+
+  /// Why the strategy cannot be taken; none: it can.
+  std::optional<Error> fails(const Candidate& candidate, Strategy& strategy) {
+    const Asked asked = candidate.choice == StrategyChoice::Machine ? Asked::Count : Asked::Trace;
+    if (const int error = strategy.begin(); error != 0) return reason_of(asked, error, kernel_);
+    auto run = run_known(strategy);
+    for (std::uint32_t again = 0; run && run->redo && again < run->redo->at_most; ++again)
+      run = run_known(strategy);
+    if (!run) return std::nullopt;  // nothing to try it on: the first run tells
+    if (run->missing) return run->missing;
+    if (!run->coverage || *run->coverage >= candidate.least_seen) return std::nullopt;
+    return Error{fmt::format("it saw {:.0f}% of a known command", *run->coverage * 100), ""};
+  }
+
+ private:
+  std::optional<RunValues> run_known(Strategy& strategy) {
+    if (!program_) {
+      os::ProgramSpec spec;
+      spec.words = {"/bin/sh", "-c", kKnownWork};
+      program_ = launcher_.add_program(spec);
+    }
+    if (!*program_) return std::nullopt;
+    StrategyWatch watch(strategy, {});
+    const os::Launch launch{**program_, os::kNoCounters, {&watch}};
+    const auto ended = launcher_.run({&launch, 1}, true, {});
+    if (!ended || ended->empty() || !succeeded(ended->front().outcome)) return std::nullopt;
+    return strategy.finish(ended->front());
+  }
+
+  StrategyChoice choice_;
+  std::chrono::nanoseconds period_;
+  Claim& claim_;
+  const Kernel& kernel_;
+  Trace& trace_;
+  os::Launcher& launcher_;
+  std::optional<Result<os::ProgramId>> program_;
+};
+
+}  // namespace
+
+RunValues not_counted(const std::string& why, std::uint32_t redo) {
+  RunValues run;
+  run.missing = Error{"a run was not counted: " + why, ""};
+  if (redo > 0) run.redo = Redo{why, redo};
+  return run;
+}
+
+RunValues changed_meanwhile() {
+  return not_counted("another program changed the counters meanwhile", kRedoAfterLoss);
+}
+
+std::optional<double> coverage_of(std::uint64_t instructions,
+                                  const std::optional<os::KernelTotals>& totals) {
+  if (!totals || totals->instructions == 0) return std::nullopt;
+  return static_cast<double>(instructions) / static_cast<double>(totals->instructions);
+}
+
+Result<Tried> try_strategies(StrategyChoice choice, std::chrono::nanoseconds period, Claim& claim,
+                             const Kernel& kernel, Trace& trace, os::Launcher& launcher) {
+  Trial trial(choice, period, claim, kernel, trace, launcher);
+  Tried tried;
+  std::vector<Failed> all_failed;
+  for (const Candidate& candidate : candidates_of(choice)) {
+    tried.strategy = trial.make(candidate.choice);
+    const auto failure = trial.fails(candidate, *tried.strategy);
+    tried.counts_machine = candidate.choice == StrategyChoice::Machine;
+    if (!failure) {
+      for (const Failed& failed : all_failed)
+        tried.notes.push_back(Error{line_of(failed), failed.reason.remedy}.line());
+      return tried;
+    }
+    claim.end_sampling();  // of which the next one may have no use, and no way to end it
+    add_failure(all_failed, candidate, *failure);
+  }
+  return error_of(all_failed);
+}
+
+}  // namespace lauka::engine::kperf

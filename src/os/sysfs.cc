@@ -1,0 +1,245 @@
+#include "os/sysfs.h"
+
+#include "core/text.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace lauka::os {
+namespace {
+
+using Term = Sysfs::Term;
+
+constexpr std::string_view kDevices = "/sys/bus/event_source/devices";
+
+/// Names of the core PMU where the kernel gives it no "cpus" file.
+constexpr std::array<std::string_view, 2> kCoreNames = {"cpu", "cpum_cf"};
+
+std::string path_of(std::string_view pmu, std::string_view file) {
+  return fmt::format("{}/{}/{}", kDevices, pmu, file);
+}
+
+bool is_plain_name(std::string_view name) {
+  return !name.empty() && name != "." && name != ".." && name.find('/') == std::string_view::npos;
+}
+
+std::optional<Format::Bits> parse_bits(std::string_view text) {
+  const std::vector<std::string_view> ends = split(text, '-');
+  const auto low = parse_number(ends.front());
+  const auto high = parse_number(ends.back());
+  if (ends.size() > 2 || !low || !high || *low > *high || *high > 63) return std::nullopt;
+  return Format::Bits{static_cast<unsigned>(*low), static_cast<unsigned>(*high)};
+}
+
+/// The lowest `width` (1..64) bits set.
+constexpr std::uint64_t low_bits(unsigned width) {
+  return ~std::uint64_t{0} >> (64U - width);
+}
+
+std::uint64_t& word_of(Code& code, unsigned word) {
+  switch (word) {
+    case 1:
+      return code.config1;
+    case 2:
+      return code.config2;
+    case 3:
+      return code.config3;
+    default:
+      return code.config;
+  }
+}
+
+std::optional<unsigned> parse_word(std::string_view name) {
+  static constexpr std::array<std::string_view, 4> kWords = {"config", "config1", "config2",
+                                                             "config3"};
+  const auto* const found = std::ranges::find(kWords, name);
+  if (found == kWords.end()) return std::nullopt;
+  return static_cast<unsigned>(found - kWords.begin());
+}
+
+/// A later term replaces an earlier one of the same name.
+void set_term(std::vector<Term>& terms, Term term) {
+  const auto same =
+      std::ranges::find_if(terms, [&](const auto& other) { return other.name == term.name; });
+  if (same != terms.end())
+    same->value = term.value;
+  else
+    terms.push_back(std::move(term));
+}
+
+/// Splits "event=0x3c,edge,param=?".
+Result<std::vector<Term>> parse_terms(std::string_view text) {
+  std::vector<Term> terms;
+  for (const std::string_view part : split(text, ',')) {
+    const std::string_view item = trimmed(part);
+    const std::size_t equals = item.find('=');
+    const std::string_view name = item.substr(0, equals);
+    if (name.empty()) return Error{"a term is empty", "write TERM=NUMBER"};
+    if (name == "name") continue;  // perf's label for its own output
+    Term term{std::string(name), 1};
+    if (equals != std::string_view::npos) {
+      const std::string_view value = item.substr(equals + 1);
+      term.value = parse_number(value);
+      if (!term.value && value != "?")
+        return Error{fmt::format("'{}' is not a number of 64 bits", item), "write 60 or 0x3c"};
+    }
+    set_term(terms, std::move(term));
+  }
+  return terms;
+}
+
+unsigned width_of(const Format& format) {
+  unsigned width = 0;
+  for (const Format::Bits& bits : format.bits) width += bits.high - bits.low + 1;
+  return width;
+}
+
+}  // namespace
+
+std::optional<Format> parse_format(std::string_view text) {
+  const std::string_view line = trimmed(text);
+  const std::size_t colon = line.find(':');
+  if (colon == std::string_view::npos) return std::nullopt;
+  const auto word = parse_word(line.substr(0, colon));
+  if (!word) return std::nullopt;
+  Format format{*word};
+  for (const std::string_view range : split(line.substr(colon + 1), ',')) {
+    const auto bits = parse_bits(range);
+    if (!bits) return std::nullopt;
+    format.bits.push_back(*bits);
+  }
+  return format;
+}
+
+bool put(Code& code, const Format& format, std::uint64_t value) {
+  const unsigned total = width_of(format);
+  if (total < 64 && (value >> total) != 0) return false;
+  std::uint64_t& word = word_of(code, format.word);
+  for (const Format::Bits& bits : format.bits) {
+    const unsigned width = bits.high - bits.low + 1;
+    const std::uint64_t mask = low_bits(width);
+    word = (word & ~(mask << bits.low)) | ((value & mask) << bits.low);
+    value = width == 64 ? 0 : value >> width;
+  }
+  return true;
+}
+
+std::vector<Pmu> Sysfs::core_pmus() const {
+  if (cores_) return *cores_;
+  std::vector<Pmu>& cores = cores_.emplace();
+  for (const std::string& name : calls_.list_folder(std::string(kDevices))) {
+    const bool may_be = std::ranges::find(kCoreNames, name) != kCoreNames.end();
+    if (!may_be && !calls_.read_file(path_of(name, "cpus"))) continue;
+    if (auto pmu = find(name); pmu && pmu->kind == PmuKind::Core) cores.push_back(*std::move(pmu));
+  }
+  return cores;
+}
+
+std::vector<Pmu> Sysfs::all_pmus() const {
+  std::vector<Pmu> pmus;
+  for (const std::string& name : calls_.list_folder(std::string(kDevices)))
+    if (auto pmu = find(name)) pmus.push_back(*std::move(pmu));
+  return pmus;
+}
+
+std::optional<Pmu> Sysfs::find(std::string_view pmu) const {
+  if (!is_plain_name(pmu)) return std::nullopt;
+  const auto type = calls_.read_file(path_of(pmu, "type"));
+  const auto number = type ? parse_number(trimmed(*type)) : std::nullopt;
+  if (!number || *number > 0xffffffffU) return std::nullopt;
+  Pmu found{std::string(pmu), static_cast<std::uint32_t>(*number), PmuKind::Task};
+  if (std::ranges::find(kCoreNames, pmu) != kCoreNames.end() ||
+      calls_.read_file(path_of(pmu, "cpus")))
+    found.kind = PmuKind::Core;
+  else if (calls_.read_file(path_of(pmu, "cpumask")))
+    found.kind = PmuKind::PerPackage;
+  return found;
+}
+
+std::vector<std::string> Sysfs::events(const Pmu& pmu) const {
+  std::vector<std::string> names = calls_.list_folder(path_of(pmu.name, "events"));
+  // NAME.unit and the like describe the event NAME.
+  names.erase(std::remove_if(names.begin(), names.end(),
+                             [](const std::string& name) {
+                               return name.ends_with(".unit") || name.ends_with(".scale") ||
+                                      name.ends_with(".snapshot") || name.ends_with(".per-pkg");
+                             }),
+              names.end());
+  return names;
+}
+
+std::optional<std::string> Sysfs::read(const Pmu& pmu, std::string_view folder,
+                                       std::string_view file) const {
+  if (!is_plain_name(file)) return std::nullopt;
+  return calls_.read_file(path_of(pmu.name, fmt::format("{}/{}", folder, file)));
+}
+
+std::optional<std::string> Sysfs::terms_of(const Pmu& pmu, std::string_view event) const {
+  const auto text = read(pmu, "events", event);
+  if (!text) return std::nullopt;
+  return std::string(trimmed(*text));
+}
+
+std::uint64_t Sysfs::scale_of(const Pmu& pmu, std::string_view event) const {
+  constexpr std::uint64_t most = 64;
+  if (!event.starts_with("topdown-")) return 1;
+  const auto text = read(pmu, "events", fmt::format("{}.scale", event));
+  const auto scale = text ? parse_number(trimmed(*text)) : std::nullopt;
+  return scale && *scale >= 1 && *scale <= most ? *scale : 1;
+}
+
+Result<std::vector<Sysfs::Term>> Sysfs::expand(const Pmu& pmu, std::string_view text) const {
+  std::vector<Term> terms;
+  for (const std::string_view part : split(text, ',')) {
+    const std::string_view item = trimmed(part);
+    const bool alone = item.find('=') == std::string_view::npos;
+    const auto event = alone ? terms_of(pmu, item) : std::nullopt;
+    // rHEX, unless the PMU has a term or an event of that name.
+    if (alone && item.starts_with('r') && !event && !read(pmu, "format", item)) {
+      if (const auto raw = parse_hex(item.substr(1))) {
+        set_term(terms, {"config", raw});
+        continue;
+      }
+    }
+    auto parsed = parse_terms(event ? std::string_view(*event) : item);
+    if (!parsed) return parsed.error();
+    for (Term& term : *parsed) set_term(terms, std::move(term));
+  }
+  return terms;
+}
+
+Error Sysfs::unknown_term(const Pmu& pmu, std::string_view name) const {
+  std::vector<std::string> candidates = events(pmu);
+  const auto formats = calls_.list_folder(path_of(pmu.name, "format"));
+  candidates.insert(candidates.end(), formats.begin(), formats.end());
+  const auto near = nearest_names(name, candidates);
+  return Error{fmt::format("{} has no event or term '{}'", pmu.name, name),
+               near.empty() ? std::string("lauka --list-events shows the events")
+                            : fmt::format("did you mean {}?", listed(near, "or"))};
+}
+
+Result<Code> Sysfs::encode(const Pmu& pmu, std::string_view text) const {
+  const auto terms = expand(pmu, text);
+  if (!terms) return terms.error();
+  Code code{pmu.type};
+  for (const Term& term : *terms) {
+    if (!term.value)
+      return Error{fmt::format("the term '{}' needs a value", term.name),
+                   fmt::format("write {}/{},{}=NUMBER/", pmu.name, text, term.name)};
+    const auto file = read(pmu, "format", term.name);
+    const auto word = parse_word(term.name);
+    if (!file && !word) return unknown_term(pmu, term.name);
+    const auto format = file ? parse_format(*file) : Format{*word, {{0, 63}}};
+    if (!format) return Error{fmt::format("the format of '{}' cannot be read", term.name), ""};
+    if (!put(code, *format, *term.value))
+      return Error{fmt::format("the value {:#x} of '{}' is too wide", *term.value, term.name),
+                   fmt::format("it has {} bits", width_of(*format))};
+  }
+  return code;
+}
+
+}  // namespace lauka::os

@@ -210,10 +210,10 @@ void write_suite_page(const Report& suite, const Sink& sink) {
   const auto notes = notes_of(suite);
   if (!notes.empty()) sink("<h2>Notes</h2>\n<div class=\"faint\">" + list_of(notes) + "</div>\n");
   sink("<h2>Benchmarks</h2>\n");
-  for (const Results& one : suite.benchmarks) {
-    sink("<details>\n<summary>" + html_text(one.benchmark) + "</summary>\n" + verdict_part(one));
-    write_drawings(one, sink);
-    write_tables(one, sink);
+  for (const Results* one : order_of(suite)) {
+    sink("<details>\n<summary>" + html_text(one->benchmark) + "</summary>\n" + verdict_part(*one));
+    write_drawings(*one, sink);
+    write_tables(*one, sink);
     sink("</details>\n");
   }
 }

@@ -364,17 +364,19 @@ const MetricResult* shown_row(const CommandResult& command, std::size_t metric) 
   return command.runs == 0 ? nullptr : row_of(command, metric);
 }
 
+double sort_value(const Results& results, std::size_t command) {
+  const auto metric = primary_metric(results.metrics);
+  const MetricResult* row = metric ? shown_row(results.commands[command], *metric) : nullptr;
+  if (row != nullptr && row->quantile) return row->quantile->value;
+  return row == nullptr || !row->summary ? std::numeric_limits<double>::infinity()
+                                         : row->summary->mean;
+}
+
 std::vector<std::size_t> order_of(const Results& results) {
   std::vector<std::size_t> order;
   for (std::size_t c = 0; c < results.commands.size(); ++c) order.push_back(c);
-  const auto metric = primary_metric(results.metrics);
-  if (results.presentation.sort == SortChoice::Command || !metric) return order;
-  std::ranges::stable_sort(order, {}, [&](std::size_t command) {
-    const MetricResult* row = shown_row(results.commands[command], *metric);
-    if (row != nullptr && row->quantile) return row->quantile->value;
-    return row == nullptr || !row->summary ? std::numeric_limits<double>::infinity()
-                                           : row->summary->mean;
-  });
+  if (results.presentation.sort == SortChoice::Time)
+    std::ranges::stable_sort(order, {}, [&](std::size_t c) { return sort_value(results, c); });
   return order;
 }
 

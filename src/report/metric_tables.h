@@ -36,6 +36,9 @@ const MetricResult* shown_row(const CommandResult& command, std::size_t metric);
 /// value of the first metric shown first, with those that have none last.
 std::vector<std::size_t> order_of(const Results& results);
 
+/// Returns the value that --sort time goes by: of the first metric shown; infinite if it has none.
+double sort_value(const Results& results, std::size_t command);
+
 /// The metrics that get a compact table: the first shown alone, or each one that was asked for.
 std::vector<std::size_t> compact_metrics(const Results& results, bool verbose);
 

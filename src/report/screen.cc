@@ -20,8 +20,9 @@ namespace lauka::report {
 
 namespace {
 
-std::string header_of(const CommandResult& command, std::size_t number, const Style& style) {
-  const std::string start = benchmark_title(command, number) + ": ";
+std::string header_of(const Results& results, std::size_t index, const Style& style) {
+  const CommandResult& command = results.commands[index];
+  const std::string start = benchmark_title(command, index + 1) + ": ";
   std::string name = one_line(command.name);
   if (style.width > start.size()) name = cut_middle(name, style.width - start.size());
   return inked(start + name, Ink::Bold, style.color) + "\n";
@@ -49,7 +50,7 @@ std::string full_tables(const Results& results, const Style& style) {
   std::string text;
   for (const std::size_t c : order_of(results)) {
     if (!text.empty()) text += "\n";
-    text += header_of(results.commands[c], c + 1, style);
+    text += header_of(results, c, style);
     text += terminal_text(tables[c], fitted, style);
     if (style.histogram) text += histogram(results, c, style);
   }
@@ -193,6 +194,15 @@ std::string headline(const Results& results, const std::vector<Ranking>& ranking
 
 }  // namespace
 
+std::string histograms(const Results& results, const Style& style) {
+  std::string text;
+  for (const std::size_t c : order_of(results)) {
+    const std::string bars = style.histogram ? histogram(results, c, style) : "";
+    if (!bars.empty()) text += "\n" + header_of(results, c, style) + bars;
+  }
+  return text;
+}
+
 std::string compact_tables(const Results& results, const Style& style) {
   if (results.commands.empty()) return "";
   const std::vector<std::size_t> metrics = compact_metrics(results, style.verbose);
@@ -203,11 +213,7 @@ std::string compact_tables(const Results& results, const Style& style) {
     text += inked(style.width > 0 ? cut_middle(title, style.width) : title, Ink::Bold, style.color);
     text += "\n" + compact_text(results, metric, style);
   }
-  text += what_is_left_out(results, metrics, style);
-  for (const std::size_t c : order_of(results)) {
-    const std::string bars = style.histogram ? histogram(results, c, style) : "";
-    if (!bars.empty()) text += "\n" + header_of(results.commands[c], c + 1, style) + bars;
-  }
+  text += what_is_left_out(results, metrics, style) + histograms(results, style);
   return text + dim_note(why_no_interval(results, style), style);
 }
 

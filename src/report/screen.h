@@ -22,6 +22,9 @@ std::string table(const Results& results, const Style& style);
 /// histograms below, each under its command's name.
 std::string compact_tables(const Results& results, const Style& style);
 
+/// --histogram: the wall times of each command, below its name; else empty.
+std::string histograms(const Results& results, const Style& style);
+
 /// The lines that compare wall times, fastest first; empty where there is nothing to compare.
 std::string summary_lines(const Results& results, const Style& style);
 

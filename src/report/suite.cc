@@ -85,14 +85,16 @@ TableColumn value_column(const char* heading) {
   return column;
 }
 
+/// The name of the metric that a benchmark shows first; empty if it shows none.
+std::string headline_name(const Results& results) {
+  const auto metric = headline_of(results);
+  return metric ? results.metrics[*metric].name : std::string();
+}
+
 /// Whether the benchmarks do not all show the same metric first.
 bool has_metrics(const Report& suite) {
-  const auto name_of = [](const Results& one) {
-    const auto metric = headline_of(one);
-    return metric ? one.metrics[*metric].name : std::string();
-  };
   return std::ranges::any_of(suite.benchmarks, [&](const Results& one) {
-    return name_of(one) != name_of(suite.benchmarks.front());
+    return headline_name(one) != headline_name(suite.benchmarks.front());
   });
 }
 
@@ -102,14 +104,21 @@ std::string geomean_title(const Report& suite, const Geomean& mean) {
   return fmt::format("geomean of {}", mean.benchmarks);
 }
 
+/// Returns the commands of a benchmark that have a row, in the order of its tables.
+std::vector<std::size_t> listed_candidates(const Results& results) {
+  std::vector<std::size_t> candidates = order_of(results);
+  std::erase_if(candidates, [&](std::size_t c) { return !results.reference.is_candidate(c); });
+  return candidates;
+}
+
 std::vector<SuiteRow> rows_of(const Report& suite) {
   std::vector<SuiteRow> rows;
-  for (const Results& one : suite.benchmarks) {
-    const auto metric = headline_of(one);
-    const auto candidates = candidates_of(one);
-    if (candidates.empty()) rows.push_back({&one, std::nullopt, metric, true});
+  for (const Results* one : order_of(suite)) {
+    const auto metric = headline_of(*one);
+    const auto candidates = listed_candidates(*one);
+    if (candidates.empty()) rows.push_back({one, std::nullopt, metric, true});
     for (const std::size_t candidate : candidates)
-      rows.push_back({&one, candidate, metric, candidate == candidates.front()});
+      rows.push_back({one, candidate, metric, candidate == candidates.front()});
   }
   return rows;
 }
@@ -123,6 +132,21 @@ std::string suite_table_text(const Report& suite, const Style& style) {
 }
 
 }  // namespace
+
+std::vector<const Results*> order_of(const Report& suite) {
+  std::vector<const Results*> order;
+  for (const Results& one : suite.benchmarks) order.push_back(&one);
+  if (suite.benchmarks.front().presentation.sort == SortChoice::Command) return order;
+  std::ranges::stable_sort(order, {}, [&](const Results* one) {
+    const auto alike =
+        std::ranges::find(suite.benchmarks, headline_name(*one), headline_name);  // seconds, bytes
+    const auto candidates = listed_candidates(*one);
+    const bool has_base = !one->reference.baseline || candidates.empty();
+    const std::size_t shown = has_base ? one->reference.command : candidates.front();
+    return std::pair(alike - suite.benchmarks.begin(), sort_value(*one, shown));
+  });
+  return order;
+}
 
 std::string suite_title(const Report& suite) {
   const Results& first = suite.benchmarks.front();
@@ -212,13 +236,18 @@ std::string suite_screen(const Report& suite, const Style& style, bool quiet) {
   if (!any) return "";
   std::string text;
   if (style.verbose && !quiet) {
-    for (const Results& one : suite.benchmarks)
-      text += inked(one_line(one.benchmark), Ink::Bold, style.color) + "\n\n" +
-              screen(one, style, false) + "\n";
+    for (const Results* one : order_of(suite))
+      text += inked(one_line(one->benchmark), Ink::Bold, style.color) + "\n\n" +
+              screen(*one, style, false) + "\n";
   }
   if (!quiet)
     text +=
         inked(suite_title(suite), Ink::Bold, style.color) + "\n" + suite_table_text(suite, style);
+  if (!quiet && !style.verbose && style.histogram) {  // else they are in the tables above
+    for (const Results* one : order_of(suite))
+      text += "\n" + inked(one_line(one->benchmark), Ink::Bold, style.color) + "\n" +
+              histograms(*one, style);
+  }
   std::string below = suite_gate_lines(suite, quiet || style.verbose, style.color);
   if (!quiet) below += gates_in_one_line(suite);
   if (!text.empty() && !below.empty()) text += "\n";

@@ -11,6 +11,10 @@
 
 namespace lauka::report {
 
+/// The benchmarks in the order in which tables list them: as in the file, or (--sort time) the
+/// smallest base first, of those that show the same metric first.
+std::vector<const Results*> order_of(const Report& suite);
+
 /// "wall_time of 3 benchmarks"; without the metric where it is another one in some row.
 std::string suite_title(const Report& suite);
 

@@ -150,6 +150,66 @@ TEST_CASE(
   CHECK(document.at("lauka").at("benchmarks")[1].at("gates").size() == 2);
 }
 
+TEST_CASE("--suite: Markdown and HTML say which metric a row is of, and what a mean is made of") {
+  const Suite suite(benchmark("time", {work(1), work(30)}) +
+                    benchmark("memory", {work(1), work(1)}, "metrics = 'peak_rss'") +
+                    benchmark("again", {work(1), work(30)}) + benchmark("alone", {work(1)}));
+  const std::string md = suite.folder.file("a.md");
+  const std::string html = suite.folder.file("a.html");
+  REQUIRE(suite.run({"-r6", "--export-markdown", md, "--export-html", html}).status == 0);
+  CHECK(text_of(md).starts_with("4 benchmarks\n\n| benchmark | metric | base |"));
+  CHECK(text_of(md).find("| `memory` | peak_rss | ") != std::string::npos);
+  CHECK(text_of(md).find("| **geomean of 2** | wall_time |") != std::string::npos);
+  CHECK(text_of(html).find("<th>metric</th>") != std::string::npos);
+  CHECK(text_of(html).find("<td>peak_rss</td>") != std::string::npos);
+}
+
+TEST_CASE(
+    "--suite: --sort time lists the shortest base first, and --histogram draws each command") {
+  const Suite suite(benchmark("long", {work(40), work(60), work(1)}) +
+                    benchmark("short", {work(1), work(2)}));
+  const std::string file = suite.folder.file("a.json");
+  const std::string md = suite.folder.file("a.md");
+  const Said said = suite.run(
+      {"-r6", "--sort", "time", "--export-json", file, "--export-markdown", md, "--histogram"});
+  CHECK(said.status == 0);
+  const Words lines = lines_of(said.out);
+  REQUIRE(lines.size() > 5);
+  CHECK(lines[2].starts_with("short "));
+  CHECK(lines[3].starts_with("long "));
+  CHECK(lines[3].find(work(1)) != std::string::npos);  // of its candidates the shorter one first
+  CHECK(text_of(md).find("`short`") < text_of(md).find("`long`"));
+  CHECK(std::count(said.out.begin(), said.out.end(), '\n') > 15);
+  CHECK(said.out_has("Benchmark 3 (6 runs): "));
+  CHECK(said.out_has("█"));
+  const Said as_given = lauka({"--from", file});
+  CHECK(lines_of(as_given.out)[2].starts_with("long "));
+  CHECK_FALSE(as_given.out_has("█"));
+}
+
+TEST_CASE("--from of a suite is compared with --baseline, a session or a suite") {
+  const Suite slow(benchmark("a", {work(60), work(60)}) + benchmark("b", {work(60), work(60)}));
+  const Suite fast(benchmark("a", {work(1), work(1)}) + benchmark("b", {work(1), work(1)}));
+  const std::string now = slow.folder.file("now.json");
+  const std::string suite = slow.folder.file("suite.json");
+  const std::string session = slow.folder.file("session.json");
+  REQUIRE(slow.run({"-r10", "--export-json", now}).status == 0);
+  REQUIRE(fast.run({"-r10", "--export-json", suite}).status == 0);
+  REQUIRE(lauka({"-w0", "-r10", "--export-json", session, work(1), work(1)}).status == 0);
+  const std::string gate = "--fail-if=cpu_time > 50";
+  CHECK(lauka({"--from", now, gate}).status == 0);  // both commands of a benchmark are alike
+  for (const std::string& baseline : {session, suite}) {
+    CAPTURE(baseline);
+    const Said said = lauka({"--from", now, "--baseline", baseline, gate});
+    CHECK(said.status == 3);
+    CHECK(said.out_has("4 gates: 4 fail"));
+    CHECK(said.err.find("refused") == std::string::npos);
+  }
+  const Said other = lauka({"--from", session, "--baseline", suite});
+  CHECK(other.status == 2);
+  CHECK(other.err_has("is a suite; compare a suite with it (--suite)"));
+}
+
 TEST_CASE("--suite: a gate that fails is told with its benchmark, and ends with 3") {
   const Suite suite(benchmark("same", {work(1), work(1)}) + benchmark("slow", {work(1), work(80)}));
   const Said said = suite.run({"-r12", "--fail-if", "cpu_time > 500"});

@@ -1,0 +1,129 @@
+#include "report/suite.h"
+
+#include "report/example.h"
+#include "report/screen.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+namespace lauka::report {
+namespace {
+
+Results benchmark(std::string name, double base, double candidate, double change,
+                  const Metric& first = metric("wall_time", Unit::Seconds)) {
+  Results results;
+  results.benchmark = std::move(name);
+  results.metrics = {first};
+  results.commands = {command("old", 9, {row(0, summary(9, base, base / 100, base, base))}),
+                      command("new", 9,
+                              {row(0, summary(9, candidate, candidate / 100, candidate, candidate),
+                                   changed(change, 0.001))})};
+  return results;
+}
+
+Report suite_of_three() {
+  return report_of({benchmark("parse", 0.4, 0.2, -0.5), benchmark("load", 0.1, 0.2, 1.0),
+                    benchmark("heap", 4e6, 2e6, -0.5, metric("peak_rss", Unit::Bytes))},
+                   gate::Risk::Any);
+}
+
+gate::Verdict verdict(gate::Answer answer) {
+  gate::Verdict made;
+  made.condition.metric = "wall_time";
+  made.condition.limit_percent = 1;
+  made.candidate = 1;
+  made.answer = answer;
+  made.delta = changed(0.1, 0.01);
+  made.rounds = 9;
+  return made;
+}
+
+std::vector<std::string> first_words(const std::string& text) {
+  std::vector<std::string> words;
+  for (const std::string_view line : split(text, '\n'))
+    if (!line.empty()) words.emplace_back(line.substr(0, line.find(' ')));
+  return words;
+}
+
+}  // namespace
+
+TEST_CASE("a suite's table has a row for each candidate, and means of one metric alone") {
+  const std::string text = screen(suite_of_three(), {}, false);
+  CHECK(text ==
+        "3 benchmarks\n"
+        "benchmark       metric       base             candidate        delta\n"
+        "parse           wall_time    400ms ± 4.0ms    200ms ± 2.0ms    ⚡ −50.0% ± 0.1%\n"
+        "load            wall_time    100ms ± 1.0ms    200ms ± 2.0ms    💩 +100.0% ± 0.1%\n"
+        "heap            peak_rss     4.00MB ± 40kB    2.00MB ± 20kB    ⚡ −50.0% ± 0.1%\n"
+        "geomean of 2    wall_time                                         0.0% ± 0.1%\n");
+}
+
+TEST_CASE("where all benchmarks show one metric first, the title names it") {
+  Report suite = suite_of_three();
+  suite.benchmarks.pop_back();
+  CHECK(suite_title(suite) == "wall_time of 2 benchmarks");
+  CHECK(screen(suite, {}, false).find("metric") == std::string::npos);
+}
+
+TEST_CASE("--sort time: the smallest base first, and no bytes among seconds") {
+  Report suite = suite_of_three();
+  suite.benchmarks.push_back(benchmark("tiny", 0.001, 0.002, 1.0));
+  CHECK(first_words(screen(suite, {}, false))[2] == "parse");
+  for (Results& one : suite.benchmarks) one.presentation.sort = SortChoice::Time;
+  const std::vector<std::string> words = first_words(screen(suite, {}, false));
+  CHECK(std::vector(words.begin() + 2, words.begin() + 6) ==
+        std::vector<std::string>{"tiny", "load", "parse", "heap"});
+}
+
+TEST_CASE("a suite's gates: the worst of a row, a line for each that does not pass, and a count") {
+  Report suite = suite_of_three();
+  suite.benchmarks[0].verdicts = {verdict(gate::Answer::Pass), verdict(gate::Answer::Fail)};
+  suite.benchmarks[1].verdicts = {verdict(gate::Answer::Pass)};
+  const std::string text = screen(suite, {}, false);
+  CAPTURE(text);
+  CHECK(text.find("parse: wall_time > 1%: fail: ") != std::string::npos);
+  CHECK(text.find("load: wall_time") == std::string::npos);
+  CHECK(text.find("3 gates: 1 fail, 2 pass (any false alarm: at most 5%)\n") != std::string::npos);
+  suite.risk = gate::Risk::Share;
+  CHECK(gates_in_one_line(suite) ==
+        "3 gates: 1 fail, 2 pass (false alarms among those that fail: at most 5%)\n");
+  const std::string quiet = screen(suite, {}, true);
+  CHECK(quiet.find("load: wall_time > 1%: pass: ") != std::string::npos);
+  CHECK(quiet.find("gates:") == std::string::npos);
+}
+
+TEST_CASE("a note of all benchmarks is said once, another one behind their names") {
+  Report suite = suite_of_three();
+  for (Results& one : suite.benchmarks) one.notes = {"of all"};
+  suite.benchmarks[0].notes.emplace_back("of some");
+  suite.benchmarks[2].notes.emplace_back("of some");
+  CHECK(notes_of(suite) == std::vector<std::string>{"of all", "'parse' and 'heap': of some"});
+}
+
+TEST_CASE("a suite of which nothing was run shows nothing") {
+  Report suite = suite_of_three();
+  for (Results& one : suite.benchmarks)
+    for (CommandResult& command : one.commands) command.runs = 0;
+  CHECK(screen(suite, {}, false).empty());
+}
+
+TEST_CASE("a suite's exports have its benchmarks, and those of a plain call do not") {
+  std::string text;
+  const Sink sink = [&](std::string_view piece) { text += piece; };
+  write_summary_csv(suite_of_three(), sink);
+  CHECK(text.starts_with("benchmark,command,metric,"));
+  CHECK(text.find("\r\nheap,new,peak_rss,B,") != std::string::npos);
+  Report plain{{benchmark("", 0.4, 0.2, -0.5)}};
+  text.clear();
+  write_summary_csv(plain, sink);
+  CHECK(text.starts_with("command,metric,"));
+  text.clear();
+  write_markdown(suite_of_three(), sink);
+  CHECK(text.starts_with("3 benchmarks\n\n| benchmark | metric | base |"));
+  CHECK(text.find("| **geomean of 2** | wall_time |") != std::string::npos);
+}
+
+}  // namespace lauka::report

@@ -14,6 +14,7 @@
 #include "os/process.h"
 #include "plan/plan.h"
 #include "plan/recording.h"
+#include "plan/told.h"
 
 #include <memory>
 #include <optional>
@@ -37,6 +38,7 @@ struct Benchmark {
   Plan plan{};
   std::vector<Recording> saved{};  ///< the sessions of --from; empty if it is measured
   Session session{};               ///< the runs just measured
+  Discovered discovered{};         ///< in these runs
   gate::Findings findings{};       ///< what was decided in them, or in the first saved session
 };
 

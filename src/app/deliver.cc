@@ -117,8 +117,9 @@ Report report_of(const Call& call) {
   std::vector<Recording> recordings;
   std::vector<gate::Findings> findings;
   for (const Benchmark& one : call.benchmarks) {
-    recordings.push_back(call.is_saved() ? join(one.saved, one.plan)
-                                         : recording_of(one.plan, one.session, timers, now));
+    recordings.push_back(call.is_saved()
+                             ? join(one.saved, one.plan)
+                             : recording_of(one.plan, one.session, timers, now, one.discovered));
     findings.push_back(call.is_saved() ? findings_of_saved(one, recordings.back()) : one.findings);
   }
   if (has_new_decisions(call)) {

@@ -15,7 +15,7 @@
 #include "plan/labels.h"
 #include "plan/saved.h"
 #include "report/screen.h"
-#include "results/read_suite.h"
+#include "results/read_session.h"
 
 #include <algorithm>
 #include <chrono>
@@ -163,12 +163,13 @@ Result<ReadFile> read_saved_file(const Call& call, const std::string& file, std:
   if (!read)
     return Error{fmt::format("{} {} {}", what, cited(file), read.error().what),
                  read.error().remedy};
-  for (ReadBenchmark& one : read->benchmarks) one.session.recording.file = file;
+  for (ReadSession& one : read->benchmarks) one.recording.file = file;
   return read;
 }
 
-/// Enters a session that was read as one of the benchmark `name`.
-void enter_saved(ReadSession session, const std::string& name, Call& call) {
+/// Enters a session that was read as one of its benchmark.
+void enter_saved(ReadSession session, Call& call) {
+  const std::string& name = session.benchmark;
   auto one = std::ranges::find(call.benchmarks, name, &Benchmark::name);
   if (one == call.benchmarks.end()) {
     call.benchmarks.push_back({.name = name, .options = call.options});
@@ -187,7 +188,7 @@ Result<void> read_saved(Call& call) {
     auto read = read_saved_file(call, file, "--from");
     if (!read) return read.error();
     call.risk = read->risk;
-    for (ReadBenchmark& one : read->benchmarks) enter_saved(std::move(one.session), one.name, call);
+    for (ReadSession& one : read->benchmarks) enter_saved(std::move(one), call);
   }
   const auto file_of = [&](bool is_suite) {
     const auto found = std::ranges::find(call.benchmarks, !is_suite,
@@ -216,8 +217,8 @@ Result<void> plan_saved(const Call& call, Benchmark& one) {
 /// Has the benchmark take its references from `file`, a suite that has one of its name, or a
 /// session.
 Result<void> use_file(const std::string& file, const ReadFile& read, Benchmark& one) {
-  const auto found = std::ranges::find_if(read.benchmarks, [&](const ReadBenchmark& there) {
-    return there.name.empty() || there.name == one.name;
+  const auto found = std::ranges::find_if(read.benchmarks, [&](const ReadSession& there) {
+    return there.benchmark.empty() || there.benchmark == one.name;
   });
   if (found == read.benchmarks.end() && one.name.empty())
     return Error{fmt::format("the baseline {} is a suite", cited(file)),
@@ -226,7 +227,7 @@ Result<void> use_file(const std::string& file, const ReadFile& read, Benchmark& 
     return Error{
         fmt::format("the baseline {} lacks the benchmark {}", cited(file), cited(one.name)),
         "measure it again"};
-  return use_baseline(one.plan, file, std::make_shared<Recording>(found->session.recording));
+  return use_baseline(one.plan, file, std::make_shared<Recording>(found->recording));
 }
 
 /// Each file is read once: it may be a pipe.

@@ -8,7 +8,6 @@
 #include "os/files.h"
 #include "os/signals.h"
 #include "os/terminal.h"
-#include "plan/told.h"
 #include "report/progress.h"
 #include "run/suite.h"
 
@@ -117,9 +116,9 @@ std::optional<int> measure(Call& call) {
   for (std::size_t i = 0; i < measured->size(); ++i) {
     Benchmark& one = call.benchmarks[i];
     SessionResult& result = (*measured)[i];
-    add_discovered(one.plan, result.discovered, one.options.metrics != MetricSelection::Listed);
     one.session = std::move(result.session);
     one.findings = std::move(result.findings);
+    one.discovered = {std::move(result.discovered), one.options.metrics != MetricSelection::Listed};
   }
   return std::nullopt;
 }

@@ -140,12 +140,13 @@ Result<void> use_baseline(Plan& plan, const std::string& file,
   return {};
 }
 
-void extend_baseline(Plan& plan) {
-  if (!plan.reference.baseline) return;
-  Baseline& baseline = *plan.reference.baseline;
-  for (std::size_t m = baseline.metrics.size(); m < plan.metrics.size(); ++m) {
-    const auto place = place_in(*baseline.session, plan.metrics[m]);
-    const bool is_same = place && baseline.session->metrics[*place].unit == plan.metrics[m].unit;
+void extend_baseline(Recording& recording) {
+  if (!recording.reference.baseline) return;
+  Baseline& baseline = *recording.reference.baseline;
+  for (std::size_t m = baseline.metrics.size(); m < recording.metrics.size(); ++m) {
+    const auto place = place_in(*baseline.session, recording.metrics[m]);
+    const bool is_same =
+        place && baseline.session->metrics[*place].unit == recording.metrics[m].unit;
     baseline.metrics.push_back(is_same ? place : std::nullopt);
   }
 }

@@ -23,7 +23,7 @@ std::vector<std::optional<std::size_t>> places_in(const Recording& session,
                                                   const std::vector<Metric>& metrics);
 
 /// Looks in the baseline, if there is one, for the metrics that were added since it was taken.
-void extend_baseline(Plan& plan);
+void extend_baseline(Recording& recording);
 
 /// Has `plan` take its references from `session`, which `file` holds. A command's is the one of the
 /// same name; where none has its name, the one at the same place in the file, unless that has

@@ -74,13 +74,13 @@ Result<void> add_told(const std::vector<OwnMetric>& told, std::vector<Metric>& m
   return {};
 }
 
-void add_discovered(Plan& plan, const std::vector<OwnMetric>& discovered, bool is_shown) {
-  for (const OwnMetric& one : discovered) {
-    plan.metrics.push_back(metric_of(one, ToldValue{plan.told.size()}));
-    plan.metrics.back().shown = is_shown ? Shown::Always : Shown::Verbose;
-    plan.told.push_back(one);
+void add_discovered(const Plan& plan, const Discovered& discovered, Recording& recording) {
+  std::size_t place = plan.told.size();
+  for (const OwnMetric& one : discovered.metrics) {
+    recording.metrics.push_back(metric_of(one, ToldValue{place++}));
+    recording.metrics.back().shown = discovered.is_shown ? Shown::Always : Shown::Verbose;
   }
-  extend_baseline(plan);
+  extend_baseline(recording);
 }
 
 }  // namespace lauka

@@ -5,6 +5,7 @@
 #include "core/own_metric.h"
 #include "core/result.h"
 #include "plan/plan.h"
+#include "plan/recording.h"
 
 #include <vector>
 
@@ -18,7 +19,13 @@ Result<Options> with_announced(Options options);
 /// Adds a row for each of `told`. Refused where another metric has its name.
 Result<void> add_told(const std::vector<OwnMetric>& told, std::vector<Metric>& metrics);
 
-/// Adds what the programs told without being asked for it; shown where no rows were listed.
-void add_discovered(Plan& plan, const std::vector<OwnMetric>& discovered, bool is_shown);
+/// What programs reported without being asked for it; the values follow those of Plan::told.
+struct Discovered {
+  std::vector<OwnMetric> metrics{};
+  bool is_shown = true;  ///< no rows were listed
+};
+
+/// Adds a row for each of them to the recording of `plan`, and looks for it in its baseline.
+void add_discovered(const Plan& plan, const Discovered& discovered, Recording& recording);
 
 }  // namespace lauka

@@ -87,7 +87,7 @@ TableColumn value_column(const char* heading) {
 
 /// The name of the metric that a benchmark shows first; empty if it shows none.
 std::string headline_name(const Results& results) {
-  const auto metric = headline_of(results);
+  const auto metric = primary_metric(results.metrics);
   return metric ? results.metrics[*metric].name : std::string();
 }
 
@@ -114,7 +114,7 @@ std::vector<std::size_t> listed_candidates(const Results& results) {
 std::vector<SuiteRow> rows_of(const Report& suite) {
   std::vector<SuiteRow> rows;
   for (const Results* one : order_of(suite)) {
-    const auto metric = headline_of(*one);
+    const auto metric = primary_metric(one->metrics);
     const auto candidates = listed_candidates(*one);
     if (candidates.empty()) rows.push_back({one, std::nullopt, metric, true});
     for (const std::size_t candidate : candidates)
@@ -150,7 +150,7 @@ std::vector<const Results*> order_of(const Report& suite) {
 
 std::string suite_title(const Report& suite) {
   const Results& first = suite.benchmarks.front();
-  const auto metric = headline_of(first);
+  const auto metric = primary_metric(first.metrics);
   std::string title = plural(suite.benchmarks.size(), "benchmark");
   if (!has_metrics(suite) && metric) title = one_line(first.metrics[*metric].name) + " of " + title;
   return title;

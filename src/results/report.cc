@@ -11,7 +11,7 @@ namespace {
 /// The delta of a benchmark's candidate at a place; null where there is none that a mean could be
 /// made of.
 const stats::Delta* delta_at(const Results& results, std::size_t place) {
-  const auto metric = headline_of(results);
+  const auto metric = primary_metric(results.metrics);
   const auto candidates = candidates_of(results);
   if (!metric || place >= candidates.size()) return nullptr;
   const MetricResult* row = row_of(results.commands[candidates[place]], metric);
@@ -27,7 +27,7 @@ Geomean geomean_at(const std::vector<Results>& benchmarks, std::size_t place) {
   for (const Results& one : benchmarks) {
     const stats::Delta* delta = delta_at(one, place);
     if (delta == nullptr) continue;
-    const Metric& metric = one.metrics[*headline_of(one)];
+    const Metric& metric = one.metrics[*primary_metric(one.metrics)];
     if (mean.metric.empty()) {
       mean.metric = metric.name;
       mean.better = metric.better;
@@ -65,10 +65,6 @@ std::vector<std::size_t> candidates_of(const Results& results) {
   for (std::size_t c = 0; c < results.commands.size(); ++c)
     if (results.reference.is_candidate(c)) candidates.push_back(c);
   return candidates;
-}
-
-std::optional<std::size_t> headline_of(const Results& results) {
-  return primary_metric(results.metrics);
 }
 
 Report report_of(std::vector<Results> benchmarks, gate::Risk risk) {

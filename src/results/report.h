@@ -7,7 +7,6 @@
 #include "stats/delta.h"
 
 #include <cstddef>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,9 +36,6 @@ struct Report {
 
 /// The commands of a benchmark that are compared with its reference.
 std::vector<std::size_t> candidates_of(const Results& results);
-
-/// The metric that a benchmark's row speaks of; none where none is shown.
-std::optional<std::size_t> headline_of(const Results& results);
 
 /// Adds the geometric means of the first metric shown. A benchmark that shows another one first, or
 /// has no delta, is in none.

@@ -25,14 +25,15 @@ int status_of(const Outcome& outcome) {
 
 class SessionRuns : public RunTable {
  public:
-  SessionRuns(const Plan& plan, std::vector<const RunRecord*> runs, const Session* redone)
+  SessionRuns(const Plan& plan, const std::vector<Metric>& metrics,
+              std::vector<const RunRecord*> runs, const Session* redone)
       : events_(plan.events),
         runs_(std::move(runs)),
         redone_(redone),
         ends_(plan.commands.size() + 1),
         by_command_(runs_.size()) {
-    readers_.reserve(plan.metrics.size());
-    for (const Metric& metric : plan.metrics) readers_.emplace_back(metric, plan.events);
+    readers_.reserve(metrics.size());
+    for (const Metric& metric : metrics) readers_.emplace_back(metric, plan.events);
     // Counting sort: ends_[c] is where the runs of `c` begin, and once they are in, where they end.
     for (const RunRecord* run : runs_) ++ends_[run->step.command + 1];
     for (std::size_t c = 1; c < ends_.size(); ++c) ends_[c] += ends_[c - 1];
@@ -98,7 +99,7 @@ std::vector<std::string> notes_of(const Plan& plan, const Session& session) {
 }  // namespace
 
 Recording recording_of(const Plan& plan, const Session& session, const Timers& timers,
-                       Circumstances circumstances) {
+                       Circumstances circumstances, const Discovered& discovered) {
   std::vector<const RunRecord*> runs;
   for (const RunRecord& run : session.runs) runs.push_back(&run);
   std::vector<const RunRecord*> redone;
@@ -109,8 +110,10 @@ Recording recording_of(const Plan& plan, const Session& session, const Timers& t
   for (std::size_t c = 0; c < session.programs.size(); ++c)
     recording.measured[c].program = session.programs[c];
   recording.reference = plan.reference;
-  recording.runs = std::make_shared<SessionRuns>(plan, std::move(runs), nullptr);
-  recording.redone = std::make_shared<SessionRuns>(plan, std::move(redone), &session);
+  add_discovered(plan, discovered, recording);
+  recording.runs = std::make_shared<SessionRuns>(plan, recording.metrics, std::move(runs), nullptr);
+  recording.redone =
+      std::make_shared<SessionRuns>(plan, recording.metrics, std::move(redone), &session);
   recording.confidence = plan.confidence;
   recording.notes = notes_of(plan, session);
   recording.setting = {plan.order,

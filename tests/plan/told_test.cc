@@ -75,12 +75,16 @@ TEST_CASE("two metrics of one name are refused") {
 TEST_CASE("what was told unannounced is added behind the rest, and found in a baseline") {
   auto plan = make_plan(with_rows(), nothing, 1);
   REQUIRE(plan);
-  const std::size_t before = plan->metrics.size();
-  add_discovered(*plan, {own("requests:1:higher")}, true);
-  REQUIRE(plan->metrics.size() == before + 1);
-  CHECK(plan->metrics.back().name == "requests");
-  CHECK(std::get<ToldValue>(plan->metrics.back().source.terms.front()).place == 0);
-  CHECK(plan->metrics.back().unit == Unit::Count);
+  Recording recording{.metrics = plan->metrics};
+  recording.reference.baseline = Baseline{.session = std::make_shared<Recording>()};
+  add_discovered(*plan, {{own("requests:1:higher")}, false}, recording);
+  REQUIRE(recording.metrics.size() == plan->metrics.size() + 1);
+  const Metric& added = recording.metrics.back();
+  CHECK(added.name == "requests");
+  CHECK(std::get<ToldValue>(added.source.terms.front()).place == 0);
+  CHECK(added.unit == Unit::Count);
+  CHECK(added.shown == Shown::Verbose);
+  CHECK(recording.reference.baseline->metrics.size() == recording.metrics.size());
 }
 
 }  // namespace lauka

@@ -132,6 +132,32 @@ std::string suite_title(const Report& suite) {
   return title;
 }
 
+namespace {
+
+/// Adds the row of the geometric mean; `names`, `metrics`, `gates`: the table has these columns.
+void add_geomean(Table& table, const Report& suite, const Geomean& mean, bool names, bool metrics,
+                 bool gates) {
+  TableRow& cells = table.rows.emplace_back(TableRow{{geomean_title(suite, mean), Ink::Bold}});
+  if (names) cells.push_back({mean.candidate});
+  if (metrics) cells.push_back({mean.metric});
+  cells.insert(cells.end(), {{}, {}, delta_cell(mean.change, mean.better)});
+  if (gates) cells.emplace_back();
+}
+
+/// Adds the row of a benchmark, or of one of its candidates.
+void add_row(Table& table, const SuiteRow& row, bool names, bool metrics, bool gates) {
+  TableRow& cells = table.rows.emplace_back();
+  cells.push_back({row.is_first ? row.results->benchmark : ""});
+  if (names) cells.push_back({row.candidate ? row.results->commands[*row.candidate].name : ""});
+  if (metrics) cells.push_back({row.metric ? row.results->metrics[*row.metric].name : ""});
+  cells.push_back(base_cell(row));
+  cells.push_back(row.candidate ? value_cell(row, *row.candidate) : Cell{});
+  cells.push_back(delta_cell_of(row));
+  if (gates) cells.push_back(verdict_cell(row));
+}
+
+}  // namespace
+
 Table suite_table(const Report& suite) {
   const bool names = std::ranges::any_of(
       suite.benchmarks, [](const Results& one) { return candidates_of(one).size() > 1; });
@@ -151,23 +177,8 @@ Table suite_table(const Report& suite) {
   table.columns.push_back(suite_column("delta", Holds::Delta));
   table.columns.back().narrows = {Less::Interval};
   if (gates) table.columns.push_back(suite_column("verdict", Holds::Verdict));
-  for (const SuiteRow& row : rows_of(suite)) {
-    TableRow& cells = table.rows.emplace_back();
-    cells.push_back({row.is_first ? row.results->benchmark : ""});
-    if (names) cells.push_back({row.candidate ? row.results->commands[*row.candidate].name : ""});
-    if (metrics) cells.push_back({row.metric ? row.results->metrics[*row.metric].name : ""});
-    cells.push_back(base_cell(row));
-    cells.push_back(row.candidate ? value_cell(row, *row.candidate) : Cell{});
-    cells.push_back(delta_cell_of(row));
-    if (gates) cells.push_back(verdict_cell(row));
-  }
-  for (const Geomean& mean : suite.geomeans) {
-    TableRow& cells = table.rows.emplace_back(TableRow{{geomean_title(suite, mean), Ink::Bold}});
-    if (names) cells.push_back({mean.candidate});
-    if (metrics) cells.push_back({mean.metric});
-    cells.insert(cells.end(), {{}, {}, delta_cell(mean.change, mean.better)});
-    if (gates) cells.emplace_back();
-  }
+  for (const SuiteRow& row : rows_of(suite)) add_row(table, row, names, metrics, gates);
+  for (const Geomean& mean : suite.geomeans) add_geomean(table, suite, mean, names, metrics, gates);
   return table;
 }
 

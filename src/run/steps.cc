@@ -305,8 +305,7 @@ void StepRunner::note_counting(const Step& step, engine::Counted counted) {
 }
 
 void StepRunner::add(RunRecord run) {
-  // The rounds that --resume found come in the order in which they were run, so they get the same.
-  if (context_.order != nullptr) run.order = ++*context_.order;
+  if (context_.order != nullptr && run.order == 0) run.order = ++*context_.order;  // else kept
   session_.runs.push_back(std::move(run));
   callbacks_.taken(session_.runs.back());
 }

@@ -2,6 +2,7 @@
 
 #include "core/foreign_text.h"
 #include "os/signals.h"
+#include "run/kept_rounds.h"
 
 #include <algorithm>
 #include <chrono>
@@ -111,13 +112,24 @@ RunContext with_observer(const RunContext& from, Observer& observer) {
           from.told,     from.groups, from.texts, from.identifies, from.rounds};
 }
 
+/// Returns the number of the latest run among those that --resume found; 0 if there are none.
+std::uint32_t latest_kept(const std::vector<SuitePart>& parts) {
+  std::uint32_t latest = 0;
+  for (const SuitePart& part : parts) {
+    if (part.context.rounds == nullptr) continue;
+    for (const KeptRounds& rounds : part.context.rounds->finished)
+      for (const RunRecord& run : rounds.runs) latest = std::max(latest, run.order);
+  }
+  return latest;
+}
+
 }  // namespace
 
 Result<std::vector<SessionResult>> carry_out_in_turns(std::vector<SuitePart>& parts,
                                                       std::uint64_t seed) {
   const RunContext& any = parts.front().context;
   SuiteProgress progress(any.observer, any.clock, parts.size());
-  std::uint32_t order = 0;
+  std::uint32_t order = latest_kept(parts);
   std::vector<std::unique_ptr<PartObserver>> observers;
   std::vector<std::unique_ptr<RunContext>> contexts;
   std::vector<std::unique_ptr<ReadyRun>> ready;

@@ -7,8 +7,7 @@ if(NOT SOCI_FOUND)
 endif()
 find_package(Threads REQUIRED)
 target_link_libraries(lauka_history PRIVATE nlohmann_json::nlohmann_json SOCI::SOCI Boost::program_options Threads::Threads)
-target_compile_definitions(lauka_history PRIVATE LAUKA_VERSION="${PROJECT_VERSION}"
-  LAUKA_SOCI_POSTGRESQL="${SOCI_POSTGRESQL_NAME}")
+target_compile_definitions(lauka_history PRIVATE LAUKA_SOCI_POSTGRESQL="${SOCI_POSTGRESQL_NAME}")
 if(CMAKE_CXX_FLAGS MATCHES "fsanitize=[a-z,]*undefined")
   # It asks for the type information of classes that SOCI does not show.
   set_source_files_properties(src/history/database.cc PROPERTIES COMPILE_OPTIONS -fno-sanitize=vptr)

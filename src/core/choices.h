@@ -118,8 +118,6 @@ inline const DisplayUnit* find_display_unit(std::string_view name) {
   return found == kDisplayUnits.end() ? nullptr : &*found;
 }
 
-struct DisplayUnit;
-
 /// How results are laid out: of no consequence for what is measured. One place for it, as tables
 /// and exports follow it alike.
 enum class TableChoice : unsigned char { Auto, Full, Compact };

@@ -36,6 +36,8 @@ enum class Role : unsigned char {
   CoreShare,
   // made of events (kDerivedMetrics)
   Ipc,
+  // of --jobs
+  Throughput,
 };
 
 /// An event that has the same name on every machine.

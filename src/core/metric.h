@@ -149,10 +149,6 @@ inline constexpr std::string_view kSimulatedNote = "(simulated)";
 /// What the note of a metric begins with that is of the program's region only (lauka/region.h).
 inline constexpr std::string_view kRegionNote = "(region)";
 
-/// Copies per second of --jobs. The mean of such a rate is the harmonic one: all copies over all
-/// the time they took.
-inline constexpr std::string_view kThroughput = "throughput";
-
 /// The row that --region is for.
 inline constexpr std::string_view kRegionTime = "region_time";
 

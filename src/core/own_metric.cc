@@ -155,7 +155,8 @@ Metric metric_of(const OwnMetric& own, Formula source) {
                 .unit = own.unit.unit,
                 .better = own.better,
                 .source = std::move(source),
-                .shown_in = own.unit.shown_in};
+                .shown_in = own.unit.shown_in,
+                .role = own.role};
   if (!own.unit.is_known()) metric.note = "(" + own.unit.word + ")";
   return metric;
 }

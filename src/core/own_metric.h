@@ -34,6 +34,7 @@ struct OwnMetric {
   std::string text{};  ///< a formula, or a regular expression; empty: the program writes it to
                        ///< LAUKA_METRICS, or it is of the region
   std::optional<RegionValue> region{};  ///< that it is
+  Role role = Role::Other;
 
   bool is_scraped() const { return !text.empty(); }
   bool is_written() const { return text.empty() && !region; }

@@ -42,7 +42,7 @@ Result<void> check_expected(const Options& options, const Plan& plan) {
 
 Options with_throughput(Options options) {
   if (!options.jobs) return options;
-  OwnMetric throughput{.name = std::string(kThroughput), .better = Better::More};
+  OwnMetric throughput{.name = "throughput", .better = Better::More, .role = Role::Throughput};
   throughput.unit.word = "1/s";
   throughput.text = fmt::format("{}/wall_time", *options.jobs);
   options.derived.insert(options.derived.begin(), std::move(throughput));

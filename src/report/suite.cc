@@ -123,6 +123,53 @@ std::vector<SuiteRow> rows_of(const Report& suite) {
   return rows;
 }
 
+/// The columns that not every suite's table has.
+struct SuiteShape {
+  bool has_commands = false;  ///< a benchmark has several candidates
+  bool has_metrics = false;
+  bool has_gates = false;
+};
+
+SuiteShape suite_shape(const Report& suite) {
+  return {std::ranges::any_of(suite.benchmarks,
+                              [](const Results& one) { return candidates_of(one).size() > 1; }),
+          has_metrics(suite), !suite.verdicts().empty()};
+}
+
+std::vector<TableColumn> suite_columns(const SuiteShape& shape) {
+  std::vector<TableColumn> columns = {suite_column("benchmark", Holds::Name, Cut::Middle)};
+  if (shape.has_commands) columns.push_back(suite_column("command", Holds::Code, Cut::Middle));
+  if (shape.has_metrics) columns.push_back(suite_column("metric", Holds::Text));
+  columns.push_back(value_column("base"));
+  columns.push_back(value_column("candidate"));
+  columns.push_back(suite_column("delta", Holds::Delta));
+  columns.back().narrows = {Less::Interval};
+  if (shape.has_gates) columns.push_back(suite_column("verdict", Holds::Verdict));
+  return columns;
+}
+
+TableRow suite_cells(const SuiteRow& row, const SuiteShape& shape) {
+  TableRow cells = {{row.is_first ? row.results->benchmark : ""}};
+  if (shape.has_commands)
+    cells.push_back({row.candidate ? row.results->commands[*row.candidate].name : ""});
+  if (shape.has_metrics)
+    cells.push_back({row.metric ? row.results->metrics[*row.metric].name : ""});
+  cells.push_back(base_cell(row));
+  cells.push_back(row.candidate ? value_cell(row, *row.candidate) : Cell{});
+  cells.push_back(delta_cell_of(row));
+  if (shape.has_gates) cells.push_back(verdict_cell(row));
+  return cells;
+}
+
+TableRow suite_cells(const Geomean& mean, const Report& suite, const SuiteShape& shape) {
+  TableRow cells = {{geomean_title(suite, mean), Ink::Bold}};
+  if (shape.has_commands) cells.push_back({mean.candidate});
+  if (shape.has_metrics) cells.push_back({mean.metric});
+  cells.insert(cells.end(), {{}, {}, delta_cell(mean.change, mean.better)});
+  if (shape.has_gates) cells.emplace_back();
+  return cells;
+}
+
 /// The table, and what it lacks in a narrow terminal.
 std::string suite_table_text(const Report& suite, const Style& style) {
   const Table table = suite_table(suite);
@@ -157,41 +204,16 @@ std::string suite_title(const Report& suite) {
 }
 
 Table suite_table(const Report& suite) {
-  const bool names = std::ranges::any_of(
-      suite.benchmarks, [](const Results& one) { return candidates_of(one).size() > 1; });
-  const bool metrics = has_metrics(suite);
-  const bool gates = !suite.verdicts().empty();
+  const SuiteShape shape = suite_shape(suite);
   constexpr std::size_t shortest = 10;
-  Table table{.columns = {suite_column("benchmark", Holds::Name, Cut::Middle)},
+  Table table{.columns = suite_columns(shape),
               .steps = {{.gap = 4, .longest = 2 * shortest},
                         {.longest = 2 * shortest},
                         {.less = Less::Deviation, .longest = 2 * shortest},
                         {.less = Less::Interval, .longest = 2 * shortest}},
               .shortest = shortest};
-  if (names) table.columns.push_back(suite_column("command", Holds::Code, Cut::Middle));
-  if (metrics) table.columns.push_back(suite_column("metric", Holds::Text));
-  table.columns.push_back(value_column("base"));
-  table.columns.push_back(value_column("candidate"));
-  table.columns.push_back(suite_column("delta", Holds::Delta));
-  table.columns.back().narrows = {Less::Interval};
-  if (gates) table.columns.push_back(suite_column("verdict", Holds::Verdict));
-  for (const SuiteRow& row : rows_of(suite)) {
-    TableRow& cells = table.rows.emplace_back();
-    cells.push_back({row.is_first ? row.results->benchmark : ""});
-    if (names) cells.push_back({row.candidate ? row.results->commands[*row.candidate].name : ""});
-    if (metrics) cells.push_back({row.metric ? row.results->metrics[*row.metric].name : ""});
-    cells.push_back(base_cell(row));
-    cells.push_back(row.candidate ? value_cell(row, *row.candidate) : Cell{});
-    cells.push_back(delta_cell_of(row));
-    if (gates) cells.push_back(verdict_cell(row));
-  }
-  for (const Geomean& mean : suite.geomeans) {
-    TableRow& cells = table.rows.emplace_back(TableRow{{geomean_title(suite, mean), Ink::Bold}});
-    if (names) cells.push_back({mean.candidate});
-    if (metrics) cells.push_back({mean.metric});
-    cells.insert(cells.end(), {{}, {}, delta_cell(mean.change, mean.better)});
-    if (gates) cells.emplace_back();
-  }
+  for (const SuiteRow& row : rows_of(suite)) table.rows.push_back(suite_cells(row, shape));
+  for (const Geomean& mean : suite.geomeans) table.rows.push_back(suite_cells(mean, suite, shape));
   return table;
 }
 
@@ -228,11 +250,10 @@ std::string gates_in_one_line(const Report& suite) {
 }
 
 std::string suite_screen(const Report& suite, const Style& style, bool quiet) {
-  const bool any =
-      std::any_of(suite.benchmarks.begin(), suite.benchmarks.end(), [](const Results& one) {
-        return std::any_of(one.commands.begin(), one.commands.end(),
-                           [](const CommandResult& command) { return command.runs > 0; });
-      });
+  const bool any = std::ranges::any_of(suite.benchmarks, [](const Results& one) {
+    return std::ranges::any_of(one.commands,
+                               [](const CommandResult& command) { return command.runs > 0; });
+  });
   if (!any) return "";
   std::string text;
   if (style.verbose && !quiet) {

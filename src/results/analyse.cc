@@ -62,7 +62,7 @@ MetricResult result_of(std::size_t place, const Metric& metric, double tail, con
   }
   if (series.values.empty()) return result;
   result.summary = stats::summarize(series.values);
-  if (metric.name == kThroughput && result.summary->min > 0.0)
+  if (metric.role == Role::Throughput && result.summary->min > 0.0)
     result.summary->mean = stats::harmonic_mean(series.values);
   return result;
 }

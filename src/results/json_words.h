@@ -93,6 +93,7 @@ inline constexpr auto kRoleWords = std::to_array<Word<Role>>({
     {Role::CoreTime, "core_time"},
     {Role::CoreShare, "core_share"},
     {Role::Ipc, "ipc"},
+    {Role::Throughput, "throughput"},
 });
 
 inline constexpr auto kWallPartWords = std::to_array<Word<WallPart>>({

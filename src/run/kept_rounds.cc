@@ -99,7 +99,7 @@ Json json_of(const RunRecord& run) {
   for (const auto member : kUsageFields) usage.push_back(run.usage.*member);
   return {json_of(run.step),     json_of(run.outcome),        usage,
           list_json(run.counts), optional_json(run.coverage), list_json(run.own),
-          run.below_overhead,    list_json(run.told)};
+          run.below_overhead,    list_json(run.told),         run.order};
 }
 
 RunRecord run_of(const Json& json) {
@@ -114,6 +114,7 @@ RunRecord run_of(const Json& json) {
   run.own = list_of<std::uint64_t>(json.at(5));
   run.below_overhead = json.at(6);
   run.told = list_of<double>(json.at(7));
+  run.order = value_of<std::uint32_t>(json.at(8));
   return run;
 }
 

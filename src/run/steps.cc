@@ -290,9 +290,8 @@ bool StepRunner::take(const Step& step, const os::Ended& ended, std::size_t plac
     again_.push_back(step);
     return true;
   }
-  if (counted.missing) note_uncounted(step, *std::move(counted.missing));
-  if (counted.note) note_once(step, *std::move(counted.note));
   if (ended.orphans > 0 && !run.counts.empty()) note_orphans(step);
+  note_counting(step, std::move(counted));
   if (is_timed) note_input(step, ended.input);
   if (is_timed) paces_[step.command].wall.add(static_cast<double>(run.usage.wall_ns) * 1e-9);
   add(std::move(run));
@@ -300,9 +299,13 @@ bool StepRunner::take(const Step& step, const os::Ended& ended, std::size_t plac
   return true;
 }
 
+void StepRunner::note_counting(const Step& step, engine::Counted counted) {
+  if (counted.missing) note_uncounted(step, *std::move(counted.missing));
+  if (counted.note) note_once(step, *std::move(counted.note));
+}
+
 void StepRunner::add(RunRecord run) {
-  // The rounds that --resume found come in the order in which they were run, so they get the same.
-  if (context_.order != nullptr) run.order = ++*context_.order;
+  if (context_.order != nullptr && run.order == 0) run.order = ++*context_.order;  // else kept
   session_.runs.push_back(std::move(run));
   callbacks_.taken(session_.runs.back());
 }

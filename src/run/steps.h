@@ -103,6 +103,7 @@ class StepRunner {
   std::size_t run_batch(std::span<const Step> steps);
   std::size_t launch(std::span<const Step> steps);
   Result<std::vector<os::Launch>> launches_of(std::span<const Step> steps);
+  void note_counting(const Step& step, engine::Counted counted);
   void add(RunRecord run);
   bool take(const Step& step, const os::Ended& ended, std::size_t place);
   bool may_go_on(const Step& step, const os::Ended& ended);

@@ -2,6 +2,7 @@
 
 #include "core/foreign_text.h"
 #include "os/signals.h"
+#include "run/kept_rounds.h"
 
 #include <algorithm>
 #include <chrono>
@@ -106,6 +107,17 @@ class Laps {
   std::vector<std::size_t> lap_;
 };
 
+/// Returns the number of the latest run among those that --resume found; 0 if there are none.
+std::uint32_t latest_kept(std::span<const BenchmarkRun> runs) {
+  std::uint32_t latest = 0;
+  for (const BenchmarkRun& run : runs) {
+    if (run.context.rounds == nullptr) continue;
+    for (const KeptRounds& rounds : run.context.rounds->finished)
+      for (const RunRecord& one : rounds.runs) latest = std::max(latest, one.order);
+  }
+  return latest;
+}
+
 /// Runs all of them, one at a time; who goes on is decided by laps.
 void take_turns(std::span<BenchmarkRun> runs, const std::vector<std::unique_ptr<ReadyRun>>& ready,
                 std::uint64_t seed, std::vector<std::optional<SessionResult>>& results) {
@@ -124,12 +136,12 @@ void take_turns(std::span<BenchmarkRun> runs, const std::vector<std::unique_ptr<
 Result<std::vector<SessionResult>> carry_out(std::span<BenchmarkRun> runs, std::uint64_t seed) {
   const RunContext& any = runs.front().context;
   SuiteProgress progress(any.observer, any.clock, runs.size());
-  std::uint32_t order = 0;
+  std::uint32_t order = latest_kept(runs);
   std::vector<std::unique_ptr<PartObserver>> observers;
   std::vector<std::unique_ptr<ReadyRun>> ready;
   for (BenchmarkRun& run : runs) {
-    run.context.order = &order;
     if (!run.name.empty()) {
+      run.context.order = &order;
       observers.push_back(std::make_unique<PartObserver>(progress, observers.size(), run.name));
       run.context.observer = *observers.back();
     }

@@ -47,6 +47,7 @@ TEST_CASE("wall time is until all have ended, CPU time is that of all, throughpu
   const double least = std::stod(csv_value(text, "x", "throughput", "min"));
   const double most = std::stod(csv_value(text, "x", "wall_time", "max"));
   CHECK(least == doctest::Approx(4 / most));
+  // All copies over all the time, not the mean of the runs' rates.
   const double mean_time = std::stod(csv_value(text, "x", "wall_time", "mean"));
   CHECK(std::stod(csv_value(text, "x", "throughput", "mean")) == doctest::Approx(4 / mean_time));
 }

@@ -60,6 +60,7 @@ TEST_CASE("rounds come back from their line as they were") {
   RunRecord run{{1, 2, 0, RoundKind::Timed}, Signalled{9, true}, {}, {7, std::nullopt}, 0.5};
   run.usage.wall_ns = 18'446'744'073'709'551'615U;
   run.told = {std::nullopt, 0.1};
+  run.order = 12;
   rounds.runs = {run};
   rounds.redone = {{run, "the trace lost records"}};
   rounds.paces = {{{3, 0.1}, {0, 0.0}, {2, 1.0 / 3.0}}};
@@ -73,6 +74,7 @@ TEST_CASE("rounds come back from their line as they were") {
   REQUIRE(back);
   CHECK(back->first == 5);
   CHECK(back->second.runs.at(0).usage.wall_ns == run.usage.wall_ns);
+  CHECK(back->second.runs.at(0).order == 12);
   CHECK(back->second.paces.at(0).wall.mean == 1.0 / 3.0);
   CHECK(back->second.discovered.at(0).unit.word == "MiB");
   rounds.notes = back->second.notes;  // bytes that are no UTF-8 are replaced

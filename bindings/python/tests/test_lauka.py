@@ -184,13 +184,13 @@ class Regions(unittest.TestCase):
         compiler = shutil.which("cc")
         if compiler is None:
             self.skipTest("no C compiler here")
-        loop = "int main(void) { for (int i = 0; i < 200000; ++i) { lauka_region_begin(); lauka_region_end(); } }"
+        loop = "int main(void) { for (int i = 0; i < 50000; ++i) { lauka_region_begin(); lauka_region_end(); } }"
         with tempfile.TemporaryDirectory() as folder:
             program = Path(folder, "loop")
             source = f"#include <lauka/region.h>\n{loop}"
             line = [compiler, "-O1", "-I", str(INCLUDE), "-x", "c", "-o", str(program), "-"]
             subprocess.run(line, input=source, text=True, check=True)
-            fork = "for _ in range(2): os.fork()\nfor _ in range(2000):\n  with lauka.region(): pass"
+            fork = "for _ in range(2): os.fork()\nfor _ in range(1000):\n  with lauka.region(): pass"
             both = f"import subprocess\nc = subprocess.Popen([{str(program)!r}], close_fds=False)\n{fork}\n"
             # The child of each fork ends when its loop has; the first process waits for all.
             wait = "try:\n  while True: os.wait()\nexcept ChildProcessError: pass"

@@ -133,6 +133,7 @@ std::ptrdiff_t open_descriptors() {
 
 /// Whether the kernel's own events can be counted here; skips where they cannot.
 bool stand_ins_count() {
+  const Here here({.stands_in = true});
   Counters counters;
   if (counters.why_not().empty()) return true;
   skip(counters.why_not());
@@ -200,8 +201,8 @@ TEST_CASE("counters.h: a known loop has its instructions (needs counters)") {
 }
 
 TEST_CASE("counters.h: counts are those of the calling thread, since the begin") {
-  const Here here({.stands_in = true});
   if (!stand_ins_count()) return;
+  const Here here({.stands_in = true});
   touch_new_pages(300);
   Counters counters;
   const lauka_reading before = counters.read();
@@ -230,9 +231,8 @@ TEST_CASE("counters.h: another thread's reading is refused") {
 
 TEST_CASE("counters.h: each kind of core has its own counters, and the fast one comes first") {
   const Devices devices({"cpu_atom", "cpu_core"});
-  const Here here({.devices = devices.path(), .stands_in = true});
   if (!stand_ins_count()) return;
-  counted_system.asked.clear();
+  const Here here({.devices = devices.path(), .stands_in = true});
   Counters counters;
   REQUIRE(counters.why_not().empty());
   CHECK(counters.kind(0) == "P");
@@ -268,8 +268,8 @@ TEST_CASE("counters.h: where the kernel is hidden, user space is counted, and th
   const auto hides_kernel = [](const perf_event_attr& asked) {
     return asked.exclude_kernel != 0 ? 0 : EACCES;
   };
-  const Here here({.refusal = hides_kernel, .stands_in = true});
   if (!stand_ins_count()) return;
+  const Here here({.refusal = hides_kernel, .stands_in = true});
   Counters counters;
   const lauka_reading reading = counters.read();
   CHECK(counters.why_not().empty());
@@ -362,10 +362,10 @@ TEST_CASE("counters.h: the processor is asked itself where the kernel's page all
 TEST_CASE("counters.h: 400 readings a second cost less than 1 % of a core") {
   const Here here({.stands_in = true});
   Counters counters;
-  constexpr std::uint64_t kReadings = 4000;
+  constexpr std::uint64_t readings = 4000;
   const std::uint64_t before = counters.read().all.cpu_ns;
-  for (std::uint64_t i = 0; i < kReadings; ++i) counters.read();
-  const std::uint64_t each_ns = (counters.read().all.cpu_ns - before) / kReadings;
+  for (std::uint64_t i = 0; i < readings; ++i) counters.read();
+  const std::uint64_t each_ns = (counters.read().all.cpu_ns - before) / readings;
   CAPTURE(each_ns);
   CHECK(each_ns * 400 < 10'000'000);
 }

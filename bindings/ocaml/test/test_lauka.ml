@@ -122,11 +122,30 @@ let test_run () =
      | Ok { commands = [ command ]; _ } -> Lauka.mean "cpu_utilization" command <> None
      | _ -> false)
 
+let skipped what error = Printf.printf "skipped: %s: %s\n" what (Lauka.reason error)
+
 let test_counters () =
-  match Lauka.run ~runs:2 ~events:[ "page-faults" ] ~options:[ "--user-only" ] [ "true" ] with
-  | Ok { commands = [ command ]; _ } -> check "an event has a count" (Lauka.counter "page-faults" command <> None)
+  (match Lauka.run ~runs:2 ~events:[ "page-faults" ] [ "true" ] with
+   | Ok { commands = [ command ]; _ } -> check "an event has a count" (Lauka.counter "page-faults" command <> None)
+   | Ok _ -> check "one command" false
+   | Error error -> skipped "counts" error);
+  (match
+     Lauka.run ~runs:3 ~events:[ "instructions" ] ~fail_if:[ "instructions > 1" ] ~options:[ "--engine"; "cachegrind" ]
+       [ "true"; "ls /" ]
+   with
+   | Ok { commands = [ short; long ]; gates = [ gate ]; _ } ->
+     check "simulated counts are counters" (Lauka.counter "instructions" long > Lauka.counter "instructions" short);
+     check "no instructions per cycle without cycles" (Lauka.ipc long = None);
+     check "simulated counts decide a gate" (gate.verdict = Lauka.Fail)
+   | Ok _ -> check "two commands and a gate" false
+   | Error error -> skipped "simulated counts" error);
+  match Lauka.run ~runs:2 ~options:[ "--core-kinds"; "P=0,E=1" ] [ "true" ] with
+  | Ok { commands = [ command ]; _ } ->
+    let times = Lauka.time_by_kind command in
+    if times = [] then print_endline "skipped: no times by kind of core here"
+    else check "times by kind of core" (List.map fst times = [ "p"; "e" ] && List.exists (fun (_, time) -> time > 0.) times)
   | Ok _ -> check "one command" false
-  | Error error -> Printf.printf "skipped: counts: %s\n" (Lauka.reason error)
+  | Error error -> skipped "times by kind of core" error
 
 let test_region examples =
   let sorting = Filename.concat examples "sorting.exe" in

@@ -27,7 +27,7 @@ import sys
 import tempfile
 import time
 from dataclasses import dataclass, field
-from typing import Any, Callable, Iterator, Mapping, Optional, Sequence, Union
+from typing import Any, Callable, Iterator, Literal, Mapping, Optional, Sequence, Union
 
 __all__ = [
     "Command", "Delta", "Error", "Failed", "Gate", "Metric", "NotStarted", "Refused", "Session", "Unreadable",
@@ -46,7 +46,7 @@ class Delta:
     low: Optional[float]  # of the interval, at the session's confidence
     high: Optional[float]
     significant: bool  # the interval leaves out 0
-    basis: str  # "typical", "mean" or "quantile"
+    basis: Literal["typical", "mean", "quantile"]
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Metric:
     name: str
     unit: str  # "s", "B", "1", "ratio", "fraction" or "J"
     note: str  # as in the table: "(simulated)", "(region)", or empty
-    better: str  # "less", "more" or "neither"
+    better: Literal["less", "more", "neither"]
     is_event: bool  # counted by an engine
     runs: int  # that have a value
     mean: Optional[float]  # None: no run has a value, or only a bound is known
@@ -114,7 +114,7 @@ class Command:
 class Gate:
     """A condition of --fail-if, and its verdict."""
 
-    verdict: str  # "pass", "fail" or "inconclusive"
+    verdict: Literal["pass", "fail", "inconclusive"]
     condition: str  # "wall_time > 5%"
     metric: str
     command: str  # name of the command that was judged

@@ -150,6 +150,30 @@ class Running(unittest.TestCase):
         self.assertIsNotNone(lauka.run("true", metrics=["cpu_utilization"], runs=2).commands[0].mean("cpu_utilization"))
 
 
+    def counted(self, *commands: str, **others: Any) -> lauka.Session:
+        try:
+            return lauka.run(*commands, runs=3, **others)
+        except lauka.Refused as refused:
+            self.skipTest(str(refused))
+
+    def test_simulated_counts_decide_a_gate(self) -> None:
+        session = self.counted(
+            "true", "ls /", events=["instructions"], fail_if=["instructions > 1"], options=["--engine", "cachegrind"]
+        )
+        true, ls = session.commands
+        self.assertGreater(ls.counters["instructions"], true.counters["instructions"])
+        self.assertEqual(ls.metrics["instructions"].note, "(simulated)")
+        self.assertIsNone(ls.ipc)
+        self.assertEqual([gate.verdict for gate in session.gates], ["fail"])
+
+    def test_times_are_divided_by_kind_of_core(self) -> None:
+        (command,) = self.counted("true", options=["--core-kinds", "P=0,E=1"]).commands
+        if not command.time_by_kind:
+            self.skipTest("no times by kind of core here")
+        self.assertEqual(list(command.time_by_kind), ["p", "e"])
+        self.assertGreater(sum(command.time_by_kind.values()), 0)
+
+
 @unittest.skipUnless(os.environ.get("LAUKA"), "LAUKA does not name the program")
 class Regions(unittest.TestCase):
     def region(self, *commands: list[str] | str, **others: Any) -> lauka.Command:

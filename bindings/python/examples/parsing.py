@@ -13,7 +13,7 @@ import lauka
 PARSERS: dict[str, Callable[[str], Any]] = {"json": json.loads, "literal": ast.literal_eval}
 
 parse = PARSERS[sys.argv[1]]
-text = json.dumps([{"name": str(i), "values": [i, i / 2]} for i in range(5000)])
+text = json.dumps([{"name": str(i), "values": [i, i / 2]} for i in range(1000)])
 with lauka.region():
     parsed = parse(text)
 print(len(parsed))

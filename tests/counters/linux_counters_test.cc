@@ -17,6 +17,7 @@
 
 #include <doctest/doctest.h>
 
+#include <fcntl.h>
 #include <linux/perf_event.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -29,6 +30,7 @@ struct System {
   std::function<int(const perf_event_attr&)> refusal{};  // errno, or 0
   bool stands_in = false;
   std::vector<perf_event_attr> asked{};
+  std::vector<int> opened{};
 };
 
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): what the header calls
@@ -47,7 +49,9 @@ long open_counter_here(const perf_event_attr* attributes, int group) {
     used.type = PERF_TYPE_SOFTWARE;
     used.config = is_instructions ? PERF_COUNT_SW_PAGE_FAULTS : PERF_COUNT_SW_TASK_CLOCK;
   }
-  return syscall(SYS_perf_event_open, &used, 0, -1, group, PERF_FLAG_FD_CLOEXEC);
+  const long opened = syscall(SYS_perf_event_open, &used, 0, -1, group, PERF_FLAG_FD_CLOEXEC);
+  counted_system.opened.push_back(static_cast<int>(opened));
+  return opened;
 }
 
 /// What the processor's counter has at each look, and what happens meanwhile.
@@ -295,6 +299,23 @@ TEST_CASE("counters.h: what cannot be counted says why, in words that help") {
   CHECK(has(why(ENOENT), "there is no PMU here"));
   CHECK(has(why(ENOSYS), "no perf_event_open"));
   CHECK(has(why(EMFILE), "perf_event_open: Too many open files"));
+}
+
+TEST_CASE(
+    "counters.h: counters that another program took are missing from then on, with a reason") {
+  if (!stand_ins_count()) return;
+  const Here here({.stands_in = true});
+  Counters counters;
+  CHECK(counters.read().has_counts == 1);
+  // Such a counter reads as the end of a file.
+  const int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  REQUIRE(dup2(null, counted_system.opened.at(0)) >= 0);
+  close(null);
+  const lauka_reading reading = counters.read();
+  CHECK(reading.has_counts == 0);
+  CHECK(reading.all.instructions == 0);
+  CHECK(reading.wall_ns > 0);
+  CHECK(counters.why_not().find("other programs used the counters") != std::string::npos);
 }
 
 TEST_CASE("counters.h: all descriptors are closed, after refusals too") {

@@ -261,7 +261,11 @@ TEST_CASE("rounds that an edit has made impossible are not taken") {
       {"too many steps to walk", 0, [](auto& all) { all.steps = 4'000'000'000; }},
       {"the second round first", 1, [](auto& all) { all.first.round = 1; }},
       {"the warm-up begins late", 0, [](auto& all) { all.first.round = 2; }},
-      {"a warm-up with a run", 0, [&](auto& all) { all.runs = {run}; }},
+      {"a warm-up with a run", 0,
+       [&](auto& all) {
+         all.runs = {run};
+         all.runs[0].step = all.first;
+       }},
       {"a run of another kind", 1, [](auto& all) { all.runs[0].step.kind = RoundKind::Counting; }},
       {"a run of another round", 1, [](auto& all) { all.runs[0].step.round = 1; }},
       {"a run of another pass", 1, [](auto& all) { all.runs[0].step.pass = 1; }},
@@ -325,6 +329,9 @@ TEST_CASE("rounds that an edit has made impossible are not taken") {
     CAPTURE(one.what);
     CHECK_FALSE(takes_edited(one.place, one.edit));
   }
+  Plan in_order = plan;
+  in_order.order = Order::Sequential;
+  CHECK_FALSE(takes({{.first = {2, 0, 0, RoundKind::Timed}, .steps = 1}}, in_order));
   const auto without = [&](std::size_t place) {
     std::vector<KeptRounds> all = kept;
     all.erase(all.begin() + static_cast<std::ptrdiff_t>(place));

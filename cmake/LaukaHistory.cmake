@@ -14,7 +14,7 @@ if(CMAKE_CXX_FLAGS MATCHES "fsanitize=[a-z,]*undefined")
 endif()
 add_executable(lauka-history src/programs/lauka_history.cc)
 set_target_properties(lauka-history PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
-target_link_libraries(lauka-history PRIVATE lauka_history lauka_os lauka_warnings lauka_hardening)
+target_link_libraries(lauka-history PRIVATE lauka_history lauka_os lauka_warnings lauka_hardening lauka_reached)
 target_precompile_headers(lauka-history REUSE_FROM lauka_core)
 install(TARGETS lauka-history RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 

@@ -1,6 +1,12 @@
 # One static library for each room of src/rooms.txt, linked to what that room may include.
 # CMake by itself accepts static libraries that need each other; a room that is not listed above its user is refused here.
 
+# Has libFuzzer see what is reached. The programs have it as the rooms do, whose precompiled headers they share.
+add_library(lauka_reached INTERFACE)
+if(LAUKA_FUZZ)
+  target_compile_options(lauka_reached INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+
 function(lauka_add_rooms)
   file(STRINGS ${PROJECT_SOURCE_DIR}/src/rooms.txt lines REGEX "^[a-z]+:")
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/rooms.txt)
@@ -16,16 +22,13 @@ function(lauka_add_rooms)
     lauka_keep_sources_of_this_system(sources)
     if(sources)
       add_library(lauka_${room} STATIC ${sources})
-      target_link_libraries(lauka_${room} PUBLIC lauka_headers PRIVATE lauka_warnings lauka_hardening)
+      target_link_libraries(lauka_${room} PUBLIC lauka_headers PRIVATE lauka_warnings lauka_hardening lauka_reached)
       if(room MATCHES "^(cli|plan|results|report|inquire)$")
         # Run once in a session: what -O2 takes longer to compile would not come back.
         target_compile_options(lauka_${room} PRIVATE $<$<CONFIG:Release>:-O1>)
         set(owner lauka_cli)
       else()
         set(owner lauka_core)
-      endif()
-      if(LAUKA_FUZZ)
-        target_compile_options(lauka_${room} PRIVATE -fsanitize=fuzzer-no-link)
       endif()
       if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=address" AND room MATCHES "^(stats|gate|engine)$")
         # Tests of these compute so much that optimizing takes less time than it saves.

@@ -83,6 +83,7 @@ Result<void> choose_engine(const Call& call, Benchmark& one) {
   macos.launcher = options.inquiry ? nullptr : call.launcher.get();
   macos.strategy = options.strategy;
   macos.period = options.period;
+  macos.takes_turns = !one.name.empty();
   auto chosen = engine::choose(options.engine, options.user_only, os::linux_calls(),
                                one.cores.kinds, call.user, macos);
   if (!chosen) return chosen.error();
@@ -118,21 +119,7 @@ Result<std::string> open_groups(Call& call, Benchmark& one) {
   return std::string();
 }
 
-/// Has a suite count nothing on macOS, where kperf takes the counters of the whole machine for one
-/// selection of events at a time; returns a note, or "".
-Result<std::string> spare_counters(Benchmark& one) {
-  if (one.name.empty() || os::darwin_calls() == nullptr) return std::string();
-  if (one.options.engine == EngineChoice::Kperf)
-    return Error{"--engine kperf counts for one benchmark at a time, not for a suite",
-                 "leave it out, or measure the benchmarks one by one (--only)"};
-  if (one.options.engine != EngineChoice::Auto) return std::string();
-  one.options.engine = EngineChoice::None;
-  return std::string("a suite has no hardware counters on macOS");
-}
-
 Result<void> plan_measured(Call& call, Benchmark& one) {
-  const auto spared = spare_counters(one);
-  if (!spared) return spared.error();
   if (auto decided = decide_cores(one); !decided) return decided;
   if (auto chosen = choose_engine(call, one); !chosen) return chosen;
   const auto grouped = open_groups(call, one);
@@ -149,7 +136,7 @@ Result<void> plan_measured(Call& call, Benchmark& one) {
   if (one.plan.jobs > 1 && !call.launcher->runs_copies())
     return Error{"--jobs runs copies of a command on Linux only",
                  "start them from a shell: lauka -S './a & ./a & wait'"};
-  for (const std::string& note : {*grouped, one.cores.note, *spared})
+  for (const std::string& note : {*grouped, one.cores.note})
     if (!note.empty()) one.plan.events.notes.push_back(note);
   return {};
 }

@@ -5,8 +5,12 @@
 
 #include <array>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <initializer_list>
+#include <iterator>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -147,6 +151,62 @@ struct RunRecord {
   std::vector<std::optional<double>> told{};
 };
 
+/// Runs in the order they were added. A session may have a million, most of whose fields are zero
+/// or small: a run takes as many bytes as its numbers need, some 50 where nothing is counted.
+class RunList {
+ public:
+  class Iterator {
+   public:
+    using value_type = RunRecord;
+    using reference = RunRecord;
+    using pointer = void;
+    using difference_type = std::ptrdiff_t;
+    using iterator_category = std::input_iterator_tag;
+
+    Iterator() = default;
+    Iterator(const RunList& list, std::size_t index) : list_(&list), index_(index) {}
+
+    RunRecord operator*() const { return (*list_)[index_]; }
+    Iterator& operator++() {
+      ++index_;
+      return *this;
+    }
+    Iterator operator++(int) { return {*list_, index_++}; }
+    bool operator==(const Iterator& other) const { return index_ == other.index_; }
+
+   private:
+    const RunList* list_ = nullptr;
+    std::size_t index_ = 0;
+  };
+
+  RunList() = default;
+  RunList(std::initializer_list<RunRecord> runs) {
+    for (const RunRecord& run : runs) push_back(run);
+  }
+
+  void push_back(const RunRecord& run);
+  void clear() { *this = RunList(); }
+
+  std::size_t size() const { return places_.size(); }
+  bool empty() const { return places_.empty(); }
+  RunRecord operator[](std::size_t index) const;
+  /// Makes `run` what operator[] returns; its vectors keep their memory.
+  void read(std::size_t index, RunRecord& run) const;
+  Iterator begin() const { return {*this, 0}; }
+  Iterator end() const { return {*this, size()}; }
+
+ private:
+  struct Place {
+    std::uint32_t block;
+    std::uint32_t begin;
+  };
+
+  // Deques: growing never copies what is there, which keeps the peak memory low.
+  std::deque<std::vector<unsigned char>> blocks_;
+  std::deque<Place> places_;
+  std::map<std::size_t, Outcome> outcomes_;  // but for runs that have exited
+};
+
 /// A run that was run again, and does not count.
 struct RedoneRun {
   RunRecord run;
@@ -188,8 +248,7 @@ struct ShellOverhead {
 /// All that came of a plan, in the order run. Every run that is kept counts: run/steps.cc keeps
 /// neither warm-up runs nor the run that ended the session.
 struct Session {
-  std::deque<RunRecord>
-      runs;  // a deque: growing never copies what is there, which keeps the peak memory low
+  RunList runs;
   std::deque<RedoneRun> redone;  ///< apart, in the order run
   std::optional<CutShort> cut_short;
   std::vector<HookFailed> also_failed{};   ///< after the session was cut short

@@ -175,7 +175,7 @@ Result<kperf::KpepDatabase> database_of(const OnMacos& here, const kperf::Kernel
 }
 
 kperf::Setting setting_of(const OnMacos& here, bool user_only) {
-  return {*here.calls, here.launcher, user_only, here.strategy, here.period};
+  return {*here.calls, here.launcher, user_only, here.strategy, here.period, here.takes_turns};
 }
 
 /// Whether the kernel's totals will do where counters fail later on: neither they nor how they are

@@ -31,6 +31,7 @@ struct OnMacos {
   os::Launcher* launcher = nullptr;  ///< null: nothing will be counted, only asked about
   StrategyChoice strategy = StrategyChoice::Auto;
   std::chrono::nanoseconds period = std::chrono::milliseconds(1);
+  bool takes_turns = false;  ///< other engines of this process count in turns with it
 };
 
 /// `Auto` takes the best engine that works here and says what is missing; one asked for by name

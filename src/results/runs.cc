@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -23,28 +25,24 @@ int status_of(const Outcome& outcome) {
   return signalled + kill;
 }
 
+/// The runs of a session, or those that it ran again.
 class SessionRuns : public RunTable {
  public:
-  SessionRuns(const Plan& plan, const std::vector<Metric>& metrics,
-              std::vector<const RunRecord*> runs, const Session* redone)
-      : events_(plan.events),
-        runs_(std::move(runs)),
-        redone_(redone),
-        ends_(plan.commands.size() + 1),
-        by_command_(runs_.size()) {
+  SessionRuns(const Plan& plan, const std::vector<Metric>& metrics, const RunList& runs)
+      : events_(plan.events), runs_(runs), ends_(plan.commands.size() + 1), by_command_(size()) {
     readers_.reserve(metrics.size());
     for (const Metric& metric : metrics) readers_.emplace_back(metric, plan.events);
     // Counting sort: ends_[c] is where the runs of `c` begin, and once they are in, where they end.
-    for (const RunRecord* run : runs_) ++ends_[run->step.command + 1];
+    for (std::size_t i = 0; i < size(); ++i) ++ends_[run(i).step.command + 1];
     for (std::size_t c = 1; c < ends_.size(); ++c) ends_[c] += ends_[c - 1];
-    for (std::size_t i = 0; i < runs_.size(); ++i)
-      by_command_[ends_[runs_[i]->step.command]++] = static_cast<std::uint32_t>(i);
+    for (std::size_t i = 0; i < size(); ++i)
+      by_command_[ends_[run(i).step.command]++] = static_cast<std::uint32_t>(i);
   }
 
   std::size_t size() const override { return runs_.size(); }
 
   RunRow row(std::size_t index) const override {
-    const RunRecord& run = *runs_[index];
+    const RunRecord& run = this->run(index);
     RunRow row{run.step.command,
                run.step.round,
                run.step.pass,
@@ -52,7 +50,7 @@ class SessionRuns : public RunTable {
                run.step.kind,
                run.coverage,
                {},
-               redone_ != nullptr ? std::string_view(redone_->redone[index].why) : "",
+               "",
                static_cast<double>(run.usage.wall_ns) / 1e9,
                run.below_overhead,
                run.order};
@@ -64,11 +62,11 @@ class SessionRuns : public RunTable {
   }
 
   std::optional<double> value(std::size_t index, std::size_t metric) const override {
-    return readers_[metric].value(*runs_[index]);
+    return readers_[metric].value(run(index));
   }
 
   std::optional<double> bound(std::size_t index, std::size_t metric) const override {
-    return readers_[metric].bound(*runs_[index]);
+    return readers_[metric].bound(run(index));
   }
 
   std::span<const std::uint32_t> of(std::size_t command) const override {
@@ -77,12 +75,37 @@ class SessionRuns : public RunTable {
   }
 
  private:
+  /// The one that was unpacked last, as all of a run is often asked for at once.
+  const RunRecord& run(std::size_t index) const {
+    if (unpacked_ != index) runs_.read(index, last_);
+    unpacked_ = index;
+    return last_;
+  }
+
   EventSet events_;
-  std::vector<const RunRecord*> runs_;
-  const Session* redone_;  // where the runs are those that it ran again
+  const RunList& runs_;
   std::vector<MetricReader> readers_;
   std::vector<std::size_t> ends_;
   std::vector<std::uint32_t> by_command_;
+  mutable RunRecord last_{};
+  mutable std::optional<std::size_t> unpacked_{};
+};
+
+class RedoneRuns final : public SessionRuns {
+ public:
+  RedoneRuns(const Plan& plan, const std::vector<Metric>& metrics, const Session& session,
+             std::shared_ptr<const RunList> runs)
+      : SessionRuns(plan, metrics, *runs), session_(session), runs_(std::move(runs)) {}
+
+  RunRow row(std::size_t index) const override {
+    RunRow row = SessionRuns::row(index);
+    row.why = session_.redone[index].why;
+    return row;
+  }
+
+ private:
+  const Session& session_;
+  std::shared_ptr<const RunList> runs_;
 };
 
 /// Each once.
@@ -100,10 +123,8 @@ std::vector<std::string> notes_of(const Plan& plan, const Session& session) {
 
 Recording recording_of(const Plan& plan, const Session& session, const Timers& timers,
                        Circumstances circumstances, const Discovered& discovered) {
-  std::vector<const RunRecord*> runs;
-  for (const RunRecord& run : session.runs) runs.push_back(&run);
-  std::vector<const RunRecord*> redone;
-  for (const RedoneRun& one : session.redone) redone.push_back(&one.run);
+  auto redone = std::make_shared<RunList>();
+  for (const RedoneRun& one : session.redone) redone->push_back(one.run);
   Recording recording;
   recording.metrics = plan.metrics;
   recording.measured = plan.commands;
@@ -111,9 +132,9 @@ Recording recording_of(const Plan& plan, const Session& session, const Timers& t
     recording.measured[c].program = session.programs[c];
   recording.reference = plan.reference;
   add_discovered(plan, discovered, recording);
-  recording.runs = std::make_shared<SessionRuns>(plan, recording.metrics, std::move(runs), nullptr);
+  recording.runs = std::make_shared<SessionRuns>(plan, recording.metrics, session.runs);
   recording.redone =
-      std::make_shared<SessionRuns>(plan, recording.metrics, std::move(redone), &session);
+      std::make_shared<RedoneRuns>(plan, recording.metrics, session, std::move(redone));
   recording.confidence = plan.confidence;
   recording.notes = notes_of(plan, session);
   recording.setting = {plan.order,

@@ -306,8 +306,8 @@ void StepRunner::note_counting(const Step& step, engine::Counted counted) {
 
 void StepRunner::add(RunRecord run) {
   if (context_.order != nullptr && run.order == 0) run.order = ++*context_.order;  // else kept
-  session_.runs.push_back(std::move(run));
-  callbacks_.taken(session_.runs.back());
+  session_.runs.push_back(run);
+  callbacks_.taken(run);
 }
 
 /// Enters what the run tells of itself. False when the session is to end: it cannot be read, or is
@@ -481,12 +481,10 @@ void StepRunner::enter(KeptRounds rounds) {
 /// Keeps the runs of the rounds, which begin at `runs` in the session, those thrown away at
 /// `redone`.
 void StepRunner::keep(KeptRounds rounds, std::size_t runs, std::size_t redone) {
-  const auto from = [](auto& all, std::size_t place) {
-    return all.begin() + static_cast<std::ptrdiff_t>(place);
-  };
   const std::size_t end = runs + (rounds.first.is_thrown_away() ? 0 : rounds.steps);
-  rounds.runs.assign(from(session_.runs, runs), from(session_.runs, end));
-  rounds.redone.assign(from(session_.redone, redone), session_.redone.end());
+  for (std::size_t i = runs; i < end; ++i) rounds.runs.push_back(session_.runs[i]);
+  rounds.redone.assign(session_.redone.begin() + static_cast<std::ptrdiff_t>(redone),
+                       session_.redone.end());
   rounds.paces = paces_;
   rounds.notes = session_.notes;
   rounds.overheads = session_.overheads;

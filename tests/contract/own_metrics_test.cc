@@ -1,5 +1,6 @@
 #include "contract/program.h"
 
+#include <cstdlib>
 #include <filesystem>
 #include <iterator>
 #include <sstream>
@@ -139,6 +140,20 @@ TEST_CASE("own metrics: runs that count have LAUKA_METRICS, too") {
   const Said counted = lauka({"-r2", "-e", "page-faults", "--", script});
   CHECK(counted.status == 0);
   CHECK(counted.out_has("\nn "));
+}
+
+TEST_CASE("own metrics: loops that count by themselves (lauka/counters.h) hand their values over") {
+  const std::string loop = fixture("counted_loop");
+  const Said said = lauka({"-r3", "-n", "epochs", "-n", "loop", "--export-csv", "-", "--",
+                           loop + " epochs", loop + " loop"});
+  CAPTURE(said.err);
+  REQUIRE(said.status == 0);
+  for (const char* name : {"epochs", "loop"}) {
+    const double seconds =
+        std::strtod(csv_value(said.out, name, "turn_time", "mean").c_str(), nullptr);
+    CHECK(seconds > 1e-11);
+    CHECK(seconds < 1e-7);
+  }
 }
 
 TEST_CASE("own metrics: what a program writes to LAUKA_METRICS appears by itself") {

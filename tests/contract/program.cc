@@ -2,6 +2,7 @@
 
 #include "places.h"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -57,14 +58,19 @@ int status_of(pid_t pid) {
 /// Reads both to their ends, and interrupts the program's group when its time has come.
 void read_all(std::array<pollfd, 2> fds, std::array<std::string*, 2> texts, const Start& start,
               pid_t pid) {
+  constexpr int between_looks_ms = 5;
   const auto interrupt_at = Clock::now() + std::chrono::milliseconds(start.interrupt_after_ms);
-  bool to_interrupt = start.interrupt_after_ms > 0;
-  while (fds[0].fd >= 0 || fds[1].fd >= 0) {
+  bool to_interrupt = start.interrupt_after_ms > 0 || start.interrupt_when;
+  const auto wait_ms = [&] {
+    if (!to_interrupt) return -1;
+    if (start.interrupt_when) return between_looks_ms;
     const auto left =
         std::chrono::duration_cast<std::chrono::milliseconds>(interrupt_at - Clock::now());
-    const int wait_ms = left.count() > 0 ? static_cast<int>(left.count()) : 0;
-    const int ready = poll(fds.data(), fds.size(), to_interrupt ? wait_ms : -1);
-    if (ready == 0 && to_interrupt) {
+    return std::max(static_cast<int>(left.count()), 0);
+  };
+  while (fds[0].fd >= 0 || fds[1].fd >= 0) {
+    const int ready = poll(fds.data(), fds.size(), wait_ms());
+    if (ready == 0 && to_interrupt && (!start.interrupt_when || start.interrupt_when())) {
       kill(-pid, start.interrupt_signal);
       to_interrupt = false;
     }

@@ -2,6 +2,7 @@
 
 #include "places.h"
 
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,6 +26,7 @@ struct Start {
   std::vector<std::pair<std::string, std::string>> environment{};  ///< set besides the test's own
   std::string folder{};                                            ///< to start in
   int interrupt_after_ms = 0;  ///< 0: never; else `interrupt_signal` goes to its process group
+  std::function<bool()> interrupt_when{};  ///< it is interrupted once this holds, not after a time
   int interrupt_signal = 2;
   unsigned as_user = 0;  ///< 0: the test's own user
   std::string program{places::kProgram};

@@ -62,6 +62,11 @@ json schema() {
   return json::parse(text_of(std::string(places::kRepository) + "/docs/schema.json"));
 }
 
+/// Whether a log of rounds has been written so far: its head is a line, and so is each round.
+bool has_lines(const std::string& file, std::size_t lines) {
+  return exists(file) && lines_of(text_of(file)).size() >= lines;
+}
+
 }  // namespace
 
 TEST_CASE("--suite: a row for each benchmark, and the geometric mean of the changes") {
@@ -319,7 +324,9 @@ TEST_CASE("--resume: a suite that was interrupted goes on, and has every round o
                  "-w0",           "-r6",
                  "--export-json", json_file,
                  "--export-runs", runs_file};
-  const Said cut = lauka({.arguments = words, .interrupt_after_ms = 600, .interrupt_signal = 9});
+  const Said cut = lauka({.arguments = words,
+                          .interrupt_when = [&] { return has_lines(json_file + ".rounds", 4); },
+                          .interrupt_signal = 9});
   CHECK(cut.status == 128 + 9);
   REQUIRE(exists(json_file + ".rounds"));
   CHECK_FALSE(exists(json_file));
@@ -382,8 +389,10 @@ TEST_CASE("--resume: rounds of a program that was built anew since are refused")
   const Suite suite(benchmark("a", {program, "sleep 0.05"}));
   const std::string json_file = suite.folder.file("r.json");
   Words words = {"--suite", suite.folder.file("s.toml"), "-w0", "-r5", "--export-json", json_file};
-  REQUIRE(lauka({.arguments = words, .interrupt_after_ms = 250, .interrupt_signal = 9}).status ==
-          128 + 9);
+  REQUIRE(lauka({.arguments = words,
+                 .interrupt_when = [&] { return has_lines(json_file + ".rounds", 2); },
+                 .interrupt_signal = 9})
+              .status == 128 + 9);
   words.emplace_back("--resume");
   build("sleep 0.04");
   const Said refused = lauka(words);

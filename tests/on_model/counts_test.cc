@@ -1,6 +1,7 @@
 #include "on_model/on_model.h"
 
 #include <cctype>
+#include <fstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -98,6 +99,38 @@ TEST_CASE("on macOS 26, where words count from the switching on only, passes cou
       CHECK(value == told.run(0).at("tree").at("events").at(event).get<double>());
     }
     CHECK(counted == 3);
+  }
+}
+
+TEST_CASE("in a suite each benchmark counts its own events exactly, and gives the counters back") {
+  const std::vector<std::pair<std::string, std::string>> events = {
+      {"inst_ldst", "INST_LDST"}, {"inst_int_alu", "INST_INT_ALU"}, {"retire_uop", "RETIRE_UOP"}};
+  for (const char* counting : {"apart", "together"}) {
+    CAPTURE(counting);
+    const Mac mac = mac_with({{"chip", "m4"}});
+    const std::string work = mac.folder.program("work", "run 4ms");
+    std::string suite;
+    for (const auto& [name, event] : events)
+      suite += "[[benchmark]]\nname = '" + name + "'\ncommands = ['" + work + "', '" + work +
+               " again']\nevent = '" + event + "'\n";
+    std::ofstream(mac.folder.file("suite.toml")) << suite;
+    const Told told = mac.lauka({"--suite", mac.folder.file("suite.toml"), "-r6", "-w0",
+                                 std::string("--counting=") + counting, "--export-runs",
+                                 mac.folder.file("runs.csv")});
+    CAPTURE(told.err);
+    CHECK(told.status == 0);
+    CHECK(told.held().empty());
+    const std::string runs = mac.text_of("runs.csv");
+    for (const auto& [name, event] : events) {
+      CAPTURE(event);
+      int counted = 0;
+      for (const double value : column(runs, name)) {
+        if (value < 0) continue;  // of another benchmark, or a timed run
+        ++counted;
+        CHECK(value == told.run(0).at("tree").at("events").at(event).get<double>());
+      }
+      CHECK(counted > 0);
+    }
   }
 }
 

@@ -1,4 +1,5 @@
-/* Whoever includes lauka/region.h and uses nothing of it is not warned. */
+/* Whoever includes lauka/region.h or lauka/counters.h and uses nothing of it is not warned. */
+#include <lauka/counters.h>
 #include <lauka/region.h>
 
 int lauka_region_header_is_unused(void);

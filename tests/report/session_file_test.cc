@@ -1,4 +1,5 @@
 #include "core/choices.h"
+#include "fakes/change_runs.h"
 #include "plan/baseline.h"
 #include "report/example.h"
 #include "report/screen.h"
@@ -117,13 +118,14 @@ TEST_CASE("failures, bounds, parameters, a shell and hooks are read back as they
   it.plan.commands[1].parameters = {{"size", "8"}};
   it.plan.commands[0].pattern = it.plan.commands[1].pattern = "./x {size}";
   it.session.overheads = {{1'000'001, 2, 3}, {999'999, 0, 7}};
-  it.session.runs[2].outcome = Exited{3};
-  it.session.runs[4].outcome = Signalled{11};
-  it.session.runs[5].outcome = TimedOut{};
-  it.session.runs[6].below_overhead = true;
+  change(it.session.runs, 2, [](RunRecord& run) { run.outcome = Exited{3}; });
+  change(it.session.runs, 4, [](RunRecord& run) { run.outcome = Signalled{11}; });
+  change(it.session.runs, 5, [](RunRecord& run) { run.outcome = TimedOut{}; });
+  change(it.session.runs, 6, [](RunRecord& run) { run.below_overhead = true; });
   it.session.notes = {"a note", "another"};
-  for (RunRecord& run : it.session.runs)
+  change(it.session.runs, [&](RunRecord& run) {
     if (run.step.command == 1) run.usage.peak_rss_floor_bytes = 4096 * 1010;
+  });
   const Results results = it.results();
   REQUIRE(results.commands[0].failed_runs == 2);
   REQUIRE(results.commands[1].rows[4].at_most.has_value());
@@ -155,10 +157,10 @@ TEST_CASE("counts, passes, kinds of core and runs that were run again are read b
   it.plan.metrics = metrics_of(it.plan.events, MetricSelection::All, true);
   it.plan.cores.min_share = 0.75;
   std::uint64_t odd = 1;
-  for (RunRecord& run : it.session.runs) {
+  change(it.session.runs, [&](RunRecord& run) {
     odd = odd * 6'364'136'223'846'793'005U + 1;
     run.counts = {9'000'000 + (odd >> 44U), (run.step.command == 0 ? 100U : 9'000'000U)};
-  }
+  });
   for (std::uint32_t round = 0; round < 5; ++round) {
     for (std::uint32_t c = 0; c < 2; ++c) {
       RunRecord run = run_of(c, round, RoundKind::Counting);
@@ -255,7 +257,7 @@ TEST_CASE("a session that was compared with a baseline is read back with the bas
   auto read = read_session(written(write_json, earlier));
   REQUIRE(read.has_value());
   Case it(7);
-  for (RunRecord& run : it.session.runs) run.usage.wall_ns += 5'000'000;
+  change(it.session.runs, [&](RunRecord& run) { run.usage.wall_ns += 5'000'000; });
   const auto session = std::make_shared<Recording>(std::move(read->recording));
   REQUIRE(use_baseline(it.plan, "b.json", session));
   const Results results = it.results();

@@ -1,5 +1,6 @@
 #include "results/analyse.h"
 
+#include "fakes/change_runs.h"
 #include "fakes/gates.h"
 
 #include <cmath>
@@ -106,8 +107,8 @@ const MetricResult& row_of(const Results& results, std::size_t command, std::str
 TEST_CASE("each command has a row for each metric, in the plan's order") {
   Session session;
   for (std::uint32_t i = 0; i < 5; ++i) session.runs.push_back(run_of(0, i, i + 1.0));
-  session.runs[2].usage.user_ns = 400;
-  session.runs[2].usage.system_ns = 100;
+  change(session.runs, 2, [](RunRecord& run) { run.usage.user_ns = 400; });
+  change(session.runs, 2, [](RunRecord& run) { run.usage.system_ns = 100; });
   const Results results = analyse(plan_of(1), session);
   REQUIRE(results.commands.size() == 1);
   CHECK(results.commands[0].name == "a");
@@ -192,7 +193,7 @@ TEST_CASE("the ranking turns the delta of the first metric shown into times fast
   std::rotate(plan.metrics.begin(), plan.metrics.begin() + 1, plan.metrics.begin() + 2);
   plan.metrics[1].shown = Shown::Verbose;  // as --metrics cpu_time has it
   Session session = rounds_of(kPlainReference, kPlainCandidate);
-  for (RunRecord& run : session.runs) run.usage.user_ns = 100 + run.step.command * 100;
+  change(session.runs, [&](RunRecord& run) { run.usage.user_ns = 100 + run.step.command * 100; });
   const Results by_cpu_time = analyse(plan, session);
   REQUIRE(by_cpu_time.rankings.size() == 1);
   CHECK(by_cpu_time.rankings[0].metric == 0);
@@ -227,7 +228,7 @@ TEST_CASE("an event that counts nanoseconds is a time") {
       {"task-clock", Unit::Seconds, Better::Less, Shown::Always, Formula(CountedEvent{0}) / 1e9});
   Session session;
   session.runs = {run_of(0, 0, 1.0)};
-  session.runs[0].counts = {1'500'000};
+  change(session.runs, 0, [](RunRecord& run) { run.counts = {1'500'000}; });
   const Results results = analyse(plan, session);
   CHECK(row_of(results, 0, "task-clock").summary->mean == Approx(0.0015));
 }
@@ -255,8 +256,9 @@ TEST_CASE("a count is of the runs of its pass, and a ratio of runs that counted 
       session.runs.push_back(run);
     }
   }
-  session.runs[0].counts = {300, 0};        // nothing to divide by
-  session.runs[3].counts = {std::nullopt};  // not counted exactly
+  change(session.runs, 0, [](RunRecord& run) { run.counts = {300, 0}; });  // nothing to divide by
+  change(session.runs, 3,
+         [](RunRecord& run) { run.counts = {std::nullopt}; });  // not counted exactly
   const Results results = analyse(plan, session);
   CHECK(results.commands[0].runs == 4);
   CHECK(row_of(results, 0, "branches").runs == 2);
@@ -278,8 +280,9 @@ TEST_CASE("a count is of the runs of its pass, and a ratio of runs that counted 
 
 TEST_CASE("a peak that may be the launcher's own is a bound, and compares with nothing") {
   Session session = rounds_of({1.0, 1.0, 1.0}, {2.0, 2.0, 2.0});
-  session.runs[1].usage.peak_rss_bytes = 700'000;  // candidate, round 0
-  session.runs[1].usage.peak_rss_floor_bytes = 800'000;
+  change(session.runs, 1,
+         [](RunRecord& run) { run.usage.peak_rss_bytes = 700'000; });  // candidate, round 0
+  change(session.runs, 1, [](RunRecord& run) { run.usage.peak_rss_floor_bytes = 800'000; });
   const Results results = analyse(plan_of(2), session);
   const MetricResult& bound = row_of(results, 1, "peak_rss");
   CHECK_FALSE(bound.summary);
@@ -296,12 +299,12 @@ TEST_CASE("a peak that may be the launcher's own is a bound, and compares with n
 TEST_CASE("the bound is the largest reading, known or not") {
   Session session;
   for (std::uint32_t i = 0; i < 3; ++i) session.runs.push_back(run_of(0, i, 1.0));
-  for (auto& run : session.runs) run.usage.peak_rss_floor_bytes = 800'000;
-  session.runs[0].usage.peak_rss_bytes = 600'000;
-  session.runs[1].usage.peak_rss_bytes = 800'000;
-  session.runs[2].usage.peak_rss_bytes = 500'000;
+  change(session.runs, [&](RunRecord& run) { run.usage.peak_rss_floor_bytes = 800'000; });
+  change(session.runs, 0, [](RunRecord& run) { run.usage.peak_rss_bytes = 600'000; });
+  change(session.runs, 1, [](RunRecord& run) { run.usage.peak_rss_bytes = 800'000; });
+  change(session.runs, 2, [](RunRecord& run) { run.usage.peak_rss_bytes = 500'000; });
   CHECK(row_of(analyse(plan_of(1), session), 0, "peak_rss").at_most == 800'000);
-  session.runs[2].usage.peak_rss_bytes = 900'000;
+  change(session.runs, 2, [](RunRecord& run) { run.usage.peak_rss_bytes = 900'000; });
   CHECK(row_of(analyse(plan_of(1), session), 0, "peak_rss").at_most == 900'000);
 }
 
@@ -343,7 +346,7 @@ TEST_CASE("the delta of a gated metric has the interval of the moment that the g
   gate::Findings findings;
   findings.intervals = {{0, {0.005, 0.025}}};
   Session session = rounds_of(kPlainReference, kPlainCandidate);
-  for (RunRecord& run : session.runs) run.usage.user_ns = run.usage.wall_ns;
+  change(session.runs, [&](RunRecord& run) { run.usage.user_ns = run.usage.wall_ns; });
   const Results results = lauka::analyse(plan, session, findings);
   // Of ten rounds the 4th Walsh average from either end instead of the 9th (printed tables).
   const auto& wall = row_of(results, 1, "wall_time").delta->bounds;

@@ -1,5 +1,6 @@
 #include "results/warnings.h"
 
+#include "fakes/change_runs.h"
 #include "fakes/gates.h"
 #include "fakes/one_look.h"
 #include "results/analyse.h"
@@ -305,10 +306,10 @@ TEST_CASE("a gate wants ten rounds, unless fewer have decided it") {
   // Undecided: the candidate is above and below in turns.
   const auto undecided = [&](std::uint32_t rounds) {
     Session session = session_of(plan, rounds);
-    for (RunRecord& run : session.runs) {
+    change(session.runs, [&](RunRecord& run) {
       if (run.step.command == 0) run.usage.wall_ns += 1000;
       if (run.step.command == 1) run.usage.wall_ns += run.step.round % 2 == 0 ? 2000U : 0U;
-    }
+    });
     return session;
   };
   CHECK(kinds(warnings_of(plan, undecided(10))).empty());
@@ -328,12 +329,12 @@ TEST_CASE("a command that is pushed off its CPU is told apart from one that slee
   const auto told = [](std::uint64_t pushed, std::uint64_t willing, double noise) {
     Session session = session_of(plan_of_wall_time(1), 12, 2s, 1s);
     double side = 1.0;
-    for (RunRecord& run : session.runs) {
+    change(session.runs, [&](RunRecord& run) {
       side = -side;
       run.usage.wall_ns += static_cast<std::uint64_t>(noise * (1.0 + side) * 1e9);
       run.usage.involuntary_switches = pushed;
       run.usage.voluntary_switches = willing;
-    }
+    });
     return kinds(warnings_of(plan_of_wall_time(1), session));
   };
   CHECK(told(50, 3, 0.1).find("busy") != std::string::npos);
@@ -359,12 +360,12 @@ TEST_CASE("a sequential order is told once, where there are deltas") {
 TEST_CASE("wall time alone is looked at, and warnings stand in the order of their kinds") {
   Plan plan = plan_of_wall_time(2);
   Session session = session_of(plan, 12, 100ms, 1ms);
-  for (RunRecord& run : session.runs) {
+  change(session.runs, [&](RunRecord& run) {
     const bool is_off =
         run.step.command == 0 ? run.step.round == 4 || run.step.round == 7 : run.step.round == 0;
     if (is_off) run.usage.wall_ns *= 2;
     run.usage.peak_rss_bytes = run.step.round < 6 ? 1'000'000 : 2'000'000;
-  }
+  });
   CHECK(kinds(warnings_of(plan, session)) == "first outliers split(verbose) split(verbose)");
 }
 

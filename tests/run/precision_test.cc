@@ -54,7 +54,7 @@ Session session_of(const Plan& plan, Bench& bench, os::ProgramId varying) {
 std::size_t runs_before_next(const Session& session) {
   const auto next = std::find_if(session.runs.begin(), session.runs.end(),
                                  [](const RunRecord& run) { return run.step.command > 0; });
-  return static_cast<std::size_t>(next - session.runs.begin());
+  return static_cast<std::size_t>(std::distance(session.runs.begin(), next));
 }
 
 /// How many runs there are when the program of number `varying` takes 0.9 and 1.1 s in turns and

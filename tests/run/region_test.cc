@@ -76,7 +76,8 @@ TEST_CASE("with -i a run without a region has neither its time nor counts, and t
   CHECK_FALSE(session.cut_short);
   REQUIRE(session.runs.size() == 2);
   CHECK(session.runs[0].told.empty());
-  CHECK(std::none_of(session.runs[0].counts.begin(), session.runs[0].counts.end(),
+  const auto counts = session.runs[0].counts;
+  CHECK(std::none_of(counts.begin(), counts.end(),
                      [](const auto& count) { return count.has_value(); }));
   const bool is_told =
       std::any_of(session.notes.begin(), session.notes.end(), [](const std::string& note) {

@@ -206,7 +206,7 @@ TEST_CASE("where it is written to they get it, too, and what they write is no va
       std::find_if(session->runs.begin(), session->runs.end(),
                    [](const RunRecord& run) { return run.step.kind == RoundKind::Counting; });
   REQUIRE(counted != session->runs.end());
-  CHECK(counted->told.empty());
+  CHECK((*counted).told.empty());
 }
 
 TEST_CASE("a run without a match ends the session, with -i it has no value") {

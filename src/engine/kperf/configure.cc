@@ -122,16 +122,23 @@ Claim::~Claim() {
   give_back();
 }
 
+int Claim::hold() {
+  if (has_counters_) return 0;
+  static const bool will_give_back = [] {
+    os::on_sudden_end(give_back_held);
+    return std::atexit(give_back_held) == 0;  // where it fails, unwinding gives back
+  }();
+  static_cast<void>(will_give_back);
+  give_back_held();
+  const int error = kernel_.force_all_counters(true);
+  has_counters_ = error == 0;
+  if (has_counters_) held() = this;
+  return error;
+}
+
 Result<void> Claim::take_counters() {
   const auto refused = [this](Asked asked, int error) { return reason_of(asked, error, kernel_); };
-  if (const int error = kernel_.force_all_counters(true); error != 0)
-    return refused(Asked::Force, error);
-  has_counters_ = true;
-  if (held() == nullptr) {
-    static_cast<void>(std::atexit(give_back_held));  // where it fails, unwinding gives back
-    os::on_sudden_end(give_back_held);
-    held() = this;
-  }
+  if (const int error = hold(); error != 0) return refused(Asked::Force, error);
   had_leftovers_ = kernel_.thread_counting() != 0 || kernel_.counting() != 0;
   if (const int error = kernel_.set_thread_counting(0); error == EPERM || error == EBUSY)
     return refused(Asked::Count, error);

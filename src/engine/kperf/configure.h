@@ -65,7 +65,8 @@ struct Sampling {
 
 /// All that counting takes of the system: the counters, their words, sampling and the trace. It is
 /// given back when this is destroyed, at exit(), and when a signal ends lauka at once; after
-/// SIGKILL the next claim finds what is left and resets it. There is one claim at a time.
+/// SIGKILL the next claim finds what is left and resets it. One claim holds at a time: another one
+/// of this process gives back what it has first.
 class Claim : NonCopyable {
  public:
   Claim(const Kernel& kernel, Trace& trace) : kernel_(kernel), trace_(trace) {}
@@ -73,6 +74,10 @@ class Claim : NonCopyable {
 
   /// Takes all counters, and resets what a killed run left switched on.
   Result<void> take_counters();
+
+  /// Takes the counters again if they were given back meanwhile; 0 or an errno.
+  int hold();
+  bool is_held() const { return has_counters_; }
 
   /// Whether a killed run had left something switched on.
   bool had_leftovers() const { return had_leftovers_; }

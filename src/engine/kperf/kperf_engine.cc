@@ -160,6 +160,7 @@ class KperfEngine final : public CounterEngine {
 
   void pause() override {
     if (strategy_) strategy_->pause();
+    if (setting_.takes_turns) claim_.give_back();
   }
 
   FreeReader free_reader(std::size_t event) const override {

@@ -25,6 +25,8 @@ struct Setting {
   bool user_only = false;
   StrategyChoice strategy = StrategyChoice::Auto;
   std::chrono::nanoseconds period = std::chrono::milliseconds(1);
+  bool takes_turns = false;  ///< others of this process count, too: each takes the counters for a
+                             ///< block of runs
 };
 
 /// The engine for the processor of `database`, with the counters taken from the system until it is

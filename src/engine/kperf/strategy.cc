@@ -46,7 +46,12 @@ class ThreadStrategy final : public Strategy {
     reader_.reset();
     wrapped_ = false;
     error_ = 0;
-    if (restarts_) try_to("sampling could not be started", restart());
+    if (!claim_.is_held()) {
+      is_programmed_ = false;
+      restarts_ = true;
+      try_to("the counters could not be taken", claim_.hold());
+    }
+    if (error_ == 0 && restarts_) try_to("sampling could not be started", restart());
     restarts_ = error_ != 0;
     if (error_ == 0 && (!is_programmed_ || words != words_ || !claim_.is_as_programmed()))
       try_to("the counters could not be programmed", claim_.program(words, true));
@@ -219,7 +224,10 @@ class MachineStrategy final : public Strategy {
 
   void before_start(const std::vector<std::uint64_t>& words) override {
     began_.clear();
-    error_ = 0;
+    is_programmed_ = is_programmed_ && claim_.is_held();
+    failed_ = "the counters could not be taken";
+    error_ = claim_.hold();
+    if (error_ != 0) return;
     failed_ = "the counters could not be programmed";
     if (!is_programmed_ || words != words_ || !claim_.is_as_programmed())
       error_ = claim_.program(words, false);

@@ -1,0 +1,291 @@
+module Json = Json
+
+type delta = {
+  percent : float option;
+  low : float option;
+  high : float option;
+  significant : bool;
+  basis : string;
+}
+
+type metric = {
+  name : string;
+  unit_ : string;
+  note : string;
+  better : string;
+  event : bool;
+  runs : int;
+  mean : float option;
+  stddev : float option;
+  median : float option;
+  min : float option;
+  max : float option;
+  at_most : float option;
+  samples : float option list;
+  delta : delta option;
+}
+
+type command = {
+  name : string;
+  command_line : string;
+  is_reference : bool;
+  failed_runs : int;
+  metrics : metric list;
+}
+
+type verdict = Pass | Fail | Inconclusive
+
+type gate = {
+  verdict : verdict;
+  condition : string;
+  metric : string;
+  command : string;
+  delta : delta;
+}
+
+type t = {
+  commands : command list;
+  gates : gate list;
+  confidence : float;
+  complete : bool;
+  warnings : string list;
+  notes : string list;
+  version : string;
+  json : Json.t;
+}
+
+(* Reading *)
+
+exception Missing of string
+
+let get convert what key json =
+  match convert (Json.member key json) with
+  | Some value -> value
+  | None -> raise (Missing (Printf.sprintf "'%s' must be %s" key what))
+
+let string_at key = get Json.to_string "a string" key
+let number_at key = get Json.to_number "a number" key
+let bool_at key = get Json.to_bool "true or false" key
+let number_or_none key json = Json.to_number (Json.member key json)
+
+let delta_of json =
+  {
+    percent = number_or_none "percent" json;
+    low = number_or_none "low_percent" json;
+    high = number_or_none "high_percent" json;
+    significant = bool_at "significant" json;
+    basis = string_at "basis" json;
+  }
+
+(* [told] is the session's row on the metric: what it is; [json] the command's values. *)
+let metric_of told json =
+  {
+    name = string_at "name" told;
+    unit_ = string_at "unit" json;
+    note = string_at "note" told;
+    better = string_at "better" told;
+    event = number_or_none "event" told <> None;
+    runs = int_of_float (number_at "runs" json);
+    mean = number_or_none "mean" json;
+    stddev = number_or_none "stddev" json;
+    median = number_or_none "median" json;
+    min = number_or_none "min" json;
+    max = number_or_none "max" json;
+    at_most = number_or_none "at_most" json;
+    (* List.map before OCaml 5.1 takes stack for each of what may be a million. *)
+    samples = List.rev (List.rev_map Json.to_number (Json.to_list (Json.member "samples" json)));
+    delta = (match Json.member "delta" json with Json.Null -> None | delta -> Some (delta_of delta));
+  }
+
+let command_of told json =
+  let own = Json.member "lauka" json in
+  let values = Json.member "metrics" own in
+  let metric row =
+    match Json.member (string_at "name" row) values with
+    | Json.Null -> None
+    | found -> Some (metric_of row found)
+  in
+  {
+    name = string_at "command" json;
+    command_line = string_at "command_line" own;
+    is_reference = Json.member "is_reference" json = Json.Bool true;
+    failed_runs = int_of_float (number_at "failed_runs" own);
+    metrics = List.filter_map metric told;
+  }
+
+let gate_of json =
+  let verdict =
+    match string_at "verdict" json with
+    | "pass" -> Pass
+    | "fail" -> Fail
+    | "inconclusive" -> Inconclusive
+    | other -> raise (Missing (Printf.sprintf "'%s' is not a verdict" other))
+  in
+  {
+    verdict;
+    condition = string_at "condition" json;
+    metric = string_at "metric" json;
+    command = string_at "name" json;
+    delta = delta_of (Json.member "delta" json);
+  }
+
+let format_that_is_read = 2.
+
+let session_of json =
+  let session = Json.member "lauka" json in
+  if session = Json.Null then raise (Missing "it was not written by lauka --export-json");
+  let format = number_at "format" session in
+  if format <> format_that_is_read then
+    raise (Missing (Printf.sprintf "lauka.format is %g, and this library reads %g" format format_that_is_read));
+  if Json.member "benchmarks" session <> Json.Null then raise (Missing "it is of a suite, which this library does not read");
+  let list key = Json.to_list (Json.member key session) in
+  let told = list "metrics" in
+  {
+    commands = List.map (command_of told) (Json.to_list (Json.member "results" json));
+    gates = List.map gate_of (list "gates");
+    confidence = number_at "confidence" session;
+    complete = bool_at "complete" session;
+    warnings = List.map (string_at "text") (list "warnings");
+    notes = List.filter_map Json.to_string (list "notes");
+    version = string_at "version" session;
+    json;
+  }
+
+let of_json text =
+  match Json.parse text with
+  | Error why -> Error ("this is not JSON: " ^ why)
+  | Ok json -> ( match session_of json with session -> Ok session | exception Missing why -> Error why)
+
+(* Looking *)
+
+let find name command = List.find_opt (fun (metric : metric) -> metric.name = name) command.metrics
+let mean name command = Option.bind (find name command) (fun metric -> metric.mean)
+let is_counter metric = metric.event && metric.unit_ = "1"
+
+let counters command =
+  List.filter_map
+    (fun (metric : metric) ->
+      match metric.mean with
+      | Some mean when is_counter metric -> Some (metric.name, mean)
+      | _ -> None)
+    command.metrics
+
+let counter name command = List.assoc_opt name (counters command)
+let ipc = mean "ipc"
+let wall_time = mean "wall_time"
+
+(* p_time, e_time: what a user named with --core-kinds has another name, but the same ending. *)
+let time_by_kind command =
+  let kind_of (metric : metric) =
+    match metric.mean with
+    | Some mean when metric.event && metric.unit_ = "s" && Filename.check_suffix metric.name "_time" ->
+      Some (Filename.chop_suffix metric.name "_time", mean)
+    | _ -> None
+  in
+  List.filter_map kind_of command.metrics
+
+(* Running *)
+
+type error =
+  | Not_started of string
+  | Refused of string
+  | Failed of string * t option
+  | Unreadable of string
+
+let reason = function Not_started why | Refused why | Failed (why, _) | Unreadable why -> why
+
+let string_of_error error =
+  match error with
+  | Not_started why -> "lauka could not be started: " ^ why
+  | Refused why -> "lauka refused: " ^ why
+  | Failed (why, _) -> "lauka failed: " ^ why
+  | Unreadable why -> "lauka's results cannot be read: " ^ why
+
+let command_of_words words = String.concat " " (List.map Filename.quote words)
+
+let read_file path =
+  let file = open_in_bin path in
+  Fun.protect
+    ~finally:(fun () -> close_in_noerr file)
+    (fun () -> really_input_string file (in_channel_length file))
+
+let starts_with prefix text =
+  String.length text >= String.length prefix && String.sub text 0 (String.length prefix) = prefix
+
+(* What lauka wrote to standard error, without notes and warnings. *)
+let reason_in said =
+  let meant line = not (line = "" || starts_with "lauka: note:" line || starts_with "lauka: warning:" line) in
+  let without_name line =
+    let name = "lauka: " in
+    if starts_with name line then
+      String.sub line (String.length name) (String.length line - String.length name)
+    else line
+  in
+  String.concat "\n" (List.map without_name (List.filter meant (String.split_on_char '\n' said)))
+
+let rec wait pid = try snd (Unix.waitpid [] pid) with Unix.Unix_error (Unix.EINTR, _, _) -> wait pid
+
+let opened path flags use =
+  let descriptor = Unix.openfile path (Unix.O_CLOEXEC :: flags) 0o600 in
+  Fun.protect ~finally:(fun () -> Unix.close descriptor) (fun () -> use descriptor)
+
+(* Files, not pipes: nothing has to be read while lauka runs. *)
+let start program arguments ~errors =
+  opened "/dev/null" [ Unix.O_RDWR ] (fun null ->
+      opened errors [ Unix.O_WRONLY; Unix.O_TRUNC ] (fun said ->
+          Unix.create_process program (Array.of_list (program :: arguments)) null null said))
+
+let outcome status ~exported ~said =
+  let session = if exported = "" then None else Some (of_json exported) in
+  let why otherwise = match reason_in said with "" -> otherwise | reason -> reason in
+  match (status, session) with
+  | Unix.WEXITED 127, None -> Error (Not_started (why "there is no such program"))
+  | Unix.WEXITED 2, None -> Error (Refused (why "the command line"))
+  | Unix.WEXITED code, Some (Ok session) when code <> 1 && session.complete -> Ok session
+  | Unix.WEXITED code, Some (Ok session) ->
+    Error (Failed (why (Printf.sprintf "exit status %d" code), Some session))
+  | Unix.WEXITED 0, Some (Error why) -> Error (Unreadable why)
+  | Unix.WEXITED 0, None -> Error (Unreadable "it wrote none")
+  | Unix.WEXITED code, _ -> Error (Failed (why (Printf.sprintf "exit status %d" code), None))
+  | (Unix.WSIGNALED _ | Unix.WSTOPPED _), _ -> Error (Failed (why "it was ended by a signal", None))
+
+let arguments ~events ~metrics ~runs ~fail_if ~options ~json commands =
+  let listed option = function [] -> [] | names -> [ option; String.concat "," names ] in
+  List.concat
+    [
+      [ "--quiet"; "--no-progress"; "--color"; "never"; "--export-json"; json ];
+      listed "--event" events;
+      listed "--metrics" metrics;
+      (match runs with None -> [] | Some runs -> [ "--runs"; string_of_int runs ]);
+      List.concat_map (fun condition -> [ "--fail-if"; condition ]) fail_if;
+      options;
+      "--" :: commands;
+    ]
+
+let default_program () = match Sys.getenv_opt "LAUKA" with None | Some "" -> "lauka" | Some program -> program
+
+let run ?program ?(events = []) ?(metrics = []) ?runs ?(fail_if = []) ?(options = []) commands =
+  let program = match program with Some program -> program | None -> default_program () in
+  let json = Filename.temp_file "lauka" ".json" in
+  let errors = Filename.temp_file "lauka" ".txt" in
+  let remove path = try Sys.remove path with Sys_error _ -> () in
+  Fun.protect
+    ~finally:(fun () ->
+      remove json;
+      remove errors)
+    (fun () ->
+      match start program (arguments ~events ~metrics ~runs ~fail_if ~options ~json commands) ~errors with
+      | pid ->
+        let status = wait pid in
+        outcome status ~exported:(read_file json) ~said:(read_file errors)
+      | exception Unix.Unix_error (code, _, _) ->
+        Error (Not_started (Printf.sprintf "%s: %s" program (Unix.error_message code))))
+
+(* Regions *)
+
+external region_begin : unit -> unit = "lauka_region_begin_stub" [@@noalloc]
+external region_end : unit -> unit = "lauka_region_end_stub" [@@noalloc]
+
+let region work =
+  region_begin ();
+  Fun.protect ~finally:region_end work

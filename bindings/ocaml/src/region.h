@@ -1,0 +1,1 @@
+../../../include/lauka/region.h

@@ -1,0 +1,454 @@
+"""Compares commands by running the program lauka, and marks regions of this program that `lauka --region` measures.
+
+    session = lauka.run("./old", ["./new", "-O2"], events=["cycles", "instructions"])
+    for command in session.commands:
+        print(command.name, command.wall_time, command.ipc, command.metrics["wall_time"].delta)
+
+    with lauka.region():
+        work()
+
+Values are in base units: seconds, bytes, joules, counts, fractions.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import fcntl
+import importlib
+import json as _json
+import mmap
+import os
+import platform
+import shlex
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass, field
+from typing import Any, Callable, Iterator, Literal, Mapping, Optional, Sequence, Union
+
+__all__ = [
+    "Command", "Delta", "Error", "Failed", "Gate", "Metric", "NotStarted", "Refused", "Session", "Unreadable",
+    "load", "region", "region_begin", "region_end", "run",
+]
+
+
+# What was measured
+
+
+@dataclass(frozen=True)
+class Delta:
+    """The difference from the reference, in percent of it. None: undefined or unbounded."""
+
+    percent: Optional[float]
+    low: Optional[float]  # of the interval, at the session's confidence
+    high: Optional[float]
+    significant: bool  # the interval leaves out 0
+    basis: Literal["typical", "mean", "quantile"]
+
+
+@dataclass(frozen=True)
+class Metric:
+    """The values of one metric of one command."""
+
+    name: str
+    unit: str  # "s", "B", "1", "ratio", "fraction" or "J"
+    note: str  # as in the table: "(simulated)", "(region)", or empty
+    better: Literal["less", "more", "neither"]
+    is_event: bool  # counted by an engine
+    runs: int  # that have a value
+    mean: Optional[float]  # None: no run has a value, or only a bound is known
+    stddev: Optional[float]
+    median: Optional[float]
+    min: Optional[float]
+    max: Optional[float]
+    at_most: Optional[float]  # bound that no run exceeds, if no more is known
+    samples: tuple[Optional[float], ...]  # one for each of the command's runs; None: of another kind
+    delta: Optional[Delta]  # None for the reference
+
+
+@dataclass(frozen=True)
+class Command:
+    """One of the commands that were measured."""
+
+    name: str  # as shown
+    command_line: str
+    is_reference: bool
+    failed_runs: int  # kept under --ignore-failure
+    metrics: Mapping[str, Metric] = field(repr=False)
+
+    def mean(self, name: str) -> Optional[float]:
+        """Returns a metric's mean; None if it was not measured."""
+        metric = self.metrics.get(name)
+        return None if metric is None else metric.mean
+
+    @property
+    def wall_time(self) -> Optional[float]:
+        return self.mean("wall_time")
+
+    @property
+    def ipc(self) -> Optional[float]:
+        """Instructions per cycle, if both were counted."""
+        return self.mean("ipc")
+
+    @property
+    def counters(self) -> dict[str, float]:
+        """Mean of each event that was counted."""
+        return {m.name: m.mean for m in self.metrics.values() if m.is_event and m.unit == "1" and m.mean is not None}
+
+    @property
+    def time_by_kind(self) -> dict[str, float]:
+        """CPU time on each kind of core, the fastest first: {"p": 0.9, "e": 0.1}. Empty if the cores are of one kind, or
+        the system does not say."""
+        ending = "_time"  # p_time, e_time: what a user named with --core-kinds has the same ending
+        return {
+            m.name[: -len(ending)]: m.mean
+            for m in self.metrics.values()
+            if m.is_event and m.unit == "s" and m.name.endswith(ending) and m.mean is not None
+        }
+
+
+@dataclass(frozen=True)
+class Gate:
+    """A condition of --fail-if, and its verdict."""
+
+    verdict: Literal["pass", "fail", "inconclusive"]
+    condition: str  # "wall_time > 5%"
+    metric: str
+    command: str  # name of the command that was judged
+    delta: Delta
+
+
+@dataclass(frozen=True)
+class Session:
+    """What one call of lauka measured."""
+
+    commands: tuple[Command, ...]
+    gates: tuple[Gate, ...]
+    confidence: float  # of every interval, a fraction
+    complete: bool  # False: a run failed, or the user interrupted
+    warnings: tuple[str, ...]
+    notes: tuple[str, ...]  # why something was not measured, for example
+    version: str  # of the program lauka
+    json: Mapping[str, Any] = field(repr=False)  # the whole document, for what has no field here (docs/schema.json)
+
+    def to_pandas(self) -> Any:
+        """Returns a pandas.DataFrame with a row for each sample: command, metric, unit, run, value."""
+        rows = [
+            (command.name, metric.name, metric.unit, run, value)
+            for command in self.commands
+            for metric in command.metrics.values()
+            for run, value in enumerate(metric.samples)
+            if value is not None
+        ]
+        return importlib.import_module("pandas").DataFrame(rows, columns=["command", "metric", "unit", "run", "value"])
+
+
+# Running lauka
+
+
+class Error(Exception):
+    """Why there are no results; its text is what lauka said, without its warnings."""
+
+
+class NotStarted(Error):
+    """The program lauka could not be started."""
+
+
+class Refused(Error):
+    """Nothing was run: an event that cannot be counted here, an option that does not exist."""
+
+
+class Failed(Error):
+    """A command failed, something could not be measured, or lauka was interrupted."""
+
+    def __init__(self, reason: str, session: Optional[Session]):
+        super().__init__(reason)
+        self.session = session  # what was measured before
+
+
+class Unreadable(Error):
+    """This is not a session that this module can read."""
+
+
+_FORMAT = 2
+
+
+def _delta(json: Mapping[str, Any]) -> Delta:
+    return Delta(json["percent"], json["low_percent"], json["high_percent"], json["significant"], json["basis"])
+
+
+def _metric(told: Mapping[str, Any], json: Mapping[str, Any]) -> Metric:
+    return Metric(
+        name=told["name"],
+        unit=json["unit"],
+        note=told["note"],
+        better=told["better"],
+        is_event=told.get("event") is not None,
+        runs=json["runs"],
+        mean=json["mean"],
+        stddev=json["stddev"],
+        median=json["median"],
+        min=json["min"],
+        max=json["max"],
+        at_most=json["at_most"],
+        samples=tuple(json["samples"]),
+        delta=None if json["delta"] is None else _delta(json["delta"]),
+    )
+
+
+def _command(told: Sequence[Mapping[str, Any]], json: Mapping[str, Any]) -> Command:
+    own = json["lauka"]
+    values = own["metrics"]
+    metrics = {row["name"]: _metric(row, values[row["name"]]) for row in told if row["name"] in values}
+    return Command(json["command"], own["command_line"], json.get("is_reference", False), own["failed_runs"], metrics)
+
+
+def _session(text: str) -> Session:
+    try:
+        json = _json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise Unreadable(f"this is not JSON: {error}") from None
+    try:
+        if not isinstance(json, dict) or "lauka" not in json:
+            raise Unreadable("it was not written by lauka --export-json")
+        session = json["lauka"]
+        if session["format"] != _FORMAT:
+            raise Unreadable(f"lauka.format is {session['format']}, and this module reads {_FORMAT}")
+        if "benchmarks" in session:
+            raise Unreadable("it is of a suite, which this module does not read")
+        return Session(
+            commands=tuple(_command(session["metrics"], result) for result in json["results"]),
+            gates=tuple(
+                Gate(gate["verdict"], gate["condition"], gate["metric"], gate["name"], _delta(gate["delta"]))
+                for gate in session["gates"]
+            ),
+            confidence=session["confidence"],
+            complete=session["complete"],
+            warnings=tuple(warning["text"] for warning in session["warnings"]),
+            notes=tuple(session["notes"]),
+            version=session["version"],
+            json=json,
+        )
+    except (KeyError, TypeError) as error:
+        raise Unreadable(f"it lacks what lauka writes: {error}") from None
+
+
+def load(path: Union[str, os.PathLike[str]]) -> Session:
+    """Reads a file of --export-json. Raises Unreadable; the files of a suite (--suite) are refused."""
+    with open(path, encoding="utf-8", errors="replace") as file:
+        return _session(file.read())
+
+
+def _reason(said: str) -> str:
+    name = "lauka: "
+    lines = [line for line in said.splitlines() if line and not line.startswith((name + "note:", name + "warning:"))]
+    return "\n".join(line[len(name):] if line.startswith(name) else line for line in lines)
+
+
+def run(
+    *commands: Union[str, Sequence[str]],
+    events: Sequence[str] = (),
+    metrics: Sequence[str] = (),
+    runs: Optional[int] = None,
+    fail_if: Sequence[str] = (),
+    options: Sequence[str] = (),
+    program: Optional[str] = None,
+) -> Session:
+    """Measures commands, of which the first is the reference.
+
+    A command is a command line, which lauka splits into words as a shell does and runs without one, or a sequence of words.
+    `events` are counted; one that cannot be is an error with the reason. `metrics` are rows, as --metrics takes them, `runs` is
+    the number of timed runs of each command, `fail_if` has conditions such as "wall_time > 5", and `options` further options,
+    word by word. A gate that failed is a verdict, not an error. `program` is lauka (default: the environment's LAUKA, else
+    lauka on the path).
+
+    Raises NotStarted, Refused, Failed or Unreadable, all of them Error.
+    """
+    program = program or os.environ.get("LAUKA") or "lauka"
+    with tempfile.TemporaryDirectory(prefix="lauka") as folder:
+        target = os.path.join(folder, "session.json")
+        line = [program, "--quiet", "--no-progress", "--color", "never", "--export-json", target]
+        line += ["--event", ",".join(events)] if events else []
+        line += ["--metrics", ",".join(metrics)] if metrics else []
+        line += ["--runs", str(runs)] if runs is not None else []
+        for condition in fail_if:
+            line += ["--fail-if", condition]
+        line += [*options, "--"]
+        line += [command if isinstance(command, str) else shlex.join(command) for command in commands]
+        null = subprocess.DEVNULL
+        try:
+            ended = subprocess.run(line, stdin=null, stdout=null, stderr=subprocess.PIPE, errors="replace", check=False)
+        except OSError as error:
+            raise NotStarted(f"{program}: {error.strerror}") from None
+        if ended.returncode == 2 and not os.path.exists(target):
+            raise Refused(_reason(ended.stderr))
+        why = _reason(ended.stderr) or f"exit status {ended.returncode}"
+        if not os.path.exists(target):
+            raise Failed(why, None)
+        session = load(target)
+    if ended.returncode == 1 or not session.complete:
+        raise Failed(why, session)
+    return session
+
+
+# Regions: what include/lauka/region.h does
+
+
+class _Page(ctypes.Structure):
+    """struct lauka_region_page_"""
+
+    _fields_ = [
+        ("magic", ctypes.c_uint64),
+        ("version", ctypes.c_uint32),
+        ("counters", ctypes.c_uint32),
+        ("descriptors", ctypes.c_int32 * 16),
+        ("lock", ctypes.c_uint32),
+        ("depth", ctypes.c_uint32),
+        ("began_ns", ctypes.c_uint64),
+        ("time_ns", ctypes.c_uint64),
+        ("entries", ctypes.c_uint64),
+        ("stray", ctypes.c_uint64),
+        ("failures", ctypes.c_uint64),
+        ("counts_threads", ctypes.c_uint32),
+        ("uncounted", ctypes.c_uint32),
+        ("instructions", ctypes.c_uint64),
+        ("cycles", ctypes.c_uint64),
+    ]
+
+
+_MAGIC = 0x4C41554B41524547
+_VERSION = 2
+_BYTES = ctypes.sizeof(_Page) + 64 * 32  # and struct lauka_region_thread_ of 64 threads
+_ON_MACOS = sys.platform == "darwin"
+
+
+def _taker(page: _Page) -> Callable[[], bool]:
+    """Returns a function that takes the lock if it is free. Other processes and C share it, so it has to be one atomic
+    step, which Python lacks and these libraries export."""
+    word = ctypes.byref(page, _Page.lock.offset)
+    if _ON_MACOS:
+        swap = ctypes.CDLL(None).OSAtomicCompareAndSwap32Barrier
+        swap.restype = ctypes.c_bool
+        return lambda: bool(swap(0, 1, word))
+    libraries = {"libstdc++.so.6": "_ZN9__gnu_cxx18__exchange_and_addEPVii", "libatomic.so.1": "__atomic_fetch_add_4"}
+    for library, name in libraries.items():
+        with contextlib.suppress(OSError, AttributeError):
+            add = getattr(ctypes.CDLL(library), name)
+            return lambda: bool(add(word, 1, 5) == 0)  # whatever is not 0 is taken; 5: sequentially consistent
+    raise RuntimeError(f"lauka.region needs a lock that processes share; install one of {', '.join(libraries)}")
+
+
+class _Region:
+    """The region of this run."""
+
+    def __init__(self, memory: mmap.mmap):
+        self.page = _Page.from_buffer(memory)
+        self.take = _taker(self.page)
+
+    @contextlib.contextmanager
+    def locked(self) -> Iterator[_Page]:
+        deadline = time.monotonic() + 1.0  # whoever is killed inside never gives it back
+        while not self.take():
+            if time.monotonic() > deadline:
+                self.page.failures += 1
+                break
+            time.sleep(0)
+        try:
+            yield self.page
+        finally:
+            self.page.lock = 0
+
+    @staticmethod
+    def now() -> int:
+        # macOS: CLOCK_UPTIME_RAW, as lauka
+        return time.clock_gettime_ns(8 if _ON_MACOS else time.CLOCK_MONOTONIC)
+
+    # _IO('$', which) of Linux, which some processors mark as a call without data
+    NO_DATA = 1 << 29 if platform.machine().startswith(("alpha", "mips", "ppc", "sparc")) else 0
+
+    def switch(self, page: _Page, which: int) -> None:
+        for i in range(min(page.counters, len(page.descriptors))):
+            try:
+                fcntl.ioctl(page.descriptors[i], self.NO_DATA | ord("$") << 8 | which, 0)
+            except OSError:
+                page.failures += 1
+
+    def begin(self) -> None:
+        with self.locked() as page:
+            # macOS counts threads that ask for their counts in here; this module does not, and says so.
+            page.uncounted += 1 if page.counts_threads else 0
+            page.depth += 1
+            if page.depth == 1:
+                page.entries += 1
+                page.began_ns = self.now()
+                self.switch(page, 0)  # PERF_EVENT_IOC_ENABLE; last, so that little of this is counted
+
+    def end(self) -> None:
+        with self.locked() as page:
+            if page.depth == 0:
+                page.stray += 1
+                return
+            if page.depth == 1:
+                self.switch(page, 1)  # PERF_EVENT_IOC_DISABLE; first, likewise
+                page.time_ns += self.now() - page.began_ns
+            page.depth -= 1
+
+
+def _attach() -> Optional[_Region]:
+    """Returns the region that LAUKA_REGION names; None if lauka did not ask, or the descriptor is not its memory."""
+    text = os.environ.get("LAUKA_REGION", "")
+    if not text.isdigit() or int(text) <= 2 or os.getuid() != os.geteuid() or os.getgid() != os.getegid():
+        return None
+    descriptor = int(text)
+    try:
+        file = os.fstat(descriptor)
+        has_size = _BYTES <= file.st_size <= 65536 if _ON_MACOS else file.st_size == _BYTES
+        if not has_size or not (stat.S_ISREG(file.st_mode) or (_ON_MACOS and stat.S_IFMT(file.st_mode) == 0)):
+            return None
+        memory = mmap.mmap(descriptor, _BYTES)
+    except (OSError, ValueError, OverflowError):
+        return None
+    page = _Page.from_buffer_copy(memory)
+    if page.magic != _MAGIC or page.version != _VERSION:
+        return None
+    return _Region(memory)
+
+
+_known: Optional[_Region] = None
+_is_known = False
+
+
+def _find() -> Optional[_Region]:
+    global _known, _is_known
+    if not _is_known:
+        _known = _attach()
+        _is_known = True
+    return _known
+
+
+def region_begin() -> None:
+    """Opens the region that `lauka --region` measures; without lauka it does nothing."""
+    found = _find()
+    if found is not None:
+        found.begin()
+
+
+def region_end() -> None:
+    """Closes what region_begin opened."""
+    found = _find()
+    if found is not None:
+        found.end()
+
+
+class region(contextlib.ContextDecorator):
+    """Marks a part of this program: `with lauka.region():`, or `@lauka.region()` before a function."""
+
+    def __enter__(self) -> region:
+        region_begin()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        region_end()

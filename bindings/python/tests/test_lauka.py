@@ -1,0 +1,240 @@
+"""Tests of the module on the program that LAUKA names: python3 -m unittest discover -s tests"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+
+import lauka  # noqa: E402
+
+INCLUDE = HERE.parents[2] / "include"
+
+
+def python(code: str) -> list[str]:
+    """Returns a command that runs `code` with this module at hand."""
+    return [sys.executable, "-c", f"import os, sys; sys.path.insert(0, {str(HERE.parent)!r})\nimport lauka\n{code}"]
+
+
+def values(mean: float, **others: Any) -> dict[str, Any]:
+    """Returns a metric of one run, as in the JSON."""
+    same = {key: mean for key in ("mean", "median", "min", "max")}
+    return {"unit": "1", "runs": 1, "stddev": None, "at_most": None, "delta": None, "samples": [mean], **same, **others}
+
+
+DELTA = {"percent": -50, "low_percent": -60, "high_percent": None, "significant": True, "basis": "typical"}
+
+
+def document() -> dict[str, Any]:
+    def row(name: str, event: Any) -> dict[str, Any]:
+        return {"name": name, "note": "", "better": "less", "event": event}
+
+    old = {
+        "wall_time": values(0.5, unit="s"),
+        "cycles": values(1000),
+        "ipc": values(1.9, unit="ratio"),
+        "p_time": values(0.3, unit="s"),
+        "e_time": values(0.1, unit="s"),
+    }
+    new = {"wall_time": values(0.25, unit="s", samples=[0.25, None], delta=DELTA)}
+
+    def command(name: str, metrics: dict[str, Any]) -> dict[str, Any]:
+        return {"command": name, "lauka": {"command_line": "./" + name, "failed_runs": 0, "metrics": metrics}}
+
+    gate = {"verdict": "inconclusive", "condition": "wall_time > 5%", "metric": "wall_time", "name": "new", "delta": DELTA}
+    return {
+        "results": [command("old", old), command("new", new)],
+        "lauka": {
+            "format": 2,
+            "version": "9",
+            "complete": True,
+            "confidence": 0.95,
+            "metrics": [row("wall_time", None), row("cycles", 0), row("ipc", None), row("p_time", 1), row("e_time", 2)],
+            "gates": [gate],
+            "warnings": [{"text": "few runs"}],
+            "notes": ["no counters"],
+        },
+    }
+
+
+def load(text: str) -> lauka.Session:
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "session.json")
+        file.write_text(text)
+        return lauka.load(file)
+
+
+class Reading(unittest.TestCase):
+    def test_a_session_is_read(self) -> None:
+        session = load(json.dumps(document()))
+        old, new = session.commands
+        self.assertEqual(old.counters, {"cycles": 1000})
+        self.assertEqual((old.ipc, old.wall_time), (1.9, 0.5))
+        self.assertEqual(list(old.time_by_kind.items()), [("p", 0.3), ("e", 0.1)])
+        self.assertIsNone(old.metrics["wall_time"].delta)
+        self.assertEqual(new.metrics["wall_time"].delta, lauka.Delta(-50, -60, None, True, "typical"))
+        self.assertEqual(new.metrics["wall_time"].samples, (0.25, None))
+        self.assertIsNone(new.ipc)
+        self.assertEqual([(gate.verdict, gate.command) for gate in session.gates], [("inconclusive", "new")])
+        self.assertEqual((session.warnings, session.notes), (("few runs",), ("no counters",)))
+
+    def test_what_is_no_session_is_refused_with_the_reason(self) -> None:
+        other, suite, broken = document(), document(), document()
+        other["lauka"]["format"] = 3
+        suite["lauka"]["benchmarks"] = []
+        del broken["lauka"]["gates"]
+        cases = {
+            json.dumps(other): "lauka.format is 3",
+            json.dumps(suite): "of a suite",
+            json.dumps(broken): "gates",
+            '{"results": []}': "not written by lauka",
+            "[1]": "not written by lauka",
+            '{"lauka": ': "not JSON",
+            "[" * 100_000: "not JSON",
+        }
+        for text, reason in cases.items():
+            with self.subTest(reason=reason), self.assertRaisesRegex(lauka.Unreadable, reason):
+                load(text)
+
+    def test_samples_become_a_table_of_pandas(self) -> None:
+        try:
+            import pandas  # type: ignore  # noqa: F401
+        except ImportError:
+            self.skipTest("pandas is not installed")
+        table = load(json.dumps(document())).to_pandas()
+        self.assertEqual(list(table.columns), ["command", "metric", "unit", "run", "value"])
+        self.assertEqual(len(table), 6)
+        self.assertEqual(table[table.metric == "wall_time"].groupby("command").value.mean().to_dict(), {"new": 0.25, "old": 0.5})
+
+
+@unittest.skipUnless(os.environ.get("LAUKA"), "LAUKA does not name the program")
+class Running(unittest.TestCase):
+    def test_commands_are_compared(self) -> None:
+        session = lauka.run("sleep 0.01", ["sleep", "0.04"], runs=6, fail_if=["wall_time > 10"])
+        short, long = session.commands
+        self.assertTrue(short.is_reference and not long.is_reference)
+        wall_time = long.metrics["wall_time"]
+        assert wall_time.mean is not None and wall_time.delta is not None and wall_time.delta.low is not None
+        self.assertGreaterEqual(wall_time.mean, 0.04)
+        self.assertEqual(len(wall_time.samples), 6)
+        self.assertGreater(wall_time.delta.low, 50)
+        self.assertEqual([gate.verdict for gate in session.gates], ["fail"])
+
+    def test_what_lauka_refuses_is_an_error_with_the_reason(self) -> None:
+        with self.assertRaisesRegex(lauka.Refused, "no-such-event"):
+            lauka.run("true", events=["no-such-event"])
+        with self.assertRaisesRegex(lauka.Refused, "--no-such-option"):
+            lauka.run("true", options=["--no-such-option"])
+        with self.assertRaises(lauka.NotStarted):
+            lauka.run("true", program="/no/such/lauka")
+
+    def test_a_command_that_fails_is_an_error_with_the_reason(self) -> None:
+        with self.assertRaisesRegex(lauka.Failed, "exited with status 1") as raised:
+            lauka.run("false", runs=2)
+        assert raised.exception.session is not None
+        self.assertFalse(raised.exception.session.complete)
+
+    def test_words_are_kept_as_they_are(self) -> None:
+        lauka.run(["test", "it's \"a\" $b", "=", "it's \"a\" $b"], runs=2)
+
+    def test_metrics_are_chosen(self) -> None:
+        self.assertIsNotNone(lauka.run("true", metrics=["cpu_utilization"], runs=2).commands[0].mean("cpu_utilization"))
+
+
+    def counted(self, *commands: str, **others: Any) -> lauka.Session:
+        try:
+            return lauka.run(*commands, runs=3, **others)
+        except lauka.Refused as refused:
+            self.skipTest(str(refused))
+
+    def test_simulated_counts_decide_a_gate(self) -> None:
+        session = self.counted(
+            "true", "ls /", events=["instructions"], fail_if=["instructions > 1"], options=["--engine", "cachegrind"]
+        )
+        true, ls = session.commands
+        self.assertGreater(ls.counters["instructions"], true.counters["instructions"])
+        self.assertEqual(ls.metrics["instructions"].note, "(simulated)")
+        self.assertIsNone(ls.ipc)
+        self.assertEqual([gate.verdict for gate in session.gates], ["fail"])
+
+    def test_times_are_divided_by_kind_of_core(self) -> None:
+        (command,) = self.counted("true", options=["--core-kinds", "P=0,E=1"]).commands
+        if not command.time_by_kind:
+            self.skipTest("no times by kind of core here")
+        self.assertEqual(list(command.time_by_kind), ["p", "e"])
+        self.assertGreater(sum(command.time_by_kind.values()), 0)
+
+
+@unittest.skipUnless(os.environ.get("LAUKA"), "LAUKA does not name the program")
+class Regions(unittest.TestCase):
+    def region(self, *commands: list[str] | str, **others: Any) -> lauka.Command:
+        return lauka.run(*commands, runs=3, options=["--region"], **others).commands[0]
+
+    def test_the_region_alone_is_timed(self) -> None:
+        command = self.region(python("import time; time.sleep(0.03)\nwith lauka.region(): time.sleep(0.02)"))
+        time = command.mean("region_time")
+        assert time is not None and command.wall_time is not None
+        self.assertGreaterEqual(time, 0.02)
+        self.assertGreaterEqual(command.wall_time, time + 0.03)
+        self.assertEqual(command.mean("region_entries"), 1)
+
+    def test_a_function_may_be_the_region_and_regions_are_nested(self) -> None:
+        command = self.region(python("@lauka.region()\ndef f(n):\n  if n: f(n - 1)\nfor _ in range(10): f(5)"))
+        self.assertEqual(command.mean("region_entries"), 10)
+
+    def test_the_region_is_left_by_an_exception(self) -> None:
+        self.region(python("try:\n  with lauka.region(): raise ValueError\nexcept ValueError: pass"))
+
+    def test_events_are_those_of_the_region(self) -> None:
+        touch = "  for i in range(0, len(m), 4096): m[i] = 1"
+        code = f"import mmap\ndef touch(n):\n  m = mmap.mmap(-1, n * 4096); m.madvise(mmap.MADV_NOHUGEPAGE)\n{touch}"
+        try:
+            command = self.region(python(code + "\ntouch(3000)\nwith lauka.region(): touch(1000)"), events=["page-faults"])
+        except lauka.Refused as refused:
+            self.skipTest(str(refused))
+        faults = command.counters["page-faults"]
+        self.assertTrue(1000 <= faults < 1200, faults)
+
+    def test_processes_of_python_and_c_share_the_lock(self) -> None:
+        compiler = shutil.which("cc")
+        if compiler is None:
+            self.skipTest("no C compiler here")
+        loop = "int main(void) { for (int i = 0; i < 50000; ++i) { lauka_region_begin(); lauka_region_end(); } }"
+        with tempfile.TemporaryDirectory() as folder:
+            program = Path(folder, "loop")
+            source = f"#include <lauka/region.h>\n{loop}"
+            line = [compiler, "-O1", "-I", str(INCLUDE), "-x", "c", "-o", str(program), "-"]
+            subprocess.run(line, input=source, text=True, check=True)
+            fork = "for _ in range(2): os.fork()\nfor _ in range(1000):\n  with lauka.region(): pass"
+            both = f"import subprocess\nc = subprocess.Popen([{str(program)!r}], close_fds=False)\n{fork}\n"
+            # The child of each fork ends when its loop has; the first process waits for all.
+            wait = "try:\n  while True: os.wait()\nexcept ChildProcessError: pass"
+            command = self.region(python(both + wait))
+        self.assertIsNotNone(command.mean("region_time"))  # depth and entries added up, or lauka had refused the run
+
+    def test_without_lauka_a_region_does_nothing(self) -> None:
+        for value in ("", "7", "100", "no", "99999999999999999999"):
+            environment = {**os.environ, "LAUKA_REGION": value}
+            line = python("with lauka.region(): print('ran')")
+            self.assertEqual(subprocess.run(line, env=environment, capture_output=True, text=True).stdout, "ran\n")
+
+    def test_the_example_runs(self) -> None:
+        path = f"PYTHONPATH={HERE.parent}"
+        program = [sys.executable, str(HERE.parent / "examples" / "parsing.py")]
+        session = lauka.run([*program, "json"], [*program, "literal"], runs=3, options=["--region", "--env", path])
+        delta = session.commands[1].metrics["region_time"].delta
+        assert delta is not None and delta.percent is not None
+        self.assertGreater(delta.percent, 0)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,580 @@
+/* lauka/counters.h: what the calling thread takes: time, cycles and instructions, by kind of core
+ * where there are kinds. For benchmarks inside of a program.
+ *
+ *   #include <lauka/counters.h>
+ *
+ *   lauka_counters* counters = lauka_counters_begin();
+ *   struct lauka_reading before, after;
+ *   lauka_counters_read(counters, &before);
+ *   work();
+ *   lauka_counters_read(counters, &after);
+ *   if (after.has_counts)
+ *     printf("%g cycles\n", (double)(after.all.cycles - before.all.cycles));
+ *   else
+ *     puts(lauka_counters_why_not(counters));
+ *   lauka_counters_end(counters);
+ *
+ * For C99 and C++, with gcc and clang, on Linux and macOS. There is no library; the program lauka
+ * is not needed. Counts are of one thread: the one that called lauka_counters_begin, which has to
+ * read and end as well; what it forks begins its own.
+ *
+ * Counts are exact or missing, never extrapolated. Linux: perf events of the thread, read in user
+ * space where the processor and the kernel let it (x86), else by a system call. macOS: the kernel's
+ * accounts of the thread, without root.
+ *
+ * Names that end with an underscore are not for you.
+ *
+ * SPDX-License-Identifier: MIT (the terms of lauka itself, see its file LICENSE).
+ */
+#ifndef LAUKA_COUNTERS_H
+#define LAUKA_COUNTERS_H
+
+#include <stdint.h>
+
+#define LAUKA_COUNTERS_MOST_KINDS 4
+
+/* On the cores of one kind, or on all. */
+struct lauka_counts {
+  uint64_t cpu_ns;
+  uint64_t cycles;
+  uint64_t instructions;
+};
+
+/* All of it since lauka_counters_begin. */
+struct lauka_reading {
+  uint64_t wall_ns;
+  struct lauka_counts all;
+  int has_counts;   /* 0: cycles and instructions are not known, and are 0 */
+  int is_user_only; /* the kernel's part is not in them: the system hides it */
+  unsigned kinds;   /* of core; 0: there is one kind, or the system does not say */
+  struct lauka_counts kind[LAUKA_COUNTERS_MOST_KINDS]; /* the fastest first, on Arm in any order */
+};
+
+typedef struct lauka_counters lauka_counters;
+
+/* Starts counting. Null: no memory is left. Where nothing can be counted, there are times. */
+static inline lauka_counters* lauka_counters_begin(void);
+
+/* Reads what has come together. 0: refused, and the reading is all 0, since another thread began.
+ */
+static inline int lauka_counters_read(lauka_counters* counters, struct lauka_reading* reading);
+
+/* Returns why cycles and instructions are not counted, in one line; null if they are. */
+static inline const char* lauka_counters_why_not(const lauka_counters* counters);
+
+/* Returns the name of a kind of core, "P" or "E" for example; null if there is none of that number.
+ */
+static inline const char* lauka_counters_kind_name(const lauka_counters* counters, unsigned kind);
+
+/* Ends counting. Null is taken. */
+static inline void lauka_counters_end(lauka_counters* counters);
+
+#if !((defined(__linux__) || defined(__APPLE__)) && defined(__GNUC__))
+#error "lauka/counters.h is for gcc and clang on Linux and macOS"
+#endif
+
+/* lauka's own tests define it elsewhere, and what the functions of the system are called. */
+#if defined(__APPLE__) && !defined(LAUKA_COUNTERS_AS_ON_MACOS_)
+#define LAUKA_COUNTERS_AS_ON_MACOS_ 1
+#endif
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#if !defined(LAUKA_COUNTERS_AS_ON_MACOS_)
+#include <dirent.h>
+#include <linux/perf_event.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#endif
+
+#ifdef __cplusplus
+#define LAUKA_COUNTERS_C_ extern "C"
+#define LAUKA_COUNTERS_CAST_(type, value) static_cast<type>(value)
+#define LAUKA_COUNTERS_NULL_ nullptr
+#if __cplusplus < 201103L
+#undef LAUKA_COUNTERS_NULL_
+#define LAUKA_COUNTERS_NULL_ NULL
+#endif
+#else
+#define LAUKA_COUNTERS_C_ extern
+#define LAUKA_COUNTERS_CAST_(type, value) ((type)(value))
+#define LAUKA_COUNTERS_NULL_ NULL
+#endif
+
+/* The counters of one kind of core. */
+struct lauka_counters_group_ {
+  char name[32];
+  int cycles; /* the leader; -1: not open */
+  int instructions;
+  void* pages[2]; /* of cycles and instructions; null: they are read by a system call */
+};
+
+struct lauka_counters {
+  pthread_t thread;
+  uint64_t began_ns;
+  uint64_t began_cpu_ns;
+  int is_user_only;
+  unsigned kinds;  /* of core; 0: not told apart */
+  unsigned groups; /* Linux; on macOS those whose names are known */
+  struct lauka_counters_group_ group[LAUKA_COUNTERS_MOST_KINDS];
+  struct lauka_reading then; /* macOS: the accounts when this began */
+  uint64_t thread_id;        /* macOS */
+  char why_not[160];         /* empty: all is counted */
+};
+
+static inline void lauka_counters_refuse_(lauka_counters* counters, const char* why) {
+  snprintf(counters->why_not, sizeof counters->why_not, "%s", why);
+}
+
+#if defined(LAUKA_COUNTERS_AS_ON_MACOS_)
+
+/* Functions of libSystem: no header has the first, and a strict C99 or POSIX hides the others. */
+#if !defined(LAUKA_COUNTERS_SYMBOL_)
+#define LAUKA_COUNTERS_SYMBOL_(name) __asm__("_" name)
+#define LAUKA_COUNTERS_OPTIONAL_ __attribute__((weak_import))
+#endif
+LAUKA_COUNTERS_C_ int lauka_counters_self_counts_(uint32_t kind, void* counts, size_t size)
+    LAUKA_COUNTERS_SYMBOL_("thread_selfcounts") LAUKA_COUNTERS_OPTIONAL_;
+#define LAUKA_COUNTERS_INSTRUCTIONS_AND_CYCLES_ 1U
+LAUKA_COUNTERS_C_ uint64_t lauka_counters_clock_(unsigned clock)
+    LAUKA_COUNTERS_SYMBOL_("clock_gettime_nsec_np");
+#define LAUKA_COUNTERS_UPTIME_RAW_ 8U
+#define LAUKA_COUNTERS_THREAD_TIME_ 16U
+LAUKA_COUNTERS_C_ int lauka_counters_thread_id_(void* thread, uint64_t* id)
+    LAUKA_COUNTERS_SYMBOL_("pthread_threadid_np");
+LAUKA_COUNTERS_C_ int lauka_counters_pidinfo_(int process, int flavour, uint64_t argument,
+                                              void* buffer, int size)
+    LAUKA_COUNTERS_SYMBOL_("proc_pidinfo");
+#define LAUKA_COUNTERS_PIDTHREADCOUNTS_ 34
+LAUKA_COUNTERS_C_ int lauka_counters_sysctl_(const char* name, void* old, size_t* old_size,
+                                             void* now, size_t now_size)
+    LAUKA_COUNTERS_SYMBOL_("sysctlbyname");
+LAUKA_COUNTERS_C_ int lauka_counters_timebase_(uint32_t fraction[2])
+    LAUKA_COUNTERS_SYMBOL_("mach_timebase_info");
+
+static inline uint64_t lauka_counters_wall_(void) {
+  return lauka_counters_clock_(LAUKA_COUNTERS_UPTIME_RAW_);
+}
+
+static inline uint64_t lauka_counters_cpu_(void) {
+  return lauka_counters_clock_(LAUKA_COUNTERS_THREAD_TIME_);
+}
+
+/* PROC_PIDTHREADCOUNTS. Source: XNU bsd/sys/proc_info_private.h. Times are mach units. */
+struct lauka_counters_level_ {
+  uint64_t instructions;
+  uint64_t cycles;
+  uint64_t user_time;
+  uint64_t system_time;
+  uint64_t energy_nj;
+};
+struct lauka_counters_levels_ {
+  uint16_t levels;
+  uint16_t reserved_0;
+  uint32_t reserved_1;
+  struct lauka_counters_level_ level[LAUKA_COUNTERS_MOST_KINDS];
+};
+
+/* The accounts of this thread since its birth, which a system call brings up to date. */
+static inline void lauka_counters_accounts_(const lauka_counters* counters,
+                                            struct lauka_reading* reading) {
+  uint64_t counts[2] = {0, 0};
+  uint32_t base[2] = {1, 1};
+  struct lauka_counters_levels_ read;
+  int bytes;
+  unsigned i;
+  memset(&read, 0, sizeof read);
+  memset(reading, 0, sizeof *reading);
+  if (lauka_counters_self_counts_ != LAUKA_COUNTERS_NULL_ &&
+      lauka_counters_self_counts_(LAUKA_COUNTERS_INSTRUCTIONS_AND_CYCLES_, counts, sizeof counts) ==
+          0 &&
+      counts[1] != 0) { /* a virtual machine has zeros */
+    reading->has_counts = 1;
+    reading->all.instructions = counts[0];
+    reading->all.cycles = counts[1];
+  }
+  bytes =
+      lauka_counters_pidinfo_(LAUKA_COUNTERS_CAST_(int, getpid()), LAUKA_COUNTERS_PIDTHREADCOUNTS_,
+                              counters->thread_id, &read, LAUKA_COUNTERS_CAST_(int, sizeof read));
+  if (bytes < 8 || read.levels < 2 || read.levels > LAUKA_COUNTERS_MOST_KINDS ||
+      LAUKA_COUNTERS_CAST_(unsigned, bytes) < 8U + 40U * read.levels)
+    return;
+  lauka_counters_timebase_(base);
+  reading->kinds = read.levels;
+  for (i = 0; i < reading->kinds; ++i) {
+    const struct lauka_counters_level_* level = &read.level[i];
+    reading->kind[i].cpu_ns = (level->user_time + level->system_time) * base[0] / base[1];
+    reading->kind[i].cycles = level->cycles;
+    reading->kind[i].instructions = level->instructions;
+  }
+}
+
+static inline void lauka_counters_open_(lauka_counters* counters) {
+  unsigned i;
+  lauka_counters_thread_id_(LAUKA_COUNTERS_NULL_, &counters->thread_id);
+  lauka_counters_accounts_(counters, &counters->then);
+  counters->kinds = counters->then.kinds;
+  for (i = 0; i < counters->kinds; ++i) {
+    char key[32];
+    char name[32] = "";
+    size_t size = sizeof name - 1;
+    snprintf(key, sizeof key, "hw.perflevel%u.name", i);
+    if (lauka_counters_sysctl_(key, name, &size, LAUKA_COUNTERS_NULL_, 0) != 0 || name[0] == '\0')
+      snprintf(name, sizeof name, "level %u", i);
+    if (strcmp(name, "Performance") == 0 || strcmp(name, "Efficiency") == 0) name[1] = '\0';
+    memcpy(counters->group[i].name, name, sizeof name);
+  }
+  if (lauka_counters_self_counts_ == LAUKA_COUNTERS_NULL_)
+    lauka_counters_refuse_(counters, "this macOS does not tell a thread its counts");
+  else if (!counters->then.has_counts)
+    lauka_counters_refuse_(counters, "the kernel counts nothing here, as in a virtual machine");
+}
+
+static inline void lauka_counters_close_(lauka_counters* counters) {
+  LAUKA_COUNTERS_CAST_(void, counters);
+}
+
+static inline void lauka_counters_count_(lauka_counters* counters, struct lauka_reading* reading) {
+  struct lauka_reading now;
+  unsigned i;
+  lauka_counters_accounts_(counters, &now);
+  if (counters->then.has_counts && now.has_counts) {
+    reading->has_counts = 1;
+    reading->all.cycles = now.all.cycles - counters->then.all.cycles;
+    reading->all.instructions = now.all.instructions - counters->then.all.instructions;
+  }
+  if (now.kinds != counters->kinds) return;
+  reading->kinds = now.kinds;
+  for (i = 0; i < now.kinds; ++i) {
+    reading->kind[i].cpu_ns = now.kind[i].cpu_ns - counters->then.kind[i].cpu_ns;
+    reading->kind[i].cycles = now.kind[i].cycles - counters->then.kind[i].cycles;
+    reading->kind[i].instructions = now.kind[i].instructions - counters->then.kind[i].instructions;
+  }
+}
+
+#else
+
+struct lauka_counters_time_ {
+  long seconds;
+  long nanoseconds;
+};
+
+/* Declared here, since a strict C99 leaves them out of its headers. */
+LAUKA_COUNTERS_C_ int lauka_counters_clock_(int clock, struct lauka_counters_time_* time) __asm__(
+    "clock_gettime");
+LAUKA_COUNTERS_C_ long lauka_counters_syscall_(long number, ...) __asm__("syscall");
+#define LAUKA_COUNTERS_MONOTONIC_ 1
+#define LAUKA_COUNTERS_THREAD_TIME_ 3
+
+/* lauka's tests have other ones. */
+#if !defined(LAUKA_COUNTERS_PERF_EVENT_OPEN_)
+#define LAUKA_COUNTERS_DEVICES_ "/sys/bus/event_source/devices"
+#define LAUKA_COUNTERS_PERF_EVENT_OPEN_(attributes, group) \
+  lauka_counters_syscall_(__NR_perf_event_open, attributes, 0, -1, group, 8UL /* close on exec */)
+#endif
+
+static inline uint64_t lauka_counters_now_(int clock) {
+  struct lauka_counters_time_ time = {0, 0};
+  lauka_counters_clock_(clock, &time);
+  return LAUKA_COUNTERS_CAST_(uint64_t, time.seconds) * 1000000000U +
+         LAUKA_COUNTERS_CAST_(uint64_t, time.nanoseconds);
+}
+
+static inline uint64_t lauka_counters_wall_(void) {
+  return lauka_counters_now_(LAUKA_COUNTERS_MONOTONIC_);
+}
+
+static inline uint64_t lauka_counters_cpu_(void) {
+  return lauka_counters_now_(LAUKA_COUNTERS_THREAD_TIME_);
+}
+
+static inline void lauka_counters_close_(lauka_counters* counters) {
+  const size_t size = LAUKA_COUNTERS_CAST_(size_t, sysconf(_SC_PAGESIZE));
+  unsigned i;
+  int k;
+  for (i = 0; i < counters->groups; ++i) {
+    struct lauka_counters_group_* group = &counters->group[i];
+    for (k = 0; k < 2; ++k)
+      if (group->pages[k] != LAUKA_COUNTERS_NULL_) munmap(group->pages[k], size);
+    if (group->instructions >= 0) close(group->instructions);
+    if (group->cycles >= 0) close(group->cycles);
+  }
+  counters->groups = 0;
+}
+
+static inline void lauka_counters_explain_(lauka_counters* counters, int error) {
+  switch (error) {
+    case EACCES:
+      lauka_counters_refuse_(counters,
+                             "the system denies users all counters; sudo sysctl "
+                             "kernel.perf_event_paranoid=2 allows those of user space");
+      return;
+    case EPERM:
+      lauka_counters_refuse_(counters,
+                             "perf_event_open is blocked, as in most containers; start the "
+                             "container with --cap-add PERFMON");
+      return;
+    case ENOENT:
+    case ENODEV:
+    case EOPNOTSUPP:
+      lauka_counters_refuse_(counters, "there is no PMU here, as in most virtual machines");
+      return;
+    case ENOSYS:
+      lauka_counters_refuse_(counters, "this kernel has no perf_event_open");
+      return;
+    default:
+      snprintf(counters->why_not, sizeof counters->why_not, "perf_event_open: %s", strerror(error));
+  }
+}
+
+/* What counts on each kind of core: a PMU of its own, which has a file "cpus". */
+static inline unsigned lauka_counters_find_pmus_(lauka_counters* counters,
+                                                 uint32_t types[LAUKA_COUNTERS_MOST_KINDS]) {
+  DIR* devices = opendir(LAUKA_COUNTERS_DEVICES_);
+  const struct dirent* entry;
+  unsigned found = 0;
+  if (devices == LAUKA_COUNTERS_NULL_) return 0;
+  while ((entry = readdir(devices)) != LAUKA_COUNTERS_NULL_) {
+    char path[400];
+    FILE* file;
+    unsigned type = 0;
+    unsigned place = found;
+    const int is_fast = strcmp(entry->d_name, "cpu_core") == 0;
+    snprintf(path, sizeof path, "%s/%s/cpus", LAUKA_COUNTERS_DEVICES_, entry->d_name);
+    if (access(path, R_OK) != 0) continue;
+    snprintf(path, sizeof path, "%s/%s/type", LAUKA_COUNTERS_DEVICES_, entry->d_name);
+    file = fopen(path, "r");
+    if (file == LAUKA_COUNTERS_NULL_) continue;
+    if (fscanf(file, "%u", &type) == 1 && found < LAUKA_COUNTERS_MOST_KINDS) {
+      if (is_fast && found > 0) { /* it comes first */
+        counters->group[found] = counters->group[0];
+        types[found] = types[0];
+        place = 0;
+      }
+      snprintf(counters->group[place].name, sizeof counters->group[place].name, "%.31s",
+               is_fast                                  ? "P"
+               : strcmp(entry->d_name, "cpu_atom") == 0 ? "E"
+                                                        : entry->d_name);
+      types[place] = type;
+      ++found;
+    }
+    fclose(file);
+  }
+  closedir(devices);
+  return found;
+}
+
+static inline void lauka_counters_describe_(struct perf_event_attr* attributes, int of_kind,
+                                            uint32_t type, int is_instructions, int is_user_only) {
+  memset(attributes, 0, sizeof *attributes);
+  attributes->size = PERF_ATTR_SIZE_VER0;
+  attributes->type = PERF_TYPE_HARDWARE;
+  attributes->config = is_instructions ? PERF_COUNT_HW_INSTRUCTIONS : PERF_COUNT_HW_CPU_CYCLES;
+#if defined(__aarch64__) || defined(__arm__)
+  if (of_kind) { /* INST_RETIRED, CPU_CYCLES of every Arm PMU */
+    attributes->type = type;
+    attributes->config = is_instructions ? 0x08 : 0x11;
+  }
+#else
+  if (of_kind) attributes->config |= LAUKA_COUNTERS_CAST_(uint64_t, type) << 32U;
+#endif
+  attributes->read_format =
+      PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING | PERF_FORMAT_GROUP;
+  attributes->exclude_hv = 1;
+  attributes->exclude_kernel = is_user_only ? 1 : 0;
+  attributes->pinned = is_instructions ? 0 : 1; /* on all the time, or in error: never shared */
+  attributes->disabled = is_instructions ? 0 : 1;
+}
+
+/* 0, or errno. */
+static inline int lauka_counters_open_groups_(lauka_counters* counters, unsigned pmus,
+                                              const uint32_t* types) {
+  const unsigned groups = pmus > 1 ? pmus : 1;
+  struct perf_event_attr attributes;
+  unsigned i;
+  for (i = 0; i < groups; ++i) {
+    struct lauka_counters_group_* group = &counters->group[i];
+    group->instructions = -1;
+    lauka_counters_describe_(&attributes, pmus > 1, types[i], 0, counters->is_user_only);
+    group->cycles = LAUKA_COUNTERS_CAST_(int, LAUKA_COUNTERS_PERF_EVENT_OPEN_(&attributes, -1));
+    counters->groups = i + 1;
+    if (group->cycles < 0) return errno;
+    lauka_counters_describe_(&attributes, pmus > 1, types[i], 1, counters->is_user_only);
+    group->instructions =
+        LAUKA_COUNTERS_CAST_(int, LAUKA_COUNTERS_PERF_EVENT_OPEN_(&attributes, group->cycles));
+    if (group->instructions < 0) return errno;
+  }
+  return 0;
+}
+
+/* The pages that the kernel shows of two counters. Without them there is the system call. */
+static inline void lauka_counters_map_(struct lauka_counters_group_* group) {
+  const size_t size = LAUKA_COUNTERS_CAST_(size_t, sysconf(_SC_PAGESIZE));
+  int k;
+  for (k = 0; k < 2; ++k) {
+    void* page = mmap(LAUKA_COUNTERS_NULL_, size, PROT_READ, MAP_SHARED,
+                      k == 0 ? group->cycles : group->instructions, 0);
+    group->pages[k] = page == MAP_FAILED ? LAUKA_COUNTERS_NULL_ : page;
+  }
+}
+
+static inline void lauka_counters_open_(lauka_counters* counters) {
+  uint32_t types[LAUKA_COUNTERS_MOST_KINDS] = {0, 0, 0, 0};
+  const unsigned pmus = lauka_counters_find_pmus_(counters, types);
+  unsigned i;
+  int error = lauka_counters_open_groups_(counters, pmus, types);
+  if (error == EACCES) { /* perf_event_paranoid hides the kernel from users */
+    lauka_counters_close_(counters);
+    counters->is_user_only = 1;
+    error = lauka_counters_open_groups_(counters, pmus, types);
+  }
+  if (error != 0) {
+    lauka_counters_close_(counters);
+    lauka_counters_explain_(counters, error);
+    return;
+  }
+  if (pmus > 1) counters->kinds = pmus;
+  if (counters->groups == 1) lauka_counters_map_(&counters->group[0]);
+  for (i = 0; i < counters->groups; ++i)
+    if (ioctl(counters->group[i].cycles, PERF_EVENT_IOC_ENABLE, 0) != 0) error = errno;
+  if (error != 0) {
+    lauka_counters_close_(counters);
+    lauka_counters_explain_(counters, error);
+  }
+}
+
+/* A count: what the kernel keeps, and `width` bits of the counter, which may stand below it. */
+static inline uint64_t lauka_counters_sum_(int64_t offset, uint64_t counter, unsigned width) {
+  const unsigned unused = 64U - width;
+  const uint64_t sign = LAUKA_COUNTERS_CAST_(uint64_t, 1) << (width - 1U);
+  counter = counter << unused >> unused;
+  return LAUKA_COUNTERS_CAST_(uint64_t, offset) + ((counter ^ sign) - sign);
+}
+
+#if defined(__x86_64__)
+
+#if !defined(LAUKA_COUNTERS_RDPMC_)
+#define LAUKA_COUNTERS_RDPMC_(counter, low, high) \
+  __asm__ volatile("rdpmc" : "=a"(low), "=d"(high) : "c"(counter))
+#endif
+
+/* False: it is not on a counter now, or the processor may not be asked. Source: the comment of
+ * perf_event_mmap_page in linux/perf_event.h. */
+static inline int lauka_counters_look_(void* memory, uint64_t* count) {
+  const volatile struct perf_event_mmap_page* page =
+      LAUKA_COUNTERS_CAST_(const volatile struct perf_event_mmap_page*, memory);
+  uint32_t lock;
+  if (memory == LAUKA_COUNTERS_NULL_) return 0;
+  do {
+    uint32_t low;
+    uint32_t high;
+    uint32_t index;
+    lock = page->lock;
+    __asm__ volatile("" ::: "memory");
+    index = page->index;
+    if (!page->cap_user_rdpmc || index == 0 || page->pmc_width == 0) return 0;
+    LAUKA_COUNTERS_RDPMC_(index - 1U, low, high);
+    *count = lauka_counters_sum_(page->offset, LAUKA_COUNTERS_CAST_(uint64_t, high) << 32U | low,
+                                 page->pmc_width);
+    __asm__ volatile("" ::: "memory");
+  } while (page->lock != lock);
+  return 1;
+}
+
+#else
+
+static inline int lauka_counters_look_(void* memory, uint64_t* count) {
+  LAUKA_COUNTERS_CAST_(void, memory);
+  LAUKA_COUNTERS_CAST_(void, count);
+  return 0;
+}
+
+#endif
+
+static inline void lauka_counters_count_(lauka_counters* counters, struct lauka_reading* reading) {
+  uint64_t running = 0;
+  uint64_t enabled = ~LAUKA_COUNTERS_CAST_(uint64_t, 0);
+  unsigned i;
+  if (counters->groups == 0) return;
+  if (counters->groups == 1 &&
+      lauka_counters_look_(counters->group[0].pages[0], &reading->all.cycles) &&
+      lauka_counters_look_(counters->group[0].pages[1], &reading->all.instructions)) {
+    reading->has_counts = 1;
+    return;
+  }
+  reading->all.cycles = reading->all.instructions = 0;
+  for (i = 0; i < counters->groups; ++i) {
+    uint64_t words[5] = {0, 0, 0, 0, 0}; /* number, enabled, running, cycles, instructions */
+    const long bytes =
+        LAUKA_COUNTERS_CAST_(long, read(counters->group[i].cycles, words, sizeof words));
+    /* What could not be put on a counter is in error, and reads as the end of a file. */
+    if (bytes != LAUKA_COUNTERS_CAST_(long, sizeof words) || words[0] != 2) {
+      enabled = ~LAUKA_COUNTERS_CAST_(uint64_t, 0);
+      running = 0;
+      break;
+    }
+    running += words[2];
+    if (words[1] < enabled) enabled = words[1];
+    reading->kind[i].cpu_ns = words[2];
+    reading->kind[i].cycles = words[3];
+    reading->kind[i].instructions = words[4];
+    reading->all.cycles += words[3];
+    reading->all.instructions += words[4];
+  }
+  /* Each kind's group stands still while the thread is on another one, and their clocks differ by
+   * a little. */
+  if (running + (counters->groups > 1 ? 100000U + enabled / 1000U : 0U) >= enabled) {
+    reading->has_counts = 1;
+    reading->kinds = counters->kinds;
+  } else {
+    lauka_counters_refuse_(counters,
+                           "other programs used the counters; sudo sysctl kernel.nmi_watchdog=0 "
+                           "frees one on x86");
+    reading->all.cycles = reading->all.instructions = 0;
+  }
+  if (reading->kinds == 0) memset(reading->kind, 0, sizeof reading->kind);
+}
+
+#endif
+
+static inline lauka_counters* lauka_counters_begin(void) {
+  lauka_counters* counters =
+      LAUKA_COUNTERS_CAST_(lauka_counters*, calloc(1, sizeof(lauka_counters)));
+  if (counters == LAUKA_COUNTERS_NULL_) return counters;
+  counters->thread = pthread_self();
+  lauka_counters_open_(counters);
+  counters->began_ns = lauka_counters_wall_();
+  counters->began_cpu_ns = lauka_counters_cpu_();
+  return counters;
+}
+
+static inline int lauka_counters_read(lauka_counters* counters, struct lauka_reading* reading) {
+  memset(reading, 0, sizeof *reading);
+  if (!pthread_equal(counters->thread, pthread_self())) return 0;
+  lauka_counters_count_(counters, reading);
+  reading->is_user_only = counters->is_user_only && reading->has_counts;
+  reading->all.cpu_ns = lauka_counters_cpu_() - counters->began_cpu_ns;
+  reading->wall_ns = lauka_counters_wall_() - counters->began_ns;
+  return 1;
+}
+
+static inline const char* lauka_counters_why_not(const lauka_counters* counters) {
+  return counters->why_not[0] == '\0' ? LAUKA_COUNTERS_NULL_ : counters->why_not;
+}
+
+static inline const char* lauka_counters_kind_name(const lauka_counters* counters, unsigned kind) {
+  return kind < counters->kinds ? counters->group[kind].name : LAUKA_COUNTERS_NULL_;
+}
+
+static inline void lauka_counters_end(lauka_counters* counters) {
+  if (counters == LAUKA_COUNTERS_NULL_) return;
+  lauka_counters_close_(counters);
+  free(counters);
+}
+
+#endif

@@ -1,0 +1,138 @@
+#include "core/record.h"
+
+#include <algorithm>
+#include <bit>
+#include <optional>
+#include <variant>
+
+namespace lauka {
+namespace {
+
+using Bytes = std::vector<unsigned char>;
+
+constexpr std::size_t kBlockBytes = std::size_t{1} << 16U;
+constexpr unsigned char kAbsent = 0xff;  // instead of a length
+
+/// A number is its length in bytes, and these, the lowest first.
+void put(Bytes& to, std::uint64_t number) {
+  const std::size_t place = to.size();
+  to.push_back(0);
+  for (; number != 0; number >>= 8U) to.push_back(static_cast<unsigned char>(number));
+  to[place] = static_cast<unsigned char>(to.size() - place - 1);
+}
+
+std::uint64_t bits_of(std::uint64_t number) {
+  return number;
+}
+std::uint64_t bits_of(double number) {
+  return std::bit_cast<std::uint64_t>(number);
+}
+
+template <typename Number>
+void put(Bytes& to, const std::optional<Number>& number) {
+  if (number)
+    put(to, bits_of(*number));
+  else
+    to.push_back(kAbsent);
+}
+
+template <typename Number>
+void put(Bytes& to, const std::vector<std::optional<Number>>& numbers) {
+  put(to, std::uint64_t{numbers.size()});
+  for (const auto& number : numbers) put(to, number);
+}
+
+/// Takes what put has written.
+class Taker {
+ public:
+  explicit Taker(const unsigned char* from) : next_(from) {}
+
+  std::uint64_t number() {
+    const std::size_t length = *next_++;
+    std::uint64_t number = 0;
+    for (std::size_t i = 0; i < length; ++i) number |= std::uint64_t{next_[i]} << (8 * i);
+    next_ += length;
+    return number;
+  }
+
+  template <typename Small>
+  Small number_as() {
+    return static_cast<Small>(number());
+  }
+
+  template <typename Number>
+  std::optional<Number> optional() {
+    if (*next_ != kAbsent) return std::bit_cast<Number>(number());
+    ++next_;
+    return std::nullopt;
+  }
+
+  template <typename Number>
+  void list(std::vector<std::optional<Number>>& into) {
+    into.resize(number());
+    for (auto& one : into) one = optional<Number>();
+  }
+
+ private:
+  const unsigned char* next_;
+};
+
+Bytes bytes_of(const RunRecord& run) {
+  Bytes to;
+  put(to, std::uint64_t{run.step.command});
+  put(to, std::uint64_t{run.step.round});
+  put(to, std::uint64_t{run.step.pass});
+  put(to, static_cast<std::uint64_t>(run.step.kind));
+  const auto* exited = std::get_if<Exited>(&run.outcome);
+  put(to,
+      exited != nullptr ? std::optional(static_cast<std::uint64_t>(exited->status)) : std::nullopt);
+  for (const auto field : kUsageFields) put(to, run.usage.*field);
+  put(to, run.counts);
+  put(to, run.coverage);
+  put(to, run.own);
+  put(to, std::uint64_t{run.below_overhead});
+  put(to, std::uint64_t{run.order});
+  put(to, run.told);
+  return to;
+}
+
+}  // namespace
+
+void RunList::push_back(const RunRecord& run) {
+  const Bytes bytes = bytes_of(run);
+  if (blocks_.empty() || blocks_.back().capacity() - blocks_.back().size() < bytes.size())
+    blocks_.emplace_back().reserve(std::max(kBlockBytes, bytes.size()));
+  Bytes& block = blocks_.back();
+  if (!std::holds_alternative<Exited>(run.outcome)) outcomes_.emplace(size(), run.outcome);
+  places_.push_back(
+      {static_cast<std::uint32_t>(blocks_.size() - 1), static_cast<std::uint32_t>(block.size())});
+  block.insert(block.end(), bytes.begin(), bytes.end());
+}
+
+void RunList::read(std::size_t index, RunRecord& run) const {
+  const Place place = places_[index];
+  Taker from(blocks_[place.block].data() + place.begin);
+  run.step.command = from.number_as<std::uint32_t>();
+  run.step.round = from.number_as<std::uint32_t>();
+  run.step.pass = from.number_as<std::uint32_t>();
+  run.step.kind = from.number_as<RoundKind>();
+  if (const auto status = from.optional<std::uint64_t>())
+    run.outcome = Exited{static_cast<int>(*status)};
+  else
+    run.outcome = outcomes_.at(index);
+  for (const auto field : kUsageFields) run.usage.*field = from.number();
+  from.list(run.counts);
+  run.coverage = from.optional<double>();
+  from.list(run.own);
+  run.below_overhead = from.number() != 0;
+  run.order = from.number_as<std::uint32_t>();
+  from.list(run.told);
+}
+
+RunRecord RunList::operator[](std::size_t index) const {
+  RunRecord run{};
+  read(index, run);
+  return run;
+}
+
+}  // namespace lauka

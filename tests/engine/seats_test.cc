@@ -243,6 +243,32 @@ TEST_CASE("on Arm with two kinds of core no counter is missed either") {
   for (const Seats& one : seats) CHECK(one.trial.running == one.trial.listed);
 }
 
+TEST_CASE("on Arm with two PMUs of six counters and one of cycles each, none is missed") {
+  FakePerf perf;
+  perf.validates_like_arm = true;
+  const auto add = [&](const char* name, std::uint32_t type, const char* cpus) {
+    perf.add({name, type, cpus, false, 6, {fakes::kCycles}, fakes::usual_events()});
+  };
+  add("armv8_cortex_a53", 8, "0-3");
+  add("armv8_cortex_a72", 9, "4-7");
+  const auto seats = seats_of(perf);
+  REQUIRE(seats.size() == 2);
+  for (const Seats& one : seats) {
+    CHECK(one.trial.listed == 6);
+    CHECK(one.trial.running == 6);
+    CHECK(one.trial.alive == 6);
+  }
+  const auto engine = make_perf_engine(perf.calls(), false);
+  const auto set = engine->select({kSix, false});
+  REQUIRE(set.has_value());
+  CHECK(set->passes.size() == 1);
+  CHECK_FALSE(engine->held_by_others().has_value());
+  perf.pmu("armv8_cortex_a72").taken = 1;
+  REQUIRE(engine->held_by_others().has_value());
+  CHECK(engine->held_by_others()->what ==
+        "another program holds 1 of the 6 counters of armv8_cortex_a72");
+}
+
 TEST_CASE("a watchdog that is switched on during the session is no other program") {
   FakePerf perf;
   perf.add(fakes::virtual_pmu());
@@ -254,6 +280,54 @@ TEST_CASE("a watchdog that is switched on during the session is no other program
   perf.pmu("cpu").taken = 2;
   REQUIRE(engine->held_by_others().has_value());
   CHECK(engine->held_by_others()->what == "another program holds 1 of the 6 counters");
+}
+
+TEST_CASE(
+    "a counter that was never free is not blamed on a program when the watchdog takes another") {
+  FakePerf perf;
+  auto pmu = fakes::virtual_pmu();
+  pmu.taken = 1;
+  perf.add(pmu);
+  const auto engine = make_perf_engine(perf.calls(), false);
+  REQUIRE(engine->select({kFive, false}).has_value());
+  perf.files["/proc/sys/kernel/nmi_watchdog"] = "1\n";
+  perf.pmu("cpu").taken = 2;
+  REQUIRE(engine->held_by_others().has_value());
+  CHECK(engine->held_by_others()->what == "only 4 of the 6 counters can be used");
+}
+
+TEST_CASE("a program that takes the counter which the watchdog left is told") {
+  FakePerf perf;
+  perf.files["/proc/sys/kernel/nmi_watchdog"] = "1\n";
+  auto pmu = fakes::usual_pmu();
+  pmu.taken = 1;
+  perf.add(pmu);
+  const auto engine = make_perf_engine(perf.calls(), false);
+  REQUIRE(engine->select({kFive, false}).has_value());
+  perf.files["/proc/sys/kernel/nmi_watchdog"] = "0\n";
+  REQUIRE(engine->held_by_others().has_value());
+  CHECK(engine->held_by_others()->what == "another program holds 1 of the 5 counters");
+}
+
+TEST_CASE(
+    "runs beside a watchdog that was switched on meanwhile are not blamed on other programs") {
+  FakePerf perf;
+  perf.add(fakes::usual_pmu());
+  const auto engine = make_perf_engine(perf.calls(), false);
+  REQUIRE(engine->select({kSix, false}).has_value());
+  const auto counting = engine->arm(0);
+  REQUIRE(counting.has_value());
+  auto program = program_of_six();
+  program.phases = {{600, 0}, {400, 1}};
+  const auto finish = [&] {
+    return (*counting)->finish(perf.run((*counting)->requests(), program), 0);
+  };
+  CHECK(finish().missing->what == "other programs used the counters");
+  perf.files["/proc/sys/kernel/nmi_watchdog"] = "1\n";
+  const Counted beside = finish();
+  CHECK(beside.missing->what == "the NMI watchdog was switched on and took a counter");
+  REQUIRE(beside.redo.has_value());
+  CHECK(beside.redo->why == beside.missing->what);
 }
 
 TEST_CASE("counters that were never free are not said to be another program's") {

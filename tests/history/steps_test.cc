@@ -8,7 +8,9 @@
 #include "history/store.h"
 #include "history/tell.h"
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <random>
 #include <string>
 #include <utility>
@@ -174,6 +176,45 @@ TEST_CASE("values are medians, which a slow run does not move, and intervals Stu
   const double error = 1.2533 * 1.4826 * 0.01 / (1.02 * std::sqrt(5.0));
   CHECK(trend.commits[0].error.value_or(0) == doctest::Approx(error));
   CHECK(trend.commits[0].reach() == doctest::Approx(2.7764 * error).epsilon(1e-4));
+}
+
+TEST_CASE("a session's interval holds the truth in 94 % and more, once it is not the only one") {
+  // Alone it knows no more than its runs' median absolute deviation, which is too small for few.
+  std::mt19937_64 random(4);
+  std::normal_distribution<double> normal(0.0, 1.0);
+  const auto median_of = [](std::vector<double> values) {
+    std::sort(values.begin(), values.end());
+    const std::size_t middle = values.size() / 2;
+    return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2.0;
+  };
+  const auto share_held = [&](std::size_t sessions, std::size_t runs) {
+    constexpr std::size_t all = 2000;
+    std::size_t held = 0;
+    for (std::size_t trial = 0; trial < all / sessions; ++trial) {
+      Series series = series_of_values(std::vector<double>(sessions, 1.0));
+      for (SeriesPoint& point : series.points) {
+        std::vector<double> values;
+        for (std::size_t run = 0; run < runs; ++run) values.push_back(1.0 + 0.01 * normal(random));
+        point.values.runs = runs;
+        point.values.median = median_of(values);
+        for (double& value : values) value = std::abs(value - *point.values.median);
+        point.values.mad = median_of(values);
+      }
+      for (const Observation& one : trend_of(series, Against::Nothing).commits)
+        held += std::abs(one.value) <= one.reach() ? 1U : 0U;
+    }
+    return static_cast<double>(held) / static_cast<double>(all / sessions * sessions);
+  };
+  // Of 200,000 sessions: 81.6, 86.6 and 92.1 % alone, 93.8 to 96.2 % of two, 97.5 to 97.9 % of 20.
+  const double chance = 0.02;  // four standard errors of 2,000
+  CHECK(share_held(1, 3) >= 0.816 - 2 * chance);
+  CHECK(share_held(1, 3) < 0.90);
+  CHECK(share_held(1, 10) >= 0.921 - chance);
+  for (const std::size_t runs : {3U, 5U, 10U}) {
+    CAPTURE(runs);
+    CHECK(share_held(2, runs) >= 0.938 - chance);
+    CHECK(share_held(20, runs) >= 0.975 - chance);
+  }
 }
 
 TEST_CASE("with an anchor the history is of ratios to it, which the machine's drift is not in") {

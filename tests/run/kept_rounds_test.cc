@@ -2,7 +2,9 @@
 
 #include "run/bench.h"
 
+#include <algorithm>
 #include <chrono>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -218,6 +220,130 @@ TEST_CASE("a session that is interrupted before it goes on has all rounds that w
   REQUIRE(session.cut_short);
   CHECK(ran == 0);
   CHECK(session.runs.size() == whole.runs.size());
+}
+
+TEST_CASE("rounds that an edit has made impossible are not taken") {
+  Plan plan = plan_of_two();
+  plan.told = {{.name = "scraped"}};
+  plan.events.events.resize(1);
+  plan.events.passes = {{{0}}};
+  std::vector<KeptRounds> kept;
+  RoundKeeper keeper{{}, [&](const KeptRounds& rounds) { kept.push_back(rounds); }};
+  std::size_t ran = 0;
+  session_of(keeper, ran);
+  REQUIRE(kept.size() == 2);  // a round, and four in one request
+  KeptRounds warmup{.first = steps_of_round(plan, RoundKind::Warmup, 0).front(), .steps = 2};
+  warmup.paces = kept[0].paces;
+  kept.insert(kept.begin(), warmup);
+  const auto takes = [&](const std::vector<KeptRounds>& all, const Plan& of) {
+    KeptRoundsCheck check(of);
+    return std::ranges::all_of(all, [&](const KeptRounds& one) { return check.take(one); });
+  };
+  REQUIRE(takes(kept, plan));
+  const auto takes_edited = [&](std::size_t place, const std::function<void(KeptRounds&)>& edit) {
+    std::vector<KeptRounds> all = kept;
+    edit(all[place]);
+    return takes(all, plan);
+  };
+  const RunRecord run = kept[1].runs.front();
+  const std::uint32_t other = 1 - run.step.command;
+  struct Edit {
+    const char* what;
+    std::size_t place;
+    std::function<void(KeptRounds&)> edit;
+  };
+  const std::vector<Edit> edits = {
+      {"a command that is not there", 1, [](auto& all) { all.first.command = 2; }},
+      {"begins with the other command", 1, [&](auto& all) { all.first.command = other; }},
+      {"no steps", 1, [](auto& all) { all.steps = 0; }},
+      {"half a round", 1, [](auto& all) { all.steps = 3; }},
+      {"more steps than runs", 1, [](auto& all) { all.steps = 4; }},
+      {"too many steps to walk", 0, [](auto& all) { all.steps = 4'000'000'000; }},
+      {"the second round first", 1, [](auto& all) { all.first.round = 1; }},
+      {"the warm-up begins late", 0, [](auto& all) { all.first.round = 2; }},
+      {"a warm-up with a run", 0,
+       [&](auto& all) {
+         all.runs = {run};
+         all.runs[0].step = all.first;
+       }},
+      {"a run of another kind", 1, [](auto& all) { all.runs[0].step.kind = RoundKind::Counting; }},
+      {"a run of another round", 1, [](auto& all) { all.runs[0].step.round = 1; }},
+      {"a run of another pass", 1, [](auto& all) { all.runs[0].step.pass = 1; }},
+      {"a run twice", 1, [](auto& all) { all.runs[0] = all.runs[1]; }},
+      {"a run too many", 1, [&](auto& all) { all.runs.push_back(run); }},
+      {"a run fewer", 1, [](auto& all) { all.runs.pop_back(); }},
+      {"run again, of another kind", 1,
+       [&](auto& all) {
+         all.redone = {{run, "why"}};
+         all.redone[0].run.step.kind = RoundKind::Counting;
+       }},
+      {"run again, of another round", 1,
+       [&](auto& all) {
+         all.redone = {{run, "why"}};
+         all.redone[0].run.step.round = 3;
+       }},
+      {"run again, with counts that do not fit", 1,
+       [&](auto& all) {
+         all.redone = {{run, "why"}};
+         all.redone[0].run.counts = {1, 2};
+       }},
+      {"more counts than events", 1,
+       [](auto& all) {
+         all.runs[0].counts = {1, 2};
+       }},
+      {"more own counts than events", 1,
+       [](auto& all) {
+         all.runs[0].own = {1, 2};
+       }},
+      {"more told values than metrics", 1,
+       [](auto& all) {
+         all.runs[0].told = {1.0, 2.0};
+       }},
+      {"an endless value", 1, [](auto& all) { all.runs[0].told = {1e308 * 10}; }},
+      {"a run of a hundred years", 1,
+       [](auto& all) { all.runs[0].usage.wall_ns = 3'200'000'000'000'000'000; }},
+      {"a pace too many", 1, [](auto& all) { all.paces.push_back({}); }},
+      {"a negative pace", 1, [](auto& all) { all.paces[0].whole.mean = -1.0; }},
+      {"a pace between runs of a year", 1, [](auto& all) { all.paces[1].between.mean = 3e7; }},
+      {"a wall time of a year", 1, [](auto& all) { all.paces[1].wall.mean = 3e7; }},
+      {"a shell that the plan has not", 1,
+       [](auto& all) {
+         all.overheads = {{1, 2, 3}, {1, 2, 3}};
+       }},
+      {"a metric without a name", 2, [](auto& all) { all.discovered = {{.name = ""}}; }},
+      {"a metric that is there", 2, [](auto& all) { all.discovered = {{.name = "scraped"}}; }},
+      {"a metric twice", 2,
+       [](auto& all) {
+         all.discovered = {{.name = "rate"}, {.name = "rate"}};
+       }},
+      {"a metric that is gone", 1, [](auto& all) { all.discovered = {{.name = "rate"}}; }},
+      {"more metrics than anybody has", 2,
+       [](auto& all) {
+         for (int i = 0; i <= 1000; ++i)
+           all.discovered.push_back({.name = "m" + std::to_string(i)});
+       }},
+      {"a time of two years in two lines", 2,
+       [](auto& all) { all.time = std::chrono::hours(366 * 24); }},
+  };
+  for (const Edit& one : edits) {
+    CAPTURE(one.what);
+    CHECK_FALSE(takes_edited(one.place, one.edit));
+  }
+  Plan in_order = plan;
+  in_order.order = Order::Sequential;
+  CHECK_FALSE(takes({{.first = {2, 0, 0, RoundKind::Timed}, .steps = 1}}, in_order));
+  const auto without = [&](std::size_t place) {
+    std::vector<KeptRounds> all = kept;
+    all.erase(all.begin() + static_cast<std::ptrdiff_t>(place));
+    return all;
+  };
+  CHECK_FALSE(takes(without(1), plan));
+  CHECK(takes(without(2), plan));
+  CHECK_FALSE(takes({kept[0], kept[1], kept[1]}, plan));
+  Metric rate;
+  rate.name = "rate";
+  plan.metrics.push_back(rate);
+  CHECK_FALSE(takes_edited(2, [](auto& all) { all.discovered = {{.name = "rate"}}; }));
 }
 
 TEST_CASE("rounds of another plan end the session that would go on with them") {

@@ -335,22 +335,24 @@ void fill_up(Layout& layout, std::span<const Seats> seats) {
   }
 }
 
-std::optional<Error> who_holds(std::span<const Seats> now, std::span<const Seats> before,
-                               const Situation& situation) {
+std::optional<Error> who_holds(std::span<const Seats> now, const Situation& situation_now,
+                               std::span<const Seats> before, const Situation& situation_before) {
+  // The watchdog may have been switched on or off since.
+  const auto taken = [](const Trial& one, const Situation& situation) {
+    const std::size_t excused = situation.watchdog ? 1 : 0;
+    return one.listed - one.running - std::min(one.listed - one.running, excused);
+  };
   for (const Seats& seats : now) {
     const Trial& trial = seats.trial;
     const std::string which = now.size() > 1 ? " of " + seats.pmu : "";
     const auto same =
         std::ranges::find_if(before, [&](const Seats& one) { return one.pmu == seats.pmu; });
-    // The watchdog may have been switched on since.
-    const auto taken = [&](const Trial& one) {
-      const std::size_t excused = situation.watchdog ? 1 : 0;
-      return one.listed - one.running - std::min(one.listed - one.running, excused);
-    };
+    const std::size_t taken_now = taken(trial, situation_now);
+    const std::size_t taken_before =
+        same != before.end() ? taken(same->trial, situation_before) : taken_now;
     // A counter that was free is taken now: somebody took it.
-    if (same != before.end() && taken(trial) > taken(same->trial))
-      return why_held(taken(trial) - taken(same->trial), trial.listed, which);
-    if (taken(trial) > 0) return why_fewer(trial.running, trial.listed, which);
+    if (taken_now > taken_before) return why_held(taken_now - taken_before, trial.listed, which);
+    if (taken_now > 0) return why_fewer(trial.running, trial.listed, which);
     if (same != before.end() && trial.dead() > same->trial.dead())
       return why_died(trial.dead() - same->trial.dead(), trial.listed, which);
   }
@@ -437,7 +439,10 @@ std::optional<PerfCounting::Absent> PerfCounting::why_group_is_not_exact(
   // tells that each had its counters when it needed them.
   shared = shared || !held_all_the_time(core_running, core_enabled, core_groups > 1);
   // First: counters that are taken away stop at exec as well.
-  if (shared) return Absent{why_not_all_the_time(situation_), "other programs used the counters"};
+  if (shared) {
+    Error why = why_not_all_the_time(situation_, situation_of(calls_));
+    return Absent{why, why.what};
+  }
   if (lost) return Absent{why_lost()};
   if (events_were_on_dead_ones(ended))
     return Absent{why_on_dead_ones(), "the counters changed hands"};

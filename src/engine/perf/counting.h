@@ -106,9 +106,9 @@ bool has_room(const Layout& layout, std::span<const Seats> seats);
 void fill_up(Layout& layout, std::span<const Seats> seats);
 
 /// Names who holds counters of `now`, or how many cannot be used; none if all can be, but for the
-/// NMI watchdog's. `before`: the same PMUs, earlier in the session; `situation`: as it is now.
-std::optional<Error> who_holds(std::span<const Seats> now, std::span<const Seats> before,
-                               const Situation& situation);
+/// NMI watchdog's. `before`: the same PMUs, earlier in the session.
+std::optional<Error> who_holds(std::span<const Seats> now, const Situation& situation_now,
+                               std::span<const Seats> before, const Situation& situation_before);
 
 /// As --check tells it.
 std::vector<CounterFacts> facts_of(std::span<const Seats> seats, const Situation& situation);
@@ -128,12 +128,14 @@ class PerfCounting final : public Counting {
  public:
   /// `sources`: the events of the pass. `parts`: counters (indices into the layout's) whose own
   /// counts are told behind those of the events. `fastest_clock`: as Judge's. `of_region`: counted
-  /// between lauka_region_begin and lauka_region_end.
+  /// between lauka_region_begin and lauka_region_end. `situation`: as the counters were chosen.
   PerfCounting(Layout layout, std::vector<Source> sources, std::vector<std::size_t> parts,
-               Situation situation, double& fastest_clock, bool of_region = false)
+               const os::LinuxCalls& calls, Situation situation, double& fastest_clock,
+               bool of_region = false)
       : layout_(std::move(layout)),
         sources_(std::move(sources)),
         parts_(std::move(parts)),
+        calls_(calls),
         situation_(situation),
         judge_(fastest_clock),
         of_region_(of_region),
@@ -163,6 +165,7 @@ class PerfCounting final : public Counting {
   Layout layout_;
   std::vector<Source> sources_;
   std::vector<std::size_t> parts_;
+  const os::LinuxCalls& calls_;
   Situation situation_;
   Judge judge_;
   unsigned bad_in_a_row_ = 0;  ///< runs whose counts were not good

@@ -360,12 +360,14 @@ Result<std::unique_ptr<Counting>> PerfEngine::arm(std::size_t pass) {
   std::vector<std::size_t> parts = has_parts ? parts_of(layout, events) : EventIndices{};
   return std::unique_ptr<Counting>(
       std::make_unique<PerfCounting>(std::move(layout), std::move(sources), std::move(parts),
-                                     situation_, fastest_clock_, of_region));
+                                     calls_, situation_, fastest_clock_, of_region));
 }
 
 std::optional<Error> PerfEngine::held_by_others() {
   if (seats_.empty()) return std::nullopt;
-  return who_holds(find_seats(sysfs_, prober_, calls_), seats_, situation_of(calls_));
+  const std::vector<Seats> now = find_seats(sysfs_, prober_, calls_);
+  // Read behind the trial: a watchdog that was switched on meanwhile is excused.
+  return who_holds(now, situation_of(calls_), seats_, situation_);
 }
 
 }  // namespace

@@ -89,10 +89,13 @@ Error why_not_opened(int error, const Asked& asked, const Situation& situation) 
   }
 }
 
-Error why_not_all_the_time(const Situation& situation) {
+Error why_not_all_the_time(const Situation& before, const Situation& now) {
+  if (now.watchdog && !before.watchdog)
+    return {"the NMI watchdog was switched on and took a counter",
+            "sudo sysctl kernel.nmi_watchdog=0, or begin the session again"};
   return {"other programs used the counters",
-          situation.watchdog ? "sudo sysctl kernel.nmi_watchdog=0 frees one; or count fewer events"
-                             : kEndOthers};
+          now.watchdog ? "sudo sysctl kernel.nmi_watchdog=0 frees one; or count fewer events"
+                       : kEndOthers};
 }
 
 Error why_held(std::size_t held, std::size_t listed, std::string_view of_pmu) {

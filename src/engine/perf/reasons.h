@@ -32,7 +32,7 @@ struct Asked {
 Error why_not_opened(int error, const Asked& asked, const Situation& situation);
 
 /// Why a run has no exact count although its counters were there.
-Error why_not_all_the_time(const Situation& situation);
+Error why_not_all_the_time(const Situation& before, const Situation& now);
 
 /// Who keeps counters from lauka. `of_pmu`: " of cpu_atom", or nothing.
 Error why_held(std::size_t held, std::size_t listed, std::string_view of_pmu);

@@ -174,7 +174,7 @@ void write_tables(const Results& results, const Sink& sink) {
     sink(fmt::format("<h3><span class=\"dot {}\"></span>{}: <code>{}</code></h3>\n",
                      command_class(c), html_text(benchmark_title(command, c + 1)),
                      html_text(command.name)));
-    if (command.runs > 0) sink(table_html(full_table(results, c, Format::Html, true)));
+    if (has_values(command)) sink(table_html(full_table(results, c, Format::Html, true)));
   }
   sink("</details>\n");
 }

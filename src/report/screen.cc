@@ -12,6 +12,7 @@
 #include "report/width.h"
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include <fmt/format.h>
@@ -39,6 +40,42 @@ std::string why_no_interval(const Results& results, const Style& style) {
     }
   }
   return "";
+}
+
+/// True if the means shown contradict the delta: they differ the other way, or by a change outside
+/// its interval.
+bool contradicts_means(const stats::Delta& delta) {
+  constexpr double seen = 0.0005;  // half of the last digit that most deltas have
+  if (delta.basis != stats::Basis::Typical || !delta.change || !delta.mean.change) return false;
+  const double change = *delta.change;
+  const double of_mean = *delta.mean.change;
+  const bool is_outside = delta.bounds && delta.bounds->leave_out(of_mean);
+  return (is_outside || change * of_mean < 0) && std::fabs(change - of_mean) >= seen;
+}
+
+/// Explains deltas that the means beside them contradict: the first, or all with --verbose.
+std::string why_means_differ(const Results& results, const Style& style) {
+  std::string text;
+  for (std::size_t m = 0; m < results.metrics.size(); ++m) {
+    const Metric& metric = results.metrics[m];
+    if (metric.shown == Shown::Verbose && !style.verbose) continue;
+    for (const CommandResult& command : results.commands) {
+      const MetricResult* row = shown_row(command, m);
+      if (row == nullptr || !row->delta || !contradicts_means(*row->delta)) continue;
+      const bool is_above = *row->delta->mean.change > *row->delta->change;
+      text += dim_note(
+          fmt::format(
+              "delta: change of the typical round; the means of {}{} differ by {}, because a "
+              "few runs{} took much {}",
+              one_line(metric.name),
+              results.commands.size() > 2 ? " of " + one_line(command.name) : "",
+              delta_text({row->delta->mean.change, {}}), is_above ? "" : " of the reference",
+              metric.unit == Unit::Seconds ? "longer" : "more"),
+          style);
+      if (!style.verbose) return text;
+    }
+  }
+  return text;
 }
 
 /// A table for each command, their columns aligned.
@@ -224,6 +261,7 @@ std::string table(const Results& results, const Style& style) {
                        one_line(results.reference.baseline->file));
   }
   text += is_compact(results) ? compact_tables(results, style) : full_tables(results, style);
+  text += why_means_differ(results, style);
   const std::string summary = summary_lines(results, style);
   return summary.empty() ? text : text + "\n" + summary;
 }
@@ -247,8 +285,7 @@ std::string screen(const Report& report, const Style& style, bool quiet) {
 }
 
 std::string screen(const Results& results, const Style& style, bool quiet) {
-  const bool counted = std::any_of(results.commands.begin(), results.commands.end(),
-                                   [](const CommandResult& command) { return command.runs > 0; });
+  const bool counted = std::any_of(results.commands.begin(), results.commands.end(), has_values);
   if (!counted) return "";
   std::string text = quiet ? "" : table(results, style);
   const std::string scan = quiet ? "" : scan_table(results, style);

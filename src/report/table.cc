@@ -241,10 +241,10 @@ std::string marked_text(const Cell& cell) {
 
 std::string verdict_html(std::string_view verdict) {
   if (verdict.empty()) return "";
-  const std::string_view css = verdict == "pass"   ? "better"
-                               : verdict == "fail" ? "worse"
-                                                   : "unsure";
-  return fmt::format("<span class=\"mark {}\">{}</span>", css, verdict);
+  const std::string_view word = verdict.substr(0, verdict.find(':'));
+  const std::string_view css = word == "pass" ? "better" : word == "fail" ? "worse" : "unsure";
+  return fmt::format("<span class=\"mark {}\">{}</span>{}", css, word,
+                     html_text(verdict.substr(word.size())));
 }
 
 std::string markdown_text(std::string_view text) {

@@ -91,11 +91,6 @@ Cell delta_cell_of(const RowOf& row) {
   return {word, Ink::Dim, Mark::BlankWhereRoomy, false, {word}};
 }
 
-Cell interval_cell(const RowOf& row) {
-  if (row.values == nullptr || !row.values->delta) return {};
-  return {interval_text(*row.values->delta)};
-}
-
 struct MetricColumn {
   TableColumn column;
   bool is_seen_first;  ///< on a phone, where a page shows three columns
@@ -139,10 +134,6 @@ const std::vector<MetricColumn>& metric_columns() {
        true,
        [](const TableShape& shape) { return shape.has_deltas; },
        delta_cell_of},
-      {{.heading = {"low … high"}},
-       false,
-       [](const TableShape& shape) { return shape.has_deltas && shape.format == Format::Markdown; },
-       interval_cell},
   };
   return kColumns;
 }

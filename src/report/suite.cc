@@ -280,11 +280,11 @@ std::string gates_in_one_line(const Report& suite) {
               : fmt::format(" (false alarms among those that fail: at most {:.3g}%)\n", percent));
 }
 
-std::string suite_screen(const Report& suite, const Style& style, bool quiet) {
+ScreenParts suite_screen(const Report& suite, const Style& style, bool quiet) {
   const bool any = std::ranges::any_of(suite.benchmarks, [](const Results& one) {
     return std::ranges::any_of(one.commands, has_values);
   });
-  if (!any) return "";
+  if (!any) return {};
   std::string text;
   if (style.verbose && !quiet) {
     for (const Results* one : order_of(suite))
@@ -301,10 +301,10 @@ std::string suite_screen(const Report& suite, const Style& style, bool quiet) {
   }
   std::string below = suite_gate_lines(suite, quiet || style.verbose, style.color);
   if (!quiet) below += gates_in_one_line(suite);
-  if (!text.empty() && !below.empty()) text += "\n";
+  std::string verdicts = text.empty() || below.empty() ? "" : "\n";
   for (const std::string& line : lines_of(below))
-    text += wrapped(style.ascii ? ascii_of(line) : line, style.width) + "\n";
-  return style.ascii ? ascii_of(text) : text;
+    verdicts += wrapped(style.ascii ? ascii_of(line) : line, style.width) + "\n";
+  return {style.ascii ? ascii_of(text) : text, verdicts};
 }
 
 namespace {
@@ -345,6 +345,19 @@ std::vector<std::string> warning_texts(const Report& suite, const Style& style) 
   std::vector<std::vector<std::string>> texts;
   for (const Results& one : suite.benchmarks) texts.push_back(warning_texts(one, style));
   return with_names(suite, texts);
+}
+
+std::vector<std::string> screen_warnings(const Report& suite, const Style& style) {
+  constexpr std::size_t most = 2;
+  std::vector<std::vector<std::string>> texts;
+  for (const Results& one : suite.benchmarks) texts.push_back(warnings_by_weight(one, style));
+  std::vector<std::string> lines = suite.is_suite() ? with_names(suite, texts) : texts.front();
+  for (std::string& line : lines) line.insert(0, "warning: ");
+  if (style.verbose || lines.size() <= most) return lines;
+  const std::size_t more = lines.size() - most;
+  lines.resize(most);
+  lines.push_back(plural(more, "more warning") + (more == 1 ? ": -v shows it" : ": -v shows them"));
+  return lines;
 }
 
 std::vector<std::string> notes_of(const Report& suite) {

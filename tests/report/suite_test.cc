@@ -118,7 +118,7 @@ TEST_CASE("a suite's row shows the metric that its gate is on, with measured val
   CHECK(markdown.find("| fail: +10.0%, limit 1% |") != std::string::npos);
   std::string page;
   write_html(suite, [&](std::string_view piece) { page += piece; });
-  CHECK(page.find("<span class=\"mark worse\">fail</span>: +10.0%, limit 1%</td>") !=
+  CHECK(page.find("<span class=\"mark worse\">fail</span><br>+10.0%, limit 1%</td>") !=
         std::string::npos);
 }
 

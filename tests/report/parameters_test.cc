@@ -133,18 +133,4 @@ TEST_CASE("the comparison closes the output, before what is said of the shell") 
   CHECK(screen(results, {}, true).empty());
 }
 
-TEST_CASE("a scan's headline says the power law and the lowest value") {
-  std::vector<CommandResult> commands;
-  for (const int n : {1, 2, 3, 4, 8})
-    commands.push_back(made(0, "sort {n}", {{"n", std::to_string(n)}},
-                            row(0, summary(3, 0.1 * n, 0.001, 0.1 * n, 0.1 * n))));
-  Results results = results_of(std::move(commands));
-  results.rankings = {ranked(1, 2.0, 0.1, false, true)};
-  results.presentation.table = TableChoice::Compact;
-  CHECK(summary_lines(results, {}) ==
-        "wall time grows as n^1.00 (1.00 … 1.00) and is lowest at n = 1 (100ms)\n");
-  results.commands[2].rows[0].summary->median = 0.001;  // no law
-  CHECK(summary_lines(results, {}).find("grows") == std::string::npos);
-}
-
 }  // namespace lauka::report

@@ -1,6 +1,7 @@
 #include "app/call.h"
 #include "app/round_log.h"
 #include "cli/describe.h"
+#include "engine/accounting.h"
 #include "os/clock.h"
 #include "os/machine.h"
 #include "os/terminal.h"
@@ -40,7 +41,7 @@ report::Style style_of(const Options& options) {
 
 /// What is shown, and what stands around it on standard error.
 struct Shown {
-  std::string text;
+  report::ScreenParts text;
   std::vector<std::string> notes;
   std::vector<std::string> warnings;
 };
@@ -50,18 +51,22 @@ Result<void> show(const Options& options, const Shown& what) {
   const bool quiet = options.verbosity == Verbosity::Quiet;
   const std::size_t width = os::terminal_width(Stream::Error, 0);
   if (!quiet) say_on_error(report::note_lines(what.notes, width));
-  auto shown = os::say(shown_on(options), what.text);
+  auto shown = os::say(shown_on(options), what.text.tables);
   std::string warnings;
   for (const std::string& warning : what.warnings)
-    warnings += report::wrapped_message("warning: " + warning, width);
+    warnings += report::wrapped_message(warning, width);
   if (!quiet && !warnings.empty()) say_on_error(warnings);
-  return shown;
+  auto closed = os::say(shown_on(options), what.text.verdicts);
+  return shown ? closed : shown;
 }
 
 Shown shown_of(const Options& options, const Report& report) {
   const report::Style style = style_of(options);
-  return {report::screen(report, style, options.verbosity == Verbosity::Quiet),
-          report::notes_of(report), report::warning_texts(report, style)};
+  std::vector<std::string> notes = report::notes_of(report);
+  const bool asks_for_counts = !options.events.empty() || options.engine != EngineChoice::Auto;
+  if (!asks_for_counts && !style.verbose) std::erase(notes, engine::kNoCounters);
+  return {report::screen_parts(report, style, options.verbosity == Verbosity::Quiet),
+          std::move(notes), report::screen_warnings(report, style)};
 }
 
 /// Shows and exports; gives `status`, or that of a failure to do so.

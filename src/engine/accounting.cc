@@ -113,7 +113,7 @@ class NoneEngine final : public CounterEngine {
 
 std::vector<std::string> notes_without_counters(const Error& why) {
   if (why.remedy.empty()) return {};
-  return {"no hardware counters here; lauka --check says why"};
+  return {std::string(kNoCounters)};
 }
 
 std::span<const AccountedEvent> accounted_events() {

@@ -35,6 +35,9 @@ inline constexpr const char* kWithExec = "(with exec)";
 inline constexpr std::string_view kSimulationHint =
     "or --engine cachegrind counts instructions by simulation";
 
+/// Shown only to users who asked for counts, or for everything (--verbose).
+inline constexpr std::string_view kNoCounters = "no hardware counters here; lauka --check says why";
+
 /// What a session without hardware counters is told: one short line where --check has a remedy,
 /// nothing where nobody asked for events and there is nothing to mend.
 std::vector<std::string> notes_without_counters(const Error& why);

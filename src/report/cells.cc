@@ -49,6 +49,11 @@ std::vector<std::string> lines_of(std::string_view text) {
   return lines;
 }
 
+bool has_values(const CommandResult& command) {
+  return command.runs > 0 ||
+         std::ranges::any_of(command.rows, [](const MetricResult& row) { return row.runs > 0; });
+}
+
 std::string failed_and_redone(const CommandResult& command) {
   std::string text;
   if (command.failed_runs > 0) text += fmt::format(", {} failed", command.failed_runs);

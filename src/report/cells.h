@@ -12,6 +12,9 @@
 
 namespace lauka::report {
 
+/// True if a row has a value: a session may end before its timed runs, or need none.
+bool has_values(const CommandResult& command);
+
 /// "591ms ± 7.6ms"; without "± σ" for one run; a bound as "≤ 451kB"; "n/a" where no run has a
 /// value.
 std::string mean_cell(const MetricResult& row, const Metric& metric);

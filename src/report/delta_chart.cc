@@ -82,13 +82,13 @@ std::string delta_chart(const Results& results, std::size_t metric) {
       if (!std::isfinite(low_of(*row.delta)) || !std::isfinite(high_of(*row.delta))) continue;
       const Cell delta = delta_cell(*row.delta, results.metrics[metric].better);
       const std::string_view css_class = ink_class(delta.ink);
-      rows.push_back({.heading = fmt::format("<span class=\"dot {}\"></span><code>{}</code> <span "
-                                             "class=\"{}\">{}</span>",
-                                             command_class(c), html_text(name), css_class,
-                                             html_text(marked_text(delta))),
-                      .title = name + ": " + delta_text(*row.delta),
-                      .css_class = css_class,
-                      .change = *row.delta});
+      rows.push_back(
+          {.heading = fmt::format("<span class=\"dot {}\"></span><code>{}</code> <span "
+                                  "class=\"{}\">{}</span>",
+                                  command_class(c), html_text(name), css_class, marked_html(delta)),
+           .title = name + ": " + delta_text(*row.delta),
+           .css_class = css_class,
+           .change = *row.delta});
     }
   }
   return change_chart(rows);

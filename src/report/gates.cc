@@ -15,26 +15,13 @@ namespace lauka::report {
 
 namespace {
 
-struct Word {
-  std::string_view text;
-  Ink ink;
-};
-
-Word word_for(gate::Answer answer) {
-  switch (answer) {
-    case gate::Answer::Pass:
-      return {"pass", Ink::Green};
-    case gate::Answer::Fail:
-      return {"fail", Ink::Red};
-    case gate::Answer::Inconclusive:
-      break;
-  }
-  return {"inconclusive", Ink::Bold};
-}
-
 /// Where a gate's limit lies, as a change from the reference or from the bound.
 double limit_of(const Condition& condition) {
   return condition.bound ? 0.0 : condition.limit_percent / 100.0;
+}
+
+std::string limit_text(const Condition& condition) {
+  return condition.bound ? condition.bound_text : full_precision(condition.limit_percent) + "%";
 }
 
 /// "5% slower": a change in words, without its direction where it is 0.
@@ -207,10 +194,29 @@ std::string reason_of(const Results& results, const gate::Verdict& verdict) {
 
 }  // namespace
 
+VerdictWord verdict_word(gate::Answer answer) {
+  switch (answer) {
+    case gate::Answer::Pass:
+      return {"pass", Ink::Green};
+    case gate::Answer::Fail:
+      return {"fail", Ink::Red};
+    case gate::Answer::Inconclusive:
+      break;
+  }
+  return {"inconclusive", Ink::Bold};
+}
+
+std::string gate_figures(const Results& results, const gate::Verdict& verdict) {
+  const stats::Change& change = is_about_mean(verdict) ? verdict.delta.mean : verdict.delta;
+  if (verdict.rounds == 0 || verdict.too_small || !change.change) return "";
+  const ChangeTexts figures =
+      figures_of(change, verdict.condition, results.metrics[verdict.metric]);
+  return fmt::format("{}, limit {}", figures.change, limit_text(verdict.condition));
+}
+
 std::string condition_text(const Condition& condition) {
-  const std::string limit =
-      condition.bound ? condition.bound_text : full_precision(condition.limit_percent) + "%";
-  return one_line(fmt::format("{} {} {}", condition.metric, condition.below ? '<' : '>', limit));
+  return one_line(fmt::format("{} {} {}", condition.metric, condition.below ? '<' : '>',
+                              limit_text(condition)));
 }
 
 std::string gate_lines(const Results& results, bool color) {
@@ -218,7 +224,7 @@ std::string gate_lines(const Results& results, bool color) {
   std::string text;
   for (const gate::Verdict& verdict : results.verdicts) {
     if (several) text += one_line(results.commands[verdict.candidate].name) + ": ";
-    const Word word = word_for(verdict.answer);
+    const VerdictWord word = verdict_word(verdict.answer);
     text += fmt::format("{}: {}: {}\n", condition_text(verdict.condition),
                         inked(word.text, word.ink, color), reason_of(results, verdict));
   }

@@ -97,7 +97,12 @@ std::string verdict_part(const Results& results) {
   if (!results.complete) {
     html += "<p class=\"fail\">The session was cut short: these are the runs up to then.</p>\n";
   }
-  html += elements(lines_of(why_lines(results)), "<p>", "</p>");
+  const bool is_counted = std::ranges::any_of(
+      results.whys, [](const Why& why) { return !why.lacks_instructions || !why.lacks_cycles; });
+  if (results.whys.size() < 2 || is_counted)
+    html += elements(lines_of(why_lines(results)), "<p>", "</p>");
+  else
+    html += "<p class=\"faint\">why: unknown, as instructions and cycles were not counted</p>\n";
   return html + gates(results) +
          elements(lines_of(precision_line(results)), "<p class=\"faint\">", "</p>");
 }
@@ -174,7 +179,7 @@ void write_tables(const Results& results, const Sink& sink) {
     sink(fmt::format("<h3><span class=\"dot {}\"></span>{}: <code>{}</code></h3>\n",
                      command_class(c), html_text(benchmark_title(command, c + 1)),
                      html_text(command.name)));
-    if (command.runs > 0) sink(table_html(full_table(results, c, Format::Html, true)));
+    if (has_values(command)) sink(table_html(full_table(results, c, Format::Html, true)));
   }
   sink("</details>\n");
 }

@@ -55,6 +55,7 @@ input[type=radio] { margin: 0 .3rem 0 0; } label { margin-right: 1rem; font-size
 svg { display: block; overflow: visible; }
 .line { width: 100%; }
 .line path { fill: none; vector-effect: non-scaling-stroke; }
+svg.sign { display: inline-block; width: .7em; height: .7em; fill: none; stroke: currentColor; stroke-width: 2; }
 .grid { stroke: var(--line); }
 .tick { stroke: var(--faint); }
 .zero { stroke: var(--text); stroke-width: 1.5; }

@@ -1,10 +1,12 @@
 #pragma once
 
 #include "core/record.h"
+#include "report/style.h"
 #include "results/results.h"
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 // What stands in lines of its own, below the tables and on standard error.
@@ -13,6 +15,16 @@ namespace lauka::report {
 
 /// "wall_time > 10%", "ipc < -5%", "peak_rss > 64MiB".
 std::string condition_text(const Condition& condition);
+
+/// A verdict in one word, and its ink.
+struct VerdictWord {
+  std::string_view text;
+  Ink ink;
+};
+VerdictWord verdict_word(gate::Answer answer);
+
+/// "+10.6%, limit 2%": what a gate measured and its limit; empty if nothing could be measured.
+std::string gate_figures(const Results& results, const gate::Verdict& verdict);
 
 /// One line per verdict, in their order: condition, answer ("pass", "fail" or "inconclusive"), the
 /// delta and the rounds it rests on, and what would decide; the mean first, where it decided or

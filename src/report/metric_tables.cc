@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <set>
@@ -90,11 +91,6 @@ Cell delta_cell_of(const RowOf& row) {
   return {word, Ink::Dim, Mark::BlankWhereRoomy, false, {word}};
 }
 
-Cell interval_cell(const RowOf& row) {
-  if (row.values == nullptr || !row.values->delta) return {};
-  return {interval_text(*row.values->delta)};
-}
-
 struct MetricColumn {
   TableColumn column;
   bool is_seen_first;  ///< on a phone, where a page shows three columns
@@ -138,10 +134,6 @@ const std::vector<MetricColumn>& metric_columns() {
        true,
        [](const TableShape& shape) { return shape.has_deltas; },
        delta_cell_of},
-      {{.heading = {"low … high"}},
-       false,
-       [](const TableShape& shape) { return shape.has_deltas && shape.format == Format::Markdown; },
-       interval_cell},
   };
   return kColumns;
 }
@@ -335,7 +327,8 @@ Cell delta_cell(const stats::Change& delta, Better better) {
   Cell cell{.text = delta_text(delta), .ink = Ink::Dim, .mark = Mark::Blank};
   if (delta.change) cell.narrower = {cell.text.substr(0, cell.text.find(' '))};
   cell.is_sure = delta.is_significant();
-  if (!cell.is_sure || !delta.change) return cell;
+  constexpr double relevant = 0.001;  // counts that hardly vary make the least change significant
+  if (!cell.is_sure || !delta.change || std::fabs(*delta.change) < relevant) return cell;
   const bool is_better = (*delta.change > 0) == (better == Better::More);
   cell.ink = better == Better::Neither ? Ink::Plain : is_better ? Ink::Green : Ink::Red;
   if (better != Better::Neither) cell.mark = is_better ? Mark::Better : Mark::Worse;
@@ -361,7 +354,7 @@ bool is_compact(const Results& results) {
 }
 
 const MetricResult* shown_row(const CommandResult& command, std::size_t metric) {
-  return command.runs == 0 ? nullptr : row_of(command, metric);
+  return has_values(command) ? row_of(command, metric) : nullptr;
 }
 
 double sort_value(const Results& results, std::size_t command) {
@@ -403,7 +396,7 @@ std::string compact_title(const Results& results, std::size_t metric) {
 Table full_table(const Results& results, std::size_t command, Format format, bool verbose) {
   const CommandResult& of = results.commands[command];
   Table table{.steps = kFullSteps, .heading = Ink::Bold};
-  if (of.runs == 0) return table;
+  if (!has_values(of)) return table;
   const auto columns =
       columns_of({.format = format, .has_deltas = has_delta(results, of, verbose)});
   for (const MetricResult& row : of.rows) {
@@ -433,7 +426,7 @@ Table markdown_table(const Results& results) {
       first += "<br>" + markdown_text(parameter.name + " = " + parameter.value);
     for (const MetricResult& row : command.rows) {
       const Metric& metric = results.metrics[row.metric];
-      if (!is_shown(metric, false) || command.runs == 0) continue;
+      if (!is_shown(metric, false) || !has_values(command)) continue;
       TableRow& cells = table.rows.emplace_back(TableRow{{std::exchange(first, "")}});
       for (const MetricColumn* column : columns)
         cells.push_back(column->cell({results, c, metric, &row, false}));

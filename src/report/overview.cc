@@ -144,8 +144,7 @@ std::string numbers_of(const Results& results, std::size_t metric, const Line& l
   for (const MetricResult& row : results.commands[line.command].rows) {
     if (row.metric != metric || !row.delta) continue;
     const Cell delta = delta_cell(*row.delta, results.metrics[metric].better);
-    html += fmt::format(" <span class=\"{}\">{}</span>", ink_class(delta.ink),
-                        html_text(marked_text(delta)));
+    html += fmt::format(" <span class=\"{}\">{}</span>", ink_class(delta.ink), marked_html(delta));
   }
   return html;
 }

@@ -40,7 +40,7 @@ std::string line_of(const Progress& progress, std::size_t width, const DisplayUn
   if (const std::string_view kind = word_of(progress.kind); !kind.empty()) {
     line += fmt::format("  {}", kind);
   } else if (progress.mean_wall_seconds) {
-    line += "  " + time_text(*progress.mean_wall_seconds, unit);
+    line += "  mean " + time_text(*progress.mean_wall_seconds, unit);
   }
   return line + "  " + one_line(progress.command);
 }

@@ -1,5 +1,7 @@
+#include "core/foreign_text.h"
 #include "core/numbers.h"
 #include "report/axis.h"
+#include "report/cells.h"
 #include "report/charts.h"
 #include "report/format.h"
 #include "report/metric_tables.h"

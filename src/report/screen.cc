@@ -3,6 +3,7 @@
 #include "core/foreign_text.h"
 #include "core/text.h"
 #include "report/cells.h"
+#include "report/charts.h"
 #include "report/format.h"
 #include "report/histogram.h"
 #include "report/lines.h"
@@ -12,6 +13,7 @@
 #include "report/width.h"
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include <fmt/format.h>
@@ -39,6 +41,42 @@ std::string why_no_interval(const Results& results, const Style& style) {
     }
   }
   return "";
+}
+
+/// True if the means shown contradict the delta: they differ the other way, or by a change outside
+/// its interval.
+bool contradicts_means(const stats::Delta& delta) {
+  constexpr double seen = 0.0005;  // half of the last digit that most deltas have
+  if (delta.basis != stats::Basis::Typical || !delta.change || !delta.mean.change) return false;
+  const double change = *delta.change;
+  const double of_mean = *delta.mean.change;
+  const bool is_outside = delta.bounds && delta.bounds->leave_out(of_mean);
+  return (is_outside || change * of_mean < 0) && std::fabs(change - of_mean) >= seen;
+}
+
+/// Explains deltas that the means beside them contradict: the first, or all with --verbose.
+std::string why_means_differ(const Results& results, const Style& style) {
+  std::string text;
+  for (std::size_t m = 0; m < results.metrics.size(); ++m) {
+    const Metric& metric = results.metrics[m];
+    if (metric.shown == Shown::Verbose && !style.verbose) continue;
+    for (const CommandResult& command : results.commands) {
+      const MetricResult* row = shown_row(command, m);
+      if (row == nullptr || !row->delta || !contradicts_means(*row->delta)) continue;
+      const bool is_above = *row->delta->mean.change > *row->delta->change;
+      text += dim_note(
+          fmt::format(
+              "delta: change of the typical round; the means of {}{} differ by {}, because a "
+              "few runs{} took much {}",
+              one_line(metric.name),
+              results.commands.size() > 2 ? " of " + one_line(command.name) : "",
+              delta_text({row->delta->mean.change, {}}), is_above ? "" : " of the reference",
+              metric.unit == Unit::Seconds ? "longer" : "more"),
+          style);
+      if (!style.verbose) return text;
+    }
+  }
+  return text;
 }
 
 /// A table for each command, their columns aligned.
@@ -78,7 +116,9 @@ std::string what_percentages_are(const Results& results, std::size_t metric, con
                           one_line(parameter.value));
   }
   if (from.empty()) return "";
-  return dim_note("percentages: the difference from " + from, style);
+  return dim_note("percentages: the difference from " + from +
+                      (results.reference.baseline ? "" : "; --reference chooses another"),
+                  style);
 }
 
 std::string compact_text(const Results& results, std::size_t metric, const Style& style) {
@@ -217,15 +257,47 @@ std::string compact_tables(const Results& results, const Style& style) {
   return text + dim_note(why_no_interval(results, style), style);
 }
 
-std::string table(const Results& results, const Style& style) {
+namespace {
+
+/// Each line broken between words.
+std::string wrapped_lines(const std::string& text, const Style& style) {
+  std::string lines;
+  for (const std::string& line : lines_of(text))
+    lines += wrapped(style.ascii ? ascii_of(line) : line, style.width) + "\n";
+  return lines;
+}
+
+/// Times that are mostly not the program's own work.
+std::string about_short_runs(const Results& results, const Style& style) {
+  constexpr double mostly_start = 1e-3;
+  for (std::size_t c = 0; c < results.commands.size(); ++c) {
+    const MetricResult* row = row_of(results, c, Role::WallTime);
+    if (row == nullptr || !row->summary || results.metrics[row->metric].shown != Shown::Always ||
+        row->summary->mean <= 0.0 || row->summary->mean >= mostly_start || !results.shell.empty())
+      continue;
+    return dim_note(
+        "most of a run under 1 ms is the start of its process: measure true as well "
+        "to see how much",
+        style);
+  }
+  return "";
+}
+
+std::string tables(const Results& results, const Style& style) {
   std::string text;
   if (results.reference.baseline) {
     text = fmt::format("Deltas are against {}, measured earlier.\n\n",
                        one_line(results.reference.baseline->file));
   }
   text += is_compact(results) ? compact_tables(results, style) : full_tables(results, style);
+  return text + why_means_differ(results, style) + about_short_runs(results, style);
+}
+
+}  // namespace
+
+std::string table(const Results& results, const Style& style) {
   const std::string summary = summary_lines(results, style);
-  return summary.empty() ? text : text + "\n" + summary;
+  return tables(results, style) + (summary.empty() ? "" : "\n" + summary);
 }
 
 std::string summary_lines(const Results& results, const Style& style) {
@@ -242,24 +314,33 @@ std::string summary_lines(const Results& results, const Style& style) {
 }
 
 std::string screen(const Report& report, const Style& style, bool quiet) {
-  return report.is_suite() ? suite_screen(report, style, quiet)
-                           : screen(report.benchmarks.front(), style, quiet);
+  const ScreenParts parts = screen_parts(report, style, quiet);
+  return parts.tables + parts.verdicts;
 }
 
 std::string screen(const Results& results, const Style& style, bool quiet) {
-  const bool counted = std::any_of(results.commands.begin(), results.commands.end(),
-                                   [](const CommandResult& command) { return command.runs > 0; });
-  if (!counted) return "";
-  std::string text = quiet ? "" : table(results, style);
-  const std::string scan = quiet ? "" : scan_table(results, style);
-  if (!scan.empty()) text += "\n" + scan;
-  const std::string why = style.verbose && !quiet ? why_lines(results) : "";
-  const std::string below = why + (quiet ? "" : shell_lines(results) + precision_line(results)) +
-                            gate_lines(results, style.color);
-  if (!text.empty() && !below.empty()) text += "\n";
-  for (const std::string& line : lines_of(below))
-    text += wrapped(style.ascii ? ascii_of(line) : line, style.width) + "\n";
-  return style.ascii ? ascii_of(text) : text;
+  const ScreenParts parts = screen_parts(results, style, quiet);
+  return parts.tables + parts.verdicts;
+}
+
+ScreenParts screen_parts(const Report& report, const Style& style, bool quiet) {
+  return report.is_suite() ? suite_screen(report, style, quiet)
+                           : screen_parts(report.benchmarks.front(), style, quiet);
+}
+
+ScreenParts screen_parts(const Results& results, const Style& style, bool quiet) {
+  if (std::ranges::none_of(results.commands, has_values)) return {};
+  if (quiet) return {"", wrapped_lines(gate_lines(results, style.color), style)};
+  const std::string summary = summary_lines(results, style);
+  const std::string scan = scan_table(results, style);
+  const std::string below = (style.verbose ? why_lines(results) : "") + shell_lines(results) +
+                            precision_line(results) + gate_lines(results, style.color);
+  std::string verdicts;
+  for (const std::string& part : {summary, scan, wrapped_lines(below, style)})
+    if (!part.empty()) verdicts += "\n" + part;
+  const std::string shown = tables(results, style);
+  return style.ascii ? ScreenParts{ascii_of(shown), ascii_of(verdicts)}
+                     : ScreenParts{shown, verdicts};
 }
 
 std::string note_lines(const std::vector<std::string>& notes, std::size_t width) {

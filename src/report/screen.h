@@ -12,6 +12,14 @@ namespace lauka::report {
 /// All that is shown of results: the table and, the precision reached where one was asked for, and
 /// the line of each gate: this also if `quiet`. Nothing where nothing was counted.
 std::string screen(const Report& report, const Style& style, bool quiet);
+
+/// The same in two parts: warnings stand between them, so that verdicts close the output.
+struct ScreenParts {
+  std::string tables;
+  std::string verdicts;
+};
+ScreenParts screen_parts(const Report& report, const Style& style, bool quiet);
+ScreenParts screen_parts(const Results& results, const Style& style, bool quiet);
 std::string screen(const Results& results, const Style& style, bool quiet);
 
 /// The table of every benchmark (or, of many, a compact one) and, for two or more commands, the

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -20,12 +21,14 @@
 namespace lauka::report {
 namespace {
 
-/// A candidate of a benchmark, or a benchmark that has none.
+/// A metric of a candidate or an anchor, or a benchmark that has neither.
 struct SuiteRow {
   const Results* results = nullptr;        // its benchmark's
-  std::optional<std::size_t> candidate{};  // none: there is nothing to compare
+  std::optional<std::size_t> candidate{};  // nullopt if there is nothing to compare
   std::optional<std::size_t> metric{};     // index into its results' metrics
   bool is_first = true;                    // of its benchmark
+
+  bool is_anchor() const { return candidate && candidate == results->reference.anchor; }
 };
 
 std::string value_text(const SuiteRow& row, std::size_t command, bool deviation) {
@@ -44,12 +47,14 @@ Cell value_cell(const SuiteRow& row, std::size_t command) {
 }
 
 Cell base_cell(const SuiteRow& row) {
+  if (row.is_anchor()) return {};
   const Results& results = *row.results;
   if (!results.reference.baseline) return value_cell(row, results.reference.command);
   return {row.candidate ? results.reference_of(*row.candidate) : ""};
 }
 
 Cell delta_cell_of(const SuiteRow& row) {
+  if (row.is_anchor()) return {"anchor", Ink::Dim, Mark::Blank, false, {"anchor"}};
   if (!row.candidate || !row.metric) return {};
   const MetricResult* values = shown_row(row.results->commands[*row.candidate], *row.metric);
   return values == nullptr || !values->delta
@@ -57,17 +62,22 @@ Cell delta_cell_of(const SuiteRow& row) {
              : delta_cell(*values->delta, row.results->metrics[*row.metric].better);
 }
 
-/// "pass", "fail" or "inconclusive", the worst of the gates on the row's candidate; empty where
-/// there is none.
+/// "fail: +10.6%, limit 2%": the worst of the gates on the row's metric; empty if there are none.
 Cell verdict_cell(const SuiteRow& row) {
-  std::string_view word;
-  for (const gate::Verdict& verdict : row.results->verdicts) {
-    if (verdict.candidate != row.candidate.value_or(0)) continue;
-    if (verdict.answer == gate::Answer::Fail) return {"fail", Ink::Red};
-    if (verdict.answer == gate::Answer::Inconclusive || word.empty())
-      word = verdict.answer == gate::Answer::Pass ? "pass" : "inconclusive";
-  }
-  return {std::string(word), word == "pass" ? Ink::Green : Ink::Bold};
+  const gate::Verdict* worst = nullptr;
+  const auto badness = [](gate::Answer answer) {
+    return answer == gate::Answer::Fail ? 2 : answer == gate::Answer::Inconclusive ? 1 : 0;
+  };
+  for (const gate::Verdict& verdict : row.results->verdicts)
+    if (verdict.candidate == row.candidate && verdict.metric == row.metric &&
+        (worst == nullptr || badness(verdict.answer) > badness(worst->answer)))
+      worst = &verdict;
+  if (worst == nullptr) return {};
+  const auto [text, ink] = verdict_word(worst->answer);
+  const std::string figures = gate_figures(*row.results, *worst);
+  return {.text = std::string(text) + (figures.empty() ? "" : ": " + figures),
+          .ink = ink,
+          .narrower = {std::string(text)}};
 }
 
 TableColumn suite_column(const char* heading, Holds holds, Cut cut = Cut::Nothing) {
@@ -91,13 +101,6 @@ std::string headline_name(const Results& results) {
   return metric ? results.metrics[*metric].name : std::string();
 }
 
-/// Whether the benchmarks do not all show the same metric first.
-bool has_metrics(const Report& suite) {
-  return std::ranges::any_of(suite.benchmarks, [&](const Results& one) {
-    return headline_name(one) != headline_name(suite.benchmarks.front());
-  });
-}
-
 /// "geomean", and the number of benchmarks where it is not made of all.
 std::string geomean_title(const Report& suite, const Geomean& mean) {
   if (mean.benchmarks == suite.benchmarks.size()) return "geomean";
@@ -111,16 +114,40 @@ std::vector<std::size_t> listed_candidates(const Results& results) {
   return candidates;
 }
 
+/// The metrics of a candidate's rows: those that its gates are on, else the first one shown.
+std::vector<std::optional<std::size_t>> row_metrics(const Results& results, std::size_t candidate) {
+  std::set<std::size_t> gated;
+  for (const gate::Verdict& verdict : results.verdicts)
+    if (verdict.candidate == candidate) gated.insert(verdict.metric);
+  if (gated.empty()) return {primary_metric(results.metrics)};
+  return {gated.begin(), gated.end()};
+}
+
 std::vector<SuiteRow> rows_of(const Report& suite) {
   std::vector<SuiteRow> rows;
   for (const Results* one : order_of(suite)) {
-    const auto metric = primary_metric(one->metrics);
-    const auto candidates = listed_candidates(*one);
-    if (candidates.empty()) rows.push_back({one, std::nullopt, metric, true});
-    for (const std::size_t candidate : candidates)
-      rows.push_back({one, candidate, metric, candidate == candidates.front()});
+    const std::size_t first = rows.size();
+    for (const std::size_t candidate : listed_candidates(*one))
+      for (const auto metric : row_metrics(*one, candidate))
+        rows.push_back({one, candidate, metric, rows.size() == first});
+    if (rows.size() == first)
+      rows.push_back({one, std::nullopt, primary_metric(one->metrics), true});
+    if (one->reference.anchor)
+      rows.push_back({one, one->reference.anchor, rows[first].metric, false});
   }
   return rows;
+}
+
+std::string metric_of(const SuiteRow& row) {
+  return row.metric ? row.results->metrics[*row.metric].name : std::string();
+}
+
+/// True if the rows are not all of one metric.
+bool has_metrics(const Report& suite, const std::vector<SuiteRow>& rows) {
+  const std::string first = metric_of(rows.front());
+  return std::ranges::any_of(rows, [&](const SuiteRow& row) { return metric_of(row) != first; }) ||
+         std::ranges::any_of(suite.geomeans,
+                             [&](const Geomean& mean) { return mean.metric != first; });
 }
 
 /// The columns that not every suite's table has.
@@ -130,10 +157,12 @@ struct SuiteShape {
   bool has_gates = false;
 };
 
-SuiteShape suite_shape(const Report& suite) {
+SuiteShape suite_shape(const Report& suite, const std::vector<SuiteRow>& rows) {
   return {std::ranges::any_of(suite.benchmarks,
-                              [](const Results& one) { return candidates_of(one).size() > 1; }),
-          has_metrics(suite), !suite.verdicts().empty()};
+                              [](const Results& one) {
+                                return one.reference.anchor || candidates_of(one).size() > 1;
+                              }),
+          has_metrics(suite, rows), !suite.verdicts().empty()};
 }
 
 std::vector<TableColumn> suite_columns(const SuiteShape& shape) {
@@ -144,7 +173,10 @@ std::vector<TableColumn> suite_columns(const SuiteShape& shape) {
   columns.push_back(value_column("candidate"));
   columns.push_back(suite_column("delta", Holds::Delta));
   columns.back().narrows = {Less::Interval};
-  if (shape.has_gates) columns.push_back(suite_column("verdict", Holds::Verdict));
+  if (shape.has_gates) {
+    columns.push_back(suite_column("verdict", Holds::Verdict));
+    columns.back().narrows = {Less::Deviation};
+  }
   return columns;
 }
 
@@ -152,8 +184,7 @@ TableRow suite_cells(const SuiteRow& row, const SuiteShape& shape) {
   TableRow cells = {{row.is_first ? row.results->benchmark : ""}};
   if (shape.has_commands)
     cells.push_back({row.candidate ? row.results->commands[*row.candidate].name : ""});
-  if (shape.has_metrics)
-    cells.push_back({row.metric ? row.results->metrics[*row.metric].name : ""});
+  if (shape.has_metrics) cells.push_back({metric_of(row)});
   cells.push_back(base_cell(row));
   cells.push_back(row.candidate ? value_cell(row, *row.candidate) : Cell{});
   cells.push_back(delta_cell_of(row));
@@ -196,15 +227,15 @@ std::vector<const Results*> order_of(const Report& suite) {
 }
 
 std::string suite_title(const Report& suite) {
-  const Results& first = suite.benchmarks.front();
-  const auto metric = primary_metric(first.metrics);
-  std::string title = plural(suite.benchmarks.size(), "benchmark");
-  if (!has_metrics(suite) && metric) title = one_line(first.metrics[*metric].name) + " of " + title;
-  return title;
+  const std::vector<SuiteRow> rows = rows_of(suite);
+  const std::string metric = has_metrics(suite, rows) ? "" : one_line(metric_of(rows.front()));
+  const std::string title = plural(suite.benchmarks.size(), "benchmark");
+  return metric.empty() ? title : metric + " of " + title;
 }
 
 Table suite_table(const Report& suite) {
-  const SuiteShape shape = suite_shape(suite);
+  const std::vector<SuiteRow> rows = rows_of(suite);
+  const SuiteShape shape = suite_shape(suite, rows);
   constexpr std::size_t shortest = 10;
   Table table{.columns = suite_columns(shape),
               .steps = {{.gap = 4, .longest = 2 * shortest},
@@ -212,7 +243,7 @@ Table suite_table(const Report& suite) {
                         {.less = Less::Deviation, .longest = 2 * shortest},
                         {.less = Less::Interval, .longest = 2 * shortest}},
               .shortest = shortest};
-  for (const SuiteRow& row : rows_of(suite)) table.rows.push_back(suite_cells(row, shape));
+  for (const SuiteRow& row : rows) table.rows.push_back(suite_cells(row, shape));
   for (const Geomean& mean : suite.geomeans) table.rows.push_back(suite_cells(mean, suite, shape));
   return table;
 }
@@ -249,12 +280,11 @@ std::string gates_in_one_line(const Report& suite) {
               : fmt::format(" (false alarms among those that fail: at most {:.3g}%)\n", percent));
 }
 
-std::string suite_screen(const Report& suite, const Style& style, bool quiet) {
+ScreenParts suite_screen(const Report& suite, const Style& style, bool quiet) {
   const bool any = std::ranges::any_of(suite.benchmarks, [](const Results& one) {
-    return std::ranges::any_of(one.commands,
-                               [](const CommandResult& command) { return command.runs > 0; });
+    return std::ranges::any_of(one.commands, has_values);
   });
-  if (!any) return "";
+  if (!any) return {};
   std::string text;
   if (style.verbose && !quiet) {
     for (const Results* one : order_of(suite))
@@ -271,10 +301,10 @@ std::string suite_screen(const Report& suite, const Style& style, bool quiet) {
   }
   std::string below = suite_gate_lines(suite, quiet || style.verbose, style.color);
   if (!quiet) below += gates_in_one_line(suite);
-  if (!text.empty() && !below.empty()) text += "\n";
+  std::string verdicts = text.empty() || below.empty() ? "" : "\n";
   for (const std::string& line : lines_of(below))
-    text += wrapped(style.ascii ? ascii_of(line) : line, style.width) + "\n";
-  return style.ascii ? ascii_of(text) : text;
+    verdicts += wrapped(style.ascii ? ascii_of(line) : line, style.width) + "\n";
+  return {style.ascii ? ascii_of(text) : text, verdicts};
 }
 
 namespace {
@@ -315,6 +345,19 @@ std::vector<std::string> warning_texts(const Report& suite, const Style& style) 
   std::vector<std::vector<std::string>> texts;
   for (const Results& one : suite.benchmarks) texts.push_back(warning_texts(one, style));
   return with_names(suite, texts);
+}
+
+std::vector<std::string> screen_warnings(const Report& suite, const Style& style) {
+  constexpr std::size_t most = 2;
+  std::vector<std::vector<std::string>> texts;
+  for (const Results& one : suite.benchmarks) texts.push_back(warnings_by_weight(one, style));
+  std::vector<std::string> lines = suite.is_suite() ? with_names(suite, texts) : texts.front();
+  for (std::string& line : lines) line.insert(0, "warning: ");
+  if (style.verbose || lines.size() <= most) return lines;
+  const std::size_t more = lines.size() - most;
+  lines.resize(most);
+  lines.push_back(plural(more, "more warning") + (more == 1 ? ": -v shows it" : ": -v shows them"));
+  return lines;
 }
 
 std::vector<std::string> notes_of(const Report& suite) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "report/screen.h"
 #include "report/style.h"
 #include "report/table.h"
 #include "results/report.h"
@@ -24,13 +25,17 @@ Table suite_table(const Report& suite);
 
 /// All that the terminal shows: the table; with Style::verbose each benchmark's own tables before
 /// it, and every gate, else those that do not pass; quiet: gates alone.
-std::string suite_screen(const Report& suite, const Style& style, bool quiet);
+ScreenParts suite_screen(const Report& suite, const Style& style, bool quiet);
 
 /// The gates' lines, each behind its benchmark's name. `all`: those that pass, too.
 std::string suite_gate_lines(const Report& suite, bool all, bool color);
 
 /// "3 gates: 1 fail, 2 pass (...)"; empty where there is none.
 std::string gates_in_one_line(const Report& suite);
+
+/// The lines of warnings that a screen has room for: the two that weigh most and a line that counts
+/// the others; all of them with Style::verbose.
+std::vector<std::string> screen_warnings(const Report& suite, const Style& style);
 
 /// Warnings in words; of a suite each once, behind the names of the benchmarks it is about.
 std::vector<std::string> warning_texts(const Report& report, const Style& style);

@@ -118,13 +118,17 @@ bool is_word(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
+/// Where the emoji may have no glyph.
+std::string_view word_of(Mark mark) {
+  return mark == Mark::Better ? "better " : mark == Mark::Worse ? "worse " : "";
+}
+
 std::string markdown_cell(const Cell& cell, Holds holds) {
   if (cell.text.empty()) return "";
   if (holds == Holds::Name && cell.ink == Ink::Bold) return "**" + markdown_text(cell.text) + "**";
   if (holds == Holds::Name || holds == Holds::Code) return code_cell(cell.text);
   if (holds == Holds::Text) return markdown_text(cell.text);
-  const bool is_marked = cell.mark == Mark::Better || cell.mark == Mark::Worse;
-  const std::string text = is_marked ? marked_text(cell) : cell.text;
+  const std::string text = std::string(word_of(cell.mark)) + cell.text;
   return cell.is_sure ? "**" + text + "**" : text;
 }
 
@@ -148,7 +152,7 @@ std::string breakable(const std::string& delta) {
 std::string cell_html(const Cell& cell, Holds holds) {
   if (holds == Holds::Markup) return cell.text;
   if (holds == Holds::Verdict) return verdict_html(cell.text);
-  if (holds == Holds::Delta) return breakable(marked_text(cell));
+  if (holds == Holds::Delta) return marked_html(cell);
   const std::string text = html_text(cell.text);
   if (holds == Holds::Name && cell.ink == Ink::Bold) return "<b>" + text + "</b>";
   return holds == Holds::Code && !text.empty() ? "<code>" + text + "</code>" : text;
@@ -239,12 +243,24 @@ std::string marked_text(const Cell& cell) {
   return std::string(cell.text.empty() ? "" : mark_text(cell.mark, 0, false)) + cell.text;
 }
 
+std::string marked_html(const Cell& cell) {
+  std::string mark;
+  if (cell.mark == Mark::Better || cell.mark == Mark::Worse)
+    mark = fmt::format(
+        "<svg class=\"sign\" viewBox=\"0 0 10 10\" role=\"img\" aria-label=\"{}\">"
+        "<path d=\"{}\"/></svg>\u00a0",
+        cell.mark == Mark::Better ? "better" : "worse",
+        cell.mark == Mark::Better ? "M1 5l3 3 5-6" : "M2 2l6 6M8 2l-6 6");
+  return mark + breakable(cell.text);
+}
+
 std::string verdict_html(std::string_view verdict) {
   if (verdict.empty()) return "";
-  const std::string_view css = verdict == "pass"   ? "better"
-                               : verdict == "fail" ? "worse"
-                                                   : "unsure";
-  return fmt::format("<span class=\"mark {}\">{}</span>", css, verdict);
+  const std::string_view word = verdict.substr(0, verdict.find(':'));
+  const std::string_view css = word == "pass" ? "better" : word == "fail" ? "worse" : "unsure";
+  const std::string_view figures = verdict.substr(std::min(word.size() + 2, verdict.size()));
+  return fmt::format("<span class=\"mark {}\">{}</span>{}{}", css, word,
+                     figures.empty() ? "" : "<br>", html_text(figures));
 }
 
 std::string markdown_text(std::string_view text) {

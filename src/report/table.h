@@ -110,8 +110,9 @@ void write_markdown(const Table& table, const Sink& sink);
 
 std::string table_html(const Table& table, std::string_view css_class = "");
 
-/// A delta with its mark, as Markdown and HTML show it.
+/// A delta with its mark: emoji in a terminal, drawn in HTML.
 std::string marked_text(const Cell& cell);
+std::string marked_html(const Cell& cell);
 
 /// A verdict in HTML; empty where there is none.
 std::string verdict_html(std::string_view verdict);

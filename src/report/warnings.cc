@@ -371,13 +371,31 @@ std::vector<WordedWarning> worded_warnings(const Results& results) {
   return all;
 }
 
-std::vector<std::string> warning_texts(const Results& results, const Style& style) {
+namespace {
+
+/// True if it weakens a comparison or a gate, not the numbers of one command alone.
+bool is_about_deltas(const ShownWarning& shown) {
+  const Finding& finding = shown.warning->finding;
+  return std::holds_alternative<FewRuns>(finding) ||
+         std::holds_alternative<SequentialRuns>(finding) ||
+         std::holds_alternative<AgainstBaseline>(finding) ||
+         std::holds_alternative<ForeignBaseline>(finding) ||
+         std::holds_alternative<OtherCores>(finding) ||
+         std::holds_alternative<MeanDiffers>(finding) ||
+         std::holds_alternative<SamePrograms>(finding);
+}
+
+std::vector<ShownWarning> shown_warnings(const Results& results, const Style& style) {
   const WarningWords words = words_for(results);
   std::vector<ShownWarning> shown;
   for (const Warning& warning : results.warnings) {
     if (warning.shown == Shown::Always || style.verbose)
       shown.push_back({&warning, std::visit(words, warning.finding)});
   }
+  return shown;
+}
+
+std::vector<std::string> texts_of(const Results& results, std::vector<ShownWarning> shown) {
   std::vector<std::string> texts;
   while (!shown.empty()) {
     const auto others = std::stable_partition(
@@ -387,6 +405,18 @@ std::vector<std::string> warning_texts(const Results& results, const Style& styl
     shown.erase(shown.begin(), others);
   }
   return texts;
+}
+
+}  // namespace
+
+std::vector<std::string> warning_texts(const Results& results, const Style& style) {
+  return texts_of(results, shown_warnings(results, style));
+}
+
+std::vector<std::string> warnings_by_weight(const Results& results, const Style& style) {
+  std::vector<ShownWarning> shown = shown_warnings(results, style);
+  std::ranges::stable_partition(shown, is_about_deltas);
+  return texts_of(results, std::move(shown));
 }
 
 std::string warning_lines(const Results& results, const Style& style) {

@@ -26,6 +26,9 @@ std::vector<WordedWarning> worded_warnings(const Results& results);
 /// about.
 std::vector<std::string> warning_texts(const Results& results, const Style& style);
 
+/// The same, those about deltas and gates first.
+std::vector<std::string> warnings_by_weight(const Results& results, const Style& style);
+
 /// The same as lines for standard error, broken between words at the style's width.
 std::string warning_lines(const Results& results, const Style& style);
 

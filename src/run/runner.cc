@@ -23,6 +23,20 @@ namespace {
 
 using std::chrono::nanoseconds;
 
+/// False if only counted or simulated values are shown, gated and wanted precisely, and nobody gave
+/// a number of runs: timed runs would cost time for values that nobody sees.
+bool needs_timed_runs(const Plan& plan) {
+  const auto is_counted = [&](std::size_t metric) {
+    return kind_of(plan.metrics[metric], plan.events) != RoundKind::Timed;
+  };
+  if (plan.stop.exact_runs || !primary_metric(plan.metrics)) return true;
+  if (plan.precision && !is_counted(plan.precision->metric)) return true;
+  for (std::size_t m = 0; m < plan.metrics.size(); ++m)
+    if (plan.metrics[m].shown == Shown::Always && !is_counted(m)) return true;
+  return !std::ranges::all_of(plan.gates,
+                              [&](const Gate& gate) { return is_counted(gate.metric); });
+}
+
 class Runner final : public ReadyRun {
  public:
   Runner(const Plan& plan, const RunContext& context)
@@ -85,7 +99,10 @@ class Runner final : public ReadyRun {
       if (steps_.hooks_stand_around_commands() &&
           !steps_.check_output(group_->first, group_->count))
         return false;
-      if (!simulate_up_to(simulated_rounds_) || !warm_up() || !measure()) return false;
+      if (!simulate_up_to(simulated_rounds_)) return false;
+      if (groups_.size() == 1 && !decide_simulated()) return false;
+      const bool is_only_simulated = !is_timed_ && counting_.passes == 0;
+      if (!is_only_simulated && (!warm_up() || !measure())) return false;
       if (groups_.size() > 1 && !steps_.clean_up(group_->first, group_->count)) return false;
     }
     return true;
@@ -97,6 +114,17 @@ class Runner final : public ReadyRun {
       if (!run_rounds(RoundKind::Simulated, group_->simulated, 1, untimed_)) return false;
       simulating_.time += context_.clock.now() - began;
       simulating_.runs += group_->count;
+    }
+    return true;
+  }
+
+  /// Simulated counts need no timed runs: once they decide, timed runs need not go on for them.
+  bool decide_simulated() {
+    while (gates_.waits_for(RoundKind::Simulated)) {
+      look(RoundKind::Simulated, simulated_rounds_, !plan_.stop.exact_runs);
+      if (gates_.waits_for(RoundKind::Simulated) &&
+          !simulate_up_to(gates_.next_planned(RoundKind::Simulated)))
+        return false;
     }
     return true;
   }
@@ -124,8 +152,20 @@ class Runner final : public ReadyRun {
 
   /// The timed rounds, with the blocks of counting rounds between them, the last block behind them.
   bool measure() {
+    if (!is_timed_) return count_alone();
     if (!run_timed()) return false;
     return is_answered() ? count_at_least() : count_up_to_block(kBlocks - 1, group_->spent.time);
+  }
+
+  /// Counting rounds have the whole time of the stop rule if nothing is timed.
+  bool count_alone() {
+    steps_.check_counters();
+    while (!is_enough(plan_.stop, {turns(*group_), group_->counting.time, group_->count})) {
+      if (context_.let_others && !steps_.is_reading()) context_.let_others();
+      if (!count_a_turn()) return false;
+      if (is_answered()) return true;
+    }
+    return true;
   }
 
   bool run_timed() {
@@ -144,7 +184,8 @@ class Runner final : public ReadyRun {
   /// Whether nothing is left to wait for: the gates are decided, and no precision is wanted.
   bool is_answered() const {
     return !plan_.gates.empty() && gates_.is_decided() && !plan_.precision && groups_.size() == 1 &&
-           group_->spent.rounds >= plan_.stop.min_runs && !plan_.stop.exact_runs;
+           (is_timed_ ? group_->spent.rounds : turns(*group_)) >= plan_.stop.min_runs &&
+           !plan_.stop.exact_runs;
   }
 
   /// What ended the group's rounds, when its precision did not.
@@ -272,7 +313,8 @@ class Runner final : public ReadyRun {
       look(RoundKind::Timed, first.first_look, can_time_more());
       look(RoundKind::Counting, turns(first),
            can_go_on && can_count_more(groups_, plan_.stop, counting_));
-      look(RoundKind::Simulated, simulated_rounds_, can_go_on);
+      if (gates_.waits_for(RoundKind::Simulated))
+        look(RoundKind::Simulated, simulated_rounds_, can_go_on);
     }
   }
 
@@ -387,6 +429,7 @@ class Runner final : public ReadyRun {
 
   const Plan& plan_;
   const RunContext& context_;
+  bool is_timed_ = needs_timed_runs(plan_);
   std::uint64_t simulated_rounds_ = 0;  // before the first look at gates
   Simulating simulating_;
   GateWatch gates_;

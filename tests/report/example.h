@@ -79,6 +79,12 @@ inline CommandResult command(std::string name, std::size_t runs, std::vector<Met
   return result;
 }
 
+/// A command that never ran.
+inline void without_values(CommandResult& command) {
+  command.runs = 0;
+  for (MetricResult& row : command.rows) row = {.metric = row.metric};
+}
+
 /// Runs made by hand: a value for each metric.
 struct MadeRun {
   RunRow row;

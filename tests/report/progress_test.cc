@@ -38,14 +38,14 @@ TEST_CASE("the line has bar, percent, elapsed, remaining, the estimate and the c
   bar.progress(
       {"./build-new -O2", RoundKind::Timed, 0.4, milliseconds(2300), milliseconds(3400), 0.1301});
   CHECK(screen.writes == std::vector<std::string>{"\r\x1b[K[========            ]  40%  0:02, "
-                                                  "0:04 left  130ms  ./build-new -O2"});
+                                                  "0:04 left  mean 130ms  ./build-new -O2"});
 }
 
 TEST_CASE("the line shows the estimate in the unit of --time-unit") {
   Screen screen;
   ProgressBar bar(screen.sink(), cells(100), false, find_display_unit("s"));
   bar.progress({"./build-new", RoundKind::Timed, 0.4, milliseconds(2300), std::nullopt, 0.1301});
-  CHECK(screen.writes.at(0).ends_with("0:02  0.130s  ./build-new"));
+  CHECK(screen.writes.at(0).ends_with("0:02  mean 0.130s  ./build-new"));
 }
 
 TEST_CASE("a warm-up run is told, and what is not known is left out") {

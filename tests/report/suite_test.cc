@@ -95,6 +95,44 @@ TEST_CASE("a suite's gates: the worst of a row, a line for each that does not pa
   CHECK(quiet.find("gates:") == std::string::npos);
 }
 
+TEST_CASE("a suite's row shows the metric that its gate is on, with measured value and limit") {
+  Results parse = benchmark("parse", 0.4, 0.2, -0.5);
+  parse.metrics.push_back(metric("cpu_time", Unit::Seconds));
+  parse.commands[0].rows.push_back(row(1, summary(9, 0.3, 0.003, 0.3, 0.3)));
+  parse.commands[1].rows.push_back(row(1, summary(9, 0.33, 0.003, 0.33, 0.33), changed(0.1, 0.01)));
+  gate::Verdict failed = verdict(gate::Answer::Fail);
+  failed.metric = 1;
+  failed.condition.metric = "cpu_time";
+  parse.verdicts = {failed};
+  const Report suite = report_of({parse, benchmark("load", 0.1, 0.2, 1.0)}, gate::Risk::Any);
+  const std::string text = screen(suite, {}, false);
+  CAPTURE(text);
+  CHECK(text.find("parse        cpu_time     300ms ± 3.0ms    330ms ± 3.0ms    💩 +10.0% ± 1.0%     "
+                  "fail: +10.0%, limit 1%\n") != std::string::npos);
+  CHECK(text.find("load         wall_time ") != std::string::npos);
+  CHECK(screen(suite, {.width = 80}, false).find(" fail\n") != std::string::npos);
+  std::string markdown;
+  write_markdown(suite, [&](std::string_view piece) { markdown += piece; });
+  CHECK(markdown.find("| cpu\\_time |") == std::string::npos);
+  CHECK(markdown.find("| cpu_time | 300ms ± 3.0ms |") != std::string::npos);
+  CHECK(markdown.find("| fail: +10.0%, limit 1% |") != std::string::npos);
+  std::string page;
+  write_html(suite, [&](std::string_view piece) { page += piece; });
+  CHECK(page.find("<span class=\"mark worse\">fail</span><br>+10.0%, limit 1%</td>") !=
+        std::string::npos);
+}
+
+TEST_CASE("an anchor has a row in a suite's table") {
+  Report suite = suite_of_three();
+  Results& parse = suite.benchmarks[0];
+  parse.commands.push_back(command("libc", 9, {row(0, summary(9, 0.3, 0.003, 0.3, 0.3))}));
+  parse.reference.anchor = 2;
+  const std::string text = screen(suite, {}, false);
+  CAPTURE(text);
+  CHECK(text.find("                libc       wall_time                     300ms ± 3.0ms       "
+                  "anchor\n") != std::string::npos);
+}
+
 TEST_CASE("a note of all benchmarks is said once, another one behind their names") {
   Report suite = suite_of_three();
   for (Results& one : suite.benchmarks) one.notes = {"of all"};
@@ -106,7 +144,7 @@ TEST_CASE("a note of all benchmarks is said once, another one behind their names
 TEST_CASE("a suite of which nothing was run shows nothing") {
   Report suite = suite_of_three();
   for (Results& one : suite.benchmarks)
-    for (CommandResult& command : one.commands) command.runs = 0;
+    for (CommandResult& command : one.commands) command = {.name = command.name};
   CHECK(screen(suite, {}, false).empty());
 }
 

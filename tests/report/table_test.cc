@@ -338,4 +338,29 @@ TEST_CASE("the summary has a line for each candidate, fastest first") {
         "slow: CPU time is 1.50 ± 0.02 times higher than in ref\n");
 }
 
+TEST_CASE("where the means differ the other way than the delta, a line says why") {
+  Results results = manual_example();
+  stats::Delta& delta = *results.commands[1].rows[0].delta;
+  delta = changed(0.002, 0.001);
+  delta.basis = stats::Basis::Typical;
+  CHECK(table(results, {}).find("delta: ") == std::string::npos);
+  delta.mean.change = -0.016;
+  CHECK(table(results, {})
+            .find("\ndelta: change of the typical round; the means of wall_time differ by −1.6%, "
+                  "because "
+                  "a few runs of the reference took much longer\n") != std::string::npos);
+  delta.mean.change = 0.716;
+  CHECK(table(results, {})
+            .find("the means of wall_time differ by +71.6%, because a few runs took "
+                  "much longer\n") != std::string::npos);
+}
+
+TEST_CASE("a significant change below 0.1% has no mark") {
+  Results results = manual_example();
+  results.commands[1].rows[2].delta = changed(0.00002, 0.000001);
+  const std::string text = table(results, {.color = true});
+  CHECK(text.find("   +0.0020% ± 0.0001%") != std::string::npos);
+  CHECK(text.find("💩 +0.0020%") == std::string::npos);
+}
+
 }  // namespace lauka::report

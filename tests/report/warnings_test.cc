@@ -2,8 +2,11 @@
 
 #include "core/choices.h"
 #include "report/example.h"
+#include "report/screen.h"
+#include "report/suite.h"
 
 #include <string>
+#include <vector>
 
 #include <doctest/doctest.h>
 
@@ -227,6 +230,35 @@ TEST_CASE("on a busy machine the quieter metric is named") {
       "lauka: warning: 'one': the machine is busy: a run of 1.20s spent 400ms on a CPU and waited "
       "for one the rest of the time; CPU time is the quieter metric: compare cpu_time, or stop "
       "other programs\n");
+}
+
+TEST_CASE("a screen shows two warnings, those about deltas first, and counts the others") {
+  Results results = results_of(2);
+  results.warnings = {{stats::Drift{0.9, 0.05, true}, 0U},
+                      {stats::TwoModes{0.0012, 0.0015, 6.0, 0.3, true}, 1U},
+                      {SamePrograms{"one"}, 1U},
+                      {BelowShell{10, 3}, 0U}};
+  const std::vector<std::string> lines = screen_warnings({{results}}, {});
+  REQUIRE(lines.size() == 3);
+  CHECK(lines[0].starts_with("warning: 'two': A/A"));
+  CHECK(lines[1].starts_with("warning: 'one': wall time rose"));
+  CHECK(lines[2] == "2 more warnings: -v shows them");
+  CHECK(screen_warnings({{results}}, {.verbose = true}).size() == 4);
+  CHECK(warning_texts(results, Style{}).size() == 4);  // of Markdown and the page
+}
+
+TEST_CASE("verdicts close the screen, below tables and warnings") {
+  const ScreenParts parts = screen_parts(manual_example(), Style{}, false);
+  CHECK(parts.tables.find("core_active_cycle") != std::string::npos);
+  CHECK(parts.verdicts == "\n./build-new -O2 ran 4.55 ± 0.04 times faster than ./build-old\n");
+}
+
+TEST_CASE("a line says that a run under 1 ms is mostly the start of its process") {
+  const std::string line = "most of a run under 1 ms is the start of its process";
+  CHECK(screen(manual_example(), Style{}, false).find(line) == std::string::npos);
+  Results results = manual_example();
+  results.commands[1].rows[0].summary->mean = 0.0009;
+  CHECK(screen(results, Style{}, false).find(line) != std::string::npos);
 }
 
 }  // namespace lauka::report

@@ -188,6 +188,29 @@ TEST_CASE("an open gate on counts that vary asks for simulated runs and not for 
   CHECK(simulation.bench.launcher.runs() - simulation.simulated_runs() == 2 * 2);
 }
 
+TEST_CASE(
+    "gates on simulated counts are decided before the timed runs, which then are the fewest") {
+  Simulation simulation({{1000}, {1006}});
+  Plan plan = simulating_plan({"old", "new"});
+  plan.gates = fakes::gates_of(plan, {{"instructions", 0.5}});
+  plan.stop = {{}, 2, {}, 1h};
+  const SessionResult measured = simulation.carry_out(plan);
+  REQUIRE(measured.findings.verdicts.size() == 1);
+  CHECK(measured.findings.verdicts[0].answer == gate::Answer::Fail);
+  CHECK(simulation.bench.launcher.runs() - simulation.simulated_runs() < 2 * 12);  // one batch
+}
+
+TEST_CASE("a plan of simulated values alone has neither warm-up nor timed runs") {
+  Simulation simulation({{100}, {200}});
+  Plan plan = simulating_plan({"old", "new"});
+  plan.warmup = 1;
+  plan.stop = {{}, 2, {}, 1ms};
+  for (Metric& metric : plan.metrics)
+    if (metric.name != "instructions") metric.shown = Shown::Verbose;
+  simulation.carry_out(plan);
+  CHECK(simulation.bench.launcher.log() == "sim-old sim-new sim-old sim-new sim-old sim-new");
+}
+
 TEST_CASE("a gate on time asks for timed runs and not for simulated ones") {
   Simulation simulation({{1000}, {1000}});
   Plan plan = simulating_plan({"old", "new"});

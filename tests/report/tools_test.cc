@@ -111,8 +111,8 @@ TEST_CASE("benchfmt: a line per run, with what can be compared as a key") {
   CHECK(written(write_benchfmt, Report{{results}}) ==
         "cpu: M3\n"
         "Unit ipc better=higher\n"
-        "Benchmark/command=._a_-5 1 0.25 sec/op 4e+06 peak_rss-B\n"
-        "Benchmark/command=._a_-5#2 1 0.5 sec/op 5e+06 peak_rss-B 1.5 ipc\n"
+        "Benchmark/command=._a__5 1 0.25 sec/op 4000000 peak_rss-B\n"
+        "Benchmark/command=._a_-5#2 1 0.5 sec/op 5000000 peak_rss-B 1.5 ipc\n"
         "Benchmark/command=._b_{n}/n=8 1 0.75 sec/op\n");
   CHECK(benchfmt_word("a\u00a0b\u3000c\td/e") == "a_b_c\\td_e");
 }

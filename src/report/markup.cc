@@ -90,17 +90,18 @@ std::string org_text(std::string_view text) {
                                                                             {'<', "lt"},
                                                                             {'>', "gt"},
                                                                             {'$', "dollar"},
-                                                                            {'~', "tilde"}});
+                                                                            {'~', "tilde"},
+                                                                            {'/', "slash"}});
   const std::string line = one_line(text);
   std::string escaped;
   for (std::size_t i = 0; i < line.size(); ++i) {
     const auto* name =
         std::ranges::find(kNames, line[i], &std::pair<char, std::string_view>::first);
-    // Italics begin only after one of these, so that paths stay readable.
-    const bool is_italic =
-        line[i] == '/' && (i == 0 || std::string_view(" -('\"{").find(line[i - 1]) != line.npos);
-    if (is_italic)
-      escaped += "\\slash{}";
+    // These begin something only after one of those, so that paths and A=1 stay readable.
+    const bool is_opening = i == 0 || std::string_view(" -('\"{").find(line[i - 1]) != line.npos;
+    const bool is_mark = std::string_view("/=+~").find(line[i]) != line.npos;
+    if (is_mark && !is_opening)
+      escaped += line[i];
     else if (name != kNames.end())
       escaped += fmt::format("\\{}{{}}", name->second);
     else

@@ -200,10 +200,10 @@ TEST_CASE("Org: the same, where an underscore would lower what follows it") {
         "| command | measurement | mean ± σ | min … max | outliers | delta | low … high |\n"
         "|---+---+---+---+---+---+---|\n"
         "| =./build-old=, 9 runs | =wall_time= | 591ms ± 7.6ms | 583ms … 605ms | 0 (0%) |  |  |\n"
-        "| a\\vert{}b x\\equal{}1 \\slash{}tmp/c, 9 runs | =wall_time= | 130ms ± 8.3ms | 125ms … "
+        "| a\\vert{}b x=1 \\slash{}tmp/c, 9 runs | =wall_time= | 130ms ± 8.3ms | 125ms … "
         "141ms | 0 (0%) | *⚡ −78.0% ± 0.5%* | −78.5% … −77.5% |\n"
         "\n"
-        "- a\\vert{}b x\\equal{}1 \\slash{}tmp/c ran 4.55 ± 0.04 times faster than ./build-old\n");
+        "- a\\vert{}b x=1 \\slash{}tmp/c ran 4.55 ± 0.04 times faster than ./build-old\n");
   results.commands[1].name = "x=1 y";
   CHECK(written(write_orgmode, Report{{results}}).find("| ~x=1 y~, 9 runs |") != std::string::npos);
 }

@@ -41,7 +41,7 @@ Result<void> add_events(Draft& draft, const Given& given) {
 }
 
 Result<void> set_ignore_failure(Draft& draft, const Given& given) {
-  if (given.value.empty()) {
+  if (given.value.empty() || given.value == "all-non-zero") {  // hyperfine's word
     draft.options.ignore_failure = IgnoreFailure{.any = true};
     return {};
   }
@@ -202,6 +202,17 @@ Result<void> add_export(Draft& draft, const Given& given) {
 Result<void> add_hook(Draft& draft, const Given& given) {
   const HookRow& row = *std::ranges::find(kHookKinds, given.option.name, &HookRow::name);
   return add(text(given), draft.options.hooks[row.kind]);
+}
+
+Result<void> set_style(Draft& draft, const Given& given) {
+  if (auto known = choice(given); !known) return known.error();
+  const std::string& style = given.value;
+  Options& options = draft.options;
+  if (style == "none") options.verbosity = Verbosity::Quiet;
+  if (style == "full" || style == "color") options.color = ColorChoice::Always;
+  if (style == "basic" || style == "nocolor") options.color = ColorChoice::Never;
+  if (style == "basic" || style == "color") options.progress = false;
+  return {};
 }
 
 /// A question of which nothing more is to be said, or the text that goes with it.
@@ -562,8 +573,7 @@ constexpr auto kOutput = std::to_array<OptionInfo>({
      kOfSession},
     {"sort", '\0', Takes::Value, "command|time",
      "order of the commands in tables: as given (default), or the fastest first",
-     set_choice<&Presentation::sort, SortChoice::Command, SortChoice::Time>,
-     brief("order of the table", kOfSession)},
+     put<sort_order, &Presentation::sort>, brief("order of the table", kOfSession)},
     {"time-unit", 'u', Takes::Value, "ns|us|ms|s|min",
      "show all times in this unit (default: the one that fits each)",
      put<time_unit, &Presentation::time_unit>, kOfSession},
@@ -573,6 +583,10 @@ constexpr auto kOutput = std::to_array<OptionInfo>({
      "auto (default) follows NO_COLOR, CLICOLOR_FORCE and whether the output is a terminal",
      set_choice<&Options::color, ColorChoice::Auto, ColorChoice::Always, ColorChoice::Never>,
      kOfSession},
+    {"style", '\0', Takes::Value, "auto|basic|full|nocolor|color|none",
+     "in hyperfine's words: nocolor is --color never, full is --color always, basic and color are "
+     "these with --no-progress, none is --quiet",
+     set_style, kOfSession},
     {"quiet", 'q', Takes::Nothing, "", "show errors and gates only",
      set<&Options::verbosity, Verbosity::Quiet>, sets("verbose", kOfSession)},
     {"verbose", 'v', Takes::Nothing, "",

@@ -32,16 +32,15 @@ struct Elsewhere {
 
 /// Of hyperfine, poop, perf stat and time. What lauka has by the same name is not here.
 constexpr auto kElsewhere = std::to_array<Elsewhere>({
-    {"--style", "use --color never, --no-progress or --quiet"},
-    {"--min-benchmarking-time", "use --duration, the time for each command"},
     {"--min-time", "use --duration, the time for each command"},
-    {"--export-asciidoc", "use --export-markdown, or --export-csv for other formats"},
-    {"--export-orgmode", "use --export-markdown, or --export-csv for other formats"},
     {"--show-progress", "leave it out: a terminal shows progress, --no-progress turns it off"},
     {"--no-shell", "leave it out: commands are run without a shell unless -S is given"},
     {"--repeat", "use --runs N"},
     {"--iterations", "use --runs N"},
     {"--events", "use --event EVENT,..."},
+    {"--debug-mode", "leave it out: lauka measures every command that it is given"},
+    {"--allow-failures", "use --ignore-failure"},
+    {"-f", "use --ignore-failure"},
     {"--names", "use --command-name NAME, once per command"},
     {"--name", "use --command-name NAME, once per command"},
     {"--range", "use --parameter-scan VAR MIN MAX"},
@@ -378,10 +377,20 @@ std::optional<Error> taken_command(const std::vector<po::option>& typed, const D
       fmt::format("write {} COMMAND", option->usage())};
 }
 
+/// Replaces hyperfine's names of options that mean the same here.
+void rename_options(Words& words) {
+  constexpr std::string_view theirs = "--min-benchmarking-time";
+  for (std::string& word : words) {
+    if (word == "--") return;
+    if (word.substr(0, word.find('=')) == theirs) word.replace(0, theirs.size(), "--duration");
+  }
+}
+
 }  // namespace
 
 Result<Options> parse(int argc, const char* const* argv) {
-  const Words words(argv + (argc > 0 ? 1 : 0), argv + argc);
+  Words words(argv + (argc > 0 ? 1 : 0), argv + argc);
+  rename_options(words);
   if (auto slip = likely_slip(words)) return *std::move(slip);
   const auto typed = read_by_boost(words);
   if (!typed) return typed.error();

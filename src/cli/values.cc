@@ -229,6 +229,12 @@ Result<const DisplayUnit*> time_unit(const Given& given) {
   return unit;
 }
 
+Result<SortChoice> sort_order(const Given& given) {
+  if (given.value == "auto") return SortChoice::Command;
+  if (given.value == "mean-time") return SortChoice::Time;
+  return choice(given, std::array{SortChoice::Command, SortChoice::Time});
+}
+
 Result<std::size_t> choice(const Given& given) {
   const auto choices = split(given.option.value, '|');
   const auto found = std::ranges::find(choices, given.value);

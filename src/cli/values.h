@@ -70,6 +70,9 @@ std::vector<std::string> list_of(std::string_view text);
 /// A unit of time: one of the choices in the option's row, or as hyperfine spells them.
 Result<const DisplayUnit*> time_unit(const Given& given);
 
+/// --sort: a choice in the option's row, or hyperfine's word for it.
+Result<SortChoice> sort_order(const Given& given);
+
 /// Kinds of core, each with its CPUs: "P=0-3,8,E=4-7". Refused where a CPU or a name is there
 /// twice, where there is one kind only, and where a kind's metric would have the name of another
 /// metric.

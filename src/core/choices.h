@@ -47,7 +47,19 @@ enum class StrategyChoice : unsigned char {
 };
 
 /// In the order in which they are written, the smallest first: a full disk takes the fewest then.
-enum class ExportKind : unsigned char { Csv, Markdown, Runs, Html, Json };
+enum class ExportKind : unsigned char {
+  Csv,
+  Bmf,
+  GithubBenchmark,
+  Markdown,
+  AsciiDoc,
+  Org,
+  Runs,
+  Jsonl,
+  Benchfmt,
+  Html,
+  Json
+};
 
 /// An export: its option, and what help and -h say of it.
 struct ExportRow {
@@ -66,6 +78,17 @@ inline constexpr auto kExports = std::to_array<ExportRow>({
      "write all results as JSON"},
     {ExportKind::Markdown, "export-markdown", "write a table for a pull request",
      "write a table for a pull request"},
+    {ExportKind::AsciiDoc, "export-asciidoc", "the same in AsciiDoc"},
+    {ExportKind::Org, "export-orgmode", "the same in Emacs's Org"},
+    {ExportKind::Jsonl, "export-jsonl", "write a line of JSON per run"},
+    {ExportKind::Benchfmt, "export-benchfmt",
+     "write a line per run in Go's benchmark format (benchstat -col /command FILE; of a suite, "
+     "-col "
+     "/role)"},
+    {ExportKind::Bmf, "export-bmf", "write Bencher's JSON (BMF): every metric, in base units"},
+    {ExportKind::GithubBenchmark, "export-github-benchmark",
+     "write the metrics shown for github-action-benchmark (customSmallerIsBetter), without those "
+     "that are better when larger"},
     {ExportKind::Html, "export-html", "write a page with charts and tables, in one file",
      "write a page with charts and tables"},
 });

@@ -117,25 +117,13 @@ class JsonLinesWriter final : public TableWriter {
   Sink sink_;
 };
 
-/// What Go's format takes for the end of a name or of a line is replaced.
-std::string go_name(const std::string& text) {
-  std::string name;
-  for (const char c : one_line(text)) name += c == ' ' ? '_' : c;
-  return name;
-}
-
 class BenchfmtWriter final : public TableWriter {
  public:
   explicit BenchfmtWriter(Sink sink) : sink_(std::move(sink)) {}
 
   void add(const Series& series, const Uuids& uuids) override {
-    const std::string_view seconds = series.metric.unit == Unit::Seconds ? "sec" : "";
-    const std::string_view bytes = series.metric.unit == Unit::Bytes ? "B" : "";
-    std::string unit = go_name(series.metric.name);
-    if (unit == metric_name_of(Role::WallTime))
-      unit = "sec/op";
-    else if (!seconds.empty() || !bytes.empty())
-      unit += fmt::format("-{}{}", seconds, bytes);
+    const auto go_name = report::benchfmt_word;
+    const std::string unit = report::benchfmt_unit(series.metric.name, series.metric.unit);
     std::string name = "Benchmark" + go_name(series.variant.benchmark);
     if (!series.variant.role.empty()) name += "/role=" + go_name(series.variant.role);
     if (!series.variant.command.empty()) name += "/command=" + go_name(series.variant.command);

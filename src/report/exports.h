@@ -3,8 +3,10 @@
 #include "core/choices.h"
 #include "results/report.h"
 
+#include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace lauka::report {
 
@@ -36,11 +38,32 @@ void write_json(const Report& report, const Sink& sink);
 /// gates.
 void write_markdown(const Report& report, const Sink& sink);
 
+/// --export-asciidoc, --export-orgmode: the same in these languages.
+void write_asciidoc(const Report& report, const Sink& sink);
+void write_orgmode(const Report& report, const Sink& sink);
+
 /// --export-html: one page that needs nothing else: what came out, an overview of all commands,
 /// each metric drawn (distribution, deltas, runs over time), and the tables. Light or dark as the
 /// reader's system is. Its size does not grow with the number of runs. Of a suite, the table of the
 /// terminal, with the drawings and tables of each benchmark folded below it.
 void write_html(const Report& report, const Sink& sink);
+
+/// --export-benchfmt: Go's benchmark format, a line for each run. Of a plain call, names have a key
+/// `command` and one for each parameter; of a suite `role`, and `command` where several commands
+/// have that role. Units are sec/op for the wall time, else the metric's name with -sec or -B.
+void write_benchfmt(const Report& report, const Sink& sink);
+
+/// --export-bmf: Bencher's JSON, of all metrics: the mean with its interval, or a percentile with
+/// its own, in base units.
+void write_bmf(const Report& report, const Sink& sink);
+
+/// --export-jsonl: what --export-runs has, an object on a line for each run, with the values under
+/// "metrics".
+void write_runs_jsonl(const Report& report, const Sink& sink);
+
+/// --export-github-benchmark: customSmallerIsBetter of github-action-benchmark, of the metrics
+/// shown that are better where they are smaller, in base units.
+void write_github_benchmark(const Report& report, const Sink& sink);
 
 using Exporter = void (*)(const Report&, const Sink&);
 
@@ -50,6 +73,18 @@ constexpr Exporter exporter_of(ExportKind kind) {
       return &write_summary_csv;
     case ExportKind::Markdown:
       return &write_markdown;
+    case ExportKind::AsciiDoc:
+      return &write_asciidoc;
+    case ExportKind::Org:
+      return &write_orgmode;
+    case ExportKind::Bmf:
+      return &write_bmf;
+    case ExportKind::GithubBenchmark:
+      return &write_github_benchmark;
+    case ExportKind::Jsonl:
+      return &write_runs_jsonl;
+    case ExportKind::Benchfmt:
+      return &write_benchfmt;
     case ExportKind::Runs:
       return &write_runs_csv;
     case ExportKind::Html:
@@ -64,6 +99,30 @@ constexpr Exporter exporter_of(ExportKind kind) {
 /// doubled in it. Control characters are made visible, and before what a spreadsheet would take for
 /// a formula stands an apostrophe.
 std::string csv_field(std::string_view text);
+
+/// "reference", "candidate" or "anchor".
+std::string_view role_of(const Reference& reference, std::size_t command);
+
+/// What programs that keep results tell commands apart by.
+struct ToolName {
+  std::string benchmark{};  ///< of a suite
+  std::string role{};       ///< in it
+  std::string command{};    ///< its name; of a suite only if several commands have the role
+  std::string twin{};       ///< "#2" if an earlier one has the same name, else empty
+
+  /// "parse candidate", "./old".
+  std::string text() const;
+};
+
+/// The names of all commands, in order.
+std::vector<ToolName> tool_names(const Results& results);
+
+/// `text` as a part of a name in Go's benchmark format: blanks and slashes become underscores.
+std::string benchfmt_word(std::string_view text);
+
+/// A metric as a unit of that format, in base units: "sec/op" of the wall time, "cpu_time-sec",
+/// "peak_rss-B", "instructions".
+std::string benchfmt_unit(std::string_view metric, Unit unit);
 
 /// What the page of --export-html looks like, as CSS.
 std::string_view html_style();

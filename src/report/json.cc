@@ -28,11 +28,6 @@ std::string on_one_line(const Json& json) {
   return json.is_object() ? "{" + text + "}" : "[" + text + "]";
 }
 
-std::string_view role_of(const Reference& reference, std::size_t command) {
-  if (reference.anchor == command) return "anchor";
-  return reference.is_candidate(command) ? "candidate" : "reference";
-}
-
 // as deep as the document, which is our own
 void print(const Json& json, std::size_t depth, std::string& text) {
   const bool is_flat = std::none_of(json.begin(), json.end(),

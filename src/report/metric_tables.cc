@@ -410,7 +410,7 @@ Table full_table(const Results& results, std::size_t command, Format format, boo
   return table;
 }
 
-Table markdown_table(const Results& results) {
+Table markup_table(const Results& results, const Markup& markup) {
   const auto columns = columns_of(
       {.format = Format::Markdown,
        .has_deltas = std::ranges::any_of(results.commands, [&](const CommandResult& command) {
@@ -420,10 +420,11 @@ Table markdown_table(const Results& results) {
   add_columns(table, columns, Ink::Plain);
   for (const std::size_t c : order_of(results)) {
     const CommandResult& command = results.commands[c];
-    std::string first =
-        code_cell(command.name) + "<br>" + plural(command.runs, "run") + failed_and_redone(command);
+    const std::string line_break(markup.line_break);
+    std::string first = markup.code(command.name) + line_break + plural(command.runs, "run") +
+                        failed_and_redone(command);
     for (const Parameter& parameter : command.parameters)
-      first += "<br>" + markdown_text(parameter.name + " = " + parameter.value);
+      first += line_break + markup.text(parameter.name + " = " + parameter.value);
     for (const MetricResult& row : command.rows) {
       const Metric& metric = results.metrics[row.metric];
       if (!is_shown(metric, false) || !has_values(command)) continue;

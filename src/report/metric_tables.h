@@ -50,8 +50,8 @@ std::string compact_title(const Results& results, std::size_t metric);
 /// in a range, the outliers, the range, the intervals, the end of long metric names.
 Table full_table(const Results& results, std::size_t command, Format format, bool verbose);
 
-/// The same of all commands, one below the other, in Markdown.
-Table markdown_table(const Results& results);
+/// The same of all commands, one below the other.
+Table markup_table(const Results& results, const Markup& markup);
 
 /// A row for each command: name, parameters, mean, range and delta. In a narrower terminal it gives
 /// up spacing, fine ranges, names that the parameters tell, the range, and the middle of what is

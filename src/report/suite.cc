@@ -88,7 +88,7 @@ TableColumn suite_column(const char* heading, Holds holds, Cut cut = Cut::Nothin
 }
 
 TableColumn value_column(const char* heading) {
-  TableColumn column = suite_column(heading, Holds::Text);
+  TableColumn column = suite_column(heading, Holds::Number);
   column.is_left = false;
   column.narrows = {Less::Deviation};
   column.is_more = true;

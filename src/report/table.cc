@@ -104,34 +104,6 @@ std::string line_of(const Table& table, const TableRow& row, const Fitted& fitte
   return line;
 }
 
-std::size_t longest_run_of_backticks(std::string_view text) {
-  std::size_t longest = 0;
-  std::size_t run = 0;
-  for (const char c : text) {
-    run = c == '`' ? run + 1 : 0;
-    longest = std::max(longest, run);
-  }
-  return longest;
-}
-
-bool is_word(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-}
-
-/// Where the emoji may have no glyph.
-std::string_view word_of(Mark mark) {
-  return mark == Mark::Better ? "better " : mark == Mark::Worse ? "worse " : "";
-}
-
-std::string markdown_cell(const Cell& cell, Holds holds) {
-  if (cell.text.empty()) return "";
-  if (holds == Holds::Name && cell.ink == Ink::Bold) return "**" + markdown_text(cell.text) + "**";
-  if (holds == Holds::Name || holds == Holds::Code) return code_cell(cell.text);
-  if (holds == Holds::Text) return markdown_text(cell.text);
-  const std::string text = std::string(word_of(cell.mark)) + cell.text;
-  return cell.is_sure ? "**" + text + "**" : text;
-}
-
 /// A delta that is broken, where there is no room for it, before its interval or in the middle of
 /// that.
 std::string breakable(const std::string& delta) {
@@ -207,22 +179,6 @@ std::string dim_note(std::string_view note, const Style& style) {
   return note.empty() ? "" : inked(wrapped(note, style.width), Ink::Dim, style.color) + "\n";
 }
 
-void write_markdown(const Table& table, const Sink& sink) {
-  std::string head = "|";
-  std::string rule = "|";
-  for (const TableColumn& column : table.columns) {
-    head += " " + markdown_text(column.heading.text) + " |";
-    rule += column.is_left ? ":--|" : "--:|";
-  }
-  sink(head + "\n" + rule + "\n");
-  for (const TableRow& row : table.rows) {
-    std::string line = "|";
-    for (std::size_t c = 0; c < table.columns.size(); ++c)
-      line += c < row.size() ? " " + markdown_cell(row[c], table.columns[c].holds) + " |" : " |";
-    sink(line + "\n");
-  }
-}
-
 std::string table_html(const Table& table, std::string_view css_class) {
   std::string html = "<div class=\"scroll\"><table";
   if (!css_class.empty()) html += fmt::format(" class=\"{}\"", css_class);
@@ -261,35 +217,6 @@ std::string verdict_html(std::string_view verdict) {
   const std::string_view figures = verdict.substr(std::min(word.size() + 2, verdict.size()));
   return fmt::format("<span class=\"mark {}\">{}</span>{}{}", css, word,
                      figures.empty() ? "" : "<br>", html_text(figures));
-}
-
-std::string markdown_text(std::string_view text) {
-  const std::string line = one_line(text);
-  std::string escaped;
-  for (std::size_t i = 0; i < line.size(); ++i) {
-    // An underscore within a word is no mark.
-    const bool within_word = line[i] == '_' && i > 0 && i + 1 < line.size() &&
-                             is_word(line[i - 1]) && is_word(line[i + 1]);
-    if (!within_word &&
-        std::string_view("\\`*_{}[]<>#|~&$").find(line[i]) != std::string_view::npos)
-      escaped += '\\';
-    escaped += line[i];
-  }
-  return escaped;
-}
-
-std::string code_cell(std::string_view text) {
-  const std::string line = one_line(text);
-  const std::string fence(longest_run_of_backticks(line) + 1, '`');
-  // A space inside the fence is taken off again where there is one at both ends.
-  const bool pad = line.empty() || line.front() == '`' || line.back() == '`' ||
-                   (line.front() == ' ' && line.back() == ' ');
-  std::string code = fence + (pad ? " " : "");
-  for (const char c : line) {
-    if (c == '|') code += '\\';
-    code += c;
-  }
-  return code + (pad ? " " : "") + fence;
 }
 
 }  // namespace lauka::report

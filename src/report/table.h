@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-// One table, whatever it shows, and how the terminal, Markdown and HTML print it.
+// One table, whatever it shows, and how the terminal, HTML and markup languages print it.
 
 namespace lauka::report {
 
@@ -44,7 +44,7 @@ struct Cell {
   std::string text{};
   Ink ink = Ink::Plain;
   Mark mark = Mark::None;
-  bool is_sure = false;                 ///< a significant change: bold in Markdown
+  bool is_sure = false;                 ///< a significant change: bold in markup
   std::vector<std::string> narrower{};  ///< the text after each of the column's `narrows`
 };
 
@@ -106,7 +106,23 @@ inline constexpr std::string_view kNoRoomForIntervals =
 /// say.
 std::string dim_note(std::string_view note, const Style& style);
 
-void write_markdown(const Table& table, const Sink& sink);
+/// A language in which text files are written for people.
+struct Markup {
+  std::string (*text)(std::string_view text);  ///< escaped
+  std::string (*word)(std::string_view text);  ///< of the user, in a cell
+  std::string (*code)(std::string_view text);  ///< in a cell
+  std::string (*head)(const Table& table);     ///< the lines above the first row
+  std::string_view strong;                     ///< on both sides of bold text
+  std::string_view line_break;                 ///< within a cell
+  std::string_view before_row, before_cell, after_cell, after_row, after_table;
+  std::string_view bullet;
+};
+
+extern const Markup kMarkdown;  ///< GitHub's
+extern const Markup kAsciiDoc;
+extern const Markup kOrg;
+
+void write_table(const Table& table, const Markup& markup, const Sink& sink);
 
 std::string table_html(const Table& table, std::string_view css_class = "");
 

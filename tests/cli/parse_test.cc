@@ -384,6 +384,26 @@ TEST_CASE("output: --export-csv, --export-runs, --color, -q, -v, --no-progress")
   CHECK_FALSE(with({"--no-progress"}).progress);
 }
 
+TEST_CASE("hyperfine's words for what lauka has: --style, --min-benchmarking-time, --sort, -i") {
+  CHECK(with({"--style", "basic"}).color == ColorChoice::Never);
+  CHECK_FALSE(with({"--style", "basic"}).progress);
+  CHECK(with({"--style", "nocolor"}).color == ColorChoice::Never);
+  CHECK(with({"--style", "nocolor"}).progress);
+  CHECK(with({"--style", "full"}).color == ColorChoice::Always);
+  CHECK(with({"--style", "color"}).color == ColorChoice::Always);
+  CHECK_FALSE(with({"--style", "color"}).progress);
+  CHECK(with({"--style", "none"}).verbosity == Verbosity::Quiet);
+  CHECK(with({"--style=auto"}).color == ColorChoice::Auto);
+  CHECK_FALSE(read({"--style", "fancy", "--", "a"}));
+  CHECK(with({"--min-benchmarking-time", "2"}).duration == with({"--duration", "2s"}).duration);
+  CHECK(with({"--min-benchmarking-time=1.5"}).duration == with({"-d", "1.5"}).duration);
+  CHECK(options({"--", "--min-benchmarking-time"}).commands == Words{"--min-benchmarking-time"});
+  CHECK(with({"--runs=7"}).runs == 7);
+  CHECK(with({"--sort", "mean-time"}).presentation.sort == SortChoice::Time);
+  CHECK(with({"--sort", "auto"}).presentation.sort == SortChoice::Command);
+  CHECK(with({"--ignore-failure=all-non-zero"}).ignore_failure->any);
+}
+
 TEST_CASE("how tables look: --table, --sort, --time-unit") {
   CHECK(with({}).presentation.table == TableChoice::Auto);
   CHECK(with({"--table", "full"}).presentation.table == TableChoice::Full);

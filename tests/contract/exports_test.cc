@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// Exports whose targets or sizes make trouble.
+// Exports whose targets or sizes make trouble, and those for other tools.
 
 namespace lauka::contract {
 namespace {
@@ -60,6 +60,69 @@ TEST_CASE("a file that something is mounted on is written where it is, and that 
   const auto document = nlohmann::json::parse(text_of(folder.file("outside.json")));
   CHECK(document.at("results").at(0).at("times").size() == 3);
   CHECK(text_of(folder.file("inside.json")).empty());
+}
+
+TEST_CASE("one call writes what AsciiDoc, Org, benchstat, Bencher and others read") {
+  const Folder folder;
+  const Said said = lauka({"-N",
+                           "-w0",
+                           "-r3",
+                           "--engine",
+                           "none",
+                           "--export-asciidoc",
+                           folder.file("adoc"),
+                           "--export-orgmode",
+                           folder.file("org"),
+                           "--export-benchfmt",
+                           folder.file("go"),
+                           "--export-bmf",
+                           folder.file("bmf"),
+                           "--export-jsonl",
+                           folder.file("jsonl"),
+                           "--export-github-benchmark",
+                           folder.file("github"),
+                           "-n",
+                           "one",
+                           "-n",
+                           "two",
+                           "--",
+                           fixture("tiny"),
+                           fixture("tiny")});
+  CHECK(said.status == 0);
+  CHECK(text_of(folder.file("adoc")).find("\n| `one` +\n3 runs\n| wall_time\n") !=
+        std::string::npos);
+  CHECK(text_of(folder.file("org")).find("\n| =one=, 3 runs | =wall_time= | ") !=
+        std::string::npos);
+  CHECK(text_of(folder.file("go")).find("\nBenchmark/command=two 1 ") != std::string::npos);
+  const auto bmf = nlohmann::json::parse(text_of(folder.file("bmf")));
+  CHECK(bmf.at("two").at("wall_time").at("lower_value") < bmf["two"]["wall_time"]["value"]);
+  const auto lines = lines_of(text_of(folder.file("jsonl")));
+  REQUIRE(lines.size() == 6);
+  for (const std::string& line : lines)
+    CHECK(nlohmann::json::parse(line).at("metrics").at("wall_time") > 0.0);
+  const auto github = nlohmann::json::parse(text_of(folder.file("github")));
+  CHECK(github.at(0).at("name") == "one wall_time");
+  CHECK(github.at(0).at("value") > 0.0);
+}
+
+TEST_CASE("a suite's Go benchmarks have the geometric mean that lauka shows") {
+  const Folder folder;
+  std::ofstream(folder.file("s.toml"))
+      << "[[benchmark]]\nname = 'half'\ncommands = ['echo 4', 'echo 2']\n"
+         "[[benchmark]]\nname = 'more'\ncommands = ['echo 1', 'echo 1.5']\n";
+  const Said said = lauka({"--suite", folder.file("s.toml"), "-w0", "-r6", "--engine", "none",
+                           "--scrape", "v=([0-9.]+)", "--metrics", "v", "--export-json",
+                           folder.file("json"), "--export-benchfmt", folder.file("go")});
+  CHECK(said.status == 0);
+  // Constants: the medians are 4, 2, 1 and 1.5, so that benchstat has sqrt(2 * 1.5 / (4 * 1)) - 1.
+  const std::string go = text_of(folder.file("go"));
+  for (const char* const name :
+       {"half/role=reference", "half/role=candidate", "more/role=reference", "more/role=candidate"})
+    CHECK(go.find("\nBenchmark" + std::string(name) + " 1 ") != std::string::npos);
+  CHECK(go.find(" 1.5 v") != std::string::npos);
+  const auto document = nlohmann::json::parse(text_of(folder.file("json")));
+  CHECK(document.at("lauka").at("geomeans").at(0).at("percent").get<double>() ==
+        doctest::Approx(-13.3975).epsilon(1e-5));
 }
 
 }  // namespace lauka::contract

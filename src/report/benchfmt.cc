@@ -1,0 +1,97 @@
+#include "core/foreign_text.h"
+#include "report/exports.h"
+#include "report/format.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+// Go's benchmark format, as benchstat reads it: https://go.dev/design/14313-benchmark-format. A
+// line is a run, since benchstat takes each line for a sample.
+
+namespace lauka::report {
+
+namespace {
+
+bool is_space(char32_t code) {
+  return code == ' ' || code == 0xa0 || code == 0x1680 || (code >= 0x2000 && code <= 0x200a) ||
+         code == 0x202f || code == 0x205f || code == 0x3000;
+}
+
+/// "Benchmarkparse/role=candidate", "Benchmark/command=old_{n}/n=8": what can be compared is a key,
+/// which `benchstat -col` takes.
+std::string full_name(const CommandResult& command, const ToolName& name) {
+  std::string text = "Benchmark" + benchfmt_word(name.benchmark);
+  if (!name.role.empty()) text += fmt::format("/role={}", name.role);
+  if (!name.command.empty()) {
+    const std::string& typed = command.parameters.empty() ? command.name : command.pattern;
+    text += "/command=" + benchfmt_word(typed + name.twin);
+    for (const Parameter& parameter : command.parameters)
+      text += fmt::format("/{}={}", benchfmt_word(parameter.name), benchfmt_word(parameter.value));
+  }
+  // Go takes a number after the last - for the number of processors.
+  const std::size_t last = text.find_last_not_of("0123456789");
+  if (last + 1 < text.size() && text[last] == '-') text[last] = '_';
+  return text;
+}
+
+void write_runs(const Results& results, const Sink& sink) {
+  std::vector<std::string> names;
+  for (const ToolName& name : tool_names(results))
+    names.push_back(full_name(results.commands[names.size()], name));
+  for (std::size_t run = 0; run < results.runs->size(); ++run) {
+    std::string values;
+    for (std::size_t m = 0; m < results.metrics.size(); ++m) {
+      const Metric& metric = results.metrics[m];
+      const auto value = metric.percentile ? std::nullopt : results.runs->value(run, m);
+      if (!value || !std::isfinite(*value)) continue;
+      values +=
+          fmt::format(" {} {}", full_precision(*value), benchfmt_unit(metric.name, metric.unit));
+    }
+    if (!values.empty()) sink(names[results.runs->row(run).command] + " 1" + values + "\n");
+  }
+}
+
+}  // namespace
+
+std::string benchfmt_word(std::string_view text) {
+  const std::string line = one_line(text);
+  std::string word;
+  for (std::string_view rest = line; !rest.empty();) {
+    const Character first = first_character(rest);
+    const bool is_end = is_space(first.code) || first.code == '/';
+    word += is_end ? "_" : rest.substr(0, first.bytes);
+    rest.remove_prefix(first.bytes);
+  }
+  return word;
+}
+
+std::string benchfmt_unit(std::string_view metric, Unit unit) {
+  if (metric == metric_name_of(Role::WallTime)) return "sec/op";
+  const std::string_view suffix = unit == Unit::Seconds ? "-sec" : unit == Unit::Bytes ? "-B" : "";
+  return benchfmt_word(metric) + std::string(suffix);
+}
+
+void write_benchfmt(const Report& report, const Sink& sink) {
+  const Machine& machine = report.benchmarks.front().circumstances.machine;
+  if (!machine.cpu_model.empty()) sink("cpu: " + one_line(machine.cpu_model) + "\n");
+  std::vector<std::string> known;
+  for (const Results& one : report.benchmarks) {
+    for (const Metric& metric : one.metrics) {
+      const std::string unit = benchfmt_unit(metric.name, metric.unit);
+      const bool is_known = std::ranges::find(known, unit) != known.end();
+      if (metric.percentile || metric.better != Better::More || is_known) continue;
+      known.push_back(unit);
+      sink(fmt::format("Unit {} better=higher\n", unit));
+    }
+  }
+  for (const Results& one : report.benchmarks) write_runs(one, sink);
+}
+
+}  // namespace lauka::report

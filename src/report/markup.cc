@@ -1,0 +1,232 @@
+#include "core/foreign_text.h"
+#include "report/table.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <fmt/format.h>
+
+// Markdown as GitHub reads it, AsciiDoc as Asciidoctor does, Org as Emacs does.
+
+namespace lauka::report {
+
+namespace {
+
+bool is_word(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+
+/// True for an underscore within a word, which Markdown and AsciiDoc take as it is.
+bool is_within_word(const std::string& line, std::size_t at) {
+  return line[at] == '_' && at > 0 && at + 1 < line.size() && is_word(line[at - 1]) &&
+         is_word(line[at + 1]);
+}
+
+std::size_t longest_run_of_backticks(std::string_view text) {
+  std::size_t longest = 0;
+  std::size_t run = 0;
+  for (const char c : text) {
+    run = c == '`' ? run + 1 : 0;
+    longest = std::max(longest, run);
+  }
+  return longest;
+}
+
+std::string markdown_head(const Table& table) {
+  std::string head = "|";
+  std::string rule = "|";
+  for (const TableColumn& column : table.columns) {
+    head += " " + markdown_text(column.heading.text) + " |";
+    rule += column.is_left ? ":--|" : "--:|";
+  }
+  return head + "\n" + rule + "\n";
+}
+
+/// Writes what Asciidoctor would act on as references to characters, which it leaves alone.
+std::string asciidoc_text(std::string_view text) {
+  const std::string line = one_line(text);
+  std::string escaped;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const char c = line[i];
+    const bool is_repeated = (c == '-' || c == '.') && i > 0 && line[i - 1] == c;  // a dash, dots
+    const bool is_special = std::string_view("\\`*_#+^~|{}[]<>&('\"").find(c) != line.npos;
+    if (is_repeated || (is_special && !is_within_word(line, i)))
+      escaped += fmt::format("&#{};", static_cast<int>(c));
+    else
+      escaped += c;
+  }
+  return escaped;
+}
+
+std::string asciidoc_code(std::string_view text) {
+  return text.empty() ? "" : "`" + asciidoc_text(text) + "`";
+}
+
+std::string asciidoc_head(const Table& table) {
+  std::string columns;
+  std::string headings;
+  for (const TableColumn& column : table.columns) {
+    columns += columns.empty() ? "" : ",";
+    columns += column.is_left ? "<" : ">";
+    headings += "| " + asciidoc_text(column.heading.text) + "\n";
+  }
+  return fmt::format("[%header,cols=\"{}\"]\n|===\n{}\n", columns, headings);
+}
+
+/// Writes what Org would act on by the names it has for characters (org-entities).
+std::string org_text(std::string_view text) {
+  constexpr auto kNames = std::to_array<std::pair<char, std::string_view>>({{'|', "vert"},
+                                                                            {'\\', "backslash"},
+                                                                            {'*', "ast"},
+                                                                            {'_', "under"},
+                                                                            {'^', "asciicirc"},
+                                                                            {'=', "equal"},
+                                                                            {'+', "plus"},
+                                                                            {'[', "lbrack"},
+                                                                            {']', "rbrack"},
+                                                                            {'{', "lbrace"},
+                                                                            {'}', "rbrace"},
+                                                                            {'<', "lt"},
+                                                                            {'>', "gt"},
+                                                                            {'$', "dollar"},
+                                                                            {'~', "tilde"},
+                                                                            {'/', "slash"}});
+  const std::string line = one_line(text);
+  std::string escaped;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const auto* name =
+        std::ranges::find(kNames, line[i], &std::pair<char, std::string_view>::first);
+    // These begin something only after one of those, so that paths and A=1 stay readable.
+    const bool is_opening = i == 0 || std::string_view(" -('\"{").find(line[i - 1]) != line.npos;
+    const bool is_mark = std::string_view("/=+~").find(line[i]) != line.npos;
+    if (is_mark && !is_opening)
+      escaped += line[i];
+    else if (name != kNames.end())
+      escaped += fmt::format("\\{}{{}}", name->second);
+    else
+      escaped += line[i];
+  }
+  return escaped;
+}
+
+/// Nothing is escaped in what Org shows as it is, so a text that cannot stand there is no code.
+std::string org_code(std::string_view text) {
+  const std::string line = one_line(text);
+  if (line.empty()) return "";
+  const char mark = line.find('=') == std::string::npos ? '=' : '~';
+  const bool fits = line.find('|') == std::string::npos && line.front() != ' ' &&
+                    line.back() != ' ' && line.find(mark) == std::string::npos;
+  return fits ? mark + line + mark : org_text(line);
+}
+
+std::string org_head(const Table& table) {
+  std::string head = "|";
+  std::string rule;
+  for (const TableColumn& column : table.columns) {
+    head += " " + org_text(column.heading.text) + " |";
+    rule += rule.empty() ? "|---" : "+---";
+  }
+  return head + "\n" + rule + "|\n";
+}
+
+/// Where an emoji may have no glyph.
+std::string_view word_of(Mark mark) {
+  return mark == Mark::Better ? "better " : mark == Mark::Worse ? "worse " : "";
+}
+
+std::string cell_text(const Cell& cell, Holds holds, const Markup& markup) {
+  if (cell.text.empty()) return "";
+  const auto strong = [&](const std::string& text) {
+    return fmt::format("{0}{1}{0}", markup.strong, text);
+  };
+  if (holds == Holds::Name && cell.ink == Ink::Bold) return strong(markup.text(cell.text));
+  if (holds == Holds::Name || holds == Holds::Code) return markup.code(cell.text);
+  if (holds == Holds::Text) return markup.word(cell.text);
+  const std::string text = std::string(word_of(cell.mark)) + cell.text;
+  return cell.is_sure ? strong(text) : text;
+}
+
+}  // namespace
+
+const Markup kMarkdown = {.text = markdown_text,
+                          .word = markdown_text,
+                          .code = code_cell,
+                          .head = markdown_head,
+                          .strong = "**",
+                          .line_break = "<br>",
+                          .before_row = "|",
+                          .before_cell = "",
+                          .after_cell = " |",
+                          .after_row = "\n",
+                          .after_table = "",
+                          .bullet = "- "};
+
+const Markup kAsciiDoc = {.text = asciidoc_text,
+                          .word = asciidoc_text,
+                          .code = asciidoc_code,
+                          .head = asciidoc_head,
+                          .strong = "*",
+                          .line_break = " +\n",
+                          .before_row = "",
+                          .before_cell = "|",
+                          .after_cell = "\n",
+                          .after_row = "\n",
+                          .after_table = "|===\n",
+                          .bullet = "* "};
+
+// In Org a_b has a b below the line, so names stand as code.
+const Markup kOrg = {.text = org_text,
+                     .word = org_code,
+                     .code = org_code,
+                     .head = org_head,
+                     .strong = "*",
+                     .line_break = ", ",
+                     .before_row = "|",
+                     .before_cell = "",
+                     .after_cell = " |",
+                     .after_row = "\n",
+                     .after_table = "",
+                     .bullet = "- "};
+
+void write_table(const Table& table, const Markup& markup, const Sink& sink) {
+  sink(markup.head(table));
+  for (const TableRow& row : table.rows) {
+    std::string line(markup.before_row);
+    for (std::size_t c = 0; c < table.columns.size(); ++c) {
+      line += markup.before_cell;
+      if (c < row.size()) line += " " + cell_text(row[c], table.columns[c].holds, markup);
+      line += markup.after_cell;
+    }
+    sink(line.append(markup.after_row));
+  }
+  sink(markup.after_table);
+}
+
+std::string markdown_text(std::string_view text) {
+  const std::string line = one_line(text);
+  std::string escaped;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    if (!is_within_word(line, i) &&
+        std::string_view("\\`*_{}[]<>#|~&$").find(line[i]) != std::string_view::npos)
+      escaped += '\\';
+    escaped += line[i];
+  }
+  return escaped;
+}
+
+std::string code_cell(std::string_view text) {
+  const std::string line = one_line(text);
+  const std::string fence(longest_run_of_backticks(line) + 1, '`');
+  // A space inside the fence is taken off again where there is one at both ends.
+  const bool pad = line.empty() || line.front() == '`' || line.back() == '`' ||
+                   (line.front() == ' ' && line.back() == ' ');
+  std::string code = fence + (pad ? " " : "");
+  for (const char c : line) {
+    if (c == '|') code += '\\';
+    code += c;
+  }
+  return code + (pad ? " " : "") + fence;
+}
+
+}  // namespace lauka::report

@@ -45,6 +45,25 @@ int list_events(Call& call) {
                                    os::terminal_width(Stream::Output, 0)));
 }
 
+/// Tries to select the events of each metric; nothing is counted.
+int list_metrics(Call& call) {
+  if (const auto status = find_engine(call)) return *status;
+  Benchmark& one = call.benchmarks.front();
+  const auto can_count = [&](const std::vector<std::string>& events) {
+    return one.chosen.engine->select({events, false}).has_value();
+  };
+  const bool has_tree_peak = os::open_memory_groups(os::group_calls()).has_value();
+  return show(
+      inquire::list_metrics(inquire::metrics_here({can_count, has_tree_peak, one.cores.use}),
+                            os::terminal_width(Stream::Output, 0)));
+}
+
+int show_help(const std::string& topic) {
+  if (topic.empty()) return show(cli::help(os::darwin_calls() != nullptr ? "Linux:" : "macOS:"));
+  const auto text = cli::help_on(topic);
+  return text ? show(*text) : refuse(text.error(), ExitStatus::Usage);
+}
+
 int explain_events(Call& call) {
   if (const auto status = find_engine(call)) return *status;
   engine::CounterEngine& engine = *call.benchmarks.front().chosen.engine;
@@ -143,9 +162,11 @@ int check_machine(Call& call) {
 
 int answer(Call& call) {
   call.benchmarks.push_back({.options = call.options});
+  if (call.options.unquoted && !call.options.unquoted->note.empty())
+    say_notes(call.options, {call.options.unquoted->note});
   switch (call.options.inquiry->kind) {
     case InquiryKind::Help:
-      return show(cli::help());
+      return show_help(call.options.inquiry->text);
     case InquiryKind::BriefHelp:
       return show(cli::brief_help());
     case InquiryKind::Version:
@@ -154,6 +175,8 @@ int answer(Call& call) {
       return show_threads(call);
     case InquiryKind::Check:
       return check_machine(call);
+    case InquiryKind::ListMetrics:
+      return list_metrics(call);
     case InquiryKind::ListEvents:
       return list_events(call);
     case InquiryKind::ExplainEvents:

@@ -316,9 +316,12 @@ void ask_git(Call& call) {
 }
 
 Result<void> make_plans(Call& call) {
-  for (Benchmark& one : call.benchmarks)
-    if (auto made = call.is_saved() ? plan_saved(call, one) : plan_measured(call, one); !made)
-      return named(made.error(), one);
+  for (Benchmark& one : call.benchmarks) {
+    const auto made = call.is_saved() ? plan_saved(call, one) : plan_measured(call, one);
+    if (made) continue;
+    const auto& unquoted = one.options.unquoted;
+    return unquoted ? Error{made.error().what, unquoted->tip} : named(made.error(), one);
+  }
   return {};
 }
 

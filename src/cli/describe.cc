@@ -1,5 +1,6 @@
 #include "cli/describe.h"
 
+#include "core/foreign_text.h"
 #include "core/text.h"
 
 #include <algorithm>
@@ -408,8 +409,69 @@ std::string options_help(const CommandDescription& command) {
   return out;
 }
 
-std::string help() {
-  const ProgramDescription lauka = lauka_description();
+namespace {
+
+/// What --help shows options of.
+struct Topic {
+  std::string_view name;
+  bool (*has)(const OptionInfo& option);
+  std::string_view more;  ///< a paragraph below the options
+};
+
+bool is_of_suite(const OptionInfo& option) {
+  return option.traits.needs_suite || option.name == "suite";
+}
+
+template <Group group>
+bool is_of(const OptionInfo& option) {
+  return option.group == group && !is_of_suite(option);
+}
+
+constexpr auto kTopics = std::to_array<Topic>({
+    {"runs", is_of<Group::Runs>, ""},
+    {"commands", is_of<Group::Commands>, ""},
+    {"metrics", is_of<Group::Measured>,
+     "lauka --list-metrics lists the metrics, lauka --list-events the events."},
+    {"suite", is_of_suite,
+     "The file has [defaults] with options by their long names, and a [[benchmark]] with name, "
+     "commands and its own options for each."},
+    {"gates", is_of<Group::Gate>, ""},
+    {"output", is_of<Group::Output>, ""},
+    {"history", [](const OptionInfo& option) { return option.name == "export-json"; },
+     "lauka-history add FILE keeps such a file in a database; lauka-history --help lists what it "
+     "shows of them."},
+});
+
+std::string topic_names() {
+  std::vector<std::string> names;
+  for (const Topic& topic : kTopics) names.emplace_back(topic.name);
+  return listed(names, "or");
+}
+
+}  // namespace
+
+Result<std::string> help_on(std::string_view topic) {
+  std::string out;
+  for (const Topic& one : kTopics) {
+    if (one.name != topic) continue;
+    for (const OptionInfo& option : option_table())
+      if (one.has(option)) append_option(out, described(option));
+    return one.more.empty() ? out : out + "\n" + paragraph(one.more);
+  }
+  const OptionInfo* option = find_option(topic.substr(topic.starts_with("--") ? 2 : 0));
+  if (option == nullptr)
+    return Error{fmt::format("there is no help on {}", cited(topic)),
+                 fmt::format("topics are {}; or name an option", topic_names())};
+  append_option(out, described(*option));
+  return out;
+}
+
+std::string help(std::string_view other_system) {
+  ProgramDescription lauka = lauka_description();
+  for (OptionGroup& group : lauka.commands.front().groups)
+    std::erase_if(group.options, [&](const OptionDescription& option) {
+      return !other_system.empty() && option.help.starts_with(other_system);
+    });
   std::string out = fmt::format("lauka {}.\n\nUsage: lauka [options] [--] COMMAND [COMMAND ...]\n",
                                 lauka.purpose);
   for (const std::string_view text : lauka.paragraphs) out += "\n" + paragraph(text);

@@ -63,8 +63,13 @@ struct ProgramDescription {
 /// lauka itself.
 ProgramDescription lauka_description();
 
-/// What lauka's --help shows, at most 80 columns wide.
-std::string help();
+/// What lauka's --help shows, at most 80 columns wide. `other_system`: what the help texts of
+/// options begin with that do nothing here ("macOS:"); empty: all are shown.
+std::string help(std::string_view other_system = {});
+
+/// The same of one topic: the options of a group, those of suites, or one option. Refused if there
+/// is no such topic.
+Result<std::string> help_on(std::string_view topic);
 
 /// -h: the options that most people need, on one screen.
 std::string brief_help();

@@ -95,7 +95,8 @@ Result<void> set_percentiles(Draft& draft, const Given& given) {
   std::vector<double>& all = draft.options.percentiles;
   all.clear();
   for (const std::string& part : list_of(given.value)) {
-    const auto percent = parse_decimal(part, {0.0, false}, {100.0, false});
+    const std::string number = part.substr(part.starts_with('p') ? 1 : 0);
+    const auto percent = parse_decimal(number, {0.0, false}, {100.0, false});
     if (!percent) return refused(Given{given.option, part}, percent.error());
     if (std::ranges::find(all, *percent) == all.end()) all.push_back(*percent);
   }
@@ -486,6 +487,11 @@ constexpr auto kMeasured = std::to_array<OptionInfo>({
     {"list-events", 'l', Takes::OptionalText, "TEXT",
      "list the events that can be counted here (those with TEXT in them), and run nothing",
      ask<InquiryKind::ListEvents>, kOfCall},
+    {"list-metrics", '\0', Takes::Nothing, "",
+     "list the metrics that can be shown, gated and exported: name, unit, whether they are "
+     "measured "
+     "here, meaning; and run nothing",
+     ask<InquiryKind::ListMetrics>, kOfCall},
     {"explain-events", '\0', Takes::Nothing, "",
      "show which counter each event (of -e) gets, in how many passes, and which events compete for "
      "which counters, and run nothing",
@@ -598,7 +604,10 @@ constexpr auto kOutput = std::to_array<OptionInfo>({
      "say what can be measured on this machine, what cannot and why, what makes it noisy, and "
      "which command helps; with --export-json also for programs. Runs nothing",
      ask<InquiryKind::Check>, brief("say what can be measured here, and how well", kOfCall)},
-    {"help", '\0', Takes::Nothing, "", "show all options", ask<InquiryKind::Help>, kOfCall},
+    {"help", '\0', Takes::OptionalText, "TOPIC",
+     "show all options, or those of a TOPIC, which may be the next word: runs, commands, metrics, "
+     "suite, gates, output, history, or an option's name",
+     ask<InquiryKind::Help>, kOfCall},
     {"", 'h', Takes::Nothing, "", "show the options that most people need",
      ask<InquiryKind::BriefHelp>, kOfCall},
     {"version", 'V', Takes::Nothing, "", "show the version", ask<InquiryKind::Version>, kOfCall},
@@ -738,6 +747,21 @@ std::vector<ValueWord> value_words(std::string_view value) {
   std::vector<ValueWord> words;
   for (const std::string_view name : split(value, ' ')) words.push_back(word_of(name));
   return words;
+}
+
+bool begins_value(const OptionInfo& option, std::string_view rest) {
+  switch (option.takes) {
+    case Takes::Nothing:
+      return false;
+    case Takes::Value:
+    case Takes::OptionalText:
+    case Takes::TwoWords:  // refused later, as the next: they take words of their own
+    case Takes::ThreeWords:
+      return !rest.empty();
+    case Takes::OptionalNumber:
+      break;
+  }
+  return !rest.empty() && (rest.front() == '=' || (rest.front() >= '0' && rest.front() <= '9'));
 }
 
 bool is_value_optional(const OptionInfo& option) {

@@ -129,6 +129,10 @@ std::string usage_of(std::string_view spelling, std::string_view value, bool is_
 /// Whether the value is left out or stands in the option's own word: --ignore-failure=3.
 bool is_value_optional(const OptionInfo& option);
 
+/// True if `rest`, which follows the letter of `option` in its word, is its value and not more
+/// letters.
+bool begins_value(const OptionInfo& option, std::string_view rest);
+
 /// What can only be decided when all options are read: which contradict each other, and what the
 /// number of commands has to be.
 Result<Options> settle(Draft draft);

@@ -60,12 +60,13 @@ enum class InquiryKind : unsigned char {
   Version,
   Check,
   ListEvents,
+  ListMetrics,
   ExplainEvents,
   Threads
 };
 struct Inquiry {
   InquiryKind kind;
-  std::string text{};                     ///< of ListEvents: what is looked for; may be empty
+  std::string text{};                     ///< of ListEvents: what is looked for; of Help: the topic
   std::vector<std::int32_t> processes{};  ///< of Threads; several with `interval` only
   std::optional<std::chrono::nanoseconds> during{};  ///< of Threads; none: since each one's birth,
                                                      ///< or with `interval` until they end
@@ -84,6 +85,13 @@ struct TypedOption {
   std::vector<std::string> words{};
 };
 
+/// One command that was most likely typed as several words without quotes around them.
+struct Unquoted {
+  std::string line{};  ///< as it should have been typed, in quotes: 'sort -r f'
+  std::string tip{};   ///< "if '-r' belongs to 'sort', quote the command: 'sort -r f'"
+  std::string note{};  ///< said before the first run; empty: what was typed is plausible
+};
+
 /// At most so many --derive are in a session.
 inline constexpr std::size_t kMostDerived = 1000;
 
@@ -100,6 +108,7 @@ struct Options {
   bool controls_fdr = false;          ///< the false discovery rate, of a suite's gates
   std::optional<std::string> anchor;  ///< name of a command that is neither base nor candidate
   std::vector<TypedOption> typed;     ///< all options, in order
+  std::optional<Unquoted> unquoted;   ///< a command whose quotes were forgotten, it seems
 
   std::vector<std::string> commands;  ///< as typed, the reference first
   std::vector<std::string> names;     ///< of commands, not more than these; an empty one is none

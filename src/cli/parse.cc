@@ -1,5 +1,6 @@
 #include "cli/parse.h"
 
+#include "cli/mistakes.h"
 #include "cli/option_table.h"
 #include "core/foreign_text.h"
 #include "core/text.h"
@@ -24,110 +25,6 @@
 namespace lauka::cli {
 
 namespace {
-
-struct Elsewhere {
-  std::string_view option;
-  std::string_view instead;
-};
-
-/// Of hyperfine, poop, perf stat and time. What lauka has by the same name is not here.
-constexpr auto kElsewhere = std::to_array<Elsewhere>({
-    {"--min-time", "use --duration, the time for each command"},
-    {"--show-progress", "leave it out: a terminal shows progress, --no-progress turns it off"},
-    {"--no-shell", "leave it out: commands are run without a shell unless -S is given"},
-    {"--repeat", "use --runs N"},
-    {"--iterations", "use --runs N"},
-    {"--events", "use --event EVENT,..."},
-    {"--debug-mode", "leave it out: lauka measures every command that it is given"},
-    {"--allow-failures", "use --ignore-failure"},
-    {"-f", "use --ignore-failure"},
-    {"--names", "use --command-name NAME, once per command"},
-    {"--name", "use --command-name NAME, once per command"},
-    {"--range", "use --parameter-scan VAR MIN MAX"},
-    {"--compare", "use --baseline FILE for earlier results, or give all commands at once"},
-    {"--json", "use --export-json FILE, or - for standard output"},
-    {"--csv", "use --export-csv FILE, or - for standard output"},
-    {"--markdown", "use --export-markdown FILE, or - for standard output"},
-    {"--html", "use --export-html FILE"},
-    {"--threshold", "use --fail-if-slower=PCT"},
-    {"--time", "use --duration TIME"},
-    {"--detailed", "use --verbose"},
-    {"--null", "leave it out: output goes to /dev/null unless --output says otherwise"},
-    {"-a", "leave it out: the program alone is counted, not the whole machine"},
-    {"-o", "use --export-json FILE, --export-csv FILE or another --export-..."},
-    {"-x", "use --export-csv FILE"},
-    {"-t", "use --duration TIME, or --timeout TIME to kill runs that take longer"},
-    {"-b", "use --baseline FILE"},
-});
-
-bool is_shell(std::string_view word) {
-  const std::string_view program = word.substr(word.rfind('/') + 1);
-  constexpr auto shells = std::to_array<std::string_view>(
-      {"sh", "bash", "zsh", "fish", "dash", "ksh", "nu", "default", "none"});
-  return std::ranges::find(shells, program) != shells.end();
-}
-
-bool is_option(std::string_view word) {
-  if (word.starts_with("--")) return find_option(word.substr(2, word.find('=') - 2)) != nullptr;
-  return word.size() == 2 && word.front() == '-' && find_option(word.back()) != nullptr;
-}
-
-/// "-L n -r 3": -r would be the only value, and 3 a command.
-std::optional<Error> option_as_value(const std::vector<std::string>& words, std::size_t at) {
-  const std::string& word = words[at];
-  const OptionInfo* option = word.starts_with("--") ? find_option(std::string_view(word).substr(2))
-                             : is_option(word)      ? find_option(word.back())
-                                                    : nullptr;
-  const std::size_t wanted = option == nullptr                    ? 0
-                             : option->takes == Takes::TwoWords   ? 2
-                             : option->takes == Takes::ThreeWords ? 3
-                                                                  : 0;
-  for (std::size_t i = 1; i <= wanted && at + i < words.size(); ++i) {
-    if (!is_option(words[at + i])) continue;
-    return Error{fmt::format("{} lacks a value: {} after it is an option", option->spelling(),
-                             cited(words[at + i])),
-                 "write " + option->usage()};
-  }
-  return std::nullopt;
-}
-
-bool is_single_word(const std::string& word) {
-  return !word.empty() && word.front() != '-' && word.find_first_of(" \t\n") == std::string::npos;
-}
-
-/// Returns what to type instead of an option that other tools have and lauka has not ("--style"
-/// with its dashes); empty if none of them has it.
-std::string_view instead_of(std::string_view option) {
-  const auto found =
-      std::ranges::find_if(kElsewhere, [&](const Elsewhere& one) { return one.option == option; });
-  return found == kElsewhere.end() ? std::string_view{} : found->instead;
-}
-
-/// Finds what looks like a slip of somebody who knows other tools and would do something else here:
-/// -S with a shell after it, an option in place of a parameter's values.
-std::optional<Error> likely_slip(const std::vector<std::string>& words) {
-  for (std::size_t i = 0; i + 1 < words.size() && words[i] != "--"; ++i) {
-    if (words[i] == "-S" && is_shell(words[i + 1])) {
-      return Error{
-          fmt::format("-S takes no shell, so {} would be taken for a command", cited(words[i + 1])),
-          "write --shell " + words[i + 1]};
-    }
-    if (auto slip = option_as_value(words, i)) return slip;
-  }
-  return std::nullopt;
-}
-
-/// "if it belongs to the command, quote them together: 'gcc -O2'", where the option `spelled`
-/// stands behind a command of one word; else empty.
-std::string quoting_hint(const std::vector<std::string>& words, std::string_view spelled) {
-  const auto option = std::ranges::find_if(
-      words, [&](const std::string& word) { return word.substr(0, word.find('=')) == spelled; });
-  if (option == words.end() || option == words.begin() || !is_single_word(*(option - 1))) return "";
-  // What stands before the command might take it for its value.
-  if (option - 1 != words.begin() && (option - 2)->starts_with("-")) return "";
-  return fmt::format("if it belongs to the command, quote them together: {}",
-                     cited(*(option - 1) + " " + *option));
-}
 
 // Boost.Program_options walks along the words, fetches the values that stand in words of their own,
 // and tells commands from options. What it cannot do (1.74) is read here before it sees it:
@@ -167,23 +64,6 @@ po::option found(std::string key, const std::string& word) {
   return option;
 }
 
-/// Whether `rest`, which follows the letter of `option` in its word, is its value, and not more
-/// letters.
-bool is_value(const OptionInfo& option, std::string_view rest) {
-  switch (option.takes) {
-    case Takes::Nothing:
-      return false;
-    case Takes::Value:
-    case Takes::OptionalText:
-    case Takes::TwoWords:  // refused later, as the next: they take words of their own
-    case Takes::ThreeWords:
-      return !rest.empty();
-    case Takes::OptionalNumber:
-      break;
-  }
-  return !rest.empty() && (rest.front() == '=' || (rest.front() >= '0' && rest.front() <= '9'));
-}
-
 /// "-iqr10": letters, of which the last may be followed by its value, with or without "=".
 std::vector<po::option> read_letters(const std::string& word) {
   const std::string_view long_name = std::string_view(word).substr(1, word.find('=') - 1);
@@ -199,7 +79,7 @@ std::vector<po::option> read_letters(const std::string& word) {
     }
     options.push_back(found(key_of(*option), word));
     const std::string_view rest = std::string_view(word).substr(i + 1);
-    if (is_value(*option, rest)) {
+    if (begins_value(*option, rest)) {
       options.back().value.emplace_back(rest.substr(rest.front() == '=' ? 1 : 0));
       return options;
     }
@@ -262,7 +142,7 @@ Result<void> refuse_value_set_apart(const Words& words) {
   return {};
 }
 
-Error unknown_option(const po::option& typed, const Words& words) {
+Error unknown_option(const po::option& typed) {
   const std::string& word =
       typed.original_tokens.empty() ? typed.string_key : typed.original_tokens.front();
   if (typed.string_key == "-=") {  // -q=3
@@ -273,8 +153,6 @@ Error unknown_option(const po::option& typed, const Words& words) {
   const std::string what = fmt::format("unknown option {}", cited(spelled));
   if (const std::string_view instead = instead_of(spelled); !instead.empty())
     return Error{what, std::string(instead)};
-  if (std::string hint = quoting_hint(words, spelled); !hint.empty())
-    return Error{what, std::move(hint)};
   const bool is_whole_letter = (static_cast<unsigned char>(typed.string_key.back()) & 0x80U) == 0;
   if (!word.starts_with("--") && word.size() > 2 && typed.string_key.size() == 2 &&
       is_whole_letter) {
@@ -326,7 +204,7 @@ Result<std::vector<po::option>> read_by_boost(const Words& words) {
 }
 
 /// Applies the options in the order typed; what is not an option is a command.
-Result<Draft> draft_of(const std::vector<po::option>& typed, const Words& all) {
+Result<Draft> draft_of(const std::vector<po::option>& typed) {
   Draft draft;
   for (const po::option& part : typed) {
     if (part.string_key.empty()) {
@@ -334,7 +212,7 @@ Result<Draft> draft_of(const std::vector<po::option>& typed, const Words& all) {
       continue;
     }
     const OptionInfo* option = option_of_key(part.string_key);
-    if (option == nullptr) return unknown_option(part, all);
+    if (option == nullptr) return unknown_option(part);
     const std::size_t wanted = words_taken_by(*option);
     if (wanted > 0 && part.value.size() != wanted) {
       return Error{fmt::format("{} needs {} words after it", option->spelling(),
@@ -347,6 +225,9 @@ Result<Draft> draft_of(const std::vector<po::option>& typed, const Words& all) {
     const Result<void> applied = option->apply(draft, Given{*option, value, part.value});
     if (!applied) return applied.error();
     const auto& inquiry = draft.options.inquiry;
+    const bool has_next = &part != &typed.back() && (&part + 1)->string_key.empty();
+    if (inquiry && inquiry->kind == InquiryKind::Help && inquiry->text.empty() && has_next)
+      draft.options.inquiry->text = (&part + 1)->value.front();
     if (inquiry && (inquiry->kind == InquiryKind::Help || inquiry->kind == InquiryKind::BriefHelp ||
                     inquiry->kind == InquiryKind::Version))
       return draft;
@@ -362,19 +243,21 @@ std::optional<Error> taken_command(const std::vector<po::option>& typed, const D
   const po::option& last = typed.back();
   const OptionInfo* option = option_of_key(last.string_key);
   const bool takes_any_text =
-      option != nullptr &&
-      (option->value == "NAME" || option->value == "CMD" || words_taken_by(*option) > 0);
+      option != nullptr && (option->value == "NAME" || option->value == "CMD" ||
+                            option->value == "FILE" || words_taken_by(*option) > 0);
   if (!takes_any_text || last.value.empty()) return std::nullopt;
   const std::string& word = last.value.back();
   const bool is_max = option->takes == Takes::ThreeWords;
   const bool looks_like_command =
-      word.find_first_of(" {") != std::string::npos ||
+      option->value == "FILE" || word.find_first_of(" {") != std::string::npos ||
       (is_max && word.find_first_not_of("+-.0123456789") != std::string::npos);
   if (!looks_like_command) return std::nullopt;
-  return Error{
-      fmt::format("no command to measure: {} takes {}, and {} was taken for {}", option->spelling(),
-                  option->value, cited(word), is_max ? "MAX" : "its value"),
-      fmt::format("write {} COMMAND", option->usage())};
+  return Error{fmt::format("no command to measure: {} takes {}, and {} was taken for {}",
+                           option->spelling(), option->value, cited(word),
+                           is_max                    ? "MAX"
+                           : option->value == "FILE" ? "FILE"
+                                                     : "its value"),
+               fmt::format("write {} COMMAND", option->usage())};
 }
 
 /// Replaces hyperfine's names of options that mean the same here.
@@ -386,15 +269,11 @@ void rename_options(Words& words) {
   }
 }
 
-}  // namespace
-
-Result<Options> parse(int argc, const char* const* argv) {
-  Words words(argv + (argc > 0 ? 1 : 0), argv + argc);
-  rename_options(words);
+Result<Options> parse_words(const Words& words) {
   if (auto slip = likely_slip(words)) return *std::move(slip);
   const auto typed = read_by_boost(words);
   if (!typed) return typed.error();
-  auto draft = draft_of(*typed, words);
+  auto draft = draft_of(*typed);
   if (!draft) return draft.error();
   if (!draft->options.inquiry) {
     const Result<void> apart = refuse_value_set_apart(words);
@@ -404,6 +283,24 @@ Result<Options> parse(int argc, const char* const* argv) {
   if (auto fits = fits_suite(*draft); !fits) return fits.error();
   const bool is_suite = draft->options.suite && !draft->options.inquiry;
   return is_suite ? settle_beside_suite(*std::move(draft)) : settle(*std::move(draft));
+}
+
+}  // namespace
+
+Result<Options> parse(int argc, const char* const* argv) {
+  Words words(argv + (argc > 0 ? 1 : 0), argv + argc);
+  rename_options(words);
+  const auto forgotten = forgotten_quotes(words);
+  if (forgotten && forgotten->refusal) return *forgotten->refusal;
+  auto options = parse_words(words);
+  if (!forgotten) return options;
+  if (options) {
+    options->unquoted = forgotten->quotes;
+    return options;
+  }
+  const Error& error = options.error();
+  return Error{error.what,
+               error.remedy.starts_with("did you mean") ? error.remedy : forgotten->quotes.tip};
 }
 
 namespace {
@@ -466,6 +363,10 @@ Result<void> settle_gates(Draft& draft) {
 /// Names go to the commands in order; the reference has an option of its own for its name, as in
 /// hyperfine, so that the names of the others do not shift when a reference is put before them.
 Result<void> settle_commands(Draft& draft) {
+  const std::span<const std::string> words = draft.commands;
+  if (words.size() > 1 && words[0] == "time")
+    return Error{"'time' is not needed: lauka times every command",
+                 "write lauka " + shell_quoted(words.subspan(1))};
   // With parameters there may be a name for each of their values: the plan counts them.
   if (draft.names.size() > draft.commands.size() && draft.options.parameters.empty()) {
     return Error{fmt::format("{} names (-n) for {}", draft.names.size(),
@@ -524,6 +425,14 @@ Result<void> settle_list_events(Draft& draft) {
   }
   filter = draft.commands.front();
   return {};
+}
+
+/// With --list-metrics no commands are run.
+Result<void> settle_list_metrics(const Draft& draft) {
+  if (draft.commands.empty()) return {};
+  return Error{fmt::format("--list-metrics runs nothing, so {} has no effect",
+                           cited(draft.commands.front())),
+               "leave it out"};
 }
 
 /// With --check no commands are run, and of what could be exported there is the report only.
@@ -605,6 +514,8 @@ Result<void> settle_inquiry(Draft& draft) {
   switch (draft.options.inquiry->kind) {
     case InquiryKind::ListEvents:
       return settle_list_events(draft);
+    case InquiryKind::ListMetrics:
+      return settle_list_metrics(draft);
     case InquiryKind::Check:
       return settle_check(draft);
     case InquiryKind::Threads:

@@ -1,8 +1,10 @@
 #include "cli/suite_file.h"
 
 #include "core/foreign_text.h"
+#include "core/text.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <optional>
 #include <utility>
@@ -190,6 +192,22 @@ std::size_t line_of_deep_key(std::string_view text) {
 
 }  // namespace
 
+namespace {
+
+/// True if the value in that line has letters and no quotes: duration = 500ms.
+bool has_bare_text(std::string_view text, std::size_t line) {
+  const auto lines = split(text, '\n');
+  if (line == 0 || line > lines.size()) return false;
+  const std::string_view whole = lines[line - 1];
+  const std::size_t equals = whole.find('=');
+  if (equals == std::string_view::npos) return false;
+  const std::string_view value = trimmed(whole.substr(equals + 1));
+  return value.find_first_of("'\"[{") == std::string_view::npos &&
+         std::ranges::any_of(value, [](unsigned char c) { return std::isalpha(c) != 0; });
+}
+
+}  // namespace
+
 bool read_suite_file(std::string_view text, SuiteDocument& document, SuiteFault& fault) {
   Reader reader(fault);
   if (text.find('\0') != std::string_view::npos)
@@ -200,8 +218,10 @@ bool read_suite_file(std::string_view text, SuiteDocument& document, SuiteFault&
     return reader.read(toml::parse(text), document);
   } catch (const toml::parse_error& error) {
     return reader.refuse(error.source().begin.line,
-                         fmt::format("is no TOML: {}", error.description()),
-                         "see https://toml.io for how it is written");
+                         fmt::format("is not valid TOML: {}", error.description()),
+                         has_bare_text(text, error.source().begin.line)
+                             ? "put text in quotes: duration = \"500ms\""
+                             : "see https://toml.io for how it is written");
   } catch (const BrokenToml&) {
     return reader.refuse(0, "is no TOML: something in it is misplaced",
                          "see https://toml.io for how it is written");

@@ -46,7 +46,7 @@ Result<std::chrono::nanoseconds> duration(const Given& given) {
 
 Result<double> percentage(const Given& given, Limit low, Limit high) {
   std::string_view number = given.value;
-  if (number.ends_with('%')) number.remove_suffix(1);
+  if (number.ends_with('%')) number = trimmed(number.substr(0, number.size() - 1));
   const auto percent = parse_decimal(number, low, high);
   if (!percent) return refused(given, percent.error());
   return *percent;
@@ -76,6 +76,10 @@ Result<Condition> condition(const Given& given, Range range) {
   const std::string unit_name(
       trimmed(digits == std::string::npos ? "" : std::string_view(limit).substr(digits + 1)));
   const DisplayUnit* unit = unit_name.empty() ? nullptr : find_display_unit(unit_name);
+  if (unit == nullptr && !unit_name.empty() && unit_name != "%" && digits != std::string::npos)
+    return refused(given, {fmt::format("has the unit {}, which is unknown", cited(unit_name)),
+                           "write a percentage as 5, a time as 200ms, 5s or 2min, a size as 64MiB, "
+                           "a count as 10K"});
   if (unit == nullptr) {
     const auto percent = percentage(Given{given.option, limit}, range.low, range.high);
     if (!percent) return percent.error();

@@ -156,7 +156,7 @@ std::string steps_text(const SteppedSeries& stepped, const report::Style& style)
     std::string line = fmt::format("  {}  {} at {}{}", known.id, step_change_text(stepped, step),
                                    name_of(commits[step.at]), state_words(known));
     if (step.earliest != step.latest)
-      line += fmt::format(" (it may be from {} to {})", name_of(commits[step.earliest]),
+      line += fmt::format(" (the commit is one of {} to {})", name_of(commits[step.earliest]),
                           name_of(commits[step.latest]));
     const report::Ink ink = known.state == StepState::Alarm ? report::Ink::Red : report::Ink::Plain;
     text += report::inked(style.ascii ? report::ascii_of(line) : line, ink, style.color) + "\n";

@@ -215,6 +215,23 @@ Result<std::vector<SessionLine>> Loader::sessions(std::size_t last, const std::s
   return lines;
 }
 
+Error Loader::no_variant(const Wanted& wanted, const std::set<std::string>& roles) {
+  const std::string lists = "lauka-history list --benchmarks lists all";
+  if (wanted.benchmark.empty()) return {"no such benchmark", lists};
+  const std::string what = "no benchmark " + cited(wanted.benchmark);
+  if (!roles.empty())
+    return {what + " in the role " + cited(wanted.role),
+            "write --role " + listed(std::vector<std::string>(roles.begin(), roles.end()), "or")};
+  Wanted any{.role = "all"};
+  std::set<std::string> names;
+  if (!wanted.commit.empty()) return {what + " at the commit " + cited(wanted.commit), lists};
+  if (const auto all = variants(any))
+    for (const Variant& one : *all) names.insert(one.benchmark);
+  const auto near =
+      nearest_names(wanted.benchmark, std::vector<std::string>(names.begin(), names.end()));
+  return {what, near.empty() ? lists : fmt::format("did you mean {}?", listed(near, "or"))};
+}
+
 Result<std::vector<Variant>> Loader::variants(const Wanted& wanted) {
   std::string condition = "1 = 1";
   if (!wanted.benchmark.empty())
@@ -242,6 +259,9 @@ Result<std::vector<Variant>> Loader::variants(const Wanted& wanted) {
                         .machine_class = machine.first,
                         .machine = machine.second});
   }
+  std::set<std::string> roles;
+  for (const Variant& variant : variants)
+    if (!variant.role.empty()) roles.insert(variant.role);
   const std::string role = wanted.role.empty() ? usual_role(variants) : wanted.role;
   variants.erase(std::remove_if(variants.begin(), variants.end(),
                                 [&](const Variant& one) {
@@ -249,11 +269,7 @@ Result<std::vector<Variant>> Loader::variants(const Wanted& wanted) {
                                          !(wanted.role.empty() && one.role.empty());
                                 }),
                  variants.end());
-  if (variants.empty())
-    return Error{wanted.benchmark.empty()
-                     ? "there is no benchmark that is asked for"
-                     : "there is no benchmark " + cited(wanted.benchmark) + " that is asked for",
-                 "lauka-history list --benchmarks has those that are there"};
+  if (variants.empty()) return no_variant(wanted, roles);
   std::sort(variants.begin(), variants.end(), [](const Variant& a, const Variant& b) {
     return std::tie(a.benchmark, a.role, a.command, a.machine_class) <
            std::tie(b.benchmark, b.role, b.command, b.machine_class);

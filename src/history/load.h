@@ -101,6 +101,8 @@ class Loader {
   Result<std::map<std::int64_t, std::string>> uuids(const std::set<std::int64_t>& sessions);
 
  private:
+  /// The refusal if there is no variant of a benchmark; `roles` are those that it has.
+  Error no_variant(const Wanted& wanted, const std::set<std::string>& roles);
   Result<void> learn(const std::set<std::int64_t>& names);
   const std::string& name(std::int64_t id) const;
   Result<void> chain_anchors(std::vector<Series>& all);

@@ -19,7 +19,8 @@ namespace lauka::history {
 
 namespace {
 
-constexpr std::size_t kDrawing = 25;  // cells
+constexpr std::size_t kDrawing = 25;   // cells
+constexpr std::size_t kShownOfId = 8;  // digits; forget takes what an id begins with
 
 stats::Change change_of(double logarithm, std::optional<double> reach) {
   stats::Change change{.change = std::expm1(logarithm)};
@@ -140,7 +141,7 @@ std::string sessions_text(const std::vector<SessionLine>& sessions, const report
   report::Table table =
       table_of({"session", "began (UTC)", "commit", "branch", "machine", "host", "commands"});
   for (const SessionLine& one : sessions)
-    table.rows.push_back({{one.uuid},
+    table.rows.push_back({{one.uuid.substr(0, kShownOfId)},
                           {minute_text(one.began)},
                           {short_commit(one.commit)},
                           {one.branch},
@@ -160,7 +161,8 @@ std::string benchmarks_text(const std::vector<Variant>& variants, const report::
   return report::terminal_text(table, style);
 }
 
-std::string series_text(const Series& series, const Trend& trend, const report::Style& style) {
+std::string series_text(const Series& series, const Trend& trend, const report::Style& style,
+                        const std::map<std::size_t, std::string>& steps) {
   std::string text =
       title_of(series) + "\n" + report::dim_note(machine_line(series.variant), style);
   report::Table table =
@@ -179,6 +181,7 @@ std::string series_text(const Series& series, const Trend& trend, const report::
     if (i > 0)
       row[3] = {change_text(trend, trend.commits[i - 1], one, series.metric),
                 ink_of(trend.commits[i - 1], one, series.metric.better)};
+    if (const auto step = steps.find(i); step != steps.end()) row[3].text += "  " + step->second;
   }
   text += report::terminal_text(table, style);
   if (series.unchained > 0 && trend.against == Against::Anchor)

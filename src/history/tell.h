@@ -5,7 +5,9 @@
 #include "report/style.h"
 #include "report/table.h"
 
+#include <cstddef>
 #include <initializer_list>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -59,6 +61,8 @@ std::string sessions_text(const std::vector<SessionLine>& sessions, const report
 std::string benchmarks_text(const std::vector<Variant>& variants, const report::Style& style);
 
 /// What `show` says of one series: a line for each of its last commits.
-std::string series_text(const Series& series, const Trend& trend, const report::Style& style);
+/// `steps`: what is added to the change of a commit, by its index ("step 1a2b3c4d").
+std::string series_text(const Series& series, const Trend& trend, const report::Style& style,
+                        const std::map<std::size_t, std::string>& steps = {});
 
 }  // namespace lauka::history

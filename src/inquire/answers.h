@@ -24,6 +24,27 @@ namespace lauka::inquire {
 /// pipe): one line for each event, whatever its length.
 std::string list_events(const Catalog& catalog, std::string_view filter, std::size_t columns);
 
+/// A metric as --list-metrics shows it.
+struct MetricLine {
+  std::string name;
+  std::string unit;
+  std::string here;  ///< "yes", "no", or the option that it takes
+  std::string meaning;
+};
+
+/// What decides which metrics are measured here.
+struct MetricsHere {
+  std::function<bool(const std::vector<std::string>& events)> can_count;
+  bool has_tree_peak = false;
+  const CoreUse& cores;
+};
+
+/// All metrics with a name of their own; every event of --list-events is another.
+std::vector<MetricLine> metrics_here(const MetricsHere& here);
+
+/// A table of them, `columns` wide as in list_events.
+std::string list_metrics(const std::vector<MetricLine>& lines, std::size_t columns);
+
 /// Which event is counted where, pass by pass, and for several passes why one is not enough, as
 /// --explain-events shows it.
 std::string explain_events(const Explanation& explanation);

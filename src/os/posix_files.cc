@@ -1,4 +1,5 @@
 #include "core/foreign_text.h"
+#include "core/text.h"
 #include "os/clock.h"
 #include "os/descriptor.h"
 #include "os/files.h"
@@ -51,6 +52,16 @@ std::string why_not_runnable(const std::string& path) {
   return "";
 }
 
+/// The remedy if that is a missing right; empty if it is something else.
+std::string remedy_of_right(const std::string& path) {
+  struct stat there {};
+  if (stat(path.c_str(), &there) != 0)
+    return errno == EACCES ? "let this user enter its folder (chmod o+x)" : "";
+  if (S_ISDIR(there.st_mode) || may(path, X_OK) == 0) return "";
+  return (there.st_mode & 0111U) == 0 ? "write chmod +x " + shell_quoted(path)
+                                      : "let this user run it (chmod o+x)";
+}
+
 /// execve says "no such file" also when only the interpreter of a script is missing: name it.
 std::string missing_interpreter(const std::string& path) {
   const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
@@ -71,8 +82,9 @@ std::string seen_from(const std::string& folder, const std::string& path) {
 
 Result<std::string> if_runnable(const std::string& word, const std::string& path,
                                 const std::string& folder) {
-  const std::string why = why_not_runnable(seen_from(folder, path));
-  if (!why.empty()) return Error{word + ": " + why, ""};
+  const std::string there = seen_from(folder, path);
+  const std::string why = why_not_runnable(there);
+  if (!why.empty()) return Error{word + ": " + why, remedy_of_right(there)};
   const std::string interpreter = missing_interpreter(seen_from(folder, path));
   if (!interpreter.empty()) {
     return Error{word + ": bad interpreter: " + interpreter + ": No such file or directory", ""};
@@ -135,7 +147,11 @@ Result<std::string> find_program(const std::string& word, const std::optional<st
     }
     begin = end + 1;
   }
-  if (!unusable.empty()) return Error{unusable + ": Permission denied", ""};
+  if (!unusable.empty())
+    return Error{unusable + ": Permission denied", remedy_of_right(seen_from(in, unusable))};
+  if (const std::string here = seen_from(in, word); may(here, F_OK) == 0 && !is_directory(here))
+    return Error{word + ": command not found",
+                 "write " + shell_quoted("./" + word) + " for the file in this folder"};
   return Error{word + ": command not found",
                "name a program in PATH, or use -S for the shell's own commands"};
 }

@@ -136,6 +136,14 @@ Result<void> use_baseline(Plan& plan, const std::string& file,
   baseline.metrics = places_in(*session, plan.metrics);
   if (auto measured = check_metrics(plan, baseline); !measured) return measured;
   if (auto comparable = check_units(plan, baseline); !comparable) return comparable;
+  for (std::size_t c = 0; c < places.size(); ++c) {
+    const std::string& there = session->measured[*places[c]].name;
+    if (there == plan.commands[c].name) continue;
+    plan.events.notes.push_back(
+        fmt::format("{} is compared with {} of the baseline {}, by its place: no command there has "
+                    "its name",
+                    cited(plan.commands[c].name), cited(there), cited(file)));
+  }
   plan.reference.baseline = std::move(baseline);
   return {};
 }

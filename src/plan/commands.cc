@@ -5,13 +5,17 @@
 #include "plan/parameters.h"
 
 #include <algorithm>
+#include <array>
+#include <chrono>
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace lauka {
 
@@ -72,6 +76,33 @@ Result<void> check_number(std::string_view option, std::size_t given, const Coun
                "give it once for all, or once per command"};
 }
 
+/// Adds to equal names what the commands differ in: "sort f (cwd d1)", "sort f (LC_ALL=C)".
+void tell_apart(std::vector<Command>& commands) {
+  std::vector<std::string> names;
+  for (const Command& command : commands) names.push_back(command.name);
+  for (std::size_t i = 0; i < commands.size(); ++i) {
+    const auto differs = [&](const auto& is_same) {
+      for (std::size_t k = 0; k < commands.size(); ++k)
+        if (k != i && names[k] == names[i] && !is_same(commands[k])) return true;
+      return false;
+    };
+    Command& one = commands[i];
+    std::vector<std::string> parts;
+    if (!one.folder.empty() &&
+        differs([&](const Command& other) { return other.folder == one.folder; }))
+      parts.push_back("cwd " + one.folder);
+    for (const std::string& variable : one.environment)
+      if (differs([&](const Command& other) {
+            return std::ranges::find(other.environment, variable) != other.environment.end();
+          }))
+        parts.push_back(variable);
+    if (!one.output.path.empty() &&
+        differs([&](const Command& other) { return other.output.path == one.output.path; }))
+      parts.push_back("output " + one.output.path);
+    if (!parts.empty()) one.name += fmt::format(" ({})", fmt::join(parts, ", "));
+  }
+}
+
 /// Builds the commands of one command line.
 class CommandMaker {
  public:
@@ -96,6 +127,7 @@ class CommandMaker {
       if (!command) return command.error();
       commands.push_back(*std::move(command));
     }
+    tell_apart(commands);
     return commands;
   }
 
@@ -241,6 +273,109 @@ std::vector<std::string> hints_about_shells(const Options& options) {
     told.push_back(std::move(syntax));
   }
   return hints;
+}
+
+namespace {
+
+/// "rate", "ops:ops/s".
+std::string head_of(const OwnMetric& metric) {
+  return metric.unit.word.empty() ? metric.name : metric.name + ":" + metric.unit.word;
+}
+
+/// True if its name or unit suggests that more is better.
+bool is_rate(const OwnMetric& metric) {
+  constexpr auto words = std::to_array<std::string_view>({"rate", "ops", "throughput", "/s"});
+  const std::string head = lower_case(head_of(metric));
+  return std::ranges::any_of(
+      words, [&](std::string_view word) { return head.find(word) != std::string::npos; });
+}
+
+/// True if "lower" was typed.
+bool says_direction(const Options& options, const OwnMetric& metric) {
+  return std::ranges::any_of(options.typed, [&](const TypedOption& one) {
+    return one.key == "scrape" && !one.words.empty() &&
+           one.words.front().starts_with(head_of(metric) + ":lower=");
+  });
+}
+
+}  // namespace
+
+std::vector<std::string> hints_about_options(const Options& options) {
+  constexpr std::chrono::seconds longest(1000);
+  std::vector<std::string> hints;
+  for (const TypedOption& one : options.typed) {
+    if (one.key != "duration" || one.words.empty() || options.duration < longest) continue;
+    const std::string& number = one.words.front();
+    if (number.find_first_not_of("0123456789") != std::string::npos) continue;
+    hints.push_back(fmt::format("--duration {} is {} minutes for each command; did you mean {}ms?",
+                                number, options.duration / std::chrono::minutes(1), number));
+  }
+  for (const OwnMetric& one : options.scraped) {
+    if (one.text.empty()) continue;
+    if (is_rate(one) && one.better == Better::Less && !says_direction(options, one))
+      hints.push_back(
+          fmt::format("lower counts as better for {}; if higher is better, write {}:higher",
+                      cited(one.name), head_of(one)));
+    if (!one.unit.is_known())
+      hints.push_back(
+          fmt::format("the unit {} of {} is unknown, so values are shown as they are; "
+                      "known are ms, s, MiB, % and the like",
+                      cited(one.unit.word), cited(one.name)));
+  }
+  return hints;
+}
+
+std::vector<std::string> hints_about_quotes(const Options& options) {
+  if (!options.unquoted || options.unquoted->note.empty()) return {};
+  return {options.unquoted->note};
+}
+
+namespace {
+
+struct Meant {
+  std::string_view ending;  ///< of a program that is missing; with a dot: of its name
+  std::string_view instead;
+};
+
+constexpr auto kMeant = std::to_array<Meant>({
+    {"help", "write lauka --help"},
+    {"version", "write lauka --version"},
+    {"check", "write lauka --check"},
+    {"list-events", "write lauka --list-events"},
+    {"list-metrics", "write lauka --list-metrics"},
+    {"time", "leave it out: lauka times every command"},
+    {".toml", "to measure the suite it describes, write --suite"},
+    {".json", "to show the session it holds, write --from"},
+});
+
+std::string_view what_was_meant(std::string_view program) {
+  const auto found = std::ranges::find_if(kMeant, [&](const Meant& one) {
+    return one.ending.starts_with('.') ? program.ends_with(one.ending) : program == one.ending;
+  });
+  return found == kMeant.end() ? std::string_view() : found->instead;
+}
+
+bool is_one_word(const Command& command) {
+  return command.text.find_first_of(" \t\n") == std::string::npos;
+}
+
+}  // namespace
+
+Error with_suggestion(Error error, const Plan& plan, std::size_t failed) {
+  if (plan.shell) return error;
+  const Command& command = plan.commands[failed];
+  if (const auto meant = what_was_meant(command.words.front()); !meant.empty()) {
+    const bool is_file = meant.starts_with("to ");
+    return {error.what, std::string(meant) +
+                            (is_file ? " " + shell_quoted(command.words.front()) : std::string())};
+  }
+  if (command.words.front().starts_with('-')) return {error.what, "options go before --"};
+  const std::span before(plan.commands.data(), failed + 1);
+  if (failed == 0 || !std::ranges::all_of(before, is_one_word)) return error;
+  std::string joined;  // "lauka sleep 0.1" is two commands, of which the second is an argument
+  for (const Command& one : before) joined += (joined.empty() ? "" : " ") + one.text;
+  return {error.what, "if it is an argument, quote it together with its program: " +
+                          (plan.unquoted.empty() ? cited(joined) : plan.unquoted)};
 }
 
 std::vector<std::string> hints_about_output(const std::vector<Command>& commands) {

@@ -3,6 +3,7 @@
 #include "cli/options.h"
 #include "core/command.h"
 #include "core/result.h"
+#include "plan/plan.h"
 
 #include <cstddef>
 #include <vector>
@@ -23,5 +24,16 @@ std::vector<std::string> hints_about_shells(const Options& options);
 
 /// A line where a command is a grep whose output is thrown away: GNU's stops at the first match.
 std::vector<std::string> hints_about_output(const std::vector<Command>& commands);
+
+/// Lines about accepted values that most likely mean something else: "-d 5000", a rate of which
+/// less would count as better, a unit that is unknown.
+std::vector<std::string> hints_about_options(const Options& options);
+
+/// A line if the quotes of a command were most likely forgotten.
+std::vector<std::string> hints_about_quotes(const Options& options);
+
+/// `error`, by which command `failed` cannot be started, with what to type instead if its words
+/// suggest what was meant.
+Error with_suggestion(Error error, const Plan& plan, std::size_t failed);
 
 }  // namespace lauka

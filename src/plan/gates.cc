@@ -22,6 +22,20 @@ void note_direction(const Condition& gate, const Metric& metric, std::vector<std
                   gate.bound ? gate.bound_text : fmt::format("{}", 0.0 - gate.limit_percent)));
 }
 
+/// "peak_rss > 64M", "cpu_time > 5B".
+Error unfit_limit(const Condition& gate, Unit unit) {
+  const bool lacks_bytes = unit == Unit::Bytes && gate.bound_unit == Unit::Count;
+  const std::string units = units_for(unit);
+  const std::string remedy = lacks_bytes     ? fmt::format("write {}B", gate.bound_text)
+                             : units.empty() ? std::string("write a percentage of the reference")
+                                             : fmt::format(
+                                                   "write the limit in {}, or as a "
+                                                   "percentage of the reference",
+                                                   units);
+  return {fmt::format("a gate on {} cannot have the limit {}", gate.metric, cited(gate.bound_text)),
+          remedy};
+}
+
 }  // namespace
 
 Error not_measured(std::string_view gate, const std::vector<std::string_view>& names) {
@@ -42,11 +56,7 @@ Result<void> add_gates(const std::vector<Condition>& gates, bool has_baseline, P
       return not_measured(gate.metric, names);
     }
     const Metric& metric = plan.metrics[*place];
-    if (gate.bound && gate.bound_unit != metric.unit)
-      return Error{fmt::format("a gate on {} at {}, which is not a unit of it", gate.metric,
-                               cited(gate.bound_text)),
-                   fmt::format("write its limit in '{}', or in percent of the reference",
-                               unit_symbol(metric.unit))};
+    if (gate.bound && gate.bound_unit != metric.unit) return unfit_limit(gate, metric.unit);
     needs_reference = needs_reference || !gate.bound;
     note_direction(gate, metric, plan.events.notes);
     plan.gates.push_back({gate, *place});

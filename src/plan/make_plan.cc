@@ -87,6 +87,18 @@ struct WantedByName {
   }
 };
 
+/// "time" is part of the names of several; what is not is most likely mistyped.
+Error no_metric(const std::string& name, const std::vector<std::string_view>& names) {
+  std::vector<std::string> near;
+  for (const std::string_view one : names)
+    if (near.size() < 3 && one.find(name) != std::string_view::npos) near.emplace_back(one);
+  if (near.empty())
+    near = nearest_names(name, std::vector<std::string>(names.begin(), names.end()));
+  const std::string lists = "lauka --list-metrics lists them";
+  return {fmt::format("there is no metric {}", cited(name)),
+          near.empty() ? lists : fmt::format("did you mean {}? {}", listed(near, "or"), lists)};
+}
+
 /// Where the engine refuses events, a gate's name may have been meant for another metric.
 Error refused_events(const WantedByName& by_name, const Error& by_engine) {
   std::vector<std::string_view> names;
@@ -96,8 +108,10 @@ Error refused_events(const WantedByName& by_name, const Error& by_engine) {
   const auto is_slip = [&](const std::string& name) {
     return role_of_event(name) == Role::Other && !nearest(name, names).empty();
   };
-  for (const std::string& name : by_name.of_gates)
-    if (is_slip(name)) return not_measured(name, names);
+  for (const std::string& name : by_name.of_gates) {
+    const bool is_unknown = by_engine.what == fmt::format("there is no event {}", cited(name));
+    if (is_unknown || is_slip(name)) return no_metric(name, names);
+  }
   for (const std::string& name : by_name.formulas.events) {
     const std::string before_dash = name.substr(0, name.find('-'));
     if (before_dash != name && is_built_in(before_dash))
@@ -144,6 +158,17 @@ Result<void> check_parts(const FormulaRequest& formulas) {
   return {};
 }
 
+/// Refuses an engine that was named and counts nothing here, with the reason.
+Result<void> check_engine(const Options& options, const EventSet& events,
+                          const SelectEvents& select_events) {
+  const bool is_named =
+      options.engine != EngineChoice::Auto && options.engine != EngineChoice::None;
+  if (!is_named || !events.events.empty()) return {};
+  const auto one = select_events({{"instructions"}, false});
+  if (one) return {};
+  return one.error().of(fmt::format("--engine {}", row_of(options.engine).name));
+}
+
 /// Where only times are shown and no event is asked for, nothing is counted.
 Result<EventSet> events_of(const Options& options, const WantedByName& by_name,
                            const SelectEvents& select_events) {
@@ -159,6 +184,7 @@ Result<EventSet> events_of(const Options& options, const WantedByName& by_name,
   if (!events) {
     return refused_events(by_name, events.error());
   }
+  if (auto counts = check_engine(options, *events, select_events); !counts) return counts.error();
   const std::size_t passes = events->passes_of(RoundKind::Timed);
   const auto most_runs = options.runs ? options.runs : options.max_runs;
   // Events that nobody asked for may go uncounted: better than to refuse `-r 1`.
@@ -309,9 +335,11 @@ Result<Plan> make_plan(const Options& typed, const SelectEvents& select_events,
             .shell = options.shell,
             .cores = cores,
             .presentation = options.presentation,
+            .unquoted = options.unquoted ? options.unquoted->line : "",
             .hints = hints_about_shells(options)};
-  const auto about_output = hints_about_output(plan.commands);
-  plan.hints.insert(plan.hints.end(), about_output.begin(), about_output.end());
+  for (const auto& hints : {hints_about_quotes(options), hints_about_options(options),
+                            hints_about_output(plan.commands)})
+    plan.hints.insert(plan.hints.end(), hints.begin(), hints.end());
   add_core_times(plan);
   plan.metrics =
       metrics_of(plan.events, selection_of(options), !options.events.empty(), has_tree_peak);

@@ -95,6 +95,7 @@ struct Plan {
   std::optional<Shell> shell{};  ///< its start-up is measured, and subtracted from times
   CoreUse cores{};
   Presentation presentation{};
+  std::string unquoted{};            ///< Unquoted::line of the options
   std::vector<std::string> hints{};  ///< to be told before the first run: what is likely a slip
 };
 

@@ -39,16 +39,21 @@ Error unknown_metric(std::string_view name, const std::vector<Metric>& metrics) 
 }
 
 Error unfit_unit(const Metric& metric, std::string_view unit) {
-  std::string fitting;
-  for (const DisplayUnit& one : kDisplayUnits) {
-    if (one.unit != metric.unit || one.name == "us") continue;
-    fitting += (fitting.empty() ? "" : ", ") + std::string(one.name);
-  }
+  const std::string fitting = units_for(metric.unit);
   return Error{fmt::format("--metrics: {} cannot be shown in {}", metric.name, cited(unit)),
                fitting.empty() ? "leave the unit out" : "write one of " + fitting};
 }
 
 }  // namespace
+
+std::string units_for(Unit unit) {
+  std::string names;
+  for (const DisplayUnit& one : kDisplayUnits) {
+    if (one.unit != unit || one.name == "us") continue;
+    names += (names.empty() ? "" : ", ") + std::string(one.name);
+  }
+  return names;
+}
 
 std::optional<Error> why_not_derived(std::string_view name, const std::vector<Metric>& metrics) {
   for (const DerivedMetric& derived : kDerivedMetrics) {

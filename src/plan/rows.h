@@ -25,4 +25,8 @@ void show_times_in(const DisplayUnit* unit, std::vector<Metric>& metrics);
 /// Why `name` is not among the metrics although what it is made of is; none where that is not so.
 std::optional<Error> why_not_derived(std::string_view name, const std::vector<Metric>& metrics);
 
+/// The names of the units that values of `unit` can be shown in: "ns, µs, ms, s, min"; may be
+/// empty.
+std::string units_for(Unit unit);
+
 }  // namespace lauka

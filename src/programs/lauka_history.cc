@@ -64,7 +64,8 @@ int add(Database& database, const Request& request) {
   if (!added) return refuse(named(added.error(), database), ExitStatus::Failed);
   const std::string there = added->there > 0 ? fmt::format(", {} there already", added->there) : "";
   const std::string bad = added->bad > 0 ? fmt::format(", {} refused", added->bad) : "";
-  return say(fmt::format("{} added{}{}\n", plural(added->sessions, "session"), there, bad),
+  return say(fmt::format("{} added to {}{}{}\n", plural(added->sessions, "session"),
+                         one_line(database.name()), there, bad),
              added->bad > 0 ? ExitStatus::Failed : ExitStatus::Done);
 }
 
@@ -98,9 +99,9 @@ Result<void> for_each_series(Loader& loader, const Request& request,
     }
   }
   if (!found && !wanted.branch.empty())
-    return Error{"there is nothing of the branch " + cited(wanted.branch) + " that is asked for",
-                 "lauka-history list has the branches"};
-  if (!found) return Error{"has no such metric of it", "lauka-history show --metric all has them"};
+    return Error{"no sessions on branch " + cited(wanted.branch),
+                 "lauka-history list shows the branches"};
+  if (!found) return Error{"no such metric", "lauka-history show --metric all shows all"};
   return {};
 }
 
@@ -109,9 +110,14 @@ int show(Database& database, const Request& request) {
   Request wanted = request;
   wanted.wanted.benchmark = request.words[0];
   std::string text;
-  auto done = for_each_series(loader, wanted, [&](const Series& series) -> Result<void> {
-    const Trend trend = trend_of(series, request.against);
-    text += (text.empty() ? "" : "\n") + series_text(series, trend, style());
+  auto done = for_each_series(loader, wanted, [&](Series series) -> Result<void> {
+    const auto stepped = with_steps(loader, std::move(series), request.against);
+    if (!stepped) return stepped.error();
+    std::map<std::size_t, std::string> marks;
+    for (const KnownStep& known : stepped->steps)
+      marks[known.step.at] = "step " + known.id + state_words(known);
+    text +=
+        (text.empty() ? "" : "\n") + series_text(stepped->series, stepped->trend, style(), marks);
     return {};
   });
   return done ? say(text) : refuse(named(done.error(), database), ExitStatus::Failed);
@@ -144,9 +150,9 @@ int steps(Database& database, const Request& request) {
     return {};
   });
   if (!done) return refuse(named(done.error(), database), ExitStatus::Failed);
-  text += fmt::format("{} series looked at: {}", looked_at,
-                      alarms == 0 ? std::string("no step to the worse that is not known")
-                                  : plural(alarms, "step") + " to the worse");
+  text += fmt::format(
+      "{} series looked at: {}", looked_at,
+      alarms == 0 ? std::string("no new regressions") : plural(alarms, "step") + " to the worse");
   if (short_ones > 0)
     text += fmt::format("; {} shorter than the {} commits that it takes", short_ones,
                         stats::kFewestForSteps);
@@ -178,16 +184,27 @@ int acknowledge_step(Database& database, const Request& request) {
 Result<void> add_files(Fleet& fleet, const Request& request) {
   std::map<std::string, Series> all;
   std::set<std::string> ids;
+  std::set<std::string> commits;
   for (const std::string& file : request.words) {
     const auto record = record_in(file);
     if (!record) return record.error().of(cited(file));
     if (!ids.insert(record->id).second) continue;
+    commits.insert(commit_of(*record));
     for (Series& series : series_of(*record, request.wanted)) {
       const std::string key = series.variant.machine_class + "\n" + title_of(series);
       const auto [place, is_new] = all.emplace(key, series);
       if (!is_new) place->second.points.push_back(series.points.front());
     }
   }
+  const bool has_several = std::ranges::any_of(all, [](const auto& one) {
+    const auto& points = one.second.points;
+    return points.front().commit != points.back().commit;
+  });
+  if (has_several && commits.size() > 1)
+    refuse({fmt::format("note: of {} on one machine only the latest counts",
+                        plural(commits.size(), "commit")),
+            "combine sessions of one commit"},
+           ExitStatus::Done);
   for (const auto& [key, series] : all) fleet.add(series);
   return {};
 }
@@ -236,7 +253,8 @@ int write_file(const std::string& target, const std::function<Result<void>(const
 }
 
 int write_page(Database& database, const Request& request) {
-  return write_file(request.words[0], [&](const Sink& sink) -> Result<void> {
+  const std::string& target = request.words[0];
+  const int status = write_file(target, [&](const Sink& sink) -> Result<void> {
     Loader loader(database);
     Page page(request.title.empty() ? "Benchmarks, commit by commit" : request.title,
               request.commit_url);
@@ -250,6 +268,8 @@ int write_page(Database& database, const Request& request) {
     page.write(sink);
     return {};
   });
+  const bool is_file = status == static_cast<int>(ExitStatus::Done) && target != "-";
+  return is_file ? say("wrote " + one_line(target) + "\n") : status;
 }
 
 int write_table(Database& database, const Request& request) {

@@ -1,6 +1,6 @@
 #include "run/programs.h"
 
-#include "core/foreign_text.h"
+#include "plan/commands.h"
 #include "run/told.h"
 
 #include <algorithm>
@@ -38,19 +38,6 @@ os::ProgramSpec simulated(os::ProgramSpec spec, const engine::Counting& counting
     spec.timeout = std::min(*spec.timeout, limit) * kSlowdownAllowed;
   }
   return spec;
-}
-
-/// "lauka sleep 0.1" is two commands of one word each, of which the second is none.
-Error with_quoting_hint(Error error, const Plan& plan, std::size_t failed) {
-  std::string joined;
-  for (std::size_t c = 0; c <= failed; ++c) {
-    const std::string& text = plan.commands[c].text;
-    if (plan.shell || text.find_first_of(" \t\n") != std::string::npos) return error;
-    joined += (c == 0 ? "" : " ") + text;
-  }
-  if (failed == 0) return error;
-  error.remedy = "if it is an argument, quote it together with its program: " + cited(joined);
-  return error;
 }
 
 bool may_be_made_later(const Command& command) {
@@ -170,7 +157,7 @@ Result<void> Programs::prepare() {
     for (std::size_t command = 0; command < plan_.commands.size(); ++command) {
       const auto id = find(variant, command);
       if (!id && !may_be_made_later(plan_.commands[command]))
-        return with_quoting_hint(id.error(), plan_, command);
+        return with_suggestion(id.error(), plan_, command);
     }
   }
   return {};

@@ -399,10 +399,18 @@ class Runner final : public ReadyRun {
     return steps_.run(std::move(steps), time);
   }
 
+  /// Seconds that the warm-up rounds take from the one of `step` on.
+  double warm_up_left(const Step& step) const {
+    if (step.kind != RoundKind::Warmup || step.round >= plan_.warmup) return 0.0;
+    const std::chrono::duration<double> round = round_time(*group_);
+    return static_cast<double>(plan_.warmup - step.round) * round.count();
+  }
+
   /// What is left when the runs under way began; none where nobody can say.
   std::optional<double> seconds_left_from(const Step& step) const {
     if (steps_.pace(step.command).whole.count > 0)
-      return seconds_left({group_, groups_.end()}, group_->spent, step.kind == RoundKind::Warmup,
+      return warm_up_left(step) +
+             seconds_left({group_, groups_.end()}, group_->spent, step.kind == RoundKind::Warmup,
                           rule_, counting_,
                           [this](const Group& group) { return round_time(group); });
     if (step.kind == RoundKind::Simulated && !plan_.stop.exact_runs)

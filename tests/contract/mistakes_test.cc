@@ -26,7 +26,7 @@ const std::vector<Mistake>& mistakes() {
        "0.01'",
        1},
       {{"gcc", "-O2"},
-       "unknown option '-O2'; if it belongs to the command, quote them together: 'gcc -O2'"},
+       "unknown option '-O' in '-O2'; if '-O2' belongs to 'gcc', quote the command: 'gcc -O2'"},
       {{"-r2", "true | cat"}, "'true | cat' has an unquoted |, which the program gets as it is", 0},
       {{"-r2", "true && true"}, "has an unquoted &&, which", 0},
       {{"-r2", "echo $HOME"}, "has an unquoted $HOME, which", 0},

@@ -24,7 +24,8 @@ TEST_CASE("an event asked for that is not there is an error") {
   FakePerf perf;
   CHECK(refusal(perf, {"task-clock", "cycles"}) ==
         "'cycles' cannot be counted: there is no PMU here, as in most virtual machines; switch on "
-        "the virtual PMU in the hypervisor (KVM: -cpu host,pmu=on)");
+        "the virtual PMU in the hypervisor (KVM: -cpu host,pmu=on), or count instructions with "
+        "--engine cachegrind");
   perf.add(fakes::usual_pmu());
   CHECK(refusal(perf, {"LLC-loads"}) ==
         "'LLC-loads' cannot be counted: not on this machine; lauka --list-events shows what "

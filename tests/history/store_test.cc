@@ -198,7 +198,7 @@ TEST_CASE("a candidate's series is shown where a suite has one, and other roles 
   CHECK(usual->front().role == "candidate");
   CHECK(loader.variants({.benchmark = "a", .role = "reference"}).value().size() == 1);
   CHECK(loader.variants({.benchmark = "a", .role = "all"}).value().size() == 2);
-  CHECK(loader.variants({.benchmark = "b"}).error().line().find("there is no benchmark 'b'") == 0);
+  CHECK(loader.variants({.benchmark = "b"}).error().line().find("no benchmark 'b'") == 0);
 }
 
 TEST_CASE("sessions are forgotten by their name, their commit or their time, with all they had") {

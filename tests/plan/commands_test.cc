@@ -121,6 +121,17 @@ TEST_CASE("values that a name does not show are put behind it") {
   CHECK(refusal(options) == "3 names (-n) for 2 commands; give at most one name per command");
 }
 
+TEST_CASE("equal names say what the commands differ in") {
+  Options options = options_of({"sort f", "sort f", "wc f"});
+  options.folders = {"d1", "d2", "d1"};
+  options.environment = {{"A=1", "LC_ALL=C"}, {"A=1"}, {"A=1"}};
+  const auto commands = commands_of(options);
+  REQUIRE(commands);
+  CHECK((*commands)[0].name == "sort f (cwd d1, LC_ALL=C)");
+  CHECK((*commands)[1].name == "sort f (cwd d2)");
+  CHECK((*commands)[2].name == "wc f");
+}
+
 TEST_CASE("a scan counts exactly") {
   CHECK(texts(options_of({"x {n}"}, {scan("0.1", "0.3", "0.1")})) ==
         Words{"x 0.1", "x 0.2", "x 0.3"});

@@ -53,6 +53,20 @@ std::string refusal_of(const Options& options) {
 
 }  // namespace
 
+TEST_CASE("an engine that was named and counts nothing here is refused with the reason") {
+  const SelectEvents counts_nothing = [](const EventRequest& wanted) -> Result<EventSet> {
+    if (wanted.names.empty()) return EventSet{};
+    return Error{"'instructions' cannot be counted: there is no PMU here", "switch it on"};
+  };
+  Options options = options_of({"./old"});
+  CHECK(make_plan(options, counts_nothing, 1));
+  options.engine = EngineChoice::Perf;
+  const auto refused = make_plan(options, counts_nothing, 1);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().line() ==
+        "--engine perf: 'instructions' cannot be counted: there is no PMU here; switch it on");
+}
+
 TEST_CASE("a command is split into words and named by its text, or by the name it was given") {
   Options options = options_of({"./old", "./new -O2 'a b'", "./newer"});
   options.names = {"", "second"};

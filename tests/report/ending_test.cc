@@ -26,7 +26,9 @@ TEST_CASE("the first reason comes first, and nothing is said where all went well
   session.also_failed.push_back(
       HookFailed{HookKind::Conclude, 0, Step{0, 0, 0, RoundKind::Warmup}, Exited{1}, ""});
   const std::string lines = ending_lines(session, {"old"});
-  CHECK(lines.starts_with("lauka: interrupted by SIGINT\n"));
+  CHECK(
+      lines.starts_with("lauka: interrupted by SIGINT; no timed run of 'old' ended: use "
+                        "--timeout or --until\n"));
   CHECK(lines.find("--conclude of 'old' (after warm-up run 1) exited") != std::string::npos);
 }
 
@@ -48,6 +50,23 @@ TEST_CASE("the reason is broken between words at the terminal's width, what a ru
         "  exited with status 2; use -i\n"
         "  to ignore failures\n"
         "  | one line that is as long as it was\n");
+}
+
+TEST_CASE("a status that is an answer is explained, with what accepts it alone") {
+  Session session;
+  session.cut_short = RunFailed{Step{0, 0, 0, RoundKind::Timed}, Exited{1}, ""};
+  CHECK(ending_lines(session, {"/bin/grep aa f"}) ==
+        "lauka: run 1 of '/bin/grep aa f' exited with status 1; 1 means no match for grep: use "
+        "-i=1\n");
+  session.cut_short = RunFailed{Step{0, 0, 0, RoundKind::Timed}, Exited{2}, ""};
+  CHECK(ending_lines(session, {"grep aa f"}).ends_with("use -i to ignore failures\n"));
+}
+
+TEST_CASE("an interruption after a run is told without a remedy") {
+  Session session;
+  session.cut_short = Interrupted{2};
+  session.runs.push_back(RunRecord{});
+  CHECK(ending_lines(session, {"old"}) == "lauka: interrupted by SIGINT\n");
 }
 
 TEST_CASE("-i is not offered where a process could not be killed") {

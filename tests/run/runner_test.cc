@@ -204,6 +204,21 @@ TEST_CASE("progress tells the command, and how much is left") {
   CHECK(bench.listener.heard.back().mean_wall_seconds == doctest::Approx(1.0));
 }
 
+TEST_CASE("what is left includes the warm-up runs") {
+  Bench bench;
+  bench.listener.wants = true;
+  bench.launcher.scripts = {{1s, {}}};
+  Plan plan = plan_of({"old"});
+  plan.warmup = 100;
+  plan.stop.exact_runs = 4;
+  REQUIRE(bench.carry_out(plan).has_value());
+  std::vector<std::chrono::nanoseconds> left;
+  for (const Progress& heard : bench.listener.heard)
+    if (heard.remaining) left.push_back(*heard.remaining);
+  REQUIRE_FALSE(left.empty());
+  CHECK(left.front() > 90s);
+}
+
 TEST_CASE("what is left shrinks during a run that takes long") {
   class MovingClock final : public os::Clock {
    public:

@@ -40,7 +40,8 @@ Error why_no_access(const Asked& asked, const Situation& situation) {
 Error why_no_entry(const Asked& asked, const Situation& situation) {
   if (asked.core && !situation.has_core_pmu)
     return {"there is no PMU here, as in most virtual machines",
-            "switch on the virtual PMU in the hypervisor (KVM: -cpu host,pmu=on)"};
+            "switch on the virtual PMU in the hypervisor (KVM: -cpu host,pmu=on), or count "
+            "instructions with --engine cachegrind"};
   return {"not on this machine", "lauka --list-events shows what is"};
 }
 

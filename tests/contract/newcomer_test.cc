@@ -1,0 +1,73 @@
+#include "contract/program.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+// tests/data/newcomer.txt has the command lines of someone who has not read the manual, each with
+// all that lauka says about it: the one thing to change. `scripts/messages --newcomer` lists them.
+
+namespace lauka::contract {
+namespace {
+
+struct CommandLine {
+  std::string typed;
+  std::string answer{};  ///< all messages, then the exit status in brackets
+};
+
+std::vector<CommandLine> command_lines() {
+  std::vector<CommandLine> all;
+  for (const std::string& line : lines_of(text_of(data("newcomer.txt")))) {
+    if (line.starts_with("$ ")) {
+      all.push_back({line.substr(2)});
+    } else if (!line.empty() && !line.starts_with("#")) {
+      all.back().answer += line + "\n";
+    }
+  }
+  return all;
+}
+
+/// What is the same on every machine: neither that it is noisy, nor what it cannot count.
+std::string answer_of(const Said& said) {
+  std::string answer;
+  for (const std::string& line : lines_of(said.err)) {
+    if (line.starts_with("lauka: warning: ") || line.find("hardware counters") != std::string::npos)
+      continue;
+    answer += line + "\n";
+  }
+  return answer + "[" + std::to_string(said.status) + "]\n";
+}
+
+void write_file(const std::string& path, const std::string& text) {
+  std::ofstream(path) << text;
+}
+
+}  // namespace
+
+TEST_CASE("a newcomer's command line ends with what was meant, or with the one thing to change") {
+  const Folder folder;
+  write_file(folder.file("f"), "b\na\n");
+  write_file(folder.file("mytool"), "#!/bin/sh\n");
+  write_file(folder.file("bench.toml"), "");
+  write_file(folder.file("run.json"), "{}");
+  write_file(folder.file("duration.toml"), "[defaults]\nduration = 500ms\n");
+  const std::string path =
+      std::filesystem::path(places::kProgram).parent_path().string() + ":" + std::getenv("PATH");
+  const auto all = command_lines();
+  CHECK(all.size() >= 60);
+  for (const CommandLine& one : all) {
+    CAPTURE(one.typed);
+    const Said said = lauka(Start{.arguments = {"-c", one.typed},
+                                  .environment = {{"PATH", path}},
+                                  .folder = folder.path(),
+                                  .program = "/bin/sh"});
+    CHECK(answer_of(said) == one.answer);
+    CHECK_FALSE(exists(folder.file("FILE")));
+  }
+}
+
+}  // namespace lauka::contract

@@ -19,7 +19,7 @@ namespace lauka::cli {
 
 namespace {
 
-using Words = std::span<const std::string>;
+using WordSpan = std::span<const std::string>;
 
 struct Elsewhere {
   std::string_view option;
@@ -69,7 +69,7 @@ bool is_option(std::string_view word) {
 }
 
 /// "-L n -r 3": -r would be the only value, and 3 a command.
-std::optional<Error> option_as_value(Words words, std::size_t at) {
+std::optional<Error> option_as_value(WordSpan words, std::size_t at) {
   const std::string& word = words[at];
   const OptionInfo* option = word.starts_with("--") ? find_option(std::string_view(word).substr(2))
                              : is_option(word)      ? find_option(word.back())
@@ -131,7 +131,7 @@ bool is_harmful(const OptionInfo* option) {
 }
 
 /// The first harmful option of those that follow a command without a word between them.
-const OptionInfo* harmful_option(Words after) {
+const OptionInfo* harmful_option(WordSpan after) {
   for (const std::string& word : after) {
     if (!is_short_option(word)) break;
     const OptionWord read = read_option_word(word);
@@ -143,7 +143,7 @@ const OptionInfo* harmful_option(Words after) {
 }
 
 /// In quotes, as one would type it: 'gcc -O2', "bash -c 'echo hi'".
-std::string quoted_command(Words words) {
+std::string quoted_command(WordSpan words) {
   const std::string text = shell_quoted(words);
   if (text.find('\'') == std::string::npos) return cited(text);
   const bool is_plain = text.find_first_of("\"\\$`!") == std::string::npos;
@@ -151,7 +151,7 @@ std::string quoted_command(Words words) {
 }
 
 /// Of the command at the beginning of `words`; the first long option of lauka's ends it.
-Forgotten forgotten_in(Words words) {
+Forgotten forgotten_in(WordSpan words) {
   const auto ends = [](const std::string& word) { return word == "--" || is_option(word); };
   const auto end = std::ranges::find_if(
       words, [&](const std::string& word) { return word.starts_with("--") && ends(word); });
@@ -181,12 +181,13 @@ Forgotten forgotten_in(Words words) {
 }
 
 /// "-L n 1 2 3": 2 and 3 would be commands.
-std::optional<Error> values_set_apart(Words words, std::size_t at) {
+std::optional<Error> values_set_apart(WordSpan words, std::size_t at) {
   const auto is_number = [](const std::string& word) {
-    return !word.empty() && word.find_first_not_of("+-.0123456789") == std::string::npos;
+    return word.find_first_of("0123456789") != std::string::npos &&
+           word.find_first_not_of("+-.0123456789") == std::string::npos;
   };
   if (words[at] != "-L" && words[at] != "--parameter-list") return std::nullopt;
-  const Words values = words.subspan(std::min(at + 2, words.size()));
+  const WordSpan values = words.subspan(std::min(at + 2, words.size()));
   const auto end = std::ranges::find_if_not(values, is_number);
   if (end - values.begin() < 2) return std::nullopt;
   std::string joined;
@@ -198,7 +199,7 @@ std::optional<Error> values_set_apart(Words words, std::size_t at) {
 
 }  // namespace
 
-std::optional<Forgotten> forgotten_quotes(Words words) {
+std::optional<Forgotten> forgotten_quotes(WordSpan words) {
   const auto asks = [](const OptionInfo* option) { return option->traits.scope == Scope::Call; };
   for (std::size_t i = 0; i + 1 < words.size() && words[i] != "--"; ++i) {
     if (words[i].size() > 1 && words[i][0] == '-') {
@@ -218,7 +219,7 @@ std::string_view instead_of(std::string_view option) {
   return found == kElsewhere.end() ? std::string_view{} : found->instead;
 }
 
-std::optional<Error> likely_slip(Words words) {
+std::optional<Error> likely_slip(WordSpan words) {
   for (std::size_t i = 0; i + 1 < words.size() && words[i] != "--"; ++i) {
     if (words[i] == "-S" && is_shell(words[i + 1])) {
       return Error{

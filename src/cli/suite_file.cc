@@ -211,7 +211,7 @@ bool has_bare_text(std::string_view text, std::size_t line) {
 bool read_suite_file(std::string_view text, SuiteDocument& document, SuiteFault& fault) {
   Reader reader(fault);
   if (text.find('\0') != std::string_view::npos)
-    return reader.refuse(0, "is no TOML: it has a byte of value 0", "");
+    return reader.refuse(0, "is not valid TOML: it has a byte of value 0", "");
   if (const std::size_t line = line_of_deep_key(text); line > 0)
     return reader.refuse(line, "a key has more than 16 dots", std::string(kShape));
   try {
@@ -223,7 +223,7 @@ bool read_suite_file(std::string_view text, SuiteDocument& document, SuiteFault&
                              ? "put text in quotes: duration = \"500ms\""
                              : "see https://toml.io for how it is written");
   } catch (const BrokenToml&) {
-    return reader.refuse(0, "is no TOML: something in it is misplaced",
+    return reader.refuse(0, "is not valid TOML: something in it is misplaced",
                          "see https://toml.io for how it is written");
   }
 }

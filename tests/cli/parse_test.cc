@@ -455,7 +455,8 @@ namespace {
 
 /// A question stands alone: nothing is run.
 bool asks(const OptionInfo& option) {
-  return option.name == "list-events" || option.name == "check" || option.name == "threads";
+  return option.name == "list-events" || option.name == "list-metrics" || option.name == "check" ||
+         option.name == "threads";
 }
 
 }  // namespace

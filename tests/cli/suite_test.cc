@@ -127,10 +127,10 @@ TEST_CASE("what a suite's file cannot have is refused with file, line and benchm
   starts("", "s.toml: has no benchmark; write [defaults] and [[benchmark]]");
   starts("x = 1", "s.toml:1: 'x' is not known here; ");
   starts("benchmark = 3", "s.toml:1: 'benchmark' is not known here; ");
-  starts("[[benchmark]\n", "s.toml:1: is no TOML: ");
+  starts("[[benchmark]\n", "s.toml:1: is not valid TOML: ");
   for (const char* const broken : {"[[[a]]]", "[[[benchmark]]\nname = 'a'", "[[="})
-    starts(broken, "s.toml: is no TOML: something in it is misplaced; ");
-  starts(std::string("a\0b", 3), "s.toml: is no TOML: it has a byte of value 0");
+    starts(broken, "s.toml: is not valid TOML: something in it is misplaced; ");
+  starts(std::string("a\0b", 3), "s.toml: is not valid TOML: it has a byte of value 0");
   starts("[[benchmark]]\ncommands = ['a']", "s.toml:1: a benchmark has no name; ");
   starts("[[benchmark]]\nname = ''", "s.toml:2: name is no text; ");
   starts("[[benchmark]]\nname = 'a'", "s.toml:1: benchmark 'a': there are no commands; ");
@@ -161,7 +161,7 @@ TEST_CASE("what a suite's file cannot have is refused with file, line and benchm
 
 TEST_CASE("a file that nests deeply or has too much in it is refused") {
   const std::string deep = "x = " + std::string(5000, '[') + std::string(5000, ']');
-  CHECK(line(deep).find("is no TOML") != std::string::npos);
+  CHECK(line(deep).find("is not valid TOML") != std::string::npos);
   std::string many;
   for (int i = 0; i < 1001; ++i) many += benchmark(std::to_string(i));
   CHECK(line(many).find("1001 benchmarks are too many") != std::string::npos);

@@ -109,7 +109,8 @@ TEST_CASE("a mistyped metric of a gate is refused with what was most likely mean
   const Said said = lauka({"--fail-if", "wal_time > 5", "--", "true", "true"});
   CHECK(said.status == 2);
   CHECK(said.err ==
-        "lauka: a gate on 'wal_time', which is not measured; did you mean wall_time?\n");
+        "lauka: there is no metric 'wal_time'; did you mean wall_time? lauka --list-metrics lists "
+        "them\n");
 }
 
 TEST_CASE("--fail-if-inconclusive gives status 4 where a gate is open and none failed") {

@@ -230,7 +230,7 @@ TEST_CASE("a hostile baseline is shown, not obeyed") {
     std::ofstream(path, std::ios::binary) << text;
     Start start;
     start.folder = folder.path();
-    start.arguments = {"-r3", "-w0", "--baseline", "base.json", "--export-json", "-"};
+    start.arguments = {"-v", "-r3", "-w0", "--baseline", "base.json", "--export-json", "-"};
     start.arguments.insert(start.arguments.end(), more.begin(), more.end());
     const Said said = lauka(start);
     check_clean(said);

@@ -241,10 +241,10 @@ TEST_CASE("A/A: a candidate that is the reference's program is told, whatever fo
   // Read again, and as a baseline's.
   CHECK(lauka({"--from", file}).err_has("A/A: the programs are identical"));
   const std::string against = folder.file("against.json");
-  REQUIRE(lauka({"-r3", "--baseline", file, "--export-json", against, "-n", it("a", "1ms"), "--",
-                 it("b", "1ms")})
+  REQUIRE(lauka({"-v", "-r3", "--baseline", file, "--export-json", against, "-n", it("a", "1ms"),
+                 "--", it("b", "1ms")})
               .err_has("A/A: the programs are identical"));
-  CHECK(lauka({"--from", against}).err_has("A/A: the programs are identical"));
+  CHECK(lauka({"-v", "--from", against}).err_has("A/A: the programs are identical"));
   // A shell's file says nothing; what a setup builds is looked at after it.
   const Said built =
       lauka({"-r3", "-q", "--setup", "cp " + folder.file("{of}") + "/it " + folder.file("made"),

@@ -49,10 +49,10 @@ TEST_CASE("a metric is measured here if all its events can be counted") {
 }
 
 TEST_CASE("the list of metrics wraps meanings in their column") {
-  CHECK(list_metrics({{"wall_time", "s", "yes", "time from start to end"}}, 44)
+  CHECK(list_metrics({{"wall_time", "s", "yes", "time from start to the very end"}}, 40)
             .starts_with("metric     unit  here  meaning\n"
-                         "wall_time  s     yes   time from start to\n"
-                         "                       end\n\n"));
+                         "wall_time  s     yes   time from start to the\n"
+                         "                       very end\n\n"));
 }
 
 }  // namespace lauka::inquire

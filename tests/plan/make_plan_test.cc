@@ -286,7 +286,7 @@ TEST_CASE("a gate needs a metric that is measured, and something to compare with
     return Error{"no counters", "none"};
   };
   CHECK(make_plan(options, refused_by_engine, 1).error().line() ==
-        "a gate on 'wal_time', which is not measured; did you mean wall_time?");
+        "there is no metric 'wal_time'; did you mean wall_time? lauka --list-metrics lists them");
   options.gates = {{"instructions", 5.0}};
   CHECK(make_plan(options, refused_by_engine, 1).error().line() == "no counters; none");
   options.gates = {{"p_share", 5.0}};
@@ -305,8 +305,8 @@ TEST_CASE("a gate on a value needs no reference, but the metric's unit") {
   CHECK(plan_of(options).gates.size() == 1);
   options.gates[0].metric = "peak_rss";
   CHECK(refusal_of(options) ==
-        "a gate on peak_rss at '200ms', which is not a unit of it; write its limit in 'B', or in "
-        "percent of the reference");
+        "a gate on peak_rss cannot have the limit '200ms'; write the limit in B, kB, MB, GB, KiB, "
+        "MiB, GiB, or as a percentage of the reference");
 }
 
 TEST_CASE("a gate has its event counted: beside the default ones, or those of -e") {

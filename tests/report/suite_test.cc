@@ -144,7 +144,11 @@ TEST_CASE("a note of all benchmarks is said once, another one behind their names
 TEST_CASE("a suite of which nothing was run shows nothing") {
   Report suite = suite_of_three();
   for (Results& one : suite.benchmarks)
-    for (CommandResult& command : one.commands) command = {.name = command.name};
+    for (CommandResult& command : one.commands) {
+      CommandResult never_run;
+      never_run.name = command.name;
+      command = never_run;
+    }
   CHECK(screen(suite, {}, false).empty());
 }
 

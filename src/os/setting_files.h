@@ -1,0 +1,65 @@
+#pragma once
+
+#include "core/result.h"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace lauka::os {
+
+/// The files through which Linux shows and takes its settings, and the journal of their changes.
+/// Each call is one step that either happens or not, so that tests can stop after any of them; none
+/// decides anything. Paths are absolute; one with a symbolic link anywhere in it is refused (ELOOP
+/// or ENOTDIR).
+class SettingFiles : NonCopyable {
+ public:
+  virtual ~SettingFiles() = default;
+
+  /// Reads the first 64 KB of a file; nullopt if it cannot be read.
+  virtual std::optional<std::string> read(const std::string& path) = 0;
+
+  /// Lists the names in a folder, sorted; empty if there is no such folder.
+  virtual std::vector<std::string> list(const std::string& folder) = 0;
+
+  /// Checks that this process may write a file. Returns 0 or errno, as do the next.
+  virtual int check_writable(const std::string& path) = 0;
+
+  /// Writes to a file that is there, in a single system call.
+  virtual int write(const std::string& path, std::string_view text) = 0;
+
+  /// Makes a file of the journal if it is not there, adds `text` to it and waits until it is kept.
+  virtual int append(const std::string& path, std::string_view text) = 0;
+
+  /// Makes a folder that only this user may list and write to.
+  virtual int make_folder(const std::string& path) = 0;
+
+  /// Removes a file or an empty folder.
+  virtual int remove(const std::string& path) = 0;
+
+  /// Locks a folder until unlock() or the end of this process. EWOULDBLOCK if another process holds
+  /// it; ENOENT if it is not there, or was removed meanwhile; EPERM if it belongs to another user
+  /// or others may write to it.
+  virtual int lock(const std::string& folder) = 0;
+  virtual void unlock() = 0;
+
+  /// Writes `latency_us` to the device and keeps it open, as long as which it is in force.
+  virtual int hold_latency(const std::string& device, std::int32_t latency_us) = 0;
+  virtual void release_latency() = 0;
+
+  /// Returns the id of this process, and true if there is a process of that id.
+  virtual int own_pid() = 0;
+  virtual bool is_alive(int pid) = 0;
+
+  /// Waits a millisecond.
+  virtual void wait() = 0;
+};
+
+/// Opens the files below `root`, which is "/" but in tests; it may have links in it. Null if this
+/// system is not Linux.
+std::unique_ptr<SettingFiles> open_setting_files(const std::string& root = "/");
+
+}  // namespace lauka::os

@@ -1,0 +1,507 @@
+#include "tune/switches.h"
+
+#include "core/machine.h"
+#include "core/numbers.h"
+#include "core/text.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <limits>
+#include <map>
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace lauka::tune {
+namespace {
+
+// In the order in which they are tuned, which is turned round when they are restored. The
+// preference comes before the governor: under "performance" the kernel refuses to set it. SMT comes
+// last, as policies and interrupts of the CPUs that it switches off could not be written any more.
+constexpr auto kSwitches = std::to_array<Switch>({
+    {"cpus", true, Form::Affinity, "", "", "", false,
+     "the commands run on whole cores of their own"},
+    {"energy", true, Form::Word,
+     "/sys/devices/system/cpu/cpufreq/policy*/energy_performance_preference", "performance",
+     "energy_performance_available_preferences", false,
+     "the processor prefers speed over saving energy"},
+    {"governor", true, Form::Word, "/sys/devices/system/cpu/cpufreq/policy*/scaling_governor",
+     "performance", "scaling_available_governors", false, "the clock does not follow the load"},
+    {"turbo", true, Form::Number, "/sys/devices/system/cpu/intel_pstate/no_turbo", "1", "", false,
+     "the clock does not depend on temperature and busy cores"},
+    {"turbo", true, Form::Number, "/sys/devices/system/cpu/cpufreq/policy*/boost", "0", "", true,
+     ""},
+    {"turbo", true, Form::Number, "/sys/devices/system/cpu/cpufreq/boost", "0", "", true, ""},
+    {"irqs", true, Form::CpuMask, "/proc/irq/default_smp_affinity", "", "", false,
+     "interrupts are handled by other CPUs"},
+    {"irqs", true, Form::CpuList, "/proc/irq/*/smp_affinity_list", "", "", false, ""},
+    {"workqueues", true, Form::CpuMask, "/sys/devices/virtual/workqueue/cpumask", "", "", false,
+     "the kernel's unbound work is done by other CPUs"},
+    {"watchdog", true, Form::Number, "/proc/sys/kernel/nmi_watchdog", "0", "", false,
+     "the NMI watchdog holds no counter and interrupts nothing"},
+    {"numa", true, Form::Number, "/proc/sys/kernel/numa_balancing", "0", "", false,
+     "pages are not unmapped to see who uses them"},
+    {"perf-rate", true, Form::Number, "/proc/sys/kernel/perf_event_max_sample_rate", "1", "", false,
+     "other programs' profilers do not sample"},
+    {"timers", true, Form::Number, "/proc/sys/kernel/timer_migration", "0", "", false,
+     "timers of idle CPUs do not move to busy ones"},
+    {"swap", false, Form::Number, "/proc/sys/vm/swappiness", "0", "", false,
+     "memory of programs is not swapped out"},
+    {"thp", false, Form::Chosen, "/sys/kernel/mm/transparent_hugepage/enabled", "never", "", false,
+     "no huge pages, which a run gets or not by chance"},
+    {"ksm", false, Form::Number, "/sys/kernel/mm/ksm/run", "0", "", false,
+     "equal pages are not looked for and merged"},
+    {"cstates", true, Form::Latency, "/dev/cpu_dma_latency", "10", "", false,
+     "idle CPUs wake up within 10 us"},
+    {"partition", true, Form::Controllers, "/sys/fs/cgroup/cgroup.subtree_control", "+cpuset", "",
+     false, "no other process runs on the commands' CPUs (cgroup v2)"},
+    {"partition", true, Form::Group, "/sys/fs/cgroup/lauka-tune", "", "", false, ""},
+    {"smt", false, Form::Word, "/sys/devices/system/cpu/smt/control", "off", "", false,
+     "each core has one CPU"},
+});
+
+std::vector<std::uint32_t> without(const std::vector<std::uint32_t>& all,
+                                   const std::vector<std::uint32_t>& some) {
+  std::vector<std::uint32_t> left;
+  std::ranges::set_difference(all, some, std::back_inserter(left));
+  return left;
+}
+
+std::vector<std::uint32_t> common(const std::vector<std::uint32_t>& one,
+                                  const std::vector<std::uint32_t>& other) {
+  std::vector<std::uint32_t> both;
+  std::ranges::set_intersection(one, other, std::back_inserter(both));
+  return both;
+}
+
+constexpr unsigned kBitsOfWord = 32;
+constexpr std::size_t kMostMaskWords = 256;  // 8,192 CPUs, Linux's most
+
+/// "ff,00000003": 32 bits in a word, the highest CPUs first.
+std::optional<std::vector<std::uint32_t>> parse_mask(std::string_view text) {
+  const auto words = split(text, ',');
+  if (words.size() > kMostMaskWords) return std::nullopt;
+  std::vector<std::uint32_t> cpus;
+  for (std::size_t i = words.size(); i-- > 0;) {
+    const auto bits = parse_hex(words[i]);
+    if (words[i].empty() || words[i].size() > 8 || !bits) return std::nullopt;
+    for (unsigned bit = 0; bit < kBitsOfWord; ++bit) {
+      const std::size_t place = words.size() - 1 - i;
+      if ((*bits >> bit & 1U) != 0)
+        cpus.push_back(static_cast<std::uint32_t>(place * kBitsOfWord + bit));
+    }
+  }
+  return cpus;
+}
+
+std::string mask_text(const std::vector<std::uint32_t>& cpus) {
+  std::vector<std::uint32_t> words(cpus.empty() ? 1 : cpus.back() / kBitsOfWord + 1);
+  for (const std::uint32_t cpu : cpus) words[cpu / kBitsOfWord] |= 1U << cpu % kBitsOfWord;
+  std::string text = fmt::format("{:x}", words.back());
+  for (std::size_t i = words.size() - 1; i-- > 0;) text += fmt::format(",{:08x}", words[i]);
+  return text;
+}
+
+bool is_word(std::string_view text) {
+  constexpr std::size_t longest = 64;
+  return !text.empty() && text.size() <= longest &&
+         text.find_first_not_of("abcdefghijklmnopqrstuvwxyz_") == std::string_view::npos;
+}
+
+/// The text before and after the only '*'.
+std::pair<std::string_view, std::string_view> around_star(std::string_view pattern) {
+  const std::size_t star = pattern.find('*');
+  return {pattern.substr(0, star), pattern.substr(star + 1)};
+}
+
+std::optional<std::uint64_t> index_in(std::string_view digits) {
+  const auto number = parse_whole_number(digits, 0, std::numeric_limits<std::uint32_t>::max());
+  // "07" would be another name of the same.
+  if (!number || std::to_string(*number) != digits) return std::nullopt;
+  return *number;
+}
+
+/// The paths that are there, by ascending number.
+std::vector<std::string> paths_of(os::SettingFiles& files, std::string_view pattern) {
+  if (pattern.find('*') == std::string_view::npos) {
+    const std::string path(pattern);
+    if (files.read(path)) return {path};
+    return {};
+  }
+  const auto [before, after] = around_star(pattern);
+  const std::size_t slash = before.rfind('/');
+  const std::string_view prefix = before.substr(slash + 1);
+  std::map<std::uint64_t, std::string> found;
+  for (const std::string& name : files.list(std::string(before.substr(0, slash)))) {
+    if (!name.starts_with(prefix)) continue;
+    const auto number = index_in(std::string_view(name).substr(prefix.size()));
+    if (!number) continue;
+    std::string path(before);
+    path.append(std::to_string(*number)).append(after);
+    if (files.read(path)) found[*number] = std::move(path);
+  }
+  std::vector<std::string> paths;
+  for (auto& [number, path] : found) paths.push_back(std::move(path));
+  return paths;
+}
+
+std::string parent_of(const std::string& path) {
+  return path.substr(0, path.rfind('/') + 1);
+}
+
+bool is_by_cpus(Form form) {
+  return form == Form::CpuList || form == Form::CpuMask;
+}
+
+std::vector<std::uint32_t> cpus_in(Form form, const std::string& value) {
+  const auto cpus = form == Form::CpuList ? parse_cpu_list(value) : parse_mask(value);
+  return cpus.value_or(std::vector<std::uint32_t>());
+}
+
+/// What a setting of CPUs gets: those of its own that are not the commands', or all others.
+std::string wanted_cpus(Form form, const std::string& now, const CpuChoice& cpus) {
+  auto left = without(cpus_in(form, now), cpus.commands);
+  if (common(left, cpus.rest).empty()) left = cpus.rest;
+  return form == Form::CpuList ? cpu_list_text(left) : mask_text(left);
+}
+
+std::string words_of(int error) {
+  return std::generic_category().message(error);
+}
+
+/// Reads a machine's settings.
+class Finder {
+ public:
+  Finder(os::SettingFiles& files, const TuneRequest& request, const CpuChoice& cpus)
+      : files_(files), request_(request), cpus_(cpus) {}
+
+  std::vector<Found> find() {
+    for (const Switch& row : kSwitches) {
+      Found one{.row = &row, .asked = is_asked(request_, row.name)};
+      if (row.form == Form::Affinity) {
+        add_affinity(std::move(one));
+      } else if (row.form == Form::Group) {
+        add_group(std::move(one));
+      } else if (row.form == Form::Latency) {
+        add_latency(std::move(one));
+      } else {
+        add_files(one);
+      }
+    }
+    drop_rows_that_are_not_needed();
+    return std::move(found_);
+  }
+
+ private:
+  void add_affinity(Found one) {
+    one.now = "any";
+    if (cpus_.why_not.empty())
+      one.wanted = cpu_list_text(cpus_.commands);
+    else
+      one.why_not = cpus_.why_not;
+    found_.push_back(std::move(one));
+  }
+
+  void add_latency(Found one) {
+    const int error = files_.check_writable(std::string(one.row->path));
+    if (error != ENOENT) one.path = one.row->path;
+    one.now = "not bounded";
+    if (error != 0)
+      one.why_not = words_of(error);
+    else
+      one.wanted = one.row->wanted;
+    found_.push_back(std::move(one));
+  }
+
+  void add_files(const Found& row) {
+    const bool is_left_out =
+        row.row->is_alternative && std::ranges::any_of(found_, [&](const Found& one) {
+          return one.row->name == row.row->name && !one.path.empty();
+        });
+    if (is_left_out) return;
+    const auto paths = paths_of(files_, row.row->path);
+    for (const std::string& path : paths) {
+      Found one = row;
+      one.path = path;
+      read(one);
+      found_.push_back(std::move(one));
+    }
+    if (!paths.empty()) return;
+    found_.push_back(row);
+    found_.back().why_not = "not here";
+  }
+
+  void read(Found& one) {
+    const Switch& row = *one.row;
+    const auto now = value_of(row.form, files_.read(one.path).value_or(""));
+    if (!now) {
+      one.why_not = "its value cannot be understood";
+      return;
+    }
+    one.now = *now;
+    if (row.form == Form::Controllers && !has_controller()) {
+      one.why_not = "cgroup v2 has no cpuset controller here";
+    } else if (is_by_cpus(row.form) && cpus_.commands.empty()) {
+      one.why_not = "no CPUs are the commands' own";
+    } else if (row.name == "smt" && one.now != "on") {
+      one.why_not = one.now == "off" ? "it is off" : "the machine has no SMT that can be switched";
+    } else if (const int error = files_.check_writable(one.path); error != 0) {
+      one.why_not = words_of(error);
+    } else if (!row.values.empty() && !is_listed(one)) {
+      one.why_not = fmt::format("the machine has no \"{}\"", row.wanted);
+    } else {
+      one.wanted =
+          is_by_cpus(row.form) ? wanted_cpus(row.form, one.now, cpus_) : std::string(row.wanted);
+    }
+  }
+
+  bool is_listed(const Found& one) {
+    const std::string text =
+        files_.read(parent_of(one.path) + std::string(one.row->values)).value_or("");
+    const auto words = blank_separated(text);
+    return std::ranges::find(words, one.row->wanted) != words.end();
+  }
+
+  bool has_controller() {
+    const std::string text = files_.read("/sys/fs/cgroup/cgroup.controllers").value_or("");
+    const auto words = blank_separated(text);
+    return std::ranges::find(words, "cpuset") != words.end();
+  }
+
+  /// A partition without load balancing is for CPUs that a single thread has anyway.
+  void add_group(Found one) {
+    const std::string path(one.row->path);
+    const Found& controllers = found_.back();
+    one.now = "none";
+    if (controllers.wanted.empty()) {
+      one.why_not = controllers.why_not;
+    } else if (cpus_.commands.empty()) {
+      one.why_not = "no CPUs are the commands' own";
+    } else if (!files_.list(path).empty()) {
+      one.why_not = path + " is there already";
+    } else {
+      one.path = path;
+      one.wanted =
+          (cpus_.commands.size() == 1 ? "isolated " : "root ") + cpu_list_text(cpus_.commands);
+    }
+    found_.push_back(std::move(one));
+  }
+
+  /// Of several rows of one name, those that are not here say nothing if another one is. No
+  /// controller is handed on for a group that is not made.
+  void drop_rows_that_are_not_needed() {
+    std::set<std::string_view> here;
+    for (const Found& one : found_)
+      if (!one.path.empty()) here.insert(one.row->name);
+    std::set<std::string_view> said;
+    std::erase_if(found_, [&](const Found& one) {
+      if (!one.path.empty() || one.row->form == Form::Affinity) return false;
+      return here.contains(one.row->name) ? one.row->form != Form::Group
+                                          : !said.insert(one.row->name).second;
+    });
+    const auto group =
+        std::ranges::find(found_, Form::Group, [](const Found& one) { return one.row->form; });
+    if (group == found_.end() || !group->wanted.empty()) return;
+    for (Found& one : found_) {
+      if (one.row->form != Form::Controllers || one.wanted.empty()) continue;
+      one.wanted.clear();
+      one.why_not = group->why_not;
+    }
+  }
+
+  os::SettingFiles& files_;
+  const TuneRequest& request_;
+  const CpuChoice& cpus_;
+  std::vector<Found> found_{};
+};
+
+}  // namespace
+
+std::span<const Switch> switches() {
+  return kSwitches;
+}
+
+const Switch* switch_of(std::string_view path) {
+  const auto* const row = std::ranges::find_if(kSwitches, [&](const Switch& one) {
+    if (one.path.empty() || one.path.find('*') == std::string_view::npos) return one.path == path;
+    const auto [before, after] = around_star(one.path);
+    return path.size() > before.size() + after.size() && path.starts_with(before) &&
+           path.ends_with(after) &&
+           index_in(path.substr(before.size(), path.size() - before.size() - after.size()));
+  });
+  return row == kSwitches.end() || path.empty() ? nullptr : row;
+}
+
+std::optional<std::string> value_of(Form form, std::string_view text) {
+  text = trimmed(text);
+  const std::string same(text);
+  switch (form) {
+    case Form::Word:
+      return is_word(text) ? std::optional(same) : std::nullopt;
+    case Form::Chosen: {
+      const std::size_t open = text.find('[');
+      if (open != std::string_view::npos)
+        text = text.substr(open + 1, text.find(']', open) - open - 1);
+      return is_word(text) ? std::optional(std::string(text)) : std::nullopt;
+    }
+    case Form::Number:
+      return index_in(text) ? std::optional(same) : std::nullopt;
+    case Form::CpuList: {
+      const auto cpus = parse_cpu_list(text);
+      return cpus && !cpus->empty() ? std::optional(cpu_list_text(*cpus)) : std::nullopt;
+    }
+    case Form::CpuMask: {
+      const auto cpus = parse_mask(text);
+      return cpus && !cpus->empty() ? std::optional(mask_text(*cpus)) : std::nullopt;
+    }
+    case Form::Controllers: {
+      if (text == "+cpuset" || text == "-cpuset") return same;
+      const auto words = blank_separated(text);
+      return std::ranges::find(words, "cpuset") != words.end() ? "+cpuset" : "-cpuset";
+    }
+    case Form::Group: {
+      const auto words = blank_separated(text);
+      if (text == "none") return same;
+      const bool is_partition = words.size() == 2 && (words[0] == "root" || words[0] == "isolated");
+      return is_partition && value_of(Form::CpuList, words[1]) ? std::optional(same) : std::nullopt;
+    }
+    case Form::Latency:
+    case Form::Affinity:
+      break;
+  }
+  return std::nullopt;
+}
+
+Result<CpuChoice> choose_cpus(os::SettingFiles& files, const TuneRequest& request,
+                              const CpuFacts& facts) {
+  const std::string folder = "/sys/devices/system/cpu/";
+  const auto list_in = [&](const std::string& path) {
+    auto list = parse_cpu_list(files.read(path).value_or(""));
+    return list ? *std::move(list) : std::vector<std::uint32_t>();
+  };
+  const auto online = list_in(folder + "online");
+  CpuChoice choice;
+  if (!request.cpus.empty()) {
+    choice = {request.cpus, without(online, request.cpus)};
+    const std::string given = "--tune=cpus=" + cpu_list_text(request.cpus);
+    if (const auto strange = without(request.cpus, common(online, facts.allowed)); !strange.empty())
+      return Error{fmt::format("{}: lauka may not run on CPU {}", given, strange.front()),
+                   fmt::format("choose from {}", cpu_list_text(common(online, facts.allowed)))};
+    if (choice.rest.empty())
+      return Error{given + " leaves no CPU to the rest of the system", "leave one out"};
+    return choice;
+  }
+  auto from = common(online, facts.allowed);
+  if (!facts.fastest.empty()) from = common(from, facts.fastest);
+  std::map<std::uint32_t, std::vector<std::uint32_t>> nodes;  // by the node's number: CPUs
+  for (const std::uint32_t cpu : online) {
+    const std::string topology = fmt::format("{}cpu{}/topology/", folder, cpu);
+    auto core = list_in(topology + "core_cpus_list");
+    if (core.empty()) core = list_in(topology + "thread_siblings_list");
+    if (core.empty()) core = {cpu};
+    const bool is_whole = without(core, from).empty() || core.size() == 1;
+    const bool has_first = std::ranges::find(core, online.front()) != core.end();
+    if (!is_whole || has_first || std::ranges::find(from, cpu) == from.end()) continue;
+    const bool is_sibling = is_asked(request, "smt") && cpu != core.front();
+    if (!is_sibling) nodes[0].push_back(cpu);
+  }
+  const auto candidates = std::exchange(nodes[0], {});
+  for (const std::string& name : files.list("/sys/devices/system/node")) {
+    if (!name.starts_with("node")) continue;
+    const auto number = index_in(std::string_view(name).substr(4));
+    if (!number) continue;
+    const auto here = list_in("/sys/devices/system/node/" + name + "/cpulist");
+    nodes[static_cast<std::uint32_t>(*number)] = common(candidates, here);
+  }
+  for (const auto& [number, cpus] :
+       nodes)  // of the largest, the last: the first CPU is in the first
+    if (!cpus.empty() && cpus.size() >= choice.commands.size()) choice.commands = cpus;
+  if (choice.commands.empty()) choice.commands = candidates;
+  choice.rest = without(online, choice.commands);
+  if (!is_asked(request, "cpus")) return CpuChoice{.rest = online, .why_not = "not asked for"};
+  if (choice.commands.empty()) choice.why_not = "there is no core besides that of the first CPU";
+  return choice;
+}
+
+std::vector<Found> find_settings(os::SettingFiles& files, const TuneRequest& request,
+                                 const CpuChoice& cpus) {
+  return Finder(files, request, cpus).find();
+}
+
+Result<void> check_names(const TuneRequest& request) {
+  std::vector<std::string_view> names;
+  for (const Switch& row : kSwitches)
+    if (names.empty() || names.back() != row.name) names.push_back(row.name);
+  for (const TuneRequest::Choice& choice : request.choices) {
+    if (std::ranges::find(names, choice.name) != names.end()) continue;
+    const std::string_view meant = nearest(choice.name, names);
+    return Error{fmt::format("--tune has no switch '{}'", choice.name),
+                 meant.empty() ? "--tune=list shows them" : fmt::format("did you mean {}?", meant)};
+  }
+  return {};
+}
+
+bool is_asked(const TuneRequest& request, std::string_view name) {
+  bool asked = std::ranges::find(kSwitches, name, &Switch::name)->by_default;
+  for (const TuneRequest::Choice& choice : request.choices)
+    if (choice.name == name) asked = choice.on;
+  return asked;
+}
+
+namespace {
+
+/// One line for all files of a switch.
+struct ListLine {
+  std::set<std::string> changes{};  ///< "powersave -> performance"
+  std::set<std::string> stays{};    ///< "performance", or why it cannot be changed
+  std::size_t files = 0;
+};
+
+std::string joined(const std::set<std::string>& words, std::string_view separator) {
+  std::string text;
+  for (const std::string& word : words) {
+    if (!text.empty()) text += separator;
+    text += word;
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string list_text(const std::vector<Found>& found, const CpuChoice& cpus) {
+  constexpr std::size_t name_width = 12;
+  std::string text;
+  for (const Switch& row : kSwitches) {
+    if (row.help.empty()) continue;  // another row of the name before
+    ListLine line;
+    bool asked = false;
+    for (const Found& one : found) {
+      if (one.row->name != row.name) continue;
+      asked = one.asked;
+      const bool is_inner = one.row->form == Form::Controllers && !one.wanted.empty();
+      if (is_inner) continue;
+      ++line.files;
+      if (one.wanted.empty())
+        line.stays.insert((one.now.empty() || one.path.empty() ? "" : one.now + ", ") +
+                          one.why_not);
+      else if (one.wanted == one.now)
+        line.stays.insert(one.now + " already");
+      else
+        line.changes.insert(one.now + " -> " + one.wanted);
+    }
+    std::string values = joined(line.changes, "; ");
+    if (!line.stays.empty()) values += (values.empty() ? "" : "; ") + joined(line.stays, "; ");
+    if (line.files > 1) values += fmt::format(" ({} files)", line.files);
+    text += fmt::format("{} {:<{}}{}\n  {:<{}}{}\n", asked ? '+' : '-', row.name, name_width,
+                        values, "", name_width, row.help);
+  }
+  if (!cpus.commands.empty())
+    text += fmt::format("\nCPUs of the commands: {}; of everything else: {}\n",
+                        cpu_list_text(cpus.commands), cpu_list_text(cpus.rest));
+  return text + "\n+ is switched with --tune; --tune=+NAME,-NAME changes the choice\n";
+}
+
+}  // namespace lauka::tune

@@ -1,0 +1,328 @@
+#include "tune/transaction.h"
+
+#include "core/foreign_text.h"
+#include "core/machine.h"
+#include "core/numbers.h"
+#include "core/text.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <limits>
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace lauka::tune {
+namespace {
+
+const std::string kJournal = std::string(kJournalFolder) + "/journal";
+constexpr std::string_view kFirstWord = "lauka-tune-1";
+constexpr std::string_view kLastLine = "end";
+constexpr std::chrono::milliseconds kPatience{5000};  // for a process that is ending
+
+std::string boot_id(os::SettingFiles& files) {
+  return std::string(trimmed(files.read("/proc/sys/kernel/random/boot_id").value_or("")));
+}
+
+std::string message_of(int error) {
+  return std::generic_category().message(error);
+}
+
+std::string partition_of(const std::string& group_value) {
+  return group_value.substr(0, group_value.find(' '));
+}
+
+/// Checks that lauka can have planned this change.
+bool is_possible(const Change& change) {
+  if (change.row == nullptr) return false;
+  const Form form = change.row->form;
+  const std::string_view wanted = change.row->wanted;
+  return value_of(form, change.before) == change.before &&
+         value_of(form, change.during) == change.during &&
+         (wanted.empty() || change.during == wanted) && change.before != change.during &&
+         (form != Form::Group || change.before == "none");
+}
+
+/// The value in force, nullopt if the setting is not there any more. A group that is there is
+/// ours: it is made in several steps.
+std::optional<std::string> value_now(os::SettingFiles& files, const Change& change) {
+  if (change.row->form == Form::Group)
+    return files.list(change.path).empty() ? change.before : change.during;
+  const auto text = files.read(change.path);
+  return text ? value_of(change.row->form, *text) : std::nullopt;
+}
+
+int make_group(os::SettingFiles& files, const Change& change) {
+  const std::string& group = change.path;
+  if (const int error = files.make_folder(group); error != 0) return error;
+  const std::string partition = partition_of(change.during);
+  const std::string cpus = change.during.substr(partition.size() + 1);
+  int error = files.write(group + "/cpuset.cpus", cpus);
+  if (error == 0) error = files.write(group + "/cpuset.cpus.partition", partition);
+  // "isolated invalid (...)": this group may not have the CPUs for itself.
+  const auto state = files.read(group + "/cpuset.cpus.partition");
+  if (error == 0 && (!state || trimmed(*state) != partition)) error = EINVAL;
+  return error;
+}
+
+/// The processes that are left in it go on in this process's own group.
+int remove_group(os::SettingFiles& files, const std::string& group) {
+  const std::string own = files.read(fmt::format("/proc/{}/cgroup", files.own_pid())).value_or("");
+  std::string home = "/sys/fs/cgroup";
+  for (const std::string_view line : split(own, '\n'))
+    if (line.starts_with("0::/") && line != "0::/") home += line.substr(3);
+  const std::string pids = files.read(group + "/cgroup.procs").value_or("");
+  for (const std::string_view pid : split(pids, '\n'))
+    if (!pid.empty()) static_cast<void>(files.write(home + "/cgroup.procs", pid));
+  return files.remove(group);
+}
+
+int write_value(os::SettingFiles& files, const Change& change, const std::string& value) {
+  if (change.row->form != Form::Group) return files.write(change.path, value);
+  return value == change.before ? remove_group(files, change.path) : make_group(files, change);
+}
+
+/// Restores changes, the last first.
+class Restoring {
+ public:
+  Restoring(os::SettingFiles& files, const std::vector<Change>& changes)
+      : files_(files), changes_(changes) {}
+
+  Restored run() {
+    // All are looked at before the first is restored: by restoring a governor, the kernel may move
+    // the energy preference of its policy.
+    for (const Change& change : changes_)
+      if (is_foreign(change)) foreign_.insert(&change);
+    for (std::size_t i = changes_.size(); i-- > 0;) restore(changes_[i]);
+    return std::move(restored_);
+  }
+
+ private:
+  bool is_foreign(const Change& change) {
+    const auto now = value_now(files_, change);
+    if (!now || *now == change.before || *now == change.during) return false;
+    // Someone was killed between restoring the governor and the preference.
+    return !(change.row->name == "energy" && has_old_governor(change));
+  }
+
+  bool has_old_governor(const Change& energy) {
+    return std::ranges::any_of(changes_, [&](const Change& change) {
+      const std::string folder = change.path.substr(0, change.path.rfind('/') + 1);
+      return change.row->name == "governor" && energy.path.starts_with(folder) &&
+             value_now(files_, change) == change.before;
+    });
+  }
+
+  void restore(const Change& change) {
+    const auto now = value_now(files_, change);
+    if (!now || *now == change.before) return;
+    if (foreign_.contains(&change)) {
+      restored_.changed.push_back(
+          fmt::format("{} was changed to {} by another program and is left so (it was {})",
+                      change.path, one_line(*now), change.before));
+      return;
+    }
+    if (const int error = write_value(files_, change, change.before);
+        error != 0 && change.row->form != Form::Controllers) {
+      restored_.failed.push_back(fmt::format("cannot restore {} to {}: {}", change.path,
+                                             change.before, message_of(error)));
+      return;
+    }
+    ++restored_.settings;
+  }
+
+  os::SettingFiles& files_;
+  const std::vector<Change>& changes_;
+  std::set<const Change*> foreign_{};
+  Restored restored_{};
+};
+
+/// Restores what a journal has and removes it; the lock is held. Where a setting could not be
+/// restored it stays, for --untune.
+Restored restore_journal(os::SettingFiles& files, const Journal& journal) {
+  Restored restored;
+  if (journal.is_whole && journal.boot == boot_id(files))
+    restored = Restoring(files, journal.changes).run();
+  if (restored.failed.empty()) static_cast<void>(files.remove(kJournal));
+  return restored;
+}
+
+/// The lock is held; nullopt if there is no journal.
+std::optional<Restored> restore_found(os::SettingFiles& files) {
+  const auto text = files.read(kJournal);
+  if (!text) return std::nullopt;
+  return restore_journal(files, parse_journal(*text).value_or(Journal{}));
+}
+
+/// Locks the folder; waits for a holder that is ending.
+int lock_patiently(os::SettingFiles& files, std::chrono::milliseconds patience) {
+  int error = files.lock(kJournalFolder);
+  for (; error == EWOULDBLOCK && patience.count() > 0; --patience) {
+    files.wait();
+    error = files.lock(kJournalFolder);
+  }
+  return error;
+}
+
+/// Makes the folder and locks it, as the only one.
+Result<void> claim(os::SettingFiles& files) {
+  constexpr int most_tries = 100;
+  int error = 0;
+  for (int i = 0; i < most_tries; ++i) {
+    error = files.make_folder(kJournalFolder);
+    if (error != 0 && error != EEXIST) break;
+    const auto pid = holder(files);
+    const bool is_ending = pid && !files.is_alive(*pid);  // its launcher restores
+    error = lock_patiently(files, is_ending ? kPatience : std::chrono::milliseconds(0));
+    if (error == 0) return {};
+    if (error == EWOULDBLOCK && pid)
+      return Error{fmt::format("another lauka (process {}) has tuned this machine", *pid),
+                   "wait until it has ended"};
+    if (error != EWOULDBLOCK && error != ENOENT) break;
+    files.wait();  // it is being made or removed
+  }
+  return Error{
+      fmt::format("--tune cannot keep its journal in {}: {}", kJournalFolder, message_of(error)),
+      error == EPERM ? fmt::format("remove that folder, which is not root's alone")
+                     : "run lauka as root where /run can be written"};
+}
+
+}  // namespace
+
+std::string journal_text(const Journal& journal) {
+  std::string text = fmt::format("{} {} {}\n", kFirstWord, journal.boot, journal.pid);
+  for (const Change& change : journal.changes)
+    text += fmt::format("{}\t{}\t{}\n", change.path, change.before, change.during);
+  return text + std::string(kLastLine) + "\n";
+}
+
+std::optional<Journal> parse_journal(std::string_view text) {
+  auto lines = split(text, '\n');
+  const std::string_view rest = lines.back();  // a line that has no end is none
+  lines.pop_back();
+  if (lines.empty()) return std::nullopt;
+  const auto first = blank_separated(lines.front());
+  if (first.size() != 3 || first[0] != kFirstWord) return std::nullopt;
+  const auto pid = parse_whole_number(first[2], 1, std::numeric_limits<int>::max());
+  if (!pid) return std::nullopt;
+  Journal journal{.boot = std::string(first[1]), .pid = static_cast<int>(*pid)};
+  journal.is_whole = rest.empty() && lines.back() == kLastLine;
+  for (std::size_t i = 1; i < lines.size(); ++i) {
+    const auto fields = split(lines[i], '\t');
+    if (fields.size() != 3) continue;
+    Change change{switch_of(fields[0]), std::string(fields[0]), std::string(fields[1]),
+                  std::string(fields[2])};
+    if (is_possible(change)) journal.changes.push_back(std::move(change));
+  }
+  return journal;
+}
+
+std::optional<int> holder(os::SettingFiles& files) {
+  const auto journal = parse_journal(files.read(kJournal).value_or(""));
+  return journal ? std::optional(journal->pid) : std::nullopt;
+}
+
+std::optional<Restored> restore_left(os::SettingFiles& files, std::chrono::milliseconds patience) {
+  if (lock_patiently(files, patience) != 0) return std::nullopt;
+  auto restored = restore_found(files);
+  static_cast<void>(files.remove(kJournalFolder));  // unless the journal is still in it
+  files.unlock();
+  return restored;
+}
+
+void restore_after(os::SettingFiles& files, int pid) {
+  if (holder(files) == pid) static_cast<void>(restore_left(files, kPatience));
+}
+
+Result<std::unique_ptr<Tuned>> Tuned::begin(os::SettingFiles& files, const TuneRequest& request,
+                                            const CpuChoice& cpus) {
+  if (auto claimed = claim(files); !claimed) return claimed.error();
+  std::unique_ptr<Tuned> tuned(new Tuned(files));
+  tuned->found_left_ = restore_found(files);
+  if (tuned->found_left_ && !tuned->found_left_->failed.empty()) {
+    tuned->is_over_ = true;
+    files.unlock();
+    return Error{
+        "what an earlier lauka changed cannot be restored: " + tuned->found_left_->failed.front(),
+        fmt::format("restore it by hand, then remove {}", kJournalFolder)};
+  }
+  const std::vector<Found> found = find_settings(files, request, cpus);
+  for (const Found& one : found) {
+    const Form form = one.row->form;
+    if (one.changes() && form != Form::Latency && form != Form::Affinity)
+      tuned->changes_.push_back({one.row, one.path, one.now, one.wanted});
+  }
+  const Journal journal{boot_id(files), files.own_pid(), tuned->changes_, true};
+  if (const int error = files.append(kJournal, journal_text(journal)); error != 0)
+    return Error{fmt::format("--tune cannot write its journal {}: {}", kJournal, message_of(error)),
+                 "run lauka as root where /run can be written"};
+  for (const Change& change : tuned->changes_) tuned->apply(change);
+  tuned->in_force_.cpus = cpus.commands;
+  tuned->note(found);
+  return tuned;
+}
+
+/// What the kernel does not take, or makes something else of, is as it was before.
+void Tuned::apply(const Change& change) {
+  int error = write_value(files_, change, change.during);
+  if (error == 0 && value_now(files_, change) != change.during) error = EINVAL;
+  const bool is_group = change.row->form == Form::Group;
+  if (error == 0) {
+    if (is_group) group_ = change.path + "/cgroup.procs";
+    return;
+  }
+  refused_.push_back(
+      {std::string(change.row->name), fmt::format("{}: {}", change.path, message_of(error))});
+  const auto now = value_now(files_, change);
+  if (now && *now != change.before) static_cast<void>(write_value(files_, change, change.before));
+}
+
+/// Sums up by switch.
+void Tuned::note(const std::vector<Found>& found) {
+  const auto add_value = [](std::string& values, const std::string& value) {
+    if (values.empty())
+      values = value;
+    else if (const auto known = split(values, ';'); std::ranges::none_of(
+                 known, [&](std::string_view one) { return trimmed(one) == value; }))
+      values += "; " + value;
+  };
+  for (const Found& one : found) {
+    if (!one.asked || (one.row->form == Form::Controllers && !one.wanted.empty())) continue;
+    const std::string name(one.row->name);
+    int error = 0;
+    if (one.row->form == Form::Latency && !one.wanted.empty())
+      error = files_.hold_latency(one.path,
+                                  static_cast<std::int32_t>(parse_number(one.wanted).value_or(0)));
+    const auto refusal = std::ranges::find_if(refused_, [&](const UntunedSwitch& refused) {
+      return !one.path.empty() && refused.why.starts_with(one.path + ":");
+    });
+    std::string why = one.why_not;
+    if (error != 0) why = message_of(error);
+    if (refusal != refused_.end()) why = refusal->why;
+    if (!why.empty()) {
+      auto& all = in_force_.not_possible;
+      const auto same = std::ranges::find(all, name, &UntunedSwitch::name);
+      if (same == all.end()) all.push_back({name, why});
+      continue;
+    }
+    auto& all = in_force_.switched;
+    auto same = std::ranges::find(all, name, &TunedSwitch::name);
+    if (same == all.end()) same = all.insert(all.end(), {name});
+    add_value(same->before, one.now);
+    add_value(same->during, one.wanted);
+    ++same->files;
+  }
+}
+
+const Restored& Tuned::restore() {
+  if (std::exchange(is_over_, true)) return restored_;
+  files_.release_latency();
+  restored_ = restore_journal(files_, Journal{boot_id(files_), 0, changes_, true});
+  static_cast<void>(files_.remove(kJournalFolder));
+  files_.unlock();
+  return restored_;
+}
+
+}  // namespace lauka::tune

@@ -1,0 +1,105 @@
+#pragma once
+
+#include "core/result.h"
+#include "core/tuning.h"
+#include "os/setting_files.h"
+#include "tune/switches.h"
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+// The machine is tuned as a transaction. All old values are in a journal on the disk, or in the
+// memory of /run, before the first one changes. Whoever holds the lock of the journal's folder, and
+// nobody else, changes settings or restores them: lauka at the end of its session, its launcher
+// process if lauka was killed, the next lauka if both were. The folder is there only as long as the
+// machine is tuned, so that any other lauka pays for a look whether it is there, and no more.
+
+namespace lauka::tune {
+
+inline constexpr const char* kJournalFolder = "/run/lauka";
+
+/// A setting that is changed.
+struct Change {
+  const Switch* row = nullptr;
+  std::string path{};
+  std::string before{};  ///< as value_of returns it, as the next
+  std::string during{};
+
+  bool operator==(const Change&) const = default;
+};
+
+/// What the journal says.
+struct Journal {
+  std::string boot{};  ///< id of the boot in which it was written
+  int pid = 0;         ///< lauka's
+  std::vector<Change> changes{};
+  bool is_whole = false;  ///< false if lauka was killed while it wrote it: nothing was changed yet
+};
+
+std::string journal_text(const Journal& journal);
+
+/// Reads a journal; nullopt if it has no valid first line. Lines that lauka cannot have written,
+/// such as those of a path that is in no row of the table, are left out.
+std::optional<Journal> parse_journal(std::string_view text);
+
+/// What came of restoring, one line each for the user.
+struct Restored {
+  std::size_t settings = 0;            ///< that have their old value again
+  std::vector<std::string> changed{};  ///< by another program meanwhile, so they were left alone
+  std::vector<std::string> failed{};   ///< could not be restored
+};
+
+/// Restores what a killed lauka has left; nullopt if there is nothing, or a running lauka holds it.
+/// Waits up to `patience` for the lock.
+std::optional<Restored> restore_left(os::SettingFiles& files,
+                                     std::chrono::milliseconds patience = {});
+
+/// Restores what the process `pid`, which is ending, has left.
+void restore_after(os::SettingFiles& files, int pid);
+
+/// Returns the id of the process that tuned the machine; nullopt if there is no journal.
+std::optional<int> holder(os::SettingFiles& files);
+
+/// A machine that is tuned until this is destroyed.
+class Tuned : NonCopyable {
+ public:
+  /// Restores what was left, writes the journal and changes the settings. Refused if another lauka
+  /// has tuned the machine, or the journal cannot be written; then nothing is changed.
+  static Result<std::unique_ptr<Tuned>> begin(os::SettingFiles& files, const TuneRequest& request,
+                                              const CpuChoice& cpus);
+
+  ~Tuned() { restore(); }
+
+  /// Restores all that was changed, the last first; again, it does nothing.
+  const Restored& restore();
+
+  /// What is in force.
+  const Tuning& in_force() const { return in_force_; }
+
+  /// File by which commands join the group that has CPUs of its own; empty if there is none.
+  const std::string& group() const { return group_; }
+
+  /// What an earlier lauka had left, if it left anything.
+  const std::optional<Restored>& found_left() const { return found_left_; }
+
+ private:
+  explicit Tuned(os::SettingFiles& files) : files_(files) {}
+
+  void apply(const Change& change);
+  void note(const std::vector<Found>& found);
+
+  os::SettingFiles& files_;
+  std::vector<Change> changes_{};
+  std::vector<UntunedSwitch> refused_{};
+  Tuning in_force_{};
+  std::string group_{};
+  std::optional<Restored> found_left_{};
+  Restored restored_{};
+  bool is_over_ = false;
+};
+
+}  // namespace lauka::tune

@@ -1,0 +1,241 @@
+#include "core/machine.h"
+#include "tune/machine.h"
+#include "tune/switches.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+namespace lauka::tune {
+namespace {
+
+const TuneRequest kEverything{
+    .choices = {{"smt", true}, {"swap", true}, {"thp", true}, {"ksm", true}}};
+
+CpuFacts facts_of(const Shape& shape) {
+  CpuFacts facts{.fastest = shape.fastest};
+  for (std::uint32_t cpu = 0; cpu < 8; ++cpu) facts.allowed.push_back(cpu);
+  return facts;
+}
+
+CpuChoice cpus_of(FakeMachine& machine, const TuneRequest& request, const CpuFacts& facts) {
+  auto choice = choose_cpus(machine, request, facts);
+  REQUIRE(choice);
+  return *choice;
+}
+
+std::string list_of(const Shape& shape, const TuneRequest& request = {}) {
+  FakeMachine machine(shape.tree);
+  const CpuChoice cpus = cpus_of(machine, request, facts_of(shape));
+  return list_text(find_settings(machine, request, cpus), cpus);
+}
+
+Shape shape_of(const std::string& name) {
+  for (const Shape& shape : shapes())
+    if (shape.name == name) return shape;
+  return {};
+}
+
+std::string cpus_text(const Shape& shape, const TuneRequest& request = {}) {
+  FakeMachine machine(shape.tree);
+  const CpuChoice cpus = cpus_of(machine, request, facts_of(shape));
+  if (cpus.commands.empty()) return cpus.why_not;
+  return cpu_list_text(cpus.commands) + " | " + cpu_list_text(cpus.rest);
+}
+
+}  // namespace
+
+TEST_CASE("the commands get whole cores of the fastest kind and of one node, not the first core") {
+  CHECK(cpus_text(shape_of("intel hybrid")) == "2-3 | 0-1,4-7");
+  CHECK(cpus_text(shape_of("intel hybrid"), kEverything) == "2 | 0-1,3-7");  // one of each core
+  CHECK(cpus_text(shape_of("amd with boost")) == "1,3 | 0,2");
+  CHECK(cpus_text(shape_of("amd without boost")) == "1-3 | 0");
+  CHECK(cpus_text(shape_of("arm server")) == "4-7 | 0-3");  // the node that the first CPU is not in
+  CHECK(cpus_text(shape_of("virtual machine")) == "1 | 0");
+  CHECK(cpus_text({"one CPU", {{"/sys/devices/system/cpu/online", "0\n"}}}) ==
+        "there is no core besides that of the first CPU");
+}
+
+TEST_CASE("a core that lauka may use half of is not chosen") {
+  FakeMachine machine(intel_hybrid());
+  CHECK(cpu_list_text(cpus_of(machine, {}, {{0, 1, 2, 4, 5}, {}}).commands) == "4-5");
+}
+
+TEST_CASE("CPUs that are given are taken, if they are there and leave one") {
+  FakeMachine machine(arm_server());
+  const CpuFacts facts{.allowed = {0, 1, 2, 3, 4, 5, 6}};
+  const auto said = [&](const std::vector<std::uint32_t>& cpus) {
+    const auto choice = choose_cpus(machine, {.cpus = cpus}, facts);
+    return choice ? cpu_list_text(choice->commands) + " | " + cpu_list_text(choice->rest)
+                  : choice.error().line();
+  };
+  CHECK(said({1, 5}) == "1,5 | 0,2-4,6-7");
+  CHECK(said({1, 7}) == "--tune=cpus=1,7: lauka may not run on CPU 7; choose from 0-6");
+  FakeMachine small(virtual_machine());
+  CHECK(choose_cpus(small, {.cpus = {0, 1}}, facts).error().line() ==
+        "--tune=cpus=0-1 leaves no CPU to the rest of the system; leave one out");
+}
+
+TEST_CASE("--tune=list shows each switch, its value, what it would get, and what is not possible") {
+  CHECK(list_of(shape_of("intel hybrid"), {.choices = {{"smt", true}, {"timers", false}}}) ==
+        R"(+ cpus        any -> 2
+              the commands run on whole cores of their own
++ energy      balance_performance -> performance (8 files)
+              the processor prefers speed over saving energy
++ governor    powersave -> performance (8 files)
+              the clock does not follow the load
++ turbo       0 -> 1
+              the clock does not depend on temperature and busy cores
++ irqs        0-7 -> 0-1,3-7; 2-3 -> 3; ff -> fb (5 files)
+              interrupts are handled by other CPUs
++ workqueues  ff -> fb
+              the kernel's unbound work is done by other CPUs
++ watchdog    1 -> 0
+              the NMI watchdog holds no counter and interrupts nothing
++ numa        1 -> 0
+              pages are not unmapped to see who uses them
++ perf-rate   100000 -> 1
+              other programs' profilers do not sample
+- timers      1 -> 0
+              timers of idle CPUs do not move to busy ones
+- swap        60 -> 0
+              memory of programs is not swapped out
+- thp         madvise -> never
+              no huge pages, which a run gets or not by chance
+- ksm         0 already
+              equal pages are not looked for and merged
++ cstates     not bounded -> 10
+              idle CPUs wake up within 10 us
++ partition   none -> isolated 2
+              no other process runs on the commands' CPUs (cgroup v2)
++ smt         on -> off
+              each core has one CPU
+
+CPUs of the commands: 2; of everything else: 0-1,3-7
+
++ is switched with --tune; --tune=+NAME,-NAME changes the choice
+)");
+}
+
+TEST_CASE("what a machine does not have is said") {
+  const std::string vm = list_of(shape_of("virtual machine"));
+  CHECK(vm.find("+ governor    not here\n") != std::string::npos);
+  CHECK(vm.find("+ turbo       not here\n") != std::string::npos);
+  CHECK(vm.find("+ watchdog    0 already\n") != std::string::npos);
+  CHECK(vm.find("+ partition   not here\n") != std::string::npos);
+  CHECK(vm.find("- smt         notsupported, the machine has no SMT that can be switched\n") !=
+        std::string::npos);
+  const std::string container = list_of(shape_of("bare container"));
+  CHECK(container.find("+ cstates     No such file or directory\n") != std::string::npos);
+  CHECK(container.find("+ numa        not here\n") != std::string::npos);
+}
+
+TEST_CASE("a boost of each policy comes before the one of all") {
+  FakeMachine machine(amd_with_boost());
+  std::vector<std::string> paths;
+  for (const Found& one : find_settings(machine, {}, {}))
+    if (one.row->name == "turbo") paths.push_back(one.path + " " + one.now);
+  CHECK(paths == std::vector<std::string>{"/sys/devices/system/cpu/cpufreq/policy0/boost 1",
+                                          "/sys/devices/system/cpu/cpufreq/policy1/boost 0",
+                                          "/sys/devices/system/cpu/cpufreq/policy2/boost 1",
+                                          "/sys/devices/system/cpu/cpufreq/policy3/boost 1"});
+}
+
+TEST_CASE("a governor or preference that the driver does not have is not asked for") {
+  auto tree = amd_without_boost();
+  tree["/sys/devices/system/cpu/cpufreq/policy2/scaling_available_governors"] = "schedutil\n";
+  const std::string text = list_of({"", tree});
+  CHECK(text.find("+ governor    schedutil -> performance; schedutil, the machine has no "
+                  "\"performance\" (4 files)\n") != std::string::npos);
+}
+
+TEST_CASE("a setting that may not be written says so") {
+  FakeMachine machine(virtual_machine());
+  machine.refused["not writable /proc/sys/kernel/numa_balancing"] = EROFS;
+  const auto found = find_settings(machine, {}, {});
+  const auto numa =
+      std::ranges::find(found, "numa", [](const Found& one) { return one.row->name; });
+  REQUIRE(numa != found.end());
+  CHECK(numa->why_not == "Read-only file system");
+  CHECK_FALSE(numa->changes());
+}
+
+TEST_CASE("without CPUs of the commands' own, interrupts stay where they are") {
+  FakeMachine machine(arm_server());
+  const TuneRequest request{.choices = {{"cpus", false}}};
+  const CpuChoice cpus = cpus_of(machine, request, facts_of(shape_of("arm server")));
+  CHECK(cpus.commands.empty());
+  for (const Found& one : find_settings(machine, request, cpus)) {
+    const std::string_view name = one.row->name;
+    if (name == "irqs" || name == "workqueues" || name == "partition") CHECK_FALSE(one.changes());
+  }
+}
+
+TEST_CASE("interrupts that other CPUs handle already, and CPUs beyond 32, are left as they are") {
+  auto tree = arm_server();
+  tree["/proc/irq/9/smp_affinity_list"] = "1-2\n";
+  tree["/proc/irq/120/smp_affinity_list"] = "3-5\n";
+  tree["/proc/irq/121/smp_affinity_list"] = "5\n";
+  tree["/proc/irq/default_smp_affinity"] = "00000001,000000f1\n";
+  FakeMachine machine(tree);
+  std::vector<std::string> irqs;
+  for (const Found& one : find_settings(machine, {}, {{4, 5, 6, 7}, {0, 1, 2, 3, 32}, ""}))
+    if (one.row->name == "irqs") irqs.push_back(one.now + " -> " + one.wanted);
+  CHECK(irqs == std::vector<std::string>{"1,000000f1 -> 1,00000001", "0-7 -> 0-3", "1-2 -> 1-2",
+                                         "3-5 -> 3", "5 -> 0-3,32"});
+}
+
+TEST_CASE("only the paths of the table are lauka's to write") {
+  for (const Shape& shape : shapes()) {
+    FakeMachine machine(shape.tree);
+    const CpuChoice cpus = cpus_of(machine, kEverything, facts_of(shape));
+    for (const Found& one : find_settings(machine, kEverything, cpus))
+      if (!one.path.empty()) CHECK(switch_of(one.path) == one.row);
+  }
+  for (const char* const path :
+       {"", "/", "/etc/passwd", "/proc/sys/kernel/core_pattern",
+        "/proc/irq/9/../10/smp_affinity_list", "/proc/irq//smp_affinity_list",
+        "/proc/irq/07/smp_affinity_list", "/proc/irq/-1/smp_affinity_list",
+        "/proc/irq/1 /smp_affinity_list", "/proc/irq/99999999999999999999/smp_affinity_list",
+        "/proc/irq/*/smp_affinity_list", "/proc/sys/vm/swappiness/", "x/proc/sys/vm/swappiness"}) {
+    CAPTURE(path);
+    CHECK(switch_of(path) == nullptr);
+  }
+}
+
+TEST_CASE("the value of a text is what its form allows, written in one way") {
+  CHECK(value_of(Form::Word, "powersave\n") == "powersave");
+  CHECK_FALSE(value_of(Form::Word, "a b"));
+  CHECK_FALSE(value_of(Form::Word, ""));
+  CHECK(value_of(Form::Chosen, "always [madvise] never\n") == "madvise");
+  CHECK_FALSE(value_of(Form::Chosen, "always madvise never\n"));
+  CHECK(value_of(Form::Number, "60\n") == "60");
+  CHECK_FALSE(value_of(Form::Number, "-1"));
+  CHECK_FALSE(value_of(Form::Number, "060"));
+  CHECK(value_of(Form::CpuList, "0-1,2,5\n") == "0-2,5");
+  CHECK_FALSE(value_of(Form::CpuList, "\n"));
+  CHECK(value_of(Form::CpuMask, "00000000,0000000f\n") == "f");
+  CHECK(value_of(Form::CpuMask, "3,00000000") == "3,00000000");
+  CHECK_FALSE(value_of(Form::CpuMask, "123456789"));
+  CHECK_FALSE(value_of(Form::CpuMask, ",f"));
+  CHECK_FALSE(value_of(Form::CpuMask, "g"));
+  CHECK(value_of(Form::Controllers, "cpu cpuset io\n") == "+cpuset");
+  CHECK(value_of(Form::Controllers, "") == "-cpuset");
+  CHECK(value_of(Form::Group, "root 2-3") == "root 2-3");
+  CHECK_FALSE(value_of(Form::Group, "member 2-3"));
+}
+
+TEST_CASE("a switch that is in no row is refused") {
+  CHECK(check_names({.choices = {{"smt", true}, {"partition", false}}}));
+  CHECK(check_names({.choices = {{"turbos", true}}}).error().line() ==
+        "--tune has no switch 'turbos'; did you mean turbo?");
+  CHECK(check_names({.choices = {{"aslr", false}}}).error().line() ==
+        "--tune has no switch 'aslr'; --tune=list shows them");
+}
+
+}  // namespace lauka::tune

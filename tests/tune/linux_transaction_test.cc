@@ -1,0 +1,441 @@
+#include "core/machine.h"
+#include "tune/machine.h"
+#include "tune/transaction.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace lauka::tune {
+namespace {
+
+const TuneRequest kEverything{
+    .choices = {{"smt", true}, {"swap", true}, {"thp", true}, {"ksm", true}}};
+
+CpuChoice cpus_of(FakeMachine& machine, const std::vector<std::uint32_t>& fastest = {}) {
+  CpuFacts facts{.fastest = fastest};
+  for (std::uint32_t cpu = 0; cpu < 8; ++cpu) facts.allowed.push_back(cpu);
+  auto choice = choose_cpus(machine, kEverything, facts);
+  REQUIRE(choice);
+  return *choice;
+}
+
+std::unique_ptr<Tuned> tune(FakeMachine& machine, const std::vector<std::uint32_t>& fastest = {}) {
+  auto tuned = Tuned::begin(machine, kEverything, cpus_of(machine, fastest));
+  REQUIRE_MESSAGE(tuned, tuned.error().line());
+  return *std::move(tuned);
+}
+
+/// A second process's view of the same machine; it dies by SIGKILL before its `kill_at`th change.
+/// True if it was killed.
+bool killed_in_child(FakeMachine& machine, int kill_at, const std::function<void()>& work) {
+  const pid_t child = fork();
+  if (child == 0) {
+    int left = kill_at;
+    machine.before_change = [&left] {
+      if (left-- == 0) kill(getpid(), SIGKILL);
+    };
+    machine.pid = getpid();
+    work();
+    machine.before_change = nullptr;
+    _exit(0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  if (!WIFSIGNALED(status)) REQUIRE(WEXITSTATUS(status) == 0);
+  return WIFSIGNALED(status);
+}
+
+void tune_and_restore(FakeMachine& machine, const CpuChoice& cpus) {
+  auto tuned = Tuned::begin(machine, kEverything, cpus);
+  if (!tuned) _exit(1);
+  (*tuned)->restore();
+}
+
+/// All values that are written to a path must be its first one or the table's.
+class Watch {
+ public:
+  explicit Watch(FakeMachine& machine) : machine_(machine), log_(machine.root() + ".log") {
+    machine.on_write = [this](const std::string& path, const std::string& value) {
+      std::ofstream(log_, std::ios::app) << path << ' ' << value << '\n';  // survives a kill
+    };
+  }
+  Watch(const Watch&) = delete;
+  Watch& operator=(const Watch&) = delete;
+  ~Watch() { std::filesystem::remove(log_); }
+
+  std::size_t strange(const FakeMachine::Tree& first, const std::vector<Found>& found) const {
+    std::set<std::string> known;
+    for (const Found& one : found) {
+      known.insert(one.path + ' ' + one.wanted);
+      if (first.contains(one.path) && value_of(one.row->form, first.at(one.path)))
+        known.insert(one.path + ' ' + *value_of(one.row->form, first.at(one.path)));
+    }
+    std::ifstream in(log_);
+    std::size_t count = 0;
+    for (std::string line; std::getline(in, line);) {
+      if (line.starts_with("/sys/fs/cgroup/lauka-tune/")) continue;
+      if (!known.contains(line)) {
+        ++count;
+        MESSAGE(line);
+      }
+    }
+    return count;
+  }
+
+ private:
+  FakeMachine& machine_;
+  std::string log_;
+};
+
+/// What a start of lauka does, and what one with --tune does.
+void recover(FakeMachine& machine, bool by_tuning, const CpuChoice& cpus) {
+  if (!by_tuning) {
+    static_cast<void>(restore_left(machine));
+    return;
+  }
+  auto tuned = Tuned::begin(machine, kEverything, cpus);
+  REQUIRE_MESSAGE(tuned, tuned.error().line());
+}
+
+/// Kills lauka at every step of tuning and restoring, and if `twice`, whoever restores then at
+/// every step of that. Returns the number of points.
+int kill_everywhere(const Shape& shape, bool twice, bool moves_preference) {
+  FakeMachine machine(shape.tree);
+  machine.moves_preference = moves_preference;
+  const CpuChoice cpus = cpus_of(machine, shape.fastest);
+  const auto first = machine.tree();
+  const auto found = find_settings(machine, kEverything, cpus);
+  const Watch watch(machine);
+  int points = 0;
+  bool was_killed = true;
+  for (int at = 0; was_killed; ++at) {
+    for (const bool by_tuning : {false, true}) {
+      for (int again = 0, goes_on = 1; goes_on != 0; ++again) {
+        was_killed = killed_in_child(machine, at, [&] { tune_and_restore(machine, cpus); });
+        goes_on = twice && was_killed &&
+                  killed_in_child(machine, again, [&] { recover(machine, by_tuning, cpus); });
+        recover(machine, by_tuning, cpus);
+        ++points;
+        if (machine.tree() == first) continue;
+        for (const auto& [path, text] : machine.tree()) {
+          const auto old = first.find(path);
+          if (old == first.end() || old->second != text)
+            FAIL_CHECK(fmt::format("{}, killed at {}, then {}: {} is {}", shape.name, at, again,
+                                   path, text));
+        }
+        return points;
+      }
+    }
+  }
+  CHECK(watch.strange(first, found) == 0);
+  return points;
+}
+
+/// What the machine is tuned to, path by path.
+std::vector<std::string> changed_files(const FakeMachine& machine, const FakeMachine::Tree& first) {
+  std::vector<std::string> changed;
+  for (const auto& [path, text] : machine.tree()) {
+    const auto old = first.find(path);
+    if (old != first.end() && old->second != text)
+      changed.push_back(path + " " + std::string(trimmed(text)));
+  }
+  return changed;
+}
+
+}  // namespace
+
+TEST_CASE("the machine is tuned as long as Tuned is there") {
+  FakeMachine machine(virtual_machine());
+  const auto first = machine.tree();
+  {
+    const auto tuned = tune(machine);
+    CHECK(changed_files(machine, first) ==
+          std::vector<std::string>{
+              "/proc/irq/0/smp_affinity_list 0", "/proc/irq/120/smp_affinity_list 0",
+              "/proc/irq/121/smp_affinity_list 0", "/proc/irq/9/smp_affinity_list 0",
+              "/proc/irq/default_smp_affinity 1", "/proc/sys/kernel/numa_balancing 0",
+              "/proc/sys/kernel/perf_event_max_sample_rate 1", "/proc/sys/kernel/timer_migration 0",
+              "/proc/sys/vm/swappiness 0", "/sys/devices/virtual/workqueue/cpumask 1",
+              "/sys/kernel/mm/transparent_hugepage/enabled never"});
+    const Tuning& tuning = tuned->in_force();
+    CHECK(cpu_list_text(tuning.cpus) == "1");
+    REQUIRE(tuning.switched.size() > 2);
+    CHECK(tuning.switched[0] == TunedSwitch{"cpus", "any", "1", 1});
+    CHECK(tuning.switched[1] == TunedSwitch{"irqs", "3; 0-1", "1; 0", 5});
+    CHECK(std::ranges::find(tuning.not_possible, UntunedSwitch{"governor", "not here"}) !=
+          tuning.not_possible.end());
+    CHECK(tuned->group().empty());
+    CHECK(machine.get("/run/lauka/journal").starts_with("lauka-tune-1 boot-1 4242\n/proc/irq/"));
+  }
+  CHECK(machine.tree() == first);
+}
+
+TEST_CASE("commands join a partition of their own, which is gone afterwards with what is in it") {
+  FakeMachine machine(arm_server());
+  const auto first = machine.tree();
+  {
+    const auto tuned = tune(machine);
+    CHECK(tuned->group() == "/sys/fs/cgroup/lauka-tune/cgroup.procs");
+    CHECK(machine.get("/sys/fs/cgroup/lauka-tune/cpuset.cpus") == "4-7\n");
+    CHECK(machine.get("/sys/fs/cgroup/lauka-tune/cpuset.cpus.partition") == "root\n");
+    CHECK(machine.get("/sys/fs/cgroup/cgroup.subtree_control") == "cpuset cpu memory\n");
+  }
+  CHECK(machine.tree() == first);
+  FakeMachine busy(arm_server());
+  const auto tuned = tune(busy);
+  busy.put("/proc/4242/cgroup", "12:cpuset:/\n0::/user.slice\n");
+  busy.put("/sys/fs/cgroup/user.slice/cgroup.procs", "");
+  busy.put("/sys/fs/cgroup/lauka-tune/cgroup.procs", "17\n18\n");
+  busy.on_write = [&](const std::string& path, const std::string& pid) {
+    if (path.ends_with("user.slice/cgroup.procs") && pid == "18")
+      busy.put("/sys/fs/cgroup/lauka-tune/cgroup.procs", "");
+  };
+  CHECK(tuned->restore().failed.empty());
+  CHECK(busy.get("/sys/fs/cgroup/user.slice/cgroup.procs") == "17\n18\n");
+  CHECK(busy.list("/sys/fs/cgroup/lauka-tune").empty());
+}
+
+TEST_CASE("a partition that the kernel does not grant is removed, and the rest is tuned") {
+  FakeMachine machine(arm_server());
+  machine.partitions_are_valid = false;
+  const auto tuned = tune(machine);
+  CHECK(tuned->group().empty());
+  CHECK(machine.list("/sys/fs/cgroup/lauka-tune").empty());
+  CHECK(std::ranges::find(tuned->in_force().not_possible, "partition", &UntunedSwitch::name) !=
+        tuned->in_force().not_possible.end());
+  CHECK(machine.get("/proc/sys/vm/swappiness") == "0\n");
+}
+
+TEST_CASE("what the kernel refuses, or makes something else of, is reported and as it was") {
+  FakeMachine machine(virtual_machine());
+  machine.refused["/proc/irq/9/smp_affinity_list"] = EIO;
+  machine.stores_other_value = true;  // of swappiness
+  const auto first = machine.tree();
+  const auto tuned = tune(machine);
+  const auto& not_possible = tuned->in_force().not_possible;
+  const UntunedSwitch irqs{"irqs", "/proc/irq/9/smp_affinity_list: Input/output error"};
+  CHECK(std::ranges::find(not_possible, irqs) != not_possible.end());
+  const UntunedSwitch swap{"swap", "/proc/sys/vm/swappiness: Invalid argument"};
+  CHECK(std::ranges::find(not_possible, swap) != not_possible.end());
+  machine.stores_other_value = false;
+  CHECK(tuned->restore().failed.empty());
+  CHECK(machine.get("/proc/irq/9/smp_affinity_list") == "0-1\n");
+}
+
+TEST_CASE("a value that another program changed is left alone and reported") {
+  FakeMachine machine(amd_with_boost());
+  const auto tuned = tune(machine);
+  const std::string policy = "/sys/devices/system/cpu/cpufreq/policy";
+  machine.put(policy + "0/scaling_governor", "schedutil\n");
+  machine.put(policy + "0/energy_performance_preference", "power\n");
+  machine.put("/proc/sys/vm/swappiness", "30\n");
+  machine.put("/proc/irq/9/smp_affinity_list", "2\n");
+  const Restored& restored = tuned->restore();
+  CHECK(restored.changed ==
+        std::vector<std::string>{
+            "/proc/sys/vm/swappiness was changed to 30 by another program and is left so (it was "
+            "60)",
+            "/proc/irq/9/smp_affinity_list was changed to 2 by another program and is left so (it "
+            "was 0-3)",
+            policy + "0/scaling_governor was changed to schedutil by another program and is left "
+                     "so (it was powersave)",
+            policy + "0/energy_performance_preference was changed to power by another program and "
+                     "is left so (it was balance_performance)"});
+  CHECK(machine.get(policy + "0/scaling_governor") == "schedutil\n");
+  CHECK(machine.get(policy + "1/scaling_governor") == "powersave\n");
+  CHECK(machine.list("/run/lauka").empty());
+}
+
+TEST_CASE("a setting that has gone meanwhile is not made again") {
+  FakeMachine machine(virtual_machine());
+  const auto tuned = tune(machine);
+  std::filesystem::remove_all(machine.root() + "/proc/irq/121");
+  CHECK(tuned->restore().failed.empty());
+  CHECK(machine.list("/proc/irq/121").empty());
+}
+
+TEST_CASE("what cannot be restored stays in the journal until it can be") {
+  FakeMachine machine(virtual_machine());
+  {
+    const auto tuned = tune(machine);
+    machine.refused["/proc/sys/kernel/timer_migration"] = EACCES;
+    CHECK(tuned->restore().failed ==
+          std::vector<std::string>{
+              "cannot restore /proc/sys/kernel/timer_migration to 1: Permission denied"});
+  }
+  CHECK(machine.get("/proc/sys/vm/swappiness") == "60\n");
+  auto again = Tuned::begin(machine, kEverything, cpus_of(machine));
+  REQUIRE_FALSE(again);
+  CHECK(again.error().line() ==
+        "what an earlier lauka changed cannot be restored: cannot restore "
+        "/proc/sys/kernel/timer_migration to 1: Permission denied; restore it by hand, then remove "
+        "/run/lauka");
+  machine.refused.clear();
+  const auto restored = restore_left(machine);
+  REQUIRE(restored);
+  CHECK(restored->settings == 1);
+  CHECK(machine.get("/proc/sys/kernel/timer_migration") == "1\n");
+  CHECK(machine.list("/run").empty());
+}
+
+TEST_CASE("one lauka tunes at a time; a second one is refused with the holder's name") {
+  FakeMachine machine(virtual_machine());
+  const auto tuned = tune(machine);
+  CHECK(holder(machine) == 4242);
+  const auto before = machine.tree();
+  const bool died = killed_in_child(machine, -1, [&] {
+    machine.pid = 4242;
+    const auto second = Tuned::begin(machine, kEverything, cpus_of(machine));
+    const bool said = !second && second.error().line() ==
+                                     "another lauka (process 4242) has tuned this machine; wait "
+                                     "until it has ended";
+    if (!said || restore_left(machine)) _exit(1);
+  });
+  CHECK_FALSE(died);
+  CHECK(machine.tree() == before);
+}
+
+TEST_CASE("a lauka that is killed is restored by its launcher, which waits for its lock") {
+  FakeMachine machine(virtual_machine());
+  const auto first = machine.tree();
+  auto tuned = tune(machine);
+  const auto while_tuned = machine.tree();
+  // The launcher's end of the socket may close before the lock is given up.
+  killed_in_child(machine, -1, [&] {
+    machine.pid = 4243;
+    restore_after(machine, 4243);  // of another lauka, so nothing
+  });
+  CHECK(machine.tree() == while_tuned);
+  machine.unlock();  // as the system does
+  restore_after(machine, 4242);
+  CHECK(machine.tree() == first);
+  CHECK(tuned->restore().settings == 0);  // nothing is left
+}
+
+TEST_CASE("a journal of an earlier boot is dropped") {
+  FakeMachine machine(virtual_machine());
+  static_cast<void>(killed_in_child(machine, 12, [&] { tune_and_restore(machine, {}); }));
+  REQUIRE(machine.get("/proc/sys/kernel/timer_migration") == "0\n");
+  machine.put("/proc/sys/kernel/random/boot_id", "boot-2\n");
+  const auto restored = restore_left(machine);
+  REQUIRE(restored);
+  CHECK(restored->settings == 0);
+  CHECK(machine.get("/proc/sys/kernel/timer_migration") == "0\n");
+  CHECK(machine.list("/run").empty());
+}
+
+TEST_CASE("nothing that is not a line of lauka's own is restored from a journal") {
+  const std::string head = "lauka-tune-1 boot-1 4242\n";
+  const auto read = [](const std::string& text) {
+    const auto journal = parse_journal(text);
+    return journal ? fmt::format("{} of {}", journal->changes.size(), journal->is_whole) : "none";
+  };
+  const std::string good = "/proc/sys/vm/swappiness\t60\t0\n";
+  CHECK(read(head + good + "end\n") == "1 of true");
+  CHECK(read(head + good) == "1 of false");
+  CHECK(read(head + good + "end") == "1 of false");
+  CHECK(read(head + "/proc/sys/vm/swappiness\t60\t0") == "0 of false");
+  CHECK(read("") == "none");
+  CHECK(read("lauka-tune-2 boot-1 4242\nend\n") == "none");
+  CHECK(read("lauka-tune-1 boot-1 0\nend\n") == "none");
+  for (const char* const line :
+       {"/etc/passwd\t60\t0", "/proc/sys/vm/swappiness\t60\t1", "/proc/sys/vm/swappiness\tx\t0",
+        "/proc/sys/vm/swappiness\t0\t0", "/proc/sys/vm/swappiness\t60", "/proc/sys/vm/swappiness",
+        "/proc/sys/vm/swappiness\t60\t0\t0", "\t60\t0",
+        "/sys/fs/cgroup/lauka-tune\troot 1\tisolated 2"})
+    CHECK(read(head + line + "\nend\n") == "0 of true");
+  const Journal journal{
+      "boot-1",
+      7,
+      {{switch_of("/proc/irq/3/smp_affinity_list"), "/proc/irq/3/smp_affinity_list", "0-3", "0"}},
+      true};
+  const auto same = parse_journal(journal_text(journal));
+  REQUIRE(same);
+  CHECK(same->boot == "boot-1");
+  CHECK(same->pid == 7);
+  CHECK(same->changes == journal.changes);
+}
+
+TEST_CASE("half a journal means that nothing was changed") {
+  FakeMachine machine(amd_without_boost());
+  const auto first = machine.tree();
+  const CpuChoice cpus = cpus_of(machine);
+  machine.tears_journal = true;
+  REQUIRE(killed_in_child(machine, 3, [&] { tune_and_restore(machine, cpus); }));
+  machine.tears_journal = false;
+  CHECK_FALSE(machine.get("/run/lauka/journal").ends_with("end\n"));
+  CHECK(restore_left(machine));
+  CHECK(machine.tree() == first);
+}
+
+TEST_CASE("a folder that others may write to, and a link, are not trusted with the journal") {
+  FakeMachine machine(virtual_machine());
+  const auto refused = [&] {
+    const auto tuned = Tuned::begin(machine, kEverything, cpus_of(machine));
+    return tuned ? std::string("tuned") : tuned.error().line();
+  };
+  std::filesystem::create_directories(machine.root() + "/elsewhere");
+  std::filesystem::create_directory_symlink(machine.root() + "/elsewhere",
+                                            machine.root() + "/run/lauka");
+  CHECK(refused() ==
+        "--tune cannot keep its journal in /run/lauka: Not a directory; run lauka as root where "
+        "/run can be written");
+  std::filesystem::remove(machine.root() + "/run/lauka");
+  std::filesystem::create_directories(machine.root() + "/run/lauka");
+  std::filesystem::permissions(machine.root() + "/run/lauka", std::filesystem::perms::all);
+  CHECK(
+      refused() ==
+      "--tune cannot keep its journal in /run/lauka: Operation not permitted; remove that folder, "
+      "which is not root's alone");
+}
+
+TEST_CASE("no symbolic link is followed to or within a setting") {
+  FakeMachine machine(virtual_machine());
+  machine.put("/victim/swappiness", "60\n");
+  const auto files = os::open_setting_files(machine.root());
+  std::filesystem::remove_all(machine.root() + "/proc/sys/vm");
+  std::filesystem::create_directory_symlink(machine.root() + "/victim",
+                                            machine.root() + "/proc/sys/vm");
+  CHECK_FALSE(files->read("/proc/sys/vm/swappiness"));
+  CHECK(files->write("/proc/sys/vm/swappiness", "0") != 0);
+  std::filesystem::remove(machine.root() + "/proc/sys/vm");
+  std::filesystem::create_directories(machine.root() + "/proc/sys/vm");
+  std::filesystem::create_symlink(machine.root() + "/victim/swappiness",
+                                  machine.root() + "/proc/sys/vm/swappiness");
+  CHECK_FALSE(files->read("/proc/sys/vm/swappiness"));
+  CHECK(files->write("/proc/sys/vm/swappiness", "0") == ELOOP);
+  CHECK(files->append("/proc/sys/vm/swappiness", "0") == ELOOP);
+  CHECK(machine.get("/victim/swappiness") == "60\n");
+  CHECK(files->write("/proc/sys/vm/nothing", "0") == ENOENT);  // no file is made
+}
+
+TEST_CASE("killed at any step, lauka leaves a machine that the next start restores") {
+  int points = 0;
+  for (const Shape& shape : shapes()) points += kill_everywhere(shape, false, false);
+  points += kill_everywhere({"moving", intel_hybrid(), {0, 1, 2, 3}}, false, true);
+  CHECK(points > 300);
+  MESSAGE(points, " kill points");
+}
+
+TEST_CASE("whoever restores may be killed at any step, too") {
+  CHECK(kill_everywhere({"small", virtual_machine()}, true, false) > 300);
+}
+
+TEST_CASE("the same for all machines" * doctest::skip()) {  // a minute: -ns -tc='the same*'
+  int points = 0;
+  for (const Shape& shape : shapes())
+    for (const bool moves : {false, true}) points += kill_everywhere(shape, true, moves);
+  MESSAGE(points, " kill points");
+}
+
+}  // namespace lauka::tune

@@ -12,9 +12,11 @@
 #include "os/files.h"
 #include "os/memory_groups.h"
 #include "os/process.h"
+#include "os/setting_files.h"
 #include "plan/plan.h"
 #include "plan/recording.h"
 #include "plan/told.h"
+#include "tune/transaction.h"
 
 #include <memory>
 #include <optional>
@@ -46,11 +48,15 @@ struct Benchmark {
 struct Call {
   Options options;  ///< as typed; of a suite what concerns all benchmarks
   std::unique_ptr<os::Launcher> launcher{};
-  std::optional<User> user{};                  ///< the commands' user if that is not lauka's own
-  std::unique_ptr<os::MemoryGroups> groups{};  ///< null unless tree_peak_memory is measured
-  std::unique_ptr<os::ProgramAside> git{};     ///< null if git is not asked, or has answered
-  std::vector<Label> labels{};                 ///< the session's, with git's
-  std::string suite_text{};                    ///< the suite's file
+  std::unique_ptr<os::SettingFiles> settings{};  ///< null until --tune needs them
+  tune::CpuChoice tune_cpus{};                   ///< of --tune; empty without
+  std::optional<Tuning> tuning{};                ///< what is, or was, in force
+  std::unique_ptr<tune::Tuned> tuned{};          ///< while it is in force
+  std::optional<User> user{};                    ///< the commands' user if that is not lauka's own
+  std::unique_ptr<os::MemoryGroups> groups{};    ///< null unless tree_peak_memory is measured
+  std::unique_ptr<os::ProgramAside> git{};       ///< null if git is not asked, or has answered
+  std::vector<Label> labels{};                   ///< the session's, with git's
+  std::string suite_text{};                      ///< the suite's file
   bool was_watched = false;             ///< a saved session ended when its own gates were content
   std::vector<Benchmark> benchmarks{};  ///< at least one once they are added
   gate::Risk risk = gate::Risk::Any;    ///< how the gates of all share the rate of false fails
@@ -88,6 +94,29 @@ Result<void> choose_engine(const Call& call, Benchmark& one);
 
 /// Reads the suite of --suite and adds its benchmarks; there may be none in a part of it.
 Result<void> add_suite(Call& call);
+
+// --tune (app/tune.cc).
+
+/// Restores what lauka's process left if it was killed; its launcher process calls it at its end.
+void restore_after_lauka(int lauka);
+
+/// Restores what an earlier lauka left that was killed, or says who can.
+void restore_what_was_left(Call& call);
+
+/// Answer --untune and --tune=list; return the exit status.
+int untune(Call& call);
+int list_tuning(Call& call);
+
+/// Names the switches of --tune that would change something here; those by name only with a "+".
+std::vector<std::string> what_tune_would_switch();
+
+/// Chooses the commands' CPUs, and has a benchmark use them.
+Result<void> choose_tuning(Call& call);
+void use_tuned_cpus(const Call& call, Benchmark& one);
+
+/// Tunes the machine, and restores it.
+Result<void> begin_tuning(Call& call);
+void end_tuning(Call& call);
 
 /// Returns `error` with the name of the benchmark that it is about.
 Error named(const Error& error, const Benchmark& one);

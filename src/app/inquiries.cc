@@ -120,6 +120,7 @@ int show_threads(Call& call) {
 int check_machine(Call& call) {
   if (const auto status = ended(start_launcher(call), ExitStatus::Failed)) return *status;
   if (const auto status = ended(find_user(call))) return *status;
+  restore_what_was_left(call);
   const Options& options = call.options;
   os::watch_for_interrupts();
   std::unique_ptr<os::ExportFile> file;
@@ -142,6 +143,7 @@ int check_machine(Call& call) {
     for (const CoreKind& kind : cores::find_kinds(*calls).kinds)
       facts.core_kinds.push_back({kind.name, kind.cpus.size()});
   }
+  facts.tunable = what_tune_would_switch();
   if (const int signal = os::interrupt(); signal != 0) return status_of_signal(signal);
   const auto lines = inquire::check(facts, engines);
   const Stream stream = shown_on(options);
@@ -175,6 +177,10 @@ int answer(Call& call) {
       return show_threads(call);
     case InquiryKind::Check:
       return check_machine(call);
+    case InquiryKind::TuneList:
+      return list_tuning(call);
+    case InquiryKind::Untune:
+      return untune(call);
     case InquiryKind::ListMetrics:
       return list_metrics(call);
     case InquiryKind::ListEvents:

@@ -49,7 +49,7 @@ Result<void> open_database(const Call& call, Benchmark& one) {
 
 Result<void> start_launcher(Call& call) {
   if (call.launcher) return {};
-  auto started = os::start_launcher();
+  auto started = os::start_launcher(restore_after_lauka);
   if (!started) return started.error();
   call.launcher = *std::move(started);
   return {};
@@ -121,6 +121,7 @@ Result<std::string> open_groups(Call& call, Benchmark& one) {
 
 Result<void> plan_measured(Call& call, Benchmark& one) {
   if (auto decided = decide_cores(one); !decided) return decided;
+  use_tuned_cpus(call, one);
   if (auto chosen = choose_engine(call, one); !chosen) return chosen;
   const auto grouped = open_groups(call, one);
   if (!grouped) return grouped.error();
@@ -342,6 +343,7 @@ std::optional<int> add_benchmarks(Call& call) {
     if (const auto status = ended(start_launcher(call), ExitStatus::Failed)) return status;
   if (const auto status = ended(find_user(call))) return status;
   if (call.is_saved()) return ended(read_saved(call));
+  restore_what_was_left(call);
   if (!call.options.suite) {
     call.benchmarks.push_back({.options = call.options});
     return std::nullopt;
@@ -353,6 +355,7 @@ std::optional<int> add_benchmarks(Call& call) {
 }
 
 std::optional<int> prepare(Call& call) {
+  if (const auto status = ended(choose_tuning(call))) return status;
   if (const auto status = ended(make_plans(call))) return status;
   if (!call.is_saved()) ask_git(call);  // which answers meanwhile
   if (const auto status = ended(add_baselines(call))) return status;

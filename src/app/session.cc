@@ -94,8 +94,9 @@ Result<void> add_suite(Call& call) {
   return {};
 }
 
-std::optional<int> measure(Call& call) {
-  say_hints(call);
+namespace {
+
+std::optional<int> measure_tuned(Call& call) {
   const os::MonotonicClock clock;
   const auto told = open_told_files(call);
   if (!told) return refuse(told.error(), ExitStatus::Failed);
@@ -121,6 +122,16 @@ std::optional<int> measure(Call& call) {
     one.discovered = {std::move(result.discovered), one.options.metrics != MetricSelection::Listed};
   }
   return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<int> measure(Call& call) {
+  say_hints(call);
+  if (auto begun = begin_tuning(call); !begun) return refuse(begun.error(), ExitStatus::Failed);
+  const auto status = measure_tuned(call);
+  end_tuning(call);
+  return status;
 }
 
 }  // namespace lauka

@@ -113,6 +113,15 @@ Result<void> set_precision(Draft& draft, const Given& given) {
               draft.options.precision);
 }
 
+Result<void> set_tune(Draft& draft, const Given& given) {
+  bool is_list = false;
+  auto request = tune_request(given, is_list);
+  if (!request) return request.error();
+  draft.options.tune = *std::move(request);
+  if (is_list) draft.options.inquiry = {.kind = InquiryKind::TuneList};
+  return {};
+}
+
 Result<void> set_engine(Draft& draft, const Given& given) {
   const Result<std::size_t> position = choice(given);
   if (!position) return position.error();
@@ -406,6 +415,15 @@ constexpr auto kAroundCommands = std::to_array<OptionInfo>({
     {"as-root", '\0', Takes::Nothing, "",
      "under sudo: run the commands as root too (default: as the user who called sudo)",
      set<&Options::as_root, true>, kTyped},
+    {"tune", '\0', Takes::OptionalText, "LIST",
+     "switch off what makes times scatter for as long as the commands are measured (Linux, with "
+     "sudo), and restore it afterwards, also if lauka is killed. +NAME,-NAME changes what is "
+     "switched, cpus=2-5 chooses the commands' CPUs; --tune=list shows everything and runs nothing",
+     set_tune, kTyped},
+    {"untune", '\0', Takes::Nothing, "",
+     "restore what a killed lauka has left of --tune, which any later lauka with the same rights "
+     "does as well; runs nothing",
+     ask<InquiryKind::Untune>, kOfCall},
 });
 
 constexpr auto kMeasured = std::to_array<OptionInfo>({

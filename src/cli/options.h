@@ -6,6 +6,7 @@
 #include "core/machine.h"
 #include "core/metric.h"
 #include "core/own_metric.h"
+#include "core/tuning.h"
 
 #include <chrono>
 #include <cstddef>
@@ -62,7 +63,9 @@ enum class InquiryKind : unsigned char {
   ListEvents,
   ListMetrics,
   ExplainEvents,
-  Threads
+  Threads,
+  TuneList,
+  Untune
 };
 struct Inquiry {
   InquiryKind kind;
@@ -135,6 +138,7 @@ struct Options {
   std::optional<std::string> until;   ///< a regular expression
   std::optional<std::uint64_t> jobs;  ///< 1 to 1000
   bool as_root = false;
+  std::optional<TuneRequest> tune;
 
   MetricSelection metrics = MetricSelection::Default;
   std::vector<std::string> metric_list;  ///< names, with a unit after a colon; of Listed only

@@ -427,12 +427,12 @@ Result<void> settle_list_events(Draft& draft) {
   return {};
 }
 
-/// With --list-metrics no commands are run.
-Result<void> settle_list_metrics(const Draft& draft) {
+/// With these no commands are run.
+Result<void> settle_without_command(const Draft& draft, std::string_view question) {
   if (draft.commands.empty()) return {};
-  return Error{fmt::format("--list-metrics runs nothing, so {} has no effect",
-                           cited(draft.commands.front())),
-               "leave it out"};
+  return Error{
+      fmt::format("{} runs nothing, so {} has no effect", question, cited(draft.commands.front())),
+      "leave it out"};
 }
 
 /// With --check no commands are run, and of what could be exported there is the report only.
@@ -515,11 +515,15 @@ Result<void> settle_inquiry(Draft& draft) {
     case InquiryKind::ListEvents:
       return settle_list_events(draft);
     case InquiryKind::ListMetrics:
-      return settle_list_metrics(draft);
+      return settle_without_command(draft, "--list-metrics");
     case InquiryKind::Check:
       return settle_check(draft);
     case InquiryKind::Threads:
       return settle_threads(draft);
+    case InquiryKind::TuneList:
+      return settle_without_command(draft, "--tune=list");
+    case InquiryKind::Untune:
+      return settle_without_command(draft, "--untune");
     case InquiryKind::Help:
     case InquiryKind::BriefHelp:
     case InquiryKind::Version:

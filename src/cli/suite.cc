@@ -147,8 +147,14 @@ class SuiteReader {
       return at(entry.line, {fmt::format("{} is no option of a suite's file", option->spelling()),
                              "type it, or leave it out"});
     if (option->traits.scope == Scope::TypedSession)
-      return at(entry.line, {"--as-root gives root's rights, so a suite's file cannot ask for it",
-                             "remove it here; type it if the commands must run as root"});
+      return at(entry.line,
+                option->name == "tune"
+                    ? Error{"--tune changes the machine, so a suite's file cannot ask "
+                            "for it",
+                            "remove it here, and type it"}
+                    : Error{"--as-root gives root's rights, so a suite's file cannot "
+                            "ask for it",
+                            "remove it here; type it if the commands must run as root"});
     return option;
   }
 

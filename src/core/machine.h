@@ -133,6 +133,8 @@ struct MachineFacts {
 
   /// Why tree_peak_memory cannot be measured, without words where it can; none: nobody looked.
   std::optional<Error> tree_peak{};
+  std::vector<std::string> tunable{};  ///< switches of --tune that would change something; those
+                                       ///< by name only with a "+"
   std::optional<bool> aslr{};
   std::optional<TracingFacts> tracing{};
 };

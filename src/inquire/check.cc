@@ -28,6 +28,17 @@ std::string listed(const std::vector<std::string>& words) {
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
+/// What switches something off: --tune for a session if it can, else `otherwise`.
+std::string remedy_by_tune(const MachineFacts& facts, const std::string& name,
+                           const std::string& otherwise) {
+  const auto has = [&](const std::string& one) {
+    return std::ranges::find(facts.tunable, one) != facts.tunable.end();
+  };
+  if (has(name)) return "sudo lauka --tune ...";
+  if (has("+" + name)) return "sudo lauka --tune=+" + name + " ...";
+  return otherwise;
+}
+
 CheckLine engine_line(const EngineFacts& engine) {
   const EngineRow& row = row_of(engine.engine);
   const std::string topic = fmt::format("engine {}", row.name);
@@ -122,7 +133,9 @@ CheckLine governor_line(const MachineFacts& facts) {
   if (steady) return {"CPU governor", Severity::Ok, finding, ""};
   finding += slow ? ": the lowest clock" : ": the clock follows the load, so short runs are slower";
   return {"CPU governor", slow ? Severity::Problem : Severity::Note, finding,
-          "echo performance | sudo tee " + kCpuFolder + "/cpu*/cpufreq/scaling_governor"};
+          remedy_by_tune(
+              facts, "governor",
+              "echo performance | sudo tee " + kCpuFolder + "/cpu*/cpufreq/scaling_governor")};
 }
 
 CheckLine turbo_line(const MachineFacts& facts) {
@@ -130,14 +143,24 @@ CheckLine turbo_line(const MachineFacts& facts) {
   if (!facts.turbo->on) return {"turbo", Severity::Ok, "off", ""};
   return {"turbo", Severity::Note,
           "on: the clock depends on temperature and on how many cores are busy",
-          facts.turbo->turn_off};
+          remedy_by_tune(facts, "turbo", facts.turbo->turn_off)};
 }
 
 CheckLine smt_line(const MachineFacts& facts) {
   if (!facts.smt) return {"SMT", Severity::Note, "not visible here", ""};
   if (!facts.smt->on) return {"SMT", Severity::Ok, "off, or not there", ""};
   return {"SMT", Severity::Note, "on: two CPUs share a core, and a busy one slows the other",
-          facts.smt->turn_off};
+          remedy_by_tune(facts, "smt", facts.smt->turn_off)};
+}
+
+/// What --tune would do besides what other lines say.
+CheckLine tune_line(const MachineFacts& facts) {
+  std::vector<std::string> names;
+  for (const std::string& name : facts.tunable)
+    if (!name.starts_with('+') && std::ranges::find(names, name) == names.end())
+      names.push_back(name);
+  return {"tune", Severity::Note, "can be switched for a session: " + listed(names),
+          "sudo lauka --tune ...; lauka --tune=list explains them"};
 }
 
 CheckLine load_line(const MachineFacts& facts) {
@@ -255,6 +278,8 @@ std::vector<CheckLine> check(const MachineFacts& facts, std::span<const EngineFa
   lines.push_back(governor_line(facts));
   lines.push_back(turbo_line(facts));
   lines.push_back(smt_line(facts));
+  if (std::ranges::any_of(facts.tunable, [](const auto& name) { return !name.starts_with('+'); }))
+    lines.push_back(tune_line(facts));
   lines.push_back(load_line(facts));
   if (facts.cpu_quota) lines.push_back(quota_line(facts));
   lines.push_back(power_line(facts));

@@ -159,8 +159,10 @@ class LauncherProcess {
     OpenFiles open;
     if (open_files(*launch.program, open, ended)) {
       plan.files = open.standard;
-      if (state_.group[0] != '\0')
-        plan.control_group = ::open(state_.group.data(), O_WRONLY | O_CLOEXEC);
+      const auto& group = state_.group[0] != '\0' || launch.program->cpus == nullptr
+                              ? state_.group
+                              : state_.group_on_own_cpus;
+      if (group[0] != '\0') plan.control_group = ::open(group.data(), O_WRONLY | O_CLOEXEC);
       ended.counter_error = counters_.open(launch.counters);
       ended.optional_error = counters_.optional_error();
       plan.descriptors = counters_.original_limit();
@@ -351,6 +353,16 @@ bool nobody_wants_it(const LauncherSetup& setup) {
   return setup.state->cancel;
 }
 
+namespace {
+
+/// lauka may have been killed, and has left what it would have done at its end.
+[[noreturn]] void leave(const LauncherSetup& setup) {
+  if (setup.after_lauka != nullptr) setup.after_lauka(setup.parent);
+  _exit(0);
+}
+
+}  // namespace
+
 void serve_as_launcher(const LauncherSetup& setup) {
   // What is sent to lauka's group, by a terminal, timeout(1) or kill, is lauka's business: it
   // reaches neither this process, which looks after the run when lauka is killed, nor a child that
@@ -365,15 +377,15 @@ void serve_as_launcher(const LauncherSetup& setup) {
   for (;;) {
     char byte = 0;
     const ssize_t got = read(setup.socket, &byte, 1);
-    if (got == 0 || (got < 0 && errno != EINTR)) _exit(0);
+    if (got == 0 || (got < 0 && errno != EINTR)) leave(setup);
     if (got < 0) continue;
     launcher.run_batch();
     if (getppid() != setup.parent) {
       launcher.kill_what_was_cancelled();
-      _exit(0);
+      leave(setup);
     }
     while (write(setup.socket, &byte, 1) < 0) {
-      if (errno != EINTR) _exit(0);
+      if (errno != EINTR) leave(setup);
     }
   }
 }

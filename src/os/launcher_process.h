@@ -118,6 +118,8 @@ struct SharedState {
   SharedJobs jobs{};
   /// The file by which the next run joins a control group; empty: none.
   std::array<char, 4096> group{};
+  /// Likewise, of programs with CPUs of their own where that one is empty.
+  std::array<char, 4096> group_on_own_cpus{};
 
   bool go_on_after_failure = false;
   std::size_t launch_count = 0;
@@ -213,6 +215,7 @@ struct LauncherSetup {
   pid_t parent = 0;
   int socket = -1;  ///< a byte in: run the batch; a byte out: it is done
   CommonFiles files{};
+  AfterLauka after_lauka = nullptr;  ///< null: nothing
 };
 
 inline constexpr std::int64_t kNsPerSecond = 1'000'000'000;

@@ -237,10 +237,7 @@ class PosixLauncher final : public Launcher {
     state_->enough = false;
     state_->go_on_after_failure = go_on_after_failure;
     state_->launch_count = launches.size();
-    const std::string& group = launches.empty() ? std::string() : launches.front().group;
-    const std::size_t length = std::min(group.size(), state_->group.size() - 1);
-    std::copy_n(group.begin(), length, state_->group.begin());
-    state_->group.at(length) = '\0';
+    keep_path(launches.empty() ? std::string() : launches.front().group, state_->group);
     for (std::size_t i = 0; i < launches.size(); ++i) {
       const Launch& launch = launches[i];
       char* variable = nullptr;
@@ -264,6 +261,10 @@ class PosixLauncher final : public Launcher {
     return collect(go_on_after_failure);
   }
 
+  void join_on_own_cpus(const std::string& group) override {
+    keep_path(group, state_->group_on_own_cpus);
+  }
+
   std::string error_output_end() const override {
     return channels_.files.error_output_end(last_sink_);
   }
@@ -275,6 +276,12 @@ class PosixLauncher final : public Launcher {
   }
 
  private:
+  static void keep_path(const std::string& path, std::array<char, 4096>& into) {
+    const std::size_t length = std::min(path.size(), into.size() - 1);
+    std::copy_n(path.begin(), length, into.begin());
+    into.at(length) = '\0';
+  }
+
   /// Begins to hear a run whose output is heard, and opens `named`, where it goes on to. Why the
   /// run cannot be started; none: it can.
   std::optional<Outcome> open_heard(const Launch& launch, Descriptor& named) {
@@ -425,7 +432,8 @@ class PosixLauncher final : public Launcher {
 };
 
 /// `counters` null: this system has none that a launcher could open.
-Result<std::unique_ptr<Launcher>> start_forking_launcher(const LinuxCalls* counters) {
+Result<std::unique_ptr<Launcher>> start_forking_launcher(const LinuxCalls* counters,
+                                                         AfterLauka after_lauka) {
   fill_standard_descriptors();
   Channels channels;
   if (!channels.open_all())
@@ -444,6 +452,7 @@ Result<std::unique_ptr<Launcher>> start_forking_launcher(const LinuxCalls* count
   setup.parent = getpid();
   setup.socket = channels.launcher_socket.get();
   setup.files = channels.files.common();
+  setup.after_lauka = after_lauka;
 
   sigset_t all;
   sigfillset(&all);
@@ -469,9 +478,9 @@ Result<std::unique_ptr<Launcher>> start_forking_launcher(const LinuxCalls* count
 
 }  // namespace
 
-Result<std::unique_ptr<Launcher>> start_launcher() {
+Result<std::unique_ptr<Launcher>> start_launcher(AfterLauka after_lauka) {
   if (const DarwinCalls* model = darwin_calls()) return start_spawning_launcher(*model);
-  return start_forking_launcher(linux_calls());
+  return start_forking_launcher(linux_calls(), after_lauka);
 }
 
 }  // namespace lauka::os

@@ -86,6 +86,10 @@ void ActAs::give_back() const {
   _exit(1);
 }
 
+bool is_root() {
+  return geteuid() == 0;
+}
+
 Result<std::optional<User>> user_behind_sudo(bool keep_root) {
   if (keep_root || geteuid() != 0 || left_by_sudo("SUDO_UID").empty()) return std::optional<User>{};
   const auto id = id_of("SUDO_UID");

@@ -235,6 +235,10 @@ class Launcher : NonCopyable {
     return 0;
   }
 
+  /// Has programs with CPUs of their own join a control group (Launch::group) if they are in no
+  /// other one; empty: no more.
+  virtual void join_on_own_cpus(const std::string& /*group*/) {}
+
   /// Whether programs can be run in several copies (ProgramSpec::jobs).
   virtual bool runs_copies() const { return true; }
 
@@ -242,9 +246,13 @@ class Launcher : NonCopyable {
   static constexpr std::size_t kMaxBatch = 64;
 };
 
+/// What a launcher process does at last when lauka has ended, with lauka's process id: by then it
+/// may be killed. All else that the launcher had to do is done.
+using AfterLauka = void (*)(int lauka);
+
 /// The launcher of this system. To be called first in main, before anything else makes lauka larger
 /// or changes its signals.
-Result<std::unique_ptr<Launcher>> start_launcher();
+Result<std::unique_ptr<Launcher>> start_launcher(AfterLauka after_lauka = nullptr);
 
 /// The file that execve is to get for `word`, found as a shell does: itself if it has a slash, else
 /// in `path` (none: lauka's own PATH), by a process in `folder` (empty: lauka's own). The error

@@ -57,6 +57,9 @@ class ActAs : NonCopyable {
   std::vector<gid_t> groups_;
 };
 
+/// True if this process has root's rights.
+bool is_root();
+
 /// The user who called sudo, with that user's groups and home; none where root is to be kept, where
 /// lauka is not root or was not started by sudo, and where root itself called it. Refused where
 /// what sudo left behind (SUDO_UID, SUDO_GID) is no user.

@@ -168,10 +168,6 @@ std::string wanted_cpus(Form form, const std::string& now, const CpuChoice& cpus
   return form == Form::CpuList ? cpu_list_text(left) : mask_text(left);
 }
 
-std::string words_of(int error) {
-  return std::generic_category().message(error);
-}
-
 /// Reads a machine's settings.
 class Finder {
  public:
@@ -210,10 +206,15 @@ class Finder {
     if (error != ENOENT) one.path = one.row->path;
     one.now = "not bounded";
     if (error != 0)
-      one.why_not = words_of(error);
+      refuse(one, error);
     else
       one.wanted = one.row->wanted;
     found_.push_back(std::move(one));
+  }
+
+  static void refuse(Found& one, int error) {
+    one.why_not = std::generic_category().message(error);
+    one.needs_root = error == EACCES || error == EPERM;
   }
 
   void add_files(const Found& row) {
@@ -242,19 +243,22 @@ class Finder {
       return;
     }
     one.now = *now;
-    if (row.form == Form::Controllers && !has_controller()) {
-      one.why_not = "cgroup v2 has no cpuset controller here";
-    } else if (is_by_cpus(row.form) && cpus_.commands.empty()) {
+    const std::string wanted =
+        is_by_cpus(row.form) ? wanted_cpus(row.form, one.now, cpus_) : std::string(row.wanted);
+    if (is_by_cpus(row.form) && cpus_.commands.empty()) {
       one.why_not = "no CPUs are the commands' own";
+    } else if (one.now == wanted) {
+      one.wanted = wanted;
+    } else if (row.form == Form::Controllers && !has_controller()) {
+      one.why_not = "cgroup v2 has no cpuset controller here";
     } else if (row.name == "smt" && one.now != "on") {
-      one.why_not = one.now == "off" ? "it is off" : "the machine has no SMT that can be switched";
+      one.why_not = "the machine has no SMT that can be switched";
     } else if (const int error = files_.check_writable(one.path); error != 0) {
-      one.why_not = words_of(error);
+      refuse(one, error);
     } else if (!row.values.empty() && !is_listed(one)) {
       one.why_not = fmt::format("the machine has no \"{}\"", row.wanted);
     } else {
-      one.wanted =
-          is_by_cpus(row.form) ? wanted_cpus(row.form, one.now, cpus_) : std::string(row.wanted);
+      one.wanted = wanted;
     }
   }
 

@@ -70,11 +70,12 @@ Result<CpuChoice> choose_cpus(os::SettingFiles& files, const TuneRequest& reques
 /// A setting as it was found.
 struct Found {
   const Switch* row = nullptr;
-  bool asked = false;     ///< by default or by name
-  std::string path{};     ///< empty if the machine has no such setting
-  std::string now{};      ///< empty if it cannot be read
-  std::string wanted{};   ///< empty if it cannot be changed
-  std::string why_not{};  ///< in that case
+  bool asked = false;       ///< by default or by name
+  std::string path{};       ///< empty if the machine has no such setting
+  std::string now{};        ///< empty if it cannot be read
+  std::string wanted{};     ///< empty if it cannot be changed
+  std::string why_not{};    ///< in that case
+  bool needs_root = false;  ///< that is why
 
   bool changes() const { return asked && !wanted.empty() && now != wanted; }
 };

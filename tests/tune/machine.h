@@ -27,7 +27,9 @@ class FakeMachine final : public os::SettingFiles {
   using Tree = std::map<std::string, std::string>;
 
   explicit FakeMachine(const Tree& tree) {
-    std::string folder = "/tmp/lauka-machine-XXXXXX";
+    // In memory, as /run is: a disk would take seconds to keep the journals.
+    const bool has_memory = std::filesystem::is_directory("/dev/shm");
+    std::string folder = has_memory ? "/dev/shm/lauka-machine-XXXXXX" : "/tmp/lauka-machine-XXXXXX";
     root_ = mkdtemp(folder.data());
     for (const auto& [path, text] : tree) put(path, text);
     put("/proc/sys/kernel/random/boot_id", "boot-1\n");

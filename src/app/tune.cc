@@ -1,0 +1,206 @@
+#include "app/call.h"
+#include "core/machine.h"
+#include "core/text.h"
+#include "cores/cores.h"
+#include "os/darwin_calls.h"
+#include "os/files.h"
+#include "os/linux_calls.h"
+#include "os/users.h"
+#include "report/screen.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace lauka {
+namespace {
+
+/// Opens the machine's settings once; null if this is not Linux.
+os::SettingFiles* settings_of(Call& call) {
+  if (!call.settings) call.settings = os::open_setting_files();
+  return call.settings.get();
+}
+
+int said(const Result<void>& written) {
+  return written ? static_cast<int>(ExitStatus::Done) : refuse(written.error(), ExitStatus::Failed);
+}
+
+tune::CpuFacts cpu_facts(const Options& options) {
+  const os::LinuxCalls& calls = *os::linux_calls();
+  tune::CpuFacts facts{.allowed = calls.allowed_cpus()};
+  const CoreKinds kinds =
+      options.core_kinds.empty() ? cores::find_kinds(calls).kinds : options.core_kinds;
+  if (kinds.size() > 1)
+    facts.fastest =
+        options.cores == CorePreference::Efficiency ? kinds.back().cpus : kinds.front().cpus;
+  return facts;
+}
+
+std::vector<std::string> restored_lines(const tune::Restored& restored) {
+  std::vector<std::string> lines = restored.failed;
+  lines.insert(lines.end(), restored.changed.begin(), restored.changed.end());
+  return lines;
+}
+
+std::string names_of(const std::vector<tune::Found>& found, bool (*is_wanted)(const tune::Found&)) {
+  std::vector<std::string> names;
+  for (const tune::Found& one : found) {
+    const std::string name(one.row->name);
+    if (is_wanted(one) && std::ranges::find(names, name) == names.end()) names.push_back(name);
+  }
+  return names.empty() ? std::string() : listed(names);
+}
+
+/// Says what is done without root, and what sudo would add.
+void say_without_root(Call& call) {
+  const auto found = tune::find_settings(*call.settings, *call.options.tune, call.tune_cpus);
+  const std::string more =
+      names_of(found, [](const tune::Found& one) { return one.asked && one.needs_root; });
+  std::string note = "--tune without root: ";
+  note += call.tune_cpus.commands.empty()
+              ? std::string("nothing is switched")
+              : fmt::format("commands run on CPUs of their own ({}), and that is all",
+                            cpu_list_text(call.tune_cpus.commands));
+  if (!more.empty()) note += fmt::format("; sudo would also switch {}", more);
+  say_notes(call.options, {note});
+}
+
+}  // namespace
+
+void restore_after_lauka(int lauka) {
+  if (!os::is_there(tune::kJournalFolder)) return;
+  if (const auto files = os::open_setting_files()) tune::restore_after(*files, lauka);
+}
+
+void restore_what_was_left(Call& call) {
+  if (!os::is_there(tune::kJournalFolder)) return;
+  os::SettingFiles* const files = settings_of(call);
+  if (files == nullptr) return;
+  if (const auto restored = tune::restore_left(*files)) {
+    std::vector<std::string> lines = restored_lines(*restored);
+    if (restored->settings > 0)
+      lines.push_back(fmt::format("{} that a killed lauka had tuned are as they were before",
+                                  plural(restored->settings, "setting")));
+    say_notes(call.options, lines);
+  } else if (const auto pid = tune::holder(*files); pid && !files->is_alive(*pid)) {
+    say_notes(call.options, {"a killed lauka has left this machine tuned; sudo lauka --untune "
+                             "restores it"});
+  }
+}
+
+int untune(Call& call) {
+  if (!os::is_there(tune::kJournalFolder))
+    return said(os::say(os::Stream::Output, "nothing is tuned\n"));
+  os::SettingFiles* const files = settings_of(call);
+  const auto restored = tune::restore_left(*files);
+  if (!restored) {
+    const auto pid = tune::holder(*files);
+    if (pid && files->is_alive(*pid))
+      return refuse({fmt::format("lauka (process {}) is measuring on this tuned machine", *pid),
+                     "wait until it has ended, or end it"},
+                    ExitStatus::Failed);
+    if (!os::is_root())
+      return refuse({"only root can restore what was tuned", "sudo lauka --untune"},
+                    ExitStatus::Failed);
+  }
+  const tune::Restored done = restored.value_or(tune::Restored{});
+  say_notes(call.options, done.changed);
+  if (!done.failed.empty())
+    return refuse({done.failed.front(),
+                   fmt::format("restore it by hand, then remove {}", tune::kJournalFolder)},
+                  ExitStatus::Failed);
+  return said(os::say(os::Stream::Output, plural(done.settings, "setting") + " restored\n"));
+}
+
+int list_tuning(Call& call) {
+  os::SettingFiles* const files = settings_of(call);
+  if (files == nullptr)
+    return refuse({"--tune switches nothing on macOS", "--cores p prefers the fast cores"},
+                  ExitStatus::Failed);
+  const TuneRequest& request = *call.options.tune;
+  if (auto known = tune::check_names(request); !known)
+    return refuse(known.error(), ExitStatus::Usage);
+  const auto cpus = tune::choose_cpus(*files, request, cpu_facts(call.options));
+  if (!cpus) return refuse(cpus.error(), ExitStatus::Usage);
+  return said(os::say(os::Stream::Output,
+                      tune::list_text(tune::find_settings(*files, request, *cpus), *cpus)));
+}
+
+std::vector<std::string> what_tune_would_switch() {
+  const auto files = os::open_setting_files();
+  if (!files) return {};
+  const auto cpus = tune::choose_cpus(*files, {}, cpu_facts({}));
+  std::vector<std::string> names;
+  for (const tune::Found& one : tune::find_settings(*files, {}, *cpus)) {
+    const std::string name(one.row->name);
+    const bool helps = one.changes() || one.needs_root || (!one.asked && one.now != one.wanted);
+    if (helps && !one.path.empty()) names.push_back(one.asked ? name : "+" + name);
+  }
+  return names;
+}
+
+Result<void> choose_tuning(Call& call) {
+  if (!call.options.tune) return {};
+  os::SettingFiles* const files = settings_of(call);
+  if (files == nullptr) {
+    if (call.options.cores == CorePreference::Any)
+      for (Benchmark& one : call.benchmarks) one.options.cores = CorePreference::Performance;
+    say_notes(call.options, {"--tune: macOS lets no program switch what it knows; commands prefer "
+                             "the performance cores (--cores p)"});
+    return {};
+  }
+  if (auto known = tune::check_names(*call.options.tune); !known) return known;
+  auto cpus = tune::choose_cpus(*files, *call.options.tune, cpu_facts(call.options));
+  if (!cpus) return cpus.error();
+  call.tune_cpus = *std::move(cpus);
+  return {};
+}
+
+void use_tuned_cpus(const Call& call, Benchmark& one) {
+  const auto& own = call.tune_cpus.commands;
+  auto& cpus = one.cores.use.cpus;
+  if (own.empty()) return;
+  std::vector<std::uint32_t> both;
+  std::ranges::set_intersection(own, cpus, std::back_inserter(both));
+  if (cpus.empty()) cpus = own;
+  if (!both.empty()) cpus = both;
+}
+
+Result<void> begin_tuning(Call& call) {
+  if (!call.options.tune || !call.settings) return {};
+  TuneRequest request = *call.options.tune;
+  if (!os::is_root()) {
+    say_without_root(call);
+    call.tuning = Tuning{.cpus = call.tune_cpus.commands};
+    return {};
+  }
+  // A run whose memory is measured is in a control group of its own.
+  if (call.groups) request.choices.push_back({"partition", false});
+  auto tuned = tune::Tuned::begin(*call.settings, request, call.tune_cpus);
+  if (!tuned) return tuned.error();
+  call.tuned = *std::move(tuned);
+  call.tuning = call.tuned->in_force();
+  call.launcher->join_on_own_cpus(call.tuned->group());
+  if (!call.tune_cpus.commands.empty()) os::linux_calls()->run_on(call.tune_cpus.rest);
+  std::vector<std::string> names;
+  for (const TunedSwitch& one : call.tuning->switched)
+    if (one.before != one.during) names.push_back(one.name);
+  std::vector<std::string> notes;
+  if (const auto& left = call.tuned->found_left()) notes = restored_lines(*left);
+  notes.push_back(names.empty() ? "--tune: there is nothing to switch here"
+                                : fmt::format("tuned for this session: {}", listed(names)));
+  say_notes(call.options, notes);
+  return {};
+}
+
+void end_tuning(Call& call) {
+  if (!call.tuned) return;
+  call.launcher->join_on_own_cpus("");
+  say_notes(call.options, restored_lines(call.tuned->restore()));
+  call.tuned.reset();
+}
+
+}  // namespace lauka

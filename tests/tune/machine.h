@@ -94,7 +94,8 @@ class FakeMachine final : public os::SettingFiles {
     if (moves_preference && path.ends_with(governor)) {
       const std::string preference =
           path.substr(0, path.size() - governor.size()) + "/energy_performance_preference";
-      put(preference, text == "performance" ? "performance\n" : "default\n");
+      if (files_->read(preference))
+        put(preference, text == "performance" ? "performance\n" : "default\n");
     }
     return 0;
   }

@@ -1,0 +1,183 @@
+#include "contract/program.h"
+#include "places.h"
+#include "skip.h"
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include <doctest/doctest.h>
+
+#include <unistd.h>
+
+// --tune of the built program. Two settings of the kernel are files of the test, in a mount
+// namespace of its own, as is /run: the machine stays as it is.
+
+namespace lauka::contract {
+namespace {
+
+class Machine : public Folder {
+ public:
+  Machine() {
+    std::filesystem::create_directory(path() + "/run");
+    put("timers", "1");
+    put("numa", "1");
+  }
+
+  void put(const std::string& name, const std::string& value) const {
+    std::ofstream(path() + "/" + name) << value << '\n';
+  }
+  std::string settings() const {
+    return text_of(path() + "/timers").substr(0, 1) + text_of(path() + "/numa").substr(0, 1);
+  }
+  bool has_journal() const { return exists(path() + "/run/lauka"); }
+
+  /// Runs a script in which $LAUKA is the program, and $TUNE what has it tune these two.
+  Said run(const std::string& script) const {
+    Start start;
+    start.program = "/usr/bin/unshare";
+    const std::string folder = path();
+    start.arguments = {
+        "-m", "sh", "-c",
+        "mount --make-rprivate / && mount --bind " + folder +
+            "/run /run && "
+            "mount --bind " +
+            folder +
+            "/timers /proc/sys/kernel/timer_migration && "
+            "mount --bind " +
+            folder +
+            "/numa /proc/sys/kernel/numa_balancing || "
+            "exit 77\n"
+            "LAUKA=" +
+            std::string(places::kProgram) +
+            "\nTUNE=--tune=-cpus,-energy,-governor,-turbo,-watchdog,-perf-rate,-cstates\n"
+            "see() { cat " +
+            folder + "/timers " + folder +
+            "/numa | tr -d '\\n'; }\n"
+            "wait_until() { for i in $(seq 500); do if eval \"$1\"; then return; fi; "
+            "sleep 0.02; done; echo never; }\n" +
+            script};
+    return lauka(start);
+  }
+};
+
+bool can_mount() {
+  if (geteuid() == 0 && exists("/usr/bin/unshare") && exists("/proc/sys/kernel/numa_balancing") &&
+      Machine().run("exit 0").status == 0)
+    return true;
+  skip("only root can put files of its own in place of the kernel's, with unshare");
+  return false;
+}
+
+}  // namespace
+
+TEST_CASE("--tune switches for the commands, and afterwards all is as it was") {
+  if (!can_mount()) return;
+  const Machine machine;
+  const Said said = machine.run("$LAUKA $TUNE -r 2 --show-output -N -- \"cat " + machine.path() +
+                                "/timers " + machine.path() + "/numa\"");
+  CHECK(said.status == 0);
+  CHECK(said.err == "lauka: note: tuned for this session: numa and timers\n");
+  CHECK(said.out.starts_with("0\n0\n0\n0\n0\n0\n"));
+  CHECK(machine.settings() == "11");
+  CHECK_FALSE(machine.has_journal());
+}
+
+TEST_CASE("a lauka that is killed is restored by its launcher") {
+  if (!can_mount()) return;
+  const Machine machine;
+  const Said said = machine.run(
+      "$LAUKA $TUNE -d 30 'sleep 0.01' & wait_until '[ \"$(see)\" = 00 ]'\n"
+      "kill -9 $!; wait_until '[ ! -e /run/lauka ]'; see");
+  CHECK(said.out.ends_with("11"));
+  CHECK(machine.settings() == "11");
+}
+
+TEST_CASE("a lauka that is killed with its launcher is restored by the next one, or by --untune") {
+  if (!can_mount()) return;
+  for (const char* const next : {"-r 1 true", "--untune", "--check", "$TUNE -r 1 true"}) {
+    CAPTURE(next);
+    const Machine machine;
+    const Said said = machine.run(
+        "$LAUKA $TUNE -d 30 'sleep 0.01' & wait_until '[ \"$(see)\" = 00 ]'\n"
+        "kill -9 $(cat /proc/$!/task/$!/children) $!; wait $!; see >" +
+        machine.path() + "/between\n$LAUKA " + next);
+    CHECK(said.status == 0);
+    CHECK(text_of(machine.path() + "/between") == "00");
+    CHECK(machine.settings() == "11");
+    CHECK_FALSE(machine.has_journal());
+    const bool is_untune = std::string(next) == "--untune";
+    if (is_untune) CHECK(said.out == "2 settings restored\n");
+    if (!is_untune)
+      CHECK(said.err_has("2 settings that a killed lauka had tuned are as they were before\n"));
+  }
+}
+
+TEST_CASE("a signal ends lauka, and the machine is as it was") {
+  if (!can_mount()) return;
+  for (const char* const signal : {"TERM", "HUP"}) {
+    const Machine machine;
+    static_cast<void>(
+        machine.run("$LAUKA $TUNE -d 30 'sleep 0.01' & wait_until '[ \"$(see)\" = 00 ]'\nkill -" +
+                    std::string(signal) + " $!; wait $!"));
+    CHECK(machine.settings() == "11");
+    CHECK_FALSE(machine.has_journal());
+  }
+}
+
+TEST_CASE("a second lauka cannot tune, names the first, and may measure") {
+  if (!can_mount()) return;
+  const Machine machine;
+  const Said said = machine.run(
+      "$LAUKA $TUNE -d 30 'sleep 0.01' >/dev/null 2>&1 & wait_until '[ \"$(see)\" = 00 ]'\n"
+      "$LAUKA $TUNE -r 1 true; echo $?; $LAUKA --untune; echo $?; $LAUKA -q -r 1 true; echo $?; "
+      "see; kill -TERM $!; wait $!");
+  CHECK(said.out == "1\n1\n0\n00");
+  CHECK(said.err_has("lauka: another lauka (process "));
+  CHECK(said.err_has(") has tuned this machine; wait until it has ended\n"));
+  CHECK(machine.settings() == "11");
+}
+
+TEST_CASE("a value that another program changes meanwhile is left alone and reported") {
+  if (!can_mount()) return;
+  const Machine machine;
+  machine.put("numa", "2");
+  const Said said = machine.run("$LAUKA $TUNE -r 1 -S 'echo 1 > " + machine.path() + "/numa'");
+  CHECK(said.err_has(
+      "note: /proc/sys/kernel/numa_balancing was changed to 1 by another program and is left so "
+      "(it was 2)\n"));
+  CHECK(machine.settings() == "11");
+}
+
+TEST_CASE("without root the commands get CPUs of their own, and a line says what sudo would add") {
+  if (geteuid() != 0) return skip("only root can become another user");
+  Start start{.arguments = {"--tune=-cpus", "-r", "1", "true"}};
+  start.as_user = 65534;
+  const Said said = lauka(start);
+  CHECK(said.status == 0);
+  CHECK(said.err_has("lauka: note: --tune without root: nothing is switched"));
+  CHECK_FALSE(exists("/run/lauka"));
+}
+
+TEST_CASE("--tune in a suite's file is refused, and names that are none") {
+  const Folder folder;
+  std::ofstream(folder.path() + "/s.toml")
+      << "[defaults]\ntune = \"+smt\"\n[[benchmark]]\nname = \"a\"\ncommands = [\"true\"]\n";
+  const Said suite = lauka({"--suite", folder.path() + "/s.toml"});
+  CHECK(suite.status == 2);
+  CHECK(
+      suite.err_has("s.toml:2: --tune changes the machine, so a suite's file cannot ask for it; "
+                    "remove it here, and type it\n"));
+  CHECK(lauka({"--tune=+turbos", "true"}).err ==
+        "lauka: --tune has no switch 'turbos'; did you mean turbo?\n");
+  CHECK(lauka({"--tune=smt", "true"}).err ==
+        "lauka: --tune 'smt' has 'smt', which is not +NAME or -NAME; write, for example, "
+        "--tune=+smt,-turbo; --tune=list shows the names\n");
+  CHECK(lauka({"--tune=cpus=x", "true"}).err ==
+        "lauka: --tune 'cpus=x' has no list of CPUs after cpus=; write, for example, cpus=2-5,8\n");
+  CHECK(lauka({"--tune=list", "true"}).err ==
+        "lauka: --tune=list runs nothing, so 'true' has no effect; leave it out\n");
+  CHECK(lauka({"--untune"}).out == "nothing is tuned\n");
+}
+
+}  // namespace lauka::contract

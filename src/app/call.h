@@ -17,7 +17,9 @@
 #include "plan/recording.h"
 #include "plan/told.h"
 #include "tune/transaction.h"
+#include "tune/watch.h"
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -117,6 +119,10 @@ void use_tuned_cpus(const Call& call, Benchmark& one);
 /// Tunes the machine, and restores it.
 Result<void> begin_tuning(Call& call);
 void end_tuning(Call& call);
+
+/// Returns what is true if the commands' CPUs were throttled since it was called before; empty if
+/// that is not asked or the system does not say. `call` outlives it.
+std::function<bool()> throttle_watch(Call& call);
 
 /// Returns `error` with the name of the benchmark that it is about.
 Error named(const Error& error, const Benchmark& one);

@@ -100,10 +100,10 @@ gate::Findings findings_of_saved(const Benchmark& one, const Recording& joined) 
 /// Returns where and when the numbers were taken of a session that has just ended.
 Circumstances circumstances_of(const Call& call) {
   // To know the machine's class takes a look at many files.
-  const Machine machine =
-      tells_of_session(call.options) ? os::this_machine_whole() : os::this_machine();
-  return {std::string(cli::version()), call.began,           machine,
-          os::time_of_day(),           os::new_session_id(), call.labels};
+  Machine machine = tells_of_session(call.options) ? os::this_machine_whole() : os::this_machine();
+  if (call.tuning) machine.tuning = settings_in_force(*call.tuning);
+  return {std::string(cli::version()), call.began,  machine,    os::time_of_day(),
+          os::new_session_id(),        call.labels, call.tuning};
 }
 
 /// True if gates were decided that were not settled yet. A saved session's own were when it was

@@ -109,7 +109,11 @@ std::optional<int> measure_tuned(Call& call) {
                     one.plan,
                     {*call.launcher, *one.chosen.engine, clock, *observer, os::interrupt, call.user,
                      told->get(), one.groups, texts.get(), tells_of_session(call.options)}});
-  for (BenchmarkRun& run : runs) run.context.end_aside = [&] { find_labels(call); };
+  const auto was_throttled = throttle_watch(call);
+  for (BenchmarkRun& run : runs) {
+    run.context.end_aside = [&] { find_labels(call); };
+    if (was_throttled) run.context.was_throttled = std::ref(was_throttled);
+  }
   if (auto kept = keep_rounds(call, runs); !kept) return refuse(kept.error(), ExitStatus::Usage);
   auto measured = carry_out(runs, call.options.seed.value_or(0));
   if (!measured) return refuse(measured.error(), ExitStatus::Failed);

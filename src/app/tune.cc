@@ -102,7 +102,7 @@ int untune(Call& call) {
       return refuse({fmt::format("lauka (process {}) is measuring on this tuned machine", *pid),
                      "wait until it has ended, or end it"},
                     ExitStatus::Failed);
-    if (!os::is_root())
+    if (!os::has_root_rights())
       return refuse({"only root can restore what was tuned", "sudo lauka --untune"},
                     ExitStatus::Failed);
   }
@@ -172,9 +172,12 @@ void use_tuned_cpus(const Call& call, Benchmark& one) {
 Result<void> begin_tuning(Call& call) {
   if (!call.options.tune || !call.settings) return {};
   TuneRequest request = *call.options.tune;
-  if (!os::is_root()) {
+  if (!os::has_root_rights()) {
     say_without_root(call);
     call.tuning = Tuning{.cpus = call.tune_cpus.commands};
+    if (!call.tuning->cpus.empty())
+      call.tuning->switched = {{"cpus", "any", cpu_list_text(call.tuning->cpus), 1}};
+    call.tuning->before = tune::read_vitals(*call.settings, call.tuning->cpus);
     return {};
   }
   // A run whose memory is measured is in a control group of its own.
@@ -183,6 +186,7 @@ Result<void> begin_tuning(Call& call) {
   if (!tuned) return tuned.error();
   call.tuned = *std::move(tuned);
   call.tuning = call.tuned->in_force();
+  call.tuning->before = tune::read_vitals(*call.settings, call.tuning->cpus);
   call.launcher->join_on_own_cpus(call.tuned->group());
   if (!call.tune_cpus.commands.empty()) os::linux_calls()->run_on(call.tune_cpus.rest);
   std::vector<std::string> names;
@@ -196,7 +200,16 @@ Result<void> begin_tuning(Call& call) {
   return {};
 }
 
+std::function<bool()> throttle_watch(Call& call) {
+  if (!call.tuning || !call.tuning->before.throttles) return {};
+  return [&call, last = call.tuning->before.throttles]() mutable {
+    const auto now = tune::read_vitals(*call.settings, call.tuning->cpus).throttles;
+    return std::exchange(last, now) != now;
+  };
+}
+
 void end_tuning(Call& call) {
+  if (call.tuning) call.tuning->after = tune::read_vitals(*call.settings, call.tuning->cpus);
   if (!call.tuned) return;
   call.launcher->join_on_own_cpus("");
   say_notes(call.options, restored_lines(call.tuned->restore()));

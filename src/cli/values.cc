@@ -379,16 +379,14 @@ Result<CoreKinds> core_kinds(const Given& given) {
 Result<TuneRequest> tune_request(const Given& given, bool& is_list) {
   constexpr std::string_view cpus = "cpus=";
   TuneRequest request;
-  std::string given_cpus;
+  std::optional<std::string> given_cpus;
   for (const std::string_view part : split(given.value, ',')) {
     if (part == "list") {
       is_list = true;
-    } else if (part == "compare") {
-      request.compares = true;
     } else if (part.starts_with(cpus)) {
       given_cpus = part.substr(cpus.size());
-    } else if (!part.empty() && is_digit(part.front()) && !given_cpus.empty()) {
-      given_cpus.append(",").append(part);
+    } else if (!part.empty() && is_digit(part.front()) && given_cpus) {
+      given_cpus->append(",").append(part);
     } else if (part.size() > 1 && (part.front() == '+' || part.front() == '-')) {
       request.choices.push_back({std::string(part.substr(1)), part.front() == '+'});
     } else if (!given.value.empty()) {
@@ -397,8 +395,8 @@ Result<TuneRequest> tune_request(const Given& given, bool& is_list) {
                       "write, for example, --tune=+smt,-turbo; --tune=list shows the names"});
     }
   }
-  if (given_cpus.empty()) return request;
-  const auto list = parse_cpu_list(given_cpus);
+  if (!given_cpus) return request;
+  const auto list = parse_cpu_list(*given_cpus);
   if (!list || list->empty() || std::ranges::adjacent_find(*list) != list->end())
     return refused(given, {"has no list of CPUs after cpus=", "write, for example, cpus=2-5,8"});
   request.cpus = *list;

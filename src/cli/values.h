@@ -73,7 +73,7 @@ Result<const DisplayUnit*> time_unit(const Given& given);
 /// --sort: a choice in the option's row, or hyperfine's word for it.
 Result<SortChoice> sort_order(const Given& given);
 
-/// --tune's list: "+smt,-turbo,cpus=2-5,8". `list` and `compare` are words of it.
+/// --tune's list: "+smt,-turbo,cpus=2-5,8". `is_list`: the word list is in it.
 Result<TuneRequest> tune_request(const Given& given, bool& is_list);
 
 /// Kinds of core, each with its CPUs: "P=0-3,8,E=4-7". Refused where a CPU or a name is there

@@ -89,6 +89,7 @@ std::string class_of(const Machine& machine) {
         std::pair("governor", machine.governor), std::pair("hypervisor", machine.hypervisor)})
     hash.add(fmt::format("{}={}\n", name, part));
   hash.add(fmt::format("cpus={}\n", machine.cpus));
+  if (!machine.tuning.empty()) hash.add(fmt::format("tuning={}\n", machine.tuning));
   return hash.digest().substr(0, digits);
 }
 

@@ -73,10 +73,11 @@ struct Machine {
   unsigned cpus = 0;         ///< logical ones, online
   std::string governor{};    ///< of the clock frequency; several where CPUs differ in it
   std::string hypervisor{};  ///< its name, "unknown" where it does not tell; empty: none is known
+  std::string tuning{};      ///< settings_in_force of --tune; empty: not tuned
 };
 
 /// The class of machines that give comparable times: a hash of processor, number of CPUs, system,
-/// kernel, governor and hypervisor, as 16 hexadecimal digits. The same on every system.
+/// kernel, governor, hypervisor and tuning, as 16 hexadecimal digits. The same on every system.
 std::string class_of(const Machine& machine);
 
 /// CPUs of one speed.

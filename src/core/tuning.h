@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,13 +16,12 @@ struct TuneRequest {
   };
   std::vector<Choice> choices{};      ///< in the order typed; a later one wins
   std::vector<std::uint32_t> cpus{};  ///< ascending; empty: chosen by topology
-  bool compares = false;              ///< a quarter of the rounds runs untuned
 };
 
 /// A switch that was tuned for a session.
 struct TunedSwitch {
   std::string name{};
-  std::string before{};   ///< several values are joined by ", "
+  std::string before{};   ///< several values are joined by "; "
   std::string during{};   ///< likewise
   std::size_t files = 0;  ///< that have the setting: policies, IRQs, ...
 
@@ -36,11 +36,27 @@ struct UntunedSwitch {
   bool operator==(const UntunedSwitch&) const = default;
 };
 
+/// How a machine is. What the system does not say is nullopt.
+struct Vitals {
+  std::optional<std::uint64_t> throttles{};     ///< of the commands' CPUs since they were started
+  std::optional<double> celsius{};              ///< of the hottest thermal zone
+  std::optional<std::uint64_t> stolen_ticks{};  ///< of the commands' CPUs, given to other machines
+  std::optional<std::uint64_t> ticks{};         ///< of the commands' CPUs, all
+
+  bool operator==(const Vitals&) const = default;
+};
+
 /// What a session changed of its machine.
 struct Tuning {
   std::vector<TunedSwitch> switched{};
   std::vector<UntunedSwitch> not_possible{};
   std::vector<std::uint32_t> cpus{};  ///< the commands' own; empty: none were chosen
+  Vitals before{};                    ///< the first run
+  Vitals after{};                     ///< the last one
 };
+
+/// Names the settings in force in one word each: "cpus=1 governor=performance". Sessions with
+/// different ones are not compared without a warning.
+std::string settings_in_force(const Tuning& tuning);
 
 }  // namespace lauka

@@ -86,7 +86,7 @@ void ActAs::give_back() const {
   _exit(1);
 }
 
-bool is_root() {
+bool has_root_rights() {
   return geteuid() == 0;
 }
 

@@ -58,7 +58,7 @@ class ActAs : NonCopyable {
 };
 
 /// True if this process has root's rights.
-bool is_root();
+bool has_root_rights();
 
 /// The user who called sudo, with that user's groups and home; none where root is to be kept, where
 /// lauka is not root or was not started by sudo, and where root itself called it. Refused where

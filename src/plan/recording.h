@@ -6,6 +6,7 @@
 #include "core/numbers.h"
 #include "core/record.h"
 #include "core/result.h"
+#include "core/tuning.h"
 #include "plan/plan.h"
 
 #include <chrono>
@@ -71,8 +72,9 @@ struct Circumstances {
   TimeOfDay began{};
   Machine machine{};
   TimeOfDay ended{};
-  std::string session_id{};     ///< of this session alone; empty: not known
-  std::vector<Label> labels{};  ///< each key once
+  std::string session_id{};        ///< of this session alone; empty: not known
+  std::vector<Label> labels{};     ///< each key once
+  std::optional<Tuning> tuning{};  ///< of --tune; nullopt without
 };
 
 /// What the clocks behind the numbers can tell apart.

@@ -62,6 +62,7 @@ std::string circumstances(const Circumstances& at) {
   for (const std::string& fact : {at.machine.cpu_model, at.machine.os, at.machine.architecture}) {
     if (!fact.empty()) line += ", " + fact;
   }
+  if (!at.machine.tuning.empty()) line += ", tuned: " + at.machine.tuning;
   for (const Label& label : at.labels)
     line +=
         fmt::format("{} {} {}", &label == &at.labels.front() ? " ·" : ",", label.key, label.value);

@@ -308,6 +308,30 @@ Json labels_of(const Circumstances& circumstances) {
   return labels;
 }
 
+Json vitals_of(const Vitals& vitals) {
+  Json json = Json::object();
+  if (vitals.throttles) json["throttles"] = *vitals.throttles;
+  if (vitals.celsius) json["celsius"] = *vitals.celsius;
+  if (vitals.stolen_ticks) json["stolen_ticks"] = *vitals.stolen_ticks;
+  if (vitals.ticks) json["ticks"] = *vitals.ticks;
+  return json;
+}
+
+Json tuning_of(const Tuning& tuning) {
+  Json switched = Json::array();
+  for (const TunedSwitch& one : tuning.switched)
+    switched.push_back(
+        {{"name", one.name}, {"before", one.before}, {"during", one.during}, {"files", one.files}});
+  Json not_possible = Json::array();
+  for (const UntunedSwitch& one : tuning.not_possible)
+    not_possible.push_back({{"name", one.name}, {"why", one.why}});
+  return {{"cpus", cpu_list_text(tuning.cpus)},
+          {"switched", std::move(switched)},
+          {"not_possible", std::move(not_possible)},
+          {"before", vitals_of(tuning.before)},
+          {"after", vitals_of(tuning.after)}};
+}
+
 /// The sessions that this one was joined of, each with so many of its commands.
 Json origins_of(const Results& results) {
   Json origins = Json::array();
@@ -381,6 +405,7 @@ void put_lauka_identity(JsonWriter& json, const Results& results, bool complete)
   json.put("labels", labels_of(results.circumstances));
   json.put("complete", complete);
   json.put("machine", json_of(results.circumstances.machine));
+  if (const auto& tuning = results.circumstances.tuning) json.put("tuning", tuning_of(*tuning));
   json.put("timers", timers_of(results.timers));
 }
 

@@ -60,16 +60,18 @@ std::string dumped(const nlohmann::ordered_json& json, int indent) {
 }
 
 nlohmann::ordered_json json_of(const Machine& machine) {
-  return {{"name", machine.name},
-          {"system", machine.system},
-          {"os", machine.os},
-          {"kernel", machine.kernel},
-          {"architecture", machine.architecture},
-          {"cpu_model", machine.cpu_model},
-          {"cpus", machine.cpus},
-          {"governor", machine.governor},
-          {"hypervisor", machine.hypervisor},
-          {"class", class_of(machine)}};
+  nlohmann::ordered_json json = {{"name", machine.name},
+                                 {"system", machine.system},
+                                 {"os", machine.os},
+                                 {"kernel", machine.kernel},
+                                 {"architecture", machine.architecture},
+                                 {"cpu_model", machine.cpu_model},
+                                 {"cpus", machine.cpus},
+                                 {"governor", machine.governor},
+                                 {"hypervisor", machine.hypervisor},
+                                 {"class", class_of(machine)}};
+  if (!machine.tuning.empty()) json["tuning"] = machine.tuning;
+  return json;
 }
 
 }  // namespace lauka::report

@@ -131,7 +131,31 @@ Machine machine_of(const JsonIn& there) {
           text_in(there, "cpu_model"),
           static_cast<unsigned>(count_in(there, "cpus").value_or(0)),
           text_in(there, "governor"),
-          text_in(there, "hypervisor")};
+          text_in(there, "hypervisor"),
+          text_in(there, "tuning")};
+}
+
+Vitals vitals_of(const JsonIn& there, const char* key) {
+  const JsonIn* vitals = object_in(there, key);
+  if (vitals == nullptr) return {};
+  return {count_in(*vitals, "throttles"), number_in(*vitals, "celsius"),
+          count_in(*vitals, "stolen_ticks"), count_in(*vitals, "ticks")};
+}
+
+Tuning tuning_of(const JsonIn& there) {
+  Tuning tuning;
+  if (const JsonIn* switched = list_in(there, "switched"))
+    for (const JsonIn& one : *switched)
+      tuning.switched.push_back({text_in(one, "name"), text_in(one, "before"),
+                                 text_in(one, "during"),
+                                 static_cast<std::size_t>(count_in(one, "files").value_or(0))});
+  if (const JsonIn* not_possible = list_in(there, "not_possible"))
+    for (const JsonIn& one : *not_possible)
+      tuning.not_possible.push_back({text_in(one, "name"), text_in(one, "why")});
+  if (auto cpus = parse_cpu_list(text_in(there, "cpus"))) tuning.cpus = *std::move(cpus);
+  tuning.before = vitals_of(there, "before");
+  tuning.after = vitals_of(there, "after");
+  return tuning;
 }
 
 TimeOfDay time_of(const std::string& text) {
@@ -175,6 +199,7 @@ Circumstances circumstances_of(const JsonIn& there) {
   if (const JsonIn* labels = object_in(there, "labels"))
     for (const auto& [key, value] : labels->items())
       if (value.is_string()) circumstances.labels.push_back({key, value.get<std::string>()});
+  if (const JsonIn* tuning = object_in(there, "tuning")) circumstances.tuning = tuning_of(*tuning);
   return circumstances;
 }
 

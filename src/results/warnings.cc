@@ -178,6 +178,12 @@ std::optional<ForeignBaseline> foreign(bool told, const Circumstances& then,
   compare("architecture", then.machine.architecture, now.machine.architecture);
   compare("kernel", then.machine.kernel, now.machine.kernel);
   compare("lauka", then.version, now.version);
+  if (then.machine.tuning != now.machine.tuning) {
+    const auto or_none = [](const std::string& tuning) {
+      return tuning.empty() ? std::string("none") : tuning;
+    };
+    compare("tuning", or_none(then.machine.tuning), or_none(now.machine.tuning));
+  }
   if (found.differences.empty()) return std::nullopt;
   return found;
 }

@@ -39,6 +39,7 @@ struct RunContext {
   std::uint32_t* order = nullptr;  ///< of the latest run among those of all benchmarks; null: alone
   std::function<void()> end_aside{};  ///< called before anything is measured, and before hooks:
                                       ///< what went on beside lauka ends; empty: there is nothing
+  std::function<bool()> was_throttled{};  ///< since it was called before; empty: nobody knows
 };
 
 /// What came of a plan: the runs, and what was decided while they came in.

@@ -15,6 +15,9 @@ namespace lauka {
 
 namespace {
 
+constexpr std::string_view kThrottled = "the processor was throttled";
+constexpr std::uint32_t kMostThrottledRedos = 3;
+
 using std::chrono::nanoseconds;
 
 bool may_fail_with(const std::optional<IgnoreFailure>& ignore, const Outcome& outcome) {
@@ -193,6 +196,7 @@ std::size_t StepRunner::launch(std::span<const Step> steps) {
   if (!all) return ended(all.error());
   if (tree_peak && !all->empty()) all->front().usage.tree_peak_bytes = *tree_peak;
   told_.collect();
+  was_throttled_ = context_.was_throttled && context_.was_throttled();
   for (std::size_t i = 0; i < all->size(); ++i) {
     if (!take(steps[i], (*all)[i], i)) return 0;
   }
@@ -285,11 +289,16 @@ bool StepRunner::take(const Step& step, const os::Ended& ended, std::size_t plac
   run.coverage = counted.coverage;
   run.own = std::move(counted.own);
   run.below_overhead = below;
+  if (was_throttled_ && is_timed && !counted.redo)
+    counted.redo = engine::Redo{std::string(kThrottled), kMostThrottledRedos};
   if (counted.redo && redone_ < counted.redo->at_most) {
     session_.redone.push_back({std::move(run), std::move(counted.redo->why)});
     again_.push_back(step);
     return true;
   }
+  if (counted.redo && counted.redo->why == kThrottled)
+    note_once(step,
+              "the processor was throttled each time that runs were repeated; let it cool down");
   if (ended.orphans > 0 && !run.counts.empty()) note_orphans(step);
   note_counting(step, std::move(counted));
   if (is_timed) note_input(step, ended.input);

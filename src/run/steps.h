@@ -138,9 +138,10 @@ class StepRunner {
   std::vector<Pace> paces_;  // by command
   std::vector<Uncounted> uncounted_;
   Session session_;
-  std::vector<Step> again_;   // to be run again, of the steps under way
-  std::uint32_t redone_ = 0;  // how often those were run before
-  std::size_t taken_ = 0;     // of the steps under way, up to the first to be run again
+  bool was_throttled_ = false;  // in the latest batch
+  std::vector<Step> again_;     // to be run again, of the steps under way
+  std::uint32_t redone_ = 0;    // how often those were run before
+  std::size_t taken_ = 0;       // of the steps under way, up to the first to be run again
   std::chrono::nanoseconds* time_ = nullptr;
   std::chrono::nanoseconds batch_began_{};
 };

@@ -451,12 +451,29 @@ TEST_CASE("of an option given twice the last counts") {
   CHECK(with({"--color", "never", "--color", "always"}).color == ColorChoice::Always);
 }
 
+TEST_CASE("--tune takes switches and CPUs in one list") {
+  CHECK_FALSE(with({}).tune);
+  CHECK(with({"--tune"}).tune.value().choices.empty());
+  const TuneRequest request = with({"--tune=+smt,cpus=1-2,5,-turbo"}).tune.value();
+  REQUIRE(request.choices.size() == 2);
+  CHECK(request.choices[0].name == "smt");
+  CHECK(request.choices[0].on);
+  CHECK(request.choices[1].name == "turbo");
+  CHECK_FALSE(request.choices[1].on);
+  CHECK(request.cpus == std::vector<std::uint32_t>{1, 2, 5});
+  for (const char* const wrong : {"smt", "+", "+smt,,", "5", "cpus=", "cpus=1,1", "cpus=5-1"})
+    CHECK_FALSE(read({std::string("--tune=") + wrong, "./old"}));
+  const auto list = read({"--tune=list,+smt"});
+  REQUIRE(list);
+  CHECK(list->inquiry.value().kind == InquiryKind::TuneList);
+}
+
 namespace {
 
 /// A question stands alone: nothing is run.
 bool asks(const OptionInfo& option) {
   return option.name == "list-events" || option.name == "list-metrics" || option.name == "check" ||
-         option.name == "threads";
+         option.name == "threads" || option.name == "untune";
 }
 
 }  // namespace
@@ -479,6 +496,7 @@ TEST_CASE("every option of the table is understood by its name and by its letter
         value = "A=99";
       }
       if (option.name == "label") value = "a=99";
+      if (option.name == "tune") value = "+smt,cpus=1-2,5,-turbo";
       if (option.name == "derive" || option.name == "scrape") value = "x=(wall_time)";
     }
     // For --reference-name, --fail-if-inconclusive and -D.

@@ -1,4 +1,5 @@
 #include "contract/program.h"
+#include "contract/schema.h"
 #include "places.h"
 #include "skip.h"
 
@@ -7,6 +8,7 @@
 #include <string>
 
 #include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
 
 #include <unistd.h>
 
@@ -81,6 +83,31 @@ TEST_CASE("--tune switches for the commands, and afterwards all is as it was") {
   CHECK(said.out.starts_with("0\n0\n0\n0\n0\n0\n"));
   CHECK(machine.settings() == "11");
   CHECK_FALSE(machine.has_journal());
+}
+
+TEST_CASE("what was in force is in the JSON, and another session is told from it") {
+  if (!can_mount()) return;
+  const Machine machine;
+  const std::string file = machine.path() + "/s.json";
+  CHECK(machine.run("$LAUKA $TUNE -r 2 true --export-json " + file).status == 0);
+  const auto document = nlohmann::json::parse(text_of(file));
+  const auto schema =
+      nlohmann::json::parse(text_of(std::string(places::kRepository) + "/docs/schema.json"));
+  for (const std::string& fault : faults(document, schema)) FAIL_CHECK(fault);
+  const auto session = document.at("lauka");
+  CHECK(session.at("machine").at("tuning") == "numa=0 timers=0");
+  const auto& tuning = session.at("tuning");
+  CHECK(tuning.at("cpus") == "");
+  CHECK(tuning.at("switched").at(1) ==
+        nlohmann::json{{"name", "timers"}, {"before", "1"}, {"during", "0"}, {"files", 1}});
+  CHECK(tuning.at("before").contains("ticks"));
+  CHECK(lauka({"-v", "-r", "2", "--baseline", file, "true"})
+            .err_has("under other conditions: tuning 'numa=0 timers=0', not 'none'"));
+  CHECK(lauka({"--from", file, "--export-json", file + "2"}).status == 0);
+  const auto again = nlohmann::json::parse(text_of(file + "2")).at("lauka");
+  CHECK(again.at("tuning") == tuning);
+  CHECK(again.at("machine") == session.at("machine"));
+  CHECK(lauka({"--from", file, "--export-html", "/dev/stdout"}).out_has("tuned: numa=0 timers=0"));
 }
 
 TEST_CASE("a lauka that is killed is restored by its launcher") {

@@ -41,6 +41,19 @@ CheckLine line_of(const MachineFacts& facts, const std::string& topic) {
 
 }  // namespace
 
+TEST_CASE("--tune is the remedy for what it can switch here") {
+  MachineFacts facts = quiet();
+  facts.governors = {{"schedutil", 8}};
+  facts.turbo = SwitchFacts{true, "x"};
+  facts.smt = SwitchFacts{true, "y"};
+  CHECK(line_of(facts, "turbo").remedy == "x");
+  facts.tunable = {"governor", "governor", "turbo", "+smt", "+thp"};
+  CHECK(line_of(facts, "CPU governor").remedy == "sudo lauka --tune ...");
+  CHECK(line_of(facts, "turbo").remedy == "sudo lauka --tune ...");
+  CHECK(line_of(facts, "SMT").remedy == "sudo lauka --tune=+smt ...");
+  CHECK(line_of(facts, "tune").finding == "can be switched for a session: governor, turbo");
+}
+
 TEST_CASE("a quiet machine has nothing to mend") {
   const EngineFacts perf{EngineChoice::Perf, {"cycles", "instructions"}, {}, {}};
   for (const CheckLine& line : check(quiet(), {&perf, 1})) {

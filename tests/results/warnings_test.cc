@@ -385,6 +385,12 @@ TEST_CASE("a baseline is always warned of, and what differs is named once more")
   REQUIRE(foreign.differences.size() == 2);
   CHECK(foreign.differences[0].what == "processor");
   CHECK(foreign.differences[1].then == "1");
+  results.circumstances = session->circumstances;
+  results.circumstances.machine.tuning = "turbo=0";
+  const auto tuned = warnings_of_results(results);
+  REQUIRE(kinds(tuned) == "baseline foreign");
+  CHECK(std::get<ForeignBaseline>(tuned.back().finding).differences[0].then == "none");
+  CHECK(class_of(results.circumstances.machine) != class_of(session->circumstances.machine));
   session->by_lauka = false;
   CHECK_FALSE(std::get<ForeignBaseline>(warnings_of_results(results).back().finding).told);
 }

@@ -51,11 +51,14 @@ struct Bench {
   std::optional<User> user{};
   os::ToldFiles* told = nullptr;
   os::MemoryGroups* groups = nullptr;
+  std::function<bool()> was_throttled{};
   std::vector<OwnMetric> discovered{};  // of the last session
 
   Result<Session> carry_out(const Plan& plan) {
-    auto measured = lauka::carry_out(plan, {launcher, engine, clock, listener,
-                                            [this] { return interrupted_by; }, user, told, groups});
+    RunContext context{launcher, engine, clock, listener, [this] { return interrupted_by; },
+                       user,     told,   groups};
+    context.was_throttled = was_throttled;
+    auto measured = lauka::carry_out(plan, context);
     if (!measured) return measured.error();
     findings = measured->findings;
     discovered = measured->discovered;

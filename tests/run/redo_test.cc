@@ -52,6 +52,25 @@ TEST_CASE("a run is run again no more often than was asked for, then it enters a
   CHECK(session->runs[0].coverage == 0.9);
 }
 
+TEST_CASE("a run during which the processor was throttled is repeated at most three times") {
+  Bench bench;
+  bench.engine.runs_at_once = 1;
+  int batch = 0;
+  bench.was_throttled = [&] { return ++batch == 2; };
+  auto session = bench.carry_out(counted_plan());
+  CHECK(counted_values(*session) == std::vector<std::uint64_t>{1, 3, 4});
+  CHECK(session->notes ==
+        std::vector<std::string>{"1 run was repeated because the processor was throttled"});
+  bench.was_throttled = [] { return true; };
+  session = bench.carry_out(counted_plan());
+  CHECK(session->runs.size() == 3);
+  CHECK(session->redone.size() == 9);
+  CHECK(session->notes ==
+        std::vector<std::string>{"the processor was throttled each time that runs were repeated; "
+                                 "let it cool down",
+                                 "9 runs were repeated because the processor was throttled"});
+}
+
 TEST_CASE("with several commands only the run in question is run again, in its own pass") {
   Bench bench;
   Plan plan = plan_of({"old", "new"});

@@ -1,6 +1,7 @@
 #include "core/machine.h"
 #include "tune/machine.h"
 #include "tune/switches.h"
+#include "tune/watch.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -236,6 +237,23 @@ TEST_CASE("a switch that is in no row is refused") {
         "--tune has no switch 'turbos'; did you mean turbo?");
   CHECK(check_names({.choices = {{"aslr", false}}}).error().line() ==
         "--tune has no switch 'aslr'; --tune=list shows them");
+}
+
+TEST_CASE("throttle counters, time given to other machines, and temperature are read") {
+  auto tree = virtual_machine();
+  const std::string cpu = "/sys/devices/system/cpu/cpu";
+  tree[cpu + "0/thermal_throttle/core_throttle_count"] = "100\n";
+  tree[cpu + "1/thermal_throttle/core_throttle_count"] = "7\n";
+  tree[cpu + "1/thermal_throttle/package_throttle_count"] = "2\n";
+  tree["/proc/stat"] =
+      "cpu  9 9 9 9 9 9 9 9\ncpu0 1 0 0 9 0 0 0 5 0 0\ncpu1 4 0 1 90 0 0 0 5 0 0\n";
+  tree["/sys/devices/virtual/thermal/thermal_zone0/temp"] = "41000\n";
+  tree["/sys/devices/virtual/thermal/thermal_zone1/temp"] = "55500\n";
+  FakeMachine machine(tree);
+  CHECK(read_vitals(machine, {1}) == Vitals{9, 55.5, 5, 100});
+  CHECK(read_vitals(machine, {}) == Vitals{109, 55.5, 10, 115});
+  FakeMachine bare(bare_container());
+  CHECK(read_vitals(bare, {0}) == Vitals{});
 }
 
 }  // namespace lauka::tune

@@ -18,19 +18,19 @@
 namespace lauka::tune {
 namespace {
 
-const TuneRequest kEverything{
+const TuneRequest kAllSwitches{
     .choices = {{"smt", true}, {"swap", true}, {"thp", true}, {"ksm", true}}};
 
-CpuChoice cpus_of(FakeMachine& machine, const std::vector<std::uint32_t>& fastest = {}) {
+CpuChoice own_cpus_of(FakeMachine& machine, const std::vector<std::uint32_t>& fastest = {}) {
   CpuFacts facts{.fastest = fastest};
   for (std::uint32_t cpu = 0; cpu < 8; ++cpu) facts.allowed.push_back(cpu);
-  auto choice = choose_cpus(machine, kEverything, facts);
+  auto choice = choose_cpus(machine, kAllSwitches, facts);
   REQUIRE(choice);
   return *choice;
 }
 
 std::unique_ptr<Tuned> tune(FakeMachine& machine, const std::vector<std::uint32_t>& fastest = {}) {
-  auto tuned = Tuned::begin(machine, kEverything, cpus_of(machine, fastest));
+  auto tuned = Tuned::begin(machine, kAllSwitches, own_cpus_of(machine, fastest));
   REQUIRE_MESSAGE(tuned, tuned.error().line());
   return *std::move(tuned);
 }
@@ -56,7 +56,7 @@ bool killed_in_child(FakeMachine& machine, int kill_at, const std::function<void
 }
 
 void tune_and_restore(FakeMachine& machine, const CpuChoice& cpus) {
-  auto tuned = Tuned::begin(machine, kEverything, cpus);
+  auto tuned = Tuned::begin(machine, kAllSwitches, cpus);
   if (!tuned) _exit(1);
   (*tuned)->restore();
 }
@@ -103,7 +103,7 @@ void recover(FakeMachine& machine, bool by_tuning, const CpuChoice& cpus) {
     static_cast<void>(restore_left(machine));
     return;
   }
-  auto tuned = Tuned::begin(machine, kEverything, cpus);
+  auto tuned = Tuned::begin(machine, kAllSwitches, cpus);
   REQUIRE_MESSAGE(tuned, tuned.error().line());
 }
 
@@ -112,9 +112,9 @@ void recover(FakeMachine& machine, bool by_tuning, const CpuChoice& cpus) {
 int kill_everywhere(const Shape& shape, bool twice, bool moves_preference) {
   FakeMachine machine(shape.tree);
   machine.moves_preference = moves_preference;
-  const CpuChoice cpus = cpus_of(machine, shape.fastest);
+  const CpuChoice cpus = own_cpus_of(machine, shape.fastest);
   const auto first = machine.tree();
-  const auto found = find_settings(machine, kEverything, cpus);
+  const auto found = find_settings(machine, kAllSwitches, cpus);
   const Watch watch(machine);
   int points = 0;
   bool was_killed = true;
@@ -274,7 +274,7 @@ TEST_CASE("what cannot be restored stays in the journal until it can be") {
               "cannot restore /proc/sys/kernel/timer_migration to 1: Permission denied"});
   }
   CHECK(machine.get("/proc/sys/vm/swappiness") == "60\n");
-  auto again = Tuned::begin(machine, kEverything, cpus_of(machine));
+  auto again = Tuned::begin(machine, kAllSwitches, own_cpus_of(machine));
   REQUIRE_FALSE(again);
   CHECK(again.error().line() ==
         "what an earlier lauka changed cannot be restored: cannot restore "
@@ -295,7 +295,7 @@ TEST_CASE("one lauka tunes at a time; a second one is refused with the holder's 
   const auto before = machine.tree();
   const bool died = killed_in_child(machine, -1, [&] {
     machine.pid = 4242;
-    const auto second = Tuned::begin(machine, kEverything, cpus_of(machine));
+    const auto second = Tuned::begin(machine, kAllSwitches, own_cpus_of(machine));
     const bool said = !second && second.error().line() ==
                                      "another lauka (process 4242) has tuned this machine; wait "
                                      "until it has ended";
@@ -369,7 +369,7 @@ TEST_CASE("nothing that is not a line of lauka's own is restored from a journal"
 TEST_CASE("half a journal means that nothing was changed") {
   FakeMachine machine(amd_without_boost());
   const auto first = machine.tree();
-  const CpuChoice cpus = cpus_of(machine);
+  const CpuChoice cpus = own_cpus_of(machine);
   machine.tears_journal = true;
   REQUIRE(killed_in_child(machine, 3, [&] { tune_and_restore(machine, cpus); }));
   machine.tears_journal = false;
@@ -381,7 +381,7 @@ TEST_CASE("half a journal means that nothing was changed") {
 TEST_CASE("a folder that others may write to, and a link, are not trusted with the journal") {
   FakeMachine machine(virtual_machine());
   const auto refused = [&] {
-    const auto tuned = Tuned::begin(machine, kEverything, cpus_of(machine));
+    const auto tuned = Tuned::begin(machine, kAllSwitches, own_cpus_of(machine));
     return tuned ? std::string("tuned") : tuned.error().line();
   };
   std::filesystem::create_directories(machine.root() + "/elsewhere");

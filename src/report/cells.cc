@@ -61,9 +61,12 @@ std::string failed_and_redone(const CommandResult& command) {
   return text;
 }
 
-std::string benchmark_title(const CommandResult& command, std::size_t number) {
+std::string benchmark_title(const Results& results, std::size_t index) {
+  const CommandResult& command = results.commands[index];
   const std::string runs = command.runs == 0 ? "no timed runs" : plural(command.runs, "run");
-  return fmt::format("Benchmark {} ({}{})", number, runs, failed_and_redone(command));
+  // A suite's benchmarks have names, and commands below them.
+  return fmt::format("{} {} ({}{})", results.benchmark.empty() ? "Benchmark" : "Command", index + 1,
+                     runs, failed_and_redone(command));
 }
 
 }  // namespace lauka::report

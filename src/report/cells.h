@@ -32,6 +32,6 @@ std::vector<std::string> lines_of(std::string_view text);
 std::string failed_and_redone(const CommandResult& command);
 
 /// "Benchmark 1 (9 runs, 2 failed)".
-std::string benchmark_title(const CommandResult& command, std::size_t number);
+std::string benchmark_title(const Results& results, std::size_t command);
 
 }  // namespace lauka::report

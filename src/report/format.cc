@@ -392,7 +392,11 @@ std::string ratio_text(const stats::RelativeSpeed& speed) {
   if (!is_told(speed.bounds) || !(speed.ratio < kLargePercent))
     return quantity(speed.ratio, Unit::Ratio);
   const Estimate ratio{speed.ratio, speed.bounds->low, speed.bounds->high, 1.0};
-  const int decimals = decimals_of_ratio(ratio);
+  constexpr int most_digits = 3;  // of how far it is from 1
+  const double away = std::fabs(speed.ratio - 1.0);
+  const int most =
+      away > 0.0 ? most_digits - 1 - static_cast<int>(std::floor(std::log10(away))) : most_digits;
+  const int decimals = std::min(decimals_of_ratio(ratio), std::max(most, 0));
   const auto text = [decimals](double value) { return fixed(value, decimals).text; };
   if (ratio.is_even()) return text(ratio.value) + " ± " + text(ratio.half());
   return text(ratio.value) + " (" + text(ratio.low) + " … " + text(ratio.high) + ")";

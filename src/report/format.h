@@ -57,7 +57,8 @@ ChangeTexts change_texts(const stats::Change& delta, double other);
 std::string signed_percent(double fraction, int decimals);
 
 /// "4.55 ± 0.04", or "1.37 (1.19 … 1.73)": two decimals, fewer where the half width makes them
-/// noise, and as many more as it takes to show the interval well and to tell the ratio from 1.
+/// noise, and as many more as it takes to show the interval well and to tell the ratio from 1, of
+/// which it is away by three digits at most.
 std::string ratio_text(const stats::RelativeSpeed& speed);
 
 /// The shortest decimal that reads back as the same double: for programs.

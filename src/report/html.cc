@@ -178,7 +178,7 @@ void write_tables(const Results& results, const Sink& sink) {
   for (const std::size_t c : order_of(results)) {
     const CommandResult& command = results.commands[c];
     sink(fmt::format("<h3><span class=\"dot {}\"></span>{}: <code>{}</code></h3>\n",
-                     command_class(c), html_text(benchmark_title(command, c + 1)),
+                     command_class(c), html_text(benchmark_title(results, c)),
                      html_text(command.name)));
     if (has_values(command)) sink(table_html(full_table(results, c, Format::Html, true)));
   }

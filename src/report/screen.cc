@@ -24,7 +24,7 @@ namespace {
 
 std::string header_of(const Results& results, std::size_t index, const Style& style) {
   const CommandResult& command = results.commands[index];
-  const std::string start = benchmark_title(command, index + 1) + ": ";
+  const std::string start = benchmark_title(results, index) + ": ";
   std::string name = one_line(command.name);
   if (style.width > start.size()) name = cut_middle(name, style.width - start.size());
   return inked(start + name, Ink::Bold, style.color) + "\n";

@@ -155,6 +155,7 @@ struct SuiteShape {
   bool has_commands = false;  ///< a benchmark has several candidates
   bool has_metrics = false;
   bool has_gates = false;
+  bool has_deltas = false;  ///< each row
 };
 
 SuiteShape suite_shape(const Report& suite, const std::vector<SuiteRow>& rows) {
@@ -162,7 +163,9 @@ SuiteShape suite_shape(const Report& suite, const std::vector<SuiteRow>& rows) {
                               [](const Results& one) {
                                 return one.reference.anchor || candidates_of(one).size() > 1;
                               }),
-          has_metrics(suite, rows), !suite.verdicts().empty()};
+          has_metrics(suite, rows), !suite.verdicts().empty(),
+          std::ranges::all_of(
+              rows, [](const SuiteRow& row) { return row.candidate && !row.is_anchor(); })};
 }
 
 std::vector<TableColumn> suite_columns(const SuiteShape& shape) {
@@ -171,6 +174,8 @@ std::vector<TableColumn> suite_columns(const SuiteShape& shape) {
   if (shape.has_metrics) columns.push_back(suite_column("metric", Holds::Text));
   columns.push_back(value_column("base"));
   columns.push_back(value_column("candidate"));
+  if (shape.has_deltas)
+    for (auto& column : std::span(columns).last(2)) column.goes = Less::Values;
   columns.push_back(suite_column("delta", Holds::Delta));
   columns.back().narrows = {Less::Interval};
   if (shape.has_gates) {
@@ -241,7 +246,8 @@ Table suite_table(const Report& suite) {
               .steps = {{.gap = 4, .longest = 2 * shortest},
                         {.longest = 2 * shortest},
                         {.less = Less::Deviation, .longest = 2 * shortest},
-                        {.less = Less::Interval, .longest = 2 * shortest}},
+                        {.less = Less::Interval, .longest = 2 * shortest},
+                        {.less = Less::Values, .longest = 2 * shortest}},
               .shortest = shortest};
   for (const SuiteRow& row : rows) table.rows.push_back(suite_cells(row, shape));
   for (const Geomean& mean : suite.geomeans) table.rows.push_back(suite_cells(mean, suite, shape));

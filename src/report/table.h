@@ -24,6 +24,7 @@ enum class Less : unsigned char {
   Range,
   Deviation,
   Interval,  ///< of a delta
+  Values,    ///< beside their delta
   Drawing,
   Never
 };

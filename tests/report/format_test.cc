@@ -231,6 +231,7 @@ TEST_CASE("a ratio of times has the digits that its interval allows") {
   CHECK(ratio_text(ranked(1, 123.4, 12.3, true, true).speed) == "123 ± 12");
   CHECK(ratio_text(ranked(1, 23.44, 1.23, true, true).speed) == "23.4 ± 1.2");
   CHECK(ratio_text(ranked(1, 1.00031, 0.00012, true, true).speed) == "1.0003 ± 0.0001");
+  CHECK(ratio_text({1.0202, stats::ChangeBounds{1.00003, 1.04209}}) == "1.0202 (1.0000 … 1.0421)");
   CHECK(ratio_text(ranked(1, 4.5512, std::nullopt, true, true).speed) == "4.55");
   CHECK(ratio_text(ranked(1, 2.0, 0.0, true, true).speed) == "2.00 ± 0.00");
 }

@@ -141,6 +141,15 @@ TEST_CASE("a note of all benchmarks is said once, another one behind their names
   CHECK(notes_of(suite) == std::vector<std::string>{"of all", "'parse' and 'heap': of some"});
 }
 
+TEST_CASE("in a terminal too narrow for both a suite shows deltas without their values") {
+  const Report suite = suite_of_three();
+  const std::string wide = screen(suite, {.width = 80}, false);
+  CHECK(wide.find(" candidate ") != std::string::npos);
+  const std::string narrow = screen(suite, {.width = 30}, false);
+  CHECK(narrow.find(" candidate ") == std::string::npos);
+  CHECK(narrow.find(" delta") != std::string::npos);
+}
+
 TEST_CASE("a suite of which nothing was run shows nothing") {
   Report suite = suite_of_three();
   for (Results& one : suite.benchmarks)

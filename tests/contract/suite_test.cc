@@ -193,7 +193,7 @@ TEST_CASE(
   CHECK(lines[3].find(work(1)) != std::string::npos);  // of its candidates the shorter one first
   CHECK(text_of(md).find("`short`") < text_of(md).find("`long`"));
   CHECK(std::count(said.out.begin(), said.out.end(), '\n') > 15);
-  CHECK(said.out_has("Benchmark 3 (6 runs): "));
+  CHECK(said.out_has("Command 3 (6 runs): "));
   CHECK(said.out_has("█"));
   const Said as_given = lauka({"--from", file});
   CHECK(lines_of(as_given.out)[2].starts_with("long "));

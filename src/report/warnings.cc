@@ -415,7 +415,7 @@ std::vector<std::string> warning_texts(const Results& results, const Style& styl
 
 std::vector<std::string> warnings_by_weight(const Results& results, const Style& style) {
   std::vector<ShownWarning> shown = shown_warnings(results, style);
-  std::ranges::stable_partition(shown, is_about_deltas);
+  std::stable_partition(shown.begin(), shown.end(), is_about_deltas);
   return texts_of(results, std::move(shown));
 }
 

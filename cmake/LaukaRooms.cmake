@@ -23,8 +23,8 @@ function(lauka_add_rooms)
     if(sources)
       add_library(lauka_${room} STATIC ${sources})
       target_link_libraries(lauka_${room} PUBLIC lauka_headers PRIVATE lauka_warnings lauka_hardening lauka_reached)
-      if(room MATCHES "^(cli|plan|results|report|inquire)$")
-        # Run once in a session: what -O2 takes longer to compile would not come back.
+      if(NOT room MATCHES "^(core|stats|gate)$")
+        # These wait for the system, or run once in a session: what -O2 takes longer to compile would not come back.
         target_compile_options(lauka_${room} PRIVATE $<$<CONFIG:Release>:-O1>)
         set(owner lauka_cli)
       else()

@@ -64,7 +64,7 @@ void tune_and_restore(FakeMachine& machine, const CpuChoice& cpus) {
 /// All values that are written to a path must be its first one or the table's.
 class Watch {
  public:
-  explicit Watch(FakeMachine& machine) : machine_(machine), log_(machine.root() + ".log") {
+  explicit Watch(FakeMachine& machine) : log_(machine.root() + ".log") {
     machine.on_write = [this](const std::string& path, const std::string& value) {
       std::ofstream(log_, std::ios::app) << path << ' ' << value << '\n';  // survives a kill
     };
@@ -93,7 +93,6 @@ class Watch {
   }
 
  private:
-  FakeMachine& machine_;
   std::string log_;
 };
 

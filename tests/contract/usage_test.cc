@@ -119,14 +119,15 @@ TEST_CASE("help fits 80 columns and is grouped as the contract is") {
 
 TEST_CASE("the examples of the help run as printed") {
   struct Example {
-    std::string line;
+    std::string line{};
     Folder folder{};
     std::future<int> status{};
   };
   std::list<Example> examples;  // at once: most of them sleep
   for (const std::string& line : lines_of(lauka({"--help"}).out)) {
     if (line.rfind("  lauka ", 0) != 0) continue;
-    Example& one = examples.emplace_back(Example{.line = line});
+    Example& one = examples.emplace_back();
+    one.line = line;
     // A shell splits the line as the user's would; the name is the only thing that is replaced.
     const std::string command = "cd '" + one.folder.path() + "' && " + places::kProgram +
                                 line.substr(7) + " >out.txt 2>err.txt </dev/null";

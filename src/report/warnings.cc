@@ -102,10 +102,12 @@ struct WarningWords {
   Words operator()(const ManyOutliers& warning) const {
     return {"severe_outliers",
             fmt::format("{} of {} runs ({}) took far longer or shorter than the rest",
-                        warning.seen.count, warning.runs, whole_percent(warning.seen.share)),
+                        warning.count, warning.runs,
+                        whole_percent(static_cast<double>(warning.count) /
+                                      static_cast<double>(warning.runs))),
             "stop other programs that may be running, or compare cpu_time, which suffers less",
             "several runs took far longer or shorter than the rest",
-            fmt::format("{} of {}", warning.seen.count, warning.runs)};
+            fmt::format("{} of {}", warning.count, warning.runs)};
   }
 
   Words operator()(const stats::SlowNoise& seen) const {

@@ -22,8 +22,8 @@ struct SlowFirstRun {
 
 /// Some runs were far slower or faster than the rest.
 struct ManyOutliers {
-  stats::SevereOutliers seen;
-  std::size_t runs = 0;  ///< of which so many are outliers
+  std::size_t count = 0;  ///< as the table's column has it: 1.5 IQR beyond the quartiles
+  std::size_t runs = 0;
 };
 
 /// Which limit kept the number of runs low; Ended: the session did not get that far.

@@ -151,7 +151,7 @@ std::optional<Finding> what_is_unsteady(std::span<const double> series) {
   if (series.size() >= kFewestForOutliers) {
     const auto severe = stats::severe_outliers(series);
     if (severe.many && severe.count >= kFewestOutliers) {
-      outliers = ManyOutliers{severe, series.size()};
+      outliers = ManyOutliers{stats::summarize(series).outliers, series.size()};
     }
   }
   const auto drift = stats::drift(series);

@@ -127,7 +127,8 @@ TEST_CASE("a lauka that is killed with its launcher is restored by the next one,
     const Machine machine;
     const Said said = machine.run(
         "$LAUKA $TUNE -d 30 'sleep 0.01' & wait_until '[ \"$(see)\" = 00 ]'\n"
-        "kill -9 $(cat /proc/$!/task/$!/children) $!; wait $!; see >" +
+        // Stopped first, or it would restore in the moment in which only its launcher is dead.
+        "kill -STOP $!; kill -9 $(cat /proc/$!/task/$!/children) $!; wait $!; see >" +
         machine.path() + "/between\n$LAUKA " + next);
     CHECK(said.status == 0);
     CHECK(text_of(machine.path() + "/between") == "00");

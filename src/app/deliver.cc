@@ -128,8 +128,8 @@ Report report_of(const Call& call) {
     findings.push_back(call.is_saved() ? findings_of_saved(one, recordings.back()) : one.findings);
   }
   if (has_new_decisions(call)) {
-    std::vector<gate::Findings*> all;
-    for (gate::Findings& one : findings) all.push_back(&one);
+    std::vector<gate::Findings*> all(findings.size());
+    std::ranges::transform(findings, all.begin(), [](gate::Findings& one) { return &one; });
     gate::settle_job(all, 1.0 - recordings.front().confidence, call.risk);
   }
   std::vector<Results> results;

@@ -443,8 +443,9 @@ constexpr auto kTopics = std::to_array<Topic>({
 });
 
 std::string topic_names() {
-  std::vector<std::string> names;
-  for (const Topic& topic : kTopics) names.emplace_back(topic.name);
+  std::vector<std::string> names(std::size(kTopics));
+  std::ranges::transform(kTopics, names.begin(),
+                         [](const Topic& topic) { return std::string(topic.name); });
   return listed(names, "or");
 }
 

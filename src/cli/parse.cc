@@ -203,6 +203,16 @@ Result<std::vector<po::option>> read_by_boost(const Words& words) {
   }
 }
 
+/// Whether nothing that comes after `part`, which may be followed by the topic of --help, matters.
+bool ends_with(const po::option* part, const po::option* end, std::optional<Inquiry>& inquiry) {
+  if (!inquiry) return false;
+  const bool has_next = part + 1 != end && (part + 1)->string_key.empty();
+  if (inquiry->kind == InquiryKind::Help && inquiry->text.empty() && has_next)
+    inquiry->text = (part + 1)->value.front();
+  return inquiry->kind == InquiryKind::Help || inquiry->kind == InquiryKind::BriefHelp ||
+         inquiry->kind == InquiryKind::Version;
+}
+
 /// Applies the options in the order typed; what is not an option is a command.
 Result<Draft> draft_of(const std::vector<po::option>& typed) {
   Draft draft;
@@ -224,13 +234,7 @@ Result<Draft> draft_of(const std::vector<po::option>& typed) {
     draft.options.typed.push_back({key_of(*option), part.value});
     const Result<void> applied = option->apply(draft, Given{*option, value, part.value});
     if (!applied) return applied.error();
-    const auto& inquiry = draft.options.inquiry;
-    const bool has_next = &part != &typed.back() && (&part + 1)->string_key.empty();
-    if (inquiry && inquiry->kind == InquiryKind::Help && inquiry->text.empty() && has_next)
-      draft.options.inquiry->text = (&part + 1)->value.front();
-    if (inquiry && (inquiry->kind == InquiryKind::Help || inquiry->kind == InquiryKind::BriefHelp ||
-                    inquiry->kind == InquiryKind::Version))
-      return draft;
+    if (ends_with(&part, typed.data() + typed.size(), draft.options.inquiry)) return draft;
   }
   return draft;
 }

@@ -258,6 +258,14 @@ struct Session {
   std::vector<Fingerprint> programs{};     ///< one per command; none: nobody asked
 };
 
+/// How much longer a candidate takes than the reference so far, as a fraction, with a 95% interval.
+struct DifferenceSoFar {
+  std::string_view candidate;
+  double change = 0.0;
+  double low = 0.0;
+  double high = 0.0;
+};
+
 /// Where a session stands.
 struct Progress {
   std::string_view command;  ///< name of the command whose turn it is
@@ -265,7 +273,8 @@ struct Progress {
   double done = 0.0;  ///< fraction of the session, 0..1, estimated where time decides
   std::chrono::nanoseconds elapsed{};
   std::optional<std::chrono::nanoseconds> remaining;
-  std::optional<double> mean_wall_seconds;  ///< of that command's timed runs so far
+  std::optional<double> mean_wall_seconds;      ///< of that command's timed runs so far
+  std::optional<DifferenceSoFar> difference{};  ///< of that command, or of the first candidate
 };
 
 /// Told of progress between runs and a few times a second during long ones.

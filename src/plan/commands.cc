@@ -76,31 +76,36 @@ Result<void> check_number(std::string_view option, std::size_t given, const Coun
                "give it once for all, or once per command"};
 }
 
+/// What `one` has and another command of its name has not.
+std::vector<std::string> differences_of(const Command& one, const std::vector<Command>& commands) {
+  const auto differs = [&](const auto& is_same) {
+    return std::ranges::any_of(commands, [&](const Command& other) {
+      return &other != &one && other.name == one.name && !is_same(other);
+    });
+  };
+  std::vector<std::string> parts;
+  if (!one.folder.empty() &&
+      differs([&](const Command& other) { return other.folder == one.folder; }))
+    parts.push_back("cwd " + one.folder);
+  for (const std::string& variable : one.environment)
+    if (differs([&](const Command& other) {
+          return std::ranges::find(other.environment, variable) != other.environment.end();
+        }))
+      parts.push_back(variable);
+  if (!one.output.path.empty() &&
+      differs([&](const Command& other) { return other.output.path == one.output.path; }))
+    parts.push_back("output " + one.output.path);
+  return parts;
+}
+
 /// Adds to equal names what the commands differ in: "sort f (cwd d1)", "sort f (LC_ALL=C)".
 void tell_apart(std::vector<Command>& commands) {
-  std::vector<std::string> names;
-  for (const Command& command : commands) names.push_back(command.name);
-  for (std::size_t i = 0; i < commands.size(); ++i) {
-    const auto differs = [&](const auto& is_same) {
-      for (std::size_t k = 0; k < commands.size(); ++k)
-        if (k != i && names[k] == names[i] && !is_same(commands[k])) return true;
-      return false;
-    };
-    Command& one = commands[i];
-    std::vector<std::string> parts;
-    if (!one.folder.empty() &&
-        differs([&](const Command& other) { return other.folder == one.folder; }))
-      parts.push_back("cwd " + one.folder);
-    for (const std::string& variable : one.environment)
-      if (differs([&](const Command& other) {
-            return std::ranges::find(other.environment, variable) != other.environment.end();
-          }))
-        parts.push_back(variable);
-    if (!one.output.path.empty() &&
-        differs([&](const Command& other) { return other.output.path == one.output.path; }))
-      parts.push_back("output " + one.output.path);
-    if (!parts.empty()) one.name += fmt::format(" ({})", fmt::join(parts, ", "));
-  }
+  std::vector<std::string> names(commands.size());
+  std::ranges::transform(commands, names.begin(), [&](const Command& one) {
+    const auto parts = differences_of(one, commands);
+    return parts.empty() ? one.name : fmt::format("{} ({})", one.name, fmt::join(parts, ", "));
+  });
+  for (std::size_t i = 0; i < commands.size(); ++i) commands[i].name = names[i];
 }
 
 /// Builds the commands of one command line.

@@ -265,6 +265,15 @@ Result<void> add_anchor(const Options& options, Plan& plan) {
   return {};
 }
 
+/// What is judged, and what else has to fit the whole of the plan.
+Result<void> add_judgement(const Options& options, Plan& plan) {
+  if (auto anchor = add_anchor(options, plan); !anchor) return anchor;
+  if (auto gates = add_gates(options.gates, options.baseline.has_value(), plan); !gates)
+    return gates;
+  if (auto precision = add_precision(options, plan); !precision) return precision;
+  return check_ways_of_running(options, plan);
+}
+
 }  // namespace
 
 MetricSelection selection_of(const Options& options) {
@@ -362,11 +371,7 @@ Result<Plan> make_plan(const Options& typed, const SelectEvents& select_events,
       options.metrics != MetricSelection::Default || !options.events.empty();
   show_times_in(options.presentation.time_unit, plan.metrics);
   plan.stop = stop_rule_of(options, plan.events.passes_of(RoundKind::Timed));
-  if (auto anchor = add_anchor(options, plan); !anchor) return anchor.error();
-  if (auto gates = add_gates(options.gates, options.baseline.has_value(), plan); !gates)
-    return gates.error();
-  if (auto precision = add_precision(options, plan); !precision) return precision.error();
-  if (auto ways = check_ways_of_running(options, plan); !ways) return ways.error();
+  if (auto judgement = add_judgement(options, plan); !judgement) return judgement.error();
   return plan;
 }
 

@@ -76,33 +76,32 @@ std::string asciidoc_head(const Table& table) {
 
 /// Writes what Org would act on by the names it has for characters (org-entities).
 std::string org_text(std::string_view text) {
-  constexpr auto kNames = std::to_array<std::pair<char, std::string_view>>({{'|', "vert"},
-                                                                            {'\\', "backslash"},
-                                                                            {'*', "ast"},
-                                                                            {'_', "under"},
-                                                                            {'^', "asciicirc"},
-                                                                            {'=', "equal"},
-                                                                            {'+', "plus"},
-                                                                            {'[', "lbrack"},
-                                                                            {']', "rbrack"},
-                                                                            {'{', "lbrace"},
-                                                                            {'}', "rbrace"},
-                                                                            {'<', "lt"},
-                                                                            {'>', "gt"},
-                                                                            {'$', "dollar"},
-                                                                            {'~', "tilde"},
-                                                                            {'/', "slash"}});
+  constexpr auto names = std::to_array<std::pair<char, std::string_view>>({{'|', "vert"},
+                                                                           {'\\', "backslash"},
+                                                                           {'*', "ast"},
+                                                                           {'_', "under"},
+                                                                           {'^', "asciicirc"},
+                                                                           {'=', "equal"},
+                                                                           {'+', "plus"},
+                                                                           {'[', "lbrack"},
+                                                                           {']', "rbrack"},
+                                                                           {'{', "lbrace"},
+                                                                           {'}', "rbrace"},
+                                                                           {'<', "lt"},
+                                                                           {'>', "gt"},
+                                                                           {'$', "dollar"},
+                                                                           {'~', "tilde"},
+                                                                           {'/', "slash"}});
   const std::string line = one_line(text);
   std::string escaped;
   for (std::size_t i = 0; i < line.size(); ++i) {
-    const auto* name =
-        std::ranges::find(kNames, line[i], &std::pair<char, std::string_view>::first);
+    const auto* name = std::ranges::find(names, line[i], &std::pair<char, std::string_view>::first);
     // These begin something only after one of those, so that paths and A=1 stay readable.
     const bool is_opening = i == 0 || std::string_view(" -('\"{").find(line[i - 1]) != line.npos;
     const bool is_mark = std::string_view("/=+~").find(line[i]) != line.npos;
     if (is_mark && !is_opening)
       escaped += line[i];
-    else if (name != kNames.end())
+    else if (name != names.end())
       escaped += fmt::format("\\{}{{}}", name->second);
     else
       escaped += line[i];

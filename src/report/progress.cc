@@ -39,6 +39,9 @@ std::string line_of(const Progress& progress, std::size_t width, const DisplayUn
   }
   if (const std::string_view kind = word_of(progress.kind); !kind.empty()) {
     line += fmt::format("  {}", kind);
+  } else if (const auto& so_far = progress.difference) {
+    const stats::Change change{so_far->change, stats::ChangeBounds{so_far->low, so_far->high}};
+    return line + fmt::format("  {} {}", one_line(so_far->candidate), delta_text(change));
   } else if (progress.mean_wall_seconds) {
     line += "  mean " + time_text(*progress.mean_wall_seconds, unit);
   }

@@ -54,6 +54,17 @@ bool contradicts_means(const stats::Delta& delta) {
   return (is_outside || change * of_mean < 0) && std::fabs(change - of_mean) >= seen;
 }
 
+std::string difference_of_means(const Results& results, const Metric& metric,
+                                const CommandResult& command, const stats::Delta& delta) {
+  const bool is_above = *delta.mean.change > *delta.change;
+  return fmt::format(
+      "delta: change of the typical round; the means of {}{} differ by {}, because a few runs{} "
+      "took much {}",
+      one_line(metric.name), results.commands.size() > 2 ? " of " + one_line(command.name) : "",
+      delta_text({delta.mean.change, {}}), is_above ? "" : " of the reference",
+      metric.unit == Unit::Seconds ? "longer" : "more");
+}
+
 /// Explains deltas that the means beside them contradict: the first, or all with --verbose.
 std::string why_means_differ(const Results& results, const Style& style) {
   std::string text;
@@ -63,16 +74,7 @@ std::string why_means_differ(const Results& results, const Style& style) {
     for (const CommandResult& command : results.commands) {
       const MetricResult* row = shown_row(command, m);
       if (row == nullptr || !row->delta || !contradicts_means(*row->delta)) continue;
-      const bool is_above = *row->delta->mean.change > *row->delta->change;
-      text += dim_note(
-          fmt::format(
-              "delta: change of the typical round; the means of {}{} differ by {}, because a "
-              "few runs{} took much {}",
-              one_line(metric.name),
-              results.commands.size() > 2 ? " of " + one_line(command.name) : "",
-              delta_text({row->delta->mean.change, {}}), is_above ? "" : " of the reference",
-              metric.unit == Unit::Seconds ? "longer" : "more"),
-          style);
+      text += dim_note(difference_of_means(results, metric, command, *row->delta), style);
       if (!style.verbose) return text;
     }
   }

@@ -44,10 +44,12 @@ class Runner final : public ReadyRun {
         context_(context),
         gates_(plan),
         precision_(plan, gates_),
+        differences_(plan),
         steps_(plan, context,
                {[this](const RunRecord& run) {
                   gates_.take(run);
                   precision_.take(run);
+                  if (context_.observer.get().wants_progress()) differences_.take(run);
                 },
                 [this](const Step& step) { tell_progress(step); }}),
         groups_(groups_of(plan)),
@@ -432,6 +434,7 @@ class Runner final : public ReadyRun {
       enter_remaining(*at_start, counts ? now - steps_.batch_began() : nanoseconds(0), progress);
     }
     if (pace.wall.count > 0) progress.mean_wall_seconds = pace.wall.mean;
+    progress.difference = differences_.of(step.command);
     context_.observer.get().progress(progress);
   }
 
@@ -442,6 +445,7 @@ class Runner final : public ReadyRun {
   Simulating simulating_;
   GateWatch gates_;
   PrecisionWatch precision_;
+  DifferenceWatch differences_;
   StepRunner steps_;
   std::vector<Group> groups_;
   std::vector<Group>::iterator group_ = groups_.begin();  // whose turn it is

@@ -70,8 +70,11 @@ class PartObserver final : public Observer {
 
   bool wants_progress() const override { return all_.wants_progress(); }
   void progress(const Progress& progress) override {
-    shown_ = name_ + ": " + std::string(progress.command);
-    all_.progress(part_, shown_, progress);
+    Progress ours = progress;
+    shown_ =
+        name_ + ": " + std::string(ours.difference ? ours.difference->candidate : ours.command);
+    if (ours.difference) ours.difference->candidate = shown_;
+    all_.progress(part_, shown_, ours);
   }
   void finished() override { all_.finished(part_); }
 

@@ -128,4 +128,33 @@ class PrecisionWatch {
   std::size_t looked_first_ = 0;
 };
 
+/// Watches the differences of wall time, for who waits: the mean of the logarithms' differences
+/// within rounds costs little after each run, where the delta at the end looks at all pairs.
+class DifferenceWatch {
+ public:
+  /// `plan` is to outlive it.
+  explicit DifferenceWatch(const Plan& plan) : plan_(plan), all_(plan.commands.size()) {}
+
+  /// Enters a kept run.
+  void take(const RunRecord& run);
+
+  /// The difference of `command`, or of the first candidate where that has none. None before five
+  /// rounds, and where the reference is of another session.
+  std::optional<DifferenceSoFar> of(std::size_t command) const;
+
+ private:
+  struct OfCommand {
+    std::uint64_t rounds = 0;
+    double mean = 0.0;
+    double squares = 0.0;  // of the deviations from the mean
+    std::optional<double> in_round{};
+  };
+
+  void add(OfCommand& one, double difference) const;
+
+  const Plan& plan_;
+  std::vector<OfCommand> all_;
+  std::uint32_t round_ = 0;
+};
+
 }  // namespace lauka

@@ -41,6 +41,19 @@ TEST_CASE("the line has bar, percent, elapsed, remaining, the estimate and the c
                                                   "0:04 left  mean 130ms  ./build-new -O2"});
 }
 
+TEST_CASE("the line shows the difference so far, with the name of who differs") {
+  Screen screen;
+  ProgressBar bar(screen.sink(), cells(100));
+  Progress progress{"./old", RoundKind::Timed, 0.4, milliseconds(2300), milliseconds(3400), 0.1301};
+  progress.difference = {"./new", -0.61, -0.64, -0.58};
+  bar.progress(progress);
+  CHECK(screen.writes.at(0).ends_with("0:02, 0:04 left  ./new −61.0% ± 3.0%"));
+  progress.kind = RoundKind::Counting;
+  progress.elapsed += seconds(1);
+  bar.progress(progress);
+  CHECK(screen.writes.at(1).ends_with("counting  ./old"));
+}
+
 TEST_CASE("the line shows the estimate in the unit of --time-unit") {
   Screen screen;
   ProgressBar bar(screen.sink(), cells(100), false, find_display_unit("s"));

@@ -357,7 +357,8 @@ TEST_CASE("the delta of a gated metric has the interval of the moment that the g
 }
 
 TEST_CASE("a session without a counted run has commands without values") {
-  const Results results = analyse(plan_of(2), {});
+  const Session none;
+  const Results results = analyse(plan_of(2), none);
   REQUIRE(results.commands.size() == 2);
   CHECK(results.commands[1].runs == 0);
   REQUIRE(results.commands[1].rows.size() == std::size(kBuiltInMetrics));

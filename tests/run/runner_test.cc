@@ -204,6 +204,27 @@ TEST_CASE("progress tells the command, and how much is left") {
   CHECK(bench.listener.heard.back().mean_wall_seconds == doctest::Approx(1.0));
 }
 
+TEST_CASE("progress tells how much the candidate differs from the reference, from five rounds on") {
+  Bench bench;
+  bench.listener.wants = true;
+  bench.launcher.scripts = {{400ms, {}}, {100ms, {}}};
+  std::uint64_t turn = 0;  // of the candidate: 97, 100 and 103 ms in turn
+  bench.launcher.adjust = [&](os::ProgramId program, os::Ended& ended) {
+    if (program == 1) ended.usage.wall_ns += (turn++ % 3) * 3'000'000 - 3'000'000;
+  };
+  Plan plan = plan_of({"old", "new"});
+  plan.stop.exact_runs = 7;
+  REQUIRE(bench.carry_out(plan).has_value());
+  CHECK_FALSE(bench.listener.heard[4].difference.has_value());
+  const auto last = bench.listener.heard.back().difference;
+  REQUIRE(last.has_value());
+  CHECK(last->candidate == "new");
+  // By R, of the first six rounds: exp(c(-1, 1) * qt(.975, 5) * sd(d) / sqrt(6) + mean(d)) - 1
+  CHECK(last->change == doctest::Approx(-0.75007503).epsilon(1e-7));
+  CHECK(last->low == doctest::Approx(-0.75679).epsilon(1e-4));
+  CHECK(last->high == doctest::Approx(-0.74317).epsilon(1e-4));
+}
+
 TEST_CASE("what is left includes the warm-up runs") {
   Bench bench;
   bench.listener.wants = true;

@@ -144,6 +144,7 @@ std::vector<std::string> paths_of(os::SettingFiles& files, std::string_view patt
     if (files.read(path)) found[*number] = std::move(path);
   }
   std::vector<std::string> paths;
+  paths.reserve(found.size());
   for (auto& [number, path] : found) paths.push_back(std::move(path));
   return paths;
 }
@@ -339,18 +340,37 @@ const Switch* switch_of(std::string_view path) {
   return row == kSwitches.end() || path.empty() ? nullptr : row;
 }
 
+namespace {
+
+/// The word in brackets of a list of choices.
+std::string_view chosen_of(std::string_view text) {
+  const std::size_t open = text.find('[');
+  if (open == std::string_view::npos) return text;
+  return text.substr(open + 1, text.find(']', open) - open - 1);
+}
+
+std::string controllers_of(std::string_view text) {
+  if (text == "+cpuset" || text == "-cpuset") return std::string(text);
+  const auto words = blank_separated(text);
+  return std::ranges::find(words, "cpuset") != words.end() ? "+cpuset" : "-cpuset";
+}
+
+bool is_group_value(std::string_view text) {
+  const auto words = blank_separated(text);
+  const bool is_partition = words.size() == 2 && (words[0] == "root" || words[0] == "isolated");
+  return text == "none" || (is_partition && value_of(Form::CpuList, words[1]));
+}
+
+}  // namespace
+
 std::optional<std::string> value_of(Form form, std::string_view text) {
   text = trimmed(text);
   const std::string same(text);
   switch (form) {
     case Form::Word:
       return is_word(text) ? std::optional(same) : std::nullopt;
-    case Form::Chosen: {
-      const std::size_t open = text.find('[');
-      if (open != std::string_view::npos)
-        text = text.substr(open + 1, text.find(']', open) - open - 1);
-      return is_word(text) ? std::optional(std::string(text)) : std::nullopt;
-    }
+    case Form::Chosen:
+      return value_of(Form::Word, chosen_of(text));
     case Form::Number:
       return index_in(text) ? std::optional(same) : std::nullopt;
     case Form::CpuList: {
@@ -361,17 +381,10 @@ std::optional<std::string> value_of(Form form, std::string_view text) {
       const auto cpus = parse_mask(text);
       return cpus && !cpus->empty() ? std::optional(mask_text(*cpus)) : std::nullopt;
     }
-    case Form::Controllers: {
-      if (text == "+cpuset" || text == "-cpuset") return same;
-      const auto words = blank_separated(text);
-      return std::ranges::find(words, "cpuset") != words.end() ? "+cpuset" : "-cpuset";
-    }
-    case Form::Group: {
-      const auto words = blank_separated(text);
-      if (text == "none") return same;
-      const bool is_partition = words.size() == 2 && (words[0] == "root" || words[0] == "isolated");
-      return is_partition && value_of(Form::CpuList, words[1]) ? std::optional(same) : std::nullopt;
-    }
+    case Form::Controllers:
+      return controllers_of(text);
+    case Form::Group:
+      return is_group_value(text) ? std::optional(same) : std::nullopt;
     case Form::Latency:
     case Form::Affinity:
       break;
@@ -379,51 +392,69 @@ std::optional<std::string> value_of(Form form, std::string_view text) {
   return std::nullopt;
 }
 
-Result<CpuChoice> choose_cpus(os::SettingFiles& files, const TuneRequest& request,
-                              const CpuFacts& facts) {
-  const std::string folder = "/sys/devices/system/cpu/";
-  const auto list_in = [&](const std::string& path) {
-    auto list = parse_cpu_list(files.read(path).value_or(""));
-    return list ? *std::move(list) : std::vector<std::uint32_t>();
-  };
-  const auto online = list_in(folder + "online");
-  CpuChoice choice;
-  if (!request.cpus.empty()) {
-    choice = {request.cpus, without(online, request.cpus)};
-    const std::string given = "--tune=cpus=" + cpu_list_text(request.cpus);
-    if (const auto strange = without(request.cpus, common(online, facts.allowed)); !strange.empty())
-      return Error{fmt::format("{}: lauka may not run on CPU {}", given, strange.front()),
-                   fmt::format("choose from {}", cpu_list_text(common(online, facts.allowed)))};
-    if (choice.rest.empty())
-      return Error{given + " leaves no CPU to the rest of the system", "leave one out"};
-    return choice;
-  }
-  auto from = common(online, facts.allowed);
-  if (!facts.fastest.empty()) from = common(from, facts.fastest);
-  std::map<std::uint32_t, std::vector<std::uint32_t>> nodes;  // by the node's number: CPUs
+namespace {
+
+using Cpus = std::vector<std::uint32_t>;
+constexpr std::string_view kCpuFolder = "/sys/devices/system/cpu/";
+
+Cpus cpus_in(os::SettingFiles& files, const std::string& path) {
+  auto list = parse_cpu_list(files.read(path).value_or(""));
+  return list ? *std::move(list) : Cpus();
+}
+
+Result<CpuChoice> given_cpus(const TuneRequest& request, const Cpus& online,
+                             const CpuFacts& facts) {
+  CpuChoice choice{request.cpus, without(online, request.cpus)};
+  const std::string given = "--tune=cpus=" + cpu_list_text(request.cpus);
+  if (const auto strange = without(request.cpus, common(online, facts.allowed)); !strange.empty())
+    return Error{fmt::format("{}: lauka may not run on CPU {}", given, strange.front()),
+                 fmt::format("choose from {}", cpu_list_text(common(online, facts.allowed)))};
+  if (choice.rest.empty())
+    return Error{given + " leaves no CPU to the rest of the system", "leave one out"};
+  return choice;
+}
+
+/// The CPUs of whole cores but the first CPU's; of each core one, where its siblings are off.
+Cpus whole_cores(os::SettingFiles& files, const Cpus& online, const Cpus& from, bool are_single) {
+  Cpus candidates;
   for (const std::uint32_t cpu : online) {
-    const std::string topology = fmt::format("{}cpu{}/topology/", folder, cpu);
-    auto core = list_in(topology + "core_cpus_list");
-    if (core.empty()) core = list_in(topology + "thread_siblings_list");
+    const std::string topology = fmt::format("{}cpu{}/topology/", kCpuFolder, cpu);
+    auto core = cpus_in(files, topology + "core_cpus_list");
+    if (core.empty()) core = cpus_in(files, topology + "thread_siblings_list");
     if (core.empty()) core = {cpu};
     const bool is_whole = without(core, from).empty() || core.size() == 1;
     const bool has_first = std::ranges::find(core, online.front()) != core.end();
     if (!is_whole || has_first || std::ranges::find(from, cpu) == from.end()) continue;
-    const bool is_sibling = is_asked(request, "smt") && cpu != core.front();
-    if (!is_sibling) nodes[0].push_back(cpu);
+    if (!are_single || cpu == core.front()) candidates.push_back(cpu);
   }
-  const auto candidates = std::exchange(nodes[0], {});
+  return candidates;
+}
+
+/// Those of the node that has most; of several, of the last, as the first CPU is in the first.
+Cpus of_one_node(os::SettingFiles& files, const Cpus& candidates) {
+  std::map<std::uint64_t, Cpus> nodes;
   for (const std::string& name : files.list("/sys/devices/system/node")) {
     if (!name.starts_with("node")) continue;
-    const auto number = index_in(std::string_view(name).substr(4));
-    if (!number) continue;
-    const auto here = list_in("/sys/devices/system/node/" + name + "/cpulist");
-    nodes[static_cast<std::uint32_t>(*number)] = common(candidates, here);
+    if (const auto number = index_in(std::string_view(name).substr(4)))
+      nodes[*number] =
+          common(candidates, cpus_in(files, "/sys/devices/system/node/" + name + "/cpulist"));
   }
-  for (const auto& [number, cpus] :
-       nodes)  // of the largest, the last: the first CPU is in the first
-    if (!cpus.empty() && cpus.size() >= choice.commands.size()) choice.commands = cpus;
-  if (choice.commands.empty()) choice.commands = candidates;
+  Cpus most;
+  for (const auto& [number, cpus] : nodes)
+    if (!cpus.empty() && cpus.size() >= most.size()) most = cpus;
+  return most.empty() ? candidates : most;
+}
+
+}  // namespace
+
+Result<CpuChoice> choose_cpus(os::SettingFiles& files, const TuneRequest& request,
+                              const CpuFacts& facts) {
+  const auto online = cpus_in(files, std::string(kCpuFolder) + "online");
+  if (!request.cpus.empty()) return given_cpus(request, online, facts);
+  auto from = common(online, facts.allowed);
+  if (!facts.fastest.empty()) from = common(from, facts.fastest);
+  CpuChoice choice;
+  choice.commands = of_one_node(files, whole_cores(files, online, from, is_asked(request, "smt")));
   choice.rest = without(online, choice.commands);
   if (!is_asked(request, "cpus")) return CpuChoice{.rest = online, .why_not = "not asked for"};
   if (choice.commands.empty()) choice.why_not = "there is no core besides that of the first CPU";
@@ -462,6 +493,7 @@ struct ListLine {
   std::set<std::string> changes{};  ///< "powersave -> performance"
   std::set<std::string> stays{};    ///< "performance", or why it cannot be changed
   std::size_t files = 0;
+  bool asked = false;
 };
 
 std::string joined(const std::set<std::string>& words, std::string_view separator) {
@@ -473,6 +505,23 @@ std::string joined(const std::set<std::string>& words, std::string_view separato
   return text;
 }
 
+ListLine list_line_of(const Switch& row, const std::vector<Found>& found) {
+  ListLine line;
+  for (const Found& one : found) {
+    if (one.row->name != row.name) continue;
+    line.asked = one.asked;
+    if (one.row->form == Form::Controllers && !one.wanted.empty()) continue;
+    ++line.files;
+    if (one.wanted.empty())
+      line.stays.insert((one.now.empty() || one.path.empty() ? "" : one.now + ", ") + one.why_not);
+    else if (one.wanted == one.now)
+      line.stays.insert(one.now + " already");
+    else
+      line.changes.insert(one.now + " -> " + one.wanted);
+  }
+  return line;
+}
+
 }  // namespace
 
 std::string list_text(const std::vector<Found>& found, const CpuChoice& cpus) {
@@ -480,26 +529,11 @@ std::string list_text(const std::vector<Found>& found, const CpuChoice& cpus) {
   std::string text;
   for (const Switch& row : kSwitches) {
     if (row.help.empty()) continue;  // another row of the name before
-    ListLine line;
-    bool asked = false;
-    for (const Found& one : found) {
-      if (one.row->name != row.name) continue;
-      asked = one.asked;
-      const bool is_inner = one.row->form == Form::Controllers && !one.wanted.empty();
-      if (is_inner) continue;
-      ++line.files;
-      if (one.wanted.empty())
-        line.stays.insert((one.now.empty() || one.path.empty() ? "" : one.now + ", ") +
-                          one.why_not);
-      else if (one.wanted == one.now)
-        line.stays.insert(one.now + " already");
-      else
-        line.changes.insert(one.now + " -> " + one.wanted);
-    }
+    const ListLine line = list_line_of(row, found);
     std::string values = joined(line.changes, "; ");
     if (!line.stays.empty()) values += (values.empty() ? "" : "; ") + joined(line.stays, "; ");
     if (line.files > 1) values += fmt::format(" ({} files)", line.files);
-    text += fmt::format("{} {:<{}}{}\n  {:<{}}{}\n", asked ? '+' : '-', row.name, name_width,
+    text += fmt::format("{} {:<{}}{}\n  {:<{}}{}\n", line.asked ? '+' : '-', row.name, name_width,
                         values, "", name_width, row.help);
   }
   if (!cpus.commands.empty())

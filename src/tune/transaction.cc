@@ -279,15 +279,21 @@ void Tuned::apply(const Change& change) {
   if (now && *now != change.before) static_cast<void>(write_value(files_, change, change.before));
 }
 
+namespace {
+
+/// Adds a value to a list of different ones.
+void add_value(std::string& values, const std::string& value) {
+  const auto known = split(values, ';');
+  if (values.empty())
+    values = value;
+  else if (std::ranges::none_of(known, [&](std::string_view one) { return trimmed(one) == value; }))
+    values += "; " + value;
+}
+
+}  // namespace
+
 /// Sums up by switch.
 void Tuned::note(const std::vector<Found>& found) {
-  const auto add_value = [](std::string& values, const std::string& value) {
-    if (values.empty())
-      values = value;
-    else if (const auto known = split(values, ';'); std::ranges::none_of(
-                 known, [&](std::string_view one) { return trimmed(one) == value; }))
-      values += "; " + value;
-  };
   for (const Found& one : found) {
     if (!one.asked || (one.row->form == Form::Controllers && !one.wanted.empty())) continue;
     const std::string name(one.row->name);

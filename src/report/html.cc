@@ -13,6 +13,7 @@
 #include "report/why.h"
 
 #include <algorithm>
+#include <initializer_list>
 #include <string_view>
 #include <vector>
 
@@ -117,6 +118,43 @@ std::string caveats(const Results& results) {
   notes.insert(notes.end(), results.notes.begin(), results.notes.end());
   if (!notes.empty()) html += "<h2>Notes</h2>\n<div class=\"faint\">" + list_of(notes) + "</div>\n";
   return html;
+}
+
+std::string cells_html(std::initializer_list<std::string_view> texts) {
+  std::string html = "<tr>";
+  for (const std::string_view text : texts) html += "<td>" + html_text(text) + "</td>";
+  return html + "</tr>\n";
+}
+
+/// What --tune switched, and how the machine was before and after the runs.
+std::string tuned_machine(const Circumstances& at) {
+  if (!at.tuning) return "";
+  const Tuning& tuning = *at.tuning;
+  const auto row = [](std::string_view what, const auto& before, const auto& after) {
+    const auto text = [](const auto& value) {
+      return value ? fmt::format("{}", *value) : std::string("not known");
+    };
+    return before || after ? cells_html({what, text(before), text(after)}) : std::string();
+  };
+  const std::string vitals =
+      row("throttle events", tuning.before.throttles, tuning.after.throttles) +
+      row("temperature, °C", tuning.before.celsius, tuning.after.celsius) +
+      row("stolen ticks", tuning.before.stolen_ticks, tuning.after.stolen_ticks) +
+      row("ticks", tuning.before.ticks, tuning.after.ticks);
+  std::string html = "<details>\n<summary>Tuned machine</summary>\n";
+  if (!tuning.switched.empty()) {
+    html += "<table>\n<tr><th>switch</th><th>before</th><th>during</th></tr>\n";
+    for (const TunedSwitch& one : tuning.switched)
+      html += cells_html({one.name, one.before, one.during});
+    html += "</table>\n";
+  }
+  if (!vitals.empty())
+    html += "<table>\n<tr><th></th><th>before the first run</th><th>after the last</th></tr>\n" +
+            vitals + "</table>\n";
+  std::vector<std::string> missing;
+  for (const UntunedSwitch& one : tuning.not_possible)
+    missing.push_back("not switched: " + one.name + ", " + one.why);
+  return html + list_of(missing) + "</details>\n";
 }
 
 std::string title_of(const Results& results) {
@@ -244,6 +282,7 @@ void write_html(const Report& report, const Sink& sink) {
   } else {
     write_session_page(first, sink);
   }
+  sink(tuned_machine(first.circumstances));
   write_foot(sink);
 }
 

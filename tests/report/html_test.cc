@@ -55,6 +55,25 @@ std::string distribution_of(const Results& results) {
 
 }  // namespace
 
+TEST_CASE("the page has what was tuned, and how the machine was before and after the runs") {
+  Results results = drawn_example(5);
+  CHECK(count_of("Tuned machine", written(write_html, results)) == 0);
+  results.circumstances.tuning = Tuning{.switched = {{"turbo", "0", "1", 1}},
+                                        .not_possible = {{"smt", "the kernel <refuses>"}},
+                                        .before = {.throttles = 3, .celsius = 41.5},
+                                        .after = {.throttles = 4}};
+  const std::string page = written(write_html, results);
+  for (const std::string_view part :
+       {"<summary>Tuned machine</summary>", "<tr><td>turbo</td><td>0</td><td>1</td></tr>",
+        "<tr><td>throttle events</td><td>3</td><td>4</td></tr>",
+        "<tr><td>temperature, °C</td><td>41.5</td><td>not known</td></tr>",
+        "not switched: smt, the kernel &lt;refuses&gt;"}) {
+    CAPTURE(part);
+    CHECK(count_of(part, page) == 1);
+  }
+  CHECK(count_of("stolen ticks", page) == 0);
+}
+
 TEST_CASE("the page needs nothing from elsewhere, and one script that is in it") {
   const std::string page = written(write_html, drawn_example(5));
   CHECK(page.starts_with("<!DOCTYPE html>\n"));

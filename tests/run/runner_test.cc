@@ -219,10 +219,10 @@ TEST_CASE("progress tells how much the candidate differs from the reference, fro
   const auto last = bench.listener.heard.back().difference;
   REQUIRE(last.has_value());
   CHECK(last->candidate == "new");
-  // By R, of the first six rounds: exp(c(-1, 1) * qt(.975, 5) * sd(d) / sqrt(6) + mean(d)) - 1
+  // By Python, of the first six rounds: exp(mean(d) -+ 2.570581836 * stdev(d) / sqrt(6)) - 1
   CHECK(last->change == doctest::Approx(-0.75007503).epsilon(1e-7));
-  CHECK(last->low == doctest::Approx(-0.75679).epsilon(1e-4));
-  CHECK(last->high == doctest::Approx(-0.74317).epsilon(1e-4));
+  CHECK(last->low == doctest::Approx(-0.7570168837).epsilon(1e-8));
+  CHECK(last->high == doctest::Approx(-0.7429348371).epsilon(1e-8));
 }
 
 TEST_CASE("what is left includes the warm-up runs") {

@@ -47,8 +47,8 @@ struct SuiteFault {
 /// At most so many benchmarks are in a file.
 inline constexpr std::size_t kMostBenchmarks = 1000;
 
-/// Reads TOML. Refused, with the fault filled in: what is not valid TOML, tables of other names, values of
-/// other kinds (dates, tables), lists in lists in lists, too many benchmarks.
+/// Reads TOML. Refused, with the fault filled in: what is not valid TOML, tables of other names,
+/// values of other kinds (dates, tables), lists in lists in lists, too many benchmarks.
 bool read_suite_file(std::string_view text, SuiteDocument& document, SuiteFault& fault);
 
 }  // namespace lauka::cli

@@ -140,7 +140,8 @@ class FilesBelow final : public SettingFiles {
     std::size_t begin = 1;
     for (std::size_t end = path.find('/', begin); folder && end != std::string::npos;
          begin = end + 1, end = path.find('/', begin))
-      folder = Descriptor(openat(folder.get(), path.substr(begin, end - begin).c_str(), kFolderOnTheWay));
+      folder = Descriptor(
+          openat(folder.get(), path.substr(begin, end - begin).c_str(), kFolderOnTheWay));
     name = path.substr(begin);
     return folder;
   }

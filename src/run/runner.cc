@@ -95,19 +95,21 @@ class Runner final : public ReadyRun {
     if (!steps_.hooks_stand_around_commands() &&
         !steps_.check_output(0, static_cast<std::uint32_t>(plan_.commands.size())))
       return false;
-    for (group_ = groups_.begin(); group_ != groups_.end(); ++group_) {
-      if (!steps_.set_up(group_->first, group_->count)) return false;
-      if (context_.identifies) identify(plan_, context_, {group_->first, group_->count}, programs_);
-      if (steps_.hooks_stand_around_commands() &&
-          !steps_.check_output(group_->first, group_->count))
-        return false;
-      if (!simulate_up_to(simulated_rounds_)) return false;
-      if (groups_.size() == 1 && !decide_simulated()) return false;
-      const bool is_only_simulated = !is_timed_ && counting_.passes == 0;
-      if (!is_only_simulated && (!warm_up() || !measure())) return false;
-      if (groups_.size() > 1 && !steps_.clean_up(group_->first, group_->count)) return false;
-    }
+    for (group_ = groups_.begin(); group_ != groups_.end(); ++group_)
+      if (!run_group()) return false;
     return true;
+  }
+
+  bool run_group() {
+    if (!steps_.set_up(group_->first, group_->count)) return false;
+    if (context_.identifies) identify(plan_, context_, {group_->first, group_->count}, programs_);
+    if (steps_.hooks_stand_around_commands() && !steps_.check_output(group_->first, group_->count))
+      return false;
+    if (!simulate_up_to(simulated_rounds_)) return false;
+    if (groups_.size() == 1 && !decide_simulated()) return false;
+    const bool is_only_simulated = !is_timed_ && counting_.passes == 0;
+    if (!is_only_simulated && (!warm_up() || !measure())) return false;
+    return groups_.size() == 1 || steps_.clean_up(group_->first, group_->count);
   }
 
   bool simulate_up_to(std::uint64_t rounds) {

@@ -138,9 +138,8 @@ TEST_CASE("a sequential order") {
 
 TEST_CASE("warnings of one kind are one line for all commands they are about") {
   Results results = results_of(2);
-  results.warnings = {{CoarseClock{54e-6, 1e-6}, 0U},
-                      {ManyOutliers{5, 60}, 0U},
-                      {CoarseClock{55e-6, 1e-6}, 1U}};
+  results.warnings = {
+      {CoarseClock{54e-6, 1e-6}, 0U}, {ManyOutliers{5, 60}, 0U}, {CoarseClock{55e-6, 1e-6}, 1U}};
   CHECK(
       warning_lines(results, kPlain) ==
       "lauka: warning: 'one' (54.0µs) and 'two' (55.0µs): runs are too short for the clock of this "

@@ -291,14 +291,7 @@ bool StepRunner::take(const Step& step, const os::Ended& ended, std::size_t plac
   run.below_overhead = below;
   if (was_throttled_ && is_timed && !counted.redo)
     counted.redo = engine::Redo{std::string(kThrottled), kMostThrottledRedos};
-  if (counted.redo && redone_ < counted.redo->at_most) {
-    session_.redone.push_back({std::move(run), std::move(counted.redo->why)});
-    again_.push_back(step);
-    return true;
-  }
-  if (counted.redo && counted.redo->why == kThrottled)
-    note_once(step,
-              "the processor was throttled each time that runs were repeated; let it cool down");
+  if (is_made_again(run, counted.redo)) return true;
   if (ended.orphans > 0 && !run.counts.empty()) note_orphans(step);
   note_counting(step, std::move(counted));
   if (is_timed) note_input(step, ended.input);
@@ -306,6 +299,20 @@ bool StepRunner::take(const Step& step, const os::Ended& ended, std::size_t plac
   add(std::move(run));
   if (again_.empty() && redone_ == 0) ++taken_;
   return true;
+}
+
+/// Keeps a run apart that has to be made again, as long as that may help.
+bool StepRunner::is_made_again(RunRecord& run, std::optional<engine::Redo>& redo) {
+  if (!redo) return false;
+  if (redone_ < redo->at_most) {
+    again_.push_back(run.step);
+    session_.redone.push_back({std::move(run), std::move(redo->why)});
+    return true;
+  }
+  if (redo->why == kThrottled)
+    note_once(run.step,
+              "the processor was throttled each time that runs were repeated; let it cool down");
+  return false;
 }
 
 void StepRunner::note_counting(const Step& step, engine::Counted counted) {

@@ -110,6 +110,7 @@ class StepRunner {
   bool has_written_what_is_awaited(const Step& step, const os::Ended& ended);
   std::size_t launch_check(const Step& step);
   std::size_t between_hooks(const Step& step, const std::function<std::size_t()>& launch_them);
+  bool is_made_again(RunRecord& run, std::optional<engine::Redo>& redo);
   bool take_told(RunRecord& run, std::size_t place);
   bool take_region(RunRecord& run, const os::Ended& ended, engine::Counted& counted);
   bool may_lack(const Step& step, const Error& why);

@@ -294,8 +294,10 @@ bool StepRunner::take(const Step& step, const os::Ended& ended, std::size_t plac
   if (is_made_again(run, counted.redo)) return true;
   if (ended.orphans > 0 && !run.counts.empty()) note_orphans(step);
   note_counting(step, std::move(counted));
-  if (is_timed) note_input(step, ended.input);
-  if (is_timed) paces_[step.command].wall.add(static_cast<double>(run.usage.wall_ns) * 1e-9);
+  if (is_timed) {
+    note_input(step, ended.input);
+    paces_[step.command].wall.add(static_cast<double>(run.usage.wall_ns) * 1e-9);
+  }
   add(std::move(run));
   if (again_.empty() && redone_ == 0) ++taken_;
   return true;

@@ -1,4 +1,4 @@
-// How many records of a trace are read in a second; see scripts/bench-records.
+// How many records of a trace are read in a second; see scripts/bench records.
 
 #include "engine/kperf/records.h"
 

@@ -1,5 +1,5 @@
 // Counts, one by one, what the placing of events on Apple's counters is promised to do; see
-// scripts/bench-solver. Every claim that fails is told, and the exit status is then 1.
+// scripts/bench solver. Every claim that fails is told, and the exit status is then 1.
 
 #include "engine/kpep_tables.h"
 #include "engine/kperf/selection.h"

@@ -9,7 +9,7 @@
 #include <doctest/doctest.h>
 
 // tests/data/newcomer.txt has the command lines of someone who has not read the manual, each with
-// all that lauka says about it: the one thing to change. `scripts/messages --newcomer` lists them.
+// all that lauka says about it: the one thing to change. `scripts/make messages --newcomer` lists them.
 
 namespace lauka::contract {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <doctest/doctest.h>
 
-// Whole sessions by chance. scripts/bench-kperf-sessions plays more of them.
+// Whole sessions by chance. scripts/bench kperf plays more of them.
 
 namespace lauka::darwin {
 namespace {

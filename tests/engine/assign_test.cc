@@ -277,7 +277,7 @@ TEST_CASE("pairs, triples and quadruples of M2 that do not fit are as many as th
 }
 
 TEST_CASE("up to five events of each chip fit exactly where brute force finds a placing") {
-  // Each combination of masks; scripts/bench-solver goes through the sets one by one. How many
+  // Each combination of masks; scripts/bench solver goes through the sets one by one. How many
   // fives of configurable events do not fit was also counted by a program in another language.
   const std::map<std::string, std::uint64_t> unfit_fives = {
       {"m1", 877'605}, {"m2", 1'058'349}, {"m3", 1'345'110}, {"m4", 1'568'981}, {"m5", 1'568'981}};

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-// What libFuzzer feeds; see scripts/fuzz. Each takes any bytes, and aborts where what came of them
+// What libFuzzer feeds; see scripts/check fuzz. Each takes any bytes, and aborts where what came of them
 // breaks a promise.
 
 namespace lauka::fuzz {

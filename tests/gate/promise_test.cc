@@ -212,7 +212,7 @@ TEST_CASE("slow runs are seldom missed by an early pass, and equal programs pass
   check_early_passes(150, 3);
 }
 
-TEST_CASE("all of the table of early passes (scripts/bench-gate --early)" * doctest::skip()) {
+TEST_CASE("all of the table of early passes (scripts/bench gate --early)" * doctest::skip()) {
   check_early_passes(4000, 5);
 }
 

@@ -21,7 +21,7 @@ struct Series {
 /// exp of a normal with this deviation.
 Noise lognormal(double deviation);
 
-/// The eight synthetic models, then what `file` holds (scripts/bench-gate --record wrote it).
+/// The eight synthetic models, then what `file` holds (scripts/bench gate --record wrote it).
 std::vector<Series> all_series(const std::string& file);
 
 }  // namespace lauka::simulation

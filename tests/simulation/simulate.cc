@@ -1,5 +1,5 @@
 // gate_simulator: lauka's own gate on simulated rounds, and beside it the rules of others on the
-// same noise. scripts/bench-gate runs it. Exits with 1 where a limit is broken.
+// same noise. scripts/bench gate runs it. Exits with 1 where a limit is broken.
 //
 //   gate_simulator [--gates N] [--naive] RECORDED.json
 //

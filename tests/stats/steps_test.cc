@@ -138,12 +138,12 @@ TEST_CASE("steps in short series: how many are found, and how many are not there
   simulate_noise(3.0, false);
 }
 
-TEST_CASE("all of the simulation of steps: found (scripts/bench-history --steps)" *
+TEST_CASE("all of the simulation of steps: found (scripts/bench history --steps)" *
           doctest::skip()) {
   simulate_steps(4'000, true);
 }
 
-TEST_CASE("all of the simulation of steps: false (scripts/bench-history --steps)" *
+TEST_CASE("all of the simulation of steps: false (scripts/bench history --steps)" *
           doctest::skip()) {
   simulate_noise(200.0, true);
 }

@@ -43,7 +43,7 @@ bool may_use(CounterMask mask, unsigned counter) {
 }
 
 /// A matching of at most kMostCounters events, by augmenting paths (Kuhn). Sets by the hundred
-/// million are tried (scripts/bench-solver), so it allocates nothing.
+/// million are tried (scripts/bench solver), so it allocates nothing.
 class Matching {
  public:
   explicit Matching(std::span<const CounterMask> masks) : masks_(masks) {}

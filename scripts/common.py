@@ -46,20 +46,27 @@ def bench_parser(description):
     return made
 
 
-def elapsed_of(words, folder=None, stdout=subprocess.DEVNULL):
-    """Seconds from the start to the end of a program that must succeed."""
-    begin = time.perf_counter()
-    ended = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=stdout, stderr=subprocess.PIPE, text=True, cwd=folder)
-    elapsed = time.perf_counter() - begin
+def require_success(ended):
+    """Raises NotMeasured, with the first line of its errors, if a program failed."""
     if ended.returncode != 0:
         lines = (ended.stderr.strip() or f"status {ended.returncode}").splitlines()
-        raise NotMeasured(f"{Path(words[0]).name}: {lines[0]}")
-    return elapsed if stdout == subprocess.DEVNULL else ended.stdout
+        raise NotMeasured(f"{Path(ended.args[0]).name}: {lines[0]}")
 
 
 def output_of(words):
     """Standard output of a program that must succeed."""
-    return elapsed_of(words, stdout=subprocess.PIPE)
+    ended = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    require_success(ended)
+    return ended.stdout
+
+
+def elapsed_of(words, folder=None):
+    """Seconds from the start to the end of a program that must succeed."""
+    begin = time.perf_counter()
+    ended = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, cwd=folder)
+    elapsed = time.perf_counter() - begin
+    require_success(ended)
+    return elapsed
 
 
 def children_of(pid):

@@ -36,7 +36,8 @@ bool wants_color(ColorChoice choice, Stream stream) {
 report::Style style_of(const Options& options) {
   const Stream stream = shown_on(options);
   return {wants_color(options.color, stream), os::terminal_width(stream, 0),
-          options.verbosity == Verbosity::Verbose, options.histogram, !os::speaks_utf8()};
+          options.verbosity == Verbosity::Verbose, options.histogram, !os::speaks_utf8(),
+          options.presentation.marks == MarksChoice::Text};
 }
 
 /// What is shown, and what stands around it on standard error.

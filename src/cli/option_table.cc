@@ -598,6 +598,10 @@ constexpr auto kOutput = std::to_array<OptionInfo>({
     {"sort", '\0', Takes::Value, "command|time",
      "order of the commands in tables: as given (default), or the fastest first",
      put<sort_order, &Presentation::sort>, brief("order of the table", kOfSession)},
+    {"marks", '\0', Takes::Value, "emoji|text",
+     "marks of gains and losses: emoji (default in UTF-8 terminals), or better and worse (default "
+     "elsewhere and in Markdown)",
+     set_choice<&Presentation::marks, MarksChoice::Emoji, MarksChoice::Text>, kOfSession},
     {"time-unit", 'u', Takes::Value, "ns|us|ms|s|min",
      "show all times in this unit (default: the one that fits each)",
      put<time_unit, &Presentation::time_unit>, kOfSession},

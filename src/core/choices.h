@@ -145,10 +145,12 @@ inline const DisplayUnit* find_display_unit(std::string_view name) {
 /// and exports follow it alike.
 enum class TableChoice : unsigned char { Auto, Full, Compact };
 enum class SortChoice : unsigned char { Command, Time };
+enum class MarksChoice : unsigned char { Auto, Emoji, Text };
 
 struct Presentation {
   TableChoice table = TableChoice::Auto;
   SortChoice sort = SortChoice::Command;
+  MarksChoice marks = MarksChoice::Auto;   ///< emoji in UTF-8 terminals, words in markup
   const DisplayUnit* time_unit = nullptr;  ///< of times without a unit of their own; null: fitting
   bool every_row = false;                  ///< rows were asked for: a compact table leaves none out
   std::string title{};                     ///< of the page

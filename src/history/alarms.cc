@@ -75,10 +75,6 @@ void allow_for_links(const Trend& trend, std::vector<stats::Step>& steps) {
   steps = std::move(kept);
 }
 
-std::string name_of(const Observation& commit) {
-  return commit.commit.empty() ? minute_text(commit.began) : short_commit(commit.commit);
-}
-
 }  // namespace
 
 std::string step_change_text(const SteppedSeries& stepped, const stats::Step& step) {
@@ -154,16 +150,16 @@ std::string steps_text(const SteppedSeries& stepped, const report::Style& style)
   for (const KnownStep& known : stepped.steps) {
     const stats::Step& step = known.step;
     std::string line = fmt::format("  {}  {} at {}{}", known.id, step_change_text(stepped, step),
-                                   name_of(commits[step.at]), state_words(known));
+                                   commit_name(commits[step.at]), state_words(known));
     if (step.earliest != step.latest)
-      line += fmt::format(" (the commit is one of {} to {})", name_of(commits[step.earliest]),
-                          name_of(commits[step.latest]));
+      line += fmt::format(" (the commit is one of {} to {})", commit_name(commits[step.earliest]),
+                          commit_name(commits[step.latest]));
     const report::Ink ink = known.state == StepState::Alarm ? report::Ink::Red : report::Ink::Plain;
     text += report::inked(style.ascii ? report::ascii_of(line) : line, ink, style.color) + "\n";
   }
   if (stepped.is_last_suspected && !commits.empty())
     text += fmt::format("  the last, {}, may be a step: a later one is to confirm it\n",
-                        name_of(commits.back()));
+                        commit_name(commits.back()));
   if (text.empty()) return {};
   const std::string on = stepped.trend.against == Against::Nothing
                              ? std::string()

@@ -124,19 +124,12 @@ std::string fleet_html(const FleetEffect& effect) {
   const stats::CombinedEffect& combined = *effect.combined;
   std::vector<report::ChangeRow> rows;
   const auto add = [&](const std::string& name, const stats::Change& change) {
-    const std::string_view css_class =
-        report::ink_class(report::delta_cell(change, effect.better).ink);
-    const std::string text = report::delta_text(change);
-    rows.push_back({.heading = fmt::format("{} <span class=\"{}\">{}</span>", html_text(name),
-                                           css_class, html_text(text)),
-                    .title = name + ": " + text,
-                    .css_class = css_class,
-                    .change = change});
+    rows.push_back(report::change_row(html_text(name), name, change, effect.better));
   };
   for (const MachineEffect& machine : effect.machines)
     add(machine_line(machine.variant), change_of(machine));
   add("all of them", change_of(combined.value, combined.bounds.low, combined.bounds.high));
-  return report::change_chart(rows) + "<p class=\"aside\">" +
+  return report::change_chart(std::move(rows)) + "<p class=\"aside\">" +
          html_text(differences_in_words(effect)) + "</p>\n";
 }
 

@@ -1,14 +1,17 @@
 #include "history/page.h"
 
-#include "core/foreign_text.h"
+#include "core/text.h"
 #include "history/fleet.h"
 #include "history/parts.h"
 #include "history/tell.h"
 #include "report/charts.h"
 #include "report/exports.h"
 #include "report/svg.h"
+#include "report/table.h"
 
 #include <algorithm>
+#include <array>
+#include <cctype>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -27,115 +30,180 @@ namespace {
 
 using report::html_text;
 
-constexpr std::size_t kChart = 180;    // pixels high
+constexpr std::size_t kChart = 150;    // pixels high
 constexpr std::size_t kSmall = 44;     // in the index
 constexpr std::size_t kMostRows = 30;  // of a table
 constexpr std::string_view kStyle = R"css(
-.index { display: grid; grid-template-columns: repeat(auto-fill, minmax(13rem, 1fr)); gap: .6rem; }
+.index { display: grid; grid-template-columns: repeat(auto-fill, minmax(13rem, 1fr)); gap: .6rem; margin-top: 1rem; }
 .index a { color: inherit; text-decoration: none; background: var(--panel); border: 1px solid var(--line); border-radius: 6px;
-  padding: .5rem; overflow: hidden; }
+  padding: .5rem; overflow: hidden; break-inside: avoid; }
 .index a:hover, .index a:focus { border-color: var(--faint); }
 .index b { display: block; font-weight: 600; font-size: .9rem; overflow-wrap: anywhere; }
 .index span { font-size: .85rem; }
-.index svg { color: var(--c0); }
+.line .spots { stroke-width: 3px; }
 .level { stroke: var(--text); stroke-width: 1.5; stroke-opacity: .7; }
+.plot .interval { stroke-width: 1; stroke-opacity: .6; }
 .at { stroke: var(--worse); stroke-dasharray: 3 3; }
 .at.known { stroke: var(--faint); }
-circle { fill: currentColor; }
 section { margin-top: 2rem; }
-td:first-child { font-family: ui-monospace, monospace; font-size: .9em; }
 a { color: var(--c0); }
+.filter { margin-top: 1rem; } .filter label { display: block; margin: 0; max-width: 24rem; } .filter input { font: inherit; padding: .2rem .4rem; width: 100%; }
+@media print { .filter { display: none; } }
 )css";
 
-/// Values from top to bottom of a drawing.
-struct Scale {
-  double low = 0.0;
-  double high = 0.0;
-  std::size_t height = 0;
+/// Shows the changes, cards and sections whose name has all words of the filter, and names the
+/// commit under the pointer as other pages name runs.
+constexpr std::string_view kFilter = R"js(
+(() => {
+  const filter = document.querySelector(".filter");
+  if (!filter) return;
+  filter.hidden = false;
+  filter.addEventListener("input", event => {
+    const words = event.target.value.toLowerCase().split(/\s+/);
+    for (const part of document.querySelectorAll(".changes tbody tr, .index a, section.series")) {
+      const name = part.querySelector("th, b, h2").textContent.toLowerCase();
+      part.hidden = !words.every(word => name.includes(word));
+    }
+  });
+})();
+)js";
 
-  double y(double value) const {
-    constexpr double margin = 14.0;
-    const double room = static_cast<double>(height) - 2 * margin;
-    const double part = high > low ? (high - value) / (high - low) : 0.5;
-    return margin + room * part;
+/// What a drawing shows: values in the metric's unit, or changes as fractions.
+struct Scale {
+  const SteppedSeries& stepped;
+  Metric metric{};
+  report::Axis axis{};
+
+  bool is_change() const { return stepped.trend.against != Against::Nothing; }
+
+  /// A value of the trend as it is shown.
+  double shown(double value) const {
+    if (is_change()) return std::expm1(value);
+    return stepped.trend.is_logarithm ? std::exp(value) : value;
+  }
+
+  /// Returns how far below the top it is drawn, of so many units.
+  std::size_t down(double value, std::size_t height) const {
+    return static_cast<std::size_t>(
+        std::lround(static_cast<double>(height) * (1.0 - axis.percent(shown(value)) / 100.0)));
   }
 };
 
-double half_width(const Observation& one) {
-  return one.reach();
-}
-
-Scale scale_of(const Trend& trend, std::size_t height) {
-  constexpr double far = std::numeric_limits<double>::infinity();
-  Scale scale{.low = far, .high = -far, .height = height};
-  for (const Observation& one : trend.commits) {
-    scale.low = std::min(scale.low, one.value - half_width(one));
-    scale.high = std::max(scale.high, one.value + half_width(one));
+Scale scale_of(const SteppedSeries& stepped) {
+  Scale scale{.stepped = stepped, .metric = as_metric(stepped.series.metric)};
+  if (scale.is_change()) scale.metric.unit = Unit::Fraction;
+  double low = std::numeric_limits<double>::infinity();
+  double high = -low;
+  for (const Observation& one : stepped.trend.commits) {
+    low = std::min(low, scale.shown(one.value - one.reach()));
+    high = std::max(high, scale.shown(one.value + one.reach()));
   }
+  const bool is_wide = !scale.is_change() && report::spans_decades(low, high);
+  scale.axis =
+      (is_wide ? report::logarithmic_axis : report::axis_over)(low, high, report::kMostTicks);
   return scale;
 }
 
-double percent_of(std::size_t index, std::size_t count) {
-  constexpr double margin = 2.0;
-  if (count < 2) return 50.0;
-  return margin +
-         (100.0 - 2 * margin) * static_cast<double>(index) / static_cast<double>(count - 1);
+/// Each commit has two units of width and stands in their middle.
+constexpr std::size_t place_of(std::size_t commit) {
+  return 2 * commit + 1;
 }
 
-/// The mean between one step and the next, as a line.
-std::string levels_of(const SteppedSeries& stepped, const Scale& scale) {
-  const auto& commits = stepped.trend.commits;
+std::size_t width_of(const Trend& trend) {
+  return 2 * trend.commits.size();
+}
+
+/// The mean between one step and the next, as a line, in a drawing of that size.
+std::string levels_of(const Scale& scale, std::size_t width, std::size_t height) {
+  const auto& commits = scale.stepped.trend.commits;
+  const auto over = [&](std::size_t i) { return i * width / commits.size(); };
   std::vector<std::size_t> ends;
-  for (const KnownStep& known : stepped.steps) ends.push_back(known.step.at);
+  for (const KnownStep& known : scale.stepped.steps) ends.push_back(known.step.at);
   ends.push_back(commits.size());
-  std::string lines;
+  std::string path;
   std::size_t begin = 0;
   for (const std::size_t end : ends) {
     double sum = 0.0;
     for (std::size_t i = begin; i < end; ++i) sum += commits[i].value;
-    if (end > begin) {
-      const double y = scale.y(sum / static_cast<double>(end - begin));
-      lines += report::svg_line(percent_of(begin, commits.size()), y,
-                                percent_of(end - 1, commits.size()), y, "level");
-    }
+    if (end > begin)
+      path += fmt::format("M{} {}H{}", over(begin),
+                          scale.down(sum / static_cast<double>(end - begin), height), over(end));
     begin = end;
   }
-  return lines;
+  return report::svg_path("level", path);
 }
 
-std::string title_of_commit(const Observation& one) {
-  return one.commit.empty() ? minute_text(one.began) : short_commit(one.commit);
+std::vector<report::Spot> spots_of(const Scale& scale, std::size_t width, std::size_t height) {
+  std::vector<report::Spot> spots;
+  const auto& commits = scale.stepped.trend.commits;
+  for (std::size_t i = 0; i < commits.size(); ++i)
+    spots.push_back({place_of(i) * width / width_of(scale.stepped.trend),
+                     scale.down(commits[i].value, height)});
+  return spots;
 }
 
-std::string chart_of(const SteppedSeries& stepped, std::size_t height, bool has_tooltips) {
-  const Trend& trend = stepped.trend;
-  const Scale scale = scale_of(trend, height);
-  std::string content = levels_of(stepped, scale);
-  for (const KnownStep& known : stepped.steps) {
-    const double x = percent_of(known.step.at, trend.commits.size());
-    content += report::svg_line(x, 0, x, static_cast<double>(height),
-                                known.state == StepState::Alarm ? "at" : "at known");
-  }
+/// The drawing of a card: its text says the rest.
+std::string small_chart(const Scale& scale) {
+  using report::kAcross;
+  return report::svg_row(kSmall, "c0", "",
+                         levels_of(scale, kAcross, kSmall) +
+                             report::svg_spots(spots_of(scale, kAcross, kSmall), "c0", ""));
+}
+
+/// Commits and their dates below a drawing: the first, the last and one between them.
+std::vector<report::TickLabel> commit_labels(const Trend& trend) {
+  constexpr std::size_t to_day = 10;
+  const std::size_t last = trend.commits.size() - 1;
+  std::vector<report::TickLabel> labels;
+  for (const std::size_t i : std::set{std::size_t{0}, last / 2, last})
+    labels.push_back({report::percent_along(static_cast<double>(place_of(i)), width_of(trend)),
+                      commit_name(trend.commits[i]),
+                      minute_text(trend.commits[i].began).substr(0, to_day)});
+  return labels;
+}
+
+std::string large_chart(const Scale& scale) {
+  using report::kAcross;
+  const Trend& trend = scale.stepped.trend;
+  const std::size_t width = width_of(trend);
+  std::map<std::string_view, std::string> lines;  // by class
+  for (const KnownStep& known : scale.stepped.steps)
+    lines[known.state == StepState::Alarm ? "at" : "at known"] +=
+        fmt::format("M{} 0v{}", place_of(known.step.at), kAcross);
+  std::string names;
   for (std::size_t i = 0; i < trend.commits.size(); ++i) {
     const Observation& one = trend.commits[i];
-    const double x = percent_of(i, trend.commits.size());
-    if (has_tooltips && half_width(one) > 0.0)
-      content += report::svg_line(x, scale.y(one.value - half_width(one)), x,
-                                  scale.y(one.value + half_width(one)), "interval");
-    const std::string words =
-        title_of_commit(one) + ": " + value_text(trend, one, stepped.series.metric);
-    content += report::svg_point(x, scale.y(one.value), has_tooltips ? 3 : 1.5, "spot",
-                                 has_tooltips ? words : std::string());
+    names += (i == 0 ? "" : "|") + commit_name(one);
+    if (one.reach() > 0.0)
+      lines["interval"] +=
+          fmt::format("M{} {}V{}", place_of(i), scale.down(one.value - one.reach(), kAcross),
+                      scale.down(one.value + one.reach(), kAcross));
   }
-  // The ends of the scale, where the drawing is large enough.
-  for (const double end : {scale.low, scale.high}) {
-    if (!has_tooltips) break;
-    const Observation at{.value = end};
-    content += fmt::format("<text x=\"0\" y=\"{:.1f}\" class=\"label\">{}</text>\n",
-                           end == scale.low ? static_cast<double>(height) : 8.0,
-                           html_text(value_text(trend, at, stepped.series.metric)));
-  }
-  return report::svg(height, title_of(stepped.series), content);
+  std::string content = levels_of(scale, width, kAcross);
+  for (const auto& [css_class, path] : lines) content += report::svg_path(css_class, path);
+  const std::string title = title_of(scale.stepped.series);
+  content += report::svg_spots(spots_of(scale, width, kAcross), "c0",
+                               fmt::format(" data-labels=\"{}\"", html_text(names)));
+  return fmt::format("<div class=\"chart c0\"{}>\n",
+                     report::hover_attributes(scale.axis, scale.metric, "y")) +
+         report::svg_along(kChart, scale.axis, scale.metric, width,
+                           title + ": " + std::string(words_of(trend.against)) + " by commit",
+                           content) +
+         report::svg_axis(commit_labels(trend)) + "</div>\n";
+}
+
+/// What a step is in the list of changes: its rank there, its colour and a word for it.
+struct StepLook {
+  int rank;
+  report::Ink ink;
+  std::string word;
+};
+
+StepLook look_of(const KnownStep& known, Better better) {
+  if (known.state == StepState::Alarm) return {0, report::Ink::Red, "regression"};
+  if (known.state != StepState::Better) return {2, report::Ink::Dim, state_words(known).substr(2)};
+  if (better == Better::Neither) return {2, report::Ink::Dim, "change"};
+  return {1, report::Ink::Green, "improvement"};
 }
 
 /// The newest commit that several classes of machines have measured, by when that was first; empty:
@@ -189,13 +257,9 @@ std::string Page::steps_list(const SteppedSeries& stepped) const {
   std::string list;
   for (const KnownStep& known : stepped.steps) {
     const Observation& at = stepped.trend.commits[known.step.at];
-    const bool is_alarm = known.state == StepState::Alarm;
-    const std::string_view look = is_alarm                           ? "worse"
-                                  : known.state == StepState::Better ? "better"
-                                                                     : "unsure";
-    list += fmt::format("<li><span class=\"{}\">{}</span> at {}{}</li>\n", look,
-                        html_text(step_change_text(stepped, known.step)),
-                        at.commit.empty() ? html_text(minute_text(at.began)) : link_of(at.commit),
+    const report::Ink ink = look_of(known, stepped.series.metric.better).ink;
+    list += fmt::format("<li><span class=\"{}\">{}</span> at {}{}</li>\n", report::ink_class(ink),
+                        html_text(step_change_text(stepped, known.step)), commit_html(at),
                         html_text(state_words(known)));
   }
   return list.empty() ? list : "<ul>\n" + list + "</ul>\n";
@@ -203,22 +267,22 @@ std::string Page::steps_list(const SteppedSeries& stepped) const {
 
 std::string Page::commit_rows(const SteppedSeries& stepped) const {
   const Trend& trend = stepped.trend;
-  std::string rows;
+  report::Table table{.columns = {{.heading = {"commit"}, .holds = report::Holds::Markup},
+                                  {.heading = {"measured (UTC)"}},
+                                  {.heading = {std::string(words_of(trend.against))}},
+                                  {.heading = {"change"}}}};
   const std::size_t count = trend.commits.size();
   for (std::size_t i = count; i > 0 && count - i < kMostRows; --i) {
     const Observation& one = trend.commits[i - 1];
-    rows += fmt::format(
-        "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
-        one.commit.empty() ? "-" : link_of(one.commit), minute_text(one.began),
-        html_text(value_text(trend, one, stepped.series.metric)),
-        i > 1 ? html_text(change_text(trend, trend.commits[i - 2], one, stepped.series.metric))
-              : std::string());
+    const MetricRecord& metric = stepped.series.metric;
+    table.rows.push_back(
+        {{one.commit.empty() ? "-" : link_of(one.commit)},
+         {minute_text(one.began)},
+         {value_text(trend, one, metric)},
+         {i > 1 ? change_text(trend, trend.commits[i - 2], one, metric) : std::string()}});
   }
-  return fmt::format(
-      "<details><summary>The last {}</summary>\n<div class=\"scroll\"><table>\n"
-      "<thead><tr><th>commit</th><th>measured (UTC)</th><th>{}</th><th>change</th></tr></thead>\n"
-      "<tbody>\n{}</tbody></table></div></details>\n",
-      std::min(count, kMostRows), words_of(trend.against), rows);
+  return fmt::format("<details><summary>The last {}</summary>\n{}</details>\n",
+                     std::min(count, kMostRows), report::table_html(table));
 }
 
 void Page::keep_for_machines(const Series& series) {
@@ -246,47 +310,90 @@ std::string Page::machines_section() const {
          "</section>\n";
 }
 
+std::string Page::commit_html(const Observation& one) const {
+  return one.commit.empty() ? html_text(minute_text(one.began)) : link_of(one.commit);
+}
+
 void Page::add(const SteppedSeries& stepped) {
   const Trend& trend = stepped.trend;
   if (trend.commits.empty()) return;
   keep_for_machines(stepped.series);
-  const std::size_t number = ++series_;
-  const Observation& last = trend.commits.back();
-  const auto alarms = std::count_if(stepped.steps.begin(), stepped.steps.end(),
-                                    [](const auto& one) { return one.state == StepState::Alarm; });
-  alarms_ += static_cast<std::size_t>(alarms);
+  Part& part = parts_.emplace_back();
   const std::string title = html_text(title_of(stepped.series));
+  const std::string anchor = fmt::format("s{}", parts_.size());
+  for (const KnownStep& known : stepped.steps) {
+    if (known.state == StepState::MadeUpFor) continue;
+    const StepLook look = look_of(known, stepped.series.metric.better);
+    const Observation& at = trend.commits[known.step.at];
+    Change change{.rank = {look.rank, -std::fabs(known.step.change)},
+                  .cells = {{fmt::format("<a href=\"#{}\">{}</a>", anchor, title)},
+                            {step_change_text(stepped, known.step), look.ink},
+                            {commit_html(at)},
+                            {minute_text(at.began)},
+                            {look.word}}};
+    part.rank = std::min(part.rank, change.rank);
+    if (change.rank == part.rank && known.state != StepState::Acknowledged)
+      part.change =
+          fmt::format(" <span class=\"{}\">{}</span>", report::ink_class(change.cells[1].ink),
+                      html_text(change.cells[1].text));
+    changes_.push_back(std::move(change));
+  }
+  const Scale scale = scale_of(stepped);
+  const Observation& last = trend.commits.back();
   const std::string value = html_text(value_text(trend, last, stepped.series.metric));
-  index_ += fmt::format(
-      "<a href=\"#s{}\" class=\"c0\"><b>{}</b><span{}>{}{}</span> <span "
-      "class=\"aside\">{}</span>\n{}</a>\n",
-      number, title, alarms > 0 ? " class=\"worse\"" : "", value,
-      alarms > 0 ? ", slower or larger" : "", html_text(words_of(stepped.series.variant.machine)),
-      chart_of(stepped, kSmall, false));
-  sections_ += fmt::format(
-      "<section id=\"s{}\"><h2>{}</h2>\n<p class=\"aside\">{}</p>\n<p>{}: {} at {}</p>\n{}"
-      "<div class=\"chart c0\">{}</div>\n{}</section>\n",
-      number, title, html_text(machine_line(stepped.series.variant)), words_of(trend.against),
-      value, last.commit.empty() ? html_text(minute_text(last.began)) : link_of(last.commit),
-      steps_list(stepped), chart_of(stepped, kChart, true), commit_rows(stepped));
+  part.machine = machine_line(stepped.series.variant);
+  part.card_begin = fmt::format("<a href=\"#{}\"><b>{}</b><span>{}</span>", anchor, title, value);
+  part.card_end = small_chart(scale) + "</a>\n";
+  part.section_begin =
+      fmt::format("<section class=\"series\" id=\"{}\"><h2>{}</h2>\n", anchor, title);
+  part.section_end =
+      fmt::format("<p>{}: {} at {}</p>\n{}{}{}</section>\n", words_of(trend.against), value,
+                  commit_html(last), steps_list(stepped), large_chart(scale), commit_rows(stepped));
+}
+
+void Page::write_changes(const Sink& sink) const {
+  std::vector<Change> changes = changes_;
+  std::ranges::stable_sort(changes, {}, &Change::rank);
+  std::array<std::size_t, 3> counts{};
+  report::Table table{.columns = {{.heading = {"benchmark"}, .holds = report::Holds::Markup},
+                                  {.heading = {"change"}, .holds = report::Holds::Delta},
+                                  {.heading = {"at commit"}, .holds = report::Holds::Markup},
+                                  {.heading = {"since (UTC)"}},
+                                  {.heading = {"what"}}}};
+  for (Change& change : changes) {
+    ++counts[static_cast<std::size_t>(change.rank.first)];
+    table.rows.push_back(std::move(change.cells));
+  }
+  std::string answer = counts[0] == 0 ? "No new regressions" : plural(counts[0], "regression");
+  if (counts[1] > 0) answer += ", " + plural(counts[1], "improvement");
+  sink(fmt::format("<p class=\"answer{}\">{}</p>\n", counts[0] > 0 ? " worse" : "", answer));
+  if (!table.rows.empty()) sink(report::table_html(table, "changes"));
 }
 
 void Page::write(const Sink& sink) const {
-  const std::string title = html_text(one_line(title_));
-  sink(
-      fmt::format("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-                  "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-                  "<title>{}</title>\n<style>{}{}</style>\n</head>\n<body>\n<h1>{}</h1>\n",
-                  title, report::html_style(), kStyle, title));
-  sink(fmt::format("<p class=\"answer{}\">{}</p>\n", alarms_ > 0 ? " worse" : "",
-                   alarms_ == 0
-                       ? std::string("Nothing has become slower or larger that is not known.")
-                   : alarms_ == 1 ? std::string("1 step to the worse.")
-                                  : fmt::format("{} steps to the worse.", alarms_)));
-  sink("<nav class=\"index\">\n" + index_ + "</nav>\n");
-  sink(machines_section());
-  sink(sections_);
-  sink("</body>\n</html>\n");
+  std::vector<const Part*> parts;
+  for (const Part& part : parts_) parts.push_back(&part);
+  std::ranges::stable_sort(parts, {}, [](const Part* part) { return part->rank; });
+  const bool has_one_machine = std::ranges::all_of(
+      parts_, [&](const Part& part) { return part.machine == parts_.front().machine; });
+  const auto machine_of = [&](const Part& part, std::string_view element) {
+    return has_one_machine
+               ? std::string()
+               : fmt::format("<{0} class=\"aside\">{1}</{0}>\n", element, html_text(part.machine));
+  };
+  report::write_page_begin(title_, kStyle, sink);
+  if (has_one_machine && !parts_.empty())
+    sink("<p class=\"faint\">" + html_text(parts_.front().machine) + "</p>\n");
+  write_changes(sink);
+  if (parts.size() > 1)
+    sink("<p class=\"filter\" hidden><label>filter by name <input type=\"search\"></label></p>\n");
+  sink("<nav class=\"index\" aria-label=\"benchmarks\">\n");
+  for (const Part* part : parts)
+    sink(part->card_begin + part->change + " " + machine_of(*part, "span") + part->card_end);
+  sink("</nav>\n" + machines_section());
+  for (const Part* part : parts)
+    sink(part->section_begin + machine_of(*part, "p") + part->section_end);
+  report::write_page_end(std::string(report::html_script()).append(kFilter), sink);
 }
 
 }  // namespace lauka::history

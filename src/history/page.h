@@ -2,15 +2,18 @@
 
 #include "core/choices.h"
 #include "history/alarms.h"
+#include "history/observe.h"
+#include "report/table.h"
 
-#include <cstddef>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace lauka::history {
 
-/// One self-contained page: an index of small drawings, a forest plot of what several classes of
+/// One self-contained page: the changes for the worse and the better, a card for each series with a
+/// small drawing (those that changed most come first), a forest plot of what several classes of
 /// machines found, and a section for each series with its trend, its steps and its last commits.
 /// Light or dark as the reader's system is.
 class Page {
@@ -24,19 +27,39 @@ class Page {
   void write(const Sink& sink) const;
 
  private:
+  /// What comes first: regressions, improvements, other steps; then the larger change.
+  using Rank = std::pair<int, double>;
+
+  /// A row of the list of changes.
+  struct Change {
+    Rank rank{};
+    report::TableRow cells{};
+  };
+
+  /// The card and the section of a series, between whose parts the machine is named.
+  struct Part {
+    Rank rank{3, 0.0};
+    std::string machine{};
+    std::string change{};
+    std::string card_begin{};
+    std::string card_end{};
+    std::string section_begin{};
+    std::string section_end{};
+  };
+
   std::string link_of(const std::string& commit) const;
+  std::string commit_html(const Observation& one) const;
   std::string steps_list(const SteppedSeries& stepped) const;
   std::string commit_rows(const SteppedSeries& stepped) const;
   void keep_for_machines(const Series& series);
   std::string machines_section() const;
+  void write_changes(const Sink& sink) const;
 
   std::string title_;
   std::string commit_url_;
-  std::string index_{};
-  std::string sections_{};
+  std::vector<Change> changes_{};
+  std::vector<Part> parts_{};
   std::map<std::string, std::vector<Series>> on_machines_{};  // by title
-  std::size_t series_ = 0;
-  std::size_t alarms_ = 0;
 };
 
 }  // namespace lauka::history

@@ -115,6 +115,10 @@ std::string short_commit(const std::string& commit) {
   return one_line(text);
 }
 
+std::string commit_name(const Observation& commit) {
+  return commit.commit.empty() ? minute_text(commit.began) : short_commit(commit.commit);
+}
+
 std::string value_text(const Trend& trend, const Observation& commit, const MetricRecord& metric) {
   if (trend.against != Against::Nothing)
     return report::delta_text(

@@ -45,6 +45,9 @@ std::string minute_text(std::int64_t seconds);
 /// As long as people write it: ten digits, with "+dirty".
 std::string short_commit(const std::string& commit);
 
+/// A commit as long as people write it, or when it was measured if it is not known.
+std::string commit_name(const Observation& commit);
+
 /// The value of a commit with its 95% interval: "591ms ± 5.1ms", "−2.1% ± 0.3%" where it is a
 /// ratio.
 std::string value_text(const Trend& trend, const Observation& commit, const MetricRecord& metric);

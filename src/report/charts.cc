@@ -1,15 +1,19 @@
 #include "report/charts.h"
 
 #include "core/foreign_text.h"
-#include "report/axis.h"
 #include "report/format.h"
 #include "report/histogram.h"
+#include "report/metric_tables.h"
 #include "report/svg.h"
+#include "stats/distributions.h"
+#include "stats/summary.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -49,7 +53,9 @@ Drawn drawn(const Results& results, std::size_t metric) {
       high = std::max(high, sample.value);
     }
   }
-  if (low <= high) all.axis = axis_over(low, high, kMostTicks);
+  if (low <= high)
+    all.axis = is_far_apart(results, metric) ? logarithmic_axis(low, high, kMostTicks)
+                                             : axis_over(low, high, kMostTicks);
   return all;
 }
 
@@ -63,11 +69,6 @@ std::pair<double, double> whiskers(const std::vector<Sample>& samples,
     if (sample.value <= fences.high) ends.second = std::max(ends.second, sample.value);
   }
   return ends;
-}
-
-std::string row_label(const Results& results, std::size_t command, std::string_view more) {
-  return fmt::format("<p class=\"row\"><span class=\"dot {}\"></span><code>{}</code> {}</p>\n",
-                     command_class(command), html_text(results.commands[command].name), more);
 }
 
 /// The places of values, more than kMostSingly, in `bins` of the axis: how many lie in each.
@@ -156,8 +157,7 @@ std::string legend_of(const Results& results, std::size_t metric) {
   std::string html = "<p class=\"row\">";
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
     if (summary_of(results, c, metric) == nullptr) continue;
-    html += fmt::format("<span class=\"dot {}\"></span><code>{}</code> ", command_class(c),
-                        html_text(results.commands[c].name));
+    html += command_html(results, c) + " ";
   }
   return html + "</p>\n";
 }
@@ -191,6 +191,24 @@ std::string command_class(std::size_t command) {
   return fmt::format("c{}", command % kColors);
 }
 
+std::string command_html(const Results& results, std::size_t command) {
+  return fmt::format("<span class=\"dot {}\"></span><code>{}</code>", command_class(command),
+                     html_text(results.commands[command].name));
+}
+
+std::string view_switch(std::string_view chart, std::string_view view, std::string_view label,
+                        bool is_chosen) {
+  return fmt::format(
+      "<input type=\"radio\" name=\"{0}\" id=\"{0}-{1}\"{2}><label for=\"{0}-{1}\">{3}</label>\n",
+      chart, view, is_chosen ? " checked" : "", label);
+}
+
+std::string bar_row(std::string_view name, std::string_view drawing, std::string_view value) {
+  return fmt::format(
+      "<div class=\"who\">{}</div><div class=\"value\">{}</div><div class=\"drawing\">{}</div>\n",
+      name, value, drawing);
+}
+
 std::string_view ink_class(Ink ink) {
   switch (ink) {
     case Ink::Green:
@@ -213,6 +231,19 @@ const stats::Summary* summary_of(const Results& results, std::size_t command, st
   return nullptr;
 }
 
+bool is_far_apart(const Results& results, std::size_t metric) {
+  double low = std::numeric_limits<double>::infinity();
+  double high = 0.0;
+  for (std::size_t c = 0; c < results.commands.size(); ++c) {
+    const stats::Summary* summary = summary_of(results, c, metric);
+    if (summary == nullptr) continue;
+    if (summary->min <= 0.0) return false;
+    low = std::min(low, summary->median);
+    high = std::max(high, summary->median);
+  }
+  return spans_decades(low, high);
+}
+
 bool is_drawn(const Results& results, std::size_t metric) {
   for (std::size_t c = 0; c < results.commands.size(); ++c)
     if (summary_of(results, c, metric) != nullptr) return true;
@@ -225,7 +256,8 @@ void distribution_chart(const Results& results, std::size_t metric, const Sink& 
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
     const stats::Summary* summary = summary_of(results, c, metric);
     if (summary == nullptr) continue;
-    sink(row_label(results, c, "median " + html_text(quantity(summary->median, all.metric))));
+    sink(fmt::format("<p class=\"row\">{} median {}</p>\n", command_html(results, c),
+                     html_text(quantity(summary->median, all.metric))));
     sink(box_and_runs(all, c, *summary));
   }
   sink(svg_axis(labels_of(all.axis, all.metric)) + "</div>\n");
@@ -239,25 +271,262 @@ void time_chart(const Results& results, std::size_t metric, const Sink& sink) {
   const bool has_many = results.commands.size() > kMostUnfolded;
   sink(fmt::format("<div class=\"chart\"{}>\n", hover_attributes(all.axis, all.metric, "y")));
   if (!has_many) sink(legend_of(results, metric));
-  sink(svg_begin(kTimeHeight, all.metric.name + " over time"));
-  for (const TickLabel& label : labels_of(all.axis, all.metric)) {
-    const double y = static_cast<double>(kTimeHeight) * (1 - label.percent / 100);
-    sink(svg_line(0, y, 100, y, "grid"));
-    sink(fmt::format("<text x=\"0\" y=\"{:.1f}\" class=\"label\">{}</text>\n",
-                     std::max(y - 2, 10.0), html_text(label.text)));
-  }
-  // What is left of it belongs to the labels.
-  sink(
-      fmt::format("<svg class=\"plot\" x=\"15%\" width=\"84%\" height=\"{}\" viewBox=\"0 0 {} {}\" "
-                  "preserveAspectRatio=\"none\">\n",
-                  kTimeHeight, runs, kAcross));
   bool thins = false;
+  std::string spots;
   for (std::size_t c = 0; c < results.commands.size(); ++c)
-    if (summary_of(results, c, metric) != nullptr) sink(spots_over_time(all, c, most, thins));
-  sink("</svg>\n</svg>\n<p class=\"aside\">first run on the left, last on the right");
+    if (summary_of(results, c, metric) != nullptr) spots += spots_over_time(all, c, most, thins);
+  sink(svg_along(kTimeHeight, all.axis, all.metric, runs, all.metric.name + " over time", spots));
+  sink("<p class=\"aside\">first run on the left, last on the right");
   if (has_many) sink("; the pointer over a run names its command");
   if (thins) sink("; of so many runs the lowest and the highest of neighbours are drawn");
   sink("</p>\n</div>\n");
+}
+
+namespace {
+
+constexpr std::size_t kOverviewHeight = 30;
+constexpr std::size_t kFewestForInterval = 6;
+constexpr std::size_t kFewestForShape = 6;
+
+/// A command's part of the overview.
+struct Line {
+  std::size_t command = 0;
+  std::vector<double> values;  // ascending
+  double median = 0.0;
+  std::pair<double, double> ends;  // the outermost values that are no outliers
+  std::optional<std::pair<double, double>> interval{};
+};
+
+/// The interval of a median by ranks: it asks nothing of the distribution. None of few values.
+std::optional<std::pair<double, double>> interval_of_median(const std::vector<double>& ascending,
+                                                            double confidence) {
+  const std::size_t count = ascending.size();
+  if (count < kFewestForInterval) return std::nullopt;
+  const auto n = static_cast<double>(count);
+  const double reach = stats::normal_quantile_above((1.0 - confidence) / 2.0) * std::sqrt(n) / 2.0;
+  const double low = std::max(std::floor(n / 2.0 - reach), 1.0);
+  const double high = std::min(std::ceil(n / 2.0 + 1.0 + reach), n);
+  return std::pair{ascending[static_cast<std::size_t>(low) - 1],
+                   ascending[static_cast<std::size_t>(high) - 1]};
+}
+
+std::vector<Line> overview_of(const Results& results, std::size_t metric) {
+  std::vector<Line> lines;
+  for (std::size_t c = 0; c < results.commands.size(); ++c) {
+    const stats::Summary* summary = summary_of(results, c, metric);
+    if (summary == nullptr) continue;
+    const std::vector<Sample> samples = samples_of(results, c, metric);
+    Line line{
+        .command = c, .values = {}, .median = summary->median, .ends = whiskers(samples, *summary)};
+    for (const Sample& sample : samples) line.values.push_back(sample.value);
+    std::sort(line.values.begin(), line.values.end());
+    line.interval = interval_of_median(line.values, results.confidence);
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+/// The two views of an overview; the second is close up or, of values far apart, logarithmic.
+enum class View : unsigned char { FromZero, CloseUp, Logarithmic };
+
+Axis axis_of(const std::vector<Line>& lines, View view) {
+  double low = std::numeric_limits<double>::infinity();
+  double high = -low;
+  for (const Line& line : lines) {
+    low = std::min(low, line.ends.first);
+    high = std::max(high, line.ends.second);
+  }
+  if (low > high) return {};
+  if (view == View::Logarithmic) return logarithmic_axis(low, high, kMostTicks);
+  if (view == View::CloseUp) return axis_over(low, high, kMostTicks);
+  Axis axis = axis_over(std::min(low, 0.0), std::max(high, 0.0), kMostTicks);
+  if (low >= 0.0) axis.low = 0.0;  // no room is needed beside zero
+  return axis;
+}
+
+/// How the values are spread, as a shape that is as high as they are many. The counts of neighbours
+/// are smoothed twice: bins are an artefact.
+std::string shape_of(const Line& line, const Axis& axis) {
+  if (line.values.size() < kFewestForShape) return "";
+  const auto [low, high] = line.ends;
+  if (!(high > low)) return "";
+  constexpr std::size_t bins = 32;
+  const double left = across(axis, low);
+  const double width = (across(axis, high) - left) / static_cast<double>(bins - 1);
+  std::vector<double> counts(bins + 2, 0.0);  // with an empty one at either end
+  for (const double value : line.values) {
+    if (value < low || value > high || width <= 0.0) continue;
+    counts[static_cast<std::size_t>(std::lround((across(axis, value) - left) / width)) + 1] += 1.0;
+  }
+  for (int pass = 0; pass < 2; ++pass) {
+    std::vector<double> smooth = counts;
+    for (std::size_t i = 1; i + 1 < counts.size(); ++i)
+      smooth[i] = (counts[i - 1] + 2 * counts[i] + counts[i + 1]) / 4;
+    counts = std::move(smooth);
+  }
+  const double most = *std::max_element(counts.begin(), counts.end());
+  std::string above;
+  std::string below;
+  constexpr double middle = static_cast<double>(kOverviewHeight) / 2;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    const double x = left + width * (static_cast<double>(i) - 1.0);
+    const double half = counts[i] / most * (middle - 2);
+    above += fmt::format("{}{:.1f} {:.1f}", i == 0 ? "M" : "L", x, middle - half);
+    below.insert(0, fmt::format("L{:.1f} {:.1f}", x, middle + half));
+  }
+  return svg_path("shape", above + below + "z");
+}
+
+std::string drawing_of(const Results& results, const Metric& metric, const Line& line,
+                       const Axis& axis) {
+  const double middle = static_cast<double>(kOverviewHeight) / 2;
+  std::string marks;
+  std::string title = fmt::format("{}: median {}", results.commands[line.command].name,
+                                  quantity(line.median, metric));
+  if (line.interval) {
+    const auto [low, high] = *line.interval;
+    marks = svg_path(
+        "span", fmt::format("M{:.1f} {}H{:.1f}", across(axis, low), middle, across(axis, high)));
+    const auto ends = range(low, high, metric);
+    title += fmt::format(" ({} … {})", ends.first, ends.second);
+  }
+  marks += svg_path("middle", fmt::format("M{:.1f} {}h0", across(axis, line.median), middle));
+  return svg_row(kOverviewHeight, command_class(line.command), title,
+                 fmt::format("<title>{}</title>", html_text(title)) +
+                     svg_grid(axis, kOverviewHeight) + shape_of(line, axis) + marks);
+}
+
+std::string numbers_of(const Results& results, std::size_t metric, const Line& line) {
+  std::string html = html_text(quantity(line.median, results.metrics[metric]));
+  for (const MetricResult& row : results.commands[line.command].rows) {
+    if (row.metric != metric || !row.delta) continue;
+    const Cell delta = delta_cell(*row.delta, results.metrics[metric].better);
+    html += fmt::format(" <span class=\"{}\">{}</span>", ink_class(delta.ink), marked_html(delta));
+  }
+  return html;
+}
+
+void write_view(const Results& results, std::size_t metric, const std::vector<Line>& lines,
+                View view, const Sink& sink) {
+  const Metric& of = results.metrics[metric];
+  const Axis axis = axis_of(lines, view);
+  sink(fmt::format("<div class=\"bars view {}\">\n",
+                   view == View::FromZero ? "from-zero" : "close-up"));
+  for (const Line& line : lines)
+    sink(bar_row(command_html(results, line.command), drawing_of(results, of, line, axis),
+                 numbers_of(results, metric, line)));
+  sink(bar_row("", svg_axis(labels_of(axis, of)), "") + "</div>\n");
+}
+
+}  // namespace
+
+void overview_chart(const Results& results, std::size_t metric, const Sink& sink) {
+  const std::vector<Line> lines = overview_of(results, metric);
+  if (lines.empty()) return;
+  const bool is_wide = is_far_apart(results, metric);
+  sink("<div class=\"chart\">\n" + view_switch("overview", "zero", "from zero", !is_wide) +
+       view_switch("overview", "close", is_wide ? "logarithmic" : "close up", is_wide));
+  write_view(results, metric, lines, View::FromZero, sink);
+  write_view(results, metric, lines, is_wide ? View::Logarithmic : View::CloseUp, sink);
+  const bool has_interval =
+      std::ranges::any_of(lines, [](const Line& line) { return line.interval.has_value(); });
+  sink("<p class=\"aside\">dot: the median");
+  if (has_interval) {
+    sink(fmt::format("; bar: its {:g}% confidence interval; shape: where the runs lie",
+                     100 * results.confidence));
+  }
+  sink("</p>\n</div>\n");
+}
+
+namespace {
+
+constexpr std::size_t kDeltaHeight = 22;
+
+double low_of(const stats::Change& change) {
+  return change.bounds ? change.bounds->low : *change.change;
+}
+
+double high_of(const stats::Change& change) {
+  return change.bounds ? change.bounds->high : *change.change;
+}
+
+bool can_be_drawn(const ChangeRow& row) {
+  return row.change.change && std::isfinite(low_of(row.change)) &&
+         std::isfinite(high_of(row.change));
+}
+
+/// The line of no difference is always on it.
+Axis axis_of_changes(const std::vector<ChangeRow>& rows) {
+  double low = 0.0;
+  double high = 0.0;
+  for (const ChangeRow& row : rows) {
+    low = std::min({low, low_of(row.change), row.limit.value_or(0.0)});
+    high = std::max({high, high_of(row.change), row.limit.value_or(0.0)});
+  }
+  return axis_over(low, high, kMostTicks);
+}
+
+std::vector<TickLabel> percent_labels(const Axis& axis) {
+  std::vector<TickLabel> labels;
+  const double step = axis.ticks.size() > 1 ? axis.ticks[1] - axis.ticks[0] : 1.0;
+  const int decimals =
+      std::clamp(static_cast<int>(std::ceil(-std::log10(100 * step) - 1e-9)), 0, 6);
+  for (const double tick : axis.ticks) {
+    const double value = std::fabs(tick) < step / 2 ? 0.0 : tick;
+    labels.push_back({axis.percent(tick), value == 0.0 ? "0%" : signed_percent(value, decimals)});
+  }
+  return labels;
+}
+
+std::string drawing_of(const ChangeRow& row, const Axis& axis) {
+  const double middle = static_cast<double>(kDeltaHeight) / 2;
+  std::string content = svg_grid(axis, kDeltaHeight);
+  content += svg_path("zero", fmt::format("M{:.1f} 0v{}", across(axis, 0), kDeltaHeight));
+  if (row.limit)
+    content +=
+        svg_path("limit", fmt::format("M{:.1f} 0v{}", across(axis, *row.limit), kDeltaHeight));
+  if (row.change.bounds) {
+    const double top = middle - 5;
+    content +=
+        svg_path("interval", fmt::format("M{0:.1f} {2}v10M{1:.1f} {2}v10M{0:.1f} {3}H{1:.1f}",
+                                         across(axis, row.change.bounds->low),
+                                         across(axis, row.change.bounds->high), top, middle));
+  }
+  content +=
+      svg_path("estimate", fmt::format("M{:.1f} {}h0", across(axis, *row.change.change), middle));
+  return svg_row(kDeltaHeight, row.css_class, row.title, content);
+}
+
+}  // namespace
+
+ChangeRow change_row(std::string html, const std::string& name, const stats::Change& change,
+                     Better better) {
+  const Cell delta = delta_cell(change, better);
+  const std::string_view css_class = ink_class(delta.ink);
+  return {.name = std::move(html),
+          .value = fmt::format("<span class=\"{}\">{}</span>", css_class, marked_html(delta)),
+          .title = name + ": " + delta.text,
+          .css_class = css_class,
+          .change = change};
+}
+
+std::string change_chart(std::vector<ChangeRow> rows) {
+  std::erase_if(rows, [](const ChangeRow& row) { return !can_be_drawn(row); });
+  if (rows.empty()) return "";
+  const Axis axis = axis_of_changes(rows);
+  std::string html = "<div class=\"chart bars\">\n";
+  for (const ChangeRow& row : rows) html += bar_row(row.name, drawing_of(row, axis), row.value);
+  return html + bar_row("", svg_axis(percent_labels(axis)), "") + "</div>\n";
+}
+
+std::string delta_chart(const Results& results, std::size_t metric) {
+  std::vector<ChangeRow> rows;
+  for (std::size_t c = 0; c < results.commands.size(); ++c)
+    for (const MetricResult& row : results.commands[c].rows)
+      if (row.metric == metric && row.delta)
+        rows.push_back(change_row(command_html(results, c), results.commands[c].name, *row.delta,
+                                  results.metrics[metric].better));
+  return change_chart(std::move(rows));
 }
 
 }  // namespace lauka::report

@@ -5,6 +5,7 @@
 #include "results/results.h"
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,10 +22,24 @@ std::string html_text(std::string_view text);
 /// The class of a command's colour: the eighth and later ones begin again with the first.
 std::string command_class(std::size_t command);
 
+/// A command's name after a dot in its colour, as HTML.
+std::string command_html(const Results& results, std::size_t command);
+
+/// A switch that shows one of several views of a chart, without a script: `CHART-VIEW` is its id.
+std::string view_switch(std::string_view chart, std::string_view view, std::string_view label,
+                        bool is_chosen);
+
+/// A row of `.bars`: a name, a drawing beside it and a value at the end, all HTML.
+std::string bar_row(std::string_view name, std::string_view drawing, std::string_view value);
+
 /// The class of a text in that ink: better, worse, unsure or neutral.
 std::string_view ink_class(Ink ink);
 
-/// Whether a command has values of the metric, so that there is something to draw.
+/// True if the commands' medians are so far apart that charts of the metric need a logarithmic
+/// axis, and no value is 0 or less.
+bool is_far_apart(const Results& results, std::size_t metric);
+
+/// True if a command has values of the metric.
 bool is_drawn(const Results& results, std::size_t metric);
 
 /// With more commands than this, all charts below the overview are folded, and those that say again
@@ -51,17 +66,27 @@ void overview_chart(const Results& results, std::size_t metric, const Sink& sink
 /// parameter has three values that are numbers.
 std::string scan_chart(const Results& results, std::size_t metric);
 
-/// A change that is drawn: its value and the ends of its interval are numbers.
+/// "wall time grows as n^1.02 (0.98 … 1.06); fastest at n = 10 (mean 12.3ms)": what a scan of one
+/// command found, with the law if it has one parameter. Empty of other sessions.
+std::string scan_headline(const Results& results, std::size_t metric);
+
+/// A change that is drawn.
 struct ChangeRow {
-  std::string heading;         ///< HTML, above the drawing
-  std::string title;           ///< text, for who cannot see it
+  std::string name;            ///< HTML, before the drawing
+  std::string value;           ///< HTML, after it
+  std::string title;           ///< text, for screen readers
   std::string_view css_class;  ///< of its colour
   stats::Change change;
+  std::optional<double> limit{};  ///< of a gate, as a change; drawn as well
 };
 
-/// Changes with their intervals, a row each, around the line of no difference; empty where there
-/// are none.
-std::string change_chart(const std::vector<ChangeRow>& rows);
+/// `html`: how the row of a change begins; `name`: the same for screen readers.
+ChangeRow change_row(std::string html, const std::string& name, const stats::Change& change,
+                     Better better);
+
+/// Changes with their intervals, a row each, around the line of no difference. Rows whose ends are
+/// not numbers are left out; empty if none is left.
+std::string change_chart(std::vector<ChangeRow> rows);
 
 /// The deltas of a metric with their intervals, a row for each candidate, around the line of no
 /// difference. Empty where there is none that can be drawn.

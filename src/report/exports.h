@@ -124,10 +124,11 @@ std::string benchfmt_word(std::string_view text);
 /// "peak_rss-B", "instructions".
 std::string benchfmt_unit(std::string_view metric, Unit unit);
 
-/// What the page of --export-html looks like, as CSS.
-std::string_view html_style();
+/// A page of its own up to its heading; `style` is added to the CSS of all pages.
+void write_page_begin(const std::string& title, std::string_view style, const Sink& sink);
+void write_page_end(std::string_view script, const Sink& sink);
 
-/// The page's script: it names the run under the pointer.
+/// The script of --export-html: it names the run under the pointer.
 std::string_view html_script();
 
 }  // namespace lauka::report

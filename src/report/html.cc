@@ -70,25 +70,27 @@ std::string circumstances(const Circumstances& at) {
   return "<p class=\"faint\">" + html_text(line) + "</p>\n";
 }
 
-/// "pass" and the like as a mark of its own, and the rest of the gate's line.
-std::string gate_item(const gate::Verdict& verdict, std::string line) {
-  const bool passes = verdict.answer == gate::Answer::Pass;
-  const std::string_view word = passes                                 ? "pass"
-                                : verdict.answer == gate::Answer::Fail ? "fail"
-                                                                       : "inconclusive";
-  const std::string said = fmt::format(": {}: ", word);
-  if (const std::size_t at = line.find(said); at != std::string::npos)
-    line.replace(at, said.size(), ": ");
-  return fmt::format("<li>{} {}</li>\n", verdict_html(word), message_html(line));
+/// The gates as a list, each with its answer as a mark before its line. `all`: also those that
+/// pass. `name`: of the benchmark in a suite; else empty.
+std::string gate_items(const Results& results, bool all, const std::string& name) {
+  const std::vector<std::string> lines = lines_of(gate_lines(results, false));
+  std::string html;
+  for (std::size_t i = 0; i < lines.size() && i < results.verdicts.size(); ++i) {
+    const gate::Answer answer = results.verdicts[i].answer;
+    if (!all && answer == gate::Answer::Pass) continue;
+    const std::string_view word = verdict_word(answer).text;
+    const std::string said = fmt::format(": {}: ", word);
+    std::string line = lines[i];
+    if (const std::size_t at = line.find(said); at != std::string::npos)
+      line.replace(at, said.size(), ": ");
+    html += fmt::format("<li>{} {}{}</li>\n", verdict_html(word),
+                        name.empty() ? "" : "<b>" + html_text(name) + "</b>: ", message_html(line));
+  }
+  return html;
 }
 
-std::string gates(const Results& results) {
-  const std::vector<std::string> lines = lines_of(gate_lines(results, false));
-  if (lines.empty()) return "";
-  std::string html = "<ul class=\"gates\">\n";
-  for (std::size_t i = 0; i < lines.size() && i < results.verdicts.size(); ++i)
-    html += gate_item(results.verdicts[i], lines[i]);
-  return html + "</ul>\n";
+std::string gate_list(const std::string& items) {
+  return items.empty() ? "" : "<ul class=\"gates\">\n" + items + "</ul>\n";
 }
 
 /// What a reader wants first: who won, and whether the gates passed.
@@ -99,61 +101,54 @@ std::string verdict_part(const Results& results) {
   if (!results.complete) {
     html += "<p class=\"fail\">The session was cut short: these are the runs up to then.</p>\n";
   }
-  const bool is_counted = std::ranges::any_of(
-      results.whys, [](const Why& why) { return !why.lacks_instructions || !why.lacks_cycles; });
-  if (results.whys.size() < 2 || is_counted)
-    html += elements(lines_of(why_lines(results)), "<p>", "</p>");
-  else
-    html += "<p class=\"faint\">why: unknown, as instructions and cycles were not counted</p>\n";
-  return html + gates(results) +
+  const WhyTable why = why_table(results);
+  if (results.whys.size() < 2) html += elements(lines_of(why_lines(results)), "<p>", "</p>");
+  if (!why.table.rows.empty()) html += table_html(why.table);
+  html += elements(why.remarks, "<p class=\"faint\">", "</p>");
+  return html + gate_list(gate_items(results, true, "")) +
          elements(lines_of(precision_line(results)), "<p class=\"faint\">", "</p>");
 }
 
 /// What has to be kept in mind, and how it was measured.
-std::string caveats(const Results& results) {
-  const std::vector<std::string> warnings = warning_texts(results, {});
+std::string caveats(const std::vector<std::string>& warnings,
+                    const std::vector<std::string>& notes) {
   std::string html;
   if (!warnings.empty()) html += "<h2>Caveats</h2>\n" + list_of(warnings);
-  std::vector<std::string> notes = lines_of(shell_lines(results));
-  notes.insert(notes.end(), results.notes.begin(), results.notes.end());
   if (!notes.empty()) html += "<h2>Notes</h2>\n<div class=\"faint\">" + list_of(notes) + "</div>\n";
   return html;
-}
-
-std::string cells_html(std::initializer_list<std::string_view> texts) {
-  std::string html = "<tr>";
-  for (const std::string_view text : texts) html += "<td>" + html_text(text) + "</td>";
-  return html + "</tr>\n";
 }
 
 /// What --tune switched, and how the machine was before and after the runs.
 std::string tuned_machine(const Circumstances& at) {
   if (!at.tuning) return "";
   const Tuning& tuning = *at.tuning;
-  const auto row = [](std::string_view what, const auto& before, const auto& after) {
+  const auto table_of = [](std::initializer_list<std::string_view> headings) {
+    Table table;
+    for (const std::string_view heading : headings)
+      table.columns.push_back({.heading = {std::string(heading)}});
+    return table;
+  };
+  Table vitals = table_of({"machine", "before the first run", "after the last"});
+  const auto add = [&](std::string_view what, const auto& before, const auto& after) {
     const auto text = [](const auto& value) {
       return value ? fmt::format("{}", *value) : std::string("not known");
     };
-    return before || after ? cells_html({what, text(before), text(after)}) : std::string();
+    if (before || after)
+      vitals.rows.push_back({{std::string(what)}, {text(before)}, {text(after)}});
   };
-  const std::string vitals =
-      row("throttle events", tuning.before.throttles, tuning.after.throttles) +
-      row("temperature, °C", tuning.before.celsius, tuning.after.celsius) +
-      row("stolen ticks", tuning.before.stolen_ticks, tuning.after.stolen_ticks) +
-      row("ticks", tuning.before.ticks, tuning.after.ticks);
-  std::string html = "<details>\n<summary>Tuned machine</summary>\n";
-  if (!tuning.switched.empty()) {
-    html += "<table>\n<tr><th>switch</th><th>before</th><th>during</th></tr>\n";
-    for (const TunedSwitch& one : tuning.switched)
-      html += cells_html({one.name, one.before, one.during});
-    html += "</table>\n";
-  }
-  if (!vitals.empty())
-    html += "<table>\n<tr><th></th><th>before the first run</th><th>after the last</th></tr>\n" +
-            vitals + "</table>\n";
+  add("throttle events", tuning.before.throttles, tuning.after.throttles);
+  add("temperature, °C", tuning.before.celsius, tuning.after.celsius);
+  add("stolen ticks", tuning.before.stolen_ticks, tuning.after.stolen_ticks);
+  add("ticks", tuning.before.ticks, tuning.after.ticks);
+  Table switched = table_of({"switch", "before", "during"});
+  for (const TunedSwitch& one : tuning.switched)
+    switched.rows.push_back({{one.name}, {one.before}, {one.during}});
   std::vector<std::string> missing;
   for (const UntunedSwitch& one : tuning.not_possible)
     missing.push_back("not switched: " + one.name + ", " + one.why);
+  std::string html = "<details>\n<summary>Tuned machine</summary>\n";
+  for (const Table* table : {&switched, &vitals})
+    if (!table->rows.empty()) html += table_html(*table);
   return html + list_of(missing) + "</details>\n";
 }
 
@@ -215,26 +210,11 @@ void write_tables(const Results& results, const Sink& sink) {
   sink("<details>\n<summary>Tables</summary>\n");
   for (const std::size_t c : order_of(results)) {
     const CommandResult& command = results.commands[c];
-    sink(fmt::format("<h3><span class=\"dot {}\"></span>{}: <code>{}</code></h3>\n",
-                     command_class(c), html_text(benchmark_title(results, c)),
-                     html_text(command.name)));
+    sink(fmt::format("<h3>{}: {}</h3>\n", html_text(benchmark_title(results, c)),
+                     command_html(results, c)));
     if (has_values(command)) sink(table_html(full_table(results, c, Format::Html, true)));
   }
   sink("</details>\n");
-}
-
-void write_head(const std::string& title, const std::string& description, const Sink& sink) {
-  sink(
-      fmt::format("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-                  "<meta name=\"viewport\" content=\"width=device-width, "
-                  "initial-scale=1\">\n<title>{}</title>\n"
-                  "<style>{}</style>\n</head>\n<body>\n<h1>{}</h1>\n",
-                  html_text(title), html_style(), html_text(title)));
-  if (!description.empty()) sink("<p>" + html_text(description) + "</p>\n");
-}
-
-void write_foot(const Sink& sink) {
-  sink(fmt::format("<script>{}</script>\n</body>\n</html>\n", html_script()));
 }
 
 std::string page_title(const Report& report) {
@@ -246,13 +226,14 @@ std::string page_title(const Report& report) {
 void write_suite_page(const Report& suite, const Sink& sink) {
   if (!suite.complete())
     sink("<p class=\"fail\">The session was cut short: these are the runs up to then.</p>\n");
-  sink("<h2>" + html_text(suite_title(suite)) + "</h2>\n");
-  sink(table_html(suite_table(suite)));
-  sink(elements(lines_of(gates_in_one_line(suite)), "<p>", "</p>"));
-  const auto warnings = warning_texts(suite, {});
-  if (!warnings.empty()) sink("<h2>Caveats</h2>\n" + list_of(warnings));
-  const auto notes = notes_of(suite);
-  if (!notes.empty()) sink("<h2>Notes</h2>\n<div class=\"faint\">" + list_of(notes) + "</div>\n");
+  sink(elements(lines_of(gates_in_one_line(suite)), "<p class=\"answer\">", "</p>"));
+  std::string items;
+  for (const Results* one : order_of(suite)) items += gate_items(*one, false, one->benchmark);
+  sink(gate_list(items));
+  if (const std::string changes = change_chart(suite_changes(suite)); !changes.empty())
+    sink("<h2>Changes</h2>\n" + changes);
+  sink("<h2>" + html_text(suite_title(suite)) + "</h2>\n" + table_html(suite_table(suite)));
+  sink(caveats(warning_texts(suite, {}), notes_of(suite)));
   sink("<h2>Benchmarks</h2>\n");
   for (const Results* one : order_of(suite)) {
     sink("<details>\n<summary>" + html_text(one->benchmark) + "</summary>\n" + verdict_part(*one));
@@ -265,7 +246,9 @@ void write_suite_page(const Report& suite, const Sink& sink) {
 void write_session_page(const Results& results, const Sink& sink) {
   sink(verdict_part(results));
   write_overview(results, sink);
-  sink(caveats(results));
+  std::vector<std::string> notes = lines_of(shell_lines(results));
+  notes.insert(notes.end(), results.notes.begin(), results.notes.end());
+  sink(caveats(warning_texts(results, {}), notes));
   sink("<h2>Charts</h2>\n");
   write_drawings(results, sink);
   write_tables(results, sink);
@@ -275,7 +258,9 @@ void write_session_page(const Results& results, const Sink& sink) {
 
 void write_html(const Report& report, const Sink& sink) {
   const Results& first = report.benchmarks.front();
-  write_head(page_title(report), first.presentation.description, sink);
+  write_page_begin(page_title(report), "", sink);
+  if (!first.presentation.description.empty())
+    sink("<p>" + html_text(first.presentation.description) + "</p>\n");
   sink(circumstances(first.circumstances));
   if (report.is_suite()) {
     write_suite_page(report, sink);
@@ -283,7 +268,7 @@ void write_html(const Report& report, const Sink& sink) {
     write_session_page(first, sink);
   }
   sink(tuned_machine(first.circumstances));
-  write_foot(sink);
+  write_page_end(html_script(), sink);
 }
 
 }  // namespace lauka::report

@@ -58,7 +58,11 @@ void write_session_markup(const Results& results, const Markup& markup, const Si
       warning_texts(results, style), markup, sink);
 }
 
-void write_markup(const Report& report, const Markup& markup, const Sink& sink) {
+void write_markup(const Report& report, Markup markup, const Sink& sink) {
+  if (report.benchmarks.front().presentation.marks == MarksChoice::Emoji) {
+    markup.better = "⚡ ";
+    markup.worse = "💩 ";
+  }
   if (report.is_suite()) {
     write_suite_markup(report, markup, sink);
   } else {

@@ -129,11 +129,6 @@ std::string org_head(const Table& table) {
   return head + "\n" + rule + "|\n";
 }
 
-/// Where an emoji may have no glyph.
-std::string_view word_of(Mark mark) {
-  return mark == Mark::Better ? "better " : mark == Mark::Worse ? "worse " : "";
-}
-
 std::string cell_text(const Cell& cell, Holds holds, const Markup& markup) {
   if (cell.text.empty()) return "";
   const auto strong = [&](const std::string& text) {
@@ -142,7 +137,10 @@ std::string cell_text(const Cell& cell, Holds holds, const Markup& markup) {
   if (holds == Holds::Name && cell.ink == Ink::Bold) return strong(markup.text(cell.text));
   if (holds == Holds::Name || holds == Holds::Code) return markup.code(cell.text);
   if (holds == Holds::Text) return markup.word(cell.text);
-  const std::string text = std::string(word_of(cell.mark)) + cell.text;
+  const std::string_view mark = cell.mark == Mark::Better  ? markup.better
+                                : cell.mark == Mark::Worse ? markup.worse
+                                                           : "";
+  const std::string text = std::string(mark) + cell.text;
   return cell.is_sure ? strong(text) : text;
 }
 
@@ -152,25 +150,17 @@ const Markup kMarkdown = {.text = markdown_text,
                           .word = markdown_text,
                           .code = code_cell,
                           .head = markdown_head,
-                          .strong = "**",
-                          .line_break = "<br>",
-                          .before_row = "|",
-                          .before_cell = "",
-                          .after_cell = " |",
-                          .after_row = "\n",
-                          .after_table = "",
-                          .bullet = "- "};
+                          .line_break = "<br>"};
 
 const Markup kAsciiDoc = {.text = asciidoc_text,
                           .word = asciidoc_text,
                           .code = asciidoc_code,
                           .head = asciidoc_head,
-                          .strong = "*",
                           .line_break = " +\n",
+                          .strong = "*",
                           .before_row = "",
                           .before_cell = "|",
                           .after_cell = "\n",
-                          .after_row = "\n",
                           .after_table = "|===\n",
                           .bullet = "* "};
 
@@ -179,14 +169,8 @@ const Markup kOrg = {.text = org_text,
                      .word = org_code,
                      .code = org_code,
                      .head = org_head,
-                     .strong = "*",
                      .line_break = ", ",
-                     .before_row = "|",
-                     .before_cell = "",
-                     .after_cell = " |",
-                     .after_row = "\n",
-                     .after_table = "",
-                     .bullet = "- "};
+                     .strong = "*"};
 
 void write_table(const Table& table, const Markup& markup, const Sink& sink) {
   sink(markup.head(table));

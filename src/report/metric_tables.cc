@@ -187,12 +187,6 @@ const std::vector<TableStep> kMatrixSteps = {{.gap = 4},
                                              {.less = Less::Interval}};
 const std::vector<TableStep> kScanSteps = {{.gap = 4}, {}, {.less = Less::Interval}};
 
-bool one_was_typed(const Results& results) {
-  return std::ranges::all_of(results.commands, [&](const CommandResult& command) {
-    return command.typed == results.commands[0].typed;
-  });
-}
-
 /// A value for each command, all different: then names only repeat them.
 bool parameters_tell_all(const Results& results) {
   return one_was_typed(results) && !parameter_names(results).empty();
@@ -259,8 +253,9 @@ Cell matrix_cell(const Results& results, std::size_t metric, std::size_t command
   if (!row->delta->change) return cell;
   const Cell percent{.text = signed_percent(*row->delta->change, 1),
                      .mark = delta.mark == Mark::Blank ? Mark::None : delta.mark};
-  cell.text += "  " + marked_text(percent);
-  cell.narrower[0] += "  " + marked_text(percent);
+  const bool with_words = results.presentation.marks == MarksChoice::Text;
+  cell.text += "  " + marked_text(percent, with_words);
+  cell.narrower[0] += "  " + marked_text(percent, with_words);
   return cell;
 }
 
@@ -345,6 +340,12 @@ std::vector<std::string> parameter_names(const Results& results) {
 const Parameter* find_parameter(const CommandResult& command, std::string_view name) {
   const auto found = std::ranges::find(command.parameters, name, &Parameter::name);
   return found == command.parameters.end() ? nullptr : &*found;
+}
+
+bool one_was_typed(const Results& results) {
+  return std::ranges::all_of(results.commands, [&](const CommandResult& command) {
+    return command.typed == results.commands[0].typed;
+  });
 }
 
 bool is_compact(const Results& results) {
@@ -521,9 +522,8 @@ std::string delta_matrix(const Results& results) {
   if (metrics.empty()) return "";
   for (const std::size_t c : order_of(results)) {
     const CommandResult& command = results.commands[c];
-    TableRow& row = table.rows.emplace_back(TableRow{
-        {fmt::format("<div class=\"who\"><span class=\"dot {}\"></span><code>{}</code></div>",
-                     command_class(c), html_text(command.name))}});
+    TableRow& row = table.rows.emplace_back(
+        TableRow{{"<div class=\"who\">" + command_html(results, c) + "</div>"}});
     for (const std::size_t metric : metrics)
       row.push_back(
           delta_cell_of({results, c, results.metrics[metric], shown_row(command, metric), true}));

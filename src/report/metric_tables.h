@@ -24,6 +24,9 @@ std::vector<std::string> parameter_names(const Results& results);
 /// The value that a command was made with; null where it does not use the variable.
 const Parameter* find_parameter(const CommandResult& command, std::string_view name);
 
+/// True if all commands were made of one that was typed.
+bool one_was_typed(const Results& results);
+
 /// From this many commands on a table has a row for each of them, unless --table says otherwise.
 inline constexpr std::size_t kManyCommands = 5;
 

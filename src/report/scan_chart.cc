@@ -1,6 +1,5 @@
 #include "core/foreign_text.h"
 #include "core/numbers.h"
-#include "report/axis.h"
 #include "report/cells.h"
 #include "report/charts.h"
 #include "report/format.h"
@@ -24,8 +23,6 @@ namespace {
 
 constexpr std::size_t kScanHeight = 220;
 constexpr std::size_t kFewestValues = 3;
-constexpr double kLeft = 12.0;      // percent, of the labels of the vertical axis
-constexpr double kWidth = 86.0;     // percent, of what is drawn beside them
 constexpr double kLeastFit = 0.95;  // of the variance; below, a power law says nothing
 
 /// One command with one value of the parameter.
@@ -99,36 +96,6 @@ std::vector<Series> series_of(const Results& results, std::size_t metric,
   return all;
 }
 
-/// An axis of values or of their logarithms.
-struct ScanScale {
-  Axis axis;
-  bool is_logarithmic = false;
-
-  double percent(double value) const {
-    return axis.percent(is_logarithmic ? std::log10(value) : value);
-  }
-};
-
-ScanScale scale_over(double low, double high, bool logarithmic) {
-  if (!logarithmic) return {axis_over(low, high, kMostTicks), false};
-  ScanScale scale{axis_over(std::log10(low), std::log10(high), kMostTicks), true};
-  scale.axis.ticks.clear();
-  const bool is_wide = std::log10(high / low) > 2;
-  const int last = static_cast<int>(std::floor(scale.axis.high));
-  for (int power = static_cast<int>(std::floor(scale.axis.low)); power <= last; ++power) {
-    for (const double factor : {1.0, 2.0, 5.0}) {
-      const double tick = power + std::log10(factor);
-      const bool is_within = tick >= scale.axis.low && tick <= scale.axis.high;
-      if (is_within && (factor == 1.0 || !is_wide)) scale.axis.ticks.push_back(tick);
-    }
-  }
-  return scale;
-}
-
-double value_of(const ScanScale& scale, double tick) {
-  return scale.is_logarithmic ? std::pow(10.0, tick) : tick;
-}
-
 /// "1.02 (0.98 … 1.06)" where a power law fits; else empty.
 std::optional<stats::PowerLaw> law_of(const Series& series, double confidence) {
   std::vector<double> x;
@@ -139,10 +106,6 @@ std::optional<stats::PowerLaw> law_of(const Series& series, double confidence) {
   }
   const auto law = stats::power_law_of(x, y, confidence);
   return law && law->r_squared >= kLeastFit ? law : std::nullopt;
-}
-
-std::string class_of(std::size_t series) {
-  return command_class(series);
 }
 
 struct Extent {
@@ -163,92 +126,65 @@ Extent extent_of(const std::vector<Series>& all) {
   return extent;
 }
 
-/// One picture: the axes, and each series as a line of points with their quartiles.
-class Picture {
- public:
-  Picture(const Results& results, std::size_t metric, ScanScale x, ScanScale y)
-      : results_(results), metric_(results.metrics[metric]), x_(std::move(x)), y_(std::move(y)) {}
+/// The axes of a picture, with places on them in the units that it is drawn in.
+struct Axes {
+  Axis x;
+  Axis y;
 
-  double across(double value) const { return kLeft + kWidth * x_.percent(value) / 100; }
-  double down(double value) const {
-    return static_cast<double>(kScanHeight) * (1 - y_.percent(value) / 100);
-  }
-
-  std::string grid() const {
-    std::string content;
-    for (const double tick : y_.axis.ticks) {
-      const double value = value_of(y_, tick);
-      const double y = down(value);
-      content += svg_line(kLeft, y, kLeft + kWidth, y, "grid");
-      content += fmt::format("<text x=\"0\" y=\"{:.1f}\" class=\"label\">{}</text>\n",
-                             std::clamp(y + 4, 10.0, static_cast<double>(kScanHeight)),
-                             html_text(quantity(value, metric_)));
-    }
-    for (const double tick : x_.axis.ticks) {
-      const double x = across(value_of(x_, tick));
-      content += svg_line(x, 0, x, static_cast<double>(kScanHeight), "grid");
-    }
-    return content;
-  }
-
-  std::string of(const Series& series, std::size_t number) const {
-    const std::string color = class_of(number);
-    std::string content;
-    for (std::size_t i = 0; i < series.points.size(); ++i) {
-      const Point& point = series.points[i];
-      if (i > 0) {
-        const Point& before = series.points[i - 1];
-        content += svg_line(across(before.x), down(before.y), across(point.x), down(point.y),
-                            "trend " + color);
-      }
-      content += svg_line(across(point.x), down(point.low), across(point.x), down(point.high),
-                          "interval " + color);
-      content += svg_point(
-          across(point.x), down(point.y), 3.5, "typical " + color,
-          fmt::format("{}: {}", results_.commands[point.command].name, quantity(point.y, metric_)));
-    }
-    return content;
-  }
-
-  std::string fitted(const stats::PowerLaw& law, const Series& series) const {
-    const auto at = [&](double x) { return law.factor * std::pow(x, law.exponent); };
-    const double from = series.points.front().x;
-    const double to = series.points.back().x;
-    return svg_line(across(from), down(at(from)), across(to), down(at(to)), "fitted");
-  }
-
-  std::string axis_below() const {
-    std::vector<TickLabel> labels;
-    for (const double tick : x_.axis.ticks) {
-      const double value = value_of(x_, tick);
-      labels.push_back(
-          {across(value), fmt::format("{:.6g}", std::fabs(value) < 1e-12 ? 0 : value)});
-    }
-    return svg_axis(labels);
-  }
-
- private:
-  const Results& results_;
-  const Metric& metric_;
-  ScanScale x_;
-  ScanScale y_;
+  double over(double value) const { return across(x, value); }
+  double down(double value) const { return static_cast<double>(kAcross) - across(y, value); }
 };
 
+/// A line of points with their quartiles.
+std::string line_of(const Axes& axes, const Series& series, std::string_view parameter,
+                    const std::string& color) {
+  std::string trend;
+  std::string intervals;
+  std::string labels;
+  std::vector<Spot> spots;
+  for (const Point& point : series.points) {
+    const double x = axes.over(point.x);
+    trend += fmt::format("{}{:.1f} {:.1f}", trend.empty() ? 'M' : 'L', x, axes.down(point.y));
+    intervals +=
+        fmt::format("M{:.1f} {:.1f}V{:.1f}", x, axes.down(point.low), axes.down(point.high));
+    labels += fmt::format("{}{} = {:.6g}", labels.empty() ? "" : "|", parameter, point.x);
+    spots.push_back({static_cast<std::size_t>(std::lround(x)),
+                     static_cast<std::size_t>(std::lround(axes.down(point.y)))});
+  }
+  return svg_path("trend " + color, trend) + svg_path("interval " + color, intervals) +
+         svg_spots(spots, color, fmt::format(" data-labels=\"{}\"", html_text(labels)));
+}
+
+std::string line_of(const Axes& axes, const Series& series, const stats::PowerLaw& law) {
+  const auto at = [&](double x) {
+    return fmt::format("{:.1f} {:.1f}", axes.over(x),
+                       axes.down(law.factor * std::pow(x, law.exponent)));
+  };
+  return svg_path("fitted", "M" + at(series.points.front().x) + "L" + at(series.points.back().x));
+}
+
 std::string view(const Results& results, std::size_t metric, const std::vector<Series>& all,
-                 bool logarithmic) {
+                 const std::string& parameter, bool logarithmic) {
+  const Metric& of = results.metrics[metric];
   const Extent extent = extent_of(all);
-  const Picture picture(results, metric, scale_over(extent.low_x, extent.high_x, logarithmic),
-                        scale_over(logarithmic ? extent.low_y : std::min(extent.low_y, 0.0),
-                                   extent.high_y, logarithmic));
-  std::string content = picture.grid();
+  const auto axis = logarithmic ? logarithmic_axis : axis_over;
+  const Axes axes{
+      axis(extent.low_x, extent.high_x, kMostTicks),
+      axis(logarithmic ? extent.low_y : std::min(extent.low_y, 0.0), extent.high_y, kMostTicks)};
+  std::string content = svg_grid(axes.x, kAcross);
   for (std::size_t i = 0; i < all.size(); ++i) {
     const auto law = logarithmic ? law_of(all[i], results.confidence) : std::nullopt;
-    if (law) content += picture.fitted(*law, all[i]);
-    content += picture.of(all[i], i);
+    if (law) content += line_of(axes, all[i], *law);
+    content += line_of(axes, all[i], parameter, command_class(i));
   }
-  return fmt::format("<div class=\"view {}\">\n", logarithmic ? "logarithmic" : "linear") +
-         svg(kScanHeight, results.metrics[metric].name + " against the parameter", content) +
-         picture.axis_below() + "</div>\n";
+  std::vector<TickLabel> labels;
+  for (const double value : axes.x.ticks)
+    labels.push_back({percent_along(axes.over(value), kAcross),
+                      fmt::format("{:.6g}", std::fabs(value) < 1e-12 ? 0 : value)});
+  return fmt::format("<div class=\"view {}\"{}>\n", logarithmic ? "logarithmic" : "linear",
+                     hover_attributes(axes.y, of, "y")) +
+         svg_along(kScanHeight, axes.y, of, kAcross, of.name + " against " + parameter, content) +
+         svg_axis(labels) + "</div>\n";
 }
 
 std::string legend(const Results& results, std::size_t metric, const std::vector<Series>& all,
@@ -256,7 +192,7 @@ std::string legend(const Results& results, std::size_t metric, const std::vector
   std::string html;
   for (std::size_t i = 0; i < all.size(); ++i) {
     html += fmt::format("<p class=\"row\"><span class=\"dot {}\"></span><code>{}</code>",
-                        class_of(i), html_text(all[i].name));
+                        command_class(i), html_text(all[i].name));
     if (const auto law = law_of(all[i], results.confidence)) {
       html += fmt::format(
           " grows as {}<sup>{:.2f}</sup> <span class=\"aside\">({:g}% interval of "
@@ -271,7 +207,57 @@ std::string legend(const Results& results, std::size_t metric, const std::vector
                     html_text(results.metrics[metric].name), html_text(parameter));
 }
 
+/// The command with the best mean of those in the series.
+std::size_t best_command(const Results& results, std::size_t metric,
+                         const std::vector<Series>& all) {
+  const bool is_more = results.metrics[metric].better == Better::More;
+  const auto mean_of = [&](std::size_t c) { return summary_of(results, c, metric)->mean; };
+  std::size_t best = all.front().points.front().command;
+  for (const Series& series : all)
+    for (const Point& point : series.points)
+      if (is_more ? mean_of(point.command) > mean_of(best) : mean_of(point.command) < mean_of(best))
+        best = point.command;
+  return best;
+}
+
+/// "n = 10, way = a": what a command was made with.
+std::string values_of(const CommandResult& command) {
+  std::string values;
+  for (const Parameter& one : command.parameters)
+    values += fmt::format("{}{} = {}", values.empty() ? "" : ", ", one_line(one.name),
+                          one_line(one.value));
+  return values;
+}
+
 }  // namespace
+
+std::string scan_headline(const Results& results, std::size_t metric) {
+  const auto parameter = scanned(results);
+  if (!parameter || !one_was_typed(results)) return "";
+  const std::vector<Series> all = series_of(results, metric, *parameter);
+  if (all.empty()) return "";
+  const Metric& of = results.metrics[metric];
+  std::string text;
+  const auto law = all.size() == 1 ? law_of(all.front(), results.confidence) : std::nullopt;
+  const bool is_sure = law && (law->low > 0 || law->high < 0);
+  if (is_sure)
+    text = fmt::format("{} {} as {}^{:.2f} ({:.2f} … {:.2f}); ", spoken(one_line(of.name)),
+                       law->exponent < 0 ? "falls" : "grows", one_line(*parameter), law->exponent,
+                       law->low, law->high);
+  const std::size_t best = best_command(results, metric, all);
+  text += fmt::format("{} at {} (mean {})",
+                      of.better == Better::More   ? "highest"
+                      : of.role == Role::WallTime ? "fastest"
+                                                  : "lowest",
+                      values_of(results.commands[best]),
+                      quantity(summary_of(results, best, metric)->mean, of));
+  const auto ranking = std::ranges::find(results.rankings, best, &Ranking::command);
+  if (is_sure || ranking == results.rankings.end() || ranking->significant ||
+      results.reference.baseline)
+    return text;
+  return text + ", not significantly different from " +
+         values_of(results.commands[results.reference.command]);
+}
 
 std::string scan_chart(const Results& results, std::size_t metric) {
   const auto parameter = scanned(results);
@@ -283,14 +269,12 @@ std::string scan_chart(const Results& results, std::size_t metric) {
       extent.low_x > 0 && extent.low_y > 0 && extent.high_x > extent.low_x;
   std::string html = "<div class=\"chart\">\n";
   if (can_be_logarithmic) {
-    html +=
-        "<input type=\"radio\" name=\"scan\" id=\"scan-linear\" checked>"
-        "<label for=\"scan-linear\">linear</label>\n"
-        "<input type=\"radio\" name=\"scan\" id=\"scan-logarithmic\">"
-        "<label for=\"scan-logarithmic\">logarithmic</label>\n";
+    const bool is_wide = spans_decades(extent.low_y, extent.high_y);
+    html += view_switch("scan", "linear", "linear", !is_wide) +
+            view_switch("scan", "logarithmic", "logarithmic", is_wide);
   }
-  html += view(results, metric, all, false);
-  if (can_be_logarithmic) html += view(results, metric, all, true);
+  html += view(results, metric, all, *parameter, false);
+  if (can_be_logarithmic) html += view(results, metric, all, *parameter, true);
   return html + legend(results, metric, all, *parameter) + "</div>\n";
 }
 

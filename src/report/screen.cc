@@ -216,6 +216,8 @@ std::string line_of(const Results& results, const Ranking& ranking, const Style&
 /// Of many commands the best alone: the table has the others. `rankings`: the largest gain first.
 std::string headline(const Results& results, const std::vector<Ranking>& rankings,
                      const Style& style) {
+  const std::string scan = scan_headline(results, rankings[0].metric);
+  if (!scan.empty()) return in_lines(scan, style);
   const auto best = std::find_if(rankings.begin(), rankings.end(), [](const Ranking& ranking) {
     return ranking.significant && ranking.speed.faster;
   });

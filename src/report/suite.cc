@@ -3,6 +3,7 @@
 #include "core/foreign_text.h"
 #include "core/text.h"
 #include "report/cells.h"
+#include "report/charts.h"
 #include "report/format.h"
 #include "report/lines.h"
 #include "report/metric_tables.h"
@@ -62,8 +63,8 @@ Cell delta_cell_of(const SuiteRow& row) {
              : delta_cell(*values->delta, row.results->metrics[*row.metric].better);
 }
 
-/// "fail: +10.6%, limit 2%": the worst of the gates on the row's metric; empty if there are none.
-Cell verdict_cell(const SuiteRow& row) {
+/// Returns the worst of the gates on the row's metric; null if there are none.
+const gate::Verdict* worst_verdict(const SuiteRow& row) {
   const gate::Verdict* worst = nullptr;
   const auto badness = [](gate::Answer answer) {
     return answer == gate::Answer::Fail ? 2 : answer == gate::Answer::Inconclusive ? 1 : 0;
@@ -72,6 +73,12 @@ Cell verdict_cell(const SuiteRow& row) {
     if (verdict.candidate == row.candidate && verdict.metric == row.metric &&
         (worst == nullptr || badness(verdict.answer) > badness(worst->answer)))
       worst = &verdict;
+  return worst;
+}
+
+/// "fail: +10.6%, limit 2%" of the worst gate; empty if there is none.
+Cell verdict_cell(const SuiteRow& row) {
+  const gate::Verdict* worst = worst_verdict(row);
   if (worst == nullptr) return {};
   const auto [text, ink] = verdict_word(worst->answer);
   const std::string figures = gate_figures(*row.results, *worst);
@@ -254,6 +261,36 @@ Table suite_table(const Report& suite) {
   return table;
 }
 
+std::vector<ChangeRow> suite_changes(const Report& suite) {
+  const std::vector<SuiteRow> rows = rows_of(suite);
+  const SuiteShape shape = suite_shape(suite, rows);
+  std::vector<ChangeRow> changes;
+  const auto name_of = [&](const std::string& name, const std::string& command,
+                           const std::string& metric) {
+    std::string html = "<span><b>" + html_text(name) + "</b>";
+    if (shape.has_commands && !command.empty()) html += " <code>" + html_text(command) + "</code>";
+    if (shape.has_metrics) html += " <span class=\"aside\">" + html_text(metric) + "</span>";
+    return html + "</span>";
+  };
+  for (const SuiteRow& row : rows) {
+    if (!row.candidate || !row.metric || row.is_anchor()) continue;
+    const Results& of = *row.results;
+    const MetricResult* values = shown_row(of.commands[*row.candidate], *row.metric);
+    if (values == nullptr || !values->delta) continue;
+    ChangeRow& change = changes.emplace_back(
+        change_row(name_of(of.benchmark, of.commands[*row.candidate].name, metric_of(row)),
+                   of.benchmark, *values->delta, of.metrics[*row.metric].better));
+    const gate::Verdict* worst = worst_verdict(row);
+    if (worst == nullptr) continue;
+    change.value += " " + verdict_html(verdict_cell(row).text);
+    if (!worst->condition.bound) change.limit = worst->condition.limit_percent / 100.0;
+  }
+  for (const Geomean& mean : suite.geomeans)
+    changes.push_back(change_row(name_of(geomean_title(suite, mean), mean.candidate, mean.metric),
+                                 "geomean", mean.change, mean.better));
+  return changes;
+}
+
 std::string suite_gate_lines(const Report& suite, bool all, bool color) {
   std::string text;
   for (const Results& one : suite.benchmarks) {
@@ -315,49 +352,61 @@ ScreenParts suite_screen(const Report& suite, const Style& style, bool quiet) {
 
 namespace {
 
-/// Texts, each once, in the order in which they first came, behind the names of their benchmarks
-/// where these are not all.
+/// Lines of the benchmarks, in the order in which they first came: one for all that say the same in
+/// general, after the names of their benchmarks unless these are all.
 std::vector<std::string> with_names(const Report& suite,
-                                    const std::vector<std::vector<std::string>>& texts) {
-  std::vector<std::string> order;
-  std::map<std::string, std::vector<std::string>> names;
-  for (std::size_t i = 0; i < texts.size(); ++i) {
-    for (const std::string& text : texts[i]) {
-      if (names.count(text) == 0) order.push_back(text);
-      auto& of_text = names[text];
-      const std::string name = cited(suite.benchmarks[i].benchmark);
-      if (of_text.empty() || of_text.back() != name) of_text.push_back(name);
+                                    const std::vector<std::vector<WarningLine>>& lines) {
+  struct Shared {
+    std::string general;
+    std::string text;  ///< empty: not the same in all of them
+    std::vector<std::string> names;
+  };
+  std::vector<Shared> all;
+  std::map<std::string, std::size_t> places;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const std::string name = cited(suite.benchmarks[i].benchmark);
+    for (const auto& [text, general] : lines[i]) {
+      const auto [place, is_new] = places.try_emplace(general, all.size());
+      if (is_new) all.push_back({general, text, {}});
+      Shared& shared = all[place->second];
+      if (shared.text != text) shared.text.clear();
+      if (shared.names.empty() || shared.names.back() != name) shared.names.push_back(name);
     }
   }
-  std::vector<std::string> lines;
+  std::vector<std::string> texts;
   constexpr std::size_t most_named = 3;
-  for (const std::string& text : order) {
-    std::vector<std::string>& of_text = names[text];
-    if (of_text.size() == suite.benchmarks.size()) {
-      lines.push_back(text);
-      continue;
-    }
-    const std::string who =
-        of_text.size() > most_named ? plural(of_text.size(), "benchmark") : listed(of_text);
-    lines.push_back(fmt::format("{}: {}", who, text));
+  for (const Shared& shared : all) {
+    const std::size_t count = shared.names.size();
+    const std::string who = count == suite.benchmarks.size() ? ""
+                            : count > most_named             ? plural(count, "benchmark") + ": "
+                                                             : listed(shared.names) + ": ";
+    texts.push_back(who + (shared.text.empty() ? shared.general : shared.text));
   }
-  return lines;
+  return texts;
+}
+
+std::vector<std::string> suite_warnings(const Report& suite, const Style& style,
+                                        WarningOrder order) {
+  std::vector<std::vector<WarningLine>> lines;
+  for (const Results& one : suite.benchmarks) lines.push_back(warnings_of(one, style, order));
+  return with_names(suite, lines);
 }
 
 }  // namespace
 
 std::vector<std::string> warning_texts(const Report& suite, const Style& style) {
-  if (!suite.is_suite()) return warning_texts(suite.benchmarks.front(), style);
-  std::vector<std::vector<std::string>> texts;
-  for (const Results& one : suite.benchmarks) texts.push_back(warning_texts(one, style));
-  return with_names(suite, texts);
+  return suite.is_suite() ? suite_warnings(suite, style, WarningOrder::AsFound)
+                          : warning_texts(suite.benchmarks.front(), style);
 }
 
 std::vector<std::string> screen_warnings(const Report& suite, const Style& style) {
   constexpr std::size_t most = 2;
-  std::vector<std::vector<std::string>> texts;
-  for (const Results& one : suite.benchmarks) texts.push_back(warnings_by_weight(one, style));
-  std::vector<std::string> lines = suite.is_suite() ? with_names(suite, texts) : texts.front();
+  std::vector<std::string> lines;
+  if (suite.is_suite())
+    lines = suite_warnings(suite, style, WarningOrder::ByWeight);
+  else
+    for (WarningLine& line : warnings_of(suite.benchmarks.front(), style, WarningOrder::ByWeight))
+      lines.push_back(std::move(line.text));
   for (std::string& line : lines) line.insert(0, "warning: ");
   if (style.verbose || lines.size() <= most) return lines;
   const std::size_t more = lines.size() - most;
@@ -368,9 +417,12 @@ std::vector<std::string> screen_warnings(const Report& suite, const Style& style
 
 std::vector<std::string> notes_of(const Report& suite) {
   if (!suite.is_suite()) return suite.benchmarks.front().notes;
-  std::vector<std::vector<std::string>> texts;
-  for (const Results& one : suite.benchmarks) texts.push_back(one.notes);
-  return with_names(suite, texts);
+  std::vector<std::vector<WarningLine>> lines;
+  for (const Results& one : suite.benchmarks) {
+    auto& notes = lines.emplace_back();
+    for (const std::string& note : one.notes) notes.push_back({note, note});
+  }
+  return with_names(suite, lines);
 }
 
 }  // namespace lauka::report

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "report/charts.h"
 #include "report/screen.h"
 #include "report/style.h"
 #include "report/table.h"
@@ -22,6 +23,10 @@ std::string suite_title(const Report& suite);
 /// A row for each candidate of each benchmark and for each geometric mean. In a narrower terminal
 /// it gives up spacing, deviations, intervals, and the middle of names.
 Table suite_table(const Report& suite);
+
+/// The changes of the table as a forest plot has them: with each gate's answer, measured value and
+/// limit, and the geometric means last.
+std::vector<ChangeRow> suite_changes(const Report& suite);
 
 /// All that the terminal shows: the table; with Style::verbose each benchmark's own tables before
 /// it, and every gate, else those that do not pass; quiet: gates alone.

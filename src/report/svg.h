@@ -1,7 +1,6 @@
 #pragma once
 
 #include "core/metric.h"
-#include "report/axis.h"
 
 #include <cstddef>
 #include <string>
@@ -14,30 +13,45 @@ inline constexpr int kMostTicks = 5;  ///< of an axis: more do not fit on a phon
 inline constexpr std::size_t kAxisHeight = 20;
 inline constexpr std::size_t kAcross = 1000;  ///< units of a stretched picture
 
+/// A scale of values drawn from one edge of a picture to the other.
+struct Axis {
+  double low = 0.0;
+  double high = 1.0;            ///< above `low`
+  std::vector<double> ticks{};  ///< ascending, within the ends
+  bool is_logarithmic = false;  ///< then `low` is above 0
+
+  /// Returns the place of `value` in percent of the way, 0 to 100.
+  double percent(double value) const;
+};
+
+/// An axis that holds both values with some room beside them, and at most `most_ticks` (2 or more)
+/// round numbers on it: multiples of 1, 2 or 5 times a power of ten.
+Axis axis_over(double low, double high, int most_ticks);
+
+/// The same for values above 0 whose logarithms are drawn.
+Axis logarithmic_axis(double low, double high, int most_ticks);
+
+/// True if values from `low` to `high` are so far apart that on a linear axis the smallest ones
+/// would fall together: by a factor of more than 50.
+bool spans_decades(double low, double high);
+
 /// One label of an axis and where it stands, in percent from the left.
 struct TickLabel {
   double percent = 0.0;
   std::string text;
+  std::string below{};  ///< a second line
 };
 
 /// The ticks of an axis in words, with as many digits as tell neighbours apart.
 std::vector<TickLabel> labels_of(const Axis& axis, const Metric& metric);
 
-/// A drawing of `height` pixels that fills the width, with `title` for who cannot see it.
-std::string svg_begin(std::size_t height, std::string_view title);  ///< ends with </svg>
-std::string svg(std::size_t height, std::string_view title, std::string_view content);
-
-std::string svg_line(double x1_percent, double y1, double x2_percent, double y2,
-                     std::string_view css_class);
-std::string svg_point(double x_percent, double y, double radius, std::string_view css_class,
-                      std::string_view tooltip);
-
 /// Where a value lies on an axis that is `kAcross` units long.
 double across(const Axis& axis, double value);
 
 /// A row of a chart: a picture `kAcross` units wide, whose lines keep their thickness however it is
-/// stretched. `label` is for who cannot see it. A page has thousands of rows: all marks of a kind
-/// are one path, since it is the number of elements that makes a page slow to open.
+/// stretched. `label` is for screen readers, which skip it if it is empty. A page has thousands of
+/// rows: all marks of a kind are one path, since it is the number of elements that makes a page
+/// slow to open.
 std::string svg_row(std::size_t height, std::string_view css_class, std::string_view label,
                     std::string_view content);
 std::string svg_path(std::string_view css_class, std::string_view path);
@@ -58,6 +72,15 @@ std::string svg_spots(const std::vector<Spot>& spots, std::string_view css_class
 
 /// The labels below an axis, those at its ends kept inside the drawing.
 std::string svg_axis(const std::vector<TickLabel>& labels);
+
+/// A picture `height` pixels high of values from bottom to top along an order of `count` places, in
+/// which `content` is drawn `count` wide and `kAcross` high, beside the labels of `axis`. `title`
+/// is for screen readers.
+std::string svg_along(std::size_t height, const Axis& axis, const Metric& metric, std::size_t count,
+                      std::string_view title, std::string_view content);
+
+/// Where a place of such a picture lies in its whole width, in percent.
+double percent_along(double place, std::size_t count);
 
 /// What the page's script needs to tell a value from its place: the ends of the axis and the unit,
 /// as attributes of a drawing.

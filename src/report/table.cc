@@ -14,8 +14,8 @@ namespace lauka::report {
 
 namespace {
 
-constexpr std::string_view kNoMark = "   ";           // as wide as "⚡ "
-constexpr std::string_view kNoMarkAscii = "       ";  // as wide as "better "
+constexpr std::string_view kNoMark = "   ";      // as wide as "⚡ "
+constexpr std::string_view kNoWord = "       ";  // as wide as "better "
 
 bool is_foreign(Holds holds) {
   return holds == Holds::Name || holds == Holds::Code || holds == Holds::Text;
@@ -26,21 +26,22 @@ std::size_t form_of(const TableColumn& column, Less less) {
       std::ranges::count_if(column.narrows, [&](Less narrows) { return narrows <= less; }));
 }
 
-std::string_view mark_text(Mark mark, std::size_t form, bool ascii) {
-  if (mark == Mark::Better) return ascii ? "better " : "⚡ ";
-  if (mark == Mark::Worse) return ascii ? "worse  " : "💩 ";
+std::string_view mark_text(Mark mark, std::size_t form, bool words) {
+  if (mark == Mark::Better) return words ? "better " : "⚡ ";
+  if (mark == Mark::Worse) return words ? "worse  " : "💩 ";
   if (mark == Mark::None || (mark == Mark::BlankWhereRoomy && form > 0)) return "";
-  return ascii ? kNoMarkAscii : kNoMark;
+  return words ? kNoWord : kNoMark;
 }
 
 /// What a terminal shows of a cell.
-std::string shown(const Cell& cell, const TableColumn& column, Less less, bool ascii) {
+std::string shown(const Cell& cell, const TableColumn& column, Less less, const Style& style) {
   if (less >= column.goes) return "";
   const std::size_t form = std::min(form_of(column, less), cell.narrower.size());
   const std::string& text = form == 0 ? cell.text : cell.narrower[form - 1];
   if (text.empty()) return "";
   const std::string line = is_foreign(column.holds) ? one_line(text) : text;
-  return std::string(mark_text(cell.mark, form, ascii)) + (ascii ? ascii_of(line) : line);
+  return std::string(mark_text(cell.mark, form, style.ascii || style.word_marks)) +
+         (style.ascii ? ascii_of(line) : line);
 }
 
 /// A column of no width takes no gap.
@@ -52,18 +53,18 @@ std::size_t line_width(const std::vector<std::size_t>& widths, std::size_t gap) 
 }
 
 std::vector<std::size_t> widths_of(std::span<const Table> tables, const TableStep& step,
-                                   bool ascii) {
+                                   const Style& style) {
   std::vector<std::size_t> widths;
   for (const Table& table : tables) {
     widths.resize(std::max(widths.size(), table.columns.size()), 0);
     for (std::size_t c = 0; c < table.columns.size(); ++c) {
       const TableColumn& column = table.columns[c];
       std::size_t& width = widths[c];
-      width = std::max(width, display_width(shown(column.heading, column, step.less, ascii)));
+      width = std::max(width, display_width(shown(column.heading, column, step.less, style)));
       if (step.roomy) width = std::max(width, column.roomy_width);
       for (const TableRow& row : table.rows)
         if (c < row.size())
-          width = std::max(width, display_width(shown(row[c], column, step.less, ascii)));
+          width = std::max(width, display_width(shown(row[c], column, step.less, style)));
     }
   }
   return widths;
@@ -83,20 +84,20 @@ void narrow(std::vector<std::size_t>& widths, const Table& table, std::size_t ga
 }
 
 /// A line of cells, aligned to the left.
-std::string line_of(const Table& table, const TableRow& row, const Fitted& fitted, bool color,
-                    bool ascii) {
+std::string line_of(const Table& table, const TableRow& row, const Fitted& fitted,
+                    const Style& style) {
   std::string line;
   std::size_t pending = 0;
   for (std::size_t c = 0; c < std::min(row.size(), table.columns.size()); ++c) {
     const std::size_t width = fitted.widths[c];
     if (width == 0) continue;
     const TableColumn& column = table.columns[c];
-    const std::string whole = shown(row[c], column, fitted.step.less, ascii);
+    const std::string whole = shown(row[c], column, fitted.step.less, style);
     const std::string cell =
         column.cut == Cut::End ? cut_end(whole, width) : cut_middle(whole, width);
     if (!cell.empty()) {
       line.append(pending, ' ');
-      line += inked(cell, row[c].ink, color);
+      line += inked(cell, row[c].ink, style.color);
       pending = 0;
     }
     pending += width - display_width(cell) + fitted.step.gap;
@@ -130,13 +131,15 @@ std::string cell_html(const Cell& cell, Holds holds) {
   return holds == Holds::Code && !text.empty() ? "<code>" + text + "</code>" : text;
 }
 
-/// A delta is coloured, and so is the word that stands in the reference's place.
-std::string td_of(const Cell& cell, const TableColumn& column) {
+/// A delta is coloured, and so is the word that stands in the reference's place. The first cell is
+/// its row's heading.
+std::string td_of(const Cell& cell, const TableColumn& column, bool is_first) {
   std::string_view css = column.is_more ? "more" : "";
   if (column.holds == Holds::Delta && !cell.text.empty()) css = ink_class(cell.ink);
-  const std::string html = cell_html(cell, column.holds);
-  return css.empty() ? fmt::format("<td>{}</td>", html)
-                     : fmt::format("<td class=\"{}\">{}</td>", css, html);
+  const bool is_heading = is_first && !cell.text.empty();
+  return fmt::format("<{}{}>{}</{}>", is_heading ? "th scope=\"row\"" : "td",
+                     css.empty() ? "" : fmt::format(" class=\"{}\"", css),
+                     cell_html(cell, column.holds), is_heading ? "th" : "td");
 }
 
 }  // namespace
@@ -148,7 +151,7 @@ Fitted fit(std::span<const Table> tables, const Style& style) {
       tables, {}, [](const Table& table) { return table.columns.size(); });
   for (const TableStep& step : widest.steps) {
     fitted.step = step;
-    fitted.widths = widths_of(tables, step, style.ascii);
+    fitted.widths = widths_of(tables, step, style);
     std::vector<std::size_t> cut = fitted.widths;
     for (std::size_t c = 0; c < widest.columns.size(); ++c)
       if (widest.columns[c].cut != Cut::Nothing) cut[c] = std::min(cut[c], step.longest);
@@ -163,11 +166,9 @@ std::string terminal_text(const Table& table, const Fitted& fitted, const Style&
   if (table.rows.empty()) return "";
   TableRow headings;
   for (const TableColumn& column : table.columns) headings.push_back(column.heading);
-  std::string text =
-      inked(line_of(table, headings, fitted, style.color, style.ascii), table.heading, style.color);
+  std::string text = inked(line_of(table, headings, fitted, style), table.heading, style.color);
   if (!text.empty()) text += "\n";
-  for (const TableRow& row : table.rows)
-    text += line_of(table, row, fitted, style.color, style.ascii) + "\n";
+  for (const TableRow& row : table.rows) text += line_of(table, row, fitted, style) + "\n";
   return text;
 }
 
@@ -180,23 +181,24 @@ std::string dim_note(std::string_view note, const Style& style) {
 }
 
 std::string table_html(const Table& table, std::string_view css_class) {
-  std::string html = "<div class=\"scroll\"><table";
+  std::string html =
+      "<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"table\"><table";
   if (!css_class.empty()) html += fmt::format(" class=\"{}\"", css_class);
   html += ">\n<thead><tr>";
   for (const TableColumn& column : table.columns)
-    html += fmt::format("<th{}>{}</th>", column.is_more ? " class=\"more\"" : "",
+    html += fmt::format("<th scope=\"col\"{}>{}</th>", column.is_more ? " class=\"more\"" : "",
                         html_text(column.heading.text));
   html += "</tr></thead>\n<tbody>\n";
   for (const TableRow& row : table.rows) {
     html += "<tr>";
-    for (std::size_t c = 0; c < row.size(); ++c) html += td_of(row[c], table.columns[c]);
+    for (std::size_t c = 0; c < row.size(); ++c) html += td_of(row[c], table.columns[c], c == 0);
     html += "</tr>\n";
   }
   return html + "</tbody>\n</table></div>\n";
 }
 
-std::string marked_text(const Cell& cell) {
-  return std::string(cell.text.empty() ? "" : mark_text(cell.mark, 0, false)) + cell.text;
+std::string marked_text(const Cell& cell, bool words) {
+  return std::string(cell.text.empty() ? "" : mark_text(cell.mark, 0, words)) + cell.text;
 }
 
 std::string marked_html(const Cell& cell) {

@@ -113,10 +113,13 @@ struct Markup {
   std::string (*word)(std::string_view text);  ///< of the user, in a cell
   std::string (*code)(std::string_view text);  ///< in a cell
   std::string (*head)(const Table& table);     ///< the lines above the first row
-  std::string_view strong;                     ///< on both sides of bold text
   std::string_view line_break;                 ///< within a cell
-  std::string_view before_row, before_cell, after_cell, after_row, after_table;
-  std::string_view bullet;
+  std::string_view strong = "**";              ///< on both sides of bold text
+  std::string_view before_row = "|", before_cell = "", after_cell = " |", after_row = "\n";
+  std::string_view after_table = "";
+  std::string_view bullet = "- ";
+  std::string_view better = "better ";  ///< before a delta
+  std::string_view worse = "worse ";
 };
 
 extern const Markup kMarkdown;  ///< GitHub's
@@ -127,8 +130,8 @@ void write_table(const Table& table, const Markup& markup, const Sink& sink);
 
 std::string table_html(const Table& table, std::string_view css_class = "");
 
-/// A delta with its mark: emoji in a terminal, drawn in HTML.
-std::string marked_text(const Cell& cell);
+/// A delta with its mark: emoji or words in a terminal, drawn in HTML.
+std::string marked_text(const Cell& cell, bool words);
 std::string marked_html(const Cell& cell);
 
 /// A verdict in HTML; empty where there is none.

@@ -343,6 +343,11 @@ bool are_of_one_kind(const ShownWarning& a, const ShownWarning& b) {
                                   : a.words.general == b.words.general);
 }
 
+/// What is said whatever the command.
+std::string general_of(const Words& words) {
+  return (words.general.empty() ? words.text : words.general) + "; " + words.advice;
+}
+
 /// One line for the warnings of one kind, each of another command.
 std::string line_of(const Results& results, std::span<const ShownWarning> group) {
   const Words& words = group.front().words;
@@ -356,8 +361,7 @@ std::string line_of(const Results& results, std::span<const ShownWarning> group)
     if (!one.words.figure.empty()) subject += " (" + one.words.figure + ")";
     subjects.push_back(std::move(subject));
   }
-  return fmt::format("{}: {}; {}", enumerated(subjects),
-                     words.general.empty() ? words.text : words.general, words.advice);
+  return enumerated(subjects) + ": " + general_of(words);
 }
 
 }  // namespace
@@ -397,28 +401,33 @@ std::vector<ShownWarning> shown_warnings(const Results& results, const Style& st
   return shown;
 }
 
-std::vector<std::string> texts_of(const Results& results, std::vector<ShownWarning> shown) {
-  std::vector<std::string> texts;
+std::vector<WarningLine> lines_of_kinds(const Results& results, std::vector<ShownWarning> shown) {
+  std::vector<WarningLine> lines;
   while (!shown.empty()) {
     const auto others = std::stable_partition(
         shown.begin() + 1, shown.end(),
         [first = shown.front()](const ShownWarning& one) { return are_of_one_kind(first, one); });
-    texts.push_back(line_of(results, {shown.begin(), others}));
+    lines.push_back({line_of(results, {shown.begin(), others}), general_of(shown.front().words)});
     shown.erase(shown.begin(), others);
   }
-  return texts;
+  return lines;
 }
 
 }  // namespace
 
-std::vector<std::string> warning_texts(const Results& results, const Style& style) {
-  return texts_of(results, shown_warnings(results, style));
+std::vector<WarningLine> warnings_of(const Results& results, const Style& style,
+                                     WarningOrder order) {
+  std::vector<ShownWarning> shown = shown_warnings(results, style);
+  if (order == WarningOrder::ByWeight)
+    std::stable_partition(shown.begin(), shown.end(), is_about_deltas);
+  return lines_of_kinds(results, std::move(shown));
 }
 
-std::vector<std::string> warnings_by_weight(const Results& results, const Style& style) {
-  std::vector<ShownWarning> shown = shown_warnings(results, style);
-  std::stable_partition(shown.begin(), shown.end(), is_about_deltas);
-  return texts_of(results, std::move(shown));
+std::vector<std::string> warning_texts(const Results& results, const Style& style) {
+  std::vector<std::string> texts;
+  for (WarningLine& line : warnings_of(results, style, WarningOrder::AsFound))
+    texts.push_back(std::move(line.text));
+  return texts;
 }
 
 std::string warning_lines(const Results& results, const Style& style) {

@@ -26,8 +26,17 @@ std::vector<WordedWarning> worded_warnings(const Results& results);
 /// about.
 std::vector<std::string> warning_texts(const Results& results, const Style& style);
 
-/// The same, those about deltas and gates first.
-std::vector<std::string> warnings_by_weight(const Results& results, const Style& style);
+/// Such a text, and what is said in it whatever the command, which other benchmarks may share.
+struct WarningLine {
+  std::string text;
+  std::string general;
+};
+
+/// ByWeight: those about deltas and gates first.
+enum class WarningOrder : unsigned char { AsFound, ByWeight };
+
+std::vector<WarningLine> warnings_of(const Results& results, const Style& style,
+                                     WarningOrder order);
 
 /// The same as lines for standard error, broken between words at the style's width.
 std::string warning_lines(const Results& results, const Style& style);

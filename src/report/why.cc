@@ -3,14 +3,33 @@
 #include "core/foreign_text.h"
 #include "report/format.h"
 
-#include <cmath>
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <set>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
 namespace lauka::report {
 namespace {
+
+/// How a factor reads, in the order of WallPart; {} stands for the instructions.
+struct PartWords {
+  std::string_view column, before, less, more, after;
+};
+constexpr std::array<PartWords, 8> kPartWords = {{
+    {"instructions", "", "fewer", "more", " instructions"},
+    {"instructions per cycle", "", "fewer", "more", " {} per cycle"},
+    {"cycles", "", "fewer", "more", " cycles"},
+    {"clock", "a ", "lower", "higher", " clock"},
+    {"CPU time per cycle", "", "less", "more", " CPU time for each cycle that was counted"},
+    {"CPU time per instruction", "", "less", "more", " CPU time for each {}"},
+    {"CPU time", "", "less", "more", " CPU time"},
+    {"CPU use", "CPU ", "less busy", "busier", ""},
+}};
 
 /// "1.35 ± 0.02x", "1.37x (1.19 … 1.73)".
 std::string times(const stats::RelativeSpeed& ratio) {
@@ -47,40 +66,40 @@ std::string unchanged(const WallFactor& factor) {
   return "the same clock" + clocks_of(factor);
 }
 
-/// A factor that was told from 1. `has_instructions`: the line has spoken of them before.
-std::string changed(const WallFactor& factor, bool has_instructions) {
-  const stats::RelativeSpeed ratio = *stats::relative_speed(factor.change);
-  const bool is_less = ratio.faster;
-  const std::string by = times(ratio);
-  const std::string_view fewer = is_less ? "fewer" : "more";
-  const std::string_view less = is_less ? "less" : "more";
-  switch (factor.part) {
-    case WallPart::Instructions:
-      return fmt::format("{} {} instructions", by, fewer);
-    case WallPart::InstructionsPerCycle:
-      return fmt::format("{} {} {} per cycle", by, fewer,
-                         has_instructions ? "of them" : "instructions");
-    case WallPart::Cycles:
-      return fmt::format("{} {} cycles", by, fewer);
-    case WallPart::Clock:
-      return fmt::format("a {} {} clock{}", by, is_less ? "lower" : "higher", clocks_of(factor));
-    case WallPart::CpuTimePerCycle:
-      return fmt::format("{} {} CPU time for each cycle that was counted", by, less);
-    case WallPart::CpuTimePerInstruction:
-      return fmt::format("{} {} CPU time for each {}", by, less,
-                         has_instructions ? "of them" : "instruction");
-    case WallPart::CpuTime:
-      return fmt::format("{} {} CPU time", by, less);
-    case WallPart::Utilisation:
-      break;
-  }
-  std::string text = fmt::format("CPU {} {}", by, is_less ? "less busy" : "busier");
-  if (factor.reference && factor.candidate)
+/// What a factor did: "1.35 ± 0.02x more of them per cycle". `noun` replaces {}.
+std::string in_words(const WallFactor& factor, const stats::RelativeSpeed& ratio,
+                     std::string_view noun) {
+  const PartWords& words = kPartWords[static_cast<std::size_t>(factor.part)];
+  std::string text = fmt::format("{}{} {}{}", words.before, times(ratio),
+                                 ratio.faster ? words.less : words.more, words.after);
+  if (const std::size_t at = text.find("{}"); at != std::string::npos) text.replace(at, 2, noun);
+  if (factor.part == WallPart::Clock) return text + clocks_of(factor);
+  if (factor.part == WallPart::Utilisation && factor.reference && factor.candidate)
     text += fmt::format(" ({} → {})", busy(*factor.reference), busy(*factor.candidate));
   return text;
 }
 
-/// What the reader has to know of the counts, if anything.
+/// A significant factor. `has_instructions`: the line has mentioned them before.
+std::string changed(const WallFactor& factor, bool has_instructions) {
+  const bool is_each = factor.part == WallPart::CpuTimePerInstruction;
+  return in_words(factor, *stats::relative_speed(factor.change),
+                  has_instructions ? "of them"
+                  : is_each        ? "instruction"
+                                   : "instructions");
+}
+
+/// A factor in a table whose columns name them.
+Cell factor_cell(const WallFactor& factor) {
+  const auto ratio = stats::relative_speed(factor.change);
+  if (!ratio) return {"n/a", Ink::Dim};
+  if (!is_factor_shown(factor)) return {times(*ratio), Ink::Dim};
+  const PartWords& words = kPartWords[static_cast<std::size_t>(factor.part)];
+  const std::string figures = factor.part == WallPart::Clock ? clocks_of(factor) : "";
+  return {times(*ratio) + " " + std::string(ratio->faster ? words.less : words.more) + figures,
+          factor.log_of_wall_time() < 0 ? Ink::Green : Ink::Red};
+}
+
+/// Returns what limits the meaning of the counts; mostly empty.
 std::vector<std::string> remarks_of(const Why& why) {
   std::vector<std::string> remarks;
   if (why.lacks_instructions && why.lacks_cycles)
@@ -96,11 +115,20 @@ std::vector<std::string> remarks_of(const Why& why) {
   return remarks;
 }
 
-std::string headline(const Results& results, const Why& why) {
+std::string wall_time_in_words(const Results& results, const Why& why) {
   const MetricResult* wall = row_of(results, why.command, Role::WallTime);
   const auto speed = stats::relative_speed(*wall->delta);
-  if (!wall->delta->is_significant() || !speed) return "no significant difference in wall time";
+  if (!wall->delta->is_significant() || !speed) return "no significant difference";
   return times(*speed) + (speed->faster ? " faster" : " slower");
+}
+
+std::string headline(const Results& results, const Why& why) {
+  const std::string text = wall_time_in_words(results, why);
+  return text.starts_with("no ") ? text + " in wall time" : text;
+}
+
+bool is_counted(const Why& why) {
+  return !why.lacks_instructions || !why.lacks_cycles;
 }
 
 }  // namespace
@@ -130,6 +158,36 @@ std::string why_lines(const Results& results) {
     lines += "why: " + name + why_text(results, why) + "\n";
   }
   return lines;
+}
+
+WhyTable why_table(const Results& results) {
+  WhyTable all;
+  if (results.whys.size() < 2) return all;
+  if (std::ranges::none_of(results.whys, is_counted)) {
+    all.remarks = {"why: unknown, as instructions and cycles were not counted"};
+    return all;
+  }
+  std::set<WallPart> parts;
+  for (const Why& why : results.whys)
+    for (const WallFactor& factor : why.factors) parts.insert(factor.part);
+  all.table.columns = {{.heading = {"command"}, .holds = Holds::Code},
+                       {.heading = {"wall time"}, .holds = Holds::Delta}};
+  for (const WallPart part : parts)
+    all.table.columns.push_back(
+        {.heading = {std::string(kPartWords[static_cast<std::size_t>(part)].column)},
+         .holds = Holds::Delta});
+  for (const Why& why : results.whys) {
+    TableRow& row = all.table.rows.emplace_back(
+        TableRow{{results.commands[why.command].name}, {wall_time_in_words(results, why)}});
+    for (const WallPart part : parts) {
+      const auto factor = std::ranges::find(why.factors, part, &WallFactor::part);
+      row.push_back(factor == why.factors.end() ? Cell{} : factor_cell(*factor));
+    }
+    for (std::string& remark : remarks_of(why))
+      if (std::ranges::find(all.remarks, remark) == all.remarks.end())
+        all.remarks.push_back(std::move(remark));
+  }
+  return all;
 }
 
 }  // namespace lauka::report

@@ -1,8 +1,10 @@
 #pragma once
 
+#include "report/table.h"
 #include "results/results.h"
 
 #include <string>
+#include <vector>
 
 namespace lauka::report {
 
@@ -14,5 +16,15 @@ std::string why_text(const Results& results, const Why& why);
 /// A line for each candidate, with its name where there are several; empty where none can be taken
 /// apart.
 std::string why_lines(const Results& results);
+
+/// The same of several candidates, a row for each and a column for each factor that one of them
+/// has. Without counts there is no table, and one remark says so.
+struct WhyTable {
+  Table table{};
+  std::vector<std::string> remarks{};  ///< what limits the meaning of the counts, each once
+};
+
+/// Empty of a single candidate: its line says as much.
+WhyTable why_table(const Results& results);
 
 }  // namespace lauka::report

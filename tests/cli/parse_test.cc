@@ -404,7 +404,10 @@ TEST_CASE("hyperfine's words for what lauka has: --style, --min-benchmarking-tim
   CHECK(with({"--ignore-failure=all-non-zero"}).ignore_failure->any);
 }
 
-TEST_CASE("how tables look: --table, --sort, --time-unit") {
+TEST_CASE("how tables look: --table, --sort, --marks, --time-unit") {
+  CHECK(with({}).presentation.marks == MarksChoice::Auto);
+  CHECK(with({"--marks", "text"}).presentation.marks == MarksChoice::Text);
+  CHECK(with({"--marks=emoji"}).presentation.marks == MarksChoice::Emoji);
   CHECK(with({}).presentation.table == TableChoice::Auto);
   CHECK(with({"--table", "full"}).presentation.table == TableChoice::Full);
   CHECK(with({"--table=compact"}).presentation.table == TableChoice::Compact);

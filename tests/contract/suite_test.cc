@@ -173,7 +173,7 @@ TEST_CASE("--suite: Markdown and HTML say which metric a row is of, and what a m
   CHECK(text_of(md).starts_with("4 benchmarks\n\n| benchmark | metric | base |"));
   CHECK(text_of(md).find("| `memory` | peak_rss | ") != std::string::npos);
   CHECK(text_of(md).find("| **geomean of 2** | wall_time |") != std::string::npos);
-  CHECK(text_of(html).find("<th>metric</th>") != std::string::npos);
+  CHECK(text_of(html).find("<th scope=\"col\">metric</th>") != std::string::npos);
   CHECK(text_of(html).find("<td>peak_rss</td>") != std::string::npos);
 }
 

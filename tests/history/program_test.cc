@@ -89,6 +89,42 @@ TEST_CASE("lauka-history: sessions are added, listed, shown, checked, exported a
   }
 }
 
+TEST_CASE("lauka-history page: opens with regressions and improvements, linked to their cards") {
+  const Scratch scratch;
+  for (int i = 0; i < 30; ++i) {
+    const double wobble = 1.0 + 0.003 * ((i * 7) % 5);
+    write(scratch.file(fmt::format("s{:03}.json", i)),
+          json_of({i,
+                   fmt::format("c{:02}", i),
+                   "CPU",
+                   {{"calm", times_of(wobble)},
+                    {"better", times_of(i >= 10 ? 0.7 * wobble : wobble)},
+                    {"worse", times_of(i >= 20 ? 1.2 * wobble : wobble)}}}));
+  }
+  const std::string db = " --db " + scratch.file("h.db");
+  REQUIRE(history("add" + db + " " + scratch.path() + "/*.json").status == 0);
+  REQUIRE(history("page " + scratch.file("page.html") + db).status == 0);
+  const std::string page = text_of(scratch.file("page.html"));
+  std::size_t at = 0;
+  for (const std::string_view part :
+       {"machine ", "<p class=\"answer worse\">1 regression, 1 improvement</p>",
+        "<table class=\"changes\">", ">worse, wall_time</a></th><td class=\"worse\">+20.0%",
+        "<td>c20</td><td>2026-01-01 03:20</td><td>regression</td>",
+        ">better, wall_time</a></th><td class=\"better\">−30.0%", "<td>improvement</td>",
+        "<p class=\"filter\" hidden>", "<nav class=\"index\"", "<b>worse, wall_time</b>",
+        "<span class=\"worse\">+20.0%", "<b>better, wall_time</b>", "<span class=\"better\">−30.0%",
+        "<b>calm, wall_time</b>", "<h2>worse, wall_time</h2>", ">c00</text>", ">2026-01-01</text>",
+        ">c29</text>", "<h2>better, wall_time</h2>", "<h2>calm, wall_time</h2>"}) {
+    CAPTURE(part);
+    const std::size_t next = page.find(part, at);
+    REQUIRE(next != std::string::npos);
+    at = next;
+  }
+  CHECK(page.find("machine ") == page.rfind("machine "));  // named once
+  const std::string link = page.substr(page.find("<a href=\"#") + 10, 2);
+  CHECK(page.find("id=\"" + link + "\"") != std::string::npos);
+}
+
 TEST_CASE("lauka-history page: what several machines found of one commit is a forest plot") {
   const Scratch scratch;
   int number = 0;
@@ -112,8 +148,8 @@ TEST_CASE("lauka-history page: what several machines found of one commit is a fo
   CHECK(section.find("<h3>new, wall_time</h3>") != std::string::npos);
   CHECK(section.find("the reference at c2<") != std::string::npos);  // c3 is one machine's
   CHECK(section.find("A &amp; B") != std::string::npos);
-  CHECK(section.find(">+9.9999") != std::string::npos);
-  CHECK(section.find(">+19.9999") != std::string::npos);
+  CHECK(section.find("+9.9999") != std::string::npos);
+  CHECK(section.find("+19.9999") != std::string::npos);
   CHECK(section.find("all of them") != std::string::npos);
   CHECK(section.find("2 machines say little about that") != std::string::npos);
   CHECK(section.find("<h3>old") == std::string::npos);

@@ -1,4 +1,4 @@
-#include "report/axis.h"
+#include "report/svg.h"
 
 #include <vector>
 
@@ -31,6 +31,25 @@ TEST_CASE("an axis never has more ticks than fit") {
     CHECK(axis_over(0, high, 5).ticks.size() <= 6);
     CHECK(axis_over(0, high, 5).ticks.size() >= 2);
   }
+}
+
+TEST_CASE("a logarithmic axis has powers of ten, or 1, 2 and 5 of them where it is short") {
+  const Axis wide = logarithmic_axis(3e-6, 9e-2, 5);
+  CHECK(wide.percent(3e-6) == Approx(100 * 0.04 / 1.08));
+  CHECK(wide.percent(9e-2) == Approx(100 * 1.04 / 1.08));
+  REQUIRE(wide.ticks.size() == 5);
+  CHECK(wide.ticks[0] == Approx(1e-5));
+  CHECK(wide.ticks[4] == Approx(1e-1));
+  const Axis narrow = logarithmic_axis(10, 80, 5);
+  REQUIRE(narrow.ticks.size() == 3);
+  CHECK(narrow.ticks[1] == Approx(20));
+  CHECK(logarithmic_axis(1e-12, 1e12, 5).ticks.size() <= 6);
+}
+
+TEST_CASE("values a factor of more than 50 apart span decades, and zero never does") {
+  CHECK(spans_decades(1, 51));
+  CHECK_FALSE(spans_decades(1, 49));
+  CHECK_FALSE(spans_decades(0, 1));
 }
 
 }  // namespace lauka::report

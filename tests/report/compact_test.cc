@@ -127,6 +127,31 @@ TEST_CASE("the headline of many commands never names a loser as the winner") {
   CHECK(summary_lines(results, {}) == "no command differs significantly from ./old in wall time\n");
 }
 
+TEST_CASE("a scan's headline has the law and the fastest value") {
+  Results scan = five();
+  const std::vector<double> means = {0.080, 0.020, 0.010, 0.040, 0.160};
+  const std::vector<std::string> values = {"80", "20", "10", "40", "160"};
+  for (std::size_t c = 0; c < 5; ++c) {
+    CommandResult& command = scan.commands[c];
+    command.typed = 0;
+    command.pattern = "work {n}";
+    command.parameters = {{"n", values[c]}};
+    command.rows[0].summary = summary(10, means[c], 0.001, means[c], means[c]);
+  }
+  CHECK(summary_lines(scan, {}) ==
+        "wall time grows as n^1.00 (1.00 … 1.00); fastest at n = 10 (mean 10.0ms)\n");
+  for (const std::size_t c : {0U, 1U, 3U}) {  // no law: a valley
+    scan.commands[c].rows[0].summary->median = c == 0 ? 0.5 : 0.011;
+    scan.commands[c].rows[0].summary->mean = c == 0 ? 0.5 : 0.011;
+  }
+  CHECK(summary_lines(scan, {}) == "fastest at n = 10 (mean 10.0ms)\n");
+  scan.rankings[1].significant = false;
+  CHECK(summary_lines(scan, {}) ==
+        "fastest at n = 10 (mean 10.0ms), not significantly different from n = 80\n");
+  scan.commands[4].parameters[0].value = "many";
+  CHECK(summary_lines(scan, {}).find("fastest at") == std::string::npos);
+}
+
 TEST_CASE("a parameter is a column, and two of one command make a matrix") {
   Results matrix = two_variables();
   CHECK(compact_tables(matrix, {}) ==

@@ -64,9 +64,10 @@ TEST_CASE("the page has what was tuned, and how the machine was before and after
                                         .after = {.throttles = 4}};
   const std::string page = written(write_html, results);
   for (const std::string_view part :
-       {"<summary>Tuned machine</summary>", "<tr><td>turbo</td><td>0</td><td>1</td></tr>",
-        "<tr><td>throttle events</td><td>3</td><td>4</td></tr>",
-        "<tr><td>temperature, °C</td><td>41.5</td><td>not known</td></tr>",
+       {"<summary>Tuned machine</summary>",
+        "<tr><th scope=\"row\">turbo</th><td>0</td><td>1</td></tr>",
+        "<tr><th scope=\"row\">throttle events</th><td>3</td><td>4</td></tr>",
+        "<tr><th scope=\"row\">temperature, °C</th><td>41.5</td><td>not known</td></tr>",
         "not switched: smt, the kernel &lt;refuses&gt;"}) {
     CAPTURE(part);
     CHECK(count_of(part, page) == 1);
@@ -125,7 +126,7 @@ TEST_CASE("without a title of its own the page has the commands' names, or how m
 
 TEST_CASE("the page has the tables, and each run of each command as a point of two drawings") {
   const std::string page = written(write_html, drawn_example(5));
-  CHECK(page.find("<td>wall_time</td><td>3.00s ± 1.0s</td>") != std::string::npos);
+  CHECK(page.find("<th scope=\"row\">wall_time</th><td>3.00s ± 1.0s</td>") != std::string::npos);
   CHECK(page.find("<td class=\"worse\"><svg class=\"sign\" viewBox=\"0 0 10 10\" role=\"img\" "
                   "aria-label=\"worse\"><path d=\"M2 2l6 6M8 2l-6 6\"/></svg>\u00a0+100%\u00a0±"
                   "\u00a025%</td>") != std::string::npos);
@@ -191,7 +192,8 @@ TEST_CASE("a parameter with numbers for values is drawn against, with the power 
   CHECK(chart.find("<code>work {n}</code> grows as n<sup>2.00</sup> <span class=\"aside\">(95% "
                    "interval of the exponent: 2.00 … 2.00)</span>") != std::string::npos);
   CHECK(count_of("class=\"fitted\"", chart) == 1);
-  CHECK(count_of("class=\"typical c0\"", chart) == 8);  // linear and logarithmic
+  CHECK(count_of("data-labels=\"n = 10|n = 20|n = 40|n = 80\"", chart) == 2);  // both views
+  CHECK(count_of("h0", chart) == 8);
   results.commands[1].parameters[0].value = "many";
   CHECK(scan_chart(results, 0).empty());
 }
@@ -213,6 +215,67 @@ TEST_CASE("of many commands nothing below the overview is unfolded, and no row h
   CHECK(count_of("<h3>Differences", large) == 1);
   CHECK(large.find("the pointer over a run names its command") != std::string::npos);
   CHECK(count_of("<", large) < 100 * 170);  // elements and their ends
+}
+
+TEST_CASE("why is a table of several candidates where counts exist, and one line where none do") {
+  Results results = drawn_example(5);
+  results.commands.push_back(results.commands[1]);
+  const Why fewer{.command = 1,
+                  .factors = {{WallPart::Instructions, changed(-0.5, 0.01)},
+                              {WallPart::Utilisation, changed(0.001, 0.1)}},
+                  .is_simulated = true};
+  Why busier{.command = 2,
+             .factors = {{WallPart::Clock, changed(-0.2, 0.01), 4.0e9, 3.2e9}},
+             .is_simulated = true};
+  results.whys = {fewer, busier};
+  const std::string page = written(write_html, results);
+  for (const std::string_view part :
+       {"<th scope=\"col\">command</th><th scope=\"col\">wall time</th><th "
+        "scope=\"col\">instructions"
+        "</th><th scope=\"col\">clock</th><th scope=\"col\">CPU use</th>",
+        "<td class=\"better\">2.00\u00a0±\u00a00.04x\u00a0fewer</td><td></td>",
+        "<td class=\"worse\">1.250\u00a0±\u00a00.016x\u00a0lower "
+        "(4.00\u00a0→\u00a03.20\u00a0GHz)</td>",
+        "<p class=\"faint\">instructions are simulated</p>"}) {
+    CAPTURE(part);
+    CHECK(count_of(part, page) == 1);
+  }
+  CHECK(count_of("why:", page) == 0);
+  for (Why& why : results.whys) why.lacks_instructions = why.lacks_cycles = true;
+  const std::string uncounted = written(write_html, results);
+  CHECK(count_of("why: unknown, as instructions and cycles were not counted", uncounted) == 1);
+  CHECK(count_of("CPU use", uncounted) == 0);
+  results.whys.resize(1);
+  CHECK(count_of("<p>why: new: ", written(write_html, results)) == 1);
+}
+
+TEST_CASE("commands that are far apart are drawn on a logarithmic axis") {
+  Results results = drawn_example(8);
+  CHECK(written(write_html, results).find("logarithmic<") == std::string::npos);
+  for (double* value :
+       {&results.commands[1].rows[0].summary->median, &results.commands[1].rows[0].summary->max})
+    *value *= 1000;
+  std::vector<MadeRun> runs;
+  for (std::size_t round = 0; round < 8; ++round)
+    for (std::size_t c = 0; c < 2; ++c)
+      runs.push_back({{c, round}, {static_cast<double>(round + 1) * (c == 0 ? 1e-6 : 1e-3)}});
+  results.runs = made(std::move(runs));
+  const std::string page = written(write_html, results);
+  CHECK(count_of("id=\"overview-close\" checked><label for=\"overview-close\">logarithmic<",
+                 page) == 1);
+  CHECK(count_of(" data-log=\"1\"", page) == 2);  // the distribution, and the runs over time
+  CHECK(page.find(">100µs<") != std::string::npos);
+}
+
+TEST_CASE("a screen reader finds one heading of the page, and headings of rows and columns") {
+  const std::string page = written(write_html, drawn_example(5));
+  CHECK(count_of("<h1>", page) == 1);
+  CHECK(count_of("<main>", page) == 1);
+  CHECK(count_of("<th>", page) == 0);
+  CHECK(count_of("<th scope=\"row\">", page) > 0);
+  CHECK(count_of("<svg", page) == count_of("role=\"img\"", page) +
+                                      count_of("aria-hidden=\"true\"", page) +
+                                      count_of("<svg class=\"plot\"", page));
 }
 
 TEST_CASE("names cannot become part of the page") {

@@ -20,6 +20,14 @@ TEST_CASE("the Markdown is a table, and what was found below it") {
         "- ./build-new -O2 ran 4.55 ± 0.04 times faster than ./build-old\n");
 }
 
+TEST_CASE("--marks emoji puts emoji into Markdown") {
+  Results results = manual_example();
+  results.presentation.marks = MarksChoice::Emoji;
+  const std::string text = written(write_markdown, results);
+  CHECK(text.find("**⚡ −78.0% ± 0.5%**") != std::string::npos);
+  CHECK(text.find("better") == std::string::npos);
+}
+
 TEST_CASE("without a second command there is no column for deltas") {
   Results results = manual_example();
   results.commands.resize(1);

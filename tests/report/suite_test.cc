@@ -2,6 +2,7 @@
 
 #include "report/example.h"
 #include "report/screen.h"
+#include "report/warnings.h"
 
 #include <string>
 #include <utility>
@@ -120,6 +121,48 @@ TEST_CASE("a suite's row shows the metric that its gate is on, with measured val
   write_html(suite, [&](std::string_view piece) { page += piece; });
   CHECK(page.find("<span class=\"mark worse\">fail</span><br>+10.0%, limit 1%</td>") !=
         std::string::npos);
+}
+
+TEST_CASE(
+    "a suite's page opens with its gates and a forest plot that ends with the geometric mean") {
+  Report suite = suite_of_three();
+  suite.benchmarks[0].verdicts = {verdict(gate::Answer::Fail)};
+  suite.benchmarks[1].verdicts = {verdict(gate::Answer::Pass)};
+  std::string page;
+  write_html(suite, [&](std::string_view piece) { page += piece; });
+  std::size_t at = 0;
+  for (const std::string_view part :
+       {"<p class=\"answer\">2 gates: 1 fail, 1 pass",
+        "fail</span> <b>parse</b>: wall_time &gt; 1%: ", "<h2>Changes</h2>",
+        "<b>parse</b> <span class=\"aside\">wall_time</span>", "−50.0%",
+        "fail</span><br>+10.0%, limit 1%", "<path class=\"limit\"", "<b>load</b>",
+        "pass</span><br>+10.0%, limit 1%", "<b>heap</b> <span class=\"aside\">peak_rss</span>",
+        "<b>geomean of 2</b>", "<h2>3 benchmarks</h2>", "<h2>Benchmarks</h2>"}) {
+    CAPTURE(part);
+    const std::size_t next = page.find(part, at);
+    REQUIRE(next != std::string::npos);
+    at = next;
+  }
+}
+
+TEST_CASE("one caveat of many benchmarks is one sentence") {
+  Report suite = suite_of_three();
+  for (std::size_t i = 0; i < 3; ++i) suite.benchmarks[i].warnings = {{ManyOutliers{i + 1, 9}, 1}};
+  const std::string advice =
+      "stop other programs that may be running, or compare cpu_time, which suffers less";
+  CHECK(
+      warning_texts(suite, {}) ==
+      std::vector<std::string>{"several runs took far longer or shorter than the rest; " + advice});
+  suite.benchmarks[1].warnings.clear();
+  CHECK(warning_texts(suite, {}) ==
+        std::vector<std::string>{"'parse' and 'heap': several runs took far longer or shorter "
+                                 "than the rest; " +
+                                 advice});
+  suite.benchmarks[2].warnings.clear();
+  CHECK(
+      warning_texts(suite, {}) ==
+      std::vector<std::string>{
+          "'parse': 'new': 1 of 9 runs (11%) took far longer or shorter than the rest; " + advice});
 }
 
 TEST_CASE("an anchor has a row in a suite's table") {

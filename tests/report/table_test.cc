@@ -177,6 +177,13 @@ TEST_CASE("a name that is too long loses its middle") {
         "wall_time      591ms ± 7.6ms    583ms … 605ms    0 (0%)\n");
 }
 
+TEST_CASE("--marks text writes better and worse in any terminal") {
+  const std::string text = table(manual_example(), {.word_marks = true});
+  CHECK(text.find("    better −78.0% ± 0.5%\n") != std::string::npos);
+  CHECK(text.find("    worse  +3.1% ± 0.4%\n") != std::string::npos);
+  CHECK(text.find("           −0.4% ± 1.1%\n") != std::string::npos);
+}
+
 TEST_CASE("better is green, worse is red, what is not significant is dim") {
   CHECK(table(manual_example(), {.color = true}) ==
         "\x1b[1mBenchmark 1 (9 runs): ./build-old\x1b[0m\n"

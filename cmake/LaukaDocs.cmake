@@ -1,16 +1,18 @@
-# The manual page and the completions, written while lauka is built by a program that has the same option table. A build for
-# another system cannot run it, and installs neither: they are the same on every system.
-function(install_docs program)  # what was written of it in the build's folder docs
+# The manual page and the completions, written while lauka is built by a program that has the same option table. A build that
+# cannot run here installs neither; they are the same on every system.
+
+# Installs what was written about `program` in the folder docs of the build; the component has the program's name.
+function(install_docs program)
   set(folder ${PROJECT_BINARY_DIR}/docs)
-  install(FILES ${folder}/${program}.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
-  install(FILES ${folder}/${program}.bash RENAME ${program} DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
-  install(FILES ${folder}/_${program} DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+  install(FILES ${folder}/${program}.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT ${program})
+  install(FILES ${folder}/${program}.bash RENAME ${program} DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT ${program})
+  install(FILES ${folder}/_${program} DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions COMPONENT ${program})
   # Below /usr Debian's zsh looks into this one only.
-  install(FILES ${folder}/_${program} DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions)
-  install(FILES ${folder}/${program}.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+  install(FILES ${folder}/_${program} DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions COMPONENT ${program})
+  install(FILES ${folder}/${program}.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d COMPONENT ${program})
 endfunction()
 
-if(NOT CMAKE_CROSSCOMPILING)
+if(LAUKA_RUNS_HERE)
   add_executable(lauka_docs src/programs/lauka_docs.cc)
   set_target_properties(lauka_docs PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
   target_link_libraries(lauka_docs PRIVATE lauka_cli lauka_warnings)

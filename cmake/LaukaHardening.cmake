@@ -1,6 +1,6 @@
 # What the program as users get it is built with besides, as it runs as root and reads what others write: sizes that the
 # compiler knows are checked while it runs, overwritten return addresses are noticed, and what the linker has filled in
-# cannot be changed. scripts/test-package looks whether it is so.
+# cannot be changed. `scripts/check package` verifies it.
 add_library(lauka_hardening INTERFACE)
 if(APPLE)
   return()  # the compiler's defaults there

@@ -1,6 +1,6 @@
 # lauka-history, a program of its own over the same rooms, where SOCI is there. lauka itself needs nothing of it.
 if(NOT SOCI_FOUND)
-  if(NOT CMAKE_CROSSCOMPILING)
+  if(LAUKA_RUNS_HERE)
     message(STATUS "lauka-history is not built: SOCI with SQLite and PostgreSQL is missing (Debian: libsoci-dev libsqlite3-dev libpq-dev)")
   endif()
   return()
@@ -16,7 +16,7 @@ add_executable(lauka-history src/programs/lauka_history.cc)
 set_target_properties(lauka-history PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
 target_link_libraries(lauka-history PRIVATE lauka_history lauka_os lauka_warnings lauka_hardening lauka_reached)
 target_precompile_headers(lauka-history REUSE_FROM lauka_core)
-install(TARGETS lauka-history RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(TARGETS lauka-history RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT lauka-history)
 
 # Its manual page and its completions are made by the program itself, of what --help is made of.
 set(docs ${PROJECT_BINARY_DIR}/docs)

@@ -3,7 +3,7 @@
 set(LAUKA_USUAL_HEADERS
   <algorithm> <array> <chrono> <cmath> <cstddef> <cstdint> <functional> <map> <memory> <optional> <span> <string>
   <string_view> <utility> <variant> <vector> <fmt/format.h>)
-if(CMAKE_CROSSCOMPILING)
+if(NOT LAUKA_RUNS_HERE)
   set(CMAKE_DISABLE_PRECOMPILE_HEADERS ON)
 elseif(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT CMAKE_DISABLE_PRECOMPILE_HEADERS)
   add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess>)  # for ccache

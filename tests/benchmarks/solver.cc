@@ -1,5 +1,5 @@
 // Counts, one by one, what the placing of events on Apple's counters is promised to do; see
-// scripts/bench solver. Every claim that fails is told, and the exit status is then 1.
+// scripts/bench solver. Every claim that fails is reported, and the exit status is then 1.
 
 #include "engine/kpep_tables.h"
 #include "engine/kperf/selection.h"
@@ -26,7 +26,7 @@ using Masks = std::vector<CounterMask>;
 constexpr CounterMask kAny = 0b1111111100;
 constexpr CounterMask kOnlyPmc7 = 0b0010000000;
 
-/// Prints what was found beside what is claimed.
+/// Prints what was found alongside what is claimed.
 class Claims {
  public:
   void claim(std::string_view what, std::uint64_t found, std::uint64_t expected) {
@@ -116,7 +116,7 @@ bool has_no_small_conflict(const CounterMask* masks, std::size_t count) {
   return only_7 < 2 && few < 4;
 }
 
-/// Whether the framework, given the solver's order, puts each event where the solver says.
+/// True if the framework, given the solver's order, puts each event where the solver says.
 bool framework_agrees(const Seating& seats, const CounterMask* masks) {
   CounterMask taken = 0;
   for (const Seat& seat : seats) {

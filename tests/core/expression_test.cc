@@ -60,7 +60,7 @@ TEST_CASE("what is no formula is refused with what is wrong about it") {
   CHECK(postfix(std::string(9'000, '(') + "a") == "refused: has a ( without its )");
 }
 
-TEST_CASE("the names of a formula are told once") {
+TEST_CASE("the names of a formula are reported once") {
   const auto expression = parse_expression("a / (b + a) * 2");
   REQUIRE(expression);
   CHECK(names_in(*expression) == std::vector<std::string>{"a", "b"});

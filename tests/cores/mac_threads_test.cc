@@ -182,7 +182,7 @@ TEST_CASE("a virtual machine counts no cycles: they are missing, not 0") {
   CHECK(threads->notes.size() == 1);
 }
 
-TEST_CASE("what macOS refuses is told in one line") {
+TEST_CASE("what macOS refuses is reported in one line") {
   Script script;
   script.error = EPERM;
   CHECK(look().error().line() ==

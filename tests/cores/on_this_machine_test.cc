@@ -113,7 +113,7 @@ TEST_CASE("the times on each CPU sum up to the time on all, to a millionth, in 2
   }
 }
 
-TEST_CASE("time spent on one CPU, the other or both in turn is told as it is") {
+TEST_CASE("time spent on one CPU, the other or both in turn is reported as it is") {
   if (const std::string why = why_skipped(); !why.empty()) {
     skip(why);
     return;

@@ -74,7 +74,7 @@ TEST_CASE("stream: each reading has what a thread did since the one before") {
   CHECK(it.stream->goes_on());
 }
 
-TEST_CASE("stream: a thread that appears has all that it did, and one that goes is told once") {
+TEST_CASE("stream: a thread that appears has all that it did, and one that goes is reported once") {
   Watched it;
   it.begin();
   static_cast<void>(it.stream->read(0s));

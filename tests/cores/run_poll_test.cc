@@ -167,7 +167,7 @@ TEST_CASE("the kernel's totals of the ended command decide, however little was s
   CHECK(told(mac_times(totals(300, 100), run.poll.result(), 400 * kMs)) == "300 100 + 0");
 }
 
-TEST_CASE("descendants are added as last seen; what ended between two looks is told as such") {
+TEST_CASE("descendants are added as last seen; what ended between two looks is reported as such") {
   Processes machine;
   machine.begin(kCommand, 1, 5);
   machine.begin(101, kCommand, 6);

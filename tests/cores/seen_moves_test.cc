@@ -41,7 +41,7 @@ TEST_CASE("moves: to be on both takes one, wherever it began, and it ends on the
   CHECK(moves_of({kP | kE, kP}) == 1);  // it may have begun on the other
 }
 
-TEST_CASE("moves: of three kinds the fewest are told") {
+TEST_CASE("moves: of three kinds the fewest are reported") {
   CHECK(moves_of({kP | kE | kSuper}) == 2);
   CHECK(moves_of({kP, kE | kSuper}) == 2);
   CHECK(moves_of({kP, kP | kE | kSuper, kP}) == 3);

@@ -135,7 +135,7 @@ std::ptrdiff_t open_descriptors() {
   return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {});
 }
 
-/// Whether the kernel's own events can be counted here; skips where they cannot.
+/// True if the kernel's own events can be counted here; skips where they cannot.
 bool stand_ins_count() {
   const Here here({.stands_in = true});
   Counters counters;
@@ -336,7 +336,7 @@ TEST_CASE("counters.h: all descriptors are closed, after refusals too") {
   CHECK(open_descriptors() == before);
 }
 
-TEST_CASE("counters.h: a counter stands below or above what the kernel keeps of it") {
+TEST_CASE("counters.h: a counter is below or above what the kernel keeps of it") {
   const std::uint64_t below = (std::uint64_t{1} << 48U) - 10;  // -10 in 48 bits
   CHECK(lauka_counters_sum_(1000, below, 48) == 990);
   CHECK(lauka_counters_sum_(1000, 10, 48) == 1010);

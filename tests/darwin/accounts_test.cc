@@ -122,7 +122,7 @@ TEST_CASE("a virtual machine has neither kpc nor instructions") {
   CHECK(usage.at(16) > 0);
 }
 
-TEST_CASE("what is suspended runs nothing until SIGCONT; what is stopped is told once") {
+TEST_CASE("what is suspended runs nothing until SIGCONT; what is stopped is reported once") {
   Driver driver(machine("m1"));
   driver.programs["work"] = read_script("run 1ms\nsignal 19\nrun 1ms");
   const pid_t pid = driver.spawn_suspended("work");

@@ -94,7 +94,7 @@ TEST_CASE(
   CHECK(checks_that_fail(*rows).empty());
 }
 
-TEST_CASE("an event that counts nothing on its counter is told") {
+TEST_CASE("an event that counts nothing on its counter is reported") {
   darwin::Setup setup = machine("m1");
   setup.pmu.dead_mask = 0x80;
   const OnModel model("m1", setup);
@@ -108,7 +108,8 @@ TEST_CASE("an event that counts nothing on its counter is told") {
         std::string::npos);
 }
 
-TEST_CASE("a kernel that refuses the trigger at threads' ends is told, and the others are tried") {
+TEST_CASE(
+    "a kernel that refuses the trigger at threads' ends is reported, and the others are tried") {
   CallRules rules;
   rules.failures["kperf.kdebug.action"] = {EINVAL};
   const OnModel model("m1", rules);

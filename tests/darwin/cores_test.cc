@@ -114,7 +114,8 @@ TEST_CASE("exec doubles nothing, with kernels that tell of kinds and with older 
   }
 }
 
-TEST_CASE("descendants that live long enough to be seen are divided, the rest is told as such") {
+TEST_CASE(
+    "descendants that live long enough to be seen are divided, the rest is reported as such") {
   const Polled run("fork {\nrun 60ms e\n}\nfork {\nrun 2ms\n}\nrun 20ms\nwait");
   const std::uint64_t told = run.times.ns.at(0) + run.times.ns.at(1) + run.times.unsplit_ns;
   check_close(told, run.truth.total(), 5000);
@@ -185,7 +186,7 @@ TEST_CASE("threads of a running process are told by kind of core, with names") {
         "there is no process 4711");
 }
 
-TEST_CASE("threads of another user's process, and of a virtual machine, are told as they are") {
+TEST_CASE("threads of another user's process, and of a virtual machine, are reported as they are") {
   Setup setup = machine("m2");
   setup.is_root = false;
   Driver driver(setup);

@@ -17,7 +17,7 @@
 
 namespace lauka::darwin {
 
-/// Twenty short threads on the cores of both kinds, beside a long one.
+/// Twenty short threads on the cores of both kinds, alongside a long one.
 inline constexpr const char* kWork =
     "run 3ms\nthreads 20 {\nrun 10us\nsleep 20us\nrun 700us e kernel=500\n}\n"
     "run 12ms\njoin";

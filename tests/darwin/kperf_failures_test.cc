@@ -33,7 +33,7 @@ TEST_CASE("without root the engine says how to get it") {
   check_given_back(bench);
 }
 
-TEST_CASE("who holds the counters or the tracing is told") {
+TEST_CASE("who holds the counters or the tracing is reported") {
   Setup forced = machine("m1");
   forced.force_is_taken = true;
   KperfBench taken{std::move(forced)};
@@ -108,7 +108,7 @@ TEST_CASE("what a killed run left switched on is reset, and the counts are right
   check_given_back(bench);
 }
 
-TEST_CASE("words that another client changes in mid-run spoil the run, which is to be run again") {
+TEST_CASE("words that another client changes in mid-run spoil the run, which must be run again") {
   CallRules rules;
   rules.words_change_in_run = 2;  // the trial is the first
   KperfBench bench{machine("m1"), rules};
@@ -278,7 +278,7 @@ TEST_CASE("everything is given back when the process ends without unwinding") {
   waitpid(child, nullptr, 0);
 }
 
-TEST_CASE("a way of sampling that was tried in vain is not left on beside the next") {
+TEST_CASE("a way of sampling that was tried in vain is not left on alongside the next") {
   CallRules rules;
   rules.failures["kperf.kdebug.filter"] = {EINVAL, 1, ~0U};  // no sampling at exit
   KperfBench bench{machine("m1"), rules};

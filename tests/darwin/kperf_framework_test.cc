@@ -191,7 +191,7 @@ TEST_CASE("through Apple's framework the whole machine is counted as by sysctl")
   CHECK(with.bench.named(counted).at("instructions").value() < 2 * truth.instructions);
 }
 
-TEST_CASE("a framework that lacks a function is not used at all, and the function is told") {
+TEST_CASE("a framework that lacks a function is not used at all, and the function is reported") {
   WithFramework with("kpc_set_config");
   with.make(StrategyChoice::Auto);
   REQUIRE(with.bench.select() == "");

@@ -15,7 +15,7 @@
 #include <doctest/doctest.h>
 
 // What XNU's own code answers where a caller would not expect it. Between the engine and the model
-// stands a table of calls that answers in its place.
+// is a table of calls that answers in its place.
 
 namespace lauka::darwin {
 namespace {

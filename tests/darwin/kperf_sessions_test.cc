@@ -5,7 +5,7 @@
 
 #include <doctest/doctest.h>
 
-// Whole sessions by chance. scripts/bench kperf plays more of them.
+// Whole sessions at random. scripts/bench kperf plays more of them.
 
 namespace lauka::darwin {
 namespace {
@@ -18,7 +18,7 @@ std::uint64_t asked(const char* name, std::uint64_t otherwise) {
 
 }  // namespace
 
-TEST_CASE("in sessions by chance every value is exact or absent, and nothing is left taken") {
+TEST_CASE("in random sessions every value is exact or absent, and nothing is left taken") {
   const std::uint64_t first = asked("LAUKA_KPERF_SEED", 1);
   const std::uint64_t count = asked("LAUKA_KPERF_SESSIONS", 300);
   for (std::uint64_t seed = first; seed < first + count; ++seed) {

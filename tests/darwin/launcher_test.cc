@@ -125,7 +125,8 @@ TEST_CASE(
   CHECK(ended.totals->instructions > 30'000'000ULL * 112 / 10);
 }
 
-TEST_CASE("macOS: the part on performance cores is told, and is absent where the kernel is older") {
+TEST_CASE(
+    "macOS: the part on performance cores is reported, and is absent where the kernel is older") {
   Bench bench;
   const auto totals = bench.run("run 4ms\nrun 4ms e").totals;
   REQUIRE(totals.has_value());
@@ -197,7 +198,7 @@ TEST_CASE("macOS: an output file holds what the last run wrote") {
   CHECK(text.str() == "one\ntwo\n");
 }
 
-TEST_CASE("macOS: what could not be opened or executed is told with its errno") {
+TEST_CASE("macOS: what could not be opened or executed is reported with its errno") {
   Bench bench;
   ProgramSpec spec;
   spec.words = {bench.folder.program("work", "run 1ms")};

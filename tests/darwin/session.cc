@@ -25,7 +25,7 @@ class Chance {
   std::mt19937_64 engine_;
 };
 
-/// A program of the model, of steps by chance.
+/// A program of the model, of steps at random.
 class Writer {
  public:
   explicit Writer(Chance& chance) : chance_(chance) {}

@@ -9,7 +9,7 @@
 
 namespace lauka::darwin {
 
-/// A whole session by chance: a machine, what other programs do on it, what goes wrong, what is
+/// A whole session at random: a machine, what other programs do on it, what goes wrong, what is
 /// counted and what the commands do. Same seed, same session.
 struct Session {
   std::string told{};  ///< for people: what is in it

@@ -15,7 +15,7 @@ namespace {
 constexpr unsigned kMostSeconds = 20;  ///< a session takes a twentieth of one
 /// What a thread's end takes after its last record, at most: a periodic sample may come even then.
 constexpr std::uint64_t kEndOfThread = 100'000;
-constexpr int kMostTries = 5;  ///< of a run that is to be made again
+constexpr int kMostTries = 5;  ///< of a run that must be made again
 
 /// What a living owner of the tracing has set up, which is to stay.
 std::string others_state(const Kernel& kernel) {
@@ -133,7 +133,7 @@ class Play {
     return *found;
   }
 
-  /// Whether others of its tree ended later; `still_run`: and have not come to their end by now.
+  /// True if others of its tree ended later; `still_run`: and have not come to their end by now.
   bool outlives(const Process& command, bool still_run) const {
     for (const auto& process : bench_.driver.host.kernel.processes()) {
       if (process->root_id != command.unique_id) continue;

@@ -163,7 +163,7 @@ class FakePerf : public FakeKernel {
     return paranoid_ >= 2 && with_kernel ? EACCES : 0;
   }
 
-  /// Whether a group's events have to have a place for this one, too: on Arm (validate_event in
+  /// True if a group's events have to have a place for this one, too: on Arm (validate_event in
   /// drivers/perf/arm_pmu.c) not for one that is disabled and will not be enabled at exec.
   bool is_validated(const Open& event) const {
     const std::uint64_t flags = event.attributes.flags;
@@ -207,7 +207,7 @@ class FakePerf : public FakeKernel {
     return descriptor;
   }
 
-  /// Whether an event counts while others hold `held` counters; none: its group is not scheduled.
+  /// True if an event counts while others hold `held` counters; none: its group is not scheduled.
   std::optional<bool> counts(int descriptor, const Pmu& pmu, std::size_t held) const {
     const int leader = open_.at(descriptor).leader;
     const auto places = pmu.places(keys_of_group(leader), held);

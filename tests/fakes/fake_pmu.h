@@ -39,8 +39,8 @@ struct FakePmu {
   std::size_t taken = 0;         ///< the lowest, which others hold: seen when scheduled only
   std::set<std::size_t> dead{};  ///< general counters that run and count nothing
 
-  /// Whether each event of a group counts while others hold the `held` lowest; none: the group has
-  /// no room beside them.
+  /// True if each event of a group counts while others hold the `held` lowest; none: the group has
+  /// no room alongside them.
   std::optional<std::vector<bool>> places(const std::vector<EventKey>& keys,
                                           std::size_t held) const {
     std::vector<bool> counts;

@@ -109,7 +109,8 @@ TEST_CASE("Holm and Benjamini-Hochberg reject what R's p.adjust says") {
   CHECK(benjamini_hochberg({}, kError).empty());
 }
 
-TEST_CASE("a job's gates: what is inconclusive alone may fail beside others, a pass never does") {
+TEST_CASE(
+    "a job's gates: what is inconclusive alone may fail alongside others, a pass never does") {
   Findings one{{{}, {}}};
   Findings other{{{}, {}}};
   one.verdicts[0].answer = Answer::Fail;

@@ -128,7 +128,7 @@ TEST_CASE("an inconclusive verdict says how many times the rounds would decide")
   CHECK(told);
 }
 
-TEST_CASE("where more rounds are hopeless no number of them is told") {
+TEST_CASE("where more rounds are hopeless no number of them is reported") {
   // Half of the rounds are above the threshold by the factor by which the others are below it.
   std::vector<double> reference;
   std::vector<double> candidate;

@@ -310,7 +310,7 @@ TEST_CASE("lauka-history: a file without an end is refused before it takes memor
   }
 }
 
-TEST_CASE("lauka-history add: where no thread is to be had the files are read all the same") {
+TEST_CASE("lauka-history add: if no thread can be started, the files are read all the same") {
   const Scratch scratch;
   write_sessions(scratch, 40, 99);
   // Stacks of a petabyte: each thread is refused.

@@ -128,12 +128,12 @@ TEST_CASE("sessions of one commit are one observation, and none is surer than it
   CHECK(trend.commits[4].sessions == 2);
   CHECK(std::exp(trend.commits[4].value) > 5.2);
   CHECK(trend.commits[4].error.value_or(0) > 0.05 / 5.5 / std::sqrt(43.0));
-  // Where nothing varies between sessions either: 5.49 counts as 3 runs beside 40, of 0.05 each.
+  // Where nothing varies between sessions either: 5.49 counts as 3 runs alongside 40, of 0.05 each.
   series.points[4].values.mean = 5.49;
   const double weighted = (3 * std::log(5.49) + 40 * std::log(5.506)) / 43;
   CHECK(trend_of(series, Against::Nothing).commits[4].value ==
         doctest::Approx(weighted).epsilon(1e-5));
-  // Without a commit each stands alone.
+  // Without a commit each is alone.
   for (SeriesPoint& point : series.points) point.commit.clear();
   CHECK(trend_of(series, Against::Nothing).commits.size() == 6);
 }
@@ -275,7 +275,7 @@ TEST_CASE("a new anchor is chained by a session that has measured both") {
     CHECK(series_text(series->front(), alone, {}).find("10 sessions of another anchor left out") !=
           std::string::npos);
 
-    // A link over an anchor that the candidate never stood beside.
+    // A link over an anchor that the candidate never stood alongside.
     SUBCASE("over another one") {
       add(30, {{"v3", times_of(0.5), "a", "anchor"}, {"v1", times_of(1.0), "a", "reference"}});
       add(31, {{"v3", times_of(0.5), "a", "anchor"}, {"v2", times_of(0.8), "a", "reference"}});

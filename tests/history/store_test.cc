@@ -455,7 +455,7 @@ TEST_CASE("sessions that begin at the same time keep the order in which they wer
   }
 }
 
-TEST_CASE("sessions of one second are told in the order in which they began") {
+TEST_CASE("sessions of one second are reported in the order in which they began") {
   const Scratch scratch;
   Database database = opened(scratch.file("history.db"));
   Store store(database);

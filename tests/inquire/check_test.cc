@@ -76,7 +76,7 @@ TEST_CASE("an engine that does not count says why and what mends it") {
   CHECK(line_of(lines, "engine kperf").finding == "counts cycles; user space only");
 }
 
-TEST_CASE("the counters that count are told, and who holds the rest") {
+TEST_CASE("the counters that count are reported, and who holds the rest") {
   const auto line = [](const CounterFacts& counters) {
     EngineFacts perf{EngineChoice::Perf, {"cycles"}, {}, {}};
     perf.counters = {counters};

@@ -36,7 +36,7 @@ TEST_CASE("an engine that leaves the counters to the kernel shows none") {
         "  page-faults  pages\n");
 }
 
-TEST_CASE("no events are told as that") {
+TEST_CASE("no events are reported as that") {
   CHECK(explain_events({}) == "no events to count\n");
 }
 

@@ -146,7 +146,8 @@ TEST_CASE("from one to ten thousand threads of ten microseconds each one is coun
 }
 
 TEST_CASE(
-    "a tree of fifty processes is counted whole, beside neighbours and with pids that come back") {
+    "a tree of fifty processes is counted whole, alongside neighbours and with pids that come "
+    "back") {
   const Mac mac = mac_with({{"neighbours", true}});
   mac.folder.program("leaf", "run 150us");
   const Told told = check_counts(
@@ -198,7 +199,7 @@ TEST_CASE("with sampling every millisecond the coverage shown is what the model'
   }
 }
 
-TEST_CASE("the JSON tells the counts of the command's own process beside those of its tree") {
+TEST_CASE("the JSON tells the counts of the command's own process alongside those of its tree") {
   const Mac mac;
   const Told told = mac.lauka({"-r2", "-w0", "-e", "instructions,inst_all,page-faults",
                                "--export-json", mac.folder.file("all.json"),
@@ -275,7 +276,7 @@ TEST_CASE("events are listed without root, and an unknown one is refused before 
   CHECK(unknown.held().empty());
 }
 
-TEST_CASE("a period that the kernel raises is told") {
+TEST_CASE("a period that the kernel raises is reported") {
   const Mac mac;
   const std::string work = mac.folder.program("work", "run 5ms");
   const auto sampled = [&](const char* period) {

@@ -124,13 +124,13 @@ TEST_CASE("2, 3: where counters fail once they were taken, those asked for by na
   }
 }
 
-TEST_CASE("3: counters that a service of the system holds are told") {
+TEST_CASE("3: counters that a service of the system holds are reported") {
   const Run run = run_on({{"cpmu_busy", true}});
   run.check_ended(0);
   CHECK(run.told.says("a service of the system holds the counters"));
 }
 
-TEST_CASE("4: counters that another process has forced are told") {
+TEST_CASE("4: counters that another process has forced are reported") {
   const Run run = run_on({{"force_taken", true}});
   run.check_ended(0);
   CHECK(run.told.says("another process, such as Instruments, holds the counters"));
@@ -181,7 +181,7 @@ TEST_CASE("9: without the framework, or one of its functions, sysctls do") {
   }
 }
 
-TEST_CASE("10: no database for the processor, or a damaged one, is told; totals are shown") {
+TEST_CASE("10: no database for the processor, or a damaged one, is reported; totals are shown") {
   const Mac mac;
   const std::string work = mac.folder.program("work", "run 3ms");
   std::filesystem::remove(mac.database("1b588bb3"));
@@ -246,7 +246,7 @@ TEST_CASE("15: a change of sampling that the kernel refuses costs no more than w
     return mac.lauka({"-r4", "-w0", "--export-runs", mac.folder.file("runs.csv"),
                       mac.folder.program("work", script)});
   };
-  // Sampling beside the threads' ends, for those that do not end with the command.
+  // Sampling alongside the threads' ends, for those that do not end with the command.
   const Mac pet = mac_with({{"fail", {{"kperf.timer.pet_timer", {{"error", "EINVAL"}}}}}});
   const Told without = run_it(pet, "run 1ms\ndaemon {\nsleep 90ms\n}\nrun 2ms");
   CHECK(without.status == 0);
@@ -276,7 +276,7 @@ TEST_CASE("15: sampling that is busy in the middle of being started leaves nothi
   CHECK(run.told.says("the kernel's tracing is busy"));
 }
 
-TEST_CASE("2: asked for by name beside another tracer, a strategy is refused with one remedy") {
+TEST_CASE("2: asked for by name alongside another tracer, a strategy is refused with one remedy") {
   const Run run =
       run_on({{"tracer", {{"pid", 77}, {"name", "Instruments"}}}}, {"--strategy", "exit"});
   run.check_ended(2);
@@ -313,7 +313,7 @@ TEST_CASE("17: an interruption in any call ends with 128 + its number, and all i
   }
 }
 
-TEST_CASE("18: a descendant that outlives the command is told") {
+TEST_CASE("18: a descendant that outlives the command is reported") {
   const Mac mac;
   const Told told = mac.lauka(
       {"-r2", "-w0", "-i", mac.folder.program("work", "daemon {\nsleep 50s\n}\nrun 2ms")});

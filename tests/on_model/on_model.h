@@ -28,7 +28,7 @@ struct Told {
 /// A machine with programs.
 class Mac {
  public:
-  /// `scenario`: keys of fakes/darwin/scenario.h, beside those that a test need not name.
+  /// `scenario`: keys of fakes/darwin/scenario.h, alongside those that a test need not name.
   explicit Mac(nlohmann::json scenario = nlohmann::json::object());
 
   Folder folder;

@@ -85,7 +85,7 @@ TEST_CASE("region: each thread that calls has its own counts, and nested calls c
   for (const double time : values(mac, "region_time")) CHECK(time < 1.5e-3);
 }
 
-TEST_CASE("region: with --metrics all the whole run's rows are beside it") {
+TEST_CASE("region: with --metrics all the whole run's rows are alongside it") {
   for (const bool root : {true, false}) {
     CAPTURE(root);
     const Mac mac = mac_with({{"root", root}});
@@ -105,7 +105,7 @@ TEST_CASE("region: with --metrics all the whole run's rows are beside it") {
   }
 }
 
-TEST_CASE("region: what was not marked as it should be is told on macOS, too") {
+TEST_CASE("region: what was not marked as it should be is reported on macOS, too") {
   const auto is_told = [](const std::string& script, const std::string& expected) {
     CAPTURE(script);
     const Mac mac;
@@ -141,7 +141,7 @@ TEST_CASE("region: counts that are not known are left out and told; its time is 
   has_no_counts({{"virtual", true}}, kTwice, "region_time");
 }
 
-TEST_CASE("region: on macOS other events than a thread is told are refused") {
+TEST_CASE("region: on macOS events that a thread cannot read are refused") {
   const Mac mac;
   const Told told = region(mac, kTwice, {"-e", "INST_ALL"});
   CHECK(told.status == 2);

@@ -94,7 +94,7 @@ TEST_CASE("a formula beyond what can be measured has no value, be it one constan
   CHECK(*value(*plan, "some", {}) == 1e20);
 }
 
-TEST_CASE("the events of a formula are counted beside the default ones, and at once") {
+TEST_CASE("the events of a formula are counted alongside the default ones, and at once") {
   Engine engine;
   const auto plan = make_plan(with_formulas({"x=1000*cache-misses/(instructions + branches)"}),
                               engine.select(), 1);

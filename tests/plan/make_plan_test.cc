@@ -309,7 +309,7 @@ TEST_CASE("a gate on a value needs no reference, but the metric's unit") {
         "MiB, GiB, or as a percentage of the reference");
 }
 
-TEST_CASE("a gate has its event counted: beside the default ones, or those of -e") {
+TEST_CASE("a gate has its event counted: alongside the default ones, or those of -e") {
   OneEventPerPass engine;
   const auto asked_for = [&engine](const Options& options) {
     const auto plan = make_plan(options, engine.select(), 1);

@@ -72,7 +72,7 @@ TEST_CASE("two metrics of one name are refused") {
       "digits, _ . - / or %");
 }
 
-TEST_CASE("what was told unannounced is added behind the rest, and found in a baseline") {
+TEST_CASE("what was reported unannounced is added behind the rest, and found in a baseline") {
   auto plan = make_plan(with_rows(), nothing, 1);
   REQUIRE(plan);
   Recording recording{.metrics = plan->metrics};

@@ -68,7 +68,7 @@ inline bool ends_with(std::string_view text, std::string_view tail) {
   return text.size() >= tail.size() && text.substr(text.size() - tail.size()) == tail;
 }
 
-/// What stands before the first slash; empty: there is none.
+/// What is before the first slash; empty: there is none.
 inline std::string first_folder(std::string_view path) {
   const std::size_t slash = path.find('/');
   return slash == std::string_view::npos ? std::string{} : std::string(path.substr(0, slash));

@@ -112,7 +112,7 @@ TEST_CASE("a session with a gate ends, and is answered, as the golden cases say"
   for (const Json& c : golden::section_2("gate")) {
     INFO(c.at("name").get<std::string>());
     Fed fed({golden::series(c, "reference"), golden::series(c, "candidate")});
-    // Twice the same gate would be told once only; here it is as strict as two.
+    // Twice the same gate would be reported once only; here it is as strict as two.
     const std::vector<Condition> gates(c.at("gates").get<std::size_t>(),
                                        {"wall_time", c.at("percent").get<double>()});
     Plan plan = gated_plan(2, gates, c.at("n1").get<std::uint64_t>());

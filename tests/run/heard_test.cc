@@ -36,7 +36,7 @@ AwaitedLine awaited(const std::string& text) {
   return AwaitedLine(*std::move(pattern));
 }
 
-/// The first difference when the second is heard in pieces; "same" where there is none.
+/// The first difference when the second is heard in pieces; "same" if there is none.
 std::string difference(const std::string& expected, const std::string& got,
                        std::size_t piece = 1'000'000) {
   OutputStore store(std::make_unique<TextInMemory>());
@@ -75,14 +75,14 @@ TEST_CASE("of a very long line the first 16 KB are looked at, whatever is in it"
   CHECK(line.output_end().size() <= 4096);
 }
 
-TEST_CASE("an expression that takes too many steps ends the run, and is told") {
+TEST_CASE("an expression that takes too many steps ends the run, and is reported") {
   AwaitedLine line = awaited("(a+)+$");
   CHECK_FALSE(line.hear(Kept::Output, std::string(60, 'a') + "b\n"));
   REQUIRE(line.error());
   CHECK(line.error()->what == "takes too many steps");
 }
 
-TEST_CASE("the first difference is told with its line, in whatever pieces the output comes") {
+TEST_CASE("the first difference is reported with its line, in whatever pieces the output comes") {
   for (const std::size_t piece : {std::size_t{1}, std::size_t{3}, std::size_t{1000}}) {
     CAPTURE(piece);
     CHECK(difference("a\nb\nc\n", "a\nb\nc\n", piece) == "same");
@@ -102,7 +102,7 @@ TEST_CASE("the first difference is told with its line, in whatever pieces the ou
   }
 }
 
-TEST_CASE("of a long line what stands around the difference is shown") {
+TEST_CASE("of a long line what is around the difference is shown") {
   const std::string before(1000, 'x');
   const std::string after(1000, 'y');
   CHECK(difference(before + "1" + after, before + "2" + after, 100) ==

@@ -146,7 +146,7 @@ TEST_CASE("a setup that is interrupted is an interrupt, not a failure") {
   CHECK(bench.launcher.log() == "s1 e1!");
 }
 
-TEST_CASE("a cleanup that fails is told, and so is one after another failure") {
+TEST_CASE("a cleanup that fails is reported, and so is one after another failure") {
   Bench bench;
   fail(bench, program_of_hook(1, 0, HookKind::Cleanup), {Exited{1}});
   const auto whole = bench.carry_out(hooked({"old"}, Order::Interleaved));

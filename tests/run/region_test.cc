@@ -71,7 +71,7 @@ TEST_CASE("a run without a region ends the session and names the command") {
   CHECK(session.runs.empty());
 }
 
-TEST_CASE("with -i a run without a region has neither its time nor counts, and that is told") {
+TEST_CASE("with -i a run without a region has neither its time nor counts, and that is reported") {
   const Session session = session_of({.entries = 1, .is_open = true}, true, Pass{{0}});
   CHECK_FALSE(session.cut_short);
   REQUIRE(session.runs.size() == 2);

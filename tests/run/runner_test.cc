@@ -283,7 +283,8 @@ TEST_CASE("a run whose process could not be killed ends the session, -i or not")
 }
 
 TEST_CASE(
-    "a command that leaves its input file unread is told once, where its output is thrown away") {
+    "a command that leaves its input file unread is reported once, where its output is thrown "
+    "away") {
   const auto notes = [](os::InputRead input, OutputKind output) {
     Bench bench;
     bench.launcher.adjust = [input](os::ProgramId, os::Ended& ended) { ended.input = input; };

@@ -41,7 +41,7 @@ TEST_CASE("what the shell takes is taken out of wall and CPU time, which keep th
   CHECK(all_user.user_ns + all_user.system_ns == 72);
 }
 
-TEST_CASE("no time gets below 0, and that it would have is told") {
+TEST_CASE("no time gets below 0, and that it would have is reported") {
   Usage quick = used(9, 50, 30);
   CHECK(subtract({10, 5, 3}, quick));
   CHECK(quick.wall_ns == 0);

@@ -8,7 +8,7 @@
 
 #include <doctest/doctest.h>
 
-// Runs of a simulated pass, beside the timed ones.
+// Runs of a simulated pass, alongside the timed ones.
 
 namespace lauka {
 namespace {
@@ -116,7 +116,7 @@ TEST_CASE("simulated runs use nothing of the time allowed") {
   CHECK(simulation.bench.launcher.runs() == 13);
 }
 
-TEST_CASE("a failure under simulation is told as one") {
+TEST_CASE("a failure under simulation is reported as one") {
   Simulation simulation({{100}, {200}});
   simulation.bench.launcher.scripts[2].outcomes = {Exited{0}, Exited{9}};
   const SessionResult measured = simulation.carry_out(simulating_plan({"old", "new"}));

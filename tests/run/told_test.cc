@@ -93,7 +93,7 @@ TEST_CASE("the last match in standard output is a run's value, else that in stan
   CHECK(scraped(own("took:ms", "took (\\S+)"), "took 12.5") == "0.0125");
 }
 
-TEST_CASE("a run whose output has no value is told with what it wrote and the expression") {
+TEST_CASE("a run whose output has no value is reported with what it wrote and the expression") {
   const OwnMetric rate = own("rate", "rate (\\S+)");
   CHECK(scraped(rate, "first\nlast\x1b\n") ==
         "--scrape 'rate=rate (\\S+)' matches nothing that it wrote; that ends with "
@@ -155,7 +155,7 @@ TEST_CASE("an announced metric has its place, and its unit") {
   CHECK(one.discovered.size() == 1);
 }
 
-TEST_CASE("a line that cannot be read is told with its number") {
+TEST_CASE("a line that cannot be read is reported with its number") {
   CHECK(read("a 1\nb two\n").error == "line 2 of LAUKA_METRICS, 'b two', is not a number");
   CHECK(read("wall_time 1\n").error ==
         "line 1 of LAUKA_METRICS, 'wall_time 1', has the name of another metric");

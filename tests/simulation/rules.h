@@ -7,7 +7,7 @@
 namespace lauka::simulation {
 
 /// poop: the interval of the difference by a pooled variance, 95%, of independent samples; it fails
-/// where all of it lies beyond the limit, and beyond 1%.
+/// where all of it is beyond the limit, and beyond 1%.
 bool fails_poop(std::span<const double> reference, std::span<const double> candidate, double limit);
 
 /// The rule of CI scripts around hyperfine: ratio of the means, less its propagated standard

@@ -1,4 +1,4 @@
-// gate_simulator: lauka's own gate on simulated rounds, and beside it the rules of others on the
+// gate_simulator: lauka's own gate on simulated rounds, and alongside it the rules of others on the
 // same noise. scripts/bench gate runs it. Exits with 1 where a limit is broken.
 //
 //   gate_simulator [--gates N] [--naive] RECORDED.json

@@ -80,7 +80,7 @@ TEST_CASE("two samples without any overlap differ, however long their tails are"
     CHECK(at_95(reference, candidate, paired).is_significant());
 }
 
-TEST_CASE("a value of zero is no reason to drop a round: then the mean is told") {
+TEST_CASE("a value of zero is no reason to drop a round: then the mean is reported") {
   const std::vector<double> reference{3.0, 2.0, 4.0, 3.0, 2.0, 3.0, 4.0, 2.0};
   std::vector<double> candidate = times(reference, 2.0);
   CHECK(at_95(reference, candidate).basis == Basis::Typical);
@@ -175,7 +175,7 @@ TEST_CASE("faster and slower are two faces of one interval") {
   CHECK(slower->bounds->high == 1.27);
 }
 
-TEST_CASE("a speed is told without an interval where the delta has none, or not at all") {
+TEST_CASE("a speed is reported without an interval where the delta has none, or not at all") {
   CHECK_FALSE(relative_speed({-0.5, std::nullopt})->bounds.has_value());
   CHECK_FALSE(relative_speed({-0.9, ChangeBounds{-1.0, -0.7}})->bounds.has_value());
   CHECK_FALSE(relative_speed({}).has_value());

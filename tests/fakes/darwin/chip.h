@@ -33,7 +33,7 @@ struct Chip {
   const ChipEvent* event(std::uint16_t number) const;
   /// Of some event that every macOS takes.
   std::uint16_t any_selector() const;
-  /// Whether macOS 15.4 takes that selector.
+  /// True if macOS 15.4 takes that selector.
   bool lists(std::uint16_t number) const;
 };
 

@@ -182,7 +182,7 @@ bool Host::is_in_background() const {
   return kernel.ktrace.state() == Ktrace::State::Background;
 }
 
-/// Two 64-bit numbers are taken and given, whatever the lengths say, and no length is told.
+/// Two 64-bit numbers are taken and given, whatever the lengths say, and no length is reported.
 int Host::kperf_pair(PairGetter get, PairSetter set, Request& request) {
   if (!request.has_new()) return EFAULT;
   std::array<std::uint64_t, 2> pair{};

@@ -24,7 +24,7 @@ class Ktrace {
  public:
   enum class State : std::uint32_t { Off = 0, Foreground = 1, Background = 2 };
 
-  /// Whether a process lives, and what is done to reset parts.
+  /// True if a process lives, and what is done to reset parts.
   struct Hooks {
     std::function<bool(std::uint64_t unique_id)> is_alive;
     std::function<void(std::uint32_t parts)> reset;
@@ -37,7 +37,7 @@ class Ktrace {
   void reset(std::uint32_t parts);
   int register_background(const Caller& who);
 
-  /// What kperf.blessed_pid sets; `found` is the process of `pid`, null where there is none.
+  /// What kperf.blessed_pid sets; `found` is the process of `pid`, null if there is none.
   int set_owner(Pid pid, const Caller* found);
   bool keeps_owner() const { return keeps_owner_; }
   /// The owner's pid; one that has ended is forgotten by asking.

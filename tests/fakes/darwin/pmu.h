@@ -82,7 +82,7 @@ class Pmu {
 
   PmuRules rules;  // NOLINT(misc-non-private-member-variables-in-classes): tests change them
 
-  /// Another client puts its own words in; nobody is told.
+  /// Another client puts its own words in, unnoticed.
   void overwrite_words(std::uint64_t word);
 
  private:

@@ -15,7 +15,7 @@ struct Io {
 };
 
 /// A sysctl call as its handler sees it: the rules of lengths, of what is copied, and of the length
-/// that is told, which all handlers share. Each gives 0 or an errno.
+/// that is reported, which all handlers share. Each gives 0 or an errno.
 class Request {
  public:
   explicit Request(const Io& io);
@@ -38,7 +38,7 @@ class Request {
   int number(std::int64_t value, std::uint32_t* place);
   int number(std::int64_t value, std::uint64_t* place);
 
-  /// For handlers that do their own copying: what is told as length.
+  /// For handlers that do their own copying: what is reported as length.
   void tell(std::size_t length) { told_ = length; }
 
   /// At the end: 0 and ENOMEM tell the length, any other errno leaves it alone.

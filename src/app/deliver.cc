@@ -1,7 +1,7 @@
 #include "app/call.h"
 #include "app/round_log.h"
 #include "cli/describe.h"
-#include "engine/accounting.h"
+#include "engine/engine.h"
 #include "os/clock.h"
 #include "os/machine.h"
 #include "os/terminal.h"

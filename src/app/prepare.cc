@@ -1,8 +1,8 @@
 #include "app/call.h"
 #include "core/foreign_text.h"
 #include "cores/cores.h"
-#include "engine/accounting.h"
 #include "engine/choose.h"
+#include "engine/engine.h"
 #include "engine/kperf/kperf_engine.h"
 #include "os/clock.h"
 #include "os/darwin_calls.h"
@@ -92,11 +92,12 @@ Result<void> choose_engine(const Call& call, Benchmark& one) {
   if (options.region && !engine->counts_regions()) {
     const bool are_threads_told =
         os::darwin_calls() != nullptr && engine->name() != row_of(EngineChoice::None).name;
-    engine = are_threads_told ? engine::of_calling_threads(std::move(engine))
+    engine = are_threads_told ? engine::count_calling_threads(std::move(engine))
                               : engine::without_regions(std::move(engine));
   }
   engine = engine::with_energy(std::move(engine), os::linux_calls());
-  if (options.counting == CountingChoice::Apart) engine = engine::keep_apart(std::move(engine));
+  if (options.counting == CountingChoice::Apart)
+    engine = engine::separate_counting(std::move(engine));
   if (options.inquiry) return {};
   engine =
       cores::with_core_time(std::move(engine), one.cores, os::linux_calls(), os::darwin_calls());

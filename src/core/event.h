@@ -143,7 +143,7 @@ struct EventSet {
 };
 
 /// A counter in one pass, as --explain-events shows it.
-struct ExplainedSeat {
+struct ExplainedCounter {
   std::string counter;   ///< "PMC7"; empty: the engine does not choose it
   std::string event;     ///< as shown; empty: the counter is idle
   std::string detail{};  ///< what is really counted, and where else it could be
@@ -151,7 +151,7 @@ struct ExplainedSeat {
 
 /// How the events of a session are divided into passes, and why.
 struct Explanation {
-  std::vector<std::vector<ExplainedSeat>> passes;
+  std::vector<std::vector<ExplainedCounter>> passes;
   std::optional<std::string> competition{};  ///< why one pass is not enough: one line
   std::vector<std::string> notes{};          ///< as EventSet's
 };

@@ -2,7 +2,7 @@
 
 #include "core/machine.h"
 #include "core/text.h"
-#include "cores/mac_threads.h"
+#include "cores/threads.h"
 #include "os/sysfs.h"
 
 #include <algorithm>
@@ -48,7 +48,7 @@ std::optional<std::uint64_t> read_of_cpu(const os::LinuxCalls& calls, std::uint3
   return text ? parse_number(trimmed(*text)) : std::nullopt;
 }
 
-/// The largest value among the CPUs; none where not one of them has it.
+/// Returns the largest value among the CPUs; nullopt if none of them has it.
 std::optional<std::uint64_t> largest(const os::LinuxCalls& calls, const Cpus& cpus,
                                      std::string_view file) {
   std::optional<std::uint64_t> most;
@@ -64,7 +64,7 @@ bool holds_all(const CoreKinds& kinds, const Cpus& cpus) {
   });
 }
 
-/// One kind for each PMU of the cores, where there are several and they have all CPUs; unnamed and
+/// Makes a kind of each PMU of the cores, if there are several and they have all CPUs; unnamed and
 /// in no order.
 CoreKinds kinds_of_pmus(const os::LinuxCalls& calls) {
   CoreKinds kinds;
@@ -77,7 +77,7 @@ CoreKinds kinds_of_pmus(const os::LinuxCalls& calls) {
   return kinds;
 }
 
-/// Whether all are Intel's, which are then named and in order.
+/// Names and sorts the kinds if all are Intel's; else false.
 bool name_as_intel(CoreKinds& kinds) {
   CoreKinds named;
   for (const auto& known : kIntelPmus) {
@@ -90,7 +90,7 @@ bool name_as_intel(CoreKinds& kinds) {
   return true;
 }
 
-/// Whether `file` tells the kinds' speeds apart, which are then named and in order.
+/// Names and sorts the kinds if `file` shows a different speed for each; else false.
 bool name_by(std::string_view file, CoreKinds& kinds, const os::LinuxCalls& calls) {
   std::vector<std::pair<std::uint64_t, CoreKind>> ranked;
   for (const CoreKind& kind : kinds) {
@@ -106,7 +106,8 @@ bool name_by(std::string_view file, CoreKinds& kinds, const os::LinuxCalls& call
   return true;
 }
 
-/// CPUs sorted by capacity, divided where one has more than a tenth less than the one before it.
+/// Sorts CPUs by capacity, and divides them where one has more than a tenth less than the one
+/// before.
 CoreKinds kinds_of_capacity(const os::LinuxCalls& calls) {
   const auto online = online_cpus(calls);
   if (!online) return {};
@@ -149,7 +150,7 @@ Error not_on_this_system(const CoreRequest& wanted) {
   return {"this system does not distinguish kinds of core", "leave out --cores and --min-p-share"};
 }
 
-/// What cannot be measured cannot be demanded.
+/// Refuses --min-p-share, whose time cannot be measured.
 Error no_share(const std::string& note) {
   if (note.empty())
     return {"--min-p-share: this machine has one kind of core",

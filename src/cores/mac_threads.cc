@@ -1,5 +1,4 @@
-#include "cores/mac_threads.h"
-
+#include "core/text.h"
 #include "cores/threads.h"
 
 #include <algorithm>
@@ -19,9 +18,8 @@ namespace {
 /// More threads than a process may have on macOS by far.
 constexpr std::size_t kMostThreads = 1U << 20U;
 
-double seconds_of(std::uint64_t mach, const os::Timebase& base) {
-  return static_cast<double>(mach) * base.numerator / base.denominator / 1e9;
-}
+constexpr const char* kNoCounts =
+    "no cycles and instructions: this is a virtual machine, whose kernel does not count them";
 
 std::string upper_case(std::string text) {
   for (char& c : text)
@@ -39,42 +37,23 @@ Error refusal(int error, int process) {
   return {fmt::format("there is no process {}", process), "pgrep -l NAME finds it"};
 }
 
-using AllCounts = std::map<std::uint64_t, LevelCounts>;
+Error no_kinds_of_core() {
+  return {"this system does not distinguish kinds of core", "leave out --threads"};
+}
 
-Result<AllCounts> read_all(const os::DarwinCalls& calls, int process, std::size_t levels) {
+/// Refused if there is no such process, if it is another user's, and if the kernel does not count
+/// by kind of core.
+Result<void> check_mac_process(const os::DarwinCalls& calls, int process, std::size_t levels) {
   const auto ids = thread_ids(calls, process);
   if (!ids) return refusal(ids.error, process);
-  AllCounts all;
   int error = 0;
   for (const std::uint64_t id : ids.ids) {
-    auto counts = thread_counts(calls, process, id, levels);
-    if (counts.error == 0)
-      all.emplace(id, std::move(counts.levels));
-    else if (counts.error != ESRCH)  // it has ended in the meantime
-      error = counts.error;
+    const int result = thread_counts(calls, process, id, levels).error;
+    if (result == 0) return {};
+    if (result != ESRCH) error = result;  // ESRCH: it has ended in the meantime
   }
-  if (all.empty() && error != 0) return refusal(error, process);
-  return all;
-}
-
-ThreadPart part_of(const os::ThreadCounts& now, const os::ThreadCounts& then, bool has_counts,
-                   const os::Timebase& base) {
-  ThreadPart part;
-  part.user_seconds = seconds_of(now.user_time - then.user_time, base);
-  part.system_seconds = seconds_of(now.system_time - then.system_time, base);
-  if (has_counts) {
-    part.cycles = now.cycles - then.cycles;
-    part.instructions = now.instructions - then.instructions;
-  }
-  return part;
-}
-
-/// A virtual machine shows zeros: none of it was counted.
-bool has_counts(const AllCounts& all) {
-  return std::ranges::any_of(all, [](const auto& one) {
-    return std::ranges::any_of(one.second,
-                               [](const os::ThreadCounts& level) { return level.cycles > 0; });
-  });
+  if (error != 0) return refusal(error, process);
+  return {};
 }
 
 }  // namespace
@@ -96,7 +75,7 @@ std::vector<std::string> level_names(const os::DarwinCalls& calls) {
 }
 
 ThreadIds thread_ids(const os::DarwinCalls& calls, int process) {
-  // A full buffer may have been too small: more is asked for until some of it stays empty.
+  // A full buffer may have been too small: it grows until some of it stays empty.
   for (std::size_t room = 64; room <= kMostThreads; room *= 2) {
     std::vector<std::uint64_t> ids(room);
     const auto size = static_cast<int>(room * sizeof ids[0]);
@@ -135,68 +114,20 @@ CountsOfThread thread_counts(const os::DarwinCalls& calls, int process, std::uin
   return {std::move(counts), 0};
 }
 
-Error no_kinds_of_core() {
-  return {"this system does not distinguish kinds of core", "leave out --threads"};
-}
-
-std::string no_counts_in_virtual_machine() {
-  return "no cycles and instructions: this is a virtual machine, whose kernel does not count them";
-}
-
-Result<void> check_mac_process(const os::DarwinCalls& calls, int process, std::size_t levels) {
-  const auto all = read_all(calls, process, levels);
-  if (!all) return all.error();
-  return {};
-}
-
-Result<Threads> darwin_threads(const ThreadsWanted& wanted, const Wait& wait,
-                               const os::DarwinCalls& calls) {
-  const std::vector<std::string> levels = level_names(calls);
-  if (levels.empty()) return no_kinds_of_core();
-  AllCounts before;
-  if (wanted.during) {
-    auto first = read_all(calls, wanted.process, levels.size());
-    if (!first) return first.error();
-    before = *std::move(first);
-    wait(*wanted.during);
-  }
-  auto read = read_all(calls, wanted.process, levels.size());
-  if (!read && wanted.during)
-    return Error{fmt::format("process {} ended in the meantime", wanted.process),
-                 "use a shorter --duration"};
-  if (!read) return read.error();
-  const bool counted = has_counts(*read);
-  const os::Timebase base = os::timebase_of(calls);
-  Threads threads;
-  for (const std::string& name : levels)
-    threads.columns.push_back({upper_case(name), true, false, counted});
-  if (!counted) threads.notes.push_back(no_counts_in_virtual_machine());
-  for (const auto& [id, counts] : *read) {
-    const auto then = before.find(id);
-    ThreadLine line{id, thread_name(calls, wanted.process, id)};
-    for (std::size_t level = 0; level < levels.size(); ++level) {
-      const os::ThreadCounts none;
-      line.parts.push_back(
-          part_of(counts[level], then == before.end() ? none : then->second[level], counted, base));
-      line.cpu_seconds += *line.parts.back().user_seconds + *line.parts.back().system_seconds;
-    }
-    threads.lines.push_back(std::move(line));
-  }
-  return threads;
-}
-
 namespace {
 
 using std::chrono::nanoseconds;
 
 class MacStream final : public ThreadStream {
  public:
+  /// `since_birth`: the first call of read returns what each thread did since its birth.
   MacStream(const std::vector<std::int32_t>& processes, std::vector<std::string> levels,
-            const os::DarwinCalls& calls)
+            const os::DarwinCalls& calls, bool since_birth = false)
       : ThreadStream(processes.size()),
         calls_(calls),
         kinds_(std::move(levels)),
-        base_(os::timebase_of(calls)) {
+        base_(os::timebase_of(calls)),
+        since_birth_(since_birth) {
     for (const std::int32_t process : processes) watched_.push_back({process, {}});
   }
 
@@ -204,8 +135,11 @@ class MacStream final : public ThreadStream {
 
   std::vector<std::string> notes() const override {
     if (was_counted_ || !read_before()) return {};
-    return {no_counts_in_virtual_machine()};
+    return {kNoCounts};
   }
+
+  /// False in a virtual machine, which shows zeros.
+  bool was_counted() const { return was_counted_; }
 
  private:
   struct Thread {
@@ -235,7 +169,7 @@ class MacStream final : public ThreadStream {
         thread.counts.resize(kinds_.size());
       }
       const std::uint64_t moves = moves_in(thread, counts.levels);
-      if (read_before()) {
+      if (read_before() || since_birth_) {
         samples.push_back(sample_of(process.process, id, thread, counts.levels, now));
         samples.back().is_new = is_new;
         if (kinds_.size() > 1) samples.back().moves = moves;
@@ -246,7 +180,8 @@ class MacStream final : public ThreadStream {
     return static_cast<bool>(ids);
   }
 
-  /// A thread takes its counts along: of its last part nothing is known.
+  /// Ends threads that have gone: nothing is known of their last part, as their counts are gone
+  /// too.
   void end_unseen(Watched& process, nanoseconds now, std::vector<ThreadSample>& samples) const {
     for (auto thread = process.threads.begin(); thread != process.threads.end();) {
       if (thread->second.was_seen) {
@@ -263,7 +198,7 @@ class MacStream final : public ThreadStream {
     }
   }
 
-  /// The kernel tells the time on each kind of core, not how often a thread came there.
+  /// Counts moves from the time on each kind of core: the kernel does not count them.
   static std::uint64_t moves_in(Thread& thread, const LevelCounts& now) {
     std::uint32_t kinds = 0;
     for (std::size_t level = 0; level < now.size() && level < 32; ++level) {
@@ -281,14 +216,16 @@ class MacStream final : public ThreadStream {
 
   ThreadSample sample_of(std::int32_t process, std::uint64_t id, const Thread& thread,
                          const LevelCounts& now, nanoseconds time) {
-    ThreadSample sample{
-        .process = process, .thread = id, .name = thread.name, .interval = time - *read_before()};
-    SampledPart& all = sample.all;
+    ThreadSample sample{.process = process,
+                        .thread = id,
+                        .name = thread.name,
+                        .interval = time - read_before().value_or(time)};
+    ThreadPart& all = sample.all;
     all.user_seconds = all.system_seconds = all.cpu_seconds = 0.0;
     for (const os::ThreadCounts& level : now) was_counted_ = was_counted_ || level.cycles > 0;
     for (std::size_t level = 0; level < kinds_.size(); ++level) {
       const os::ThreadCounts& then = thread.counts[level];
-      SampledPart& part = sample.by_kind.emplace_back();
+      ThreadPart& part = sample.by_kind.emplace_back();
       part.user_seconds = seconds(now[level].user_time - then.user_time);
       part.system_seconds = seconds(now[level].system_time - then.system_time);
       part.cpu_seconds = *part.user_seconds + *part.system_seconds;
@@ -309,11 +246,44 @@ class MacStream final : public ThreadStream {
   const os::DarwinCalls& calls_;
   std::vector<std::string> kinds_;
   os::Timebase base_;
+  bool since_birth_;
   std::vector<Watched> watched_;
   bool was_counted_ = false;
 };
 
 }  // namespace
+
+Result<Threads> darwin_threads(const ThreadsWanted& wanted, const Wait& wait,
+                               const os::DarwinCalls& calls) {
+  const std::vector<std::string> levels = level_names(calls);
+  if (levels.empty()) return no_kinds_of_core();
+  if (auto able = check_mac_process(calls, wanted.process, levels.size()); !able)
+    return able.error();
+  MacStream stream({wanted.process}, levels, calls, !wanted.during);
+  if (wanted.during) {
+    static_cast<void>(stream.read({}));
+    wait(*wanted.during);
+  }
+  const std::vector<ThreadSample> samples = stream.read(wanted.during.value_or(nanoseconds{}));
+  if (!stream.goes_on())
+    return Error{fmt::format("process {} ended in the meantime", wanted.process),
+                 "use a shorter --duration"};
+  Threads threads;
+  for (const std::string& name : levels)
+    threads.columns.push_back({upper_case(name), true, false, stream.was_counted()});
+  if (!stream.was_counted()) threads.notes.emplace_back(kNoCounts);
+  for (const ThreadSample& sample : samples) {
+    if (sample.has_ended) continue;
+    threads.lines.push_back(
+        {sample.thread, sample.name, sample.all.cpu_seconds.value_or(0.0), sample.by_kind});
+    if (!stream.was_counted()) continue;
+    for (ThreadPart& part : threads.lines.back().parts) {  // nullopt: had not run at all
+      part.cycles = part.cycles.value_or(0);
+      part.instructions = part.instructions.value_or(0);
+    }
+  }
+  return threads;
+}
 
 Result<std::unique_ptr<ThreadStream>> stream_darwin_threads(
     const std::vector<std::int32_t>& processes, const os::DarwinCalls& calls) {

@@ -1,8 +1,13 @@
 #include "core/text.h"
-#include "cores/thread_counters.h"
+#include "cores/core_time.h"
 #include "cores/threads.h"
+#include "engine/perf/counters.h"
+#include "engine/perf/perf_engine.h"
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
 #include <map>
 #include <optional>
 #include <string_view>
@@ -14,6 +19,205 @@ namespace lauka::cores {
 
 namespace {
 
+namespace perf = engine::perf;
+
+constexpr double kNs = 1e9;
+
+/// What can be counted of a thread of a process that runs already, and how it is shown.
+struct ThreadCounting {
+  ThreadCounting(CoreKinds core_kinds, const os::LinuxCalls& linux_calls)
+      : calls(linux_calls),
+        kinds(std::move(core_kinds)),
+        situation(perf::situation_of(linux_calls)) {
+    const bool has_counts = find_counters();
+    if (kinds.size() < 2) {
+      columns.push_back({"", true, false, has_counts});
+      return;
+    }
+    if (!kinds_are_pmus) clocks.emplace(kinds);
+    columns.push_back({"ALL", true, false, has_counts && !kinds_are_pmus});
+    for (const CoreKind& kind : kinds) columns.push_back({kind.name, false, true, kinds_are_pmus});
+  }
+
+  /// Returns false if cycles and instructions cannot be counted.
+  bool find_counters() {
+    const perf::Prober prober(calls, false, situation);
+    auto all_cycles = prober.find("cycles");
+    auto all_instructions = prober.find("instructions");
+    if (!all_cycles || !all_instructions) {
+      const Error& why = all_cycles ? all_instructions.error() : all_cycles.error();
+      notes.push_back("no cycles and instructions: " + why.line());
+      return false;
+    }
+    if (all_cycles->kernel_left_out)
+      notes.emplace_back("cycles and instructions are of user space only");
+    cycles = std::move(all_cycles->counters);
+    instructions = std::move(all_instructions->counters);
+    const auto is_counted = [&](const CoreKind& kind) {
+      return std::ranges::any_of(
+          cycles, [&](const perf::Counter& counter) { return counter.pmu == kind.pmu; });
+    };
+    kinds_are_pmus =
+        kinds.size() > 1 && kinds.size() == cycles.size() && std::ranges::all_of(kinds, is_counted);
+    return true;
+  }
+
+  const os::LinuxCalls& calls;
+  CoreKinds kinds;
+  perf::Situation situation;
+  std::vector<perf::Counter> cycles{};        ///< one per PMU
+  std::vector<perf::Counter> instructions{};  ///< on the same PMUs
+  bool kinds_are_pmus = false;  ///< so that the PMUs' counters show the time by kind too
+  std::optional<Clocks> clocks{};
+  std::vector<ThreadColumns> columns{};
+  std::vector<std::string> notes{};
+};
+
+/// Counters on one thread, from now on until this goes.
+class AttachedThread {
+ public:
+  /// Refused if the kernel refuses; a thread that has gone has no counters. `counting` has to
+  /// outlive it.
+  static Result<AttachedThread> attach(const ThreadCounting& counting, int thread) {
+    AttachedThread it(counting);
+    int error = it.open_pmus(thread);
+    if (error == 0) error = it.open_clocks(thread);
+    if (error == ESRCH) {
+      it.pmus_.clear();
+      it.clocks_.clear();
+    } else if (error != 0) {
+      return perf::why_not_opened(error, {}, counting.situation)
+          .of(fmt::format("thread {} cannot be counted", thread));
+    }
+    return it;
+  }
+
+  /// Returns one part per column group, without what /proc shows.
+  std::vector<ThreadPart> read() const {
+    std::vector<ThreadPart> parts(counting_->columns.size());
+    read_pmus(parts);
+    read_clocks(parts);
+    return parts;
+  }
+
+  /// True if its counters were its own all the time, so far. Else read() gives no cycles and
+  /// instructions.
+  bool held_its_counters() const {
+    std::uint64_t running = 0;
+    std::uint64_t enabled =
+        ~std::uint64_t{0};  // the last that was opened was on for the least time
+    for (const Words& group : read_groups()) {
+      running += group[2];
+      enabled = std::min(enabled, group[1]);
+    }
+    return pmus_.empty() || perf::held_all_the_time(running, enabled, pmus_.size() > 1);
+  }
+
+ private:
+  /// A group on one PMU: its leader counts cycles, the other, if there is one, instructions.
+  struct OnPmu {
+    std::size_t leader = 0;  ///< index in open_
+    std::string pmu{};
+    bool has_instructions = false;
+  };
+
+  /// What a group reads: number, enabled, running and the counts; all 0 if it cannot be read.
+  using Words = std::array<std::uint64_t, 5>;
+
+  explicit AttachedThread(const ThreadCounting& counting)
+      : counting_(&counting), open_(counting.calls) {}
+
+  /// Opens what counts from now on, this thread only; returns 0 or errno.
+  int open(os::PerfEventAttr attributes, std::size_t leader, os::CounterPlace place) {
+    attributes.flags &= ~(os::kPerfInherit | os::kPerfDisabled | os::kPerfEnableOnExec);
+    return open_.open(attributes, leader, place);
+  }
+
+  /// Returns 0 or errno.
+  int open_pmus(int thread) {
+    for (const perf::Counter& cycles : counting_->cycles) {
+      const std::size_t leader = open_.size();
+      if (const int error = open(cycles.attributes, leader, {thread, -1}); error != 0) return error;
+      pmus_.push_back({leader, cycles.pmu, false});
+      for (const perf::Counter& other : counting_->instructions) {
+        if (other.pmu != cycles.pmu) continue;
+        if (const int error = open(other.attributes, leader, {thread, -1}); error != 0)
+          return error;
+        pmus_.back().has_instructions = true;
+      }
+    }
+    return 0;
+  }
+
+  /// Returns 0 or errno.
+  int open_clocks(int thread) {
+    if (!counting_->clocks) return 0;
+    for (const os::CounterRequest& request : counting_->clocks->requests(0)) {
+      os::PerfEventAttr attributes;
+      std::memcpy(&attributes, request.attributes.data(), sizeof attributes);
+      const std::size_t index = open_.size();
+      const int error = open(attributes, index, {thread, request.cpu});
+      const bool is_off = error == ENODEV && request.cpu >= 0;
+      if (error != 0 && !is_off) return error;
+      clocks_.push_back(is_off ? std::nullopt : std::optional(index));
+    }
+    return 0;
+  }
+
+  Words read_words(std::size_t index) const {
+    Words words{};
+    const int descriptor = open_.descriptor(index);
+    if (counting_->calls.read_counter(descriptor, words.data(), words.size()) < 4) return {};
+    return words;
+  }
+
+  std::vector<Words> read_groups() const {
+    std::vector<Words> groups;
+    for (const OnPmu& group : pmus_) groups.push_back(read_words(group.leader));
+    return groups;
+  }
+
+  void read_pmus(std::vector<ThreadPart>& parts) const {
+    const CoreKinds& kinds = counting_->kinds;
+    const auto groups = read_groups();
+    const bool held = held_its_counters();
+    for (std::size_t i = 0; i < pmus_.size(); ++i) {
+      const Words& words = groups[i];
+      if (words[0] == 0) continue;
+      std::size_t column = 0;
+      if (counting_->kinds_are_pmus) {
+        while (column < kinds.size() && kinds[column].pmu != pmus_[i].pmu) ++column;
+        ++column;  // after the group for all kinds
+        if (held) parts[column].cpu_seconds = static_cast<double>(words[2]) / kNs;
+      }
+      if (!held) continue;  // a part of the time, and never a guess at the rest
+      parts[column].cycles = parts[column].cycles.value_or(0) + words[3];
+      if (pmus_[i].has_instructions && words[0] >= 2)
+        parts[column].instructions = parts[column].instructions.value_or(0) + words[4];
+    }
+  }
+
+  void read_clocks(std::vector<ThreadPart>& parts) const {
+    if (clocks_.empty()) return;
+    std::vector<os::Reading> readings;
+    for (const auto& clock : clocks_) {
+      const Words words = clock ? read_words(*clock) : Words{};
+      readings.push_back({words[3], words[1], words[2]});
+    }
+    CoreTimes times{std::vector<std::uint64_t>(counting_->kinds.size())};
+    // A clock that was never on belongs to a thread that slept all the time.
+    if (readings.front().enabled_ns > 0)
+      times = counting_->clocks->times(readings, Usage{}, 0, counting_->situation);
+    for (std::size_t kind = 0; kind < times.ns.size(); ++kind)
+      parts[kind + 1].cpu_seconds = static_cast<double>(times.ns[kind]) / kNs;
+  }
+
+  const ThreadCounting* counting_;
+  perf::OpenCounters open_;
+  std::vector<OnPmu> pmus_{};
+  std::vector<std::optional<std::size_t>> clocks_{};  ///< in open_; nullopt: that CPU is off
+};
+
 /// The unit of times in /proc: 100 in a second on every system that perf counts on, whatever the
 /// kernel's own tick (USER_HZ; 1024 was Alpha's).
 constexpr double kTicksPerSecond = 100.0;
@@ -21,15 +225,15 @@ constexpr double kTicksPerSecond = 100.0;
 struct TimesInProc {
   double user = 0.0;
   double system = 0.0;
-  double exact = 0.0;  ///< both, by the scheduler's own clock where it is told
+  double exact = 0.0;  ///< both, by the scheduler's own clock if the kernel shows it
 };
 
 std::string path_of(std::int32_t process, const std::string& thread, std::string_view file) {
   return fmt::format("/proc/{}/task/{}/{}", process, thread, file);
 }
 
-/// The words behind the name, which stands in brackets and may hold anything.
-std::vector<std::string_view> words_behind_name(std::string_view stat) {
+/// Splits what follows the name, which is in brackets and may hold anything.
+std::vector<std::string_view> words_after_name(std::string_view stat) {
   const std::size_t bracket = stat.rfind(')');
   if (bracket == std::string_view::npos) return {};
   return split(trimmed(stat.substr(bracket + 1)), ' ');
@@ -41,7 +245,7 @@ std::optional<TimesInProc> read_times(const os::LinuxCalls& calls, std::int32_t 
       11;  // fields 14 and 15; the state, which is the first here, is 3
   const auto stat = calls.read_file(path_of(process, thread, "stat"));
   if (!stat) return std::nullopt;
-  const auto words = words_behind_name(*stat);
+  const auto words = words_after_name(*stat);
   if (words.size() <= user_field + 1) return std::nullopt;
   const auto user = parse_number(words[user_field]);
   const auto system = parse_number(words[user_field + 1]);
@@ -69,7 +273,7 @@ std::string name_of(const os::LinuxCalls& calls, std::int32_t process, const std
   return name ? std::string(trimmed(*name)) : std::string();
 }
 
-/// The effective user of a process; none where it cannot be read.
+/// Returns the effective user of a process; nullopt if it cannot be read.
 std::optional<std::uint64_t> user_of(const os::LinuxCalls& calls, const std::string& process) {
   const auto status = calls.read_file("/proc/" + process + "/status");
   if (!status) return std::nullopt;
@@ -110,8 +314,7 @@ Threads since_birth(std::int32_t process, const os::LinuxCalls& calls) {
   return threads;
 }
 
-}  // namespace
-
+/// Refused if there is no such process, and if it is another user's.
 Result<void> check_process(const os::LinuxCalls& calls, std::int32_t process) {
   const auto user = user_of(calls, std::to_string(process));
   if (!user) return Error{fmt::format("there is no process {}", process), "pgrep -l NAME finds it"};
@@ -136,7 +339,7 @@ Result<Threads> linux_threads(const ThreadsWanted& wanted, const CoreKinds& kind
     attached.emplace(thread, std::pair(name_of(calls, wanted.process, thread), *std::move(one)));
   }
   wait(*wanted.during);
-  Threads threads{counting.columns(), {}, counting.notes()};
+  Threads threads{counting.columns, {}, counting.notes};
   const AllTimes after = read_all_times(calls, wanted.process);
   if (after.empty()) threads.notes.emplace_back("the process ended in the meantime");
   std::size_t shared = 0;
@@ -167,24 +370,9 @@ Result<Threads> linux_threads(const ThreadsWanted& wanted, const CoreKinds& kind
   return threads;
 }
 
-Result<Threads> threads_of(const ThreadsWanted& wanted, const CoreKinds& kinds, const Wait& wait,
-                           const os::LinuxCalls* linux, const os::DarwinCalls* darwin) {
-  auto threads = darwin != nullptr ? darwin_threads(wanted, wait, *darwin)
-                 : linux != nullptr
-                     ? linux_threads(wanted, kinds, wait, *linux)
-                     : Result<Threads>(Error{"--threads is for Linux and macOS", "leave it out"});
-  if (threads)
-    std::ranges::stable_sort(threads->lines, [](const ThreadLine& a, const ThreadLine& b) {
-      return a.cpu_seconds != b.cpu_seconds ? a.cpu_seconds > b.cpu_seconds : a.id < b.id;
-    });
-  return threads;
-}
-
-namespace {
-
 using std::chrono::nanoseconds;
 
-/// By the scheduler's own clock.
+/// Times by the scheduler's own clock.
 struct SchedulerTimes {
   std::uint64_t on_cpu_ns = 0;
   std::uint64_t waiting_ns = 0;
@@ -199,12 +387,10 @@ std::optional<SchedulerTimes> times_in(std::string_view schedstat) {
   return SchedulerTimes{*on_cpu, *waiting};
 }
 
-/// The CPU that it was last on, in /proc/PID/task/TID/stat; a name in it may hold anything.
+/// Returns the CPU that it was last on, from /proc/PID/task/TID/stat.
 std::optional<std::uint64_t> last_cpu_in(std::string_view stat) {
-  constexpr std::size_t place = 36;  // behind the name; proc(5) counts it as the 39th
-  const std::size_t name_end = stat.rfind(')');
-  if (name_end == std::string_view::npos || stat.size() < name_end + 2) return std::nullopt;
-  const auto words = split(stat.substr(name_end + 2), ' ');
+  constexpr std::size_t place = 36;  // after the name; proc(5) counts it as the 39th
+  const auto words = words_after_name(stat);
   return words.size() > place ? parse_number(words[place]) : std::nullopt;
 }
 
@@ -215,7 +401,7 @@ std::optional<T> difference(const std::optional<T>& now, const std::optional<T>&
   return *now >= start ? *now - start : T{};
 }
 
-SampledPart difference(const ThreadPart& now, const ThreadPart& before) {
+ThreadPart difference(const ThreadPart& now, const ThreadPart& before) {
   return {.cpu_seconds = difference(now.cpu_seconds, before.cpu_seconds),
           .cycles = difference(now.cycles, before.cycles),
           .instructions = difference(now.instructions, before.instructions)};
@@ -225,7 +411,7 @@ void add(std::optional<std::uint64_t>& sum, const std::optional<std::uint64_t>& 
   if (value) sum = sum.value_or(0) + *value;
 }
 
-/// A file in /proc that is read again and again, kept open where there are descriptors for it.
+/// A file in /proc that is read again and again, kept open if there are descriptors for it.
 class KeptFile {
  public:
   KeptFile(std::string path, const os::LinuxCalls& calls)
@@ -241,7 +427,7 @@ class KeptFile {
     if (descriptor_ >= 0) calls_->close_counter(descriptor_);
   }
 
-  /// Its text, at most `bytes` of it, which may lie in `room`; empty: it cannot be read any more.
+  /// Its text, at most `bytes` of it, which may be in `room`; empty: it cannot be read any more.
   std::string_view read(std::string& room, std::size_t bytes = 256) const {
     room.resize(bytes);
     if (descriptor_ >= 0) {
@@ -275,7 +461,7 @@ class ProcStream final : public ThreadStream {
   const std::vector<std::string>& kinds() const override { return kinds_; }
 
   std::vector<std::string> notes() const override {
-    std::vector<std::string> notes = counting_.notes();
+    std::vector<std::string> notes = counting_.notes;
     if (why_not_attached_) notes.push_back("no cycles and instructions: " + *why_not_attached_);
     return notes;
   }
@@ -283,7 +469,7 @@ class ProcStream final : public ThreadStream {
  private:
   struct Thread {
     std::optional<KeptFile> schedstat{};
-    std::optional<KeptFile> stat{};  ///< only where there are kinds of core
+    std::optional<KeptFile> stat{};  ///< only if there are kinds of core
     SeenMoves moves{};
     std::string name;
     SchedulerTimes times{};
@@ -323,7 +509,7 @@ class ProcStream final : public ThreadStream {
     return !ids.empty();
   }
 
-  /// A thread that was not there before: all that it did is new, but for those of the first call.
+  /// Begins a new thread: all that it did is new, unless this is the first call.
   void begin(Watched& process, const std::string& id, nanoseconds now,
              std::vector<ThreadSample>& samples) {
     Thread thread;
@@ -350,8 +536,8 @@ class ProcStream final : public ThreadStream {
     process.threads.emplace(id, std::move(thread));
   }
 
-  /// By where its counters saw it, and the CPU that it was last on.
-  std::optional<std::uint64_t> moves_of(Thread& thread, const std::vector<SampledPart>& by_kind) {
+  /// Counts moves by where its counters saw it, and the CPU that it was last on.
+  std::optional<std::uint64_t> moves_of(Thread& thread, const std::vector<ThreadPart>& by_kind) {
     if (!thread.stat) return std::nullopt;
     bool is_known = false;
     std::uint32_t kinds = 0;
@@ -418,8 +604,6 @@ class ProcStream final : public ThreadStream {
   std::string room_;
 };
 
-}  // namespace
-
 Result<std::unique_ptr<ThreadStream>> stream_linux_threads(
     const std::vector<std::int32_t>& processes, const CoreKinds& kinds,
     const os::LinuxCalls& calls) {
@@ -429,6 +613,21 @@ Result<std::unique_ptr<ThreadStream>> stream_linux_threads(
     return Error{"this kernel does not tell the CPU time of each thread (/proc/PID/schedstat)",
                  "leave out --interval"};
   return std::unique_ptr<ThreadStream>(std::make_unique<ProcStream>(processes, kinds, calls));
+}
+
+}  // namespace
+
+Result<Threads> threads_of(const ThreadsWanted& wanted, const CoreKinds& kinds, const Wait& wait,
+                           const os::LinuxCalls* linux, const os::DarwinCalls* darwin) {
+  auto threads = darwin != nullptr ? darwin_threads(wanted, wait, *darwin)
+                 : linux != nullptr
+                     ? linux_threads(wanted, kinds, wait, *linux)
+                     : Result<Threads>(Error{"--threads is for Linux and macOS", "leave it out"});
+  if (threads)
+    std::ranges::stable_sort(threads->lines, [](const ThreadLine& a, const ThreadLine& b) {
+      return a.cpu_seconds != b.cpu_seconds ? a.cpu_seconds > b.cpu_seconds : a.id < b.id;
+    });
+  return threads;
 }
 
 Result<std::unique_ptr<ThreadStream>> stream_threads(const std::vector<std::int32_t>& processes,

@@ -1,7 +1,7 @@
 #include "engine/choose.h"
 
-#include "engine/accounting.h"
 #include "engine/cachegrind/cachegrind_engine.h"
+#include "engine/engine.h"
 #include "engine/kperf/kernel.h"
 #include "engine/kperf/kpep.h"
 #include "engine/kperf/kperf_engine.h"
@@ -21,7 +21,7 @@ namespace lauka::engine {
 
 namespace {
 
-/// What an engine is made with.
+/// What engines are made with.
 struct Setting {
   bool user_only = false;
   const os::LinuxCalls* linux = nullptr;
@@ -30,14 +30,56 @@ struct Setting {
   const OnMacos& macos;
 };
 
-bool is_linux(const Setting& setting) {
-  return setting.linux != nullptr;
+/// Loads the database of this machine's processor.
+Result<kperf::KpepDatabase> database_of(const OnMacos& here, const kperf::Kernel& kernel) {
+  const std::string cpu = kperf::cpu_name(kernel.number("hw.cputype").value_or(0),
+                                          kernel.number("hw.cpusubtype").value_or(0),
+                                          kernel.number("hw.cpufamily").value_or(0));
+  auto paths = kperf::kpep_paths(cpu);
+  // Apple's own framework looks there first, and its users put a newer database there.
+  if (const auto folder = os::variable("KPEP_DB_PATH"); folder && !folder->empty())
+    paths.insert(paths.begin(), fmt::format("{}/{}.plist", *folder, cpu));
+  auto database = kperf::load_kpep_of(cpu, paths);
+  // --kpep is for questions; it does not say what this machine's processor counts.
+  const bool is_missing = std::ranges::none_of(paths, os::is_there);
+  if (is_missing && here.launcher != nullptr)
+    return Error{database.error().what, "name the folder that has it in KPEP_DB_PATH"};
+  return database;
 }
-bool is_macos(const Setting& setting) {
-  return setting.macos.calls != nullptr;
+
+/// True if the kernel's totals will do if counters fail later on: the user named neither counters
+/// nor a strategy.
+bool may_do_without(Choice choice, const OnMacos& here) {
+  return choice == Choice::Auto && here.launcher != nullptr &&
+         here.strategy == StrategyChoice::Auto;
 }
-bool is_any_system(const Setting& /*setting*/) {
-  return true;
+
+/// Chooses on macOS. Without root, or if the counters cannot be had, `Auto` takes what the kernel
+/// accounts to each process by itself.
+Result<Chosen> choose_on_macos(Choice choice, bool user_only, const OnMacos& here) {
+  const kperf::Kernel kernel(*here.calls);
+  auto database = database_of(here, kernel);
+  Error why;
+  if (!kernel.has_counters()) {
+    why = kperf::reason_of(kperf::Asked::Count, ENOENT, kernel);
+  } else if (!database) {
+    why = database.error();
+  } else {
+    auto engine = kperf::make_kperf_engine(
+        {*here.calls, here.launcher, user_only, here.strategy, here.period, here.takes_turns},
+        *database);
+    if (engine && may_do_without(choice, here))
+      return Chosen{kperf::make_kperf_or_totals(*std::move(engine), *std::move(database)),
+                    std::nullopt};
+    if (engine) return Chosen{*std::move(engine), std::nullopt};
+    why = engine.error();
+  }
+  if (choice == Choice::Kperf) return why.of("--engine kperf");
+  if (!kernel.has_counters() && here.launcher != nullptr)
+    return Chosen{make_none_engine(why), why.line()};
+  std::optional<kperf::KpepDatabase> known;
+  if (database) known = *std::move(database);
+  return Chosen{kperf::make_totals_engine(why, std::move(known)), why.line()};
 }
 
 Result<Chosen> make_kperf(const Setting& setting) {
@@ -48,7 +90,7 @@ Chosen perf_of(const Setting& setting) {
   return {perf::make_perf_engine(*setting.linux, setting.user_only, setting.kinds), std::nullopt};
 }
 
-/// Asked for by name, so a kernel that refuses all counters is an error, not a note.
+/// The user named it, so a kernel that refuses all counters is an error, not a note.
 Result<Chosen> make_perf(const Setting& setting) {
   if (const auto able = perf::can_count(*setting.linux); !able)
     return able.error().of("--engine perf");
@@ -76,22 +118,26 @@ Result<Chosen> make_none(const Setting& /*setting*/) {
 /// How the engine of a row of kEngines is made.
 struct Maker {
   Choice choice;
-  bool (*is_meant)(const Setting&);  ///< for this system
-  std::string_view system;           ///< that it is meant for, where it is not for any
+  std::string_view system;  ///< that it is meant for; empty: any
   Result<Chosen> (*make)(const Setting&);
   std::vector<CounterFacts> (*counters)(const Setting&) = nullptr;  ///< tried; null: it has none
 };
 
-/// In the order in which --check tries them.
+/// The order is that in which --check tries them.
 constexpr auto kMakers = std::to_array<Maker>({
-    {Choice::Kperf, is_macos, "macOS", make_kperf},
-    {Choice::Perf, is_linux, "Linux", make_perf, perf_counters},
-    {Choice::Cachegrind, is_any_system, "", make_cachegrind},
-    {Choice::None, is_any_system, "", make_none},
+    {Choice::Kperf, "macOS", make_kperf},
+    {Choice::Perf, "Linux", make_perf, perf_counters},
+    {Choice::Cachegrind, "", make_cachegrind},
+    {Choice::None, "", make_none},
 });
 
+bool is_meant(const Maker& maker, const Setting& setting) {
+  return maker.system.empty() ||
+         (maker.system == "Linux" ? setting.linux != nullptr : setting.macos.calls != nullptr);
+}
+
 Result<Chosen> make(const Maker& maker, const Setting& setting) {
-  if (maker.is_meant(setting)) return maker.make(setting);
+  if (is_meant(maker, setting)) return maker.make(setting);
   return Error{fmt::format("--engine {} works on {} only", row_of(maker.choice).name, maker.system),
                "leave it out"};
 }
@@ -111,7 +157,7 @@ EngineFacts facts_of(Choice choice, CounterEngine& engine) {
   const auto set = engine.select({});
   if (!set) return missing(choice, set.error());
   if (set->events.empty()) {
-    // By name the reason comes with its remedy apart.
+    // A refusal by name has the reason and its remedy separately.
     const auto one = engine.select({{"instructions"}, false});
     if (one) return missing(choice, Error{"counts nothing by default", ""});
     Error why = one.error();
@@ -133,7 +179,7 @@ Result<Chosen> choose(Choice choice, bool user_only, const os::LinuxCalls* calls
   const auto* const maker =
       std::ranges::find_if(kMakers, [choice](const Maker& one) { return one.choice == choice; });
   if (maker != kMakers.end()) return make(*maker, setting);
-  if (is_macos(setting)) return choose_on_macos(choice, user_only, macos);
+  if (macos.calls != nullptr) return choose_on_macos(choice, user_only, macos);
   if (calls == nullptr) return without_counters({"there is no engine for this system", ""});
   if (perf::is_there(*calls)) return perf_of(setting);
   return without_counters(perf::can_count(*calls).error());
@@ -146,69 +192,13 @@ std::vector<EngineFacts> try_engines(bool user_only, const os::LinuxCalls* calls
   const Setting setting{user_only, calls, kinds, user, macos};
   std::vector<EngineFacts> engines;
   for (const Maker& maker : kMakers) {
-    if (maker.choice == Choice::None || !maker.is_meant(setting)) continue;
+    if (maker.choice == Choice::None || !is_meant(maker, setting)) continue;
     auto chosen = maker.make(setting);
     engines.push_back(chosen ? facts_of(maker.choice, *chosen->engine)
                              : missing(maker.choice, chosen.error()));
     if (maker.counters != nullptr) engines.back().counters = maker.counters(setting);
   }
   return engines;
-}
-
-namespace {
-
-/// The database of this machine's processor.
-Result<kperf::KpepDatabase> database_of(const OnMacos& here, const kperf::Kernel& kernel) {
-  const std::string cpu = kperf::cpu_name(kernel.number("hw.cputype").value_or(0),
-                                          kernel.number("hw.cpusubtype").value_or(0),
-                                          kernel.number("hw.cpufamily").value_or(0));
-  auto paths = kperf::kpep_paths(cpu);
-  // Where Apple's own framework looks first, and its users put a newer database.
-  if (const auto folder = os::variable("KPEP_DB_PATH"); folder && !folder->empty())
-    paths.insert(paths.begin(), fmt::format("{}/{}.plist", *folder, cpu));
-  auto database = kperf::load_kpep_of(cpu, paths);
-  // --kpep is for questions; it does not say what this machine's processor counts.
-  const bool is_missing = std::ranges::none_of(paths, os::is_there);
-  if (is_missing && here.launcher != nullptr)
-    return Error{database.error().what, "name the folder that has it in KPEP_DB_PATH"};
-  return database;
-}
-
-kperf::Setting setting_of(const OnMacos& here, bool user_only) {
-  return {*here.calls, here.launcher, user_only, here.strategy, here.period, here.takes_turns};
-}
-
-/// Whether the kernel's totals will do where counters fail later on: neither they nor how they are
-/// read was asked for by name.
-bool may_do_without(Choice choice, const OnMacos& here) {
-  return choice == Choice::Auto && here.launcher != nullptr &&
-         here.strategy == StrategyChoice::Auto;
-}
-
-}  // namespace
-
-Result<Chosen> choose_on_macos(Choice choice, bool user_only, const OnMacos& here) {
-  const kperf::Kernel kernel(*here.calls);
-  auto database = database_of(here, kernel);
-  Error why;
-  if (!kernel.has_counters()) {
-    why = kperf::reason_of(kperf::Asked::Count, ENOENT, kernel);
-  } else if (!database) {
-    why = database.error();
-  } else {
-    auto engine = kperf::make_kperf_engine(setting_of(here, user_only), *database);
-    if (engine && may_do_without(choice, here))
-      return Chosen{kperf::make_kperf_or_totals(*std::move(engine), *std::move(database)),
-                    std::nullopt};
-    if (engine) return Chosen{*std::move(engine), std::nullopt};
-    why = engine.error();
-  }
-  if (choice == Choice::Kperf) return why.of("--engine kperf");
-  if (!kernel.has_counters() && here.launcher != nullptr)
-    return Chosen{make_none_engine(why), why.line()};
-  std::optional<kperf::KpepDatabase> known;
-  if (database) known = *std::move(database);
-  return Chosen{kperf::make_totals_engine(why, std::move(known)), why.line()};
 }
 
 }  // namespace lauka::engine

@@ -1,30 +1,119 @@
 #include "engine/engine.h"
 
-#include "engine/accounting.h"
+#include "core/foreign_text.h"
+#include "core/machine.h"
+#include "core/own_metric.h"
+#include "core/text.h"
 #include "engine/choose.h"
+#include "engine/perf/counters.h"
+#include "os/linux_calls.h"
+#include "os/sysfs.h"
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cmath>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
 #include <utility>
+#include <variant>
 #include <vector>
+
+#include <fmt/format.h>
 
 namespace lauka::engine {
 
-Result<Explanation> CounterEngine::explain(const EventRequest& wanted) {
-  const auto set = select({wanted.names, false});
-  if (!set) return set.error();
-  Explanation explanation;
-  explanation.notes = set->notes;
-  for (const Pass& pass : set->passes) {
-    auto& seats = explanation.passes.emplace_back();
-    for (const std::size_t event : pass.events)
-      seats.push_back({"", set->events[event].name, set->events[event].meaning});
-  }
-  return explanation;
-}
-
 namespace {
 
-class CountingApart final : public EngineAround {
+constexpr std::array<AccountedEvent, 4> kEvents = {{
+    {"page-faults", "faults", "minor and major page faults, from the kernel's accounting",
+     [](const Usage& u) { return u.minor_faults + u.major_faults; }},
+    {"context-switches", "cs", "voluntary and involuntary switches, from the kernel's accounting",
+     [](const Usage& u) { return u.voluntary_switches + u.involuntary_switches; }},
+    {"minor-faults", "", "page faults without input, from the kernel's accounting",
+     [](const Usage& u) { return u.minor_faults; }},
+    {"major-faults", "", "page faults that had to read, from the kernel's accounting",
+     [](const Usage& u) { return u.major_faults; }},
+}};
+
+class FreeOnly final : public Counting {
+ public:
+  FreeOnly(std::vector<FreeReader> events, std::function<void(const os::Ended&, Counted&)> also)
+      : events_(std::move(events)), also_(std::move(also)) {}
+
+  std::size_t runs_at_once() const override { return os::Launcher::kMaxBatch; }
+
+  Counted finish(const os::Ended& ended, std::size_t /*command*/) override {
+    Counted counted{std::vector<std::optional<std::uint64_t>>(events_.size())};
+    if (std::holds_alternative<NotStarted>(ended.outcome)) {
+      counted.missing = Error{"the command was not started", ""};
+      return counted;
+    }
+    for (std::size_t i = 0; i < events_.size(); ++i) counted.counts[i] = events_[i](ended);
+    if (also_) also_(ended, counted);
+    return counted;
+  }
+
+ private:
+  std::vector<FreeReader> events_;
+  std::function<void(const os::Ended&, Counted&)> also_;
+};
+
+class NoneEngine final : public CounterEngine {
+ public:
+  explicit NoneEngine(std::optional<Error> why) : why_(std::move(why)) {}
+
+  std::string_view name() const override { return row_of(EngineChoice::None).name; }
+
+  Catalog catalog() const override {
+    Catalog catalog;
+    for (const AccountedEvent& event : accounted_events())
+      catalog.push_back(catalog_entry_of(event));
+    return catalog;
+  }
+
+  Result<EventSet> select(const EventRequest& wanted) override {
+    events_.clear();
+    EventSet set;
+    for (const std::string& name : wanted.names) {
+      const AccountedEvent* event = find_accounted(name);
+      if (event == nullptr) return refusal_of(name);
+      if (std::ranges::find(events_, event) != events_.end()) continue;
+      events_.push_back(event);
+      set.events.push_back(
+          {.name = lower_case(name), .meaning = std::string(event->meaning), .note = kWithExec});
+    }
+    if (why_ && wanted.names.empty()) set.notes = notes_without_counters(*why_);
+    if (events_.empty()) return set;
+    Pass& pass = set.passes.emplace_back();
+    for (std::size_t i = 0; i < events_.size(); ++i) pass.events.push_back(i);
+    return set;
+  }
+
+  Result<std::unique_ptr<Counting>> arm(std::size_t /*pass*/) override {
+    std::vector<FreeReader> readers;
+    for (const AccountedEvent* event : events_) readers.push_back(reader_of(event->read));
+    return count_free(std::move(readers));
+  }
+  FreeReader free_reader(std::size_t event) const override {
+    return reader_of(events_.at(event)->read);
+  }
+
+ private:
+  Error refusal_of(const std::string& name) const {
+    if (why_) return why_->of(fmt::format("'{}' cannot be counted", name));
+    return Error{fmt::format("'{}' is not counted with --engine none", name),
+                 "leave out --engine none"};
+  }
+
+  std::optional<Error> why_;
+  std::vector<const AccountedEvent*> events_;
+};
+
+class SeparateCounting final : public EngineAround {
  public:
   using EngineAround::EngineAround;
 
@@ -67,10 +156,299 @@ class CountingApart final : public EngineAround {
   bool has_own_pass_ = false;  // the timed one
 };
 
+class WithoutRegions final : public EngineAround {
+ public:
+  using EngineAround::EngineAround;
+
+  Result<EventSet> select(const EventRequest& wanted) override {
+    const std::string reason = fmt::format("--engine {} counts whole runs, not regions", name());
+    auto set = other().select(wanted);
+    if (!set) return set;
+    if (!wanted.names.empty())
+      return Error{fmt::format("{} cannot be counted with --region: {}",
+                               cited(wanted.names.front()), reason),
+                   "leave it out, or leave out --region"};
+    EventSet none;
+    if (set->events.empty())
+      none.notes = std::move(set->notes);
+    else
+      none.notes.push_back(fmt::format("no events: {}", reason));
+    return none;
+  }
+};
+
+constexpr std::string_view kPmu = "power";
+constexpr std::string_view kFolder = "/sys/bus/event_source/devices/power/";
+constexpr std::string_view kPrefix = "energy-";
+constexpr const char* kNote = "(system-wide)";
+
+bool is_energy(const std::string& name) {
+  return name.starts_with(kPrefix);
+}
+
+/// One event, on every CPU that speaks for a package.
+struct EnergySource {
+  std::string name;
+  os::PerfEventAttr attributes;
+  double joules = 0.0;  ///< of one count
+};
+
+/// Reads the energy of its runs.
+class EnergyCounting final : public Counting {
+ public:
+  EnergyCounting(std::vector<EnergySource> sources, std::vector<std::uint32_t> cpus)
+      : sources_(std::move(sources)), cpus_(std::move(cpus)) {}
+
+  std::vector<os::CounterRequest> requests() const override {
+    std::vector<os::CounterRequest> all;
+    for (const EnergySource& source : sources_) {
+      for (const std::uint32_t cpu : cpus_) {
+        os::CounterRequest request = perf::request_of(source.attributes, all.size());
+        request.cpu = static_cast<int>(cpu);
+        request.system_wide = true;
+        all.push_back(request);
+      }
+    }
+    return all;
+  }
+
+  std::size_t runs_at_once() const override { return os::Launcher::kMaxBatch; }
+
+  Counted finish(const os::Ended& ended, std::size_t /*command*/) override {
+    Counted counted;
+    counted.counts.resize(sources_.size());
+    if (ended.readings.size() != sources_.size() * cpus_.size()) {
+      counted.missing = Error{"the power PMU could not be read: " +
+                                  std::generic_category().message(ended.counter_error),
+                              ""};
+      return counted;
+    }
+    for (std::size_t event = 0; event < sources_.size(); ++event) {
+      counted.counts[event] = nanojoules(event, ended);
+      if (!counted.counts[event])
+        counted.missing = Error{"the power PMU did not count all the time", ""};
+    }
+    return counted;
+  }
+
+ private:
+  /// The kernel follows the register, which has 32 bits and wraps within minutes, by a timer: the
+  /// count has 64.
+  std::optional<std::uint64_t> nanojoules(std::size_t event, const os::Ended& ended) const {
+    double joules = 0.0;
+    for (std::size_t i = 0; i < cpus_.size(); ++i) {
+      const os::Reading& reading = ended.readings[event * cpus_.size() + i];
+      if (reading.enabled_ns == 0 || reading.running_ns < reading.enabled_ns) return std::nullopt;
+      joules += static_cast<double>(reading.value) * sources_[event].joules;
+    }
+    return static_cast<std::uint64_t>(std::llround(joules * 1e9));
+  }
+
+  std::vector<EnergySource> sources_;
+  std::vector<std::uint32_t> cpus_;
+};
+
+class WithEnergy final : public EngineAround {
+ public:
+  WithEnergy(std::unique_ptr<CounterEngine> inner, const os::LinuxCalls& calls)
+      : EngineAround(std::move(inner)), calls_(calls), sysfs_(calls) {}
+
+  Catalog catalog() const override {
+    Catalog all = other().catalog();
+    const auto pmu = sysfs_.find(kPmu);
+    if (!pmu) return all;
+    for (const std::string& name : sysfs_.events(*pmu))
+      if (is_energy(name))
+        all.push_back({name, "", "power PMU", "energy of the whole machine, in joules"});
+    return all;
+  }
+
+  Result<EventSet> select(const EventRequest& wanted) override {
+    sources_.clear();
+    EventRequest rest = wanted;
+    std::erase_if(rest.names, is_energy);
+    const bool has_rest = !rest.names.empty() || wanted.names.empty();
+    Result<EventSet> set = has_rest ? other().select(rest) : Result<EventSet>(EventSet{});
+    if (!set || rest.names.size() == wanted.names.size()) return set;
+    if (wanted.counted_in != CountedIn::WholeRun)
+      return Error{
+          "energy is that of the whole machine during whole runs, not of the region of "
+          "--region",
+          "measure it without --region"};
+    for (const std::string& name : wanted.names) {
+      if (!is_energy(name)) continue;
+      if (auto found = find(name); !found) return found.error();
+    }
+    if (wanted.single_pass && !set->passes.empty())
+      return Error{"energy is counted in runs of its own, which --single-pass does not allow",
+                   "leave out --single-pass, or the other events"};
+    add_to(*set);
+    return set;
+  }
+
+  FreeReader free_reader(std::size_t event) const override {
+    return event < first_ || sources_.empty() ? other().free_reader(event) : FreeReader{};
+  }
+
+  Result<Explanation> explain(const EventRequest& wanted) override {
+    EventRequest rest = wanted;
+    std::erase_if(rest.names, is_energy);
+    if (rest.names.size() == wanted.names.size()) return other().explain(wanted);
+    const auto set = select(wanted);
+    if (!set) return set.error();
+    Explanation explanation;
+    if (!rest.names.empty()) {
+      auto others = other().explain(rest);
+      if (!others) return others;
+      explanation = *std::move(others);
+    }
+    std::vector<ExplainedCounter> rows;
+    for (const EnergySource& source : sources_)
+      rows.push_back({"power PMU", source.name, "of the whole machine, in runs of its own"});
+    explanation.passes.insert(explanation.passes.begin(), std::move(rows));
+    return explanation;
+  }
+
+  Result<std::unique_ptr<Counting>> arm(std::size_t pass) override {
+    if (sources_.empty()) return other().arm(pass);
+    if (pass > 0) return other().arm(pass - 1);
+    return std::unique_ptr<Counting>(std::make_unique<EnergyCounting>(sources_, cpus_));
+  }
+
+ private:
+  /// Fills sources_ and cpus_.
+  Result<void> find(const std::string& name) {
+    const auto refused = [&](const std::string& why, const std::string& remedy) {
+      return Error{fmt::format("{} cannot be counted: {}", cited(name), why), remedy};
+    };
+    const auto pmu = sysfs_.find(kPmu);
+    if (!pmu)
+      return refused("this machine has no power PMU (RAPL), as virtual machines have none",
+                     "leave it out");
+    if (!sysfs_.terms_of(*pmu, name)) {
+      std::vector<std::string> there = sysfs_.events(*pmu);
+      std::erase_if(there, [](const std::string& one) { return !is_energy(one); });
+      return refused("the power PMU does not have it",
+                     there.empty() ? "leave it out" : "it has " + listed(there, "and"));
+    }
+    const auto code = sysfs_.encode(*pmu, name);
+    if (!code) return refused(code.error().what, code.error().remedy);
+    const auto scale = parse_own_value(text_of("events/" + name + ".scale"), {});
+    if (!scale || *scale <= 0.0 || text_of("events/" + name + ".unit") != "Joules")
+      return refused("its unit is not told in joules", "");
+    const auto cpus = parse_cpu_list(text_of("cpumask"));
+    if (!cpus || cpus->empty()) return refused("the power PMU names no CPU to count on", "");
+    cpus_ = *cpus;
+    EnergySource source{name, {}, *scale};
+    source.attributes.type = code->type;
+    source.attributes.size = os::kPerfSizeWithConfig1;
+    source.attributes.config = code->config;
+    source.attributes.read_format =
+        os::kPerfReadEnabled | os::kPerfReadRunning | os::kPerfReadGroup;
+    if (const int error = try_it(source); error != 0)
+      return error == EACCES || error == EPERM
+                 ? refused("the kernel lets only root count system-wide",
+                           "run lauka as root, or: sudo sysctl kernel.perf_event_paranoid=0")
+                 : refused(std::generic_category().message(error), "");
+    sources_.push_back(std::move(source));
+    return {};
+  }
+
+  int try_it(const EnergySource& source) const {
+    for (const std::uint32_t cpu : cpus_)
+      if (const int error =
+              perf::OpenCounters(calls_).open(source.attributes, 0, {-1, static_cast<int>(cpu)}))
+        return error;
+    return 0;
+  }
+
+  std::string text_of(const std::string& file) const {
+    return std::string(trimmed(calls_.read_file(std::string(kFolder) + file).value_or("")));
+  }
+
+  /// Adds them after the other events, in a pass before the others.
+  void add_to(EventSet& set) {
+    first_ = set.events.size();
+    Pass pass;
+    for (const EnergySource& source : sources_) {
+      pass.events.push_back(set.events.size());
+      set.events.push_back({.name = source.name,
+                            .meaning = fmt::format("power/{}/ of the whole machine", source.name),
+                            .is_energy = true,
+                            .note = kNote});
+    }
+    set.passes.insert(set.passes.begin(), std::move(pass));
+  }
+
+  const os::LinuxCalls& calls_;
+  os::Sysfs sysfs_;
+  std::vector<EnergySource> sources_;  // of what was selected last
+  std::vector<std::uint32_t> cpus_;
+  std::size_t first_ = 0;  // of their events
+};
+
 }  // namespace
 
-std::unique_ptr<CounterEngine> keep_apart(std::unique_ptr<CounterEngine> engine) {
-  return std::make_unique<CountingApart>(std::move(engine));
+Result<Explanation> CounterEngine::explain(const EventRequest& wanted) {
+  const auto set = select({wanted.names, false});
+  if (!set) return set.error();
+  Explanation explanation;
+  explanation.notes = set->notes;
+  for (const Pass& pass : set->passes) {
+    auto& rows = explanation.passes.emplace_back();
+    for (const std::size_t event : pass.events)
+      rows.push_back({"", set->events[event].name, set->events[event].meaning});
+  }
+  return explanation;
+}
+
+std::vector<std::string> notes_without_counters(const Error& why) {
+  if (why.remedy.empty()) return {};
+  return {std::string(kNoCounters)};
+}
+
+std::span<const AccountedEvent> accounted_events() {
+  return kEvents;
+}
+
+const AccountedEvent* find_accounted(std::string_view name) {
+  for (const AccountedEvent& event : kEvents) {
+    if (same_ignoring_case(name, event.name)) return &event;
+    if (!event.other_name.empty() && same_ignoring_case(name, event.other_name)) return &event;
+  }
+  return nullptr;
+}
+
+CatalogEntry catalog_entry_of(const AccountedEvent& event) {
+  return {std::string(event.name), std::string(event.name), "accounting",
+          std::string(event.meaning)};
+}
+
+FreeReader reader_of(UsageCount read) {
+  return [read](const os::Ended& ended) { return std::optional(read(ended.usage)); };
+}
+
+std::unique_ptr<Counting> count_free(std::vector<FreeReader> events,
+                                     std::function<void(const os::Ended&, Counted&)> also) {
+  return std::make_unique<FreeOnly>(std::move(events), std::move(also));
+}
+
+std::unique_ptr<CounterEngine> make_none_engine(std::optional<Error> why) {
+  return std::make_unique<NoneEngine>(std::move(why));
+}
+
+std::unique_ptr<CounterEngine> separate_counting(std::unique_ptr<CounterEngine> engine) {
+  return std::make_unique<SeparateCounting>(std::move(engine));
+}
+
+std::unique_ptr<CounterEngine> without_regions(std::unique_ptr<CounterEngine> engine) {
+  return std::make_unique<WithoutRegions>(std::move(engine));
+}
+
+std::unique_ptr<CounterEngine> with_energy(std::unique_ptr<CounterEngine> engine,
+                                           const os::LinuxCalls* calls) {
+  if (calls == nullptr) return engine;
+  return std::make_unique<WithEnergy>(std::move(engine), *calls);
 }
 
 }  // namespace lauka::engine

@@ -4,6 +4,7 @@
 #include "core/event.h"
 #include "core/record.h"
 #include "core/result.h"
+#include "os/linux_calls.h"
 #include "os/process.h"
 
 #include <cstddef>
@@ -19,24 +20,24 @@
 
 namespace lauka::engine {
 
-/// A run that is to be run again instead of entering the statistics.
+/// A run that must be run again instead of entering the statistics.
 struct Redo {
   std::string why;            ///< "the trace lost records"; the same words each time
-  std::uint32_t at_most = 1;  ///< a run that was run again so often enters as it is
+  std::uint32_t at_most = 1;  ///< a run that was run again this often enters as it is
 };
 
 /// The counts of one run.
 struct Counted {
   std::vector<std::optional<std::uint64_t>>
-      counts;                      ///< one per event of the pass; none: not counted exactly
-  std::optional<Error> missing{};  ///< why there is none, where there is none
+      counts;                      ///< one per event of the pass; nullopt: not counted exactly
+  std::optional<Error> missing{};  ///< why a count is missing
   std::optional<Error> failure{};  ///< the measurement could not be made: no run follows
   std::optional<Redo> redo{};
   std::optional<double> coverage{};                 ///< RunRecord::coverage
   std::vector<std::optional<std::uint64_t>> own{};  ///< RunRecord::own
-  std::optional<std::string> note{};    ///< what has to be known of those that are there
+  std::optional<std::string> note{};                ///< what users of these counts must know
   std::vector<std::uint64_t> pmu_ns{};  ///< CPU time on the cores of each of Counting::timed_pmus;
-                                        ///< empty: not known
+                                        ///< empty: unknown
 };
 
 /// Reads what the kernel keeps of an event for every run, without counting.
@@ -47,31 +48,30 @@ class Counting : NonCopyable {
  public:
   virtual ~Counting() = default;
 
-  /// Counters that the launcher is to open for each run of this pass; none where the engine counts
-  /// by itself.
+  /// Returns the counters that the launcher must open for each run of this pass; empty if the
+  /// engine counts by itself.
   virtual std::vector<os::CounterRequest> requests() const { return {}; }
 
-  /// What is to follow each run of this pass; null: nothing.
+  /// Returns what follows each run of this pass; null: nothing.
   virtual os::RunWatch* watch() { return nullptr; }
 
-  /// What is launched for a command in this pass: itself, or a program that simulates it.
+  /// Returns what is launched for a command in this pass: itself, or a program that simulates it.
   virtual std::vector<std::string> launched_as(const std::vector<std::string>& words) const {
     return words;
   }
 
-  /// Whether threads that enter their program's region are to count themselves
+  /// True if threads that enter their program's region must count themselves
   /// (os::Launch::counts_calling_threads).
   virtual bool counts_calling_threads() const { return false; }
 
-  /// The PMUs of kinds of core whose time each run's counters tell (Counted::pmu_ns); none: they do
-  /// not.
+  /// Returns the PMUs of the kinds of core whose time each run's counters show (Counted::pmu_ns).
   virtual std::vector<std::string> timed_pmus() const { return {}; }
 
-  /// How many runs may be launched before finish is called for them.
+  /// Returns how many runs may be launched before finish is called for them.
   virtual std::size_t runs_at_once() const = 0;
 
-  /// The counts of one run of this pass that has ended: all of it, or a reason; never a part, never
-  /// an estimate. `command`: which one it was, as it is compared with its other runs.
+  /// Returns the counts of one run of this pass that has ended: of all of it, or a reason; never of
+  /// a part, never an estimate. `command`: its index, as a run is compared with its other runs.
   virtual Counted finish(const os::Ended& ended, std::size_t command) = 0;
 };
 
@@ -82,41 +82,41 @@ class CounterEngine : NonCopyable {
 
   virtual std::string_view name() const = 0;
 
-  /// What can be counted here; each entry was tried.
+  /// Lists what can be counted here; each entry was tried.
   virtual Catalog catalog() const = 0;
 
-  /// Resolves the wanted events and divides them into the fewest passes. A default event that is
-  /// not there is left out with one note for all; a wanted one that is not there, or --single-pass
-  /// with too many, is an error.
+  /// Resolves the wanted events and divides them into the fewest passes. Default events that do not
+  /// exist here are left out with one note for all; a wanted one that does not exist, or
+  /// --single-pass with too many, is an error.
   virtual Result<EventSet> select(const EventRequest& wanted) = 0;
 
-  /// How to read an event of what was selected last (its index) where that costs nothing; empty
-  /// where it has to be counted.
+  /// Returns how to read an event of what was selected last (its index) if that costs nothing;
+  /// empty if it must be counted.
   virtual FreeReader free_reader(std::size_t /*event*/) const { return {}; }
 
-  /// Where the wanted events would be counted. Selects them, but does not refuse what needs several
-  /// passes. An engine that does not know the counters tells the passes.
+  /// Explains where the wanted events would be counted. Selects them, but does not refuse what
+  /// needs several passes. An engine that does not know the counters shows the passes.
   virtual Result<Explanation> explain(const EventRequest& wanted);
 
   /// Prepares one pass of what was selected last. Called once for each pass, before its first run.
   virtual Result<std::unique_ptr<Counting>> arm(std::size_t pass) = 0;
 
-  /// Whether it can count in a region alone (EventRequest::counted_in).
+  /// True if it can count in a region alone (EventRequest::counted_in).
   virtual bool counts_regions() const { return false; }
 
-  /// Whether somebody else holds counters that the selected events need, as far as can be told now;
-  /// asked before the first counting run, once in each block of them, and after the last.
+  /// Reports who else holds counters that the selected events need, as far as can be seen now;
+  /// called before the first counting run, once in each block of them, and after the last.
   virtual std::optional<Error> held_by_others() { return std::nullopt; }
 
-  /// Counting is over for now: nothing is left on that would slow the runs up to the next one of a
+  /// Ends counting for now: nothing is left on that would slow the runs up to the next one of a
   /// pass that counts.
   virtual void pause() {}
 
-  /// What the counts of the runs so far are to be read with, one line each.
+  /// Returns what users of the counts so far must know, one line each.
   virtual std::vector<std::string> notes() const { return {}; }
 };
 
-/// An engine around another, which answers all that is not overridden.
+/// An engine around another, which does all that is not overridden.
 class EngineAround : public CounterEngine {
  public:
   explicit EngineAround(std::unique_ptr<CounterEngine> inner) : inner_(std::move(inner)) {}
@@ -137,11 +137,65 @@ class EngineAround : public CounterEngine {
  protected:
   CounterEngine& other() const { return *inner_; }
 
-  /// Another one inside. The one before gives back all it took, as it is destroyed.
+  /// Replaces the inner engine. The old one gives back all it took, as it is destroyed.
   void replace(std::unique_ptr<CounterEngine> inner) { inner_ = std::move(inner); }
 
  private:
   std::unique_ptr<CounterEngine> inner_;
 };
+
+/// A count that the kernel keeps for every process, without counters and without permission.
+using UsageCount = std::uint64_t (*)(const Usage&);
+
+/// An event that can be served from the kernel's accounting of a run.
+struct AccountedEvent {
+  std::string_view name;
+  std::string_view other_name;  ///< perf's short one; may be empty
+  std::string_view meaning;
+  UsageCount read;
+};
+
+/// Shown next to these rows. The accounting of a process begins at its birth, so execve itself is
+/// in it: a fault for each page of arguments and environment, and a switch where it changes the
+/// CPU. Counters begin behind that; what it was cannot be told afterwards.
+inline constexpr const char* kWithExec = "(with exec)";
+
+/// What the note about missing hardware counters ends with.
+inline constexpr std::string_view kSimulationHint =
+    "or --engine cachegrind counts instructions by simulation";
+
+/// Shown only to users who asked for counts, or for everything (--verbose).
+inline constexpr std::string_view kNoCounters = "no hardware counters here; lauka --check says why";
+
+/// Returns the notes of a session without hardware counters: one short line if --check has a
+/// remedy, else none.
+std::vector<std::string> notes_without_counters(const Error& why);
+
+/// Returns all such events.
+std::span<const AccountedEvent> accounted_events();
+
+/// Returns the event of that name (either of its names, in any case); null if there is none.
+const AccountedEvent* find_accounted(std::string_view name);
+
+/// Returns its entry in --list-events.
+CatalogEntry catalog_entry_of(const AccountedEvent& event);
+
+/// Reads the count from what the kernel accounts to a run.
+FreeReader reader_of(UsageCount read);
+
+/// Makes a pass of events that cost nothing, for runs without counters. `also` is called after each
+/// run, with its counts.
+std::unique_ptr<Counting> count_free(std::vector<FreeReader> events,
+                                     std::function<void(const os::Ended&, Counted&)> also = {});
+
+/// Counts nothing but what the kernel accounts to every process anyway, and this only on request.
+/// `why`: what keeps a real engine from working; nullopt: the user wants this one.
+std::unique_ptr<CounterEngine> make_none_engine(std::optional<Error> why);
+
+/// Adds what the power PMU of Linux (RAPL) counts to another engine: energy-pkg, energy-cores and
+/// what else it has. It counts for whole processor packages, whoever uses them, in runs of its own.
+/// `calls` null: this is not Linux, and nothing is added.
+std::unique_ptr<CounterEngine> with_energy(std::unique_ptr<CounterEngine> engine,
+                                           const os::LinuxCalls* calls);
 
 }  // namespace lauka::engine

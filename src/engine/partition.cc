@@ -51,7 +51,7 @@ class Division {
  public:
   Division(const std::vector<Unit>& units, Oracle& oracle) : units_(units), oracle_(oracle) {}
 
-  /// The fewest bins.
+  /// Returns the fewest bins.
   Bins divide() {
     Bins bins;
     for (std::size_t unit = 0; unit < units_.size(); ++unit)
@@ -155,7 +155,7 @@ std::vector<EventIndices> events_of(const Bins& bins, const std::vector<Unit>& u
   return sets;
 }
 
-/// The units with the two that hold `first` and `second` as one; none where they are one already.
+/// Joins the two units that hold `first` and `second`; nullopt if they are one already.
 std::optional<std::vector<Unit>> joined(std::vector<Unit> units, std::size_t first,
                                         std::size_t second) {
   const auto holder = [&units](std::size_t event) {

@@ -14,13 +14,13 @@
 #include <string_view>
 #include <vector>
 
-// What is answered without running a command.
+// Answers that run no command.
 
 namespace lauka::inquire {
 
-/// The events of `catalog` whose name, alias or description contains `filter` (in any case; empty:
-/// all), as --list-events shows them: name, alias, counters and description in columns, in the
-/// catalog's order. `columns`: the terminal's width, into which descriptions are wrapped; 0 (a
+/// Lists the events of `catalog` whose name, alias or description contains `filter` (in any case;
+/// empty: all), as --list-events shows them: name, alias, counters and description in columns, in
+/// the catalog's order. `columns`: the terminal's width, into which descriptions are wrapped; 0 (a
 /// pipe): one line for each event, whatever its length.
 std::string list_events(const Catalog& catalog, std::string_view filter, std::size_t columns);
 
@@ -39,19 +39,19 @@ struct MetricsHere {
   const CoreUse& cores;
 };
 
-/// All metrics with a name of their own; every event of --list-events is another.
+/// Lists all metrics with a name of their own; every event of --list-events is another.
 std::vector<MetricLine> metrics_here(const MetricsHere& here);
 
-/// A table of them, `columns` wide as in list_events.
+/// Prints them as a table, `columns` wide as in list_events.
 std::string list_metrics(const std::vector<MetricLine>& lines, std::size_t columns);
 
-/// Which event is counted where, pass by pass, and for several passes why one is not enough, as
-/// --explain-events shows it.
+/// Explains which event is counted where, pass by pass, and for several passes why one is not
+/// enough, for --explain-events.
 std::string explain_events(const Explanation& explanation);
 
-/// A table with a line for each thread and one of totals: for each group of columns user and system
-/// time (or their sum) in seconds, cycles, instructions and instructions per cycle; what is not
-/// known is "-".
+/// Prints a table with a line for each thread and one of totals: for each group of columns user and
+/// system time (or their sum) in seconds, cycles, instructions and instructions per cycle; "-" if
+/// unknown.
 std::string threads_table(const cores::Threads& threads);
 
 enum class Severity : unsigned char { Ok, Note, Problem };
@@ -59,36 +59,37 @@ enum class Severity : unsigned char { Ok, Note, Problem };
 /// "ok", "note", "problem".
 std::string_view name_of(Severity standing);
 
-/// One thing that was looked at.
+/// One thing that was checked.
 struct CheckLine {
   std::string topic;
   Severity standing = Severity::Ok;
   std::string finding;
-  std::string remedy;  ///< a command or an act; empty: nothing to mend, or nothing that could
+  std::string remedy;  ///< a command or an act; empty: nothing to mend, or no way
 };
 
-/// What can be measured on a machine and what makes measurements on it noisy, by topic. A problem
-/// spoils numbers or keeps them away; a note has to be known.
+/// Checks what can be measured on a machine and what makes measurements on it noisy, by topic. A
+/// problem spoils numbers or keeps them away; a note is to be known.
 std::vector<CheckLine> check(const MachineFacts& facts, std::span<const EngineFacts> engines);
 
-/// For people: a line for each, and below it what mends it. `width` 0: no line is broken.
+/// Prints them for people: a line for each, and below it what mends it. `width` 0: no line is
+/// broken.
 std::string check_text(const MachineFacts& facts, std::span<const CheckLine> lines,
                        std::size_t width);
 
-/// For programs.
+/// Prints them for programs, as JSON.
 std::string check_json(const MachineFacts& facts, std::span<const EngineFacts> engines,
                        std::span<const CheckLine> lines);
 
 // --threads with --interval: what the threads of running processes do, as lines for programs.
 
-/// Appends a line of JSON. `time`: of its end, since 1970 UTC. What is not known is null.
+/// Appends a line of JSON. `time`: of its end, since 1970 UTC. What is unknown is null.
 void add_thread_line(const cores::ThreadSample& sample, const std::vector<std::string>& kinds,
                      std::chrono::nanoseconds time, std::string& text);
 
 /// What the loop needs of the world.
 struct Watching {
   std::chrono::nanoseconds interval{};
-  std::optional<std::chrono::nanoseconds> during{};  ///< none: until the processes end
+  std::optional<std::chrono::nanoseconds> during{};  ///< nullopt: until the processes end
   std::chrono::nanoseconds time_ahead{};             ///< of the time of day to `now`
   std::function<std::chrono::nanoseconds()> now;
   std::function<void(std::chrono::nanoseconds)> wait;  ///< may come back early

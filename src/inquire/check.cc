@@ -20,15 +20,11 @@ constexpr std::chrono::microseconds kCoarseStep{1};
 
 const std::string kCpuFolder = "/sys/devices/system/cpu";
 
-std::string plural(std::size_t count, const char* noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
-
-std::string listed(const std::vector<std::string>& words) {
+std::string comma_separated(const std::vector<std::string>& words) {
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
-/// What switches something off: --tune for a session if it can, else `otherwise`.
+/// Returns what switches something off: --tune for a session if it can, else `otherwise`.
 std::string remedy_by_tune(const MachineFacts& facts, const std::string& name,
                            const std::string& otherwise) {
   const auto has = [&](const std::string& one) {
@@ -46,17 +42,17 @@ CheckLine engine_line(const EngineFacts& engine) {
     return {topic, row.is_an_extra ? Severity::Note : Severity::Problem, engine.missing->what,
             engine.missing->remedy};
   const bool has_counters = !engine.counters.empty();
-  const bool none_works = std::all_of(engine.counters.begin(), engine.counters.end(),
-                                      [](const CounterFacts& pmu) { return pmu.alive == 0; });
+  const bool none_works =
+      std::ranges::all_of(engine.counters, [](const CounterFacts& pmu) { return pmu.alive == 0; });
   if (has_counters && none_works)
     return {topic, Severity::Problem, "no counter is free at the moment (see below)", ""};
-  std::string finding = "counts " + listed(engine.events);
+  std::string finding = "counts " + comma_separated(engine.events);
   if (engine.notes.empty()) return {topic, Severity::Ok, finding, ""};
   return {topic, Severity::Note, finding + "; " + fmt::format("{}", fmt::join(engine.notes, "; ")),
           ""};
 }
 
-/// How many of a PMU's counters count, and who holds the rest.
+/// Says how many of a PMU's counters count, and who holds the rest.
 CheckLine counters_line(const CounterFacts& counters, bool several) {
   CheckLine line{several ? "counters " + counters.pmu : "counters", Severity::Ok,
                  fmt::format("{} of {} count", counters.alive, counters.listed), ""};
@@ -89,7 +85,7 @@ CheckLine cores_line(const MachineFacts& facts) {
   return {
       "core kinds", Severity::Note,
       fmt::format("{} of several kinds ({}): the times of a run depend on where it happens to be",
-                  cpus, listed(kinds)),
+                  cpus, comma_separated(kinds)),
       "lauka --cores p ... keeps the commands on the fast ones"};
 }
 
@@ -128,7 +124,7 @@ CheckLine governor_line(const MachineFacts& facts) {
     steady = steady && governor.name == "performance";
     slow = slow || (governor.name == "powersave" && !chooses_itself(facts.governor_driver));
   }
-  std::string finding = listed(names);
+  std::string finding = comma_separated(names);
   if (!facts.governor_driver.empty()) finding += fmt::format(" ({})", facts.governor_driver);
   if (steady) return {"CPU governor", Severity::Ok, finding, ""};
   finding += slow ? ": the lowest clock" : ": the clock follows the load, so short runs are slower";
@@ -153,13 +149,13 @@ CheckLine smt_line(const MachineFacts& facts) {
           remedy_by_tune(facts, "smt", facts.smt->turn_off)};
 }
 
-/// What --tune would do besides what other lines say.
+/// Says what --tune would do besides what other lines say.
 CheckLine tune_line(const MachineFacts& facts) {
   std::vector<std::string> names;
   for (const std::string& name : facts.tunable)
     if (!name.starts_with('+') && std::ranges::find(names, name) == names.end())
       names.push_back(name);
-  return {"tune", Severity::Note, "can be switched for a session: " + listed(names),
+  return {"tune", Severity::Note, "can be switched for a session: " + comma_separated(names),
           "sudo lauka --tune ...; lauka --tune=list explains them"};
 }
 
@@ -313,9 +309,8 @@ std::string check_text(const MachineFacts& facts, std::span<const CheckLine> lin
       text += std::string(indent, ' ') + "-> " + one_line(line.remedy) + "\n";
   }
   const auto count = [&](Severity standing) {
-    return static_cast<std::size_t>(
-        std::count_if(lines.begin(), lines.end(),
-                      [&](const CheckLine& line) { return line.standing == standing; }));
+    return static_cast<std::size_t>(std::ranges::count_if(
+        lines, [&](const CheckLine& line) { return line.standing == standing; }));
   };
   return text + fmt::format("\n{}, {}, {} ok\n", plural(count(Severity::Problem), "problem"),
                             plural(count(Severity::Note), "note"), count(Severity::Ok));

@@ -21,61 +21,41 @@ using cores::ThreadLine;
 using cores::ThreadPart;
 using cores::Threads;
 
-constexpr int kTime = 8;
-constexpr int kCount = 15;
-constexpr int kRatio = 3;
-
 std::string seconds(std::optional<double> value) {
-  return value ? fmt::format("{:{}.2f}", *value, kTime) : fmt::format("{:>{}}", "-", kTime);
+  return value ? fmt::format("{:.2f}", *value) : "-";
 }
 
 std::string count(std::optional<std::uint64_t> value) {
-  return value ? fmt::format("{:{}}", *value, kCount) : fmt::format("{:>{}}", "-", kCount);
+  return value ? fmt::format("{}", *value) : "-";
 }
 
-/// Of no cycles it is 0.0: a thread that did nothing.
+/// Prints 0.0 if there are no cycles: the thread did nothing.
 std::string ratio(const ThreadPart& part) {
-  if (!part.cycles || !part.instructions) return fmt::format("{:>{}}", "-", kRatio);
+  if (!part.cycles || !part.instructions) return "-";
   const double ipc = *part.cycles == 0 ? 0.0
                                        : static_cast<double>(*part.instructions) /
                                              static_cast<double>(*part.cycles);
-  return fmt::format("{:{}.1f}", ipc, kRatio);
+  return fmt::format("{:.1f}", ipc);
 }
 
-std::string joined(const std::vector<std::string>& cells) {
+/// Prints the cells of a column group, or their headings if `part` is null.
+std::string cells_of(const ThreadColumns& columns, const ThreadPart* part) {
   std::string text;
-  for (const std::string& cell : cells) text += (text.empty() ? "" : " ") + cell;
+  const auto add = [&](std::string_view heading, int width, const std::string& value) {
+    if (!text.empty()) text += ' ';
+    text += fmt::format("{:>{}}", part == nullptr ? heading : std::string_view(value), width);
+  };
+  const ThreadPart it = part == nullptr ? ThreadPart{} : *part;
+  constexpr int time = 8;
+  if (columns.has_split) add("usr", time, seconds(it.user_seconds));
+  if (columns.has_split) add("sys", time, seconds(it.system_seconds));
+  if (columns.has_cpu) add("cpu", time, seconds(it.cpu_seconds));
+  if (!columns.has_counts) return text;
+  constexpr int many = 15;
+  add("cycles", many, count(it.cycles));
+  add("insns", many, count(it.instructions));
+  add("IPC", 3, ratio(it));
   return text;
-}
-
-std::string cells_of(const ThreadColumns& columns, const ThreadPart& part) {
-  std::vector<std::string> cells;
-  if (columns.has_split) {
-    cells.push_back(seconds(part.user_seconds));
-    cells.push_back(seconds(part.system_seconds));
-  }
-  if (columns.has_cpu) cells.push_back(seconds(part.cpu_seconds));
-  if (columns.has_counts) {
-    cells.push_back(count(part.cycles));
-    cells.push_back(count(part.instructions));
-    cells.push_back(ratio(part));
-  }
-  return joined(cells);
-}
-
-std::string heads_of(const ThreadColumns& columns) {
-  std::vector<std::string> heads;
-  if (columns.has_split) {
-    heads.push_back(fmt::format("{:>{}}", "usr", kTime));
-    heads.push_back(fmt::format("{:>{}}", "sys", kTime));
-  }
-  if (columns.has_cpu) heads.push_back(fmt::format("{:>{}}", "cpu", kTime));
-  if (columns.has_counts) {
-    heads.push_back(fmt::format("{:>{}}", "cycles", kCount));
-    heads.push_back(fmt::format("{:>{}}", "insns", kCount));
-    heads.push_back(fmt::format("{:>{}}", "IPC", kRatio));
-  }
-  return joined(heads);
 }
 
 std::string first_cell(std::string_view text) {
@@ -103,7 +83,7 @@ ThreadPart total_of(const Threads& threads, std::size_t column) {
 std::string titles_of(const Threads& threads) {
   std::string titles = first_cell("");
   for (const ThreadColumns& columns : threads.columns)
-    titles += fmt::format(" {:^{}} |", columns.title, heads_of(columns).size());
+    titles += fmt::format(" {:^{}} |", columns.title, cells_of(columns, nullptr).size());
   return titles + "\n";
 }
 
@@ -113,24 +93,26 @@ std::string threads_table(const Threads& threads) {
   std::string text;
   if (threads.columns.size() > 1) text += titles_of(threads);
   text += first_cell("TID");
-  for (const ThreadColumns& columns : threads.columns) text += " " + heads_of(columns) + " |";
+  for (const ThreadColumns& columns : threads.columns)
+    text += " " + cells_of(columns, nullptr) + " |";
   text += "\n";
   for (const ThreadLine& line : threads.lines) {
     text += first_cell(fmt::format("{}", line.id));
     for (std::size_t i = 0; i < threads.columns.size(); ++i)
-      text += " " + cells_of(threads.columns[i], line.parts[i]) + " |";
+      text += " " + cells_of(threads.columns[i], &line.parts[i]) + " |";
     text += (line.name.empty() ? "" : " " + one_line(line.name)) + "\n";
   }
   text += first_cell("total");
-  for (std::size_t i = 0; i < threads.columns.size(); ++i)
-    text += " " + cells_of(threads.columns[i], total_of(threads, i)) + " |";
+  for (std::size_t i = 0; i < threads.columns.size(); ++i) {
+    const ThreadPart total = total_of(threads, i);
+    text += " " + cells_of(threads.columns[i], &total) + " |";
+  }
   return text +
          fmt::format(" {} thread{}\n", threads.lines.size(), threads.lines.size() == 1 ? "" : "s");
 }
 
 namespace {
 
-using cores::SampledPart;
 using cores::ThreadSample;
 using std::chrono::nanoseconds;
 
@@ -144,7 +126,7 @@ class Members {
  public:
   explicit Members(std::string& text) : text_(text) {}
 
-  /// Begins a member; its value is to follow.
+  /// Begins a member; the caller appends its value.
   std::string& add(std::string_view name) {
     text_.append(is_first_ ? "\"" : ",\"").append(name).append("\":");
     is_first_ = false;
@@ -176,7 +158,7 @@ std::optional<double> quotient(std::optional<double> a, std::optional<double> b)
   return *a / *b;
 }
 
-void add_part(const SampledPart& part, nanoseconds interval, Members& members) {
+void add_part(const ThreadPart& part, nanoseconds interval, Members& members) {
   members.add("cpu_time", part.cpu_seconds);
   members.add("user_time", part.user_seconds);
   members.add("system_time", part.system_seconds);
@@ -189,10 +171,10 @@ void add_part(const SampledPart& part, nanoseconds interval, Members& members) {
   members.add("power", quotient(part.joules, seconds(interval)));
 }
 
-/// Of the time on all kinds of core, that on the fastest.
+/// Returns the share of the fastest kind of core in the time on all kinds.
 std::optional<double> share_of_fastest(const ThreadSample& sample) {
   double all = 0.0;
-  for (const SampledPart& part : sample.by_kind) all += part.cpu_seconds.value_or(0.0);
+  for (const ThreadPart& part : sample.by_kind) all += part.cpu_seconds.value_or(0.0);
   if (sample.by_kind.size() < 2) return std::nullopt;
   return quotient(sample.by_kind.front().cpu_seconds, all);
 }

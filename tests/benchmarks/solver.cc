@@ -116,12 +116,17 @@ bool has_no_small_conflict(const CounterMask* masks, std::size_t count) {
   return only_7 < 2 && few < 4;
 }
 
+<<<<<<< HEAD
 /// True if the framework, given the solver's order, puts each event where the solver says.
 bool framework_agrees(const Seating& seats, const CounterMask* masks) {
+=======
+/// Whether the framework, given the solver's order, puts each event where the solver says.
+bool framework_agrees(const PlacedPass& seats, const CounterMask* masks) {
+>>>>>>> 96b0fd0 (engine, cores, inquire: what existed twice exists once, in fewer files)
   CounterMask taken = 0;
-  for (const Seat& seat : seats) {
-    const CounterMask free = masks[seat.event] & ~taken;
-    if (free == 0 || static_cast<unsigned>(std::countr_zero(free)) != seat.counter) return false;
+  for (const PlacedEvent& placed : seats) {
+    const CounterMask free = masks[placed.event] & ~taken;
+    if (free == 0 || static_cast<unsigned>(std::countr_zero(free)) != placed.counter) return false;
     taken |= free & (~free + 1);
   }
   return true;
@@ -142,7 +147,7 @@ void count_sets_of_seven(Claims& claims, const Masks& masks) {
     ++refused;
     if (!fits) return;
     ++by_order;
-    const auto seats = seat_all({set, 7});
+    const auto seats = place_all({set, 7});
     if (!seats || seats->size() != 7 || !framework_agrees(*seats, set)) ++disagreed;
   });
   fmt::print("sets of 7 of the articles' {} events of M2, in the order of names\n", masks.size());
@@ -228,10 +233,10 @@ void count_passes(Claims& claims) {
       std::shuffle(all.begin(), all.end(), random);
       const Masks masks(all.begin(),
                         all.begin() + static_cast<std::ptrdiff_t>(1 + random() % all.size()));
-      const std::vector<Seating> passes = divide_into_passes(masks, {});
+      const std::vector<PlacedPass> passes = divide_into_passes(masks, {});
       if (passes.size() != fewest_by_bound(masks)) ++wrong;
       std::size_t placed = 0;
-      for (const Seating& seats : passes) {
+      for (const PlacedPass& seats : passes) {
         placed += seats.size();
         if (!framework_agrees(seats, masks.data())) ++disagreed;
       }

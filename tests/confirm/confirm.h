@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
+namespace lauka::confirm {
+
 // What a Mac is to confirm of what was found out about it on Linux. scripts/confirm-on-mac runs it;
 // nothing of it is in lauka.
-
-namespace lauka::confirm {
 
 /// What was looked at, what it should be and what it is.
 struct Row {
@@ -42,5 +42,21 @@ Result<std::vector<Row>> confirm(const Setting& setting);
 std::string table(const std::vector<Row>& rows);
 
 bool all_hold(const std::vector<Row>& rows);
+
+/// Prints the machine's facts and the table. Gives the status of scripts/confirm-on-mac: 0 all
+/// holds, 1 something does not, 2 it cannot be tried.
+int run(const os::DarwinCalls& calls, Result<engine::kperf::KpepDatabase> database,
+        const std::string& fixtures);
+
+/// Says why it cannot be tried; gives 2.
+int refuse(const Error& error);
+
+/// What was left by those who traced and counted before, to be asked before anything is taken.
+std::vector<std::string> left_by_others(const os::DarwinCalls& calls);
+
+/// What nobody knows without a Mac, one "name: value" each: which events are refused, how words
+/// come back, CPUs that are powered down, coprocessors, what counting adds to a run, how often
+/// records are lost, and what every call answered. Takes the counters for itself.
+std::vector<std::string> unknowns(const Setting& setting);
 
 }  // namespace lauka::confirm

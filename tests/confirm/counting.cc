@@ -111,9 +111,7 @@ std::vector<std::string> facts(const Setting& setting) {
       fmt::format("events: {} {}, {} of them, counters {:#x}", setting.database.name,
                   setting.database.marketing_name, setting.database.events.size(),
                   setting.database.config_counters),
-      fmt::format("kperf.framework: {}", !missing                ? "complete"
-                                         : missing->name.empty() ? "missing"
-                                                                 : missing->name + " is missing"),
+      missing ? *missing + ": missing" : "kperf.framework: complete",
       fmt::format("configurable counters before all are forced: {}",
                   kernel.counter_count(kConfigurableClass))};
   for (const char* name : {"hw.nperflevels", "hw.ncpu"})

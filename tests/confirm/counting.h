@@ -1,7 +1,6 @@
 #pragma once
 
 #include "confirm/confirm.h"
-#include "engine/kperf/configure.h"
 #include "engine/kperf/kernel.h"
 #include "engine/kperf/strategy.h"
 

@@ -1,7 +1,7 @@
-#include "confirm/run.h"
+#include "confirm/confirm.h"
 #include "engine/kperf/kpep.h"
 #include "fakes/darwin/host.h"
-#include "fakes/darwin/programs.h"
+#include "fakes/darwin/kernel.h"
 #include "places.h"
 
 #include <string>

@@ -1,4 +1,4 @@
-#include "confirm/run.h"
+#include "confirm/confirm.h"
 #include "engine/kperf/kpep.h"
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include "confirm/unknown.h"
+#include "confirm/confirm.h"
 
 #include "confirm/counting.h"
 #include "engine/kperf/strategy.h"

@@ -1,5 +1,3 @@
-#include "cores/mac_threads.h"
-
 #include "cores/threads.h"
 
 #include <cerrno>

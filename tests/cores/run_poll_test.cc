@@ -1,4 +1,4 @@
-#include "cores/mac_core_time.h"
+#include "cores/core_time.h"
 #include "fakes/fake_pmu.h"
 
 #include <algorithm>
@@ -151,7 +151,7 @@ os::ThreadCounts time_of(std::uint64_t ms) {
   return {0, 0, ms * kMs, 0, 0};
 }
 
-std::string told(const MacTimes& times) {
+std::string told(const CoreTimes& times) {
   std::string text;
   for (const std::uint64_t ns : times.ns) text += std::to_string(ns / kMs) + " ";
   return text + "+ " + std::to_string(times.unsplit_ns / kMs);

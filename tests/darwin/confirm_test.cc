@@ -1,10 +1,8 @@
 #include "confirm/confirm.h"
 
-#include "confirm/run.h"
-#include "confirm/unknown.h"
 #include "darwin/driver.h"
 #include "engine/kperf/kpep.h"
-#include "fakes/darwin/programs.h"
+#include "fakes/darwin/kernel.h"
 #include "os/spawning_launcher.h"
 #include "places.h"
 

@@ -1,11 +1,11 @@
 #include "cores/cores.h"
 
-#include "cores/mac_core_time.h"
+#include "cores/core_time.h"
 #include "cores/threads.h"
 #include "darwin/driver.h"
 #include "darwin/folder.h"
-#include "engine/accounting.h"
-#include "fakes/darwin/programs.h"
+#include "engine/engine.h"
+#include "fakes/darwin/kernel.h"
 #include "os/spawning_launcher.h"
 
 #include <chrono>
@@ -22,7 +22,7 @@
 namespace lauka::darwin {
 namespace {
 
-using cores::MacTimes;
+using cores::CoreTimes;
 using cores::RunPoll;
 
 constexpr std::uint64_t kMs = 1'000'000;
@@ -31,7 +31,7 @@ constexpr std::uint64_t kMs = 1'000'000;
 struct Polled {
   Driver driver;
   RunPoll poll;
-  MacTimes times{};
+  CoreTimes times{};
   Work truth{};  ///< of the command and of all that descends from it
 
   explicit Polled(const std::string& script, CallRules rules = {}, std::size_t levels = 2)
@@ -210,7 +210,7 @@ TEST_CASE("a command whose efficiency cores are preferred runs there, and nowher
     const auto ended = (*launcher)->run({&launch, 1}, false, {});
     REQUIRE(ended.has_value());
     RunPoll poll(driver.calls, 2);
-    const MacTimes times = cores::mac_times(ended->front().totals, poll.result(), 0);
+    const CoreTimes times = cores::mac_times(ended->front().totals, poll.result(), 0);
     REQUIRE(times.ns.size() == 2);
     return static_cast<double>(times.ns[0]) / static_cast<double>(times.ns[0] + times.ns[1]);
   };

@@ -3,7 +3,7 @@
 #include "darwin/driver.h"
 #include "darwin/folder.h"
 #include "engine/kperf/kperf_engine.h"
-#include "fakes/darwin/programs.h"
+#include "fakes/darwin/kernel.h"
 #include "os/spawning_launcher.h"
 
 #include <map>

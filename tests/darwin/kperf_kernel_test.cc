@@ -1,5 +1,4 @@
 #include "darwin/kperf_bench.h"
-#include "engine/kperf/configure.h"
 #include "engine/kperf/kernel.h"
 
 #include <array>
@@ -71,9 +70,11 @@ int by_name(const char* name, void* old_value, std::size_t* old_length, void* ne
   });
 }
 
-/// An engine that has no framework, so that all its calls pass here.
+/// An engine that has no framework, so that all its calls pass here; or one that has, whose calls
+/// through it do not.
 struct Bench : KperfBench {
-  explicit Bench(Setup setup = machine("m1")) : KperfBench(std::move(setup)) {
+  explicit Bench(Setup setup = machine("m1"), bool has_framework = false)
+      : KperfBench(std::move(setup)) {
     kernel_model = &driver.calls;
     rule_before = nullptr;
     rule_after = nullptr;
@@ -81,7 +82,7 @@ struct Bench : KperfBench {
     table = driver.calls;
     table.sysctl = by_number;
     table.sysctlbyname = by_name;
-    table.dlopen = [](const char*, int) -> void* { return nullptr; };
+    if (!has_framework) table.dlopen = [](const char*, int) -> void* { return nullptr; };
     calls = &table;
   }
 
@@ -108,6 +109,44 @@ void take_tracing() {
 }
 
 }  // namespace
+
+TEST_CASE("through Apple's framework the counts are the same, and all is given back") {
+  Bench bench(machine("m1"), true);
+  REQUIRE(bench.make() == "");
+  REQUIRE(bench.select() == "");
+  CHECK(bench.notes() == "");
+  const auto counted = bench.named(bench.run("run 3ms\nthreads 5 {\nrun 200us e\n}\njoin"));
+  CHECK(counted.at("inst_all") == bench.truth().events.at("INST_ALL"));
+  CHECK(counted.at("cycles") == bench.truth().cycles);
+  CHECK(times("kpc.counting") == 0);
+  CHECK(times("kperf.sampling") == 0);
+  CHECK(bench.end() == kNothing);
+}
+
+TEST_CASE("through Apple's framework the whole machine is counted as by sysctl") {
+  Bench bench(machine("m1"), true);
+  REQUIRE(bench.make(StrategyChoice::Machine) == "");
+  REQUIRE(bench.select() == "");
+  const auto counted = bench.named(bench.run("run 30ms"));
+  const Truth truth = bench.truth();
+  CHECK(counted.at("instructions").value() >= truth.instructions);
+  CHECK(counted.at("instructions").value() < 2 * truth.instructions);
+  CHECK(times("kpc.counting") == 0);
+}
+
+TEST_CASE("a framework that lacks a function is not used at all, and the function is reported") {
+  Bench bench(machine("m1"), true);
+  bench.driver.host.rules.missing_symbols = {"kpc_set_config"};
+  REQUIRE(bench.make() == "");
+  REQUIRE(bench.select() == "");
+  CHECK(bench.notes() ==
+        "macOS changed its private framework (kpc_set_config is missing); lauka uses sysctls\n");
+  // Even what the framework has goes through the system's own calls.
+  CHECK(times("kpc.counting") > 0);
+  CHECK(times("kperf.sampling") > 0);
+  const auto counted = bench.named(bench.run("run 3ms"));
+  CHECK(counted.at("inst_all") == bench.truth().events.at("INST_ALL"));
+}
 
 TEST_CASE("actions and timers that an earlier tool has left are enough, however many") {
   for (const StrategyChoice strategy : {StrategyChoice::AtExit, StrategyChoice::Pet}) {

@@ -56,9 +56,9 @@ std::size_t passes_by_bound(const Masks& masks) {
 }
 
 /// That the framework, given the events in the order of the seats, puts each where the seat says.
-void check_agrees_with_the_framework(const Seating& seats, const Masks& masks) {
+void check_agrees_with_the_framework(const PlacedPass& seats, const Masks& masks) {
   Masks in_order;
-  for (const Seat& seat : seats) in_order.push_back(masks[seat.event]);
+  for (const PlacedEvent& placed : seats) in_order.push_back(masks[placed.event]);
   const auto counters = add_greedily(in_order);
   REQUIRE(counters.has_value());
   for (std::size_t i = 0; i < seats.size(); ++i) {
@@ -68,23 +68,23 @@ void check_agrees_with_the_framework(const Seating& seats, const Masks& masks) {
 }
 
 /// That the passes are the fewest, hold every event once, and can be added one by one.
-void check_division(const std::vector<Seating>& passes, const Masks& masks) {
+void check_division(const std::vector<PlacedPass>& passes, const Masks& masks) {
   CHECK(passes.size() == passes_by_bound(masks));
   std::set<std::size_t> seen;
   std::size_t events = 0;
-  for (const Seating& seats : passes) {
+  for (const PlacedPass& seats : passes) {
     check_agrees_with_the_framework(seats, masks);
-    for (const Seat& seat : seats) seen.insert(seat.event);
+    for (const PlacedEvent& placed : seats) seen.insert(placed.event);
     events += seats.size();
   }
   CHECK(events == masks.size());
   CHECK(seen.size() == masks.size());
 }
 
-std::size_t pass_of(const std::vector<Seating>& passes, std::size_t event) {
+std::size_t pass_of(const std::vector<PlacedPass>& passes, std::size_t event) {
   for (std::size_t i = 0; i < passes.size(); ++i)
-    for (const Seat& seat : passes[i])
-      if (seat.event == event) return i;
+    for (const PlacedEvent& placed : passes[i])
+      if (placed.event == event) return i;
   return passes.size();
 }
 
@@ -116,17 +116,17 @@ TEST_CASE("the framework's rule takes the lowest free counter, whatever comes la
 TEST_CASE("a set that fits is placed in whatever order it was asked for") {
   Masks masks(6, kAny);
   masks.push_back(kOnlyPmc7);
-  const auto seats = seat_all(masks);
+  const auto seats = place_all(masks);
   REQUIRE(seats.has_value());
   check_agrees_with_the_framework(*seats, masks);
-  CHECK(std::find(seats->begin(), seats->end(), Seat{6, 7}) != seats->end());
+  CHECK(std::find(seats->begin(), seats->end(), PlacedEvent{6, 7}) != seats->end());
 }
 
 TEST_CASE("ascending masks are not enough where masks are not nested: the matching decides") {
   CHECK_FALSE(add_greedily(Masks{0b011, 0b100, 0b101}).has_value());
-  const auto seats = seat_all(Masks{0b011, 0b100, 0b101});
+  const auto seats = place_all(Masks{0b011, 0b100, 0b101});
   REQUIRE(seats.has_value());
-  CHECK(*seats == Seating{{2, 0}, {0, 1}, {1, 2}});
+  CHECK(*seats == PlacedPass{{2, 0}, {0, 1}, {1, 2}});
 }
 
 TEST_CASE("the default events of M2 sit where the facts say: PMC2, 7, 5 and 6") {
@@ -141,7 +141,7 @@ TEST_CASE("a set fits exactly if the framework takes it in some order") {
   for (int i = 0; i < 400; ++i) {
     const Masks masks = random_masks(random, 1 + random() % 6, 5);
     CAPTURE(masks);
-    const auto seats = seat_all(masks);
+    const auto seats = place_all(masks);
     CHECK(seats.has_value() == greedy_fits_in_some_order(masks));
     CHECK(seats.has_value() == fits_at_once(masks));
     CHECK(seats.has_value() == fits_by_brute_force(masks));

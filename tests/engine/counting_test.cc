@@ -1,13 +1,20 @@
-#include "engine/perf/counting.h"
-
+#include "engine/perf/counters.h"
 #include "engine/perf/perf_engine.h"
 #include "fakes/fake_perf.h"
+#include "os/linux_calls.h"
 
+#include <algorithm>
+#include <array>
 #include <memory>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
 
 #include <doctest/doctest.h>
 
 namespace lauka::engine::perf {
+
 namespace {
 
 using fakes::FakePerf;
@@ -15,15 +22,27 @@ using Counts = std::vector<std::optional<std::uint64_t>>;
 
 using fakes::kMs;
 
-/// Selects, arms, runs the program under the model of the kernel and finishes.
+/// An engine with its first pass armed.
+struct FirstPass {
+  FirstPass(const FakePerf& perf, const std::vector<std::string>& names, bool user_only = false)
+      : engine(make_perf_engine(perf.calls(), user_only)) {
+    REQUIRE(engine->select({names, false}).has_value());
+    auto armed = engine->arm(0);
+    REQUIRE(armed.has_value());
+    counting = *std::move(armed);
+  }
+  Counting* operator->() const { return counting.get(); }
+
+  std::unique_ptr<CounterEngine> engine;
+  std::unique_ptr<Counting> counting;
+};
+
+/// Runs the program under the model of the kernel, and counts it.
 Counted count(FakePerf& perf, const std::vector<std::string>& names,
               const FakePerf::Program& program, bool user_only = false) {
-  const auto engine = make_perf_engine(perf.calls(), user_only);
-  REQUIRE(engine->select({names, false}).has_value());
-  auto counting = engine->arm(0);
-  REQUIRE(counting.has_value());
-  REQUIRE_FALSE((*counting)->requests().empty());
-  return (*counting)->finish(perf.run((*counting)->requests(), program), 0);
+  const FirstPass pass(perf, names, user_only);
+  REQUIRE_FALSE(pass->requests().empty());
+  return pass->finish(perf.run(pass->requests(), program), 0);
 }
 
 /// 100 ms on the one kind of core.
@@ -42,16 +61,14 @@ FakePerf::Program plain_program() {
 }  // namespace
 
 TEST_CASE("a run's counts are those of its counters, in the order of the events") {
-  FakePerf perf;
-  perf.add(fakes::usual_pmu());
+  FakePerf perf(fakes::usual_pmu());
   const Counted counted = count(perf, {"instructions", "page-faults", "cycles"}, plain_program());
   CHECK(counted.counts == Counts{2500, 46, 1300});
   CHECK_FALSE(counted.missing.has_value());
 }
 
 TEST_CASE("with --user-only the kernel's part is not in the counts, and faults are the run's") {
-  FakePerf perf;
-  perf.add(fakes::usual_pmu());
+  FakePerf perf(fakes::usual_pmu());
   auto program = plain_program();
   program.usage.minor_faults = 47;
   CHECK(count(perf, {"instructions", "page-faults", "cycles"}, program, true).counts ==
@@ -76,16 +93,12 @@ TEST_CASE("a counter that was not on all the time gives no value and the reason"
 TEST_CASE("a nanosecond without counters is enough to give no value") {
   // Second reading: the counters of the core; first: the kernel's own, which must run as well.
   for (const std::size_t which : {0U, 1U}) {
-    FakePerf perf;
-    perf.add(fakes::usual_pmu());
-    const auto engine = make_perf_engine(perf.calls(), false);
-    REQUIRE(engine->select({{"task-clock", "cycles"}, false}).has_value());
-    auto counting = engine->arm(0);
-    REQUIRE(counting.has_value());
-    os::Ended ended = perf.run((*counting)->requests(), plain_program());
-    CHECK((*counting)->finish(ended, 0).counts[1] == 1300);
+    FakePerf perf(fakes::usual_pmu());
+    const FirstPass pass(perf, {"task-clock", "cycles"});
+    os::Ended ended = perf.run(pass->requests(), plain_program());
+    CHECK(pass->finish(ended, 0).counts[1] == 1300);
     ended.readings[which].running_ns -= 1;
-    CHECK((*counting)->finish(ended, 0).counts == Counts{std::nullopt, std::nullopt});
+    CHECK(pass->finish(ended, 0).counts == Counts{std::nullopt, std::nullopt});
   }
 }
 
@@ -103,8 +116,7 @@ TEST_CASE("where the watchdog holds a counter the remedy is to switch it off") {
 }
 
 TEST_CASE("a program that lost its counters at exec gives no value and the reason") {
-  FakePerf perf;
-  perf.add(fakes::usual_pmu());
+  FakePerf perf(fakes::usual_pmu());
   auto program = plain_program();
   program.is_setuid = true;
   const Counted counted = count(perf, {"cycles"}, program);
@@ -115,16 +127,12 @@ TEST_CASE("a program that lost its counters at exec gives no value and the reaso
 }
 
 TEST_CASE("a run beside others is made again, unless eight in a row were of no use") {
-  FakePerf perf;
-  perf.add(fakes::usual_pmu());
-  const auto engine = make_perf_engine(perf.calls(), false);
-  REQUIRE(engine->select({{"cycles", "branches"}, false}).has_value());
-  const auto counting = engine->arm(0);
-  REQUIRE(counting.has_value());
+  FakePerf perf(fakes::usual_pmu());
+  const FirstPass pass(perf, {"cycles", "branches"});
   auto shared = plain_program();
   shared.phases = {{700, 0}, {300, 4}};
   const auto redo_of = [&](const FakePerf::Program& program) {
-    return (*counting)->finish(perf.run((*counting)->requests(), program), 0).redo;
+    return pass->finish(perf.run(pass->requests(), program), 0).redo;
   };
   for (int i = 0; i < 8; ++i) {
     const auto redo = redo_of(shared);
@@ -138,31 +146,25 @@ TEST_CASE("a run beside others is made again, unless eight in a row were of no u
 }
 
 TEST_CASE("a program that lost its counters is not run again: it would lose them again") {
-  FakePerf perf;
-  perf.add(fakes::usual_pmu());
+  FakePerf perf(fakes::usual_pmu());
   auto program = plain_program();
   program.is_setuid = true;
   CHECK_FALSE(count(perf, {"cycles"}, program).redo.has_value());
 }
 
 TEST_CASE("a short program beside others is not taken for a setuid one") {
-  FakePerf perf;
-  perf.add(fakes::usual_pmu());
-  const auto engine = make_perf_engine(perf.calls(), false);
-  REQUIRE(engine->select({{"cycles"}, false}).has_value());
-  const auto counting = engine->arm(0);
-  REQUIRE(counting.has_value());
+  FakePerf perf(fakes::usual_pmu());
+  const FirstPass pass(perf, {"cycles"});
   os::Ended ended{Exited{0}, {}};
   ended.usage.user_ns = 1'200'000;  // most of it goes to the counters' coming and going
   ended.readings = {{5'000, 300'000, 90'000}};
-  const Counted counted = (*counting)->finish(ended, 0);
+  const Counted counted = pass->finish(ended, 0);
   REQUIRE(counted.missing.has_value());
   CHECK(counted.missing->what == "other programs used the counters");
 }
 
 TEST_CASE("of a run with one count that cannot be true the others are kept") {
-  FakePerf perf;
-  perf.add(fakes::usual_pmu());
+  FakePerf perf(fakes::usual_pmu());
   auto program = plain_program();
   program.silent = {fakes::kInstructions};
   const Counted counted = count(perf, {"cycles", "instructions", "page-faults"}, program);
@@ -213,15 +215,10 @@ TEST_CASE("with several kinds of core the clocks may differ by what was measured
 }
 
 TEST_CASE("a counter that could not be opened for a run gives no value and its reason") {
-  FakePerf perf;
-  perf.add(fakes::usual_pmu());
-  const auto engine = make_perf_engine(perf.calls(), false);
-  REQUIRE(engine->select({{"cycles", "branches"}, false}).has_value());
-  auto counting = engine->arm(0);
-  REQUIRE(counting.has_value());
+  FakePerf perf(fakes::usual_pmu());
+  const FirstPass pass(perf, {"cycles", "branches"});
   perf.descriptor_limit = 1;
-  const Counted counted =
-      (*counting)->finish(perf.run((*counting)->requests(), plain_program()), 0);
+  const Counted counted = pass->finish(perf.run(pass->requests(), plain_program()), 0);
   CHECK(counted.counts == Counts{std::nullopt, std::nullopt});
   REQUIRE(counted.missing.has_value());
   CHECK(counted.missing->what == "the limit of open files leaves no room for counters");
@@ -230,25 +227,220 @@ TEST_CASE("a counter that could not be opened for a run gives no value and its r
 TEST_CASE("a command that was not started has no counts") {
   FakePerf perf;
   perf.set_paranoid(2);
-  const auto engine = make_perf_engine(perf.calls(), false);
-  REQUIRE(engine->select({{"page-faults", "task-clock"}, false}).has_value());
-  auto counting = engine->arm(0);
-  REQUIRE(counting.has_value());
-  const Counted counted = (*counting)->finish({NotStarted{}, {}}, 0);
+  const FirstPass pass(perf, {"page-faults", "task-clock"});
+  const Counted counted = pass->finish({NotStarted{}, {}}, 0);
   CHECK(counted.counts == Counts{std::nullopt, std::nullopt});
   CHECK(counted.missing.has_value());
 }
 
 TEST_CASE("readings that do not belong to the pass are not taken for counts") {
-  FakePerf perf;
-  perf.add(fakes::usual_pmu());
-  const auto engine = make_perf_engine(perf.calls(), false);
-  REQUIRE(engine->select({{"cycles", "branches"}, false}).has_value());
-  auto counting = engine->arm(0);
-  REQUIRE(counting.has_value());
+  FakePerf perf(fakes::usual_pmu());
+  const FirstPass pass(perf, {"cycles", "branches"});
   os::Ended ended{Exited{0}, {}};
   ended.readings = {{5, 1000, 1000}};
-  CHECK((*counting)->finish(ended, 0).counts == Counts{std::nullopt, std::nullopt});
+  CHECK(pass->finish(ended, 0).counts == Counts{std::nullopt, std::nullopt});
+}
+
+namespace {
+
+using fakes::FakePerf;
+using Doubts = std::vector<std::string>;
+using Names = std::vector<std::string>;
+
+using fakes::kMs;
+
+Tally cycles(std::uint64_t count, std::uint64_t ns = kMs) {
+  return {"cycles", Role::Cycles, 0, count, ns};
+}
+
+Tally instructions(std::uint64_t count, std::uint64_t ns = kMs) {
+  return {"instructions", Role::Instructions, 0, count, ns};
+}
+
+Tally misses(std::uint64_t count, std::uint64_t ns = kMs) {
+  return {"branch-misses", Role::Other, 0, count, ns};
+}
+
+Doubts doubts_of(const std::vector<Tally>& tallies) {
+  double fastest = 0.0;
+  return Judge(fastest).doubts(0, tallies);
+}
+
+}  // namespace
+
+TEST_CASE("a run without a cycle or an instruction is not believed") {
+  CHECK(doubts_of({cycles(0), instructions(500)}) == Doubts{"cycles was 0", ""});
+  CHECK(doubts_of({cycles(900), instructions(0)}) == Doubts{"", "instructions was 0"});
+  CHECK(doubts_of({cycles(900), instructions(500)}) == Doubts{"", ""});
+  // A kind of core that the run was never on, and what only a hypervisor would do.
+  CHECK(doubts_of({cycles(0, 0)}) == Doubts{""});
+  Tally of_hypervisor = cycles(0);
+  of_hypervisor.rings = os::kPerfExcludeUser | os::kPerfExcludeKernel;
+  CHECK(doubts_of({of_hypervisor}) == Doubts{""});
+}
+
+TEST_CASE("more than sixteen instructions a cycle are not believed, nor are their cycles") {
+  CHECK(doubts_of({cycles(10'000), instructions(160'000)}) == Doubts{"", ""});
+  const std::string why = "instructions was more than its cycles or its time allow";
+  CHECK(doubts_of({cycles(10'000), instructions(160'001)}) == Doubts{why, why});
+  // Cycles of user space say nothing about instructions of both.
+  Tally of_user = cycles(10'000);
+  of_user.rings = os::kPerfExcludeKernel;
+  CHECK(doubts_of({of_user, instructions(160'001)}) == Doubts{"", ""});
+}
+
+TEST_CASE("cycles and instructions beyond what time allows are not believed") {
+  // Ten a nanosecond, and 10,000 at the edges.
+  CHECK(doubts_of({cycles(10 * kMs + 10'000)}) == Doubts{""});
+  CHECK(doubts_of({cycles(10 * kMs + 10'001)}) == Doubts{"cycles was more than its time allows"});
+  CHECK(doubts_of({instructions(160 * kMs + 10'000)}) == Doubts{""});
+  CHECK(doubts_of({instructions(160 * kMs + 10'001)}).front() != "");
+}
+
+TEST_CASE("the fastest clock of the session narrows what instructions without cycles may be") {
+  double fastest = 0.0;
+  Judge with_cycles(fastest);
+  Judge without(fastest);
+  CHECK(with_cycles.doubts(0, std::vector<Tally>{cycles(3 * kMs)}).front().empty());
+  CHECK(fastest == 3.0);
+  // 16 * 1.25 * 3 GHz * 1 ms is 60 million, and 10,000 at the edges.
+  CHECK(without.doubts(0, std::vector<Tally>{instructions(60'010'000)}).front().empty());
+  CHECK_FALSE(without.doubts(0, std::vector<Tally>{instructions(60'010'001)}).front().empty());
+}
+
+TEST_CASE("none of what the command's other runs have many of is not believed") {
+  double fastest = 0.0;
+  Judge judge(fastest);
+  const auto doubt = [&](std::size_t command, std::uint64_t count) {
+    return judge.doubts(command, std::vector<Tally>{cycles(50'000, 20'000), misses(count, 20'000)})
+        .back();
+  };
+  CHECK(doubt(0, 0).empty());  // of 20 us there may be none
+  CHECK(doubt(0, 80).empty());
+  CHECK(doubt(0, 0) == "branch-misses was 0, so its counter seems to be dead");
+  CHECK(doubt(0, 50).empty());
+  CHECK_FALSE(doubt(0, 0).empty());
+  CHECK(doubt(0, 49).empty());  // so few may well be none another time
+  CHECK(doubt(0, 0).empty());
+  CHECK(doubt(1, 0).empty());  // another command's history
+}
+
+TEST_CASE("none in a long run is believed when it comes again and again") {
+  double fastest = 0.0;
+  Judge judge(fastest);
+  const std::vector<Tally> run{cycles(900'000), misses(0)};
+  for (int i = 0; i < 3; ++i) CHECK_FALSE(judge.doubts(0, run).back().empty());
+  CHECK(judge.doubts(0, run).back().empty());
+  CHECK_FALSE(judge.doubts(1, run).back().empty());
+}
+
+namespace {
+
+const Names kSixPlausible{"cycles",       "instructions",  "cache-references",
+                          "cache-misses", "branch-misses", "branches"};
+
+/// A command that counts the same in every run, of 2 to 20 ms.
+FakePerf::Program some_program(std::mt19937_64& random) {
+  const auto up_to = [&](std::uint64_t most) { return random() % most; };
+  const std::uint64_t ns = 2 * kMs + up_to(18 * kMs);
+  FakePerf::Program program;
+  program.ns_on = {{"cpu", ns}};
+  program.usage.user_ns = ns;
+  program.counts = {{{"cpu", fakes::kCycles}, {ns * 2 + up_to(ns), ns / 10}},
+                    {{"cpu", fakes::kInstructions}, {ns + up_to(ns * 4), ns / 10}},
+                    {{"cpu", fakes::kCacheReferences}, {1000 + up_to(100'000), 500}},
+                    {{"cpu", fakes::kCacheMisses}, {100 + up_to(1000), 50}},
+                    {{"cpu", fakes::kBranchMisses}, {200 + up_to(10'000), 100}},
+                    {{"cpu", fakes::kBranches}, {ns / 5 + up_to(ns), ns / 20}}};
+  return program;
+}
+
+constexpr std::array<fakes::EventKey, 6> kKeys = {fakes::kCycles,          fakes::kInstructions,
+                                                  fakes::kCacheReferences, fakes::kCacheMisses,
+                                                  fakes::kBranchMisses,    fakes::kBranches};
+
+/// What may happen to a run: most often nothing; a neighbour takes 1 to 3 counters for all or for a
+/// part of it, or the host keeps an event from counting.
+void disturb(FakePerf::Program& program, std::mt19937_64& random, std::size_t held_before) {
+  const std::uint64_t part = 1 + random() % 999;
+  const std::size_t held = 1 + random() % 3;
+  program.phases = {{1000, held_before}};
+  switch (random() % 10) {
+    case 0:
+      program.phases = {{1000, held}};
+      break;
+    case 1:
+      program.phases = {{part, held_before}, {1000 - part, held}};
+      break;
+    case 2:
+      program.phases = {{part, held}, {1000 - part, 0}};
+      break;
+    case 3:
+      program.silent = {kKeys[random() % kKeys.size()]};
+      break;
+    default:
+      break;
+  }
+}
+
+struct Shown {
+  unsigned runs = 0;
+  unsigned counts = 0;
+  unsigned absent_without_reason = 0;
+  unsigned wrong = 0;
+};
+
+/// One session of two commands, run as the runner does: a run that is to be made again is, as often
+/// as was asked for.
+void run_session(std::uint64_t seed, Shown& shown) {
+  std::mt19937_64 random(seed);
+  FakePerf perf;
+  auto pmu = random() % 4 == 0 ? fakes::usual_pmu() : fakes::virtual_pmu();
+  if (random() % 4 == 0) pmu.dead = {};
+  const std::size_t held_before = random() % 3 == 0 ? 1 + random() % 3 : 0;
+  // One that is hidden below a neighbour's can be found when that is gone: held_by_others tells it.
+  if (random() % 4 == 0) pmu.dead.insert(held_before + random() % (pmu.general - held_before));
+  pmu.taken = held_before;
+  perf.add(pmu);
+  const auto engine = make_perf_engine(perf.calls(), false);
+  const Names names(kSixPlausible.begin(),
+                    kSixPlausible.begin() + 1 + static_cast<long>(random() % kSixPlausible.size()));
+  const auto set = engine->select({names, false});
+  REQUIRE(set.has_value());
+  const std::vector<FakePerf::Program> commands{some_program(random), some_program(random)};
+  for (std::size_t pass = 0; pass < set->passes.size(); ++pass) {
+    const auto counting = engine->arm(pass);
+    REQUIRE(counting.has_value());
+    for (int run = 0; run < 24; ++run) {
+      const std::size_t command = static_cast<std::size_t>(run) % 2;
+      Counted counted;
+      unsigned again = 0;
+      do {
+        FakePerf::Program program = commands[command];
+        disturb(program, random, held_before);
+        counted = (*counting)->finish(perf.run((*counting)->requests(), program), command);
+      } while (counted.redo && again++ < counted.redo->at_most);
+      ++shown.runs;
+      for (std::size_t i = 0; i < counted.counts.size(); ++i) {
+        const auto& truth =
+            commands[command].counts.at({"cpu", kKeys[set->passes[pass].events[i]]});
+        if (counted.counts[i]) ++shown.counts;
+        if (!counted.counts[i] && !counted.missing) ++shown.absent_without_reason;
+        if (counted.counts[i] && *counted.counts[i] != truth.user + truth.kernel) ++shown.wrong;
+      }
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("200 sessions beside neighbours and a host that take counters show no wrong count") {
+  Shown shown;
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) run_session(seed, shown);
+  CAPTURE(shown.runs);
+  CHECK(shown.wrong == 0);
+  CHECK(shown.absent_without_reason == 0);
+  CHECK(shown.counts > shown.runs);
 }
 
 }  // namespace lauka::engine::perf

@@ -5,10 +5,15 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <doctest/doctest.h>
 
 namespace lauka::engine::perf {
+
 namespace {
 
 using fakes::FakePerf;
@@ -50,8 +55,7 @@ os::PerfEventAttr attributes_of(const os::CounterRequest& request) {
 
 TEST_CASE(
     "by default cycles, instructions, cache references, cache and branch misses are counted") {
-  FakePerf perf;
-  perf.add(fakes::usual_pmu());
+  FakePerf perf(fakes::usual_pmu());
   perf.set_paranoid(1);
   const EventSet set = selected(perf, {});
   CHECK(names_of(set) ==
@@ -82,8 +86,7 @@ TEST_CASE("on a virtual machine without counters a short note says who knows mor
 }
 
 TEST_CASE("where the kernel's part is forbidden counters cover user space and one note says so") {
-  FakePerf perf;
-  perf.add(fakes::usual_pmu());
+  FakePerf perf(fakes::usual_pmu());
   perf.set_paranoid(2);
   const EventSet set = selected(perf, {"cycles", "branches", "task-clock"});
   CHECK(set.events[0].meaning == "perf cpu-cycles, user space only");
@@ -100,8 +103,7 @@ TEST_CASE("a clock alone is the same without the kernel's part, so there is no n
 }
 
 TEST_CASE("with --user-only nothing is noted: the user wanted it") {
-  FakePerf perf;
-  perf.add(fakes::usual_pmu());
+  FakePerf perf(fakes::usual_pmu());
   perf.set_paranoid(2);
   const EventSet set = selected(perf, {"cycles"}, true);
   CHECK(set.notes.empty());
@@ -109,8 +111,7 @@ TEST_CASE("with --user-only nothing is noted: the user wanted it") {
 }
 
 TEST_CASE("an architecture that refuses to leave the hypervisor out is asked without that") {
-  FakePerf perf;
-  perf.add(fakes::usual_pmu());
+  FakePerf perf(fakes::usual_pmu());
   perf.refuses_hypervisor_bit = true;
   CHECK(selected(perf, {"cycles:u"}).events[0].meaning == "perf cpu-cycles, user space only");
 }
@@ -151,16 +152,14 @@ TEST_CASE("with the kernel's part faults and switches are counters") {
 }
 
 TEST_CASE("the same event twice is counted once") {
-  FakePerf perf;
-  perf.add(fakes::usual_pmu());
+  FakePerf perf(fakes::usual_pmu());
   const EventSet set = selected(perf, {"cycles", "CYCLES", "cpu-cycles", "cycles:u"});
   CHECK(names_of(set) == Names{"cycles", "cycles:u"});
   CHECK(set.notes == Names{"'cpu-cycles' is the same event as 'cycles' and counted once"});
 }
 
 TEST_CASE("more events than counters take the fewest passes, and ratios share one") {
-  FakePerf perf;
-  perf.add(small_pmu(2));
+  FakePerf perf(small_pmu(2));
   // cycles and instructions have counters of their own; of the five others two fit at once.
   const EventSet set = selected(perf, {"branches", "cache-references", "l1d-cache-misses", "cycles",
                                        "branch-misses", "cache-misses", "instructions"});
@@ -195,8 +194,7 @@ TEST_CASE("where others hold all counters each event has a pass and the run will
 }
 
 TEST_CASE("software events cost no counter and no pass") {
-  FakePerf perf;
-  perf.add(small_pmu(1));
+  FakePerf perf(small_pmu(1));
   const EventSet set =
       selected(perf, {"task-clock", "branches", "page-faults", "branch-misses", "cpu-clock"});
   CHECK(passes_of(set) == "0 1 2 4|3");
@@ -204,8 +202,7 @@ TEST_CASE("software events cost no counter and no pass") {
 }
 
 TEST_CASE("a pass is armed as one group of each PMU, started by exec") {
-  FakePerf perf;
-  perf.add(fakes::usual_pmu());
+  FakePerf perf(fakes::usual_pmu());
   const auto engine = make_perf_engine(perf.calls(), false);
   REQUIRE(engine->select({{"task-clock", "cycles", "page-faults", "branches"}, false}).has_value());
   const auto counting = engine->arm(0);
@@ -227,8 +224,7 @@ TEST_CASE("a pass is armed as one group of each PMU, started by exec") {
 }
 
 TEST_CASE("the catalog holds what was seen to open, portable names first") {
-  FakePerf perf;
-  perf.add(fakes::usual_pmu());
+  FakePerf perf(fakes::usual_pmu());
   perf.add_format("cpu", "event", "config:0-7");
   perf.add_event("cpu", "cache-misses", "event=0x2e");
   perf.add({"uncore_imc_0", 20, "", true});
@@ -261,16 +257,14 @@ TEST_CASE("where the kernel is left out the catalog says that faults are the acc
 }
 
 TEST_CASE("what a generic event really is on this processor is told") {
-  FakePerf perf;
-  perf.add(fakes::usual_pmu());
+  FakePerf perf(fakes::usual_pmu());
   perf.add_event("cpu", "cache-misses", "event=0x2e,umask=0x41");
   CHECK(selected(perf, {"cache-misses"}).events[0].meaning ==
         "perf cache-misses (event=0x2e,umask=0x41)");
 }
 
 TEST_CASE("an explanation tells the passes, whose counters they use, and which events compete") {
-  FakePerf perf;
-  perf.add(small_pmu(2));
+  FakePerf perf(small_pmu(2));
   const auto engine = make_perf_engine(perf.calls(), false);
   const auto explanation =
       engine->explain({{"branches", "branch-misses", "cache-misses", "page-faults"}, true});
@@ -284,6 +278,302 @@ TEST_CASE("an explanation tells the passes, whose counters they use, and which e
         "without any one of them the others do");
   CHECK(perf.open_now() == 0);
   CHECK(engine->explain({{"branches"}, false})->competition == std::nullopt);
+}
+
+namespace {
+
+using fakes::FakePerf;
+using Counts = std::vector<std::optional<std::uint64_t>>;
+using Names = std::vector<std::string>;
+
+using fakes::kMs;
+constexpr std::pair<std::uint32_t, std::uint64_t> kRaw3c{4, 0x3c};
+
+/// 60 ms on one kind of core, 40 ms on the other.
+FakePerf::Program on_both_kinds() {
+  FakePerf::Program program;
+  program.ns_on = {{"cpu_core", 60 * kMs}, {"cpu_atom", 40 * kMs}};
+  program.counts = {
+      {{"cpu_core", fakes::kCycles}, {1000, 0}},  {{"cpu_atom", fakes::kCycles}, {200, 0}},
+      {{"cpu_core", fakes::kBranches}, {70, 0}},  {{"cpu_atom", fakes::kBranches}, {5, 0}},
+      {{"cpu_core", kRaw3c}, {999, 0}},           {{"cpu_atom", kRaw3c}, {199, 0}},
+      {{"cpu_core", fakes::kRefCycles}, {33, 0}}, {{"software", {1, 2}}, {17, 0}}};
+  program.usage.user_ns = 100 * kMs;
+  return program;
+}
+
+struct Armed {
+  EventSet set;
+  std::unique_ptr<CounterEngine> engine;
+  std::unique_ptr<Counting> counting;
+  std::vector<os::CounterRequest> requests;
+};
+
+Armed armed(const FakePerf& perf, const Names& names) {
+  Armed armed;
+  armed.engine = make_perf_engine(perf.calls(), false);
+  auto set = armed.engine->select({names, false});
+  REQUIRE_MESSAGE(set.has_value(), (set ? "" : set.error().line()));
+  armed.set = *set;
+  auto counting = armed.engine->arm(0);
+  REQUIRE(counting.has_value());
+  armed.counting = *std::move(counting);
+  armed.requests = armed.counting->requests();
+  return armed;
+}
+
+}  // namespace
+
+TEST_CASE("on a machine with two kinds of core an event is the sum over both") {
+  FakePerf perf;
+  fakes::add_two_kinds(perf);
+  const Armed it = armed(perf, {"cycles", "branches", "page-faults"});
+  CHECK(it.set.events[0].meaning == "perf cpu-cycles, sum of cpu_atom and cpu_core");
+  CHECK(it.counting->finish(perf.run(it.requests, on_both_kinds()), 0).counts ==
+        Counts{1200, 75, 17, 200, 1000, 5, 70});
+}
+
+TEST_CASE("a kernel that does not take the PMU's number in config is asked by sysfs' names") {
+  FakePerf perf;
+  fakes::add_two_kinds(perf);
+  perf.knows_extended_type = false;
+  for (const char* pmu : {"cpu_core", "cpu_atom"}) {
+    perf.add_format(pmu, "event", "config:0-7");
+    perf.add_event(pmu, "cpu_cycles", "event=0x3c");
+  }
+  const Armed it = armed(perf, {"cycles"});
+  CHECK(it.counting->finish(perf.run(it.requests, on_both_kinds()), 0).counts ==
+        Counts{1198, 199, 999});
+}
+
+TEST_CASE("an event that one kind of core has only says so") {
+  FakePerf perf;
+  fakes::add_two_kinds(perf);
+  const Armed it = armed(perf, {"ref-cycles"});
+  CHECK(it.set.events[0].meaning == "perf ref-cycles, on cpu_core only");
+  // The other kind has a witness, so that it shows that nothing was missed.
+  CHECK(it.requests.size() == 2);
+  const Counted counted = it.counting->finish(perf.run(it.requests, on_both_kinds()), 0);
+  CHECK(counted.counts == Counts{33});
+}
+
+TEST_CASE("an event of one PMU is counted there only") {
+  FakePerf perf;
+  fakes::add_two_kinds(perf);
+  const Armed it = armed(perf, {"cpu_core/cycles/", "cpu_atom/cycles/"});
+  CHECK(it.set.events[0].meaning == "perf cpu_core/cycles/");
+  CHECK(it.set.passes.size() == 1);
+  CHECK(it.counting->finish(perf.run(it.requests, on_both_kinds()), 0).counts == Counts{1000, 200});
+}
+
+TEST_CASE("groups never mix the kinds of core, nor these with the kernel's counts") {
+  FakePerf perf;
+  fakes::add_two_kinds(perf);
+  const Armed it = armed(perf, {"cycles", "branches", "page-faults"});
+  REQUIRE(it.requests.size() == 5);
+  for (const os::CounterRequest& request : it.requests) {
+    const auto pmu_type_of = [](const os::CounterRequest& one) {
+      os::PerfEventAttr attributes;
+      std::memcpy(&attributes, one.attributes.data(), sizeof attributes);
+      return attributes.config >> 32U;
+    };
+    CHECK(pmu_type_of(request) == pmu_type_of(it.requests[request.leader]));
+  }
+}
+
+TEST_CASE("times of both kinds that do not add up to the run's are not all the time") {
+  FakePerf perf;
+  fakes::add_two_kinds(perf);
+  const Armed it = armed(perf, {"cycles"});
+  auto program = on_both_kinds();
+  os::Ended ended = perf.run(it.requests, program);
+  ended.readings[0].running_ns -= kMs;
+  const Counted counted = it.counting->finish(ended, 0);
+  CHECK(counted.counts == Counts{std::nullopt, std::nullopt, std::nullopt});
+  REQUIRE(counted.missing.has_value());
+  CHECK(counted.missing->what == "other programs used the counters");
+}
+
+TEST_CASE("the kind of core with fewer counters decides how many passes there are") {
+  FakePerf perf;
+  fakes::add_two_kinds(perf);
+  const auto engine = make_perf_engine(perf.calls(), false);
+  // Three general counters on cpu_atom, four on cpu_core; cycles are free on both.
+  const auto set = engine->select(
+      {{"cycles", "branches", "branch-misses", "cache-misses", "cache-references"}, false});
+  REQUIRE(set.has_value());
+  CHECK(set->passes.size() == 2);
+  const auto three =
+      engine->select({{"cycles", "branches", "branch-misses", "cache-misses"}, true});
+  CHECK(three.has_value());
+}
+
+TEST_CASE("raw codes are counted on both kinds of core") {
+  FakePerf perf;
+  fakes::add_two_kinds(perf);
+  const Armed it = armed(perf, {"r3c"});
+  CHECK(it.counting->finish(perf.run(it.requests, on_both_kinds()), 0).counts ==
+        Counts{1198, 199, 999});
+}
+
+TEST_CASE("the parts of an event on each kind of core are told by the kinds' names, P first") {
+  FakePerf perf;
+  fakes::add_two_kinds(perf);
+  const auto engine = make_perf_engine(
+      perf.calls(), false, {{"P", {0, 1, 2, 3}, "cpu_core"}, {"E", {4, 5, 6, 7}, "cpu_atom"}});
+  const auto set = engine->select({{"cycles", "ref-cycles", "page-faults"}, false});
+  REQUIRE(set.has_value());
+  REQUIRE(set->events.size() == 5);
+  CHECK(set->events[3].name == "cycles (P)");
+  CHECK(set->events[4].name == "cycles (E)");
+  CHECK(set->events[3].part_of == 0U);
+  CHECK(set->events[1].note == "(P only)");
+  CHECK(set->events[0].note.empty());
+  const auto counting = engine->arm(0);
+  REQUIRE(counting.has_value());
+  CHECK((*counting)->timed_pmus().size() == 2);
+  const Counted counted =
+      (*counting)->finish(perf.run((*counting)->requests(), on_both_kinds()), 0);
+  CHECK(counted.counts == Counts{1200, 33, 17, 1000, 200});
+  CHECK(counted.pmu_ns.size() == 2);
+}
+
+// Intel's topdown events, whose codes are those of Linux' sysfs: 0x400 is slots, 0x8000 to 0x8300
+// are the four metrics, which count in a group that slots leads only.
+
+namespace {
+
+using fakes::FakePerf;
+using Counts = std::vector<std::optional<std::uint64_t>>;
+using Names = std::vector<std::string>;
+
+constexpr fakes::EventKey kSlots{4, 0x400};
+constexpr fakes::EventKey kRetiring{4, 0x8000};
+constexpr fakes::EventKey kBadSpec{4, 0x8100};
+constexpr fakes::EventKey kFrontend{4, 0x8200};
+constexpr fakes::EventKey kBackend{4, 0x8300};
+
+void add_topdown(FakePerf& perf, const std::string& name) {
+  fakes::FakePmu& pmu = perf.pmu(name);
+  pmu.led = {kRetiring, kBadSpec, kFrontend, kBackend};
+  pmu.leader = kSlots;
+  pmu.fixed.insert({kSlots, kRetiring, kBadSpec, kFrontend, kBackend});
+  perf.add_format(name, "event", "config:0-7");
+  perf.add_format(name, "umask", "config:8-15");
+  perf.add_event(name, "slots", "event=0x00,umask=0x4");
+  perf.add_event(name, "topdown-retiring", "event=0x00,umask=0x80");
+  perf.add_event(name, "topdown-bad-spec", "event=0x00,umask=0x81");
+  perf.add_event(name, "topdown-fe-bound", "event=0x00,umask=0x82");
+  perf.add_event(name, "topdown-be-bound", "event=0x00,umask=0x83");
+}
+
+FakePerf::Program program_on(const std::string& pmu) {
+  FakePerf::Program program;
+  program.ns_on = {{pmu == "cpu" ? "" : pmu, 100'000'000}};
+  program.counts = {{{pmu, kSlots}, {10'000, 0}},
+                    {{pmu, kRetiring}, {4'000, 0}},
+                    {{pmu, kBadSpec}, {1'000, 0}},
+                    {{pmu, kFrontend}, {2'000, 0}},
+                    {{pmu, kBackend}, {3'000, 0}},
+                    {{pmu, fakes::kCycles}, {2'500, 0}},
+                    {{pmu, fakes::kInstructions}, {3'900, 0}}};
+  program.usage.user_ns = 100'000'000;
+  return program;
+}
+
+struct CountedSet {
+  EventSet set;
+  Counts counts;
+  std::vector<os::PerfEventAttr> opened{};
+};
+
+CountedSet counted_topdown(FakePerf& perf, const EventRequest& wanted,
+                           const FakePerf::Program& program = program_on("cpu")) {
+  const auto engine = make_perf_engine(perf.calls(), false);
+  auto set = engine->select(wanted);
+  REQUIRE_MESSAGE(set.has_value(), (set ? "" : set.error().line()));
+  auto counting = engine->arm(0);
+  REQUIRE(counting.has_value());
+  CountedSet result{*set, {}};
+  const auto requests = (*counting)->requests();
+  for (const os::CounterRequest& request : requests) {
+    os::PerfEventAttr attributes;
+    std::memcpy(&attributes, request.attributes.data(), sizeof attributes);
+    result.opened.push_back(attributes);
+  }
+  result.counts = (*counting)->finish(perf.run(requests, program), 0).counts;
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("topdown's metrics are counted in one group, which slots leads") {
+  FakePerf perf(fakes::usual_pmu());
+  add_topdown(perf, "cpu");
+  const CountedSet it =
+      counted_topdown(perf, {{"topdown-retiring", "cycles", "topdown-be-bound", "slots"}, true});
+  CHECK(it.set.passes.size() == 1);
+  CHECK(it.counts == Counts{4'000, 2'500, 3'000, 10'000});
+  REQUIRE(it.opened.size() == 4);
+  CHECK(it.opened.front().config == 0x400);
+  CHECK((it.opened.front().flags & os::kPerfEnableOnExec) != 0);
+  CHECK((it.opened[1].flags & os::kPerfEnableOnExec) == 0);
+}
+
+TEST_CASE("a metric alone gets its leader, which is nobody's row") {
+  FakePerf perf(fakes::usual_pmu());
+  add_topdown(perf, "cpu");
+  for (const char* name : {"topdown-fe-bound", "cpu/topdown-fe-bound/"}) {
+    const CountedSet it = counted_topdown(perf, {{name}});
+    CHECK(it.counts == Counts{2'000});
+    CHECK(it.opened.size() == 2);
+  }
+  CHECK(counted_topdown(perf, {{"slots"}}).opened.size() == 1);
+}
+
+TEST_CASE("without rights to the kernel's part the metrics and their leader leave it out") {
+  FakePerf perf(fakes::usual_pmu());
+  add_topdown(perf, "cpu");
+  perf.set_paranoid(2);
+  const CountedSet it = counted_topdown(perf, {{"topdown-retiring"}});
+  CHECK(it.counts == Counts{4'000});
+  for (const os::PerfEventAttr& attributes : it.opened)
+    CHECK((attributes.flags & os::kPerfExcludeKernel) != 0);
+  CHECK(it.opened.size() == 2);
+}
+
+TEST_CASE("on two kinds of core the metrics are those of the kind that has slots") {
+  FakePerf perf;
+  fakes::add_two_kinds(perf);
+  const std::uint32_t core = perf.pmu("cpu_core").type;
+  CHECK(core != 0);
+  add_topdown(perf, "cpu_core");
+  perf.add_format("cpu_atom", "event", "config:0-7");
+  perf.add_event("cpu_atom", "topdown-retiring", "event=0xc2");
+  const CountedSet it =
+      counted_topdown(perf, {{"topdown-retiring", "slots"}}, program_on("cpu_core"));
+  CHECK(it.counts == Counts{4'000, 10'000});
+  CHECK(it.set.events[0].note == "(cpu_core only)");
+}
+
+TEST_CASE("where no event leads, events of these names are plain ones, in slots") {
+  FakePerf perf(fakes::usual_pmu());
+  perf.add_format("cpu", "event", "config:0-7");
+  perf.add_event("cpu", "topdown-total-slots", "event=0x3c");
+  perf.add_event("cpu", "topdown-total-slots.scale", "4");
+  perf.add_event("cpu", "topdown-slots-issued", "event=0x0e");
+  auto program = program_on("cpu");
+  program.counts[{"cpu", {4, 0x3c}}] = {2'500, 0};
+  program.counts[{"cpu", {4, 0x0e}}] = {700, 0};
+  for (const char* name : {"topdown-total-slots", "cpu/topdown-total-slots/"}) {
+    const CountedSet it = counted_topdown(perf, {{name, "topdown-slots-issued"}}, program);
+    CHECK(it.opened.size() == 2);
+    CHECK(it.counts == Counts{10'000, 700});
+  }
+  for (const char* odd : {"0", "65", "x", "-1", "4x", ""}) {
+    perf.add_event("cpu", "topdown-total-slots.scale", odd);
+    CHECK(counted_topdown(perf, {{"topdown-total-slots"}}, program).counts == Counts{2'500});
+  }
 }
 
 }  // namespace lauka::engine::perf

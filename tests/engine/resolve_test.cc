@@ -23,8 +23,7 @@ std::string refusal_of(std::string_view name, const fakes::FakePerf& perf) {
 
 TEST_CASE("portable aliases and perf's names stand for the kernel's numbers") {
   // The numbers are those of perf_event_open(2): type, then config.
-  fakes::FakePerf perf;
-  perf.add(fakes::usual_pmu());
+  fakes::FakePerf perf(fakes::usual_pmu());
   struct Known {
     const char* name;
     os::Code code;
@@ -73,8 +72,7 @@ TEST_CASE("portable aliases and perf's names stand for the kernel's numbers") {
 }
 
 TEST_CASE("names are found in any case and shown in the usual spelling") {
-  fakes::FakePerf perf;
-  perf.add(fakes::usual_pmu());
+  fakes::FakePerf perf(fakes::usual_pmu());
   const os::Sysfs sysfs(perf.calls());
   CHECK(resolve("Cycles", sysfs)->name == "cycles");
   CHECK(resolve("llc-LOADS:u", sysfs)->name == "LLC-loads:u");
@@ -82,8 +80,7 @@ TEST_CASE("names are found in any case and shown in the usual spelling") {
 }
 
 TEST_CASE("modifiers say which rings are counted") {
-  fakes::FakePerf perf;
-  perf.add(fakes::usual_pmu());
+  fakes::FakePerf perf(fakes::usual_pmu());
   const os::Sysfs sysfs(perf.calls());
   CHECK(resolve("cycles", sysfs)->rings == Rings{true, true, true, false});
   CHECK(resolve("cycles:u", sysfs)->rings == Rings{true, false, false, true});
@@ -98,8 +95,7 @@ TEST_CASE("modifiers say which rings are counted") {
 }
 
 TEST_CASE("an unknown event is answered with the nearest names") {
-  fakes::FakePerf perf;
-  perf.add(fakes::usual_pmu());
+  fakes::FakePerf perf(fakes::usual_pmu());
   CHECK(refusal_of("cylces", perf) == "there is no event 'cylces'; did you mean cycles?");
   CHECK(refusal_of("brnch-misses", perf) ==
         "there is no event 'brnch-misses'; did you mean branch-misses?");
@@ -114,8 +110,7 @@ TEST_CASE("an unknown event is answered with the nearest names") {
 }
 
 TEST_CASE("events of a PMU are taken from sysfs, with the kernel's names as well") {
-  fakes::FakePerf perf;
-  perf.add(fakes::usual_pmu());
+  fakes::FakePerf perf(fakes::usual_pmu());
   perf.add_format("cpu", "event", "config:0-7");
   perf.add_event("cpu", "l2_rqsts", "event=0x24");
   CHECK(code_of("cpu/l2_rqsts/", perf) == os::Code{4, 0x24});
@@ -126,8 +121,7 @@ TEST_CASE("events of a PMU are taken from sysfs, with the kernel's names as well
 }
 
 TEST_CASE("a PMU that is not there, counts packages or is not closed is refused with the reason") {
-  fakes::FakePerf perf;
-  perf.add(fakes::usual_pmu());
+  fakes::FakePerf perf(fakes::usual_pmu());
   perf.add({"uncore_imc_0", 20, "", true});
   CHECK(refusal_of("cpu_core/cycles/", perf) ==
         "'cpu_core/cycles/': there is no PMU 'cpu_core' here; the cores have cpu");

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "engine/accounting.h"
 #include "engine/engine.h"
 
 #include <cstdint>

@@ -34,6 +34,7 @@ class FakePerf : public FakeKernel {
   std::map<int, Program> threads{};
 
   FakePerf() { current() = this; }
+  explicit FakePerf(Pmu pmu) : FakePerf() { add(std::move(pmu)); }
   ~FakePerf() { current() = nullptr; }
   FakePerf(const FakePerf&) = delete;
   FakePerf& operator=(const FakePerf&) = delete;
@@ -48,12 +49,13 @@ class FakePerf : public FakeKernel {
     return kCalls;
   }
 
-  void add(Pmu pmu) {
+  /// Adds a PMU; returns it, to be changed before the next is added.
+  Pmu& add(Pmu pmu) {
     const std::string folder = "/sys/bus/event_source/devices/" + pmu.name;
     files[folder + "/type"] = std::to_string(pmu.type) + "\n";
     if (!pmu.cpus.empty()) files[folder + "/cpus"] = pmu.cpus + "\n";
     if (pmu.per_package) files[folder + "/cpumask"] = "0\n";
-    pmus_.push_back(std::move(pmu));
+    return pmus_.emplace_back(std::move(pmu));
   }
   void add_event(const std::string& pmu, const std::string& name, const std::string& terms) {
     files["/sys/bus/event_source/devices/" + pmu + "/events/" + name] = terms + "\n";

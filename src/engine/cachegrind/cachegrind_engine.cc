@@ -1,7 +1,7 @@
 #include "engine/cachegrind/cachegrind_engine.h"
 
 #include "core/text.h"
-#include "engine/accounting.h"
+#include "engine/engine.h"
 #include "os/files.h"
 
 #include <algorithm>
@@ -61,7 +61,7 @@ struct Process {
 
 using Processes = std::map<std::uint64_t, Process>;
 
-/// The rest of the first line that begins with `start`.
+/// Returns the rest of the first line that begins with `start`.
 std::optional<std::string_view> line_after(std::string_view text, std::string_view start) {
   while (!text.empty()) {
     const std::string_view line = text.substr(0, text.find('\n'));
@@ -71,7 +71,7 @@ std::optional<std::string_view> line_after(std::string_view text, std::string_vi
   return std::nullopt;
 }
 
-/// None where the file ends before its summary.
+/// Returns nullopt if the file ends before its summary.
 std::optional<Counts> counts_in(std::string_view text) {
   const auto command = line_after(text, "cmd:");
   const auto names = line_after(text, "events:");
@@ -119,7 +119,7 @@ void enter(const OutputFile& file, Processes& processes) {
   }
 }
 
-/// None where Cachegrind did not write one of its parts.
+/// Returns nullopt if Cachegrind did not write one of its parts.
 std::optional<std::uint64_t> value_of(const Counts& counts, const SimulatedEvent& event) {
   std::uint64_t sum = 0;
   for (const std::string_view part : event.parts) {
@@ -225,7 +225,7 @@ namespace {
 constexpr std::array<std::string_view, 3> kCaches = {"--I1=32768,8,64", "--D1=32768,8,64",
                                                      "--LL=8388608,16,64"};
 
-/// In the name of a file Valgrind takes % for the beginning of a pattern.
+/// Escapes %, which begins a pattern in the name of a file.
 std::string escaped(const std::string& path) {
   std::string text;
   for (const char c : path) text += c == '%' ? "%%" : std::string(1, c);
@@ -281,7 +281,21 @@ class CachegrindEngine final : public CounterEngine {
     return catalog;
   }
 
-  Result<EventSet> select(const EventRequest& wanted) override;
+  Result<EventSet> select(const EventRequest& wanted) override {
+    simulated_.clear();
+    accounted_.clear();
+    EventSet set;
+    set.passes.assign(
+        {Pass{}, Pass{{}, RoundKind::Simulated}});  // the timed runs, and the simulated ones
+    for (const std::string& name : wanted.names) {
+      if (auto taken = take(name, set); !taken) return taken.error();
+    }
+    if (wanted.names.empty()) {
+      for (const SimulatedEvent& event : simulated_events()) add(event, set);
+    }
+    if (simulated_.empty()) set.passes.pop_back();
+    return set;
+  }
 
   Result<std::unique_ptr<Counting>> arm(std::size_t pass) override {
     if (pass == 0) {
@@ -296,60 +310,40 @@ class CachegrindEngine final : public CounterEngine {
   }
 
  private:
-  Result<void> take(const std::string& name, EventSet& set);
-  void add(const SimulatedEvent& event, EventSet& set);
+  Result<void> take(const std::string& name, EventSet& set) {
+    const auto is_new = [](const auto& taken, const auto* event) {
+      return std::ranges::find(taken, event) == taken.end();
+    };
+    if (const SimulatedEvent* event = find_simulated(name)) {
+      if (is_new(simulated_, event)) add(*event, set);
+      return {};
+    }
+    if (const AccountedEvent* event = find_accounted(name)) {
+      if (!is_new(accounted_, event)) return {};
+      accounted_.push_back(event);
+      set.passes[0].events.push_back(set.events.size());
+      set.events.push_back({lower_case(name), std::string(event->meaning)});
+      return {};
+    }
+    std::vector<std::string> names;
+    for (const SimulatedEvent& event : simulated_events()) names.emplace_back(event.name);
+    return Error{fmt::format("'{}' cannot be simulated", name),
+                 fmt::format("--engine cachegrind counts {}", listed(names))};
+  }
+  void add(const SimulatedEvent& event, EventSet& set) {
+    simulated_.push_back(&event);
+    set.passes[1].events.push_back(set.events.size());
+    set.events.push_back({.name = std::string(event.name),
+                          .meaning = fmt::format("{}, simulated by Cachegrind", event.meaning),
+                          .simulated = true,
+                          .role = role_of_event(event.name)});
+  }
 
   std::string valgrind_;
   std::optional<User> user_;                      ///< whose files the simulation writes
   std::vector<const SimulatedEvent*> simulated_;  ///< what was selected last
   std::vector<const AccountedEvent*> accounted_;
 };
-
-void CachegrindEngine::add(const SimulatedEvent& event, EventSet& set) {
-  simulated_.push_back(&event);
-  set.passes[1].events.push_back(set.events.size());
-  set.events.push_back({.name = std::string(event.name),
-                        .meaning = fmt::format("{}, simulated by Cachegrind", event.meaning),
-                        .simulated = true,
-                        .role = role_of_event(event.name)});
-}
-
-Result<void> CachegrindEngine::take(const std::string& name, EventSet& set) {
-  const auto is_new = [](const auto& taken, const auto* event) {
-    return std::ranges::find(taken, event) == taken.end();
-  };
-  if (const SimulatedEvent* event = find_simulated(name)) {
-    if (is_new(simulated_, event)) add(*event, set);
-    return {};
-  }
-  if (const AccountedEvent* event = find_accounted(name)) {
-    if (!is_new(accounted_, event)) return {};
-    accounted_.push_back(event);
-    set.passes[0].events.push_back(set.events.size());
-    set.events.push_back({lower_case(name), std::string(event->meaning)});
-    return {};
-  }
-  std::vector<std::string> names;
-  for (const SimulatedEvent& event : simulated_events()) names.emplace_back(event.name);
-  return Error{fmt::format("'{}' cannot be simulated", name),
-               fmt::format("--engine cachegrind counts {}", listed(names))};
-}
-
-Result<EventSet> CachegrindEngine::select(const EventRequest& wanted) {
-  simulated_.clear();
-  accounted_.clear();
-  EventSet set;
-  set.passes.assign(
-      {Pass{}, Pass{{}, RoundKind::Simulated}});  // the timed runs, and the simulated ones
-  for (const std::string& name : wanted.names) {
-    if (auto taken = take(name, set); !taken) return taken.error();
-  }
-  if (wanted.names.empty()) {
-    for (const SimulatedEvent& event : simulated_events()) add(event, set);
-  }
-  if (simulated_.empty()) set.passes.pop_back();
-  return set;
-}
 
 }  // namespace
 

@@ -13,7 +13,7 @@
 
 namespace lauka::engine::cachegrind {
 
-/// Which of Cachegrind's models an event needs beside the instructions, which are always counted.
+/// Which of Cachegrind's models an event needs besides the instructions, which are always counted.
 enum class Model : unsigned char { Instructions, Caches, Branches };
 
 /// An event that Cachegrind simulates.
@@ -25,10 +25,10 @@ struct SimulatedEvent {
   Model model;
 };
 
-/// All there are, in the order in which they are counted by default.
+/// Returns all of them, in the order in which they are counted by default.
 std::span<const SimulatedEvent> simulated_events();
 
-/// The one of that name, in any case; null where there is none.
+/// Finds the event of that name, in any case; null if there is none.
 const SimulatedEvent* find_simulated(std::string_view name);
 
 /// How the files of a run are named, in Valgrind's terms: %p is the process, %n a number that each
@@ -43,12 +43,12 @@ struct OutputFile {
   std::string text;
 };
 
-/// The sum of `events` over all processes of a run, from what is written of them. Exact, but for
+/// Sums `events` over all processes of a run, from what is written of them. Exact, but for
 /// two things that Cachegrind does. It forgets what a process counted before an execve, so a sum is
 /// that of the programs that ended, each from its own execve on. And a process that was forked and
 /// never called execve begins with its parent's counts, which are in the parent's own file too:
-/// where they could be more than 1% of the sum, there is none; where they are less, a note tells.
-/// There is none either where a process left no counts: killed, or run without Valgrind.
+/// if they could be more than 1% of the sum, it is missing; if they are less, a note says so. It is
+/// missing too if a process left no counts: killed, or run without Valgrind.
 Counted sum_of(std::span<const OutputFile> files, std::span<const SimulatedEvent* const> events);
 
 /// Counts by simulation, with Valgrind's Cachegrind, in runs of their own: a pass is simulated, and
@@ -56,8 +56,8 @@ Counted sum_of(std::span<const OutputFile> files, std::span<const SimulatedEvent
 std::unique_ptr<CounterEngine> make_cachegrind_engine(std::string valgrind,
                                                       std::optional<User> user = std::nullopt);
 
-/// The words that run `words` under it: only the models that `events` need, the caches of a fixed
-/// size, so that the counts of two machines compare. Files go into `folder`.
+/// Returns the words that run `words` under it: only the models that `events` need, the caches of a
+/// fixed size, so that the counts of two machines compare. Files go into `folder`.
 std::vector<std::string> valgrind_words(const std::string& valgrind, const std::string& folder,
                                         std::span<const SimulatedEvent* const> events,
                                         const std::vector<std::string>& words);

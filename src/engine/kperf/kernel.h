@@ -1,15 +1,16 @@
 #pragma once
 
 #include "core/result.h"
+#include "engine/kperf/kpep.h"
 #include "os/darwin_calls.h"
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
-#include <variant>
 #include <vector>
 
 // Layouts and numbers of kpc, kperf, kdebug and ktrace that no SDK has. Sources: XNU
@@ -32,7 +33,7 @@ inline constexpr std::size_t kFixedCounters = 2;
 inline constexpr std::size_t kConfigurableCounters = 8;
 inline constexpr std::size_t kMaxUserCounters = 32;  ///< KPC_MAX_COUNTERS of the user's headers
 
-/// Bits of a configuration word: the selector, and the privilege levels (none: all).
+/// Bits of a configuration word: the selector, and the privilege levels (no bit: all).
 inline constexpr std::uint64_t kSelectorBits = 0xffff;
 inline constexpr std::uint64_t kUserSpaceOnly = 0x20000;
 
@@ -70,7 +71,7 @@ static_assert(sizeof(KdebugInfo) == 20);
 
 /// KdebugInfo::flags.
 inline constexpr std::uint32_t kKdebugWrapped = 0x8;
-/// To be set: coprocessors are neither asked for records nor told what to trace.
+/// Must be set: coprocessors neither give records nor learn what to trace.
 inline constexpr std::uint32_t kKdebugNoCoprocessors = 0x400;
 inline constexpr std::uint32_t kKdebugValueCheck = 0x200000;  ///< also KdebugFilter::type
 inline constexpr std::uint32_t kKdebugReady = 0x80000000;
@@ -119,19 +120,11 @@ struct KperfCalls {
   std::uint32_t (*kpc_get_counter_count)(std::uint32_t classes);
   std::uint32_t (*kpc_get_config_count)(std::uint32_t classes);
   int (*kpc_set_config)(std::uint32_t classes, std::uint64_t* words);
-  int (*kperf_action_count_set)(std::uint32_t count);
   int (*kperf_action_samplers_set)(std::uint32_t action, std::uint32_t samplers);
   int (*kperf_action_filter_set_by_pid)(std::uint32_t action, std::int32_t pid);
   int (*kperf_sample_set)(std::uint32_t on);
   int (*kperf_reset)();
 };
-
-/// The framework's functions, all of them, or which is missing ("kpc_set_config"; empty: the whole
-/// framework).
-struct MissingSymbol {
-  std::string name;
-};
-std::variant<KperfCalls, MissingSymbol> load_framework(const os::DarwinCalls& calls);
 
 /// The kernel's counters (kpc) and its sampling of them (kperf): through Apple's framework where
 /// all of it is there, else by the sysctls that it wraps. Timers and triggers go by sysctl always,
@@ -141,14 +134,15 @@ class Kernel {
  public:
   explicit Kernel(const os::DarwinCalls& calls);
 
-  /// What is missing of the framework; none: all is there.
-  const std::optional<MissingSymbol>& missing() const { return missing_; }
+  /// Returns what is missing of the framework ("kpc_set_config", or "kperf.framework"); nullopt if
+  /// all is there.
+  const std::optional<std::string>& missing() const { return missing_; }
 
   // kpc
   /// False in a virtual machine.
   bool has_counters() const;
   int force_all_counters(bool on) const;
-  /// 0 where the kernel does not tell.
+  /// Returns 0 if the kernel does not say.
   std::uint32_t counter_count(std::uint32_t classes) const;
   std::uint32_t word_count(std::uint32_t classes) const;
   int set_words(std::span<const std::uint64_t> words) const;
@@ -177,7 +171,7 @@ class Kernel {
   int stop_trigger() const;
 
   // facts
-  /// None where there is no such sysctl.
+  /// Returns nullopt if there is no such sysctl.
   std::optional<std::uint32_t> number(const char* name) const;
   std::string text(const char* name) const;
   /// "Instruments (process 77)": who has the kernel's tracing so that nobody else may take it;
@@ -186,6 +180,7 @@ class Kernel {
   std::string owner_of_tracing() const;
 
  private:
+  void load_framework();
   template <typename T>
   int set(const char* name, const T& value) const;
   template <typename T>
@@ -195,20 +190,128 @@ class Kernel {
 
   const os::DarwinCalls& calls_;
   std::optional<KperfCalls> framework_;
-  std::optional<MissingSymbol> missing_;
+  std::optional<std::string> missing_;
 };
 
-/// What was asked of the kernel when it refused.
+/// What lauka wanted of the kernel when it refused.
 enum class Asked : unsigned char {
   Force,  ///< all counters for lauka
   Count,  ///< kpc: words, counting
   Trace,  ///< kperf and kdebug
 };
 
-/// Why the kernel refused with `error`, and the way out. `kernel` tells who has the tracing.
+/// Explains why the kernel refused with `error`, and the way out. `kernel` knows who has the
+/// tracing.
 Error reason_of(Asked asked, int error, const Kernel& kernel);
 
-/// What is told of an event that this kernel refuses to count.
-std::string forbidden_event(const std::string& name, std::uint64_t word);
+/// The kernel's trace (kdebug). Functions that give an int give 0 or an errno. Source: XNU
+/// bsd/kern/kdebug.c.
+class Trace {
+ public:
+  explicit Trace(const os::DarwinCalls& calls) : calls_(calls) {}
+
+  /// Makes a buffer for `records`, lets the ends, makings and samples of threads in, and switches
+  /// recording on. What was there before is removed. Takes 200 ms in the kernel.
+  int set_up(std::uint32_t records);
+
+  /// Switches recording off and frees the buffer.
+  int remove() const;
+
+  using Reader = std::function<void(std::span<const KdebugRecord>)>;
+
+  /// True if there is so much that it is time to read; waits up to a millisecond for it. A record
+  /// that is being written while others are read may be lost without a sign (its time is taken
+  /// before its place), so it is read as seldom as can be.
+  bool is_half_full() const;
+
+  /// Passes on all records that there are. `wrapped` is set if the buffer wrapped since it was
+  /// last read, so that records are lost; it is left alone otherwise.
+  int read(bool& wrapped, const Reader& reader);
+
+  /// Returns the state; all zero if the kernel does not say.
+  KdebugInfo info() const;
+
+ private:
+  int let_in() const;
+  int call(int operation, void* value, std::size_t* length) const;
+  int call_with_value(int operation, int value) const;
+
+  const os::DarwinCalls& calls_;
+  std::vector<KdebugRecord> room_;
+};
+
+/// The configurable counters that can be used, given how many the kernel says there are once all
+/// are forced: all of `configurable`, or those that the power manager does not hold. nullopt if the
+/// number fits neither.
+std::optional<CounterMask> usable_counters(CounterMask configurable, CounterMask power,
+                                           std::uint32_t count);
+
+/// How threads' counters get into the trace.
+struct Sampling {
+  bool at_exit = true;                       ///< of each thread as it ends
+  std::optional<std::uint64_t> period_ns{};  ///< and of running threads, about once per period
+  std::uint32_t records = 0;                 ///< of the trace's buffer
+};
+
+/// Holds all that counting takes of the system: the counters, their words, sampling and the trace.
+/// It is given back when this is destroyed, at exit(), and when a signal ends lauka at once; after
+/// SIGKILL the next claim finds what is left and resets it. One claim holds at a time: another one
+/// of this process gives back what it has first.
+class Claim : NonCopyable {
+ public:
+  Claim(const Kernel& kernel, Trace& trace) : kernel_(kernel), trace_(trace) {}
+  ~Claim();
+
+  /// Takes all counters, and resets what a killed run left switched on.
+  Result<void> take_counters();
+
+  /// Takes the counters again if they were given back meanwhile; returns 0 or an errno.
+  int hold();
+  bool is_held() const { return has_counters_; }
+
+  /// True if a killed run had left something switched on.
+  bool had_leftovers() const { return had_leftovers_; }
+
+  /// Has `words` counted on the configurable counters (empty: only the fixed ones count), for
+  /// threads that are born from now on, or with `by_thread` off by CPU only. 0 or an errno.
+  int program(std::span<const std::uint64_t> words, bool by_thread);
+
+  /// Checks that the kernel and the processor take these words: 0, EPERM if not, or another errno.
+  /// They are found out to be refused when set, when counting begins, or by reading them back.
+  int try_words(std::span<const std::uint64_t> words);
+
+  /// True if the kernel still counts what was programmed: nobody else changed it.
+  bool is_as_programmed() const;
+
+  /// Values of a sample.
+  std::size_t values() const { return values_; }
+
+  /// Returns 0 or an errno. Called again, it starts again.
+  int start_sampling(const Sampling& sampling);
+
+  /// Ends what start_sampling began; without it, nothing.
+  void end_sampling();
+
+  /// Counts and samples nothing until it is programmed and started again; the counters stay taken.
+  void pause();
+
+  void give_back();
+
+ private:
+  int set_words(std::span<const std::uint64_t> words);
+  bool has_words() const;
+  int begin_sampling(const Sampling& sampling);
+  int stop_sampling() const;
+
+  const Kernel& kernel_;
+  Trace& trace_;
+  bool has_counters_ = false;
+  bool has_tracing_ = false;
+  bool had_leftovers_ = false;
+  bool by_thread_ = false;
+  std::uint32_t classes_ = 0;
+  std::size_t values_ = 0;
+  std::vector<std::uint64_t> words_;
+};
 
 }  // namespace lauka::engine::kperf

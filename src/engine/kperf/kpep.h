@@ -1,15 +1,48 @@
 #pragma once
 
 #include "core/result.h"
-#include "engine/kperf/plist.h"
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 namespace lauka::engine::kperf {
+
+struct PlistValue;
+using PlistArray = std::vector<PlistValue>;
+using PlistDict = std::map<std::string, PlistValue, std::less<>>;
+
+/// A value of a property list; monostate: of a kind that no kpep database has (date, data, real,
+/// a number below zero).
+struct PlistValue {
+  std::variant<std::monostate, bool, std::uint64_t, std::string, PlistArray, PlistDict> value;
+
+  /// Returns null if it is of another kind.
+  template <typename Kind>
+  const Kind* get() const {
+    return std::get_if<Kind>(&value);
+  }
+
+  /// Returns what a dictionary has under `key`; null if it has nothing, or this is no dictionary.
+  const PlistValue* find(std::string_view key) const;
+};
+
+/// A database is six elements deep.
+inline constexpr std::size_t kDeepestPlist = 64;
+
+/// Reads a property list, XML or binary. Refused, with a predicate of the file: what is damaged,
+/// nests deeper than kDeepestPlist, declares entities, or has a million values (in a binary one an
+/// object may be in many places).
+Result<PlistValue> read_plist(std::string_view bytes);
+
+/// read_plist of the binary form, which begins with kBinaryPlist.
+Result<PlistValue> read_binary_plist(std::string_view bytes);
+inline constexpr std::string_view kBinaryPlist = "bplist00";
 
 /// Hardware counters as bits: bit i is PMCi, which is also how a kpep database numbers them.
 using CounterMask = std::uint32_t;
@@ -17,11 +50,11 @@ using CounterMask = std::uint32_t;
 /// More than any processor has; a database that names a higher one is damaged or foreign.
 inline constexpr unsigned kMostCounters = 16;
 
-/// The place of `counter` among `counters`: of its word among the words, and, after the fixed ones,
-/// of its value among the values.
+/// Returns the place of `counter` among `counters`: of its word among the words, and, after the
+/// fixed ones, of its value among the values.
 std::size_t place_among(CounterMask counters, unsigned counter);
 
-/// "PMC7", "PMC5-7", "PMC2 and PMC5-7"; "no counter" where no bit is set.
+/// "PMC7", "PMC5-7", "PMC2 and PMC5-7"; "no counter" if no bit is set.
 std::string counters_in_words(CounterMask counters);
 
 /// An event of a database.
@@ -48,27 +81,28 @@ struct KpepDatabase {
   std::vector<KpepEvent> events;   ///< fixed ones first, then by number, then by name
 };
 
-/// The event of that name or of that alias of the database, in any case, aliases first, as the
-/// framework looks; null where there is none.
+/// Finds the event of that name or of that alias of the database, in any case, aliases first, as
+/// the framework does; null if there is none.
 const KpepEvent* find_event(const KpepDatabase& database, std::string_view name);
 
-/// The database in a property list. Refused where the file is not what Apple's framework takes (its
-/// version, a mask that is no number, an alias without its event, ...); the error is a predicate of
-/// the file.
+/// Reads the database in a property list. Refused if the file is not what Apple's framework takes
+/// (its version, a mask that is no number, an alias without its event, ...); the error is a
+/// predicate of the file.
 Result<KpepDatabase> kpep_from(const PlistValue& root);
 
-/// The database in the file at `path`. Errors name the file.
+/// Reads the database in the file at `path`. Errors name the file.
 Result<KpepDatabase> load_kpep(const std::string& path);
 
-/// The name under which a processor's database is found ("cpu_100000c_2_1b588bb3"), of hw.cputype,
-/// hw.cpusubtype and hw.cpufamily.
+/// Returns the name under which a processor's database is found ("cpu_100000c_2_1b588bb3"), of
+/// hw.cputype, hw.cpusubtype and hw.cpufamily.
 std::string cpu_name(std::uint32_t type, std::uint32_t subtype, std::uint32_t family);
 
-/// Where a processor's database may be, the first that is there counts: the framework's order.
+/// Returns where a processor's database may be; the first file that exists is taken, as by the
+/// framework.
 std::vector<std::string> kpep_paths(std::string_view cpu);
 
-/// The database in the first of `paths` that is there. Refused, naming the processor, where none
-/// is.
+/// Reads the database in the first of `paths` that exists. Refused, naming the processor, if none
+/// does.
 Result<KpepDatabase> load_kpep_of(std::string_view cpu, const std::vector<std::string>& paths);
 
 }  // namespace lauka::engine::kperf

@@ -1,6 +1,5 @@
 #include "engine/kperf/kperf_engine.h"
 
-#include "engine/kperf/configure.h"
 #include "engine/kperf/kernel.h"
 #include "engine/kperf/kpep.h"
 #include "engine/kperf/selection.h"
@@ -18,14 +17,14 @@ namespace lauka::engine::kperf {
 
 namespace {
 
-/// Since this macOS a kernel counts configurable events in user space only, whatever is asked for.
+/// Since this macOS a kernel counts configurable events in user space only, whatever a word says.
 /// Source: XNU 11215, osfmk/arm64/kpc.c.
 constexpr int kUserSpaceOnlySince = 15;
 
 /// Where the count of an event of a pass comes from.
 struct CountSource {
   std::size_t value = 0;                      ///< index into RunValues::values
-  const AccountedEvent* accounted = nullptr;  ///< where it is not null: from the run's usage
+  const AccountedEvent* accounted = nullptr;  ///< if not null: from the run's usage
   bool is_energy = false;                     ///< from the kernel's totals
 };
 
@@ -61,7 +60,8 @@ class KperfCounting final : public Counting {
     return values[place.value];
   }
 
-  /// What is not on a counter is accounted with the reaped descendants, or without any.
+  /// Returns nullopt for what is not on a counter: it is accounted with the reaped descendants, or
+  /// without any.
   static std::optional<std::uint64_t> own_count_of(const CountSource& place,
                                                    const std::vector<std::uint64_t>& own) {
     const bool is_counted = place.accounted == nullptr && !place.is_energy;
@@ -88,10 +88,9 @@ class KperfEngine final : public CounterEngine {
     if (auto taken = claim_.take_counters(); !taken) return taken;
     if (claim_.had_leftovers())
       notes_.emplace_back("reset what a killed session had left switched on");
-    if (const auto& missing = kernel_.missing(); missing)
+    if (const auto& missing = kernel_.missing())
       notes_.push_back(fmt::format(
-          "macOS changed its private framework ({}); lauka uses sysctls",
-          missing->name.empty() ? "kperf.framework is missing" : missing->name + " is missing"));
+          "macOS changed its private framework ({} is missing); lauka uses sysctls", *missing));
     const std::uint32_t count = kernel_.counter_count(kConfigurableClass);
     const auto usable = usable_counters(database_.config_counters, database_.power_counters, count);
     if (!usable)
@@ -106,7 +105,7 @@ class KperfEngine final : public CounterEngine {
     return {};
   }
 
-  /// Finds out which events are refused, where nobody else counts and lauka may.
+  /// Finds out which events are refused, if nobody else counts and lauka may.
   void try_all() {
     if (kernel_.counting() != 0 || kernel_.force_all_counters(true) != 0) return;
     if (const auto usable = usable_counters(database_.config_counters, database_.power_counters,
@@ -208,7 +207,8 @@ class KperfEngine final : public CounterEngine {
   }
 
   /// Kernels have a list of the events that may be counted, and processors know so many bits of
-  /// their selectors. What is refused is named, and another that counts the same is taken, or none.
+  /// their selectors. A refused one is named, and another that counts the same is taken, if there
+  /// is one.
   Result<void> leave_out_forbidden(Selection& selected, const EventRequest& wanted) {
     for (;;) {
       int error = 0;
@@ -242,7 +242,9 @@ class KperfEngine final : public CounterEngine {
         std::ranges::find_if(database_.events, [&](const KpepEvent& one) {
           return one.name == counted.name;
         })->is_refused = true;
-        notes_.push_back(forbidden_event(event.name, counted.number));
+        notes_.push_back(
+            fmt::format("not counted: {} (this kernel does not allow its selector {:#x} here)",
+                        event.name, counted.number));
       }
       const auto other = find_wanted(database_, event.name);
       if (!refused || (other && !other->counted.is_refused)) allowed.names.push_back(event.name);

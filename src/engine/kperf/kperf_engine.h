@@ -30,18 +30,18 @@ struct Setting {
 };
 
 /// The engine for the processor of `database`, with the counters taken from the system until it is
-/// destroyed (where Setting::launcher is not null). Refused where they cannot be had.
+/// destroyed (if Setting::launcher is not null). Refused if they cannot be had.
 Result<std::unique_ptr<CounterEngine>> make_kperf_engine(const Setting& setting,
                                                          KpepDatabase database);
 
 /// Counts what the kernel itself accounts to each process, exactly and without root: cycles,
 /// instructions, energy. `why`: why no more can be counted here. `database`: the events that could
-/// be, to answer questions about; none: not known.
+/// be, to answer questions about; nullopt: unknown.
 std::unique_ptr<CounterEngine> make_totals_engine(Error why, std::optional<KpepDatabase> database);
 
 /// Counts with `kperf`. Where the user named no events and the kernel, which gave the counters
 /// away, then refuses to count with them, all is given back, and the kernel's own totals are
-/// counted with the reason told. Named events are refused instead. `database`: what `kperf` was
+/// counted and the reason reported. Named events are refused instead. `database`: what `kperf` was
 /// made of.
 std::unique_ptr<CounterEngine> make_kperf_or_totals(std::unique_ptr<CounterEngine> kperf,
                                                     KpepDatabase database);
@@ -50,28 +50,28 @@ std::unique_ptr<CounterEngine> make_kperf_or_totals(std::unique_ptr<CounterEngin
 /// it counts nothing.
 std::unique_ptr<CounterEngine> make_database_engine(KpepDatabase database, bool user_only);
 
-/// The same for the database in the file at `path`. Refused, naming it, where it cannot be read.
+/// The same for the database in the file at `path`. Refused, naming it, if it cannot be read.
 Result<std::unique_ptr<CounterEngine>> open_database_engine(const std::string& path,
                                                             bool user_only);
 
-/// Why a run has neither cycles nor instructions by the kernel's own accounts.
+/// Explains why a run has neither cycles nor instructions by the kernel's own accounts.
 Error no_counts_at_all();
 
 // Energy is counted by nothing but the kernel, for each process by itself.
 
-/// Whether this is what the user calls it, in any case.
+/// True if this is its name, in any case.
 bool is_energy_name(std::string_view name);
 
 CatalogEntry energy_entry();
 
-/// Takes it out of `names`, in which it may stand several times. Whether it was there.
+/// Takes it out of `names`, which may have it several times; false if it was not there.
 bool take_energy(std::vector<std::string>& names);
 
-/// Adds it to every pass, to a new one where there is none.
+/// Adds it to every pass, or to a new one.
 void add_energy(EventSet& set);
 void add_energy(Explanation& explanation);
 
-/// In nanojoules; none where the kernel does not tell.
+/// Returns nanojoules; nullopt if the kernel does not say.
 std::optional<std::uint64_t> energy_of(const os::Ended& ended);
 
 }  // namespace lauka::engine::kperf

@@ -1,7 +1,6 @@
-#include "engine/kperf/plist.h"
-
 #include "core/foreign_text.h"
 #include "core/text.h"
+#include "engine/kperf/kpep.h"
 
 #include <algorithm>
 #include <array>
@@ -24,6 +23,10 @@ constexpr std::array<std::string_view, 10> kElements = {
 
 Error no_plist() {
   return {"is not a property list, or is damaged", ""};
+}
+
+Error nests_too_deep() {
+  return {fmt::format("is damaged: it nests more than {} elements", kDeepestPlist), ""};
 }
 
 /// An element that is open.
@@ -185,10 +188,6 @@ const PlistValue* PlistValue::find(std::string_view key) const {
   return found == dict->end() ? nullptr : &found->second;
 }
 
-Error nests_too_deep() {
-  return {fmt::format("is damaged: it nests more than {} elements", kDeepestPlist), ""};
-}
-
 Result<PlistValue> read_plist(std::string_view bytes) {
   return bytes.starts_with(kBinaryPlist) ? read_binary_plist(bytes) : XmlReader().read(bytes);
 }
@@ -249,7 +248,7 @@ class BinaryReader {
     return number(table_ + index * offset_size_, offset_size_);
   }
 
-  /// Moves `at` behind the length; 15: an integer follows that says it.
+  /// Moves `at` past the length; 15: an integer with the length follows.
   std::optional<std::size_t> length_at(std::size_t& at, std::uint64_t length) const {
     if (length != 0xf) return length;
     const auto marker = number(at, 1);
@@ -280,7 +279,8 @@ class BinaryReader {
     return kind == Array ? array_at(at, *length, depth) : dict_at(at, *length, depth);
   }
 
-  /// Of 1, 2 or 4 bytes it is not negative, of 8 it has a sign, of 16 it needs none of the first 8.
+  /// An integer of 1, 2 or 4 bytes is not negative, of 8 it has a sign, of 16 the first 8 must be
+  /// 0.
   Result<PlistValue> integer_at(std::size_t at, std::uint64_t log) const {
     if (log > 4) return damaged();
     if (log == 4 && number(at, 8) != 0) return PlistValue{};
@@ -289,7 +289,7 @@ class BinaryReader {
     return log == 3 && *value >> 63U != 0 ? PlistValue{} : PlistValue{*value};
   }
 
-  /// ASCII, or UTF-16 with the higher byte first. A NUL would hide what is behind it.
+  /// ASCII, or UTF-16 with the higher byte first. A NUL would hide what comes after it.
   Result<PlistValue> text_at(std::size_t at, std::size_t length, std::size_t unit) const {
     std::string text;
     for (std::size_t i = 0; i < length; ++i) {
@@ -325,7 +325,7 @@ class BinaryReader {
     add(0x80U | (code & 0x3fU));
   }
 
-  /// The value that the `i`-th number from `at` on stands for.
+  /// Reads the value that the `i`-th number from `at` on refers to.
   // at most kDeepestPlist deep
   Result<PlistValue> inner(std::size_t at, std::size_t i, std::size_t depth) {
     const auto index = number(at + i * number_size_, number_size_);

@@ -5,7 +5,7 @@
 // Source of what the records mean: XNU osfmk/kperf/{action,kperf_kpc}.c, osfmk/kern/thread.c and
 // bsd/kern/kern_{fork,exec}.c. What decides here:
 // - A thread ends by THREAD_TERMINATE_PID, which it writes itself; the sample that this triggers
-//   follows on the same thread. Records of other threads may stand between them.
+//   follows on the same thread. Records of other threads may come between them.
 // - A sample of n values is ceil(n / 4) records of four: the first carries START, the last END, and
 //   one that is alone only START. Arguments after the n-th value are what was there before.
 // - Where a thread has no counts yet, the kernel writes as many zeros as it has counters, whatever
@@ -19,10 +19,10 @@ namespace {
 
 constexpr std::uint32_t kFunctionBits = kStart | kEnd;
 constexpr std::size_t kValuesOfRecord = 4;
-/// A process without a unique id is told by its pid.
+/// A process without a unique id is known by its pid.
 constexpr std::uint64_t kByPid = std::uint64_t{1} << 63U;
 
-/// The key of a process. Kernels give unique ids from 1 up.
+/// Returns the key of a process. Kernels give unique ids from 1 up.
 std::uint64_t key_of(std::int32_t pid, std::uint64_t unique_id) {
   return unique_id != 0 ? unique_id : kByPid | static_cast<std::uint32_t>(pid);
 }

@@ -18,8 +18,8 @@ struct Programmed {
   bool at_exit = true;     ///< each thread's counters are sampled as it ends
 };
 
-/// The command. The unique id tells it from another process that had its pid before; 0: not known,
-/// taken from the first thread that is made for this pid.
+/// The command. The unique id distinguishes it from another process that had its pid before; 0:
+/// unknown, taken from the first thread that is made for this pid.
 struct TraceTarget {
   std::int32_t pid = 0;
   std::uint64_t unique_id = 0;
@@ -34,7 +34,7 @@ enum class TraceFault : unsigned char {
   MalformedSample,     ///< a sample has more or fewer values than were programmed
 };
 
-/// The fault in words: "the trace lost records", ...
+/// Returns the fault in words: "the trace lost records", ...
 std::string words_of(TraceFault fault);
 
 /// What a run's records say. Values are sums over threads, one for each value of a sample; a
@@ -52,7 +52,8 @@ struct TraceCounts {
 };
 
 /// Reads the records of one run, in the pieces in which they come from the kernel. Descendants are
-/// found by who made their threads; processes are told by unique id, as pids are used again.
+/// found by who made their threads; processes are distinguished by unique id, as pids are used
+/// again.
 class TraceReader {
  public:
   /// The records must begin before the target's first thread is made (what the buffer held before
@@ -62,11 +63,11 @@ class TraceReader {
   /// More records, in the order read. Whatever they hold is taken without harm.
   void feed(std::span<const KdebugRecord> records);
 
-  /// All threads of the target that were seen have ended, there was one, and (at exit) each has its
-  /// sample: nothing more has to be read for the command. The sentinel of a complete trace.
+  /// True if all threads of the target that were seen have ended, there was one, and (at exit) each
+  /// has its sample: nothing more must be read for the command.
   bool target_is_complete() const;
 
-  /// What the records so far come to.
+  /// Sums up the records so far.
   TraceCounts counts() const;
 
  private:
@@ -78,7 +79,7 @@ class TraceReader {
   };
 
   enum class SampleState : unsigned char {
-    None,     ///< none has begun
+    None,     ///< no sample has begun
     Filling,  ///< more records have to come
     Full,     ///< complete: nothing may follow
     Empty,    ///< all zero: the kernel had no counts for the thread; what follows is padding

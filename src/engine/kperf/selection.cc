@@ -48,7 +48,7 @@ class Matching {
  public:
   explicit Matching(std::span<const CounterMask> masks) : masks_(masks) {}
 
-  /// False where there is none.
+  /// False if there is none.
   bool match_all() {
     if (masks_.size() > kMostCounters) return false;
     for (std::size_t event = 0; event < masks_.size(); ++event) {
@@ -58,11 +58,11 @@ class Matching {
     return true;
   }
 
-  Seating seats() const {
-    Seating seats;
+  PlacedPass placed() const {
+    PlacedPass placed;
     for (unsigned counter = 0; counter < kMostCounters; ++counter)
-      if (may_use(taken_, counter)) seats.push_back({on_[counter], counter});
-    return seats;
+      if (may_use(taken_, counter)) placed.push_back({on_[counter], counter});
+    return placed;
   }
 
  private:
@@ -101,37 +101,18 @@ std::vector<CounterMask> masks_of(std::span<const CounterMask> masks,
   return chosen;
 }
 
-/// The counters that greedy gives in ascending order of those that there are may be lower (T2), and
-/// in an order of their own. Each turn lowers a counter, or all stay as they are.
-void settle(Seating& seats, std::span<const CounterMask> masks) {
-  for (;;) {
-    std::ranges::sort(seats, [](const Seat& a, const Seat& b) { return a.counter < b.counter; });
+/// Moves events to the counters that greedy gives in ascending order of those that they have, which
+/// may be lower (T2), and in an order of their own. Each turn lowers a counter, or ends.
+void settle(PlacedPass& pass, std::span<const CounterMask> masks) {
+  for (bool lowered = true; lowered;) {
+    std::ranges::sort(pass, {}, &PlacedEvent::counter);
     std::vector<CounterMask> in_order;
-    for (const Seat& seat : seats) in_order.push_back(masks[seat.event]);
+    for (const PlacedEvent& placed : pass) in_order.push_back(masks[placed.event]);
     const auto counters = add_greedily(in_order);
-    bool lowered = false;
-    for (std::size_t i = 0; counters && i < seats.size(); ++i) {
-      lowered = lowered || seats[i].counter != (*counters)[i];
-      seats[i].counter = (*counters)[i];
-    }
-    if (!lowered) return;
+    lowered = false;
+    for (std::size_t i = 0; counters && i < pass.size(); ++i)
+      lowered = std::exchange(pass[i].counter, (*counters)[i]) != (*counters)[i] || lowered;
   }
-}
-
-/// The configurable events among the wanted ones.
-struct Configurable {
-  std::vector<std::size_t> events;  ///< indices into the wanted ones
-  std::vector<CounterMask> masks;   ///< what they may use of the available counters
-};
-
-Configurable configurable_of(std::span<const KpepEvent> wanted, CounterMask available) {
-  Configurable some;
-  for (std::size_t i = 0; i < wanted.size(); ++i) {
-    if (wanted[i].is_fixed) continue;
-    some.events.push_back(i);
-    some.masks.push_back(wanted[i].mask & available);
-  }
-  return some;
 }
 
 /// All configurable counters that Apple's chips have.
@@ -144,20 +125,6 @@ Error no_counter_for(const KpepEvent& event) {
                                       : fmt::format("it needs {}, which cannot be used here",
                                                     counters_in_words(needed));
   return {fmt::format("'{}' cannot be counted: {}", event.name, why), "leave it out"};
-}
-
-/// Pairs of wanted events as pairs of configurable ones; fixed events are in every pass.
-std::vector<EventPair> pairs_among(const std::vector<std::size_t>& events,
-                                   std::span<const EventPair> together) {
-  const auto position = [&events](std::size_t event) { return std::ranges::find(events, event); };
-  std::vector<EventPair> pairs;
-  for (const auto& [first, second] : together) {
-    const auto a = position(first);
-    const auto b = position(second);
-    if (a != events.end() && b != events.end() && a != b)
-      pairs.emplace_back(a - events.begin(), b - events.begin());
-  }
-  return pairs;
 }
 
 }  // namespace
@@ -179,27 +146,27 @@ bool fits_at_once(std::span<const CounterMask> masks) {
   return Matching(masks).match_all();
 }
 
-std::optional<Seating> seat_all(std::span<const CounterMask> masks) {
+std::optional<PlacedPass> place_all(std::span<const CounterMask> masks) {
   Matching matching(masks);
   if (!matching.match_all()) return std::nullopt;
-  Seating seats = matching.seats();
-  settle(seats, masks);
-  return seats;
+  PlacedPass pass = matching.placed();
+  settle(pass, masks);
+  return pass;
 }
 
-std::vector<Seating> divide_into_passes(std::span<const CounterMask> masks,
-                                        std::span<const EventPair> together) {
+std::vector<PlacedPass> divide_into_passes(std::span<const CounterMask> masks,
+                                           std::span<const EventPair> together) {
   const auto fits = [masks](const EventIndices& events) -> Result<bool> {
     return fits_at_once(masks_of(masks, events));
   };
   const auto sets = partition(masks.size(), fits, {together.begin(), together.end()});
-  std::vector<Seating> seatings;
+  std::vector<PlacedPass> passes;
   for (const EventIndices& events : *sets) {  // such a question is never refused
-    Seating seating = seat_all(masks_of(masks, events)).value_or(Seating{});
-    for (Seat& seat : seating) seat.event = events[seat.event];
-    seatings.push_back(std::move(seating));
+    PlacedPass& pass =
+        passes.emplace_back(place_all(masks_of(masks, events)).value_or(PlacedPass{}));
+    for (PlacedEvent& placed : pass) placed.event = events[placed.event];
   }
-  return seatings;
+  return passes;
 }
 
 std::optional<Competition> smallest_competition(std::span<const CounterMask> masks) {
@@ -223,42 +190,6 @@ std::optional<Competition> smallest_competition(std::span<const CounterMask> mas
     else
       ++competition.others;
   }
-  return competition;
-}
-
-Result<std::vector<PlacedPass>> place(std::span<const KpepEvent> wanted, CounterMask available,
-                                      std::span<const EventPair> together, bool user_only) {
-  const Configurable some = configurable_of(wanted, available);
-  for (std::size_t i = 0; i < some.masks.size(); ++i) {
-    if (some.masks[i] != 0) continue;
-    return no_counter_for(wanted[some.events[i]]);
-  }
-  PlacedPass fixed;
-  for (std::size_t i = 0; i < wanted.size(); ++i)
-    if (wanted[i].is_fixed)
-      fixed.push_back({i, static_cast<unsigned>(std::countr_zero(wanted[i].mask)), 0});
-  std::ranges::sort(
-      fixed, [](const PlacedEvent& a, const PlacedEvent& b) { return a.counter < b.counter; });
-
-  std::vector<PlacedPass> passes;
-  for (const Seating& seats : divide_into_passes(some.masks, pairs_among(some.events, together))) {
-    PlacedPass& pass = passes.emplace_back(fixed);
-    for (const Seat& seat : seats) {
-      const std::size_t event = some.events[seat.event];
-      const std::uint64_t number = wanted[event].number;
-      pass.push_back({event, seat.counter, user_only ? number | kUserSpaceOnly : number});
-    }
-  }
-  if (passes.empty() && !fixed.empty()) passes.push_back(std::move(fixed));
-  return passes;
-}
-
-std::optional<Competition> competition_among(std::span<const KpepEvent> wanted,
-                                             CounterMask available) {
-  const Configurable some = configurable_of(wanted, available);
-  auto competition = smallest_competition(some.masks);
-  if (competition)
-    for (std::size_t& event : competition->events) event = some.events[event];
   return competition;
 }
 
@@ -328,7 +259,7 @@ const PortableAlias* portable(std::string_view alias) {
   return found == kPortable.end() ? nullptr : &*found;
 }
 
-/// The chip's own event of exactly that name.
+/// Finds the chip's own event of exactly that name.
 const KpepEvent* find_own(const KpepDatabase& database, std::string_view name) {
   const auto found = std::ranges::find_if(
       database.events, [name](const KpepEvent& event) { return event.name == name; });
@@ -340,9 +271,9 @@ const std::string& processor(const KpepDatabase& database) {
 }
 
 Error unknown(const KpepDatabase& database, std::string_view name) {
-  const bool elsewhere = std::ranges::any_of(
+  const bool is_of_others = std::ranges::any_of(
       kNotOnApple, [name](std::string_view alias) { return same_ignoring_case(alias, name); });
-  if (elsewhere || portable(name) != nullptr)
+  if (is_of_others || portable(name) != nullptr)
     return Error{fmt::format("{} cannot be counted: the counters of {} have no such event",
                              cited(name), processor(database)),
                  "lauka -l lists the events"};
@@ -396,20 +327,24 @@ void add_defaults(Selection& selection, const KpepDatabase& database, CounterMas
                     listed(left_out), processor(database)));
 }
 
-/// The pairs of the selection that are wanted in one pass, by index into `events`.
-std::vector<EventPair> together_among(const std::vector<KpepEvent>& events,
+/// Pairs of the `configurable` events (indices into the selection's) that are wanted in one pass,
+/// by index into `configurable`.
+std::vector<EventPair> together_among(const Selection& selection,
+                                      const std::vector<std::size_t>& configurable,
                                       const KpepDatabase& database,
                                       const std::vector<EventNames>& wanted) {
-  const auto position = [&events](std::string_view name) {
-    return std::ranges::find_if(events,
-                                [name](const KpepEvent& event) { return event.name == name; });
+  const auto position = [&](std::string_view name) {
+    return std::ranges::find_if(
+               configurable,
+               [&](std::size_t event) { return selection.events[event].counted.name == name; }) -
+           configurable.begin();
   };
+  const auto count = static_cast<std::ptrdiff_t>(configurable.size());
   std::vector<EventPair> pairs;
   const auto add = [&](std::string_view first, std::string_view second) {
     const auto a = position(first);
     const auto b = position(second);
-    if (a != events.end() && b != events.end())
-      pairs.emplace_back(a - events.begin(), b - events.begin());
+    if (a < count && b < count && a != b) pairs.emplace_back(a, b);
   };
   for (const auto& [first, second] : wanted) {
     const auto a = find_wanted(database, first);
@@ -438,30 +373,43 @@ std::string competition_in_words(const Selection& selection) {
 /// Divides the events on counters into passes.
 Result<void> divide(Selection& selection, const KpepDatabase& database,
                     const std::vector<EventNames>& together, const CounterRoom& room) {
-  std::vector<KpepEvent> on_counters;
-  std::vector<std::size_t> indices;
+  PlacedPass fixed;
+  std::vector<std::size_t> configurable;
+  std::vector<CounterMask> masks;
   for (std::size_t i = 0; i < selection.events.size(); ++i) {
+    const KpepEvent& counted = selection.events[i].counted;
     if (!selection.events[i].is_on_counter()) continue;
-    on_counters.push_back(selection.events[i].counted);
-    indices.push_back(i);
+    if (counted.is_fixed) {
+      fixed.push_back({i, static_cast<unsigned>(std::countr_zero(counted.mask))});
+      continue;
+    }
+    configurable.push_back(i);
+    masks.push_back(counted.mask & room.available);
+    if (masks.back() == 0) return no_counter_for(counted);
   }
-  auto passes = place(on_counters, room.available, together_among(on_counters, database, together),
-                      room.user_only);
-  if (!passes) return passes.error();
-  for (PlacedPass& pass : *passes)
-    for (PlacedEvent& placed : pass) placed.event = indices[placed.event];
-  selection.passes = *std::move(passes);
+  std::ranges::sort(fixed, {}, &PlacedEvent::counter);
+  const auto pairs = together_among(selection, configurable, database, together);
+  for (const PlacedPass& placed : divide_into_passes(masks, pairs)) {
+    PlacedPass& pass = selection.passes.emplace_back(fixed);
+    for (const PlacedEvent& one : placed) {
+      const std::size_t event = configurable[one.event];
+      const std::uint64_t number = selection.events[event].counted.number;
+      pass.push_back({event, one.counter, room.user_only ? number | kUserSpaceOnly : number});
+    }
+  }
   // The kernel's own counts alone need a run as well.
-  if (selection.passes.empty() && !selection.events.empty()) selection.passes.emplace_back();
+  if (selection.passes.empty() && !selection.events.empty())
+    selection.passes.push_back(std::move(fixed));
   if (selection.passes.size() < 2) return {};
-  selection.competition = competition_among(on_counters, room.available);
+  selection.competition = smallest_competition(masks);
   if (selection.competition)
-    for (std::size_t& event : selection.competition->events) event = indices[event];
+    for (std::size_t& event : selection.competition->events) event = configurable[event];
   return {};
 }
 
-/// What sits on `counter` in one pass.
-ExplainedSeat seat_on(unsigned counter, const PlacedPass& pass, const Selection& selection) {
+/// Explains what is on `counter` in one pass.
+ExplainedCounter explain_counter(unsigned counter, const PlacedPass& pass,
+                                 const Selection& selection) {
   const std::string name = counters_in_words(CounterMask{1} << counter);
   for (const PlacedEvent& placed : pass) {
     if (placed.counter != counter) continue;
@@ -558,9 +506,7 @@ Catalog catalog_of(const KpepDatabase& database, CounterMask available) {
     catalog.push_back({event.name, std::string(portable_name_of(database, event)),
                        counters_in_words(mask), std::move(description)});
   }
-  for (const AccountedEvent& event : accounted_events())
-    catalog.push_back({std::string(event.name), std::string(event.name), "accounting",
-                       std::string(event.meaning)});
+  for (const AccountedEvent& event : accounted_events()) catalog.push_back(catalog_entry_of(event));
   return catalog;
 }
 
@@ -568,12 +514,12 @@ Explanation explanation_of(const Selection& selection, CounterMask counters) {
   Explanation explanation;
   explanation.notes = selection.notes;
   for (const PlacedPass& pass : selection.passes) {
-    auto& seats = explanation.passes.emplace_back();
+    auto& rows = explanation.passes.emplace_back();
     for (unsigned counter = 0; counter < kMostCounters; ++counter)
-      if (((counters >> counter) & 1U) != 0) seats.push_back(seat_on(counter, pass, selection));
+      if (may_use(counters, counter)) rows.push_back(explain_counter(counter, pass, selection));
     for (const SelectedEvent& event : selection.events)
       if (event.accounted != nullptr)
-        seats.push_back({"kernel", event.name, std::string(event.accounted->meaning)});
+        rows.push_back({"kernel", event.name, std::string(event.accounted->meaning)});
   }
   if (selection.competition) explanation.competition = competition_in_words(selection);
   return explanation;

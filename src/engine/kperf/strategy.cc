@@ -27,10 +27,32 @@ constexpr std::uint32_t kMostRecords = 1U << 22U;
 /// After the command's end all its records are there, but a read may leave what is newest.
 constexpr int kLastReads = 4;
 
+/// How often a run is made again of which something was lost.
+constexpr std::uint32_t kRedoAfterLoss = 3;
+
+/// Runs of which less was seen than this are run again, once.
+constexpr double kLeastCoverage = 0.95;
+
+/// Makes a run without counts, which is made again at most `redo` times.
+RunValues not_counted(const std::string& why, std::uint32_t redo) {
+  RunValues run;
+  run.missing = Error{"a run was not counted: " + why, ""};
+  if (redo > 0) run.redo = Redo{why, redo};
+  return run;
+}
+
+/// Returns the part of the kernel's own instructions that was counted; nullopt if the kernel has
+/// none.
+std::optional<double> coverage_of(std::uint64_t instructions,
+                                  const std::optional<os::KernelTotals>& totals) {
+  if (!totals || totals->instructions == 0) return std::nullopt;
+  return static_cast<double>(instructions) / static_cast<double>(totals->instructions);
+}
+
 class ThreadStrategy final : public Strategy {
  public:
   ThreadStrategy(Claim& claim, Trace& trace, Sampled sampled, std::chrono::nanoseconds period)
-      : claim_(claim),
+      : Strategy(claim),
         trace_(trace),
         may_add_period_(sampled == Sampled::AtExitOrPeriodically),
         period_was_raised_(period.count() < static_cast<std::int64_t>(kLeastPetPeriodNs)),
@@ -45,18 +67,11 @@ class ThreadStrategy final : public Strategy {
   void before_start(const std::vector<std::uint64_t>& words) override {
     reader_.reset();
     wrapped_ = false;
-    error_ = 0;
-    if (!claim_.is_held()) {
-      is_programmed_ = false;
-      restarts_ = true;
-      try_to("the counters could not be taken", claim_.hold());
-    }
+    restarts_ = restarts_ || !claim_.is_held();
+    hold();
     if (error_ == 0 && restarts_) try_to("sampling could not be started", restart());
     restarts_ = error_ != 0;
-    if (error_ == 0 && (!is_programmed_ || words != words_ || !claim_.is_as_programmed()))
-      try_to("the counters could not be programmed", claim_.program(words, true));
-    words_ = words;
-    is_programmed_ = error_ == 0;
+    program(words, true);
     bool before = false;  // what was lost before the run is no loss
     if (error_ == 0) read_into([](std::span<const KdebugRecord>) {}, before);
   }
@@ -83,16 +98,10 @@ class ThreadStrategy final : public Strategy {
       read();
       if (reader_->target_is_complete()) break;
     }
-    // Between two calls another program may have changed what was just set: EAGAIN.
-    if (error_ == EAGAIN || (error_ == 0 && !claim_.is_as_programmed())) {
-      is_programmed_ = false;
-      return changed_meanwhile();
-    }
-    if (error_ != 0) {
-      is_programmed_ = false;
-      restarts_ = true;  // a trace that cannot be read will not mend by itself
-      return not_counted(fmt::format("{}: {}", failed_, std::generic_category().message(error_)),
-                         1);
+    if (auto failed = failed_run()) {
+      // A trace that cannot be read will not mend by itself.
+      restarts_ = restarts_ || (error_ != 0 && error_ != EAGAIN);
+      return *std::move(failed);
     }
     const TraceCounts counts = reader_->counts();
     reader_.reset();
@@ -103,8 +112,7 @@ class ThreadStrategy final : public Strategy {
   }
 
   void pause() override {
-    claim_.pause();
-    is_programmed_ = false;
+    Strategy::pause();
     restarts_ = true;
   }
 
@@ -127,11 +135,6 @@ class ThreadStrategy final : public Strategy {
   }
 
  private:
-  void try_to(const char* failed, int error) {
-    error_ = error;
-    failed_ = failed;
-  }
-
   template <typename Take>
   void read_into(Take take, bool& wrapped) {
     try_to("the kernel's trace could not be read", trace_.read(wrapped, take));
@@ -142,7 +145,7 @@ class ThreadStrategy final : public Strategy {
     read_into([this](std::span<const KdebugRecord> records) { reader_->feed(records); }, wrapped_);
   }
 
-  /// With what sampling is to have from now on; where the kernel refuses that, with what it had.
+  /// Restarts sampling with its new settings, or with the old ones if the kernel refuses.
   int restart() {
     int error = claim_.start_sampling(sampling_);
     if (error != 0 && sampling_.records > kFirstRecords) {
@@ -187,23 +190,50 @@ class ThreadStrategy final : public Strategy {
     return run;
   }
 
-  Claim& claim_;
   Trace& trace_;
   bool may_add_period_;
   bool period_was_raised_;
   std::uint64_t period_ns_;
   Sampling sampling_;
-  bool restarts_ = false;  // sampling is to be started anew before the next run
-  bool is_programmed_ = false;
-  std::vector<std::uint64_t> words_;
+  bool restarts_ = false;  // sampling must be started again before the next run
   std::optional<TraceReader> reader_;
   bool wrapped_ = false;
-  int error_ = 0;
-  const char* failed_ = "";  // what gave error_
   std::size_t threads_not_ended_ = 0;
 };
 
 }  // namespace
+
+void Strategy::pause() {
+  claim_.pause();
+  is_programmed_ = false;
+}
+
+void Strategy::try_to(const char* failed, int error) {
+  error_ = error;
+  failed_ = failed;
+}
+
+void Strategy::hold() {
+  is_programmed_ = is_programmed_ && claim_.is_held();
+  try_to("the counters could not be taken", claim_.hold());
+}
+
+void Strategy::program(const std::vector<std::uint64_t>& words, bool by_thread) {
+  if (error_ == 0 && (!is_programmed_ || words != words_ || !claim_.is_as_programmed()))
+    try_to("the counters could not be programmed", claim_.program(words, by_thread));
+  words_ = words;
+  is_programmed_ = error_ == 0;
+}
+
+std::optional<RunValues> Strategy::failed_run() {
+  // Between two calls another program may have changed what was just set: EAGAIN.
+  const bool was_changed = error_ == EAGAIN || (error_ == 0 && !claim_.is_as_programmed());
+  if (error_ == 0 && !was_changed) return std::nullopt;
+  is_programmed_ = false;
+  if (was_changed)
+    return not_counted("another program changed the counters meanwhile", kRedoAfterLoss);
+  return not_counted(fmt::format("{}: {}", failed_, std::generic_category().message(error_)), 1);
+}
 
 std::unique_ptr<Strategy> make_thread_strategy(Claim& claim, Trace& trace, Sampled sampled,
                                                std::chrono::nanoseconds period) {
@@ -214,7 +244,7 @@ namespace {
 
 class MachineStrategy final : public Strategy {
  public:
-  MachineStrategy(Claim& claim, const Kernel& kernel) : claim_(claim), kernel_(kernel) {}
+  MachineStrategy(Claim& claim, const Kernel& kernel) : Strategy(claim), kernel_(kernel) {}
 
   int begin() override {
     cpus_ = kernel_.number("hw.logicalcpu_max").value_or(kernel_.number("hw.ncpu").value_or(1));
@@ -224,39 +254,16 @@ class MachineStrategy final : public Strategy {
 
   void before_start(const std::vector<std::uint64_t>& words) override {
     began_.clear();
-    is_programmed_ = is_programmed_ && claim_.is_held();
-    failed_ = "the counters could not be taken";
-    error_ = claim_.hold();
-    if (error_ != 0) return;
-    failed_ = "the counters could not be programmed";
-    if (!is_programmed_ || words != words_ || !claim_.is_as_programmed())
-      error_ = claim_.program(words, false);
-    words_ = words;
-    is_programmed_ = error_ == 0;
+    hold();
+    program(words, false);
   }
 
   void made(int /*pid*/) override { read(began_); }
 
-  void running() override {}
-
-  void pause() override {
-    claim_.pause();
-    is_programmed_ = false;
-  }
-
   RunValues finish(const os::Ended& run_ended) override {
     std::vector<std::uint64_t> ended;
     read(ended);
-    // Between two calls another program may have changed what was just set: EAGAIN.
-    if (error_ == EAGAIN || (error_ == 0 && !claim_.is_as_programmed())) {
-      is_programmed_ = false;
-      return changed_meanwhile();
-    }
-    if (error_ != 0) {
-      is_programmed_ = false;
-      return not_counted(fmt::format("{}: {}", failed_, std::generic_category().message(error_)),
-                         1);
-    }
+    if (auto failed = failed_run()) return *std::move(failed);
     if (began_.empty()) return not_counted("the command was not started", 0);
     if (began_.size() != cpus_ * counters_ || ended.size() != began_.size())
       return not_counted("a CPU was switched off", 1);
@@ -284,20 +291,14 @@ class MachineStrategy final : public Strategy {
 
  private:
   void read(std::vector<std::uint64_t>& counters) {
-    if (error_ != 0) return;
-    failed_ = "the counters could not be read";
-    error_ = kernel_.machine_counters(cpus_, counters);
+    if (error_ == 0)
+      try_to("the counters could not be read", kernel_.machine_counters(cpus_, counters));
   }
 
-  Claim& claim_;
   const Kernel& kernel_;
   std::size_t cpus_ = 1;
   std::size_t counters_ = 0;  // of each
-  bool is_programmed_ = false;
-  std::vector<std::uint64_t> words_;
   std::vector<std::uint64_t> began_;
-  int error_ = 0;
-  const char* failed_ = "";  // what gave error_
   double most_coverage_ = 0.0;
 };
 
@@ -394,7 +395,7 @@ class Trial {
     return make_thread_strategy(claim_, trace_, sampled, period_);
   }
 
-  /// Why the strategy cannot be taken; none: it can.
+  /// Explains why the strategy cannot be taken; nullopt if it can.
   std::optional<Error> fails(const Candidate& candidate, Strategy& strategy) {
     const Asked asked = candidate.choice == StrategyChoice::Machine ? Asked::Count : Asked::Trace;
     if (const int error = strategy.begin(); error != 0) return reason_of(asked, error, kernel_);
@@ -432,23 +433,6 @@ class Trial {
 };
 
 }  // namespace
-
-RunValues not_counted(const std::string& why, std::uint32_t redo) {
-  RunValues run;
-  run.missing = Error{"a run was not counted: " + why, ""};
-  if (redo > 0) run.redo = Redo{why, redo};
-  return run;
-}
-
-RunValues changed_meanwhile() {
-  return not_counted("another program changed the counters meanwhile", kRedoAfterLoss);
-}
-
-std::optional<double> coverage_of(std::uint64_t instructions,
-                                  const std::optional<os::KernelTotals>& totals) {
-  if (!totals || totals->instructions == 0) return std::nullopt;
-  return static_cast<double>(instructions) / static_cast<double>(totals->instructions);
-}
 
 Result<Tried> try_strategies(StrategyChoice choice, std::chrono::nanoseconds period, Claim& claim,
                              const Kernel& kernel, Trace& trace, os::Launcher& launcher) {

@@ -1,10 +1,14 @@
+#include "core/foreign_text.h"
+#include "core/metric.h"
 #include "core/text.h"
-#include "engine/accounting.h"
+#include "engine/choose.h"
 #include "engine/kperf/kperf_engine.h"
 #include "engine/kperf/selection.h"
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -64,44 +68,6 @@ struct Source {
   }
 };
 
-/// What the commands left to their children, whom the totals leave out.
-struct Children {
-  double most_share = 0.0;  ///< of the CPU time of a run
-};
-
-class TotalsOnly final : public Counting {
- public:
-  TotalsOnly(std::vector<Source> sources, Children& children)
-      : sources_(std::move(sources)), children_(children) {}
-
-  std::size_t runs_at_once() const override { return os::Launcher::kMaxBatch; }
-
-  Counted finish(const os::Ended& ended, std::size_t /*command*/) override {
-    Counted counted{std::vector<std::optional<std::uint64_t>>(sources_.size())};
-    if (std::holds_alternative<NotStarted>(ended.outcome)) {
-      counted.missing = Error{"the command was not started", ""};
-      return counted;
-    }
-    for (std::size_t i = 0; i < sources_.size(); ++i) {
-      counted.counts[i] = sources_[i].read(ended);
-      if (!counted.counts[i] && sources_[i].total != nullptr) counted.missing = no_counts_at_all();
-    }
-    note_children(ended);
-    return counted;
-  }
-
- private:
-  void note_children(const os::Ended& ended) {
-    if (!ended.totals) return;
-    const auto all = static_cast<double>(ended.usage.user_ns + ended.usage.system_ns);
-    const auto own = static_cast<double>(ended.totals->user_ns + ended.totals->system_ns);
-    if (all > 0.0) children_.most_share = std::max(children_.most_share, (all - own) / all);
-  }
-
-  std::vector<Source> sources_;
-  Children& children_;
-};
-
 class TotalsEngine final : public CounterEngine {
  public:
   TotalsEngine(Error why, std::optional<KpepDatabase> database)
@@ -118,8 +84,7 @@ class TotalsEngine final : public CounterEngine {
         catalog.push_back({std::string(total.name), std::string(total.name), "accounting",
                            std::string(total.meaning)});
       for (const AccountedEvent& event : accounted_events())
-        catalog.push_back({std::string(event.name), std::string(event.name), "accounting",
-                           std::string(event.meaning)});
+        catalog.push_back(catalog_entry_of(event));
     }
     catalog.push_back(energy_entry());
     return catalog;
@@ -150,7 +115,16 @@ class TotalsEngine final : public CounterEngine {
   }
 
   Result<std::unique_ptr<Counting>> arm(std::size_t /*pass*/) override {
-    return std::unique_ptr<Counting>(std::make_unique<TotalsOnly>(sources_, children_));
+    std::vector<FreeReader> readers;
+    for (std::size_t event = 0; event < sources_.size(); ++event)
+      readers.push_back(free_reader(event));
+    return count_free(std::move(readers),
+                      [this, sources = sources_](const os::Ended& ended, Counted& counted) {
+                        for (std::size_t i = 0; i < sources.size(); ++i)
+                          if (!counted.counts[i] && sources[i].total != nullptr)
+                            counted.missing = no_counts_at_all();
+                        note_children(ended);
+                      });
   }
 
   FreeReader free_reader(std::size_t event) const override {
@@ -158,12 +132,12 @@ class TotalsEngine final : public CounterEngine {
   }
 
   std::vector<std::string> notes() const override {
-    constexpr double told = 0.02;
-    if (children_.most_share < told) return {};
+    constexpr double worth_a_note = 0.02;
+    if (share_of_children_ < worth_a_note) return {};
     return {
         fmt::format("cycles, instructions and energy are those of the command's own process: "
                     "its children, with up to {:.0f}% of the CPU time, are not in them",
-                    children_.most_share * 100)};
+                    share_of_children_ * 100)};
   }
 
  private:
@@ -184,6 +158,13 @@ class TotalsEngine final : public CounterEngine {
     return {};
   }
 
+  void note_children(const os::Ended& ended) {
+    if (!ended.totals) return;
+    const auto all = static_cast<double>(ended.usage.user_ns + ended.usage.system_ns);
+    const auto own = static_cast<double>(ended.totals->user_ns + ended.totals->system_ns);
+    if (all > 0.0) share_of_children_ = std::max(share_of_children_, (all - own) / all);
+  }
+
   Error refusal_of(const std::string& name) const {
     if (database_) {
       // A name that is wrong stays wrong with root.
@@ -195,7 +176,7 @@ class TotalsEngine final : public CounterEngine {
   Error why_;
   std::optional<KpepDatabase> database_;
   std::vector<Source> sources_;
-  Children children_;
+  double share_of_children_ = 0.0;  ///< whom the totals leave out: the most of a run's CPU time
 };
 
 class KperfOrTotals final : public EngineAround {
@@ -211,7 +192,7 @@ class KperfOrTotals final : public EngineAround {
   }
 
  private:
-  /// Whether it is --single-pass that rules the events out, which is no matter of the kernel's.
+  /// True if --single-pass rules the events out, not the kernel.
   bool is_refused_by_user(const EventRequest& wanted) {
     if (!wanted.single_pass) return false;
     const auto explanation = other().explain(wanted);
@@ -270,3 +251,174 @@ std::unique_ptr<CounterEngine> make_kperf_or_totals(std::unique_ptr<CounterEngin
 }
 
 }  // namespace lauka::engine::kperf
+
+namespace lauka::engine {
+namespace {
+
+/// A count that macOS shows a thread of itself.
+struct OfThread {
+  std::string_view name;
+  std::uint64_t os::RegionUse::*count;
+};
+
+constexpr std::array<OfThread, 2> kOfThread = {
+    {{"cycles", &os::RegionUse::cycles}, {"instructions", &os::RegionUse::instructions}}};
+
+const OfThread* find_of_thread(std::string_view name) {
+  const auto* const found = std::ranges::find_if(
+      kOfThread, [name](const OfThread& one) { return same_ignoring_case(name, one.name); });
+  return found == kOfThread.end() ? nullptr : &*found;
+}
+
+class CallingThreads final : public Counting {
+ public:
+  CallingThreads(std::vector<const OfThread*> events, std::vector<FreeReader> of_whole)
+      : events_(std::move(events)), of_whole_(std::move(of_whole)) {}
+
+  bool counts_calling_threads() const override { return true; }
+
+  std::size_t runs_at_once() const override { return os::Launcher::kMaxBatch; }
+
+  Counted finish(const os::Ended& ended, std::size_t /*command*/) override {
+    Counted counted;
+    counted.missing = why_missing(ended);
+    for (const OfThread* event : events_) {
+      auto& count = counted.counts.emplace_back();
+      if (!counted.missing) count = (*ended.region).*event->count;
+    }
+    for (const FreeReader& read : of_whole_) counted.counts.push_back(read(ended));
+    return counted;
+  }
+
+ private:
+  static std::optional<Error> why_missing(const os::Ended& ended) {
+    if (std::holds_alternative<NotStarted>(ended.outcome) || !ended.region)
+      return Error{"the command was not started", ""};
+    const os::RegionUse& use = *ended.region;
+    if (use.uncounted_threads + use.failures > 0)
+      return Error{"a thread that began a region did not end it, or is not told its counts",
+                   "call lauka_region_end in the thread that called lauka_region_begin, of 64 "
+                   "threads at most at once"};
+    if (use.cycles == 0 && use.instructions == 0) return kperf::no_counts_at_all();
+    return std::nullopt;
+  }
+
+  std::vector<const OfThread*> events_;
+  std::vector<FreeReader> of_whole_;
+};
+
+class OfCallingThreads final : public EngineAround {
+ public:
+  using EngineAround::EngineAround;
+
+  bool counts_regions() const override { return true; }
+
+  Result<EventSet> select(const EventRequest& wanted) override {
+    events_.clear();
+    of_whole_.clear();
+    whole_passes_.clear();
+    EventRequest rest = wanted;
+    std::erase_if(rest.names, [](const std::string& name) { return name.ends_with(kOfWholeRun); });
+    EventSet set;
+    if (rest.names.empty()) {
+      for (const OfThread& one : kOfThread) add(one, set);
+    } else {
+      for (const std::string& name : rest.names) {
+        const OfThread* one = find_of_thread(name);
+        if (one == nullptr) return refusal_of(name);
+        add(*one, set);
+      }
+    }
+    set.passes.resize(1);
+    for (std::size_t event = 0; event < events_.size(); ++event)
+      set.passes.front().events.push_back(event);
+    counts_whole_ = wanted.counted_in == CountedIn::RegionAndWhole;
+    if (!counts_whole_) return set;
+    auto whole = other().select(rest);
+    if (!whole) return whole;
+    add_whole(*std::move(whole), set);
+    return set;
+  }
+
+  FreeReader free_reader(std::size_t event) const override {
+    return event < events_.size() ? FreeReader{} : other().free_reader(event - events_.size());
+  }
+
+  Result<std::unique_ptr<Counting>> arm(std::size_t pass) override {
+    if (pass > 0) return other().arm(whole_passes_.at(pass - 1));
+    return std::unique_ptr<Counting>(std::make_unique<CallingThreads>(events_, of_whole_));
+  }
+
+  std::optional<Error> held_by_others() override {
+    return counts_whole_ ? other().held_by_others() : std::nullopt;
+  }
+
+  void pause() override {
+    if (counts_whole_) other().pause();
+  }
+
+  std::vector<std::string> notes() const override {
+    std::vector<std::string> all;
+    if (counts_whole_) all = other().notes();
+    all.emplace_back(
+        "cycles and instructions of the region are those of the threads that call "
+        "lauka_region_begin and lauka_region_end: what other threads and children do "
+        "meanwhile is not in them");
+    return all;
+  }
+
+ private:
+  static Error refusal_of(const std::string& name) {
+    return Error{fmt::format("{} cannot be counted with --region: macOS tells a thread its cycles "
+                             "and instructions only",
+                             cited(name)),
+                 "leave it out, or leave out --region"};
+  }
+
+  void add(const OfThread& one, EventSet& set) {
+    if (std::ranges::find(events_, &one) != events_.end()) return;
+    events_.push_back(&one);
+    Event& event = set.events.emplace_back();
+    event.name = one.name;
+    event.meaning = fmt::format("{} of the threads that call into the region", one.name);
+    event.role = role_of_event(event.name);
+    event.note = std::string(kRegionNote) + " (calling threads)";
+  }
+
+  /// Behind the region's, by names of their own. What costs nothing is read along with those.
+  void add_whole(EventSet whole, EventSet& set) {
+    for (Event& event : whole.events) {
+      event.name += kOfWholeRun;
+      event.role = Role::Other;  // the region's has it
+      if (event.part_of) *event.part_of += events_.size();
+      set.events.push_back(std::move(event));
+    }
+    for (std::size_t place = 0; place < whole.passes.size(); ++place) {
+      Pass& pass = whole.passes[place];
+      const bool is_free = std::ranges::all_of(
+          pass.events, [&](auto event) { return static_cast<bool>(other().free_reader(event)); });
+      for (std::size_t& event : pass.events) {
+        if (is_free) of_whole_.push_back(other().free_reader(event));
+        event += events_.size();
+        if (is_free) set.passes.front().events.push_back(event);
+      }
+      if (is_free) continue;
+      whole_passes_.push_back(place);
+      set.passes.push_back(std::move(pass));
+    }
+    set.notes.insert(set.notes.end(), whole.notes.begin(), whole.notes.end());
+  }
+
+  std::vector<const OfThread*> events_;
+  std::vector<FreeReader> of_whole_;       // of the whole run, in the first pass
+  std::vector<std::size_t> whole_passes_;  // the other engine's, of those behind it
+  bool counts_whole_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<CounterEngine> count_calling_threads(std::unique_ptr<CounterEngine> engine) {
+  return std::make_unique<OfCallingThreads>(std::move(engine));
+}
+
+}  // namespace lauka::engine

@@ -1,22 +1,273 @@
 #include "engine/perf/perf_engine.h"
 
+#include "core/machine.h"
+#include "core/metric.h"
 #include "core/text.h"
 #include "engine/partition.h"
-#include "engine/perf/counting.h"
-#include "engine/perf/reasons.h"
+#include "engine/perf/counters.h"
 #include "engine/perf/resolve.h"
-#include "engine/perf/source.h"
+#include "os/process.h"
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <string>
 #include <utility>
+#include <variant>
 
 #include <fmt/format.h>
 
 namespace lauka::engine::perf {
 namespace {
+
+/// CPU time of a run that lies before its exec and after its counters' end: 25 to 75 microseconds
+/// were seen, more on a busy machine.
+constexpr std::uint64_t kOutsideExecNs = 200'000;
+
+/// What a counter costs at a switch on a virtual machine, up to 9 microseconds, is the run's CPU
+/// time and in part not the counter's.
+constexpr std::uint64_t kPerSwitchNs = 10'000;
+
+/// Of a run too short for that: counters that stopped at exec had seen 4 of 119 microseconds, those
+/// of the smallest program there is 41 of 123.
+constexpr std::uint64_t kLostPart = 10;
+
+/// A run is made again in the hope of better luck, unless this many in a row failed.
+constexpr unsigned kHopeless = 8;
+constexpr std::uint32_t kMostRedos = 3;
+
+constexpr const char* kLookAtCheck =
+    "lauka --check shows which counters work and who holds the others";
+
+/// Where there are several kinds of core, the times of their counters are taken by several clocks:
+/// on Linux 6.1 their sum was seen to differ by 0.1%, on 6.12 by a microsecond.
+constexpr std::uint64_t kClocksApartNs = 2'000;
+constexpr std::uint64_t kClocksApartPart = 500;
+
+Error why_not_all_the_time(const Situation& before, const Situation& now) {
+  if (now.watchdog && !before.watchdog)
+    return {"the NMI watchdog was switched on and took a counter",
+            "sudo sysctl kernel.nmi_watchdog=0, or begin the session again"};
+  return {"other programs used the counters",
+          now.watchdog ? "sudo sysctl kernel.nmi_watchdog=0 frees one; or count fewer events"
+                       : kEndOthers};
+}
+
+Error why_region_not_counted() {
+  return {"the program could not switch the counters of its region on and off",
+          "see that it does not close descriptors that it was given"};
+}
+
+/// One pass, counted by the launcher. The counts of a run are what its counters show if all of
+/// them held their events for the whole run.
+class PerfCounting final : public Counting {
+ public:
+  /// `sources`: the events of the pass. `parts`: counters (indices into the layout's) whose own
+  /// counts follow those of the events. `fastest_clock`: as Judge's. `of_region`: counted
+  /// between lauka_region_begin and lauka_region_end. `situation`: as the counters were chosen.
+  PerfCounting(Layout layout, std::vector<Source> sources, std::vector<std::size_t> parts,
+               const os::LinuxCalls& calls, Situation situation, double& fastest_clock,
+               bool of_region)
+      : layout_(std::move(layout)),
+        sources_(std::move(sources)),
+        parts_(std::move(parts)),
+        calls_(calls),
+        situation_(situation),
+        judge_(fastest_clock),
+        of_region_(of_region) {}
+
+  /// Counters that execve starts, or of a region, which the program switches.
+  std::vector<os::CounterRequest> requests() const override {
+    std::vector<os::CounterRequest> requests;
+    for (std::size_t i = 0; i < layout_.counters.size(); ++i) {
+      os::PerfEventAttr attributes = layout_.counters[i].attributes;
+      if (layout_.leaders[i] == i) attributes = as_leader(attributes);
+      if (of_region_) attributes.flags &= ~os::kPerfEnableOnExec;
+      requests.push_back(request_of(attributes, layout_.leaders[i]));
+      requests.back().of_region = of_region_;
+    }
+    return requests;
+  }
+
+  std::vector<std::string> timed_pmus() const override {
+    std::vector<std::string> pmus;
+    if (of_region_) return pmus;  // of the region only
+    for (const Group& group : layout_.groups)
+      if (group.core) pmus.push_back(layout_.counters[group.leader].pmu);
+    if (pmus.size() < 2) pmus.clear();  // one kind of core: nothing to tell apart
+    return pmus;
+  }
+
+  std::size_t runs_at_once() const override { return os::Launcher::kMaxBatch; }
+
+  Counted finish(const os::Ended& ended, std::size_t command) override {
+    Counted counted{std::vector<std::optional<std::uint64_t>>(sources_.size() + parts_.size())};
+    if (std::holds_alternative<NotStarted>(ended.outcome)) {
+      counted.missing = Error{"the command was not started", ""};
+      return counted;
+    }
+    for (std::size_t event = 0; event < sources_.size(); ++event)
+      if (sources_[event].accounted != nullptr)
+        counted.counts[event] = sources_[event].accounted(ended.usage);
+    if (auto absent = why_none(ended)) {
+      counted.missing = std::move(absent->why);
+      if (!absent->redo.empty()) ask_again(counted, std::move(absent->redo));
+      return counted;
+    }
+    if (!of_region_)
+      for (const Group& group : layout_.groups)
+        if (group.core) counted.pmu_ns.push_back(ended.readings[group.leader].running_ns);
+    if (counted.pmu_ns.size() < 2) counted.pmu_ns.clear();
+    fill(counted, ended, command);
+    return counted;
+  }
+
+ private:
+  /// Why a run has no counts, and whether another run may have them.
+  struct Absent {
+    Error why;
+    std::string redo{};  ///< empty: another would fail too
+  };
+
+  std::optional<Absent> why_none(const os::Ended& ended) const {
+    if (layout_.counters.empty()) return std::nullopt;
+    if (ended.counter_error != 0)
+      return Absent{why_not_opened(ended.counter_error, {}, situation_)};
+    if (ended.readings.size() != layout_.counters.size())
+      return Absent{{"the launcher did not read the counters", ""}};
+    if (of_region_ && ended.region && ended.region->failures > 0)
+      return Absent{why_region_not_counted()};
+    return why_group_is_not_exact(ended);
+  }
+
+  std::optional<Absent> why_group_is_not_exact(const os::Ended& ended) const {
+    std::uint64_t core_running = 0;
+    std::uint64_t core_enabled = 0;
+    std::size_t core_groups = 0;
+    bool lost = false;
+    bool shared = false;
+    for (const Group& group : layout_.groups) {
+      const os::Reading& reading = ended.readings[group.leader];
+      // A setuid program leaves what was counted up to it; an event that another program kept from
+      // being scheduled leaves nothing at all.
+      if (of_region_ && reading.enabled_ns == 0) return Absent{why_region_not_counted()};
+      shared = shared || reading.enabled_ns == 0;
+      lost = lost ||
+             (!of_region_ && was_lost(reading.enabled_ns, ended.usage, layout_.counters.size()));
+      if (group.core) {
+        ++core_groups;
+        core_running += reading.running_ns;
+        core_enabled = std::max(core_enabled, reading.enabled_ns);
+      } else {
+        shared = shared || !held_all_the_time(reading.running_ns, reading.enabled_ns, false);
+      }
+    }
+    // A group of one kind of core is stopped while the run is on another kind: only the sum of
+    // all shows that each had its counters when it needed them.
+    shared = shared || !held_all_the_time(core_running, core_enabled, core_groups > 1);
+    // First: counters that are taken away stop at exec as well.
+    if (shared) {
+      Error why = why_not_all_the_time(situation_, situation_of(calls_));
+      return Absent{why, why.what};
+    }
+    if (lost) return Absent{why_lost()};
+    if (events_were_on_dead_ones(ended))
+      return Absent{{"other programs took some of the counters", kEndOthers},
+                    "the counters changed hands"};
+    return std::nullopt;
+  }
+
+  bool events_were_on_dead_ones(const os::Ended& ended) const {
+    return std::ranges::any_of(layout_.fillers, [&](const Fillers& fillers) {
+      const std::uint64_t ns = ended.readings[fillers.leader].running_ns;
+      const auto dead = std::ranges::count_if(fillers.counters, [&](std::size_t filler) {
+        return is_dead(ended.readings[filler].value, ns);
+      });
+      return static_cast<std::size_t>(dead) < fillers.dead;
+    });
+  }
+
+  Tally tally_of(std::size_t event, const os::Ended& ended) const {
+    const std::vector<std::size_t>& counters = layout_.of_event[event];
+    const Counter& first = layout_.counters[counters.front()];
+    Tally tally{sources_[event].event.name, first.role, first.attributes.flags, 0, 0};
+    for (const std::size_t counter : counters) {
+      tally.count += layout_.counters[counter].scale * ended.readings[counter].value;
+      if (layout_.counters[counter].core) tally.ns += ended.readings[counter].running_ns;
+    }
+    return tally;
+  }
+
+  /// Enters the counts that come from counters, but for those that cannot be true.
+  void fill(Counted& counted, const os::Ended& ended, std::size_t command) {
+    std::vector<std::size_t> events;
+    std::vector<Tally> tallies;
+    for (std::size_t event = 0; event < sources_.size(); ++event) {
+      if (sources_[event].accounted != nullptr) continue;
+      events.push_back(event);
+      tallies.push_back(tally_of(event, ended));
+    }
+    const std::vector<std::string> doubts = judge_.doubts(command, tallies);
+    for (std::size_t i = 0; i < events.size(); ++i) {
+      if (!doubts[i].empty()) {
+        if (!counted.missing) counted.missing = Error{doubts[i], kLookAtCheck};
+        continue;
+      }
+      counted.counts[events[i]] = tallies[i].count;
+      for (const std::size_t counter : layout_.of_event[events[i]]) {
+        const auto part = std::ranges::find(parts_, counter);
+        if (part != parts_.end())
+          counted.counts[sources_.size() + static_cast<std::size_t>(part - parts_.begin())] =
+              layout_.counters[counter].scale * ended.readings[counter].value;
+      }
+    }
+    const auto first =
+        std::ranges::find_if(doubts, [](const std::string& doubt) { return !doubt.empty(); });
+    if (first == doubts.end())
+      bad_in_a_row_ = 0;
+    else
+      ask_again(counted, *first);
+  }
+
+  void ask_again(Counted& counted, std::string why) {
+    if (bad_in_a_row_++ < kHopeless) counted.redo = Redo{std::move(why), kMostRedos};
+  }
+
+  Layout layout_;
+  std::vector<Source> sources_;
+  std::vector<std::size_t> parts_;
+  const os::LinuxCalls& calls_;
+  Situation situation_;
+  Judge judge_;
+  unsigned bad_in_a_row_ = 0;  ///< runs whose counts were not good
+  bool of_region_;
+};
+
+void mark_region(EventSet& set) {
+  for (Event& event : set.events)
+    event.note = std::string(kRegionNote) + (event.note.empty() ? "" : " ") + event.note;
+}
+
+/// Adds the first `count` events of `set` again, of the whole run, and after all of its passes one
+/// of theirs for each.
+void add_whole_run(EventSet& set, std::size_t count) {
+  const std::size_t first = set.events.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    Event event = set.events[i];
+    event.name += kOfWholeRun;
+    event.note.erase(0, std::string(kRegionNote).size());
+    if (event.note.starts_with(' ')) event.note.erase(0, 1);
+    event.role = Role::Other;  // the region's has it
+    set.events.push_back(std::move(event));
+  }
+  std::vector<Pass> of_whole;
+  for (const Pass& pass : set.passes) {
+    Pass& whole = of_whole.emplace_back();
+    for (const std::size_t event : pass.events)
+      if (event < count) whole.events.push_back(first + event);
+  }
+  set.passes.insert(set.passes.end(), of_whole.begin(), of_whole.end());
+}
 
 constexpr std::array<std::string_view, 5> kDefaultEvents = {
     "cycles", "instructions", "cache-references", "cache-misses", "branch-misses"};
@@ -37,35 +288,302 @@ class PerfEngine final : public CounterEngine {
         prober_(calls, user_only, situation_) {}
 
   std::string_view name() const override { return row_of(EngineChoice::Perf).name; }
-  Catalog catalog() const override { return catalog_of(sysfs_, prober_); }
-  Result<EventSet> select(const EventRequest& wanted) override;
-  Result<Explanation> explain(const EventRequest& wanted) override;
-  Result<std::unique_ptr<Counting>> arm(std::size_t pass) override;
+  Catalog catalog() const override { return prober_.catalog(); }
   bool counts_regions() const override { return true; }
-  std::optional<Error> held_by_others() override;
   FreeReader free_reader(std::size_t event) const override {
     const UsageCount read = event < sources_.size() ? sources_[event].accounted : nullptr;
     return read != nullptr ? reader_of(read) : FreeReader{};
   }
 
+  Result<EventSet> select(const EventRequest& wanted) override {
+    sources_.clear();
+    passes_.clear();
+    counted_in_ = wanted.counted_in;
+    EventSet set;
+    if (wanted.names.empty()) {
+      set.notes = find_defaults();
+    } else {
+      auto notes = find_wanted(wanted.names);
+      if (!notes) return notes.error();
+      set.notes = *std::move(notes);
+    }
+    witnesses_.clear();
+    if (const auto cycles = resolve("cycles", sysfs_); cycles && cycles->parts.size() > 1)
+      if (auto source = prober_.probe(*cycles)) witnesses_ = std::move(source->counters);
+    pmus_.clear();
+    if (!core_events().empty()) pmus_ = try_pmus(prober_, calls_);
+    if (auto divided = divide(wanted); !divided) return divided.error();
+    const bool kernel_left_out =
+        std::ranges::any_of(sources_, [](const Source& source) { return source.kernel_left_out; });
+    if (kernel_left_out) {
+      const Error reason = why_not_opened(EACCES, {true, false}, situation_);
+      set.notes.push_back(
+          fmt::format("counters cover user space only: {}; {}", reason.what, reason.remedy));
+    }
+    for (const Source& source : sources_) {
+      set.events.push_back(source.event);
+      set.events.back().note = note_of(source);
+    }
+    set.passes = passes_;
+    add_parts(set);
+    if (counted_in_ != CountedIn::WholeRun) mark_region(set);
+    if (counted_in_ == CountedIn::RegionAndWhole) add_whole_run(set, sources_.size());
+    return set;
+  }
+
+  Result<Explanation> explain(const EventRequest& wanted) override {
+    const auto set = select({wanted.names, false});
+    if (!set) return set.error();
+    Explanation explanation{.passes = {}, .notes = set->notes};
+    for (const Pass& pass : passes_) {
+      auto& seats = explanation.passes.emplace_back();
+      for (const std::size_t index : pass.events) {
+        const Source& source = sources_[index];
+        seats.push_back({counters_in_words(source), source.event.name, source.event.meaning});
+      }
+    }
+    if (passes_.size() < 2) return explanation;
+    const EventIndices on_cores = core_events();
+    const auto group = competing(on_cores.size(), fits_among(on_cores));
+    if (!group) return group.error();
+    std::vector<std::string> names;
+    for (const std::size_t position : *group)
+      names.push_back(sources_[on_cores[position]].event.name);
+    if (!names.empty())
+      explanation.competition = fmt::format(
+          "{} do not fit the counters of {} at once, although without any one of them the others "
+          "do",
+          listed(names), counters_in_words(sources_[on_cores[group->front()]]));
+    return explanation;
+  }
+
+  Result<std::unique_ptr<Counting>> arm(std::size_t pass) override {
+    const bool has_whole = counted_in_ == CountedIn::RegionAndWhole;
+    if (pass >= passes_.size() * (has_whole ? 2 : 1))
+      return Error{fmt::format("there is no pass {}", pass), ""};
+    const bool of_region = counted_in_ != CountedIn::WholeRun && pass < passes_.size();
+    const std::vector<std::size_t>& events = passes_[pass % passes_.size()].events;
+    Layout layout = layout_of(events);
+    std::vector<Source> sources;
+    sources.reserve(events.size());
+    for (const std::size_t index : events) sources.push_back(sources_[index]);
+    const bool has_parts = of_region || !has_whole;
+    std::vector<std::size_t> parts = has_parts ? parts_of(layout, events) : EventIndices{};
+    return std::unique_ptr<Counting>(
+        std::make_unique<PerfCounting>(std::move(layout), std::move(sources), std::move(parts),
+                                       calls_, situation_, fastest_clock_, of_region));
+  }
+
+  std::optional<Error> held_by_others() override {
+    if (pmus_.empty()) return std::nullopt;
+    const std::vector<PmuCounters> now = try_pmus(prober_, calls_);
+    // Read after the trial: a watchdog that was switched on meanwhile is excused.
+    return who_holds(now, situation_of(calls_), pmus_, situation_);
+  }
+
  private:
-  Result<std::vector<std::string>> find_wanted(const std::vector<std::string>& names);
-  std::vector<std::string> find_defaults();
-  Result<Source> find(std::string_view name) const;
-  Result<void> divide(const EventRequest& wanted);
-  EventIndices core_events() const;
-  Layout layout_of(const EventIndices& events) const;
-  Fits fits_among(const EventIndices& events) const;
+  Result<Source> find(std::string_view name) const {
+    // Of an unknown event the error has the name already.
+    const auto resolved = resolve(name, sysfs_);
+    if (!resolved) return resolved.error();
+    auto source = prober_.probe(*resolved);
+    if (source && counted_in_ != CountedIn::WholeRun && source->accounted != nullptr)
+      source =
+          Error{"its counter, which a region needs, may not be opened",
+                "use sudo, or sudo sysctl kernel.perf_event_paranoid=1, or leave out --region"};
+    if (!source) return source.error().of(fmt::format("'{}' cannot be counted", name));
+    return source;
+  }
+
+  /// Fills sources_; returns notes.
+  Result<std::vector<std::string>> find_wanted(const std::vector<std::string>& names) {
+    std::vector<std::string> notes;
+    for (const std::string& name : names) {
+      auto source = find(name);
+      if (!source) return source.error();
+      const auto same = std::ranges::find_if(
+          sources_, [&](const Source& other) { return same_source(*source, other); });
+      if (same == sources_.end())
+        sources_.push_back(*std::move(source));
+      else if (same->event.name != source->event.name)
+        notes.push_back(fmt::format("'{}' is the same event as '{}' and counted once",
+                                    source->event.name, same->event.name));
+    }
+    return notes;
+  }
+
+  /// Fills sources_; returns notes.
+  std::vector<std::string> find_defaults() {
+    std::vector<std::string> left_out;
+    Error first_reason;
+    for (const std::string_view name : kDefaultEvents) {
+      auto source = prober_.find(name);
+      if (source) {
+        sources_.push_back(*std::move(source));
+        continue;
+      }
+      if (left_out.empty()) first_reason = source.error();
+      left_out.emplace_back(name);
+    }
+    if (left_out.empty()) return {};
+    if (sources_.empty()) return notes_without_counters(first_reason);
+    return {fmt::format("not counted: {} ({})", listed(left_out), first_reason.line())};
+  }
+
+  EventIndices core_events() const {
+    EventIndices on_cores;
+    for (std::size_t index = 0; index < sources_.size(); ++index)
+      if (sources_[index].is_on_cores()) on_cores.push_back(index);
+    return on_cores;
+  }
+
+  /// Places the events, with fillers on PMUs with dead counters. There must be room.
+  Layout layout_of(const EventIndices& events) const {
+    Layout layout = lay_out(sources_, events, witnesses_);
+    fill_up(layout, pmus_);
+    return layout;
+  }
+
+  /// Asks the kernel; `events` must outlive the answer.
+  Fits fits_among(const EventIndices& events) const {
+    return [this, &events](const EventIndices& some) -> Result<bool> {
+      EventIndices chosen;
+      for (const std::size_t index : some) chosen.push_back(events[index]);
+      if (!has_room(lay_out(sources_, chosen, witnesses_), pmus_)) return false;
+      return fits_at_once(layout_of(chosen), calls_, situation_);
+    };
+  }
+
+  /// Pairs that differ from a wanted one by a modifier on both sides are as good.
   Result<std::vector<EventIndices>> divide_core_events(
-      const EventIndices& events, const std::vector<EventNames>& wanted_together) const;
-  void place_others();
-  Error too_many(std::size_t events, const std::vector<EventIndices>& sets) const;
-  void find_witnesses();
-  std::string kind_of(const std::string& pmu) const;
-  std::string note_of(const Source& source) const;
-  std::vector<std::string> pmus_of(const Source& source) const;
-  void add_parts(EventSet& set) const;
-  std::vector<std::size_t> parts_of(const Layout& layout, const EventIndices& events) const;
+      const EventIndices& events, const std::vector<EventNames>& wanted_together) const {
+    const auto position = [&](const std::string& name, std::string_view modifier) {
+      const Role role = modifier.empty() ? role_of_event(name) : Role::Other;
+      const std::string full = fmt::format("{}{}", name, modifier);
+      return std::ranges::find_if(events, [&](std::size_t index) {
+        const Event& event = sources_[index].event;
+        return event.name == full || (role != Role::Other && event.role == role);
+      });
+    };
+    std::vector<std::pair<std::size_t, std::size_t>> together;
+    for (const EventNames& pair : wanted_together) {
+      for (const std::string_view modifier : {"", ":u", ":k"}) {
+        const auto first = position(pair.first, modifier);
+        const auto second = position(pair.second, modifier);
+        if (first != events.end() && second != events.end())
+          together.emplace_back(first - events.begin(), second - events.begin());
+      }
+    }
+    return partition(events.size(), fits_among(events), together);
+  }
+
+  Error too_many(std::size_t events, const std::vector<EventIndices>& sets) const {
+    const auto largest = std::ranges::max_element(
+        sets, [](const auto& a, const auto& b) { return a.size() < b.size(); });
+    std::vector<std::string> names;
+    for (const std::size_t index : *largest) names.push_back(sources_[index].event.name);
+    return Error{
+        fmt::format("these {} events do not fit the counters at once: {} do ({})", events,
+                    names.size(), listed(names)),
+        fmt::format("leave out --single-pass (they take {} passes) or some events", sets.size())};
+  }
+
+  /// Places the events that need no counter of the cores wherever there is room: they cost none.
+  void place_others() {
+    for (std::size_t index = 0; index < sources_.size(); ++index) {
+      if (sources_[index].is_on_cores()) continue;
+      const auto has_room = [&](const Pass& pass) {
+        auto events = pass.events;
+        events.push_back(index);
+        return layout_of(events).counters.size() <= os::kMaxCounters;
+      };
+      auto pass = std::ranges::find_if(passes_, has_room);
+      if (pass == passes_.end()) pass = passes_.insert(passes_.end(), Pass{});
+      pass->events.push_back(index);
+    }
+    for (Pass& pass : passes_) std::ranges::sort(pass.events);
+  }
+
+  /// Fills passes_.
+  Result<void> divide(const EventRequest& wanted) {
+    passes_.clear();
+    const EventIndices on_cores = core_events();
+    auto sets = divide_core_events(on_cores, wanted.together);
+    if (!sets) return sets.error();
+    for (EventIndices& set : *sets)
+      for (std::size_t& index : set) index = on_cores[index];
+    if (wanted.single_pass && sets->size() > 1) return too_many(on_cores.size(), *sets);
+    for (EventIndices& set : *sets) passes_.push_back({std::move(set)});
+    place_others();
+    if (wanted.single_pass && passes_.size() > 1)
+      return Error{fmt::format("at most {} counters are opened for a run", os::kMaxCounters),
+                   "leave out --single-pass or some events"};
+    return {};
+  }
+
+  std::string kind_of(const std::string& pmu) const {
+    const auto kind =
+        std::ranges::find_if(kinds_, [&](const CoreKind& one) { return one.pmu == pmu; });
+    return kind == kinds_.end() ? pmu : kind->name;
+  }
+
+  /// Returns the PMUs that count it, the fastest cores' first.
+  std::vector<std::string> pmus_of(const Source& source) const {
+    std::vector<std::string> pmus;
+    pmus.reserve(source.counters.size());
+    for (const Counter& counter : source.counters) pmus.push_back(counter.pmu);
+    const auto rank = [&](const std::string& pmu) {
+      return std::ranges::find_if(kinds_, [&](const CoreKind& kind) { return kind.pmu == pmu; }) -
+             kinds_.begin();
+    };
+    std::ranges::stable_sort(
+        pmus, [&](const std::string& a, const std::string& b) { return rank(a) < rank(b); });
+    return pmus;
+  }
+
+  /// Notes that an event was wanted on all cores and exists on one kind only. An event that names
+  /// its PMU says so itself.
+  std::string note_of(const Source& source) const {
+    if (source.accounted != nullptr) return source.event.note;
+    const bool on_one_kind = witnesses_.size() > 1 && source.is_on_cores() &&
+                             source.counters.size() == 1 &&
+                             source.event.name.find('/') == std::string::npos;
+    return on_one_kind ? fmt::format("({} only)", kind_of(source.counters.front().pmu)) : "";
+  }
+
+  /// Adds "cycles (P)" and "cycles (E)" for an event that is counted on both: they cost nothing
+  /// more.
+  void add_parts(EventSet& set) const {
+    for (Pass& pass : set.passes) {
+      const std::vector<std::size_t> whole = pass.events;
+      for (const std::size_t index : whole) {
+        const Source& source = sources_[index];
+        if (!source.is_of_several_kinds()) continue;
+        for (const std::string& pmu : pmus_of(source)) {
+          Event part{.name = fmt::format("{} ({})", source.event.name, kind_of(pmu)),
+                     .meaning = fmt::format("the part of {} on {}", source.event.name, pmu),
+                     .is_time = source.event.is_time,
+                     .part_of = index,
+                     .role = source.event.role};
+          pass.events.push_back(set.events.size());
+          set.events.push_back(std::move(part));
+        }
+      }
+    }
+  }
+
+  /// Returns the counters of what add_parts adds, in the same order.
+  std::vector<std::size_t> parts_of(const Layout& layout, const EventIndices& events) const {
+    std::vector<std::size_t> parts;
+    for (std::size_t i = 0; i < events.size(); ++i) {
+      const Source& source = sources_[events[i]];
+      if (!source.is_of_several_kinds()) continue;
+      for (const std::string& pmu : pmus_of(source))
+        for (const std::size_t place : layout.of_event[i])
+          if (layout.counters[place].pmu == pmu) parts.push_back(place);
+    }
+    return parts;
+  }
 
   const os::LinuxCalls& calls_;
   CoreKinds kinds_;
@@ -73,304 +591,30 @@ class PerfEngine final : public CounterEngine {
   Situation situation_;
   Prober prober_;
   std::vector<Source> sources_;     ///< what was selected last
-  std::vector<Counter> witnesses_;  ///< one for each kind of core, where there are several
-  std::vector<Seats> seats_;        ///< none where no event needs a core's counter
+  std::vector<Counter> witnesses_;  ///< one for each kind of core, if there are several
+  std::vector<PmuCounters> pmus_;   ///< empty if no event needs a core's counter
   double fastest_clock_ = 0.0;      ///< cycles in a nanosecond, of the runs so far
   std::vector<Pass> passes_;
   CountedIn counted_in_ = CountedIn::WholeRun;
 };
 
-Result<Source> PerfEngine::find(std::string_view name) const {
-  const auto resolved = resolve(name, sysfs_);
-  if (!resolved) return resolved.error();
-  auto source = prober_.probe(*resolved);
-  if (source && counted_in_ != CountedIn::WholeRun) source = in_region(*std::move(source));
-  if (!source) return source.error().of(fmt::format("'{}' cannot be counted", name));
-  return source;
-}
-
-/// Fills sources_; gives notes.
-Result<std::vector<std::string>> PerfEngine::find_wanted(const std::vector<std::string>& names) {
-  std::vector<std::string> notes;
-  for (const std::string& name : names) {
-    auto source = find(name);
-    if (!source) return source.error();
-    const auto same = std::ranges::find_if(
-        sources_, [&](const Source& other) { return same_source(*source, other); });
-    if (same == sources_.end())
-      sources_.push_back(*std::move(source));
-    else if (same->event.name != source->event.name)
-      notes.push_back(fmt::format("'{}' is the same event as '{}' and counted once",
-                                  source->event.name, same->event.name));
-  }
-  return notes;
-}
-
-/// Fills sources_; gives notes.
-std::vector<std::string> PerfEngine::find_defaults() {
-  std::vector<std::string> left_out;
-  Error first_reason;
-  for (const std::string_view name : kDefaultEvents) {
-    const auto resolved = resolve(name, sysfs_);
-    auto source = resolved ? prober_.probe(*resolved) : Result<Source>(resolved.error());
-    if (source) {
-      sources_.push_back(*std::move(source));
-      continue;
-    }
-    if (left_out.empty()) first_reason = source.error();
-    left_out.emplace_back(name);
-  }
-  if (left_out.empty()) return {};
-  if (sources_.empty()) return notes_without_counters(first_reason);
-  return {fmt::format("not counted: {} ({})", listed(left_out), first_reason.line())};
-}
-
-void PerfEngine::find_witnesses() {
-  witnesses_.clear();
-  const auto cycles = resolve("cycles", sysfs_);
-  if (!cycles || cycles->parts.size() < 2) return;
-  if (auto source = prober_.probe(*cycles)) witnesses_ = std::move(source->counters);
-}
-
-EventIndices PerfEngine::core_events() const {
-  EventIndices on_cores;
-  for (std::size_t index = 0; index < sources_.size(); ++index)
-    if (sources_[index].is_on_cores()) on_cores.push_back(index);
-  return on_cores;
-}
-
-/// Where these events are counted, dead counters kept from them. There has to be room.
-Layout PerfEngine::layout_of(const EventIndices& events) const {
-  Layout layout = lay_out(sources_, events, witnesses_);
-  fill_up(layout, seats_);
-  return layout;
-}
-
-/// Asks the kernel; `events` must outlive the answer.
-Fits PerfEngine::fits_among(const EventIndices& events) const {
-  return [this, &events](const EventIndices& some) -> Result<bool> {
-    EventIndices chosen;
-    for (const std::size_t index : some) chosen.push_back(events[index]);
-    if (!has_room(lay_out(sources_, chosen, witnesses_), seats_)) return false;
-    return fits_at_once(layout_of(chosen), calls_, situation_);
-  };
-}
-
-/// Pairs that differ from a wanted one by a modifier on both sides are as good.
-Result<std::vector<EventIndices>> PerfEngine::divide_core_events(
-    const EventIndices& events, const std::vector<EventNames>& wanted_together) const {
-  const auto position = [&](const std::string& name, std::string_view modifier) {
-    const Role role = modifier.empty() ? role_of_event(name) : Role::Other;
-    const std::string full = fmt::format("{}{}", name, modifier);
-    return std::ranges::find_if(events, [&](std::size_t index) {
-      const Event& event = sources_[index].event;
-      return event.name == full || (role != Role::Other && event.role == role);
-    });
-  };
-  std::vector<std::pair<std::size_t, std::size_t>> together;
-  for (const EventNames& pair : wanted_together) {
-    for (const std::string_view modifier : {"", ":u", ":k"}) {
-      const auto first = position(pair.first, modifier);
-      const auto second = position(pair.second, modifier);
-      if (first != events.end() && second != events.end())
-        together.emplace_back(first - events.begin(), second - events.begin());
-    }
-  }
-  return partition(events.size(), fits_among(events), together);
-}
-
-Error PerfEngine::too_many(std::size_t events, const std::vector<EventIndices>& sets) const {
-  const auto largest = std::ranges::max_element(
-      sets, [](const auto& a, const auto& b) { return a.size() < b.size(); });
-  std::vector<std::string> names;
-  for (const std::size_t index : *largest) names.push_back(sources_[index].event.name);
-  return Error{
-      fmt::format("these {} events do not fit the counters at once: {} do ({})", events,
-                  names.size(), listed(names)),
-      fmt::format("leave out --single-pass (they take {} passes) or some events", sets.size())};
-}
-
-/// The events that need no counter of the cores go where there is room: none of them costs one.
-void PerfEngine::place_others() {
-  for (std::size_t index = 0; index < sources_.size(); ++index) {
-    if (sources_[index].is_on_cores()) continue;
-    const auto has_room = [&](const Pass& pass) {
-      auto events = pass.events;
-      events.push_back(index);
-      return layout_of(events).counters.size() <= os::kMaxCounters;
-    };
-    auto pass = std::ranges::find_if(passes_, has_room);
-    if (pass == passes_.end()) pass = passes_.insert(passes_.end(), Pass{});
-    pass->events.push_back(index);
-  }
-  for (Pass& pass : passes_) std::ranges::sort(pass.events);
-}
-
-/// Fills passes_.
-Result<void> PerfEngine::divide(const EventRequest& wanted) {
-  passes_.clear();
-  const EventIndices on_cores = core_events();
-  auto sets = divide_core_events(on_cores, wanted.together);
-  if (!sets) return sets.error();
-  for (EventIndices& set : *sets)
-    for (std::size_t& index : set) index = on_cores[index];
-  if (wanted.single_pass && sets->size() > 1) return too_many(on_cores.size(), *sets);
-  for (EventIndices& set : *sets) passes_.push_back({std::move(set)});
-  place_others();
-  if (wanted.single_pass && passes_.size() > 1)
-    return Error{fmt::format("at most {} counters are opened for a run", os::kMaxCounters),
-                 "leave out --single-pass or some events"};
-  return {};
-}
-
-Result<EventSet> PerfEngine::select(const EventRequest& wanted) {
-  sources_.clear();
-  passes_.clear();
-  counted_in_ = wanted.counted_in;
-  EventSet set;
-  if (wanted.names.empty()) {
-    set.notes = find_defaults();
-  } else {
-    auto notes = find_wanted(wanted.names);
-    if (!notes) return notes.error();
-    set.notes = *std::move(notes);
-  }
-  find_witnesses();
-  seats_.clear();
-  if (!core_events().empty()) seats_ = find_seats(sysfs_, prober_, calls_);
-  if (auto divided = divide(wanted); !divided) return divided.error();
-  const bool kernel_left_out =
-      std::ranges::any_of(sources_, [](const Source& source) { return source.kernel_left_out; });
-  if (kernel_left_out) {
-    const Error reason = why_not_opened(EACCES, {true, false}, situation_);
-    set.notes.push_back(
-        fmt::format("counters cover user space only: {}; {}", reason.what, reason.remedy));
-  }
-  for (const Source& source : sources_) {
-    set.events.push_back(source.event);
-    set.events.back().note = note_of(source);
-  }
-  set.passes = passes_;
-  add_parts(set);
-  if (counted_in_ != CountedIn::WholeRun) mark_region(set);
-  if (counted_in_ == CountedIn::RegionAndWhole) add_whole_run(set, sources_.size());
-  return set;
-}
-
-Result<Explanation> PerfEngine::explain(const EventRequest& wanted) {
-  const auto set = select({wanted.names, false});
-  if (!set) return set.error();
-  Explanation explanation{.passes = {}, .notes = set->notes};
-  for (const Pass& pass : passes_) {
-    auto& seats = explanation.passes.emplace_back();
-    for (const std::size_t index : pass.events) {
-      const Source& source = sources_[index];
-      seats.push_back({counters_in_words(source), source.event.name, source.event.meaning});
-    }
-  }
-  if (passes_.size() < 2) return explanation;
-  const EventIndices on_cores = core_events();
-  const auto group = competing(on_cores.size(), fits_among(on_cores));
-  if (!group) return group.error();
-  std::vector<std::string> names;
-  for (const std::size_t position : *group)
-    names.push_back(sources_[on_cores[position]].event.name);
-  if (!names.empty())
-    explanation.competition = fmt::format(
-        "{} do not fit the counters of {} at once, although without any one of them the others do",
-        listed(names), counters_in_words(sources_[on_cores[group->front()]]));
-  return explanation;
-}
-
-std::string PerfEngine::kind_of(const std::string& pmu) const {
-  const auto kind =
-      std::ranges::find_if(kinds_, [&](const CoreKind& one) { return one.pmu == pmu; });
-  return kind == kinds_.end() ? pmu : kind->name;
-}
-
-/// The PMUs that count it, the fastest cores' first.
-std::vector<std::string> PerfEngine::pmus_of(const Source& source) const {
-  std::vector<std::string> pmus;
-  pmus.reserve(source.counters.size());
-  for (const Counter& counter : source.counters) pmus.push_back(counter.pmu);
-  const auto rank = [&](const std::string& pmu) {
-    return std::ranges::find_if(kinds_, [&](const CoreKind& kind) { return kind.pmu == pmu; }) -
-           kinds_.begin();
-  };
-  std::ranges::stable_sort(
-      pmus, [&](const std::string& a, const std::string& b) { return rank(a) < rank(b); });
-  return pmus;
-}
-
-/// Of an event that was wanted on all cores and is there on one kind only. One that names its PMU
-/// says so itself.
-std::string PerfEngine::note_of(const Source& source) const {
-  if (source.accounted != nullptr) return source.event.note;
-  const bool on_one_kind = witnesses_.size() > 1 && source.is_on_cores() &&
-                           source.counters.size() == 1 &&
-                           source.event.name.find('/') == std::string::npos;
-  return on_one_kind ? fmt::format("({} only)", kind_of(source.counters.front().pmu)) : "";
-}
-
-/// "cycles (P)" and "cycles (E)" for an event that is counted on both: they cost nothing more.
-void PerfEngine::add_parts(EventSet& set) const {
-  for (Pass& pass : set.passes) {
-    const std::vector<std::size_t> whole = pass.events;
-    for (const std::size_t index : whole) {
-      const Source& source = sources_[index];
-      if (!source.is_of_several_kinds()) continue;
-      for (const std::string& pmu : pmus_of(source)) {
-        Event part{.name = fmt::format("{} ({})", source.event.name, kind_of(pmu)),
-                   .meaning = fmt::format("the part of {} on {}", source.event.name, pmu),
-                   .is_time = source.event.is_time,
-                   .part_of = index,
-                   .role = source.event.role};
-        pass.events.push_back(set.events.size());
-        set.events.push_back(std::move(part));
-      }
-    }
-  }
-}
-
-/// The counters behind what add_parts adds, in the same order.
-std::vector<std::size_t> PerfEngine::parts_of(const Layout& layout,
-                                              const EventIndices& events) const {
-  std::vector<std::size_t> parts;
-  for (std::size_t i = 0; i < events.size(); ++i) {
-    const Source& source = sources_[events[i]];
-    if (!source.is_of_several_kinds()) continue;
-    for (const std::string& pmu : pmus_of(source))
-      for (const std::size_t place : layout.of_event[i])
-        if (layout.counters[place].pmu == pmu) parts.push_back(place);
-  }
-  return parts;
-}
-
-Result<std::unique_ptr<Counting>> PerfEngine::arm(std::size_t pass) {
-  const bool has_whole = counted_in_ == CountedIn::RegionAndWhole;
-  if (pass >= passes_.size() * (has_whole ? 2 : 1))
-    return Error{fmt::format("there is no pass {}", pass), ""};
-  const bool of_region = counted_in_ != CountedIn::WholeRun && pass < passes_.size();
-  const std::vector<std::size_t>& events = passes_[pass % passes_.size()].events;
-  Layout layout = layout_of(events);
-  std::vector<Source> sources;
-  sources.reserve(events.size());
-  for (const std::size_t index : events) sources.push_back(sources_[index]);
-  const bool has_parts = of_region || !has_whole;
-  std::vector<std::size_t> parts = has_parts ? parts_of(layout, events) : EventIndices{};
-  return std::unique_ptr<Counting>(
-      std::make_unique<PerfCounting>(std::move(layout), std::move(sources), std::move(parts),
-                                     calls_, situation_, fastest_clock_, of_region));
-}
-
-std::optional<Error> PerfEngine::held_by_others() {
-  if (seats_.empty()) return std::nullopt;
-  const std::vector<Seats> now = find_seats(sysfs_, prober_, calls_);
-  // Read behind the trial: a watchdog that was switched on meanwhile is excused.
-  return who_holds(now, situation_of(calls_), seats_, situation_);
-}
-
 }  // namespace
+
+bool was_lost(std::uint64_t enabled_ns, const Usage& usage, std::size_t counters) {
+  const std::uint64_t cpu_ns = usage.user_ns + usage.system_ns;
+  if (enabled_ns == 0 || enabled_ns < cpu_ns / kLostPart) return true;
+  const std::uint64_t switches = usage.voluntary_switches + usage.involuntary_switches;
+  const std::uint64_t unseen = kOutsideExecNs + kPerSwitchNs * counters * switches;
+  // Four fifths: descendants that were never scheduled on time, and rusage's own rounding, cost
+  // some 15% at most.
+  return cpu_ns > unseen && enabled_ns < (cpu_ns - unseen) / 5 * 4;
+}
+
+bool held_all_the_time(std::uint64_t running_ns, std::uint64_t enabled_ns, bool several_kinds) {
+  const std::uint64_t apart =
+      several_kinds ? kClocksApartNs + enabled_ns / kClocksApartPart : std::uint64_t{0};
+  return running_ns + apart >= enabled_ns;
+}
 
 bool is_there(const os::LinuxCalls& calls) {
   return try_dummy(calls) != ENOSYS;
@@ -384,8 +628,12 @@ Result<void> can_count(const os::LinuxCalls& calls) {
 
 std::vector<CounterFacts> counters_here(const os::LinuxCalls& calls, bool user_only) {
   const Situation situation = situation_of(calls);
-  return facts_of(find_seats(os::Sysfs(calls), Prober(calls, user_only, situation), calls),
-                  situation);
+  std::vector<CounterFacts> facts;
+  for (const PmuCounters& one : try_pmus(Prober(calls, user_only, situation), calls))
+    if (one.trial.listed > 0)
+      facts.push_back(
+          {one.pmu, one.trial.listed, one.trial.running, one.trial.alive, situation.watchdog});
+  return facts;
 }
 
 std::unique_ptr<CounterEngine> make_perf_engine(const os::LinuxCalls& calls, bool user_only,

@@ -15,178 +15,118 @@ namespace lauka::engine::perf {
 
 namespace {
 
-constexpr std::uint32_t kHardware = os::kPerfTypeHardware;
-constexpr std::uint32_t kSoftware = os::kPerfTypeSoftware;
-constexpr std::uint32_t kCache = os::kPerfTypeCache;
+/// A row of the tables below; events of caches are made of their units.
+struct Row {
+  std::string_view alias;
+  std::string_view name;
+  std::string_view other_name;
+  std::uint64_t config;
+  std::string_view description;
+  std::string_view arm_names{};  ///< with blanks between them
+  WithoutKernel without_kernel = WithoutKernel::UserPart;
+};
 
-enum Operation : unsigned char { Read = 0, Write = 1, Prefetch = 2 };
+constexpr auto kHardware = std::to_array<Row>({
+    {"cycles", "cpu-cycles", "", 0, "cycles in which the core was at work", "cpu_cycles"},
+    {"instructions", "instructions", "", 1, "instructions that were completed", "inst_retired"},
+    {"branches", "branch-instructions", "", 4, "branches that were completed",
+     "br_retired pc_write_retired"},
+    {"branch-misses", "branch-misses", "", 5, "branches that were predicted wrongly",
+     "br_mis_pred"},
+    {"cache-references", "cache-references", "", 2, "cache accesses, mostly of the last level",
+     "l1d_cache"},
+    {"cache-misses", "cache-misses", "", 3, "cache misses, mostly of the last level",
+     "l1d_cache_refill"},
+    {"", "bus-cycles", "", 6, "cycles of the bus", "bus_cycles"},
+    {"", "stalled-cycles-frontend", "idle-cycles-frontend", 7,
+     "cycles without new instructions to work on", "stall_frontend"},
+    {"", "stalled-cycles-backend", "idle-cycles-backend", 8,
+     "cycles in which instructions waited for results or memory", "stall_backend"},
+    {"", "ref-cycles", "", 9, "cycles of a clock that keeps its frequency"},
+});
+
+constexpr auto kSoftware = std::to_array<Row>({
+    {"page-faults", "page-faults", "faults", 2, "pages that had to be provided", "",
+     WithoutKernel::TooLittle},
+    {"context-switches", "context-switches", "cs", 3, "times the core went to another thread", "",
+     WithoutKernel::Nothing},
+    {"", "task-clock", "", 1, "CPU time in nanoseconds", "", WithoutKernel::Everything},
+    {"", "cpu-clock", "", 0, "CPU time in nanoseconds, by the high-resolution timer", "",
+     WithoutKernel::Everything},
+    {"", "cpu-migrations", "migrations", 4, "times a thread was moved to another core", "",
+     WithoutKernel::Nothing},
+    {"", "minor-faults", "", 5, "page faults without input", "", WithoutKernel::TooLittle},
+    {"", "major-faults", "", 6, "page faults that had to read", "", WithoutKernel::TooLittle},
+    {"", "alignment-faults", "", 7, "unaligned accesses that the kernel had to correct"},
+    {"", "emulation-faults", "", 8, "instructions that the kernel had to emulate"},
+    {"", "cgroup-switches", "", 11, "times the core went to a thread of another cgroup", "",
+     WithoutKernel::Nothing},
+    {"", "dummy", "", 9, "counts nothing", "", WithoutKernel::Everything},
+});
 
 struct CacheUnit {
   std::string_view name;
   std::string_view meaning;
-  std::uint64_t number;
-  std::array<bool, 3> has;  ///< read, write, prefetch: as in perf's own list
+  std::array<bool, 3> has;  ///< loads, stores, prefetches: as in perf's own list
+  // Of its loads: the alias of those that miss, and what Arm's kernel driver maps both to.
+  std::string_view alias_of_misses{};
+  std::string_view arm{};
 };
 
-constexpr std::array<CacheUnit, 7> kUnits = {{
-    {"L1-dcache", "first-level data cache", 0, {true, true, true}},
-    {"L1-icache", "first-level instruction cache", 1, {true, false, true}},
-    {"LLC", "last-level cache", 2, {true, true, true}},
-    {"dTLB", "data address translation", 3, {true, true, true}},
-    {"iTLB", "instruction address translation", 4, {true, false, false}},
-    {"branch", "branch prediction unit", 5, {true, false, false}},
-    {"node", "memory of the node", 6, {true, true, true}},
-}};
+/// Cache units by their numbers.
+constexpr auto kUnits = std::to_array<CacheUnit>({
+    {"L1-dcache", "first-level data cache", {true, true, true}, "l1d-cache-misses", "l1d_cache"},
+    {"L1-icache",
+     "first-level instruction cache",
+     {true, false, true},
+     "l1i-cache-misses",
+     "l1i_cache"},
+    {"LLC", "last-level cache", {true, true, true}},
+    {"dTLB", "data address translation", {true, true, true}, "l1d-tlb-misses", "l1d_tlb"},
+    {"iTLB", "instruction address translation", {true, false, false}, "l1i-tlb-misses", "l1i_tlb"},
+    {"branch", "branch prediction unit", {true, false, false}},
+    {"node", "memory of the node", {true, true, true}},
+});
 
-struct Names {
-  std::string_view alias;
-  std::string_view arm;
-};
-
-/// Aliases of cache events, and what Arm's kernel driver maps them to.
-Names names_of_cache_event(std::uint64_t unit, Operation operation, bool miss) {
-  if (operation != Read) return {};
-  switch (unit) {
-    case 0:
-      return miss ? Names{"l1d-cache-misses", "l1d_cache_refill"} : Names{"", "l1d_cache"};
-    case 1:
-      return miss ? Names{"l1i-cache-misses", "l1i_cache_refill"} : Names{"", "l1i_cache"};
-    case 3:
-      return miss ? Names{"l1d-tlb-misses", "l1d_tlb_refill"} : Names{"", "l1d_tlb"};
-    case 4:
-      return miss ? Names{"l1i-tlb-misses", "l1i_tlb_refill"} : Names{"", "l1i_tlb"};
-    default:
-      return {};
-  }
-}
-
-KnownEvent cache_event(const CacheUnit& unit, Operation operation, bool miss) {
-  static constexpr std::array<std::string_view, 3> kMany = {"-loads", "-stores", "-prefetches"};
-  static constexpr std::array<std::string_view, 3> kMisses = {"-load-misses", "-store-misses",
-                                                              "-prefetch-misses"};
-  static constexpr std::array<std::string_view, 3> kWords = {"loads", "stores", "prefetches"};
-  const auto [alias, arm] = names_of_cache_event(unit.number, operation, miss);
+KnownEvent cache_event(std::size_t unit, std::size_t operation, bool miss) {
+  constexpr std::array<std::string_view, 3> singular = {"load", "store", "prefetch"};
+  constexpr std::array<std::string_view, 3> plural = {"loads", "stores", "prefetches"};
+  const CacheUnit& cache = kUnits[unit];
+  const bool loads = operation == 0;
   KnownEvent event;
-  event.alias = alias;
-  event.name = std::string(unit.name) + std::string(miss ? kMisses[operation] : kMany[operation]);
-  event.type = kCache;
-  event.config = unit.number | (std::uint64_t{operation} << 8U) | (miss ? 1ULL << 16U : 0ULL);
-  event.description = std::string(unit.meaning) + ": " + std::string(kWords[operation]) +
-                      (miss ? " that miss" : "");
-  if (!arm.empty()) event.arm_names.emplace_back(arm);
+  if (loads && miss) event.alias = cache.alias_of_misses;
+  event.name = miss ? fmt::format("{}-{}-misses", cache.name, singular[operation])
+                    : fmt::format("{}-{}", cache.name, plural[operation]);
+  event.type = os::kPerfTypeCache;
+  event.config = unit | operation << 8U | (miss ? 1ULL << 16U : 0ULL);
+  event.description =
+      fmt::format("{}: {}{}", cache.meaning, plural[operation], miss ? " that miss" : "");
+  if (loads && !cache.arm.empty())
+    event.arm_names.push_back(fmt::format("{}{}", cache.arm, miss ? "_refill" : ""));
   return event;
 }
 
-void add_hardware(std::vector<KnownEvent>& to) {
-  const auto add = [&to](KnownEvent event) { to.push_back(std::move(event)); };
-  add({"cycles",
-       "cpu-cycles",
-       "",
-       kHardware,
-       0,
-       "cycles in which the core was at work",
-       {"cpu_cycles"}});
-  add({"instructions",
-       "instructions",
-       "",
-       kHardware,
-       1,
-       "instructions that were completed",
-       {"inst_retired"}});
-  add({"branches",
-       "branch-instructions",
-       "",
-       kHardware,
-       4,
-       "branches that were completed",
-       {"br_retired", "pc_write_retired"}});
-  add({"branch-misses",
-       "branch-misses",
-       "",
-       kHardware,
-       5,
-       "branches that were predicted wrongly",
-       {"br_mis_pred"}});
-  add({"cache-references",
-       "cache-references",
-       "",
-       kHardware,
-       2,
-       "cache accesses, mostly of the last level",
-       {"l1d_cache"}});
-  add({"cache-misses",
-       "cache-misses",
-       "",
-       kHardware,
-       3,
-       "cache misses, mostly of the last level",
-       {"l1d_cache_refill"}});
-  add({"", "bus-cycles", "", kHardware, 6, "cycles of the bus", {"bus_cycles"}});
-  add({"",
-       "stalled-cycles-frontend",
-       "idle-cycles-frontend",
-       kHardware,
-       7,
-       "cycles without new instructions to work on",
-       {"stall_frontend"}});
-  add({"",
-       "stalled-cycles-backend",
-       "idle-cycles-backend",
-       kHardware,
-       8,
-       "cycles in which instructions waited for results or memory",
-       {"stall_backend"}});
-  add({"", "ref-cycles", "", kHardware, 9, "cycles of a clock that keeps its frequency"});
-}
-
-void add_cache(std::vector<KnownEvent>& to) {
-  for (const CacheUnit& unit : kUnits) {
-    for (const Operation operation : {Read, Write, Prefetch}) {
-      if (!unit.has[operation]) continue;
-      to.push_back(cache_event(unit, operation, false));
-      to.push_back(cache_event(unit, operation, true));
-    }
-  }
-}
-
-void add_software(std::vector<KnownEvent>& to) {
-  const auto add = [&to](std::string_view alias, std::string_view name, std::string_view other,
-                         std::uint64_t config, WithoutKernel without_kernel,
-                         std::string_view description) {
-    to.push_back({std::string(alias),
-                  std::string(name),
-                  std::string(other),
-                  kSoftware,
-                  config,
-                  std::string(description),
-                  {},
-                  without_kernel});
-  };
-  add("page-faults", "page-faults", "faults", 2, WithoutKernel::TooLittle,
-      "pages that had to be provided");
-  add("context-switches", "context-switches", "cs", 3, WithoutKernel::Nothing,
-      "times the core went to another thread");
-  add("", "task-clock", "", 1, WithoutKernel::Everything, "CPU time in nanoseconds");
-  add("", "cpu-clock", "", 0, WithoutKernel::Everything,
-      "CPU time in nanoseconds, by the high-resolution timer");
-  add("", "cpu-migrations", "migrations", 4, WithoutKernel::Nothing,
-      "times a thread was moved to another core");
-  add("", "minor-faults", "", 5, WithoutKernel::TooLittle, "page faults without input");
-  add("", "major-faults", "", 6, WithoutKernel::TooLittle, "page faults that had to read");
-  add("", "alignment-faults", "", 7, WithoutKernel::UserPart,
-      "unaligned accesses that the kernel had to correct");
-  add("", "emulation-faults", "", 8, WithoutKernel::UserPart,
-      "instructions that the kernel had to emulate");
-  add("", "cgroup-switches", "", 11, WithoutKernel::Nothing,
-      "times the core went to a thread of another cgroup");
-  add("", "dummy", "", 9, WithoutKernel::Everything, "counts nothing");
+KnownEvent event_of(const Row& row, std::uint32_t type) {
+  KnownEvent event{std::string(row.alias),
+                   std::string(row.name),
+                   std::string(row.other_name),
+                   type,
+                   row.config,
+                   std::string(row.description)};
+  for (const std::string_view name : blank_separated(row.arm_names))
+    event.arm_names.emplace_back(name);
+  event.without_kernel = row.without_kernel;
+  return event;
 }
 
 std::vector<KnownEvent> make_known_events() {
   std::vector<KnownEvent> events;
-  add_hardware(events);
-  add_cache(events);
-  add_software(events);
+  for (const Row& row : kHardware) events.push_back(event_of(row, os::kPerfTypeHardware));
+  for (std::size_t unit = 0; unit < kUnits.size(); ++unit)
+    for (std::size_t operation = 0; operation < 3; ++operation)
+      if (kUnits[unit].has[operation])
+        for (const bool miss : {false, true}) events.push_back(cache_event(unit, operation, miss));
+  for (const Row& row : kSoftware) events.push_back(event_of(row, os::kPerfTypeSoftware));
   std::stable_partition(events.begin(), events.end(),
                         [](const KnownEvent& event) { return !event.alias.empty(); });
   return events;
@@ -247,8 +187,8 @@ Result<Rings> parse_rings(std::string_view modifiers, std::string_view name) {
   return rings;
 }
 
-/// The same event under one of sysfs' names; the way for kernels that do not take the PMU's number
-/// in config.
+/// Finds the same event under one of sysfs' names, for kernels that do not take the PMU's number in
+/// config.
 std::optional<os::Code> code_by_sysfs_name(const KnownEvent& event, const os::Pmu& pmu,
                                            const os::Sysfs& sysfs) {
   std::vector<std::string> names = event.arm_names;
@@ -260,7 +200,7 @@ std::optional<os::Code> code_by_sysfs_name(const KnownEvent& event, const os::Pm
   return std::nullopt;
 }
 
-/// What the event really is, where sysfs or the driver's source tells.
+/// Returns what the event really is, if sysfs or the driver's source says so.
 std::string encoding_of(const KnownEvent& event, const os::Pmu& pmu, const os::Sysfs& sysfs) {
   for (const std::string& name : {event.name, event.usual_name()})
     if (const auto terms = sysfs.terms_of(pmu, name)) return *terms;
@@ -305,7 +245,7 @@ Error no_such_pmu(std::string_view text, std::string_view name, const os::Sysfs&
                cores.empty() ? std::string() : fmt::format("the cores have {}", listed(cores))};
 }
 
-/// Intel's topdown metrics are shares of the slots, which the processor tells as multiples of the
+/// Intel's topdown metrics are shares of the slots, which the processor gives as multiples of the
 /// event that leads their group. PMUs without that event (before Ice Lake, efficiency cores) have
 /// plain events of these names.
 std::optional<os::Code> leader_of(std::string_view event, const os::Pmu& pmu,
@@ -368,7 +308,8 @@ Resolved resolve_raw(std::string_view text, std::uint64_t code, const os::Sysfs&
   return resolved;
 }
 
-/// An event of sysfs without its PMU, on every kind of core that has it; no parts: nowhere.
+/// Resolves an event of sysfs without its PMU, on every kind of core that has it; no parts:
+/// nowhere.
 Result<Resolved> resolve_bare(std::string_view text, const os::Sysfs& sysfs) {
   Resolved resolved;
   resolved.own_name = text;
@@ -413,7 +354,7 @@ Result<Resolved> resolve_event(std::string_view name, std::string_view text,
   return unknown(name, text, sysfs);
 }
 
-/// The spelling of the tables for what is in them, else what was typed.
+/// Returns the spelling of the tables for what is in them, else what was typed.
 std::string shown_name(std::string_view typed, const KnownEvent* known) {
   if (known != nullptr)
     for (const std::string& name : {known->alias, known->name, known->other_name})

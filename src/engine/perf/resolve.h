@@ -19,7 +19,7 @@ enum class WithoutKernel : unsigned char {
   Nothing,     ///< always 0, since it happens in the kernel only
 };
 
-/// An event that the kernel knows by number on every machine, whether or not this one has it.
+/// An event that the kernel knows by number on every machine, even if this one lacks it.
 struct KnownEvent {
   std::string alias{};       ///< the portable name; may be empty
   std::string name{};        ///< perf's name
@@ -30,17 +30,17 @@ struct KnownEvent {
   std::vector<std::string> arm_names{};  ///< what Arm's driver takes for it, in sysfs' names
   WithoutKernel without_kernel = WithoutKernel::UserPart;
 
-  /// The name it goes by here: the alias where it has one.
+  /// Returns the name it goes by here: the alias if it has one.
   const std::string& usual_name() const { return alias.empty() ? name : alias; }
 };
 
-/// All of them: those with an alias, then generic, cache and software events.
+/// Returns all of them: those with an alias, then generic, cache and software events.
 const std::vector<KnownEvent>& known_events();
 
-/// The one of that name (any of its names, in any case); null where there is none.
+/// Finds the event of that name (any of its names, in any case); null if there is none.
 const KnownEvent* find_known(std::string_view name);
 
-/// What a modifier behind an event's name asks for. "cycles:u" is {true, false, false, true}.
+/// What a modifier after an event's name selects. "cycles:u" is {true, false, false, true}.
 struct Rings {
   bool user = true;
   bool kernel = true;
@@ -60,7 +60,7 @@ struct Part {
   std::optional<os::Code> led_by{};  ///< counts only in a group that this event leads
 };
 
-/// What a name stands for; whether this machine can count it has not been tried.
+/// What a name stands for; not tried on this machine.
 struct Resolved {
   std::string name;      ///< as shown
   std::string own_name;  ///< perf's name for it
@@ -70,8 +70,8 @@ struct Resolved {
   std::vector<Part> parts{};          ///< to be summed: one, or one for each kind of core
 };
 
-/// What `name` stands for: an alias, an event of perf's, pmu/event/, pmu/term=1,.../, rHEX or an
-/// event of a core PMU, each with modifiers. Refused where it is unknown (with the nearest names)
+/// Finds what `name` stands for: an alias, an event of perf's, pmu/event/, pmu/term=1,.../, rHEX or
+/// an event of a core PMU, each with modifiers. Refused if it is unknown (with the nearest names)
 /// or cannot count one task.
 Result<Resolved> resolve(std::string_view name, const os::Sysfs& sysfs);
 

@@ -1,4 +1,4 @@
-#include "fakes/darwin/framework.h"
+#include "fakes/darwin/host.h"
 
 #include <array>
 #include <cstddef>

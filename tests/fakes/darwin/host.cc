@@ -1,6 +1,5 @@
 #include "fakes/darwin/host.h"
 
-#include "fakes/darwin/framework.h"
 
 #include <cerrno>
 #include <csignal>

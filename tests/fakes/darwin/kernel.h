@@ -236,4 +236,8 @@ class Kernel {
   std::map<Tid, Thread*> threads_;
 };
 
+/// Programs of the model are text files whose first line is "# model" and whose others are the
+/// steps of script.h. sh and its -c are the model's own: they exec the words after it.
+Kernel::Loader loader_of_files();
+
 }  // namespace lauka::darwin

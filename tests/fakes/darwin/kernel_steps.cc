@@ -3,13 +3,15 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstring>
 #include <utility>
 
 #include <unistd.h>
 
+namespace lauka::darwin {
+
 // What the threads of the model do, step by step.
 
-namespace lauka::darwin {
 namespace {
 
 constexpr std::uint64_t kNewThreadNs = 2'000;
@@ -249,6 +251,200 @@ void Kernel::exec(const Step& step, Thread& thread, unsigned cpu) {
     if (old.get() != &thread) condemn(*old);
   }
   ready(made);
+}
+
+// What is written into the trace: facts, 4.5, 4.6, 4.7, 5.1.
+
+namespace {
+
+constexpr std::size_t kValuesInRecord = 4;
+constexpr std::size_t kMostKernelCounters = 11;
+constexpr std::uint64_t kTriggerFlags = 17;
+constexpr std::uint64_t kSwitchFlags = 33;
+constexpr std::uint64_t kTimerFlags = 1;
+constexpr std::uint64_t kRunMode = 4294705155;
+constexpr Tid kWalker = 99;
+constexpr std::size_t kPiece = sizeof(std::array<std::uint64_t, 4>);
+
+}  // namespace
+
+// A record starts a sample, which writes records; those start none.
+// NOLINTBEGIN(misc-no-recursion)
+void Kernel::emit(unsigned cpu, Tid tid, std::uint32_t debugid,
+                  std::array<std::uint64_t, 4> arguments) {
+  const Record record{mach(now_ns_), arguments, tid, debugid, cpu};
+  if (!trace.write(record) || !sampler.triggers(debugid)) return;
+  sample(cpu, cpus_.at(cpu).running, sampler.trigger_action(), kTriggerFlags);
+}
+
+void Kernel::emit_text(unsigned cpu, Tid tid, std::uint32_t debugid, const std::string& text) {
+  std::array<std::uint64_t, 4> words{};
+  std::memcpy(words.data(), text.data(), std::min(text.size(), sizeof words));
+  emit(cpu, tid, debugid, words);
+}
+
+/// A name of any length: a record holds 32 bytes, the first and the last one are marked.
+void Kernel::emit_name(unsigned cpu, Tid tid, std::uint32_t debugid, const std::string& name) {
+  for (std::size_t at = 0; at < name.size(); at += kPiece) {
+    const std::uint32_t first = at == 0 ? id::kStart : 0;
+    const std::uint32_t last = at + kPiece >= name.size() ? id::kEnd : 0;
+    emit_text(cpu, tid, debugid | first | last, name.substr(at, kPiece));
+  }
+}
+
+/// kpc_get_curthread_counters: always the thread on that CPU. Empty: its buffer is not there.
+std::vector<std::uint64_t> Kernel::counters_of_thread(unsigned cpu, Thread* thread) {
+  settle(cpu);
+  if (thread == nullptr || !thread->buffer) return {};
+  pmu.switch_off(cpu, &*thread->buffer);
+  std::vector<std::uint64_t> values;
+  for (const std::size_t i : pmu.thread_counters()) values.push_back(thread->buffer->at(i));
+  return values;
+}
+
+void Kernel::emit_counters(unsigned cpu, Tid tid, const std::vector<std::uint64_t>& values,
+                           std::uint32_t debugid) {
+  for (std::size_t first = 0; first < values.size(); first += kValuesInRecord) {
+    const bool is_last = first + kValuesInRecord >= values.size();
+    // What is not used holds what an earlier sample left there.
+    for (std::size_t i = 0; i < kValuesInRecord && first + i < values.size(); ++i)
+      stale_.at(i) = values[first + i];
+    const std::uint32_t function = first == 0 ? id::kStart : is_last ? id::kEnd : 0;
+    emit(cpu, tid, debugid | function, stale_);
+  }
+}
+
+/// `thread` null: the CPU is idle.
+void Kernel::sample(unsigned cpu, Thread* thread, std::uint32_t number, std::uint64_t flags) {
+  const Sampler::Action* action = sampler.action(number);
+  if (action == nullptr) return;
+  const Pid pid = thread == nullptr ? 0 : thread->process->pid;
+  if (action->pid_filter != -1 && action->pid_filter != pid) return;
+  const Tid tid = thread == nullptr ? cpus_.at(cpu).idle_tid : thread->tid;
+  const std::uint32_t samplers = action->samplers;
+  settle(cpu);
+  emit(cpu, tid, id::kSample | id::kStart, {samplers, number, action->userdata, flags});
+  const bool idle_is_skipped = thread == nullptr && (samplers & sampler_bit::kThreadInfo) != 0;
+  if (!idle_is_skipped) {
+    if (thread != nullptr) emit_thread_data(cpu, *thread, samplers);
+    emit_values(cpu, thread, samplers);
+  }
+  emit(cpu, tid, id::kSample | id::kEnd, {samplers, idle_is_skipped ? 1U : 0U});
+}
+
+void Kernel::emit_thread_data(unsigned cpu, const Thread& thread, std::uint32_t samplers) {
+  if ((samplers & sampler_bit::kThreadInfo) != 0) {
+    emit(cpu, thread.tid, id::kThreadData,
+         {static_cast<std::uint64_t>(thread.process->pid), thread.tid, 0x1892b0000 + thread.tid,
+          kRunMode});
+  }
+  if ((samplers & sampler_bit::kInsCyc) == 0) return;
+  Work all = thread.ran;
+  all += thread.inherited;
+  emit(cpu, thread.tid, id::kInsCycData,
+       {instructions_of(all, kBothModes), cycles_of(all, kBothModes),
+        instructions_of(all, Level::Performance, kBothModes),
+        cycles_of(all, Level::Performance, kBothModes)});
+}
+
+void Kernel::emit_values(unsigned cpu, Thread* thread, std::uint32_t samplers) {
+  const Tid tid = thread == nullptr ? cpus_.at(cpu).idle_tid : thread->tid;
+  if ((samplers & sampler_bit::kThreadCounters) != 0) {
+    auto values = counters_of_thread(cpu, thread);
+    if (values.empty())
+      values.assign(kMostKernelCounters, 0);
+    else
+      thread->sampled = instructions_of(thread->ran, kBothModes);
+    emit_counters(cpu, tid, values, id::kThreadCounters);
+  }
+  if ((samplers & sampler_bit::kCpuCounters) != 0) {
+    std::vector<std::uint64_t> values;
+    for (const std::size_t i : pmu.counters_of(pmu.counting()))
+      values.push_back(pmu.cpu_counters(cpu).at(i));
+    emit_counters(cpu, tid, values, id::kCpuData);
+  }
+}
+// NOLINTEND(misc-no-recursion)
+
+void Kernel::pet_on_switch(unsigned cpu, Thread& thread) {
+  const bool is_on = sampler.is_sampling() && sampler.is_lightweight() && sampler.pet_action() != 0;
+  if (!is_on || thread.pet_generation == pet_generation_) return;
+  thread.pet_generation = pet_generation_;
+  sample(cpu, &thread, sampler.pet_action(), kSwitchFlags);
+}
+
+void Kernel::start_sampling() {
+  ++timer_starts_;
+  ++pet_generation_;
+  for (std::uint32_t i = 0; i < sampler.timer_count(); ++i) {
+    const Sampler::Timer& timer = *sampler.timer(i);
+    if (timer.period == 0 || timer.action == 0) continue;
+    add_event(now_ns_ + ns_of_mach(timer.period), Event::Kind::Timer, timer_starts_ << 8U | i, 0);
+  }
+}
+
+/// Ordinary PET: a thread of the kernel walks over all threads and labels its samples with them,
+/// but the counters it reads are its own.
+void Kernel::walk_all_threads() {
+  const Sampler::Action* action = sampler.action(sampler.pet_action());
+  if (action == nullptr) return;
+  for (const auto& [tid, thread] : threads_) {
+    const Pid pid = thread->process->pid;
+    if (action->pid_filter != -1 && action->pid_filter != pid) continue;
+    emit(0, kWalker, id::kSample | id::kStart,
+         {action->samplers, sampler.pet_action(), action->userdata, kTimerFlags});
+    emit(0, kWalker, id::kThreadData, {static_cast<std::uint64_t>(pid), tid, 0, kRunMode});
+    ++walks_;
+    std::vector<std::uint64_t> own(pmu.thread_counters().size());
+    for (std::size_t i = 0; i < own.size(); ++i) own[i] = walks_ * (4000 - 300 * i);
+    emit_counters(0, kWalker, own, id::kThreadCounters);
+    emit(0, kWalker, id::kSample | id::kEnd, {action->samplers});
+  }
+}
+
+/// One of kperf's timers, PET's or a plain one.
+void Kernel::pet_fires(std::uint64_t whom) {
+  const auto number = static_cast<std::uint32_t>(whom & 0xff);
+  const Sampler::Timer* timer = sampler.timer(number);
+  if (!sampler.is_sampling() || whom >> 8U != timer_starts_ || timer == nullptr) return;
+  add_event(now_ns_ + ns_of_mach(timer->period), Event::Kind::Timer, whom, 0);
+  const bool is_pet = number == sampler.pet_timer();
+  if (is_pet && !sampler.is_lightweight()) {
+    walk_all_threads();
+    return;
+  }
+  if (is_pet) ++pet_generation_;
+  for (unsigned cpu = 0; cpu < cpus_.size(); ++cpu) {
+    Thread* running = cpus_[cpu].running;
+    if (running != nullptr && is_pet) running->pet_generation = pet_generation_;
+    sample(cpu, running, is_pet ? sampler.pet_action() : timer->action, kTimerFlags);
+  }
+}
+
+void Kernel::set_thread_counting(std::uint32_t classes, Thread* caller) {
+  settle_all();
+  pmu.set_thread_counting(classes);
+  if (pmu.thread_counting() == 0) return;
+  for (const auto& [tid, thread] : threads_) {
+    if (thread->buffer || thread->state == State::Ended) continue;
+    thread->wants_buffer = true;
+  }
+  // The caller's is made on its way out of the call; what its CPU counted before is in it.
+  if (caller != nullptr) make_buffer(lauka_cpu(), *caller);
+}
+
+void Kernel::make_buffers(Process& process) {
+  for (const auto& thread : process.threads)
+    if (thread->wants_buffer) make_buffer(lauka_cpu(), *thread);
+}
+
+/// By an AST, which writes an empty sample.
+void Kernel::make_buffer(unsigned cpu, Thread& thread) {
+  thread.wants_buffer = false;
+  if (pmu.thread_counting() == 0 || thread.buffer) return;
+  thread.buffer.emplace();
+  emit(cpu, thread.tid, id::kSample | id::kStart, {});
+  emit(cpu, thread.tid, id::kSample | id::kEnd, {});
 }
 
 }  // namespace lauka::darwin

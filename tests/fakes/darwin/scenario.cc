@@ -1,6 +1,6 @@
 #include "fakes/darwin/scenario.h"
 
-#include "fakes/darwin/programs.h"
+#include "fakes/darwin/kernel.h"
 #include "fakes/darwin/region.h"
 
 #include <cerrno>

@@ -1,11 +1,15 @@
+#include "core/metric.h"
 #include "inquire/answers.h"
 
 #include <algorithm>
 #include <sstream>
+#include <string>
+#include <vector>
 
 #include <doctest/doctest.h>
 
 namespace lauka::inquire {
+
 namespace {
 
 Catalog small_catalog() {
@@ -81,5 +85,90 @@ TEST_CASE("where nothing can be counted this is said") {
   CHECK(list_events({}, "", 80) == "no event can be counted here\n");
   CHECK(list_events({}, "cyc", 0) == "no event can be counted here\n");
 }
+
+namespace {
+
+std::vector<MetricLine> lines_with(const std::vector<std::string>& countable, bool tree_peak) {
+  const CoreUse cores;
+  const auto can_count = [&](const std::vector<std::string>& events) {
+    return std::ranges::all_of(events, [&](const std::string& event) {
+      return std::ranges::find(countable, event) != countable.end();
+    });
+  };
+  return metrics_here({can_count, tree_peak, cores});
+}
+
+std::string here(const std::vector<MetricLine>& lines, std::string_view name) {
+  const auto found = std::ranges::find(lines, name, &MetricLine::name);
+  return found == lines.end() ? "not listed" : found->here;
+}
+
+}  // namespace
+
+TEST_CASE("the list of metrics has every built-in metric in its unit") {
+  const auto lines = lines_with({}, true);
+  for (const BuiltInMetric& metric : kBuiltInMetrics) {
+    CAPTURE(metric.name);
+    const auto found = std::ranges::find(lines, metric.name, &MetricLine::name);
+    REQUIRE(found != lines.end());
+    CHECK(found->unit == unit_symbol(metric.unit));
+    CHECK(found->here == "yes");
+  }
+}
+
+TEST_CASE("a metric is measured here if all its events can be counted") {
+  const auto lines = lines_with({"instructions"}, false);
+  CHECK(here(lines, "instructions") == "yes");
+  CHECK(here(lines, "ipc") == "no");
+  CHECK(here(lines, "tree_peak_memory") == "no");
+  CHECK(here(lines, "p_share") == "no");
+  CHECK(here(lines, "throughput") == "--jobs");
+}
+
+TEST_CASE("the list of metrics wraps meanings in their column") {
+  CHECK(list_metrics({{"wall_time", "s", "yes", "time from start to the very end"}}, 40)
+            .starts_with("metric     unit  here  meaning\n"
+                         "wall_time  s     yes   time from start to the\n"
+                         "                       very end\n\n"));
+}
+
+namespace {
+
+TEST_CASE("one pass is drawn counter by counter, idle ones too") {
+  const Explanation explanation{
+      {{{"PMC2", ""}, {"PMC7", "inst_all", "INST_ALL, which may use PMC7"}}}, {}, {}};
+  CHECK(explain_events(explanation) ==
+        "1 pass: every run counts all of these\n"
+        "  PMC2  -\n"
+        "  PMC7  inst_all  INST_ALL, which may use PMC7\n");
+}
+
+TEST_CASE("several passes are drawn one after the other, with the reason") {
+  const Explanation explanation{{{{"PMC7", "inst_all"}}, {{"PMC7", "inst_ldst"}}},
+                                "inst_all and inst_ldst compete for PMC7",
+                                {"not counted: a"}};
+  CHECK(explain_events(explanation) ==
+        "not counted: a\n"
+        "2 passes: the runs take turns, and each run counts the events of one pass\n"
+        "fewer are not possible: inst_all and inst_ldst compete for PMC7\n"
+        "\n"
+        "pass 1\n"
+        "  PMC7  inst_all\n"
+        "\n"
+        "pass 2\n"
+        "  PMC7  inst_ldst\n");
+}
+
+TEST_CASE("an engine that leaves the counters to the kernel shows none") {
+  CHECK(explain_events({{{{"", "page-faults", "pages"}}}, {}, {}}) ==
+        "1 pass: every run counts all of these\n"
+        "  page-faults  pages\n");
+}
+
+TEST_CASE("no events are told as that") {
+  CHECK(explain_events({}) == "no events to count\n");
+}
+
+}  // namespace
 
 }  // namespace lauka::inquire

@@ -1,0 +1,477 @@
+#include "engine/perf/counters.h"
+
+#include "core/text.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace lauka::engine::perf {
+namespace {
+
+std::optional<int> read_integer(const os::LinuxCalls& calls, const std::string& path) {
+  const auto text = calls.read_file(path);
+  if (!text) return std::nullopt;
+  std::string_view digits = trimmed(*text);
+  const bool negative = digits.starts_with('-');
+  if (negative) digits.remove_prefix(1);
+  const auto number = parse_number(digits);
+  if (!number || *number > 1000) return std::nullopt;
+  return negative ? -static_cast<int>(*number) : static_cast<int>(*number);
+}
+
+Error why_no_access(const Asked& asked, const Situation& situation) {
+  const int level = situation.paranoid.value_or(0);
+  if (!asked.kernel_excluded && level >= 2)
+    return {fmt::format("perf_event_paranoid is {}, which hides the kernel from users", level),
+            "sudo sysctl kernel.perf_event_paranoid=1"};
+  // Only the distributions' kernels know levels above 2: 3 is Debian's, 4 Ubuntu's.
+  if (level >= 3)
+    return {fmt::format("perf_event_paranoid is {}, which denies users all counters", level),
+            "sudo sysctl kernel.perf_event_paranoid=1 (2 is enough with --user-only)"};
+  return {"a security module forbids perf_event_open", "allow it in its policy, or run as root"};
+}
+
+Error why_no_entry(const Asked& asked, const Situation& situation) {
+  if (asked.core && !situation.has_core_pmu)
+    return {"there is no PMU here, as in most virtual machines",
+            "switch on the virtual PMU in the hypervisor (KVM: -cpu host,pmu=on), or count "
+            "instructions with --engine cachegrind"};
+  return {"not on this machine", "lauka --list-events shows what is"};
+}
+
+/// Returns the smallest structure that holds what is set: every kernel that can count the event
+/// takes it.
+std::uint32_t size_for(const os::Code& code) {
+  if (code.config3 != 0) return os::kPerfSizeWithConfig3;
+  return code.config2 != 0 ? os::kPerfSizeWithConfig2 : os::kPerfSizeWithConfig1;
+}
+
+/// No processor reaches them.
+constexpr double kMostInstructionsACycle = 16.0;
+constexpr double kMostCyclesANs = 10.0;
+/// The clock may still rise above what was seen of it.
+constexpr double kClockRise = 1.25;
+/// Counts may begin and end a little outside the time that goes with them.
+constexpr double kAtTheEdges = 10'000.0;
+
+/// Of an event that happens so often in the quietest other run, none is no accident.
+constexpr std::uint64_t kTooManyForNone = 50;
+/// A run so long has some of everything, but for events that the program never causes: that is
+/// believed when it was seen so often.
+constexpr std::uint64_t kLongNs = 1'000'000;
+constexpr unsigned kZerosBelieved = 3;
+
+constexpr std::uint64_t kUserAndKernel = os::kPerfExcludeUser | os::kPerfExcludeKernel;
+
+bool counts_user_and_kernel(const Tally& tally) {
+  return (tally.rings & kUserAndKernel) == 0;
+}
+
+/// A program may well do nothing that a hypervisor has to do for it.
+bool is_of_hypervisor_only(const Tally& tally) {
+  return (tally.rings & kUserAndKernel) == kUserAndKernel;
+}
+
+constexpr Rings kAllRings{};
+constexpr Rings kUserOnly{true, false, false, false};
+
+/// Errors that some architectures give for exclude_hv alone.
+bool may_be_the_hypervisor_bit(int error) {
+  return error == EINVAL || error == EPERM || error == EOPNOTSUPP;
+}
+
+/// True if the event may exist here under another code.
+bool is_not_known(int error) {
+  return error == ENOENT || error == EINVAL || error == EOPNOTSUPP || error == ENODEV;
+}
+
+std::string_view words_for(const Rings& rings) {
+  static constexpr std::array<std::string_view, 8> kWords = {"nothing",
+                                                             "user space only",
+                                                             "kernel only",
+                                                             "user space and kernel only",
+                                                             "hypervisor only",
+                                                             "user space and hypervisor only",
+                                                             "kernel and hypervisor only",
+                                                             ""};
+  return kWords[(rings.user ? 1U : 0U) | (rings.kernel ? 2U : 0U) | (rings.hypervisor ? 4U : 0U)];
+}
+
+/// True if it counts the same with and without the kernel.
+bool is_clock(const Resolved& resolved) {
+  return resolved.known != nullptr && resolved.known->without_kernel == WithoutKernel::Everything;
+}
+
+Role role_of(const Resolved& resolved) {
+  return resolved.known != nullptr ? role_of_event(resolved.known->alias) : Role::Other;
+}
+
+struct Attempt {
+  int error = 0;
+  os::PerfEventAttr attributes;
+};
+
+/// Opens it, in a group of its own or in one of its leader's, and closes it. Gives 0 or errno.
+int try_part(const os::LinuxCalls& calls, const os::Code& code,
+             const std::optional<os::Code>& led_by, const Rings& rings) {
+  if (!led_by) return try_counter(calls, attributes_of(code, rings));
+  OpenCounters counters(calls);
+  const int error = counters.open(as_leader(attributes_of(*led_by, rings)), 0);
+  return error != 0 ? error : counters.open(attributes_of(code, rings), 0);
+}
+
+/// Tries it; if the hypervisor's bit is refused, without that bit.
+Attempt attempt_to_open(const os::LinuxCalls& calls, const os::Code& code,
+                        const std::optional<os::Code>& led_by, const Rings& rings) {
+  const Attempt attempt{try_part(calls, code, led_by, rings), attributes_of(code, rings)};
+  if (rings.hypervisor || !may_be_the_hypervisor_bit(attempt.error)) return attempt;
+  Rings without_bit = rings;
+  without_bit.hypervisor = true;
+  if (try_part(calls, code, led_by, without_bit) != 0) return attempt;
+  return {0, attributes_of(code, without_bit)};
+}
+
+/// "perf cpu-cycles (event=0x3c), sum of cpu_atom and cpu_core, user space only".
+std::string meaning_of(const Resolved& resolved, const std::vector<Counter>& counters,
+                       const Rings& rings) {
+  std::string text = fmt::format("perf {}", resolved.own_name);
+  if (resolved.parts.size() == 1 && !resolved.parts.front().encoding.empty())
+    text += fmt::format(" ({})", resolved.parts.front().encoding);
+  if (is_clock(resolved)) return fmt::format("{}, {}", text, resolved.description);
+  if (resolved.parts.size() > 1) {
+    std::vector<std::string> pmus;
+    for (const Counter& counter : counters) pmus.push_back(counter.pmu);
+    text += pmus.size() > 1 ? fmt::format(", sum of {}", fmt::join(pmus, " and "))
+                            : fmt::format(", on {} only", pmus.front());
+  }
+  if (const auto words = words_for(rings); !words.empty()) text += fmt::format(", {}", words);
+  return text;
+}
+
+/// Explains why an event with modifiers would not be what they say; nullopt if it is.
+std::optional<Error> refusal_of_rings(const Resolved& resolved, bool user_only) {
+  const Rings& rings = resolved.rings;
+  if (!rings.asked_for) return std::nullopt;
+  if (user_only && (rings.kernel || rings.hypervisor))
+    return Error{"it asks for more than user space, which --user-only leaves out",
+                 "leave out the modifier or --user-only"};
+  if (resolved.known == nullptr) return std::nullopt;
+  const WithoutKernel kind = resolved.known->without_kernel;
+  if (kind == WithoutKernel::Everything)
+    return Error{"a clock runs in user space and kernel alike", "leave out the modifier"};
+  if (kind == WithoutKernel::Nothing && !rings.kernel)
+    return Error{"it happens in the kernel only, so this would always be 0",
+                 "leave out the modifier"};
+  return std::nullopt;
+}
+
+std::string described(const Resolved& resolved, const Source& source) {
+  if (source.accounted != nullptr) return source.event.meaning;
+  std::string text = resolved.description;
+  if (resolved.known != nullptr && resolved.parts.size() == 1 &&
+      !resolved.parts.front().encoding.empty())
+    text += fmt::format(" ({})", resolved.parts.front().encoding);
+  return text;
+}
+
+}  // namespace
+
+Situation situation_of(const os::LinuxCalls& calls) {
+  Situation situation;
+  situation.paranoid = read_integer(calls, "/proc/sys/kernel/perf_event_paranoid");
+  situation.has_core_pmu = !os::Sysfs(calls).core_pmus().empty();
+  situation.watchdog = read_integer(calls, "/proc/sys/kernel/nmi_watchdog").value_or(0) > 0;
+  return situation;
+}
+
+Error why_not_opened(int error, const Asked& asked, const Situation& situation) {
+  switch (error) {
+    case EACCES:
+      return why_no_access(asked, situation);
+    case EPERM:
+      return {"perf_event_open is blocked, as in most containers",
+              "start the container with --cap-add PERFMON"};
+    case ENOSYS:
+      return {"this kernel has no perf_event_open", "use a kernel with CONFIG_PERF_EVENTS"};
+    case ENOENT:
+      return why_no_entry(asked, situation);
+    case ENODEV:
+    case EOPNOTSUPP:
+      return {"this processor cannot count it", "lauka --list-events shows what it can"};
+    case EINVAL:
+      if (asked.kernel_excluded)
+        return {"the kernel cannot count it for a single program in user space only",
+                "leave out --user-only or the modifier"};
+      return {"the kernel cannot count it for a single program",
+              "lauka --list-events shows what it takes"};
+    case EMFILE:
+      return {"the limit of open files leaves no room for counters",
+              "raise it with ulimit -n, or count fewer events"};
+    case ENFILE:
+      return {"the system has no more open files to give",
+              "raise it with sudo sysctl fs.file-max, or close programs"};
+    case EBUSY:
+      return {"another program has reserved the counters", "end it"};
+    case E2BIG:
+      return {"this kernel does not support config3", "Linux 6.3 and later do"};
+    default:
+      return {fmt::format("perf_event_open: {}", std::generic_category().message(error)), ""};
+  }
+}
+
+Error why_lost() {
+  return {"the counters stopped where a program began, as at one that is setuid or unreadable",
+          "measure a readable copy without setuid, or run lauka as root"};
+}
+
+OpenCounters::~OpenCounters() {
+  // Members before their leaders: closing a leader first would make groups of its members.
+  while (!descriptors_.empty()) close_last();
+}
+
+void OpenCounters::close_last() {
+  calls_->close_counter(descriptors_.back());
+  descriptors_.pop_back();
+}
+
+int OpenCounters::open(const os::PerfEventAttr& attributes, std::size_t leader,
+                       os::CounterPlace place) {
+  const int group = leader < descriptors_.size() ? descriptors_[leader] : -1;
+  const int descriptor = calls_->open_counter(attributes, place, group);
+  if (descriptor < 0) return -descriptor;
+  descriptors_.push_back(descriptor);
+  return 0;
+}
+
+os::PerfEventAttr attributes_of(const os::Code& code, const Rings& rings) {
+  os::PerfEventAttr attributes;
+  attributes.type = code.type;
+  attributes.size = size_for(code);
+  attributes.config = code.config;
+  attributes.config1 = code.config1;
+  attributes.config2 = code.config2;
+  attributes.config3 = code.config3;
+  attributes.read_format = os::kPerfReadEnabled | os::kPerfReadRunning | os::kPerfReadGroup;
+  attributes.flags = os::kPerfInherit;
+  if (!rings.user) attributes.flags |= os::kPerfExcludeUser;
+  if (!rings.kernel) attributes.flags |= os::kPerfExcludeKernel;
+  if (!rings.hypervisor) attributes.flags |= os::kPerfExcludeHypervisor;
+  return attributes;
+}
+
+os::PerfEventAttr as_leader(os::PerfEventAttr attributes) {
+  attributes.flags |= os::kPerfDisabled | os::kPerfEnableOnExec;
+  return attributes;
+}
+
+os::CounterRequest request_of(const os::PerfEventAttr& attributes, std::size_t leader) {
+  os::CounterRequest request;
+  static_assert(sizeof attributes == sizeof request.attributes);
+  std::memcpy(request.attributes.data(), &attributes, sizeof attributes);
+  request.leader = leader;
+  return request;
+}
+
+void run_loop() {
+  for (volatile std::uint64_t turn = 0; turn < kLoopTurns;) turn = turn + 1;
+}
+
+int try_counter(const os::LinuxCalls& calls, const os::PerfEventAttr& attributes) {
+  OpenCounters counters(calls);
+  return counters.open(as_leader(attributes), 0);
+}
+
+bool Source::is_on_cores() const {
+  return std::ranges::any_of(counters, [](const Counter& counter) { return counter.core; });
+}
+
+bool same_source(const Source& left, const Source& right) {
+  return left.accounted == right.accounted &&
+         std::ranges::equal(left.counters, right.counters, [](const Counter& a, const Counter& b) {
+           return std::memcmp(&a.attributes, &b.attributes, sizeof a.attributes) == 0;
+         });
+}
+
+Result<Prober::Opened> Prober::open_part(const Part& part, const Rings& rings, Role role,
+                                         bool may_leave_kernel_out) const {
+  int error = ENOENT;
+  Rings counted = rings;
+  for (const os::Code& code : part.codes) {
+    counted = rings;
+    Attempt attempt = attempt_to_open(calls_, code, part.led_by, counted);
+    if (attempt.error == EACCES && may_leave_kernel_out) {
+      const Attempt in_user_space = attempt_to_open(calls_, code, part.led_by, kUserOnly);
+      // EINVAL: it cannot be had without the kernel's part, so the missing right is the reason.
+      if (in_user_space.error != EINVAL) {
+        attempt = in_user_space;
+        counted = kUserOnly;
+      }
+    }
+    if (attempt.error == 0) {
+      Opened opened{{part.pmu, part.core, attempt.attributes, role, part.scale}, counted};
+      if (part.led_by) {
+        opened.counter.led_by = attributes_of(*part.led_by, counted);
+        opened.counter.led_by->flags = attempt.attributes.flags;
+      }
+      return opened;
+    }
+    error = attempt.error;
+    if (!is_not_known(error)) break;
+  }
+  return why_not_opened(error, {part.core, !counted.kernel}, situation_);
+}
+
+Result<Source> Prober::probe_counters(const Resolved& resolved, const Rings& rings,
+                                      bool may_leave_kernel_out) const {
+  Source source;
+  std::optional<Error> first_error;
+  Rings counted = rings;
+  for (const Part& part : resolved.parts) {
+    auto opened = open_part(part, rings, role_of(resolved), may_leave_kernel_out);
+    if (opened) {
+      counted = opened->rings;
+      source.counters.push_back(std::move(opened->counter));
+    } else if (!first_error) {
+      first_error = opened.error();
+    }
+  }
+  if (source.counters.empty()) return *first_error;
+  source.kernel_left_out = rings.kernel && !counted.kernel && !is_clock(resolved);
+  source.event = {resolved.name, meaning_of(resolved, source.counters, counted)};
+  source.event.is_time = is_clock(resolved);
+  if (!resolved.rings.asked_for) source.event.role = role_of(resolved);
+  return source;
+}
+
+/// Probes an event that reads wrong without the kernel's part: all of it, the kernel's accounting,
+/// or a reason.
+Result<Source> Prober::probe_kernel_event(const Resolved& resolved) const {
+  const AccountedEvent* accounted = find_accounted(resolved.known->name);
+  if (!user_only_) {
+    auto source = probe_counters(resolved, kAllRings, false);
+    if (source || accounted == nullptr) return source;
+  }
+  if (accounted == nullptr)
+    return Error{"it happens in the kernel only, which --user-only leaves out",
+                 "leave out --user-only"};
+  Source source;
+  source.event = {
+      .name = resolved.name, .meaning = std::string(accounted->meaning), .note = kWithExec};
+  source.accounted = accounted->read;
+  return source;
+}
+
+Result<Source> Prober::find(std::string_view name) const {
+  const auto resolved = resolve(name, sysfs_);
+  return resolved ? probe(*resolved) : Result<Source>(resolved.error());
+}
+
+Result<Source> Prober::probe(const Resolved& resolved) const {
+  if (auto refusal = refusal_of_rings(resolved, user_only_)) return *std::move(refusal);
+  const bool asked_for = resolved.rings.asked_for;
+  if (resolved.known != nullptr && !asked_for &&
+      (resolved.known->without_kernel == WithoutKernel::TooLittle ||
+       resolved.known->without_kernel == WithoutKernel::Nothing))
+    return probe_kernel_event(resolved);
+  if (asked_for) return probe_counters(resolved, resolved.rings, false);
+  return probe_counters(resolved, user_only_ ? kUserOnly : kAllRings, !user_only_);
+}
+
+std::string counters_in_words(const Source& source) {
+  std::string words;
+  for (const Counter& counter : source.counters) words += (words.empty() ? "" : ", ") + counter.pmu;
+  return words.empty() ? "accounting" : words;
+}
+
+void Prober::add(Catalog& catalog, const std::string& name) const {
+  const auto resolved = resolve(name, sysfs_);
+  if (!resolved) return;
+  const auto source = probe(*resolved);
+  if (!source) return;
+  catalog.push_back({resolved->own_name, resolved->known != nullptr ? resolved->known->alias : "",
+                     counters_in_words(*source), described(*resolved, *source)});
+}
+
+Catalog Prober::catalog() const {
+  Catalog catalog;
+  const auto add_known = [&](bool software) {
+    for (const KnownEvent& event : known_events())
+      if (event.alias.empty() && (event.type == os::kPerfTypeSoftware) == software)
+        add(catalog, event.name);
+  };
+  for (const KnownEvent& event : known_events())
+    if (!event.alias.empty()) add(catalog, event.alias);
+  add_known(false);
+  for (const os::Pmu& pmu : sysfs_.all_pmus()) {
+    if (pmu.kind == os::PmuKind::PerPackage) continue;
+    for (const std::string& event : sysfs_.events(pmu))
+      add(catalog, fmt::format("{}/{}/", pmu.name, event));
+  }
+  add_known(true);
+  return catalog;
+}
+
+double Judge::most_instructions(const Tally& instructions, std::span<const Tally> all) const {
+  const auto cycles = std::ranges::find_if(all, [&](const Tally& other) {
+    return other.role == Role::Cycles && other.rings == instructions.rings &&
+           other.ns == instructions.ns;
+  });
+  if (cycles != all.end() && cycles->count > 0)
+    return kMostInstructionsACycle * static_cast<double>(cycles->count);
+  const double clock = fastest_clock_ > 0.0 ? kClockRise * fastest_clock_ : kMostCyclesANs;
+  return kMostInstructionsACycle * clock * static_cast<double>(instructions.ns) + kAtTheEdges;
+}
+
+std::string Judge::doubt(const Tally& tally, std::span<const Tally> all, History& history) const {
+  const auto count = static_cast<double>(tally.count);
+  if (tally.count == 0) {
+    if (is_of_hypervisor_only(tally)) return "";
+    // No program runs without cycles and instructions.
+    if (tally.role == Role::Cycles || tally.role == Role::Instructions)
+      return fmt::format("{} was 0", tally.event);
+    const bool is_doubtful = history.least > 0
+                                 ? history.least >= kTooManyForNone
+                                 : tally.ns >= kLongNs && history.zeros++ < kZerosBelieved;
+    if (is_doubtful) return fmt::format("{} was 0, so its counter seems to be dead", tally.event);
+  } else if (tally.role == Role::Cycles &&
+             count > kMostCyclesANs * static_cast<double>(tally.ns) + kAtTheEdges) {
+    return fmt::format("{} was more than its time allows", tally.event);
+  } else if (tally.role == Role::Instructions && count > most_instructions(tally, all)) {
+    return fmt::format("{} was more than its cycles or its time allow", tally.event);
+  }
+  return "";
+}
+
+void Judge::learn(const Tally& tally, History& history) {
+  if (tally.count == 0) return;
+  history.least = history.least == 0 ? tally.count : std::min(history.least, tally.count);
+  if (tally.role == Role::Cycles && tally.ns >= kLongNs && counts_user_and_kernel(tally))
+    fastest_clock_ =
+        std::max(fastest_clock_, static_cast<double>(tally.count) / static_cast<double>(tally.ns));
+}
+
+std::vector<std::string> Judge::doubts(std::size_t command, std::span<const Tally> tallies) {
+  std::vector<std::string> doubts(tallies.size());
+  for (std::size_t i = 0; i < tallies.size(); ++i)
+    if (tallies[i].ns > 0) doubts[i] = doubt(tallies[i], tallies, histories_[{command, i}]);
+  // Too many instructions for their cycles: which of the two is wrong is unknown.
+  for (std::size_t i = 0; i < tallies.size(); ++i) {
+    if (tallies[i].role != Role::Instructions || doubts[i].empty() || tallies[i].count == 0)
+      continue;
+    for (std::size_t k = 0; k < tallies.size(); ++k)
+      if (tallies[k].role == Role::Cycles && doubts[k].empty()) doubts[k] = doubts[i];
+  }
+  for (std::size_t i = 0; i < tallies.size(); ++i)
+    if (doubts[i].empty()) learn(tallies[i], histories_[{command, i}]);
+  return doubts;
+}
+
+}  // namespace lauka::engine::perf

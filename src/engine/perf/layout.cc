@@ -1,0 +1,352 @@
+#include "core/machine.h"
+#include "engine/perf/counters.h"
+#include "engine/perf/perf_engine.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <iterator>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace lauka::engine::perf {
+
+namespace {
+
+struct Placed {
+  Counter counter;
+  std::optional<std::size_t> event;  ///< index into the chosen events; nullopt: a witness
+};
+
+std::vector<Placed> placed_counters(std::span<const Source> sources,
+                                    std::span<const std::size_t> chosen,
+                                    std::span<const Counter> witnesses) {
+  std::vector<Placed> placed;
+  bool any_core = false;
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    for (const Counter& counter : sources[chosen[i]].counters) {
+      placed.push_back({counter, i});
+      any_core = any_core || counter.core;
+    }
+  }
+  if (!any_core) return placed;
+  for (const Counter& witness : witnesses) {
+    const bool is_there = std::ranges::any_of(
+        placed, [&](const Placed& other) { return other.counter.pmu == witness.pmu; });
+    if (!is_there) placed.push_back({witness, std::nullopt});
+  }
+  return placed;
+}
+
+/// Orders the counters of one PMU's group: first the one that some of them have to be led by, which
+/// is opened for no event if none has it.
+std::vector<Placed> in_order(std::vector<Placed> group) {
+  const auto led = std::ranges::find_if(
+      group, [](const Placed& placed) { return placed.counter.led_by.has_value(); });
+  if (led == group.end()) return group;
+  const os::PerfEventAttr leader = *led->counter.led_by;
+  const auto is_leader = [&](const Placed& placed) {
+    return std::memcmp(&placed.counter.attributes, &leader, sizeof leader) == 0;
+  };
+  const auto found = std::ranges::find_if(group, is_leader);
+  if (found != group.end())
+    std::rotate(group.begin(), found, found + 1);
+  else
+    group.insert(group.begin(),
+                 Placed{{led->counter.pmu, led->counter.core, leader}, std::nullopt});
+  return group;
+}
+
+/// True if a group's fillers are on the dead counters. `words`: what its leader reads.
+bool events_are_on_live_ones(const Fillers& fillers, std::span<const std::uint64_t> words) {
+  if (words.size() < 3 + fillers.counters.size()) return false;
+  const auto dead =
+      std::ranges::count_if(words.last(fillers.counters.size()),
+                            [&](std::uint64_t value) { return is_dead(value, words[2]); });
+  return static_cast<std::size_t>(dead) >= fillers.dead;
+}
+
+/// True if a core's group got counters. On a machine with several kinds of core only the groups of
+/// the kind that this thread is on can have any.
+bool some_core_group_runs(const Layout& layout, const OpenCounters& open,
+                          const os::LinuxCalls& calls) {
+  bool any_left_out = false;
+  for (const Group& group : layout.groups)
+    if (group.core) calls.enable_group(open.descriptor(group.leader));
+  if (!layout.fillers.empty()) run_loop();
+  for (const Group& group : layout.groups) {
+    if (!group.core) continue;
+    std::array<std::uint64_t, 3 + os::kMaxCounters> words{};
+    const long got = calls.read_counter(open.descriptor(group.leader), words.data(), words.size());
+    // Times of 0: nothing is known, so the group has the benefit of the doubt; the run will show.
+    const bool is_left_out = got >= 3 && words[1] > 0 && words[2] == 0;
+    if (is_left_out) {
+      any_left_out = true;
+      continue;
+    }
+    const auto fillers = std::ranges::find_if(
+        layout.fillers, [&](const Fillers& one) { return one.leader == group.leader; });
+    const std::span<const std::uint64_t> read = words;
+    return fillers == layout.fillers.end() || got < 3 || words[1] == 0 ||
+           events_are_on_live_ones(*fillers, read.first(static_cast<std::size_t>(got)));
+  }
+  return !any_left_out;
+}
+
+}  // namespace
+
+bool is_dead(std::uint64_t value, std::uint64_t ns) {
+  constexpr std::uint64_t always = 32;
+  constexpr std::uint64_t one_in_ns = 10'000;
+  return value <= always + ns / one_in_ns;
+}
+
+Layout lay_out(std::span<const Source> sources, std::span<const std::size_t> chosen,
+               std::span<const Counter> witnesses) {
+  std::vector<Placed> placed = placed_counters(sources, chosen, witnesses);
+  Layout layout;
+  layout.of_event.resize(chosen.size());
+  std::vector<bool> done(placed.size());
+  for (std::size_t first = 0; first < placed.size(); ++first) {
+    if (done[first]) continue;
+    const std::size_t leader = layout.counters.size();
+    layout.groups.push_back({leader, placed[first].counter.core});
+    std::vector<Placed> group;
+    for (std::size_t i = first; i < placed.size(); ++i) {
+      if (placed[i].counter.pmu != placed[first].counter.pmu) continue;
+      done[i] = true;
+      group.push_back(placed[i]);
+    }
+    for (Placed& member : in_order(std::move(group))) {
+      if (member.event) layout.of_event[*member.event].push_back(layout.counters.size());
+      layout.counters.push_back(std::move(member.counter));
+      layout.leaders.push_back(leader);
+    }
+  }
+  return layout;
+}
+
+Result<bool> fits_at_once(const Layout& layout, const os::LinuxCalls& calls,
+                          const Situation& situation) {
+  if (layout.counters.size() > os::kMaxCounters) return false;
+  OpenCounters open(calls);
+  for (std::size_t i = 0; i < layout.counters.size(); ++i) {
+    os::PerfEventAttr attributes = layout.counters[i].attributes;
+    if (layout.leaders[i] == i) attributes.flags |= os::kPerfDisabled;
+    const int error = open.open(attributes, layout.leaders[i]);
+    // Each was opened alone before: what it is refused for is the company.
+    if (error == EINVAL || error == ENOSPC) return false;
+    if (error != 0) return why_not_opened(error, {layout.counters[i].core, true}, situation);
+  }
+  // The kernel takes groups at open that it never finds room for, such as with the NMI watchdog on.
+  return some_core_group_runs(layout, open, calls);
+}
+
+namespace {
+
+/// More than any PMU has. A kernel that takes so many does not look whether there is room.
+constexpr std::size_t kMostTried = 32;
+
+/// This thread, bound to some CPUs until the end of the scope.
+class Binding : NonCopyable {
+ public:
+  explicit Binding(const os::LinuxCalls& calls) : calls_(calls), before_(calls.allowed_cpus()) {}
+  ~Binding() {
+    if (bound_) calls_.run_on(before_);
+  }
+
+  /// Moves this thread to the CPUs of the PMU; false if it may not run on them.
+  bool bind_to(const std::string& pmu) {
+    const auto text = calls_.read_file(fmt::format("/sys/bus/event_source/devices/{}/cpus", pmu));
+    const auto cpus = text ? parse_cpu_list(*text) : std::nullopt;
+    if (!cpus) return false;
+    std::vector<std::uint32_t> both;
+    std::set_intersection(cpus->begin(), cpus->end(), before_.begin(), before_.end(),
+                          std::back_inserter(both));
+    bound_ = !both.empty() && calls_.run_on(both) == 0;
+    return bound_;
+  }
+
+ private:
+  const os::LinuxCalls& calls_;
+  std::vector<std::uint32_t> before_;
+  bool bound_ = false;
+};
+
+/// Returns the event's counter on that PMU; null if there is none.
+const Counter* on_pmu(const Result<Source>& source, const std::string& pmu) {
+  if (!source) return nullptr;
+  for (const Counter& counter : source->counters)
+    if (counter.pmu == pmu) return &counter;
+  return nullptr;
+}
+
+/// Returns what each counter of an open group shows of the loop; nullopt if it was not on all the
+/// time.
+std::optional<std::vector<std::uint64_t>> count_loop(const OpenCounters& open,
+                                                     const os::LinuxCalls& calls) {
+  using Words = std::array<std::uint64_t, 3 + kMostTried>;
+  const auto read = [&](Words& words) {
+    return calls.read_counter(open.descriptor(0), words.data(), words.size()) >=
+           static_cast<long>(3 + open.size());
+  };
+  Words before{};
+  Words after{};
+  if (!read(before) || calls.enable_group(open.descriptor(0)) != 0) return std::nullopt;
+  run_loop();
+  calls.disable_group(open.descriptor(0));
+  if (!read(after) || after[2] == before[2] || after[1] - before[1] > after[2] - before[2])
+    return std::nullopt;
+  std::vector<std::uint64_t> counts;
+  for (std::size_t i = 3; i < 3 + open.size(); ++i) counts.push_back(after[i] - before[i]);
+  return counts;
+}
+
+Trial try_counters(const Counter& counter, const os::LinuxCalls& calls) {
+  Trial trial;
+  OpenCounters open(calls);
+  os::PerfEventAttr attributes = counter.attributes;
+  // Arm's kernel looks for a place only for events that are enabled or will be at exec (armpmu's
+  // validate_event): without the second flag the leader would take none, and one event more than
+  // there are counters could be opened.
+  constexpr std::uint64_t of_leader = os::kPerfDisabled | os::kPerfEnableOnExec;
+  attributes.flags = (attributes.flags & ~os::kPerfInherit) | of_leader;
+  while (open.size() < kMostTried && open.open(attributes, 0) == 0) attributes.flags &= ~of_leader;
+  trial.listed = open.size();
+  for (; open.size() > 0; open.close_last()) {
+    const auto counts = count_loop(open, calls);
+    if (!counts) continue;
+    const auto alive = static_cast<std::size_t>(std::count_if(
+        counts->begin(), counts->end(), [](std::uint64_t count) { return count >= kLoopTurns; }));
+    if (trial.running == 0) trial.running = open.size();
+    if (trial.running == open.size()) trial.alive = alive;
+    if (alive < open.size()) continue;
+    trial.usable = open.size();
+    break;
+  }
+  if (trial.listed == kMostTried) trial.listed = trial.running;
+  return trial;
+}
+
+/// The same with events that have no counter of their own, and one that may have.
+void look_closer(PmuCounters& pmu, const Counter& instructions, const Prober& prober,
+                 const os::LinuxCalls& calls) {
+  const Result<Source> all_cycles = prober.find("cycles");
+  const Result<Source> all_branches = prober.find("branches");
+  const Counter* cycles = on_pmu(all_cycles, pmu.pmu);
+  const Counter* branches = on_pmu(all_branches, pmu.pmu);
+  pmu.general = branches != nullptr ? try_counters(*branches, calls) : pmu.trial;
+  pmu.own_instructions = pmu.trial.usable > pmu.general.usable;
+  pmu.own_cycles = cycles != nullptr && try_counters(*cycles, calls).usable > pmu.general.usable;
+  pmu.filler = branches != nullptr ? *branches : instructions;
+  // There are more cycles than branches in a short run.
+  if (cycles != nullptr && !pmu.own_cycles) pmu.filler = *cycles;
+  pmu.filler.role = Role::Other;
+}
+
+/// Returns the group's PMU if it has dead counters, else null.
+const PmuCounters* with_dead(const Layout& layout, const Group& group,
+                             std::span<const PmuCounters> pmus) {
+  for (const PmuCounters& one : pmus)
+    if (one.has_dead() && one.pmu == layout.counters[group.leader].pmu) return &one;
+  return nullptr;
+}
+
+/// Counts those of a group's counters that take any event: cycles and instructions may each have
+/// a counter of their own, for one event.
+std::size_t general_needed(const Layout& layout, const Group& group, const PmuCounters& pmu) {
+  std::size_t needed = 0;
+  bool has_own_cycles = pmu.own_cycles;
+  bool has_own_instructions = pmu.own_instructions;
+  for (std::size_t i = 0; i < layout.counters.size(); ++i) {
+    if (layout.leaders[i] != group.leader) continue;
+    const Role role = layout.counters[i].role;
+    const bool has_own = (role == Role::Cycles && std::exchange(has_own_cycles, false)) ||
+                         (role == Role::Instructions && std::exchange(has_own_instructions, false));
+    if (!has_own) ++needed;
+  }
+  return needed;
+}
+
+}  // namespace
+
+std::vector<PmuCounters> try_pmus(const Prober& prober, const os::LinuxCalls& calls) {
+  std::vector<PmuCounters> all;
+  const Result<Source> instructions = prober.find("instructions");
+  if (!instructions) return all;
+  Binding binding(calls);
+  for (const Counter& counter : instructions->counters) {
+    if (instructions->counters.size() > 1 && !binding.bind_to(counter.pmu)) continue;
+    PmuCounters pmu{.pmu = counter.pmu, .trial = try_counters(counter, calls)};
+    if (pmu.trial.dead() > 0) look_closer(pmu, counter, prober, calls);
+    all.push_back(std::move(pmu));
+  }
+  return all;
+}
+
+bool has_room(const Layout& layout, std::span<const PmuCounters> pmus) {
+  return std::ranges::all_of(layout.groups, [&](const Group& group) {
+    const PmuCounters* here = with_dead(layout, group, pmus);
+    return here == nullptr || general_needed(layout, group, *here) <= here->general.usable;
+  });
+}
+
+void fill_up(Layout& layout, std::span<const PmuCounters> pmus) {
+  for (const Group& group : layout.groups) {
+    const PmuCounters* here = with_dead(layout, group, pmus);
+    if (here == nullptr) continue;
+    Fillers fillers{.leader = group.leader, .counters = {}, .dead = here->general.dead()};
+    for (std::size_t n = general_needed(layout, group, *here); n < here->general.running; ++n) {
+      fillers.counters.push_back(layout.counters.size());
+      layout.counters.push_back(here->filler);
+      layout.leaders.push_back(group.leader);
+    }
+    layout.fillers.push_back(std::move(fillers));
+  }
+}
+
+std::optional<Error> who_holds(std::span<const PmuCounters> now, const Situation& situation_now,
+                               std::span<const PmuCounters> before,
+                               const Situation& situation_before) {
+  // The watchdog may have been switched on or off since.
+  const auto taken = [](const Trial& one, const Situation& situation) {
+    const std::size_t excused = situation.watchdog ? 1 : 0;
+    return one.listed - one.running - std::min(one.listed - one.running, excused);
+  };
+  for (const PmuCounters& pmu : now) {
+    const Trial& trial = pmu.trial;
+    const std::string all =
+        fmt::format("{} counters{}", trial.listed, now.size() > 1 ? " of " + pmu.pmu : "");
+    const auto same =
+        std::ranges::find_if(before, [&](const PmuCounters& one) { return one.pmu == pmu.pmu; });
+    const std::size_t taken_now = taken(trial, situation_now);
+    const std::size_t taken_before =
+        same != before.end() ? taken(same->trial, situation_before) : taken_now;
+    if (taken_now > taken_before) {  // a counter that was free is taken now: somebody took it
+      const std::size_t held = taken_now - taken_before;
+      return Error{held == trial.listed
+                       ? fmt::format("another program holds all {}", all)
+                       : fmt::format("another program holds {} of the {}", held, all),
+                   kEndOthers};
+    }
+    // Nothing shows who has what cannot be used from the first look on.
+    if (taken_now > 0)
+      return Error{fmt::format("only {} of the {} can be used", trial.running, all),
+                   "sudo find /proc/[0-9]*/fd -lname '*perf_event*' shows which programs hold "
+                   "some; or count fewer events"};
+    if (same != before.end() && trial.dead() > same->trial.dead()) {
+      const std::size_t died = trial.dead() - same->trial.dead();
+      return Error{fmt::format("{} of the {} stopped counting: the host of this virtual machine "
+                               "took {}; the counts since then are in doubt",
+                               died, all, died == 1 ? "it" : "them"),
+                   "repeat the session, or count on the host"};
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace lauka::engine::perf

@@ -14,8 +14,8 @@
 #include "os/process.h"
 #include "os/setting_files.h"
 #include "plan/plan.h"
-#include "plan/recording.h"
-#include "plan/told.h"
+#include "session/recording.h"
+#include "session/runs.h"
 #include "tune/transaction.h"
 #include "tune/watch.h"
 

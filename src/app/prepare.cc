@@ -4,18 +4,18 @@
 #include "engine/choose.h"
 #include "engine/engine.h"
 #include "engine/kperf/kperf_engine.h"
+#include "format/read_session.h"
 #include "os/clock.h"
 #include "os/darwin_calls.h"
 #include "os/files.h"
 #include "os/linux_calls.h"
 #include "os/signals.h"
 #include "os/users.h"
-#include "plan/baseline.h"
 #include "plan/gates.h"
 #include "plan/labels.h"
-#include "plan/saved.h"
 #include "report/screen.h"
-#include "results/read_session.h"
+#include "session/baseline.h"
+#include "session/saved.h"
 
 #include <algorithm>
 #include <chrono>
@@ -245,9 +245,8 @@ void share_gates(Call& call) {
 /// Refuses an --input or --output file that the commands could not open, and a folder that they
 /// could not enter.
 Result<void> check_files(const Plan& plan) {
-  if (const auto* input = std::get_if<InputFile>(&plan.input)) {
+  if (const auto* input = std::get_if<InputFile>(&plan.input))
     if (auto readable = os::check_input(input->path); !readable) return readable;
-  }
   for (const Command& command : plan.commands) {
     if (auto usable = os::check_folder(command.folder); !usable) return usable;
     if (command.output.kind != OutputKind::File) continue;

@@ -2,9 +2,8 @@
 
 #include "core/sha256.h"
 #include "core/text.h"
-#include "report/json_machine.h"
-#include "results/json_in.h"
-#include "results/json_words.h"
+#include "format/text.h"
+#include "format/words.h"
 
 #include <array>
 #include <cmath>
@@ -58,7 +57,7 @@ std::string layout_of(const std::vector<MetricRecord>& metrics) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const MetricRecord& metric : metrics)
     list.push_back({metric.name, unit_symbol(metric.unit), word_in(kBetterWords, metric.better)});
-  return report::dumped(list, -1);
+  return dumped(list, -1);
 }
 
 std::string numbers_of(const std::vector<MetricRecord>& metrics) {

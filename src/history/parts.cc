@@ -2,10 +2,9 @@
 
 #include "core/foreign_text.h"
 #include "core/numbers.h"
+#include "format/sections.h"
+#include "format/text.h"
 #include "history/packed.h"
-#include "report/json_machine.h"
-#include "results/json_in.h"
-#include "results/read_parts.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -18,9 +17,9 @@
 namespace lauka::history {
 
 std::string parts_of(const Machine& machine) {
-  auto json = report::json_of(machine);
+  auto json = json_of(machine);
   for (const char* const of_one : {"name", "os", "class"}) json.erase(of_one);
-  return report::dumped(json, -1);
+  return dumped(json, -1);
 }
 
 Machine machine_of_parts(std::string_view parts) {

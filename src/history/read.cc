@@ -3,10 +3,10 @@
 #include "core/foreign_text.h"
 #include "core/own_metric.h"
 #include "core/text.h"
-#include "results/json_in.h"
-#include "results/json_words.h"
-#include "results/read_parts.h"
-#include "results/read_session.h"
+#include "format/read_session.h"
+#include "format/sections.h"
+#include "format/text.h"
+#include "format/words.h"
 #include "stats/delta.h"
 #include "stats/summary.h"
 
@@ -23,9 +23,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-// The summaries that the file has are taken, not made again of its samples: a fleet's files come by
-// the thousands. Samples are read for the ratios alone, which the file has in percent only, and not
-// to the anchor.
+// Takes the summaries and ratios that the file has. Those that a file of before 1.0 lacks are made
+// of its samples.
 
 namespace lauka::history {
 
@@ -33,9 +32,6 @@ namespace {
 
 using Json = JsonIn;
 using namespace std::string_view_literals;
-
-constexpr std::size_t kFewestForRanks = 6;               // as the table's deltas
-constexpr double kTailOfOneError = 0.15865525393145705;  // of the normal distribution, below -1
 
 Error foreign(std::string_view detail) {
   return Error{fmt::format("is not lauka's JSON ({})", detail),
@@ -68,45 +64,8 @@ bool is_uuid(std::string_view text) {
   return true;
 }
 
-std::optional<LogRatio> of_change(const std::optional<double>& change,
-                                  const std::optional<stats::ChangeBounds>& bounds) {
-  if (!change || *change <= -1.0) return std::nullopt;
-  LogRatio ratio{.value = std::log1p(*change)};
-  if (bounds && bounds->low > -1.0 && std::isfinite(bounds->high))
-    ratio.error = (std::log1p(bounds->high) - std::log1p(bounds->low)) / 2.0;
-  return ratio;
-}
-
-/// Of few rounds the mean of the logarithms, as ranks say nothing of so few.
-std::optional<LogRatio> of_few(const std::vector<double>& of, const std::vector<double>& to,
-                               bool paired) {
-  const auto logarithms = [](const std::vector<double>& values) {
-    std::vector<double> logs;
-    logs.reserve(values.size());
-    for (const double value : values) logs.push_back(std::log(value));
-    return logs;
-  };
-  std::vector<double> ours = logarithms(of);
-  const std::vector<double> theirs = logarithms(to);
-  const auto count = static_cast<double>(of.size());
-  if (paired) {
-    for (std::size_t i = 0; i < ours.size(); ++i) ours[i] -= theirs[i];
-    const stats::Moments differences = stats::moments(ours);
-    LogRatio ratio{.value = differences.mean};
-    if (differences.variance) ratio.error = std::sqrt(*differences.variance / count);
-    return ratio;
-  }
-  const stats::Moments mine = stats::moments(ours);
-  const stats::Moments other = stats::moments(theirs);
-  LogRatio ratio{.value = mine.mean - other.mean};
-  if (mine.variance && other.variance)
-    ratio.error =
-        std::sqrt(*mine.variance / count + *other.variance / static_cast<double>(theirs.size()));
-  return ratio;
-}
-
-std::optional<LogRatio> log_ratio(const Samples& of, const Samples& to, bool interleaved) {
-  if (of.values.empty() || to.values.empty()) return std::nullopt;
+/// Compares samples as lauka itself does since 1.0; files of before have no ratios.
+std::optional<LogRatio> ratio_of_samples(const Samples& of, const Samples& to, bool interleaved) {
   std::vector<double> ours;
   std::vector<double> theirs;
   for (std::size_t i = 0, k = 0; interleaved && i < of.rounds.size(); ++i) {
@@ -115,14 +74,8 @@ std::optional<LogRatio> log_ratio(const Samples& of, const Samples& to, bool int
     ours.push_back(of.values[i]);
     theirs.push_back(to.values[k++]);
   }
-  const bool paired = !ours.empty();
-  if (!paired) {
-    ours = of.values;
-    theirs = to.values;
-  }
-  if (std::min(ours.size(), theirs.size()) < kFewestForRanks) return of_few(ours, theirs, paired);
-  const auto typical = stats::typical_change(theirs, ours, paired, kTailOfOneError);
-  return typical ? of_change(typical->change, typical->bounds) : of_few(ours, theirs, paired);
+  return ours.empty() ? stats::log_ratio(to.values, of.values, false)
+                      : stats::log_ratio(theirs, ours, true);
 }
 
 template <typename Keys>
@@ -140,8 +93,17 @@ bool is_wanted(std::string_view top, int depth, std::string_view key) {
   if (depth == of_result) return is_one_of(std::array{"command"sv, "name"sv, "lauka"sv}, key);
   if (depth == of_lauka)
     return is_one_of(std::array{"benchmark"sv, "role"sv, "metrics"sv, "runs"sv}, key);
-  constexpr std::array values = {"unit"sv,       "runs"sv,    "mean"sv, "stddev"sv,
-                                 "percentile"sv, "samples"sv, "round"sv};
+  constexpr std::array values = {"unit"sv,
+                                 "runs"sv,
+                                 "mean"sv,
+                                 "stddev"sv,
+                                 "median"sv,
+                                 "mad"sv,
+                                 "percentile"sv,
+                                 "samples"sv,
+                                 "round"sv,
+                                 "log_ratio_to_reference"sv,
+                                 "log_ratio_to_anchor"sv};
   return depth != of_metric_or_run || is_one_of(values, key);
 }
 
@@ -253,8 +215,9 @@ class RecordReader {
       auto metric = summary_of(name, there, place);
       if (!metric) return metric.error();
       if (!*metric) continue;
-      if (reference) (*metric)->to_reference = ratio(place, *reference, name);
-      if (anchor) (*metric)->to_anchor = ratio(place, *anchor, name);
+      if (reference)
+        (*metric)->to_reference = ratio(place, *reference, name, "log_ratio_to_reference");
+      if (anchor) (*metric)->to_anchor = ratio(place, *anchor, name, "log_ratio_to_anchor");
       record_.results[place].metrics.push_back(**std::move(metric));
     }
     return {};
@@ -293,19 +256,29 @@ class RecordReader {
   }
 
   static void take_median(MetricRecord& metric, const Json& there) {
+    if (there.contains("mad")) {
+      metric.median = number_in(there, "median");
+      metric.mad = number_in(there, "mad");
+      return;
+    }
     std::vector<double> values;
     if (const Json* list = list_in(there, "samples"))
       for (const Json& sample : *list)
         if (sample.is_number()) values.push_back(sample.get<double>());
-    const auto is_fine = [](double value) { return is_measurable(value); };
-    if (values.empty() || !std::all_of(values.begin(), values.end(), is_fine)) return;
+    if (values.empty() || !std::ranges::all_of(values, is_measurable)) return;
     metric.median = stats::median(stats::sorted(values));
-    for (double& value : values) value = std::abs(value - *metric.median);
-    metric.mad = stats::median(stats::sorted(values));
+    metric.mad = stats::median_deviation(values);
   }
 
-  std::optional<LogRatio> ratio(std::size_t of, std::size_t to, const std::string& metric) const {
-    return log_ratio(samples(of, metric), samples(to, metric), interleaved_);
+  std::optional<LogRatio> ratio(std::size_t of, std::size_t to, const std::string& metric,
+                                std::string_view key) const {
+    const Json& there = (*places_[of].metrics)[metric];
+    if (!there.contains(key))
+      return ratio_of_samples(samples(of, metric), samples(to, metric), interleaved_);
+    const Json* known = object_in(there, key);
+    const auto value = known != nullptr ? number_in(*known, "value") : std::nullopt;
+    if (!value || !std::isfinite(*value)) return std::nullopt;
+    return LogRatio{*value, number_in(*known, "error")};
   }
 
   /// None of them where one is not above 0: there is no ratio then.

@@ -4,6 +4,7 @@
 #include "core/machine.h"
 #include "core/metric.h"
 #include "core/numbers.h"
+#include "stats/delta.h"
 
 #include <chrono>
 #include <cstdint>
@@ -16,12 +17,7 @@ namespace lauka::history {
 /// So many standard errors a 95% interval reaches to either side, of what is normally distributed.
 inline constexpr double kNormal95 = 1.959963984540054;
 
-/// The logarithm of a ratio of two values, and its standard error; no error where one round gave
-/// it.
-struct LogRatio {
-  double value = 0.0;
-  std::optional<double> error{};
-};
+using stats::LogRatio;
 
 /// What a history keeps of one metric of one command: no runs.
 struct MetricRecord {

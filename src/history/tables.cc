@@ -3,11 +3,11 @@
 #include "core/foreign_text.h"
 #include "core/numbers.h"
 #include "core/text.h"
+#include "format/text.h"
+#include "format/words.h"
 #include "history/observe.h"
 #include "report/exports.h"
 #include "report/format.h"
-#include "report/json_machine.h"
-#include "results/json_words.h"
 
 #include <cmath>
 #include <cstddef>
@@ -109,7 +109,7 @@ class JsonLinesWriter final : public TableWriter {
             *ratio ? optional((*ratio)->value) : optional({});
         line[fmt::format("error_to_{}", name)] = *ratio ? optional((*ratio)->error) : optional({});
       }
-      sink_(report::dumped(line, -1) + "\n");
+      sink_(dumped(line, -1) + "\n");
     }
   }
 
@@ -171,7 +171,7 @@ class BmfWriter final : public TableWriter {
     document_[name][series.metric.name] = std::move(measure);
   }
 
-  void end() override { sink_(report::dumped(document_, 2) + "\n"); }
+  void end() override { sink_(dumped(document_, 2) + "\n"); }
 
  private:
   Sink sink_;

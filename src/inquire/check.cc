@@ -1,8 +1,8 @@
 #include "core/foreign_text.h"
 #include "core/metric.h"
 #include "core/text.h"
+#include "format/text.h"
 #include "inquire/answers.h"
-#include "report/json_machine.h"
 
 #include <algorithm>
 
@@ -342,7 +342,7 @@ Json json_of(const EngineFacts& engine) {
 std::string check_json(const MachineFacts& facts, std::span<const EngineFacts> engines,
                        std::span<const CheckLine> lines) {
   Json document;
-  document["machine"] = report::json_of(facts.machine);
+  document["machine"] = lauka::json_of(facts.machine);
   document["engines"] = Json::array();
   for (const EngineFacts& engine : engines) document["engines"].push_back(json_of(engine));
   document["checks"] = Json::array();
@@ -353,7 +353,7 @@ std::string check_json(const MachineFacts& facts, std::span<const EngineFacts> e
          {"finding", line.finding},
          {"remedy", line.remedy.empty() ? Json(nullptr) : Json(line.remedy)}});
   }
-  return report::dumped(Json{{"check", document}}, 2) + "\n";
+  return dumped(Json{{"check", document}}, 2) + "\n";
 }
 
 }  // namespace lauka::inquire

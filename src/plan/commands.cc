@@ -24,9 +24,7 @@ namespace {
 /// Whether a shell would take `word` for an assignment (POSIX XCU 2.10.2): NAME=...
 bool is_assignment(std::string_view word) {
   const std::size_t end = word.find('=');
-  if (end == std::string_view::npos || end == 0 || (word[0] >= '0' && word[0] <= '9')) {
-    return false;
-  }
+  if (end == std::string_view::npos || end == 0 || (word[0] >= '0' && word[0] <= '9')) return false;
   return std::all_of(word.begin(), word.begin() + static_cast<std::ptrdiff_t>(end), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
   });
@@ -35,9 +33,7 @@ bool is_assignment(std::string_view word) {
 /// The words of a command that is run directly.
 Result<std::vector<std::string>> words_of(const std::string& text) {
   auto words = split_words(text);
-  if (!words) {
-    return words.error();
-  }
+  if (!words) return words.error();
   if (words->empty() || words->front().empty()) {
     return Error{"is empty", "write a program and its arguments"};
   }
@@ -122,9 +118,8 @@ class CommandMaker {
                         [this](std::size_t typed, const Variable& v) { return uses(typed, v); });
     if (!combinations) return combinations.error();
     counts_.measured = combinations->size();
-    for (const Variable& variable : *variables) {
+    for (const Variable& variable : *variables)
       if (const auto used = check_used(variable); !used) return used.error();
-    }
     if (const auto numbers = check_numbers(); !numbers) return numbers.error();
     std::vector<Command> commands;
     for (std::size_t i = 0; i < combinations->size(); ++i) {
@@ -169,9 +164,8 @@ class CommandMaker {
 
   Result<void> check_numbers() const {
     const std::size_t names = options_.names.size();
-    if (names > counts_.typed && names != counts_.measured) {
+    if (names > counts_.typed && names != counts_.measured)
       return too_many_names(names, counts_.measured);
-    }
     for (const HookRow& row : kHookKinds) {
       const auto given = options_.hooks[row.kind].size();
       if (auto fits = check_number(fmt::format("--{}", row.name), given, counts_); !fits)

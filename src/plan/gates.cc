@@ -2,7 +2,6 @@
 
 #include "core/foreign_text.h"
 #include "core/text.h"
-#include "plan/baseline.h"
 #include "plan/rows.h"
 
 #include <fmt/format.h>
@@ -68,6 +67,11 @@ Result<void> add_gates(const std::vector<Condition>& gates, bool has_baseline, P
                  "add another command, --reference COMMAND or --baseline FILE"};
   }
   return {};
+}
+
+bool is_gated(const Condition& condition, const Reference& reference, std::size_t command,
+              std::size_t commands) {
+  return (condition.bound && commands == 1) || reference.is_candidate(command);
 }
 
 std::size_t decisions_of(const Plan& plan) {

@@ -17,6 +17,11 @@ Error not_measured(std::string_view gate, const std::vector<std::string_view>& n
 /// metric that is not measured, a limit in another unit, and a change without a reference.
 Result<void> add_gates(const std::vector<Condition>& gates, bool has_baseline, Plan& plan);
 
+/// True if a gate is on `command`, one of `commands`. A bound needs no reference, so that a command
+/// on its own is gated, too.
+bool is_gated(const Condition& condition, const Reference& reference, std::size_t command,
+              std::size_t commands);
+
 /// How many answers the plan's gates are to give: one for each and each command that it is on.
 std::size_t decisions_of(const Plan& plan);
 

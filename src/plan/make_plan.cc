@@ -3,11 +3,8 @@
 #include "plan/commands.h"
 #include "plan/formulas.h"
 #include "plan/gates.h"
-#include "plan/percentiles.h"
 #include "plan/plan.h"
-#include "plan/region.h"
 #include "plan/rows.h"
-#include "plan/told.h"
 #include "plan/ways.h"
 
 #include <algorithm>
@@ -181,9 +178,7 @@ Result<EventSet> events_of(const Options& options, const WantedByName& by_name,
   }
   const bool with_defaults = options.with_default_events || (options.events.empty() && !needs_none);
   auto events = select_wanted(options, by_name, with_defaults, select_events);
-  if (!events) {
-    return refused_events(by_name, events.error());
-  }
+  if (!events) return refused_events(by_name, events.error());
   if (auto counts = check_engine(options, *events, select_events); !counts) return counts.error();
   const std::size_t passes = events->passes_of(RoundKind::Timed);
   const auto most_runs = options.runs ? options.runs : options.max_runs;
@@ -307,9 +302,7 @@ std::vector<std::string> with_default_events(const EventSet& defaults,
 Result<Plan> make_plan(const Options& typed, const SelectEvents& select_events,
                        std::uint64_t clock_seed, const CoreUse& cores, bool has_tree_peak) {
   auto with_told = with_announced(with_throughput(typed));
-  if (!with_told) {
-    return with_told.error();
-  }
+  if (!with_told) return with_told.error();
   const Options& options = *with_told;
   auto commands = commands_of(options);
   if (!commands) return commands.error();
@@ -352,16 +345,11 @@ Result<Plan> make_plan(const Options& typed, const SelectEvents& select_events,
   add_core_times(plan);
   plan.metrics =
       metrics_of(plan.events, selection_of(options), !options.events.empty(), has_tree_peak);
-  if (auto told = add_told(plan.told, plan.metrics); !told) {
-    return told.error();
-  }
+  if (auto told = add_told(plan.told, plan.metrics); !told) return told.error();
   const Result<void> formulas = add_formulas(by_name.formulas, plan.events, plan.metrics);
-  if (!formulas) {
-    return formulas.error();
-  }
-  if (auto percentiles = add_percentiles(options, plan.metrics); !percentiles) {
+  if (!formulas) return formulas.error();
+  if (auto percentiles = add_percentiles(options, plan.metrics); !percentiles)
     return percentiles.error();
-  }
   if (options.region) show_region(selection_of(options), plan.metrics);
   if (options.metrics == MetricSelection::Listed) {
     const Result<void> listed = list_rows(options.metric_list, plan.metrics);

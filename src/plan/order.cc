@@ -47,17 +47,14 @@ std::uint64_t draw_below(std::uint64_t limit, std::mt19937_64& generator) {
   const std::uint64_t thrown_away = (0 - limit) % limit;
   for (;;) {
     const std::uint64_t value = generator();
-    if (value >= thrown_away) {
-      return value % limit;
-    }
+    if (value >= thrown_away) return value % limit;
   }
 }
 
 /// Fisher and Yates, from the end: every order is as likely as the other.
 void shuffle(std::vector<Step>& steps, std::mt19937_64& generator) {
-  for (std::size_t i = steps.size(); i > 1; --i) {
+  for (std::size_t i = steps.size(); i > 1; --i)
     std::swap(steps[i - 1], steps[draw_below(i, generator)]);
-  }
 }
 
 }  // namespace

@@ -104,9 +104,8 @@ Result<std::vector<Combination>> combinations_of(
   }
   std::vector<std::vector<std::size_t>> used(typed);  // indices of variables
   for (std::size_t command = 0; command < typed; ++command) {
-    for (std::size_t v = 0; v < variables.size(); ++v) {
+    for (std::size_t v = 0; v < variables.size(); ++v)
       if (uses(command, variables[v])) used[command].push_back(v);
-    }
   }
   std::vector<Combination> combinations;
   std::set<std::vector<std::size_t>> seen;

@@ -3,9 +3,15 @@
 #include "core/choices.h"
 #include "core/foreign_text.h"
 #include "core/text.h"
+#include "plan/formulas.h"
+#include "plan/plan.h"
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -111,6 +117,160 @@ Result<void> list_rows(const std::vector<std::string>& list, std::vector<Metric>
 void show_times_in(const DisplayUnit* unit, std::vector<Metric>& metrics) {
   for (Metric& metric : metrics)
     if (metric.unit == Unit::Seconds && metric.shown_in == nullptr) metric.shown_in = unit;
+}
+
+namespace {
+
+/// In percent, each once.
+std::vector<double> wanted(const Options& options) {
+  std::vector<double> all = options.percentiles;
+  const auto add = [&](std::string_view name) {
+    const auto percent = percentile_in(name);
+    if (percent && std::ranges::find(all, *percent) == all.end()) all.push_back(*percent);
+  };
+  for (const std::string& row : options.metric_list) add(name_of_row(row));
+  for (const Condition& gate : options.gates) add(gate.metric);
+  if (options.precision) add(options.precision_metric);
+  return all;
+}
+
+/// Returns an error that names all of `percentiles` (in percent) that need more runs than are
+/// allowed; nullopt if there are none.
+std::optional<Error> too_few_runs(const Options& options, std::vector<double> percentiles) {
+  const double confidence = options.confidence.value_or(kConfidence);
+  const std::optional<std::uint64_t> most = options.runs ? options.runs : options.max_runs;
+  const auto fewest = [&](double percent) {
+    return fewest_runs_of(percent / 100.0, (1.0 - confidence) / 2.0);
+  };
+  if (!most) return std::nullopt;
+  std::erase_if(percentiles, [&](double percent) { return fewest(percent) <= *most; });
+  if (percentiles.empty()) return std::nullopt;
+  std::string needs;
+  for (const double percent : percentiles)
+    needs +=
+        fmt::format("{}{} {}{}",
+                    needs.empty()                   ? ""
+                    : percent == percentiles.back() ? " and "
+                                                    : ", ",
+                    name_of_percentile(percent), needs.empty() ? "needs " : "", fewest(percent));
+  const bool is_one = percentiles.size() == 1;
+  return Error{
+      fmt::format("{} runs of each command for {} {}% interval{}, more than the {} that {} "
+                  "allows",
+                  needs, is_one ? "its" : "their", 100.0 * confidence, is_one ? "" : "s", *most,
+                  options.runs ? "--runs" : "--max-runs"),
+      fmt::format("allow {} runs, or ask for {} nearer to 50",
+                  fewest(std::ranges::max(percentiles, {}, fewest)),
+                  is_one ? "a percentile" : "percentiles")};
+}
+
+}  // namespace
+
+Result<void> add_percentiles(const Options& options, std::vector<Metric>& metrics) {
+  const auto wall_time = find_metric(metrics, Role::WallTime);
+  if (!wall_time) return {};  // of a saved session: the name is refused where it is asked for
+  auto place = *wall_time;
+  const std::vector<double> percentiles = wanted(options);
+  if (auto few = too_few_runs(options, percentiles)) return *std::move(few);
+  for (const double percent : percentiles) {
+    const auto known = find_metric(metrics, name_of_percentile(percent));
+    if (known && metrics[*known].percentile) continue;  // of a saved session
+    Metric metric = metrics[*wall_time];
+    metric.percentile = Percentile{metric.name, percent / 100.0};
+    metric.name = name_of_percentile(percent);
+    metric.shown = Shown::Always;
+    metric.role = Role::Other;
+    if (known)
+      return Error{fmt::format("--percentiles: another metric is called {}", metric.name),
+                   "give that one another name"};
+    metrics.insert(metrics.begin() + static_cast<std::ptrdiff_t>(++place), std::move(metric));
+  }
+  return {};
+}
+
+std::vector<OwnMetric> region_metrics() {
+  OwnMetric time{.name = std::string(kRegionTime), .region = RegionValue::Time};
+  time.unit.unit = Unit::Seconds;
+  OwnMetric entries{
+      .name = "region_entries", .better = Better::Neither, .region = RegionValue::Entries};
+  entries.unit.unit = Unit::Count;
+  return {time, entries};
+}
+
+void show_region(MetricSelection selection, std::vector<Metric>& metrics) {
+  const auto time =
+      std::ranges::find_if(metrics, [](const Metric& one) { return one.name == kRegionTime; });
+  if (time == metrics.end()) return;
+  std::rotate(metrics.begin(), time, time + 1);
+  if (selection != MetricSelection::Default) return;
+  for (Metric& metric : metrics) {
+    const bool is_of_kernel = metric.event == std::nullopt && !metric.source.first_event();
+    const bool is_of_whole_run = metric.role != Role::Other && is_of_kernel;
+    if (is_of_whole_run || metric.name == "region_entries" || metric.role == Role::CoreTime ||
+        metric.role == Role::CoreShare)
+      metric.shown = Shown::Verbose;
+  }
+}
+
+namespace {
+
+bool is_announcement(const std::string& row) {
+  const std::size_t colon = row.rfind(':');
+  return colon != std::string::npos && better_of(std::string_view(row).substr(colon + 1));
+}
+
+bool is_there(const std::vector<OwnMetric>& metrics, const std::string& name) {
+  return std::ranges::any_of(metrics, [&](const OwnMetric& one) { return one.name == name; });
+}
+
+std::string_view option_of(const OwnMetric& metric) {
+  if (metric.region) return "--region";
+  return metric.is_scraped() ? "--scrape" : "--metrics";
+}
+
+}  // namespace
+
+Result<Options> with_announced(Options options) {
+  std::vector<OwnMetric> told;
+  for (OwnMetric& metric : options.scraped) {
+    if (is_there(told, metric.name))
+      return Error{fmt::format("--scrape names {} twice", metric.name),
+                   "give each metric a name of its own"};
+    told.push_back(std::move(metric));
+  }
+  for (std::string& row : options.metric_list) {
+    if (!is_announcement(row)) continue;
+    auto metric = parse_own_metric(row);
+    if (!metric)
+      return Error{fmt::format("--metrics {} {}", cited(row), metric.error().what),
+                   metric.error().remedy};
+    if (is_there(told, metric->name))
+      return Error{fmt::format("--metrics announces {}, which is there already", metric->name),
+                   "leave out what stands behind its name"};
+    row = metric->name;
+    told.push_back(*std::move(metric));
+  }
+  if (options.region) {
+    for (OwnMetric& metric : region_metrics()) {
+      if (is_there(told, metric.name))
+        return Error{fmt::format("{} is what --region measures", metric.name),
+                     "give your metric a name of its own"};
+      told.push_back(std::move(metric));
+    }
+  }
+  options.scraped = std::move(told);
+  return options;
+}
+
+Result<void> add_told(const std::vector<OwnMetric>& told, std::vector<Metric>& metrics) {
+  for (std::size_t place = 0; place < told.size(); ++place) {
+    if (find_metric(metrics, told[place].name))
+      return Error{fmt::format("{} {} has the name of another metric", option_of(told[place]),
+                               told[place].name),
+                   "give it a name of its own"};
+    metrics.push_back(metric_of(told[place], ToldValue{place}));
+  }
+  return {};
 }
 
 }  // namespace lauka

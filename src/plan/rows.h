@@ -1,7 +1,10 @@
 #pragma once
 
+#include "cli/options.h"
 #include "core/metric.h"
+#include "core/own_metric.h"
 #include "core/result.h"
+#include "plan/plan.h"
 
 #include <optional>
 #include <string>
@@ -28,5 +31,24 @@ std::optional<Error> why_not_derived(std::string_view name, const std::vector<Me
 /// The names of the units that values of `unit` can be shown in: "ns, µs, ms, s, min"; may be
 /// empty.
 std::string units_for(Unit unit);
+
+/// Adds the percentiles of --percentiles behind wall time, and those that --metrics, a gate or
+/// --precision names. Refused where the runs that are allowed are too few for one of them.
+Result<void> add_percentiles(const Options& options, std::vector<Metric>& metrics);
+
+/// What programs note of their region, as rows.
+std::vector<OwnMetric> region_metrics();
+
+/// Puts the time of the region first, and hides what is of the whole run, unless `selection` chose
+/// it.
+void show_region(MetricSelection selection, std::vector<Metric>& metrics);
+
+/// `options` with the metrics that --metrics announces (NAME[:UNIT]:higher|lower: the program will
+/// write them to LAUKA_METRICS) among those that are scraped, without an expression, and by their
+/// names in the list of rows. Refused where two metrics have one name.
+Result<Options> with_announced(Options options);
+
+/// Adds a row for each of `told`. Refused where another metric has its name.
+Result<void> add_told(const std::vector<OwnMetric>& told, std::vector<Metric>& metrics);
 
 }  // namespace lauka

@@ -94,4 +94,38 @@ void write_benchfmt(const Report& report, const Sink& sink) {
   for (const Results& one : report.benchmarks) write_runs(one, sink);
 }
 
+std::string_view role_of(const Reference& reference, std::size_t command) {
+  if (reference.anchor == command) return "anchor";
+  return reference.is_candidate(command) ? "candidate" : "reference";
+}
+
+std::string ToolName::text() const {
+  std::string all = benchmark;
+  for (const std::string& part : {role, command})
+    if (!part.empty()) all += (all.empty() ? "" : " ") + part;
+  return all + twin;
+}
+
+std::vector<ToolName> tool_names(const Results& results) {
+  std::vector<ToolName> names;
+  for (const CommandResult& command : results.commands)
+    names.push_back({.benchmark = results.benchmark,
+                     .role = results.benchmark.empty()
+                                 ? ""
+                                 : std::string(role_of(results.reference, names.size())),
+                     .command = command.name});
+  std::vector<ToolName> unique = names;
+  for (std::size_t c = 0; c < names.size(); ++c) {
+    const auto has_role = [&](const ToolName& other) { return other.role == names[c].role; };
+    if (!names[c].role.empty() && std::ranges::count_if(names, has_role) == 1)
+      unique[c].command.clear();
+    const auto end = names.begin() + static_cast<std::ptrdiff_t>(c);
+    const auto earlier = std::count_if(names.begin(), end, [&](const ToolName& other) {
+      return has_role(other) && other.command == names[c].command;
+    });
+    if (earlier > 0) unique[c].twin = fmt::format("#{}", earlier + 1);
+  }
+  return unique;
+}
+
 }  // namespace lauka::report

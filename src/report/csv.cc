@@ -62,7 +62,7 @@ std::string parameter_fields(const CommandResult& command, const std::vector<std
 /// Enters those of `more` that are not there yet.
 void add_missing(const std::vector<std::string>& more, std::vector<std::string>& all) {
   for (const std::string& one : more)
-    if (std::find(all.begin(), all.end(), one) == all.end()) all.push_back(one);
+    if (std::ranges::find(all, one) == all.end()) all.push_back(one);
 }
 
 std::string first_heading(const Report& report) {

@@ -24,14 +24,6 @@ void write_summary_csv(const Report& report, const Sink& sink);
 /// `status` is the exit status, or 128 + signal.
 void write_runs_csv(const Report& report, const Sink& sink);
 
-/// --export-json: one document for readers of hyperfine 1.x and of its schema 2, with all that
-/// lauka knows under the keys "lauka" (of the document, and of each result). docs/schema.json has
-/// its shape. Base units; numbers read back as the same double; null, or no key in hyperfine's
-/// part, where something is undefined. Of a suite, "results" has the commands of all benchmarks,
-/// each with its "lauka.benchmark" and "lauka.role"; "lauka.benchmarks" has for each what "lauka"
-/// has of a plain call, indices being within the benchmark.
-void write_json(const Report& report, const Sink& sink);
-
 /// --export-markdown: for a pull request. One table of the rows that the terminal shows too, a line
 /// for each candidate and gate, and the warnings. Names stand as code; what Markdown would take for
 /// its own in them is escaped as GitHub wants it. Of a suite, the table of the terminal, and the
@@ -53,47 +45,7 @@ void write_html(const Report& report, const Sink& sink);
 /// have that role. Units are sec/op for the wall time, else the metric's name with -sec or -B.
 void write_benchfmt(const Report& report, const Sink& sink);
 
-/// --export-bmf: Bencher's JSON, of all metrics: the mean with its interval, or a percentile with
-/// its own, in base units.
-void write_bmf(const Report& report, const Sink& sink);
-
-/// --export-jsonl: what --export-runs has, an object on a line for each run, with the values under
-/// "metrics".
-void write_runs_jsonl(const Report& report, const Sink& sink);
-
-/// --export-github-benchmark: customSmallerIsBetter of github-action-benchmark, of the metrics
-/// shown that are better where they are smaller, in base units.
-void write_github_benchmark(const Report& report, const Sink& sink);
-
 using Exporter = void (*)(const Report&, const Sink&);
-
-constexpr Exporter exporter_of(ExportKind kind) {
-  switch (kind) {
-    case ExportKind::Csv:
-      return &write_summary_csv;
-    case ExportKind::Markdown:
-      return &write_markdown;
-    case ExportKind::AsciiDoc:
-      return &write_asciidoc;
-    case ExportKind::Org:
-      return &write_orgmode;
-    case ExportKind::Bmf:
-      return &write_bmf;
-    case ExportKind::GithubBenchmark:
-      return &write_github_benchmark;
-    case ExportKind::Jsonl:
-      return &write_runs_jsonl;
-    case ExportKind::Benchfmt:
-      return &write_benchfmt;
-    case ExportKind::Runs:
-      return &write_runs_csv;
-    case ExportKind::Html:
-      return &write_html;
-    case ExportKind::Json:
-      break;
-  }
-  return &write_json;
-}
 
 /// `text` as a field of CSV, by RFC 4180: with a comma or a quote it stands in quotes, which are
 /// doubled in it. Control characters are made visible, and before what a spreadsheet would take for

@@ -91,12 +91,10 @@ Decimal rounded(double value, int digits) {
 std::string placed(const Decimal& decimal, int unit_exponent) {
   const int before = decimal.exponent - unit_exponent + 1;
   const auto size = static_cast<int>(decimal.digits.size());
-  if (before <= 0) {
+  if (before <= 0)
     return "0." + std::string(static_cast<std::size_t>(-before), '0') + decimal.digits;
-  }
-  if (before >= size) {
+  if (before >= size)
     return decimal.digits + std::string(static_cast<std::size_t>(before - size), '0');
-  }
   std::string text = decimal.digits;
   text.insert(static_cast<std::size_t>(before), 1, '.');
   return text;
@@ -113,16 +111,14 @@ std::optional<std::string> long_time(double seconds, int digits) {
 std::string positive_quantity(double value, Unit unit, int digits) {
   const Decimal decimal = rounded(value, digits);
   const std::span<const Scale> scales = scales_of(unit);
-  if (unit == Unit::Seconds && decimal.exponent >= 3) {
+  if (unit == Unit::Seconds && decimal.exponent >= 3)
     if (const auto text = long_time(value, digits)) return *text;
-  }
   const bool beyond_units = decimal.exponent < scales.front().exponent - 3 ||
                             decimal.exponent >= scales.back().exponent + 3;
   if (beyond_units) return fmt::format("{:.{}e}{}", value, digits - 1, base_suffix(unit));
   const Scale* best = &scales.front();
-  for (const Scale& scale : scales) {
+  for (const Scale& scale : scales)
     if (scale.exponent <= decimal.exponent) best = &scale;
-  }
   return placed(decimal, best->exponent).append(best->suffix);
 }
 
@@ -358,9 +354,8 @@ std::string signed_percent(double fraction, int decimals) {
 std::string delta_text(const stats::Change& delta) {
   if (!delta.change) return "new";
   const double change = *delta.change;
-  if (!is_told(delta.bounds) || !std::isfinite(change)) {
+  if (!is_told(delta.bounds) || !std::isfinite(change))
     return change == 0 ? "0%" : signed_percent(change, 100 * std::fabs(change) >= 100 ? 0 : 1);
-  }
   const Estimate estimate = percent_of(change, *delta.bounds);
   const int decimals = decimals_of_delta(estimate);
   const std::string text = signed_percent(change, decimals);

@@ -47,4 +47,11 @@ std::string shell_lines(const Results& results);
 std::string ending_lines(const Session& session, const std::vector<std::string>& names,
                          std::size_t width = 0);
 
+/// How a run ended, as the rest of a sentence whose subject is the run: "exited with status 3",
+/// "was killed by SIGSEGV (core dumped)". One line without a full stop.
+std::string describe(const Outcome& outcome);
+
+/// What its runs are called: "warm-up", "counting", ...; empty: timed.
+std::string_view word_of(RoundKind kind);
+
 }  // namespace lauka::report

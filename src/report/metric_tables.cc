@@ -181,6 +181,8 @@ const std::vector<TableStep> kCompactSteps = {{.gap = 4},
                                               {.less = Less::Interval, .longest = 8}};
 const std::vector<TableStep> kMatrixSteps = {{.gap = 4},
                                              {},
+                                             {.gap = 4, .less = Less::Range},
+                                             {.less = Less::Range},
                                              {.gap = 4, .less = Less::Deviation},
                                              {.less = Less::Deviation},
                                              {.gap = 4, .less = Less::Interval},
@@ -236,8 +238,8 @@ Matrix matrix_of(const Results& results, const std::vector<std::string>& names) 
   return matrix;
 }
 
-/// A value with its change in percent; then the mean without its deviation; then without the
-/// change.
+/// Returns a value with its delta; narrower: without the delta's interval, without the value's
+/// deviation, without the delta.
 Cell matrix_cell(const Results& results, std::size_t metric, std::size_t command) {
   const MetricResult* row =
       command == kNone ? nullptr : shown_row(results.commands[command], metric);
@@ -246,16 +248,19 @@ Cell matrix_cell(const Results& results, std::size_t metric, std::size_t command
   const std::string mean = row->quantile  ? quantile_cell(*row, of, false)
                            : row->summary ? quantity(row->summary->mean, of)
                                           : mean_cell(*row, of);
-  Cell cell{.text = mean_cell(*row, of), .narrower = {mean, mean}};
+  Cell cell{.text = mean_cell(*row, of), .narrower = {mean_cell(*row, of), mean, mean}};
   if (!row->delta) return cell;
   const Cell delta = delta_cell(*row->delta, of.better);
   cell.ink = delta.ink;
   if (!row->delta->change) return cell;
-  const Cell percent{.text = signed_percent(*row->delta->change, 1),
-                     .mark = delta.mark == Mark::Blank ? Mark::None : delta.mark};
+  const Mark mark = delta.mark == Mark::Blank ? Mark::None : delta.mark;
   const bool with_words = results.presentation.marks == MarksChoice::Text;
-  cell.text += "  " + marked_text(percent, with_words);
-  cell.narrower[0] += "  " + marked_text(percent, with_words);
+  const std::string percent =
+      "  " +
+      marked_text({.text = signed_percent(*row->delta->change, 1), .mark = mark}, with_words);
+  cell.text += "  " + marked_text({.text = delta.text, .mark = mark}, with_words);
+  cell.narrower[0] += percent;
+  cell.narrower[1] += percent;
   return cell;
 }
 
@@ -477,7 +482,7 @@ std::optional<Table> matrix_table(const Results& results, std::size_t metric) {
               .steps = kMatrixSteps};
   for (const std::string& value : matrix.values[1]) {
     table.columns.push_back(bold_column(one_line(value), Holds::Number, Cut::Nothing));
-    table.columns.back().narrows = {Less::Deviation, Less::Interval};
+    table.columns.back().narrows = {Less::Range, Less::Deviation, Less::Interval};
   }
   for (std::size_t r = 0; r < matrix.commands.size(); ++r) {
     TableRow& row = table.rows.emplace_back(TableRow{{matrix.values[0][r], Ink::Bold}});

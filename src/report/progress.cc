@@ -1,8 +1,8 @@
 #include "report/progress.h"
 
 #include "core/foreign_text.h"
-#include "report/describe.h"
 #include "report/format.h"
+#include "report/lines.h"
 #include "report/style.h"
 #include "report/width.h"
 

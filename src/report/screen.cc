@@ -160,9 +160,19 @@ struct Sentence {
   std::string after;
 };
 
-/// A difference with its interval, or that there is no significant one. Wall time is what a program
-/// runs in; of any other metric one has more.
-Sentence sentence_of(const Ranking& ranking, const Metric& metric) {
+/// What a delta without an interval lacks.
+std::string what_is_lacking(const Results& results, std::size_t command) {
+  constexpr std::size_t fewest = 6;  // rounds that ranks need
+  return results.commands[command].runs < fewest ? "too few runs" : "too different runs";
+}
+
+/// A difference with its interval, that there is no significant one, or that nothing can be said.
+/// Wall time is what a program runs in; of any other metric one has more.
+Sentence sentence_of(const Results& results, const Ranking& ranking) {
+  const Metric& metric = results.metrics[ranking.metric];
+  if (!ranking.speed.bounds)
+    return {": " + what_is_lacking(results, ranking.command) + " to tell whether it differs from ",
+            " in " + spoken(one_line(metric.name))};
   if (!ranking.significant)
     return {": no significant difference from ", " in " + spoken(one_line(metric.name))};
   const std::string ratio = ratio_text(ranking.speed);
@@ -182,13 +192,13 @@ std::string bold(const std::string& name, const Style& style) {
   constexpr std::size_t beside = 3;  // an indent of two, and a colon
   std::string shown =
       style.width > 0 ? cut_middle(name, style.width - std::min(style.width, beside)) : name;
-  std::replace(shown.begin(), shown.end(), ' ', kNameBlank);
+  std::ranges::replace(shown, ' ', kNameBlank);
   return inked(shown, Ink::Bold, style.color);
 }
 
 std::string in_lines(const std::string& sentence, const Style& style) {
   std::string lines = wrapped(style.ascii ? ascii_of(sentence) : sentence, style.width) + "\n";
-  std::replace(lines.begin(), lines.end(), kNameBlank, ' ');
+  std::ranges::replace(lines, kNameBlank, ' ');
   return lines;
 }
 
@@ -206,7 +216,7 @@ double gain_of(const Ranking& ranking) {
 }
 
 std::string line_of(const Results& results, const Ranking& ranking, const Style& style) {
-  const Sentence sentence = sentence_of(ranking, results.metrics[ranking.metric]);
+  const Sentence sentence = sentence_of(results, ranking);
   const std::string candidate = one_line(results.commands[ranking.command].name);
   const std::string reference = one_line(reference_of(results, ranking.command));
   return in_lines(
@@ -218,21 +228,28 @@ std::string headline(const Results& results, const std::vector<Ranking>& ranking
                      const Style& style) {
   const std::string scan = scan_headline(results, rankings[0].metric);
   if (!scan.empty()) return in_lines(scan, style);
-  const auto best = std::find_if(rankings.begin(), rankings.end(), [](const Ranking& ranking) {
-    return ranking.significant && ranking.speed.faster;
-  });
+  const std::string& reference = results.commands[results.reference.command].name;
+  if (std::ranges::none_of(rankings,
+                           [](const Ranking& one) { return one.speed.bounds.has_value(); }) &&
+      rankings.size() > 1 && !results.reference.baseline)
+    return in_lines(what_is_lacking(results, rankings[0].command) +
+                        " to tell whether a command differs from " +
+                        bold(one_line(reference), style) + " in " +
+                        spoken(one_line(results.metrics[rankings[0].metric].name)),
+                    style);
+  const auto best = std::ranges::find_if(
+      rankings, [](const Ranking& ranking) { return ranking.significant && ranking.speed.faster; });
   if (best != rankings.end()) return line_of(results, *best, style);
   if (rankings.size() == 1 || results.reference.baseline)
     return line_of(results, rankings[0], style);
   const Metric& metric = results.metrics[rankings[0].metric];
   const bool is_time = metric.role == Role::WallTime;
-  const bool any = std::any_of(rankings.begin(), rankings.end(),
-                               [](const Ranking& ranking) { return ranking.significant; });
+  const bool any =
+      std::ranges::any_of(rankings, [](const Ranking& ranking) { return ranking.significant; });
   const std::string start = !any      ? "no command differs significantly from "
                             : is_time ? "no command is significantly faster than "
                                       : "no command is significantly below ";
   const std::string end = any && is_time ? "" : " in " + spoken(one_line(metric.name));
-  const std::string& reference = results.commands[results.reference.command].name;
   return in_lines(start + bold(one_line(reference), style) + end, style);
 }
 
@@ -271,20 +288,24 @@ std::string wrapped_lines(const std::string& text, const Style& style) {
   return lines;
 }
 
-/// Times that are mostly not the program's own work.
+/// Says how much of a short run is not the program's own work.
 std::string about_short_runs(const Results& results, const Style& style) {
-  constexpr double mostly_start = 1e-3;
-  for (std::size_t c = 0; c < results.commands.size(); ++c) {
-    const MetricResult* row = row_of(results, c, Role::WallTime);
-    if (row == nullptr || !row->summary || results.metrics[row->metric].shown != Shown::Always ||
-        row->summary->mean <= 0.0 || row->summary->mean >= mostly_start || !results.shell.empty())
-      continue;
+  const auto shortest = shortest_run(results);
+  if (!shortest) return "";
+  const auto& start = results.process_start;
+  if (!start)
     return dim_note(
-        "most of a run under 1 ms is the start of its process: measure true as well "
-        "to see how much",
+        "most of a run under 1 ms is the start of its process: measure true as well to see how "
+        "much",
         style);
-  }
-  return "";
+  const std::string text = quantity(*start, Unit::Seconds);
+  return dim_note(
+      *start < *shortest
+          ? fmt::format("about {} of each run is the start of its process (measured by true)", text)
+          : fmt::format("the shortest runs take no longer than true ({}): they are mostly the "
+                        "start of a process",
+                        text),
+      style);
 }
 
 std::string tables(const Results& results, const Style& style) {
@@ -306,10 +327,8 @@ std::string table(const Results& results, const Style& style) {
 
 std::string summary_lines(const Results& results, const Style& style) {
   std::vector<Ranking> rankings = results.rankings;
-  std::stable_sort(rankings.begin(), rankings.end(),
-                   [](const Ranking& a, const Ranking& b) { return gain_of(a) > gain_of(b); });
-  // One run each, or a reference that is all noise.
-  std::erase_if(rankings, [](const Ranking& ranking) { return !ranking.speed.bounds; });
+  std::ranges::stable_sort(
+      rankings, [](const Ranking& a, const Ranking& b) { return gain_of(a) > gain_of(b); });
   if (rankings.empty()) return "";
   if (is_compact(results)) return headline(results, rankings, style);
   std::string text;
@@ -325,6 +344,18 @@ std::string screen(const Report& report, const Style& style, bool quiet) {
 std::string screen(const Results& results, const Style& style, bool quiet) {
   const ScreenParts parts = screen_parts(results, style, quiet);
   return parts.tables + parts.verdicts;
+}
+
+std::optional<double> shortest_run(const Results& results) {
+  constexpr double mostly_start = 1e-3;
+  std::optional<double> shortest;
+  for (std::size_t c = 0; c < results.commands.size() && results.shell.empty(); ++c) {
+    const MetricResult* row = row_of(results, c, Role::WallTime);
+    if (row != nullptr && row->summary && results.metrics[row->metric].shown == Shown::Always &&
+        row->summary->mean > 0.0 && row->summary->mean < mostly_start)
+      shortest = std::min(shortest.value_or(mostly_start), row->summary->median);
+  }
+  return shortest;
 }
 
 ScreenParts screen_parts(const Report& report, const Style& style, bool quiet) {

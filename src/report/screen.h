@@ -4,6 +4,7 @@
 #include "results/report.h"
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,10 @@ struct ScreenParts {
 ScreenParts screen_parts(const Report& report, const Style& style, bool quiet);
 ScreenParts screen_parts(const Results& results, const Style& style, bool quiet);
 std::string screen(const Results& results, const Style& style, bool quiet);
+
+/// Returns the shortest median of the wall times below 1 ms that are shown, in seconds; nullopt if
+/// there are none, or there is a shell. Such a run is mostly the start of a process.
+std::optional<double> shortest_run(const Results& results);
 
 /// The table of every benchmark (or, of many, a compact one) and, for two or more commands, the
 /// summary lines: text that ends with a line feed. Columns are aligned over all benchmarks.

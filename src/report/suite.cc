@@ -311,9 +311,8 @@ std::string gates_in_one_line(const Report& suite) {
        {gate::Answer::Inconclusive, "inconclusive"},
        {gate::Answer::Pass, "pass"}});
   for (const auto& [answer, word] : answers) {
-    const auto count =
-        std::count_if(verdicts.begin(), verdicts.end(),
-                      [wanted = answer](const auto& one) { return one.answer == wanted; });
+    const auto count = std::ranges::count_if(
+        verdicts, [wanted = answer](const auto& one) { return one.answer == wanted; });
     if (count > 0) counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", count, word);
   }
   const double percent = 100.0 * (1.0 - suite.benchmarks.front().confidence);

@@ -312,9 +312,8 @@ WarningWords words_for(const Results& results) {
 /// "'old'"; where another command has the same name, with the number that the table gives it.
 std::string subject_of(const Results& results, std::size_t command) {
   const std::string& name = results.commands[command].name;
-  const auto namesakes =
-      std::count_if(results.commands.begin(), results.commands.end(),
-                    [&name](const CommandResult& other) { return other.name == name; });
+  const auto namesakes = std::ranges::count_if(
+      results.commands, [&name](const CommandResult& other) { return other.name == name; });
   return namesakes > 1 ? fmt::format("benchmark {}, {}", command + 1, cited(name)) : cited(name);
 }
 

@@ -2,9 +2,10 @@
 
 #include "core/choices.h"
 #include "core/series.h"
-#include "plan/baseline.h"
-#include "results/runs.h"
+#include "plan/gates.h"
 #include "results/warnings.h"
+#include "session/baseline.h"
+#include "session/runs.h"
 #include "stats/summary.h"
 
 #include <algorithm>
@@ -17,22 +18,28 @@ namespace lauka {
 
 namespace {
 
+Series series_of(const Recording& session, std::size_t metric, std::size_t command,
+                 const std::vector<std::uint32_t>& rounds) {
+  Series series;
+  for (const std::uint32_t run : session.runs->of(command)) {
+    if (const auto value = session.runs->value(run, metric)) {
+      series.values.push_back(*value);
+      series.rounds.push_back(rounds[run]);
+    } else if (const auto bound = session.runs->bound(run, metric)) {
+      series.largest_bound = std::max(series.largest_bound.value_or(0.0), *bound);
+      ++series.bounded;
+    }
+  }
+  return series;
+}
+
 /// One for each command. A session may hold 10,000 runs and memory is to stay small: only the
 /// series of one metric are there at a time.
 std::vector<Series> series_of(const Recording& session, std::size_t metric,
                               const std::vector<std::uint32_t>& rounds) {
-  std::vector<Series> all(session.measured.size());
-  for (std::size_t c = 0; c < all.size(); ++c) {
-    for (const std::uint32_t run : session.runs->of(c)) {
-      if (const auto value = session.runs->value(run, metric)) {
-        all[c].values.push_back(*value);
-        all[c].rounds.push_back(rounds[run]);
-      } else if (const auto bound = session.runs->bound(run, metric)) {
-        all[c].largest_bound = std::max(all[c].largest_bound.value_or(0.0), *bound);
-        ++all[c].bounded;
-      }
-    }
-  }
+  std::vector<Series> all;
+  for (std::size_t c = 0; c < session.measured.size(); ++c)
+    all.push_back(series_of(session, metric, c, rounds));
   return all;
 }
 
@@ -74,15 +81,14 @@ bool is_doubtful(const Metric& metric, const Recording& session, const CommandRe
   if (!metric.event || !session.setting.events.events.at(*metric.event).zero_is_doubtful)
     return false;
   if (values.empty() || command.coverage.value_or(0.0) <= 0.0) return false;
-  return std::all_of(values.begin(), values.end(), [](double value) { return value == 0.0; });
+  return std::ranges::all_of(values, [](double value) { return value == 0.0; });
 }
 
 /// What --min-p-share could not reach.
 std::optional<LowShare> low_share(const Metric& metric, const std::optional<double>& least,
                                   const std::vector<double>& shares) {
   if (!least || metric.role != Role::CoreShare) return {};
-  const auto low =
-      std::count_if(shares.begin(), shares.end(), [&](double share) { return share < *least; });
+  const auto low = std::ranges::count_if(shares, [&](double share) { return share < *least; });
   if (low == 0) return {};
   return LowShare{metric.name, *least, static_cast<std::size_t>(low), shares.size()};
 }
@@ -209,9 +215,9 @@ Results analyse(Recording session, gate::Findings findings) {
   rank(results);
   results.whys = whys_of(results, rounds);
   append(results.warnings, warnings_of_results(results));
-  std::stable_sort(
-      results.warnings.begin(), results.warnings.end(),
-      [](const Warning& a, const Warning& b) { return a.finding.index() < b.finding.index(); });
+  std::ranges::stable_sort(results.warnings, [](const Warning& a, const Warning& b) {
+    return a.finding.index() < b.finding.index();
+  });
   return results;
 }
 
@@ -221,6 +227,19 @@ Results analyse(const Plan& plan, const Session& session, const gate::Findings& 
       analyse(recording_of(plan, session, timers, std::move(circumstances)), findings);
   results.presentation = plan.presentation;
   return results;
+}
+
+std::optional<stats::LogRatio> log_ratio(const Recording& session, std::size_t metric,
+                                         std::size_t of, std::size_t to) {
+  const std::vector<std::uint32_t> rounds = rounds_of(session);
+  const bool within_rounds = session.origins.empty()
+                                 ? compares_within_rounds(session.setting.order, {})
+                                 : compares_within_rounds(session, of);
+  const Series ours = series_of(session, metric, of, rounds);
+  const Series theirs = series_of(session, metric, to, rounds);
+  Comparison samples = compare(theirs, ours, within_rounds);
+  if (samples.is_empty()) samples = compare(theirs, ours, false);
+  return stats::log_ratio(samples.reference, samples.candidate, samples.paired);
 }
 
 gate::Findings judge(const Recording& session, const std::vector<Gate>& gates,
@@ -254,8 +273,8 @@ gate::Findings judge(const Recording& session, const std::vector<Gate>& gates,
 
 int exit_status_of(const std::vector<gate::Verdict>& verdicts, std::optional<int> if_inconclusive) {
   const auto any = [&](gate::Answer answer) {
-    return std::any_of(verdicts.begin(), verdicts.end(),
-                       [&](const gate::Verdict& verdict) { return verdict.answer == answer; });
+    return std::ranges::any_of(
+        verdicts, [&](const gate::Verdict& verdict) { return verdict.answer == answer; });
   };
   auto status = static_cast<int>(ExitStatus::Done);
   if (if_inconclusive && any(gate::Answer::Inconclusive)) status = *if_inconclusive;

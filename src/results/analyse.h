@@ -3,7 +3,10 @@
 #include "gate/verdict.h"
 #include "plan/plan.h"
 #include "results/results.h"
+#include "stats/delta.h"
 
+#include <cstddef>
+#include <optional>
 #include <vector>
 
 namespace lauka {
@@ -18,6 +21,11 @@ Results analyse(Recording session, gate::Findings findings);
 /// `circumstances` go with the numbers. `session` has to outlive Results::runs.
 Results analyse(const Plan& plan, const Session& session, const gate::Findings& findings,
                 const Timers& timers = {}, Circumstances circumstances = {});
+
+/// Returns the ratio of a metric's values, `of` (a command) to `to` (another one of the session),
+/// within rounds where runs were interleaved; nullopt if one is not above 0 or is known as a bound.
+std::optional<stats::LogRatio> log_ratio(const Recording& session, std::size_t metric,
+                                         std::size_t of, std::size_t to);
 
 /// The gates of a session that is there already, whose number of runs nothing decided: one look,
 /// and the rate of false fails divided among all of them, or among so many of a job's.

@@ -49,8 +49,7 @@ Geomean geomean_at(const std::vector<Results>& benchmarks, std::size_t place) {
 }  // namespace
 
 bool Report::complete() const {
-  return std::all_of(benchmarks.begin(), benchmarks.end(),
-                     [](const Results& one) { return one.complete; });
+  return std::ranges::all_of(benchmarks, [](const Results& one) { return one.complete; });
 }
 
 std::vector<gate::Verdict> Report::verdicts() const {

@@ -4,10 +4,10 @@
 #include "core/command.h"
 #include "core/metric.h"
 #include "gate/verdict.h"
-#include "plan/baseline.h"
-#include "plan/recording.h"
 #include "results/warning.h"
 #include "results/why.h"
+#include "session/baseline.h"
+#include "session/recording.h"
 #include "stats/delta.h"
 #include "stats/quantiles.h"
 #include "stats/summary.h"
@@ -70,6 +70,8 @@ struct Results : Recording, gate::Findings {
   std::vector<Why> whys{};                ///< one per candidate whose wall time can be taken apart
   bool paired = true;                     ///< deltas were taken within rounds
   Presentation presentation{};
+  /// Seconds that running `true` takes; nullopt: not measured.
+  std::optional<double> process_start{};
   std::vector<Warning> warnings{};  ///< in the order of Finding's kinds, then of the commands
 
   /// The values that the delta of a metric of `command` was taken from; there is a baseline.
@@ -93,8 +95,8 @@ struct Results : Recording, gate::Findings {
 
 /// The row of a metric (an index into Results::metrics); null: it has none.
 inline const MetricResult* row_of(const CommandResult& command, std::optional<std::size_t> metric) {
-  const auto found = std::find_if(command.rows.begin(), command.rows.end(),
-                                  [&](const MetricResult& row) { return row.metric == metric; });
+  const auto found = std::ranges::find_if(
+      command.rows, [&](const MetricResult& row) { return row.metric == metric; });
   return found == command.rows.end() ? nullptr : &*found;
 }
 

@@ -46,14 +46,12 @@ bool is_of_split(Role role) {
 
 /// The division of CPU time is only worth a word to whom it is shown, or whose gate is on it.
 Shown shown_of_split(const Results& results) {
-  const bool row =
-      std::any_of(results.metrics.begin(), results.metrics.end(), [](const Metric& metric) {
-        return is_of_split(metric.role) && metric.shown == Shown::Always;
-      });
-  const bool gate = std::any_of(results.verdicts.begin(), results.verdicts.end(),
-                                [&](const gate::Verdict& verdict) {
-                                  return is_of_split(results.metrics[verdict.metric].role);
-                                });
+  const bool row = std::ranges::any_of(results.metrics, [](const Metric& metric) {
+    return is_of_split(metric.role) && metric.shown == Shown::Always;
+  });
+  const bool gate = std::ranges::any_of(results.verdicts, [&](const gate::Verdict& verdict) {
+    return is_of_split(results.metrics[verdict.metric].role);
+  });
   return row || gate ? Shown::Always : Shown::Verbose;
 }
 
@@ -155,9 +153,8 @@ std::optional<Finding> what_is_unsteady(std::span<const double> series) {
     }
   }
   const auto drift = stats::drift(series);
-  if (drift && drift->drifting && (!outliers || is_most_of_the_spread(*drift, series))) {
+  if (drift && drift->drifting && (!outliers || is_most_of_the_spread(*drift, series)))
     return *drift;
-  }
   if (const auto modes = stats::two_modes(series); modes && modes->two) return *modes;
   if (outliers) return *outliers;
   if (const auto noise = stats::slow_noise(series); noise && noise->slow) return *noise;
@@ -244,9 +241,9 @@ void add_warnings_of_coverage(const Results& results, std::vector<Warning>& warn
     if (coverage && *coverage < kWhole) warnings.push_back({LowCoverage{*coverage}, c});
   }
   for (std::size_t m = 0; m < results.metrics.size(); ++m) {
-    const bool doubtful =
-        std::any_of(results.commands.begin(), results.commands.end(),
-                    [m](const CommandResult& command) { return command.rows.at(m).is_doubtful; });
+    const bool doubtful = std::ranges::any_of(results.commands, [m](const CommandResult& command) {
+      return command.rows.at(m).is_doubtful;
+    });
     if (doubtful) warnings.push_back({NeverCounted{results.metrics[m].name}});
   }
 }

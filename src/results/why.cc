@@ -7,8 +7,8 @@
 #include "results/why.h"
 
 #include "core/series.h"
-#include "plan/baseline.h"
 #include "results/results.h"
+#include "session/baseline.h"
 #include "stats/summary.h"
 
 #include <algorithm>
@@ -122,7 +122,7 @@ bool is_user_only(const Results& results, const Metric& metric) {
 }
 
 bool has_parts(const Results& results) {
-  return std::any_of(results.metrics.begin(), results.metrics.end(), [](const Metric& metric) {
+  return std::ranges::any_of(results.metrics, [](const Metric& metric) {
     return metric.role == Role::Cycles && metric.is_part;
   });
 }

@@ -81,7 +81,7 @@ class EmptyRuns {
       : launcher_(launcher), interrupt_(interrupt) {}
 
   // NOLINTNEXTLINE(readability-function-cognitive-complexity): each branch ends the runs
-  Result<std::vector<Usage>> of(const os::ProgramSpec& spec) {
+  Result<std::vector<Usage>> of(const os::ProgramSpec& spec, std::size_t most = kMostRuns) {
     const auto program = launcher_.add_program(spec);
     if (!program) return program.error();
     std::vector<Usage> runs;
@@ -89,7 +89,7 @@ class EmptyRuns {
     // The first run is a warm-up: it loads the shell into memory.
     std::vector<os::Launch> launches(1, os::Launch{*program});
     bool counts = false;
-    while (runs.size() < kFewestRuns || (runs.size() < kMostRuns && spent < kEnoughTime)) {
+    while (runs.size() < kFewestRuns || (runs.size() < most && spent < kEnoughTime)) {
       const auto all = launcher_.run(launches, false, {});
       if (!all) return all.error();
       if (is_interrupted(*all)) return std::vector<Usage>{};
@@ -304,6 +304,19 @@ Result<std::vector<ShellOverhead>> measure_shell(const Plan& plan, os::Launcher&
     overheads.push_back(summary_of(*std::move(runs)));
   }
   return overheads;
+}
+
+std::optional<double> measure_start(const Plan& plan, os::Launcher& launcher,
+                                    const std::optional<User>& user,
+                                    const std::function<int()>& interrupt) {
+  constexpr std::size_t enough = 20;  // some 10 ms
+  Command nothing = plan.commands.front();
+  nothing.words = {"true"};
+  os::ProgramSpec spec = program_of(plan, nothing, user);
+  spec.output = {};
+  auto runs = EmptyRuns(launcher, interrupt).of(spec, enough);
+  if (!runs || runs->empty()) return std::nullopt;
+  return static_cast<double>(summary_of(*std::move(runs)).wall_ns) / 1e9;
 }
 
 bool subtract(const ShellOverhead& overhead, Usage& usage) {

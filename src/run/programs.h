@@ -127,6 +127,13 @@ Result<std::vector<ShellOverhead>> measure_shell(const Plan& plan, os::Launcher&
                                                  const std::optional<User>& user,
                                                  const std::function<int()>& interrupt);
 
+/// Returns the median wall time, in seconds, of `true` run under the conditions of the plan's first
+/// command: what the start of a process takes here. nullopt if it cannot be run, or the user
+/// interrupts.
+std::optional<double> measure_start(const Plan& plan, os::Launcher& launcher,
+                                    const std::optional<User>& user,
+                                    const std::function<int()>& interrupt);
+
 /// Takes `overhead` out of the times in `usage`. Wall time and CPU time stop at 0; of the CPU time
 /// that is left, as much as fits is user time, so that user and system still add up to it. Whether
 /// one of the two would have been below 0.

@@ -1,6 +1,7 @@
 #include "run/watches.h"
 
-#include "plan/baseline.h"
+#include "plan/gates.h"
+#include "session/baseline.h"
 #include "stats/delta.h"
 #include "stats/distributions.h"
 #include "stats/quantiles.h"

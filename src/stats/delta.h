@@ -56,6 +56,19 @@ std::optional<TypicalChange> typical_change(std::span<const double> reference,
                                             std::span<const double> candidate, bool paired,
                                             double tail);
 
+/// The logarithm of a ratio of two values, and its standard error.
+struct LogRatio {
+  double value = 0.0;
+  std::optional<double> error{};  ///< nullopt if there is one sample
+};
+
+/// Returns the logarithm of candidate / reference of the typical round, with half the width of its
+/// 68.3% rank interval as standard error; of fewer than six rounds the mean of the logarithms with
+/// its standard error. `paired` as in typical_change(). nullopt if there are no samples, or one is
+/// not above 0.
+std::optional<LogRatio> log_ratio(std::span<const double> reference,
+                                  std::span<const double> candidate, bool paired);
+
 /// A change as a fraction of the reference, with its interval.
 struct Change {
   std::optional<double> change{};        ///< none where the reference's mean is 0, the other's not

@@ -33,6 +33,14 @@ double median(std::span<const double> ascending) {
   return quantile(ascending, 0.5);
 }
 
+double median_deviation(std::span<const double> samples) {
+  const double middle = median(sorted(samples));
+  std::vector<double> deviations;
+  deviations.reserve(samples.size());
+  for (const double sample : samples) deviations.push_back(std::fabs(sample - middle));
+  return median(sorted(deviations));
+}
+
 Fences tukey_fences(double q1, double q3, double reach) {
   const double range = q3 - q1;
   return {.low = q1 - reach * range, .high = q3 + reach * range};

@@ -159,4 +159,46 @@ std::optional<TypicalChange> typical_change(std::span<const double> reference,
   return change_of(differences, mann_whitney_place(reference.size(), candidate.size(), tail));
 }
 
+namespace {
+
+/// The mean of the logarithms, as ranks say nothing of so few rounds.
+LogRatio log_ratio_of_few(std::span<const double> reference, std::span<const double> candidate,
+                          bool paired) {
+  if (paired) {
+    const Moments ratios = moments(sorted_log_ratios(reference, candidate));
+    LogRatio ratio{.value = ratios.mean};
+    if (ratios.variance)
+      ratio.error = std::sqrt(*ratios.variance / static_cast<double>(ratios.count));
+    return ratio;
+  }
+  const Moments to = moments(sorted_logs(reference));
+  const Moments of = moments(sorted_logs(candidate));
+  LogRatio ratio{.value = of.mean - to.mean};
+  if (of.variance && to.variance)
+    ratio.error = std::sqrt(*of.variance / static_cast<double>(of.count) +
+                            *to.variance / static_cast<double>(to.count));
+  return ratio;
+}
+
+}  // namespace
+
+std::optional<LogRatio> log_ratio(std::span<const double> reference,
+                                  std::span<const double> candidate, bool paired) {
+  constexpr std::size_t fewest_for_ranks = 6;                // as the table's deltas
+  constexpr double tail_of_one_error = 0.15865525393145705;  // of the normal distribution, below -1
+  const auto is_positive = [](double sample) { return sample > 0.0; };
+  if (reference.empty() || candidate.empty() || !std::ranges::all_of(reference, is_positive) ||
+      !std::ranges::all_of(candidate, is_positive))
+    return std::nullopt;
+  const bool has_ranks = std::min(reference.size(), candidate.size()) >= fewest_for_ranks;
+  const auto typical =
+      has_ranks ? typical_change(reference, candidate, paired, tail_of_one_error) : std::nullopt;
+  if (!typical) return log_ratio_of_few(reference, candidate, paired);
+  if (typical->change <= -1.0) return std::nullopt;
+  LogRatio ratio{.value = std::log1p(typical->change)};
+  if (typical->bounds.low > -1.0 && std::isfinite(typical->bounds.high))
+    ratio.error = (std::log1p(typical->bounds.high) - std::log1p(typical->bounds.low)) / 2.0;
+  return ratio;
+}
+
 }  // namespace lauka::stats

@@ -113,6 +113,16 @@ TEST_CASE("one run is shown without a deviation") {
   CHECK(lines.at(2).find("±") == std::string::npos);
 }
 
+TEST_CASE("runs under 1 ms come with what the start of a process takes, if there are enough") {
+  const std::string line = "the shortest runs take no longer than true (";  // which has libraries
+  const Folder folder;
+  const std::string file = folder.file("out.csv");
+  const Said many = lauka({"-r3000", "--export-csv", file, fixture("tiny")});
+  if (std::stod(csv_value(text_of(file), fixture("tiny"), "wall_time", "mean")) < 0.001)
+    CHECK(many.out_has(line));
+  CHECK_FALSE(lauka({"-r3", "-w0", fixture("tiny")}).out_has(line));
+}
+
 TEST_CASE("-q leaves errors and gates alone") {
   const Said said = lauka({"-q", "-r8", "--fail-if-slower=50", "--", burn("5ms"), burn("5ms")});
   CHECK(lines_of(said.out).size() == 1);

@@ -87,6 +87,8 @@ TEST_CASE("percentiles: too few runs are refused before the first, or told in th
   CHECK(before.err ==
         "lauka: wall_time.p90 needs 36 runs of each command for its 95% interval, more than the 35 "
         "that --runs allows; allow 36 runs, or ask for a percentile nearer to 50\n");
+  CHECK(lauka({"-r15", "--percentiles", "50,90,99", "--", fixture("burn")})
+            .err_has("wall_time.p90 needs 36 and wall_time.p99 368 runs"));
   const Said after =
       lauka({"-m3", "-d1ms", "-w0", "--percentiles", "99.9", "--fail-if", "wall_time.p99.9 > 1",
              "--", fixture("burn") + " 3ms", fixture("burn") + " 3ms"});

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "plan/recording.h"
+#include "session/recording.h"
 
 #include <memory>
 #include <string>

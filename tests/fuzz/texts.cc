@@ -7,11 +7,11 @@
 #include "core/numbers.h"
 #include "core/own_metric.h"
 #include "core/text.h"
+#include "format/read_session.h"
 #include "fuzz/targets.h"
 #include "plan/plan.h"
 #include "plan/rows.h"
 #include "results/analyse.h"
-#include "results/read_session.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,12 +1,13 @@
 #include "history/read.h"
 
+#include "format/sections.h"
 #include "history/sessions.h"
-#include "results/read_parts.h"
 
 #include <cmath>
 #include <string>
 
 #include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
 
 namespace lauka::history {
 namespace {
@@ -70,6 +71,27 @@ TEST_CASE("of few rounds the ratio is the mean of logarithms, with its standard 
   const double of_other = std::log(2.4 / 1.1) / std::sqrt(2.0) / std::sqrt(2.0);
   CHECK(apart->results[1].metrics[0].to_reference->error.value_or(0.0) ==
         doctest::Approx(std::hypot(of_one, of_other)));
+}
+
+TEST_CASE("ratios and deviations that the file has are taken as they are") {
+  auto document = nlohmann::json::parse(
+      json_of({1, "abc", "CPU", {{"old", times_of(1.0)}, {"new", times_of(1.1)}}}));
+  auto& metric = document["results"][1]["lauka"]["metrics"]["wall_time"];
+  metric.update({{"median", 5.0},
+                 {"mad", 0.5},
+                 {"log_ratio_to_reference", {{"value", 0.25}, {"error", 0.125}}}});
+  auto record = record_of(document.dump());
+  REQUIRE(record);
+  const MetricRecord& taken = record->results[1].metrics[0];
+  CHECK(taken.median == 5.0);
+  CHECK(taken.mad == 0.5);
+  REQUIRE(taken.to_reference);
+  CHECK(taken.to_reference->value == 0.25);
+  CHECK(taken.to_reference->error == 0.125);
+  metric["log_ratio_to_reference"] = nullptr;
+  record = record_of(document.dump());
+  REQUIRE(record);
+  CHECK_FALSE(record->results[1].metrics[0].to_reference);
 }
 
 TEST_CASE("in a suite a command is compared with its own benchmark's reference and anchor") {

@@ -1,6 +1,5 @@
-#include "plan/percentiles.h"
-
 #include "plan/plan.h"
+#include "plan/rows.h"
 
 #include <string>
 #include <utility>
@@ -65,6 +64,18 @@ TEST_CASE("runs that are too few for a percentile are refused with those that it
   CHECK(rows_of(options).front().starts_with(
       "wall_time.p99 needs 230 runs of each command for its 80% interval, more than the 100 that "
       "--max-runs allows"));
+}
+
+TEST_CASE("a refusal for too few runs names all percentiles that need more") {
+  Options options = with_percentiles({50, 90, 99});
+  options.runs = 15;
+  CHECK(rows_of(options) ==
+        Names{"wall_time.p90 needs 36 and wall_time.p99 368 runs of each command for their 95% "
+              "intervals, more than the 15 that --runs allows; allow 368 runs, or ask for "
+              "percentiles nearer to 50"});
+  options.runs = 5;
+  CHECK(rows_of(options).front().starts_with(
+      "wall_time.p50 needs 6, wall_time.p90 36 and wall_time.p99 368 runs of each command for "));
 }
 
 TEST_CASE("a metric of one's own with a percentile's name is refused") {

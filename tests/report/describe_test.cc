@@ -1,4 +1,4 @@
-#include "report/describe.h"
+#include "report/lines.h"
 
 #include <cerrno>
 #include <csignal>

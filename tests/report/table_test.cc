@@ -241,6 +241,8 @@ wall_time                   200ms             200ms … 200ms        0 (0%)
 Benchmark 2 (1 run): b
 measurement                 mean ± σ          min … max            outliers    delta
 wall_time                   100ms             100ms … 100ms        0 (0%)         −50.0%
+
+b: too few runs to tell whether it differs from a in wall time
 )");
 }
 
@@ -343,6 +345,24 @@ TEST_CASE("the summary has a line for each candidate, fastest first") {
         "fast: CPU time is 2.00 ± 0.10 times lower than in ref\n"
         "same: no significant difference from ref in CPU time\n"
         "slow: CPU time is 1.50 ± 0.02 times higher than in ref\n");
+}
+
+TEST_CASE("a candidate that nothing can be said of has a line in the summary, too") {
+  Results results;
+  results.metrics = {metric("wall_time", Unit::Seconds)};
+  results.commands = {command("ref", 2, {}), command("new", 2, {})};
+  results.rankings = {ranked(1, 1.5, std::nullopt, false, false)};
+  CHECK(summary_lines(results, {}) ==
+        "new: too few runs to tell whether it differs from ref in wall time\n");
+  results.commands[1].runs = 10;
+  CHECK(summary_lines(results, {}) ==
+        "new: too different runs to tell whether it differs from ref in wall time\n");
+  results.commands[1].runs = 2;
+  results.commands.push_back(command("third", 2, {}));
+  results.rankings.push_back(ranked(2, 1.5, std::nullopt, false, false));
+  results.presentation.table = TableChoice::Compact;
+  CHECK(summary_lines(results, {}) ==
+        "too few runs to tell whether a command differs from ref in wall time\n");
 }
 
 TEST_CASE("where the means differ the other way than the delta, a line says why") {

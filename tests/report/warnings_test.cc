@@ -258,6 +258,15 @@ TEST_CASE("a line says that a run under 1 ms is mostly the start of its process"
   Results results = manual_example();
   results.commands[1].rows[0].summary->mean = 0.0009;
   CHECK(screen(results, Style{}, false).find(line) != std::string::npos);
+  results.commands[1].rows[0].summary->median = 0.0009;
+  results.process_start = 0.00045;
+  CHECK(screen(results, Style{}, false)
+            .find("about 450µs of each run is the start of its process (measured by true)") !=
+        std::string::npos);
+  results.commands[1].rows[0].summary->median = 0.0004;
+  CHECK(screen(results, Style{}, false)
+            .find("the shortest runs take no longer than true (450µs): they are mostly the start "
+                  "of a process") != std::string::npos);
 }
 
 }  // namespace lauka::report

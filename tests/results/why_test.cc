@@ -1,7 +1,7 @@
 #include "results/why.h"
 
-#include "plan/baseline.h"
 #include "results/analyse.h"
+#include "session/baseline.h"
 
 #include <algorithm>
 #include <cmath>

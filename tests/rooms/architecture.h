@@ -128,8 +128,8 @@ inline bool is_wiring(std::string_view path) {
 }
 
 /// Rooms that may not read a file, write to a stream or start a thread.
-inline constexpr std::array<std::string_view, 7> kPure{"core", "stats",   "gate",  "cli",
-                                                       "plan", "results", "report"};
+inline constexpr std::array<std::string_view, 9> kPure{
+    "core", "stats", "gate", "cli", "plan", "session", "results", "report", "format"};
 
 template <typename Range>
 bool holds(const Range& range, std::string_view wanted) {

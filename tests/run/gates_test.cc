@@ -1,8 +1,8 @@
 #include "fakes/gates.h"
 
 #include "fakes/recorded.h"
-#include "plan/baseline.h"
 #include "run/bench.h"
+#include "session/baseline.h"
 #include "stats/golden.h"
 #include "stats/noise.h"
 

@@ -1,5 +1,4 @@
-#include "plan/region.h"
-
+#include "plan/rows.h"
 #include "run/bench.h"
 #include "run/told.h"
 

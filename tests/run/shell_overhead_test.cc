@@ -95,6 +95,26 @@ TEST_CASE("without a shell nothing is measured") {
   CHECK(bench.launcher.runs() == 0);
 }
 
+TEST_CASE("the start of a process is the median of true, under the first command's conditions") {
+  Bench bench;
+  Plan plan = plan_of({"a"});
+  plan.commands[0].output.kind = OutputKind::Pipe;
+  plan.commands[0].environment = {"A=1"};
+  std::size_t run = 0;
+  bench.launcher.adjust = [&](os::ProgramId, os::Ended& ended) {
+    ended.usage.wall_ns = ++run % 5 == 0 ? 50'000'000 : 450'000;
+  };
+  const auto start = measure_start(plan, bench.launcher, {}, [] { return 0; });
+  CHECK(start.value_or(0.0) == doctest::Approx(450e-6));
+  REQUIRE(bench.launcher.programs().size() == 1);
+  CHECK(bench.launcher.programs()[0].words == std::vector<std::string>{"true"});
+  CHECK(bench.launcher.programs()[0].environment == plan.commands[0].environment);
+  CHECK(bench.launcher.programs()[0].output.sink == os::Sink::Null);
+  Bench without_true;
+  without_true.launcher.scripts = {{1ms, {Exited{127}}}};
+  CHECK_FALSE(measure_start(plan, without_true.launcher, {}, [] { return 0; }));
+}
+
 TEST_CASE("a shell that cannot run an empty command is refused before any run") {
   Bench bench;
   bench.launcher.scripts = {{}, {1ms, {Exited{2}}}};

@@ -114,6 +114,44 @@ TEST_CASE("there is no typical round where a value is zero, or with five rounds 
   CHECK(typical_change(five, five, false, 0.025));
 }
 
+TEST_CASE("a log ratio of few rounds is the mean of logarithms with its standard error") {
+  // ln 1.1 and ln 1.2: deviation (ln 1.2 - ln 1.1) / sqrt 2, error that / sqrt 2.
+  const std::vector<double> reference = {1.0, 2.0};
+  const std::vector<double> candidate = {1.1, 2.4};
+  const auto paired = log_ratio(reference, candidate, true);
+  REQUIRE(paired);
+  CHECK(paired->value == doctest::Approx((std::log(1.1) + std::log(1.2)) / 2));
+  CHECK(paired->error.value_or(0.0) == doctest::Approx((std::log(1.2) - std::log(1.1)) / 2));
+  const auto independent = log_ratio(reference, candidate, false);
+  REQUIRE(independent);
+  CHECK(independent->value == doctest::Approx(paired->value));
+  CHECK(independent->error.value_or(0.0) ==
+        doctest::Approx(std::hypot(std::log(2.0) / 2, std::log(2.4 / 1.1) / 2)));
+  const auto single = log_ratio(std::vector{2.0}, std::vector{1.0}, true);
+  REQUIRE(single);
+  CHECK(single->value == doctest::Approx(-std::log(2.0)));
+  CHECK_FALSE(single->error);
+  CHECK_FALSE(log_ratio(std::vector{0.0}, std::vector{1.0}, true));
+  CHECK_FALSE(log_ratio({}, {}, false));
+}
+
+TEST_CASE("a log ratio's error is that of the typical round, as often as one sigma says") {
+  noise::Source source(29);
+  int inside = 0;
+  for (int trial = 0; trial < kTypicalTrials / 4; ++trial) {
+    std::vector<double> reference;
+    std::vector<double> candidate;
+    for (int round = 0; round < 20; ++round) {
+      reference.push_back(1.0);
+      candidate.push_back(std::exp(0.1 + 0.05 * source.normal()));
+    }
+    const auto ratio = log_ratio(reference, candidate, true);
+    REQUIRE(ratio);
+    if (std::fabs(ratio->value - 0.1) <= ratio->error.value_or(0.0)) ++inside;
+  }
+  CHECK(inside / (kTypicalTrials / 4.0) == doctest::Approx(0.683).epsilon(0.06));
+}
+
 TEST_CASE("of independent samples it is what listing all differences of logarithms gives") {
   noise::Source source(23);
   const std::vector<double> reference = source.normals(30, 1.0, 0.05);

@@ -1,0 +1,707 @@
+#include "core/choices.h"
+#include "core/foreign_text.h"
+#include "core/own_metric.h"
+#include "core/text.h"
+#include "format/sections.h"
+#include "format/words.h"
+#include "report/format.h"
+#include "report/why.h"
+#include "results/analyse.h"
+#include "stats/summary.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+// What lauka's JSON has of each command: what it is, its metrics, its runs. The file that is read
+// may be from anywhere: each step asks whether what it takes is there, and of the right type.
+
+namespace lauka {
+
+namespace {
+
+constexpr std::size_t kMostShown = 60;  // bytes of a value in a message
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+
+Error foreign(std::string_view detail) {
+  return Error{fmt::format("is neither lauka's nor hyperfine's JSON ({})", detail),
+               "make one with lauka --export-json FILE"};
+}
+
+/// A value that was measured: NaN where it was not, in this run; none where that cannot be.
+std::optional<double> measured(const JsonIn& value) {
+  if (value.is_null()) return kNone;
+  if (!value.is_number()) return std::nullopt;
+  const auto number = value.get<double>();
+  return is_measurable(number) ? std::optional(number) : std::nullopt;
+}
+
+bool is_of_ones_own(const Metric& metric) {
+  return metric.role == Role::Other && !metric.event &&
+         std::ranges::none_of(kBuiltInMetrics,
+                              [&](const BuiltInMetric& one) { return one.name == metric.name; });
+}
+
+/// `may_be_negative`: as a formula of the user's own may.
+Result<std::vector<double>> values_of(const JsonIn& list, const std::string& name,
+                                      bool may_be_negative = false) {
+  std::vector<double> values;
+  for (const JsonIn& value : list) {
+    const auto number = measured(value);
+    if (!number || (*number < 0.0 && !may_be_negative)) {
+      const std::string found = value.dump(-1, ' ', true, JsonIn::error_handler_t::replace);
+      return Error{fmt::format("has {} among the samples of {}", without_middle(found, kMostShown),
+                               cited(name)),
+                   "export it again"};
+    }
+    values.push_back(*number);
+  }
+  return values;
+}
+
+/// Refuses a metric of `command` that the file has in another unit; an empty one is none.
+Result<void> check_unit(const Metric& metric, const std::string& there,
+                        const std::string& command) {
+  if (there.empty() || there == unit_symbol(metric.unit)) return {};
+  return Error{fmt::format("has {} of {} in {}, not in '{}'", metric.name, cited(command),
+                           cited(there), unit_symbol(metric.unit)),
+               "export it again"};
+}
+
+/// The runs of a session that was read.
+class StoredRuns : public RunTable {
+ public:
+  struct Run {
+    std::size_t number = 0;  ///< its place in the session
+    RunRow row{};
+    std::string why{};
+    std::vector<double> values{};  ///< one for each metric; NaN: none
+  };
+
+  /// `at_most`: what the values of a command do not exceed where they are not known, by metric.
+  using Bounds = std::map<std::pair<std::size_t, std::size_t>, double>;
+
+  StoredRuns(std::vector<Run> runs, std::size_t commands, const std::vector<Metric>& metrics,
+             Bounds at_most)
+      : runs_(std::move(runs)), of_command_(commands), at_most_(std::move(at_most)) {
+    std::ranges::stable_sort(runs_, [](const Run& a, const Run& b) { return a.number < b.number; });
+    for (std::size_t i = 0; i < runs_.size(); ++i)
+      of_command_[runs_[i].row.command].push_back(static_cast<std::uint32_t>(i));
+    for (std::size_t m = 0; m < metrics.size(); ++m) {
+      kinds_.push_back(metrics[m].kind);
+      source_.push_back(find_metric(metrics, metrics[m].measured_as()).value_or(m));
+    }
+  }
+
+  std::size_t size() const override { return runs_.size(); }
+
+  RunRow row(std::size_t run) const override {
+    RunRow row = runs_[run].row;
+    row.why = runs_[run].why;
+    return row;
+  }
+
+  std::optional<double> value(std::size_t run, std::size_t metric) const override {
+    const std::vector<double>& values = runs_[run].values;
+    if (metric >= source_.size() || source_[metric] >= values.size()) return std::nullopt;
+    const double value = values[source_[metric]];
+    return std::isnan(value) ? std::nullopt : std::optional(value);
+  }
+
+  std::optional<double> bound(std::size_t run, std::size_t metric) const override {
+    if (value(run, metric) || runs_[run].row.kind != kinds_[metric]) return std::nullopt;
+    const auto found = at_most_.find({runs_[run].row.command, metric});
+    return found == at_most_.end() ? std::nullopt : std::optional(found->second);
+  }
+
+  std::span<const std::uint32_t> of(std::size_t command) const override {
+    return of_command_[command];
+  }
+
+ private:
+  std::vector<Run> runs_;
+  std::vector<std::vector<std::uint32_t>> of_command_;
+  Bounds at_most_;
+  std::vector<RoundKind> kinds_;
+  std::vector<std::size_t> source_;  // of a metric: the one whose values it has
+};
+
+/// Reads one document.
+class SessionReader {
+ public:
+  explicit SessionReader(const JsonIn& document) : document_(document) {}
+
+  Result<ReadSession> read() {
+    const JsonIn* results = list_in(document_, "results");
+    if (results == nullptr) return foreign("no list of results");
+    session_ = member(document_, "lauka");
+    read_.recording.by_lauka = session_ != nullptr;
+    if (auto known = check_format(); !known) return known.error();
+    if (session_ != nullptr) recording().setting = setting_of(*session_);
+    if (session_ == nullptr) recording().setting.order = Order::Sequential;  // hyperfine's
+    read_metrics(*results);
+    for (const JsonIn& result : *results) {
+      auto added = session_ != nullptr ? add_command(result) : add_command_of_hyperfine(result);
+      if (!added) return added.error();
+    }
+    if (recording().measured.empty()) return Error{"has no commands", "export it again"};
+    recording().runs = std::make_shared<StoredRuns>(std::move(runs_), recording().measured.size(),
+                                                    recording().metrics, std::move(at_most_));
+    recording().redone = std::make_shared<StoredRuns>(
+        std::move(redone_), recording().measured.size(), recording().metrics, Bounds{});
+    if (session_ != nullptr)
+      if (auto whole = read_session(); !whole) return whole.error();
+    return std::move(read_);
+  }
+
+ private:
+  using Bounds = StoredRuns::Bounds;
+  using Run = StoredRuns::Run;
+
+  Recording& recording() { return read_.recording; }
+
+  Result<void> check_format() {
+    if (session_ == nullptr) return {};
+    const JsonIn* format = member(*session_, "format");
+    if (format == nullptr || !format->is_number_integer()) return foreign("no lauka.format");
+    if (*format >= 1 && *format <= kNewestFormat) return {};
+    return Error{fmt::format("was written by lauka {}",
+                             without_middle(text_in(*session_, "version"), kMostShown)),
+                 "export it again"};
+  }
+
+  /// Those of the session; of an older one, those of its commands.
+  void read_metrics(const JsonIn& results) {
+    if (session_ == nullptr) {
+      add_metric(JsonIn{{"name", metric_name_of(Role::WallTime)}, {"unit", "s"}});
+      return;
+    }
+    if (const JsonIn* list = list_in(*session_, "metrics"))
+      for (const JsonIn& metric : *list) add_metric(metric);
+    for (const JsonIn& result : results) {
+      const JsonIn* ours = member(result, "lauka");
+      const JsonIn* metrics = ours != nullptr ? object_in(*ours, "metrics") : nullptr;
+      if (metrics == nullptr) continue;
+      for (const auto& [name, metric] : metrics->items())
+        if (places_.count(name) == 0)
+          add_metric(JsonIn{{"name", name}, {"unit", text_in(metric, "unit")}});
+    }
+  }
+
+  /// A built-in metric has its own, whatever the file says; none where lauka knows no such unit.
+  static std::optional<Unit> unit_of(std::string_view metric, std::string_view word) {
+    for (const BuiltInMetric& one : kBuiltInMetrics)
+      if (one.name == metric) return one.unit;
+    if (word.empty()) return Unit::Count;
+    for (const auto& one : kUnitWords)
+      if (one.word == word) return one.value;
+    return std::nullopt;
+  }
+
+  void add_metric(const JsonIn& there) {
+    Metric metric;
+    metric.name = text_in(there, "name");
+    const auto unit = unit_of(metric.name, text_in(there, "unit"));
+    if (!unit) return;
+    metric.unit = *unit;
+    metric.better = value_in(kBetterWords, text_in(there, "better"));
+    metric.note = text_in(there, "note");
+    metric.shown = flag_in(there, "shown", true) ? Shown::Always : Shown::Verbose;
+    metric.shown_in = find_display_unit(text_in(there, "shown_in"));
+    metric.kind = value_in(kKindWords, text_in(there, "kind"));
+    metric.role =
+        value_in(kRoleWords, there.contains("role") ? text_in(there, "role") : metric.name);
+    metric.is_part = flag_in(there, "part");
+    const auto share = number_in(there, "percentile");
+    if (share && *share > 0.0 && *share < 1.0)
+      metric.percentile = Percentile{text_in(there, "percentile_of"), *share};
+    const auto event = count_in(there, "event");
+    if (event && *event < recording().setting.events.events.size()) metric.event = *event;
+    places_.emplace(metric.name, recording().metrics.size());
+    recording().metrics.push_back(std::move(metric));
+  }
+
+  Result<std::size_t> add_name(const JsonIn& result) {
+    Command command;
+    const std::string text = text_in(result, "command");
+    const std::string name = text_in(result, "name");
+    command.name = name.empty() ? text : name;
+    command.text = text;
+    if (command.name.empty()) return foreign("a result without a command");
+    recording().measured.push_back(std::move(command));
+    return recording().measured.size() - 1;
+  }
+
+  Run empty_run(std::size_t command, std::size_t round) {
+    Run run;
+    run.number = runs_.size();
+    run.row.command = command;
+    run.row.round = round;
+    run.values.assign(recording().metrics.size(), kNone);
+    return run;
+  }
+
+  /// What `there` tells of a run, kept or redone; `number`: where it does not say which it was.
+  Run run_of(const JsonIn& there, std::size_t command, std::size_t number) {
+    Run run = empty_run(command, count_in(there, "round").value_or(1) - 1);
+    run.number = count_in(there, "run").value_or(number + 1) - 1;
+    run.row.pass = count_in(there, "pass").value_or(1) - 1;
+    run.row.order = static_cast<std::uint32_t>(count_in(there, "order").value_or(0));
+    run.row.status = static_cast<int>(count_in(there, "exit_code").value_or(0) & 0xffU);
+    return run;
+  }
+
+  Result<void> add_command_of_hyperfine(const JsonIn& result) {
+    const auto command = add_name(result);
+    if (!command) return command.error();
+    const std::string& name = recording().measured[*command].name;
+    const auto times = wall_times(result);
+    if (!times) return foreign("no times of " + cited(name));
+    const auto values = values_of(*times, name);
+    if (!values) return values.error();
+    for (const double value : *values) {
+      Run run = empty_run(*command, runs_.size());
+      run.values[0] = value;
+      run.row.wall_seconds = value;
+      runs_.push_back(std::move(run));
+    }
+    return {};
+  }
+
+  Result<void> add_command(const JsonIn& result) {
+    const auto command = add_name(result);
+    if (!command) return command.error();
+    const JsonIn* ours = member(result, "lauka");
+    const JsonIn* metrics = ours != nullptr ? object_in(*ours, "metrics") : nullptr;
+    if (metrics == nullptr) return foreign("a result without metrics");
+    Command& made = recording().measured[*command];
+    if (const std::string text = text_in(*ours, "command_line"); !text.empty()) made.text = text;
+    made.typed = count_in(*ours, "typed").value_or(*command);
+    if (text_in(*ours, "role") == "anchor") recording().reference.anchor = *command;
+    made.folder = text_in(*ours, "cwd");
+    made.expected = expected_output_of(text_in(*ours, "expected_output"));
+    made.pattern = text_in(*ours, "pattern");
+    made.program = {text_in(*ours, "executable_sha256"), text_in(*ours, "call_sha256")};
+    if (const JsonIn* parameters = list_in(*ours, "parameters"))
+      for (const JsonIn& one : *parameters)
+        made.parameters.push_back({text_in(one, "name"), text_in(one, "value")});
+    if (const JsonIn* overhead = member(*ours, "shell_overhead")) read_overhead(*overhead);
+    std::vector<Run> runs = runs_of(*ours, *command);
+    if (auto added = add_samples(*metrics, *command, runs); !added) return added;
+    for (Run& run : runs) runs_.push_back(std::move(run));
+    return read_redone(*ours, *command);
+  }
+
+  void read_overhead(const JsonIn& there) {
+    const auto nanoseconds = [&](Role role) {
+      const auto seconds = number_in(there, metric_name_of(role));
+      return static_cast<std::uint64_t>(
+          std::llround(std::clamp(seconds.value_or(0.0), 0.0, 1e9) * 1e9));
+    };
+    recording().overheads.push_back(
+        {nanoseconds(Role::WallTime), nanoseconds(Role::UserTime), nanoseconds(Role::SystemTime)});
+  }
+
+  std::vector<Run> runs_of(const JsonIn& ours, std::size_t command) {
+    std::vector<Run> runs;
+    const JsonIn* list = list_in(ours, "runs");
+    if (list == nullptr) return runs;
+    for (const JsonIn& there : *list) {
+      Run run = run_of(there, command, 0);
+      run.row.kind = value_in(kKindWords, text_in(there, "kind"));
+      run.row.coverage = number_in(there, "coverage");
+      run.row.wall_seconds = number_in(there, metric_name_of(Role::WallTime)).value_or(0.0);
+      run.row.below_overhead = flag_in(there, "below_overhead");
+      if (const JsonIn* own = object_in(there, "own"))
+        for (const Event& event : recording().setting.events.events)
+          if (const auto count = count_in(*own, event.name))
+            run.row.own.push_back({event.name, *count});
+      runs.push_back(std::move(run));
+    }
+    return runs;
+  }
+
+  void enter(const std::vector<double>& values, std::size_t metric, std::vector<Run>& runs) {
+    const bool is_wall_time = recording().metrics[metric].role == Role::WallTime;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      runs[i].values[metric] = values[i];
+      if (is_wall_time && !std::isnan(values[i])) runs[i].row.wall_seconds = values[i];
+    }
+  }
+
+  /// Fills the runs' values; where the file does not tell the runs, there are as many as samples.
+  Result<void> add_samples(const JsonIn& metrics, std::size_t command, std::vector<Run>& runs) {
+    const std::string& name = recording().measured[command].name;
+    const bool is_told = !runs.empty();
+    for (const auto& [metric, there] : metrics.items()) {
+      const JsonIn* samples = list_in(there, "samples");
+      if (samples == nullptr) return foreign("a metric without samples");
+      const auto known = places_.find(metric);
+      if (known != places_.end() && recording().metrics[known->second].percentile) continue;
+      const bool is_own =
+          known != places_.end() && is_of_ones_own(recording().metrics[known->second]);
+      const auto values = values_of(*samples, name, is_own);
+      if (!values) return values.error();
+      if (is_told && values->size() != runs.size()) return foreign("samples without their runs");
+      if (known == places_.end()) continue;
+      const std::size_t place = known->second;
+      const Metric& of = recording().metrics[place];
+      if (auto fits = check_unit(of, text_in(there, "unit"), name); !fits) return fits;
+      while (runs.size() < values->size()) runs.push_back(empty_run(command, runs.size()));
+      enter(*values, place, runs);
+      const JsonIn* bound = member(there, "at_most");
+      if (const auto value = bound != nullptr ? measured(*bound) : std::nullopt)
+        at_most_[{command, place}] = *value;
+    }
+    return {};
+  }
+
+  Result<void> read_redone(const JsonIn& ours, std::size_t command) {
+    const JsonIn* list = list_in(ours, "redone_runs");
+    if (list == nullptr) return {};
+    for (const JsonIn& there : *list) {
+      Run run = run_of(there, command, redone_.size());
+      run.why = text_in(there, "why");
+      if (const JsonIn* values = object_in(there, "values")) {
+        for (const auto& [metric, value] : values->items()) {
+          const auto place = places_.find(metric);
+          if (place != places_.end()) run.values[place->second] = measured(value).value_or(kNone);
+        }
+      }
+      redone_.push_back(std::move(run));
+    }
+    return {};
+  }
+
+  Result<void> read_session() {
+    Recording& to = recording();
+    const JsonIn& there = *session_;
+    to.circumstances = circumstances_of(there);
+    if (const JsonIn* metadata = member(document_, "metadata"))
+      to.circumstances.began = time_of(text_in(*metadata, "start_time"));
+    if (const JsonIn* timers = member(there, "timers")) {
+      to.timers.clock_step =
+          std::chrono::nanoseconds(count_in(*timers, "clock_step_ns").value_or(1));
+      if (const auto tick = count_in(*timers, "tick_ns"))
+        to.timers.tick = std::chrono::nanoseconds(*tick);
+    }
+    to.origins = origins_of(there, to.measured.size());
+    to.complete = flag_in(there, "complete", true);
+    const double confidence = number_in(there, "confidence").value_or(0.0);
+    if (confidence > 0.0 && confidence < 1.0) to.confidence = confidence;
+    to.notes = texts_in(there, "notes");
+    if (auto shell = split_words(text_in(there, "shell"))) to.shell = *std::move(shell);
+    to.reference.command =
+        std::min<std::size_t>(count_in(there, "reference").value_or(0), to.measured.size() - 1);
+    read_.findings = findings_of(there, to);
+    return read_baseline(there);
+  }
+
+  /// The samples that this session itself was compared with.
+  Result<void> read_baseline(const JsonIn& there) {
+    const JsonIn* baseline = member(there, "baseline");
+    if (baseline == nullptr) return {};
+    auto session = std::make_shared<Recording>();
+    session->by_lauka = text_in(*baseline, "tool") != "hyperfine";
+    session->circumstances = circumstances_of(*baseline);
+    session->metrics = recording().metrics;
+    const std::vector<std::string> names = texts_in(*baseline, "commands");
+    const auto executables = texts_in(*baseline, "executable_sha256");
+    const auto calls = texts_in(*baseline, "call_sha256");
+    const JsonIn* samples = list_in(*baseline, "samples");
+    if (names.size() != recording().measured.size()) return foreign("a baseline without commands");
+    const bool has_samples = samples != nullptr && samples->size() == names.size();  // else older
+    std::vector<Run> runs;
+    Baseline reference{.file = text_in(*baseline, "file")};
+    for (std::size_t c = 0; c < names.size(); ++c) {
+      session->measured.push_back({.name = names[c], .text = names[c], .words = {}});
+      if (executables.size() == names.size() && calls.size() == names.size())
+        session->measured.back().program = {executables[c], calls[c]};
+      reference.commands.push_back(c);
+      std::vector<Run> of_command;
+      if (has_samples)
+        if (auto added = add_samples((*samples)[c], c, of_command); !added) return added;
+      for (Run& run : of_command) runs.push_back(std::move(run));
+    }
+    for (std::size_t m = 0; m < session->metrics.size(); ++m) reference.metrics.emplace_back(m);
+    session->runs =
+        std::make_shared<StoredRuns>(std::move(runs), names.size(), session->metrics, Bounds{});
+    reference.session = std::move(session);
+    recording().reference.baseline = std::move(reference);
+    return {};
+  }
+
+  const JsonIn& document_;
+  const JsonIn* session_ = nullptr;
+  ReadSession read_{};
+  std::map<std::string, std::size_t, std::less<>> places_{};  // of the metrics, by name
+  std::vector<Run> runs_{};
+  std::vector<Run> redone_{};
+  Bounds at_most_{};
+};
+
+}  // namespace
+
+Result<ReadSession> read_session_of(const JsonIn& document) {
+  return SessionReader(document).read();
+}
+
+namespace {
+
+/// What lauka-history compares sessions by, so that it need not read their samples.
+Json log_ratio_of(const Results& results, std::size_t metric, std::size_t command,
+                  std::optional<std::size_t> to) {
+  if (!to || *to == command) return nullptr;
+  const auto ratio = log_ratio(results, metric, command, *to);
+  if (!ratio) return nullptr;
+  return {{"value", ratio->value}, {"error", json_number(ratio->error)}};
+}
+
+/// Writes the ratios to the reference and to the anchor, if there are any, and the
+/// deviation of the typical run.
+void put_for_history(JsonWriter& json, const Results& results, std::size_t command,
+                     const MetricResult& row) {
+  const Reference& reference = results.reference;
+  std::vector<double> values;
+  for (const std::uint32_t run : results.runs->of(command))
+    if (const auto value = results.runs->value(run, row.metric)) values.push_back(*value);
+  json.put("mad",
+           values.empty() || !row.summary ? Json(nullptr) : Json(stats::median_deviation(values)));
+  if (!reference.baseline && command != reference.anchor)
+    json.put("log_ratio_to_reference",
+             log_ratio_of(results, row.metric, command, reference.command));
+  if (reference.anchor)
+    json.put("log_ratio_to_anchor", log_ratio_of(results, row.metric, command, reference.anchor));
+}
+
+/// `samples` are one for each kept run, null where it was not measured.
+void put_metric(JsonWriter& json, const Results& results, std::size_t command,
+                const MetricResult& row) {
+  const Unit unit = results.metrics[row.metric].unit;
+  json.open(results.metrics[row.metric].name, '{');
+  json.put("unit", unit_symbol(unit));
+  json.put("runs", row.runs);
+  const stats::Summary* summary = row.summary ? &*row.summary : nullptr;
+  const auto part = [&](double stats::Summary::*member) {
+    return summary != nullptr ? Json(summary->*member) : Json(nullptr);
+  };
+  json.put("mean", part(&stats::Summary::mean));
+  json.put("stddev", json_number(summary != nullptr ? summary->stddev : std::nullopt));
+  json.put("median", part(&stats::Summary::median));
+  json.put("q1", part(&stats::Summary::q1));
+  json.put("q3", part(&stats::Summary::q3));
+  json.put("min", part(&stats::Summary::min));
+  json.put("max", part(&stats::Summary::max));
+  json.put("outliers", summary != nullptr ? Json(summary->outliers) : Json(nullptr));
+  json.put("severe_outliers", summary != nullptr ? Json(summary->severe) : Json(nullptr));
+  json.put("doubtful", row.is_doubtful);
+  json.put("at_most", json_number(row.at_most));
+  json.put("delta", row.delta ? json_of(*row.delta) : Json(nullptr));
+  const std::optional<Percentile>& percentile = results.metrics[row.metric].percentile;
+  if (percentile) {
+    // Its samples are those of the other metric.
+    json.put("percentile", {{"of", percentile->of},
+                            {"percent", json_number(100.0 * percentile->share)},
+                            {"value", row.quantile ? Json(row.quantile->value) : Json(nullptr)},
+                            {"low", row.quantile ? Json(row.quantile->low) : Json(nullptr)},
+                            {"high", row.quantile ? Json(row.quantile->high) : Json(nullptr)},
+                            {"fewest_runs", row.fewest_runs}});
+    json.put("samples", Json::array());
+    json.close();
+    return;
+  }
+  put_for_history(json, results, command, row);
+  const auto runs = results.runs->of(command);
+  json.list("samples", runs.size(), [&](std::size_t i) {
+    return json_sample(results.runs->value(runs[i], row.metric), unit);
+  });
+  json.close();
+}
+
+/// On one line where a run told nothing of its own.
+void put_fact(JsonWriter& json, std::span<const std::pair<std::string_view, std::string>> facts,
+              std::span<const NamedCount> own) {
+  if (own.empty()) {
+    std::string line;
+    for (const auto& [key, text] : facts) {
+      line += line.empty() ? "{" : ", ";
+      line += json_string(key) + ": " + text;
+    }
+    return json.put_text(line + "}");
+  }
+  json.open('{');
+  for (const auto& [key, text] : facts) json.put_text(key, text);
+  Json told;
+  for (const NamedCount& one : own) told[one.event] = one.count;
+  json.put("own", told);
+  json.close();
+}
+
+/// Where each kept run of `command` stood in the session. Another fact about a run is a
+/// key here.
+void put_runs(JsonWriter& json, const Results& results, std::size_t command) {
+  const auto wall_time = find_metric(results.metrics, Role::WallTime);
+  json.open("runs", '[');
+  for (const std::size_t index : results.runs->of(command)) {
+    const RunRow run = results.runs->row(index);
+    std::vector<std::pair<std::string_view, std::string>> facts = {
+        {"run", fmt::to_string(index + 1)},
+        {"kind", json_string(word_in(kKindWords, run.kind))},
+        {"round", fmt::to_string(run.round + 1)},
+        {"pass", fmt::to_string(run.pass + 1)},
+        {"exit_code", fmt::to_string(run.status)},
+        {"coverage", run.coverage ? json_real(*run.coverage) : "null"}};
+    const bool has_time = wall_time && results.runs->value(index, *wall_time);
+    if (!has_time && run.wall_seconds > 0.0 && run.kind != RoundKind::Simulated)
+      facts.emplace_back(metric_name_of(Role::WallTime), json_real(run.wall_seconds));
+    if (run.below_overhead) facts.emplace_back("below_overhead", "true");
+    if (run.order != 0) facts.emplace_back("order", fmt::to_string(run.order));
+    put_fact(json, facts, run.own);
+  }
+  json.close();
+}
+
+/// The runs of `command` that were run again, with all that was measured of them.
+void put_redone(JsonWriter& json, const Results& results, std::size_t command) {
+  if (results.redone->of(command).empty()) return;
+  json.open("redone_runs", '[');
+  for (const std::size_t index : results.redone->of(command)) {
+    const RunRow run = results.redone->row(index);
+    json.open('{');
+    json.put("run", index + 1);
+    json.put("round", run.round + 1);
+    json.put("pass", run.pass + 1);
+    json.put("exit_code", run.status);
+    json.put("why", run.why);
+    json.open("values", '{');
+    for (std::size_t m = 0; m < results.metrics.size(); ++m) {
+      if (const auto value = results.redone->value(index, m);
+          value && !results.metrics[m].percentile)
+        json.put_text(results.metrics[m].name, json_sample(value, results.metrics[m].unit));
+    }
+    json.close();
+    json.close();
+  }
+  json.close();
+}
+
+/// In seconds, as the times that it was subtracted from.
+Json overhead_of(const Results& results, std::size_t command) {
+  if (command >= results.overheads.size()) return nullptr;
+  const ShellOverhead& overhead = results.overheads[command];
+  const auto seconds = [](std::uint64_t nanoseconds) {
+    return static_cast<double>(nanoseconds) / 1e9;
+  };
+  return {{metric_name_of(Role::WallTime), seconds(overhead.wall_ns)},
+          {metric_name_of(Role::UserTime), seconds(overhead.user_ns)},
+          {metric_name_of(Role::SystemTime), seconds(overhead.system_ns)}};
+}
+
+Json why_of(const Results& results, std::size_t command) {
+  const auto why = std::ranges::find_if(
+      results.whys, [command](const Why& one) { return one.command == command; });
+  if (why == results.whys.end()) return nullptr;
+  Json factors = Json::array();
+  for (const WallFactor& factor : why->factors) {
+    const auto& bounds = factor.change.bounds;
+    factors.push_back({{"part", word_in(kWallPartWords, factor.part)},
+                       {"ratio", json_number(1.0 + factor.change.change.value_or(0.0))},
+                       {"low", bounds ? Json(1.0 + bounds->low) : Json(nullptr)},
+                       {"high", bounds ? Json(1.0 + bounds->high) : Json(nullptr)},
+                       {"of_wall_time", std::exp(factor.log_of_wall_time())},
+                       {"significant", factor.change.is_significant()},
+                       {"reference", json_number(factor.reference)},
+                       {"candidate", json_number(factor.candidate)}});
+  }
+  return {{"text", report::why_text(results, *why)}, {"factors", std::move(factors)}};
+}
+
+}  // namespace
+
+/// With the values that deltas were taken from, so that they can be taken again.
+void put_baseline(JsonWriter& json, const Results& results) {
+  if (!results.reference.baseline) {
+    json.put("baseline", nullptr);
+    return;
+  }
+  const Baseline& baseline = *results.reference.baseline;
+  const Recording& there = *baseline.session;
+  Json names = Json::array();
+  Json executables = Json::array();
+  Json calls = Json::array();
+  for (std::size_t c = 0; c < results.commands.size(); ++c) {
+    names.push_back(results.reference_of(c));
+    executables.push_back(results.program_of_reference(c).executable);
+    calls.push_back(results.program_of_reference(c).call);
+  }
+  json.open("baseline", '{');
+  json.put("file", baseline.file);
+  json.put("tool", there.by_lauka ? "lauka" : "hyperfine");
+  json.put("version", there.by_lauka ? Json(there.circumstances.version) : Json(nullptr));
+  json.put("machine", there.by_lauka ? json_of(there.circumstances.machine) : Json(nullptr));
+  json.put("commands", names);
+  json.put("executable_sha256", executables);
+  json.put("call_sha256", calls);
+  json.open("samples", '[');
+  for (std::size_t c = 0; c < results.commands.size(); ++c) {
+    json.open('{');
+    for (std::size_t m = 0; m < results.metrics.size(); ++m) {
+      const std::vector<double> values = results.baseline_values_of(c, m);
+      if (values.empty() || results.metrics[m].percentile) continue;
+      const Unit unit = results.metrics[m].unit;
+      json.open(results.metrics[m].name, '{');
+      json.put("unit", unit_symbol(unit));
+      json.list("samples", values.size(),
+                [&](std::size_t i) { return json_sample(values[i], unit); });
+      json.close();
+    }
+    json.close();
+  }
+  json.close();
+  json.close();
+}
+
+void put_lauka_result(JsonWriter& json, const Results& results, std::size_t command) {
+  const CommandResult& of_command = results.commands[command];
+  json.put("command_line", of_command.text);
+  json.put("typed", of_command.typed);
+  json.put("pattern", of_command.pattern);
+  if (!of_command.folder.empty()) json.put("cwd", of_command.folder);
+  if (of_command.program.is_known()) {
+    json.put("executable_sha256", of_command.program.executable);
+    json.put("call_sha256", of_command.program.call);
+  }
+  if (of_command.expected) json.put("expected_output", text_of(*of_command.expected));
+  if (!of_command.parameters.empty()) {
+    Json parameters = Json::array();
+    for (const Parameter& one : of_command.parameters)
+      parameters.push_back({{"name", one.name}, {"value", one.value}});
+    json.put("parameters", parameters);
+  }
+  json.put("shell_overhead", overhead_of(results, command));
+  json.put("failed_runs", of_command.failed_runs);
+  json.open("metrics", '{');
+  for (const MetricResult& row : of_command.rows) put_metric(json, results, command, row);
+  json.close();
+  put_runs(json, results, command);
+  put_redone(json, results, command);
+  json.put("why", why_of(results, command));
+  json.put("coverage", json_number(of_command.coverage));
+  json.put("counting_slowdown", json_number(of_command.slowdown));
+}
+
+}  // namespace lauka

@@ -1,0 +1,68 @@
+#pragma once
+
+#include "core/result.h"
+#include "format/read_session.h"
+#include "format/text.h"
+#include "gate/verdict.h"
+#include "results/results.h"
+#include "session/recording.h"
+
+#include <chrono>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+// The sections of lauka's JSON, written and read. What an older lauka did not write, or is not of
+// the right type, is left at its default. Internal to format/ and history/.
+
+namespace lauka {
+
+Machine machine_of(const JsonIn& there);
+
+/// All but when it began, which stands elsewhere.
+Circumstances circumstances_of(const JsonIn& there);
+
+/// "2000-02-29T00:00:00Z", also with an offset or a fraction of a second; the epoch where it is no
+/// such text.
+TimeOfDay time_of(const std::string& text);
+
+/// Reads a session, or a benchmark of a suite made one, from a parsed document.
+Result<ReadSession> read_session_of(const JsonIn& document);
+
+/// The setting of the session `there`.
+Setting setting_of(const JsonIn& there);
+
+/// The sessions that the session `there` of so many commands was joined of; none where it does not
+/// say so of all its commands.
+std::vector<Origin> origins_of(const JsonIn& there, std::size_t commands);
+
+/// What was decided while it went on; `session` has its commands and metrics already.
+gate::Findings findings_of(const JsonIn& there, const Recording& session);
+
+/// The list of wall times in either of hyperfine's shapes; none where there is none.
+std::optional<JsonIn> wall_times(const JsonIn& result);
+
+/// A delta in percent.
+Json json_of(const stats::Delta& delta);
+
+/// Writes what hyperfine has of `command`: the keys of 1.x and those of schema 2.
+void put_hyperfine_result(JsonWriter& json, const Results& results, std::size_t command);
+
+/// "metadata" of hyperfine's schema 2.
+Json hyperfine_metadata(const Circumstances& circumstances);
+
+/// Writes what lauka knows of `command` beyond that.
+void put_lauka_result(JsonWriter& json, const Results& results, std::size_t command);
+
+/// Writes what lauka knows of the session: which it was, and what was measured in it. In a suite
+/// the first is there once, the second for each benchmark.
+void put_lauka_session(JsonWriter& json, const Results& results);
+void put_lauka_identity(JsonWriter& json, const Results& results, bool complete);
+void put_lauka_measured(JsonWriter& json, const Results& results);
+
+/// Writes the baseline with the values that deltas were taken from, so that they can be taken
+/// again.
+void put_baseline(JsonWriter& json, const Results& results);
+
+}  // namespace lauka

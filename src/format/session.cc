@@ -1,0 +1,579 @@
+#include "core/foreign_text.h"
+#include "core/numbers.h"
+#include "core/text.h"
+#include "format/sections.h"
+#include "format/words.h"
+#include "report/format.h"
+#include "report/lines.h"
+#include "report/warnings.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+// What lauka's JSON has of the session: where and when it was, its setting, and what was decided. A
+// metric is named as in the table; changes are in percent, as in the CSV, all else is in base
+// units.
+
+namespace lauka {
+
+namespace {
+
+std::vector<std::size_t> events_of(const JsonIn& names, const std::vector<Event>& events) {
+  std::vector<std::size_t> places;
+  for (const JsonIn& name : names) {
+    const auto found =
+        std::ranges::find_if(events, [&](const Event& event) { return name == event.name; });
+    if (found != events.end()) places.push_back(static_cast<std::size_t>(found - events.begin()));
+  }
+  return places;
+}
+
+stats::IntervalTails tails_of(const JsonIn& there) {
+  stats::IntervalTails tails;
+  tails.tail = number_in(there, "tail").value_or(tails.tail);
+  tails.of_mean = number_in(there, "tail_of_mean").value_or(tails.of_mean);
+  return tails;
+}
+
+stats::Change change_of(const JsonIn& fractions, std::size_t first) {
+  const auto number = [&](std::size_t index) -> std::optional<double> {
+    if (index >= fractions.size() || !fractions[index].is_number()) return std::nullopt;
+    return fractions[index].get<double>();
+  };
+  stats::Change change;
+  change.change = number(first);
+  const auto low = number(first + 1);
+  const auto high = number(first + 2);
+  if (low && high) change.bounds = {*low, *high};
+  return change;
+}
+
+/// The delta of a gate.
+stats::Delta delta_of(const JsonIn& gate) {
+  stats::Delta delta;
+  if (const JsonIn* fractions = list_in(gate, "fractions")) {
+    static_cast<stats::Change&>(delta) = change_of(*fractions, 0);
+    delta.mean = change_of(*fractions, 3);
+  }
+  if (const JsonIn* there = member(gate, "delta")) {
+    delta.basis = value_in(kBasisWords, text_in(*there, "basis"));
+    delta.mean_differs = flag_in(*there, "mean_differs");
+  }
+  return delta;
+}
+
+std::optional<gate::Verdict> verdict_of(const JsonIn& there, const Recording& session) {
+  const auto metric = find_metric(session.metrics, text_in(there, "metric"));
+  const std::size_t candidate = count_in(there, "command").value_or(0);
+  if (!metric || candidate >= session.measured.size()) return std::nullopt;
+  gate::Verdict verdict;
+  verdict.metric = *metric;
+  verdict.candidate = candidate;
+  Condition& condition = verdict.condition;
+  condition.metric = session.metrics[*metric].name;
+  condition.below = flag_in(there, "below");
+  condition.limit_percent = number_in(there, "percent").value_or(0.0);
+  condition.bound = number_in(there, "bound");
+  condition.bound_unit = session.metrics[*metric].unit;
+  const std::string text = text_in(there, "condition");  // "wall_time > 200ms"
+  if (condition.bound && text.size() > condition.metric.size() + 3)
+    condition.bound_text = text.substr(condition.metric.size() + 3);
+  verdict.answer = value_in(kAnswerWords, text_in(there, "verdict"));
+  verdict.delta = delta_of(there);
+  if (const JsonIn* bounds = list_in(there, "decision_bounds"); bounds && bounds->size() == 2) {
+    const auto bound = [&](std::size_t place) -> std::optional<double> {
+      const JsonIn& one = (*bounds)[place];
+      return one.is_number() ? std::optional<double>(one.get<double>()) : std::nullopt;
+    };
+    verdict.bounds = {bound(0), bound(1)};
+  }
+  verdict.rounds = count_in(there, "rounds").value_or(0);
+  verdict.planned_rounds = count_in(there, "planned_rounds").value_or(0);
+  verdict.p_fail = number_in(there, "p_fail").value_or(1.0);
+  verdict.p_pass = number_in(there, "p_pass").value_or(1.0);
+  verdict.level = number_in(there, "level").value_or(0.0);
+  verdict.times_as_many = number_in(there, "times_as_many");
+  verdict.look = count_in(there, "look").value_or(1);
+  verdict.decided_by = value_in(kDecidedByWords, text_in(there, "decided_by"));
+  if (const auto command = count_in(there, "too_small");
+      command && *command < session.measured.size())
+    verdict.too_small = *command;
+  return verdict;
+}
+
+/// The numbers of `text`, whose digits and other characters stand where `like` has 0 and those
+/// characters; none where they do not.
+template <std::size_t Count>
+std::optional<std::array<int, Count>> numbers_like(std::string_view like, std::string_view text) {
+  if (text.size() != like.size()) return std::nullopt;
+  std::array<int, Count> numbers{};
+  std::size_t number = 0;
+  for (std::size_t i = 0; i < like.size(); ++i) {
+    const bool is_digit = text[i] >= '0' && text[i] <= '9';
+    if (like[i] == '0' ? !is_digit : text[i] != like[i]) return std::nullopt;
+    if (is_digit)
+      numbers.at(number) = 10 * numbers.at(number) + (text[i] - '0');
+    else
+      ++number;
+  }
+  return numbers;
+}
+
+}  // namespace
+
+Machine machine_of(const JsonIn& there) {
+  return {text_in(there, "name"),
+          text_in(there, "system"),
+          text_in(there, "os"),
+          text_in(there, "kernel"),
+          text_in(there, "architecture"),
+          text_in(there, "cpu_model"),
+          static_cast<unsigned>(count_in(there, "cpus").value_or(0)),
+          text_in(there, "governor"),
+          text_in(there, "hypervisor"),
+          text_in(there, "tuning")};
+}
+
+Vitals vitals_of(const JsonIn& there, const char* key) {
+  const JsonIn* vitals = object_in(there, key);
+  if (vitals == nullptr) return {};
+  return {count_in(*vitals, "throttles"), number_in(*vitals, "celsius"),
+          count_in(*vitals, "stolen_ticks"), count_in(*vitals, "ticks")};
+}
+
+Tuning tuning_of(const JsonIn& there) {
+  Tuning tuning;
+  if (const JsonIn* switched = list_in(there, "switched"))
+    for (const JsonIn& one : *switched)
+      tuning.switched.push_back({text_in(one, "name"), text_in(one, "before"),
+                                 text_in(one, "during"),
+                                 static_cast<std::size_t>(count_in(one, "files").value_or(0))});
+  if (const JsonIn* not_possible = list_in(there, "not_possible"))
+    for (const JsonIn& one : *not_possible)
+      tuning.not_possible.push_back({text_in(one, "name"), text_in(one, "why")});
+  if (auto cpus = parse_cpu_list(text_in(there, "cpus"))) tuning.cpus = *std::move(cpus);
+  tuning.before = vitals_of(there, "before");
+  tuning.after = vitals_of(there, "after");
+  return tuning;
+}
+
+TimeOfDay time_of(const std::string& text) {
+  constexpr std::string_view like = "0000-00-00T00:00:00";
+  constexpr int hours = 24;
+  constexpr int sixty = 60;
+  std::string_view rest = text;
+  const auto parts = numbers_like<6>(like, rest.substr(0, like.size()));
+  if (!parts || rest.size() <= like.size()) return {};
+  const auto& [year, month, day, hour, minute, second] = *parts;
+  const auto date = std::chrono::year(year) / month / day;
+  if (!date.ok() || hour >= hours || minute >= sixty || second > sixty) return {};
+  rest.remove_prefix(like.size());
+  std::chrono::milliseconds fraction{0};
+  if (rest.front() == '.') {
+    const std::size_t end = rest.find_first_not_of("0123456789", 1);
+    if (end == 1 || end == std::string_view::npos) return {};
+    const std::string digits = std::string(rest.substr(1, end - 1)) + "00";
+    fraction = std::chrono::milliseconds(std::stoi(digits.substr(0, 3)));
+    rest.remove_prefix(end);
+  }
+  std::chrono::minutes ahead{0};
+  if (rest != "Z") {
+    const bool has_sign = rest.front() == '+' || rest.front() == '-';
+    const auto offset = numbers_like<2>("00:00", rest.substr(1));
+    if (!has_sign || !offset || offset->at(0) >= hours || offset->at(1) >= sixty) return {};
+    ahead = std::chrono::minutes(sixty * offset->at(0) + offset->at(1));
+    if (rest.front() == '-') ahead = -ahead;
+  }
+  return std::chrono::sys_days(date) + std::chrono::hours(hour) + std::chrono::minutes(minute) +
+         std::chrono::seconds(second) + fraction - ahead;
+}
+
+Circumstances circumstances_of(const JsonIn& there) {
+  Circumstances circumstances;
+  circumstances.version = text_in(there, "version");
+  circumstances.session_id = text_in(there, "session_id");
+  circumstances.ended = time_of(text_in(there, "end_time"));
+  if (const JsonIn* machine = member(there, "machine"))
+    circumstances.machine = machine_of(*machine);
+  if (const JsonIn* labels = object_in(there, "labels"))
+    for (const auto& [key, value] : labels->items())
+      if (value.is_string()) circumstances.labels.push_back({key, value.get<std::string>()});
+  if (const JsonIn* tuning = object_in(there, "tuning")) circumstances.tuning = tuning_of(*tuning);
+  return circumstances;
+}
+
+std::vector<Origin> origins_of(const JsonIn& there, std::size_t commands) {
+  std::vector<Origin> origins;
+  const JsonIn* list = list_in(there, "sessions");
+  if (list == nullptr) return origins;
+  std::size_t told = 0;
+  for (const JsonIn& one : *list) {
+    Origin origin{
+        .file = text_in(one, "file"),
+        .commands = std::min<std::size_t>(count_in(one, "commands").value_or(0), commands),
+        .order = value_in(kOrderWords, text_in(one, "order"))};
+    origin.circumstances = circumstances_of(one);
+    origin.circumstances.began = time_of(text_in(one, "start_time"));
+    told += origin.commands;
+    origins.push_back(std::move(origin));
+  }
+  if (told != commands) origins.clear();
+  return origins;
+}
+
+Setting setting_of(const JsonIn& there) {
+  Setting setting;
+  setting.order = value_in(kOrderWords, text_in(there, "order"));
+  setting.order_is_for_hooks = flag_in(there, "order_for_hooks");
+  setting.seed = count_in(there, "seed").value_or(0);
+  setting.warmup = count_in(there, "warmup_runs").value_or(0);
+  setting.jobs = static_cast<std::uint32_t>(count_in(there, "jobs").value_or(1));
+  if (std::string until = text_in(there, "until"); !until.empty()) setting.until = std::move(until);
+  setting.min_share = number_in(there, "min_share");
+  setting.region = flag_in(there, "region");
+  if (const JsonIn* stop = member(there, "stop")) {
+    setting.stop.exact_runs = count_in(*stop, "runs");
+    setting.stop.min_runs = count_in(*stop, "min_runs").value_or(setting.stop.min_runs);
+    setting.stop.max_runs = count_in(*stop, "max_runs");
+  }
+  if (const JsonIn* events = list_in(there, "events")) {
+    for (const JsonIn& event : *events)
+      setting.events.events.push_back({.name = text_in(event, "name"),
+                                       .meaning = text_in(event, "meaning"),
+                                       .zero_is_doubtful = flag_in(event, "zero_is_doubtful")});
+  }
+  const std::vector<std::string> kinds = texts_in(there, "pass_kinds");
+  if (const JsonIn* passes = list_in(there, "passes")) {
+    for (const JsonIn& pass : *passes) {
+      const std::size_t number = setting.events.passes.size();
+      const RoundKind kind =
+          number < kinds.size() ? value_in(kKindWords, kinds[number]) : RoundKind::Timed;
+      setting.events.passes.push_back({events_of(pass, setting.events.events), kind});
+    }
+  }
+  return setting;
+}
+
+gate::Findings findings_of(const JsonIn& there, const Recording& session) {
+  gate::Findings findings;
+  if (const JsonIn* gates = list_in(there, "gates"))
+    for (const JsonIn& gate : *gates)
+      if (auto verdict = verdict_of(gate, session))
+        findings.verdicts.push_back(*std::move(verdict));
+  if (const JsonIn* intervals = list_in(there, "intervals")) {
+    for (const JsonIn& one : *intervals) {
+      if (const auto metric = find_metric(session.metrics, text_in(one, "metric")))
+        findings.intervals.push_back({*metric, tails_of(one)});
+    }
+  }
+  if (const JsonIn* precision = member(there, "precision")) {
+    findings.precision =
+        Precision{.wanted = fraction_in(*precision, "wanted_percent").value_or(0.0),
+                  .half_width = fraction_in(*precision, "percent"),
+                  .runs = count_in(*precision, "runs").value_or(0),
+                  .end = value_in(kPrecisionEndWords, text_in(*precision, "end"))};
+    if (const std::string metric = text_in(*precision, "metric"); !metric.empty())
+      findings.precision->metric = metric;
+  }
+  return findings;
+}
+
+nlohmann::ordered_json json_of(const Machine& machine) {
+  nlohmann::ordered_json json = {{"name", machine.name},
+                                 {"system", machine.system},
+                                 {"os", machine.os},
+                                 {"kernel", machine.kernel},
+                                 {"architecture", machine.architecture},
+                                 {"cpu_model", machine.cpu_model},
+                                 {"cpus", machine.cpus},
+                                 {"governor", machine.governor},
+                                 {"hypervisor", machine.hypervisor},
+                                 {"class", class_of(machine)}};
+  if (!machine.tuning.empty()) json["tuning"] = machine.tuning;
+  return json;
+}
+
+namespace {
+
+Json percent(std::optional<double> fraction) {
+  return fraction ? Json(100.0 * *fraction) : Json(nullptr);
+}
+
+}  // namespace
+
+Json json_of(const stats::Delta& delta) {
+  const auto bound = [](const stats::Change& change, double stats::ChangeBounds::*side) {
+    return change.bounds ? Json(100.0 * (*change.bounds).*side) : Json(nullptr);
+  };
+  const auto low = &stats::ChangeBounds::low;
+  const auto high = &stats::ChangeBounds::high;
+  return {{"percent", percent(delta.change)},
+          {"low_percent", bound(delta, low)},
+          {"high_percent", bound(delta, high)},
+          {"half_width_percent", percent(delta.half_width())},
+          {"basis", word_in(kBasisWords, delta.basis)},
+          {"significant", delta.is_significant()},
+          {"mean_percent", percent(delta.mean.change)},
+          {"mean_low_percent", bound(delta.mean, low)},
+          {"mean_high_percent", bound(delta.mean, high)},
+          {"mean_differs", delta.mean_differs}};
+}
+
+namespace {
+
+/// The numbers of `delta` to the last digit, which percentages do not keep: no samples
+/// may be left to make it of again, as runs go on after a gate has decided.
+Json fractions_of(const stats::Delta& delta) {
+  Json fractions = Json::array();
+  for (const stats::Change* change : {static_cast<const stats::Change*>(&delta), &delta.mean}) {
+    fractions.push_back(json_number(change->change));
+    fractions.push_back(change->bounds ? Json(change->bounds->low) : Json(nullptr));
+    fractions.push_back(change->bounds ? Json(change->bounds->high) : Json(nullptr));
+  }
+  return fractions;
+}
+
+Json gate_of(const Results& results, const gate::Verdict& verdict) {
+  Json gate;
+  gate["verdict"] = word_in(kAnswerWords, verdict.answer);
+  gate["metric"] = results.metrics[verdict.metric].name;
+  const Condition& condition = verdict.condition;
+  gate["condition"] = report::condition_text(condition);
+  gate["below"] = condition.below;
+  gate["percent"] = condition.bound ? Json(nullptr) : Json(condition.limit_percent);
+  gate["bound"] = json_number(condition.bound);
+  gate["command"] = verdict.candidate;
+  gate["name"] = results.commands[verdict.candidate].name;
+  gate["rounds"] = verdict.rounds;
+  gate["look"] = verdict.look;
+  gate["delta"] = json_of(verdict.delta);
+  gate["fractions"] = fractions_of(verdict.delta);
+  gate["decision_bounds"] =
+      Json::array({json_number(verdict.bounds.ranks), json_number(verdict.bounds.mean)});
+  gate["p_fail"] = verdict.p_fail;
+  gate["p_pass"] = verdict.p_pass;
+  gate["level"] = verdict.level;
+  gate["decided_by"] = json_word(word_in(kDecidedByWords, verdict.decided_by));
+  gate["times_as_many"] = json_number(verdict.times_as_many);
+  gate["planned_rounds"] = verdict.planned_rounds;
+  gate["too_small"] = verdict.too_small ? Json(*verdict.too_small) : Json(nullptr);
+  return gate;
+}
+
+Json gates_of(const Results& results) {
+  Json gates = Json::array();
+  for (const gate::Verdict& verdict : results.verdicts) gates.push_back(gate_of(results, verdict));
+  return gates;
+}
+
+Json intervals_of(const Results& results) {
+  Json intervals = Json::array();
+  for (const gate::GatedInterval& one : results.intervals)
+    intervals.push_back({{"metric", results.metrics[one.metric].name},
+                         {"tail", one.tails.tail},
+                         {"tail_of_mean", one.tails.of_mean}});
+  return intervals;
+}
+
+Json stop_of(const StopRule& stop) {
+  const auto number = [](const std::optional<std::uint64_t>& runs) {
+    return runs ? Json(*runs) : Json(nullptr);
+  };
+  return {{"runs", number(stop.exact_runs)},
+          {"min_runs", stop.min_runs},
+          {"max_runs", number(stop.max_runs)}};
+}
+
+Json timers_of(const Timers& timers) {
+  return {{"clock_step_ns", timers.clock_step.count()},
+          {"tick_ns", timers.tick ? Json(timers.tick->count()) : Json(nullptr)}};
+}
+
+Json comparisons_of(const Results& results) {
+  Json comparisons = Json::array();
+  for (const Ranking& ranking : results.rankings) {
+    const stats::RelativeSpeed& speed = ranking.speed;
+    comparisons.push_back({{"command", ranking.command},
+                           {"metric", results.metrics[ranking.metric].name},
+                           {"ratio", speed.ratio},
+                           {"low", speed.bounds ? Json(speed.bounds->low) : Json(nullptr)},
+                           {"high", speed.bounds ? Json(speed.bounds->high) : Json(nullptr)},
+                           {"faster", speed.faster},
+                           {"significant", ranking.significant}});
+  }
+  return comparisons;
+}
+
+Json precision_of(const std::optional<Precision>& precision) {
+  if (!precision) return nullptr;
+  return {{"metric", precision->metric},
+          {"wanted_percent", percent(precision->wanted)},
+          {"percent", percent(precision->half_width)},
+          {"runs", precision->runs},
+          {"end", word_in(kPrecisionEndWords, precision->end)}};
+}
+
+Json warnings_of(const Results& results) {
+  Json warnings = Json::array();
+  for (const report::WordedWarning& warning : report::worded_warnings(results)) {
+    warnings.push_back({{"kind", warning.kind},
+                        {"command", warning.command ? Json(*warning.command) : Json(nullptr)},
+                        {"text", warning.text},
+                        {"advice", warning.advice}});
+  }
+  return warnings;
+}
+
+Json labels_of(const Circumstances& circumstances) {
+  Json labels = Json::object();
+  for (const Label& label : circumstances.labels) labels[label.key] = label.value;
+  return labels;
+}
+
+Json vitals_of(const Vitals& vitals) {
+  Json json = Json::object();
+  if (vitals.throttles) json["throttles"] = *vitals.throttles;
+  if (vitals.celsius) json["celsius"] = *vitals.celsius;
+  if (vitals.stolen_ticks) json["stolen_ticks"] = *vitals.stolen_ticks;
+  if (vitals.ticks) json["ticks"] = *vitals.ticks;
+  return json;
+}
+
+Json tuning_of(const Tuning& tuning) {
+  Json switched = Json::array();
+  for (const TunedSwitch& one : tuning.switched)
+    switched.push_back(
+        {{"name", one.name}, {"before", one.before}, {"during", one.during}, {"files", one.files}});
+  Json not_possible = Json::array();
+  for (const UntunedSwitch& one : tuning.not_possible)
+    not_possible.push_back({{"name", one.name}, {"why", one.why}});
+  return {{"cpus", cpu_list_text(tuning.cpus)},
+          {"switched", std::move(switched)},
+          {"not_possible", std::move(not_possible)},
+          {"before", vitals_of(tuning.before)},
+          {"after", vitals_of(tuning.after)}};
+}
+
+/// The sessions that this one was joined of, each with so many of its commands.
+Json origins_of(const Results& results) {
+  Json origins = Json::array();
+  for (const Origin& origin : results.origins)
+    origins.push_back({{"file", origin.file},
+                       {"commands", origin.commands},
+                       {"order", word_in(kOrderWords, origin.order)},
+                       {"version", json_word(origin.circumstances.version)},
+                       {"session_id", origin.circumstances.session_id},
+                       {"start_time", rfc3339(origin.circumstances.began)},
+                       {"end_time", rfc3339(origin.circumstances.ended)},
+                       {"labels", labels_of(origin.circumstances)},
+                       {"machine", json_of(origin.circumstances.machine)}});
+  return origins;
+}
+
+Json metrics_of(const Results& results) {
+  Json metrics = Json::array();
+  for (const Metric& metric : results.metrics) {
+    metrics.push_back(
+        {{"name", metric.name},
+         {"unit", unit_symbol(metric.unit)},
+         {"better", word_in(kBetterWords, metric.better)},
+         {"note", metric.note},
+         {"role", json_word(word_in(kRoleWords, metric.role))},
+         {"kind", word_in(kKindWords, metric.kind)},
+         {"event", metric.event ? Json(*metric.event) : Json(nullptr)},
+         {"part", metric.is_part},
+         {"percentile", metric.percentile ? Json(metric.percentile->share) : Json(nullptr)},
+         {"percentile_of", metric.percentile ? Json(metric.percentile->of) : Json(nullptr)},
+         {"shown", metric.shown == Shown::Always},
+         {"shown_in", metric.shown_in ? Json(metric.shown_in->name) : Json(nullptr)}});
+  }
+  return metrics;
+}
+
+Json events_of(const EventSet& events) {
+  Json list = Json::array();
+  for (const Event& event : events.events) {
+    list.push_back({{"name", event.name},
+                    {"meaning", event.meaning},
+                    {"zero_is_doubtful", event.zero_is_doubtful}});
+  }
+  return list;
+}
+
+Json passes_of(const EventSet& events) {
+  Json passes = Json::array();
+  for (const Pass& pass : events.passes) {
+    Json names = Json::array();
+    for (const std::size_t event : pass.events) names.push_back(events.events[event].name);
+    passes.push_back(std::move(names));
+  }
+  return passes;
+}
+
+Json pass_kinds_of(const EventSet& events) {
+  Json kinds = Json::array();
+  for (const Pass& pass : events.passes) kinds.push_back(word_in(kKindWords, pass.kind));
+  return kinds;
+}
+
+}  // namespace
+
+void put_lauka_session(JsonWriter& json, const Results& results) {
+  put_lauka_identity(json, results, results.complete);
+  put_lauka_measured(json, results);
+}
+
+void put_lauka_identity(JsonWriter& json, const Results& results, bool complete) {
+  constexpr int format = 2;  // raised when a key changes its meaning or goes
+  json.put("format", format);
+  json.put("version", results.circumstances.version);
+  json.put("session_id", results.circumstances.session_id);
+  json.put("end_time", rfc3339(results.circumstances.ended));
+  json.put("labels", labels_of(results.circumstances));
+  json.put("complete", complete);
+  json.put("machine", json_of(results.circumstances.machine));
+  if (const auto& tuning = results.circumstances.tuning) json.put("tuning", tuning_of(*tuning));
+  json.put("timers", timers_of(results.timers));
+}
+
+void put_lauka_measured(JsonWriter& json, const Results& results) {
+  const Setting& setting = results.setting;
+  if (!results.origins.empty()) json.put("sessions", origins_of(results));
+  json.put("order", word_in(kOrderWords, setting.order));
+  json.put("order_for_hooks", setting.order_is_for_hooks);
+  json.put("seed", setting.seed);
+  json.put("shell", results.shell.empty() ? Json(nullptr) : Json(shell_quoted(results.shell)));
+  json.put("warmup_runs", setting.warmup);
+  if (setting.until) json.put("until", *setting.until);
+  if (setting.jobs > 1) json.put("jobs", setting.jobs);
+  if (setting.region) json.put("region", true);
+  json.put("stop", stop_of(setting.stop));
+  json.put("min_share", json_number(setting.min_share));
+  json.put("confidence", results.confidence);
+  json.put("paired", results.paired);
+  json.put("reference",
+           results.reference.baseline ? Json(nullptr) : Json(results.reference.command));
+  put_baseline(json, results);
+  json.put("metrics", metrics_of(results));
+  json.put("events", events_of(setting.events));
+  json.put("passes", passes_of(setting.events));
+  json.put("pass_kinds", pass_kinds_of(setting.events));
+  json.put("comparisons", comparisons_of(results));
+  json.put("gates", gates_of(results));
+  json.put("intervals", intervals_of(results));
+  json.put("precision", precision_of(results.precision));
+  json.put("warnings", warnings_of(results));
+  json.put("notes", results.notes);
+}
+
+}  // namespace lauka

@@ -1,0 +1,337 @@
+#include "format/text.h"
+
+#include "core/foreign_text.h"
+#include "report/format.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace lauka {
+
+namespace {
+
+// What no session has: such a file was made to do harm, or is broken.
+constexpr int kMostDepth = 16;
+constexpr std::size_t kMostValues = 50'000'000;
+
+constexpr std::size_t kUsualSamples = 10;  // of a command
+
+/// Makes the document of what the parser meets, but for what is not wanted.
+class Builder final : public nlohmann::json_sax<JsonIn> {
+ public:
+  Builder(JsonIn& document, const WantedKey& wanted) : document_(document), wanted_(wanted) {}
+
+  bool is_too_deep() const { return depth_ > kMostDepth; }
+  bool is_too_much() const { return values_ > kMostValues; }
+
+  bool null() override { return add(nullptr); }
+  bool boolean(bool value) override { return add(value); }
+  bool number_integer(std::int64_t value) override { return add(value); }
+  bool number_unsigned(std::uint64_t value) override { return add(value); }
+  bool number_float(double value, const std::string& /*text*/) override { return add(value); }
+  bool string(std::string& value) override { return add(value); }
+  bool binary(JsonIn::binary_t& /*value*/) override { return false; }  // JSON has none
+  bool start_object(std::size_t /*size*/) override { return begin(JsonIn::value_t::object); }
+  bool start_array(std::size_t /*size*/) override { return begin(JsonIn::value_t::array); }
+  bool end_object() override { return end(); }
+  bool end_array() override { return end(); }
+
+  bool key(std::string& key) override {
+    if (unwanted_depth_ > 0) return true;
+    if (depth_ == 1) top_ = key;
+    if (wanted_ && !wanted_(top_, depth_, key)) {
+      unwanted_depth_ = depth_;
+      return true;
+    }
+    value_ = &(*within_.back())[key];
+    return true;
+  }
+
+  bool parse_error(std::size_t /*place*/, const std::string& /*token*/,
+                   const nlohmann::detail::exception& /*error*/) override {
+    return false;
+  }
+
+ private:
+  template <typename Value>
+  bool add(const Value& value) {
+    if (++values_ > kMostValues) return false;
+    if (unwanted_depth_ > 0) {
+      value_is_over();
+    } else {
+      *next() = value;
+    }
+    return true;
+  }
+
+  bool begin(JsonIn::value_t type) {
+    ++depth_;
+    if (++values_ > kMostValues || depth_ > kMostDepth) return false;
+    if (unwanted_depth_ > 0) return true;
+    JsonIn* made = next();
+    *made = type;
+    within_.push_back(made);
+    return true;
+  }
+
+  bool end() {
+    --depth_;
+    if (unwanted_depth_ > 0) {
+      value_is_over();
+    } else {
+      within_.pop_back();
+    }
+    return true;
+  }
+
+  /// Of an unwanted key: what is wanted begins again where the value itself is over.
+  void value_is_over() {
+    if (unwanted_depth_ == depth_) unwanted_depth_ = 0;
+  }
+
+  /// Where the value that comes now belongs.
+  JsonIn* next() {
+    if (within_.empty()) return &document_;
+    if (within_.back()->is_object()) return value_;
+    auto& list = within_.back()->get_ref<JsonIn::array_t&>();
+    if (list.empty()) list.reserve(kUsualSamples);
+    return &list.emplace_back();
+  }
+
+  JsonIn& document_;
+  const WantedKey& wanted_;
+  std::vector<JsonIn*> within_{};  // the arrays and objects that are not over
+  JsonIn* value_ = nullptr;        // of the key that was met last
+  std::string top_{};
+  int depth_ = 0;
+  int unwanted_depth_ = 0;  // of the object whose key was not wanted; 0: none
+  std::size_t values_ = 0;
+};
+
+}  // namespace
+
+Result<JsonIn> parsed(std::string_view text, const WantedKey& wanted) {
+  JsonIn document;
+  Builder builder(document, wanted);
+  if (JsonIn::sax_parse(text, &builder)) return document;
+  if (builder.is_too_deep())
+    return Error{fmt::format("is nested more than {} deep", kMostDepth), "export it again"};
+  if (builder.is_too_much())
+    return Error{fmt::format("holds more than {} values", kMostValues), "make it with fewer runs"};
+  return Error{"is not JSON, or is incomplete", "export it again"};
+}
+
+const JsonIn* member(const JsonIn& object, std::string_view key) {
+  if (!object.is_object()) return nullptr;
+  const auto found = object.find(key);
+  return found == object.end() || found->is_null() ? nullptr : &*found;
+}
+
+const JsonIn* list_in(const JsonIn& object, std::string_view key) {
+  const JsonIn* value = member(object, key);
+  return value != nullptr && value->is_array() ? value : nullptr;
+}
+
+const JsonIn* object_in(const JsonIn& object, std::string_view key) {
+  const JsonIn* value = member(object, key);
+  return value != nullptr && value->is_object() ? value : nullptr;
+}
+
+std::string text_in(const JsonIn& object, std::string_view key) {
+  const JsonIn* value = member(object, key);
+  return value != nullptr && value->is_string() ? value->get<std::string>() : "";
+}
+
+bool flag_in(const JsonIn& object, std::string_view key, bool otherwise) {
+  const JsonIn* value = member(object, key);
+  return value != nullptr && value->is_boolean() ? value->get<bool>() : otherwise;
+}
+
+std::optional<double> number_in(const JsonIn& object, std::string_view key) {
+  const JsonIn* value = member(object, key);
+  if (value == nullptr || !value->is_number()) return std::nullopt;
+  const auto number = value->get<double>();
+  return std::isfinite(number) ? std::optional(number) : std::nullopt;
+}
+
+std::optional<std::uint64_t> count_in(const JsonIn& object, std::string_view key) {
+  const JsonIn* value = member(object, key);
+  if (value == nullptr || !value->is_number_unsigned()) return std::nullopt;
+  return value->get<std::uint64_t>();
+}
+
+std::vector<std::string> texts_in(const JsonIn& object, std::string_view key) {
+  std::vector<std::string> texts;
+  if (const JsonIn* list = list_in(object, key)) {
+    for (const JsonIn& one : *list)
+      if (one.is_string()) texts.push_back(one.get<std::string>());
+  }
+  return texts;
+}
+
+std::optional<double> fraction_in(const JsonIn& object, std::string_view key) {
+  const auto percent = number_in(object, key);
+  if (!percent) return std::nullopt;
+  const double near = *percent / 100.0;
+  constexpr double far = std::numeric_limits<double>::infinity();
+  for (const double one : {near, std::nextafter(near, -far), std::nextafter(near, far)})
+    if (100.0 * one == *percent) return one;
+  return near;
+}
+
+namespace {
+
+std::string dumped_whole(const Json& json, int indent) {
+  constexpr auto replace = Json::error_handler_t::replace;
+  std::string text = json.dump(indent, ' ', false, replace);
+  if (!json.is_string() && !json.is_structured()) return text;
+  // The line breaks between the members are the only ones.
+  const auto breaks = static_cast<std::size_t>(std::ranges::count(text, '\n'));
+  const bool steers = one_line(text).size() != text.size() + breaks;
+  return steers ? json.dump(indent, ' ', true, replace) : text;
+}
+
+}  // namespace
+
+std::string json_string(std::string_view text) {
+  const bool is_clean = std::ranges::all_of(
+      text, [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; });
+  if (!is_clean) return dumped_whole(text, -1);
+  std::string quoted;
+  quoted.reserve(text.size() + 2);
+  quoted += '"';
+  quoted += text;
+  quoted += '"';
+  return quoted;
+}
+
+std::string json_real(double value) {
+  // Beyond, the library begins an exponent where fmt does not yet.
+  constexpr double large = 1e15;
+  if (!(std::fabs(value) < large)) return dumped_whole(value, -1);
+  std::string text = report::full_precision(value);
+  if (text.find_first_of(".e") == std::string::npos) text += ".0";
+  return text;
+}
+
+std::string dumped(const Json& json, int indent) {
+  // The library makes a writer with half a KB of blanks for each value.
+  if (json.is_string()) return json_string(json.get_ref<const std::string&>());
+  if (json.is_number_float()) return json_real(json.get<double>());
+  if (json.is_number_unsigned()) return fmt::to_string(json.get<std::uint64_t>());
+  if (json.is_number_integer()) return fmt::to_string(json.get<std::int64_t>());
+  if (json.is_boolean()) return json.get<bool>() ? "true" : "false";
+  if (json.is_null()) return "null";
+  return dumped_whole(json, indent);
+}
+
+namespace {
+
+/// {"value": 1, "unit": "second"}
+std::string on_one_line(const Json& json) {
+  std::string text;
+  for (const auto& [key, value] : json.items()) {
+    if (!text.empty()) text += ", ";
+    if (json.is_object()) text += json_string(key) + ": ";
+    text += dumped(value);
+  }
+  return json.is_object() ? "{" + text + "}" : "[" + text + "]";
+}
+
+// as deep as the document, which is our own
+void print(const Json& json, std::size_t depth, std::string& text) {
+  const bool is_flat = std::none_of(json.begin(), json.end(),
+                                    [](const Json& member) { return member.is_structured(); });
+  if (!json.is_structured()) {
+    text += dumped(json);
+    return;
+  }
+  // An object of many keys is read by people: one line for each.
+  constexpr std::size_t most_keys_of_a_line = 8;
+  if (is_flat && (json.is_array() || json.size() <= most_keys_of_a_line)) {
+    text += on_one_line(json);
+    return;
+  }
+  const std::string indent(2 * (depth + 1), ' ');
+  text += json.is_object() ? "{" : "[";
+  const char* before = "\n";
+  for (const auto& [key, value] : json.items()) {
+    text += before + indent;
+    if (json.is_object()) text += json_string(key) + ": ";
+    print(value, depth + 1, text);
+    before = ",\n";
+  }
+  text += "\n" + std::string(2 * depth, ' ') + (json.is_object() ? "}" : "]");
+}
+
+}  // namespace
+
+std::string json_sample(std::optional<double> value, Unit unit) {
+  if (!value || !std::isfinite(*value)) return "null";
+  constexpr double largest_exact = 9007199254740992.0;  // 2^53
+  const bool is_whole = *value == std::floor(*value) && std::fabs(*value) <= largest_exact;
+  const bool counts = unit == Unit::Bytes || unit == Unit::Count;
+  return report::full_precision(*value) + (is_whole && !counts ? ".0" : "");
+}
+
+Json json_number(std::optional<double> value) {
+  return value && std::isfinite(*value) ? Json(*value) : Json(nullptr);
+}
+
+Json json_word(std::string_view word) {
+  return word.empty() ? Json(nullptr) : Json(word);
+}
+
+void JsonWriter::begin_member(std::string_view key) {
+  if (open_.empty()) return;
+  std::string begin = is_first_ ? "\n" : ",\n";
+  is_first_ = false;
+  begin.append(2 * open_.size(), ' ');
+  if (open_.back() == '}') begin += json_string(key) + ": ";
+  sink_(begin);
+}
+
+void JsonWriter::open(std::string_view key, char bracket) {
+  begin_member(key);
+  sink_(bracket == '{' ? "{" : "[");
+  open_.push_back(bracket == '{' ? '}' : ']');
+  is_first_ = true;
+}
+
+void JsonWriter::close() {
+  const std::string bracket(1, open_.back());
+  open_.pop_back();
+  sink_(is_first_ ? bracket : "\n" + std::string(2 * open_.size(), ' ') + bracket);
+  if (open_.empty()) sink_("\n");
+  is_first_ = false;
+}
+
+void JsonWriter::put(std::string_view key, const Json& value) {
+  std::string text;
+  print(value, open_.size(), text);
+  put_text(key, text);
+}
+
+void JsonWriter::put_text(std::string_view key, std::string_view text) {
+  begin_member(key);
+  sink_(text);
+}
+
+void JsonWriter::list(std::string_view key, std::size_t count,
+                      const std::function<std::string(std::size_t)>& text_of) {
+  begin_member(key);
+  sink_("[");
+  for (std::size_t i = 0; i < count; ++i) {
+    if (i > 0) sink_(", ");
+    sink_(text_of(i));
+  }
+  sink_("]");
+}
+
+}  // namespace lauka

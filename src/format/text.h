@@ -1,0 +1,104 @@
+#pragma once
+
+#include "core/choices.h"
+#include "core/machine.h"
+#include "core/metric.h"
+#include "core/result.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+// JSON from anywhere, whose members are asked for whether they are there and of the right type; and
+// JSON that is written, piece by piece.
+
+namespace lauka {
+
+using JsonIn = nlohmann::json;
+
+/// Whether a value is to be kept: by the key of the document that it is in, how deep it stands (1:
+/// the document's own keys; arrays count as objects do), and its own key.
+using WantedKey = std::function<bool(std::string_view top, int depth, std::string_view key)>;
+
+/// The document that `text` is; what is too deep or too much in it is refused, and not kept while
+/// it is read, nor is what is not wanted.
+Result<JsonIn> parsed(std::string_view text, const WantedKey& wanted = {});
+
+/// null where it is missing, or is null.
+const JsonIn* member(const JsonIn& object, std::string_view key);
+const JsonIn* list_in(const JsonIn& object, std::string_view key);
+const JsonIn* object_in(const JsonIn& object, std::string_view key);
+
+/// Empty where there is none.
+std::string text_in(const JsonIn& object, std::string_view key);
+std::vector<std::string> texts_in(const JsonIn& object, std::string_view key);
+
+bool flag_in(const JsonIn& object, std::string_view key, bool otherwise = false);
+std::optional<double> number_in(const JsonIn& object, std::string_view key);
+std::optional<std::uint64_t> count_in(const JsonIn& object, std::string_view key);
+
+/// The fraction that is written as a percentage: 100 times it is that again.
+std::optional<double> fraction_in(const JsonIn& object, std::string_view key);
+
+/// Keys stay in the order in which they are set.
+using Json = nlohmann::ordered_json;
+
+/// `json` as text; `indent` below 0: on one line. What is not UTF-8 is replaced by U+FFFD, and
+/// where a character would steer a terminal (see one_line), all beyond ASCII is escaped.
+std::string dumped(const Json& json, int indent = -1);
+
+/// The same of a text alone.
+std::string json_string(std::string_view text);
+
+/// The same of a number: the fewest digits that read back as it; null where it is not finite.
+std::string json_real(double value);
+
+/// A sample as JSON, as a whole number where it counts something; null where there is none.
+std::string json_sample(std::optional<double> value, Unit unit);
+
+/// null where there is none.
+Json json_number(std::optional<double> value);
+
+/// null where the word is empty.
+Json json_word(std::string_view word);
+
+/// Writes a document as it comes, so that none has to be in memory whole. Objects and lists that
+/// are opened have a line for each member; what is put whole stands on one line if it holds plain
+/// values only. What is not UTF-8 in a name is replaced by U+FFFD.
+class JsonWriter {
+ public:
+  explicit JsonWriter(const Sink& sink) : sink_(sink) {}
+
+  /// Opens an object ('{') or list ('[') in the innermost one; `key` where that is an object.
+  void open(char bracket) { open({}, bracket); }
+  void open(std::string_view key, char bracket);
+  void close();
+
+  void put(std::string_view key, const Json& value);
+
+  /// The same of a value that is JSON already.
+  void put_text(std::string_view text) { put_text({}, text); }
+  void put_text(std::string_view key, std::string_view text);
+
+  /// A list on one line: the texts of 0 … `count` - 1.
+  void list(std::string_view key, std::size_t count,
+            const std::function<std::string(std::size_t)>& text_of);
+
+ private:
+  void begin_member(std::string_view key);
+
+  const Sink& sink_;
+  std::vector<char> open_;  // the brackets that close what is open
+  bool is_first_ = true;    // of the innermost one
+};
+
+/// Returns the machine as every JSON of lauka has it.
+Json json_of(const Machine& machine);
+
+}  // namespace lauka

@@ -1,0 +1,507 @@
+#include "report/lines.h"
+
+#include "core/foreign_text.h"
+#include "core/metric.h"
+#include "core/numbers.h"
+#include "core/text.h"
+#include "os/signals.h"
+#include "report/cells.h"
+#include "report/format.h"
+#include "report/style.h"
+#include "report/width.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cmath>
+#include <csignal>
+#include <cstddef>
+#include <sstream>
+#include <string_view>
+#include <system_error>
+#include <variant>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace lauka::report {
+
+namespace {
+
+/// Where a gate's limit lies, as a change from the reference or from the bound.
+double limit_of(const Condition& condition) {
+  return condition.bound ? 0.0 : condition.limit_percent / 100.0;
+}
+
+std::string limit_text(const Condition& condition) {
+  return condition.bound ? condition.bound_text : full_precision(condition.limit_percent) + "%";
+}
+
+/// "5% slower": a change in words, without its direction where it is 0.
+std::string change_in_words(const Condition& condition, double percent) {
+  const bool is_time =
+      condition.metric == metric_name_of(Role::WallTime) || percentile_in(condition.metric);
+  const bool more = percent > 0 || (percent == 0 && !condition.below);
+  const std::string_view direction =
+      is_time ? (more ? "slower" : "faster") : (more ? "higher" : "lower");
+  if (percent == 0) return std::string(direction);
+  return fmt::format("{}% {}", full_precision(std::fabs(percent)), direction);
+}
+
+/// What a pass and a fail say of the candidate.
+struct Claims {
+  std::string pass;
+  std::string fail;
+};
+
+Claims claims_of(const Condition& condition) {
+  if (condition.bound) {
+    return condition.below
+               ? Claims{"at least " + condition.bound_text, "less than " + condition.bound_text}
+               : Claims{"at most " + condition.bound_text, "more than " + condition.bound_text};
+  }
+  const double percent = condition.limit_percent;
+  const std::string change = change_in_words(condition, percent);
+  if (percent == 0) return {"not " + change, change};
+  // A limit on the other side of 0 asks for a gain.
+  const bool asks_for_gain = (percent > 0) == condition.below;
+  return asks_for_gain ? Claims{"at least " + change, "less than " + change}
+                       : Claims{"at most " + change, "more than " + change};
+}
+
+/// A change from the limit's point of view: figures in the metric's unit where the gate has a
+/// bound.
+ChangeTexts figures_of(const stats::Change& change, const Condition& condition,
+                       const Metric& metric) {
+  if (!condition.bound || !change.change) return change_texts(change, limit_of(condition));
+  const auto value = [&](double fraction) {
+    return quantity((1 + fraction) * *condition.bound, metric, 4);
+  };
+  if (!change.bounds) return {value(*change.change)};
+  return {value(*change.change), value(change.bounds->low), value(change.bounds->high)};
+}
+
+/// Whether the whole interval lies on one side of the limit: +1 above, -1 below, 0 neither.
+int side_of(const stats::Change& change, const Condition& condition) {
+  if (!change.bounds) return 0;
+  const double limit = limit_of(condition);
+  return change.bounds->low > limit ? 1 : change.bounds->high < limit ? -1 : 0;
+}
+
+/// "+4.2%, at most +4.9%": of an answer the `bound` that its one-sided decision rests on; without
+/// that, the end of the interval where the interval bears the answer out; else both ends.
+std::string measured(stats::Change change, std::optional<double> bound,
+                     const gate::Verdict& verdict, const Metric& metric) {
+  if (!change.change) return "from 0, so there is no percentage";
+  const bool claims_above = (verdict.answer == gate::Answer::Fail) != verdict.condition.below;
+  // A test may decide although the estimate of the other, which is what is shown, is beyond it.
+  const bool fits = bound && (claims_above ? *bound <= *change.change : *bound >= *change.change);
+  if (fits) {
+    if (!change.bounds) change.bounds = stats::ChangeBounds{*bound, *bound};
+    (claims_above ? change.bounds->low : change.bounds->high) = *bound;
+  }
+  const ChangeTexts figures = figures_of(change, verdict.condition, metric);
+  if (!change.bounds) return figures.change;
+  const bool bears_out = fits || side_of(change, verdict.condition) == (claims_above ? 1 : -1);
+  if (verdict.answer == gate::Answer::Inconclusive || !bears_out)
+    return fmt::format("{}, between {} and {}", figures.change, figures.low, figures.high);
+  return figures.change +
+         (claims_above ? ", at least " + figures.low : ", at most " + figures.high);
+}
+
+/// "15 of about 250 planned rounds", which a pace that may change makes a rough number.
+std::string rounds_of(const gate::Verdict& verdict) {
+  if (verdict.planned_rounds <= verdict.rounds)
+    return fmt::format("{} round{}", verdict.rounds, verdict.rounds == 1 ? "" : "s");
+  return fmt::format("{} of about {} planned rounds", verdict.rounds,
+                     full_precision(std::stod(
+                         fmt::format("{:.2g}", static_cast<double>(verdict.planned_rounds)))));
+}
+
+/// ": slow runs rarer than 1 in 20 would not have shown": what an early pass may have missed.
+std::string not_shown(const gate::Verdict& verdict, const Metric& metric, double confidence) {
+  if (verdict.answer != gate::Answer::Pass || verdict.planned_rounds <= verdict.rounds) return "";
+  const bool is_slowness = metric.unit == Unit::Seconds && !verdict.condition.below;
+  return fmt::format(": {} rarer than 1 in {:.0f} would not have shown",
+                     is_slowness ? "slow runs" : "unusual runs",
+                     1.0 / gate::rarest_shown(verdict.rounds, confidence));
+}
+
+/// Whether the mean is what has to be told first: it alone decided, or it tells another story.
+bool is_about_mean(const gate::Verdict& verdict) {
+  return verdict.delta.basis == stats::Basis::Typical &&
+         (verdict.decided_by == gate::DecidedBy::Mean || verdict.delta.mean_differs);
+}
+
+/// "about 3 times as many rounds would decide".
+std::string more_rounds(double times) {
+  if (times < 1.05) return "a few more rounds would decide";
+  const bool small = std::round(times * 10) < 20;
+  return fmt::format("about {:.{}f} times as many rounds would decide", times, small ? 1 : 0);
+}
+
+/// On a loaded machine CPU time is up to 75 times less noisy than wall time (docs/statistics.md).
+/// Below twice as good it is not worth a word.
+std::string calmer_metric(const Results& results, const gate::Verdict& verdict) {
+  if (results.metrics[verdict.metric].role != Role::WallTime || !verdict.delta.half_width())
+    return "";
+  const MetricResult* cpu = row_of(results, verdict.candidate, Role::CpuTime);
+  if (cpu == nullptr || !cpu->delta) return "";
+  const double half_width = cpu->delta->half_width().value_or(0.0);
+  if (half_width <= 0) return "";
+  const double times = *verdict.delta.half_width() / half_width;
+  if (times < 2) return "";
+  return fmt::format("gate on cpu_time, which is {:.0f} times less noisy here", times);
+}
+
+std::string advice_of(const Results& results, const gate::Verdict& verdict) {
+  std::string advice = verdict.times_as_many ? more_rounds(*verdict.times_as_many) : "";
+  const std::string calmer = calmer_metric(results, verdict);
+  if (!advice.empty() && !calmer.empty()) advice += ", or ";
+  advice += calmer;
+  return advice.empty() ? "" : "; " + advice;
+}
+
+/// What the answer rests on, in parentheses.
+std::string grounds_of(const gate::Verdict& verdict, const Metric& metric, double confidence) {
+  const gate::DecisionBounds& bounds = verdict.bounds;
+  const bool shows_mean = verdict.delta.basis == stats::Basis::Mean;
+  const std::string typical = measured(
+      verdict.delta, shows_mean && bounds.mean ? bounds.mean : bounds.ranks, verdict, metric);
+  const std::string rounds = rounds_of(verdict) + not_shown(verdict, metric, confidence);
+  if (!is_about_mean(verdict)) return fmt::format("(measured {}; {})", typical, rounds);
+  return fmt::format("(measured in the mean {}; in the typical round {}; {})",
+                     measured(verdict.delta.mean, bounds.mean, verdict, metric), typical, rounds);
+}
+
+/// The line of a gate after its condition and answer, to be read aloud.
+std::string reason_of(const Results& results, const gate::Verdict& verdict) {
+  if (verdict.too_small)
+    return fmt::format("{} of {} is below what can be measured here",
+                       spoken(verdict.condition.metric),
+                       cited(results.commands[*verdict.too_small].name));
+  if (verdict.rounds == 0) return "no round measured both commands";
+  const Metric& metric = results.metrics[verdict.metric];
+  const MetricResult* row = row_of(results.commands[verdict.candidate], verdict.metric);
+  if (metric.percentile && !verdict.delta.bounds && row != nullptr &&
+      verdict.rounds < row->fewest_runs)
+    return fmt::format("{} are too few; it needs {}, as --min-runs {} gives them",
+                       plural(verdict.rounds, "run"), row->fewest_runs, row->fewest_runs);
+  const Claims claims = claims_of(verdict.condition);
+  const std::string grounds = grounds_of(verdict, metric, results.confidence);
+  switch (verdict.answer) {
+    case gate::Answer::Pass:
+      return claims.pass + ", with confidence " + grounds;
+    case gate::Answer::Fail:
+      return claims.fail + ", with confidence " + grounds;
+    case gate::Answer::Inconclusive:
+      break;
+  }
+  const std::string advice = advice_of(results, verdict);
+  const int side = is_about_mean(verdict) ? 0 : side_of(verdict.delta, verdict.condition);
+  if (side == 0) return fmt::format("not clear whether {} {}{}", claims.fail, grounds, advice);
+  const bool is_failing = (side > 0) != verdict.condition.below;
+  return fmt::format("probably {}, but not with the confidence that a gate needs {}{}",
+                     is_failing ? claims.fail : claims.pass, grounds, advice);
+}
+
+}  // namespace
+
+VerdictWord verdict_word(gate::Answer answer) {
+  switch (answer) {
+    case gate::Answer::Pass:
+      return {"pass", Ink::Green};
+    case gate::Answer::Fail:
+      return {"fail", Ink::Red};
+    case gate::Answer::Inconclusive:
+      break;
+  }
+  return {"inconclusive", Ink::Bold};
+}
+
+std::string gate_figures(const Results& results, const gate::Verdict& verdict) {
+  const stats::Change& change = is_about_mean(verdict) ? verdict.delta.mean : verdict.delta;
+  if (verdict.rounds == 0 || verdict.too_small || !change.change) return "";
+  const ChangeTexts figures =
+      figures_of(change, verdict.condition, results.metrics[verdict.metric]);
+  return fmt::format("{}, limit {}", figures.change, limit_text(verdict.condition));
+}
+
+std::string condition_text(const Condition& condition) {
+  return one_line(fmt::format("{} {} {}", condition.metric, condition.below ? '<' : '>',
+                              limit_text(condition)));
+}
+
+std::string gate_lines(const Results& results, bool color) {
+  const bool several = results.commands.size() > (results.reference.baseline ? 1 : 2);
+  std::string text;
+  for (const gate::Verdict& verdict : results.verdicts) {
+    if (several) text += one_line(results.commands[verdict.candidate].name) + ": ";
+    const VerdictWord word = verdict_word(verdict.answer);
+    text += fmt::format("{}: {}: {}\n", condition_text(verdict.condition),
+                        inked(word.text, word.ink, color), reason_of(results, verdict));
+  }
+  return text;
+}
+
+namespace {
+
+/// Three significant digits, so that what is hardly too wide does not read as what was asked for.
+std::string percent_of(double fraction) {
+  const double percent = 100 * fraction;
+  const double magnitude = percent > 0 ? std::floor(std::log10(percent)) : 0.0;
+  return fmt::format("±{:.{}f}%", percent, std::clamp(2 - static_cast<int>(magnitude), 0, 9));
+}
+
+std::string_view limit_of(PrecisionEnd end) {
+  switch (end) {
+    case PrecisionEnd::MaxRuns:
+      return "--max-runs was reached";
+    case PrecisionEnd::Duration:
+      return "--duration was used up";
+    case PrecisionEnd::ReferenceGone:
+      return "in sequential order no command is run again; --order random takes turns";
+    case PrecisionEnd::Gates:
+      return "the further rounds of the gates were noisier";
+    case PrecisionEnd::Reached:
+    case PrecisionEnd::Unfinished:
+      break;
+  }
+  return "the session was cut short";
+}
+
+}  // namespace
+
+std::string precision_line(const Results& results) {
+  if (!results.precision) return "";
+  const Precision& precision = *results.precision;
+  const std::string reached =
+      precision.half_width ? percent_of(*precision.half_width) : "no interval";
+  // As typed: 100 * (0.0001 / 100) is not 0.0001.
+  const std::string wanted = fmt::format("{:.6g}%", 100 * precision.wanted);
+  const std::string runs = fmt::format("{} run{}", precision.runs, precision.runs == 1 ? "" : "s");
+  const std::string start =
+      fmt::format("precision of {}: {} after {}", spoken(precision.metric), reached, runs);
+  if (precision.end == PrecisionEnd::Reached)
+    return fmt::format("{} (asked for: ±{})\n", start, wanted);
+  return fmt::format("{}, short of the ±{} asked for: {}\n", start, wanted,
+                     limit_of(precision.end));
+}
+
+namespace {
+
+bool are_equal(const ShellOverhead& a, const ShellOverhead& b) {
+  return a.wall_ns == b.wall_ns && a.user_ns == b.user_ns && a.system_ns == b.system_ns;
+}
+
+std::string time(std::uint64_t nanoseconds) {
+  return quantity(static_cast<double>(nanoseconds) * 1e-9, Unit::Seconds);
+}
+
+}  // namespace
+
+std::string shell_lines(const Results& results) {
+  std::string lines;
+  for (std::size_t i = 0; i < results.overheads.size(); ++i) {
+    const ShellOverhead& overhead = results.overheads[i];
+    bool is_told = false;
+    bool is_common = true;
+    for (std::size_t k = 0; k < results.overheads.size(); ++k) {
+      const bool equal = are_equal(results.overheads[k], overhead);
+      is_told = is_told || (equal && k < i);
+      is_common = is_common && equal;
+    }
+    if (is_told) continue;
+    const std::string whose = is_common ? "" : " for " + cited(results.commands[i].name);
+    lines +=
+        fmt::format("starting {}{} takes {} (CPU time {}), which is subtracted from all times{}\n",
+                    one_line(shell_quoted(results.shell)), whose, time(overhead.wall_ns),
+                    time(overhead.user_ns + overhead.system_ns),
+                    results.setting.region ? fmt::format(" but {}", kRegionTime) : "");
+  }
+  return lines;
+}
+
+namespace {
+
+std::string indented(const std::string& text) {
+  std::string lines;
+  std::istringstream input(text);
+  for (std::string line; std::getline(input, line);) lines += "  | " + one_line(line) + "\n";
+  return lines;
+}
+
+/// "run 3", "warm-up run 1".
+std::string run_of(const Step& step) {
+  const std::string_view kind = word_of(step.kind);
+  return fmt::format("{}{}run {}", kind, kind.empty() ? "" : " ", step.round + 1);
+}
+
+/// What a program says with an exit status that is no failure.
+struct Answer {
+  std::string_view program;
+  int status;
+  std::string_view meaning;
+};
+
+constexpr auto kAnswers = std::to_array<Answer>({
+    {"grep", 1, "no match"},
+    {"egrep", 1, "no match"},
+    {"fgrep", 1, "no match"},
+    {"rg", 1, "no match"},
+    {"diff", 1, "that the files differ"},
+    {"cmp", 1, "that the files differ"},
+});
+
+/// "use -i to ignore failures", or what the status means to the program that `name` begins with.
+std::string how_to_ignore(std::string_view name, const Outcome& outcome) {
+  const std::string_view word = name.substr(0, name.find(' '));
+  const std::string_view program = word.substr(word.rfind('/') + 1);
+  const auto* const exited = std::get_if<Exited>(&outcome);
+  for (const Answer& answer : kAnswers)
+    if (exited != nullptr && answer.program == program && answer.status == exited->status)
+      return fmt::format("{} means {} for {}: use -i={}", answer.status, answer.meaning,
+                         answer.program, answer.status);
+  return "use -i to ignore failures";
+}
+
+struct EndingWords {
+  const std::vector<std::string>& names;
+  std::size_t width;
+  bool has_run;  ///< at least one run ended
+
+  std::string message(const std::string& text) const { return wrapped_message(text, width); }
+
+  std::string operator()(const RunFailed& failed) const {
+    if (!failed.awaited.empty()) {
+      return message(fmt::format("{} of {} {} before a line of its output matched --until {}{}",
+                                 run_of(failed.step), cited(names.at(failed.step.command)),
+                                 describe(failed.outcome), cited(failed.awaited),
+                                 failed.error_output_end.empty() ? "; it wrote nothing"
+                                                                 : "; what it wrote last:")) +
+             indented(failed.error_output_end);
+    }
+    return message(
+               fmt::format("{} of {} {}{}{}", run_of(failed.step),
+                           cited(names.at(failed.step.command)), describe(failed.outcome),
+                           failed.step.kind == RoundKind::Simulated
+                               ? " under Valgrind; try it without --engine cachegrind"
+                               : "",
+                           can_be_ignored(failed.outcome)
+                               ? "; " + how_to_ignore(names.at(failed.step.command), failed.outcome)
+                               : std::string())) +
+           indented(failed.error_output_end);
+  }
+
+  std::string operator()(const HookFailed& failed) const {
+    std::string run;
+    if (failed.step) {
+      run = fmt::format(" ({} {})", row_of(failed.kind).undoes() ? "after" : "before",
+                        run_of(*failed.step));
+    }
+    return message(fmt::format(
+               "--{} of {}{} {}{}", row_of(failed.kind).name, cited(names.at(failed.command)), run,
+               describe(failed.outcome),
+               can_be_ignored(failed.outcome) ? "; append '|| true' to ignore that" : "")) +
+           indented(failed.output_end);
+  }
+
+  std::string operator()(const Interrupted& interrupted) const {
+    const std::string by = "interrupted by " + os::signal_name(interrupted.signal);
+    if (has_run) return message(by);
+    return message(fmt::format("{}; no timed run{} ended: use --timeout or --until", by,
+                               names.size() == 1 ? " of " + cited(names.front()) : ""));
+  }
+
+  std::string operator()(const Error& error) const { return message(error.line()); }
+};
+
+}  // namespace
+
+std::string ending_lines(const Session& session, const std::vector<std::string>& names,
+                         std::size_t width) {
+  const EndingWords words{names, width, !session.runs.empty()};
+  std::string lines;
+  if (session.cut_short) lines += std::visit(words, *session.cut_short);
+  for (const HookFailed& failed : session.also_failed) lines += words(failed);
+  return lines;
+}
+
+namespace {
+
+std::string_view trouble_with(LaunchStep step) {
+  switch (step) {
+    case LaunchStep::OpenInput:
+      return "its input cannot be opened: ";
+    case LaunchStep::OpenOutput:
+      return "its output cannot be opened: ";
+    case LaunchStep::Fork:
+      return "no process can be created: ";
+    case LaunchStep::Prepare:
+      return "its process cannot be set up: ";
+    case LaunchStep::BecomeUser:
+      return "it cannot be run as the user who called sudo: ";
+    case LaunchStep::EnterFolder:
+      return "its folder (--cwd) cannot be entered: ";
+    case LaunchStep::Ask:
+    case LaunchStep::Execute:
+      break;
+  }
+  return "";
+}
+
+std::string killed(int survivor) {
+  if (survivor == 0) return "was killed";
+  return fmt::format("could not be killed: its process {} lives on", survivor);
+}
+
+struct OutcomeWords {
+  std::string operator()(const Exited& end) const {
+    return fmt::format("exited with status {}", end.status);
+  }
+
+  std::string operator()(const Signalled& end) const {
+    return fmt::format("was killed by {}{}", os::signal_name(end.signal),
+                       end.core_dumped ? " (core dumped)" : "");
+  }
+
+  std::string operator()(const TimedOut& end) const {
+    const std::string limit = exact_duration(end.limit);
+    if (!end.began) return fmt::format("waited longer than {} for the other end of a pipe", limit);
+    return fmt::format("took longer than {} and {}", limit, killed(end.survivor));
+  }
+
+  std::string operator()(const Stopped& end) const {
+    const bool terminal = end.signal == SIGTTIN || end.signal == SIGTTOU;
+    return fmt::format("was stopped by {}: {}", os::signal_name(end.signal),
+                       terminal ? "it wants the terminal, which commands run by lauka do not have"
+                                : "nothing would have resumed it, so it " + killed(end.survivor));
+  }
+
+  std::string operator()(const NotStarted& end) const {
+    if (end.step == LaunchStep::Ask) return "could not be started";
+    const bool no_format = end.step == LaunchStep::Execute && end.error == ENOEXEC;
+    return fmt::format(
+        "could not be started: {}{}{}", trouble_with(end.step),
+        std::generic_category().message(end.error),
+        no_format ? "; a script needs a first line such as #!/bin/sh, or use -S" : "");
+  }
+
+  std::string operator()(const Cancelled& /*end*/) const {
+    return "was killed because lauka was interrupted";
+  }
+};
+
+}  // namespace
+
+std::string_view word_of(RoundKind kind) {
+  constexpr std::array<std::string_view, 5> names = {"warm-up", "", "counting", "simulated",
+                                                     "settling"};
+  return names.at(static_cast<std::size_t>(kind));
+}
+
+std::string describe(const Outcome& outcome) {
+  return std::visit(OutcomeWords{}, outcome);
+}
+
+}  // namespace lauka::report

@@ -1,0 +1,196 @@
+#include "session/baseline.h"
+
+#include "core/foreign_text.h"
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace lauka {
+
+namespace {
+
+/// For each command the index of its reference in the file; none where there is none.
+std::vector<std::optional<std::size_t>> places_of(const std::vector<Command>& commands,
+                                                  const std::vector<Command>& there) {
+  std::vector<bool> taken(there.size(), false);
+  std::vector<std::optional<std::size_t>> places(commands.size());
+  for (std::size_t c = 0; c < commands.size(); ++c) {
+    for (std::size_t b = 0; b < there.size() && !places[c]; ++b) {
+      if (!taken[b] && there[b].name == commands[c].name) {
+        places[c] = b;
+        taken[b] = true;
+      }
+    }
+  }
+  for (std::size_t c = 0; c < commands.size(); ++c) {
+    if (places[c] || c >= there.size() || taken[c]) continue;
+    places[c] = c;
+    taken[c] = true;
+  }
+  return places;
+}
+
+std::string names_of(const std::vector<Command>& commands) {
+  constexpr std::size_t most = 5;
+  std::string names;
+  for (std::size_t i = 0; i < std::min(commands.size(), most); ++i)
+    names += (i == 0 ? "" : ", ") + cited(commands[i].name);
+  return commands.size() > most ? names + ", ..." : names;
+}
+
+Result<void> check_metrics(const Plan& plan, const Baseline& baseline) {
+  struct Needed {
+    std::size_t metric;
+    std::string_view by;
+  };
+  std::vector<Needed> all;
+  for (const Gate& gate : plan.gates)
+    if (!gate.condition.bound) all.push_back({gate.metric, "a gate is"});
+  if (plan.precision) all.push_back({plan.precision->metric, "--precision looks"});
+  for (std::size_t c = 0; c < plan.commands.size(); ++c) {
+    for (const auto& [metric, by] : all) {
+      if (!baseline_values(baseline, c, metric).empty()) continue;
+      const std::string& there = baseline.session->measured[baseline.commands[c]].name;
+      return Error{fmt::format("the baseline {} has no {} of {}, which {} on", cited(baseline.file),
+                               plan.metrics[metric].name, cited(there), by),
+                   baseline.session->by_lauka
+                       ? "measure the baseline again with it"
+                       : "make the baseline with lauka --export-json: hyperfine's files are read "
+                         "for wall_time only"};
+    }
+  }
+  return {};
+}
+
+/// What has another unit than lauka's is no file of lauka's, or was changed.
+Result<void> check_units(const Plan& plan, const Baseline& baseline) {
+  for (std::size_t m = 0; m < plan.metrics.size(); ++m) {
+    if (!baseline.metrics[m]) continue;
+    const Metric& there = baseline.session->metrics[*baseline.metrics[m]];
+    if (plan.metrics[m].unit == there.unit) continue;
+    return Error{
+        fmt::format("the baseline {} has {} in '{}', not in '{}'", cited(baseline.file), there.name,
+                    unit_symbol(there.unit), unit_symbol(plan.metrics[m].unit)),
+        "export it again"};
+  }
+  return {};
+}
+
+}  // namespace
+
+bool is_of_region(const Metric& metric) {
+  return metric.note.starts_with(kRegionNote);
+}
+
+std::optional<std::size_t> place_in(const Recording& session, const Metric& metric) {
+  const auto place = find_metric(session.metrics, metric.measured_as());
+  const bool is_same = place && is_of_region(session.metrics[*place]) == is_of_region(metric);
+  return is_same ? place : std::nullopt;
+}
+
+std::vector<std::optional<std::size_t>> places_in(const Recording& session,
+                                                  const std::vector<Metric>& metrics) {
+  std::vector<std::optional<std::size_t>> places;
+  places.reserve(metrics.size());
+  for (const Metric& metric : metrics) places.push_back(place_in(session, metric));
+  return places;
+}
+
+std::vector<double> baseline_values(const Baseline& baseline, std::size_t command,
+                                    std::size_t metric) {
+  std::vector<double> values;
+  if (metric >= baseline.metrics.size() || !baseline.metrics[metric]) return values;
+  const RunTable& runs = *baseline.session->runs;
+  bool has_bound = false;
+  for (const std::uint32_t run : runs.of(baseline.commands[command])) {
+    const auto value = runs.value(run, *baseline.metrics[metric]);
+    if (value) values.push_back(*value);
+    has_bound = has_bound || runs.bound(run, *baseline.metrics[metric]);
+  }
+  if (has_bound) values.clear();  // a bound compares with nothing
+  return values;
+}
+
+Result<void> use_baseline(Plan& plan, const std::string& file,
+                          const std::shared_ptr<const Recording>& session) {
+  const auto places = places_of(plan.commands, session->measured);
+  Baseline baseline{file, session, {}, {}};
+  for (std::size_t c = 0; c < places.size(); ++c) {
+    if (!places[c]) {
+      return Error{fmt::format("the baseline {} lacks {}: it has {}", cited(file),
+                               cited(plan.commands[c].name), names_of(session->measured)),
+                   "give the command one of these names with -n, or leave it out"};
+    }
+    baseline.commands.push_back(*places[c]);
+    if (session->runs->of(*places[c]).empty())
+      return Error{fmt::format("the baseline {} has no runs of {}", cited(file),
+                               cited(session->measured[*places[c]].name)),
+                   "export it again"};
+  }
+  baseline.metrics = places_in(*session, plan.metrics);
+  if (auto measured = check_metrics(plan, baseline); !measured) return measured;
+  if (auto comparable = check_units(plan, baseline); !comparable) return comparable;
+  for (std::size_t c = 0; c < places.size(); ++c) {
+    const std::string& there = session->measured[*places[c]].name;
+    if (there == plan.commands[c].name) continue;
+    plan.events.notes.push_back(
+        fmt::format("{} is compared with {} of the baseline {}, by its place: no command there has "
+                    "its name",
+                    cited(plan.commands[c].name), cited(there), cited(file)));
+  }
+  plan.reference.baseline = std::move(baseline);
+  return {};
+}
+
+void extend_baseline(Recording& recording) {
+  if (!recording.reference.baseline) return;
+  Baseline& baseline = *recording.reference.baseline;
+  for (std::size_t m = baseline.metrics.size(); m < recording.metrics.size(); ++m) {
+    const auto place = place_in(*baseline.session, recording.metrics[m]);
+    const bool is_same =
+        place && baseline.session->metrics[*place].unit == recording.metrics[m].unit;
+    baseline.metrics.push_back(is_same ? place : std::nullopt);
+  }
+}
+
+std::optional<std::size_t> first_with_bounds(const Reference& reference, const Condition& condition,
+                                             std::span<const Series> series,
+                                             std::size_t candidate) {
+  const bool is_alone = reference.baseline || condition.bound;
+  for (const std::size_t command : {is_alone ? candidate : reference.command, candidate})
+    if (series[command].largest_bound) return command;
+  return std::nullopt;
+}
+
+bool compares_within_rounds(Order order, const Reference& reference) {
+  return order != Order::Sequential && !reference.baseline;
+}
+
+bool compares_within_rounds(const Recording& session, std::size_t candidate) {
+  if (session.origins.empty() || session.reference.baseline)
+    return compares_within_rounds(session.setting.order, session.reference);
+  const Origin& origin = origin_of(session, candidate);
+  return &origin == &origin_of(session, session.reference.command) &&
+         compares_within_rounds(origin.order, session.reference);
+}
+
+const Origin& origin_of(const Recording& session, std::size_t command) {
+  auto origin = session.origins.begin();
+  for (; command >= origin->commands; ++origin) command -= origin->commands;
+  return *origin;
+}
+
+Comparison samples_of(const Reference& reference, bool within_rounds, std::size_t metric,
+                      std::span<const Series> series, std::size_t candidate) {
+  if (!reference.baseline)
+    return compare(series[reference.command], series[candidate], within_rounds);
+  return compare(Series{baseline_values(*reference.baseline, candidate, metric), {}, std::nullopt},
+                 series[candidate], false);
+}
+
+}  // namespace lauka

@@ -1,0 +1,287 @@
+#include "session/saved.h"
+
+#include "core/foreign_text.h"
+#include "plan/commands.h"
+#include "plan/gates.h"
+#include "plan/rows.h"
+#include "session/baseline.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace lauka {
+
+namespace {
+
+/// Enters the events of a session, and gives the place of each in `all`.
+std::vector<std::size_t> add_events(const EventSet& events, EventSet& all) {
+  std::vector<std::size_t> places;
+  for (const Event& event : events.events) {
+    const auto known = std::ranges::find_if(
+        all.events, [&](const Event& other) { return other.name == event.name; });
+    places.push_back(static_cast<std::size_t>(known - all.events.begin()));
+    if (known == all.events.end()) all.events.push_back(event);
+  }
+  for (Pass pass : events.passes) {
+    for (std::size_t& event : pass.events) event = places.at(event);
+    all.passes.push_back(std::move(pass));
+  }
+  return places;
+}
+
+Result<void> add_metrics(const Recording& session, const std::string& first_file,
+                         const std::vector<std::size_t>& events, std::vector<Metric>& all) {
+  for (Metric metric : session.metrics) {
+    if (const auto known = find_metric(all, metric.name)) {
+      if (is_of_region(metric) != is_of_region(all[*known]))
+        return Error{is_of_region(metric)
+                         ? fmt::format("{} is of a region in {}, and of whole runs before that",
+                                       cited(metric.name), cited(session.file))
+                         : fmt::format("{} is of whole runs in {}, and of a region before that",
+                                       cited(metric.name), cited(session.file)),
+                     "show them apart"};
+      if (all[*known].unit == metric.unit) continue;
+      return Error{
+          fmt::format("{} has {} in '{}', and {} in '{}'", cited(session.file), cited(metric.name),
+                      unit_symbol(metric.unit), cited(first_file), unit_symbol(all[*known].unit)),
+          "show them apart"};
+    }
+    if (metric.event) metric.event = events.at(*metric.event);
+    all.push_back(std::move(metric));
+  }
+  return {};
+}
+
+void show(const Options& options, std::vector<Metric>& metrics) {
+  const bool all =
+      options.metrics == MetricSelection::All ||
+      (options.metrics == MetricSelection::Default && options.verbosity == Verbosity::Verbose);
+  for (Metric& metric : metrics) {
+    if (all) metric.shown = Shown::Always;
+    if (options.metrics == MetricSelection::Time)
+      metric.shown = metric.unit == Unit::Seconds ? Shown::Always : Shown::Verbose;
+  }
+}
+
+bool has_namesake(const std::vector<Recording>& sessions, std::size_t session,
+                  const std::string& name) {
+  for (std::size_t other = 0; other < sessions.size(); ++other) {
+    const auto& there = sessions[other].measured;
+    if (other != session &&
+        std::ranges::any_of(there, [&](const Command& command) { return command.name == name; }))
+      return true;
+  }
+  return false;
+}
+
+Result<std::vector<Command>> named_commands(const Options& options,
+                                            const std::vector<Recording>& sessions) {
+  std::vector<Command> commands;
+  for (std::size_t s = 0; s < sessions.size(); ++s) {
+    const std::size_t first = commands.size();
+    for (Command command : sessions[s].measured) {
+      command.typed += first;
+      if (has_namesake(sessions, s, command.name))
+        command.name = fmt::format("{} ({})", command.name, sessions[s].file);
+      commands.push_back(std::move(command));
+    }
+  }
+  if (options.names.size() > commands.size())
+    return too_many_names(options.names.size(), commands.size());
+  for (std::size_t c = 0; c < options.names.size(); ++c)
+    if (!options.names[c].empty()) commands[c].name = options.names[c];
+  return commands;
+}
+
+/// That of the session itself stays where there is no other.
+Result<Reference> reference_of(const Options& options, const std::vector<Recording>& sessions,
+                               const Plan& plan) {
+  if (!options.from_reference.empty()) {
+    const auto& commands = plan.commands;
+    const auto found = std::ranges::find_if(commands, [&](const Command& command) {
+      return command.name == options.from_reference || command.text == options.from_reference;
+    });
+    if (found == commands.end())
+      return Error{fmt::format("--reference {} is no command of {}", cited(options.from_reference),
+                               cited(sessions.front().file)),
+                   "write its name as the table shows it, the first of them being " +
+                       cited(commands.front().name)};
+    return Reference{static_cast<std::size_t>(found - commands.begin()), {}, {}};
+  }
+  Reference reference{sessions.front().reference.command, {}, sessions.front().reference.anchor};
+  if (sessions.size() > 1 || options.baseline || !sessions.front().reference.baseline)
+    return reference;
+  reference = sessions.front().reference;
+  reference.baseline->metrics = places_in(*reference.baseline->session, plan.metrics);
+  return reference;
+}
+
+}  // namespace
+
+Result<Plan> plan_of_saved(const Options& options, const std::vector<Recording>& sessions) {
+  Plan plan;
+  auto commands = named_commands(options, sessions);
+  if (!commands) return commands.error();
+  plan.commands = *std::move(commands);
+  for (const Recording& session : sessions) {
+    const auto places = add_events(session.setting.events, plan.events);
+    if (auto added = add_metrics(session, sessions.front().file, places, plan.metrics); !added)
+      return added.error();
+  }
+  show(options, plan.metrics);
+  if (auto percentiles = add_percentiles(options, plan.metrics); !percentiles)
+    return percentiles.error();
+  if (options.metrics == MetricSelection::Listed)
+    if (auto listed = list_rows(options.metric_list, plan.metrics); !listed) return listed.error();
+  show_times_in(options.presentation.time_unit, plan.metrics);
+  plan.confidence = options.confidence.value_or(sessions.front().confidence);
+  plan.presentation = options.presentation;
+  plan.presentation.every_row = options.metrics != MetricSelection::Default;
+  auto reference = reference_of(options, sessions, plan);
+  if (!reference) return reference.error();
+  plan.reference = *std::move(reference);
+  const bool has_baseline = options.baseline || plan.reference.baseline;
+  if (auto gates = add_gates(options.gates, has_baseline, plan); !gates) return gates.error();
+  return plan;
+}
+
+namespace {
+
+/// The runs of several sessions in a row. Their commands and passes are counted on.
+class JoinedRuns : public RunTable {
+ public:
+  explicit JoinedRuns(std::size_t commands) : of_command_(commands) {}
+
+  /// `metrics`: where the table has each of the joined session's.
+  void add(std::shared_ptr<const RunTable> runs, std::size_t commands, std::size_t passes,
+           const std::vector<std::optional<std::size_t>>& metrics) {
+    for (std::size_t c = 0; c < commands; ++c)
+      for (const std::uint32_t run : runs->of(c))
+        of_command_[next_.command + c].push_back(static_cast<std::uint32_t>(next_.run + run));
+    Part part = next_;
+    part.runs = std::move(runs);
+    part.metrics = metrics;
+    next_.run += part.runs->size();
+    next_.command += commands;
+    next_.pass += passes;
+    parts_.push_back(std::move(part));
+  }
+
+  std::size_t size() const override { return next_.run; }
+
+  RunRow row(std::size_t run) const override {
+    const Part& part = part_of(run);
+    RunRow row = part.runs->row(run - part.run);
+    row.command += part.command;
+    row.pass += part.pass;
+    return row;
+  }
+
+  std::optional<double> value(std::size_t run, std::size_t metric) const override {
+    const Part& part = part_of(run);
+    const auto& place = part.metrics[metric];
+    return place ? part.runs->value(run - part.run, *place) : std::nullopt;
+  }
+
+  std::optional<double> bound(std::size_t run, std::size_t metric) const override {
+    const Part& part = part_of(run);
+    const auto& place = part.metrics[metric];
+    return place ? part.runs->bound(run - part.run, *place) : std::nullopt;
+  }
+
+  std::span<const std::uint32_t> of(std::size_t command) const override {
+    return of_command_[command];
+  }
+
+ private:
+  struct Part {
+    std::size_t run = 0;  // the first of its own, as the next two
+    std::size_t command = 0;
+    std::size_t pass = 0;
+    std::shared_ptr<const RunTable> runs{};
+    std::vector<std::optional<std::size_t>> metrics{};
+  };
+
+  const Part& part_of(std::size_t run) const {
+    const auto after = std::ranges::upper_bound(parts_, run, {}, &Part::run);
+    return *(after - 1);
+  }
+
+  std::vector<Part> parts_;
+  Part next_;
+  std::vector<std::vector<std::uint32_t>> of_command_;
+};
+
+void add_origins(const Recording& session, std::vector<Origin>& origins) {
+  if (session.origins.empty())
+    origins.push_back(
+        {session.file, session.measured.size(), session.setting.order, session.circumstances});
+  else
+    origins.insert(origins.end(), session.origins.begin(), session.origins.end());
+}
+
+/// Of each command, where every session has a shell, and the same.
+void join_shells(const std::vector<Recording>& sessions, Recording& joined) {
+  const bool have_one = std::ranges::all_of(
+      sessions, [&](const Recording& session) { return session.shell == sessions.front().shell; });
+  if (!have_one) return;
+  joined.shell = sessions.front().shell;
+  for (const Recording& session : sessions)
+    joined.overheads.insert(joined.overheads.end(), session.overheads.begin(),
+                            session.overheads.end());
+}
+
+}  // namespace
+
+Recording join(const std::vector<Recording>& sessions, const Plan& plan) {
+  const Recording& first = sessions.front();
+  Recording joined;
+  joined.file = first.file;
+  joined.metrics = plan.metrics;
+  joined.measured = plan.commands;
+  joined.reference = plan.reference;
+  joined.confidence = plan.confidence;
+  joined.setting = first.setting;
+  joined.setting.events = plan.events;
+  joined.circumstances = first.circumstances;
+  joined.timers = first.timers;
+  auto runs = std::make_shared<JoinedRuns>(plan.commands.size());
+  auto redone = std::make_shared<JoinedRuns>(plan.commands.size());
+  for (const Recording& session : sessions) {
+    const std::size_t commands = session.measured.size();
+    const std::size_t passes = session.setting.events.passes.size();
+    const auto places = places_in(session, plan.metrics);
+    runs->add(session.runs, commands, passes, places);
+    redone->add(session.redone, commands, passes, places);
+    joined.notes.insert(joined.notes.end(), session.notes.begin(), session.notes.end());
+    if (!session.complete)
+      joined.notes.push_back(cited(session.file) + " was cut short: it has the runs before that");
+    joined.timers.clock_step = std::max(joined.timers.clock_step, session.timers.clock_step);
+    joined.complete = joined.complete && session.complete;
+    joined.by_lauka = joined.by_lauka && session.by_lauka;
+    if (sessions.size() > 1 || !session.origins.empty()) add_origins(session, joined.origins);
+  }
+  joined.notes.insert(joined.notes.end(), plan.events.notes.begin(), plan.events.notes.end());
+  joined.runs = std::move(runs);
+  joined.redone = std::move(redone);
+  join_shells(sessions, joined);
+  return joined;
+}
+
+gate::Findings moved(gate::Findings findings, const std::vector<Metric>& from,
+                     const std::vector<Metric>& to) {
+  const auto place_of = [&](std::size_t metric) { return *find_metric(to, from[metric].name); };
+  for (gate::Verdict& verdict : findings.verdicts) verdict.metric = place_of(verdict.metric);
+  for (gate::GatedInterval& one : findings.intervals) one.metric = place_of(one.metric);
+  return findings;
+}
+
+}  // namespace lauka

@@ -1,0 +1,124 @@
+#include "format/read_session.h"
+
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+namespace lauka {
+namespace {
+
+/// Of the first command.
+std::vector<double> values_of(const Recording& recording, std::string_view metric) {
+  std::vector<double> values;
+  for (const std::uint32_t run : recording.runs->of(0))
+    if (const auto value = recording.runs->value(run, *find_metric(recording.metrics, metric)))
+      values.push_back(*value);
+  return values;
+}
+
+std::string fault(const std::string& text) {
+  const auto session = read_session(text);
+  REQUIRE_FALSE(session.has_value());
+  return session.error().line();
+}
+
+const std::string kOwn = R"({"schema_version": 2, "results": [
+  {"command": "old", "times": [9], "lauka": {"metrics": {
+     "wall_time": {"samples": [1.5, null, 2], "at_most": null},
+     "peak_rss": {"samples": [null, 5], "at_most": 7},
+     "cycles": {"samples": [null, null], "at_most": null}}}}],
+  "lauka": {"format": 2, "version": "1.2.3",
+            "machine": {"name": "host", "kernel": "6.1", "cpu_model": "CPU 9000", "cpus": 4}}})";
+
+}  // namespace
+
+TEST_CASE("of an older lauka there are the samples of all metrics, and where they were measured") {
+  const auto session = read_session(kOwn);
+  REQUIRE(session);
+  const Recording& recording = session->recording;
+  CHECK(recording.by_lauka);
+  CHECK(recording.circumstances.version == "1.2.3");
+  CHECK(recording.circumstances.machine.name == "host");
+  CHECK(recording.circumstances.machine.cpu_model == "CPU 9000");
+  CHECK(recording.circumstances.machine.cpus == 4);
+  REQUIRE(recording.measured.size() == 1);
+  CHECK(recording.measured[0].name == "old");
+  CHECK(values_of(recording, "wall_time") == std::vector{1.5, 2.0});
+  const auto peak = find_metric(recording.metrics, Role::PeakRss);
+  REQUIRE(peak.has_value());
+  CHECK(recording.runs->bound(0, *peak) == 7.0);
+  CHECK(values_of(recording, "cycles").empty());
+}
+
+TEST_CASE("of hyperfine 1 there are the times") {
+  const auto session =
+      read_session(R"({"results": [{"command": "a b", "mean": 1, "times": [1, 0.25]}]})");
+  REQUIRE(session);
+  CHECK_FALSE(session->recording.by_lauka);
+  CHECK(session->recording.measured[0].name == "a b");
+  CHECK(values_of(session->recording, "wall_time") == std::vector{1.0, 0.25});
+}
+
+TEST_CASE("of hyperfine's schema 2 there are the measurements' wall times, and the name") {
+  const auto session = read_session(R"({"schema_version": 2, "results": [
+      {"command": "./a --long", "name": "a", "measurements": [
+        {"time_wall_clock": {"value": 0.5, "unit": "second"}, "exit_code": 0},
+        {"time_wall_clock": {"value": 0.75, "unit": "second"}, "exit_code": 0}]}]})");
+  REQUIRE(session);
+  CHECK(session->recording.measured[0].name == "a");
+  CHECK(values_of(session->recording, "wall_time") == std::vector{0.5, 0.75});
+}
+
+TEST_CASE("what is no session is told as what it is") {
+  CHECK(fault("") == "is not JSON, or is incomplete; export it again");
+  CHECK(fault(kOwn.substr(0, 200)) == "is not JSON, or is incomplete; export it again");
+  CHECK(fault("[1]") ==
+        "is neither lauka's nor hyperfine's JSON (no list of results); make one with lauka "
+        "--export-json FILE");
+  CHECK(fault(R"({"results": [{"command": "a", "mean": 1}]})").find("no times of 'a'") !=
+        std::string::npos);
+  CHECK(fault(R"({"results": [{"times": [1]}]})").find("a result without a command") !=
+        std::string::npos);
+  CHECK(fault(R"({"results": [{"command": "a", "measurements": [{"time_wall_clock":
+              {"value": 5, "unit": "millisecond"}}]}]})")
+            .find("no times of 'a'") != std::string::npos);
+  CHECK(fault(R"({"results": []})") == "has no commands; export it again");
+}
+
+TEST_CASE("a sample that cannot be a measured value is named") {
+  for (const std::string value : {"-1", "\"5\"", "true", "[1]"}) {
+    const std::string line =
+        fault(R"({"results": [{"command": "a", "times": [1, )" + value + "]}]}");
+    CHECK(line == "has " + value + " among the samples of 'a'; export it again");
+  }
+}
+
+TEST_CASE("a file of a lauka whose format is another one is refused") {
+  CHECK(fault(R"({"results": [], "lauka": {"format": 3, "version": "9.0"}})") ==
+        "was written by lauka 9.0; export it again");
+}
+
+TEST_CASE("values that no measurement has are refused, 0 is not") {
+  for (const char* value : {"1e-320", "9e-31", "1.1e30", "1e308", "-1"}) {
+    CAPTURE(value);
+    CHECK(fault(std::string(R"({"results": [{"command": "a", "times": [1, )") + value + "]}]}")
+              .find(" among the samples of 'a'; export it again") != std::string::npos);
+  }
+  CHECK(read_session(R"({"results": [{"command": "a", "times": [0, 1e-30, 1e30]}]})"));
+}
+
+TEST_CASE("a session is read sixteen levels deep, and refusals are short") {
+  const auto nested = [](std::size_t depth) {
+    return R"({"more": )" + std::string(depth, '[') + std::string(depth, ']') +
+           R"(, "results": [{"command": "a", "times": [1]}]})";
+  };
+  CHECK(read_session(nested(15)));
+  CHECK(fault(nested(17)) == "is nested more than 16 deep; export it again");
+  CHECK(fault(nested(1'000'000)) == "is nested more than 16 deep; export it again");
+  const std::string text(1'000'000, 'x');
+  CHECK(fault(R"({"results": [{"command": "a", "times": [")" + text + R"("]}]})").size() < 200);
+  CHECK(fault(R"({"results": [{"command": ")" + text + R"("}]})").size() < 1000);
+}
+
+}  // namespace lauka

@@ -1,0 +1,270 @@
+#include "core/choices.h"
+#include "fakes/change_runs.h"
+#include "format/exports.h"
+#include "format/read_session.h"
+#include "report/example.h"
+#include "report/screen.h"
+#include "results/analyse.h"
+#include "session/baseline.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+// A session is data: what --export-json wrote is read back, and all that is made of it is the same.
+
+namespace lauka::report {
+namespace {
+
+/// A run whose numbers are those of no other, and take all digits.
+RunRecord run_of(std::uint32_t command, std::uint32_t round, RoundKind kind = RoundKind::Timed) {
+  RunRecord run;
+  run.step = {command, round, 0, kind};
+  run.outcome = Exited{0};
+  const std::uint64_t odd = 1'234'567ULL * (1 + (round * 7 + command * 3) % 11);
+  run.usage.wall_ns = 100'000'003 + odd + 9'000'001ULL * command;
+  run.usage.user_ns = 70'000'007 + odd / 3;
+  run.usage.system_ns = 3'333'333 + odd / 7;
+  run.usage.peak_rss_bytes = 4096 * (1000 + round);
+  run.usage.minor_faults = 100 + round;
+  run.usage.voluntary_switches = command;
+  return run;
+}
+
+/// Two commands that take turns for `rounds`.
+struct Case {
+  Plan plan{};
+  Session session{};
+  gate::Findings findings{};
+  Circumstances circumstances{
+      "1.2.3",
+      std::chrono::sys_days(std::chrono::year(2024) / 2 / 29) + std::chrono::seconds(86399),
+      {"host", "Linux", "Debian", "6.1", "x86_64", "CPU \"9000\"", 8}};
+
+  explicit Case(std::uint32_t rounds) {
+    plan.commands = {{.name = "old", .text = "./old -x", .words = {"./old", "-x"}},
+                     {.name = "neu ⚡", .text = "./new", .words = {"./new"}}};
+    plan.seed = 18'446'744'073'709'551'615U;
+    plan.metrics = metrics_of({}, MetricSelection::Default, false);
+    for (std::uint32_t round = 0; round < rounds; ++round)
+      for (std::uint32_t c = 0; c < 2; ++c) session.runs.push_back(run_of(c, round));
+  }
+
+  Results results() const {
+    using std::chrono::milliseconds;
+    return analyse(plan, session, findings, {milliseconds(1), milliseconds(10)}, circumstances);
+  }
+};
+
+Results read_back(const Results& results) {
+  auto read = read_session(written(write_json, results));
+  if (!read) FAIL(read.error().line());
+  return analyse(std::move(read->recording), std::move(read->findings));
+}
+
+/// Where two texts part; empty where they are the same.
+std::string first_difference(const std::string& a, const std::string& b) {
+  if (a == b) return "";
+  const auto parted = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
+  const auto at = static_cast<std::size_t>(parted.first - a.begin());
+  const std::size_t from = at < 60 ? 0 : at - 60;
+  return a.substr(from, 120) + "\n <> \n" + b.substr(from, 120);
+}
+
+/// Reads `results` back, and compares all that is made of both.
+void check_same(const Results& results) {
+  const Results again = read_back(results);
+  for (const Exporter write :
+       {&write_json, &write_summary_csv, &write_runs_csv, &write_markdown, &write_html})
+    CHECK(first_difference(written(write, again), written(write, results)) == "");
+  for (const bool verbose : {false, true}) {
+    const Style style{.verbose = verbose, .histogram = true};
+    CHECK(first_difference(screen(again, style, false), screen(results, style, false)) == "");
+  }
+  CHECK(again.warnings.size() == results.warnings.size());
+}
+
+}  // namespace
+
+TEST_CASE("a session that is written and read back gives the same of everything") {
+  const Case plain(12);
+  check_same(plain.results());
+  CHECK(plain.results().commands[1].rows[0].delta.has_value());
+  Case in_milliseconds(3);
+  in_milliseconds.plan.metrics[0].shown_in = find_display_unit("ms");
+  in_milliseconds.plan.metrics[4].shown = Shown::Verbose;
+  check_same(in_milliseconds.results());
+}
+
+TEST_CASE("failures, bounds, parameters, a shell and hooks are read back as they were") {
+  Case it(15);
+  it.plan.ignore_failure.emplace();
+  it.plan.order = Order::Sequential;
+  it.plan.order_is_for_hooks = true;
+  it.plan.stop.exact_runs = 15;
+  it.plan.shell = Shell{{"bash", "--norc", "it's"}};
+  it.plan.until = "ready (\\d+)";
+  it.plan.jobs = 3;
+  it.plan.region = true;
+  it.plan.commands[0].folder = "build";
+  it.plan.commands[0].expected = ExpectedOutput{};
+  it.plan.commands[1].expected = ExpectedOutput{ExpectedOutput::Kind::Hash, "ab"};
+  it.plan.commands[0].parameters = {{"size", "4"}, {"mode", "fast, \"1\""}};
+  it.plan.commands[1].parameters = {{"size", "8"}};
+  it.plan.commands[0].pattern = it.plan.commands[1].pattern = "./x {size}";
+  it.session.overheads = {{1'000'001, 2, 3}, {999'999, 0, 7}};
+  change(it.session.runs, 2, [](RunRecord& run) { run.outcome = Exited{3}; });
+  change(it.session.runs, 4, [](RunRecord& run) { run.outcome = Signalled{11}; });
+  change(it.session.runs, 5, [](RunRecord& run) { run.outcome = TimedOut{}; });
+  change(it.session.runs, 6, [](RunRecord& run) { run.below_overhead = true; });
+  it.session.notes = {"a note", "another"};
+  change(it.session.runs, [&](RunRecord& run) {
+    if (run.step.command == 1) run.usage.peak_rss_floor_bytes = 4096 * 1010;
+  });
+  const Results results = it.results();
+  REQUIRE(results.commands[0].failed_runs == 2);
+  REQUIRE(results.commands[1].rows[4].at_most.has_value());
+  check_same(results);
+}
+
+TEST_CASE("a session that was cut short, and one without a run, stay what they are") {
+  Case it(4);
+  it.session.cut_short = Interrupted{2};
+  check_same(it.results());
+  it.session.runs.clear();
+  check_same(it.results());
+}
+
+TEST_CASE("counts, passes, kinds of core and runs that were run again are read back") {
+  Case it(10);
+  it.plan.events.events = {
+      {.name = "cpu-cycles", .meaning = "perf cycles", .role = Role::Cycles},
+      {.name = "instructions", .meaning = "perf", .role = Role::Instructions},
+      {.name = "fp_ops", .meaning = "FP", .zero_is_doubtful = true},
+      {.name = "cpu-cycles (P)", .meaning = "P", .part_of = 0, .role = Role::Cycles},
+      {.name = "p_time", .meaning = "P", .is_time = true, .role = Role::CoreTime, .core_kind = "P"},
+      {.name = "e_time",
+       .meaning = "E",
+       .is_time = true,
+       .role = Role::CoreTime,
+       .core_kind = "E"}};
+  it.plan.events.passes = {{{4, 5}}, {{0, 1, 2, 3}, RoundKind::Counting}};
+  it.plan.metrics = metrics_of(it.plan.events, MetricSelection::All, true);
+  it.plan.cores.min_share = 0.75;
+  std::uint64_t odd = 1;
+  change(it.session.runs, [&](RunRecord& run) {
+    odd = odd * 6'364'136'223'846'793'005U + 1;
+    run.counts = {9'000'000 + (odd >> 44U), (run.step.command == 0 ? 100U : 9'000'000U)};
+  });
+  for (std::uint32_t round = 0; round < 5; ++round) {
+    for (std::uint32_t c = 0; c < 2; ++c) {
+      RunRecord run = run_of(c, round, RoundKind::Counting);
+      run.step.pass = 1;
+      run.usage.wall_ns *= 2;
+      run.counts = {30'000'000 + round, 70'000'001 + c, 0, 20'000'000};
+      run.own = {29'000'000 + round, std::nullopt, std::nullopt, std::nullopt};
+      run.coverage = 0.9 + 0.01 * round;
+      it.session.runs.push_back(run);
+    }
+  }
+  it.session.redone.push_back({it.session.runs[3], "the trace lost records"});
+  const Results results = it.results();
+  REQUIRE(results.commands[0].slowdown.value_or(0.0) > 1.5);
+  REQUIRE(results.commands[1].redone_runs == 1);
+  REQUIRE(find_metric(results.metrics, Role::Ipc).has_value());
+  REQUIRE(results.commands[0].rows[*find_metric(results.metrics, "fp_ops")].is_doubtful);
+  check_same(results);
+  const auto again = read_back(results);
+  CHECK(again.metrics[*find_metric(again.metrics, Role::Cycles)].name == "cpu-cycles");
+}
+
+TEST_CASE("percentiles are read back with the values that they are made of") {
+  Case it(40);
+  Metric tail = it.plan.metrics[0];
+  tail.percentile = Percentile{tail.name, 0.9};
+  tail.name = "wall_time.p90";
+  tail.role = Role::Other;
+  it.plan.metrics.insert(it.plan.metrics.begin() + 1, tail);
+  tail.percentile->share = 0.99;
+  tail.name = "wall_time.p99";
+  it.plan.metrics.insert(it.plan.metrics.begin() + 2, tail);
+  const Results results = it.results();
+  REQUIRE(results.commands[1].rows[1].quantile.has_value());
+  REQUIRE(results.commands[1].rows[1].delta.has_value());
+  CHECK(results.commands[1].rows[1].delta->basis == stats::Basis::Quantile);
+  CHECK_FALSE(results.commands[1].rows[2].quantile.has_value());
+  CHECK_FALSE(results.commands[1].rows[2].delta.has_value());
+  CHECK(results.commands[1].rows[2].fewest_runs == 368);
+  check_same(results);
+  Case later(40);
+  later.plan.metrics = it.plan.metrics;
+  auto read = read_session(written(write_json, Case(40).results()));  // without percentiles
+  REQUIRE(use_baseline(later.plan, "b.json", std::make_shared<Recording>(read->recording)));
+  CHECK(later.results().commands[1].rows[1].delta.has_value());
+  check_same(later.results());
+}
+
+TEST_CASE("what gates and a precision found is read back, not found anew") {
+  Case it(20);
+  gate::Verdict verdict;
+  verdict.condition = {"wall_time", 10.0};
+  verdict.candidate = 1;
+  verdict.answer = gate::Answer::Inconclusive;
+  verdict.delta.change = 1.0 / 3.0;
+  verdict.delta.bounds = {0.1, 0.7};
+  verdict.delta.basis = stats::Basis::Typical;
+  verdict.delta.mean = {0.29, stats::ChangeBounds{-0.07, 0.57}};
+  verdict.delta.mean_differs = true;
+  verdict.rounds = 19;
+  verdict.planned_rounds = 250;
+  verdict.p_fail = 0.07;
+  verdict.level = 0.01;
+  verdict.times_as_many = 1.7;
+  verdict.look = 3;
+  gate::Verdict bounded = verdict;
+  bounded.condition = {"peak_rss", 0.0, true, 3e6, "3MB", Unit::Bytes};
+  bounded.metric = 4;
+  bounded.answer = gate::Answer::Fail;
+  bounded.decided_by = gate::DecidedBy::Both;
+  gate::Verdict small;
+  small.condition = {"peak_rss", 5.0};
+  small.metric = 4;
+  small.candidate = 1;
+  small.too_small = 0;
+  it.findings.verdicts = {verdict, bounded, small};
+  it.findings.intervals = {{0, {0.005, 0.025}}, {4, {0.01, 0.03}}};
+  it.findings.precision = Precision{.wanted = 0.007,
+                                    .half_width = 0.0123,
+                                    .runs = 20,
+                                    .end = PrecisionEnd::Duration,
+                                    .metric = "cpu_time"};
+  check_same(it.results());
+  Case ungated(20);
+  const Results plain = ungated.results();
+  CHECK_MESSAGE(it.results().commands[1].rows[0].delta->bounds->low !=
+                    plain.commands[1].rows[0].delta->bounds->low,
+                "the intervals of a gated metric are its own");
+}
+
+TEST_CASE("a session that was compared with a baseline is read back with the baseline's values") {
+  Case before(9);
+  const Results earlier = before.results();
+  auto read = read_session(written(write_json, earlier));
+  REQUIRE(read.has_value());
+  Case it(7);
+  change(it.session.runs, [&](RunRecord& run) { run.usage.wall_ns += 5'000'000; });
+  const auto session = std::make_shared<Recording>(std::move(read->recording));
+  REQUIRE(use_baseline(it.plan, "b.json", session));
+  const Results results = it.results();
+  REQUIRE(results.commands[0].rows[0].delta.has_value());
+  CHECK_FALSE(results.paired);
+  check_same(results);
+}
+
+}  // namespace lauka::report

@@ -1,0 +1,211 @@
+#include "core/text.h"
+#include "format/exports.h"
+#include "report/example.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <map>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+// Exports for other tools: benchstat, Bencher, github-action-benchmark, and lines of JSON.
+
+namespace lauka::report {
+namespace {
+
+using nlohmann::json;
+
+std::string written(Exporter exporter, const Report& report) {
+  std::string text;
+  exporter(report, [&](std::string_view piece) { text += piece; });
+  return text;
+}
+
+MadeRun run(std::size_t command, std::size_t round, std::vector<std::optional<double>> values) {
+  return {{.command = command, .round = round}, std::move(values)};
+}
+
+Results benchmark(std::string name, const std::vector<double>& base, double ratio) {
+  Results results;
+  results.benchmark = std::move(name);
+  results.metrics = {metric("wall_time", Unit::Seconds)};
+  std::vector<MadeRun> runs;
+  for (std::size_t i = 0; i < base.size(); ++i) {
+    runs.push_back(run(0, i, {base[i]}));
+    runs.push_back(run(1, i, {base[i] * ratio}));
+  }
+  results.runs = made(std::move(runs));
+  results.commands = {
+      command("./old " + results.benchmark, base.size(),
+              {row(0, summary(base.size(), 1, 1, 1, 1))}),
+      command("./new " + results.benchmark, base.size(),
+              {row(0, summary(base.size(), 1, 1, 1, 1), changed(ratio - 1, 0.001))})};
+  return results;
+}
+
+/// The samples of each name and unit, by the rules of benchstat's reader.
+std::map<std::pair<std::string, std::string>, std::vector<double>> samples_in(
+    const std::string& text) {
+  std::map<std::pair<std::string, std::string>, std::vector<double>> samples;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with("Benchmark")) continue;
+    std::istringstream fields(line.substr(9));
+    std::string name;
+    std::string iterations;
+    fields >> name >> iterations;
+    CHECK(iterations == "1");
+    for (std::string value, unit; fields >> value >> unit;)
+      samples[{name, unit}].push_back(std::strtod(value.c_str(), nullptr));
+  }
+  return samples;
+}
+
+double median(std::vector<double> values) {
+  std::ranges::sort(values);
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
+}  // namespace
+
+TEST_CASE("benchstat's rules find the deltas and the geometric mean that a suite shows") {
+  const Report suite =
+      report_of({benchmark("parse it", {0.4, 0.5, 0.43}, 0.5),
+                 benchmark("load", {0.1, 0.11, 0.13}, 1.25), benchmark("a/b", {2, 2.5, 1.9}, 0.9)},
+                gate::Risk::Any);
+  const auto samples = samples_in(written(write_benchfmt, suite));
+  CHECK(samples.size() == 6);
+  std::map<std::string, double> center;  // benchstat: the median, and the geometric mean of them
+  for (const auto& [key, values] : samples) {
+    CHECK(key.second == "sec/op");
+    CHECK(values.size() == 3);
+    center[key.first] = median(values);
+  }
+  double logarithms = 0;
+  for (const std::string name : {"parse_it", "load", "a_b"})
+    logarithms +=
+        std::log(center.at(name + "/role=candidate") / center.at(name + "/role=reference"));
+  CHECK(center.at("load/role=candidate") / center.at("load/role=reference") ==
+        doctest::Approx(1.25));
+  CHECK(std::expm1(logarithms / 3) == doctest::Approx(*suite.geomeans.at(0).change.change));
+}
+
+TEST_CASE("benchfmt: a line per run, with what can be compared as a key") {
+  Results results;
+  results.circumstances.machine.cpu_model = "M3";
+  results.metrics = {metric("wall_time", Unit::Seconds), metric("peak_rss", Unit::Bytes),
+                     metric("ipc", Unit::Ratio, Better::More)};
+  results.commands = {command("./a -5", 1, {}), command("./a -5", 1, {}), command("./b 8", 1, {})};
+  results.commands[2].pattern = "./b {n}";
+  results.commands[2].parameters = {{.name = "n", .value = "8"}};
+  results.runs = made({run(0, 0, {0.25, 4e6, std::nullopt}), run(1, 0, {0.5, 5e6, 1.5}),
+                       run(2, 0, {0.75, std::nullopt, std::nullopt}),
+                       run(2, 1, {std::nullopt, std::nullopt, std::nullopt})});
+  CHECK(written(write_benchfmt, Report{{results}}) ==
+        "cpu: M3\n"
+        "Unit ipc better=higher\n"
+        "Benchmark/command=._a__5 1 0.25 sec/op 4000000 peak_rss-B\n"
+        "Benchmark/command=._a_-5#2 1 0.5 sec/op 5000000 peak_rss-B 1.5 ipc\n"
+        "Benchmark/command=._b_{n}/n=8 1 0.75 sec/op\n");
+  CHECK(benchfmt_word("a\u00a0b\u3000c\td/e") == "a_b_c\\td_e");
+}
+
+TEST_CASE("Bencher's JSON has each command's metrics with their intervals") {
+  // Student's t for 95% and 8 degrees is 2.306: 0.0076 * 2.306 / 3 = 0.005842.
+  const json document = json::parse(written(write_bmf, Report{{manual_example()}}));
+  CHECK(document.size() == 2);
+  const json& wall = document.at("./build-old").at("wall_time");
+  CHECK(wall.at("value") == 0.591);
+  CHECK(wall.at("lower_value").get<double>() == doctest::Approx(0.591 - 0.005842).epsilon(1e-6));
+  CHECK(wall.at("upper_value").get<double>() == doctest::Approx(0.591 + 0.005842).epsilon(1e-6));
+  CHECK(document.at("./build-new -O2").size() == 3);
+}
+
+TEST_CASE("names for trackers are unique, and those of a suite keep from commit to commit") {
+  Results twice = manual_example();
+  twice.commands[1].name = twice.commands[0].name;
+  CHECK(tool_names(twice)[1].text() == "./build-old#2");
+  Results suite = benchmark("parse", {1, 2}, 1);
+  CHECK(tool_names(suite)[1].text() == "parse candidate");
+  suite.commands.push_back(command("./newer", 2, {}));
+  CHECK(tool_names(suite)[1].text() == "parse candidate ./new parse");
+  CHECK(tool_names(suite)[0].text() == "parse reference");
+}
+
+TEST_CASE("github-action-benchmark gets the metrics shown that are better when smaller") {
+  Results results = manual_example();
+  results.metrics[1].shown = Shown::Verbose;
+  results.metrics[2].better = Better::More;
+  const json entries = json::parse(written(write_github_benchmark, Report{{results}}));
+  CHECK(entries.size() == 2);
+  CHECK(entries.at(0) == json{{"name", "./build-old wall_time"},
+                              {"unit", "s"},
+                              {"value", 0.591},
+                              {"range", "± 0.0076"},
+                              {"extra", "9 runs"}});
+}
+
+TEST_CASE("a run is a line of JSON, without what was not measured in it") {
+  const Report suite = report_of({benchmark("parse", {0.5}, 2)}, gate::Risk::Any);
+  CHECK(written(write_runs_jsonl, suite) ==
+        R"({"benchmark":"parse","command":"./old parse","run":1,"round":1,"pass":1,"status":0,)"
+        R"("metrics":{"wall_time":0.5}})"
+        "\n"
+        R"({"benchmark":"parse","command":"./new parse","run":2,"round":1,"pass":1,"status":0,)"
+        R"("metrics":{"wall_time":1.0}})"
+        "\n");
+  Results results = manual_example();
+  results.metrics[2].unit = Unit::Count;
+  results.runs = made({run(0, 0, {std::nullopt, std::nullopt, 7})});
+  const json line = json::parse(written(write_runs_jsonl, Report{{results}}));
+  CHECK_FALSE(line.contains("benchmark"));
+  CHECK(line.at("metrics") == json{{"core_active_cycle", 7}});
+}
+
+TEST_CASE("AsciiDoc: the table of the Markdown, with nothing in names that it would act on") {
+  Results results = manual_example();
+  results.metrics.resize(1);
+  for (CommandResult& one : results.commands) one.rows.resize(1);
+  results.commands[1].name = "a|b *c* -- {d} it's";
+  CHECK(written(write_asciidoc, Report{{results}}) ==
+        "[%header,cols=\"<,<,>,>,>,>\"]\n"
+        "|===\n"
+        "| command\n| measurement\n| mean ± σ\n| min … max\n| outliers\n| delta\n"
+        "\n"
+        "| `./build-old` +\n9 runs\n| wall_time\n| 591ms ± 7.6ms\n| 583ms … 605ms\n| 0 (0%)\n"
+        "| \n"
+        "\n"
+        "| `a&#124;b &#42;c&#42; -&#45; &#123;d&#125; it&#39;s` +\n9 runs\n| wall_time\n"
+        "| 130ms ± 8.3ms\n| 125ms … 141ms\n| 0 (0%)\n| *better −78.0% ± 0.5%*\n"
+        "\n"
+        "|===\n"
+        "\n"
+        "* a&#124;b &#42;c&#42; -&#45; &#123;d&#125; it&#39;s ran 4.55 ± 0.04 times faster than "
+        "./build-old\n");
+}
+
+TEST_CASE("Org: the same, where an underscore would lower what follows it") {
+  Results results = manual_example();
+  results.metrics.resize(1);
+  for (CommandResult& one : results.commands) one.rows.resize(1);
+  results.commands[1].name = "a|b x=1 /tmp/c";
+  CHECK(written(write_orgmode, Report{{results}}) ==
+        "| command | measurement | mean ± σ | min … max | outliers | delta |\n"
+        "|---+---+---+---+---+---|\n"
+        "| =./build-old=, 9 runs | =wall_time= | 591ms ± 7.6ms | 583ms … 605ms | 0 (0%) |  |\n"
+        "| a\\vert{}b x=1 \\slash{}tmp/c, 9 runs | =wall_time= | 130ms ± 8.3ms | 125ms … "
+        "141ms | 0 (0%) | *better −78.0% ± 0.5%* |\n"
+        "\n"
+        "- a\\vert{}b x=1 \\slash{}tmp/c ran 4.55 ± 0.04 times faster than ./build-old\n");
+  results.commands[1].name = "x=1 y";
+  CHECK(written(write_orgmode, Report{{results}}).find("| ~x=1 y~, 9 runs |") != std::string::npos);
+}
+
+}  // namespace lauka::report

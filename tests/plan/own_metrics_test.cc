@@ -1,0 +1,75 @@
+#include "plan/rows.h"
+
+#include <string>
+#include <utility>
+
+#include <doctest/doctest.h>
+
+namespace lauka {
+namespace {
+
+OwnMetric own(std::string_view head, std::string text = "") {
+  auto metric = parse_own_metric(head);
+  REQUIRE(metric);
+  metric->text = std::move(text);
+  return *metric;
+}
+
+Options with_rows(std::vector<std::string> rows = {}) {
+  Options options;
+  options.commands = {"a", "b"};
+  options.metrics = rows.empty() ? MetricSelection::Default : MetricSelection::Listed;
+  options.metric_list = std::move(rows);
+  return options;
+}
+
+/// An engine without events.
+Result<EventSet> nothing(const EventRequest& wanted) {
+  if (wanted.names.empty()) return EventSet{};
+  return Error{"there is no event '" + wanted.names.front() + "'", ""};
+}
+
+std::string refusal_of_rows(const Options& options) {
+  const auto plan = make_plan(options, nothing, 1);
+  return plan ? "accepted" : plan.error().line();
+}
+
+}  // namespace
+
+TEST_CASE("what is scraped and what is announced are metrics, which gates and formulas may be on") {
+  Options options = with_rows({"wall_time", "served:1:higher", "rate"});
+  options.scraped = {own("rate:higher", "(x)")};
+  options.derived = {own("each:ms", "wall_time / served")};
+  options.gates.push_back({.metric = "served", .limit_percent = -5, .below = true});
+  const auto plan = make_plan(options, nothing, 1);
+  if (!plan) FAIL(plan.error().line());
+  REQUIRE(plan->told.size() == 2);
+  CHECK(plan->told[0].name == "rate");
+  CHECK(plan->told[1].name == "served");
+  CHECK(plan->metrics[1].name == "served");
+  CHECK(plan->metrics[1].better == Better::More);
+  CHECK(plan->metrics[1].shown == Shown::Always);
+  CHECK(plan->metrics[2].name == "rate");
+}
+
+TEST_CASE("two metrics of one name are refused") {
+  Options twice = with_rows();
+  twice.scraped = {own("rate", "(x)"), own("rate", "(y)")};
+  CHECK(refusal_of_rows(twice) == "--scrape names rate twice; give each metric a name of its own");
+  Options taken = with_rows();
+  taken.scraped = {own("wall_time", "(x)")};
+  CHECK(refusal_of_rows(taken) ==
+        "--scrape wall_time has the name of another metric; give it a name of its own");
+  CHECK(refusal_of_rows(with_rows({"wall_time:ms:higher"})) ==
+        "--metrics wall_time has the name of another metric; give it a name of its own");
+  Options both = with_rows({"rate:higher"});
+  both.scraped = {own("rate", "(x)")};
+  CHECK(refusal_of_rows(both) ==
+        "--metrics announces rate, which is there already; leave out what stands behind its name");
+  CHECK(
+      refusal_of_rows(with_rows({"1x:higher"})) ==
+      "--metrics '1x:higher' has '1x' for a name; begin it with a letter, and go on with letters, "
+      "digits, _ . - / or %");
+}
+
+}  // namespace lauka

@@ -1,0 +1,122 @@
+#include "session/baseline.h"
+
+#include "fakes/gates.h"
+#include "fakes/recorded.h"
+
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+namespace lauka {
+namespace {
+
+Plan plan_of(const std::vector<std::string>& names) {
+  Plan plan;
+  for (const std::string& name : names) plan.commands.push_back({name, name, {name}});
+  plan.metrics = metrics_of({}, MetricSelection::Default, false);
+  return plan;
+}
+
+std::shared_ptr<Recording> baseline_of(const std::vector<std::string>& names) {
+  return fakes::recorded(names, {1.0, 2.0});
+}
+
+std::vector<std::string> matched(const std::vector<std::string>& commands,
+                                 const std::vector<std::string>& there) {
+  Plan plan = plan_of(commands);
+  REQUIRE(use_baseline(plan, "b.json", baseline_of(there)));
+  std::vector<std::string> names;
+  for (const std::size_t command : plan.reference.baseline->commands)
+    names.push_back(there.at(command));
+  return names;
+}
+
+std::string fault(Plan plan, std::shared_ptr<const Recording> session) {
+  const auto used = use_baseline(plan, "b.json", std::move(session));
+  REQUIRE_FALSE(used.has_value());
+  return used.error().line();
+}
+
+}  // namespace
+
+TEST_CASE("a command's reference is the one of its name, wherever it stands") {
+  CHECK(matched({"b", "a"}, {"a", "b", "c"}) == std::vector<std::string>{"b", "a"});
+  CHECK(matched({"a", "a"}, {"x", "a", "a"}) == std::vector<std::string>{"a", "a"});
+}
+
+TEST_CASE("a command whose name is not there has the reference at its place") {
+  CHECK(matched({"new"}, {"old", "other"}) == std::vector<std::string>{"old"});
+  CHECK(matched({"a", "new"}, {"a", "old"}) == std::vector<std::string>{"a", "old"});
+}
+
+TEST_CASE("a reference that another command has by its name is not lent by its place") {
+  CHECK(fault(plan_of({"b", "new"}), baseline_of({"a", "b"})) ==
+        "the baseline 'b.json' lacks 'new': it has 'a', 'b'; give the command one of these names "
+        "with -n, or leave it out");
+}
+
+TEST_CASE("a command more than the baseline has is refused") {
+  CHECK(fault(plan_of({"a", "b"}), baseline_of({"x"})).find("lacks 'b'") != std::string::npos);
+}
+
+TEST_CASE("a reference without a run is refused") {
+  const auto session = fakes::recorded({"a"}, {});
+  session->runs = std::make_shared<RunTable>();
+  CHECK(fault(plan_of({"a"}), session) ==
+        "the baseline 'b.json' has no runs of 'a'; export it again");
+}
+
+TEST_CASE("a baseline has to have what a gate or --precision looks at") {
+  Plan plan = plan_of({"a"});
+  plan.gates = fakes::gates_of(plan, {{"cpu_time", 5.0}});
+  CHECK(fault(plan, baseline_of({"a"})) ==
+        "the baseline 'b.json' has no cpu_time of 'a', which a gate is on; measure the baseline "
+        "again with it");
+  const auto of_hyperfine = baseline_of({"a"});
+  of_hyperfine->by_lauka = false;
+  CHECK(fault(plan, of_hyperfine).find("hyperfine's files are read for wall_time only") !=
+        std::string::npos);
+  plan.gates = fakes::gates_of(plan, {{"wall_time", 5.0}});
+  plan.precision = PrecisionGoal{0.01};
+  CHECK(use_baseline(plan, "b.json", baseline_of({"a"})).has_value());
+}
+
+TEST_CASE("with a baseline every command is a candidate, compared as independent samples") {
+  Plan plan = plan_of({"a"});
+  CHECK_FALSE(plan.reference.is_candidate(0));
+  CHECK(plan.reference.is_candidate(1));
+  CHECK(compares_within_rounds(plan.order, plan.reference));
+  REQUIRE(use_baseline(plan, "b.json", baseline_of({"a"})));
+  CHECK(plan.reference.is_candidate(0));
+  CHECK_FALSE(compares_within_rounds(plan.order, plan.reference));
+  const std::vector<Series> series = {{{3.0}, {0}}};
+  const Comparison samples = samples_of(plan.reference, false, 0, series, 0);
+  CHECK(samples.reference == std::vector{1.0, 2.0});
+  CHECK(samples.candidate == std::vector{3.0});
+  CHECK_FALSE(samples.paired);
+  CHECK_MESSAGE(samples_of(plan.reference, false, 1, series, 0).is_empty(),
+                "cpu_time is not there");
+}
+
+TEST_CASE("deltas are from the command that is the reference, wherever it stands") {
+  Reference reference;
+  reference.command = 1;
+  const std::vector<Series> series = {{{3.0}, {0}}, {{4.0}, {0}}};
+  CHECK(reference.is_candidate(0));
+  CHECK_FALSE(reference.is_candidate(1));
+  CHECK(samples_of(reference, true, 0, series, 0).reference == std::vector{4.0});
+}
+
+TEST_CASE("values in another unit are refused") {
+  const Plan plan = plan_of({"a"});
+  const auto baseline = baseline_of({"a"});
+  baseline->metrics[0].unit = Unit::Count;
+  CHECK(fault(plan, baseline) ==
+        "the baseline 'b.json' has wall_time in '1', not in 's'; export it again");
+  baseline->metrics[0].name = "another_lauka's";
+  Plan other = plan;
+  CHECK(use_baseline(other, "b.json", baseline));
+}
+
+}  // namespace lauka

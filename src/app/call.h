@@ -124,6 +124,13 @@ void end_tuning(Call& call);
 /// that is not asked or the system does not say. `call` outlives it.
 std::function<bool()> throttle_watch(Call& call);
 
+/// Returns what tunes the machine, or restores it for a while (--tune=compare); empty if that is
+/// not asked or changes nothing. `call` outlives it.
+std::function<void(bool on)> tuning_switch(Call& call);
+
+/// Compares the tuned runs with those that were not, and says what came of it.
+void compare_tuning(Call& call);
+
 /// Returns `error` with the name of the benchmark that it is about.
 Error named(const Error& error, const Benchmark& one);
 

@@ -110,9 +110,11 @@ std::optional<int> measure_tuned(Call& call) {
                     {*call.launcher, *one.chosen.engine, clock, *observer, os::interrupt, call.user,
                      told->get(), one.groups, texts.get(), tells_of_session(call.options)}});
   const auto was_throttled = throttle_watch(call);
+  const auto tune = tuning_switch(call);
   for (BenchmarkRun& run : runs) {
     run.context.end_aside = [&] { find_labels(call); };
     if (was_throttled) run.context.was_throttled = std::ref(was_throttled);
+    run.context.tune = tune;
   }
   if (auto kept = keep_rounds(call, runs); !kept) return refuse(kept.error(), ExitStatus::Usage);
   auto measured = carry_out(runs, call.options.seed.value_or(0));
@@ -135,6 +137,7 @@ std::optional<int> measure(Call& call) {
   if (auto begun = begin_tuning(call); !begun) return refuse(begun.error(), ExitStatus::Failed);
   const auto status = measure_tuned(call);
   end_tuning(call);
+  compare_tuning(call);
   return status;
 }
 

@@ -146,6 +146,10 @@ Result<void> choose_tuning(Call& call) {
   if (!call.options.tune) return {};
   os::SettingFiles* const files = settings_of(call);
   if (files == nullptr) {
+    if (call.options.tune->compares)
+      return Error{
+          "--tune=compare has nothing to compare on macOS, which lets no program switch it",
+          "use --tune"};
     if (call.options.cores == CorePreference::Any)
       for (Benchmark& one : call.benchmarks) one.options.cores = CorePreference::Performance;
     say_notes(call.options, {"--tune: macOS lets no program switch what it knows; commands prefer "
@@ -153,6 +157,11 @@ Result<void> choose_tuning(Call& call) {
     return {};
   }
   if (auto known = tune::check_names(*call.options.tune); !known) return known;
+  for (const Benchmark& one : call.benchmarks)
+    if (call.options.tune->compares && one.options.cores != CorePreference::Any)
+      return named({"--tune=compare cannot be combined with --cores: untuned runs go to any CPU",
+                    "leave one of them out"},
+                   one);
   auto cpus = tune::choose_cpus(*files, *call.options.tune, cpu_facts(call.options));
   if (!cpus) return cpus.error();
   call.tune_cpus = *std::move(cpus);
@@ -187,7 +196,7 @@ Result<void> begin_tuning(Call& call) {
   call.tuned = *std::move(tuned);
   call.tuning = call.tuned->in_force();
   call.tuning->before = tune::read_vitals(*call.settings, call.tuning->cpus);
-  call.launcher->join_on_own_cpus(call.tuned->group());
+  call.launcher->use_own_cpus(true, call.tuned->group());
   if (!call.tune_cpus.commands.empty()) os::linux_calls()->run_on(call.tune_cpus.rest);
   std::vector<std::string> names;
   for (const TunedSwitch& one : call.tuning->switched)
@@ -208,10 +217,39 @@ std::function<bool()> throttle_watch(Call& call) {
   };
 }
 
+std::function<void(bool)> tuning_switch(Call& call) {
+  const bool changes =
+      call.tuning && std::ranges::any_of(call.tuning->switched,
+                                         [](const auto& one) { return one.before != one.during; });
+  if (!changes || !call.options.tune->compares) return {};
+  std::vector<std::uint32_t> all = call.tune_cpus.commands;
+  all.insert(all.end(), call.tune_cpus.rest.begin(), call.tune_cpus.rest.end());
+  return [&call, all](bool on) {
+    if (!on) call.launcher->use_own_cpus(false, "");
+    if (call.tuned) {
+      if (!call.tune_cpus.commands.empty())
+        os::linux_calls()->run_on(on ? call.tune_cpus.rest : all);
+      on ? call.tuned->go_on() : call.tuned->pause();
+    }
+    if (on) call.launcher->use_own_cpus(true, call.tuned ? call.tuned->group() : "");
+  };
+}
+
+void compare_tuning(Call& call) {
+  if (!call.tuning) return;
+  auto& compared = call.tuning->compared;
+  for (const Benchmark& one : call.benchmarks)
+    for (TunedComparison& of_command : compare_tuned(one.plan, one.session)) {
+      of_command.benchmark = one.name;
+      compared.push_back(std::move(of_command));
+    }
+  if (!compared.empty()) say_notes(call.options, {report::tuning_line(compared)});
+}
+
 void end_tuning(Call& call) {
   if (call.tuning) call.tuning->after = tune::read_vitals(*call.settings, call.tuning->cpus);
   if (!call.tuned) return;
-  call.launcher->join_on_own_cpus("");
+  call.launcher->use_own_cpus(true, "");
   say_notes(call.options, restored_lines(call.tuned->restore()));
   call.tuned.reset();
 }

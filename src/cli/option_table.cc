@@ -418,7 +418,9 @@ constexpr auto kAroundCommands = std::to_array<OptionInfo>({
     {"tune", '\0', Takes::OptionalText, "LIST",
      "switch off what makes times scatter for as long as the commands are measured (Linux, with "
      "sudo), and restore it afterwards, also if lauka is killed. +NAME,-NAME changes what is "
-     "switched, cpus=2-5 chooses the commands' CPUs; --tune=list shows everything and runs nothing",
+     "switched, cpus=2-5 chooses the commands' CPUs, compare leaves a quarter of the runs untuned "
+     "and "
+     "reports what tuning changed; --tune=list shows everything and runs nothing",
      set_tune, kTyped},
     {"untune", '\0', Takes::Nothing, "",
      "restore what a killed lauka has left of --tune, which any later lauka with the same rights "

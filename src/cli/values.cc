@@ -383,6 +383,8 @@ Result<TuneRequest> tune_request(const Given& given, bool& is_list) {
   for (const std::string_view part : split(given.value, ',')) {
     if (part == "list") {
       is_list = true;
+    } else if (part == "compare") {
+      request.compares = true;
     } else if (part.starts_with(cpus)) {
       given_cpus = part.substr(cpus.size());
     } else if (!part.empty() && is_digit(part.front()) && given_cpus) {

@@ -115,6 +115,7 @@ enum class RoundKind : unsigned char {
   Counting,   ///< counts of events, and never times, which counting changes
   Simulated,  ///< counting runs under a simulator
   Settling,   ///< between counting and timed rounds, as counting slows the next runs; thrown away
+  Untuned,    ///< as timed ones, but on a machine that is not tuned: for --tune=compare alone
 };
 
 /// One place in the order of runs.
@@ -249,6 +250,7 @@ struct ShellOverhead {
 /// neither warm-up runs nor the run that ended the session.
 struct Session {
   RunList runs;
+  RunList untuned{};             ///< the runs of --tune=compare that were not tuned
   std::deque<RedoneRun> redone;  ///< apart, in the order run
   std::optional<CutShort> cut_short;
   std::vector<HookFailed> also_failed{};   ///< after the session was cut short

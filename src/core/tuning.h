@@ -16,6 +16,7 @@ struct TuneRequest {
   };
   std::vector<Choice> choices{};      ///< in the order typed; a later one wins
   std::vector<std::uint32_t> cpus{};  ///< ascending; empty: chosen by topology
+  bool compares = false;              ///< a quarter of the runs is not tuned
 };
 
 /// A switch that was tuned for a session.
@@ -46,13 +47,37 @@ struct Vitals {
   bool operator==(const Vitals&) const = default;
 };
 
+/// A change from untuned to tuned runs as a fraction, with its interval; nullopt if not defined.
+struct TunedChange {
+  std::optional<double> change{};
+  std::optional<double> low{};
+  std::optional<double> high{};
+
+  bool operator==(const TunedChange&) const = default;
+};
+
+/// What --tune=compare found for a command, by its wall times.
+struct TunedComparison {
+  std::string benchmark{};  ///< empty if there is only one
+  std::string command{};
+  std::size_t tuned_runs = 0;
+  std::size_t untuned_runs = 0;
+  TunedChange stddev{};
+  TunedChange width{};  ///< of its delta's interval at the same number of rounds; of its mean's, as
+                        ///< `stddev`, if it is compared with no other; nothing for a reference
+  TunedChange mean{};
+
+  bool operator==(const TunedComparison&) const = default;
+};
+
 /// What a session changed of its machine.
 struct Tuning {
   std::vector<TunedSwitch> switched{};
   std::vector<UntunedSwitch> not_possible{};
-  std::vector<std::uint32_t> cpus{};  ///< the commands' own; empty: none were chosen
-  Vitals before{};                    ///< the first run
-  Vitals after{};                     ///< the last one
+  std::vector<std::uint32_t> cpus{};        ///< the commands' own; empty: none were chosen
+  Vitals before{};                          ///< the first run
+  Vitals after{};                           ///< the last one
+  std::vector<TunedComparison> compared{};  ///< by --tune=compare; one for each command
 };
 
 /// Names the settings in force in one word each: "cpus=1 governor=performance". Sessions with

@@ -151,6 +151,22 @@ Vitals vitals_of(const JsonIn& there, const char* key) {
           count_in(*vitals, "stolen_ticks"), count_in(*vitals, "ticks")};
 }
 
+TunedChange tuned_change_of(const JsonIn& there, const char* key) {
+  const JsonIn* change = object_in(there, key);
+  if (change == nullptr) return {};
+  return {number_in(*change, "change"), number_in(*change, "low"), number_in(*change, "high")};
+}
+
+TunedComparison tuned_comparison_of(const JsonIn& there) {
+  return {text_in(there, "benchmark"),
+          text_in(there, "command"),
+          static_cast<std::size_t>(count_in(there, "tuned_runs").value_or(0)),
+          static_cast<std::size_t>(count_in(there, "untuned_runs").value_or(0)),
+          tuned_change_of(there, "stddev"),
+          tuned_change_of(there, "interval_width"),
+          tuned_change_of(there, "mean")};
+}
+
 Tuning tuning_of(const JsonIn& there) {
   Tuning tuning;
   if (const JsonIn* switched = list_in(there, "switched"))
@@ -164,6 +180,8 @@ Tuning tuning_of(const JsonIn& there) {
   if (auto cpus = parse_cpu_list(text_in(there, "cpus"))) tuning.cpus = *std::move(cpus);
   tuning.before = vitals_of(there, "before");
   tuning.after = vitals_of(there, "after");
+  if (const JsonIn* compared = list_in(there, "compare"))
+    for (const JsonIn& one : *compared) tuning.compared.push_back(tuned_comparison_of(one));
   return tuning;
 }
 
@@ -449,6 +467,28 @@ Json vitals_of(const Vitals& vitals) {
   return json;
 }
 
+Json json_of(const TunedChange& one) {
+  const auto number = [](const std::optional<double>& value) {
+    return value ? Json(*value) : Json(nullptr);
+  };
+  return {{"change", number(one.change)}, {"low", number(one.low)}, {"high", number(one.high)}};
+}
+
+Json tuned_comparisons(const std::vector<TunedComparison>& compared) {
+  Json all = Json::array();
+  for (const TunedComparison& one : compared) {
+    Json json = {{"command", one.command},
+                 {"tuned_runs", one.tuned_runs},
+                 {"untuned_runs", one.untuned_runs},
+                 {"stddev", json_of(one.stddev)},
+                 {"interval_width", json_of(one.width)},
+                 {"mean", json_of(one.mean)}};
+    if (!one.benchmark.empty()) json["benchmark"] = one.benchmark;
+    all.push_back(std::move(json));
+  }
+  return all;
+}
+
 Json tuning_of(const Tuning& tuning) {
   Json switched = Json::array();
   for (const TunedSwitch& one : tuning.switched)
@@ -457,11 +497,13 @@ Json tuning_of(const Tuning& tuning) {
   Json not_possible = Json::array();
   for (const UntunedSwitch& one : tuning.not_possible)
     not_possible.push_back({{"name", one.name}, {"why", one.why}});
-  return {{"cpus", cpu_list_text(tuning.cpus)},
-          {"switched", std::move(switched)},
-          {"not_possible", std::move(not_possible)},
-          {"before", vitals_of(tuning.before)},
-          {"after", vitals_of(tuning.after)}};
+  Json json = {{"cpus", cpu_list_text(tuning.cpus)},
+               {"switched", std::move(switched)},
+               {"not_possible", std::move(not_possible)},
+               {"before", vitals_of(tuning.before)},
+               {"after", vitals_of(tuning.after)}};
+  if (!tuning.compared.empty()) json["compare"] = tuned_comparisons(tuning.compared);
+  return json;
 }
 
 /// The sessions that this one was joined of, each with so many of its commands.

@@ -155,6 +155,7 @@ class LauncherProcess {
     ended.began_ns = now_ns();
     setup_.files.forget_output();
     ChildPlan plan{launch.program, &setup_.started_with, &all_signals_};
+    plan.uses_own_cpus = state_.uses_own_cpus;
     if (launch.program->variable != nullptr) *launch.program->variable = launch.variable;
     OpenFiles open;
     if (open_files(*launch.program, open, ended)) {
@@ -438,7 +439,8 @@ bool become(const SharedUser& user) {
   }
   sigprocmask(SIG_SETMASK, &plan.started_with->mask, nullptr);
   const SharedProgram& program = *plan.program;
-  if (program.cpus != nullptr && !run_on_cpus(program.cpus, program.cpus_bytes)) {
+  if (program.cpus != nullptr && plan.uses_own_cpus &&
+      !run_on_cpus(program.cpus, program.cpus_bytes)) {
     plan.failed_step = LaunchStep::Prepare;
   } else {
     plan.exec_ns = now_ns();

@@ -120,6 +120,7 @@ struct SharedState {
   std::array<char, 4096> group{};
   /// Likewise, of programs with CPUs of their own where that one is empty.
   std::array<char, 4096> group_on_own_cpus{};
+  bool uses_own_cpus = true;
 
   bool go_on_after_failure = false;
   std::size_t launch_count = 0;
@@ -249,6 +250,7 @@ struct ChildPlan {
   int control_group = -1;               // file by which it joins one; -1: none
   pid_t group = 0;                      // that it joins; 0: one of its own
   const rlimit* descriptors = nullptr;  // null: not changed
+  bool uses_own_cpus = true;            // the program's, if it has any
   volatile std::int64_t exec_ns = 0;
   volatile int error_number = 0;
   volatile LaunchStep failed_step = LaunchStep::Execute;

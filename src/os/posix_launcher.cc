@@ -261,7 +261,8 @@ class PosixLauncher final : public Launcher {
     return collect(go_on_after_failure);
   }
 
-  void join_on_own_cpus(const std::string& group) override {
+  void use_own_cpus(bool are_used, const std::string& group) override {
+    state_->uses_own_cpus = are_used;
     keep_path(group, state_->group_on_own_cpus);
   }
 

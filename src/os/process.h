@@ -235,9 +235,9 @@ class Launcher : NonCopyable {
     return 0;
   }
 
-  /// Has programs with CPUs of their own join a control group (Launch::group) if they are in no
-  /// other one; empty: no more.
-  virtual void join_on_own_cpus(const std::string& /*group*/) {}
+  /// Has programs with CPUs of their own run there and join a control group (Launch::group), unless
+  /// it is empty or they are in another one. With `are_used` false they run anywhere.
+  virtual void use_own_cpus(bool /*are_used*/, const std::string& /*group*/) {}
 
   /// Whether programs can be run in several copies (ProgramSpec::jobs).
   virtual bool runs_copies() const { return true; }

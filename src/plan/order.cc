@@ -35,6 +35,8 @@ std::uint64_t seed_of_round(std::uint64_t seed, RoundKind kind, std::uint32_t ro
       return mixed(mixed(seed) + (std::uint64_t{1} << beyond_rounds) + round);
     case RoundKind::Counting:
       return mixed(mixed(seed) + (std::uint64_t{2} << beyond_rounds) + round);
+    case RoundKind::Untuned:
+      return mixed(mixed(seed) + (std::uint64_t{4} << beyond_rounds) + round);
     case RoundKind::Settling:
       break;
   }

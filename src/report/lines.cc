@@ -288,6 +288,27 @@ std::string precision_line(const Results& results) {
                      limit_of(precision.end));
 }
 
+stats::Change change_of(const TunedChange& change) {
+  stats::Change shown{.change = change.change};
+  if (change.low && change.high) shown.bounds = stats::ChangeBounds{*change.low, *change.high};
+  return shown;
+}
+
+std::string tuning_line(const std::vector<TunedComparison>& compared) {
+  std::size_t untuned = 0;
+  for (const TunedComparison& one : compared) untuned += one.untuned_runs;
+  const auto text = [&](TunedChange TunedComparison::*of) {
+    std::vector<stats::Change> changes;
+    for (const TunedComparison& one : compared)
+      if ((one.*of).change) changes.push_back(change_of(one.*of));
+    return changes.empty() ? std::string("not known") : delta_text(stats::geometric_mean(changes));
+  };
+  return fmt::format("--tune changed, against {}: σ {}, the interval's width {}, the mean {}{}",
+                     plural(untuned, "untuned run"), text(&TunedComparison::stddev),
+                     text(&TunedComparison::width), text(&TunedComparison::mean),
+                     compared.size() > 1 ? " (geometric means)" : "");
+}
+
 namespace {
 
 bool are_equal(const ShellOverhead& a, const ShellOverhead& b) {
@@ -495,8 +516,8 @@ struct OutcomeWords {
 }  // namespace
 
 std::string_view word_of(RoundKind kind) {
-  constexpr std::array<std::string_view, 5> names = {"warm-up", "", "counting", "simulated",
-                                                     "settling"};
+  constexpr std::array<std::string_view, 6> names = {"warm-up",   "",         "counting",
+                                                     "simulated", "settling", "untuned"};
   return names.at(static_cast<std::size_t>(kind));
 }
 

@@ -36,6 +36,12 @@ std::string gate_lines(const Results& results, bool color);
 /// asked for.
 std::string precision_line(const Results& results);
 
+/// A change that --tune=compare found, as it is shown.
+stats::Change change_of(const TunedChange& change);
+
+/// One line: what tuning changed; of several commands the geometric means.
+std::string tuning_line(const std::vector<TunedComparison>& compared);
+
 /// What starting the shell takes, which is subtracted from the times; a line for each time that was
 /// found. Empty without a shell.
 std::string shell_lines(const Results& results);

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
+#include <span>
 #include <utility>
 #include <variant>
 
@@ -269,6 +270,58 @@ gate::Findings judge(const Recording& session, const std::vector<Gate>& gates,
     findings.intervals.push_back({question.metric, levels.tails});
   }
   return findings;
+}
+
+namespace {
+
+/// Wall times of timed or untuned runs, by command.
+std::vector<std::vector<double>> wall_times(const RunList& runs, RoundKind kind,
+                                            std::size_t commands) {
+  constexpr double per_second = 1e9;
+  std::vector<std::vector<double>> all(commands);
+  for (const RunRecord& run : runs)
+    if (run.step.kind == kind)
+      all[run.step.command].push_back(static_cast<double>(run.usage.wall_ns) / per_second);
+  return all;
+}
+
+TunedChange tuned_change(const stats::Change& change) {
+  if (!change.bounds) return {change.change, {}, {}};
+  return {change.change, change.bounds->low, change.bounds->high};
+}
+
+}  // namespace
+
+std::vector<TunedComparison> compare_tuned(const Plan& plan, const Session& session) {
+  if (session.untuned.empty()) return {};
+  const std::size_t commands = plan.commands.size();
+  const auto untuned = wall_times(session.untuned, RoundKind::Untuned, commands);
+  const auto tuned = wall_times(session.runs, RoundKind::Timed, commands);
+  const stats::IntervalTails tails = stats::tails_of(plan.confidence);
+  const bool paired = compares_within_rounds(plan.order, plan.reference);
+  // Rounds that all commands have had: an interruption may come within one.
+  const auto rounds = [&](const std::vector<std::vector<double>>& times, std::size_t command) {
+    const auto& reference = times[plan.reference.command];
+    const std::size_t count = std::min(reference.size(), times[command].size());
+    return stats::Rounds{std::span(reference).first(count), std::span(times[command]).first(count)};
+  };
+  std::vector<TunedComparison> all;
+  for (std::size_t c = 0; c < commands; ++c) {
+    if (untuned[c].empty() || tuned[c].empty()) continue;
+    TunedComparison& one = all.emplace_back();
+    one.command = plan.commands[c].name;
+    one.tuned_runs = tuned[c].size();
+    one.untuned_runs = untuned[c].size();
+    one.stddev = tuned_change(stats::spread_change(untuned[c], tuned[c], tails.tail));
+    one.mean = tuned_change(stats::delta_of(untuned[c], tuned[c], false, tails).mean);
+    const bool has_delta = !plan.reference.baseline && plan.reference.is_candidate(c);
+    if (has_delta)
+      one.width =
+          tuned_change(stats::width_change(rounds(untuned, c), rounds(tuned, c), paired, tails));
+    else if (commands == 1 || plan.reference.baseline)
+      one.width = one.stddev;  // of the interval of its mean
+  }
+  return all;
 }
 
 int exit_status_of(const std::vector<gate::Verdict>& verdicts, std::optional<int> if_inconclusive) {

@@ -32,6 +32,10 @@ std::optional<stats::LogRatio> log_ratio(const Recording& session, std::size_t m
 gate::Findings judge(const Recording& session, const std::vector<Gate>& gates,
                      std::size_t gates_of_job = 0);
 
+/// What --tune=compare found in a session that was just run: how its tuned runs differ from those
+/// that were not; empty if there are none.
+std::vector<TunedComparison> compare_tuned(const Plan& plan, const Session& session);
+
 /// What lauka ends with as the gates decided; `if_inconclusive`: where one is and none failed.
 int exit_status_of(const std::vector<gate::Verdict>& verdicts, std::optional<int> if_inconclusive);
 

@@ -66,7 +66,7 @@ Json json_of(const Step& step) {
 
 Step step_of(const Json& json) {
   const int kind = value_of<int>(json.at(3));
-  if (kind > static_cast<int>(RoundKind::Settling)) throw std::bad_exception();
+  if (kind > static_cast<int>(RoundKind::Untuned)) throw std::bad_exception();
   return {value_of<std::uint32_t>(json.at(0)), value_of<std::uint32_t>(json.at(1)),
           value_of<std::uint32_t>(json.at(2)), static_cast<RoundKind>(kind)};
 }

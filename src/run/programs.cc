@@ -275,8 +275,8 @@ std::vector<HookFailed> HookRunner::clean_up(std::uint32_t first, std::uint32_t 
 }
 
 std::string iteration_of(const Step& step) {
-  constexpr std::array<std::string_view, 5> kinds = {"warmup-", "", "counting-", "simulated-",
-                                                     "settling-"};
+  constexpr std::array<std::string_view, 6> kinds = {"warmup-",    "",          "counting-",
+                                                     "simulated-", "settling-", "untuned-"};
   return std::string(kinds.at(static_cast<std::size_t>(step.kind))) + std::to_string(step.round);
 }
 

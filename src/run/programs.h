@@ -115,7 +115,7 @@ class HookRunner {
 };
 
 /// What LAUKA_ITERATION says of a run: its number, from 0, among the command's timed runs; with
-/// "warmup-", "counting-", "simulated-" or "settling-" before it, among those.
+/// "warmup-", "counting-", "simulated-", "settling-" or "untuned-" before it, among those.
 std::string iteration_of(const Step& step);
 
 /// Runs the plan's shell with an empty command, again and again under each command's own conditions

@@ -76,6 +76,7 @@ class Runner final : public ReadyRun {
     }
     if (steps_.is_cut_short()) steps_.take_all_finished();
     leave_settled();
+    follow_tuning();  // for other plans
     if (counting_.passes > 0) steps_.check_counters();
     context_.observer.get().finished();
     steps_.clean_up(0, static_cast<std::uint32_t>(plan_.commands.size()));
@@ -157,8 +158,31 @@ class Runner final : public ReadyRun {
   /// The timed rounds, with the blocks of counting rounds between them, the last block behind them.
   bool measure() {
     if (!is_timed_) return count_alone();
-    if (!run_timed()) return false;
+    if (!run_timed() || !run_untuned(untuned_rounds_due(group_->spent.rounds, 0))) return false;
     return is_answered() ? count_at_least() : count_up_to_block(kBlocks - 1, group_->spent.time);
+  }
+
+  /// Untuned rounds up to number `due`, of --tune=compare.
+  bool run_untuned(std::uint64_t due) {
+    std::uint64_t& done = group_->untuned;
+    if (!context_.tune || done >= due) return true;
+    wants_tuned_ = false;
+    group_->is_settled = false;
+    bool goes_on = settle();
+    while (goes_on && done < due) {
+      const std::uint64_t rounds = std::min(due - done, rounds_at_once());
+      goes_on = run_rounds(RoundKind::Untuned, done, rounds, untimed_);
+      done += rounds;
+    }
+    wants_tuned_ = true;
+    group_->is_settled = false;
+    return goes_on;
+  }
+
+  /// Has the machine as the next runs want it.
+  void follow_tuning() {
+    if (context_.tune && std::exchange(is_tuned_, wants_tuned_) != wants_tuned_)
+      context_.tune(wants_tuned_);
   }
 
   /// Counting rounds have the whole time of the stop rule if nothing is timed.
@@ -174,7 +198,7 @@ class Runner final : public ReadyRun {
 
   bool run_timed() {
     while (!is_enough(timed_, group_->spent)) {
-      if (!count_what_is_due() || !run_some()) return false;
+      if (!count_what_is_due() || !run_untuned_that_is_due() || !run_some()) return false;
       const std::uint64_t rounds = group_->spent.rounds;
       if (precision_.is_enough(group_->first, group_->count, rounds)) return true;
       if (is_enough(timed_, group_->spent)) break;
@@ -212,6 +236,11 @@ class Runner final : public ReadyRun {
     std::uint64_t due = blocks_due(rounds, timed_rounds_left());
     if (due == 0 && rounds >= plan_.stop.min_runs && gates_.waits_for(RoundKind::Counting)) due = 1;
     return due == 0 || count_up_to_block(due - 1, timed_time());
+  }
+
+  bool run_untuned_that_is_due() {
+    return !context_.tune ||
+           run_untuned(untuned_rounds_due(group_->spent.rounds, timed_rounds_left()));
   }
 
   /// What the timed rounds of this group are going to take.
@@ -303,6 +332,8 @@ class Runner final : public ReadyRun {
       rounds = std::min(rounds, *look - spent.rounds);
     if (counting_.passes > 0)
       rounds = std::min(rounds, rounds_to_next_block(spent.rounds, timed_rounds_left()));
+    if (context_.tune)
+      rounds = std::min(rounds, rounds_to_next_untuned(spent.rounds, timed_rounds_left()));
     if (!run_rounds(RoundKind::Timed, spent.rounds, rounds, spent.time)) return false;
     spent.rounds += rounds;
     return true;
@@ -400,6 +431,7 @@ class Runner final : public ReadyRun {
     if (!steps_.take_finished(steps, time)) return false;
     // Which rounds these are is decided before, from what the next to go on can read as well.
     if (kind == RoundKind::Timed && !steps.empty() && !warm_up_again()) return false;
+    if (!steps.empty()) follow_tuning();
     return steps_.run(std::move(steps), time);
   }
 
@@ -455,6 +487,8 @@ class Runner final : public ReadyRun {
   StopRule timed_;         // of the timed rounds without gates
   StopRule rule_;          // of those up to the next look
   nanoseconds untimed_{};  // what no budget counts
+  bool wants_tuned_ = true;
+  bool is_tuned_ = true;  // by the latest call of context_.tune
   std::vector<Fingerprint> programs_;
   PrecisionEnd ended_by_ = PrecisionEnd::Reached;
   nanoseconds began_{};

@@ -40,6 +40,8 @@ struct RunContext {
   std::function<void()> end_aside{};  ///< called before anything is measured, and before hooks:
                                       ///< what went on beside lauka ends; empty: there is nothing
   std::function<bool()> was_throttled{};  ///< since it was called before; empty: nobody knows
+  std::function<void(bool on)> tune{};    ///< of --tune=compare: tunes the machine, or restores it
+                                        ///< for a block of untuned rounds; empty: no such rounds
 };
 
 /// What came of a plan: the runs, and what was decided while they came in.

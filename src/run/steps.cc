@@ -289,6 +289,11 @@ bool StepRunner::take(const Step& step, const os::Ended& ended, std::size_t plac
   run.coverage = counted.coverage;
   run.own = std::move(counted.own);
   run.below_overhead = below;
+  if (step.kind == RoundKind::Untuned) {
+    session_.untuned.push_back(run);
+    ++taken_;
+    return true;
+  }
   if (was_throttled_ && is_timed && !counted.redo)
     counted.redo = engine::Redo{std::string(kThrottled), kMostThrottledRedos};
   if (is_made_again(run, counted.redo)) return true;
@@ -444,7 +449,7 @@ bool StepRunner::run(std::vector<Step> steps, std::chrono::nanoseconds& time) {
   KeptRounds rounds{.first = steps.front(), .steps = steps.size()};
   const auto width = static_cast<std::size_t>(std::ranges::count_if(
       steps, [&](const Step& step) { return step.round == rounds.first.round; }));
-  const std::size_t runs = session_.runs.size();
+  const std::size_t runs = runs_of(rounds.first).size();
   const std::size_t redone = session_.redone.size();
   const auto before = time;
   const bool is_whole = run_live(steps, time);
@@ -487,7 +492,12 @@ void StepRunner::take_all_finished() {
 }
 
 void StepRunner::enter(KeptRounds rounds) {
-  for (RunRecord& run : rounds.runs) add(std::move(run));
+  for (RunRecord& run : rounds.runs) {
+    if (run.step.kind == RoundKind::Untuned)
+      session_.untuned.push_back(run);
+    else
+      add(std::move(run));
+  }
   std::move(rounds.redone.begin(), rounds.redone.end(), std::back_inserter(session_.redone));
   paces_ = std::move(rounds.paces);
   session_.notes = std::move(rounds.notes);
@@ -500,7 +510,7 @@ void StepRunner::enter(KeptRounds rounds) {
 /// `redone`.
 void StepRunner::keep(KeptRounds rounds, std::size_t runs, std::size_t redone) {
   const std::size_t end = runs + (rounds.first.is_thrown_away() ? 0 : rounds.steps);
-  for (std::size_t i = runs; i < end; ++i) rounds.runs.push_back(session_.runs[i]);
+  for (std::size_t i = runs; i < end; ++i) rounds.runs.push_back(runs_of(rounds.first)[i]);
   rounds.redone.assign(session_.redone.begin() + static_cast<std::ptrdiff_t>(redone),
                        session_.redone.end());
   rounds.paces = paces_;

@@ -94,6 +94,10 @@ class StepRunner {
   Session close();
 
  private:
+  /// The list that a run of such a step is entered into.
+  const RunList& runs_of(const Step& step) const {
+    return step.kind == RoundKind::Untuned ? session_.untuned : session_.runs;
+  }
   bool run_live(std::vector<Step>& steps, std::chrono::nanoseconds& time);
   void enter(KeptRounds rounds);
   void keep(KeptRounds rounds, std::size_t runs, std::size_t redone);

@@ -113,6 +113,32 @@ std::uint64_t rounds_to_next_block(std::uint64_t done, std::uint64_t left) {
   return std::max(static_cast<std::uint64_t>(at), done + 1) - done;
 }
 
+namespace {
+
+/// The number of blocks of untuned rounds that are due.
+std::uint64_t untuned_blocks_due(std::uint64_t done, double all) {
+  const double blocks = static_cast<double>(done) * static_cast<double>(kBlocks) / all;
+  return static_cast<std::uint64_t>(blocks + 0.5);
+}
+
+}  // namespace
+
+std::uint64_t untuned_rounds_due(std::uint64_t done, std::uint64_t left) {
+  constexpr double timed_for_one = 3.0;
+  if (done == 0) return 0;
+  const auto all = static_cast<double>(done) + static_cast<double>(left);
+  const auto blocks = static_cast<double>(untuned_blocks_due(done, all));
+  return static_cast<std::uint64_t>(
+      std::ceil(all * blocks / (timed_for_one * static_cast<double>(kBlocks))));
+}
+
+std::uint64_t rounds_to_next_untuned(std::uint64_t done, std::uint64_t left) {
+  const auto all = std::max(static_cast<double>(done) + static_cast<double>(left), 1.0);
+  const double next = static_cast<double>(untuned_blocks_due(done, all)) + 0.5;
+  const double at = std::ceil(all * next / static_cast<double>(kBlocks));
+  return std::max(static_cast<std::uint64_t>(at), done + 1) - done;
+}
+
 bool can_count_more(std::span<const Group> groups, const StopRule& stop,
                     const CountingRule& counting) {
   return std::ranges::any_of(groups, [&](const Group& group) {

@@ -92,6 +92,14 @@ std::uint64_t blocks_due(std::uint64_t done, std::uint64_t left);
 /// Timed rounds until the next block is due; at least 1.
 std::uint64_t rounds_to_next_block(std::uint64_t done, std::uint64_t left);
 
+/// The number of untuned rounds (--tune=compare) that are due when `done` timed rounds are over and
+/// `left` are to come: one for three timed ones, in kBlocks blocks, each in the middle of its part
+/// of the timed rounds, so that a drift of the machine hits both alike.
+std::uint64_t untuned_rounds_due(std::uint64_t done, std::uint64_t left);
+
+/// Timed rounds until the next block of untuned ones; at least 1.
+std::uint64_t rounds_to_next_untuned(std::uint64_t done, std::uint64_t left);
+
 /// Commands that take turns: all of them, or one under sequential order.
 struct Group {
   std::uint32_t first = 0;
@@ -100,8 +108,9 @@ struct Group {
   std::uint64_t first_look = 0;  ///< rounds when counting would stop without a gate
   std::uint64_t simulated = 0;   ///< rounds of simulated runs
   CountingSpent counting{};
-  std::uint64_t settling = 0;  ///< rounds thrown away behind counting rounds
-  bool is_settled = true;      ///< no counting round since the last of these
+  std::uint64_t untuned = 0;   ///< rounds that were not tuned
+  std::uint64_t settling = 0;  ///< rounds thrown away behind counting and untuned rounds
+  bool is_settled = true;      ///< no such round since the last of these
 };
 
 /// The groups of a plan, in the order in which they are run.

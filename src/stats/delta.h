@@ -109,6 +109,24 @@ IntervalTails tails_of(double confidence);
 Delta delta_of(std::span<const double> reference, std::span<const double> candidate, bool paired,
                const IntervalTails& tails, std::optional<double> share = std::nullopt);
 
+/// The change from the standard deviation of `reference` to that of `candidate`, samples that were
+/// measured independently, with an interval by Miller's jackknife. Nothing if one has no noise, or
+/// fewer than three samples.
+Change spread_change(std::span<const double> reference, std::span<const double> candidate,
+                     double tail);
+
+/// Samples of two commands, round by round (equal sizes).
+struct Rounds {
+  std::span<const double> reference{};
+  std::span<const double> candidate{};
+};
+
+/// The change of the width of the interval that delta_of gives, at the same number of rounds: the
+/// set that has more is divided. Its own interval is a jackknife's. Nothing if one of the intervals
+/// is not defined, also without a twentieth of its rounds.
+Change width_change(const Rounds& before, const Rounds& after, bool paired,
+                    const IntervalTails& tails);
+
 /// How a delta reads in one line: "ran `ratio` times faster", or slower.
 struct RelativeSpeed {
   double ratio = 1.0;                    ///< at least 1

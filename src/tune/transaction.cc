@@ -258,25 +258,46 @@ Result<std::unique_ptr<Tuned>> Tuned::begin(os::SettingFiles& files, const TuneR
   if (const int error = files.append(kJournal, journal_text(journal)); error != 0)
     return Error{fmt::format("--tune cannot write its journal {}: {}", kJournal, message_of(error)),
                  "run lauka as root where /run can be written"};
-  for (const Change& change : tuned->changes_) tuned->apply(change);
+  for (const Change& change : tuned->changes_)
+    if (const int error = tuned->apply(change); error != 0)
+      tuned->refused_.push_back(
+          {std::string(change.row->name), fmt::format("{}: {}", change.path, message_of(error))});
   tuned->in_force_.cpus = cpus.commands;
   tuned->note(found);
   return tuned;
 }
 
-/// What the kernel does not take, or makes something else of, is as it was before.
-void Tuned::apply(const Change& change) {
+/// Returns 0 or errno. What the kernel does not take, or makes something else of, is as it was.
+int Tuned::apply(const Change& change) {
   int error = write_value(files_, change, change.during);
   if (error == 0 && value_now(files_, change) != change.during) error = EINVAL;
-  const bool is_group = change.row->form == Form::Group;
   if (error == 0) {
-    if (is_group) group_ = change.path + "/cgroup.procs";
-    return;
+    if (change.row->form == Form::Group) group_ = change.path + "/cgroup.procs";
+    return 0;
   }
-  refused_.push_back(
-      {std::string(change.row->name), fmt::format("{}: {}", change.path, message_of(error))});
   const auto now = value_now(files_, change);
   if (now && *now != change.before) static_cast<void>(write_value(files_, change, change.before));
+  return error;
+}
+
+void Tuned::pause() {
+  files_.release_latency();
+  group_.clear();
+  static_cast<void>(Restoring(files_, changes_).run());  // restore() reports what is not as before
+}
+
+void Tuned::go_on() {
+  for (const Change& change : changes_) {
+    if (value_now(files_, change) != change.before) continue;
+    const int error = apply(change);
+    const auto is_known = [&](const UntunedSwitch& one) {
+      return one.why.starts_with(change.path + ":");
+    };
+    if (error == 0 || std::ranges::any_of(refused_, is_known)) continue;
+    refused_.push_back({"", change.path + ":"});
+    not_again_.push_back(fmt::format("cannot tune {} again: {}", change.path, message_of(error)));
+  }
+  if (latency_) static_cast<void>(files_.hold_latency(latency_->first, latency_->second));
 }
 
 namespace {
@@ -298,9 +319,10 @@ void Tuned::note(const std::vector<Found>& found) {
     if (!one.asked || (one.row->form == Form::Controllers && !one.wanted.empty())) continue;
     const std::string name(one.row->name);
     int error = 0;
-    if (one.row->form == Form::Latency && !one.wanted.empty())
-      error = files_.hold_latency(one.path,
-                                  static_cast<std::int32_t>(parse_number(one.wanted).value_or(0)));
+    if (one.row->form == Form::Latency && !one.wanted.empty()) {
+      latency_ = {one.path, static_cast<std::int32_t>(parse_number(one.wanted).value_or(0))};
+      error = files_.hold_latency(one.path, latency_->second);
+    }
     const auto refusal = std::ranges::find_if(refused_, [&](const UntunedSwitch& refused) {
       return !one.path.empty() && refused.why.starts_with(one.path + ":");
     });
@@ -326,6 +348,7 @@ const Restored& Tuned::restore() {
   if (std::exchange(is_over_, true)) return restored_;
   files_.release_latency();
   restored_ = restore_journal(files_, Journal{boot_id(files_), 0, changes_, true});
+  std::ranges::copy(not_again_, std::back_inserter(restored_.changed));
   static_cast<void>(files_.remove(kJournalFolder));
   files_.unlock();
   return restored_;

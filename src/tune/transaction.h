@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 // The machine is tuned as a transaction. All old values are in a journal on the disk, or in the
@@ -77,6 +78,13 @@ class Tuned : NonCopyable {
   /// Restores all that was changed, the last first; again, it does nothing.
   const Restored& restore();
 
+  /// Restores all that was changed for a while. The lock and the journal are kept, so that whoever
+  /// restores after a kill finds the old values.
+  void pause();
+
+  /// Changes it again, but for what another program has changed meanwhile.
+  void go_on();
+
   /// What is in force.
   const Tuning& in_force() const { return in_force_; }
 
@@ -89,14 +97,16 @@ class Tuned : NonCopyable {
  private:
   explicit Tuned(os::SettingFiles& files) : files_(files) {}
 
-  void apply(const Change& change);
+  int apply(const Change& change);
   void note(const std::vector<Found>& found);
 
   os::SettingFiles& files_;
   std::vector<Change> changes_{};
   std::vector<UntunedSwitch> refused_{};
+  std::vector<std::string> not_again_{};  // what go_on() could not change, one line each
   Tuning in_force_{};
   std::string group_{};
+  std::optional<std::pair<std::string, std::int32_t>> latency_{};  // device and bound that is held
   std::optional<Restored> found_left_{};
   Restored restored_{};
   bool is_over_ = false;

@@ -466,6 +466,8 @@ TEST_CASE("--tune takes switches and CPUs in one list") {
   CHECK(request.cpus == std::vector<std::uint32_t>{1, 2, 5});
   for (const char* const wrong : {"smt", "+", "+smt,,", "5", "cpus=", "cpus=1,1", "cpus=5-1"})
     CHECK_FALSE(read({std::string("--tune=") + wrong, "./old"}));
+  CHECK_FALSE(request.compares);
+  CHECK(with({"--tune=-turbo,compare"}).tune.value().compares);
   const auto list = read({"--tune=list,+smt"});
   REQUIRE(list);
   CHECK(list->inquiry.value().kind == InquiryKind::TuneList);

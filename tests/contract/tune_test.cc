@@ -110,6 +110,91 @@ TEST_CASE("what was in force is in the JSON, and another session is told from it
   CHECK(lauka({"--from", file, "--export-html", "/dev/stdout"}).out_has("tuned: numa=0 timers=0"));
 }
 
+TEST_CASE("--tune=compare leaves a quarter of the runs untuned and reports what tuning changed") {
+  if (!can_mount()) return;
+  const Machine machine;
+  const std::string file = machine.path() + "/s.json";
+  const std::string seen = machine.path() + "/seen";
+  const Result result =
+      machine.run("$LAUKA $TUNE,compare -w 0 -r 12 'cat " + machine.path() +
+                  "/timers' true --output null -p "
+                  "'cat " +
+                  machine.path() + "/timers >> " + seen + "' --export-json " + file);
+  CHECK(result.status == 0);
+  CHECK(result.err_has("--tune changed, against 8 untuned runs: σ "));
+  CHECK(machine.settings() == "11");
+  CHECK_FALSE(machine.has_journal());
+  // Each digit is a round of two runs. 4 blocks of a round, after two that settle.
+  std::string rounds;
+  const std::string digits = text_of(seen);
+  for (std::size_t i = 0; i + 2 < digits.size(); i += 4) {
+    CHECK(digits[i] == digits[i + 2]);
+    rounds += digits[i];
+  }
+  CHECK(rounds ==
+        "00"
+        "111"
+        "00000"
+        "111"
+        "00000"
+        "111"
+        "00000"
+        "111"
+        "000");
+  const auto document = nlohmann::json::parse(text_of(file));
+  const auto schema =
+      nlohmann::json::parse(text_of(std::string(places::kRepository) + "/docs/schema.json"));
+  for (const std::string& fault : faults(document, schema)) FAIL_CHECK(fault);
+  CHECK(document.at("results").at(0).at("times").size() == 12);
+  const auto& tuning = document.at("lauka").at("tuning");
+  CHECK(tuning.at("compare").size() == 2);
+  CHECK(tuning.at("compare").at(1).at("tuned_runs") == 12);
+  CHECK(tuning.at("compare").at(1).at("untuned_runs") == 4);
+  CHECK(lauka({"--from", file, "--export-json", file + "2"}).status == 0);
+  CHECK(nlohmann::json::parse(text_of(file + "2")).at("lauka").at("tuning") == tuning);
+  CHECK(lauka({"--from", file, "--export-html", "/dev/stdout"}).out_has("true, σ: "));
+}
+
+TEST_CASE("a lauka that is killed while it is not tuned is restored by its launcher") {
+  if (!can_mount()) return;
+  const Machine machine;
+  machine.run(
+      "$LAUKA $TUNE,compare -w 0 -r 100 'sleep 0.05' & lauka=$!\n"
+      "wait_until '[ $(see) = 00 ]'\nwait_until '[ $(see) = 11 ]'\n"
+      "kill -9 $lauka\nwait_until '[ ! -e /run/lauka ]'\n");
+  CHECK(machine.settings() == "11");
+}
+
+TEST_CASE("--tune=compare goes on with a suite as any other does") {
+  if (!can_mount()) return;
+  const Machine machine;
+  std::ofstream(machine.path() + "/s.toml")
+      << "[[benchmark]]\nname = 'one'\ncommands = ['true', 'sleep 0.02']\n"
+         "[[benchmark]]\nname = 'two'\ncommands = ['true']\n";
+  const std::string call = "$LAUKA $TUNE,compare -w 1 -r 16 --suite " + machine.path() +
+                           "/s.toml --export-json " + machine.path() + "/s.json";
+  machine.run(call +
+              " & lauka=$!\nsleep 0.6\nkill -9 $lauka\n"
+              "wait_until '[ ! -e /run/lauka ]'\n");
+  const auto result = machine.run(call + " --resume");
+  CHECK(result.status == 0);
+  CHECK(result.err_has("--resume goes on after "));
+  CHECK(machine.settings() == "11");
+  const auto tuning =
+      nlohmann::json::parse(text_of(machine.path() + "/s.json")).at("lauka").at("tuning");
+  CHECK(tuning.at("compare").size() == 3);
+  for (const auto& one : tuning.at("compare")) {
+    CHECK(one.at("tuned_runs") == 16);
+    CHECK(one.at("untuned_runs") == 6);
+  }
+  CHECK(tuning.at("compare").at(2).at("benchmark") == "two");
+}
+
+TEST_CASE("--tune=compare and --cores cannot be combined") {
+  CHECK(lauka({"--tune=compare", "--cores", "p", "-r", "1", "true"})
+            .err_has("--tune=compare cannot be combined with --cores"));
+}
+
 TEST_CASE("a lauka that is killed is restored by its launcher") {
   if (!can_mount()) return;
   const Machine machine;

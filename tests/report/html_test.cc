@@ -61,18 +61,49 @@ TEST_CASE("the page has what was tuned, and how the machine was before and after
   results.circumstances.tuning = Tuning{.switched = {{"turbo", "0", "1", 1}},
                                         .not_possible = {{"smt", "the kernel <refuses>"}},
                                         .before = {.throttles = 3, .celsius = 41.5},
-                                        .after = {.throttles = 4}};
+                                        .after = {.throttles = 4},
+                                        .compared = {{.command = "a <b>",
+                                                      .tuned_runs = 30,
+                                                      .untuned_runs = 10,
+                                                      .stddev = {-0.5, -0.75, -0.25},
+                                                      .mean = {-0.01, {}, {}}}}};
   const std::string page = written(write_html, results);
   for (const std::string_view part :
+<<<<<<< HEAD
        {"<summary>Tuned machine</summary>",
         "<tr><th scope=\"row\">turbo</th><td>0</td><td>1</td></tr>",
         "<tr><th scope=\"row\">throttle events</th><td>3</td><td>4</td></tr>",
         "<tr><th scope=\"row\">temperature, °C</th><td>41.5</td><td>not known</td></tr>",
         "not switched: smt, the kernel &lt;refuses&gt;"}) {
+=======
+       {"<summary>Tuned machine</summary>", "<tr><td>turbo</td><td>0</td><td>1</td></tr>",
+        "<tr><td>throttle events</td><td>3</td><td>4</td></tr>",
+        "<tr><td>temperature, °C</td><td>41.5</td><td>not known</td></tr>",
+        "not switched: smt, the kernel &lt;refuses&gt;",
+        "<p class=\"row\">a &lt;b&gt;, σ: −50% (−75% … −25%)</p>"}) {
+>>>>>>> 88d6133 (tune: --tune=compare reports what tuning changed)
     CAPTURE(part);
     CHECK(count_of(part, page) == 1);
   }
   CHECK(count_of("stolen ticks", page) == 0);
+}
+
+TEST_CASE("a line sums up what tuning changed, of several commands by geometric means") {
+  TunedComparison one{.command = "a",
+                      .tuned_runs = 30,
+                      .untuned_runs = 10,
+                      .stddev = {-0.5, -0.75, -0.25},
+                      .width = {-0.4, -0.5, -0.3},
+                      .mean = {-0.01, {}, {}}};
+  CHECK(
+      tuning_line({one}) ==
+      "--tune changed, against 10 untuned runs: σ −50% (−75% … −25%), the interval's width −40% ± "
+      "10%, the mean −1.0%");
+  TunedComparison other = one;
+  other.stddev.change = 1.0;
+  other.width = {};
+  CHECK(tuning_line({one, other}).starts_with("--tune changed, against 20 untuned runs: σ 0.0%"));
+  CHECK(tuning_line({one, other}).ends_with("the mean −1.0% (geometric means)"));
 }
 
 TEST_CASE("the page needs nothing from elsewhere, and one script that is in it") {

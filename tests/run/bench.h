@@ -52,12 +52,14 @@ struct Bench {
   os::ToldFiles* told = nullptr;
   os::MemoryGroups* groups = nullptr;
   std::function<bool()> was_throttled{};
+  std::function<void(bool)> tune{};
   std::vector<OwnMetric> discovered{};  // of the last session
 
   Result<Session> carry_out(const Plan& plan) {
     RunContext context{launcher, engine, clock, listener, [this] { return interrupted_by; },
                        user,     told,   groups};
     context.was_throttled = was_throttled;
+    context.tune = tune;
     auto measured = lauka::carry_out(plan, context);
     if (!measured) return measured.error();
     findings = measured->findings;

@@ -77,4 +77,18 @@ TEST_CASE("a block is due with each quarter of the timed rounds") {
   CHECK(rounds_to_next_block(0, 1) == 1);
 }
 
+TEST_CASE("one round in four is not tuned, in four blocks amid their part of the timed rounds") {
+  CHECK(untuned_rounds_due(0, 120) == 0);
+  CHECK(untuned_rounds_due(14, 106) == 0);
+  CHECK(untuned_rounds_due(15, 105) == 10);
+  CHECK(untuned_rounds_due(104, 16) == 30);
+  CHECK(untuned_rounds_due(105, 15) == 40);
+  CHECK(untuned_rounds_due(120, 0) == 40);
+  CHECK(untuned_rounds_due(1, 0) == 1);
+  CHECK(rounds_to_next_untuned(0, 120) == 15);
+  CHECK(rounds_to_next_untuned(14, 106) == 1);
+  CHECK(rounds_to_next_untuned(15, 105) == 30);
+  CHECK(rounds_to_next_untuned(0, 1) == 1);
+}
+
 }  // namespace lauka

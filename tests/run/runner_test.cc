@@ -2,6 +2,7 @@
 
 #include <csignal>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -302,6 +303,37 @@ TEST_CASE(
   CHECK(notes(os::InputRead::Part, OutputKind::Pipe).empty());
   CHECK(notes(os::InputRead::All, OutputKind::Null).empty());
   CHECK(notes(os::InputRead::Unknown, OutputKind::Null).empty());
+}
+
+TEST_CASE("untuned rounds come in blocks, after two that are thrown away, and stay apart") {
+  using Switches = std::vector<std::pair<std::size_t, bool>>;
+  Bench bench;
+  Switches switches;  // runs before it, and whether it tunes
+  bench.tune = [&](bool on) { switches.emplace_back(bench.launcher.runs(), on); };
+  Plan plan = plan_of({"old", "new"});
+  plan.stop.exact_runs = 12;
+  auto session = bench.carry_out(plan);
+  // 2 timed rounds, 2 settling and 1 untuned, 2 settling and 3 timed, ...
+  CHECK(switches == Switches{{4, false},
+                             {10, true},
+                             {20, false},
+                             {26, true},
+                             {36, false},
+                             {42, true},
+                             {52, false},
+                             {58, true}});
+  CHECK(bench.launcher.runs() == 64);
+  CHECK(session->runs.size() == 24);
+  REQUIRE(session->untuned.size() == 8);
+  CHECK(session->untuned[7].step.round == 3);
+  CHECK(session->untuned[7].step.kind == RoundKind::Untuned);
+
+  switches.clear();
+  bench.launcher.before_run = [&](std::size_t runs) { bench.interrupted_by = runs == 69 ? 2 : 0; };
+  session = bench.carry_out(plan);
+  CHECK(session->cut_short);
+  CHECK(switches.size() == 2);
+  CHECK(switches.back().second);
 }
 
 }  // namespace lauka

@@ -58,6 +58,8 @@ bool killed_in_child(FakeMachine& machine, int kill_at, const std::function<void
 void tune_and_restore(FakeMachine& machine, const CpuChoice& cpus) {
   auto tuned = Tuned::begin(machine, kAllSwitches, cpus);
   if (!tuned) _exit(1);
+  (*tuned)->pause();
+  (*tuned)->go_on();
   (*tuned)->restore();
 }
 
@@ -261,6 +263,39 @@ TEST_CASE("a setting that has gone meanwhile is not made again") {
   std::filesystem::remove_all(machine.root() + "/proc/irq/121");
   CHECK(tuned->restore().failed.empty());
   CHECK(machine.list("/proc/irq/121").empty());
+}
+
+TEST_CASE("between blocks the machine is as before, with lock and journal kept") {
+  FakeMachine machine(virtual_machine());
+  const auto first = machine.tree();
+  const auto tuned = tune(machine);
+  const auto during = machine.tree();
+  tuned->pause();
+  auto paused = machine.tree();
+  CHECK(paused.erase("/run/lauka/journal") + paused.erase("/run/lauka") == 2);
+  CHECK(paused == first);
+  const auto second = Tuned::begin(machine, kAllSwitches, own_cpus_of(machine));
+  CHECK(second.error().what == "another lauka (process 4242) has tuned this machine");
+  tuned->go_on();
+  CHECK(machine.tree() == during);
+  CHECK(tuned->restore().settings == 11);
+  CHECK(machine.tree() == first);
+}
+
+TEST_CASE("what another program changes between blocks is left alone and reported") {
+  FakeMachine machine(virtual_machine());
+  const auto tuned = tune(machine);
+  tuned->pause();
+  machine.put("/proc/sys/vm/swappiness", "7\n");
+  machine.refused["/proc/sys/kernel/timer_migration"] = EIO;
+  tuned->go_on();
+  CHECK(machine.get("/proc/sys/vm/swappiness") == "7\n");
+  CHECK(
+      tuned->restore().changed ==
+      std::vector<std::string>{"/proc/sys/vm/swappiness was changed to 7 by another program and is "
+                               "left so (it was 60)",
+                               "cannot tune /proc/sys/kernel/timer_migration again: Input/output "
+                               "error"});
 }
 
 TEST_CASE("what cannot be restored stays in the journal until it can be") {

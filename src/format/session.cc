@@ -467,7 +467,7 @@ Json vitals_of(const Vitals& vitals) {
   return json;
 }
 
-Json json_of(const TunedChange& one) {
+Json json_of_tuned(const TunedChange& one) {
   const auto number = [](const std::optional<double>& value) {
     return value ? Json(*value) : Json(nullptr);
   };
@@ -480,9 +480,9 @@ Json tuned_comparisons(const std::vector<TunedComparison>& compared) {
     Json json = {{"command", one.command},
                  {"tuned_runs", one.tuned_runs},
                  {"untuned_runs", one.untuned_runs},
-                 {"stddev", json_of(one.stddev)},
-                 {"interval_width", json_of(one.width)},
-                 {"mean", json_of(one.mean)}};
+                 {"stddev", json_of_tuned(one.stddev)},
+                 {"interval_width", json_of_tuned(one.width)},
+                 {"mean", json_of_tuned(one.mean)}};
     if (!one.benchmark.empty()) json["benchmark"] = one.benchmark;
     all.push_back(std::move(json));
   }

@@ -275,8 +275,8 @@ gate::Findings judge(const Recording& session, const std::vector<Gate>& gates,
 namespace {
 
 /// Wall times of timed or untuned runs, by command.
-std::vector<std::vector<double>> wall_times(const RunList& runs, RoundKind kind,
-                                            std::size_t commands) {
+std::vector<std::vector<double>> wall_times_by_command(const RunList& runs, RoundKind kind,
+                                                       std::size_t commands) {
   constexpr double per_second = 1e9;
   std::vector<std::vector<double>> all(commands);
   for (const RunRecord& run : runs)
@@ -295,8 +295,8 @@ TunedChange tuned_change(const stats::Change& change) {
 std::vector<TunedComparison> compare_tuned(const Plan& plan, const Session& session) {
   if (session.untuned.empty()) return {};
   const std::size_t commands = plan.commands.size();
-  const auto untuned = wall_times(session.untuned, RoundKind::Untuned, commands);
-  const auto tuned = wall_times(session.runs, RoundKind::Timed, commands);
+  const auto untuned = wall_times_by_command(session.untuned, RoundKind::Untuned, commands);
+  const auto tuned = wall_times_by_command(session.runs, RoundKind::Timed, commands);
   const stats::IntervalTails tails = stats::tails_of(plan.confidence);
   const bool paired = compares_within_rounds(plan.order, plan.reference);
   // Rounds that all commands have had: an interruption may come within one.

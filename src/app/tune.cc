@@ -6,7 +6,9 @@
 #include "os/files.h"
 #include "os/linux_calls.h"
 #include "os/users.h"
+#include "report/lines.h"
 #include "report/screen.h"
+#include "results/analyse.h"
 
 #include <algorithm>
 #include <string>

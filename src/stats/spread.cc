@@ -31,11 +31,12 @@ struct Estimate {
 
 /// Mean of the pseudovalues of `rounds` rounds, which has little of the statistic's bias.
 std::optional<Estimate> jackknifed(std::size_t rounds, const LogStatistic& statistic) {
+  const std::size_t groups = std::min(rounds, kGroups);
+  if (groups < 2) return std::nullopt;
   Places all(rounds);
   std::iota(all.begin(), all.end(), 0);
-  const std::size_t groups = std::min(rounds, kGroups);
   const auto whole = statistic(all);
-  if (!whole || groups < 2) return std::nullopt;
+  if (!whole) return std::nullopt;
   std::vector<double> pseudo;
   for (std::size_t group = 0; group < groups; ++group) {
     Places kept = all;

@@ -115,7 +115,7 @@ TEST_CASE("--tune=compare leaves a quarter of the runs untuned and reports what 
   const Machine machine;
   const std::string file = machine.path() + "/s.json";
   const std::string seen = machine.path() + "/seen";
-  const Result result =
+  const auto result =
       machine.run("$LAUKA $TUNE,compare -w 0 -r 12 'cat " + machine.path() +
                   "/timers' true --output null -p "
                   "'cat " +

@@ -329,9 +329,9 @@ TEST_CASE("untuned rounds come in blocks, after two that are thrown away, and st
   CHECK(session->untuned[7].step.kind == RoundKind::Untuned);
 
   switches.clear();
-  bench.launcher.before_run = [&](std::size_t runs) { bench.interrupted_by = runs == 69 ? 2 : 0; };
+  bench.launcher.before_run = [&](std::size_t runs) { bench.interrupted_by = runs >= 69 ? 2 : 0; };
   session = bench.carry_out(plan);
-  CHECK(session->cut_short);
+  CHECK(session->cut_short.has_value());
   CHECK(switches.size() == 2);
   CHECK(switches.back().second);
 }

@@ -60,7 +60,7 @@ TEST_CASE("the width of a delta's interval is compared at the same number of rou
 }
 
 TEST_CASE("the interval of a change of spread holds for times with long tails") {
-  // Log-normal times with sigma 0.5: their kurtosis is 8.9, for which an F test covers 66%.
+  // Log-normal times with sigma 0.5: their kurtosis is 8.9, for which the F test covers 74%.
   constexpr int trials = 2000;
   std::mt19937_64 random(7);
   std::lognormal_distribution<double> time(0.0, 0.5);

@@ -17,7 +17,6 @@
 #include "session/recording.h"
 #include "session/runs.h"
 #include "tune/transaction.h"
-#include "tune/watch.h"
 
 #include <functional>
 #include <memory>

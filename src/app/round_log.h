@@ -2,7 +2,7 @@
 
 #include "app/call.h"
 #include "run/kept_rounds.h"
-#include "run/suite.h"
+#include "run/runner.h"
 
 #include <cstdint>
 #include <memory>

@@ -9,7 +9,7 @@
 #include "os/signals.h"
 #include "os/terminal.h"
 #include "report/progress.h"
-#include "run/suite.h"
+#include "run/runner.h"
 
 #include <algorithm>
 #include <cstddef>

@@ -14,9 +14,12 @@
 #include "run/kept_rounds.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
+#include <string>
 #include <vector>
 
 namespace lauka {
@@ -41,7 +44,7 @@ struct RunContext {
                                       ///< what went on beside lauka ends; empty: there is nothing
   std::function<bool()> was_throttled{};  ///< since it was called before; empty: nobody knows
   std::function<void(bool on)> tune{};    ///< of --tune=compare: tunes the machine, or restores it
-                                        ///< for a block of untuned rounds; empty: no such rounds
+                                          ///< for a block of untuned rounds; empty: no such rounds
 };
 
 /// What came of a plan: the runs, and what was decided while they came in.
@@ -73,6 +76,22 @@ class ReadyRun : NonCopyable {
 
 /// The first part of carry_out. `plan` and `context` are to outlive what is returned.
 Result<std::unique_ptr<ReadyRun>> make_ready(const Plan& plan, const RunContext& context);
+
+/// What is measured, with all that it takes. What the context names is shared by all benchmarks,
+/// but for the engine, which has selected the plan's events.
+struct BenchmarkRun {
+  std::string name;  ///< empty if it is the only one: progress is then shown as its own
+  const Plan& plan;
+  RunContext context;
+};
+
+/// Carries out one benchmark (carry_out of runner.h), or several with their rounds interleaved:
+/// they take turns of a batch of timed rounds each, in an order that is shuffled in each lap, so
+/// that a drift of the machine hits all alike. Each keeps its own stop rule, gates and precision.
+/// One in sequential order, which sets up and cleans up, or wants to be alone, has its one turn
+/// from its first run to its last. Where one ends because a run failed, the others go on. An error
+/// means that no run of any was begun.
+Result<std::vector<SessionResult>> carry_out(std::span<BenchmarkRun> runs, std::uint64_t seed);
 
 /// Some commands of a plan that stand beside each other.
 struct CommandRange {

@@ -1,6 +1,7 @@
 #include "run/steps.h"
 
 #include "core/foreign_text.h"
+#include "core/text.h"
 #include "run/programs.h"
 #include "run/told.h"
 
@@ -370,10 +371,8 @@ void StepRunner::tell_redone() {
   std::map<std::string, std::size_t> reasons;
   for (const RedoneRun& redone : session_.redone) ++reasons[redone.why];
   for (const auto& [why, count] : reasons) {
-    std::string note = std::to_string(count);
-    note += count == 1 ? " run was" : " runs were";
-    note += " repeated because ";
-    session_.notes.push_back(note += why);
+    session_.notes.push_back(plural(count, "run") + (count == 1 ? " was" : " were") +
+                             " repeated because " + why);
   }
 }
 
@@ -393,8 +392,8 @@ void StepRunner::note_uncounted(const Step& step, Error why) {
 /// One note for each reason that runs were not counted for.
 void StepRunner::tell_uncounted() {
   for (const Uncounted& one : uncounted_) {
-    std::string what = one.subject + one.why.what + "; " + std::to_string(one.runs);
-    what += one.runs == 1 ? " run was not counted" : " runs were not counted";
+    std::string what = one.subject + one.why.what + "; " + plural(one.runs, "run") +
+                       (one.runs == 1 ? " was" : " were") + " not counted";
     session_.notes.push_back(Error{std::move(what), one.why.remedy}.line());
   }
 }

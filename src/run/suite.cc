@@ -1,8 +1,7 @@
-#include "run/suite.h"
-
 #include "core/foreign_text.h"
 #include "os/signals.h"
 #include "run/kept_rounds.h"
+#include "run/runner.h"
 
 #include <algorithm>
 #include <chrono>

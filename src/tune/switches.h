@@ -90,6 +90,9 @@ Result<void> check_names(const TuneRequest& request);
 /// True if the switch is asked for, by default or by name.
 bool is_asked(const TuneRequest& request, std::string_view name);
 
+/// Reads how the machine is; `cpus` are the commands' own, all if there are none.
+Vitals read_vitals(os::SettingFiles& files, std::vector<std::uint32_t> cpus);
+
 /// The text of --tune=list: a line for each switch.
 std::string list_text(const std::vector<Found>& found, const CpuChoice& cpus);
 

@@ -1,4 +1,4 @@
-#include "run/suite.h"
+#include "run/runner.h"
 
 #include "run/bench.h"
 

@@ -1,7 +1,6 @@
 #include "core/machine.h"
 #include "tune/machine.h"
 #include "tune/switches.h"
-#include "tune/watch.h"
 
 #include <algorithm>
 #include <cerrno>

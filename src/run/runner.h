@@ -24,35 +24,36 @@
 
 namespace lauka {
 
-/// What a session is carried out with.
+/// Everything a session needs besides its plan.
 struct RunContext {
   os::Launcher& launcher;
   engine::CounterEngine& engine;
   const os::Clock& clock;
   std::reference_wrapper<Observer> observer;
-  std::function<int()> interrupt;      ///< the signal that asked lauka to end; 0: none
-  std::optional<User> user{};          ///< whom the commands are run as; none: lauka's own
-  os::ToldFiles* told = nullptr;       ///< of LAUKA_METRICS; null: there are none
-  os::MemoryGroups* groups = nullptr;  ///< of tree_peak_memory; null: it is not measured
-  os::TextFiles* texts = nullptr;      ///< files that are compared, or hashed; null: none is
+  std::function<int()> interrupt;      ///< returns the signal that asked lauka to end, or 0
+  std::optional<User> user{};          ///< the commands' user; nullopt: lauka's own
+  os::ToldFiles* told = nullptr;       ///< of LAUKA_METRICS; may be null
+  os::MemoryGroups* groups = nullptr;  ///< of tree_peak_memory; null if it is not measured
+  os::TextFiles* texts = nullptr;      ///< files that are compared or hashed; may be null
   bool identifies = false;             ///< Session::programs is wanted
-  RoundKeeper* rounds = nullptr;       ///< of an earlier process, and for a later one; null: none
-  std::function<void()> let_others{};  ///< called before timed rounds: other plans that share
-                                       ///< launcher and clock go on; empty: there are none
-  std::uint32_t* order = nullptr;  ///< of the latest run among those of all benchmarks; null: alone
+  RoundKeeper* rounds = nullptr;       ///< of an earlier process and for a later one; may be null
+  std::function<void()> let_others{};  ///< called before timed rounds, so that other plans
+                                       ///< with the same launcher can go on; may be empty
+  std::uint32_t* order = nullptr;     ///< number of the latest run of all benchmarks; null if alone
   std::function<void()> end_aside{};  ///< called before anything is measured, and before hooks:
-                                      ///< what went on beside lauka ends; empty: there is nothing
-  std::function<bool()> was_throttled{};  ///< since it was called before; empty: nobody knows
-  std::function<void(bool on)> tune{};    ///< of --tune=compare: tunes the machine, or restores it
-                                          ///< for a block of untuned rounds; empty: no such rounds
+                                      ///< ends what runs in the background; may be empty
+  std::function<bool()>
+      was_throttled{};                  ///< true if it was since the last call; empty if not known
+  std::function<void(bool on)> tune{};  ///< of --tune=compare: tunes the machine, or restores it
+                                        ///< for a block of untuned rounds; empty: no such rounds
 };
 
-/// What came of a plan: the runs, and what was decided while they came in.
+/// The runs of a plan, and what was decided while they came in.
 struct SessionResult {
   Session session;
   gate::Findings findings;
-  std::vector<OwnMetric> discovered{};  ///< what runs told unannounced; their values stand behind
-                                        ///< those of Plan::told
+  std::vector<OwnMetric> discovered{};  ///< metrics that runs reported unannounced; their values
+                                        ///< follow those of Plan::told
 };
 
 /// Carries out `plan`: warm-up rounds, then counted rounds until its stop rule is satisfied or the
@@ -65,16 +66,16 @@ struct SessionResult {
 /// begun: a command or a hook cannot be started, or the counters cannot be armed.
 Result<SessionResult> carry_out(const Plan& plan, const RunContext& context);
 
-/// A plan of which all is there that can fail before the first run.
+/// A plan for which everything that can fail before the first run is done.
 class ReadyRun : NonCopyable {
  public:
   virtual ~ReadyRun() = default;
 
-  /// The rest of carry_out; once.
+  /// Runs the rest of carry_out; may be called once.
   virtual SessionResult run() = 0;
 };
 
-/// The first part of carry_out. `plan` and `context` are to outlive what is returned.
+/// Runs the first part of carry_out. `plan` and `context` must outlive the result.
 Result<std::unique_ptr<ReadyRun>> make_ready(const Plan& plan, const RunContext& context);
 
 /// What is measured, with all that it takes. What the context names is shared by all benchmarks,
@@ -93,7 +94,7 @@ struct BenchmarkRun {
 /// means that no run of any was begun.
 Result<std::vector<SessionResult>> carry_out(std::span<BenchmarkRun> runs, std::uint64_t seed);
 
-/// Some commands of a plan that stand beside each other.
+/// Consecutive commands of a plan.
 struct CommandRange {
   std::size_t first = 0;
   std::size_t count = 0;

@@ -35,41 +35,41 @@ class StepRunner {
   /// `plan` and `context` are to outlive it.
   StepRunner(const Plan& plan, const RunContext& context, Callbacks callbacks);
 
-  /// Arms every pass, registers commands and hooks, and measures the start-up of the shell.
+  /// Arms every pass, registers commands and hooks, and measures the shell's start-up.
   Result<void> prepare();
 
-  /// Enters those of the steps that an earlier process finished, and leaves the others. False: the
-  /// session is to end, and says why.
+  /// Enters the steps that an earlier process finished, and leaves the others. Returns false if the
+  /// session must end; it then says why.
   bool take_finished(std::vector<Step>& steps, std::chrono::nanoseconds& time);
 
   /// Runs the steps, then again those whose runs are not to count; what the counted ones took,
-  /// hooks included, is added to `time`. False: the session is to end, and says why.
+  /// hooks included, is added to `time`. Returns false if the session must end.
   bool run(std::vector<Step> steps, std::chrono::nanoseconds& time);
 
-  /// Whether rounds are kept for who goes on with the session.
+  /// Sets whether rounds are kept for --resume.
   void keep_rounds(bool keeps) { keeps_ = keeps; }
 
-  /// Whether what comes next was run by an earlier process, and is only read.
+  /// Returns true if the next rounds were run by an earlier process, and are only read.
   bool is_reading() const {
     return context_.rounds != nullptr && !context_.rounds->finished.empty();
   }
-  /// Once: that was so, and no longer is.
+  /// Returns true once after the last of these was read.
   bool has_just_read() { return !is_reading() && std::exchange(has_read_, false); }
 
-  /// Enters all that an earlier process finished and is not read yet: what is exported of a session
-  /// that was cut short has it.
+  /// Enters everything an earlier process finished that is not read yet, so that the exports of a
+  /// session that was cut short have it.
   void take_all_finished();
 
   /// Runs those of the `count` commands from `first` on whose output is to be compared, once each,
-  /// and looks at what they write. False: the session is to end.
+  /// and checks what they write. Returns false if the session must end.
   bool check_output(std::uint32_t first, std::uint32_t count);
   bool has_checked_output() const { return has_checked_output_; }
 
-  /// The setups or cleanups of `count` commands from `first` on. False: one has failed.
+  /// Runs the setups or cleanups of `count` commands from `first` on. Returns false if one failed.
   bool set_up(std::uint32_t first, std::uint32_t count);
   bool clean_up(std::uint32_t first, std::uint32_t count);
 
-  /// Whether a command has a setup or a cleanup, so that none can go on later.
+  /// Returns true if a command has a setup or a cleanup, so that none can go on later.
   bool hooks_stand_around_commands() const { return hooks_.stand_around_commands(); }
 
   bool has_hooks() const { return hooks_.stand_around_commands() || hooks_.stand_between_runs(); }
@@ -77,20 +77,20 @@ class StepRunner {
   const Pace& pace(std::size_t command) const { return paces_[command]; }
   std::chrono::nanoseconds batch_began() const { return batch_began_; }
 
-  /// Leaves nothing on that would slow runs without counters.
+  /// Switches off what would slow runs without counters.
   void pause_counting() { context_.engine.pause(); }
 
-  /// Tells once who else holds counters.
+  /// Notes once who else holds counters.
   void check_counters();
 
   /// Ends the session.
   void cut_short(CutShort why) { session_.cut_short = std::move(why); }
   bool is_cut_short() const { return session_.cut_short.has_value(); }
 
-  /// What runs told of themselves unannounced.
+  /// Metrics that runs reported unannounced.
   const std::vector<OwnMetric>& discovered() const { return told_.discovered(); }
 
-  /// The session with its notes; nothing can be run any more.
+  /// Returns the session with its notes; nothing can be run afterwards.
   Session close();
 
  private:

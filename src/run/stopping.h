@@ -20,7 +20,7 @@ inline constexpr std::chrono::nanoseconds kBatchTime = std::chrono::milliseconds
 /// round, or what fits of very short ones.
 inline constexpr std::chrono::nanoseconds kTurnTime = std::chrono::milliseconds(2);
 
-/// How far the commands that take turns have come.
+/// Progress of the commands that take turns.
 struct Spent {
   std::uint64_t rounds = 0;  ///< complete ones
   std::chrono::nanoseconds
@@ -28,20 +28,19 @@ struct Spent {
   std::size_t commands = 1;
 };
 
-/// Whether counting is over. Commands that take turns share their budgets: together they may use
-/// the sum.
+/// Returns true if enough was measured. Commands that take turns share their budgets: together they
+/// may use the sum.
 bool is_enough(const StopRule& rule, const Spent& spent);
 
 /// Computes how long `rounds` take, at most half of what nanoseconds hold: kept paces may be
 /// absurd.
 std::chrono::nanoseconds time_of_rounds(std::uint64_t rounds, std::chrono::duration<double> one);
 
-/// How many rounds are still to come when one takes `round_time`, at least 1 while it is not
-/// enough.
+/// Estimates how many rounds are left if one takes `round_time`; at least 1 while it is not enough.
 std::uint64_t rounds_left(const StopRule& rule, const Spent& spent,
                           std::chrono::nanoseconds round_time);
 
-/// How often the budget may be used by gates that are not decided yet.
+/// Budgets that undecided gates may use.
 inline constexpr std::int64_t kBudgetsOfGates = 4;
 
 /// The rule of the runs after those that `rule` alone asks for: up to `rounds`, or until four times
@@ -61,7 +60,7 @@ inline constexpr std::uint64_t kSettlingRounds = 2;
 /// exactly gain nothing from more, and a run takes 20 to 100 times as long as a timed one.
 inline constexpr std::uint64_t kSimulatedRounds = 3;
 
-/// How much is counted beside the timed runs.
+/// How much is counted in addition to the timed runs.
 struct CountingRule {
   std::uint64_t passes = 0;  ///< that take turns; 0: nothing is counted apart
   std::uint64_t fewest = 5;  ///< rounds of each pass
@@ -75,7 +74,7 @@ CountingRule counting_rule_of(const Plan& plan, bool is_gated);
 /// The timed rounds' part of the stop rule, which leaves counting its share of the time.
 StopRule timed_rule(const StopRule& rule, const CountingRule& counting);
 
-/// How far the counting rounds of some commands have come.
+/// Progress of the counting rounds of some commands.
 struct CountingSpent {
   std::uint64_t rounds = 0;  ///< of all passes
   std::chrono::nanoseconds time{};
@@ -86,18 +85,18 @@ struct CountingSpent {
 bool belongs_to_block(const CountingRule& rule, const CountingSpent& counted, std::uint64_t block,
                       std::chrono::nanoseconds timed_time);
 
-/// The number of blocks that are due when `done` timed rounds are over and `left` are to come.
+/// Returns the number of blocks due after `done` timed rounds if `left` follow.
 std::uint64_t blocks_due(std::uint64_t done, std::uint64_t left);
 
-/// Timed rounds until the next block is due; at least 1.
+/// Returns the number of timed rounds until the next block is due; at least 1.
 std::uint64_t rounds_to_next_block(std::uint64_t done, std::uint64_t left);
 
-/// The number of untuned rounds (--tune=compare) that are due when `done` timed rounds are over and
-/// `left` are to come: one for three timed ones, in kBlocks blocks, each in the middle of its part
+/// Returns the number of untuned rounds (--tune=compare) due after `done` timed rounds if `left`
+/// follow: one for three timed ones, in kBlocks blocks, each in the middle of its part
 /// of the timed rounds, so that a drift of the machine hits both alike.
 std::uint64_t untuned_rounds_due(std::uint64_t done, std::uint64_t left);
 
-/// Timed rounds until the next block of untuned ones; at least 1.
+/// Returns the number of timed rounds until the next block of untuned ones; at least 1.
 std::uint64_t rounds_to_next_untuned(std::uint64_t done, std::uint64_t left);
 
 /// Commands that take turns: all of them, or one under sequential order.
@@ -113,7 +112,7 @@ struct Group {
   bool is_settled = true;      ///< no such round since the last of these
 };
 
-/// The groups of a plan, in the order in which they are run.
+/// Returns the groups of a plan, in the order in which they are run.
 std::vector<Group> groups_of(const Plan& plan);
 
 /// Whether their share of four budgets leaves time for more counting rounds.
@@ -127,7 +126,7 @@ double seconds_left(std::span<const Group> groups, const Spent& so_far, bool is_
                     const StopRule& rule, const CountingRule& counting,
                     const std::function<std::chrono::nanoseconds(const Group&)>& round_time);
 
-/// How long the simulated runs so far took.
+/// Time that the simulated runs took so far.
 struct Simulating {
   std::chrono::nanoseconds time{};
   std::uint64_t runs = 0;

@@ -11,20 +11,20 @@
 
 namespace lauka {
 
-// What the user chose and other rooms carry out.
+// Choices of the user that several rooms need.
 
-/// What counts events.
+/// A counter engine.
 enum class EngineChoice : unsigned char { Auto, Kperf, Perf, Cachegrind, None };
 
 /// A choice of --engine.
 struct EngineRow {
   EngineChoice choice;
   std::string_view name;
-  std::string_view help{};   ///< what follows its name in the option's help; may be empty
-  bool is_an_extra = false;  ///< a program to be installed: that it is not there spoils nothing
+  std::string_view help{};   ///< after its name in the option's help; may be empty
+  bool is_an_extra = false;  ///< a program to install: may be missing
 };
 
-/// In the order in which help lists them. `engine/choose.cc` has what makes each.
+/// In the order of help. `engine/choose.cc` has the function that makes each.
 inline constexpr auto kEngines = std::to_array<EngineRow>({
     {EngineChoice::Auto, "auto", "takes the best that works here (default)"},
     {EngineChoice::Kperf, "kperf"},
@@ -38,7 +38,7 @@ constexpr const EngineRow& row_of(EngineChoice choice) {
   return kEngines.at(static_cast<std::size_t>(choice));
 }
 
-/// How kperf counts (docs/kperf.md); Auto takes the best that sees a known command whole here.
+/// The method of kperf (docs/kperf.md); Auto takes the best that counts a known command completely.
 enum class StrategyChoice : unsigned char {
   Auto,
   AtExit,   ///< a sample as each thread ends
@@ -46,7 +46,7 @@ enum class StrategyChoice : unsigned char {
   Machine,  ///< the whole machine, before and after
 };
 
-/// In the order in which they are written, the smallest first: a full disk takes the fewest then.
+/// In the order of writing, the smallest first: most of them fit on a full disk.
 enum class ExportKind : unsigned char {
   Csv,
   Bmf,
@@ -61,15 +61,15 @@ enum class ExportKind : unsigned char {
   Json
 };
 
-/// An export: its option, and what help and -h say of it.
+/// An export: its option, with its texts in help and -h.
 struct ExportRow {
   ExportKind kind;
   std::string_view option;  ///< without dashes
   std::string_view help;
-  std::string_view brief{};  ///< empty: -h does not have it
+  std::string_view brief{};  ///< empty: not in -h
 };
 
-/// In the order in which help lists them. `report/exports.h` has what writes each.
+/// In the order of help. `report/exports.h` has the function that writes each.
 inline constexpr auto kExports = std::to_array<ExportRow>({
     {ExportKind::Csv, "export-csv", "write a row per command and metric; - is standard output"},
     {ExportKind::Runs, "export-runs", "write a row per run, likewise"},
@@ -101,11 +101,11 @@ struct ExportTarget {
   bool operator==(const ExportTarget&) const = default;
 };
 
-/// Takes the bytes of an export piece by piece, in order. What they are written to remembers its
-/// own failure, so nobody who writes has to look for one.
+/// Takes the bytes of an export piece by piece, in order. The file remembers its own failure, so
+/// writers need not check.
 using Sink = std::function<void(std::string_view)>;
 
-/// A unit that rows can be asked for in.
+/// A unit for rows of a table.
 struct DisplayUnit {
   std::string_view name;    ///< as typed
   Unit unit;                ///< of the metrics that can be shown in it
@@ -113,7 +113,7 @@ struct DisplayUnit {
   std::string_view suffix;  ///< as shown
 };
 
-/// Those of a kind from the smallest to the largest.
+/// Of each kind from the smallest to the largest.
 inline constexpr auto kDisplayUnits = std::to_array<DisplayUnit>({
     {"ns", Unit::Seconds, 1e-9, "ns"},
     {"us", Unit::Seconds, 1e-6, "µs"},
@@ -134,15 +134,13 @@ inline constexpr auto kDisplayUnits = std::to_array<DisplayUnit>({
     {"G", Unit::Count, 1e9, "G"},
 });
 
-/// The unit of that name; null where there is none.
+/// Finds the unit of that name; null if there is none.
 inline const DisplayUnit* find_display_unit(std::string_view name) {
-  const auto found = std::ranges::find_if(
-      kDisplayUnits, [&](const DisplayUnit& unit) { return unit.name == name; });
+  const auto found = std::ranges::find(kDisplayUnits, name, &DisplayUnit::name);
   return found == kDisplayUnits.end() ? nullptr : &*found;
 }
 
-/// How results are laid out: of no consequence for what is measured. One place for it, as tables
-/// and exports follow it alike.
+/// The layout of results, for tables and exports; it does not affect the measurement.
 enum class TableChoice : unsigned char { Auto, Full, Compact };
 enum class SortChoice : unsigned char { Command, Time };
 enum class MarksChoice : unsigned char { Auto, Emoji, Text };
@@ -152,12 +150,12 @@ struct Presentation {
   SortChoice sort = SortChoice::Command;
   MarksChoice marks = MarksChoice::Auto;   ///< emoji in UTF-8 terminals, words in markup
   const DisplayUnit* time_unit = nullptr;  ///< of times without a unit of their own; null: fitting
-  bool every_row = false;                  ///< rows were asked for: a compact table leaves none out
+  bool every_row = false;                  ///< rows were chosen: a compact table shows all
   std::string title{};                     ///< of the page
   std::string description{};               ///< below it
 };
 
-/// What lauka's exit status says. Ended by signal N: 128 + N.
+/// Lauka's exit status. Ended by signal N: 128 + N.
 enum class ExitStatus : int {
   Done = 0,
   Failed = 1,

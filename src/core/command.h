@@ -10,10 +10,10 @@
 
 namespace lauka {
 
-/// What the output of a command is to be.
+/// The expected output of a command.
 struct ExpectedOutput {
   enum class Kind : unsigned char {
-    Same,  ///< as the reference's
+    Same,  ///< as the reference
     File,
     Hash,
   };
@@ -21,13 +21,13 @@ struct ExpectedOutput {
   std::string text{};  ///< the file's path, or SHA-256 in 64 small hexadecimal digits
 };
 
-/// As it is typed.
+/// Returns it as typed.
 inline std::string text_of(const ExpectedOutput& expected) {
   if (expected.kind == ExpectedOutput::Kind::Same) return "same";
   return (expected.kind == ExpectedOutput::Kind::Hash ? "sha256:" : "") + expected.text;
 }
 
-/// What was typed as `text`; none where that is empty.
+/// Reads what was typed; nullopt if `text` is empty.
 inline std::optional<ExpectedOutput> expected_output_of(const std::string& text) {
   constexpr std::size_t prefix = 7;  // "sha256:"
   if (text.empty()) return std::nullopt;
@@ -37,7 +37,7 @@ inline std::optional<ExpectedOutput> expected_output_of(const std::string& text)
   return ExpectedOutput{ExpectedOutput::Kind::File, text};
 }
 
-/// Where standard output and error of a command go.
+/// The destination of a command's standard output and error.
 enum class OutputKind : unsigned char { Null, Pipe, Inherit, File };
 struct OutputChoice {
   OutputKind kind = OutputKind::Null;
@@ -50,7 +50,7 @@ struct Parameter {
   std::string value;
 };
 
-/// What a session is known by to its user: commit=1a2b3c.
+/// A label of a session: commit=1a2b3c.
 struct Label {
   std::string key;
   std::string value;
@@ -58,18 +58,18 @@ struct Label {
 
 enum class HookKind : unsigned char { Setup, Prepare, Conclude, Cleanup };
 
-/// When a hook is run. After: what it undoes would stay, so it is run to its end whatever happens,
-/// AfterCommand also when the session is cut short.
+/// When a hook is run. The hooks after a run or command undo something, so they always run to their
+/// end; AfterCommand also when the session is cut short.
 enum class Moment : unsigned char { BeforeCommand, BeforeRun, AfterRun, AfterCommand };
 
-/// All there is to know about a kind of hook; the places of kHookKinds are those of HookKind.
+/// The description of a kind of hook; kHookKinds is in the order of HookKind.
 struct HookRow {
   HookKind kind;
   Moment moment;
   std::string_view name;     ///< of the option, without dashes
   char letter;               ///< of the option
   std::string_view help;     ///< of the option
-  std::string_view brief{};  ///< what -h says of it; empty: it is not there
+  std::string_view brief{};  ///< its help in -h; empty: not in -h
 
   constexpr bool is_of_a_run() const {
     return moment == Moment::BeforeRun || moment == Moment::AfterRun;
@@ -83,7 +83,7 @@ inline constexpr auto kHookKinds = std::to_array<HookRow>({
      "run CMD with sh -c once before all runs of a command. Give this one and the seven below once "
      "for all commands, or once per command"},
     {HookKind::Prepare, Moment::BeforeRun, "prepare", 'p',
-     "run CMD before every run, warm-up runs included; LAUKA_ITERATION says which",
+     "run CMD before every run, warm-up runs included; LAUKA_ITERATION is its number",
      "run CMD before every run"},
     {HookKind::Conclude, Moment::AfterRun, "conclude", 'C', "run CMD after every run, likewise"},
     {HookKind::Cleanup, Moment::AfterCommand, "cleanup", 'c',
@@ -102,20 +102,19 @@ struct ByHook {
   const T& operator[](HookKind kind) const { return all.at(static_cast<std::size_t>(kind)); }
 };
 
-/// What is run around the runs of a command; texts for sh -c.
+/// The hooks of a command; texts for sh -c.
 using Hooks = ByHook<std::optional<std::string>>;
 
-/// By which the same program is known again: two hashes (SHA-256, hexadecimal), both empty where it
-/// is not known.
+/// Identifies a program across sessions: two hashes (SHA-256, hexadecimal), both empty if unknown.
 struct Fingerprint {
-  std::string executable{};  ///< of the file that is run
-  std::string call{};        ///< of how it is called: arguments, variables, hooks of each run
+  std::string executable{};  ///< of the executable file
+  std::string call{};        ///< of the call: arguments, variables, hooks of each run
 
   bool is_known() const { return !executable.empty(); }
   bool operator==(const Fingerprint&) const = default;
 };
 
-/// What is measured: one argument of the command line, or one combination of parameters.
+/// A command: one argument of the command line, with one combination of parameters.
 struct Command {
   std::string name;                ///< as shown: --command-name, else the text
   std::string text;                ///< as typed, with the parameters in their places
@@ -124,14 +123,14 @@ struct Command {
   std::vector<std::string> environment{};  ///< NAME=VALUE, for it and its hooks
   OutputChoice output{};
   std::optional<ExpectedOutput> expected{};
-  std::string folder{};  ///< where it and its hooks are run; empty: where lauka is
+  std::string folder{};  ///< in which it and its hooks run; empty: lauka's
   Hooks hooks{};
   std::size_t typed = 0;  ///< index of the command typed that it was made from
   std::string pattern{};  ///< that one's name, with the variables in braces
-  Fingerprint program{};  ///< of a session that was asked for it
+  Fingerprint program{};  ///< unknown unless the session needs it
 };
 
-/// The user whom commands are run as, where that is not lauka's own.
+/// The user that runs the commands, if not lauka's own.
 struct User {
   std::uint32_t id = 0;
   std::uint32_t group = 0;

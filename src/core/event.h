@@ -13,7 +13,7 @@
 
 namespace lauka {
 
-/// What a metric or an event is, where the program has to know. Their names are for the user.
+/// The meaning of a metric or an event to the program; their names are for the user.
 enum class Role : unsigned char {
   Other,
   // of the kernel's accounts (kBuiltInMetrics)
@@ -34,7 +34,7 @@ enum class Role : unsigned char {
   // by kind of core
   CoreTime,
   CoreShare,
-  // made of events (kDerivedMetrics)
+  // computed from events (kDerivedMetrics)
   Ipc,
   // of --jobs
   Throughput,
@@ -55,7 +55,7 @@ inline constexpr auto kPortableEvents = std::to_array<PortableEvent>({
     {"branch-misses", Role::BranchMisses},
 });
 
-/// The role of the event of that portable name, and the name of such a role.
+/// Returns the role of a portable name, and the name of such a role.
 constexpr Role role_of_event(std::string_view name) {
   for (const PortableEvent& event : kPortableEvents)
     if (event.name == name) return event.role;
@@ -67,25 +67,25 @@ constexpr std::string_view event_name_of(Role role) {
   return {};
 }
 
-/// Two events by name; what is typed for one of them may be another of its names.
+/// Two events by name; the user may have typed another name of either.
 using EventNames = std::pair<std::string, std::string>;
 
-/// What part of a run events are counted in.
+/// The part of a run in which events are counted.
 enum class CountedIn : unsigned char {
   WholeRun,
   Region,          ///< what the program marks with lauka/region.h
   RegionAndWhole,  ///< the region, and in passes of their own the whole run
 };
 
-/// What the whole run's event is called where another of that name is the region's.
+/// Appended to an event of the whole run if the region has one of that name.
 inline constexpr std::string_view kOfWholeRun = " (whole run)";
 
 /// The events the user wants: names as typed, or the engine's default ones.
 struct EventRequest {
   std::vector<std::string> names;  ///< empty: the default events
   bool single_pass = false;        ///< refuse a set that needs more than one
-  /// What is to be counted in one pass where both are selected, the most wanted first: users divide
-  /// the first by the second.
+  /// Pairs to count in one pass if both are selected, the most important first: users divide the
+  /// first by the second.
   std::vector<EventNames> together = {{"instructions", "cycles"},
                                       {"cache-misses", "cache-references"},
                                       {"branch-misses", "branches"}};
@@ -101,10 +101,10 @@ struct Event {
   bool simulated = false;         ///< counted in runs of a simulated pass
   bool zero_is_doubtful = false;  ///< 0 in every run may mean that its counter cannot count it
   bool is_energy = false;         ///< counts nanojoules
-  std::string note{};             ///< shown beside its row: "(P only)"; mostly empty
+  std::string note{};             ///< shown next to its row: "(P only)"; mostly empty
   std::optional<std::size_t>
       part_of{};            ///< the event (its index) whose part on one kind of core it is
-  Role role = Role::Other;  ///< of a part: that of the whole
+  Role role = Role::Other;  ///< of a part: the whole's
   std::string core_kind{};  ///< "P": of a CoreTime
 };
 
@@ -119,7 +119,7 @@ struct Pass {
 /// The events of a session and their division into the fewest passes.
 struct EventSet {
   std::vector<Event> events;
-  std::vector<Pass> passes;        ///< none where there are no events; timed ones come first, then
+  std::vector<Pass> passes;        ///< empty without events; timed ones come first, then
                                    ///< counting ones, then simulated ones
   std::vector<std::string> notes;  ///< one line each: default events left out, user space only
 
@@ -127,13 +127,13 @@ struct EventSet {
     return pass < passes.size() ? passes[pass].kind : RoundKind::Timed;
   }
 
-  /// Passes that the rounds of `kind` take turns through.
+  /// Returns the number of passes that rounds of `kind` rotate through.
   std::size_t passes_of(RoundKind kind) const {
     return static_cast<std::size_t>(
         std::ranges::count_if(passes, [kind](const Pass& pass) { return pass.kind == kind; }));
   }
 
-  /// The events that are times by kind of core, the fastest kind first; behind the others.
+  /// Returns the events that are times by kind of core, the fastest kind first.
   std::vector<std::size_t> core_times() const {
     std::vector<std::size_t> times;
     for (std::size_t i = 0; i < events.size(); ++i)
@@ -149,7 +149,7 @@ struct ExplainedCounter {
   std::string detail{};  ///< what is really counted, and where else it could be
 };
 
-/// How the events of a session are divided into passes, and why.
+/// The division of a session's events into passes, with reasons.
 struct Explanation {
   std::vector<std::vector<ExplainedCounter>> passes;
   std::optional<std::string> competition{};  ///< why one pass is not enough: one line

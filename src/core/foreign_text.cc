@@ -22,7 +22,7 @@ struct Range {
   char32_t last;
 };
 
-/// What is not seen itself, but ends a line, turns the direction of the text or hides in it.
+/// Invisible characters that end a line, turn the direction of the text or hide in it.
 constexpr auto kSteering = std::to_array<Range>({
     {0x00, 0x1F},        // C0
     {0x7F, 0x9F},        // DEL, C1

@@ -20,49 +20,48 @@ struct CoreKind {
   std::string pmu{};                ///< Linux: the PMU of exactly these cores; may be empty
 };
 
-/// The kinds of core of a machine, the fastest first; one or none: there is nothing to tell apart.
+/// The kinds of core of a machine, the fastest first; fewer than two if all cores are equal.
 using CoreKinds = std::vector<CoreKind>;
 
-/// On which kind of core commands are to run.
+/// The kind of core on which commands should run.
 enum class CorePreference : unsigned char { Any, Performance, Efficiency };
 
-/// What a session does about kinds of core.
+/// How a session treats kinds of core.
 struct CoreUse {
   std::vector<std::string> timed{};   ///< names of the kinds whose times are measured in each run,
-                                      ///< the fastest first; none: they are not told apart
+                                      ///< the fastest first; empty: not distinguished
   std::vector<std::uint32_t> cpus{};  ///< Linux: commands run on these only; empty: on any
-  bool has_unsplit = false;           ///< macOS: there may be time of which the kind is not known
+  bool has_unsplit = false;           ///< macOS: some time may be of an unknown kind
   bool apart = false;  ///< the times are measured in counting runs: the clocks cost too much for
                        ///< timed ones
   CorePreference prefer = CorePreference::Any;  ///< macOS: by their quality-of-service class
-  std::optional<double> min_share{};  ///< of its CPU time that a run is to spend on the first kind
+  std::optional<double> min_share{};  ///< of CPU time that a run must spend on the first kind
 };
 
-/// The counting pass of the times, where they are apart: behind the passes of what else is counted,
-/// of which one at least is timed.
+/// Returns the counting pass of the times, if they are apart: it follows the other passes, of which
+/// at least one is timed.
 constexpr std::size_t core_time_pass_of(std::size_t other_passes) {
   return other_passes == 0 ? 1 : other_passes;
 }
 
-/// The metric of the time spent on cores of that kind ("p_time"), and of the part of the CPU time
-/// that this is ("p_share").
+/// Returns the name of the metric of the time on cores of that kind ("p_time"), and of its share of
+/// the CPU time ("p_share").
 std::string time_metric_of(const std::string& kind);
 std::string share_metric_of(const std::string& kind);
-/// The time of which the kind is not known.
+/// Time on cores of an unknown kind.
 inline constexpr std::string_view kUnsplitTime = "unsplit_time";
 
-/// Whether a metric by kind of core has that name: of the usual kinds, or of a session's own.
+/// True if `name` is a metric by kind of core: of the usual kinds, or of the session's own.
 bool is_by_kind_of_core(std::string_view name, const CoreUse& cores);
 
-/// Numbers of CPUs as Linux writes them: "0-3,8,10-11", maybe with a line break behind it.
-/// Ascending, and as often as they stand there; none where it is anything else. Empty text is an
-/// empty list.
+/// Reads numbers of CPUs as Linux writes them: "0-3,8,10-11", perhaps with a line break at the end.
+/// Ascending, with repetitions; nullopt if it is anything else. Empty text is an empty list.
 std::optional<std::vector<std::uint32_t>> parse_cpu_list(std::string_view text);
 
-/// The same in the other direction; `cpus` ascending.
+/// Writes such a list; `cpus` must be ascending.
 std::string cpu_list_text(const std::vector<std::uint32_t>& cpus);
 
-/// Where the numbers were taken. What the system does not tell is empty, or 0.
+/// The machine of a session. What the system does not report is empty, or 0.
 struct Machine {
   std::string name{};          ///< the host's
   std::string system{};        ///< "Linux", "Darwin"
@@ -72,12 +71,13 @@ struct Machine {
   std::string cpu_model{};
   unsigned cpus = 0;         ///< logical ones, online
   std::string governor{};    ///< of the clock frequency; several where CPUs differ in it
-  std::string hypervisor{};  ///< its name, "unknown" where it does not tell; empty: none is known
+  std::string hypervisor{};  ///< its name, or "unknown"; empty: none was found
   std::string tuning{};      ///< settings_in_force of --tune; empty: not tuned
 };
 
-/// The class of machines that give comparable times: a hash of processor, number of CPUs, system,
-/// kernel, governor, hypervisor and tuning, as 16 hexadecimal digits. The same on every system.
+/// Returns the class of machines with comparable times: a hash of processor, number of CPUs,
+/// system, kernel, governor, hypervisor and tuning, as 16 hexadecimal digits. The same on every
+/// system.
 std::string class_of(const Machine& machine);
 
 /// CPUs of one speed.
@@ -86,7 +86,7 @@ struct CoreKindFacts {
   std::size_t cpus = 0;
 };
 
-/// How the clock frequency of some CPUs is chosen (Linux).
+/// The frequency governor of some CPUs (Linux).
 struct GovernorFacts {
   std::string name;
   std::size_t cpus = 0;
@@ -95,19 +95,19 @@ struct GovernorFacts {
 /// A setting of the processor, and the command that turns it off.
 struct SwitchFacts {
   bool on = false;
-  std::string turn_off;  ///< empty: not known
+  std::string turn_off;  ///< empty if not known
 };
 
-/// Counting that nobody seems to own any more (macOS).
+/// Counting that a process may have left on (macOS).
 struct TracingFacts {
-  bool readable = false;         ///< what follows could be asked for
+  bool readable = false;         ///< the rest could be read
   bool thread_counting = false;  ///< on, which slows every context switch
-  std::int64_t owner = 0;        ///< process that holds tracing; 0: none
+  std::int64_t owner = 0;        ///< process that holds tracing; 0 if none
   std::string owner_name{};
 };
 
-/// What there is to know of a machine that decides what can be measured on it, and how steadily.
-/// What cannot be found out is none.
+/// Facts about a machine that decide what can be measured on it, and how steadily. Unknown ones are
+/// nullopt.
 struct MachineFacts {
   Machine machine;       ///< what it is
   bool is_linux = true;  ///< else macOS: which commands mend things
@@ -115,24 +115,24 @@ struct MachineFacts {
 
   std::optional<std::string> clock_source{};
   std::vector<std::string> better_clock_sources{};  ///< that could be chosen instead
-  std::chrono::nanoseconds clock_step{};            ///< what two readings can tell apart
+  std::chrono::nanoseconds clock_step{};            ///< between two distinguishable readings
 
-  std::vector<GovernorFacts> governors;  ///< none: the system does not tell
+  std::vector<GovernorFacts> governors;  ///< empty if the system does not report them
   std::string governor_driver{};
   std::optional<SwitchFacts> turbo{};
   std::optional<SwitchFacts> smt{};
 
   std::optional<double> load{};       ///< of the last minute
-  std::optional<double> cpu_quota{};  ///< CPUs that the control group may use; none: all
+  std::optional<double> cpu_quota{};  ///< CPUs that the control group may use; nullopt: all
   std::optional<bool> on_battery{};
   std::optional<std::string> power_saving{};  ///< the profile in force, where it saves power
 
-  std::optional<std::string> hypervisor{};  ///< its name; empty: there is one
-  bool knows_hypervisor = false;            ///< false: it cannot be told whether there is one
+  std::optional<std::string> hypervisor{};  ///< its name; empty: unknown
+  bool knows_hypervisor = false;            ///< false: it is unknown whether there is one
   std::optional<double> stolen{};           ///< fraction of CPU time the hypervisor gave to others
   std::optional<std::string> container{};
 
-  /// Why tree_peak_memory cannot be measured, without words where it can; none: nobody looked.
+  /// Why tree_peak_memory cannot be measured; without text if it can; nullopt: not checked.
   std::optional<Error> tree_peak{};
   std::vector<std::string> tunable{};  ///< switches of --tune that would change something; those
                                        ///< by name only with a "+"
@@ -143,19 +143,19 @@ struct MachineFacts {
 /// The counters of one PMU of the cores.
 struct CounterFacts {
   std::string pmu;
-  std::size_t listed = 0;  ///< the kernel says there are
-  std::size_t free = 0;    ///< nobody else holds
+  std::size_t listed = 0;  ///< according to the kernel
+  std::size_t free = 0;    ///< not held by others
   std::size_t alive = 0;   ///< of those, count
   bool watchdog = false;   ///< the NMI watchdog holds one
 };
 
-/// Whether an engine counts here.
+/// What an engine can count here.
 struct EngineFacts {
   EngineChoice engine = EngineChoice::None;
   std::vector<std::string> events{};     ///< that it counts by default
   std::vector<std::string> notes{};      ///< what restricts it
-  std::optional<Error> missing{};        ///< why it counts nothing
-  std::vector<CounterFacts> counters{};  ///< where they can be tried
+  std::optional<Error> missing{};        ///< why it counts nothing; nullopt if it does
+  std::vector<CounterFacts> counters{};  ///< empty if they cannot be tried
 };
 
 }  // namespace lauka

@@ -3,10 +3,8 @@
 #include "core/numbers.h"
 #include "core/own_metric.h"
 
-#include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <variant>
 
 #include <fmt/format.h>
 
@@ -61,7 +59,7 @@ std::optional<double> measurable(std::optional<double> value) {
 }  // namespace
 
 RoundKind kind_of(const Metric& metric, const EventSet& events) {
-  // What several kinds of rounds count is judged in the first of them, which are timed.
+  // If several kinds of rounds count it, the first kind decides: the timed one.
   for (const Pass& pass : events.passes) {
     const bool has_all = std::ranges::all_of(metric.source.terms, [&](const Formula::Term& term) {
       const auto* counted = std::get_if<CountedEvent>(&term);

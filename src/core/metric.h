@@ -10,13 +10,13 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
 namespace lauka {
 
-/// What a row is that has no values of its own, but speaks of another one's.
+/// A row that summarizes the values of another one.
 struct Percentile {
   std::string of;      ///< the name of the other metric, whose formula it has
   double share = 0.5;  ///< 0.99: the value that 99 % of the runs do not exceed
@@ -25,11 +25,11 @@ struct Percentile {
 /// "wall_time.p99.9".
 std::string name_of_percentile(double percent);
 
-/// The 99.9 of such a name; none where it is another one.
+/// Returns the 99.9 of such a name; nullopt if it is another name.
 std::optional<double> percentile_in(std::string_view name);
 
-/// The runs that it takes for an interval of a quantile with `tail` on either side: with fewer, all
-/// of them are on one side of it too often (share^n, or (1 - share)^n).
+/// Returns how many runs an interval of a quantile with `tail` on either side takes: with fewer,
+/// all of them are on one side of it too often (share^n, or (1 - share)^n).
 std::size_t fewest_runs_of(double share, double tail);
 
 enum class Unit : unsigned char { Seconds, Bytes, Count, Ratio, Fraction, Joules };
@@ -65,21 +65,21 @@ struct CountedEvent {
   std::size_t event = 0;
 };
 
-/// A value that the program told itself, by its place in RunRecord::told.
+/// A value that the program reported itself, by its index in RunRecord::told.
 struct ToldValue {
   std::size_t place = 0;
 };
 
 enum class Operation : unsigned char { Add, Subtract, Multiply, Divide };
 
-/// The value that the term at `place` of the same formula has given.
+/// The value of the term at `place` of the same formula.
 struct SameValue {
   std::size_t place = 0;
 };
 
-/// What a run's value of a metric is made of: numbers that the run gives, constants, and what is
-/// done with the two before it (postfix). No value where the run lacks one of them, or a divisor
-/// is 0. Events of one formula are counted in the same run.
+/// The formula of a metric, in postfix order: numbers of the run, constants, and operations on the
+/// two values before them. It has no value if the run lacks one of them, or a divisor is 0. Events
+/// of one formula are counted in the same run.
 struct Formula {
   using Term = std::variant<UsageReader, CountedEvent, double, Operation, ToldValue, SameValue>;
   std::vector<Term> terms;
@@ -87,16 +87,11 @@ struct Formula {
   Formula() = default;
   // NOLINTNEXTLINE(google-explicit-constructor): a single term is a formula
   Formula(Term term) : terms{term} {}
+  template <typename T, typename = std::enable_if_t<std::is_constructible_v<Term, T>>>
   // NOLINTNEXTLINE(google-explicit-constructor): as above
-  Formula(UsageReader read) : Formula(Term(read)) {}
-  // NOLINTNEXTLINE(google-explicit-constructor): as above
-  Formula(CountedEvent event) : Formula(Term(event)) {}
-  // NOLINTNEXTLINE(google-explicit-constructor): as above
-  Formula(double constant) : Formula(Term(constant)) {}
-  // NOLINTNEXTLINE(google-explicit-constructor): as above
-  Formula(ToldValue told) : Formula(Term(told)) {}
+  Formula(T term) : Formula(Term(term)) {}
 
-  /// The same with `right` as the second operand.
+  /// Applies the operation to this and `right`.
   Formula with(Operation operation, const Formula& right) const {
     Formula all = *this;
     all.terms.insert(all.terms.end(), right.terms.begin(), right.terms.end());
@@ -104,7 +99,7 @@ struct Formula {
     return all;
   }
 
-  /// The first event in it; none: it is of the kernel's accounts.
+  /// Returns its first event; nullopt if it has only the kernel's accounts.
   std::optional<std::size_t> first_event() const {
     for (const Term& term : terms)
       if (const auto* counted = std::get_if<CountedEvent>(&term)) return counted->event;
@@ -129,24 +124,24 @@ struct Metric {
   Shown shown = Shown::Always;
   Formula source;
   RoundKind kind = RoundKind::Timed;  ///< of the rounds whose runs have values of it
-  std::string note{};  ///< shown beside the row: "(user)", "(simulated)"; mostly empty
+  std::string note{};  ///< shown next to the row: "(user)", "(simulated)"; mostly empty
   const DisplayUnit* shown_in = nullptr;  ///< by the table; null: the unit that fits each value
   Role role = Role::Other;
-  std::optional<std::size_t> event{};  ///< that it is the count of; none: of several, or of none
+  std::optional<std::size_t> event{};  ///< the one that it counts; nullopt if it is not one
   bool is_part = false;                ///< of another metric, on one kind of core
   std::optional<Percentile> percentile{};
 
   std::optional<double> share() const {
     return percentile ? std::optional(percentile->share) : std::nullopt;
   }
-  /// The metric whose values it is made of: itself, as a rule.
+  /// Returns the metric that provides its values: itself, as a rule.
   const std::string& measured_as() const { return percentile ? percentile->of : name; }
 };
 
 /// The note of a metric that only simulated runs have.
 inline constexpr std::string_view kSimulatedNote = "(simulated)";
 
-/// What the note of a metric begins with that is of the program's region only (lauka/region.h).
+/// Beginning of the note of a metric of the program's region (lauka/region.h).
 inline constexpr std::string_view kRegionNote = "(region)";
 
 /// The row that --region is for.
@@ -157,10 +152,11 @@ struct BuiltInMetric {
   Unit unit;
   Shown shown;
   UsageReader read;
+  std::string_view meaning;  ///< for --list-metrics
   Role role = Role::Other;
 };
 
-/// Of control groups (os/memory_groups.h), where there are any: it is not in every session.
+/// Measured by control groups (os/memory_groups.h), so not in every session.
 inline constexpr std::string_view kTreePeakMemory = "tree_peak_memory";
 
 /// The value of a field as it is.
@@ -172,31 +168,47 @@ constexpr double value_of(const Usage& usage) {
 /// The metrics that need no counters, in the order of the table.
 inline constexpr auto kBuiltInMetrics = std::to_array<BuiltInMetric>({
     {"wall_time", Unit::Seconds, Shown::Always,
-     [](const Usage& u) { return static_cast<double>(u.wall_ns) / 1e9; }, Role::WallTime},
+     [](const Usage& u) { return static_cast<double>(u.wall_ns) / 1e9; }, "time from start to end",
+     Role::WallTime},
     {"cpu_time", Unit::Seconds, Shown::Always,
      [](const Usage& u) { return static_cast<double>(u.user_ns + u.system_ns) / 1e9; },
-     Role::CpuTime},
+     "user_time + system_time, of the command and all it waited for", Role::CpuTime},
     {"user_time", Unit::Seconds, Shown::Verbose,
-     [](const Usage& u) { return static_cast<double>(u.user_ns) / 1e9; }, Role::UserTime},
+     [](const Usage& u) { return static_cast<double>(u.user_ns) / 1e9; },
+     "CPU time in the program itself", Role::UserTime},
     {"system_time", Unit::Seconds, Shown::Verbose,
-     [](const Usage& u) { return static_cast<double>(u.system_ns) / 1e9; }, Role::SystemTime},
-    {"peak_rss", Unit::Bytes, Shown::Always, value_of<&Usage::peak_rss_bytes>, Role::PeakRss},
+     [](const Usage& u) { return static_cast<double>(u.system_ns) / 1e9; },
+     "CPU time in the kernel on its behalf", Role::SystemTime},
+    {"peak_rss", Unit::Bytes, Shown::Always, value_of<&Usage::peak_rss_bytes>,
+     "largest resident memory of one process", Role::PeakRss},
     {kTreePeakMemory, Unit::Bytes, Shown::Verbose,
      [](const Usage& u) {
        return u.tree_peak_bytes > 0 ? static_cast<double>(u.tree_peak_bytes)
                                     : std::numeric_limits<double>::quiet_NaN();
-     }},
-    {"minor_faults", Unit::Count, Shown::Verbose, value_of<&Usage::minor_faults>},
-    {"major_faults", Unit::Count, Shown::Verbose, value_of<&Usage::major_faults>},
+     },
+     "largest memory of all its processes together (cgroup v2)"},
+    {"minor_faults", Unit::Count, Shown::Verbose, value_of<&Usage::minor_faults>,
+     "page faults that read no disk"},
+    {"major_faults", Unit::Count, Shown::Verbose, value_of<&Usage::major_faults>,
+     "page faults that read a disk"},
     {"voluntary_switches", Unit::Count, Shown::Verbose, value_of<&Usage::voluntary_switches>,
-     Role::VoluntarySwitches},
+     "times that it waited for something", Role::VoluntarySwitches},
     {"involuntary_switches", Unit::Count, Shown::Verbose, value_of<&Usage::involuntary_switches>,
-     Role::InvoluntarySwitches},
-    {"block_reads", Unit::Count, Shown::Verbose, value_of<&Usage::block_reads>},
-    {"block_writes", Unit::Count, Shown::Verbose, value_of<&Usage::block_writes>},
+     "times that another program took its CPU", Role::InvoluntarySwitches},
+    {"block_reads", Unit::Count, Shown::Verbose, value_of<&Usage::block_reads>,
+     "reads of a disk, in blocks"},
+    {"block_writes", Unit::Count, Shown::Verbose, value_of<&Usage::block_writes>,
+     "writes to a disk, in blocks"},
 });
 
-/// True if a metric is made of that field; what the launcher itself has is none.
+/// Finds the built-in metric of that name; null if there is none.
+constexpr const BuiltInMetric* built_in_metric(std::string_view name) {
+  for (const BuiltInMetric& metric : kBuiltInMetrics)
+    if (metric.name == name) return &metric;
+  return nullptr;
+}
+
+/// True if a metric is made of that field; the launcher's own floor is not a metric.
 constexpr bool is_shown(std::uint64_t Usage::*field) {
   Usage one{};
   one.*field = 1;
@@ -227,32 +239,33 @@ inline constexpr auto kDerivedMetrics = std::to_array<DerivedMetric>({
     {"ipc", Role::Ipc, Unit::Ratio, Better::More, Role::Instructions, Role::Cycles},
 });
 
-/// The metric that is `role` as a whole; none where it is not measured.
-inline std::optional<std::size_t> find_metric(const std::vector<Metric>& metrics, Role role) {
-  const auto found = std::ranges::find_if(
-      metrics, [role](const Metric& metric) { return metric.role == role && !metric.is_part; });
+/// Returns the index of the first metric that `is` accepts; nullopt if there is none.
+template <typename Is>
+std::optional<std::size_t> find_metric_if(const std::vector<Metric>& metrics, const Is& is) {
+  const auto found = std::ranges::find_if(metrics, is);
   if (found == metrics.end()) return std::nullopt;
   return static_cast<std::size_t>(found - metrics.begin());
 }
 
-/// The metric of that name, as the user types it; none where it is not measured.
+/// Finds the metric that is `role` as a whole; nullopt if it is not measured.
+inline std::optional<std::size_t> find_metric(const std::vector<Metric>& metrics, Role role) {
+  return find_metric_if(
+      metrics, [role](const Metric& metric) { return metric.role == role && !metric.is_part; });
+}
+
+/// Finds the metric of that name, as the user types it; nullopt if it is not measured.
 inline std::optional<std::size_t> find_metric(const std::vector<Metric>& metrics,
                                               std::string_view name) {
-  const auto found =
-      std::ranges::find_if(metrics, [name](const Metric& metric) { return metric.name == name; });
-  if (found == metrics.end()) return std::nullopt;
-  return static_cast<std::size_t>(found - metrics.begin());
+  return find_metric_if(metrics, [name](const Metric& metric) { return metric.name == name; });
 }
 
-/// The metric whose row is read first, and that the commands are ranked by: the first one shown.
+/// Returns the metric that the commands are ranked by: the first one shown.
 inline std::optional<std::size_t> primary_metric(const std::vector<Metric>& metrics) {
-  const auto found = std::ranges::find_if(
-      metrics, [](const Metric& metric) { return metric.shown == Shown::Always; });
-  if (found == metrics.end()) return std::nullopt;
-  return static_cast<std::size_t>(found - metrics.begin());
+  return find_metric_if(metrics,
+                        [](const Metric& metric) { return metric.shown == Shown::Always; });
 }
 
-/// The rounds in whose runs `metric` has values: those of a pass that counts all
+/// Returns the kind of rounds whose runs have values of `metric`: of the first pass that counts all
 /// events in its formula.
 RoundKind kind_of(const Metric& metric, const EventSet& events);
 
@@ -261,16 +274,16 @@ class MetricReader {
  public:
   MetricReader(const Metric& metric, const EventSet& events);
 
-  /// The sample of `run`, in base units; none where it is of another kind of round or its pass does
-  /// not count the metric, where the engine could not, where a divisor is 0, where only a bound is
-  /// known, and where the run was killed at its time limit: what it would have taken is not known.
+  /// Returns the sample of `run`, in base units. nullopt if the run is of another kind of round,
+  /// its pass or engine did not count the metric, a divisor is 0, only a bound is known, or the run
+  /// was killed at its time limit.
   std::optional<double> value(const RunRecord& run) const;
 
-  /// What the value of `run` does not exceed, where only that is known.
+  /// Returns the upper bound of the value of `run`, if only that is known.
   std::optional<double> bound(const RunRecord& run) const;
 
  private:
-  /// Where an event stands among the counts of each pass; none in passes without it.
+  /// Index of an event among the counts of each pass; nullopt in passes without it.
   using Places = std::vector<std::optional<std::size_t>>;
 
   static Places places_of(std::size_t event, const EventSet& events);
@@ -282,7 +295,7 @@ class MetricReader {
     Places places;
   };
 
-  /// What `run` gives for a term that is no operation.
+  /// Returns the value of a term that is not an operation.
   static std::optional<double> operand(const RunRecord& run, const Step& step);
   std::optional<double> result(const RunRecord& run) const;
 

@@ -7,11 +7,8 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <cstddef>
-#include <cstdint>
 #include <cstdlib>
 #include <optional>
-#include <string>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -54,7 +51,7 @@ std::optional<Decimal> read(std::string_view text) {
   return decimal;
 }
 
-/// The digits of the same number with `places` places; none where they are too many.
+/// Returns the digits of the same number with `places` places; nullopt if they are too many.
 std::optional<std::int64_t> widened(const Decimal& decimal, std::size_t places) {
   constexpr std::int64_t limit = 1'000'000'000'000'000'000;
   std::int64_t digits = decimal.digits;
@@ -90,12 +87,8 @@ constexpr std::array kTimeUnits = {
 };
 
 const TimeUnit* find_unit(std::string_view name) {
-  for (const TimeUnit& unit : kTimeUnits) {
-    if (unit.name == name) {
-      return &unit;
-    }
-  }
-  return nullptr;
+  const auto* const found = std::ranges::find(kTimeUnits, name, &TimeUnit::name);
+  return found == kTimeUnits.end() ? nullptr : found;
 }
 
 }  // namespace
@@ -117,46 +110,29 @@ Result<std::uint64_t> parse_whole_number(std::string_view text, std::uint64_t mi
   const char* first = text.data() + (negative ? 1 : 0);
   const char* last = text.data() + text.size();
   const auto [end, fault] = std::from_chars(first, last, value);
-  if (fault == std::errc::invalid_argument || end != last) {
+  if (fault == std::errc::invalid_argument || end != last)
     return Error{"is not a whole number", remedy()};
-  }
-  if (fault != std::errc{} || negative || value < min || value > max) {
+  if (fault != std::errc{} || negative || value < min || value > max)
     return Error{"is out of range", remedy()};
-  }
   return value;
 }
 
 bool is_decimal(std::string_view text, bool signs) {
-  if (signs && (text.starts_with('-') || text.starts_with('+'))) {
-    text.remove_prefix(1);
-  }
-  std::size_t digits = 0;
-  std::size_t points = 0;
-  for (const char c : text) {
-    if (is_digit(c)) {
-      ++digits;
-    } else if (c == '.') {
-      ++points;
-    } else {
-      return false;
-    }
-  }
-  return digits > 0 && points <= 1;
+  if (signs && (text.starts_with('-') || text.starts_with('+'))) text.remove_prefix(1);
+  const auto points = std::ranges::count(text, '.');
+  const auto digits = std::ranges::count_if(text, is_digit);
+  return digits > 0 && points <= 1 && digits + points == std::ssize(text);
 }
 
 Result<double> parse_decimal(std::string_view text, Limit low, Limit high) {
   const auto remedy = [&] { return "write a number " + range_in_words(low, high); };
-  if (!is_decimal(text, true)) {
-    return Error{"is not a number", remedy()};
-  }
+  if (!is_decimal(text, true)) return Error{"is not a number", remedy()};
   // Not from_chars: libc++ before LLVM 20 has none for double. The locale is never set, so the
   // decimal point is a point.
   const double value = std::strtod(std::string(text).c_str(), nullptr);
   const bool high_enough = value > low.value || (low.included && value == low.value);
   const bool low_enough = value < high.value || (high.included && value == high.value);
-  if (!high_enough || !low_enough) {
-    return Error{"is out of range", remedy()};
-  }
+  if (!high_enough || !low_enough) return Error{"is out of range", remedy()};
   return value;
 }
 
@@ -193,13 +169,11 @@ Result<std::chrono::nanoseconds> parse_duration(std::string_view text) {
   const std::size_t number_size = std::min(text.find_first_not_of("0123456789."), text.size());
   const std::string number(text.substr(0, number_size));
   const TimeUnit* unit = find_unit(text.substr(number_size));
-  if (!is_decimal(number, false) || unit == nullptr) {
+  if (!is_decimal(number, false) || unit == nullptr)
     return Error{"is not a time", "write 5s, 500ms or 2m (a bare number is seconds)"};
-  }
   const double nanoseconds = std::round(std::strtod(number.c_str(), nullptr) * unit->nanoseconds);
-  if (nanoseconds < 1.0 || nanoseconds > static_cast<double>(kLongestDuration.count())) {
+  if (nanoseconds < 1.0 || nanoseconds > static_cast<double>(kLongestDuration.count()))
     return Error{"is out of range", "write a time above 0 and at most 8760h"};
-  }
   return std::chrono::nanoseconds(static_cast<std::int64_t>(nanoseconds));
 }
 

@@ -11,15 +11,15 @@
 
 namespace lauka {
 
-// Numbers and times from text and to text. The errors of these functions are predicates: whoever
-// read the text puts its subject before them
+// Numbers and times from text and to text. The errors of these functions are predicates: callers
+// put the subject before them
 // ("--runs '0'" + " " + "is out of range").
 
-/// The whole number that `text` is, `min` to `max` included. Digits only: no sign, no blanks.
+/// Reads a whole number from `min` to `max`, both included. Digits only: no sign, no blanks.
 Result<std::uint64_t> parse_whole_number(std::string_view text, std::uint64_t min,
                                          std::uint64_t max);
 
-/// How long the exponent of a number is that stands there ("e-3"); 0: there is none.
+/// Returns the length of the exponent of a number at `begin` ("e-3"); 0 if it has none.
 std::size_t exponent_at(std::string_view text, std::size_t begin);
 
 /// One end of a range.
@@ -28,11 +28,11 @@ struct Limit {
   bool included = false;
 };
 
-/// Whether `text` is a decimal: digits with at most one point among them, a sign before them where
-/// `signs` allows it. No exponent, "inf", "nan" or hexadecimals, all of which strtod would take.
+/// True if `text` is a decimal: digits with at most one point among them, and a sign before them if
+/// `signs` allows it. No exponent, "inf", "nan" or hexadecimals, which strtod would take.
 bool is_decimal(std::string_view text, bool signs);
 
-/// The decimal (see is_decimal, with a sign) that `text` is, between `low` and `high`.
+/// Reads a decimal (see is_decimal, with a sign) between `low` and `high`.
 Result<double> parse_decimal(std::string_view text, Limit low, Limit high);
 
 /// The ends and the step of a range, as typed.
@@ -42,26 +42,26 @@ struct DecimalRange {
   std::string_view step;
 };
 
-/// The decimals from min on, step apart, up to max: computed exactly (0.1 and 0.2 make 0.3), and
+/// Returns the decimals from min to max, step apart: computed exactly (0.1 and 0.2 make 0.3), and
 /// written without an exponent and without zeros at the end, so that whole numbers stay whole.
-/// Refused: what is no decimal of at most 18 digits, a step that is not above 0, a min above max,
-/// more than `most` values.
+/// Refuses decimals of more than 18 digits, a step that is not above 0, a min above max, and more
+/// than `most` values.
 Result<std::vector<std::string>> decimals_of(const DecimalRange& range, std::size_t most);
 
-/// The longest time that can be written: a year, which leaves room for multiples of it in 64 bits.
+/// The longest time that can be typed: a year, so that multiples of it fit into 64 bits.
 inline constexpr std::chrono::nanoseconds kLongestDuration = std::chrono::hours(8760);
 
-/// The time that `text` is: a decimal without sign, and one of the units ns, us, ms, s, m, h (none:
+/// Reads a time: a decimal without sign, and one of the units ns, us, ms, s, m, h (none:
 /// seconds); more than 0 and at most kLongestDuration. The error is a predicate, as in numbers.h.
 Result<std::chrono::nanoseconds> parse_duration(std::string_view text);
 
-/// Exactly what was asked for, in the largest unit that keeps it short: "2s", "1.5s", "500ms".
+/// Writes a time exactly, in the largest unit that keeps it short: "2s", "1.5s", "500ms".
 std::string exact_duration(std::chrono::nanoseconds duration);
 
 /// A time of day, UTC.
 using TimeOfDay = std::chrono::sys_time<std::chrono::milliseconds>;
 
-/// "2026-11-21T17:54:14.123Z", and without a fraction.
+/// Returns "2026-11-21T17:54:14.123Z", or without a fraction.
 std::string rfc3339(TimeOfDay time);
 std::string rfc3339(std::chrono::sys_seconds time);
 

@@ -9,10 +9,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdlib>
-#include <optional>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
@@ -34,8 +31,8 @@ std::size_t digits_at(std::string_view text, std::size_t from) {
   return end - from;
 }
 
-/// Where the number at the beginning of `text` ends; its commas, each before three digits, are left
-/// out of `plain`. 0: there is none.
+/// Returns where the number at the beginning of `text` ends; 0 if it has none. `plain` gets it
+/// without its commas, each before three digits.
 std::size_t read_number(std::string_view text, std::string& plain) {
   std::size_t end = 0;
   if (!text.empty() && (text[0] == '-' || text[0] == '+')) plain += text[end++];
@@ -117,7 +114,7 @@ Result<OwnMetric> parse_own_metric(std::string_view head) {
   }
   if (parts.size() > 2)
     return Error{fmt::format("has {}, which is neither higher nor lower", cited(parts.back())),
-                 "say with one of them what is better"};
+                 "write one of them"};
   if (parts.size() == 1) return metric;
   if (!is_unit_word(parts[1]))
     return Error{fmt::format("has {} for a unit", cited(parts[1])),
@@ -136,13 +133,12 @@ Result<double> parse_own_value(std::string_view text, const OwnUnit& unit) {
   const bool is_plain = word == "1" && unit.word.empty();
   if (!word.empty() && word != unit.word && !is_plain) {
     const OwnUnit told = own_unit_of(word);
-    if (told.unit != unit.unit || !told.is_known() || !unit.is_known()) {
-      return Error{fmt::format("has {} behind the number, and its unit is {}", cited(word),
+    if (told.unit != unit.unit || !told.is_known() || !unit.is_known())
+      return Error{fmt::format("has {} after the number, but its unit is {}", cited(word),
                                unit.word.empty() ? "none" : cited(unit.word)),
                    told.is_known() && unit.word.empty()
                        ? fmt::format("give it this unit (NAME:{})", told.word)
                        : "leave it out, or give another unit"};
-    }
     size = told.size;
   }
   const double value = std::strtod(plain.c_str(), nullptr) * size;
@@ -196,7 +192,7 @@ Result<ToldLine> parse_told_line(std::string_view line) {
   }
   const std::string_view unit = words.front();
   if (words.size() > 1 || !is_unit_word(unit))
-    return Error{fmt::format("has {}, which is no unit, higher, lower, sum, mean or last",
+    return Error{fmt::format("has {}, which is not a unit, higher, lower, sum, mean or last",
                              cited(words.back())),
                  kToldExample};
   told.metric.unit = own_unit_of(unit);
@@ -340,7 +336,7 @@ class ExpressionParser {
   std::string_view rest_;
   bool expects_operand_ = true;
   Expression done_;
-  std::vector<std::optional<Operation>> waiting_;  // none: a parenthesis
+  std::vector<std::optional<Operation>> waiting_;  // nullopt: a parenthesis
 };
 
 }  // namespace

@@ -11,19 +11,20 @@
 
 namespace lauka {
 
-/// The unit of a metric of the user's own. A value is told in it; known ones are converted.
+/// The unit of a metric of the user's own. Values are in it; known units are converted.
 struct OwnUnit {
-  std::string word{};                     ///< as typed; empty: none
-  Unit unit = Unit::Ratio;                ///< what lauka takes it for
+  std::string word{};                     ///< as typed; may be empty
+  Unit unit = Unit::Ratio;                ///< as lauka understands it
   double size = 1.0;                      ///< in base units
   const DisplayUnit* shown_in = nullptr;  ///< null: the one that fits each value
   bool is_known() const { return word.empty() || unit != Unit::Ratio; }
 };
 
-/// "ms", "MiB", "%", "J", "1" or any other word, which is shown beside the name.
+/// Returns the unit of "ms", "MiB", "%", "J", "1" or any other word, which is shown next to the
+/// name.
 OwnUnit own_unit_of(std::string_view word);
 
-/// What a program notes of its region (lauka/region.h).
+/// A value that a program writes about its region (lauka/region.h).
 enum class RegionValue : unsigned char { Time, Entries };
 
 /// A metric of the user's own, as typed: NAME[:UNIT][:higher|lower]=TEXT.
@@ -33,38 +34,38 @@ struct OwnMetric {
   Better better = Better::Less;
   std::string text{};  ///< a formula, or a regular expression; empty: the program writes it to
                        ///< LAUKA_METRICS, or it is of the region
-  std::optional<RegionValue> region{};  ///< that it is
+  std::optional<RegionValue> region{};  ///< nullopt: not of the region
   Role role = Role::Other;
 
   bool is_scraped() const { return !text.empty(); }
   bool is_written() const { return text.empty() && !region; }
 };
 
-/// Whether a unit may be written so: a word without blanks, digits (but for "1") and , = : ( ).
+/// True if `word` can be a unit: no blanks, digits (except "1") or any of , = : ( ).
 bool is_unit_word(std::string_view word);
 
-/// Whether a metric may be called so: letters, digits, _ . - / and % behind a letter or _, at most
-/// 100 of them.
+/// True if `name` can be a metric's: a letter or _, then letters, digits, _ . - / and %, at most
+/// 100 characters.
 bool is_own_name(std::string_view name);
 
-/// What stands before the =, or alone in --metrics. The error is a predicate, as in numbers.h.
+/// Reads NAME[:UNIT][:higher|lower]. The error is a predicate, as in numbers.h.
 Result<OwnMetric> parse_own_metric(std::string_view head);
 
-/// "higher" or "lower"; none where it is neither.
+/// Reads "higher" or "lower"; nullopt for another word.
 std::optional<Better> better_of(std::string_view word);
 
-/// The value that `text` is, in base units: 1,234.5 or 1.2e6, with or without a unit behind it
-/// (12.5ms, 3 MiB), which has to be of the same kind as `unit`; without one it is in `unit`.
-/// Refused: what is no number, nan, and what is not is_measurable. The error is a predicate.
+/// Reads a value, returned in base units: 1,234.5 or 1.2e6, with an optional unit after it (12.5ms,
+/// 3 MiB), which must be of the same kind as `unit`; without one it is in `unit`. Refuses what is
+/// not a number, nan, and what is not is_measurable. The error is a predicate.
 Result<double> parse_own_value(std::string_view text, const OwnUnit& unit);
 
-/// The row of `own`, whose values `source` gives.
+/// Returns the row of `own` with the values of `source`.
 Metric metric_of(const OwnMetric& own, Formula source);
 
-/// Beyond 1e30, or nearer to 0 than 1e-30, a value is an accident, and statistics would overflow.
+/// True if `value` is 0 or from 1e-30 to 1e30: statistics of others would overflow.
 bool is_measurable(double value);
 
-/// What becomes of several values of a run.
+/// How several values of a run are combined.
 enum class Combine : unsigned char { Mean, Sum, Last };
 
 /// A line that a program wrote to LAUKA_METRICS: NAME VALUE [UNIT] [higher|lower] [sum|mean|last].
@@ -72,22 +73,22 @@ struct ToldLine {
   OwnMetric metric{};
   std::string_view value{};          ///< as written, part of the line; see parse_own_value
   std::optional<Better> better{};    ///< as written
-  std::optional<Combine> combine{};  ///< none: the mean, unless another line says otherwise
+  std::optional<Combine> combine{};  ///< nullopt: the mean, unless another line has one
 };
 
-/// The error is a predicate, as in numbers.h.
+/// Reads such a line. The error is a predicate, as in numbers.h.
 Result<ToldLine> parse_told_line(std::string_view line);
 
-/// A formula as typed, in postfix order; names are those of metrics and events.
+/// A formula as typed, in postfix order; a name is a metric's or an event's.
 using ExpressionTerm = std::variant<double, std::string, Operation>;
 using Expression = std::vector<ExpressionTerm>;
 
-/// The expression that `text` is: names, numbers (1000, 1.5e6), + - * / and parentheses. A name may
-/// have dashes inside (cache-misses), so that a minus has a blank before or behind it; one in
-/// double quotes may have anything ("cpu/event=0x3c/"). The error is a predicate, as in numbers.h.
+/// Parses an expression: names, numbers (1000, 1.5e6), + - * / and parentheses. A name may have
+/// dashes inside (cache-misses), so a minus needs a blank before or after it; a name in double
+/// quotes may have anything ("cpu/event=0x3c/"). The error is a predicate, as in numbers.h.
 Result<Expression> parse_expression(std::string_view text);
 
-/// The names in it, each once.
+/// Returns the names in it, each once.
 std::vector<std::string> names_in(const Expression& expression);
 
 }  // namespace lauka

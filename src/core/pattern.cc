@@ -34,7 +34,7 @@ using CompileContext =
 using MatchContext = std::unique_ptr<pcre2_match_context, decltype(&pcre2_match_context_free)>;
 using MatchData = std::unique_ptr<pcre2_match_data, decltype(&pcre2_match_data_free)>;
 
-/// Null where there is no memory.
+/// Returns null if memory is exhausted.
 MatchContext limited_context() {
   MatchContext context(pcre2_match_context_create(nullptr), &pcre2_match_context_free);
   if (!context) return context;
@@ -67,7 +67,7 @@ Result<Pattern> Pattern::compile(std::string_view text, Groups wanted) {
       pcre2_compile(bytes_of(text), text.size(), options, &error, &place, context.get()),
       [](void* made) { pcre2_code_free(static_cast<pcre2_code*>(made)); });
   if (code == nullptr)
-    return Error{"is no regular expression: " + message_of(error) + ", at character " +
+    return Error{"is not a regular expression: " + message_of(error) + ", at character " +
                      std::to_string(place + 1),
                  "put a \\ before characters that are meant as they are"};
   std::uint32_t groups = 0;

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <optional>
-#include <variant>
 
 namespace lauka {
 namespace {

@@ -28,20 +28,20 @@ struct Signalled {
   bool core_dumped = false;
 };
 
-/// Took longer than --timeout and was killed with all its descendants.
+/// Took longer than --timeout, and was killed with all its descendants.
 struct TimedOut {
   std::chrono::nanoseconds limit{};
   bool began = true;  ///< false: it waited for the other end of a named pipe all that time
-  int survivor = 0;   ///< a process of it that could not be killed; 0: none
+  int survivor = 0;   ///< a process of it that could not be killed; 0 if none
 };
 
-/// Stopped by job control instead of ending, and killed: it would have waited for ever.
+/// Stopped by job control instead of ending, and killed: it would have waited forever.
 struct Stopped {
   int signal = 0;    ///< SIGTTIN and SIGTTOU: it wants the terminal
-  int survivor = 0;  ///< a process of it that could not be killed; 0: none
+  int survivor = 0;  ///< a process of it that could not be killed; 0 if none
 };
 
-/// What the launcher was doing when a run could not be started.
+/// What the launcher did when a run could not be started.
 enum class LaunchStep : unsigned char {
   Execute,
   OpenInput,
@@ -61,24 +61,24 @@ struct NotStarted {
 /// Killed because the user interrupted lauka; such a run is never counted.
 struct Cancelled {};
 
-/// How one run ended.
+/// The ending of one run.
 using Outcome = std::variant<Exited, Signalled, TimedOut, Stopped, NotStarted, Cancelled>;
 
-/// Whether the run ended by itself with exit status 0.
+/// True if the run ended by itself with exit status 0.
 inline bool succeeded(const Outcome& outcome) {
   const auto* exited = std::get_if<Exited>(&outcome);
   return exited != nullptr && exited->status == 0;
 }
 
-/// Whether -i may go on after it: not after a run that never began or would never end, nor beside
-/// one that could not be killed.
+/// True if -i may go on after it: not after a run that never began or would never end, nor while
+/// one that could not be killed goes on.
 inline bool can_be_ignored(const Outcome& outcome) {
   const auto* timed_out = std::get_if<TimedOut>(&outcome);
   return std::holds_alternative<Exited>(outcome) || std::holds_alternative<Signalled>(outcome) ||
          (timed_out != nullptr && timed_out->survivor == 0);
 }
 
-/// What the kernel accounts to one run: the command and the descendants it waited for.
+/// The kernel's accounts of one run: of the command and the descendants it waited for.
 struct Usage {
   std::uint64_t wall_ns = 0;  ///< from just before execve to the end seen by waitid
   std::uint64_t user_ns = 0;
@@ -95,11 +95,11 @@ struct Usage {
   std::uint64_t block_reads = 0;   ///< units of 512 bytes
   std::uint64_t block_writes = 0;  ///< units of 512 bytes
 
-  /// False where the reading may be the launcher's own size: then it is an upper bound only.
+  /// False if the reading may be the launcher's own size: then it is only an upper bound.
   bool peak_rss_is_known() const { return peak_rss_bytes > peak_rss_floor_bytes; }
 };
 
-/// All that there is of it: what is kept of a run, and taken again, is made of this.
+/// All fields: writers and readers of a run are made of this list.
 inline constexpr auto kUsageFields = std::to_array<std::uint64_t Usage::*>(
     {&Usage::wall_ns, &Usage::user_ns, &Usage::system_ns, &Usage::peak_rss_bytes,
      &Usage::peak_rss_floor_bytes, &Usage::tree_peak_bytes, &Usage::minor_faults,
@@ -108,10 +108,10 @@ inline constexpr auto kUsageFields = std::to_array<std::uint64_t Usage::*>(
 static_assert(sizeof(Usage) == kUsageFields.size() * sizeof(std::uint64_t),
               "kUsageFields lacks a field");
 
-/// What the runs of a round are for.
+/// The purpose of the runs of a round.
 enum class RoundKind : unsigned char {
   Warmup,     ///< before all others; thrown away
-  Timed,      ///< times, memory and what else the kernel accounts to a run
+  Timed,      ///< times, memory and other accounts of the kernel
   Counting,   ///< counts of events, and never times, which counting changes
   Simulated,  ///< counting runs under a simulator
   Settling,   ///< between counting and timed rounds, as counting slows the next runs; thrown away
@@ -122,7 +122,7 @@ enum class RoundKind : unsigned char {
 struct Step {
   std::uint32_t command = 0;
   std::uint32_t round = 0;  ///< counts from 0, separately for each kind
-  std::uint32_t pass = 0;   ///< index into EventSet::passes; 0 where nothing is counted
+  std::uint32_t pass = 0;   ///< index into EventSet::passes; 0 if nothing is counted
   RoundKind kind = RoundKind::Timed;
 
   bool is_thrown_away() const { return kind == RoundKind::Warmup || kind == RoundKind::Settling; }
@@ -131,7 +131,7 @@ struct Step {
   }
 };
 
-/// One run. `counts` has one entry per event of its pass, in the pass's order; none: not counted
+/// One run. `counts` has one entry per event of its pass, in the pass's order; nullopt: not counted
 /// exactly.
 struct RunRecord {
   Step step;
@@ -140,15 +140,14 @@ struct RunRecord {
   std::vector<std::optional<std::uint64_t>> counts;
 
   /// The part of the command's instructions, as the kernel accounts them, that the engine saw;
-  /// none: not known. 1 is all of them.
+  /// nullopt: not known. 1 is all of them.
   std::optional<double> coverage{};
-  /// Of `counts`, the part of the command's own process, without its descendants; empty: not known,
-  /// or all of it.
+  /// The part of `counts` in the command's own process, without descendants; empty: not known, or
+  /// all of it.
   std::vector<std::optional<std::uint64_t>> own{};
   bool below_overhead = false;  ///< took no longer than its shell alone: a time became 0
   std::uint32_t order = 0;      ///< among the runs of all benchmarks of a suite, from 1; 0: alone
-  /// What the program told of itself, by the places of Plan::told; shorter: it did not tell the
-  /// rest.
+  /// Values that the program reported, in the order of Plan::told; may be shorter.
   std::vector<std::optional<double>> told{};
 };
 
@@ -191,7 +190,7 @@ class RunList {
   std::size_t size() const { return places_.size(); }
   bool empty() const { return places_.empty(); }
   RunRecord operator[](std::size_t index) const;
-  /// Makes `run` what operator[] returns; its vectors keep their memory.
+  /// Reads into `run`, whose vectors keep their memory.
   void read(std::size_t index, RunRecord& run) const;
   Iterator begin() const { return {*this, 0}; }
   Iterator end() const { return {*this, size()}; }
@@ -220,14 +219,14 @@ struct RunFailed {
   Outcome outcome;
   std::string error_output_end;  ///< the last lines of what it wrote to standard error; may be
                                  ///< empty
-  std::string awaited{};  ///< of --until: no line of its output matched, of which the lines are
+  std::string awaited{};         ///< with --until: the output without a matching line
 };
 
 /// A hook that failed.
 struct HookFailed {
   HookKind kind = HookKind::Setup;
   std::uint32_t command = 0;
-  std::optional<Step> step{};  ///< the run that it stands before or after; none: setup and cleanup
+  std::optional<Step> step{};  ///< its run; nullopt for setup and cleanup
   Outcome outcome{};
   std::string output_end{};  ///< the last lines of what it wrote; may be empty
 };
@@ -239,28 +238,28 @@ struct Interrupted {
 /// Why a session ended before its plan was carried out.
 using CutShort = std::variant<RunFailed, Interrupted, Error, HookFailed>;
 
-/// What it costs to start the shell that runs a command, and to do nothing.
+/// The cost of starting the shell, without a command.
 struct ShellOverhead {
   std::uint64_t wall_ns = 0;
   std::uint64_t user_ns = 0;
   std::uint64_t system_ns = 0;
 };
 
-/// All that came of a plan, in the order run. Every run that is kept counts: run/steps.cc keeps
-/// neither warm-up runs nor the run that ended the session.
+/// The outcome of a plan, in the order run. All runs in it count: run/steps.cc keeps neither
+/// warm-up runs nor the run that ended the session.
 struct Session {
   RunList runs;
   RunList untuned{};             ///< the runs of --tune=compare that were not tuned
   std::deque<RedoneRun> redone;  ///< apart, in the order run
   std::optional<CutShort> cut_short;
   std::vector<HookFailed> also_failed{};   ///< after the session was cut short
-  std::vector<ShellOverhead> overheads{};  ///< one per command, subtracted from its runs; none
-                                           ///< without a shell
+  std::vector<ShellOverhead> overheads{};  ///< one per command, subtracted from its runs;
+                                           ///< empty without a shell
   std::vector<std::string> notes;          ///< one line each, for the user
-  std::vector<Fingerprint> programs{};     ///< one per command; none: nobody asked
+  std::vector<Fingerprint> programs{};     ///< one per command; empty if not needed
 };
 
-/// How much longer a candidate takes than the reference so far, as a fraction, with a 95% interval.
+/// The difference of a candidate from the reference so far, a fraction with a 95% interval.
 struct DifferenceSoFar {
   std::string_view candidate;
   double change = 0.0;
@@ -268,9 +267,9 @@ struct DifferenceSoFar {
   double high = 0.0;
 };
 
-/// Where a session stands.
+/// The progress of a session.
 struct Progress {
-  std::string_view command;  ///< name of the command whose turn it is
+  std::string_view command;  ///< name of the current command
   RoundKind kind = RoundKind::Timed;
   double done = 0.0;  ///< fraction of the session, 0..1, estimated where time decides
   std::chrono::nanoseconds elapsed{};
@@ -279,19 +278,19 @@ struct Progress {
   std::optional<DifferenceSoFar> difference{};  ///< of that command, or of the first candidate
 };
 
-/// Told of progress between runs and a few times a second during long ones.
+/// Receives progress between runs and a few times a second during long ones.
 class Observer : NonCopyable {
  public:
   virtual ~Observer() = default;
 
-  /// Whether progress is of any use; where it is not, the runner does not wake up for it.
+  /// True if progress is needed; otherwise the runner does not wake up for it.
   virtual bool wants_progress() const = 0;
   virtual void progress(const Progress& progress) = 0;
-  /// The session is over: what was drawn is to go.
+  /// Erases what was drawn: the session is over.
   virtual void finished() = 0;
 };
 
-/// Where nobody looks.
+/// An observer that ignores everything.
 class NoObserver final : public Observer {
  public:
   bool wants_progress() const override { return false; }

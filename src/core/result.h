@@ -7,8 +7,7 @@
 
 namespace lauka {
 
-/// Base of what can be neither copied nor moved: interfaces, and what gives something back when it
-/// is destroyed.
+/// Base of types that can be neither copied nor moved: interfaces, and owners of a resource.
 class NonCopyable {
  public:
   NonCopyable(const NonCopyable&) = delete;
@@ -19,22 +18,22 @@ class NonCopyable {
   ~NonCopyable() = default;
 };
 
-/// Why something was refused or cannot be had, and what to do instead; both are parts of one line
+/// Why something was refused or is unavailable, and what to do instead: two parts of one line
 /// without a full stop.
 struct Error {
   std::string what;
-  std::string remedy;  ///< empty where nothing can be done
+  std::string remedy;  ///< empty if nothing can be done
 
-  /// "what" or "what; remedy".
+  /// Returns "what" or "what; remedy".
   std::string line() const { return remedy.empty() ? what : what + "; " + remedy; }
 
-  /// The same with `subject` and a colon before it.
+  /// Returns it with `subject` and a colon before it.
   Error of(const std::string& subject) const { return {subject + ": " + what, remedy}; }
 
   bool operator==(const Error&) const = default;
 };
 
-/// A value or the reason why there is none; the members are those of std::expected (C++23).
+/// A value or an error, with the members of std::expected (C++23).
 template <typename T>
 class [[nodiscard]] Result {
  public:

@@ -25,7 +25,7 @@ class MetricSeries {
   MetricSeries(const Metric& metric, const EventSet& events, std::size_t commands)
       : reader_(metric, events), of_command_(commands) {}
 
-  /// Enters a kept run; one without a value of the metric changes nothing.
+  /// Adds a kept run; one without a value of the metric changes nothing.
   void take(const RunRecord& run);
 
   const Series& of(std::size_t command) const { return of_command_[command]; }
@@ -45,8 +45,8 @@ struct Comparison {
   bool is_empty() const { return reference.empty() || candidate.empty(); }
 };
 
-/// Paired: the rounds in which both have a value. Empty where one of them has bounds: a bound
-/// compares with nothing.
+/// Returns the samples to compare: if paired, of the rounds in which both have a value. Empty if
+/// one of them has bounds, which cannot be compared.
 Comparison compare(const Series& reference, const Series& candidate, bool paired);
 
 }  // namespace lauka

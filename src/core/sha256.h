@@ -8,12 +8,12 @@
 
 namespace lauka {
 
-/// SHA-256 (FIPS 180-4) of a text that comes in pieces.
+/// SHA-256 (FIPS 180-4) of a text that is added in pieces.
 class Sha256 {
  public:
   void add(std::string_view bytes);
 
-  /// Of all that was added, as 64 hexadecimal digits.
+  /// Returns the hash of all that was added, as 64 hexadecimal digits.
   std::string digest() const;
 
  private:

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cstddef>
-#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -170,7 +168,7 @@ std::vector<std::string> nearest_names(std::string_view name,
   std::vector<std::string> names;
   for (Near& one : near) {
     if (names.size() == 3) break;
-    // Beside a near miss, what is far off is no help.
+    // After a near miss, distant names are no help.
     if (!one.has_it_whole && one.distance > near.front().distance + 1) continue;
     if (std::ranges::find(names, one.name) == names.end()) names.push_back(std::move(one.name));
   }
@@ -184,114 +182,11 @@ constexpr std::string_view kEscapedInDoubleQuotes = "$`\"\\\n";
 constexpr std::string_view kSafeInShell =
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789%+,-./:=@_";
 
-/// Reads one text from left to right.
-class WordReader {
- public:
-  explicit WordReader(std::string_view text) : rest_(text) {}
-
-  Result<std::vector<std::string>> read() {
-    while (!rest_.empty()) {
-      const char c = take();
-      if (kWordBlanks.find(c) != std::string_view::npos) {
-        end_word();
-        continue;
-      }
-      const Result<void> added = add(c);
-      if (!added) {
-        return added.error();
-      }
-    }
-    end_word();
-    return std::move(words_);
-  }
-
- private:
-  char take() {
-    const char c = rest_.front();
-    rest_.remove_prefix(1);
-    return c;
-  }
-
-  /// The word so far; one begins where there is none. Quotes alone begin one: '' is an empty word.
-  std::string& word() {
-    if (!word_) {
-      word_.emplace();
-    }
-    return *word_;
-  }
-
-  void end_word() {
-    if (word_) {
-      words_.push_back(std::move(*word_));
-      word_.reset();
-    }
-  }
-
-  Result<void> add(char c) {
-    switch (c) {
-      case '\'':
-        return add_single_quoted();
-      case '"':
-        return add_double_quoted();
-      case '\\':
-        return add_escaped();
-      default:
-        word().push_back(c);
-        return {};
-    }
-  }
-
-  Result<void> add_escaped() {
-    if (rest_.empty()) {
-      return Error{"ends in a backslash", "write \\\\ for the character itself"};
-    }
-    const char c = take();
-    if (c != '\n') {  // a continued line: both vanish
-      word().push_back(c);
-    }
-    return {};
-  }
-
-  Result<void> add_single_quoted() {
-    const std::size_t end = rest_.find('\'');
-    if (end == std::string_view::npos) {
-      return Error{"has an unterminated single quote",
-                   "close it, or write \\' for the character itself"};
-    }
-    word().append(rest_.substr(0, end));
-    rest_.remove_prefix(end + 1);
-    return {};
-  }
-
-  Result<void> add_double_quoted() {
-    std::string& word = this->word();
-    while (!rest_.empty()) {
-      const char c = take();
-      if (c == '"') {
-        return {};
-      }
-      const bool escapes = c == '\\' && !rest_.empty() &&
-                           kEscapedInDoubleQuotes.find(rest_.front()) != std::string_view::npos;
-      if (!escapes) {
-        word.push_back(c);
-      } else if (const char escaped = take(); escaped != '\n') {  // as in add_escaped
-        word.push_back(escaped);
-      }
-    }
-    return Error{"has an unterminated double quote",
-                 "close it, or write \\\" for the character itself"};
-  }
-
-  std::string_view rest_;
-  std::optional<std::string> word_;
-  std::vector<std::string> words_;
-};
-
 bool is_name(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-/// "$HOME", "$(", "${"; empty where the dollar is no more than that.
+/// Returns "$HOME", "$(", "${"; empty if the dollar is only a character.
 std::string expansion_at(std::string_view rest) {
   if (rest.size() < 2) return "";
   if (rest[1] == '(' || rest[1] == '{') return std::string(rest.substr(0, 2));
@@ -300,7 +195,7 @@ std::string expansion_at(std::string_view rest) {
   return end == rest.begin() + 1 ? "" : std::string(rest.begin(), end);
 }
 
-/// What of a shell's syntax `rest` begins with.
+/// Returns the shell syntax that `rest` begins with.
 std::string syntax_at(std::string_view rest, bool in_double_quotes) {
   if (rest.front() == '$') return expansion_at(rest);
   if (rest.front() == '`') return "`";
@@ -332,23 +227,47 @@ std::string shell_syntax_in(std::string_view text) {
 }
 
 Result<std::vector<std::string>> split_words(std::string_view text) {
-  return WordReader(text).read();
+  std::vector<std::string> words;
+  std::optional<std::string> word;  // quotes alone begin one: '' is an empty word
+  char quote = '\0';                // that is open
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    const bool is_last = i + 1 == text.size();
+    if (quote == '\0' && kWordBlanks.find(c) != std::string_view::npos) {
+      if (word) words.push_back(*std::exchange(word, std::nullopt));
+      continue;
+    }
+    if (c == '\\' && quote == '\0' && is_last)
+      return Error{"ends in a backslash", "write \\\\ for the character itself"};
+    const bool escapes =
+        c == '\\' && !is_last &&
+        (quote == '\0' ||
+         (quote == '"' && kEscapedInDoubleQuotes.find(text[i + 1]) != std::string_view::npos));
+    if (escapes && text[++i] == '\n') continue;  // a continued line: both vanish
+    if (!word) word.emplace();
+    if (!escapes && c == quote)
+      quote = '\0';
+    else if (!escapes && quote == '\0' && (c == '\'' || c == '"'))
+      quote = c;
+    else
+      word->push_back(text[i]);
+  }
+  if (quote == '\'')
+    return Error{"has an unterminated single quote",
+                 "close it, or write \\' for the character itself"};
+  if (quote == '"')
+    return Error{"has an unterminated double quote",
+                 "close it, or write \\\" for the character itself"};
+  if (word) words.push_back(*std::move(word));
+  return words;
 }
 
 std::string shell_quoted(std::string_view word) {
-  if (!word.empty() && word.find_first_not_of(kSafeInShell) == std::string_view::npos) {
+  if (!word.empty() && word.find_first_not_of(kSafeInShell) == std::string_view::npos)
     return std::string(word);
-  }
   std::string result = "'";
-  for (const char c : word) {
-    if (c == '\'') {
-      result += "'\\''";
-    } else {
-      result.push_back(c);
-    }
-  }
-  result.push_back('\'');
-  return result;
+  for (const char c : word) result += c == '\'' ? "'\\''" : std::string(1, c);
+  return result + "'";
 }
 
 std::string shell_quoted(std::span<const std::string> words) {
@@ -369,7 +288,7 @@ std::string backslashed(std::string_view text, std::string_view special) {
   return out;
 }
 
-// A dot or a quote at the beginning of a line means something there, and these characters anywhere.
+// roff interprets a dot or a quote at the beginning of a line, and these characters anywhere.
 std::string for_roff(std::string_view text) {
   static constexpr std::string_view kCharacters = "\\-'\"^~`";
   static constexpr std::array kEscapes = {"\\e",   "\\-",   "\\(aq", "\\(dq",

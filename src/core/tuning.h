@@ -8,7 +8,7 @@
 
 namespace lauka {
 
-/// What --tune asks for. Names are not checked: the table of switches has them (tune/switches.h).
+/// The request of --tune. Names are not checked: the table of switches has them (tune/switches.h).
 struct TuneRequest {
   struct Choice {
     std::string name;
@@ -37,7 +37,7 @@ struct UntunedSwitch {
   bool operator==(const UntunedSwitch&) const = default;
 };
 
-/// How a machine is. What the system does not say is nullopt.
+/// The state of a machine. What the system does not report is nullopt.
 struct Vitals {
   std::optional<std::uint64_t> throttles{};     ///< of the commands' CPUs since they were started
   std::optional<double> celsius{};              ///< of the hottest thermal zone
@@ -70,11 +70,11 @@ struct TunedComparison {
   bool operator==(const TunedComparison&) const = default;
 };
 
-/// What a session changed of its machine.
+/// The changes of a session to its machine.
 struct Tuning {
   std::vector<TunedSwitch> switched{};
   std::vector<UntunedSwitch> not_possible{};
-  std::vector<std::uint32_t> cpus{};        ///< the commands' own; empty: none were chosen
+  std::vector<std::uint32_t> cpus{};        ///< the commands' own; empty if not chosen
   Vitals before{};                          ///< the first run
   Vitals after{};                           ///< the last one
   std::vector<TunedComparison> compared{};  ///< by --tune=compare; one for each command

@@ -87,21 +87,6 @@ struct KnownMetric {
   std::string_view needs{};  ///< events with commas between them, or an option; empty: nothing
 };
 
-constexpr auto kOfKernel = std::to_array<KnownMetric>({
-    {"wall_time", "s", "time from start to end"},
-    {"cpu_time", "s", "user_time + system_time, of the command and all it waited for"},
-    {"user_time", "s", "CPU time in the program itself"},
-    {"system_time", "s", "CPU time in the kernel on its behalf"},
-    {"peak_rss", "B", "largest resident memory of one process"},
-    {kTreePeakMemory, "B", "largest memory of all its processes together (cgroup v2)"},
-    {"minor_faults", "1", "page faults that read no disk"},
-    {"major_faults", "1", "page faults that read a disk"},
-    {"voluntary_switches", "1", "times that it waited for something"},
-    {"involuntary_switches", "1", "times that another program took its CPU"},
-    {"block_reads", "1", "reads of a disk, in blocks"},
-    {"block_writes", "1", "writes to a disk, in blocks"},
-});
-
 constexpr auto kMade = std::to_array<KnownMetric>({
     {"cycles", "1", "clock cycles", "cycles"},
     {"instructions", "1", "instructions executed", "instructions"},
@@ -136,9 +121,8 @@ std::string_view yes_or_no(bool yes) {
 
 std::string here_of(const KnownMetric& metric, const MetricsHere& here) {
   if (metric.needs.starts_with("--")) return std::string(metric.needs);
-  if (metric.needs.empty())
-    return std::string(yes_or_no(metric.name != kTreePeakMemory || here.has_tree_peak));
   std::vector<std::string> events;
+  if (metric.needs.empty()) return "yes";
   for (const std::string_view event : split(metric.needs, ',')) events.emplace_back(event);
   return std::string(yes_or_no(here.can_count(events)));
 }
@@ -228,13 +212,14 @@ std::string explain_events(const Explanation& found) {
 
 std::vector<MetricLine> metrics_here(const MetricsHere& here) {
   std::vector<MetricLine> lines;
-  const auto add = [&](const KnownMetric& one) {
+  for (const BuiltInMetric& one : kBuiltInMetrics)
+    lines.push_back({std::string(one.name), std::string(unit_symbol(one.unit)),
+                     std::string(yes_or_no(one.name != kTreePeakMemory || here.has_tree_peak)),
+                     std::string(one.meaning)});
+  add_core_lines(here.cores, lines);
+  for (const KnownMetric& one : kMade)
     lines.push_back({std::string(one.name), std::string(one.unit), here_of(one, here),
                      std::string(one.meaning)});
-  };
-  std::ranges::for_each(kOfKernel, add);
-  add_core_lines(here.cores, lines);
-  std::ranges::for_each(kMade, add);
   return lines;
 }
 

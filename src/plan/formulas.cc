@@ -53,11 +53,6 @@ const BuiltIn* find_built_in(std::string_view name) {
 
 constexpr std::size_t kMostTerms = 100'000;  // of all formulas of a session
 
-bool is_of_the_kernel(std::string_view name) {
-  return std::ranges::any_of(kBuiltInMetrics,
-                             [name](const BuiltInMetric& metric) { return metric.name == name; });
-}
-
 bool contains(const std::vector<std::string>& names, std::string_view name) {
   return std::ranges::find(names, name) != names.end();
 }
@@ -137,7 +132,8 @@ class Collector {
         for (const std::string& event : other->second) add_once(events, event);
         continue;
       }
-      if (is_of_the_kernel(name) || is_told(name) || is_by_kind_of_core(name, cores_)) continue;
+      if (built_in_metric(name) != nullptr || is_told(name) || is_by_kind_of_core(name, cores_))
+        continue;
       const auto* const derived = std::ranges::find_if(
           kDerivedMetrics, [&](const DerivedMetric& one) { return one.name == name; });
       if (derived == kDerivedMetrics.end()) {

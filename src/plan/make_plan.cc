@@ -18,11 +18,6 @@ namespace lauka {
 
 namespace {
 
-bool is_built_in(std::string_view name) {
-  return std::ranges::any_of(kBuiltInMetrics,
-                             [name](const BuiltInMetric& metric) { return metric.name == name; });
-}
-
 void add_once(std::vector<std::string>& names, std::string_view name) {
   if (std::ranges::find(names, name) == names.end()) names.emplace_back(name);
 }
@@ -49,7 +44,7 @@ bool need_no_events(const Options& options) {
 std::vector<std::string> events_of_gates(const Options& options, const CoreUse& cores) {
   std::vector<std::string> names;
   for (const Condition& gate : options.gates) {
-    if (is_built_in(gate.metric) || is_by_kind_of_core(gate.metric, cores) ||
+    if (built_in_metric(gate.metric) != nullptr || is_by_kind_of_core(gate.metric, cores) ||
         is_of_ones_own(gate.metric, options))
       continue;
     const auto* const derived = std::ranges::find_if(
@@ -111,7 +106,7 @@ Error refused_events(const WantedByName& by_name, const Error& by_engine) {
   }
   for (const std::string& name : by_name.formulas.events) {
     const std::string before_dash = name.substr(0, name.find('-'));
-    if (before_dash != name && is_built_in(before_dash))
+    if (before_dash != name && built_in_metric(before_dash) != nullptr)
       return Error{fmt::format("a formula (--derive) needs {}, which is not measured", cited(name)),
                    "a minus needs blanks around it"};
     if (is_slip(name))

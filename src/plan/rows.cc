@@ -39,6 +39,9 @@ Error unknown_metric(std::string_view name, const std::vector<Metric>& metrics) 
   names.reserve(metrics.size());
   for (const Metric& metric : metrics) names.push_back(metric.name);
   const std::string_view meant = nearest(name, names);
+  if (name == "default" || name == "time" || name == "all")
+    return Error{fmt::format("--metrics {} is a choice of its own", cited(name)),
+                 fmt::format("write --metrics {}, or names only", name)};
   return Error{fmt::format("--metrics {} is not measured", cited(name)),
                meant.empty() ? "add an event with -e; --metrics all shows what there is"
                              : fmt::format("did you mean {}?", meant)};
@@ -81,9 +84,7 @@ std::optional<Error> why_not_derived(std::string_view name, const std::vector<Me
 
 bool are_all_built_in(const std::vector<std::string>& list) {
   return std::ranges::all_of(list, [](const std::string& text) {
-    const std::string_view name = without_unit(text).name;
-    return std::ranges::any_of(kBuiltInMetrics,
-                               [&](const BuiltInMetric& metric) { return metric.name == name; });
+    return built_in_metric(without_unit(text).name) != nullptr;
   });
 }
 

@@ -32,9 +32,7 @@ std::string spoken(std::string_view metric) {
   if (metric == metric_name_of(Role::PeakRss)) return "peak RSS";
   if (metric == "cpu_time") return "CPU time";
   std::string name = one_line(metric);
-  const bool is_ours = std::ranges::any_of(
-      kBuiltInMetrics, [&](const BuiltInMetric& built_in) { return built_in.name == metric; });
-  if (is_ours) std::ranges::replace(name, '_', ' ');
+  if (built_in_metric(metric) != nullptr) std::ranges::replace(name, '_', ' ');
   return name;
 }
 

@@ -8,7 +8,7 @@
 namespace lauka {
 namespace {
 
-/// In postfix order, with blanks between; "refused: ..." where it is none.
+/// Returns it in postfix order, with blanks between; "refused: ..." if it is not a formula.
 std::string postfix(std::string_view text) {
   const auto expression = parse_expression(text);
   if (!expression) return "refused: " + expression.error().what;
@@ -43,7 +43,7 @@ TEST_CASE("a dash within a name belongs to it; with a blank it is a minus") {
   CHECK(postfix("\"cpu/event=0x3c/\"/cycles:u") == "cpu/event=0x3c/ cycles:u /");
 }
 
-TEST_CASE("what is no formula is refused with what is wrong about it") {
+TEST_CASE("what is not a formula is refused with what is wrong about it") {
   CHECK(postfix("") == "refused: ends where a metric or a number is missing");
   CHECK(postfix("a +") == "refused: ends where a metric or a number is missing");
   CHECK(postfix("a b") == "refused: has 'b' where + - * or / is missing");

@@ -29,7 +29,7 @@ TEST_CASE("a whole number is digits within its range, both ends included") {
   CHECK(*parse_whole_number("18446744073709551615", 0, UINT64_MAX) == UINT64_MAX);
 }
 
-TEST_CASE("a whole number outside its range says which one is right") {
+TEST_CASE("a whole number outside its range is refused with the right one") {
   const std::string out = "is out of range; write a whole number from 1 to 100";
   CHECK(whole_fault("0") == out);
   CHECK(whole_fault("101") == out);

@@ -38,7 +38,7 @@ TEST_CASE("a number is read as programs print them") {
   CHECK(value("0") == 0.0);
 }
 
-TEST_CASE("a unit behind the number wins over the metric's, if it is of the same kind") {
+TEST_CASE("a unit after the number wins over the metric's, if it is of the same kind") {
   CHECK(value("12.5ms", "s") == doctest::Approx(0.0125));
   CHECK(value("12.5", "ms") == doctest::Approx(0.0125));
   CHECK(value("3 s", "ms") == 3.0);
@@ -46,12 +46,12 @@ TEST_CASE("a unit behind the number wins over the metric's, if it is of the same
   CHECK(value("40%", "%") == doctest::Approx(0.4));
   CHECK(value("1.5M", "1") == 1.5e6);
   CHECK(value("3.5$", "$") == 3.5);
-  CHECK(refusal("12.5ms") == "has 'ms' behind the number, and its unit is none");
-  CHECK(refusal("12.5ms", "MB") == "has 'ms' behind the number, and its unit is 'MB'");
-  CHECK(refusal("3 apples", "$") == "has 'apples' behind the number, and its unit is '$'");
+  CHECK(refusal("12.5ms") == "has 'ms' after the number, but its unit is none");
+  CHECK(refusal("12.5ms", "MB") == "has 'ms' after the number, but its unit is 'MB'");
+  CHECK(refusal("3 apples", "$") == "has 'apples' after the number, but its unit is '$'");
 }
 
-TEST_CASE("what is no number never becomes one") {
+TEST_CASE("what is not a number never becomes one") {
   for (const char* text : {"", "nan", "NaN", "inf", "-inf", "-", ".", "e5", "0x10", ",5", "abc"}) {
     CAPTURE(text);
     CHECK(refusal(text) != "accepted");
@@ -63,7 +63,7 @@ TEST_CASE("what is no number never becomes one") {
   CHECK(refusal(std::string(1000, '1')) == "is not a number");
 }
 
-TEST_CASE("a metric has a name, maybe a unit, and maybe a direction") {
+TEST_CASE("a metric has a name, and optionally a unit and a direction") {
   const auto plain = parse_own_metric("rate");
   REQUIRE(plain);
   CHECK(plain->name == "rate");

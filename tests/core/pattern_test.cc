@@ -32,7 +32,7 @@ TEST_CASE("the first group of the last match is found") {
   CHECK(last("x=(.)", "x=\xff\xfe") == "\xff");  // no UTF-8
 }
 
-TEST_CASE("a match may begin only behind what is there to be looked at") {
+TEST_CASE("a match may begin only after the context") {
   CHECK(last("(\\d+)", "12 34", 3) == "34");
   CHECK(last("\\b(\\d+)", "12345", 3) == "none");
   CHECK(last("^(\\d+)", "12\n34", 0, false) == "34");
@@ -47,13 +47,13 @@ TEST_CASE("many places are tried, and matches far apart found") {
   CHECK(last("v=([0-9]+);x", text) == "1");
 }
 
-TEST_CASE("what is no expression is refused, and so is one without a group") {
+TEST_CASE("what is not an expression is refused, and so is one without a group") {
   CHECK(last("rate [0-9]+", "") == "refused: has no group");
   CHECK(last("([0-9]+", "") ==
-        "refused: is no regular expression: missing closing parenthesis, at character 8");
+        "refused: is not a regular expression: missing closing parenthesis, at character 8");
   CHECK(
-      last(std::string(20'000, 'a') + "(b)", "").starts_with("refused: is no regular expression"));
-  CHECK(last("(*UTF)(a)", "a").starts_with("refused: is no regular expression"));
+      last(std::string(20'000, 'a') + "(b)", "").starts_with("refused: is not a regular expression"));
+  CHECK(last("(*UTF)(a)", "a").starts_with("refused: is not a regular expression"));
 }
 
 TEST_CASE("an expression that explodes ends, without a value") {

@@ -4,7 +4,7 @@
 
 namespace lauka {
 
-TEST_CASE("a result holds a value or the reason why there is none") {
+TEST_CASE("a result holds a value or an error") {
   const Result<int> good = 3;
   const Result<int> bad = Error{"no number", "write one"};
   CHECK(*good == 3);

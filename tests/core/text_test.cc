@@ -58,7 +58,7 @@ TEST_CASE("an abbreviation is nearer than a slip of the finger, the first of sev
   CHECK(nearest("export", names) == "export-csv");
 }
 
-TEST_CASE("the value of a key is that of its first line, without blanks and quotes around it") {
+TEST_CASE("the value of a key is on its first line, without blanks and quotes around it") {
   CHECK(value_of("a: 1\nmodel name\t: Some CPU \nmodel name : other\n", "model name", ':') ==
         "Some CPU");
   CHECK(value_of("PRETTY_NAME=\"Some OS 1\"\n", "PRETTY_NAME", '=') == "Some OS 1");

@@ -15,7 +15,8 @@ std::string told_refusal(std::string_view line) {
 }  // namespace
 
 TEST_CASE(
-    "a line tells a name and a value, and maybe a unit, a direction and what becomes of several") {
+    "a line tells a name and a value, and perhaps a unit, a direction and what becomes of "
+    "several") {
   const auto plain = parse_told_line("requests 1,234.5");
   REQUIRE(plain);
   CHECK(plain->metric.name == "requests");
@@ -40,11 +41,11 @@ TEST_CASE("a line that is none is refused with what is wrong about it") {
   CHECK(told_refusal("requests") == "is not NAME VALUE");
   CHECK(told_refusal("1x 3") == "has '1x' for a name");
   CHECK(told_refusal("a 3 ms up") ==
-        "has 'up', which is no unit, higher, lower, sum, mean or last");
+        "has 'up', which is not a unit, higher, lower, sum, mean or last");
   CHECK(told_refusal("a 3 higher ms") ==
-        "has 'ms', which is no unit, higher, lower, sum, mean or last");
+        "has 'ms', which is not a unit, higher, lower, sum, mean or last");
   CHECK(told_refusal("a 3 \x1b[31m") ==
-        "has '\\x1b[31m', which is no unit, higher, lower, sum, mean or last");
+        "has '\\x1b[31m', which is not a unit, higher, lower, sum, mean or last");
 }
 
 }  // namespace lauka

@@ -5,10 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <string>
-#include <string_view>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -30,14 +27,14 @@ OptionDescription described(const OptionInfo& option) {
           .words = value_words(option.value)};
 }
 
-/// "  -r, --runs N", "      --seed N", "  -S".
+/// Returns "  -r, --runs N", "      --seed N", "  -S".
 std::string usage_with_letter(const OptionDescription& option) {
   const std::string usage = usage_of(option.spelling(), option.value, option.value_is_optional);
   if (option.name.empty()) return "  " + usage;
   return option.letter.empty() ? "      " + usage : fmt::format("  -{}, {}", option.letter, usage);
 }
 
-/// `text` in lines that leave the last column empty.
+/// Wraps `text` in lines that leave the last column empty.
 std::string paragraph(std::string_view text) {
   return fmt::format("{}\n", fmt::join(wrapped(text, kWidth - 1), "\n"));
 }
@@ -56,7 +53,7 @@ void append_option(std::string& out, const OptionDescription& option) {
 
 // The manual page
 
-/// Filled by roff anyway; short lines leave room for what escapes add.
+/// Wraps text for roff, which fills lines itself; short lines leave room for escapes.
 std::string roff_lines(std::string_view text) {
   std::string out;
   for (const std::string_view line : wrapped(text, 60)) out += for_roff(line) + "\n";
@@ -90,7 +87,7 @@ std::string man_options(const CommandDescription& command) {
   return out;
 }
 
-/// "lauka [options] [--] COMMAND [COMMAND ...]", with the words of a usage slanted.
+/// Returns "lauka [options] [--] COMMAND [COMMAND ...]", with the words of a usage slanted.
 std::string man_synopsis(const ProgramDescription& program, const CommandDescription& command) {
   std::string out = bold(program.name);
   if (!command.name.empty()) out += " " + bold(command.name);
@@ -137,7 +134,7 @@ void for_each_option(const CommandDescription& command, const Take& take) {
     for (const OptionDescription& option : group.options) take(option);
 }
 
-/// "-r --runs -m --min-runs".
+/// Returns "-r --runs -m --min-runs".
 std::string spellings_of(const CommandDescription& command) {
   std::string all;
   for_each_option(command, [&](const OptionDescription& option) {
@@ -148,7 +145,7 @@ std::string spellings_of(const CommandDescription& command) {
 
 // bash
 
-/// `@` is the name of the program's functions.
+/// Replaces `@` by the prefix of the program's functions.
 std::string bash_named(const ProgramDescription& program, std::string_view text) {
   std::string name = program.name;
   std::ranges::replace(name, '-', '_');
@@ -157,7 +154,7 @@ std::string bash_named(const ProgramDescription& program, std::string_view text)
   return out;
 }
 
-/// What completes one word of a value; ":": nothing can be said about it.
+/// Returns the command that completes one word of a value; ":" if nothing can.
 std::string bash_action(const std::vector<ValueWord>& words, std::size_t place) {
   if (place >= words.size()) return ":";
   const ValueWord& word = words[place];
@@ -172,13 +169,13 @@ std::string bash_cases(const ProgramDescription& program) {
   std::string cases;
   const auto add = [&](const OptionDescription& option) {
     for (std::size_t i = 0; i < option.words.size(); ++i) {
-      // An optional value follows a = only; further words of a value are told by how far back the
-      // option stands.
+      // An optional value follows a = only; further words of a value are known by their distance
+      // from the option.
       const std::string place = option.value_is_optional ? "=" : fmt::format("{}", i + 1);
       for (const std::string& name : option.spellings()) {
         const std::string line =
             fmt::format("    {}:{}) {}; return 0 ;;\n", name, place, bash_action(option.words, i));
-        // Commands have some options in common.
+        // Commands share some options.
         if (cases.find(line) == std::string::npos) cases += line;
       }
     }
@@ -231,7 +228,7 @@ _@() {
   done
 )sh";
 
-/// What is offered where no value is being written.
+/// Returns what completes a word that is not a value.
 std::string bash_words(const ProgramDescription& program) {
   if (program.commands.front().name.empty())
     return "  if [[ $cur == -* ]]; then\n    _@_words \"$_@_options\"\n  else\n    _@_commands\n"
@@ -265,7 +262,7 @@ std::string bash(const ProgramDescription& program) {
 
 // zsh
 
-/// ":N:", ":FILE:_files", ":auto|never:(auto never)".
+/// Returns ":N:", ":FILE:_files", ":auto|never:(auto never)".
 std::string zsh_value(const ValueWord& word) {
   const std::string choices = choices_of(word);
   std::string action = " ";
@@ -295,7 +292,7 @@ std::string zsh_spec(const OptionDescription& option, const std::string& spellin
   return spec;
 }
 
-/// The arguments of _arguments.
+/// Returns the arguments of _arguments.
 std::string zsh_specs(const CommandDescription& command, std::string_view before,
                       std::string_view after) {
   std::string specs;
@@ -411,7 +408,7 @@ std::string options_help(const CommandDescription& command) {
 
 namespace {
 
-/// What --help shows options of.
+/// A topic of --help.
 struct Topic {
   std::string_view name;
   bool (*has)(const OptionInfo& option);
@@ -461,7 +458,7 @@ Result<std::string> help_on(std::string_view topic) {
   }
   const OptionInfo* option = find_option(topic.substr(topic.starts_with("--") ? 2 : 0));
   if (option == nullptr)
-    return Error{fmt::format("there is no help on {}", cited(topic)),
+    return Error{fmt::format("no help on {}", cited(topic)),
                  fmt::format("topics are {}; or name an option", topic_names())};
   append_option(out, described(*option));
   return out;

@@ -6,23 +6,22 @@
 #include <string_view>
 #include <vector>
 
-// What describes a program: help, the manual page and the completions of its command line are made
-// of the same description.
+// Help, the manual page and the completions of a program are made from one description.
 
 namespace lauka::cli {
 
-/// An option as it is described.
+/// The description of an option.
 struct OptionDescription {
   std::string name;      ///< long, without dashes; empty: it has a letter only
-  std::string letter{};  ///< empty: none
-  std::string value{};   ///< as shown: "FILE"; empty: takes nothing
+  std::string letter{};  ///< empty: it has none
+  std::string value{};   ///< as shown: "FILE"; empty: it takes none
   bool value_is_optional = false;
   std::string help{};
   std::vector<ValueWord> words{};  ///< of the value
 
-  /// "--runs", or "-S" where there is no name.
+  /// Returns "--runs", or "-S" if it has no name.
   std::string spelling() const;
-  /// "-r" and "--runs", those there are.
+  /// Returns "-r" and "--runs", or the one that it has.
   std::vector<std::string> spellings() const;
 };
 
@@ -34,13 +33,13 @@ struct OptionGroup {
 /// A command of a program, or the program itself.
 struct CommandDescription {
   std::string_view name{};          ///< empty: the program itself
-  std::string_view words{};         ///< that it takes, as in its usage
-  std::string_view purpose{};       ///< of a command of several
-  std::vector<ValueWord> values{};  ///< what may be written for these words
+  std::string_view words{};         ///< its arguments, as in its usage
+  std::string_view purpose{};       ///< of one of several commands
+  std::vector<ValueWord> values{};  ///< possible values of these arguments
   std::vector<OptionGroup> groups{};
 };
 
-/// A status, a variable: what it is called, and what it means.
+/// The name and meaning of an exit status or a variable.
 struct Meaning {
   std::string_view name;
   std::string_view meaning;
@@ -53,43 +52,43 @@ struct ProgramDescription {
   std::string_view purpose;                    ///< in one line, without a full stop
   std::vector<std::string_view> paragraphs{};  ///< without line breaks
   std::vector<CommandDescription> commands{};
-  std::vector<OptionDescription> common{};   ///< options that stand before a command of several
+  std::vector<OptionDescription> common{};   ///< options before one of several commands
   std::vector<Meaning> statuses{};           ///< ascending
-  std::vector<Meaning> variables{};          ///< of the environment, that it heeds or sets
+  std::vector<Meaning> variables{};          ///< of the environment, that it reads or sets
   std::vector<std::string_view> examples{};  ///< command lines that can be typed as they are
   std::vector<std::string_view> see_also{};  ///< manual pages: "perf-stat (1)"
 };
 
-/// lauka itself.
+/// Describes lauka itself.
 ProgramDescription lauka_description();
 
-/// What lauka's --help shows, at most 80 columns wide. `other_system`: what the help texts of
-/// options begin with that do nothing here ("macOS:"); empty: all are shown.
+/// Returns what --help shows, at most 80 columns wide. Options whose help begins with
+/// `other_system` ("macOS:") are left out, as they do nothing here; empty: all are shown.
 std::string help(std::string_view other_system = {});
 
-/// The same of one topic: the options of a group, those of suites, or one option. Refused if there
-/// is no such topic.
+/// Returns the help on one topic: the options of a group, those of suites, or one option. Refuses
+/// an unknown topic.
 Result<std::string> help_on(std::string_view topic);
 
-/// -h: the options that most people need, on one screen.
+/// Returns what -h shows: the options that most people need, on one screen.
 std::string brief_help();
 
-/// The options of a command as help lists them, at most 80 columns wide.
+/// Lists the options of a command as help does, at most 80 columns wide.
 std::string options_help(const CommandDescription& command);
 
-/// The manual page, of section 1.
+/// Returns the manual page, for section 1.
 std::string man_page(const ProgramDescription& program);
 
-/// The completion of its command line for "bash", "zsh" or "fish"; empty for another shell.
+/// Returns the completion script for "bash", "zsh" or "fish"; empty for another shell.
 std::string completion(const ProgramDescription& program, std::string_view shell);
 
-/// The first sentence of a help text, for places that have room for a few words.
+/// Returns the first sentence of a help text, for narrow places.
 std::string first_sentence(std::string_view help);
 
-/// "0.1.0", of the project in CMakeLists.txt.
+/// Returns the version in CMakeLists.txt: "0.1.0".
 std::string_view version();
 
-/// What --version prints.
+/// Returns what --version prints.
 std::string version_line();
 
 }  // namespace lauka::cli

@@ -8,9 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -21,13 +19,13 @@ namespace {
 
 using WordSpan = std::span<const std::string>;
 
-struct Elsewhere {
+struct OtherTool {
   std::string_view option;
   std::string_view instead;
 };
 
-/// Of hyperfine, poop, perf stat and time. What lauka has by the same name is not here.
-constexpr auto kElsewhere = std::to_array<Elsewhere>({
+/// Options of hyperfine, poop, perf stat and time that lauka does not have.
+constexpr auto kOtherTools = std::to_array<OtherTool>({
     {"--min-time", "use --duration, the time for each command"},
     {"--show-progress", "leave it out: a terminal shows progress, --no-progress turns it off"},
     {"--no-shell", "leave it out: commands are run without a shell unless -S is given"},
@@ -48,7 +46,7 @@ constexpr auto kElsewhere = std::to_array<Elsewhere>({
     {"--threshold", "use --fail-if-slower=PCT"},
     {"--time", "use --duration TIME"},
     {"--detailed", "use --verbose"},
-    {"--null", "leave it out: output goes to /dev/null unless --output says otherwise"},
+    {"--null", "leave it out: output goes to /dev/null unless --output changes that"},
     {"-a", "leave it out: the program alone is counted, not the whole machine"},
     {"-o", "use --export-json FILE, --export-csv FILE or another --export-..."},
     {"-x", "use --export-csv FILE"},
@@ -64,20 +62,15 @@ bool is_shell(std::string_view word) {
 }
 
 bool is_option(std::string_view word) {
-  if (word.starts_with("--")) return find_option(word.substr(2, word.find('=') - 2)) != nullptr;
-  return word.size() == 2 && word.front() == '-' && find_option(word.back()) != nullptr;
+  return find_typed_option(word) != nullptr;
 }
 
-/// "-L n -r 3": -r would be the only value, and 3 a command.
+/// Refuses "-L n -r 3": -r would be the only value, and 3 a command.
 std::optional<Error> option_as_value(WordSpan words, std::size_t at) {
   const std::string& word = words[at];
-  const OptionInfo* option = word.starts_with("--") ? find_option(std::string_view(word).substr(2))
-                             : is_option(word)      ? find_option(word.back())
-                                                    : nullptr;
-  const std::size_t wanted = option == nullptr                    ? 0
-                             : option->takes == Takes::TwoWords   ? 2
-                             : option->takes == Takes::ThreeWords ? 3
-                                                                  : 0;
+  const OptionInfo* option = find_typed_option(word);
+  const std::size_t wanted =
+      option == nullptr || word.find('=') != std::string::npos ? 0 : words_taken_by(*option);
   for (std::size_t i = 1; i <= wanted && at + i < words.size(); ++i) {
     if (!is_option(words[at + i])) continue;
     return Error{fmt::format("{} lacks a value: {} after it is an option", option->spelling(),
@@ -123,14 +116,14 @@ OptionWord read_option_word(std::string_view word) {
   return read;
 }
 
-/// True if lauka would do, rather than measure, something else than the user means: run the word
-/// after it as a hook, or answer a question.
+/// True if lauka would not measure but run the word after the option as a hook, or answer a
+/// question.
 bool is_harmful(const OptionInfo* option) {
   return option->name == "list-events" ||
          std::ranges::find(kHookKinds, option->name, &HookRow::name) != std::end(kHookKinds);
 }
 
-/// The first harmful option of those that follow a command without a word between them.
+/// Finds the first harmful option of those directly after a command.
 const OptionInfo* harmful_option(WordSpan after) {
   for (const std::string& word : after) {
     if (!is_short_option(word)) break;
@@ -142,7 +135,7 @@ const OptionInfo* harmful_option(WordSpan after) {
   return nullptr;
 }
 
-/// In quotes, as one would type it: 'gcc -O2', "bash -c 'echo hi'".
+/// Returns the command in quotes, as typed in a shell: 'gcc -O2', "bash -c 'echo hi'".
 std::string quoted_command(WordSpan words) {
   const std::string text = shell_quoted(words);
   if (text.find('\'') == std::string::npos) return cited(text);
@@ -150,7 +143,7 @@ std::string quoted_command(WordSpan words) {
   return is_plain ? '"' + one_line(text) + '"' : one_line(shell_quoted(text));
 }
 
-/// Of the command at the beginning of `words`; the first long option of lauka's ends it.
+/// Describes the command at the beginning of `words`; it ends at the first long option of lauka's.
 Forgotten forgotten_in(WordSpan words) {
   const auto ends = [](const std::string& word) { return word == "--" || is_option(word); };
   const auto end = std::ranges::find_if(
@@ -168,7 +161,7 @@ Forgotten forgotten_in(WordSpan words) {
   found.quotes = {
       .line = line,
       .tip = fmt::format("if {} belongs to {}, quote the command: {}", option, program, line)};
-  // A number or a time that was accepted is no accident; any text is a name.
+  // An accepted number or time is no accident; any text can be a name.
   const bool is_taken_for_any =
       !read.options.empty() && (read.is_whole || read.options.back()->value == "NAME");
   if (is_taken_for_any)
@@ -180,15 +173,12 @@ Forgotten forgotten_in(WordSpan words) {
   return found;
 }
 
-/// "-L n 1 2 3": 2 and 3 would be commands.
-std::optional<Error> values_set_apart(WordSpan words, std::size_t at) {
-  const auto is_number = [](const std::string& word) {
-    return word.find_first_of("0123456789") != std::string::npos &&
-           word.find_first_not_of("+-.0123456789") == std::string::npos;
-  };
+/// Refuses "-L n 1 2 3": 2 and 3 would be commands.
+std::optional<Error> separate_values(WordSpan words, std::size_t at) {
   if (words[at] != "-L" && words[at] != "--parameter-list") return std::nullopt;
   const WordSpan values = words.subspan(std::min(at + 2, words.size()));
-  const auto end = std::ranges::find_if_not(values, is_number);
+  const auto end = std::ranges::find_if_not(
+      values, [](const std::string& value) { return looks_like_number(value); });
   if (end - values.begin() < 2) return std::nullopt;
   std::string joined;
   for (auto value = values.begin(); value != end; ++value)
@@ -213,21 +203,25 @@ std::optional<Forgotten> forgotten_quotes(WordSpan words) {
   return std::nullopt;
 }
 
+bool looks_like_number(std::string_view word, std::string_view more) {
+  constexpr std::string_view digits = "0123456789";
+  return word.find_first_of(digits) != std::string_view::npos &&
+         word.find_first_not_of("+-.0123456789" + std::string(more)) == std::string_view::npos;
+}
+
 std::string_view instead_of(std::string_view option) {
-  const auto found =
-      std::ranges::find_if(kElsewhere, [&](const Elsewhere& one) { return one.option == option; });
-  return found == kElsewhere.end() ? std::string_view{} : found->instead;
+  const auto found = std::ranges::find(kOtherTools, option, &OtherTool::option);
+  return found == kOtherTools.end() ? std::string_view{} : found->instead;
 }
 
 std::optional<Error> likely_slip(WordSpan words) {
   for (std::size_t i = 0; i + 1 < words.size() && words[i] != "--"; ++i) {
-    if (words[i] == "-S" && is_shell(words[i + 1])) {
+    if (words[i] == "-S" && is_shell(words[i + 1]))
       return Error{
           fmt::format("-S takes no shell, so {} would be taken for a command", cited(words[i + 1])),
           "write --shell " + words[i + 1]};
-    }
     if (auto slip = option_as_value(words, i)) return slip;
-    if (auto slip = values_set_apart(words, i)) return slip;
+    if (auto slip = separate_values(words, i)) return slip;
   }
   return std::nullopt;
 }

@@ -22,6 +22,9 @@ std::optional<Forgotten> forgotten_quotes(std::span<const std::string> words);
 /// Finds what users of other tools are likely to type and what would do something else here.
 std::optional<Error> likely_slip(std::span<const std::string> words);
 
+/// True if `word` has a digit and consists of digits, signs, points and the characters `more`.
+bool looks_like_number(std::string_view word, std::string_view more = {});
+
 /// Returns what to type instead of an option that other tools have and lauka lacks ("--style" with
 /// its dashes); empty if none of them has it.
 std::string_view instead_of(std::string_view option);

@@ -11,9 +11,7 @@
 #include <chrono>
 #include <cstdint>
 #include <limits>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
@@ -24,7 +22,7 @@ constexpr std::uint64_t kMostJobs = 1000;
 constexpr std::uint64_t kMostShards = 100'000;
 constexpr auto kAnyWholeNumber = std::numeric_limits<std::uint64_t>::max();
 
-/// Of a gate, in percent: at -100 the candidate would have to take no time at all.
+/// Limits of a gate in percent: at -100 the candidate would take no time at all.
 constexpr Range kLimits{{-100.0, false}, {1e6, true}};
 
 Result<void> add_events(Draft& draft, const Given& given) {
@@ -52,17 +50,12 @@ Result<void> set_ignore_failure(Draft& draft, const Given& given) {
 }
 
 Result<void> set_fail_if_slower(Draft& draft, const Given& given) {
-  double limit_percent = 0.0;
-  if (!given.value.empty()) {
-    const auto percent = percentage(given, kLimits.low, kLimits.high);
-    if (!percent) return percent.error();
-    limit_percent = *percent;
-  }
-  draft.slower_percent = limit_percent;
-  return {};
+  draft.slower_percent = 0.0;
+  if (given.value.empty()) return {};
+  return keep(percentage(given, kLimits.low, kLimits.high), draft.slower_percent);
 }
 
-/// A key is a word, so that it can be one of a file's or a database's.
+/// A key must be a word, as file formats and databases require.
 Result<void> add_label(Draft& draft, const Given& given) {
   const std::size_t equals = given.value.find('=');
   const std::string key = given.value.substr(0, equals);
@@ -103,7 +96,7 @@ Result<void> set_percentiles(Draft& draft, const Given& given) {
   return {};
 }
 
-/// An event's own name may have colons too: the last one counts.
+/// Splits at the last colon: an event's own name may have colons too.
 Result<void> set_precision(Draft& draft, const Given& given) {
   const std::size_t colon = given.value.rfind(':');
   const bool names_metric = colon != std::string::npos && colon > 0;
@@ -132,21 +125,20 @@ Result<void> set_engine(Draft& draft, const Given& given) {
 Result<void> set_metrics(Draft& draft, const Given& given) {
   Options& options = draft.options;
   options.metric_list.clear();
-  if (given.value == "default" || given.value == "time" || given.value == "all") {
-    options.metrics = given.value == "time"  ? MetricSelection::Time
-                      : given.value == "all" ? MetricSelection::All
-                                             : MetricSelection::Default;
-    return {};
+  for (const auto& [name, selection] :
+       {std::pair("default", MetricSelection::Default), std::pair("time", MetricSelection::Time),
+        std::pair("all", MetricSelection::All)}) {
+    options.metrics = selection;
+    if (given.value == name) return {};
   }
   options.metrics = MetricSelection::Listed;
   return keep(event_names(given), options.metric_list);
 }
 
 Result<void> add_parameter_list(Draft& draft, const Given& given) {
-  if (given.words[1].empty()) {
+  if (given.words[1].empty())
     return Error{fmt::format("{} {} has an empty list", given.option.spelling(), given.words[0]),
                  "write values with commas between them"};
-  }
   draft.options.parameters.push_back({.name = given.words[0], .values = list_of(given.words[1])});
   return {};
 }
@@ -174,7 +166,7 @@ Result<void> set_threads(Draft& draft, const Given& given) {
   return {};
 }
 
-/// A suite is measured once.
+/// Refuses a second suite.
 Result<void> set_suite(Draft& draft, const Given& given) {
   if (draft.options.suite) return refused(given, {"is a second suite", "measure one at a time"});
   return keep(text(given), draft.options.suite);
@@ -198,7 +190,7 @@ Result<void> set_shard(Draft& draft, const Given& given) {
   return {};
 }
 
-/// Of exports of one kind the last counts.
+/// Adds an export; the last one of a kind counts.
 Result<void> add_export(Draft& draft, const Given& given) {
   const ExportRow& row = *std::ranges::find(kExports, given.option.name, &ExportRow::option);
   auto& exports = draft.options.exports;
@@ -225,7 +217,7 @@ Result<void> set_style(Draft& draft, const Given& given) {
   return {};
 }
 
-/// A question of which nothing more is to be said, or the text that goes with it.
+/// Asks a question, with its text if it has one.
 template <InquiryKind kind>
 Result<void> ask(Draft& draft, const Given& given) {
   draft.options.inquiry = {.kind = kind, .text = given.value};
@@ -245,14 +237,14 @@ T& target(Draft& draft, T Draft::*member) {
   return draft.*member;
 }
 
-/// An option without a value stands for one.
+/// Sets the value that an option without one stands for.
 template <auto member, auto value>
 Result<void> set(Draft& draft, const Given& /*given*/) {
   target(draft, member) = value;
   return {};
 }
 
-/// The one of `values` that stands where the word does among the choices of the option's row.
+/// Sets the one of `values` in the place of the word among the choices of the option's row.
 template <auto member, auto... values>
 Result<void> set_choice(Draft& draft, const Given& given) {
   return keep(choice(given, std::array{values...}), target(draft, member));
@@ -269,7 +261,7 @@ Result<void> put(Draft& draft, const Given& given) {
   return keep(read(given), target(draft, member));
 }
 
-/// Adds it to what there is.
+/// Appends what `read` makes of the value.
 template <auto read, auto member>
 Result<void> push(Draft& draft, const Given& given) {
   return add(read(given), target(draft, member));
@@ -410,7 +402,7 @@ constexpr auto kAroundCommands = std::to_array<OptionInfo>({
     {"parameter-step-size", 'D', Takes::Value, "STEP", "step of a scan (default 1)",
      push<text, &Draft::steps>},
     {"input", '\0', Takes::Value, "null|FILE",
-     "standard input of the commands, opened anew for each run (default null)",
+     "standard input of the commands, opened again for each run (default null)",
      put<input, &Options::input>},
     {"as-root", '\0', Takes::Nothing, "",
      "under sudo: run the commands as root too (default: as the user who called sudo)",
@@ -465,7 +457,7 @@ constexpr auto kMeasured = std::to_array<OptionInfo>({
     {"region", '\0', Takes::Nothing, "",
      "measure the part of the program that it marks with lauka_region_begin() and "
      "lauka_region_end() of lauka/region.h: region_time, and events of that part only; --metrics "
-     "all has those of the whole run, too",
+     "all has the whole run's, too",
      set<&Options::region, true>},
     {"derive", '\0', Takes::Value, "'NAME[:UNIT][:higher|lower]=FORMULA'",
      "a metric made of others with + - * / ( ) and numbers, in each run that has all its parts: "
@@ -537,8 +529,9 @@ constexpr auto kMeasured = std::to_array<OptionInfo>({
      "of a suite: the I-th of N disjoint parts, as 2/5; a benchmark is never divided", set_shard,
      kOfSuite},
     {"resume", '\0', Takes::Nothing, "",
-     "of a suite that was interrupted: go on with the rounds kept beside the file of --export-json "
-     "(FILE.rounds); begin where there are none",
+     "of a suite that was interrupted: go on with the rounds kept next to the file of "
+     "--export-json "
+     "(FILE.rounds); begin if there are none",
      set<&Options::resumes, true>, kOfSuite},
     {"anchor", '\0', Takes::Value, "NAME",
      "in a suite: the command of this name (-n, else its text) is an old build that is measured in "
@@ -579,7 +572,7 @@ constexpr auto kGate = std::to_array<OptionInfo>({
      set<&Options::controls_fdr, true>, kOfAllGates},
 });
 
-// Those of the exports come before these.
+// The options of the exports come before these.
 constexpr auto kOutput = std::to_array<OptionInfo>({
     {"label", '\0', Takes::Value, "KEY=VALUE",
      "keep this with the session, in the JSON and on the page; may be repeated. In a git "
@@ -625,9 +618,9 @@ constexpr auto kOutput = std::to_array<OptionInfo>({
     {"no-progress", '\0', Takes::Nothing, "", "show no progress bar",
      set<&Options::progress, false>, kOfSession},
     {"check", '\0', Takes::Nothing, "",
-     "say what can be measured on this machine, what cannot and why, what makes it noisy, and "
+     "show what can be measured on this machine, what cannot and why, what makes it noisy, and "
      "which command helps; with --export-json also for programs. Runs nothing",
-     ask<InquiryKind::Check>, brief("say what can be measured here, and how well", kOfCall)},
+     ask<InquiryKind::Check>, brief("show what can be measured here, and how well", kOfCall)},
     {"help", '\0', Takes::OptionalText, "TOPIC",
      "show all options, or those of a TOPIC, which may be the next word: runs, commands, metrics, "
      "suite, gates, output, history, or an option's name",
@@ -637,7 +630,7 @@ constexpr auto kOutput = std::to_array<OptionInfo>({
     {"version", 'V', Takes::Nothing, "", "show the version", ask<InquiryKind::Version>, kOfCall},
 });
 
-/// What the row of --engine takes from the table of engines.
+/// The texts of the row of --engine, from the table of engines.
 struct EngineWords {
   std::string names;
   std::string help = "what counts events";
@@ -693,7 +686,7 @@ ValueWord word_of(std::string_view name) {
   ValueWord word{.name = std::string(name)};
   const auto parts = split(name, '|');
   for (const std::string_view part : parts) {
-    // "p" alone would be a placeholder's name as well as a choice: one that stands alone is none.
+    // A single word, as "p", could be a placeholder: it is not a choice.
     if (parts.size() > 1 && is_choice(part)) word.choices.emplace_back(part);
     word.is_file = word.is_file || part == "FILE";
     word.is_command = word.is_command || part == "CMD" || part == "COMMAND" || part == "SHELL";
@@ -723,19 +716,9 @@ std::string OptionInfo::usage() const {
 }
 
 std::string_view title_of(Group group) {
-  switch (group) {
-    case Group::Runs:
-      return "Runs";
-    case Group::Commands:
-      return "Commands";
-    case Group::Measured:
-      return "What is measured";
-    case Group::Gate:
-      return "Deltas and the gate";
-    case Group::Output:
-      break;
-  }
-  return "Output";
+  constexpr auto titles = std::to_array<std::string_view>(
+      {"Runs", "Commands", "What is measured", "Deltas and the gate", "Output"});
+  return titles.at(static_cast<std::size_t>(group));
 }
 
 bool contradict(const OptionInfo& one, const OptionInfo& other) {
@@ -751,6 +734,11 @@ const OptionInfo* find_option(std::string_view name) {
 
 const OptionInfo* find_option(char letter) {
   return row_where([&](const OptionInfo& row) { return letter != '\0' && row.letter == letter; });
+}
+
+const OptionInfo* find_typed_option(std::string_view word) {
+  if (word.starts_with("--")) return find_option(word.substr(2, word.find('=') - 2));
+  return word.size() == 2 && word.front() == '-' ? find_option(word.back()) : nullptr;
 }
 
 std::string key_of(const OptionInfo& option) {
@@ -774,18 +762,9 @@ std::vector<ValueWord> value_words(std::string_view value) {
 }
 
 bool begins_value(const OptionInfo& option, std::string_view rest) {
-  switch (option.takes) {
-    case Takes::Nothing:
-      return false;
-    case Takes::Value:
-    case Takes::OptionalText:
-    case Takes::TwoWords:  // refused later, as the next: they take words of their own
-    case Takes::ThreeWords:
-      return !rest.empty();
-    case Takes::OptionalNumber:
-      break;
-  }
-  return !rest.empty() && (rest.front() == '=' || (rest.front() >= '0' && rest.front() <= '9'));
+  if (rest.empty() || option.takes == Takes::Nothing) return false;
+  // A value of several words is refused later: they must follow.
+  return option.takes != Takes::OptionalNumber || rest.front() == '=' || is_digit(rest.front());
 }
 
 bool is_value_optional(const OptionInfo& option) {

@@ -13,20 +13,19 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <variant>
 #include <vector>
 
 namespace lauka {
 
 enum class Order : unsigned char { Interleaved, Random, Sequential };
-/// Whether runs that count are kept apart from those that are timed.
+/// Whether counting runs are separate from timed runs.
 enum class CountingChoice : unsigned char { Apart, Together };
 enum class MetricSelection : unsigned char { Default, Time, All, Listed };
 enum class ColorChoice : unsigned char { Auto, Always, Never };
 enum class Verbosity : unsigned char { Quiet, Normal, Verbose };
 
-/// Where standard input of the commands comes from.
+/// The source of the commands' standard input.
 struct InputNull {};
 struct InputFile {
   std::string path;
@@ -38,20 +37,20 @@ struct Shell {
   std::vector<std::string> words;  ///< the shell and its own arguments
 };
 
-/// Which failing runs do not end the benchmark.
+/// The failing runs that do not end the benchmark.
 struct IgnoreFailure {
   bool any = false;
   std::vector<int> statuses{};  ///< where not any
 };
 
-/// A variable of which every value is tried: its values as typed (-L), or the ends of a range (-P).
+/// A variable with all its values: as typed (-L), or the ends of a range (-P).
 struct ParameterOption {
   std::string name;
   std::vector<std::string> values{};
   bool is_scan = false;
   std::string min{};   ///< of a scan
   std::string max{};   ///< of a scan
-  std::string step{};  ///< of a scan; empty: none was given
+  std::string step{};  ///< of a scan; empty if not given
 };
 
 /// A question that is answered without running a command.
@@ -71,8 +70,8 @@ struct Inquiry {
   InquiryKind kind;
   std::string text{};                     ///< of ListEvents: what is looked for; of Help: the topic
   std::vector<std::int32_t> processes{};  ///< of Threads; several with `interval` only
-  std::optional<std::chrono::nanoseconds> during{};  ///< of Threads; none: since each one's birth,
-                                                     ///< or with `interval` until they end
+  std::optional<std::chrono::nanoseconds> during{};  ///< of Threads; nullopt: since each one's
+                                                     ///< birth, or with `interval` until they end
   std::optional<std::chrono::nanoseconds> interval{};  ///< of Threads: a line for each of these
 };
 
@@ -82,7 +81,7 @@ struct Shard {
   std::uint32_t parts = 1;
 };
 
-/// An option as it was typed, to be read again with those of a suite's file.
+/// An option as typed, to be read again with a suite's file.
 struct TypedOption {
   std::string key;  ///< its name without dashes, else its letter with one
   std::vector<std::string> words{};
@@ -92,7 +91,7 @@ struct TypedOption {
 struct Unquoted {
   std::string line{};  ///< as it should have been typed, in quotes: 'sort -r f'
   std::string tip{};   ///< "if '-r' belongs to 'sort', quote the command: 'sort -r f'"
-  std::string note{};  ///< said before the first run; empty: what was typed is plausible
+  std::string note{};  ///< printed before the first run; empty if the words are plausible
 };
 
 /// At most so many --derive are in a session.
@@ -102,8 +101,8 @@ inline constexpr std::size_t kMostDerived = 1000;
 struct Options {
   std::optional<Inquiry> inquiry;
 
-  std::vector<std::string> from;  ///< files of saved sessions; where there are any, nothing is run
-  std::string from_reference;     ///< name of one of their commands; empty: as it was
+  std::vector<std::string> from;     ///< files of saved sessions; if not empty, nothing is run
+  std::string from_reference;        ///< name of one of their commands; empty: as it was
   std::optional<std::string> suite;  ///< a file of benchmarks; they have the commands
   std::optional<std::string> only;   ///< a regular expression of their names
   std::optional<Shard> shard;
@@ -144,7 +143,7 @@ struct Options {
   std::vector<std::string> metric_list;  ///< names, with a unit after a colon; of Listed only
   std::vector<std::string>
       events;  ///< of -e, in order, without duplicates; empty: the default events
-  bool with_default_events = false;  ///< `events` are counted beside the default ones
+  bool with_default_events = false;  ///< `events` are counted with the default ones
   std::vector<double> percentiles;   ///< of wall time, each once, above 0 and below 100
   bool region = false;               ///< of what the program marks, not of the whole run
   std::vector<OwnMetric> scraped;    ///< of --scrape, with their regular expressions

@@ -26,16 +26,15 @@ namespace lauka::cli {
 
 namespace {
 
-// Boost.Program_options walks along the words, fetches the values that stand in words of their own,
-// and tells commands from options. What it cannot do (1.74) is read here before it sees it:
-// - an option with an optional value is always handed over with one, if an empty one: else Boost
-//   gives it the next command;
+// Boost.Program_options walks along the words, reads long options with their values, and separates
+// commands from options. What it cannot do (1.74) is read here, before it sees the word:
+// - an optional value: Boost would take the next command for it, so it always gets a value, perhaps
+//   an empty one;
 // - letters: Boost takes "-iq" for -i with the value "q", "-r=10" for -r with the value "=10", and
 //   "-runs" for -r with the value "uns";
-// - several words: Boost refuses the values of "-L option -s,-v", as they begin like options;
-// - guessing of abbreviated names is not in the style, so --run is unknown and not --runs.
-// Its variables_map is not used: it refuses an option that is given twice, and forgets the order in
-// which --shell, -S and -N came.
+// - several words: Boost refuses the values of "-L option -s,-v", because they begin like options.
+// Abbreviated names are not guessed: --run is unknown. Boost's variables_map is not used: it
+// refuses an option that is given twice, and forgets the order of --shell, -S and -N.
 
 namespace po = boost::program_options;
 
@@ -47,9 +46,7 @@ po::options_description describe_to_boost() {
   po::options_description description;
   for (const OptionInfo& option : option_table()) {
     std::string names(option.name);
-    if (option.letter != '\0') {
-      names += {',', option.letter};
-    }
+    if (option.letter != '\0') names += {',', option.letter};
     // Boost's interface wants the semantic as a plain pointer and owns it from then on.
     auto* semantic = new po::untyped_value(option.takes == Takes::Nothing);
     description.add_options()(names.c_str(), semantic);
@@ -64,7 +61,7 @@ po::option found(std::string key, const std::string& word) {
   return option;
 }
 
-/// "-iqr10": letters, of which the last may be followed by its value, with or without "=".
+/// Reads letters, the last with an optional value: "-iqr10", "-r=10".
 std::vector<po::option> read_letters(const std::string& word) {
   const std::string_view long_name = std::string_view(word).substr(1, word.find('=') - 1);
   if (long_name.size() > 1 && find_option(long_name) != nullptr) {
@@ -88,8 +85,8 @@ std::vector<po::option> read_letters(const std::string& word) {
   return options;
 }
 
-/// Gives the last option the words it takes: fewer where there are fewer, up to "--", but one at
-/// least, if an empty one, lest Boost look for it.
+/// Gives an option the words it takes: fewer if they end, or at "--", but at least an empty one, or
+/// Boost would look for it.
 void take_words(po::option& option, Words& words) {
   const OptionInfo* info = option_of_key(option.string_key);
   const std::size_t wanted = info == nullptr ? 0 : words_taken_by(*info);
@@ -101,7 +98,7 @@ void take_words(po::option& option, Words& words) {
   if (option.value.empty()) option.value.emplace_back();
 }
 
-/// Reads the first word, and takes it away, if it is one that Boost would misread.
+/// Reads and removes the first word if Boost would misread it.
 std::vector<po::option> read_word(Words& words) {
   const std::string word = words.front();
   std::vector<po::option> options;
@@ -109,9 +106,8 @@ std::vector<po::option> read_word(Words& words) {
     options.push_back(found("--", word));  // else a nameless option, which looks like a command
   } else if (word.starts_with("--")) {
     const OptionInfo* option = find_option(std::string_view(word).substr(2));
-    if (option == nullptr || (!is_value_optional(*option) && words_taken_by(*option) == 0)) {
+    if (option == nullptr || (!is_value_optional(*option) && words_taken_by(*option) == 0))
       return {};
-    }
     options.push_back(found(key_of(*option), word));
     if (is_value_optional(*option)) options.back().value.emplace_back();
   } else if (word.size() > 1 && word.front() == '-') {
@@ -124,20 +120,16 @@ std::vector<po::option> read_word(Words& words) {
   return options;
 }
 
-/// "--fail-if-slower 5": the number would be run as a command, and the gate be at 0.
-Result<void> refuse_value_set_apart(const Words& words) {
+/// Refuses "--fail-if-slower 5": the number would be run as a command, and the gate be at 0.
+Result<void> refuse_separate_value(const Words& words) {
   for (std::size_t i = 0; i + 1 < words.size() && words[i] != "--"; ++i) {
-    const std::string_view word = words[i];
-    const OptionInfo* option = word.starts_with("--") ? find_option(word.substr(2))
-                               : word.size() == 2 && word.front() == '-' ? find_option(word.back())
-                                                                         : nullptr;
+    const OptionInfo* option = find_typed_option(words[i]);
     const std::string& next = words[i + 1];
-    const bool is_number = next.find_first_of("0123456789") != std::string::npos &&
-                           next.find_first_not_of("+-0123456789.,%") == std::string::npos;
-    if (option != nullptr && option->takes == Takes::OptionalNumber && is_number) {
-      return Error{fmt::format("{} after {} would be taken for a command", cited(next), word),
+    const bool has_value = words[i].find('=') != std::string::npos;
+    if (option != nullptr && option->takes == Takes::OptionalNumber && !has_value &&
+        looks_like_number(next, ",%"))
+      return Error{fmt::format("{} after {} would be taken for a command", cited(next), words[i]),
                    fmt::format("write {}={}", option->spelling(), next)};
-    }
   }
   return {};
 }
@@ -154,35 +146,29 @@ Error unknown_option(const po::option& typed) {
   if (const std::string_view instead = instead_of(spelled); !instead.empty())
     return Error{what, std::string(instead)};
   const bool is_whole_letter = (static_cast<unsigned char>(typed.string_key.back()) & 0x80U) == 0;
-  if (!word.starts_with("--") && word.size() > 2 && typed.string_key.size() == 2 &&
-      is_whole_letter) {
+  if (!word.starts_with("--") && word.size() > 2 && typed.string_key.size() == 2 && is_whole_letter)
     return Error{fmt::format("unknown option {} in {}", cited(typed.string_key), cited(word)),
                  std::string(kSeeHelp)};
-  }
   std::vector<std::string_view> names;
   for (const OptionInfo& option : option_table()) {
     if (!option.name.empty()) names.push_back(option.name);
   }
   const std::size_t dashes = std::min(spelled.find_first_not_of('-'), spelled.size());
   const std::string_view meant = nearest(std::string_view(spelled).substr(dashes), names);
-  if (spelled.size() <= 2 || meant.empty()) {
-    return Error{what, std::string(kSeeHelp)};
-  }
+  if (spelled.size() <= 2 || meant.empty()) return Error{what, std::string(kSeeHelp)};
   return Error{what, fmt::format("did you mean --{}? {}", meant, kSeeHelp)};
 }
 
-/// What Boost found wrong with an option that it knows.
+/// Explains what Boost found wrong with an option that it knows.
 Error misused_option(const po::invalid_command_line_syntax& fault) {
   std::string name = fault.get_option_name();
   name.erase(0, std::min(name.find_first_not_of('-'), name.size()));
   const OptionInfo* option = name.size() == 1 ? find_option(name.front()) : find_option(name);
-  if (option == nullptr) {
+  if (option == nullptr)
     return Error{"unknown option " + cited("--" + name), std::string(kSeeHelp)};
-  }
   const std::string spelling = option->spelling();
-  if (fault.kind() == po::invalid_syntax::extra_parameter) {
+  if (fault.kind() == po::invalid_syntax::extra_parameter)
     return Error{spelling + " takes no value", "write " + spelling};
-  }
   return Error{spelling + " needs a value", "write " + option->usage()};
 }
 
@@ -203,17 +189,21 @@ Result<std::vector<po::option>> read_by_boost(const Words& words) {
   }
 }
 
-/// Whether nothing that comes after `part`, which may be followed by the topic of --help, matters.
+bool is_about_lauka(InquiryKind kind) {
+  return kind == InquiryKind::Help || kind == InquiryKind::BriefHelp ||
+         kind == InquiryKind::Version;
+}
+
+/// True if `part` is a question about lauka, after which nothing matters but the topic of --help.
 bool ends_with(const po::option* part, const po::option* end, std::optional<Inquiry>& inquiry) {
   if (!inquiry) return false;
   const bool has_next = part + 1 != end && (part + 1)->string_key.empty();
   if (inquiry->kind == InquiryKind::Help && inquiry->text.empty() && has_next)
     inquiry->text = (part + 1)->value.front();
-  return inquiry->kind == InquiryKind::Help || inquiry->kind == InquiryKind::BriefHelp ||
-         inquiry->kind == InquiryKind::Version;
+  return is_about_lauka(inquiry->kind);
 }
 
-/// Applies the options in the order typed; what is not an option is a command.
+/// Applies the options in the order typed; other words are commands.
 Result<Draft> draft_of(const std::vector<po::option>& typed) {
   Draft draft;
   for (const po::option& part : typed) {
@@ -224,11 +214,10 @@ Result<Draft> draft_of(const std::vector<po::option>& typed) {
     const OptionInfo* option = option_of_key(part.string_key);
     if (option == nullptr) return unknown_option(part);
     const std::size_t wanted = words_taken_by(*option);
-    if (wanted > 0 && part.value.size() != wanted) {
+    if (wanted > 0 && part.value.size() != wanted)
       return Error{fmt::format("{} needs {} words after it", option->spelling(),
                                wanted == 2 ? "two" : "three"),
                    "write " + option->usage()};
-    }
     const std::string value = part.value.empty() ? "" : part.value.front();
     draft.typed.push_back(option);
     draft.options.typed.push_back({key_of(*option), part.value});
@@ -239,7 +228,7 @@ Result<Draft> draft_of(const std::vector<po::option>& typed) {
   return draft;
 }
 
-/// "-P n 1 'sleep {n}'": the last option took what was meant as the command.
+/// Finds a command that the last option took as its value: "-P n 1 'sleep {n}'".
 std::optional<Error> taken_command(const std::vector<po::option>& typed, const Draft& draft) {
   if (!draft.commands.empty() || draft.reference || draft.options.inquiry ||
       !draft.options.from.empty() || draft.options.suite || typed.empty())
@@ -280,8 +269,7 @@ Result<Options> parse_words(const Words& words) {
   auto draft = draft_of(*typed);
   if (!draft) return draft.error();
   if (!draft->options.inquiry) {
-    const Result<void> apart = refuse_value_set_apart(words);
-    if (!apart) return apart.error();
+    if (auto apart = refuse_separate_value(words); !apart) return apart.error();
   }
   if (auto taken = taken_command(*typed, *draft)) return *std::move(taken);
   if (auto fits = fits_suite(*draft); !fits) return fits.error();
@@ -309,9 +297,13 @@ Result<Options> parse(int argc, const char* const* argv) {
 
 namespace {
 
-/// What "slower" is about.
+/// Returns the metric of "slower".
 std::string time_of(const Options& options) {
   return std::string(options.region ? kRegionTime : metric_name_of(Role::WallTime));
+}
+
+Error contradiction(const std::string& one, const std::string& other) {
+  return {fmt::format("{} and {} contradict each other", one, other), "use only one of them"};
 }
 
 bool is_typed(const Draft& draft, const OptionInfo& option) {
@@ -322,68 +314,56 @@ Result<void> settle_contradictions(Draft& draft) {
   for (const OptionInfo& option : option_table()) {
     const OptionInfo* other = find_option(option.traits.contradicts);
     if (other != nullptr && is_typed(draft, option) && is_typed(draft, *other))
-      return Error{
-          fmt::format("{} and {} contradict each other", other->spelling(), option.spelling()),
-          "use only one of them"};
+      return contradiction(other->spelling(), option.spelling());
   }
   return {};
 }
 
 Result<void> settle_numbers_of_runs(Draft& draft) {
   Options& options = draft.options;
-  if (draft.min_runs && options.max_runs && *draft.min_runs > *options.max_runs) {
+  if (draft.min_runs && options.max_runs && *draft.min_runs > *options.max_runs)
     return Error{
         fmt::format("--min-runs {} is more than --max-runs {}", *draft.min_runs, *options.max_runs),
         "lower --min-runs or raise --max-runs"};
-  }
   if (options.precision_metric.empty()) options.precision_metric = time_of(options);
   options.min_runs = draft.min_runs.value_or(options.min_runs);
   if (options.max_runs) options.min_runs = std::min(options.min_runs, *options.max_runs);
   return {};
 }
 
-/// A gate that is given twice is one: each more makes the others stricter.
+/// Removes gates that are given twice: each gate makes the others stricter.
 Result<void> settle_gates(Draft& draft) {
   Options& options = draft.options;
-  if (draft.slower_percent) {
+  if (draft.slower_percent)
     options.gates.insert(options.gates.begin(), Condition{.metric = time_of(options),
                                                           .limit_percent = *draft.slower_percent});
-  }
   std::vector<Condition> gates;
-  for (Condition& gate : options.gates) {
-    const bool is_known =
-        std::ranges::any_of(gates, [&](const Condition& known) { return known == gate; });
-    if (!is_known) gates.push_back(std::move(gate));
-  }
+  for (Condition& gate : options.gates)
+    if (std::ranges::find(gates, gate) == gates.end()) gates.push_back(std::move(gate));
   options.gates = std::move(gates);
   // A saved session may have gates of its own.
-  if (options.fail_if_inconclusive && options.gates.empty() && options.from.empty()) {
+  if (options.fail_if_inconclusive && options.gates.empty() && options.from.empty())
     return Error{"--fail-if-inconclusive without a gate",
                  "add --fail-if-slower=PCT or --fail-if 'METRIC > PCT'"};
-  }
   return {};
 }
 
-/// Names go to the commands in order; the reference has an option of its own for its name, as in
-/// hyperfine, so that the names of the others do not shift when a reference is put before them.
+/// Assigns the names in order. The reference has an option of its own for its name, as in
+/// hyperfine, so that the other names do not shift when a reference is added.
 Result<void> settle_commands(Draft& draft) {
   const std::span<const std::string> words = draft.commands;
   if (words.size() > 1 && words[0] == "time")
     return Error{"'time' is not needed: lauka times every command",
                  "write lauka " + shell_quoted(words.subspan(1))};
-  // With parameters there may be a name for each of their values: the plan counts them.
-  if (draft.names.size() > draft.commands.size() && draft.options.parameters.empty()) {
+  // With parameters each value may have a name: the plan counts them.
+  if (draft.names.size() > draft.commands.size() && draft.options.parameters.empty())
     return Error{fmt::format("{} names (-n) for {}", draft.names.size(),
                              plural(draft.commands.size(), "command")),
                  draft.reference ? "name the reference with --reference-name"
                                  : "give -n at most once per command"};
-  }
-  if (draft.reference && draft.options.baseline) {
-    return Error{"--reference and --baseline contradict each other", "use only one of them"};
-  }
-  if (draft.reference_name && !draft.reference) {
+  if (draft.reference && draft.options.baseline) return contradiction("--reference", "--baseline");
+  if (draft.reference_name && !draft.reference)
     return Error{"--reference-name without --reference", "name the first command with -n"};
-  }
   Options& options = draft.options;
   options.commands = std::move(draft.commands);
   options.names = std::move(draft.names);
@@ -391,15 +371,13 @@ Result<void> settle_commands(Draft& draft) {
     options.commands.insert(options.commands.begin(), *std::move(draft.reference));
     options.names.insert(options.names.begin(), draft.reference_name.value_or(""));
   }
-  if (options.commands.empty()) {
+  if (options.commands.empty())
     return Error{"no command to measure",
                  "write lauka -- COMMAND [COMMAND ...], or see lauka --help"};
-  }
   return {};
 }
 
-/// With --from nothing is run either: words are files, and what says how to run or measure is
-/// refused.
+/// With --from nothing is run: words are files, and options for running are refused.
 Result<void> settle_saved(Draft& draft) {
   for (const OptionInfo* option : draft.typed) {
     if (option->traits.fits_saved) continue;
@@ -410,95 +388,65 @@ Result<void> settle_saved(Draft& draft) {
   for (std::string& file : draft.commands) options.from.push_back(std::move(file));
   options.names = std::move(draft.names);
   if (!draft.reference) return {};
-  if (options.baseline)
-    return Error{"--reference and --baseline contradict each other", "use only one of them"};
+  if (options.baseline) return contradiction("--reference", "--baseline");
   options.from_reference = *std::move(draft.reference);
   return {};
 }
 
-/// With -l no commands are run, so that a word after it is the text to look for.
-Result<void> settle_list_events(Draft& draft) {
-  auto& filter = draft.options.inquiry->text;
-  if (draft.commands.empty()) {
-    return {};
-  }
-  if (!filter.empty() || draft.commands.size() > 1) {
-    return Error{fmt::format("--list-events runs nothing, so {} has no effect",
-                             cited(draft.commands.back())),
-                 "leave it out"};
-  }
-  filter = draft.commands.front();
-  return {};
-}
-
-/// With these no commands are run.
-Result<void> settle_without_command(const Draft& draft, std::string_view question) {
-  if (draft.commands.empty()) return {};
-  return Error{
-      fmt::format("{} runs nothing, so {} has no effect", question, cited(draft.commands.front())),
-      "leave it out"};
-}
-
-/// With --check no commands are run, and of what could be exported there is the report only.
-Result<void> settle_check(const Draft& draft) {
-  if (!draft.commands.empty()) {
-    return Error{
-        fmt::format("--check runs nothing, so {} has no effect", cited(draft.commands.front())),
-        "leave it out"};
-  }
-  const Options& options = draft.options;
-  const bool has_others = std::ranges::any_of(
-      options.exports, [](const ExportTarget& one) { return one.kind != ExportKind::Json; });
-  if (has_others) {
-    return Error{"--check exports nothing but --export-json", "leave out the other exports"};
-  }
-  if (options.kpep) {
-    return Error{"--check looks at this machine, so --kpep has no effect", "leave it out"};
-  }
-  return {};
-}
-
-/// One step serves all scans, or each has its own.
+/// Assigns one step to all scans, or each its own.
 Result<void> settle_steps(Draft& draft) {
   std::vector<ParameterOption*> scans;
   for (ParameterOption& parameter : draft.options.parameters) {
     if (parameter.is_scan) scans.push_back(&parameter);
   }
   const std::vector<std::string>& steps = draft.steps;
-  if (!steps.empty() && scans.empty()) {
+  if (!steps.empty() && scans.empty())
     return Error{"--parameter-step-size without --parameter-scan", "leave it out"};
-  }
-  if (steps.size() > 1 && steps.size() != scans.size()) {
+  if (steps.size() > 1 && steps.size() != scans.size())
     return Error{fmt::format("{} steps (-D) for {} scans (-P)", steps.size(), scans.size()),
                  "give -D once, or once per scan"};
-  }
   for (std::size_t i = 0; i < scans.size() && !steps.empty(); ++i)
     scans[i]->step = steps.size() == 1 ? steps.front() : steps[i];
   return {};
 }
 
-/// One file cannot hold two exports.
+/// Refuses two exports to one file.
 Result<void> settle_exports(const Options& options) {
   const auto& exports = options.exports;
   for (std::size_t i = 0; i < exports.size(); ++i) {
     for (std::size_t k = i + 1; k < exports.size(); ++k) {
-      if (exports[i].file == exports[k].file) {
+      if (exports[i].file == exports[k].file)
         return Error{fmt::format("--{} and --{} have the same target {}", exports[i].option,
                                  exports[k].option, cited(exports[i].file)),
                      "write two files"};
-      }
     }
   }
   return {};
 }
 
-/// With --threads nothing is run, and --duration is how long to look.
+/// Questions that run no commands, and how they are asked.
+constexpr auto kQuestions = std::to_array<std::pair<InquiryKind, std::string_view>>({
+    {InquiryKind::ListEvents, "--list-events"},
+    {InquiryKind::ListMetrics, "--list-metrics"},
+    {InquiryKind::Check, "--check"},
+    {InquiryKind::Threads, "--threads"},
+    {InquiryKind::TuneList, "--tune=list"},
+    {InquiryKind::Untune, "--untune"},
+});
+
+/// --check exports its report as JSON only.
+Result<void> settle_check(const Options& options) {
+  const bool has_others = std::ranges::any_of(
+      options.exports, [](const ExportTarget& one) { return one.kind != ExportKind::Json; });
+  if (has_others)
+    return Error{"--check exports nothing but --export-json", "leave out the other exports"};
+  if (options.kpep)
+    return Error{"--check looks at this machine, so --kpep has no effect", "leave it out"};
+  return {};
+}
+
+/// With --threads, --duration is how long to look.
 Result<void> settle_threads(Draft& draft) {
-  if (!draft.commands.empty()) {
-    return Error{
-        fmt::format("--threads runs nothing, so {} has no effect", cited(draft.commands.front())),
-        "leave it out"};
-  }
   Inquiry& inquiry = *draft.options.inquiry;
   if (inquiry.processes.size() > 1 && !draft.interval)
     return Error{"--threads shows the table of one process",
@@ -508,33 +456,23 @@ Result<void> settle_threads(Draft& draft) {
   return {};
 }
 
-bool is_about_lauka(InquiryKind kind) {
-  return kind == InquiryKind::Help || kind == InquiryKind::BriefHelp ||
-         kind == InquiryKind::Version;
-}
-
-/// What is asked for along with a question.
+/// Refuses commands with a question; one word after -l is the text to look for.
 Result<void> settle_inquiry(Draft& draft) {
-  switch (draft.options.inquiry->kind) {
-    case InquiryKind::ListEvents:
-      return settle_list_events(draft);
-    case InquiryKind::ListMetrics:
-      return settle_without_command(draft, "--list-metrics");
-    case InquiryKind::Check:
-      return settle_check(draft);
-    case InquiryKind::Threads:
-      return settle_threads(draft);
-    case InquiryKind::TuneList:
-      return settle_without_command(draft, "--tune=list");
-    case InquiryKind::Untune:
-      return settle_without_command(draft, "--untune");
-    case InquiryKind::Help:
-    case InquiryKind::BriefHelp:
-    case InquiryKind::Version:
-    case InquiryKind::ExplainEvents:
-      break;
+  Inquiry& inquiry = *draft.options.inquiry;
+  const auto* const question =
+      std::ranges::find(kQuestions, inquiry.kind, [](const auto& one) { return one.first; });
+  if (question == kQuestions.end()) return {};
+  auto& commands = draft.commands;
+  const bool is_list = inquiry.kind == InquiryKind::ListEvents;
+  if (is_list && inquiry.text.empty() && commands.size() == 1) {
+    inquiry.text = commands.front();
+  } else if (!commands.empty()) {
+    return Error{fmt::format("{} runs nothing, so {} has no effect", question->second,
+                             cited(is_list ? commands.back() : commands.front())),
+                 "leave it out"};
   }
-  return {};
+  if (inquiry.kind == InquiryKind::Check) return settle_check(draft.options);
+  return inquiry.kind == InquiryKind::Threads ? settle_threads(draft) : Result<void>();
 }
 
 }  // namespace
@@ -550,11 +488,10 @@ Result<Options> settle(Draft draft) {
     if (!settled) return settled.error();
     return std::move(options);
   }
-  if (options.kpep) {
+  if (options.kpep)
     return Error{fmt::format("--kpep {} works only with --list-events and --explain-events",
                              cited(*options.kpep)),
                  "add one of them, or leave --kpep out"};
-  }
   const bool is_saved = !options.from.empty();
   const std::vector<Result<void> (*)(Draft&)> parts =
       is_saved ? std::vector{settle_gates, settle_saved}
@@ -564,15 +501,13 @@ Result<Options> settle(Draft draft) {
     const Result<void> settled = settle_part(draft);
     if (!settled) return settled.error();
   }
-  if (options.region && options.engine == EngineChoice::Cachegrind) {
+  if (options.region && options.engine == EngineChoice::Cachegrind)
     return Error{"--engine cachegrind simulates whole runs, not the region of --region",
                  "use only one of them"};
-  }
-  if (options.engine == EngineChoice::None && !options.events.empty()) {
+  if (options.engine == EngineChoice::None && !options.events.empty())
     return Error{fmt::format("--engine none counts nothing, so --event {} cannot be counted",
                              cited(options.events.front())),
                  "use only one of them"};
-  }
   const Result<void> targets = settle_exports(options);
   if (!targets) return targets.error();
   return std::move(options);
@@ -591,8 +526,7 @@ Result<void> fits_suite(const Draft& draft) {
       return Error{fmt::format("--suite has its commands in its file, so {} has no effect",
                                cited(draft.commands.front())),
                    "leave it out"};
-    if (!options.from.empty())
-      return Error{"--suite and --from contradict each other", "use only one of them"};
+    if (!options.from.empty()) return contradiction("--suite", "--from");
     if (options.inquiry)
       return Error{"--suite measures, and a question runs nothing", "use only one of them"};
     return {};

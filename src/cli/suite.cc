@@ -20,16 +20,16 @@ namespace {
 using Words = std::vector<std::string>;
 using Kind = SuiteValue::Kind;
 
-/// One way in which an option is given; there are as many as it is repeated.
+/// An option in one place of a suite, with its repetitions.
 struct Setting {
   const OptionInfo* option = nullptr;
-  std::vector<Words> repetitions{};  ///< none: false, which takes back what a weaker place says
-  std::size_t line = 0;              ///< of the file; 0: it was typed
+  std::vector<Words> repetitions{};  ///< empty: false, which cancels a weaker place
+  std::size_t line = 0;              ///< of the file; 0 if typed
 };
 
 using Place = std::vector<Setting>;
 
-/// Returns what has the same value: of these one place decides.
+/// Returns the name that options for the same value share: one place decides about them.
 std::string_view family_of(const OptionInfo& option) {
   return option.traits.sets.empty() ? option.name : option.traits.sets;
 }
@@ -39,7 +39,7 @@ bool displaces(const OptionInfo& stronger, const OptionInfo& weaker) {
   return family_of(stronger) == family_of(weaker) || contradict(stronger, weaker);
 }
 
-/// True if it is one for the session, whatever its benchmarks are.
+/// True if it applies to the session, not to a benchmark.
 bool concerns_session(const OptionInfo& option) {
   return option.traits.scope == Scope::Session || option.traits.scope == Scope::TypedSession;
 }
@@ -48,7 +48,7 @@ bool is_scalar(const SuiteValue& value) {
   return value.kind == Kind::Text || value.kind == Kind::Number;
 }
 
-/// The words of an option that takes so many; none where there are more or fewer.
+/// Reads the words of an option that takes `count`; nullopt if there are more or fewer.
 std::optional<Words> words_of(const SuiteValue& value, std::size_t count) {
   Words words;
   if (value.kind == Kind::Text) {
@@ -74,7 +74,7 @@ Result<std::vector<Words>> repetitions_of_words(const OptionInfo& option, const 
                fmt::format("write {} = \"{}\"", option.name, option.value)};
 }
 
-/// What is applied for a value: once, or once for each of a list.
+/// Returns the words for each application of an option: once, or once for each of a list.
 Result<std::vector<Words>> repetitions_of(const OptionInfo& option, const SuiteValue& value) {
   if (words_taken_by(option) > 0) return repetitions_of_words(option, value);
   const bool may_be_flag = option.takes == Takes::Nothing || is_value_optional(option);
@@ -144,8 +144,9 @@ class SuiteReader {
                                            : fmt::format("did you mean {}?", meant)});
     }
     if (option->traits.scope == Scope::Call)
-      return at(entry.line, {fmt::format("{} is no option of a suite's file", option->spelling()),
-                             "type it, or leave it out"});
+      return at(entry.line,
+                {fmt::format("{} is not an option of a suite's file", option->spelling()),
+                 "type it, or leave it out"});
     if (option->traits.scope == Scope::TypedSession)
       return at(entry.line,
                 option->name == "tune"
@@ -164,7 +165,7 @@ class SuiteReader {
     auto repetitions = repetitions_of(**option, entry.value);
     if (!repetitions) return at(entry.line, repetitions.error());
     place.push_back({*option, *std::move(repetitions), entry.line});
-    Draft alone;  // what is wrong with the value itself is told at its line
+    Draft alone;  // to report a wrong value at its line
     if (auto applied = apply(place.back(), alone); !applied) return at(entry.line, applied.error());
     return {};
   }
@@ -187,7 +188,7 @@ class SuiteReader {
     }
   }
 
-  /// Applies the places from the weakest on. `of_session`: only what concerns all benchmarks.
+  /// Applies the places from the weakest on. `of_session`: only options of all benchmarks.
   Result<Draft> draft_of(const Place& own, bool of_session) const {
     const std::array<const Place*, 3> places = {&defaults_, &typed_place_, &own};
     Draft draft;
@@ -195,10 +196,9 @@ class SuiteReader {
       const auto is_displaced = [&](const Setting& weaker) {
         return std::any_of(places.begin() + static_cast<std::ptrdiff_t>(p) + 1, places.end(),
                            [&](const Place* place) {
-                             return std::any_of(
-                                 place->begin(), place->end(), [&](const Setting& stronger) {
-                                   return displaces(*stronger.option, *weaker.option);
-                                 });
+                             return std::ranges::any_of(*place, [&](const Setting& stronger) {
+                               return displaces(*stronger.option, *weaker.option);
+                             });
                            });
       };
       for (const Setting& setting : *places[p]) {
@@ -227,13 +227,13 @@ class SuiteReader {
       if (one.kind == Kind::Text) commands.push_back(one.text);
     const bool is_whole = value.kind == Kind::Text || commands.size() == value.list.size();
     if (is_whole && !commands.empty()) return {};
-    return at(entry.line,
-              {"commands is no list of command lines", "write commands = [\"./old\", \"./new\"]"});
+    return at(entry.line, {"commands must be a list of command lines",
+                           "write commands = [\"./old\", \"./new\"]"});
   }
 
   Result<void> take_name(const SuiteEntry& entry) {
     if (entry.value.kind != Kind::Text || entry.value.text.empty())
-      return at(entry.line, {"name is no text", "write name = \"parse\""});
+      return at(entry.line, {"name must be a string", "write name = \"parse\""});
     benchmark_ = entry.value.text;
     const auto& known = suite_.benchmarks;
     if (std::ranges::any_of(known, [&](const Benchmark& one) { return one.name == benchmark_; }))
@@ -243,8 +243,7 @@ class SuiteReader {
 
   Result<void> add(const SuiteTable& table) {
     benchmark_.clear();
-    const auto named = std::ranges::find_if(
-        table.entries, [](const SuiteEntry& entry) { return entry.key == "name"; });
+    const auto named = std::ranges::find(table.entries, "name", &SuiteEntry::key);
     if (named == table.entries.end())
       return at(table.line, {"a benchmark has no name", "write name = \"parse\""});
     if (auto taken = take_name(*named); !taken) return taken;
@@ -282,8 +281,8 @@ class SuiteReader {
                                [](const Benchmark& one) { return !one.options.gates.empty(); });
   }
 
-  /// Leaves those of --only and --shard. Parts are dealt by the place in the file: then they are
-  /// equally large, and whoever adds a benchmark at its end moves no other one.
+  /// Keeps the benchmarks of --only and --shard. Parts are dealt by the place in the file: they are
+  /// equally large, and a benchmark added at the end moves no other.
   Result<void> choose() {
     benchmark_.clear();
     if (suite_.session.fail_if_inconclusive && !has_gate())

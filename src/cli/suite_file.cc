@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
-#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -37,7 +36,8 @@ struct BrokenToml {};
 #else
 #include <toml++/impl/preprocessor.h>
 #endif
-// Some characters of U+FA66 to U+FEFE get to where it says that nothing gets: they are no blanks.
+// Some characters of U+FA66 to U+FEFE reach code that toml++ calls unreachable: they are not
+// blanks.
 #undef TOML_UNREACHABLE
 #define TOML_UNREACHABLE \
   return {}

@@ -26,7 +26,7 @@ struct SuiteEntry {
   SuiteValue value{};
 };
 
-/// What stands below [defaults] or a [[benchmark]], in that order.
+/// The entries of [defaults] or a [[benchmark]], in order.
 struct SuiteTable {
   std::size_t line = 0;
   std::vector<SuiteEntry> entries{};

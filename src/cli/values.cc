@@ -1,18 +1,14 @@
 #include "cli/values.h"
 
-#include "core/choices.h"
 #include "core/foreign_text.h"
 #include "core/machine.h"
 #include "core/metric.h"
-#include "core/numbers.h"
 #include "core/own_metric.h"
 #include "core/pattern.h"
 #include "core/text.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <iterator>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -32,24 +28,29 @@ Error refused(const Given& given, const Error& predicate) {
                predicate.remedy};
 }
 
+namespace {
+
+/// Returns `read`, or its error with the option and its value as subject.
+template <typename T>
+Result<T> of(const Given& given, Result<T> read) {
+  if (!read) return refused(given, read.error());
+  return read;
+}
+
+}  // namespace
+
 Result<std::uint64_t> whole_number(const Given& given, std::uint64_t min, std::uint64_t max) {
-  const auto number = parse_whole_number(given.value, min, max);
-  if (!number) return refused(given, number.error());
-  return *number;
+  return of(given, parse_whole_number(given.value, min, max));
 }
 
 Result<std::chrono::nanoseconds> duration(const Given& given) {
-  const auto time = parse_duration(given.value);
-  if (!time) return refused(given, time.error());
-  return *time;
+  return of(given, parse_duration(given.value));
 }
 
 Result<double> percentage(const Given& given, Limit low, Limit high) {
   std::string_view number = given.value;
   if (number.ends_with('%')) number = trimmed(number.substr(0, number.size() - 1));
-  const auto percent = parse_decimal(number, low, high);
-  if (!percent) return refused(given, percent.error());
-  return *percent;
+  return of(given, parse_decimal(number, low, high));
 }
 
 Result<double> fraction(const Given& given, Limit low, Limit high) {
@@ -63,15 +64,13 @@ Result<Condition> condition(const Given& given, Range range) {
   const std::string_view value = given.value;
   const std::size_t sign = value.find_last_of("<>");
   const std::string_view metric = trimmed(value.substr(0, sign));
-  if (sign == std::string_view::npos || metric.empty()) {
+  if (sign == std::string_view::npos || metric.empty())
     return refused(given, {"is not METRIC > LIMIT", std::string(example)});
-  }
   Condition gate{.metric = std::string(metric), .below = value[sign] == '<'};
   const std::string limit(trimmed(value.substr(sign + 1)));
-  if (limit.empty()) {
+  if (limit.empty())
     return refused(given,
                    {fmt::format("has no number after {}", value[sign]), std::string(example)});
-  }
   const std::size_t digits = limit.find_last_of("0123456789.");
   const std::string unit_name(
       trimmed(digits == std::string::npos ? "" : std::string_view(limit).substr(digits + 1)));
@@ -87,9 +86,7 @@ Result<Condition> condition(const Given& given, Range range) {
     return gate;
   }
   const auto number = parse_decimal(limit.substr(0, digits + 1), {0.0, false}, {1e18, true});
-  if (!number) {
-    return refused(Given{given.option, limit}, number.error());
-  }
+  if (!number) return refused(Given{given.option, limit}, number.error());
   gate.bound = *number * unit->size;
   gate.bound_text = limit.substr(0, digits + 1) + unit_name;
   gate.bound_unit = unit->unit;
@@ -97,9 +94,7 @@ Result<Condition> condition(const Given& given, Range range) {
 }
 
 Result<std::string> text(const Given& given) {
-  if (given.value.empty()) {
-    return refused(given, {"is empty", "write " + given.option.usage()});
-  }
+  if (given.value.empty()) return refused(given, {"is empty", "write " + given.option.usage()});
   return given.value;
 }
 
@@ -107,10 +102,9 @@ Result<std::vector<int>> exit_statuses(const Given& given) {
   std::vector<int> statuses;
   for (const std::string_view part : split(given.value, ',')) {
     const auto status = parse_whole_number(part, 1, 255);
-    if (!status) {
+    if (!status)
       return refused(given, {"is not a list of exit statuses",
                              "write numbers from 1 to 255 with commas between them"});
-    }
     statuses.push_back(static_cast<int>(*status));
   }
   return statuses;
@@ -127,52 +121,36 @@ Result<std::vector<std::string>> event_names(const Given& given) {
       names.back().push_back(c);
     }
   }
-  for (std::string& name : names) {
-    name = std::string(trimmed(name));
-  }
-  if (std::ranges::find(names, "") != names.end()) {
+  for (std::string& name : names) name = std::string(trimmed(name));
+  if (std::ranges::find(names, "") != names.end())
     return refused(given, {"has an empty name", "write names with single commas between them"});
-  }
   return names;
 }
 
 Result<std::optional<Shell>> shell(const Given& given) {
-  if (given.value == "none") {
-    return std::optional<Shell>{};
-  }
-  if (given.value == "default") {
-    return std::optional<Shell>{Shell{{"sh"}}};
-  }
+  if (given.value == "none") return std::optional<Shell>();
+  if (given.value == "default") return std::optional(Shell{{"sh"}});
   auto words = split_words(given.value);
   if (!words) return refused(given, words.error());
-  if (words->empty() || words->front().empty()) {
+  if (words->empty() || words->front().empty())
     return refused(given, {"is empty", "write a shell, default or none"});
-  }
-  return std::optional<Shell>{Shell{*std::move(words)}};
+  return std::optional(Shell{*std::move(words)});
 }
 
 Result<InputChoice> input(const Given& given) {
-  if (given.value == "null") {
-    return InputChoice{InputNull{}};
-  }
+  if (given.value == "null") return InputChoice{InputNull{}};
   auto path = text(given);
-  if (!path) return path.error();
-  return InputChoice{InputFile{*std::move(path)}};
+  return path ? Result<InputChoice>(InputFile{*std::move(path)}) : path.error();
 }
 
 Result<OutputChoice> output(const Given& given) {
-  if (given.value == "null") {
-    return OutputChoice{OutputKind::Null};
-  }
-  if (given.value == "pipe") {
-    return OutputChoice{OutputKind::Pipe};
-  }
-  if (given.value == "inherit") {
-    return OutputChoice{OutputKind::Inherit};
-  }
+  for (const auto& [name, kind] :
+       {std::pair("null", OutputKind::Null), std::pair("pipe", OutputKind::Pipe),
+        std::pair("inherit", OutputKind::Inherit)})
+    if (given.value == name) return OutputChoice{kind};
   auto path = text(given);
-  if (!path) return path.error();
-  return OutputChoice{OutputKind::File, *std::move(path)};
+  return path ? Result<OutputChoice>(OutputChoice{OutputKind::File, *std::move(path)})
+              : path.error();
 }
 
 Result<ExpectedOutput> expected_output(const Given& given) {
@@ -194,15 +172,12 @@ Result<ExpectedOutput> expected_output(const Given& given) {
 Result<std::vector<std::string>> environment(const Given& given) {
   auto variables = split_words(given.value);
   if (!variables) return refused(given, variables.error());
-  if (variables->empty()) {
-    return refused(given, {"sets nothing", "write " + given.option.usage()});
-  }
+  if (variables->empty()) return refused(given, {"sets nothing", "write " + given.option.usage()});
   for (const std::string& variable : *variables) {
     const std::size_t end = variable.find('=');
-    if (end == std::string::npos || end == 0) {
+    if (end == std::string::npos || end == 0)
       return refused(given, {fmt::format("has {}, which is not NAME=VALUE", cited(variable)),
                              "write 'A=1 B=\"two words\"'"});
-    }
   }
   return variables;
 }
@@ -242,19 +217,17 @@ Result<SortChoice> sort_order(const Given& given) {
 Result<std::size_t> choice(const Given& given) {
   const auto choices = split(given.option.value, '|');
   const auto found = std::ranges::find(choices, given.value);
-  if (found == choices.end()) {
-    return refused(given, {"is not known", write_one_of(given)});
-  }
+  if (found == choices.end()) return refused(given, {"is not known", write_one_of(given)});
   return static_cast<std::size_t>(found - choices.begin());
 }
 
 namespace {
 
-/// With what stands behind the = as its text.
+/// Reads the metric before the =, with what follows as its text.
 Result<OwnMetric> own_metric(const Given& given, const char* example) {
   const std::size_t sign = given.value.find('=');
   if (sign == std::string::npos || sign + 1 == given.value.size())
-    return refused(given, {sign == std::string::npos ? "has no =" : "has nothing behind the =",
+    return refused(given, {sign == std::string::npos ? "has no =" : "has nothing after the =",
                            std::string("write, for example, ") + example});
   auto metric = parse_own_metric(std::string_view(given.value).substr(0, sign));
   if (!metric) return refused(given, metric.error());
@@ -267,24 +240,21 @@ Result<OwnMetric> own_metric(const Given& given, const char* example) {
 Result<OwnMetric> derived_metric(const Given& given) {
   auto metric = own_metric(given, "'mpki=1000*cache-misses/instructions'");
   if (!metric) return metric;
-  if (const auto expression = parse_expression(metric->text); !expression)
-    return refused(given, expression.error());
-  return metric;
+  const auto expression = of(given, parse_expression(metric->text));
+  return expression ? metric : expression.error();
 }
 
 Result<OwnMetric> scraped_metric(const Given& given) {
   auto metric = own_metric(given, "'rate:higher=([0-9.]+) requests/s'");
   if (!metric) return metric;
-  if (const auto pattern = Pattern::compile(metric->text); !pattern)
-    return refused(given, pattern.error());
-  return metric;
+  const auto pattern = of(given, Pattern::compile(metric->text));
+  return pattern ? metric : pattern.error();
 }
 
 Result<std::string> line_pattern(const Given& given) {
   if (auto given_text = text(given); !given_text) return given_text;
-  if (const auto pattern = Pattern::compile(given.value, Pattern::Groups::Idle); !pattern)
-    return refused(given, pattern.error());
-  return given.value;
+  const auto pattern = of(given, Pattern::compile(given.value, Pattern::Groups::Idle));
+  return pattern ? Result<std::string>(given.value) : pattern.error();
 }
 
 namespace {
@@ -292,8 +262,8 @@ namespace {
 constexpr std::string_view kExample = "write, for example, P=0-3,E=4-7";
 constexpr std::size_t kLongestName = 16;
 
-/// "P=0-3,8" and "E=4-7": a comma before NAME= begins another kind, any other belongs to the CPUs.
-std::vector<std::string_view> parts_of_kinds(std::string_view text) {
+/// Splits into "P=0-3,8" and "E=4-7": a comma before NAME= begins another kind, others are of CPUs.
+std::vector<std::string_view> split_kinds(std::string_view text) {
   std::vector<std::string_view> parts;
   while (true) {
     const std::size_t equals = text.find('=');
@@ -309,51 +279,38 @@ std::vector<std::string_view> parts_of_kinds(std::string_view text) {
 bool is_name(std::string_view name) {
   const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
   return !name.empty() && name.size() <= kLongestName && is_letter(name.front()) &&
-         std::ranges::all_of(name, [&](char c) {
-           return is_letter(c) || (c >= '0' && c <= '9') || c == '-' || c == '_';
-         });
-}
-
-bool is_taken(const std::string& metric) {
-  return std::ranges::any_of(kBuiltInMetrics,
-                             [&](const BuiltInMetric& known) { return known.name == metric; });
+         std::ranges::all_of(
+             name, [&](char c) { return is_letter(c) || is_digit(c) || c == '-' || c == '_'; });
 }
 
 Result<CoreKind> kind_of(std::string_view part, const Given& given) {
   const std::size_t equals = part.find('=');
   const std::string name(part.substr(0, equals));
-  if (equals == std::string_view::npos || !is_name(name)) {
+  if (equals == std::string_view::npos || !is_name(name))
     return refused(given, {fmt::format("has {} where a kind is wanted", cited(std::string(part))),
                            std::string(kExample)});
-  }
-  if (is_taken(time_metric_of(name))) {
+  if (built_in_metric(time_metric_of(name)) != nullptr)
     return refused(given,
                    {fmt::format("makes a metric {}, which already exists", time_metric_of(name)),
                     "use another name"});
-  }
   const auto cpus = parse_cpu_list(part.substr(equals + 1));
-  if (!cpus || cpus->empty()) {
-    return refused(given,
-                   {fmt::format("does not say which CPUs {} are", name), std::string(kExample)});
-  }
-  if (const auto twice = std::adjacent_find(cpus->begin(), cpus->end()); twice != cpus->end()) {
+  if (!cpus || cpus->empty())
+    return refused(given, {fmt::format("has no CPUs for {}", name), std::string(kExample)});
+  if (const auto twice = std::adjacent_find(cpus->begin(), cpus->end()); twice != cpus->end())
     return refused(given, {fmt::format("names CPU {} twice", *twice), "name each CPU once"});
-  }
   return CoreKind{name, *cpus};
 }
 
-/// Why `kind` cannot stand beside `others`; empty where it can.
+/// Says why `kind` cannot be added to `others`; empty if it can.
 std::string clash_with(const CoreKinds& others, const CoreKind& kind) {
   for (const CoreKind& other : others) {
-    if (time_metric_of(other.name) == time_metric_of(kind.name)) {
+    if (time_metric_of(other.name) == time_metric_of(kind.name))
       return fmt::format("names {} twice", kind.name);
-    }
     std::vector<std::uint32_t> both;
     std::ranges::set_intersection(other.cpus, kind.cpus, std::back_inserter(both));
-    if (!both.empty()) {
+    if (!both.empty())
       return fmt::format("has CPU {} in both {} and {}", cpu_list_text(both), other.name,
                          kind.name);
-    }
   }
   return "";
 }
@@ -362,17 +319,15 @@ std::string clash_with(const CoreKinds& others, const CoreKind& kind) {
 
 Result<CoreKinds> core_kinds(const Given& given) {
   CoreKinds kinds;
-  for (const std::string_view part : parts_of_kinds(given.value)) {
+  for (const std::string_view part : split_kinds(given.value)) {
     auto kind = kind_of(part, given);
     if (!kind) return kind.error();
-    if (const std::string clash = clash_with(kinds, *kind); !clash.empty()) {
+    if (const std::string clash = clash_with(kinds, *kind); !clash.empty())
       return refused(given, {clash, "put each CPU into one kind"});
-    }
     kinds.push_back(*std::move(kind));
   }
-  if (kinds.size() < 2) {
+  if (kinds.size() < 2)
     return refused(given, {"names only one kind of core", std::string(kExample)});
-  }
   return kinds;
 }
 

@@ -16,19 +16,19 @@
 
 namespace lauka::cli {
 
-/// Puts the culprit before a predicate: "--runs '0'" before "is out of range".
+/// Puts the subject before a predicate: "--runs '0'" before "is out of range".
 Error refused(const Given& given, const Error& predicate);
 
-/// The value as a whole number, `min` to `max` included.
+/// Reads a whole number from `min` to `max`, both included.
 Result<std::uint64_t> whole_number(const Given& given, std::uint64_t min, std::uint64_t max);
 
-/// The value as a time.
+/// Reads a time.
 Result<std::chrono::nanoseconds> duration(const Given& given);
 
-/// The value as a percentage; a % may follow the number.
+/// Reads a percentage; a % may follow the number.
 Result<double> percentage(const Given& given, Limit low, Limit high);
 
-/// The same as a fraction.
+/// Reads a percentage as a fraction.
 Result<double> fraction(const Given& given, Limit low, Limit high);
 
 /// The numbers that are allowed.
@@ -37,66 +37,65 @@ struct Range {
   Limit high;
 };
 
-/// The value as a gate, METRIC > LIMIT or METRIC < LIMIT: a percentage in `range`, with or without
-/// %, or a number above 0 with a unit (200ms, 64MiB, 5M). Blanks around all are optional. The last
-/// sign counts: an event's own name may hold one.
+/// Reads a gate, METRIC > LIMIT or METRIC < LIMIT: a percentage in `range`, with or without %, or a
+/// number above 0 with a unit (200ms, 64MiB, 5M), with optional blanks. The last sign counts: an
+/// event's name may contain one.
 Result<Condition> condition(const Given& given, Range range);
 
-/// The value as it is, if it is not empty.
+/// Returns the value as it is; refuses an empty one.
 Result<std::string> text(const Given& given);
 
-/// The exit statuses (1 to 255) of a list with commas.
+/// Reads a list of exit statuses (1 to 255) with commas.
 Result<std::vector<int>> exit_statuses(const Given& given);
 
-/// The events of a list with commas; a comma between slashes belongs to the event
+/// Reads a list of events with commas; a comma between slashes belongs to the event
 /// (cpu/event=0x3c,umask=0x1/).
 Result<std::vector<std::string>> event_names(const Given& given);
 
-/// The shell and its arguments; none where the value is "none". "default" is sh.
+/// Reads a shell and its arguments; nullopt if the value is "none". "default" is sh.
 Result<std::optional<Shell>> shell(const Given& given);
 
-/// Where input comes from: "null" or a file.
+/// Reads where input comes from: "null" or a file.
 Result<InputChoice> input(const Given& given);
 
-/// Where output goes: "null", "pipe", "inherit" or a file.
+/// Reads where output goes: "null", "pipe", "inherit" or a file.
 Result<OutputChoice> output(const Given& given);
 
-/// The variables that the value sets (A=1 B="two words"), each as NAME=VALUE.
+/// Reads variables (A=1 B="two words"), each as NAME=VALUE.
 Result<std::vector<std::string>> environment(const Given& given);
 
-/// The parts of a list with commas; a backslash makes a comma, or a backslash, part of a value.
+/// Splits a list at commas; a backslash makes a comma, or a backslash, part of a value.
 std::vector<std::string> list_of(std::string_view text);
 
-/// A unit of time: one of the choices in the option's row, or as hyperfine spells them.
+/// Reads a unit of time: one of the choices in the option's row, or as hyperfine spells them.
 Result<const DisplayUnit*> time_unit(const Given& given);
 
-/// --sort: a choice in the option's row, or hyperfine's word for it.
+/// Reads --sort: a choice in the option's row, or hyperfine's word for it.
 Result<SortChoice> sort_order(const Given& given);
 
-/// --tune's list: "+smt,-turbo,cpus=2-5,8". `is_list`: the word list is in it.
+/// Reads --tune's list: "+smt,-turbo,cpus=2-5,8". `is_list` is set if it has the word "list".
 Result<TuneRequest> tune_request(const Given& given, bool& is_list);
 
-/// Kinds of core, each with its CPUs: "P=0-3,8,E=4-7". Refused where a CPU or a name is there
-/// twice, where there is one kind only, and where a kind's metric would have the name of another
-/// metric.
+/// Reads kinds of core, each with its CPUs: "P=0-3,8,E=4-7". Refuses a repeated CPU or name, a
+/// single kind, and a kind whose metric would have the name of another metric.
 Result<CoreKinds> core_kinds(const Given& given);
 
-/// What output is compared with: "same", "sha256:" with a hash, or a file.
+/// Reads what output is compared with: "same", "sha256:" with a hash, or a file.
 Result<ExpectedOutput> expected_output(const Given& given);
 
-/// A regular expression that is looked for in lines.
+/// Reads a regular expression for lines.
 Result<std::string> line_pattern(const Given& given);
 
-/// A metric of one's own, NAME[:UNIT][:higher|lower]=FORMULA.
+/// Reads a metric of the user's own, NAME[:UNIT][:higher|lower]=FORMULA.
 Result<OwnMetric> derived_metric(const Given& given);
 
-/// The same with a regular expression.
+/// Reads one with a regular expression.
 Result<OwnMetric> scraped_metric(const Given& given);
 
-/// The position of the value among the choices in the option's row ("auto|always|never").
+/// Returns the position of the value among the choices in the option's row ("auto|always|never").
 Result<std::size_t> choice(const Given& given);
 
-/// The value as one of `values`, which stand in the order of the choices in the option's row.
+/// Returns the one of `values` in that position.
 template <typename T, std::size_t N>
 Result<T> choice(const Given& given, const std::array<T, N>& values) {
   const Result<std::size_t> position = choice(given);
@@ -104,7 +103,7 @@ Result<T> choice(const Given& given, const std::array<T, N>& values) {
   return values.at(*position);
 }
 
-/// Puts what was read where it belongs, or says why it could not be read.
+/// Assigns what was read, or returns its error.
 template <typename T, typename U>
 Result<void> keep(Result<T> read, U& target) {
   if (!read) return read.error();
@@ -112,7 +111,7 @@ Result<void> keep(Result<T> read, U& target) {
   return {};
 }
 
-/// Adds what was read, or says why it could not be read.
+/// Appends what was read, or returns its error.
 template <typename T>
 Result<void> add(Result<T> read, std::vector<T>& target) {
   if (!read) return read.error();

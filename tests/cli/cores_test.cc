@@ -3,7 +3,6 @@
 
 #include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -48,7 +47,7 @@ TEST_CASE("kinds of core that contradict themselves are refused in one line") {
         "--core-kinds 'P=0,cpu=1' makes a metric cpu_time, which already exists; use another "
         "name");
   CHECK(kinds("P=,E=1") ==
-        "--core-kinds 'P=,E=1' does not say which CPUs P are; write, for example, P=0-3,E=4-7");
+        "--core-kinds 'P=,E=1' has no CPUs for P; write, for example, P=0-3,E=4-7");
   CHECK(kinds("0-3") ==
         "--core-kinds '0-3' has '0-3' where a kind is wanted; write, for example, P=0-3,E=4-7");
   CHECK_FALSE(parsed({"--core-kinds", "P=a,E=1", "true"}).has_value());

@@ -16,9 +16,7 @@ namespace {
 std::vector<std::string> lines_of(const std::string& text) {
   std::istringstream in(text);
   std::vector<std::string> lines;
-  for (std::string line; std::getline(in, line);) {
-    lines.push_back(line);
-  }
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
   return lines;
 }
 
@@ -38,9 +36,7 @@ TEST_CASE("help fits 80 columns, in plain characters, without blanks at the end 
 TEST_CASE("help is grouped as the contract is") {
   std::string titles;
   for (const std::string& line : lines_of(help())) {
-    if (!line.starts_with(' ') && line.ends_with(':')) {
-      titles += line;
-    }
+    if (!line.starts_with(' ') && line.ends_with(':')) titles += line;
   }
   CHECK(titles == "Examples:Runs:Commands:What is measured:Deltas and the gate:Output:");
 }
@@ -69,17 +65,13 @@ TEST_CASE("a help text goes on in its column on the next line") {
 TEST_CASE("the examples in help are understood as they are printed") {
   int examples = 0;
   for (const std::string& line : lines_of(help())) {
-    if (!line.starts_with("  lauka ")) {
-      continue;
-    }
+    if (!line.starts_with("  lauka ")) continue;
     CAPTURE(line);
     ++examples;
     const std::vector<std::string> words = *split_words(line);
     std::vector<const char*> argv;
     argv.reserve(words.size());
-    for (const std::string& word : words) {
-      argv.push_back(word.c_str());
-    }
+    for (const std::string& word : words) argv.push_back(word.c_str());
     const auto options = parse(static_cast<int>(argv.size()), argv.data());
     REQUIRE(options.has_value());
     CHECK_FALSE(options->inquiry.has_value());
@@ -106,12 +98,10 @@ bool has(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-/// As roff has it.
+/// Escapes for roff.
 std::string dashes_escaped(const std::string& text) {
   std::string out;
-  for (const char c : text) {
-    out += c == '-' ? "\\-" : std::string(1, c);
-  }
+  for (const char c : text) out += c == '-' ? "\\-" : std::string(1, c);
   return out;
 }
 
@@ -139,9 +129,8 @@ TEST_CASE("every choice that help shows is one that is understood") {
         CAPTURE(choice);
         Draft draft;
         const std::string& value = choice;
-        if (value_words(option.value).size() == 1) {
+        if (value_words(option.value).size() == 1)
           CHECK(option.apply(draft, {option, value}).has_value());
-        }
       }
     }
   }
@@ -155,16 +144,15 @@ TEST_CASE("the manual page has every option with its text") {
     const std::string first_word(option.help.substr(0, option.help.find(' ')));
     CHECK(has(page, "\n" + dashes_escaped(first_word)));
   }
-  for (const Meaning& one : lauka_description().statuses) {
+  for (const Meaning& one : lauka_description().statuses)
     CHECK(has(page, "\\fB" + dashes_escaped(std::string(one.name)) + "\\fR\n"));
-  }
   for (const char* section : {"NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "EXIT STATUS",
-                              "ENVIRONMENT", "EXAMPLES", "SEE ALSO"}) {
+                              "ENVIRONMENT", "EXAMPLES", "SEE ALSO"})
     CHECK(has(page, std::string("\n.SH ") + section + "\n"));
-  }
 }
 
-TEST_CASE("the manual page is roff: no line begins by chance with a request, no dash is a hyphen") {
+TEST_CASE(
+    "the manual page is roff: no line begins accidentally with a request, no dash is a hyphen") {
   for (const std::string& line : lines_of(man_page(lauka_description()))) {
     CAPTURE(line);
     CHECK(line.size() <= 200);
@@ -174,9 +162,8 @@ TEST_CASE("the manual page is roff: no line begins by chance with a request, no 
              request == ".PP" || request == ".nf" || request == ".fi" || request == ".BR"));
       continue;
     }
-    for (std::size_t at = 0; (at = line.find('-', at)) != std::string::npos; ++at) {
+    for (std::size_t at = 0; (at = line.find('-', at)) != std::string::npos; ++at)
       CHECK((at > 0 && line[at - 1] == '\\'));
-    }
     CHECK_FALSE(line.starts_with('\''));
   }
 }

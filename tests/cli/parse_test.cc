@@ -3,7 +3,6 @@
 #include "cli/option_table.h"
 #include "core/choices.h"
 
-#include <algorithm>
 #include <chrono>
 #include <initializer_list>
 #include <set>
@@ -23,22 +22,18 @@ using std::chrono::seconds;
 
 Result<Options> read(const Words& words) {
   std::vector<const char*> argv = {"lauka"};
-  for (const std::string& word : words) {
-    argv.push_back(word.c_str());
-  }
+  for (const std::string& word : words) argv.push_back(word.c_str());
   return parse(static_cast<int>(argv.size()), argv.data());
 }
 
 /// The options, of a command line that must be right.
 Options options(const Words& words) {
   auto read_options = read(words);
-  if (!read_options) {
-    FAIL("refused: " << read_options.error().line());
-  }
+  if (!read_options) FAIL("refused: " << read_options.error().line());
   return *std::move(read_options);
 }
 
-/// With a command after the words that are tried.
+/// Adds a command to the words that are tried.
 Options with(Words words) {
   words.insert(words.end(), {"--", "./old"});
   return options(words);
@@ -64,7 +59,7 @@ TEST_CASE("after -- everything is a command") {
   CHECK(options({"./old", "--", "--runs"}).commands == Words{"./old", "--runs"});
 }
 
-TEST_CASE("without options the defaults are those of the contract") {
+TEST_CASE("without options the defaults are the contract's") {
   const Options o = options({"./old"});
   CHECK_FALSE(o.inquiry.has_value());
   CHECK_FALSE(o.runs.has_value());
@@ -218,9 +213,8 @@ TEST_CASE("-l takes its text in the same word or the next one") {
   CHECK(filter_of({"--list-events"}).empty());
   for (const Words& words :
        {Words{"-l", "cache"}, Words{"-lcache"}, Words{"-l=cache"}, Words{"--list-events=cache"},
-        Words{"--list-events", "cache"}, Words{"-l", "-q", "cache"}, Words{"-ql", "cache"}}) {
+        Words{"--list-events", "cache"}, Words{"-l", "-q", "cache"}, Words{"-ql", "cache"}})
     CHECK(filter_of(words) == "cache");
-  }
 }
 
 TEST_CASE("--fail-if-slower is a gate on wall time, with a percentage in its own word or without") {
@@ -280,7 +274,7 @@ TEST_CASE("--fail-if may be of a drop, and of a value with a unit") {
   CHECK(gate("instructions < 1.5G").below);
 }
 
-TEST_CASE("events behind a + are counted beside the default ones") {
+TEST_CASE("events after a + are counted with the default ones") {
   const Options o = options({"-e", "+faults,migrations", "-e", "+minor", "./old"});
   CHECK(o.with_default_events);
   CHECK(o.events == std::vector<std::string>{"faults", "migrations", "minor"});
@@ -332,7 +326,7 @@ TEST_CASE("--env is split as a shell does, --output may be given for each comman
   CHECK(o.outputs[1].kind == OutputKind::Inherit);
 }
 
-TEST_CASE("an option of several words takes just these, wherever it stands") {
+TEST_CASE("an option of several words takes just these, in any place") {
   const Options o = options({"-L", "n", "1,2", "./old {n}", "-qP", "m", "-1", "4", "./new {m}",
                              "--parameter-list", "k", "-a,", "-D", "0.5"});
   CHECK(o.commands == Words{"./old {n}", "./new {m}"});
@@ -475,7 +469,7 @@ TEST_CASE("--tune takes switches and CPUs in one list") {
 
 namespace {
 
-/// A question stands alone: nothing is run.
+/// A question is alone: nothing is run.
 bool asks(const OptionInfo& option) {
   return option.name == "list-events" || option.name == "list-metrics" || option.name == "check" ||
          option.name == "threads" || option.name == "untune";
@@ -497,9 +491,7 @@ TEST_CASE("every option of the table is understood by its name and by its letter
       } else if (option.name == "core-kinds") {
         value = "P=0,E=1";
       }
-      if (option.name == "env") {
-        value = "A=99";
-      }
+      if (option.name == "env") value = "A=99";
       if (option.name == "label") value = "a=99";
       if (option.name == "tune") value = "+smt,cpus=1-2,5,-turbo";
       if (option.name == "derive" || option.name == "scrape") value = "x=(wall_time)";

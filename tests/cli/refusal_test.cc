@@ -14,9 +14,7 @@ using Words = std::vector<std::string>;
 /// The line that refuses these words, before a command that is fine.
 std::string line_without_command(const Words& words) {
   std::vector<const char*> argv = {"lauka"};
-  for (const std::string& word : words) {
-    argv.push_back(word.c_str());
-  }
+  for (const std::string& word : words) argv.push_back(word.c_str());
   const auto options = parse(static_cast<int>(argv.size()), argv.data());
   return options ? "accepted" : options.error().line();
 }
@@ -32,13 +30,12 @@ TEST_CASE("a formula that cannot be read is refused with what is wrong about it"
   CHECK(line({"--derive", "x"}) ==
         "--derive 'x' has no =; write, for example, 'mpki=1000*cache-misses/instructions'");
   CHECK(line({"--derive", "x="}) ==
-        "--derive 'x=' has nothing behind the =; write, for example, "
+        "--derive 'x=' has nothing after the =; write, for example, "
         "'mpki=1000*cache-misses/instructions'");
   CHECK(line({"--derive", "x=(a"}) == "--derive 'x=(a' has a ( without its ); add it");
-  CHECK(
-      line({"--derive", "x:ms:up=a"}) ==
-      "--derive 'x:ms:up=a' has 'up', which is neither higher nor lower; say with one of them what "
-      "is better");
+  CHECK(line({"--derive", "x:ms:up=a"}) ==
+        "--derive 'x:ms:up=a' has 'up', which is neither higher nor lower; write one of "
+        "them");
   CHECK(line({"--derive", "x:$:higher=3*(a + b)"}) == "accepted");
 }
 
@@ -46,10 +43,10 @@ TEST_CASE("an expression to scrape with that cannot be one is refused") {
   CHECK(
       line({"--scrape", "x=rate [0-9]+"}) ==
       "--scrape 'x=rate [0-9]+' has no group; put the number in parentheses: 'took ([0-9.]+) ms'");
-  CHECK(
-      line({"--scrape", "x=("}) ==
-      "--scrape 'x=(' is no regular expression: missing closing parenthesis, at character 2; put a "
-      "\\ before characters that are meant as they are");
+  CHECK(line({"--scrape", "x=("}) ==
+        "--scrape 'x=(' is not a regular expression: missing closing parenthesis, at character 2; "
+        "put a "
+        "\\ before characters that are meant as they are");
   CHECK(line({"--scrape", "x"}) ==
         "--scrape 'x' has no =; write, for example, 'rate:higher=([0-9.]+) requests/s'");
   CHECK(line({"--scrape", "x:a b=(1)"}) ==
@@ -136,7 +133,7 @@ TEST_CASE("a time is a number and a unit") {
   CHECK(line({"--timeout", "0s"}) == "--timeout '0s' " + range);
 }
 
-TEST_CASE("a percentage lies in its range") {
+TEST_CASE("a percentage is in its range") {
   const std::string confidence = "write a number from 50 and below 100";
   CHECK(line({"--confidence", "100"}) == "--confidence '100' is out of range; " + confidence);
   CHECK(line({"--confidence", "0"}) == "--confidence '0' is out of range; " + confidence);
@@ -164,10 +161,9 @@ TEST_CASE("a value that is not one of the choices is refused with these") {
 
 TEST_CASE("a gate is a metric, > or <, and a limit") {
   const std::string example = "; write, for example, 'cpu_time > 2' or 'wall_time > 200ms'";
-  for (const char* text : {"wall_time", "> 5", "  > 5", "< 5", "wall_time = 5", ""}) {
+  for (const char* text : {"wall_time", "> 5", "  > 5", "< 5", "wall_time = 5", ""})
     CHECK(line({"--fail-if", text}) ==
           "--fail-if '" + std::string(text) + "' is not METRIC > LIMIT" + example);
-  }
   CHECK(line({"--fail-if", "ipc <"}) == "--fail-if 'ipc <' has no number after <" + example);
   CHECK(line({"--fail-if", "wall_time > -2ms"}).starts_with("--fail-if '-2ms' is out of range"));
   CHECK(line({"--fail-if", "wall_time > ms"}).starts_with("--fail-if 'ms' is not a number"));
@@ -238,9 +234,8 @@ TEST_CASE("an option that took the command says what it takes") {
         "write --command-name NAME COMMAND");
   // Nothing was taken where the value is one.
   for (const Words& words :
-       {Words{"-P", "n", "1", "8"}, Words{"-p", "sync"}, Words{"--fail-if", "ipc < 5"}}) {
+       {Words{"-P", "n", "1", "8"}, Words{"-p", "sync"}, Words{"--fail-if", "ipc < 5"}})
     CHECK(line_without_command(words).starts_with("no command to measure; write lauka -- "));
-  }
 }
 
 TEST_CASE("options of several words with fewer, steps without scans, empty lists are refused") {

@@ -27,7 +27,7 @@ Suite read(const std::string& text, const Words& typed = {}) {
   return *suite;
 }
 
-/// How it is refused.
+/// Returns the refusal.
 std::string line(const std::string& text, const Words& typed = {}) {
   const auto suite = suite_of(typed_of(typed), text);
   return suite ? "accepted" : suite.error().line();
@@ -91,7 +91,7 @@ TEST_CASE("a list repeats an option, and options of several words take them in e
   CHECK(d.jobs == 4);
 }
 
-TEST_CASE("what concerns the whole session stands in the defaults, or is typed") {
+TEST_CASE("what concerns the whole session belongs in the defaults, or is typed") {
   const Suite suite =
       read("[defaults]\nexport-json = 'a.json'\ntitle = 'T'\nfdr = true\nconfidence = 99\n" +
                benchmark("a"),
@@ -132,10 +132,10 @@ TEST_CASE("what a suite's file cannot have is refused with file, line and benchm
     starts(broken, "s.toml: is not valid TOML: something in it is misplaced; ");
   starts(std::string("a\0b", 3), "s.toml: is not valid TOML: it has a byte of value 0");
   starts("[[benchmark]]\ncommands = ['a']", "s.toml:1: a benchmark has no name; ");
-  starts("[[benchmark]]\nname = ''", "s.toml:2: name is no text; ");
+  starts("[[benchmark]]\nname = ''", "s.toml:2: name must be a string; ");
   starts("[[benchmark]]\nname = 'a'", "s.toml:1: benchmark 'a': there are no commands; ");
   starts("[[benchmark]]\nname = 'a'\ncommands = [1]",
-         "s.toml:3: benchmark 'a': commands is no list of command lines; ");
+         "s.toml:3: benchmark 'a': commands must be a list of command lines; ");
   starts(benchmark("a") + benchmark("a"),
          "s.toml:6: benchmark 'a': there is another one of that name; ");
   starts("[defaults]\ncommands = ['a']\n" + benchmark("a"), "s.toml:2: [defaults] has commands; ");
@@ -151,7 +151,7 @@ TEST_CASE("what a suite's file cannot have is refused with file, line and benchm
   starts(benchmark("a", "prepare = 1979-05-27"),
          "s.toml:4: 'prepare' has a value of another kind; ");
   starts(benchmark("a", "from = 'x'"),
-         "s.toml:4: benchmark 'a': --from is no option of a suite's file; ");
+         "s.toml:4: benchmark 'a': --from is not an option of a suite's file; ");
   starts(benchmark("a", "runs = 3\nmin-runs = 4"),
          "s.toml:1: benchmark 'a': --runs and --min-runs contradict each other; ");
   CHECK(line(benchmark("a"), {"--fail-if-inconclusive"}) ==

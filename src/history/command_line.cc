@@ -7,9 +7,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cstddef>
 #include <iterator>
-#include <optional>
 #include <utility>
 
 #include <boost/program_options/errors.hpp>
@@ -59,7 +57,7 @@ constexpr auto kCommands = std::to_array<CommandInfo>({
      "Finds where the level changed, and by how much.", 1000},
     {"check", Action::Check, "[BENCHMARK]", 0, 1, kGroupSeries | kGroupLast | kGroupCommit,
      "Ends with status 3 where something has become slower or larger: a step that later commits "
-     "confirmed and that nobody has acknowledged.",
+     "confirmed and that is not acknowledged.",
      200},
     {"ack", Action::Acknowledge, "STEP", 1, 1, kGroupNone,
      "Acknowledges a step that `steps` shows, so that `check` does not fail for it any more.",
@@ -76,8 +74,7 @@ constexpr auto kCommands = std::to_array<CommandInfo>({
 });
 
 const CommandInfo* find_command(std::string_view name) {
-  const auto found = std::find_if(kCommands.begin(), kCommands.end(),
-                                  [&](const CommandInfo& one) { return one.name == name; });
+  const auto found = std::ranges::find(kCommands, name, &CommandInfo::name);
   return found == kCommands.end() ? nullptr : &*found;
 }
 
@@ -86,7 +83,7 @@ po::typed_value<T>* kept_in(T& place, const char* name) {
   return po::value<T>(&place)->value_name(name);
 }
 
-/// What a command line can have beside what Request keeps.
+/// A request, and options that are read after parsing.
 struct Typed {
   Request request{};
   std::string against{};
@@ -138,13 +135,13 @@ po::options_description options_of(const CommandInfo& command, Typed& to) {
     add("metric", po::value<std::vector<std::string>>(&request.wanted.metrics)->value_name("NAME"),
         "this metric; may be repeated; 'all' (default: wall_time)");
     add("role", kept_in(request.wanted.role, "ROLE"),
-        "reference, candidate, anchor or all (default: candidate where there is one)");
+        "reference, candidate, anchor or all (default: candidate if there is one)");
     add("machine", kept_in(request.wanted.machine, "CLASS"),
         "this class of machines, or what it begins with");
     if (command.action != Action::Combine) {
       add("branch", kept_in(request.wanted.branch, "NAME"), "sessions of this branch only");
       add("against", kept_in(to.against, "WHAT"),
-          "anchor, reference or nothing (default: the anchor where there is one)");
+          "anchor, reference or nothing (default: the anchor if there is one)");
     }
   }
   if ((command.groups & kGroupLast) != 0)
@@ -164,7 +161,7 @@ std::string usage_of(const CommandInfo& command) {
                      command.words.empty() ? "" : " ", command.words);
 }
 
-/// What may be written where help shows `shown`.
+/// Returns the possible values of what help shows as `shown`.
 std::vector<cli::ValueWord> words_of(std::string_view shown) {
   if (shown.empty()) return {};
   if (shown == "ROLE") shown = "reference|candidate|anchor|all";
@@ -198,7 +195,7 @@ cli::CommandDescription described(const CommandInfo& command) {
   return all;
 }
 
-/// What the manual page and the completions are made of.
+/// Describes the program for the manual page and the completions.
 cli::ProgramDescription description() {
   cli::ProgramDescription history{.name = "lauka-history",
                                   .made_by = "lauka-history",
@@ -241,7 +238,7 @@ std::string help() {
 Error wrong(const CommandInfo* command, const std::string& what) {
   return {what, command == nullptr
                     ? std::string("lauka-history --help lists the commands")
-                    : fmt::format("lauka-history {} --help says what it takes", command->name)};
+                    : fmt::format("lauka-history {} --help lists its options", command->name)};
 }
 
 Result<Against> against_of(const std::string& text) {
@@ -272,11 +269,11 @@ Result<void> check_commit_url(const CommandInfo& command, const std::string& url
 
 Result<void> check_format(const CommandInfo& command, const std::string& format) {
   constexpr std::array<std::string_view, 5> formats = {"csv", "jsonl", "benchfmt", "bmf", "otava"};
-  if (std::find(formats.begin(), formats.end(), format) != formats.end()) return {};
+  if (std::ranges::find(formats, format) != formats.end()) return {};
   return wrong(&command, "the format " + cited(format) + " is unknown");
 }
 
-/// What no single option can say.
+/// Checks what depends on several options.
 Result<void> check_words(const CommandInfo& command, const Request& request) {
   const std::size_t count = request.words.size();
   if (count < command.fewest || count > command.most)
@@ -284,7 +281,7 @@ Result<void> check_words(const CommandInfo& command, const Request& request) {
                                        command.words.empty() ? "no words" : command.words));
   if ((command.groups & kGroupLast) != 0 &&
       (request.wanted.last == 0 || request.wanted.last > kMostSessions))
-    return wrong(&command, fmt::format("--last is to be from 1 to {}", kMostSessions));
+    return wrong(&command, fmt::format("--last must be from 1 to {}", kMostSessions));
   if (request.each_machine && !request.fail_if_worse)
     return wrong(&command, "--each-machine needs --fail-if-worse");
   switch (command.action) {
@@ -302,6 +299,35 @@ Result<void> check_words(const CommandInfo& command, const Request& request) {
       break;
   }
   return {};
+}
+
+/// Fills in what follows from the command and its words.
+void complete(Request& request) {
+  Wanted& wanted = request.wanted;
+  const std::string word = request.words.empty() ? "" : request.words.front();
+  switch (request.action) {
+    case Action::Show:
+    case Action::Steps:
+    case Action::Check:
+      if (!word.empty()) wanted.benchmark = word;
+      break;
+    case Action::Forget:
+      request.forgotten.commit = wanted.commit;
+      request.forgotten.session = word;
+      break;
+    case Action::List:
+    case Action::Acknowledge:
+      wanted.role = "all";
+      wanted.metrics = {"all"};
+      break;
+    case Action::Export:
+      if (wanted.metrics.empty()) wanted.metrics = {"all"};
+      if (wanted.role.empty()) wanted.role = "all";
+      break;
+    default:
+      break;
+  }
+  wanted.only_commit = request.action == Action::Combine || request.action == Action::Export;
 }
 
 Result<Request> parse_command(const CommandInfo& command, std::span<const std::string> arguments) {
@@ -337,17 +363,12 @@ Result<Request> parse_command(const CommandInfo& command, std::span<const std::s
                    "--fail-if-worse " + cited(typed.fail_if_worse) + " " + percent.error().what);
     typed.request.fail_if_worse = *percent;
   }
-  typed.request.wanted.only_commit =
-      command.action == Action::Combine || command.action == Action::Export;
-  if (command.action == Action::Forget) {
-    typed.request.forgotten.commit = typed.request.wanted.commit;
-    if (!typed.request.words.empty()) typed.request.forgotten.session = typed.request.words[0];
-  }
+  complete(typed.request);
   if (auto checked = check_words(command, typed.request); !checked) return checked.error();
   return std::move(typed.request);
 }
 
-/// The one option that all commands have may stand before them, too.
+/// Moves --db, which may be before the command, after it.
 std::vector<std::string> with_command_first(std::span<const std::string> typed) {
   std::vector<std::string> words(typed.begin(), typed.end());
   const bool is_apart = !words.empty() && words.front() == "--db";
@@ -364,9 +385,9 @@ Error unknown(const std::string& command) {
   std::transform(kCommands.begin(), kCommands.end(), names.begin(),
                  [](const CommandInfo& one) { return one.name; });
   const std::string_view near = nearest(command, names);
-  return {"there is no command " + cited(command), near.empty()
-                                                       ? "lauka-history --help lists the commands"
-                                                       : fmt::format("did you mean '{}'?", near)};
+  return {"unknown command " + cited(command), near.empty()
+                                                   ? "lauka-history --help lists the commands"
+                                                   : fmt::format("did you mean '{}'?", near)};
 }
 
 }  // namespace

@@ -2,14 +2,12 @@
 
 #include "core/result.h"
 #include "history/load.h"
-#include "history/observe.h"
 #include "history/store.h"
+#include "history/trend.h"
 
-#include <cstddef>
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace lauka::history {
@@ -28,7 +26,7 @@ enum class Action : unsigned char {
   Forget,
 };
 
-/// What the user typed.
+/// The parsed command line.
 struct Request {
   Action action = Action::Say;
   std::string answer{};  ///< of Say
@@ -39,14 +37,14 @@ struct Request {
   Forgotten forgotten{};
   bool benchmarks = false;  ///< list these, not sessions
   std::string note{};
-  std::string commit_url{};  ///< {} stands for the commit
+  std::string commit_url{};  ///< with {} for the commit
   std::string title{};
   std::string output = "-";
   std::optional<double> fail_if_worse{};  ///< percent
   bool each_machine = false;
 };
 
-/// The command line. An error is one line about it.
+/// Parses the command line. An error is one line about it.
 Result<Request> parse(std::span<const std::string> arguments);
 
 }  // namespace lauka::history

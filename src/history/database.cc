@@ -1,17 +1,19 @@
 #include "history/database.h"
 
 #include "core/foreign_text.h"
+#include "core/numbers.h"
 #include "core/text.h"
-#include "history/address.h"
 #include "os/clock.h"
 #include "os/files.h"
 
+#include <algorithm>
+#include <array>
 #include <chrono>
+#include <cstdint>
 #include <exception>
-#include <string>
+#include <optional>
 #include <system_error>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
@@ -22,11 +24,180 @@
 #include <soci/soci.h>
 #include <soci/sqlite3/soci-sqlite3.h>
 
-// SOCI throws; what it throws ends in this file. All that differs between the two databases is
-// here, too: how one is reached, how a transaction begins that will write, and what keeps writers
-// apart.
+// SOCI's exceptions are caught in this file. So is everything that differs between the two
+// databases: how to connect, how to begin a transaction that writes, how to lock.
+//
+// SOCI splits a connection string at white space and the first '=' and joins it again: 4.0 adds a
+// '=' to an address without one, 4.1 puts the value in quotes. So the query of the address that it
+// gets begins and ends with a parameter that has no effect, and everything else that SOCI would
+// interpret is in percent codes.
+//
+// In the tables, all repeated texts (names of benchmarks, commits, values of labels) are ids, and
+// each text is once in lauka_name. An id is a hash of its text: writers need not ask for it, and
+// two that add the same do not wait for each other. 0 is the empty text.
+//
+// A point is one command of one session with all of its metrics: a row for each metric would be
+// five times as many rows, and neither database takes a hundred thousand of those a second.
 
 namespace lauka::history {
+
+namespace {
+
+constexpr std::string_view kNoEffect = "fallback_application_name=lauka-history";
+
+/// Decodes percent codes; nullopt if one of them is wrong.
+std::optional<std::string> percent_decoded(std::string_view text) {
+  std::string plain;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '%') {
+      plain += text[i];
+      continue;
+    }
+    const std::string_view digits = text.substr(i + 1, 2);
+    const auto code = digits.size() == 2 ? parse_hex(digits) : std::nullopt;
+    if (!code || *code == 0) return std::nullopt;
+    plain += static_cast<char>(*code);
+    i += 2;
+  }
+  return plain;
+}
+
+std::string percent_encoded(std::string_view text, std::string_view what) {
+  constexpr std::string_view digits = "0123456789ABCDEF";
+  std::string coded;
+  for (const char c : text) {
+    if (what.find(c) == std::string_view::npos) {
+      coded += c;
+      continue;
+    }
+    const auto code = static_cast<unsigned char>(c);
+    coded += {'%', digits[code / 16U], digits[code % 16U]};
+  }
+  return coded;
+}
+
+/// Returns the host of host:port or [host]:port; nullopt if it is neither.
+std::optional<std::string_view> host_in(std::string_view text) {
+  std::size_t end = text.find(':');
+  if (text.substr(0, 1) == "[") {
+    end = text.find(']');
+    if (end == std::string_view::npos || end == 1) return std::nullopt;
+    ++end;
+  }
+  const std::string_view port = text.substr(std::min(end, text.size()));
+  if (port.empty()) return text;
+  if (port.front() != ':') return std::nullopt;
+  if (port.size() > 1 && !parse_whole_number(port.substr(1), 1, 65'535)) return std::nullopt;
+  return text.substr(0, end);
+}
+
+/// Returns the hosts without their ports; nullopt if one is not a host.
+std::optional<std::string> hosts_in(std::string_view text) {
+  std::string hosts;
+  for (const std::string_view one : split(text, ',')) {
+    const auto host = host_in(one);
+    if (!host || !percent_decoded(*host)) return std::nullopt;
+    hosts += (hosts.empty() ? "" : ",") + std::string(*host);
+  }
+  return hosts;
+}
+
+bool add_secret(Address& address, std::string_view text) {
+  const auto plain = percent_decoded(text);
+  if (!plain) return false;
+  address.secrets.insert(address.secrets.end(), {std::string(text), *plain});
+  return true;
+}
+
+/// Adds a list of key=value; false if it is not one.
+bool add_query(Address& address, std::string_view query) {
+  for (const std::string_view parameter : split(query, '&')) {
+    const std::size_t equals = parameter.find('=');
+    if (parameter.empty()) continue;
+    if (equals == std::string_view::npos) return false;
+    const auto key = percent_decoded(parameter.substr(0, equals));
+    const std::string_view value = parameter.substr(equals + 1);
+    if (!key || !percent_decoded(value) || value.find('=') != std::string_view::npos) return false;
+    if (key->find("password") != std::string::npos && !add_secret(address, value)) return false;
+    address.url += percent_encoded(parameter, " \t\n\v\f\r'\"") + "&";
+  }
+  return true;
+}
+
+/// Reads what follows postgresql://, as libpq does.
+bool add_parts(Address& address, std::string_view text) {
+  std::string_view rest = text;
+  if (const std::size_t end = rest.find_first_of("@/");
+      rest.substr(std::min(end, rest.size()), 1) == "@") {
+    const std::string_view user = rest.substr(0, end);
+    const std::size_t colon = user.find(':');
+    if (!percent_decoded(user.substr(0, colon))) return false;
+    if (colon != std::string_view::npos && !add_secret(address, user.substr(colon + 1)))
+      return false;
+    rest.remove_prefix(end + 1);
+  }
+  const std::string_view place = rest.substr(0, rest.find('?'));
+  // A password with a second '@' or a '/': the rest would be taken for host or database.
+  if (place.find('@') != std::string_view::npos) return false;
+  const auto hosts = hosts_in(place.substr(0, place.find('/')));
+  const std::string_view database = place.substr(std::min(place.find('/'), place.size()));
+  if (!hosts || !percent_decoded(database)) return false;
+  const std::size_t before_query =
+      static_cast<std::size_t>(place.data() - text.data()) + place.size();
+  address.name += *hosts + std::string(database);
+  address.url += percent_encoded(text.substr(0, before_query), " \t\n\v\f\r'\"=");
+  address.url += "?" + std::string(kNoEffect) + "&";
+  if (before_query < text.size() && !add_query(address, text.substr(before_query + 1)))
+    return false;
+  address.url += kNoEffect;
+  return true;
+}
+
+/// Returns the scheme in lower case.
+std::string scheme_of(const std::string& where) {
+  return lower_case(where.substr(0, where.find(':')));
+}
+
+bool is_postgresql(const std::string& scheme) {
+  return scheme == "postgresql" || scheme == "postgres";
+}
+
+}  // namespace
+
+bool is_address(const std::string& where) {
+  if (where.find(':') == std::string::npos) return false;
+  return is_postgresql(scheme_of(where)) || where.find("://") != std::string::npos;
+}
+
+Result<Address> parse_address(const std::string& where) {
+  const std::string scheme = scheme_of(where);
+  if (!is_postgresql(scheme))
+    return Error{"has an address of another kind",
+                 "write postgresql://user@host/database, or FILE"};
+  Address address{.name = scheme + "://", .url = scheme + "://"};
+  const std::string_view rest = std::string_view(where).substr(scheme.size());
+  if (rest.substr(0, 3) != "://" || !add_parts(address, rest.substr(3)))
+    return Error{"has an address that cannot be read",
+                 "write postgresql://user@host/database, and the password into PGPASSWORD or "
+                 "~/.pgpass; in an address its % @ / ? are %25 %40 %2F %3F"};
+  return address;
+}
+
+std::string name_of_database(const std::string& where) {
+  if (!is_address(where)) return where;
+  const auto address = parse_address(where);
+  return address ? address->name : where.substr(0, where.find_first_of(":/@")) + "://...";
+}
+
+std::string without_secrets(std::string text, const Address& address) {
+  for (const std::string& secret : address.secrets) {
+    if (secret.empty()) continue;
+    for (std::size_t at = text.find(secret); at != std::string::npos;
+         at = text.find(secret, at + 3))
+      text.replace(at, secret.size(), "...");
+  }
+  return text;
+}
 
 namespace {
 
@@ -35,7 +206,7 @@ constexpr int kTriesForLog = 100;
 constexpr std::string_view kNoConnection = "Cannot establish connection to the database.";  // SOCI
 constexpr std::int64_t kSchemaLock = 0x6c61756b61;  // "lauka"
 
-/// What the database says, in one line: a server's word comes with its own lines and hints.
+/// Returns the database's message in one line; a server's has several, with hints.
 Error failed(const std::exception& error, std::string_view what = "query failed") {
   std::string text = error.what();
   const auto* of_soci = dynamic_cast<const soci::soci_error*>(&error);
@@ -49,8 +220,8 @@ Error failed(const std::exception& error, std::string_view what = "query failed"
                is_readonly ? "its file and folder have to be writable, for readers too" : ""};
 }
 
-/// SQLite's part of SOCI takes a path as it is unless there is a '=' in it.
-Result<std::string> path_in_words(const std::string& path) {
+/// SOCI's SQLite backend takes a path as it is unless it has a '='.
+Result<std::string> connection_text(const std::string& path) {
   if (path.empty()) return Error{"has no name", "write --db FILE"};
   const bool is_plain = path.find('=') == std::string::npos;
   if (!is_plain && path.find('"') != std::string::npos)
@@ -67,13 +238,12 @@ struct Database::Connection {
   boost::dll::shared_library backend{};  // outlives the session
   soci::session session{};
 
-  /// The error is a predicate, too, and has nothing secret.
+  /// Connects; the error is a predicate without secrets.
   Result<void> open_server(const Address& address);
   void open_file(const std::string& words, Access access);
 };
 
-// Of PostgreSQL's part, SOCI's and libpq with its twenty libraries, only who has such an address
-// needs any.
+// SOCI's PostgreSQL backend, libpq and its twenty libraries are loaded for such an address only.
 Result<void> Database::Connection::open_server(const Address& address) {
   std::error_code none;
   backend.load(LAUKA_SOCI_POSTGRESQL, none, boost::dll::load_mode::search_system_folders);
@@ -84,8 +254,8 @@ Result<void> Database::Connection::open_server(const Address& address) {
   is_server = true;
   try {
     session.open(*backend.get<const soci::backend_factory*()>("factory_postgresql")(), address.url);
-    // What the server warns of would stand on standard error beside lauka-history's own line.
-    // (SOCI keeps the type to itself, so there is nothing to ask for it.)
+    // Libpq would print the server's warnings on standard error, next to lauka-history's own line.
+    // (SOCI does not export the type, so it cannot be checked.)
     auto* of_session = static_cast<soci::postgresql_session_backend*>(session.get_backend());
     backend.get<decltype(PQsetNoticeProcessor)>("PQsetNoticeProcessor")(
         of_session->conn_, [](void* /*unused*/, const char* /*text*/) {}, nullptr);
@@ -102,7 +272,7 @@ void Database::Connection::open_file(const std::string& words, Access access) {
   session.open(*soci::factory_sqlite3(), words);
   session.once << std::string(kBusyTimeout);
   if (access == Access::Read) return;
-  // Who switches first makes the others wait without asking the timeout.
+  // The first to switch blocks the others, and SQLite ignores the timeout here.
   std::string mode;
   for (int tries = 0; mode != "wal" && tries < kTriesForLog; ++tries) {
     if (tries > 0) os::sleep_for(std::chrono::milliseconds(20));
@@ -128,17 +298,17 @@ Result<Database> Database::open(const std::string& where, Access access) {
   auto connection = std::make_unique<Connection>();
   connection->name = name_of_database(where);
   if (is_address(where)) {
-    const auto address = address_in(where);
+    const auto address = parse_address(where);
     if (!address) return address.error();
     if (auto opened = connection->open_server(*address); !opened) return opened.error();
     return Database(std::move(connection));
   }
   if (access == Access::Read && !os::is_there(where))
     return Error{"is not there", "lauka-history add FILE... makes it"};
-  // SQLite would make its journals beside a device.
+  // SQLite would create its journals next to a device.
   if (os::is_there(where) && !os::is_regular_file(where))
-    return Error{"is no regular file", "name another one with --db"};
-  const auto words = path_in_words(where);
+    return Error{"is not a regular file", "name another one with --db"};
+  const auto words = connection_text(where);
   if (!words) return words.error();
   try {
     connection->open_file(*words, access);
@@ -188,20 +358,137 @@ Result<std::vector<Row>> Database::ask(const std::string& statement, std::size_t
   return rows;
 }
 
-Result<void> Database::at_once(const std::function<Result<void>()>& work) {
-  // SQLite would else refuse a writer that has read before another wrote.
+Result<void> Database::in_transaction(const std::function<Result<void>()>& work) {
+  // Otherwise SQLite refuses a writer that has read before another wrote.
   if (auto begun = run(connection_->is_server ? "BEGIN" : "BEGIN IMMEDIATE"); !begun) return begun;
   auto done = work();
   if (done) done = run("COMMIT");
-  // A connection that is gone takes its transaction with it.
+  // A lost connection rolls back by itself.
   if (!done) static_cast<void>(run("ROLLBACK").has_value());
   return done;
 }
 
-Result<void> Database::hold_schema() {
+Result<void> Database::lock_schema() {
   if (!connection_->is_server) return {};  // its writers are one at a time
   return each(fmt::format("SELECT pg_advisory_xact_lock({})", kSchemaLock), 1, {},
               [](const Row& /*row*/) {});
+}
+
+namespace {
+
+constexpr auto kFirst = std::to_array<std::string_view>({
+    "CREATE TABLE lauka_name (id BIGINT PRIMARY KEY, text TEXT NOT NULL)",
+    "CREATE TABLE lauka_machine (id BIGINT PRIMARY KEY, class TEXT NOT NULL, parts BIGINT NOT "
+    "NULL)",
+    "CREATE TABLE lauka_session (id BIGINT PRIMARY KEY, uuid TEXT NOT NULL, began BIGINT NOT NULL, "
+    "ended BIGINT NOT NULL, machine BIGINT NOT NULL, host BIGINT NOT NULL, "
+    "commit_name BIGINT NOT NULL, branch BIGINT NOT NULL, version BIGINT NOT NULL, "
+    "complete INTEGER NOT NULL, results INTEGER NOT NULL)",
+    "CREATE INDEX lauka_session_by_commit ON lauka_session (commit_name, began)",
+    "CREATE INDEX lauka_session_by_began ON lauka_session (began)",
+    "CREATE TABLE lauka_label (session BIGINT NOT NULL, name BIGINT NOT NULL, "
+    "value BIGINT NOT NULL, PRIMARY KEY (session, name))",
+    "CREATE TABLE lauka_variant (id BIGINT PRIMARY KEY, benchmark BIGINT NOT NULL, "
+    "role BIGINT NOT NULL, command BIGINT NOT NULL, machine BIGINT NOT NULL)",
+    "CREATE INDEX lauka_variant_by_benchmark ON lauka_variant (benchmark)",
+    "CREATE TABLE lauka_point (variant BIGINT NOT NULL, began BIGINT NOT NULL, "
+    "session BIGINT NOT NULL, commit_name BIGINT NOT NULL, branch BIGINT NOT NULL, "
+    "layout BIGINT NOT NULL, numbers TEXT NOT NULL, PRIMARY KEY (variant, began, session))",
+    "CREATE INDEX lauka_point_by_session ON lauka_point (session, variant)",
+});
+
+constexpr auto kSecond = std::to_array<std::string_view>({
+    "CREATE TABLE lauka_acknowledged (variant BIGINT NOT NULL, metric BIGINT NOT NULL, "
+    "began BIGINT NOT NULL, note BIGINT NOT NULL, PRIMARY KEY (variant, metric, began))",
+});
+
+// Names of commands that were measured with an anchor.
+constexpr auto kThird = std::to_array<std::string_view>({
+    "ALTER TABLE lauka_point ADD COLUMN name BIGINT NOT NULL DEFAULT 0",
+    "ALTER TABLE lauka_point ADD COLUMN anchor BIGINT NOT NULL DEFAULT 0",
+});
+
+// Times in milliseconds, no longer in seconds, and the order of adding, for equal times.
+constexpr auto kFourth = std::to_array<std::string_view>({
+    "ALTER TABLE lauka_session ADD COLUMN added BIGINT NOT NULL DEFAULT 0",
+    "ALTER TABLE lauka_point ADD COLUMN added BIGINT NOT NULL DEFAULT 0",
+    "CREATE INDEX lauka_session_by_added ON lauka_session (added)",
+    "UPDATE lauka_session SET began = began * 1000, ended = ended * 1000",
+    "UPDATE lauka_point SET began = began * 1000",
+    "UPDATE lauka_acknowledged SET began = began * 1000",
+});
+
+constexpr auto kMigrations =
+    std::to_array<std::span<const std::string_view>>({kFirst, kSecond, kThird, kFourth});
+
+/// Returns the version of the tables; 0 if there are none yet.
+Result<std::size_t> version_of(Database& database) {
+  const auto rows = database.ask("SELECT version FROM lauka_history", 1);
+  if (!rows) return rows.error();
+  if (rows->empty()) return std::size_t{0};
+  const auto version = parse_whole_number(rows->front().front(), 0, 1'000'000'000);
+  if (!version) return Error{"has a version that is not a number", "take another database"};
+  return static_cast<std::size_t>(*version);
+}
+
+Result<void> check_version(std::size_t version) {
+  if (version <= kMigrations.size()) return {};
+  return Error{fmt::format("is of version {}, and this lauka-history knows up to {}", version,
+                           kMigrations.size()),
+               "take the lauka-history that wrote it"};
+}
+
+/// Runs in a transaction that others wait for.
+Result<void> migrate_tables(Database& database) {
+  if (auto made =
+          database.run("CREATE TABLE IF NOT EXISTS lauka_history (version INTEGER NOT NULL)");
+      !made)
+    return made;
+  const auto version = version_of(database);
+  if (!version) return version.error();
+  if (auto known = check_version(*version); !known) return known;
+  if (*version == kMigrations.size()) return {};
+  for (std::size_t next = *version; next < kMigrations.size(); ++next)
+    for (const std::string_view statement : kMigrations[next])
+      if (auto done = database.run(std::string(statement)); !done) return done;
+  const std::string newest = std::to_string(kMigrations.size());
+  return database.run(*version == 0 ? "INSERT INTO lauka_history VALUES (" + newest + ")"
+                                    : "UPDATE lauka_history SET version = " + newest);
+}
+
+Result<void> migrate(Database& database) {
+  return database.in_transaction([&]() -> Result<void> {
+    if (auto locked = database.lock_schema(); !locked) return locked;
+    return migrate_tables(database);
+  });
+}
+
+}  // namespace
+
+std::span<const std::span<const std::string_view>> migrations() {
+  return kMigrations;
+}
+
+Result<Database> open_history(const std::string& where, Access access) {
+  const auto named = [&](const Error& error, const std::string& name) {
+    return error.of("the database " + cited(name));
+  };
+  auto database = Database::open(where, access);
+  if (!database) return named(database.error(), name_of_database(where));
+  const auto version = version_of(*database);
+  if (version && *version == kMigrations.size()) return database;
+  if (access == Access::Write) {
+    if (auto done = migrate(*database); !done) return named(done.error(), database->name());
+    return database;
+  }
+  if (!version && version.error().what.find("lauka_history") == std::string::npos)
+    return named(version.error(), database->name());
+  if (!version)
+    return named({"holds no history", "lauka-history add FILE... makes one"}, database->name());
+  if (auto known = check_version(*version); !known) return named(known.error(), database->name());
+  // An older version: readers expect the newest tables.
+  if (auto done = migrate(*database); !done) return named(done.error(), database->name());
+  return database;
 }
 
 }  // namespace lauka::history

@@ -7,21 +7,42 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace lauka::history {
 
-/// What is done with a database: whoever only reads makes no new one.
+/// The address of a database on a PostgreSQL server.
+struct Address {
+  std::string name{};                  ///< for messages: scheme, host and database, no secrets
+  std::string url{};                   ///< for libpq, in a form that SOCI does not change
+  std::vector<std::string> secrets{};  ///< no message may repeat these
+};
+
+/// True if `where` is meant as an address, right or wrong, and not as a file.
+bool is_address(const std::string& where);
+
+/// Reads postgresql://user:password@host:port/database?key=value. Refuses what libpq would refuse
+/// with a message that repeats it; the error is a predicate of the database and cites nothing.
+Result<Address> parse_address(const std::string& where);
+
+/// Returns what a database at `where` is called in messages.
+std::string name_of_database(const std::string& where);
+
+/// Returns `text` without the secrets of `address`.
+std::string without_secrets(std::string text, const Address& address);
+
+/// Read: a missing database is an error. Write: it is created.
 enum class Access : unsigned char { Read, Write };
 
-/// A row's columns as text; empty where there is nothing.
+/// A row's columns as text; NULL is empty.
 using Row = std::vector<std::string>;
 
-/// A connection to SQLite or PostgreSQL, through SOCI; nothing that it is asked is written for one
-/// of them only. Errors are predicates of the database ("cannot be written: ...").
+/// A connection to SQLite or PostgreSQL, through SOCI; every statement works in both. Errors are
+/// predicates of the database ("cannot be written: ...").
 class Database {
  public:
-  /// `where`: postgresql://..., or the path of SQLite's file.
+  /// Opens `where`: postgresql://..., or the path of SQLite's file.
   static Result<Database> open(const std::string& where, Access access);
 
   Database(const Database&) = delete;
@@ -30,24 +51,25 @@ class Database {
   Database& operator=(Database&& other) noexcept;
   ~Database();
 
-  /// Carries out one statement; `texts` stand where it has :t0, :t1 and so on.
+  /// Executes one statement; `texts` are bound to :t0, :t1 and so on.
   Result<void> run(const std::string& statement, std::span<const std::string> texts = {});
 
-  /// What one statement gives, row by row; `columns` is how many it has.
+  /// Executes one statement and passes each row to `take`; `columns` is their number.
   Result<void> each(const std::string& statement, std::size_t columns,
                     std::span<const std::string> texts,
                     const std::function<void(const Row&)>& take);
+  /// The same, returning all rows.
   Result<std::vector<Row>> ask(const std::string& statement, std::size_t columns,
                                std::span<const std::string> texts = {});
 
-  /// Carries out `work` whole or not at all: what it did is there for good when this returns
-  /// without an error, and gone else. Writers wait for each other here where they have to.
-  Result<void> at_once(const std::function<Result<void>()>& work);
+  /// Runs `work` in a transaction: committed if this returns without an error, else rolled back.
+  /// Writers that conflict wait for each other.
+  Result<void> in_transaction(const std::function<Result<void>()>& work);
 
-  /// In a transaction: nobody else changes the tables themselves until it ends.
-  Result<void> hold_schema();
+  /// Inside a transaction: keeps others from changing the tables' definitions until it ends.
+  Result<void> lock_schema();
 
-  /// As it is called in messages: without a password.
+  /// Returns its name for messages: without a password.
   const std::string& name() const;
 
  private:
@@ -55,5 +77,13 @@ class Database {
   explicit Database(std::unique_ptr<Connection> connection);
   std::unique_ptr<Connection> connection_;
 };
+
+/// Lists the statements of each migration, from the first version on.
+std::span<const std::span<const std::string_view>> migrations();
+
+/// Opens the history in a database and migrates its tables to the newest version, all in one
+/// transaction. Refuses a database that a newer lauka-history has changed, and to read one without
+/// a history. An error names the database.
+Result<Database> open_history(const std::string& where, Access access);
 
 }  // namespace lauka::history

@@ -1,8 +1,7 @@
 #include "history/fleet.h"
 
-#include "history/observe.h"
-#include "history/parts.h"
-#include "history/tell.h"
+#include "history/text.h"
+#include "history/trend.h"
 #include "report/charts.h"
 #include "report/format.h"
 #include "report/metric_tables.h"
@@ -11,7 +10,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -33,7 +31,7 @@ stats::Change change_of(const MachineEffect& machine) {
   return change_of(machine.value, machine.value - reach, machine.value + reach);
 }
 
-/// How much the machines differ, as a change: ± its 95% range.
+/// Describes how much the machines differ.
 std::string differences_in_words(const FleetEffect& effect) {
   const stats::CombinedEffect& combined = *effect.combined;
   const std::size_t count = effect.machines.size();
@@ -49,7 +47,7 @@ std::string differences_in_words(const FleetEffect& effect) {
       combined.p_same < smallest ? std::string("< 0.001") : fmt::format("{:.3f}", combined.p_same));
   if (count < kFewMachines)
     text +=
-        fmt::format("; {} machines say little about that, which makes the interval wide", count);
+        fmt::format("; {} machines are few to judge that, which makes the interval wide", count);
   return text;
 }
 
@@ -68,8 +66,8 @@ void Fleet::add(const Series& series) {
       ++effect.left_out;
   }
   if (ratios.empty()) return;
-  const double between = hold_errors(ratios);
-  const Merged mean = merged(ratios, between);
+  const double between = raise_small_errors(ratios);
+  const Merged mean = merge_sessions(ratios, between);
   effect.machines.push_back(
       {series.variant, ratios.size(), mean.ratio.value, *mean.ratio.error, mean.degrees});
 }
@@ -100,7 +98,7 @@ std::string fleet_text(const FleetEffect& effect, const report::Style& style) {
     const double reach = reach95(machine.error, machine.degrees);
     table.rows.push_back(
         {{"  " + machine.variant.machine_class},
-         {words_of(machine.variant.machine)},
+         {machine_text(machine.variant.machine)},
          {report::delta_text(change_of(machine))},
          {ends.of(machine.value, machine.value - reach, machine.value + reach, style.ascii)}});
   }
@@ -140,7 +138,7 @@ bool is_worse_than(const FleetEffect& effect, double percent, bool each) {
     return effect.better == Better::More && high < -limit;
   };
   if (!each) return worse(effect.combined->bounds.low, effect.combined->bounds.high);
-  return std::any_of(effect.machines.begin(), effect.machines.end(), [&](const auto& machine) {
+  return std::ranges::any_of(effect.machines, [&](const auto& machine) {
     const double reach = reach95(machine.error, machine.degrees);
     return worse(machine.value - reach, machine.value + reach);
   });

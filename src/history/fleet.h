@@ -11,7 +11,7 @@
 
 namespace lauka::history {
 
-/// What one class of machines found: the change from the reference, of all of its sessions.
+/// The result of one class of machines: the change from the reference, from all of its sessions.
 struct MachineEffect {
   Variant variant{};
   std::size_t sessions = 0;
@@ -35,7 +35,7 @@ class Fleet {
   /// Takes the points of one series of one class of machines.
   void add(const Series& series);
 
-  /// In the order of the titles.
+  /// Returns the effects, ordered by title.
   std::vector<FleetEffect> effects() const;
 
  private:
@@ -45,11 +45,11 @@ class Fleet {
 /// A line per machine with a small drawing, one for all of them, and how much they differ in words.
 std::string fleet_text(const FleetEffect& effect, const report::Style& style);
 
-/// The same as a forest plot of the page.
+/// Returns the same as a forest plot for the page.
 std::string fleet_html(const FleetEffect& effect);
 
-/// Whether the combined change is, with confidence, worse than `percent`; or, with `each`, that of
-/// any class of machines.
+/// True if the combined change is, with confidence, worse than `percent`; with `each`, if any class
+/// of machines is.
 bool is_worse_than(const FleetEffect& effect, double percent, bool each);
 
 }  // namespace lauka::history

@@ -2,21 +2,20 @@
 
 #include "core/foreign_text.h"
 #include "core/text.h"
-#include "history/chain.h"
-#include "history/packed.h"
-#include "history/parts.h"
+#include "history/encoding.h"
+#include "history/trend.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
+#include <functional>
+#include <optional>
 #include <string_view>
 #include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
 
-// Names are asked for apart from the points, as many as are new at once: a join might be done by
-// reading all names that there are.
+// Names are queried separately from the points, all new ones at once: a join might read all names.
 
 namespace lauka::history {
 
@@ -47,14 +46,13 @@ bool begins_with(std::string_view text, std::string_view head) {
   return text.substr(0, head.size()) == head;
 }
 
-/// The metric that a history is of where nobody says: the time, else the first.
+/// Returns the places of the wanted metrics; by default the time, else the first.
 std::vector<std::size_t> wanted_metrics(const std::vector<MetricRecord>& layout,
                                         const std::vector<std::string>& names) {
   std::vector<std::size_t> places;
   const auto add = [&](std::string_view name) {
     for (std::size_t i = 0; i < layout.size(); ++i)
-      if ((name == "all" || layout[i].name == name) &&
-          std::find(places.begin(), places.end(), i) == places.end())
+      if ((name == "all" || layout[i].name == name) && std::ranges::find(places, i) == places.end())
         places.push_back(i);
   };
   for (const std::string& name : names) add(name);
@@ -63,7 +61,7 @@ std::vector<std::size_t> wanted_metrics(const std::vector<MetricRecord>& layout,
   return places;
 }
 
-/// A candidate's history is what a suite is for; the others are there for who asks.
+/// Returns the default role: a suite's history is about the candidate.
 std::string usual_role(const std::vector<Variant>& variants) {
   for (const std::string_view role : {"candidate", "", "reference", "anchor"})
     for (const Variant& variant : variants)
@@ -78,17 +76,17 @@ bool has_one_anchor(const Series& series) {
   return anchors.size() < 2;
 }
 
-/// Of one metric in the numbers of a row.
+/// Returns the ratio to the anchor of one metric in the numbers of a row.
 std::optional<LogRatio> to_anchor(std::string_view metric, std::string_view layout,
                                   std::string_view numbers) {
-  auto metrics = metrics_of(layout);
+  auto metrics = decode_layout(layout);
   for (std::size_t place = 0; place < metrics.size(); ++place)
-    if (metrics[place].name == metric && fill_in(metrics[place], place, numbers))
+    if (metrics[place].name == metric && decode_values(metrics[place], place, numbers))
       return metrics[place].to_anchor;
   return std::nullopt;
 }
 
-void tell_to_newest_anchor(Series& series, const Chain& chain) {
+void relate_to_newest_anchor(Series& series, const AnchorLinks& chain) {
   std::string newest;
   for (const SeriesPoint& point : series.points)
     if (!point.anchor.empty()) newest = point.anchor;
@@ -141,6 +139,35 @@ std::vector<Series> series_of(const SessionRecord& session, const Wanted& wanted
   return all;
 }
 
+Result<std::int64_t> find_commit(Database& database, const std::string& commit) {
+  const auto exact =
+      database.ask(fmt::format("SELECT commit_name FROM lauka_session WHERE commit_name = {} "
+                               "LIMIT 1",
+                               text_id(commit)),
+                   1);
+  if (!exact) return exact.error();
+  if (!exact->empty()) return text_id(commit);
+  // Nobody types all forty digits.
+  constexpr std::size_t fewest = 4;
+  std::vector<std::int64_t> found;
+  if (commit.size() >= fewest) {
+    const auto rows = database.ask(
+        "SELECT id, text FROM lauka_name WHERE text LIKE :t0 AND EXISTS "
+        "(SELECT 1 FROM lauka_session WHERE commit_name = lauka_name.id)",
+        2, std::vector{commit + "%"});
+    if (!rows) return rows.error();
+    for (const Row& row : *rows)
+      if (row[1].compare(0, commit.size(), commit) == 0)
+        found.push_back(std::strtoll(row[0].c_str(), nullptr, 10));
+  }
+  if (found.empty())
+    return Error{"has no session of the commit " + cited(commit),
+                 "lauka-history list shows what there is"};
+  if (found.size() > 1)
+    return Error{"has several commits that begin with " + cited(commit), "write more of it"};
+  return found.front();
+}
+
 const std::string& Loader::name(std::int64_t id) const {
   const auto found = names_.find(id);
   return found == names_.end() ? names_.at(0) : found->second;
@@ -171,8 +198,7 @@ Result<void> Loader::learn_machines(const std::set<std::int64_t>& machines) {
   });
   if (!asked) return asked;
   if (auto learnt = learn(parts); !learnt) return learnt;
-  for (const auto& [id, one] : found)
-    machines_[id] = {one.first, machine_of_parts(name(one.second))};
+  for (const auto& [id, one] : found) machines_[id] = {one.first, decode_machine(name(one.second))};
   return {};
 }
 
@@ -191,7 +217,7 @@ Result<void> Loader::learn_of(const std::vector<Row>& rows,
 Result<std::vector<SessionLine>> Loader::sessions(std::size_t last, const std::string& commit) {
   std::string condition;
   if (!commit.empty()) {
-    const auto number = commit_number(database_, commit);
+    const auto number = find_commit(database_, commit);
     if (!number) return number.error();
     condition = fmt::format(" WHERE commit_name = {}", *number);
   }
@@ -235,9 +261,9 @@ Error Loader::no_variant(const Wanted& wanted, const std::set<std::string>& role
 Result<std::vector<Variant>> Loader::variants(const Wanted& wanted) {
   std::string condition = "1 = 1";
   if (!wanted.benchmark.empty())
-    condition += fmt::format(" AND benchmark = {}", number_of(wanted.benchmark));
+    condition += fmt::format(" AND benchmark = {}", text_id(wanted.benchmark));
   if (!wanted.commit.empty()) {
-    const auto number = commit_number(database_, wanted.commit);
+    const auto number = find_commit(database_, wanted.commit);
     if (!number) return number.error();
     condition += fmt::format(
         " AND id IN (SELECT variant FROM lauka_point WHERE session IN "
@@ -263,14 +289,11 @@ Result<std::vector<Variant>> Loader::variants(const Wanted& wanted) {
   for (const Variant& variant : variants)
     if (!variant.role.empty()) roles.insert(variant.role);
   const std::string role = wanted.role.empty() ? usual_role(variants) : wanted.role;
-  variants.erase(std::remove_if(variants.begin(), variants.end(),
-                                [&](const Variant& one) {
-                                  return role != "all" && one.role != role &&
-                                         !(wanted.role.empty() && one.role.empty());
-                                }),
-                 variants.end());
+  std::erase_if(variants, [&](const Variant& one) {
+    return role != "all" && one.role != role && !(wanted.role.empty() && one.role.empty());
+  });
   if (variants.empty()) return no_variant(wanted, roles);
-  std::sort(variants.begin(), variants.end(), [](const Variant& a, const Variant& b) {
+  std::ranges::sort(variants, [](const Variant& a, const Variant& b) {
     return std::tie(a.benchmark, a.role, a.command, a.machine_class) <
            std::tie(b.benchmark, b.role, b.command, b.machine_class);
   });
@@ -279,14 +302,13 @@ Result<std::vector<Variant>> Loader::variants(const Wanted& wanted) {
 
 Result<std::vector<Series>> Loader::series(const Variant& variant, const Wanted& wanted) {
   std::string condition = fmt::format("variant = {}", variant.id);
-  if (!wanted.branch.empty())
-    condition += fmt::format(" AND branch = {}", number_of(wanted.branch));
+  if (!wanted.branch.empty()) condition += fmt::format(" AND branch = {}", text_id(wanted.branch));
   if (wanted.only_commit && !wanted.commit.empty()) {
-    const auto number = commit_number(database_, wanted.commit);
+    const auto number = find_commit(database_, wanted.commit);
     if (!number) return number.error();
     condition += fmt::format(" AND commit_name = {}", *number);
   }
-  // Of rows of a kilobyte each, what is not asked for is let go at once.
+  // Rows have a kilobyte each: only what is needed is kept.
   struct Kept {
     std::int64_t layout = 0;
     std::string numbers{};
@@ -321,11 +343,11 @@ Result<std::vector<Series>> Loader::series(const Variant& variant, const Wanted&
   for (auto one = kept.rbegin(); one != kept.rend(); ++one) {
     auto layout = layouts_.find(one->layout);
     if (layout == layouts_.end())
-      layout = layouts_.emplace(one->layout, metrics_of(name(one->layout))).first;
+      layout = layouts_.emplace(one->layout, decode_layout(name(one->layout))).first;
     for (const std::size_t metric : wanted_metrics(layout->second, wanted.metrics)) {
       SeriesPoint point = one->point;
       point.values = layout->second[metric];
-      if (!fill_in(point.values, metric, one->numbers)) continue;
+      if (!decode_values(point.values, metric, one->numbers)) continue;
       point.commit = name(one->commit);
       point.branch = name(one->branch);
       point.anchor = name(one->anchor);
@@ -342,8 +364,8 @@ Result<std::vector<Series>> Loader::series(const Variant& variant, const Wanted&
 }
 
 Result<void> Loader::chain_anchors(std::vector<Series>& all) {
-  if (std::all_of(all.begin(), all.end(), has_one_anchor)) return {};
-  // Any command of this benchmark that is an anchor elsewhere and stood beside another one here.
+  if (std::ranges::all_of(all, has_one_anchor)) return {};
+  // Commands of this benchmark that are anchors in other sessions and were measured with another.
   const Variant& variant = all.front().variant;
   const auto rows = database_.ask(
       fmt::format(
@@ -351,18 +373,18 @@ Result<void> Loader::chain_anchors(std::vector<Series>& all) {
           "id FROM lauka_variant WHERE benchmark = {0} AND machine = {1}) AND anchor <> name AND "
           "name IN (SELECT anchor FROM lauka_point WHERE variant IN (SELECT id FROM lauka_variant "
           "WHERE benchmark = {0} AND machine = {1}))",
-          number_of(variant.benchmark), number_of(variant.machine_class)),
+          text_id(variant.benchmark), text_id(variant.machine_class)),
       4);
   if (!rows) return rows.error();
   std::set<std::int64_t> names;
   for (const Row& row : *rows) names.insert({id_in(row[0]), id_in(row[1]), id_in(row[2])});
   if (auto learnt = learn(names); !learnt) return learnt;
   for (Series& series : all) {
-    Chain chain;
+    AnchorLinks chain;
     for (const Row& row : *rows)
       if (const auto ratio = to_anchor(series.metric.name, name(id_in(row[2])), row[3]))
         chain.add(name(id_in(row[0])), name(id_in(row[1])), *ratio);
-    tell_to_newest_anchor(series, chain);
+    relate_to_newest_anchor(series, chain);
   }
   return {};
 }
@@ -371,7 +393,7 @@ Result<std::map<std::int64_t, std::string>> Loader::acknowledged(std::int64_t va
                                                                  const std::string& metric) {
   const auto rows = database_.ask(
       fmt::format("SELECT began, note FROM lauka_acknowledged WHERE variant = {} AND metric = {}",
-                  variant, number_of(metric)),
+                  variant, text_id(metric)),
       2);
   if (!rows) return rows.error();
   std::set<std::int64_t> names;

@@ -4,15 +4,13 @@
 #include "history/database.h"
 #include "history/record.h"
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <initializer_list>
 #include <map>
-#include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace lauka::history {
@@ -34,20 +32,20 @@ struct SeriesPoint {
   std::int64_t session = 0;  ///< lauka_session.id
   std::string commit{};      ///< with "+dirty" where the tree was; empty: not known
   std::string branch{};
-  std::string anchor{};  ///< that it is told to; empty: none, or not known
+  std::string anchor{};  ///< of its ratio; empty: none, or not known
   MetricRecord values{};
   double link_error = 0.0;  ///< standard error of what `to_anchor` was chained by, all points share
 };
 
-/// What changed from commit to commit: never of several classes of machines.
+/// A metric from commit to commit, on one class of machines.
 struct Series {
   Variant variant{};
   MetricRecord metric{};              ///< its name, unit and direction, as they were last
   std::vector<SeriesPoint> points{};  ///< in the order measured
-  std::size_t unchained = 0;          ///< of them, measured beside another anchor, with no link
+  std::size_t unchained = 0;          ///< of them, measured with an anchor that has no link
 };
 
-/// Which part of a history is asked for; what is empty leaves nothing out.
+/// A selection of a history; empty members select everything.
 struct Wanted {
   std::string benchmark{};
   std::vector<std::string> metrics{};  ///< empty: the usual one; "all": each
@@ -65,6 +63,10 @@ std::vector<Series> series_of(const SessionRecord& session, const Wanted& wanted
 /// The commit of a session, with "+dirty" where its tree was.
 std::string commit_of(const SessionRecord& session);
 
+/// Returns the id of the one commit among the sessions that is `commit`, or begins with it. The
+/// error is a predicate of the database.
+Result<std::int64_t> find_commit(Database& database, const std::string& commit);
+
 /// A session in a line.
 struct SessionLine {
   std::int64_t began = 0;
@@ -77,7 +79,7 @@ struct SessionLine {
   bool complete = true;
 };
 
-/// Asks a database; what it was told of names it remembers.
+/// Queries a database; it caches names.
 class Loader {
  public:
   explicit Loader(Database& database) : database_(database) {}
@@ -85,11 +87,11 @@ class Loader {
   /// The latest sessions, newest first. `commit`: of that one only.
   Result<std::vector<SessionLine>> sessions(std::size_t last, const std::string& commit);
 
-  /// Those that are wanted, by benchmark, role and command; an error where there are none.
+  /// Returns the wanted variants, by benchmark, role and command; an error if there are none.
   Result<std::vector<Variant>> variants(const Wanted& wanted);
 
-  /// The series of one variant, one for each wanted metric that it has. Ratios to older anchors are
-  /// told as ratios to the newest one, where a session had both; else they are left out.
+  /// Returns the series of one variant, one for each wanted metric that it has. Ratios to older
+  /// anchors become ratios to the newest one if a session had both; else they are left out.
   Result<std::vector<Series>> series(const Variant& variant, const Wanted& wanted);
 
   /// The notes of steps that were acknowledged: of a variant and metric, by when the later side of
@@ -101,7 +103,7 @@ class Loader {
   Result<std::map<std::int64_t, std::string>> uuids(const std::set<std::int64_t>& sessions);
 
  private:
-  /// The refusal if there is no variant of a benchmark; `roles` are those that it has.
+  /// Returns the refusal if a benchmark has no variant; `roles` are the existing ones.
   Error no_variant(const Wanted& wanted, const std::set<std::string>& roles);
   Result<void> learn(const std::set<std::int64_t>& names);
   const std::string& name(std::int64_t id) const;

@@ -2,8 +2,7 @@
 
 #include "core/text.h"
 #include "history/fleet.h"
-#include "history/parts.h"
-#include "history/tell.h"
+#include "history/text.h"
 #include "report/charts.h"
 #include "report/exports.h"
 #include "report/svg.h"
@@ -187,7 +186,7 @@ std::string large_chart(const Scale& scale) {
   return fmt::format("<div class=\"chart c0\"{}>\n",
                      report::hover_attributes(scale.axis, scale.metric, "y")) +
          report::svg_along(kChart, scale.axis, scale.metric, width,
-                           title + ": " + std::string(words_of(trend.against)) + " by commit",
+                           title + ": " + std::string(against_text(trend.against)) + " by commit",
                            content) +
          report::svg_axis(commit_labels(trend)) + "</div>\n";
 }
@@ -269,7 +268,7 @@ std::string Page::commit_rows(const SteppedSeries& stepped) const {
   const Trend& trend = stepped.trend;
   report::Table table{.columns = {{.heading = {"commit"}, .holds = report::Holds::Markup},
                                   {.heading = {"measured (UTC)"}},
-                                  {.heading = {std::string(words_of(trend.against))}},
+                                  {.heading = {std::string(against_text(trend.against))}},
                                   {.heading = {"change"}}}};
   const std::size_t count = trend.commits.size();
   for (std::size_t i = count; i > 0 && count - i < kMostRows; --i) {
@@ -347,7 +346,7 @@ void Page::add(const SteppedSeries& stepped) {
   part.section_begin =
       fmt::format("<section class=\"series\" id=\"{}\"><h2>{}</h2>\n", anchor, title);
   part.section_end =
-      fmt::format("<p>{}: {} at {}</p>\n{}{}{}</section>\n", words_of(trend.against), value,
+      fmt::format("<p>{}: {} at {}</p>\n{}{}{}</section>\n", against_text(trend.against), value,
                   commit_html(last), steps_list(stepped), large_chart(scale), commit_rows(stepped));
 }
 

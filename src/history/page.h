@@ -1,8 +1,7 @@
 #pragma once
 
 #include "core/choices.h"
-#include "history/alarms.h"
-#include "history/observe.h"
+#include "history/trend.h"
 #include "report/table.h"
 
 #include <map>

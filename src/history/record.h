@@ -6,7 +6,6 @@
 #include "core/numbers.h"
 #include "stats/delta.h"
 
-#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -14,12 +13,12 @@
 
 namespace lauka::history {
 
-/// So many standard errors a 95% interval reaches to either side, of what is normally distributed.
+/// Half the width of a 95% interval of a normal distribution, in standard errors.
 inline constexpr double kNormal95 = 1.959963984540054;
 
 using stats::LogRatio;
 
-/// What a history keeps of one metric of one command: no runs.
+/// One metric of one command in a history: no runs.
 struct MetricRecord {
   std::string name{};
   Unit unit = Unit::Count;
@@ -29,8 +28,9 @@ struct MetricRecord {
   std::uint64_t runs = 0;
   std::optional<LogRatio> to_reference{};  ///< of the same session, within rounds where it can be
   std::optional<LogRatio> to_anchor{};
-  std::optional<double> median{};  ///< none: kept by an older lauka-history, or of a percentile
-  std::optional<double> mad{};     ///< the median absolute deviation from it
+  std::optional<double>
+      median{};                 ///< nullopt if written by an old lauka-history, or of a percentile
+  std::optional<double> mad{};  ///< the median absolute deviation from it
 };
 
 /// One command of a session.
@@ -38,12 +38,12 @@ struct BenchmarkRecord {
   std::string benchmark{};  ///< of a suite; else the command's name
   std::string role{};       ///< in a suite: "reference", "candidate", "anchor"
   std::string command{};    ///< where several of that benchmark have that role; else empty
-  std::string name{};       ///< of the command, where an anchor stands beside it
+  std::string name{};       ///< of the command, if it was measured with an anchor
   std::string anchor{};     ///< the name of that anchor
   std::vector<MetricRecord> metrics{};
 };
 
-/// What a history keeps of a session.
+/// A session in a history.
 struct SessionRecord {
   std::string id{};  ///< a UUID in lower case
   TimeOfDay began{};
@@ -54,7 +54,7 @@ struct SessionRecord {
   bool complete = true;   ///< false: it was cut short
   std::vector<BenchmarkRecord> results{};
 
-  /// The value of a label; empty: it has none.
+  /// Returns the value of a label; empty if it has none.
   std::string label(std::string_view key) const {
     for (const Label& one : labels)
       if (one.key == key) return one.value;

@@ -1,24 +1,29 @@
 #include "history/store.h"
 
+#include "core/foreign_text.h"
 #include "core/numbers.h"
 #include "core/text.h"
+#include "history/encoding.h"
 #include "history/load.h"
-#include "history/packed.h"
-#include "history/parts.h"
+#include "history/read.h"
+#include "os/files.h"
+#include "results/read_parts.h"
 
 #include <algorithm>
-#include <cstddef>
-#include <functional>
-#include <string>
-#include <utility>
-#include <vector>
+#include <chrono>
+#include <cstdlib>
+#include <deque>
+#include <future>
+#include <map>
+#include <string_view>
+#include <system_error>
+#include <thread>
 
 #include <fmt/format.h>
 
-// Few statements of many rows: what takes time is the way to the database and back. Numbers stand
-// in the statements as they are, texts are bound. Rows of a table are always written in ascending
-// order, and the tables in one order: two writers that add the same then wait for each other in
-// turn, and never both at once.
+// Few statements of many rows, because round trips to the database take the time. Numbers are part
+// of the statements, texts are bound. Rows are written in ascending order, and tables in one order:
+// two writers that add the same wait for each other in turn, without a deadlock.
 
 namespace lauka::history {
 
@@ -83,7 +88,7 @@ struct Store::Batch {
   std::vector<PointRow> points{};
 
   std::int64_t name(const std::string& text) {
-    const std::int64_t number = number_of(text);
+    const std::int64_t number = text_id(text);
     if (number != 0) names.emplace(number, text);
     return number;
   }
@@ -94,7 +99,7 @@ struct Store::Batch {
     };
     if (last == nullptr ||
         !std::equal(metrics.begin(), metrics.end(), last->begin(), last->end(), is_alike))
-      last_layout = name(layout_of(metrics));
+      last_layout = name(encode_layout(metrics));
     last = &metrics;
     return last_layout;
   }
@@ -140,9 +145,9 @@ Result<std::vector<bool>> Store::add_sessions(const Batch& batch,
     const SessionRecord& one = sessions[place];
     values += fmt::format("{}({},:t{},{},{},{},{},{},{},{},{},{},{})", values.empty() ? "" : ",",
                           id, texts.size(), milliseconds_of(one.began), milliseconds_of(one.ended),
-                          number_of(class_of(one.machine)), number_of(one.machine.name),
-                          number_of(commit_of(one)), number_of(one.label("branch")),
-                          number_of(one.version), one.complete ? 1 : 0, one.results.size(),
+                          text_id(class_of(one.machine)), text_id(one.machine.name),
+                          text_id(commit_of(one)), text_id(one.label("branch")),
+                          text_id(one.version), one.complete ? 1 : 0, one.results.size(),
                           added_before + 1 + static_cast<std::int64_t>(place));
     texts.push_back(one.id);
   }
@@ -160,11 +165,12 @@ Result<std::vector<bool>> Store::add_sessions(const Batch& batch,
 }
 
 void Store::gather(Batch& batch, const SessionRecord& session, std::size_t place) {
-  batch.ids.push_back(number_of(session.id));
+  batch.ids.push_back(text_id(session.id));
   if (!batch.sessions.emplace(batch.ids.back(), place).second) return;  // twice among these
   const std::string machine_class = class_of(session.machine);
-  const std::int64_t machine = number_of(machine_class);
-  batch.machines.emplace(machine, std::pair(machine_class, batch.name(parts_of(session.machine))));
+  const std::int64_t machine = text_id(machine_class);
+  batch.machines.emplace(machine,
+                         std::pair(machine_class, batch.name(encode_machine(session.machine))));
   for (const std::string& text :
        {session.machine.name, commit_of(session), session.label("branch"), session.version})
     batch.name(text);
@@ -173,7 +179,7 @@ void Store::gather(Batch& batch, const SessionRecord& session, std::size_t place
     batch.name(label.value);
   }
   for (const BenchmarkRecord& result : session.results) {
-    const std::int64_t variant = number_of(variant_key(result, machine_class));
+    const std::int64_t variant = text_id(variant_key(result, machine_class));
     batch.variants.emplace(
         variant, fmt::format("({},{},{},{},{})", variant, batch.name(result.benchmark),
                              batch.name(result.role), batch.name(result.command), machine));
@@ -189,7 +195,7 @@ Result<void> Store::add_labels(const Batch& batch, std::span<const SessionRecord
     if (!is_new[place]) continue;
     for (const Label& label : sessions[place].labels) {
       const std::string row =
-          fmt::format("({},{},{})", id, number_of(label.key), number_of(label.value));
+          fmt::format("({},{},{})", id, text_id(label.key), text_id(label.value));
       if (auto one = labels.add(row); !one) return one;
     }
   }
@@ -207,8 +213,8 @@ Result<void> Store::add_points(const Batch& batch, std::span<const SessionRecord
     if (!is_new[point.session]) continue;
     const std::string row = fmt::format(
         "({},{},{},{},{},{},'{}',{},{},{})", point.variant, milliseconds_of(session.began),
-        batch.ids[point.session], number_of(commit_of(session)), number_of(session.label("branch")),
-        point.layout, numbers_of(point.result->metrics), point.name, point.anchor,
+        batch.ids[point.session], text_id(commit_of(session)), text_id(session.label("branch")),
+        point.layout, encode_values(point.result->metrics), point.name, point.anchor,
         added_before + 1 + static_cast<std::int64_t>(point.session));
     if (auto one = points.add(row); !one) return one;
   }
@@ -220,17 +226,17 @@ Result<std::size_t> Store::add(std::span<const SessionRecord> sessions) {
   Batch batch;
   for (std::size_t place = 0; place < sessions.size(); ++place)
     gather(batch, sessions[place], place);
-  std::sort(batch.points.begin(), batch.points.end(), [&](const PointRow& a, const PointRow& b) {
+  std::ranges::sort(batch.points, [&](const PointRow& a, const PointRow& b) {
     return std::pair(a.variant, batch.ids[a.session]) < std::pair(b.variant, batch.ids[b.session]);
   });
   std::size_t added = 0;
-  auto done = database_.at_once([&]() -> Result<void> {
+  auto done = database_.in_transaction([&]() -> Result<void> {
     const auto newest = database_.ask("SELECT COALESCE(MAX(added), 0) FROM lauka_session", 1);
     if (!newest) return newest.error();
     const std::int64_t before = std::strtoll(newest->front().front().c_str(), nullptr, 10);
     const auto is_new = add_sessions(batch, sessions, before);
     if (!is_new) return is_new.error();
-    added = static_cast<std::size_t>(std::count(is_new->begin(), is_new->end(), true));
+    added = static_cast<std::size_t>(std::ranges::count(*is_new, true));
     if (added == 0) return {};
     if (auto names = add_names(batch); !names) return names;
     if (auto machines = add_machines(batch); !machines) return machines;
@@ -247,16 +253,27 @@ Result<std::size_t> Store::add(std::span<const SessionRecord> sessions) {
 
 namespace {
 
+/// Reads a date, or date and time: "2026-11-22", "2026-11-22T18:00:00Z"; UTC.
+Result<TimeOfDay> parse_date(const std::string& text) {
+  const bool is_date = std::ranges::count(text, '-') == 2;
+  const std::string whole = text.find('T') == std::string::npos ? text + "T00:00:00Z" : text;
+  const auto time = time_of(whole);
+  const auto second = std::chrono::floor<std::chrono::seconds>(time);
+  if (!is_date || time == TimeOfDay() || (rfc3339(time) != whole && rfc3339(second) != whole))
+    return Error{cited(text) + " is not a date", "write 2026-11-22 or 2026-11-22T18:00:00Z"};
+  return time;
+}
+
 /// The condition that picks the sessions; `texts` are bound in it.
 Result<std::string> condition_of(Database& database, const Forgotten& what,
                                  std::vector<std::string>& texts) {
   if (!what.before.empty()) {
-    const auto time = time_in_words(what.before);
+    const auto time = parse_date(what.before);
     if (!time) return time.error();
     return fmt::format("began < {}", milliseconds_of(*time));
   }
   if (!what.commit.empty()) {
-    const auto number = commit_number(database, what.commit);
+    const auto number = find_commit(database, what.commit);
     if (!number) return number.error();
     return fmt::format("commit_name = {}", *number);
   }
@@ -266,8 +283,8 @@ Result<std::string> condition_of(Database& database, const Forgotten& what,
   return std::string("uuid LIKE :t0");
 }
 
-/// Sessions, whose numbers stand first in `rows`, with all that they have.
-Result<void> take_away(Database& database, const std::vector<Row>& rows) {
+/// Deletes sessions, whose ids are first in `rows`, with all that they have.
+Result<void> delete_sessions(Database& database, const std::vector<Row>& rows) {
   std::string ids;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     ids += (ids.empty() ? "" : ",") + rows[i][0];
@@ -290,7 +307,7 @@ Result<std::size_t> forget(Database& database, const Forgotten& what) {
   const auto condition = condition_of(database, what, texts);
   if (!condition) return condition.error();
   std::size_t count = 0;
-  auto done = database.at_once([&]() -> Result<void> {
+  auto done = database.in_transaction([&]() -> Result<void> {
     const auto rows =
         database.ask("SELECT id, uuid FROM lauka_session WHERE " + *condition, 2, texts);
     if (!rows) return rows.error();
@@ -298,7 +315,7 @@ Result<std::size_t> forget(Database& database, const Forgotten& what) {
     if (count == 0) return Error{"has no such session", "lauka-history list shows what there is"};
     if (!what.session.empty() && count > 1)
       return Error{fmt::format("has {} sessions that begin so", count), "write more of its name"};
-    return take_away(database, *rows);
+    return delete_sessions(database, *rows);
   });
   if (!done) return done.error();
   return count;
@@ -306,22 +323,92 @@ Result<std::size_t> forget(Database& database, const Forgotten& what) {
 
 Result<void> acknowledge(Database& database, std::int64_t variant, const std::string& metric,
                          std::int64_t began, const std::string& note) {
-  return database.at_once([&]() -> Result<void> {
+  return database.in_transaction([&]() -> Result<void> {
     Rows names(database, "lauka_name (id, text)");
     for (const std::string* text : {&metric, &note})
-      if (const std::int64_t number = number_of(*text); number != 0)
+      if (const std::int64_t number = text_id(*text); number != 0)
         if (auto done =
                 names.add(fmt::format("({},:t{})", number, names.next_text()), std::span(text, 1));
             !done)
           return done;
     if (auto done = names.flush(); !done) return done;
-    const std::string which = fmt::format("variant = {} AND metric = {} AND began = {}", variant,
-                                          number_of(metric), began);
+    const std::string which =
+        fmt::format("variant = {} AND metric = {} AND began = {}", variant, text_id(metric), began);
     if (auto gone = database.run("DELETE FROM lauka_acknowledged WHERE " + which); !gone)
       return gone;
     return database.run(fmt::format("INSERT INTO lauka_acknowledged VALUES ({},{},{},{})", variant,
-                                    number_of(metric), began, number_of(note)));
+                                    text_id(metric), began, text_id(note)));
   });
+}
+
+namespace {
+
+constexpr std::size_t kMostBytes = std::size_t{1} << 30U;  // of a file
+constexpr std::size_t kMostOfBatch = 200;                  // sessions in a transaction
+constexpr std::size_t kMostPoints = 4'000;                 // commands in one
+constexpr unsigned kMostReaders = 4;                       // threads
+constexpr std::size_t kFilesAhead = 16;                    // for each
+
+std::vector<Result<SessionRecord>> records_in(std::span<const std::string> files) {
+  std::vector<Result<SessionRecord>> records;
+  records.reserve(files.size());
+  for (const std::string& file : files) records.push_back(record_in(file));
+  return records;
+}
+
+}  // namespace
+
+Result<SessionRecord> record_in(const std::string& file) {
+  const auto text = os::read_file(file, kMostBytes);
+  return text ? record_of(*text) : Result<SessionRecord>(text.error());
+}
+
+// Reading takes longer than the database does: a few files for each processor are read ahead.
+Result<Added> Adder::add(std::span<const std::string> files) {
+  const std::size_t ahead = std::clamp(std::thread::hardware_concurrency(), 1U, kMostReaders) + 1;
+  std::deque<std::future<std::vector<Result<SessionRecord>>>> reading;
+  for (std::size_t begun = 0, next = 0; next < files.size();) {
+    for (; begun < files.size() && reading.size() < ahead; begun += kFilesAhead) {
+      const auto some = files.subspan(begun, std::min(kFilesAhead, files.size() - begun));
+      try {
+        reading.push_back(std::async(std::launch::async, records_in, some));
+      } catch (const std::system_error&) {  // no thread is to be had: read when it is asked for
+        reading.push_back(std::async(std::launch::deferred, records_in, some));
+      }
+    }
+    auto records = reading.front().get();
+    reading.pop_front();
+    for (auto& record : records)
+      if (auto done = take(files[next++], std::move(record)); !done) return done.error();
+  }
+  if (auto done = flush(); !done) return done.error();
+  added_.there = files_ - added_.bad - added_.sessions;
+  return added_;
+}
+
+Result<void> Adder::take(const std::string& file, Result<SessionRecord> record) {
+  ++files_;
+  if (!record) {
+    ++added_.bad;
+    report_bad_(record.error().of(cited(file)));
+    return {};
+  }
+  points_ += record->results.size();
+  batch_.push_back(*std::move(record));
+  return batch_.size() >= kMostOfBatch || points_ >= kMostPoints ? flush() : Result<void>();
+}
+
+Result<void> Adder::flush() {
+  if (batch_.empty()) return {};
+  const auto added = store_.add(batch_);
+  if (!added)
+    return Error{fmt::format("{}; {} of {} were added before that", added.error().line(),
+                             added_.sessions, plural(files_, "file")),
+                 "add them again"};
+  added_.sessions += *added;
+  batch_.clear();
+  points_ = 0;
+  return {};
 }
 
 }  // namespace lauka::history

@@ -6,22 +6,22 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
+#include <functional>
 #include <set>
 #include <span>
 #include <string>
-#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace lauka::history {
 
-/// Puts sessions into a database, many at once: each is in it whole, or not at all.
+/// Adds sessions to a database, many at once: each whole, or not at all.
 class Store {
  public:
   explicit Store(Database& database) : database_(database) {}
 
-  /// Adds those that are not there yet, in one transaction; the number of them. An error: none of
-  /// them was added.
+  /// Adds the sessions that are missing, in one transaction; returns their number. On an error
+  /// none was added.
   Result<std::size_t> add(std::span<const SessionRecord> sessions);
 
  private:
@@ -39,20 +39,52 @@ class Store {
                           const std::vector<bool>& is_new, std::int64_t added_before);
 
   Database& database_;
-  std::set<std::int64_t> known_{};  ///< names that are in the database for good
+  std::set<std::int64_t> known_{};  ///< ids that are committed in the database
 };
 
-/// What "forget" takes away; exactly one is set.
+/// Reads the session in `file`. The error is a predicate of it.
+Result<SessionRecord> record_in(const std::string& file);
+
+/// What became of the files that were to be added.
+struct Added {
+  std::size_t sessions = 0;
+  std::size_t there = 0;  ///< already
+  std::size_t bad = 0;
+};
+
+/// Adds files a batch at a time.
+class Adder {
+ public:
+  /// `report_bad` is called for each file that cannot be read; the others are added.
+  Adder(Database& database, std::function<void(const Error&)> report_bad)
+      : store_(database), report_bad_(std::move(report_bad)) {}
+
+  /// Adds `files`. The error is a predicate of the database; what was added before it stays.
+  Result<Added> add(std::span<const std::string> files);
+
+ private:
+  Result<void> take(const std::string& file, Result<SessionRecord> record);
+  Result<void> flush();
+
+  Store store_;
+  std::function<void(const Error&)> report_bad_;
+  std::vector<SessionRecord> batch_{};
+  std::size_t points_ = 0;  // in the batch
+  std::size_t files_ = 0;
+  Added added_{};
+};
+
+/// Selects what "forget" deletes; exactly one is set.
 struct Forgotten {
-  std::string session{};  ///< a UUID, or what one begins with
+  std::string session{};  ///< a UUID, or the beginning of one
   std::string commit{};   ///< likewise
   std::string before{};   ///< a date: sessions that began before it
 };
 
-/// How many sessions were taken away.
+/// Deletes sessions; returns their number.
 Result<std::size_t> forget(Database& database, const Forgotten& what);
 
-/// Keeps a note to a step, so that it is no alarm any more.
+/// Stores a note for a step, so that it is no longer an alarm.
 Result<void> acknowledge(Database& database, std::int64_t variant, const std::string& metric,
                          std::int64_t began, const std::string& note);
 

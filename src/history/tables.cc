@@ -5,7 +5,7 @@
 #include "core/text.h"
 #include "format/text.h"
 #include "format/words.h"
-#include "history/observe.h"
+#include "history/trend.h"
 #include "report/exports.h"
 #include "report/format.h"
 
@@ -13,7 +13,6 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
-#include <set>
 #include <tuple>
 #include <utility>
 
@@ -40,7 +39,7 @@ const std::string& uuid_of(const SeriesPoint& point, const Uuids& uuids) {
   return found == uuids.end() ? kNone : found->second;
 }
 
-/// "parse.wall_time", and what tells it from others of that name.
+/// Returns "parse.wall_time" with the role, command and machine.
 std::string column_of(const Series& series) {
   std::string name = series.variant.benchmark;
   for (const std::string& part : {series.variant.role, series.variant.command})
@@ -48,30 +47,53 @@ std::string column_of(const Series& series) {
   return name + "." + series.metric.name + "@" + series.variant.machine_class;
 }
 
+/// Returns what is known of a point, in the order of the columns.
+nlohmann::ordered_json fields(const Series& series, const SeriesPoint& point, const Uuids& uuids) {
+  const auto optional = [](std::optional<double> value) {
+    return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr);
+  };
+  nlohmann::ordered_json all = {{"benchmark", series.variant.benchmark},
+                                {"role", series.variant.role},
+                                {"command", series.variant.command},
+                                {"metric", series.metric.name},
+                                {"unit", unit_symbol(series.metric.unit)},
+                                {"better", word_in(kBetterWords, series.metric.better)},
+                                {"machine", series.variant.machine_class},
+                                {"session", uuid_of(point, uuids)},
+                                {"began", time_of_day(point.began)},
+                                {"commit", point.commit},
+                                {"branch", point.branch},
+                                {"mean", point.values.mean},
+                                {"stddev", optional(point.values.stddev)},
+                                {"runs", point.values.runs}};
+  for (const auto& [name, ratio] : {std::pair("reference", &point.values.to_reference),
+                                    std::pair("anchor", &point.values.to_anchor)}) {
+    all[fmt::format("log_ratio_to_{}", name)] = *ratio ? optional((*ratio)->value) : optional({});
+    all[fmt::format("error_to_{}", name)] = *ratio ? optional((*ratio)->error) : optional({});
+  }
+  return all;
+}
+
+std::string csv_text(const nlohmann::ordered_json& value) {
+  if (value.is_string()) return report::csv_field(value.get_ref<const std::string&>());
+  if (value.is_number_float()) return number(value.get<double>());
+  return value.is_null() ? "" : value.dump();
+}
+
 class CsvWriter final : public TableWriter {
  public:
   explicit CsvWriter(Sink sink) : sink_(std::move(sink)) {
-    sink_(
-        "benchmark,role,command,metric,unit,better,machine,session,began,commit,branch,mean,stddev,"
-        "runs,log_ratio_to_reference,error_to_reference,log_ratio_to_anchor,error_to_anchor\r\n");
+    const auto columns = fields({}, {}, {});
+    std::string head;
+    for (const auto& [name, value] : columns.items()) head += (head.empty() ? "" : ",") + name;
+    sink_(head + "\r\n");
   }
 
   void add(const Series& series, const Uuids& uuids) override {
-    std::string head;
-    for (const std::string_view text :
-         {std::string_view(series.variant.benchmark), std::string_view(series.variant.role),
-          std::string_view(series.variant.command), std::string_view(series.metric.name),
-          unit_symbol(series.metric.unit), word_in(kBetterWords, series.metric.better),
-          std::string_view(series.variant.machine_class)})
-      head += report::csv_field(text) + ",";
     for (const SeriesPoint& point : series.points) {
-      const MetricRecord& values = point.values;
-      std::string line = head + uuid_of(point, uuids) + "," + time_of_day(point.began) + "," +
-                         report::csv_field(point.commit) + "," + report::csv_field(point.branch);
-      line += fmt::format(",{},{},{}", number(values.mean), number(values.stddev), values.runs);
-      for (const auto* ratio : {&values.to_reference, &values.to_anchor})
-        line +=
-            *ratio ? fmt::format(",{},{}", number((*ratio)->value), number((*ratio)->error)) : ",,";
+      std::string line;
+      for (const auto& value : fields(series, point, uuids)) line += csv_text(value) + ",";
+      line.pop_back();
       sink_(line + "\r\n");
     }
   }
@@ -85,32 +107,8 @@ class JsonLinesWriter final : public TableWriter {
   explicit JsonLinesWriter(Sink sink) : sink_(std::move(sink)) {}
 
   void add(const Series& series, const Uuids& uuids) override {
-    const auto optional = [](std::optional<double> value) {
-      return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr);
-    };
-    for (const SeriesPoint& point : series.points) {
-      nlohmann::ordered_json line = {{"benchmark", series.variant.benchmark},
-                                     {"role", series.variant.role},
-                                     {"command", series.variant.command},
-                                     {"metric", series.metric.name},
-                                     {"unit", unit_symbol(series.metric.unit)},
-                                     {"better", word_in(kBetterWords, series.metric.better)},
-                                     {"machine", series.variant.machine_class},
-                                     {"session", uuid_of(point, uuids)},
-                                     {"began", time_of_day(point.began)},
-                                     {"commit", point.commit},
-                                     {"branch", point.branch},
-                                     {"mean", point.values.mean},
-                                     {"stddev", optional(point.values.stddev)},
-                                     {"runs", point.values.runs}};
-      for (const auto& [name, ratio] : {std::pair("reference", &point.values.to_reference),
-                                        std::pair("anchor", &point.values.to_anchor)}) {
-        line[fmt::format("log_ratio_to_{}", name)] =
-            *ratio ? optional((*ratio)->value) : optional({});
-        line[fmt::format("error_to_{}", name)] = *ratio ? optional((*ratio)->error) : optional({});
-      }
-      sink_(dumped(line, -1) + "\n");
-    }
+    for (const SeriesPoint& point : series.points)
+      sink_(dumped(fields(series, point, uuids), -1) + "\n");
   }
 
  private:

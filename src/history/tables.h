@@ -7,26 +7,22 @@
 #include <map>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace lauka::history {
 
 /// Writes the points of one series after the other for other programs.
-class TableWriter {
+class TableWriter : NonCopyable {
  public:
-  TableWriter() = default;
-  TableWriter(const TableWriter&) = delete;
-  TableWriter& operator=(const TableWriter&) = delete;
   virtual ~TableWriter() = default;
 
-  /// `uuids` has the session of each point.
+  /// Writes a series; `uuids` has the session of each point.
   virtual void add(const Series& series, const std::map<std::int64_t, std::string>& uuids) = 0;
 
-  /// What can be written only when all series are known.
+  /// Writes what needs all series.
   virtual void end() {}
 };
 
-/// Of a format of `lauka-history export`:
+/// Returns the writer of a format of `lauka-history export`:
 /// csv: a row per point, base units, shortest digits that read back as the same number;
 /// jsonl: the same as an object in a line each;
 /// benchfmt: Go's benchmark format, the labels as its configuration;

@@ -6,7 +6,7 @@
 #include <utility>
 
 // Writes the manual page and the shells' completions into a folder, while lauka is built: they are
-// made from what --help is made of, so they cannot tell of another program.
+// made from what --help is made of, so they cannot describe another program.
 
 int main(int argc, char** argv) {
   if (argc != 2) {

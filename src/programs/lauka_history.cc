@@ -1,54 +1,46 @@
 #include "core/choices.h"
 #include "core/foreign_text.h"
 #include "core/text.h"
-#include "history/add.h"
-#include "history/alarms.h"
 #include "history/command_line.h"
+#include "history/database.h"
 #include "history/fleet.h"
 #include "history/load.h"
 #include "history/page.h"
-#include "history/schema.h"
 #include "history/store.h"
 #include "history/tables.h"
-#include "history/tell.h"
+#include "history/text.h"
+#include "history/trend.h"
 #include "os/exports.h"
 #include "os/files.h"
 #include "os/terminal.h"
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <functional>
 #include <map>
 #include <set>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
-// The history of what lauka measured: a program of its own, since lauka itself is to stay small and
-// static. Each command is a function below; what it says is made in history/.
+// The history of what lauka measured: a program of its own, because lauka itself must stay small
+// and static. Each command is a function below; history/ makes the texts.
 
 namespace lauka::history {
 
 namespace {
 
-/// Writes one line on standard error; nothing more can be done where that fails.
+/// Writes one line on standard error; a failure of that is ignored.
 int refuse(const Error& error, ExitStatus status) {
   static_cast<void>(
       os::say(os::Stream::Error, "lauka-history: " + one_line(error.line()) + "\n").has_value());
   return static_cast<int>(status);
-}
-
-int say(const std::string& text, ExitStatus status = ExitStatus::Done) {
-  if (auto said = os::say(os::Stream::Output, text); !said)
-    return refuse(said.error(), ExitStatus::Failed);
-  return static_cast<int>(status);
-}
-
-Error named(const Error& error, const Database& database) {
-  return error.of("the database " + cited(database.name()));
 }
 
 report::Style style() {
@@ -58,35 +50,47 @@ report::Style style() {
           .ascii = !os::speaks_utf8()};
 }
 
-int add(Database& database, const Request& request) {
+/// What a command prints, and its exit status.
+struct Answer {
+  std::string text{};
+  ExitStatus status = ExitStatus::Done;
+};
+
+/// Reports an error that is not about the database.
+Answer failed(const Error& error) {
+  refuse(error, ExitStatus::Failed);
+  return {.status = ExitStatus::Failed};
+}
+
+// The commands. Their errors are predicates of the database.
+
+Result<Answer> add(Database& database, const Request& request) {
   Adder adder(database, [](const Error& error) { refuse(error, ExitStatus::Failed); });
   const auto added = adder.add(request.words);
-  if (!added) return refuse(named(added.error(), database), ExitStatus::Failed);
+  if (!added) return added.error();
   const std::string there = added->there > 0 ? fmt::format(", {} there already", added->there) : "";
   const std::string bad = added->bad > 0 ? fmt::format(", {} refused", added->bad) : "";
-  return say(fmt::format("{} added to {}{}{}\n", plural(added->sessions, "session"),
-                         one_line(database.name()), there, bad),
-             added->bad > 0 ? ExitStatus::Failed : ExitStatus::Done);
+  return Answer{fmt::format("{} added to {}{}{}\n", plural(added->sessions, "session"),
+                            one_line(database.name()), there, bad),
+                added->bad > 0 ? ExitStatus::Failed : ExitStatus::Done};
 }
 
-int list(Database& database, const Request& request) {
+Result<Answer> list(Database& database, const Request& request) {
   Loader loader(database);
   if (request.benchmarks) {
-    Wanted wanted = request.wanted;
-    wanted.role = "all";
-    const auto variants = loader.variants(wanted);
-    if (!variants) return refuse(named(variants.error(), database), ExitStatus::Failed);
-    return say(benchmarks_text(*variants, style()));
+    const auto variants = loader.variants(request.wanted);
+    if (!variants) return variants.error();
+    return Answer{benchmarks_text(*variants, style())};
   }
   const auto sessions = loader.sessions(request.wanted.last, request.wanted.commit);
-  if (!sessions) return refuse(named(sessions.error(), database), ExitStatus::Failed);
-  return say(sessions_text(*sessions, style()));
+  if (!sessions) return sessions.error();
+  return Answer{sessions_text(*sessions, style())};
 }
 
-/// Every series that is wanted, one variant after the other: they need not all be in memory.
-Result<void> for_each_series(Loader& loader, const Request& request,
+/// Passes every wanted series to `take`, one variant after the other: they need not all be in
+/// memory.
+Result<void> for_each_series(Loader& loader, const Wanted& wanted,
                              const std::function<Result<void>(Series)>& take) {
-  Wanted wanted = request.wanted;
   const auto variants = loader.variants(wanted);
   if (!variants) return variants.error();
   bool found = false;
@@ -105,67 +109,57 @@ Result<void> for_each_series(Loader& loader, const Request& request,
   return {};
 }
 
-int show(Database& database, const Request& request) {
+/// The same with the steps of each series.
+Result<void> for_each_stepped(Database& database, const Request& request,
+                              const std::function<void(SteppedSeries&)>& take) {
   Loader loader(database);
-  Request wanted = request;
-  wanted.wanted.benchmark = request.words[0];
-  std::string text;
-  auto done = for_each_series(loader, wanted, [&](Series series) -> Result<void> {
-    const auto stepped = with_steps(loader, std::move(series), request.against);
+  return for_each_series(loader, request.wanted, [&](Series series) -> Result<void> {
+    auto stepped = with_steps(loader, std::move(series), request.against);
     if (!stepped) return stepped.error();
-    std::map<std::size_t, std::string> marks;
-    for (const KnownStep& known : stepped->steps)
-      marks[known.step.at] = "step " + known.id + state_words(known);
-    text +=
-        (text.empty() ? "" : "\n") + series_text(stepped->series, stepped->trend, style(), marks);
+    take(*stepped);
     return {};
   });
-  return done ? say(text) : refuse(named(done.error(), database), ExitStatus::Failed);
 }
 
-int steps(Database& database, const Request& request) {
-  Loader loader(database);
-  Request wanted = request;
-  if (!request.words.empty()) wanted.wanted.benchmark = request.words[0];
+Result<Answer> show(Database& database, const Request& request) {
+  std::string text;
+  auto done = for_each_stepped(database, request, [&](const SteppedSeries& stepped) {
+    std::map<std::size_t, std::string> marks;
+    for (const KnownStep& known : stepped.steps)
+      marks[known.step.at] = "step " + known.id + state_words(known);
+    text += (text.empty() ? "" : "\n") + series_text(stepped.series, stepped.trend, style(), marks);
+  });
+  return done ? Result<Answer>(Answer{text}) : done.error();
+}
+
+Result<Answer> steps(Database& database, const Request& request) {
   std::string text;
   std::size_t looked_at = 0;
   std::size_t short_ones = 0;
   std::size_t alarms = 0;
   const bool only_alarms = request.action == Action::Check;
-  auto done = for_each_series(loader, wanted, [&](Series series) -> Result<void> {
-    auto stepped = with_steps(loader, std::move(series), request.against);
-    if (!stepped) return stepped.error();
+  auto done = for_each_stepped(database, request, [&](SteppedSeries& stepped) {
     ++looked_at;
-    if (stepped->trend.commits.size() < stats::kFewestForSteps) ++short_ones;
+    if (stepped.trend.commits.size() < stats::kFewestForSteps) ++short_ones;
     const auto is_alarm = [](const KnownStep& step) { return step.state == StepState::Alarm; };
-    alarms += static_cast<std::size_t>(
-        std::count_if(stepped->steps.begin(), stepped->steps.end(), is_alarm));
-    if (only_alarms) {
-      auto& known = stepped->steps;
-      known.erase(std::remove_if(known.begin(), known.end(),
-                                 [&](const KnownStep& step) { return !is_alarm(step); }),
-                  known.end());
-    }
-    text += steps_text(*stepped, style());
-    return {};
+    alarms += static_cast<std::size_t>(std::ranges::count_if(stepped.steps, is_alarm));
+    if (only_alarms) std::erase_if(stepped.steps, std::not_fn(is_alarm));
+    text += steps_text(stepped, style());
   });
-  if (!done) return refuse(named(done.error(), database), ExitStatus::Failed);
+  if (!done) return done.error();
   text += fmt::format(
       "{} series looked at: {}", looked_at,
       alarms == 0 ? std::string("no new regressions") : plural(alarms, "step") + " to the worse");
   if (short_ones > 0)
     text += fmt::format("; {} shorter than the {} commits that it takes", short_ones,
                         stats::kFewestForSteps);
-  return say(text + "\n", only_alarms && alarms > 0 ? ExitStatus::GateFailed : ExitStatus::Done);
+  return Answer{text + "\n", only_alarms && alarms > 0 ? ExitStatus::GateFailed : ExitStatus::Done};
 }
 
-int acknowledge_step(Database& database, const Request& request) {
+Result<Answer> acknowledge_step(Database& database, const Request& request) {
   Loader loader(database);
-  Request wanted = request;
-  wanted.wanted.role = "all";
-  wanted.wanted.metrics = {"all"};
   bool found = false;
-  auto done = for_each_series(loader, wanted, [&](const Series& series) -> Result<void> {
+  auto done = for_each_series(loader, request.wanted, [&](const Series& series) -> Result<void> {
     for (const SeriesPoint& point : series.points) {
       if (found || step_id(series, point.began) != request.words[0]) continue;
       found = true;
@@ -174,13 +168,13 @@ int acknowledge_step(Database& database, const Request& request) {
     }
     return {};
   });
-  if (done && !found)
-    done = Error{"has no step " + cited(request.words[0]), "lauka-history steps lists them"};
-  return done ? static_cast<int>(ExitStatus::Done)
-              : refuse(named(done.error(), database), ExitStatus::Failed);
+  if (!done) return done.error();
+  if (!found)
+    return Error{"has no step " + cited(request.words[0]), "lauka-history steps lists them"};
+  return Answer{};
 }
 
-/// The sessions of files that are in no database, as series of their machines.
+/// Adds the sessions of files, without a database, as series of their machines.
 Result<void> add_files(Fleet& fleet, const Request& request) {
   std::map<std::string, Series> all;
   std::set<std::string> ids;
@@ -209,77 +203,67 @@ Result<void> add_files(Fleet& fleet, const Request& request) {
   return {};
 }
 
-int say_combined(const Fleet& fleet, const Request& request) {
-  std::string text;
-  bool is_worse = false;
+Answer combined(const Fleet& fleet, const Request& request) {
+  Answer answer;
   for (const FleetEffect& effect : fleet.effects()) {
-    text += (text.empty() ? "" : "\n") + fleet_text(effect, style());
-    is_worse = is_worse || (request.fail_if_worse &&
-                            is_worse_than(effect, *request.fail_if_worse, request.each_machine));
+    answer.text += (answer.text.empty() ? "" : "\n") + fleet_text(effect, style());
+    if (request.fail_if_worse &&
+        is_worse_than(effect, *request.fail_if_worse, request.each_machine))
+      answer.status = ExitStatus::GateFailed;
   }
-  if (text.empty())
-    return refuse({"nothing was measured beside a reference, with an interval",
-                   "combine sessions of two commands or of a suite"},
-                  ExitStatus::Failed);
-  return say(text, is_worse ? ExitStatus::GateFailed : ExitStatus::Done);
+  if (answer.text.empty())
+    return failed({"nothing was measured with a reference, with an interval",
+                   "combine sessions of two commands or of a suite"});
+  return answer;
 }
 
-int combine_files(const Request& request) {
+Answer combine_files(const Request& request) {
   Fleet fleet;
-  if (auto added = add_files(fleet, request); !added)
-    return refuse(added.error(), ExitStatus::Failed);
-  return say_combined(fleet, request);
+  if (auto added = add_files(fleet, request); !added) return failed(added.error());
+  return combined(fleet, request);
 }
 
-int combine_commit(Database& database, const Request& request) {
+Result<Answer> combine_commit(Database& database, const Request& request) {
   Loader loader(database);
   Fleet fleet;
-  auto done = for_each_series(loader, request, [&](const Series& series) -> Result<void> {
+  auto done = for_each_series(loader, request.wanted, [&](const Series& series) -> Result<void> {
     fleet.add(series);
     return {};
   });
-  return done ? say_combined(fleet, request)
-              : refuse(named(done.error(), database), ExitStatus::Failed);
+  return done ? Result<Answer>(combined(fleet, request)) : done.error();
 }
 
-/// Writes a file whole, or leaves what was there.
-int write_file(const std::string& target, const std::function<Result<void>(const Sink&)>& write) {
+/// Writes a file whole, or leaves it as it was.
+Result<Answer> write_file(const std::string& target,
+                          const std::function<Result<void>(const Sink&)>& write) {
   auto file = os::ExportFile::open(target);
-  if (!file) return refuse(file.error(), ExitStatus::Failed);
+  if (!file) return failed(file.error());
   if (auto done = write([&](std::string_view text) { (*file)->write(text); }); !done)
-    return refuse(done.error(), ExitStatus::Failed);
-  if (auto done = (*file)->commit(); !done) return refuse(done.error(), ExitStatus::Failed);
-  return static_cast<int>(ExitStatus::Done);
+    return done.error();
+  if (auto done = (*file)->commit(); !done) return failed(done.error());
+  return Answer{};
 }
 
-int write_page(Database& database, const Request& request) {
+Result<Answer> write_page(Database& database, const Request& request) {
   const std::string& target = request.words[0];
-  const int status = write_file(target, [&](const Sink& sink) -> Result<void> {
-    Loader loader(database);
+  auto written = write_file(target, [&](const Sink& sink) -> Result<void> {
     Page page(request.title.empty() ? "Benchmarks, commit by commit" : request.title,
               request.commit_url);
-    auto done = for_each_series(loader, request, [&](Series series) -> Result<void> {
-      const auto stepped = with_steps(loader, std::move(series), request.against);
-      if (!stepped) return stepped.error();
-      page.add(*stepped);
-      return {};
-    });
-    if (!done) return named(done.error(), database);
-    page.write(sink);
-    return {};
+    auto done = for_each_stepped(database, request,
+                                 [&](const SteppedSeries& stepped) { page.add(stepped); });
+    if (done) page.write(sink);
+    return done;
   });
-  const bool is_file = status == static_cast<int>(ExitStatus::Done) && target != "-";
-  return is_file ? say("wrote " + one_line(target) + "\n") : status;
+  if (written && written->status == ExitStatus::Done && target != "-")
+    written->text = "wrote " + one_line(target) + "\n";
+  return written;
 }
 
-int write_table(Database& database, const Request& request) {
-  Request wanted = request;
-  if (wanted.wanted.metrics.empty()) wanted.wanted.metrics = {"all"};
-  if (wanted.wanted.role.empty()) wanted.wanted.role = "all";
+Result<Answer> write_table(Database& database, const Request& request) {
   return write_file(request.output, [&](const Sink& sink) -> Result<void> {
     Loader loader(database);
     const auto writer = table_writer(request.words[0], sink);
-    auto done = for_each_series(loader, wanted, [&](const Series& series) -> Result<void> {
+    auto done = for_each_series(loader, request.wanted, [&](const Series& series) -> Result<void> {
       std::set<std::int64_t> sessions;
       for (const SeriesPoint& point : series.points) sessions.insert(point.session);
       const auto uuids = loader.uuids(sessions);
@@ -287,50 +271,65 @@ int write_table(Database& database, const Request& request) {
       writer->add(series, *uuids);
       return {};
     });
-    if (!done) return named(done.error(), database);
-    writer->end();
-    return {};
+    if (done) writer->end();
+    return done;
   });
 }
 
-int forget_sessions(Database& database, const Request& request) {
+Result<Answer> forget_sessions(Database& database, const Request& request) {
   const auto count = forget(database, request.forgotten);
-  if (!count) return refuse(named(count.error(), database), ExitStatus::Failed);
-  return say(fmt::format("{} forgotten\n", plural(*count, "session")));
+  if (!count) return count.error();
+  return Answer{fmt::format("{} forgotten\n", plural(*count, "session"))};
+}
+
+using Command = Result<Answer> (*)(Database& database, const Request& request);
+
+Command command_of(Action action) {
+  switch (action) {
+    case Action::Add:
+      return add;
+    case Action::List:
+      return list;
+    case Action::Show:
+      return show;
+    case Action::Acknowledge:
+      return acknowledge_step;
+    case Action::Combine:
+      return combine_commit;
+    case Action::Page:
+      return write_page;
+    case Action::Export:
+      return write_table;
+    case Action::Forget:
+      return forget_sessions;
+    case Action::Steps:
+    case Action::Check:
+    case Action::Say:
+      break;
+  }
+  return steps;
+}
+
+int finish(const Answer& answer) {
+  if (!answer.text.empty())
+    if (auto said = os::say(os::Stream::Output, answer.text); !said)
+      return refuse(said.error(), ExitStatus::Failed);
+  return static_cast<int>(answer.status);
 }
 
 int run(std::span<const std::string> arguments) {
   const auto request = parse(arguments);
   if (!request) return refuse(request.error(), ExitStatus::Usage);
-  if (request->action == Action::Say) return say(request->answer);
-  if (request->action == Action::Combine && !request->words.empty()) return combine_files(*request);
+  if (request->action == Action::Say) return finish({request->answer});
+  if (request->action == Action::Combine && !request->words.empty())
+    return finish(combine_files(*request));
   auto database = open_history(request->database,
                                request->action == Action::Add ? Access::Write : Access::Read);
   if (!database) return refuse(database.error(), ExitStatus::Failed);
-  switch (request->action) {
-    case Action::Add:
-      return add(*database, *request);
-    case Action::List:
-      return list(*database, *request);
-    case Action::Show:
-      return show(*database, *request);
-    case Action::Steps:
-    case Action::Check:
-      return steps(*database, *request);
-    case Action::Acknowledge:
-      return acknowledge_step(*database, *request);
-    case Action::Combine:
-      return combine_commit(*database, *request);
-    case Action::Page:
-      return write_page(*database, *request);
-    case Action::Export:
-      return write_table(*database, *request);
-    case Action::Forget:
-      return forget_sessions(*database, *request);
-    case Action::Say:
-      break;
-  }
-  return static_cast<int>(ExitStatus::Done);
+  const auto answer = command_of(request->action)(*database, *request);
+  return answer ? finish(*answer)
+                : refuse(answer.error().of("the database " + cited(database->name())),
+                         ExitStatus::Failed);
 }
 
 }  // namespace

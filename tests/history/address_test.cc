@@ -1,4 +1,4 @@
-#include "history/address.h"
+#include "history/database.h"
 
 #include <string>
 #include <utility>
@@ -33,7 +33,7 @@ TEST_CASE("an address is called by scheme, host and database") {
 }
 
 TEST_CASE("SOCI is given an address that it leaves as it is, with all that it has") {
-  const auto url = [](const std::string& where) { return address_in(where).value().url; };
+  const auto url = [](const std::string& where) { return parse_address(where).value().url; };
   const std::string nothing = "fallback_application_name=lauka-history";
   // libpq takes the last of two parameters of one name: whose value is not the user's own.
   CHECK(url("postgresql://user@host/db") == "postgresql://user@host/db?" + nothing + "&" + nothing);
@@ -42,7 +42,7 @@ TEST_CASE("SOCI is given an address that it leaves as it is, with all that it ha
 }
 
 TEST_CASE("what a message repeats of an address's password is taken out, coded or not") {
-  const auto address = address_in("postgresql://u:a%40b@h/d?sslpassword=q").value();
+  const auto address = parse_address("postgresql://u:a%40b@h/d?sslpassword=q").value();
   CHECK(without_secrets("u a%40b a@b a@ba@b q", address) == "u ... ... ...... ...");
 }
 

@@ -151,7 +151,7 @@ TEST_CASE("lauka-history page: what several machines found of one commit is a fo
   CHECK(section.find("+9.9999") != std::string::npos);
   CHECK(section.find("+19.9999") != std::string::npos);
   CHECK(section.find("all of them") != std::string::npos);
-  CHECK(section.find("2 machines say little about that") != std::string::npos);
+  CHECK(section.find("2 machines are few to judge that") != std::string::npos);
   CHECK(section.find("<h3>old") == std::string::npos);
   const Said one = history("page " + scratch.file("one.html") + " --machine nosuch" + db);
   CHECK(one.status == 1);
@@ -274,7 +274,7 @@ TEST_CASE("lauka-history: a database that cannot be used is named in one line") 
           "the database 'postgresql:///x': cannot be reached: connection to server on socket");
 }
 
-TEST_CASE("lauka-history: what is no file of a database is refused at once and left alone") {
+TEST_CASE("lauka-history: what is not a database file is refused at once and left alone") {
   const Scratch scratch;
   write_sessions(scratch, 1, 9);
   write(scratch.file("text.db"), std::string(5000, 'x'));
@@ -286,7 +286,7 @@ TEST_CASE("lauka-history: what is no file of a database is refused at once and l
       const Said said = history(command + " --db " + where + (command == "add" ? file : ""));
       CHECK(said.status == 1);
       CHECK_MESSAGE(
-          said.err.find("is no regular file; name another one with --db") != std::string::npos,
+          said.err.find("is not a regular file; name another one with --db") != std::string::npos,
           said.err);
     }
     CHECK_FALSE(std::filesystem::exists(where + "-journal"));

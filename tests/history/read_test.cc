@@ -116,7 +116,7 @@ TEST_CASE("in a suite a command is compared with its own benchmark's reference a
   CHECK_FALSE(record->results[2].metrics[0].to_anchor);
   CHECK(std::exp(ratio(4).value) == doctest::Approx(1.1));
   CHECK(std::exp(ratio(5).value) == doctest::Approx(1.2));
-  // Two candidates of one benchmark are told apart by their commands.
+  // Two candidates of one benchmark are distinguished by their commands.
   CHECK(record->results[4].command == "./new b");
   CHECK(record->results[5].command == "./newer b");
 }
@@ -139,7 +139,7 @@ TEST_CASE("a file without an identity of its own is refused with the reason") {
   CHECK(refusal(json_of({1, "abc", "CPU", {}})) == "has no commands; export it again");
 }
 
-TEST_CASE("times are read with their offset, and what is no time is refused") {
+TEST_CASE("times are read with their offset, and what is not a time is refused") {
   CHECK(time_of("2026-01-01T00:00:00+02:00") == time_of("2025-12-31T22:00:00Z"));
   CHECK(time_of("2026-01-01T00:00:00.25-01:30") == time_of("2026-01-01T01:30:00.250Z"));
   CHECK(time_of("2026-01-01T00:00:00.1239Z") ==

@@ -12,7 +12,6 @@
 #include <fstream>
 #include <iterator>
 #include <optional>
-#include <sstream>
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -38,7 +37,7 @@ int shell(const std::string& command) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/// A port of this machine that nobody listens at.
+/// A port of this machine that has no listener.
 int free_port() {
   const int fd = socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in address{};

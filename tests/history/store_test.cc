@@ -1,18 +1,15 @@
 #include "history/store.h"
 
-#include "history/alarms.h"
+#include "history/database.h"
+#include "history/encoding.h"
 #include "history/load.h"
-#include "history/packed.h"
-#include "history/parts.h"
 #include "history/read.h"
-#include "history/schema.h"
 #include "history/sessions.h"
 #include "history/tables.h"
-#include "history/tell.h"
+#include "history/text.h"
+#include "history/trend.h"
 
 #include <chrono>
-#include <cmath>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -53,36 +50,36 @@ void write_version_3(const std::string& where, const std::vector<SessionRecord>&
   const auto name = [&](const std::string& text) {
     if (!text.empty())
       run(fmt::format("INSERT INTO lauka_name VALUES ({},:t0) ON CONFLICT DO NOTHING",
-                      number_of(text)),
+                      text_id(text)),
           {text});
-    return number_of(text);
+    return text_id(text);
   };
   run("CREATE TABLE lauka_history (version INTEGER NOT NULL)");
   run("INSERT INTO lauka_history VALUES (3)");
-  for (const Migration& migration : migrations().first(3))
-    for (const std::string_view statement : migration.statements) run(std::string(statement));
+  for (const auto& migration : migrations().first(3))
+    for (const std::string_view statement : migration) run(std::string(statement));
   for (const SessionRecord& one : sessions) {
     const std::string machine_class = class_of(one.machine);
     const auto seconds = [](TimeOfDay time) {
       return std::chrono::floor<std::chrono::seconds>(time).time_since_epoch().count();
     };
     run(fmt::format("INSERT INTO lauka_machine VALUES ({},:t0,{}) ON CONFLICT DO NOTHING",
-                    number_of(machine_class), name(parts_of(one.machine))),
+                    text_id(machine_class), name(encode_machine(one.machine))),
         {machine_class});
     run(fmt::format("INSERT INTO lauka_session VALUES ({},:t0,{},{},{},{},{},{},{},1,{})",
-                    number_of(one.id), seconds(one.began), seconds(one.ended),
-                    number_of(machine_class), name(one.machine.name), name(one.label("commit")),
-                    name(one.label("branch")), name(one.version), one.results.size()),
+                    text_id(one.id), seconds(one.began), seconds(one.ended), text_id(machine_class),
+                    name(one.machine.name), name(one.label("commit")), name(one.label("branch")),
+                    name(one.version), one.results.size()),
         {one.id});
     for (const BenchmarkRecord& result : one.results) {
-      const std::int64_t variant = number_of(variant_key(result, machine_class));
+      const std::int64_t variant = text_id(variant_key(result, machine_class));
       run(fmt::format("INSERT INTO lauka_variant VALUES ({},{},{},{},{}) ON CONFLICT DO NOTHING",
                       variant, name(result.benchmark), name(result.role), name(result.command),
-                      number_of(machine_class)));
+                      text_id(machine_class)));
       run(fmt::format(
           "INSERT INTO lauka_point VALUES ({},{},{},{},{},{},'{} 0.01 12 - - - -',{},0)", variant,
-          seconds(one.began), number_of(one.id), number_of(one.label("commit")), number_of("main"),
-          name(layout_of(result.metrics)), result.metrics[0].mean, name(result.name)));
+          seconds(one.began), text_id(one.id), text_id(one.label("commit")), text_id("main"),
+          name(encode_layout(result.metrics)), result.metrics[0].mean, name(result.name)));
     }
   }
 }
@@ -222,8 +219,10 @@ TEST_CASE("sessions are forgotten by their name, their commit or their time, wit
         0);
     CHECK(forget(database, {.commit = fmt::format("{:040x}", 0xabc001)}).value() == 2);
     CHECK(forget(database, {.before = "2026-01-01T00:25:00Z"}).value() == 1);  // number 2
-    CHECK(forget(database, {.before = "yesterday"}).error().line().find("the date 'yesterday'") ==
-          0);
+    CHECK(forget(database, {.before = "yesterday"})
+              .error()
+              .line()
+              .find("'yesterday' is not a date") == 0);
     CHECK(first(database, "SELECT count(*) FROM lauka_session") == "2");
     CHECK(first(database, "SELECT count(*) FROM lauka_point") == "2");
     CHECK(first(database, "SELECT count(*) FROM lauka_label") == "6");
@@ -241,7 +240,7 @@ TEST_CASE("a database of an older version is brought to the newest, a newer one 
       REQUIRE(database);
       REQUIRE(database->run("CREATE TABLE lauka_history (version INTEGER NOT NULL)"));
       REQUIRE(database->run("INSERT INTO lauka_history VALUES (1)"));
-      for (const std::string_view statement : migrations().front().statements)
+      for (const std::string_view statement : migrations().front())
         REQUIRE(database->run(std::string(statement)));
     }
     Database database = opened(where);
@@ -268,7 +267,7 @@ TEST_CASE("a history of version 3, whose times were seconds, is all there, and g
   }
   const SessionRecord newest = sessions.back();
   sessions.pop_back();
-  const std::int64_t variant = number_of(variant_key(newest.results[0], class_of(newest.machine)));
+  const std::int64_t variant = text_id(variant_key(newest.results[0], class_of(newest.machine)));
   const std::int64_t step_began = 1'767'225'600 + 600 * 10;
   for (const std::string& where : databases(scratch)) {
     CAPTURE(where);
@@ -276,11 +275,11 @@ TEST_CASE("a history of version 3, whose times were seconds, is all there, and g
     {
       auto old = Database::open(where, Access::Write);
       REQUIRE(old->run(
-          fmt::format("INSERT INTO lauka_name VALUES ({},'wall_time')", number_of("wall_time"))));
+          fmt::format("INSERT INTO lauka_name VALUES ({},'wall_time')", text_id("wall_time"))));
       REQUIRE(old->run(
-          fmt::format("INSERT INTO lauka_name VALUES ({},'new parser')", number_of("new parser"))));
+          fmt::format("INSERT INTO lauka_name VALUES ({},'new parser')", text_id("new parser"))));
       REQUIRE(old->run(fmt::format("INSERT INTO lauka_acknowledged VALUES ({},{},{},{})", variant,
-                                   number_of("wall_time"), step_began, number_of("new parser"))));
+                                   text_id("wall_time"), step_began, text_id("new parser"))));
     }
     // To read it is enough.
     auto database = open_history(where, Access::Read);
@@ -316,10 +315,10 @@ TEST_CASE("a history of version 3, whose times were seconds, is all there, and g
     REQUIRE(stepped->steps.size() == 1);
     CHECK(stepped->steps[0].state == StepState::Acknowledged);
     CHECK(stepped->steps[0].note == "new parser");
-    // As version 3 called it.
-    CHECK(stepped->steps[0].id ==
-          fmt::format("{:08x}",
-                      number_of(fmt::format("{} {} wall_time", variant, step_began)) >> 31));
+    // Its name in version 3.
+    CHECK(
+        stepped->steps[0].id ==
+        fmt::format("{:08x}", text_id(fmt::format("{} {} wall_time", variant, step_began)) >> 31));
 
     Store store(*database);
     CHECK(store.add(sessions).value() == 0);

@@ -1,17 +1,15 @@
-#include "history/tell.h"
+#include "history/text.h"
 
 #include "core/foreign_text.h"
 #include "core/numbers.h"
 #include "core/text.h"
-#include "history/parts.h"
 #include "report/format.h"
 #include "report/width.h"
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstddef>
-#include <utility>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -39,7 +37,7 @@ std::optional<double> reach_between(const Observation& from, const Observation& 
   return reach95(error, degrees_of_sum(*from.error, from.degrees, *to.error, to.degrees));
 }
 
-/// Whether it is worse or better for sure, as the colours of a delta say.
+/// Returns the colour of a delta: worse or better with confidence, or neither.
 report::Ink ink_of(const Observation& from, const Observation& to, Better better) {
   const auto reach = reach_between(from, to);
   const double change = to.value - from.value;
@@ -100,7 +98,7 @@ std::string minute_text(std::int64_t milliseconds) {
   std::string text = rfc3339(TimeOfDay(std::chrono::milliseconds(milliseconds)));
   constexpr std::size_t to_minute = 16;
   text.resize(to_minute);
-  std::replace(text.begin(), text.end(), 'T', ' ');
+  std::ranges::replace(text, 'T', ' ');
   return text;
 }
 
@@ -137,8 +135,96 @@ std::string change_text(const Trend& trend, const Observation& from, const Obser
   return (change > 0.0 ? "+" : "") + report::quantity(change, as_metric(metric));
 }
 
+std::string title_of(const Series& series) {
+  std::string title = series.variant.benchmark + ", " + series.metric.name;
+  for (const std::string& part : {series.variant.role, series.variant.command})
+    if (!part.empty()) title += ", " + part;
+  return one_line(title);
+}
+
+std::string_view against_text(Against against) {
+  switch (against) {
+    case Against::Reference:
+      return "to the reference";
+    case Against::Anchor:
+      return "to the anchor";
+    case Against::Usual:
+    case Against::Nothing:
+      break;
+  }
+  return "value";
+}
+
+std::string machine_text(const Machine& machine) {
+  std::string text = machine.cpu_model.empty() ? machine.architecture : machine.cpu_model;
+  if (machine.cpus > 0) text += fmt::format(", {} CPUs", machine.cpus);
+  for (const std::string& part :
+       {machine.system + (machine.kernel.empty() ? "" : " " + machine.kernel), machine.governor,
+        machine.hypervisor == "unknown" ? std::string("virtual") : machine.hypervisor})
+    if (!part.empty()) text += ", " + part;
+  return one_line(text);
+}
+
 std::string machine_line(const Variant& variant) {
-  return fmt::format("machine {}: {}", one_line(variant.machine_class), words_of(variant.machine));
+  return fmt::format("machine {}: {}", one_line(variant.machine_class),
+                     machine_text(variant.machine));
+}
+
+std::string step_change_text(const SteppedSeries& stepped, const stats::Step& step) {
+  if (!stepped.trend.is_logarithm)
+    return (step.change > 0.0 ? "+" : "") +
+           report::quantity(step.change, as_metric(stepped.series.metric));
+  stats::Change change{.change = std::expm1(step.change)};
+  change.bounds = stats::ChangeBounds{std::expm1(step.bounds.low), std::expm1(step.bounds.high)};
+  return report::delta_text(change);
+}
+
+std::string state_words(const KnownStep& step) {
+  switch (step.state) {
+    case StepState::Better:
+      return ", better";
+    case StepState::MadeUpFor:
+      return ", made up for later";
+    case StepState::Acknowledged:
+      return ", acknowledged" + (step.note.empty() ? "" : ": " + one_line(step.note));
+    case StepState::Alarm:
+      break;
+  }
+  return {};
+}
+
+std::string steps_text(const SteppedSeries& stepped, const report::Style& style) {
+  const auto& commits = stepped.trend.commits;
+  std::string text;
+  for (const KnownStep& known : stepped.steps) {
+    const stats::Step& step = known.step;
+    std::string line = fmt::format("  {}  {} at {}{}", known.id, step_change_text(stepped, step),
+                                   commit_name(commits[step.at]), state_words(known));
+    if (step.earliest != step.latest)
+      line += fmt::format(" (the commit is one of {} to {})", commit_name(commits[step.earliest]),
+                          commit_name(commits[step.latest]));
+    const report::Ink ink = known.state == StepState::Alarm ? report::Ink::Red : report::Ink::Plain;
+    text += report::inked(style.ascii ? report::ascii_of(line) : line, ink, style.color) + "\n";
+  }
+  if (commits.size() > 1 && commits.size() < stats::kFewestForSteps) {
+    const Observation& before = commits[commits.size() - 2];
+    const MetricRecord& metric = stepped.series.metric;
+    const bool is_sure = ink_of(before, commits.back(), metric.better) != report::Ink::Dim;
+    const std::string line =
+        fmt::format("  {} {}: not judged yet, {} of {} commits\n", commit_name(commits.back()),
+                    change_text(stepped.trend, before, commits.back(), metric), commits.size(),
+                    stats::kFewestForSteps);
+    if (is_sure) text += style.ascii ? report::ascii_of(line) : line;
+  }
+  if (stepped.is_last_suspected && !commits.empty())
+    text += fmt::format("  the last, {}, may be a step: a later one must confirm it\n",
+                        commit_name(commits.back()));
+  if (text.empty()) return {};
+  const std::string on = stepped.trend.against == Against::Nothing
+                             ? std::string()
+                             : fmt::format(" ({})", against_text(stepped.trend.against));
+  return title_of(stepped.series) + on + "\n" +
+         report::dim_note("  " + machine_line(stepped.series.variant), style) + text;
 }
 
 std::string sessions_text(const std::vector<SessionLine>& sessions, const report::Style& style) {
@@ -161,7 +247,7 @@ std::string benchmarks_text(const std::vector<Variant>& variants, const report::
     table.rows.push_back({{one.benchmark},
                           {one.role},
                           {one.command},
-                          {one.machine_class + ": " + words_of(one.machine)}});
+                          {one.machine_class + ": " + machine_text(one.machine)}});
   return report::terminal_text(table, style);
 }
 
@@ -170,7 +256,7 @@ std::string series_text(const Series& series, const Trend& trend, const report::
   std::string text =
       title_of(series) + "\n" + report::dim_note(machine_line(series.variant), style);
   report::Table table =
-      table_with_drawing({"commit", "measured (UTC)", words_of(trend.against), "change"});
+      table_with_drawing({"commit", "measured (UTC)", against_text(trend.against), "change"});
   Drawing drawing;
   for (const Observation& one : trend.commits) drawing.include(one.value, one.reach());
   for (std::size_t i = 0; i < trend.commits.size(); ++i) {

@@ -1,0 +1,90 @@
+#pragma once
+
+#include "history/load.h"
+#include "history/trend.h"
+#include "report/style.h"
+#include "report/table.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace lauka::history {
+
+/// Small drawings of intervals, one below the other, on one scale.
+class Drawing {
+ public:
+  /// Widens the scale to hold a value and `reach` on either side.
+  void include(double value, double reach);
+
+  /// Draws one value and the ends of its interval.
+  std::string of(double value, double low, double high, bool ascii) const;
+
+ private:
+  bool has_any_ = false;
+  double low_ = 0.0;
+  double high_ = 0.0;
+};
+
+/// Returns a table without rows; in a narrow terminal the middle of long cells is left out.
+report::Table table_of(std::initializer_list<std::string_view> headings);
+
+/// The same with a drawing at the end of each row, which is dropped first when space is short.
+report::Table table_with_drawing(std::initializer_list<std::string_view> headings);
+
+/// Returns a metric of a history as `report` shows metrics.
+Metric as_metric(const MetricRecord& record);
+
+/// Returns "2026-11-22 18:00", UTC.
+std::string minute_text(std::int64_t milliseconds);
+
+/// Returns ten digits of the commit, with "+dirty".
+std::string short_commit(const std::string& commit);
+
+/// Returns the short commit, or when it was measured if it is not known.
+std::string commit_name(const Observation& commit);
+
+/// Returns what a series is of, on one line: "parse, wall_time, candidate".
+std::string title_of(const Series& series);
+
+/// Returns what the values are: "value", "to the anchor".
+std::string_view against_text(Against against);
+
+/// Returns a machine in a few words: "AMD EPYC 7B13, 8 CPUs, Linux 6.1.0".
+std::string machine_text(const Machine& machine);
+
+/// Returns "machine 1a2b3c4d5e6f7081: AMD EPYC, 8 CPUs, Linux 6.1".
+std::string machine_line(const Variant& variant);
+
+/// Returns the value of a commit with its 95% interval: "591ms ± 5.1ms", "−2.1% ± 0.3%" if it is a
+/// ratio.
+std::string value_text(const Trend& trend, const Observation& commit, const MetricRecord& metric);
+
+/// Returns the change from one commit to another, likewise.
+std::string change_text(const Trend& trend, const Observation& from, const Observation& to,
+                        const MetricRecord& metric);
+
+/// Returns the size of a step: "+10.0% ± 0.2%".
+std::string step_change_text(const SteppedSeries& stepped, const stats::Step& step);
+
+/// Returns ", acknowledged: new parser"; empty for an alarm.
+std::string state_words(const KnownStep& step);
+
+/// Describes the steps, a line or two each, and a clear change in a series that is too short for
+/// steps; empty if there is neither.
+std::string steps_text(const SteppedSeries& stepped, const report::Style& style);
+
+/// Returns what `list` shows.
+std::string sessions_text(const std::vector<SessionLine>& sessions, const report::Style& style);
+std::string benchmarks_text(const std::vector<Variant>& variants, const report::Style& style);
+
+/// Returns what `show` prints of one series: a line for each of its last commits. `steps`: what is
+/// added to the change of a commit, by its index ("step 1a2b3c4d").
+std::string series_text(const Series& series, const Trend& trend, const report::Style& style,
+                        const std::map<std::size_t, std::string>& steps = {});
+
+}  // namespace lauka::history

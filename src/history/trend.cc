@@ -1,0 +1,311 @@
+#include "history/trend.h"
+
+#include "core/foreign_text.h"
+#include "history/encoding.h"
+#include "report/format.h"
+#include "report/table.h"
+#include "report/width.h"
+#include "stats/distributions.h"
+#include "stats/summary.h"
+
+#include <algorithm>
+#include <cmath>
+#include <deque>
+#include <limits>
+
+#include <fmt/format.h>
+
+namespace lauka::history {
+
+namespace {
+
+const std::optional<LogRatio>& ratio_of(const MetricRecord& values, Against against) {
+  return against == Against::Anchor ? values.to_anchor : values.to_reference;
+}
+
+// The standard error of a median, of normal samples, by that of their mean; and their standard
+// deviation by the median absolute one.
+constexpr double kErrorOfMedian = 1.2533;
+constexpr double kDeviationOfMad = 1.4826;
+
+/// Returns a session's value: the median, which one slow run does not move, if all have one.
+double value_of(const MetricRecord& values, bool has_medians) {
+  return has_medians ? *values.median : values.mean;
+}
+
+/// One session's part of an observation.
+std::optional<LogRatio> part_of(const MetricRecord& values, Against against, bool is_logarithm,
+                                bool has_medians) {
+  if (against != Against::Nothing) return ratio_of(values, against);
+  const double value = value_of(values, has_medians);
+  LogRatio part{.value = is_logarithm ? std::log(value) : value};
+  if (has_medians) {
+    if (values.mad && values.runs > 1)
+      part.error = kErrorOfMedian * kDeviationOfMad * *values.mad /
+                   std::sqrt(static_cast<double>(values.runs)) / (is_logarithm ? value : 1.0);
+    return part;
+  }
+  if (values.stddev && values.runs > 0)
+    part.error = *values.stddev / std::sqrt(static_cast<double>(values.runs)) /
+                 (is_logarithm ? values.mean : 1.0);
+  return part;
+}
+
+}  // namespace
+
+double reach95(double error, double degrees) {
+  constexpr double tail = 0.025;
+  return stats::student_t_quantile_above(tail, std::max(1.0, degrees)) * error;
+}
+
+double degrees_of_sum(double error, double degrees, double other, double other_degrees) {
+  const double a = error * error;
+  const double b = other * other;
+  if (a + b <= 0.0) return std::max(1.0, std::min(degrees, other_degrees));
+  // In parts of their sum, as the squares of small variances are 0.
+  const double of_one = a / (a + b);
+  const double of_other = b / (a + b);
+  return 1.0 / (of_one * of_one / std::max(1.0, degrees) +
+                of_other * of_other / std::max(1.0, other_degrees));
+}
+
+double raise_small_errors(std::span<SessionPart> parts) {
+  std::vector<double> of_one_run;
+  for (const SessionPart& part : parts)
+    if (part.ratio.error && part.runs > 0)
+      of_one_run.push_back(*part.ratio.error * *part.ratio.error * static_cast<double>(part.runs));
+  const double typical = of_one_run.empty() ? 0.0 : stats::median(stats::sorted(of_one_run));
+  std::vector<stats::SeriesPoint> points;
+  for (SessionPart& part : parts) {
+    if (part.ratio.error && part.runs > 0)
+      part.ratio.error =
+          std::max(*part.ratio.error, std::sqrt(typical / static_cast<double>(part.runs)));
+    const double error = part.ratio.error.value_or(0.0);
+    points.push_back({part.ratio.value, error * error});
+  }
+  return stats::noise_between(points);
+}
+
+Merged merge_sessions(std::span<const SessionPart> parts, double between) {
+  std::vector<LogRatio> ratios;
+  double degrees = 0.0;
+  for (const SessionPart& part : parts) {
+    degrees += part.runs > 1 ? static_cast<double>(part.runs - 1) : 0.0;
+    LogRatio ratio = part.ratio;
+    if (ratio.error && parts.size() > 1)
+      ratio.error = std::sqrt(*ratio.error * *ratio.error + between);
+    ratios.push_back(ratio);
+  }
+  return {weighted_mean(ratios), std::max(1.0, degrees)};
+}
+
+LogRatio weighted_mean(std::span<const LogRatio> ratios) {
+  const bool has_weights =
+      std::ranges::all_of(ratios, [](const LogRatio& one) { return one.error > 0.0; });
+  double weights = 0.0;
+  double sum = 0.0;
+  double squares = 0.0;
+  bool has_errors = true;
+  for (const LogRatio& one : ratios) {
+    const double weight = has_weights ? 1.0 / (*one.error * *one.error) : 1.0;
+    weights += weight;
+    sum += weight * one.value;
+    has_errors = has_errors && one.error.has_value();
+    squares += weight * weight * one.error.value_or(0.0) * one.error.value_or(0.0);
+  }
+  LogRatio mean{.value = sum / weights};
+  if (has_errors) mean.error = std::sqrt(squares) / weights;
+  return mean;
+}
+
+std::optional<double> Observation::whole_error() const {
+  return error ? std::optional(std::hypot(*error, link_error)) : std::nullopt;
+}
+
+double Observation::reach() const {
+  if (!error) return 0.0;
+  const double normal = std::numeric_limits<std::int32_t>::max();
+  return reach95(*whole_error(), degrees_of_sum(*error, degrees, link_error, normal));
+}
+
+Trend trend_of(const Series& series, Against against) {
+  Trend trend{.against = against};
+  if (against == Against::Usual)
+    trend.against = !series.points.empty() && series.points.back().values.to_anchor
+                        ? Against::Anchor
+                        : Against::Nothing;
+  const bool has_medians = std::ranges::all_of(
+      series.points, [](const SeriesPoint& point) { return point.values.median.has_value(); });
+  trend.is_logarithm = trend.against != Against::Nothing ||
+                       std::ranges::all_of(series.points, [&](const SeriesPoint& point) {
+                         return value_of(point.values, has_medians) > 0.0;
+                       });
+  std::map<std::string, std::size_t> places;
+  std::vector<SessionPart> all;
+  std::vector<std::size_t> place_of;  // of each of them, in `commits`
+  for (const SeriesPoint& point : series.points) {
+    const auto part = part_of(point.values, trend.against, trend.is_logarithm, has_medians);
+    if (!part) continue;
+    std::size_t place = trend.commits.size();
+    if (!point.commit.empty()) place = places.emplace(point.commit, place).first->second;
+    if (place == trend.commits.size())
+      trend.commits.push_back({.began = point.began, .commit = point.commit});
+    all.push_back({*part, point.values.runs});
+    place_of.push_back(place);
+    if (trend.against == Against::Anchor)
+      trend.commits[place].link_error = std::max(trend.commits[place].link_error, point.link_error);
+  }
+  const double between = raise_small_errors(all);
+  std::vector<std::vector<SessionPart>> parts(trend.commits.size());
+  for (std::size_t i = 0; i < all.size(); ++i) parts[place_of[i]].push_back(all[i]);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const Merged one = merge_sessions(parts[i], between);
+    trend.commits[i].sessions = parts[i].size();
+    trend.commits[i].value = one.ratio.value;
+    trend.commits[i].error = one.ratio.error;
+    trend.commits[i].degrees = one.degrees;
+  }
+  return trend;
+}
+
+namespace {
+
+/// Adds two consecutive ratios with independent errors.
+LogRatio sum_of(const LogRatio& a, const LogRatio& b) {
+  LogRatio sum{.value = a.value + b.value};
+  if (a.error && b.error) sum.error = std::hypot(*a.error, *b.error);
+  return sum;
+}
+
+}  // namespace
+
+void AnchorLinks::add(const std::string& of, const std::string& to, const LogRatio& ratio) {
+  if (of == to || !ratio.error) return;  // a link of one round has no known error
+  // Whichever of the two was the anchor of that session.
+  if (of < to)
+    links_[{of, to}].push_back(ratio);
+  else
+    links_[{to, of}].push_back({-ratio.value, ratio.error});
+}
+
+std::map<std::string, LogRatio> AnchorLinks::to(const std::string& newest) const {
+  std::map<std::string, LogRatio> found{{newest, {0.0, 0.0}}};
+  std::deque<std::string> next{newest};
+  while (!next.empty()) {
+    const std::string at = next.front();
+    next.pop_front();
+    for (const auto& [ends, ratios] : links_) {
+      if (ends.first != at && ends.second != at) continue;
+      const std::string& other = ends.first == at ? ends.second : ends.first;
+      LogRatio link = weighted_mean(ratios);
+      if (other == ends.second) link.value = -link.value;
+      if (found.emplace(other, sum_of(found.at(at), link)).second) next.push_back(other);
+    }
+  }
+  found.erase(newest);
+  return found;
+}
+
+namespace {
+
+constexpr double kConfidence95 = 0.95;
+constexpr double kSureOfLink = 3.6;  // standard errors: one in 3000 is above
+constexpr double kRounding = 1e-9;   // a change below is the arithmetic's, where nothing varies
+
+bool is_worse(double change, Better better) {
+  return better == Better::Neither || (change > 0.0) == (better == Better::Less);
+}
+
+/// True if later steps bring the level back to where it was, or better.
+bool is_made_up_for(const std::vector<stats::Step>& steps, std::size_t at, Better better) {
+  double change = steps[at].change;
+  for (std::size_t later = at + 1; later < steps.size(); ++later) {
+    change += steps[later].change;
+    if (better != Better::Neither && !is_worse(change, better)) return true;
+  }
+  return false;
+}
+
+/// A session of few runs may take itself for surer than it is, and would look like a step: none
+/// counts for surer than the typical one.
+void raise_small_variances(std::vector<stats::SeriesPoint>& points) {
+  std::vector<double> variances;
+  variances.reserve(points.size());
+  for (const stats::SeriesPoint& point : points) variances.push_back(point.variance);
+  if (variances.empty()) return;
+  const double typical = stats::median(stats::sorted(variances));
+  for (stats::SeriesPoint& point : points) point.variance = std::max(point.variance, typical);
+}
+
+/// Returns the error of a step's height if an anchor was replaced within its range: the link's,
+/// which all points on one side share, so that more points do not reduce it.
+double link_error_at(const std::vector<Observation>& commits, const stats::Step& step) {
+  double error = 0.0;
+  for (std::size_t i = std::max<std::size_t>(step.earliest, 1); i <= step.latest; ++i) {
+    const double before = commits[i - 1].link_error;
+    const double after = commits[i].link_error;
+    if (before != after) error = std::max(error, std::hypot(before, after));
+  }
+  return error;
+}
+
+/// Takes away what is the link's error or rounding, and widens what is left by the former.
+void allow_for_links(const Trend& trend, std::vector<stats::Step>& steps) {
+  std::vector<stats::Step> kept;
+  for (stats::Step step : steps) {
+    const double error = link_error_at(trend.commits, step);
+    const double level = trend.is_logarithm ? 1.0 : std::abs(trend.commits[step.at].value);
+    if (std::abs(step.change) <= std::max(kRounding * level, kSureOfLink * error)) continue;
+    step.bounds.low -= kNormal95 * error;
+    step.bounds.high += kNormal95 * error;
+    kept.push_back(step);
+  }
+  steps = std::move(kept);
+}
+
+}  // namespace
+
+std::string step_id(const Series& series, std::int64_t began) {
+  constexpr unsigned unused = 31;  // of 63 bits
+  // Sessions without milliseconds keep the id of earlier versions.
+  constexpr std::int64_t second = 1000;
+  const std::string key =
+      fmt::format("{} {} {}", series.variant.id, began % second == 0 ? began / second : began,
+                  series.metric.name);
+  return fmt::format("{:08x}", static_cast<std::uint64_t>(text_id(key)) >> unused);
+}
+
+Result<SteppedSeries> with_steps(Loader& loader, Series series, Against against) {
+  SteppedSeries stepped{.series = std::move(series)};
+  stepped.trend = trend_of(stepped.series, against);
+  const auto& commits = stepped.trend.commits;
+  std::vector<stats::SeriesPoint> points;
+  points.reserve(commits.size());
+  for (const Observation& one : commits)
+    points.push_back({one.value, one.error.value_or(0.0) * one.error.value_or(0.0)});
+  raise_small_variances(points);
+  stats::SeriesSteps found = stats::find_steps(points, kConfidence95);
+  allow_for_links(stepped.trend, found.steps);
+  stepped.is_last_suspected = found.is_last_suspected;
+  if (found.steps.empty()) return stepped;
+  const auto notes = loader.acknowledged(stepped.series.variant.id, stepped.series.metric.name);
+  if (!notes) return notes.error();
+  const Better better = stepped.series.metric.better;
+  for (std::size_t i = 0; i < found.steps.size(); ++i) {
+    const stats::Step& step = found.steps[i];
+    KnownStep known{.step = step, .id = step_id(stepped.series, commits[step.at].began)};
+    const auto note = notes->lower_bound(commits[step.earliest].began);
+    if (note != notes->end() && note->first <= commits[step.latest].began) {
+      known.state = StepState::Acknowledged;
+      known.note = note->second;
+    } else if (better != Better::Neither && !is_worse(step.change, better)) {
+      known.state = StepState::Better;
+    } else if (is_made_up_for(found.steps, i, better)) {
+      known.state = StepState::MadeUpFor;
+    }
+    stepped.steps.push_back(std::move(known));
+  }
+  return stepped;
+}
+
+}  // namespace lauka::history

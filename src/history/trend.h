@@ -1,0 +1,128 @@
+#pragma once
+
+#include "core/result.h"
+#include "history/load.h"
+#include "history/record.h"
+#include "stats/steps.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace lauka::history {
+
+/// Returns half the width of a 95% interval by Student's t; fewer than 1 degree counts as 1.
+double reach95(double error, double degrees);
+
+/// Returns the degrees of freedom of the sum of two independent errors (Welch & Satterthwaite).
+double degrees_of_sum(double error, double degrees, double other, double other_degrees);
+
+/// One session's contribution to a value.
+struct SessionPart {
+  LogRatio ratio{};
+  std::uint64_t runs = 0;
+};
+
+/// Raises each error to at least the typical one for its number of runs. Returns the variance
+/// between sessions, in addition to that, estimated from neighbours in `parts`.
+double raise_small_errors(std::span<SessionPart> parts);
+
+/// The combined value of the sessions of one commit.
+struct Merged {
+  LogRatio ratio{};
+  double degrees = 1.0;
+};
+
+/// Merges sessions that vary by `between` (a variance) in addition to their errors; a single one is
+/// returned as it is.
+Merged merge_sessions(std::span<const SessionPart> parts, double between);
+
+/// Returns the mean, weighted by the inverse variances if all errors are known and positive.
+LogRatio weighted_mean(std::span<const LogRatio> ratios);
+
+/// Links between anchors that were measured in the same session, so that a ratio to one becomes a
+/// ratio to another.
+class AnchorLinks {
+ public:
+  /// Adds the ratio of one anchor to another, as a session measured it.
+  void add(const std::string& of, const std::string& to, const LogRatio& ratio);
+
+  /// Returns what to add to a ratio to each anchor that is linked with `newest`, directly or
+  /// through others; errors add up as variances. `newest` itself is not included.
+  std::map<std::string, LogRatio> to(const std::string& newest) const;
+
+ private:
+  std::map<std::pair<std::string, std::string>, std::vector<LogRatio>> links_{};  // of, to
+};
+
+/// What the values of a history are compared with in their own sessions.
+enum class Against : unsigned char {
+  Usual,    ///< the anchor if the latest session has one, else nothing
+  Nothing,  ///< the values themselves
+  Reference,
+  Anchor,
+};
+
+/// A commit, with all sessions that measured it.
+struct Observation {
+  std::int64_t began = 0;  ///< the first of them
+  std::string commit{};    ///< empty: not known, and the session is on its own
+  std::size_t sessions = 0;
+  double value = 0.0;             ///< its logarithm, or the ratio's, if Trend says so
+  std::optional<double> error{};  ///< standard error of the value, from within sessions
+  double link_error = 0.0;        ///< and of linked anchors, which neighbours share
+  double degrees = 1.0;           ///< of freedom, of `error`
+
+  /// Returns the standard error from both sources.
+  std::optional<double> whole_error() const;
+
+  /// Returns half the width of the 95% interval, from both errors; 0: not known.
+  double reach() const;
+};
+
+/// A series from commit to commit, in the order in which they were first measured.
+struct Trend {
+  Against against = Against::Nothing;  ///< never Usual
+  bool is_logarithm = true;            ///< false: a value is not above 0
+  std::vector<Observation> commits{};
+};
+
+/// Merges the sessions of each commit of a series.
+Trend trend_of(const Series& series, Against against);
+
+/// Whether a step needs attention.
+enum class StepState : unsigned char {
+  Alarm,         ///< worse, and none of the below
+  Better,        ///< better, or the metric has no direction
+  MadeUpFor,     ///< later steps brought the level back
+  Acknowledged,  ///< a user has left a note
+};
+
+/// A step of a trend.
+struct KnownStep {
+  stats::Step step{};
+  StepState state = StepState::Alarm;
+  std::string id{};    ///< the word for `ack`
+  std::string note{};  ///< of the acknowledgement
+};
+
+/// A series with its steps.
+struct SteppedSeries {
+  Series series{};
+  Trend trend{};
+  std::vector<KnownStep> steps{};
+  bool is_last_suspected = false;
+};
+
+/// Finds the steps of a series, and their acknowledgements in the database.
+Result<SteppedSeries> with_steps(Loader& loader, Series series, Against against);
+
+/// Returns the id of the step of a series at a commit: eight hexadecimal digits.
+std::string step_id(const Series& series, std::int64_t began);
+
+}  // namespace lauka::history

@@ -365,14 +365,21 @@ Error with_suggestion(Error error, const Plan& plan, std::size_t failed) {
   const Command& command = plan.commands[failed];
   if (const auto meant = what_was_meant(command.words.front()); !meant.empty()) {
     const bool is_file = meant.starts_with("to ");
-    return {error.what, std::string(meant) +
-                            (is_file ? " " + shell_quoted(command.words.front()) : std::string())};
+    const bool has_topic = command.text == "help" && failed + 1 < plan.commands.size();
+    const std::string word = is_file     ? command.words.front()
+                             : has_topic ? plan.commands[failed + 1].text
+                                         : "";
+    return {error.what, std::string(meant) + (word.empty() ? "" : " " + shell_quoted(word))};
   }
   if (command.words.front().starts_with('-')) return {error.what, "options go before --"};
   const std::span before(plan.commands.data(), failed + 1);
   if (failed == 0 || !std::ranges::all_of(before, is_one_word)) return error;
-  std::string joined;  // "lauka sleep 0.1" is two commands, of which the second is an argument
-  for (const Command& one : before) joined += (joined.empty() ? "" : " ") + one.text;
+  std::string joined;  // "lauka grep x FILE" is three commands, of which two are arguments
+  for (std::size_t i = 0; i < plan.commands.size(); ++i) {
+    const Command& one = plan.commands[i];
+    if (i > failed && (!is_one_word(one) || !one.parameters.empty())) break;
+    joined += (joined.empty() ? "" : " ") + one.text;
+  }
   return {error.what, "if it is an argument, quote it together with its program: " +
                           (plan.unquoted.empty() ? cited(joined) : plan.unquoted)};
 }

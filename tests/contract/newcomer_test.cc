@@ -9,7 +9,8 @@
 #include <doctest/doctest.h>
 
 // tests/data/newcomer.txt has the command lines of someone who has not read the manual, each with
-// all that lauka says about it: the one thing to change. `scripts/make messages --newcomer` lists them.
+// all that lauka says about it: the one thing to change. `scripts/make messages --newcomer` lists
+// them.
 
 namespace lauka::contract {
 namespace {
@@ -31,7 +32,7 @@ std::vector<CommandLine> command_lines() {
   return all;
 }
 
-/// What is the same on every machine: neither that it is noisy, nor what it cannot count.
+/// Returns what is the same on every machine: neither that it is noisy, nor what it cannot count.
 std::string answer_of(const Said& said) {
   std::string answer;
   for (const std::string& line : lines_of(said.err)) {
@@ -58,7 +59,7 @@ TEST_CASE("a newcomer's command line ends with what was meant, or with the one t
   const std::string path =
       std::filesystem::path(places::kProgram).parent_path().string() + ":" + std::getenv("PATH");
   const auto all = command_lines();
-  CHECK(all.size() >= 60);
+  CHECK(all.size() >= 80);
   for (const CommandLine& one : all) {
     CAPTURE(one.typed);
     const Said said = lauka(Start{.arguments = {"-c", one.typed},
@@ -68,6 +69,18 @@ TEST_CASE("a newcomer's command line ends with what was meant, or with the one t
     CHECK(answer_of(said) == one.answer);
     CHECK_FALSE(exists(folder.file("FILE")));
   }
+}
+
+TEST_CASE("what works in hyperfine by another spelling works here") {
+  CHECK(lauka({"-r2", "-u", "millisecond", "true"}).out_has("ms ± "));
+  CHECK(lauka({"-r2", "--metrics", "cpu_time, wall_time", "true"}).status == 0);
+  CHECK(lauka({"-r2", "-S", "true | cat"}).err.find("unquoted") == std::string::npos);
+}
+
+TEST_CASE("a likely slip is reported before the first run, and not under --quiet") {
+  const Said said = lauka({"-r2", "--output=inherit", "echo first | cat"});
+  CHECK(said.err_has("lauka: note: 'echo first | cat' has an unquoted |"));
+  CHECK_FALSE(lauka({"-q", "-r2", "echo first | cat"}).err_has("unquoted"));
 }
 
 }  // namespace lauka::contract

@@ -25,13 +25,13 @@
 #include <string_view>
 #include <vector>
 
-// What main is made of. Each step takes the call as those before it left it.
+// The steps of main. Each takes the call as the steps before it left it.
 
 namespace lauka {
 
 class RoundLog;
 
-/// What is measured, or was. A plain call has one benchmark without a name, a suite has several.
+/// A benchmark, measured or saved. A plain call has one without a name, a suite has several.
 struct Benchmark {
   std::string name{};
   Options options{};
@@ -73,8 +73,8 @@ struct Call {
 /// Answers the inquiry of the options; returns the exit status.
 int answer(Call& call);
 
-/// Adds what is to be measured, or reads what was. Returns an exit status if the call ends here,
-/// as do the next two.
+/// Adds the benchmarks, or reads saved ones. Returns an exit status if the call ends here, like the
+/// next two.
 std::optional<int> add_benchmarks(Call& call);
 
 /// Decides all that can be decided before the first run: plans, baselines, gates, exports.
@@ -98,10 +98,10 @@ Result<void> add_suite(Call& call);
 
 // --tune (app/tune.cc).
 
-/// Restores what lauka's process left if it was killed; its launcher process calls it at its end.
+/// Restores what lauka's process left if it was killed; called by its launcher process at its end.
 void restore_after_lauka(int lauka);
 
-/// Restores what an earlier lauka left that was killed, or says who can.
+/// Restores what a killed lauka left, or reports which user can.
 void restore_what_was_left(Call& call);
 
 /// Answer --untune and --tune=list; return the exit status.
@@ -119,8 +119,8 @@ void use_tuned_cpus(const Call& call, Benchmark& one);
 Result<void> begin_tuning(Call& call);
 void end_tuning(Call& call);
 
-/// Returns what is true if the commands' CPUs were throttled since it was called before; empty if
-/// that is not asked or the system does not say. `call` outlives it.
+/// Returns a function that is true if the commands' CPUs were throttled since its last call; empty
+/// if not needed or not known to the system. `call` outlives it.
 std::function<bool()> throttle_watch(Call& call);
 
 /// Returns what tunes the machine, or restores it for a while (--tune=compare); empty if that is
@@ -140,7 +140,7 @@ std::optional<int> ended(const Result<void>& made, ExitStatus if_refused = ExitS
 /// Waits for git's answer, if it was asked, and adds its labels.
 void find_labels(Call& call);
 
-/// True if an export says which session it is of, and of what.
+/// True if an export describes its session.
 bool tells_of_session(const Options& options);
 
 /// Reads up to so many bytes of a file with the rights of the user; "-" is standard input. `what`
@@ -148,16 +148,16 @@ bool tells_of_session(const Options& options);
 Result<std::string> read_text(const Call& call, const std::string& file, std::string_view what,
                               std::size_t most_bytes);
 
-/// Says `error` on standard error and returns `status`.
+/// Prints `error` on standard error and returns `status`.
 int refuse(const Error& error, ExitStatus status);
 
-/// Says `notes` on standard error, unless the call is quiet.
+/// Prints `notes` on standard error, unless the call is quiet.
 void say_notes(const Options& options, const std::vector<std::string>& notes);
 
-/// Where standard error cannot be written, there is nobody left to tell.
+/// Writes on standard error; a failure of that is ignored.
 void say_on_error(const std::string& text);
 
-/// Where what is shown goes: an export that takes standard output stands there alone.
+/// Returns the stream of the tables: standard error if an export takes standard output.
 os::Stream shown_on(const Options& options);
 
 }  // namespace lauka

@@ -45,14 +45,14 @@ report::Style style_of(const Options& options) {
           options.presentation.marks == MarksChoice::Text};
 }
 
-/// What is shown, and what stands around it on standard error.
+/// The tables, with the notes and warnings on standard error.
 struct Shown {
   report::ScreenParts text;
   std::vector<std::string> notes;
   std::vector<std::string> warnings;
 };
 
-/// Shows what there is, and below it what weakens it; an error where it cannot be written.
+/// Shows the tables, then the warnings; an error if it cannot write.
 Result<void> show(const Options& options, const Shown& what) {
   const bool quiet = options.verbosity == Verbosity::Quiet;
   const std::size_t width = os::terminal_width(Stream::Error, 0);
@@ -75,7 +75,7 @@ Shown shown_of(const Options& options, const Report& report) {
           std::move(notes), report::screen_warnings(report, style)};
 }
 
-/// Shows and exports; gives `status`, or that of a failure to do so.
+/// Shows and exports; returns `status`, or a failure's.
 int put_out(Call& call, const Report& report, int status, bool keeps_status) {
   const auto say_why = [&](const Error& error) {
     const int failed = refuse(error, ExitStatus::Failed);
@@ -93,8 +93,8 @@ int put_out(Call& call, const Report& report, int status, bool keeps_status) {
   return status;
 }
 
-/// What was decided about the only one of the saved sessions while it went on, where that still
-/// holds: compared with the same, with the same confidence.
+/// Returns what was decided about a saved session while it went on, if that still holds: a single
+/// session, compared with the same, with the same confidence.
 gate::Findings findings_of_saved(const Benchmark& one, const Recording& joined) {
   if (!one.options.gates.empty()) return judge(joined, one.plan.gates, one.plan.gates_of_job);
   const Recording& first = one.saved.front();
@@ -159,7 +159,7 @@ int status_of(const Call& call, const Report& report) {
   return status;
 }
 
-/// Says why benchmarks ended early. An interruption ends all of them: it is said once.
+/// Prints why benchmarks ended early. An interruption ends all of them, so it is printed once.
 void say_endings(const Call& call) {
   bool is_said = false;
   for (const Benchmark& one : call.benchmarks) {

@@ -12,8 +12,6 @@
 #include "os/users.h"
 #include "report/screen.h"
 
-#include <algorithm>
-#include <array>
 #include <utility>
 
 namespace lauka {
@@ -29,7 +27,7 @@ int show(const std::string& text) {
   return status_of(os::say(Stream::Output, text));
 }
 
-/// The engine is in the only benchmark; it takes nothing of the system.
+/// Chooses the engine of the only benchmark; it claims nothing of the system.
 std::optional<int> find_engine(Call& call) {
   Benchmark& one = call.benchmarks.front();
   if (const auto status = ended(decide_cores(one))) return status;
@@ -78,7 +76,7 @@ int explain_events(Call& call) {
   return show(inquire::explain_events(*explanation));
 }
 
-/// A line for each thread and interval. Whoever reads them may go when enough was read.
+/// Prints a line for each thread and interval, until the reader closes the pipe.
 int stream_threads(Call& call) {
   const Inquiry& wanted = *call.options.inquiry;
   const auto stream = cores::stream_threads(wanted.processes, call.benchmarks.front().cores.kinds,

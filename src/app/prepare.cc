@@ -58,7 +58,7 @@ Result<void> start_launcher(Call& call) {
 Result<void> decide_cores(Benchmark& one) {
   const Options& options = one.options;
   cores::CoreRequest wanted;
-  // What a question that runs nothing does not ask for is not refused.
+  // A question that runs nothing does not need these, so it does not refuse them.
   if (!options.inquiry || options.inquiry->kind == InquiryKind::Threads)
     wanted = {options.core_kinds, options.cores, options.min_p_share,
               options.counting == CountingChoice::Apart};
@@ -78,7 +78,7 @@ Result<void> find_user(Call& call) {
 Result<void> choose_engine(const Call& call, Benchmark& one) {
   const Options& options = one.options;
   if (options.kpep) return open_database(call, one);
-  os::watch_for_interrupts();  // before counters are taken, which are to be given back
+  os::watch_for_interrupts();  // before counters are taken, which must be given back
   engine::OnMacos macos;
   macos.launcher = options.inquiry ? nullptr : call.launcher.get();
   macos.strategy = options.strategy;
@@ -106,7 +106,7 @@ Result<void> choose_engine(const Call& call, Benchmark& one) {
 
 namespace {
 
-/// Returns a note if they are wanted along with everything else and cannot be had; else "".
+/// Returns a note if they are unavailable and not asked for by name; else "".
 Result<std::string> open_groups(Call& call, Benchmark& one) {
   const Asked asked = asks_for_tree_peak(one.options);
   if (asked == Asked::No) return std::string();
@@ -143,7 +143,7 @@ Result<void> plan_measured(Call& call, Benchmark& one) {
   return {};
 }
 
-/// The sessions of a file, of one or of a suite's benchmarks.
+/// Reads the sessions of a file: one, or a suite's benchmarks.
 Result<ReadFile> read_saved_file(const Call& call, const std::string& file, std::string_view what) {
   constexpr std::size_t most_bytes = std::size_t{1} << 30U;
   const auto text = read_text(call, file, what, most_bytes);
@@ -156,7 +156,7 @@ Result<ReadFile> read_saved_file(const Call& call, const std::string& file, std:
   return read;
 }
 
-/// Enters a session that was read as one of its benchmark.
+/// Adds a session that was read to its benchmark.
 void enter_saved(ReadSession session, Call& call) {
   const std::string& name = session.benchmark;
   auto one = std::ranges::find(call.benchmarks, name, &Benchmark::name);
@@ -198,12 +198,12 @@ Result<void> plan_saved(const Call& call, Benchmark& one) {
   if (call.was_watched && !one.plan.gates.empty())
     one.plan.events.notes.emplace_back(
         "a session that ended when its own gates or --precision were content is judged again: a "
-        "gate then fails by chance more often than --confidence says; -r fixes the runs "
+        "gate then fails falsely more often than --confidence says; -r fixes the runs "
         "beforehand");
   return {};
 }
 
-/// Has the benchmark take its references from `file`, a suite that has one of its name, or a
+/// Takes the benchmark's references from `file`: from the suite's benchmark of its name, or a
 /// session.
 Result<void> use_file(const std::string& file, const ReadFile& read, Benchmark& one) {
   const auto found = std::ranges::find_if(read.benchmarks, [&](const ReadSession& there) {
@@ -219,7 +219,7 @@ Result<void> use_file(const std::string& file, const ReadFile& read, Benchmark& 
   return use_baseline(one.plan, file, std::make_shared<Recording>(found->recording));
 }
 
-/// Each file is read once: it may be a pipe.
+/// Adds the baselines. Each file is read once: it may be a pipe.
 Result<void> add_baselines(Call& call) {
   std::map<std::string, ReadFile> files;
   for (Benchmark& one : call.benchmarks) {
@@ -235,7 +235,7 @@ Result<void> add_baselines(Call& call) {
   return {};
 }
 
-/// The gates of all benchmarks share one rate of false fails.
+/// Has the gates of all benchmarks share one rate of false fails.
 void share_gates(Call& call) {
   std::size_t decisions = 0;
   for (const Benchmark& one : call.benchmarks) decisions += decisions_of(one.plan);
@@ -255,7 +255,7 @@ Result<void> check_files(const Plan& plan) {
   return {};
 }
 
-/// Refuses a file that an output is to be compared with and cannot be read.
+/// Refuses an unreadable file of --expect-output.
 Result<void> check_expected(const Plan& plan, os::TextFiles& texts) {
   for (const Command& command : plan.commands) {
     if (!command.expected || command.expected->kind != ExpectedOutput::Kind::File) continue;
@@ -267,8 +267,8 @@ Result<void> check_expected(const Plan& plan, os::TextFiles& texts) {
   return {};
 }
 
-/// With the rights of the user whom the commands are run as: the files then belong to that user,
-/// and root is led by no link to where the user could not write.
+/// Opens the files with the rights of the user who runs the commands: the files then belong to that
+/// user, and no link leads root to where the user could not write.
 Result<void> open_exports(Call& call) {
   const auto texts = os::text_files(call.user);
   for (const Benchmark& one : call.benchmarks)
@@ -303,8 +303,7 @@ bool may_be_in_repository() {
   return true;
 }
 
-/// Asks git of the folder. Nothing that it could do on the way is to be done: it writes no index,
-/// and starts no monitor.
+/// Asks git about the folder, without side effects: it writes no index and starts no monitor.
 void ask_git(Call& call) {
   constexpr auto most = std::chrono::seconds(5);
   call.labels = with_given(call.options.labels, {});

@@ -9,7 +9,6 @@
 #include "run/runner.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstddef>
 #include <optional>
 #include <string_view>

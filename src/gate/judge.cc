@@ -5,7 +5,6 @@
 #include "stats/rank_tests.h"
 
 #include <algorithm>
-#include <cstddef>
 
 namespace lauka::gate {
 
@@ -13,17 +12,15 @@ namespace {
 
 constexpr std::size_t kFewestForMannWhitney = 5;
 
-/// The tests of one look, as seen from the side on which the gate fails.
+/// The tests of one look, from the side on which the gate fails: the tail above is that side's.
 struct Tests {
-  double ranks_fail = 1.0;  ///< the probability of ranks that speak for a fail as much
-  double ranks_pass = 1.0;
-  double mean_fail = 1.0;
-  double mean_pass = 1.0;
+  stats::Tails ranks{};
+  stats::Tails mean{};
   double mean_towards_fail = 0.0;   ///< the mean's distance from the limit
   double ranks_towards_fail = 0.0;  ///< the rank sum's distance from its middle
 };
 
-/// The two tests and the distance of the rank sum from its middle.
+/// The two tests, and the distance of the rank sum from its middle.
 struct Looked {
   stats::MeanTest mean{};
   stats::Tails rank_part{};
@@ -47,28 +44,27 @@ Looked look_at(const Evidence& evidence, double ratio) {
 Tests tests_of(const Looked& looked, FailsWhen fails_when) {
   const bool above = fails_when == FailsWhen::Above;
   const double sign = above ? 1.0 : -1.0;
-  const stats::Tails& ranks = looked.rank_part;
-  stats::Tails mean = looked.mean.tails;
-  // Rounds that are all at the limit speak for a pass, on whichever side it fails, and not at all
-  // for a fail: a p_fail of 4^-n would be a discovery to a false discovery rate.
+  const auto towards_fail = [above](const stats::Tails& tails) {
+    return above ? tails : stats::Tails{.above = tails.below, .below = tails.above};
+  };
+  Tests tests{.ranks = towards_fail(looked.rank_part),
+              .mean = towards_fail(looked.mean.tails),
+              .mean_towards_fail = sign * looked.mean.difference,
+              .ranks_towards_fail = sign * looked.ranks_above};
+  // Rounds that are all at the limit support a pass, on whichever side it fails, and not a fail: a
+  // p_fail of 4^-n would be a discovery to a false discovery rate.
   if (!looked.mean.t && looked.mean.difference == 0.0)
-    mean = above ? stats::Tails{.above = 1.0, .below = mean.below}
-                 : stats::Tails{.above = mean.below, .below = 1.0};
-  return {.ranks_fail = above ? ranks.above : ranks.below,
-          .ranks_pass = above ? ranks.below : ranks.above,
-          .mean_fail = above ? mean.above : mean.below,
-          .mean_pass = above ? mean.below : mean.above,
-          .mean_towards_fail = sign * looked.mean.difference,
-          .ranks_towards_fail = sign * looked.ranks_above};
+    tests.mean = {.above = 1.0, .below = looked.mean.tails.below};
+  return tests;
 }
 
-/// Whether the rank test could reach its share of `level` at all with so many rounds.
+/// True if the rank test could reach its share of `level` at all with so many rounds.
 bool ranks_speak(const Evidence& evidence, double level) {
   const std::size_t fewer = std::min(evidence.reference.size(), evidence.candidate.size());
   return evidence.paired ? ranks_can_speak(fewer, level) : fewer >= kFewestForMannWhitney;
 }
 
-/// The smallest level at which an answer is decided.
+/// Returns the smallest level at which an answer is decided.
 double combined(double ranks, double mean, bool ranks_speak) {
   return ranks_speak ? std::min({1.0, ranks / kShareOfRanks, mean / kShareOfMean}) : mean;
 }
@@ -79,20 +75,20 @@ DecidedBy decided_by(bool by_ranks, bool by_mean) {
 }
 
 DecidedBy fails(const Tests& tests, double level, bool ranks_speak) {
-  const bool by_mean = tests.mean_fail <= (ranks_speak ? kShareOfMean * level : level) &&
+  const bool by_mean = tests.mean.above <= (ranks_speak ? kShareOfMean * level : level) &&
                        tests.mean_towards_fail > 0;
-  return decided_by(ranks_speak && tests.ranks_fail <= kShareOfRanks * level, by_mean);
+  return decided_by(ranks_speak && tests.ranks.above <= kShareOfRanks * level, by_mean);
 }
 
 DecidedBy passes(const Tests& tests, double level, bool ranks_speak,
                  std::optional<double> least_mean) {
   if (tests.mean_towards_fail > 0 || tests.ranks_towards_fail > 0) return DecidedBy::Nothing;
-  if (least_mean && tests.mean_pass > *least_mean) return DecidedBy::Nothing;
-  return decided_by(ranks_speak && tests.ranks_pass <= kShareOfRanks * level,
-                    tests.mean_pass <= (ranks_speak ? kShareOfMean * level : level));
+  if (least_mean && tests.mean.below > *least_mean) return DecidedBy::Nothing;
+  return decided_by(ranks_speak && tests.ranks.below <= kShareOfRanks * level,
+                    tests.mean.below <= (ranks_speak ? kShareOfMean * level : level));
 }
 
-/// The interval of a quantile's change is all there is to ask.
+/// Judges a quantile by the interval of its change alone.
 void judge_quantile(const Evidence& evidence, double ratio, FailsWhen fails_when,
                     const Levels& levels, Judgement& result) {
   const bool above = fails_when == FailsWhen::Above;
@@ -110,8 +106,8 @@ void judge_quantile(const Evidence& evidence, double ratio, FailsWhen fails_when
   if (result.p_fail < result.p_pass) result.level = levels.fail.value_or(0.0);
 }
 
-/// The last place on the way from `limit`, where `holds` is true, to `estimate` at which it still
-/// is, to a millionth of the way.
+/// Returns the last place from `limit`, where `holds` is true, to `estimate` where it is still
+/// true, to a millionth of the distance.
 template <typename Holds>
 std::optional<double> farthest(double limit, std::optional<double> estimate, Holds holds) {
   if (!estimate) return std::nullopt;
@@ -147,7 +143,7 @@ Judgement judge(const Evidence& evidence, double limit, FailsWhen fails_when, co
   if (tests.mean_towards_fail > 0) result.level = levels.fail.value_or(0.0);
   if (levels.fail) {
     const bool speak = ranks_speak(evidence, *levels.fail);
-    result.p_fail = combined(tests.ranks_fail, tests.mean_fail, speak);
+    result.p_fail = combined(tests.ranks.above, tests.mean.above, speak);
     result.decided_by = fails(tests, *levels.fail, speak);
     if (result.decided_by != DecidedBy::Nothing) {
       result.answer = Answer::Fail;
@@ -156,7 +152,7 @@ Judgement judge(const Evidence& evidence, double limit, FailsWhen fails_when, co
   }
   if (levels.pass) {
     const bool speak = ranks_speak(evidence, *levels.pass);
-    result.p_pass = combined(tests.ranks_pass, tests.mean_pass, speak);
+    result.p_pass = combined(tests.ranks.below, tests.mean.below, speak);
     if (result.answer == Answer::Fail) return result;
     result.decided_by = passes(tests, *levels.pass, speak, levels.mean_of_pass);
     if (result.decided_by != DecidedBy::Nothing) result.answer = Answer::Pass;

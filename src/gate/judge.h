@@ -18,22 +18,22 @@ struct Evidence {
   bool paired = true;             ///< reference[i] and candidate[i] are of the same round
   std::optional<double> share{};  ///< the gate is on this quantile of them
 
-  /// Rounds behind it; unpaired: runs of the candidate, since a baseline does not grow.
+  /// Returns its rounds; unpaired: the candidate's runs, because a baseline does not grow.
   std::size_t rounds() const { return candidate.size(); }
 };
 
-/// What settled an answer.
+/// The test that decided an answer.
 enum class DecidedBy : unsigned char { Nothing, Ranks, Mean, Both };
 
 /// The side of the limit on which a gate fails.
 enum class FailsWhen : unsigned char { Above, Below };
 
-/// What one look at the evidence says, without what is only shown of it.
+/// The result of one look at the evidence, without what is only displayed.
 struct Judgement {
-  std::optional<Answer> answer{};  ///< none: go on, there is another look
+  std::optional<Answer> answer{};  ///< nullopt: go on to the next look
   DecidedBy decided_by = DecidedBy::Nothing;
-  double p_fail = 1.0;           ///< what `fail` would risk: decided where at most Levels::fail
-  double p_pass = 1.0;           ///< what `pass` would risk
+  double p_fail = 1.0;           ///< the risk of `fail`: decided if at most Levels::fail
+  double p_pass = 1.0;           ///< the risk of `pass`
   double level = 0.0;            ///< allowed at this look to the answer on the mean's side
   double mean_difference = 0.0;  ///< mean of c - (1 + limit) * r, in the samples' unit
   stats::Tails rank_part{};      ///< paired: Wilcoxon's signed rank; unpaired: Mann-Whitney
@@ -41,11 +41,11 @@ struct Judgement {
 };
 
 /// Looks once at whether the candidate is beyond `limit` (a fraction above -1: of the change from
-/// the reference). Two one-sided tests on the same samples share the error; ranks of too few rounds
-/// could never speak, and the mean has all of it. A fail by the mean agrees with the mean's side of
-/// the limit, a pass with the mean's and with the ranks', so that no verdict contradicts what is
-/// shown beside it. `last`: what is not decided now is inconclusive. Of a
-/// quantile its interval alone decides.
+/// the reference). Two one-sided tests on the same samples share the error; with too few
+/// rounds for ranks, the mean has all of it. A fail by the mean agrees with the mean's side of
+/// the limit, a pass with the mean's and with the ranks', so that no verdict contradicts the
+/// numbers next to it. `last`: what is not decided now is inconclusive. A quantile is decided by
+/// its interval alone.
 Judgement judge(const Evidence& evidence, double limit, FailsWhen fails_when, const Levels& levels,
                 bool last);
 

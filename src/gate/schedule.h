@@ -37,8 +37,8 @@ double p_early(double error);
 /// early looks it is p_look.
 double p_late(double error, std::size_t early_looks);
 
-/// Whether the signs of so many rounds are enough for ranks to reach their part of `level`. What
-/// says less cannot be said by any test that knows only the symmetry of the rounds.
+/// True if the signs of so many rounds are enough for ranks to reach their part of `level`: a bound
+/// for every test that uses only the symmetry of the rounds.
 bool ranks_can_speak(std::size_t rounds, double level);
 
 /// The fewest rounds of an early pass: a slow run of about one in 20 shows at least once in them
@@ -49,12 +49,12 @@ std::size_t fewest_rounds_of_early_pass(double confidence);
 /// rarer ones may be missed.
 double rarest_shown(std::size_t rounds, double confidence);
 
-/// What is allowed at one look.
+/// The errors allowed at one look.
 struct Levels {
-  std::optional<double> fail{};          ///< error of a fail; none: the look is not taken for it
+  std::optional<double> fail{};          ///< error of a fail; nullopt: the look is not taken for it
   std::optional<double> pass{};          ///< error of a pass, likewise
   stats::IntervalTails tails{};          ///< of the intervals shown with the answer
-  std::optional<double> mean_of_pass{};  ///< what a pass by ranks also asks of the mean, if early
+  std::optional<double> mean_of_pass{};  ///< required of the mean too in an early pass by ranks
 };
 
 /// Levels of a gate that looks once, at the end of a fixed number of rounds. `confidence` is a
@@ -73,35 +73,35 @@ class Schedule {
   /// `min_rounds`: of the session.
   Schedule(double confidence, std::size_t gates, std::size_t min_rounds, WatchSchedule looks);
 
-  /// The rounds of the next early look; none: there is no further one.
+  /// Returns the rounds of the next early look; nullopt if it was the last.
   std::optional<std::size_t> next_early() const;
 
-  /// Takes the early look that is due after `rounds`, if one is. None: no answer may be given
-  /// there.
+  /// Takes the early look that is due after `rounds`. nullopt: no look is due, or it allows no
+  /// answer.
   std::optional<Levels> look_early(std::size_t rounds);
 
-  /// Takes the next planned look, the first after `rounds` of them; where that is the last and
-  /// nobody looked before, it has the whole error. Ends the early looks.
+  /// Takes the next planned look, the first after `rounds` of them; if that is the last and the
+  /// first of all, it has the whole error. Ends the early looks.
   Levels look_as_planned(std::size_t rounds, bool last);
 
-  /// Levels of a planned look after the looks so far.
+  /// Returns the levels of a planned look after the looks so far.
   Levels late() const;
 
-  /// The error that would have sufficed over all looks, early ones too, for a fail with the
+  /// Returns the error that would have sufficed over all looks, early ones too, for a fail with the
   /// probability `p` at a look: valid wherever the rounds end. `early`: it was an early one.
   double over_all_looks(double p, bool early) const;
 
-  /// Planned looks taken so far, and the rounds of the next one after the first.
+  /// Return the planned looks so far, and the rounds of the next one after the first.
   std::size_t planned_looks() const { return planned_; }
   std::size_t next_planned() const;
 
-  /// Early and planned looks so far.
+  /// Returns the early and planned looks so far.
   std::size_t looks() const { return early_looks_ + planned_; }
 
-  /// Of an interval that is shown where the rounds end now: at a moment that its own samples chose.
+  /// Returns the tails of an interval if the rounds end now, at a moment that its samples chose.
   stats::IntervalTails tails() const;
 
-  /// The fewest rounds after which the first planned look decides about a metric that never varies,
+  /// Returns the fewest rounds after which the first planned look decides about a constant metric,
   /// whichever way it differs: the chance of n equal differences is put at 4^-n (judge).
   std::size_t rounds_of_constants() const;
 

@@ -2,8 +2,6 @@
 
 #include "stats/distributions.h"
 
-#include <algorithm>
-#include <cstddef>
 #include <numeric>
 
 namespace lauka::gate {
@@ -12,21 +10,21 @@ namespace {
 
 constexpr double kMostTimesWorthTelling = 50.0;
 
-/// A deviate grows with the root of the rounds: how many times the rounds would take the smaller
-/// probability to its level, if what was seen so far is the truth.
+FailsWhen fails_when(const Condition& condition) {
+  return condition.below ? FailsWhen::Below : FailsWhen::Above;
+}
+
+/// Returns how many times as many rounds would take the smaller probability to its level, if the
+/// samples so far are typical: a deviate grows with the root of the rounds.
 std::optional<double> times_to_decide(const Judgement& judgement, const Levels& levels) {
   const bool towards_fail = judgement.p_fail < judgement.p_pass;
   const double probability = std::min(judgement.p_fail, judgement.p_pass);
   const std::optional<double> level = towards_fail ? levels.fail : levels.pass;
-  if (!level || probability <= 0.0 || probability >= 0.5) {
-    return std::nullopt;
-  }
+  if (!level || probability <= 0.0 || probability >= 0.5) return std::nullopt;
   const double ratio =
       stats::normal_quantile_above(*level) / stats::normal_quantile_above(probability);
   const double times = ratio * ratio;
-  if (times < 1.0 || times > kMostTimesWorthTelling) {
-    return std::nullopt;
-  }
+  if (times < 1.0 || times > kMostTimesWorthTelling) return std::nullopt;
   return times;
 }
 
@@ -47,13 +45,11 @@ Verdict verdict_of(const Judgement& judgement, const Question& question, const E
                                   levels.tails, evidence.share);
   if (verdict.answer != Answer::Inconclusive) {
     const Condition& condition = question.condition;
-    verdict.bounds =
-        bounds_of(judgement, evidence, condition.limit_percent / 100.0,
-                  condition.below ? FailsWhen::Below : FailsWhen::Above, levels, verdict.delta);
+    verdict.bounds = bounds_of(judgement, evidence, condition.limit_percent / 100.0,
+                               fails_when(condition), levels, verdict.delta);
   }
-  if (verdict.answer == Answer::Inconclusive) {
+  if (verdict.answer == Answer::Inconclusive)
     verdict.times_as_many = times_to_decide(judgement, levels);
-  }
   return verdict;
 }
 
@@ -74,11 +70,8 @@ std::optional<Verdict> decide_at_look(const Question& question, const Comparison
   }
   const Evidence evidence{samples.reference, samples.candidate, samples.paired, question.share};
   const Judgement judgement =
-      judge(evidence, condition.limit_percent / 100.0,
-            condition.below ? FailsWhen::Below : FailsWhen::Above, levels, look.last);
-  if (!judgement.answer) {
-    return std::nullopt;
-  }
+      judge(evidence, condition.limit_percent / 100.0, fails_when(condition), levels, look.last);
+  if (!judgement.answer) return std::nullopt;
   return verdict_of(judgement, question, evidence, levels, look);
 }
 
@@ -95,7 +88,7 @@ Comparison against_bound(const Condition& condition, const Series& series) {
 
 namespace {
 
-/// The places of `p`, the smallest first.
+/// Returns the indices of `p`, the smallest value first.
 std::vector<std::size_t> ascending(std::span<const double> p) {
   std::vector<std::size_t> places(p.size());
   std::iota(places.begin(), places.end(), std::size_t{0});

@@ -36,10 +36,10 @@ struct Verdict {
                                            ///< most some value, so that nothing can be compared
 };
 
-/// Which look it is.
+/// A look at a gate.
 struct Look {
   std::size_t number = 1;          ///< from 1
-  bool last = true;                ///< what is not decided now is inconclusive
+  bool last = true;                ///< an undecided gate is then inconclusive
   std::size_t planned_rounds = 0;  ///< of an early one: as the verdict's
 };
 
@@ -51,7 +51,7 @@ struct Question {
   std::optional<double> share{};  ///< of a metric that is a quantile
 };
 
-/// Looks at the samples so far; none where the rounds are to go on, which only happens before the
+/// Looks at the samples so far; nullopt if the rounds go on, which only happens before the
 /// last look. The first answer other than none is final. The delta has the levels' intervals.
 /// `too_small`: as the verdict's; without samples that, or the last look, ends it.
 std::optional<Verdict> decide_at_look(const Question& question, const Comparison& samples,
@@ -69,14 +69,14 @@ struct GatedInterval {
   stats::IntervalTails tails;
 };
 
-/// What was decided about the samples while they came in, and decides how they are shown. The
+/// The decisions about the samples while they came in, which also affect how they are shown. The
 /// runner makes it once: looking again afterwards would be another look.
 struct Findings {
   std::vector<Verdict> verdicts;  ///< by condition, then by candidate
   std::vector<GatedInterval> intervals{};
   std::optional<Precision> precision{};  ///< where --precision was asked for
 
-  /// Of the intervals of `metric`: `otherwise` where there is no gate on it.
+  /// Returns the tails of the intervals of `metric`; `otherwise` if it has no gate.
   stats::IntervalTails tails_of(std::size_t metric, stats::IntervalTails otherwise) const {
     const auto found = std::ranges::find_if(
         intervals, [metric](const GatedInterval& one) { return one.metric == metric; });
@@ -84,15 +84,15 @@ struct Findings {
   }
 };
 
-/// What the gates of a job risk together: that any fails by chance, or the expected share of those
-/// that fail by chance among those that fail.
+/// The risk of a job's gates together: of any false fail, or of the expected share of false fails
+/// among all fails.
 enum class Risk : unsigned char { Any, Share };
 
-/// Which of these hypotheses Holm's step-down procedure rejects (Scandinavian Journal of Statistics
+/// Returns which hypotheses Holm's step-down procedure rejects (Scandinavian Journal of Statistics
 /// 6, 1979): the rate of any false rejection is at most `error`, whatever depends on what.
 std::vector<bool> holm(std::span<const double> p, double error);
 
-/// Which of them Benjamini and Hochberg's step-up procedure rejects (Journal of the Royal
+/// Returns which of them Benjamini and Hochberg's step-up procedure rejects (Journal of the Royal
 /// Statistical Society B 57, 1995): the expected share of false ones among them is at most `error`.
 std::vector<bool> benjamini_hochberg(std::span<const double> p, double error);
 

@@ -114,9 +114,9 @@ bool decode_values(MetricRecord& metric, std::size_t place, std::string_view num
 }
 
 std::string encode_machine(const Machine& machine) {
-  auto json = report::json_of(machine);
+  auto json = json_of(machine);
   for (const char* const of_one : {"name", "os", "class"}) json.erase(of_one);
-  return report::dumped(json, -1);
+  return dumped(json, -1);
 }
 
 Machine decode_machine(std::string_view parts) {

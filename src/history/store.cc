@@ -3,11 +3,11 @@
 #include "core/foreign_text.h"
 #include "core/numbers.h"
 #include "core/text.h"
+#include "format/sections.h"
 #include "history/encoding.h"
 #include "history/load.h"
 #include "history/read.h"
 #include "os/files.h"
-#include "results/read_parts.h"
 
 #include <algorithm>
 #include <chrono>

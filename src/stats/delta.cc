@@ -1,12 +1,10 @@
 #include "stats/delta.h"
 
-#include "stats/distributions.h"
 #include "stats/quantiles.h"
 #include "stats/summary.h"
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <vector>
 
 namespace lauka::stats {
@@ -62,12 +60,9 @@ MeanTest paired_mean_test(std::span<const double> reference, std::span<const dou
   const double scale = sum / rounds;
   const Moments about = moments(differences);
   const double difference = cleaned(about.mean, scale);
-  if (reference.size() < 2) {
-    return {.difference = difference};
-  }
-  if (is_rounding_error(about.range(), scale)) {
+  if (reference.size() < 2) return {.difference = difference};
+  if (is_rounding_error(about.range(), scale))
     return {.difference = difference, .tails = tails_without_noise(difference, reference.size())};
-  }
   return with_t(difference, about.deviation() / std::sqrt(rounds), rounds - 1.0);
 }
 
@@ -79,13 +74,10 @@ MeanTest welch_mean_test(std::span<const double> reference, std::span<const doub
   const double scale = of_candidate.mean + at_threshold;
   const double difference = cleaned(of_candidate.mean - at_threshold, scale);
   const std::size_t fewer = std::min(reference.size(), candidate.size());
-  if (fewer < 2) {
-    return {.difference = difference};
-  }
+  if (fewer < 2) return {.difference = difference};
   if (is_rounding_error(of_candidate.range(), scale) &&
-      is_rounding_error(ratio * of_reference.range(), scale)) {
+      is_rounding_error(ratio * of_reference.range(), scale))
     return {.difference = difference, .tails = tails_without_noise(difference, fewer)};
-  }
   const double error_of_candidate =
       of_candidate.variance.value_or(0.0) / static_cast<double>(candidate.size());
   const double error_of_reference =
@@ -101,17 +93,17 @@ MeanTest welch_mean_test(std::span<const double> reference, std::span<const doub
 
 namespace {
 
-/// The mean's change needs so much to be worth a word beside the typical round's.
+/// The least difference of the mean's change from the typical round's that is worth a note.
 constexpr double kLeastDifference = 0.01;
 constexpr double kSureTail = 0.2;  // of the plain tail: 99% where that is 95%
 
-/// What Fieller's interval is made of: squared standard errors, and the degrees of freedom.
+/// The parts of Fieller's interval: squared standard errors, and the degrees of freedom.
 struct Errors {
   double of_residuals = 0.0;  // V
   double of_reference = 0.0;  // v
   double shared = 0.0;        // h
   double degrees = 1.0;
-  double degrees_of_reference = 1.0;  // decides whether its mean can be told from 0
+  double degrees_of_reference = 1.0;  // decides if its mean is distinct from 0
 };
 
 double without_rounding_error(double value) {
@@ -206,10 +198,10 @@ class MeanChange {
   Moments candidate_;
   double ratio_ = 1.0;
   bool is_constant_ = false;
-  std::optional<Errors> errors_;  // none: no interval
+  std::optional<Errors> errors_;  // nullopt: no interval
 };
 
-/// Whether the mean tells another story than the typical round.
+/// True if the mean contradicts the typical round.
 bool is_clearly_outside(const Change& mean, const Change& sure, const Change& typical) {
   if (!mean.bounds || !sure.bounds || !typical.bounds) return false;
   const bool outside = mean.bounds->low > typical.bounds->high + kSame ||

@@ -8,8 +8,8 @@
 
 namespace lauka::stats {
 
-/// Degrees of freedom of a difference of two independent means (Welch-Satterthwaite; not an
-/// integer). `first` and `second` are the squared standard errors, of `first_count` and
+/// Returns the degrees of freedom of a difference of two independent means (Welch-Satterthwaite;
+/// not an integer). `first` and `second` are the squared standard errors, of `first_count` and
 /// `second_count` samples (at least two each); where both are 0, the counts alone decide.
 double welch_degrees(double first, std::size_t first_count, double second,
                      std::size_t second_count);
@@ -18,18 +18,18 @@ double welch_degrees(double first, std::size_t first_count, double second,
 struct MeanTest {
   double difference = 0.0;    ///< mean of c - ratio * r, in the samples' unit; exactly 0 where
                               ///< rounding errors are all there is
-  std::optional<double> t{};  ///< none: one sample, or no noise at all
-  std::optional<double> degrees{};  ///< of freedom, where there is a t
+  std::optional<double> t{};  ///< nullopt: one sample, or no noise at all
+  std::optional<double> degrees{};  ///< of freedom, if t has a value
   Tails tails{};
 };
 
-/// Student's t of c - ratio * r within rounds (equal sizes, at least one, no sample negative).
-/// Where all rounds differ by the same, 4^-n bounds what noise of two values could have done.
+/// Computes Student's t of c - ratio * r within rounds (equal sizes, at least one, no sample
+/// negative). If all rounds differ by the same, 4^-n bounds the effect of noise of two values.
 MeanTest paired_mean_test(std::span<const double> reference, std::span<const double> candidate,
                           double ratio);
 
-/// Welch's t of independent samples (at least one of each, none negative); without any noise,
-/// 4^-(the smaller number).
+/// Computes Welch's t of independent samples (at least one of each, none negative); without any
+/// noise, 4^-(the smaller number).
 MeanTest welch_mean_test(std::span<const double> reference, std::span<const double> candidate,
                          double ratio);
 
@@ -47,11 +47,11 @@ struct TypicalChange {
   ChangeBounds bounds{};
 };
 
-/// The Hodges-Lehmann estimate of c / r - 1, with the bounds outside which the rank test rejects at
-/// `tail` on either side. `paired`: from the Walsh averages of the log ratios within rounds (equal
-/// sizes), by the signed-rank test; else from all differences of logarithms, by Mann-Whitney. None
-/// where a sample is not positive, or there are too few for the test to speak at that tail. Needs
-/// memory for the samples, not for their pairs, and time n log n.
+/// Returns the Hodges-Lehmann estimate of c / r - 1, with the bounds outside which the rank test
+/// rejects at `tail` on either side. `paired`: from the Walsh averages of the log ratios within
+/// rounds (equal sizes), by the signed-rank test; else from all differences of logarithms, by
+/// Mann-Whitney. nullopt if a sample is not positive, or there are too few for a decision at that
+/// tail. Needs memory for the samples, not for their pairs, and time n log n.
 std::optional<TypicalChange> typical_change(std::span<const double> reference,
                                             std::span<const double> candidate, bool paired,
                                             double tail);
@@ -71,41 +71,41 @@ std::optional<LogRatio> log_ratio(std::span<const double> reference,
 
 /// A change as a fraction of the reference, with its interval.
 struct Change {
-  std::optional<double> change{};        ///< none where the reference's mean is 0, the other's not
-  std::optional<ChangeBounds> bounds{};  ///< none where the interval is not defined or not bounded
+  std::optional<double> change{};        ///< nullopt if only the reference's mean is 0
+  std::optional<ChangeBounds> bounds{};  ///< nullopt if the interval is not defined or bounded
 
-  /// The larger of the two sides; what --precision looks at.
+  /// Returns the larger of the two sides, for --precision.
   std::optional<double> half_width() const;
-  /// The interval leaves out 0.
+  /// True if the interval does not contain 0.
   bool is_significant() const { return bounds && bounds->leave_out(0.0); }
 };
 
-/// What a delta speaks of.
+/// The kind of change that a delta shows.
 enum class Basis : unsigned char {
   Typical,   ///< the typical round: Hodges & Lehmann's estimate, with its rank interval
   Mean,      ///< the mean, with Fieller's interval: too few rounds for ranks, or a value of 0
   Quantile,  ///< a quantile, with the interval that order statistics give
 };
 
-/// The change that is shown, and that of the mean beside it.
+/// The displayed change, and the mean's change.
 struct Delta : Change {
   Basis basis = Basis::Mean;
-  Change mean{};              ///< the same where that is the basis
-  bool mean_differs = false;  ///< lies clearly outside the typical round's interval
+  Change mean{};              ///< the same if that is the basis
+  bool mean_differs = false;  ///< clearly outside the typical round's interval
 };
 
-/// The error on either side of an interval of a delta, and on that of the mean beside it.
+/// The error on either side of the interval of a delta, and of its mean.
 struct IntervalTails {
   double tail = 0.025;
   double of_mean = 0.025;  ///< of the plain confidence, also for a gated metric
 };
 
-/// The plain ones of `confidence`, a fraction.
+/// Returns the plain ones of `confidence`, a fraction.
 IntervalTails tails_of(double confidence);
 
 /// Compares samples (at least one of each, none negative). `paired`: reference[i] and candidate[i]
-/// were measured in the same round (equal sizes); else they are independent. `share`: the change is
-/// that of this quantile, and no mean stands beside it.
+/// were measured in the same round (equal sizes); else they are independent. `share`: compares
+/// this quantile, without a mean.
 Delta delta_of(std::span<const double> reference, std::span<const double> candidate, bool paired,
                const IntervalTails& tails, std::optional<double> share = std::nullopt);
 
@@ -127,21 +127,21 @@ struct Rounds {
 Change width_change(const Rounds& before, const Rounds& after, bool paired,
                     const IntervalTails& tails);
 
-/// How a delta reads in one line: "ran `ratio` times faster", or slower.
+/// A delta as "ran `ratio` times faster", or slower.
 struct RelativeSpeed {
   double ratio = 1.0;                    ///< at least 1
-  std::optional<ChangeBounds> bounds{};  ///< of the ratio; none where the delta's reach -100%
+  std::optional<ChangeBounds> bounds{};  ///< of the ratio; nullopt if the delta's reach -100%
   bool faster = false;                   ///< the candidate has less
 };
 
-/// The other face of the same interval; none where there is no ratio.
+/// Converts a delta with its interval; nullopt if it has no ratio.
 std::optional<RelativeSpeed> relative_speed(const Change& delta);
 
-/// The geometric mean of 1 + change, minus 1, of changes that were measured independently. Its
-/// interval is about these changes, not about others that might have been measured: the half widths
-/// of their logarithms, each side for itself, add up as squares (the method of variance estimates
-/// recovery, Zou & Donner, Statistics in Medicine 27, 2008). None where there are none or one is no
-/// change to above -100%; no interval where one lacks its own.
+/// Returns the geometric mean of 1 + change, minus 1, of changes that were measured independently.
+/// Its interval is about these changes, not about others that might have been measured: the half
+/// widths of their logarithms, each side for itself, add up as squares (the method of variance
+/// estimates recovery, Zou & Donner, Statistics in Medicine 27, 2008). Empty without changes or if
+/// one is -100% or less; no interval if one lacks its own.
 Change geometric_mean(std::span<const Change> changes);
 
 }  // namespace lauka::stats

@@ -1,7 +1,6 @@
 #include "stats/distributions.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include <boost/math/distributions/chi_squared.hpp>
 #include <boost/math/distributions/complement.hpp>

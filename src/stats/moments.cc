@@ -29,7 +29,7 @@ double Moments::deviation() const {
 }
 
 Moments moments(std::span<const double> samples) {
-  // The running mean (Welford's) is taken from the first sample on: that of equal samples is exact.
+  // The running mean (Welford's) is relative to the first sample: exact for equal samples.
   const double first = samples.front();
   RunningMean from_first;
   for (const double sample : samples) from_first(sample - first);

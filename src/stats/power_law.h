@@ -11,11 +11,11 @@ struct PowerLaw {
   double exponent = 0.0;
   double low = 0.0;  ///< interval of the exponent
   double high = 0.0;
-  double r_squared = 0.0;  ///< the part of the variance of log y that it explains
+  double r_squared = 0.0;  ///< the share of the variance of log y that it explains
 };
 
-/// Fits it to points (as many of x as of y); none with fewer than three, where all x are equal, or
-/// where one is not positive. `confidence`: of the exponent's interval, a fraction.
+/// Fits it to points (as many x as y); nullopt if fewer than three, if all x are equal, or if one
+/// is not positive. `confidence`: of the exponent's interval, a fraction.
 std::optional<PowerLaw> power_law_of(std::span<const double> x, std::span<const double> y,
                                      double confidence);
 

@@ -27,7 +27,7 @@ double below_quantile(double place, std::size_t count, double share) {
   return boost::math::ibeta(place, static_cast<double>(count) + 1.0 - place, share, BetaPolicy{});
 }
 
-/// Where that is `probability`; it is more at 1 and less at the last place.
+/// Returns the place with that `probability`; it is more at 1 and less at the last place.
 double place_of(double probability, std::size_t count, double share) {
   double low = 1.0;
   double high = static_cast<double>(count);
@@ -41,7 +41,7 @@ double place_of(double probability, std::size_t count, double share) {
   return std::abs(high - whole) < 1e-9 ? whole : high;
 }
 
-/// The sample at `place`, or between two of them.
+/// Returns the sample at `place`, or a value between two of them.
 double at_place(std::span<const double> ascending, double place) {
   const auto below = static_cast<std::size_t>(std::floor(place));
   const double part = place - static_cast<double>(below);
@@ -49,7 +49,7 @@ double at_place(std::span<const double> ascending, double place) {
   return part <= 0.0 ? first : first + part * (ascending[below] - first);
 }
 
-/// How far the ends of the interval of a quantile's logarithm are from it.
+/// The distances of the ends of an interval from a quantile's logarithm.
 struct Arms {
   double low = kInfinite;
   double high = kInfinite;
@@ -65,7 +65,7 @@ class QuantileOf {
   std::size_t count() const { return ascending_.size(); }
   bool varies() const { return ascending_.front() < ascending_.back(); }
 
-  /// `exactly`: to whole places. Infinite where there are too few samples on that side.
+  /// Returns the arms; `exactly`: to whole places. Infinite if that side has too few samples.
   Arms arms(double tail, bool exactly) const {
     Arms arms;
     if (is_enough(1.0 - share_, tail)) {
@@ -82,7 +82,7 @@ class QuantileOf {
   }
 
  private:
-  /// Whether `tail` is more than the chance that all samples lie on one side.
+  /// True if `tail` is more than the probability that all samples are on one side.
   bool is_enough(double share, double tail) const {
     return std::pow(share, static_cast<double>(count())) <= tail * (1.0 + 1e-9);
   }
@@ -92,7 +92,7 @@ class QuantileOf {
   double share_;
 };
 
-/// Of being at most the own quantile, within rounds; not below 0, which rounds do not explain.
+/// Returns the correlation, within rounds, of being at most the own quantile; at least 0.
 double correlation_of_tails(std::span<const double> reference, double of_reference,
                             std::span<const double> candidate, double of_candidate) {
   double in_reference = 0.0;
@@ -112,7 +112,7 @@ double correlation_of_tails(std::span<const double> reference, double of_referen
   return scale > 0.0 ? std::clamp((in_both / rounds - p * q) / scale, 0.0, 1.0) : 0.0;
 }
 
-/// The third side of a triangle whose angle has `cosine`.
+/// Returns the third side of a triangle whose angle has `cosine`.
 double third_side(double a, double b, double cosine) {
   if (std::isinf(a) || std::isinf(b)) return kInfinite;
   return std::sqrt(std::max(0.0, a * a + b * b - 2.0 * cosine * a * b));
@@ -136,7 +136,7 @@ class QuantileChange {
     return result;
   }
 
-  /// Infinite where a side is not bounded; the values are above 0.
+  /// Returns the bounds, infinite on an unbounded side; the values must be above 0.
   ChangeBounds bounds_at(double tail) const {
     const bool is_alone = !reference_.varies() || !candidate_.varies();
     const Arms of_reference =
@@ -163,7 +163,7 @@ class QuantileChange {
   double correlation_ = 0.0;
 };
 
-/// The smallest tail at which `leaves_out` the bounds still holds; 1 where it does at none.
+/// Returns the smallest tail at which `leaves_out` of the bounds is true; 1 if there is none.
 template <typename LeavesOut>
 double smallest_tail(const QuantileChange& change, LeavesOut leaves_out) {
   const auto holds = [&](double tail) {

@@ -3,8 +3,6 @@
 #include "stats/distributions.h"
 
 #include <algorithm>
-#include <cmath>
-#include <cstddef>
 #include <vector>
 
 namespace lauka::stats {
@@ -49,7 +47,7 @@ struct Weighted {
   }
 };
 
-/// As Hedges & Olkin (1985) estimate it.
+/// Estimates it as Hedges & Olkin (1985).
 double unweighted_between(std::span<const Effect> effects) {
   const auto count = static_cast<double>(effects.size());
   double mean = 0.0;

@@ -8,19 +8,19 @@
 
 namespace lauka::stats {
 
-/// What one machine (or study) found, with the variance of its sampling error (positive).
+/// The result of one machine (or study), with the variance of its sampling error (positive).
 struct Effect {
   double value = 0.0;
   double variance = 0.0;
   double degrees = HUGE_VAL;  ///< of freedom, of the variance; infinite: it is known
 };
 
-/// One answer of several, each of which may have a truth of its own.
+/// The combined result of machines, whose true values may differ.
 struct CombinedEffect {
   double value = 0.0;  ///< the mean of all such machines
   double standard_error = 0.0;
   ChangeBounds bounds{};       ///< of the value
-  double between = 0.0;        ///< standard deviation of the truths of machines, tau
+  double between = 0.0;        ///< standard deviation of the true values of machines, tau
   double heterogeneity = 0.0;  ///< part of the variance that is between them, I^2 (0..1)
   double p_same = 1.0;         ///< how probable so much difference is, were all truths the same
 };
@@ -28,9 +28,9 @@ struct CombinedEffect {
 /// A random-effects meta-analysis (DerSimonian & Laird 1986): the variance between machines by
 /// restricted maximum likelihood (Viechtbauer 2005), the interval with Student's t after Hartung
 /// & Knapp (2001), but never narrower than the errors of the machines alone leave it (Jackson et
-/// al. 2017): machines that agree by chance prove nothing. `confidence` is a fraction. Of a single
-/// machine its own, with Student's t. None where there is none, or where a number is not
-/// finite or a variance not positive.
+/// al. 2017): machines may agree by accident. `confidence` is a fraction. A single machine
+/// has its own interval, by Student's t. nullopt without machines, or if a number is not finite or
+/// a variance not positive.
 std::optional<CombinedEffect> combine(std::span<const Effect> effects, double confidence);
 
 }  // namespace lauka::stats

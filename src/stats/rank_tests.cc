@@ -1,11 +1,8 @@
 #include "stats/rank_tests.h"
 
-#include "stats/distributions.h"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstddef>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -91,12 +88,8 @@ std::vector<Sample> pooled(std::span<const double> reference, std::span<const do
                            double ratio) {
   std::vector<Sample> samples;
   samples.reserve(reference.size() + candidate.size());
-  for (const double value : reference) {
-    samples.push_back({ratio * value, false});
-  }
-  for (const double value : candidate) {
-    samples.push_back({value, true});
-  }
+  for (const double value : reference) samples.push_back({ratio * value, false});
+  for (const double value : candidate) samples.push_back({value, true});
   std::ranges::sort(samples, [](const Sample& a, const Sample& b) { return a.value < b.value; });
   return samples;
 }
@@ -106,9 +99,8 @@ std::size_t end_of_tie(const std::vector<Sample>& ascending, std::size_t first) 
   std::size_t end = first + 1;
   while (end < ascending.size() &&
          is_rounding_error(ascending[end].value - ascending[end - 1].value,
-                           ascending[end].value + ascending[end - 1].value)) {
+                           ascending[end].value + ascending[end - 1].value))
     ++end;
-  }
   return end;
 }
 
@@ -124,9 +116,7 @@ SignedRank signed_rank(std::span<const double> reference, std::span<const double
     const double difference = candidate[round] - at_threshold;
     if (!is_rounding_error(difference, sum)) differences.push_back(difference / sum);
   }
-  if (differences.empty()) {
-    return {};
-  }
+  if (differences.empty()) return {};
   std::ranges::sort(differences, [](double a, double b) { return std::abs(a) < std::abs(b); });
   std::vector<bool> above(differences.size());
   for (std::size_t i = 0; i < differences.size(); ++i) {

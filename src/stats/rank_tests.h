@@ -20,15 +20,15 @@ struct SignedRank {
   Tails tails{};
 };
 
-/// Ranks the rounds (equal sizes, no sample negative) by |c - ratio * r| / (c + ratio * r) and asks
-/// whether the signs are those of a fair coin. In a shuffled round at the threshold they are,
+/// Ranks the rounds (equal sizes, no sample negative) by |c - ratio * r| / (c + ratio * r) and
+/// tests if the signs are like a fair coin's. In a shuffled round at the threshold they are,
 /// whatever the noise, so the level holds for drift, heavy tails and few rounds; defined where r is
 /// 0.
 SignedRank signed_rank(std::span<const double> reference, std::span<const double> candidate,
                        double ratio);
 
-/// How many s = 0, 1, ... have P(W <= s) <= `probability` (below 0.5) for `count` untied ranks
-/// under fair signs: the place, from either end, of the Walsh average that bounds an interval of
+/// Counts s = 0, 1, ... with P(W <= s) <= `probability` (below 0.5) for `count` untied ranks under
+/// fair signs: the place, from either end, of the Walsh average that bounds an interval of
 /// that tail.
 std::uint64_t signed_rank_place(std::size_t count, double probability);
 
@@ -48,7 +48,7 @@ MannWhitney mann_whitney(std::span<const double> reference, std::span<const doub
 /// it takes time by the third power of their number.
 Tails rank_sum_tails(std::span<const double> earlier, std::span<const double> later);
 
-/// The place, from either end, of the difference that bounds an interval of that tail; 0 where
+/// Returns the place, from either end, of the difference that bounds an interval of that tail; 0 if
 /// there are too few samples.
 std::uint64_t mann_whitney_place(std::size_t reference, std::size_t candidate, double probability);
 

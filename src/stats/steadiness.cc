@@ -27,9 +27,8 @@ std::vector<double> ranks_in_order(std::span<const double> series) {
     std::size_t end = first + 1;
     while (end < order.size() &&
            is_rounding_error(series[order[end]] - series[order[end - 1]],
-                             std::abs(series[order[end]]) + std::abs(series[order[end - 1]]))) {
+                             std::abs(series[order[end]]) + std::abs(series[order[end - 1]])))
       ++end;
-    }
     for (std::size_t i = first; i < end; ++i)
       ranks[order[i]] = static_cast<double>(first + 1 + end) / 2.0;
     first = end;
@@ -54,8 +53,8 @@ double correlation_with_order(std::span<const double> series) {
   return of_ranks > 0.0 ? together / std::sqrt(of_ranks * of_order) : 0.0;
 }
 
-/// How many of `ascending` are in the lower part of the split that leaves the least sum of squares
-/// within both parts, which is the one with the most between them.
+/// Returns how many of `ascending` are in the lower part of the split with the least sum of squares
+/// within both parts, which is the split with the most between them.
 std::size_t best_split(std::span<const double> ascending, double mean) {
   const auto count = static_cast<double>(ascending.size());
   double prefix = 0.0;  // sum of the deviations so far

@@ -6,13 +6,13 @@
 
 namespace lauka::stats {
 
-// Whether a series, in the order run, is what its mean and deviation pretend: each function returns
-// the numbers a warning shows and whether there is something to warn of, or nothing where there are
-// too few runs to tell. On quiet noise each warns of one series in a thousand.
+// Checks if a series, in the order run, is well described by mean and deviation: each function
+// returns the numbers of a warning and whether to warn, or nullopt if there are too few runs. On
+// quiet noise each warns of one series in a thousand.
 
-/// With fewer runs than this a delta's interval says little.
+/// The fewest runs for a useful interval of a delta.
 inline constexpr std::size_t kFewForDelta = 5;
-/// With fewer rounds than this only a large change can be decided.
+/// The fewest rounds to decide about small changes.
 inline constexpr std::size_t kFewForGate = 10;
 
 /// The first run against the others.
@@ -48,8 +48,8 @@ std::optional<SlowNoise> slow_noise(std::span<const double> series);
 /// Trend from the first run to the last.
 struct Drift {
   double rank_correlation = 0.0;  ///< Spearman's, of sample and place, -1..1; 0 for equal samples
-  double change = 0.0;  ///< median of the last third against that of the first, a fraction; 0 where
-                        ///< that is 0
+  double change = 0.0;    ///< median of the last third against the first's, a fraction; 0 if
+                          ///< that is 0
   bool drifting = false;  ///< beyond 3.29 standard errors, and by more than 2%
 };
 

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdint>
 
 namespace lauka::stats {
 namespace {
@@ -18,12 +17,12 @@ constexpr std::size_t kNoiseFrom = 200;      // the latest points, for their noi
 constexpr double kSure = 3.6;                // normal deviates; see tests/stats/steps_test.cc
 constexpr std::size_t kNoiseEach = 5;        // points: it hardly changes with one
 constexpr double kSuspect = 3.5;             // of the last point alone
-constexpr std::size_t kFewestForNoise = 10;  // and so many tell the noise that it is judged by
+constexpr std::size_t kFewestForNoise = 10;  // points, to know its noise
 
 constexpr std::size_t kShort = 30;        // points: a series up to here is judged by t
 constexpr std::size_t kFewestBefore = 3;  // then
 constexpr double kTailOfShort = 2e-4;     // of Student's t
-constexpr double kTailOfRanks = 1e-3;     // of Mann and Whitney's test beside today's deviates
+constexpr double kTailOfRanks = 1e-3;     // of Mann and Whitney's test, in addition
 
 // Neighbours are compared, and every third, which shows it where neighbours are alike.
 constexpr std::array<std::size_t, 2> kLags = {1, 3};
@@ -45,7 +44,7 @@ double clipped_mean(std::span<const SeriesPoint> points, std::size_t lag, double
   return sum / static_cast<double>(points.size() - lag);
 }
 
-/// The variance between points beside that of their sampling, by differences at `lag`.
+/// Returns the variance between points, without their sampling error, by differences at `lag`.
 double noise_at(std::span<const SeriesPoint> points, std::size_t lag) {
   double high = 0.0;
   for (std::size_t i = lag; i < points.size(); ++i) {
@@ -93,7 +92,7 @@ class Series {
 
   void set_noise(double noise) { noise_ = noise; }
 
-  /// The variance of a point about the two levels, at least that of its sampling.
+  /// Returns the variance of a point about the two levels, at least its sampling variance.
   double variance_about(Window before, Window after) const {
     const Plain low = plain(before);
     const Plain high = plain(after);
@@ -102,7 +101,7 @@ class Series {
                     (low.variances + high.variances) / count);
   }
 
-  /// Takes as noise what the points vary about the two levels, beside their sampling.
+  /// Sets the noise to the variance about the two levels, without the sampling error.
   void set_noise_about(Window before, Window after) {
     const Plain low = plain(before);
     const Plain high = plain(after);
@@ -112,7 +111,7 @@ class Series {
   }
 
   /// Student's t of a step, with the most telling point on either side no more than the second.
-  /// Where no point differs from its level, infinite if the ranks alone are rare enough.
+  /// If no point differs from its level: infinite if the ranks alone are rare enough.
   double student(Window before, Window after) const {
     const Plain low = plain(before);
     const Plain high = plain(after);
@@ -127,7 +126,7 @@ class Series {
     return upwards * cautious / std::sqrt(variance * (1.0 / low.count + 1.0 / high.count));
   }
 
-  /// Says if the ranks of the two windows' values alone are rare enough for a step.
+  /// True if the ranks of the two windows' values alone are rare enough for a step.
   bool has_rare_ranks(Window before, Window after) const {
     const auto values = [&](Window window) {
       std::vector<double> all;
@@ -138,7 +137,7 @@ class Series {
     return std::min(tails.above, tails.below) <= kTailOfRanks;
   }
 
-  /// Whether points differ at all, or could.
+  /// True if points differ at all, or could.
   bool varies(std::size_t point) const { return points_[point].variance + noise_ > 0.0; }
 
   Contrast contrast(Window before, Window after) const {
@@ -221,8 +220,7 @@ double rare_as(double deviates, std::size_t differences) {
   return student_t_quantile_above(normal_above(deviates), static_cast<double>(differences));
 }
 
-/// Where within `around` a step is most probable, and where it may be: each place by its
-/// likelihood.
+/// Finds the most probable place of a step within `around`, and the possible ones, by likelihood.
 void locate(const Series& series, Window around, double confidence, Step& step) {
   std::vector<double> weights;
   const std::size_t first = std::max(around.begin + 1, back(step.at, kMostAfter, 0));
@@ -281,7 +279,8 @@ std::vector<double> bounds_of_short() {
   return bounds;
 }
 
-/// step_at of a short series, whose noise few neighbours tell badly: by that about the two levels.
+/// step_at for a short series: few neighbours are a bad estimate of noise, so it is estimated about
+/// the two levels.
 std::optional<Step> step_in_short(const Series& series, std::size_t begin, std::size_t last) {
   static const std::vector<double> kBounds = bounds_of_short();
   std::optional<Step> step;
@@ -300,8 +299,8 @@ std::optional<Step> step_in_short(const Series& series, std::size_t begin, std::
   return step;
 }
 
-/// Enters where the steps are and how large, with all that is known now: by what the points vary
-/// about the two levels, as the place's doubt is told by its range.
+/// Sets place and size of the steps, with all points known now: by the variance about the two
+/// levels, because the doubt about the place is in its range.
 void measure(Series& series, std::size_t points, double confidence, std::vector<Step>& steps) {
   for (std::size_t s = 0; s < steps.size(); ++s) {
     Step& step = steps[s];

@@ -3,7 +3,6 @@
 #include "stats/delta.h"
 
 #include <cstddef>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -11,8 +10,8 @@ namespace lauka::stats {
 
 /// One of a series in order, such as a commit's.
 struct SeriesPoint {
-  double value = 0.0;     ///< a logarithm, where changes are to be ratios
-  double variance = 0.0;  ///< of its sampling error; 0: not known
+  double value = 0.0;     ///< a logarithm, if changes should be ratios
+  double variance = 0.0;  ///< of its sampling error; 0 if not known
 };
 
 /// From some point on a series has another level.
@@ -25,31 +24,30 @@ struct Step {
   ChangeBounds bounds{};      ///< of the change
 };
 
-/// What a series has done.
+/// The steps of a series.
 struct SeriesSteps {
   std::vector<Step> steps{};       ///< those that a later point confirmed, in order
   bool is_last_suspected = false;  ///< the last point alone would be one
-  double noise = 0.0;  ///< standard deviation between points, beside their sampling error
+  double noise = 0.0;  ///< standard deviation between points, without their sampling error
 };
 
 /// Fewer points have no steps: their noise is not known.
 inline constexpr std::size_t kFewestForSteps = 6;
 
-/// The variance between points beside that of their sampling, by neighbours: neither steps nor slow
-/// drift change it. 0 of fewer than two.
+/// Estimates the variance between points, without their sampling error, from neighbours: neither
+/// steps nor slow drift change it. 0 for fewer than two points.
 double noise_between(std::span<const SeriesPoint> points);
 
 /// Finds the steps of a series by looking at it as it grew, so that one which was confirmed is
 /// never taken back: at each point the last 2 to 12 are compared with up to 30 before those (a
 /// generalized likelihood ratio: Siegmund & Venkatraman 1995), by the noise between neighbours,
-/// which neither steps nor slow drift change, and by their ranks. Of up to 30 points few neighbours
-/// are left, of which a step takes its part: there it is Student's t, by what the points vary about
-/// the two levels. On either side the point that speaks most for a step counts no more than the
-/// second, so that none comes of a single one. The interval of a step is that of the two levels;
-/// the doubt about its place is the range from `earliest` to `latest`. No value may be other than
-/// finite, no variance negative. `confidence` is that of the intervals; how often a step is found
-/// where there is none is fixed: less than once in a thousand points of normal, heavy-tailed and
-/// wild noise (by simulation: tests/stats/steps_test.cc).
+/// which neither steps nor slow drift change, and by their ranks. Up to 30 points have too
+/// few neighbours: there it is Student's t, by the variance about the two levels. On either side
+/// the point that supports a step most counts no more than the second, so that a single point makes
+/// no step. The interval of a step is the two levels' interval; its place is in doubt from
+/// `earliest` to `latest`. No value may be other than finite, no variance negative. `confidence` is
+/// the intervals'; the rate of false steps is fixed: less than once in a thousand points of normal,
+/// heavy-tailed and wild noise (by simulation: tests/stats/steps_test.cc).
 SeriesSteps find_steps(std::span<const SeriesPoint> points, double confidence);
 
 }  // namespace lauka::stats

@@ -7,11 +7,11 @@
 
 namespace lauka::stats {
 
-/// What one pass for the mean and one for the deviations from it say about a series.
+/// Moments of a series, from one pass for the mean and one for the deviations from it.
 struct Moments {
   std::size_t count = 0;
   double mean = 0.0;
-  std::optional<double> variance{};  ///< divides by n - 1, never negative; none for one sample
+  std::optional<double> variance{};  ///< divides by n - 1, never negative; nullopt for one sample
   double min = 0.0;
   double max = 0.0;
 
@@ -58,7 +58,7 @@ struct Fences {
 /// (15% of the runs at 70:30), and it has no answer where more than half of the samples are equal.
 Fences tukey_fences(double q1, double q3, double reach);
 
-/// How many `samples` are outside. They are counted and told, never removed: dropping them raised
+/// Counts the `samples` outside. They are counted and shown, never removed: dropping them raised
 /// the false alarms of a t test from 5% to as much as 12%.
 std::size_t count_outside(std::span<const double> samples, const Fences& fences);
 
@@ -71,7 +71,7 @@ struct Summary {
   double max = 0.0;
   double q1 = 0.0;  ///< Hyndman & Fan type 7
   double q3 = 0.0;
-  std::optional<double> stddev{};  ///< divides by n - 1; none for one sample
+  std::optional<double> stddev{};  ///< divides by n - 1; nullopt for one sample
   std::size_t outliers = 0;        ///< outside Tukey's fences, 1.5 IQR beyond the quartiles
   std::size_t severe = 0;          ///< 3 IQR beyond them
 };

@@ -20,7 +20,7 @@ namespace {
 constexpr int kHalvingsOfShift = 200;       // a range of doubles about 1 runs out after some 60
 constexpr std::uint64_t kMostListed = 256;  // that are sorted sooner than they are searched
 
-/// Ascending; empty where one is not defined.
+/// Returns the logarithms, ascending; empty if one is not defined.
 std::vector<double> sorted_logs(std::span<const double> samples) {
   std::vector<double> logs;
   logs.reserve(samples.size());
@@ -32,7 +32,8 @@ std::vector<double> sorted_logs(std::span<const double> samples) {
   return logs;
 }
 
-/// Of candidate / reference; a ratio, as the difference of their logarithms would round twice.
+/// Returns logarithms of candidate / reference, ascending; of the ratio, because the difference of
+/// two logarithms would round twice.
 std::vector<double> sorted_log_ratios(std::span<const double> reference,
                                       std::span<const double> candidate) {
   std::vector<double> logs;

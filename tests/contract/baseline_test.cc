@@ -48,9 +48,8 @@ TEST_CASE("what is another machine, kernel, processor or lauka than the baseline
   std::ofstream(folder.file("b.json")) << document;
   const Said said = lauka({"-r5", "--baseline", folder.file("b.json"), "--", "true"});
   for (const char* there :
-       {"machine 'elsewhere'", "kernel '0.01'", "processor '8086'", "lauka '0.0.1'"}) {
+       {"machine 'elsewhere'", "kernel '0.01'", "processor '8086'", "lauka '0.0.1'"})
     CHECK_MESSAGE(said.err_has(there), there);
-  }
 }
 
 TEST_CASE("hyperfine's files are baselines of wall time, of either version") {

@@ -26,7 +26,7 @@ bool is_empty(const std::string& folder) {
   return std::filesystem::is_empty(folder);
 }
 
-/// What Valgrind by itself says of a command: the totals of every program of it, under its own
+/// Returns Valgrind's own counts of a command: the totals of every program of it, under its own
 /// names.
 std::map<std::string, long long> by_hand(const std::string& command) {
   const Folder folder;
@@ -178,7 +178,7 @@ TEST_CASE("without a folder for what Valgrind writes nothing is run") {
       said.err_has("cannot make a temporary folder in '/nonexistent': No such file or directory"));
 }
 
-TEST_CASE("where there is no Valgrind the package to install is named") {
+TEST_CASE("without Valgrind the package to install is named") {
   Start start;
   start.arguments = {"--engine", "cachegrind", "--", "/bin/true"};
   start.environment = {{"PATH", "/nonexistent"}};

@@ -20,7 +20,7 @@ namespace {
 
 const std::string kTwoKinds = "P=0,E=1";
 
-/// Why two equal CPUs cannot stand for two kinds here; empty where they can.
+/// Returns why two equal CPUs cannot stand for two kinds here; empty where they can.
 std::string why_skipped() {
   const Said said = lauka({"--core-kinds", kTwoKinds, "-w0", "-r1", "--cores", "e", "--engine",
                            "none", "--export-csv", "-", "--", fixture("on_cpus") + " 0:1ms 1:1ms"});
@@ -125,7 +125,7 @@ TEST_CASE("what cannot be had of kinds of core is refused before anything is run
   }
 }
 
-TEST_CASE("--threads tells the threads of a running process, and refuses one that is gone") {
+TEST_CASE("--threads shows the threads of a running process, and refuses one that is gone") {
   if (os::linux_calls() == nullptr) {
     skip("this is not Linux");
     return;
@@ -145,7 +145,7 @@ TEST_CASE("--threads tells the threads of a running process, and refuses one tha
   CHECK(said.err_has("there is no process " + std::to_string(gone)));
 }
 
-TEST_CASE("--threads with -d tells what the threads did in that time") {
+TEST_CASE("--threads with -d shows what the threads did in that time") {
   if (os::linux_calls() == nullptr) {
     skip("this is not Linux");
     return;
@@ -170,7 +170,7 @@ void check_lines(const std::vector<std::string>& lines) {
 
 }  // namespace
 
-TEST_CASE("--threads with --interval and kinds of core tells the moves that it saw") {
+TEST_CASE("--threads with --interval and kinds of core shows the moves that it saw") {
   if (os::linux_calls() == nullptr) {
     skip("this is not Linux");
     return;

@@ -15,7 +15,7 @@
 namespace lauka::contract {
 namespace {
 
-/// Where lauka_docs has written; beside the program.
+/// Where lauka_docs has written; next to the program.
 std::string written(const std::string& name) {
   return std::filesystem::path(places::kProgram).parent_path().string() + "/docs/" + name;
 }
@@ -30,7 +30,7 @@ bool is_there(const std::string& program) {
   return false;
 }
 
-/// What bash offers after these words, the last one unfinished.
+/// Returns what bash offers after these words, the last one unfinished.
 std::string bash_offers(const std::string& words) {
   const Folder folder;
   std::ofstream(folder.file("try"))
@@ -48,12 +48,11 @@ TEST_CASE("--check looks at the machine, runs nothing and exits with 0") {
   CHECK(said.status == 0);
   CHECK(said.err.empty());
   for (const char* topic : {"engine cachegrind", "core kinds", "clock", "CPU governor", "turbo",
-                            "SMT", "load", "power", "virtual machine", "ASLR"}) {
+                            "SMT", "load", "power", "virtual machine", "ASLR"})
     CHECK(said.out_has(std::string("\n") + topic + " "));
-  }
 }
 
-TEST_CASE("--check for programs is JSON on standard output, and the text stands aside") {
+TEST_CASE("--check for programs is JSON on standard output, and the text goes to standard error") {
   const Said said = lauka({"--export-json", "-", "--check"});
   CHECK(said.status == 0);
   const auto json = nlohmann::json::parse(said.out);

@@ -26,7 +26,8 @@ Said started_by(const std::string& line, std::vector<std::string> arguments) {
 
 }  // namespace
 
-TEST_CASE("a file that grows too large is told, takes no other export with it, and loses nothing") {
+TEST_CASE(
+    "a file that grows too large is reported, takes no other export with it, and loses nothing") {
   const Folder folder;
   std::ofstream(folder.file("runs.json")) << "last week's";
   const Said said = started_by(
@@ -40,7 +41,8 @@ TEST_CASE("a file that grows too large is told, takes no other export with it, a
   CHECK(lines_of(text_of(folder.file("rows.csv"))).size() > 5);
 }
 
-TEST_CASE("a file that something is mounted on is written where it is, and that is told before") {
+TEST_CASE(
+    "a file that something is mounted on is written where it is, and that is reported before") {
   const Folder folder;
   std::ofstream(folder.file("outside.json")) << "old";
   std::ofstream(folder.file("inside.json"));

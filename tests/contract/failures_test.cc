@@ -34,14 +34,14 @@ TEST_CASE(
   CHECK(csv_value(text_of(folder.file("out.csv")), "flaky", "wall_time", "runs") == "3");
 }
 
-TEST_CASE("a warm-up run that fails is told as one") {
+TEST_CASE("a warm-up run that fails is reported as one") {
   const Said said = lauka({"-r2", "--", fixture("fail") + " status 3"});
   CHECK(said.status == 1);
   CHECK(said.err_has("warm-up run 1 of"));
   CHECK(said.err_has("exited with status 3"));
 }
 
-TEST_CASE("a run that dies of a signal is told by the signal's name") {
+TEST_CASE("a run that dies of a signal is reported by the signal's name") {
   const Said said = lauka({"-r2", "--", fixture("fail") + " signal 15"});
   CHECK(said.status == 1);
   CHECK(said.err_has("was killed by SIGTERM"));
@@ -61,7 +61,8 @@ TEST_CASE("-i with statuses goes on after these alone") {
 }
 
 TEST_CASE(
-    "commands that cannot be started are told as a shell would, with status 1, before any run") {
+    "commands that cannot be started are reported as a shell would, with status 1, before any "
+    "run") {
   const Folder folder;
   const std::string mark = "touch " + folder.file("was-run");
   const std::vector<std::pair<std::string, std::string>> all = {

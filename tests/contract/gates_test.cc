@@ -62,10 +62,9 @@ TEST_CASE("with open gates the rounds go on past the budget, up to four times") 
   CAPTURE(said.out);
   const std::string csv = text_of(folder.file("out.csv"));
   double seconds = 0;  // of both commands, which may use 0.3 s where nothing is gated
-  for (const char* name : {"old", "new"}) {
+  for (const char* name : {"old", "new"})
     seconds += std::stod(csv_value(csv, name, "wall_time", "runs")) *
                std::stod(csv_value(csv, name, "wall_time", "mean"));
-  }
   CHECK(seconds > 0.4);
   CHECK(seconds < 1.5);
 }
@@ -142,7 +141,7 @@ TEST_CASE("a gate that cannot be understood is one line and status 2, and nothin
   CHECK_FALSE(exists(folder.file("ran")));
 }
 
-TEST_CASE("--precision ends long before the time is used and tells how narrow the interval is") {
+TEST_CASE("--precision ends long before the time is used and reports how narrow the interval is") {
   const Said said = lauka(arguments({"-d", "1h", "--precision", "60"}, 50, 50));
   CAPTURE(said.out);
   CHECK(said.status == 0);
@@ -151,7 +150,7 @@ TEST_CASE("--precision ends long before the time is used and tells how narrow th
   CHECK(said.out_has(" (asked for: ±60%)\n"));
 }
 
-TEST_CASE("--precision tells which limit ended it first") {
+TEST_CASE("--precision reports which limit ended it first") {
   const Said runs = lauka({"-d", "1h", "-M", "12", "--precision", "0.0001", "--", work(50)});
   CAPTURE(runs.out);
   CHECK(runs_of(runs) == 12);

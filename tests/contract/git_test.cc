@@ -11,7 +11,7 @@
 
 #include <signal.h>
 
-// Labels from git: a program that calls itself git stands in for it, and tells in a log when it
+// Labels from git: a program that calls itself git stands in for it, and writes a log when it
 // begins and ends.
 
 namespace lauka::contract {
@@ -89,7 +89,7 @@ TEST_CASE("GIT_DIR makes any folder one of a repository") {
   CHECK(with.labels() == kTrunk);
 }
 
-TEST_CASE("git goes on beside warm-up runs, once, and beside no counted one") {
+TEST_CASE("git goes on during warm-up runs, once, and during no counted one") {
   // It waits until the first run has ended: ten seconds, if lauka waits for it.
   const WithGit with(
       "echo begin >>\"$LOG\"; i=0; until grep -q done \"$LOG\" || [ $i = 200 ]; do sleep 0.05; "

@@ -51,7 +51,7 @@ TEST_CASE("each command can have its own prepare, and all can share one") {
   CHECK(log_of(folder) == "p1 old c p2 new c");
 }
 
-TEST_CASE("setups and cleanups make the order sequential, and one line says so") {
+TEST_CASE("setups and cleanups make the order sequential, and one line explains it") {
   const Folder folder;
   const std::string log = folder.file("log");
   std::vector<std::string> arguments = {"-r2",
@@ -165,7 +165,7 @@ TEST_CASE("--env sets variables for the command and its hooks, once for all or o
   CHECK(log_of(each) == "1 2");
 }
 
-TEST_CASE("--env that is no variable is refused") {
+TEST_CASE("--env that is not a variable is refused") {
   const Said said = lauka({"--env", "A=1 B", "true"});
   CHECK(said.status == 2);
   CHECK(said.err ==
@@ -181,7 +181,7 @@ TEST_CASE("--output is given once for all, or once per command") {
   CHECK(text_of(folder.file("a")) == "told\n");
 }
 
-TEST_CASE("the start of the shell is measured, subtracted and told") {
+TEST_CASE("the start of the shell is measured, subtracted and reported") {
   const Folder folder;
   const Said said = lauka({"-S", "-r5", "-n", "x", "--export-csv", folder.file("out.csv"), "--",
                            fixture("burn") + " 50ms; true"});

@@ -3,13 +3,11 @@
 #include "skip.h"
 
 #include <cstddef>
-#include <filesystem>
 #include <fstream>
 #include <set>
 #include <sstream>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -40,7 +38,8 @@ bool is_bidi_or_break(char32_t code) {
          (code >= 0x2066 && code <= 0x2069) || code == 0xFEFF;
 }
 
-/// What is raw in `text` though it steers, as "byte 17: 1b"; empty where nothing is. Lines may end.
+/// Finds control characters that are raw in `text`, as "byte 17: 1b"; empty if there is none. Lines
+/// may end.
 std::string raw_in(std::string_view text, std::string_view line_end = "\n") {
   for (std::size_t at = 0; at < text.size();) {
     if (text.substr(at).starts_with(line_end)) {
@@ -263,7 +262,7 @@ TEST_CASE("a baseline nested very deep is refused in a short line") {
   }
 }
 
-TEST_CASE("what sudo says is shown, not obeyed") {
+TEST_CASE("sudo's output is shown, not obeyed") {
   for (const char* name : {"SUDO_UID", "SUDO_GID", "SUDO_USER"}) {
     Start start;
     start.arguments = {"-r1", "--", "true"};

@@ -1,8 +1,6 @@
 #include "contract/program.h"
 
-#include <cstdlib>
 #include <string>
-#include <vector>
 
 #include <doctest/doctest.h>
 
@@ -34,7 +32,7 @@ TEST_CASE("several copies at once are one run, each with its number and its own 
   CHECK(text_of(csv).find("throughput") != std::string::npos);
 }
 
-TEST_CASE("wall time is until all have ended, CPU time is that of all, throughput of both") {
+TEST_CASE("wall time is until all have ended, CPU time is of all, throughput of both") {
   const Folder folder;
   const std::string csv = folder.file("r.csv");
   const Said said = lauka({"-r2", "-w0", "--jobs", "4", "-n", "x", "--export-csv", csv, "--",

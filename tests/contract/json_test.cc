@@ -33,7 +33,7 @@ void check_schema(const json& document) {
 }
 
 // NOLINTBEGIN(misc-no-recursion): as deep as the document
-/// Whether `ours` has each key of `theirs`, with a value of the same type.
+/// True if `ours` has each key of `theirs`, with a value of the same type.
 void check_has_all(const json& ours, const json& theirs, const std::string& place) {
   for (const auto& [key, value] : theirs.items()) {
     std::string there = place;
@@ -128,7 +128,7 @@ TEST_CASE("the shell and what its start takes are exported") {
   CHECK(direct.at("results").at(0).at("lauka").at("shell_overhead") == nullptr);
 }
 
-TEST_CASE("the exported numbers are those of the CSV") {
+TEST_CASE("the exported numbers equal the CSV's") {
   const Folder folder;
   lauka({"-q", "-r5", "-n", "a", "-n", "b", "--export-json", folder.file("o.json"), "--export-csv",
          folder.file("o.csv"), "--", fixture("burn") + " 2ms", "true"});
@@ -155,10 +155,9 @@ TEST_CASE("the order of the runs is exported, and repeats with the exported seed
   arguments = {"-r8", "--seed", first.at("lauka").at("seed").dump()};
   arguments.insert(arguments.end(), commands.begin(), commands.end());
   const json second = exported(arguments);
-  for (std::size_t c = 0; c < 3; ++c) {
+  for (std::size_t c = 0; c < 3; ++c)
     CHECK(first.at("results").at(c).at("lauka").at("runs") ==
           second.at("results").at(c).at("lauka").at("runs"));
-  }
 }
 
 }  // namespace lauka::contract

@@ -98,7 +98,8 @@ TEST_CASE("software events count every thread and descendant, in every run") {
 }
 
 TEST_CASE(
-    "counts that the kernel drops for a set-user-ID program are left out and told, not shown as "
+    "counts that the kernel drops for a set-user-ID program are left out and reported, not shown "
+    "as "
     "small numbers") {
   if (geteuid() != 0 || !can_count_software_events()) {
     skip("needs root, to make a set-user-ID program, and perf_event_open");
@@ -126,7 +127,7 @@ TEST_CASE(
   CHECK(said.err_has("setuid"));
 }
 
-TEST_CASE("two forms of one computation are told apart") {
+TEST_CASE("two forms of one computation are distinguished") {
   const Folder folder;
   const Said said = lauka({"-r8", "-n", "old", "-n", "new", "--export-csv", folder.file("out.csv"),
                            "--", fixture("old"), fixture("new") + " -O2"});

@@ -2,7 +2,6 @@
 #include "places.h"
 
 #include <string>
-#include <vector>
 
 #include <doctest/doctest.h>
 
@@ -22,9 +21,8 @@ TEST_CASE("the table has the contract's columns and rows") {
   const auto lines = lines_of(said.out);
   REQUIRE(lines.size() > 8);
   CHECK(lines[0] == "Benchmark 1 (3 runs): " + burn("3ms"));
-  for (const char* column : {"measurement", "mean ± σ", "min … max", "outliers"}) {
+  for (const char* column : {"measurement", "mean ± σ", "min … max", "outliers"})
     CHECK(lines[1].find(column) != std::string::npos);
-  }
   CHECK(lines[2].rfind("wall_time", 0) == 0);
   CHECK(lines[3].rfind("cpu_time", 0) == 0);
   CHECK(lines[4].rfind("peak_rss", 0) == 0);
@@ -35,9 +33,8 @@ TEST_CASE("the table has the contract's columns and rows") {
 TEST_CASE("--metrics chooses the rows") {
   const Said all = lauka({"-r2", "--metrics", "all", "--", "true"});
   for (const char* row :
-       {"user_time", "system_time", "minor_faults", "voluntary_switches", "block_reads"}) {
+       {"user_time", "system_time", "minor_faults", "voluntary_switches", "block_reads"})
     CHECK(all.out_has(std::string("\n") + row));
-  }
   CHECK(lauka({"-r2", "-v", "--", "true"}).out_has("\nminor_faults"));
   const Said time = lauka({"-r2", "--metrics", "time", "--", "true"});
   CHECK(time.out_has("\nuser_time"));
@@ -170,9 +167,8 @@ TEST_CASE("the CSV has every metric, the hidden ones included") {
   const std::string csv = text_of(folder.file("o.csv"));
   for (const char* metric : {"wall_time", "cpu_time", "user_time", "system_time", "peak_rss",
                              "minor_faults", "major_faults", "voluntary_switches",
-                             "involuntary_switches", "block_reads", "block_writes"}) {
+                             "involuntary_switches", "block_reads", "block_writes"})
     CHECK(csv_value(csv, "true", metric, "runs") == "3");
-  }
 }
 
 TEST_CASE("--export-runs has one line per run") {
@@ -226,13 +222,13 @@ TEST_CASE("what would be counted is explained, and nothing is run") {
   CHECK_FALSE(exists(folder.file("run")));
 }
 
-TEST_CASE("an engine that is switched off counts nothing and says nothing") {
+TEST_CASE("an engine that is switched off counts nothing and is silent") {
   const Said said = lauka({"-r2", "--engine", "none", "--", "true"});
   CHECK(said.status == 0);
   CHECK_FALSE(said.err_has("counter"));  // that the machine is busy may be said
 }
 
-TEST_CASE("where there are no hardware counters, one short line says so to who wants everything") {
+TEST_CASE("where there are no hardware counters, one short line says so with everything on") {
   CHECK_FALSE(lauka({"-r2", "--", "true"}).err_has("hardware counters"));
   const Said said = lauka({"-r2", "-v", "--", "true"});
   CHECK(said.status == 0);

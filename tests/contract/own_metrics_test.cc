@@ -9,7 +9,7 @@
 
 #include <doctest/doctest.h>
 
-// Metrics of one's own, in the built program.
+// Metrics of the user's own, in the built program.
 
 namespace lauka::contract {
 namespace {

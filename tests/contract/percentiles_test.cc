@@ -81,7 +81,7 @@ TEST_CASE("percentiles: rows with intervals, in every export, and gates on them"
   CHECK(later.out_has("wall_time.p50 > 100000%: pass"));
 }
 
-TEST_CASE("percentiles: too few runs are refused before the first, or told in the row") {
+TEST_CASE("percentiles: too few runs are refused before the first, or reported in the row") {
   const Said before = lauka({"-r35", "--percentiles", "90", "--", fixture("burn")});
   CHECK(before.status == 2);
   CHECK(before.err ==

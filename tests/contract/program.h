@@ -9,7 +9,7 @@
 
 namespace lauka::contract {
 
-/// What the built program said and how it ended.
+/// The output and exit status of the built program.
 struct Said {
   std::string out;
   std::string err;
@@ -19,7 +19,7 @@ struct Said {
   bool err_has(const std::string& text) const { return err.find(text) != std::string::npos; }
 };
 
-/// How the program is started.
+/// How to start the program.
 struct Start {
   std::vector<std::string> before{};  ///< a program that starts lauka, with its arguments
   std::vector<std::string> arguments{};
@@ -66,10 +66,10 @@ class Folder {
   std::string path_;
 };
 
-/// Whether there is a file; one that `touch` made is empty.
+/// True if there is a file; one that `touch` made is empty.
 bool exists(const std::string& path);
 
-/// What is in a file, which has to be there.
+/// Reads a file, which must exist.
 std::string text_of(const std::string& path);
 
 /// The lines of a text, without their ends.

@@ -42,7 +42,7 @@ double mean(std::vector<std::string> options, const std::string& metric,
   return std::strtod(csv_value(said.out, "it", metric, "mean").c_str(), nullptr);
 }
 
-/// Whether an event can be counted in a region here; skips where it cannot.
+/// True if an event can be counted in a region here; skips where it cannot.
 bool can_count(const std::string& event) {
   const Said said = region({"-r1", "-e", event}, {"turns 1"});
   if (said.status != 0) skip(said.err);
@@ -105,7 +105,7 @@ TEST_CASE("region: instructions of a known loop are exact to a constant (needs c
   CHECK(of("1000000") - none == doctest::Approx(2e6).epsilon(1e-5));
 }
 
-TEST_CASE("region: what was not marked as it should be is told, and the session ends with 1") {
+TEST_CASE("region: what was not marked as it should be is reported, and the session ends with 1") {
   if (os::linux_calls() == nullptr) {
     skip("this is not Linux");
     return;

@@ -103,7 +103,7 @@ TEST_CASE("a shell runs the command where one is asked for") {
   CHECK(lauka({"-r1", "-w0", "-S", "-N", "--", "true | false"}).status == 0);
 }
 
-TEST_CASE("names stand for their commands, in order") {
+TEST_CASE("names belong to their commands, in order") {
   const Said said = lauka({"-r2", "-n", "first", "--command-name", "second", "--", "true", "true"});
   CHECK(said.out_has("Benchmark 1 (2 runs): first\n"));
   CHECK(said.out_has("Benchmark 2 (2 runs): second\n"));
@@ -126,7 +126,8 @@ TEST_CASE("standard input is empty, or the file, from its start in every run") {
 }
 
 TEST_CASE(
-    "a command that leaves its input file unread is told once, unless its output goes somewhere") {
+    "a command that leaves its input file unread is reported once, unless its output goes "
+    "somewhere") {
   const std::string program = places::kProgram;
   const auto notes = [&](const std::string& output, const std::string& command) {
     const Said said = lauka({"-r3", "--input", program, "--output", output, "--", command});
@@ -153,7 +154,7 @@ TEST_CASE("output is shown where it is asked for") {
         0);
 }
 
-TEST_CASE("options may stand behind commands, and what follows -- is a command") {
+TEST_CASE("options may follow commands, and what follows -- is a command") {
   CHECK(lauka({"true", "-r", "2"}).out_has("(2 runs): true"));
   const Said said = lauka({"-r2", "--", "--nosuch"});
   CHECK(said.status == 1);

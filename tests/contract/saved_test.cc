@@ -52,7 +52,7 @@ std::vector<double> times_of(double middle) {
 
 }  // namespace
 
-TEST_CASE("--from: a saved session says and exports what it said and exported itself") {
+TEST_CASE("--from: a saved session shows and exports what it did itself") {
   const Folder folder;
   const std::vector<std::string> kinds = {"csv", "runs", "json", "markdown", "html"};
   std::vector<std::string> measure = {"-r6", "--metrics", "all", "--fail-if", "cpu_time > 20"};
@@ -102,7 +102,7 @@ TEST_CASE("--from: deltas are paired within a session, and across sessions they 
   CHECK(again.err == said.err);
 }
 
-TEST_CASE("--from: namesakes are told apart by their files, other machines are named") {
+TEST_CASE("--from: namesakes are distinguished by their files, other machines are named") {
   const Folder folder;
   save(folder.file("a.json"), {{"it", times_of(1.0)}}, "here");
   save(folder.file("b.json"), {{"it", times_of(2.0)}}, "there");
@@ -139,7 +139,7 @@ TEST_CASE("--from: a session that was cut short says so, and a region is no whol
   CHECK(refused.err_has("is of whole runs in "));
 }
 
-TEST_CASE("--from: gates typed now are judged at one look, and saved ones are told again") {
+TEST_CASE("--from: gates typed now are judged at one look, and saved ones are reported again") {
   const Folder folder;
   save(folder.file("a.json"), {{"old", times_of(1.0)}, {"new", times_of(1.1)}});
   CHECK(lauka({"--from", folder.file("a.json"), "--fail-if-slower=5"}).status == 3);
@@ -203,7 +203,7 @@ TEST_CASE("a session has an identity, and labels from git and from the command l
   CHECK(session_of({"--no-git", "--label", "x="}).at("labels") == json{{"x", ""}});
 }
 
-TEST_CASE("A/A: a candidate that is the reference's program is told, whatever folder it is in") {
+TEST_CASE("A/A: a candidate that is the reference's program is reported, in any folder") {
   const Folder folder;
   const std::string program = text_of(fixture("burn"));
   for (const char* name : {"a", "b", "c"}) {

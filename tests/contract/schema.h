@@ -7,10 +7,10 @@
 
 namespace lauka::contract {
 
-/// Whether `value` has the shape that a JSON schema asks for: one line per fault, with its place.
+/// True if `value` has the shape that a JSON schema asks for: one line per fault, with its place.
 /// Knows the part of the language that docs/*schema.json are written in, and finds an unknown word
-/// of the language to be a fault, as it does a key of `value` that the schema does not tell of:
-/// what lauka writes is to be in its documentation.
+/// of the language to be a fault, as it does a key of `value` that the schema does not mention:
+/// what lauka writes must be in its documentation.
 std::vector<std::string> faults(const nlohmann::json& value, const nlohmann::json& schema);
 
 }  // namespace lauka::contract

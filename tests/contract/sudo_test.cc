@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// Under sudo: root measures, the user who called sudo is measured. sudo tells who that is in
+// Under sudo: root measures, the user who called sudo is measured. sudo passes who that is in
 // SUDO_UID and SUDO_GID.
 
 namespace lauka::contract {
@@ -216,7 +216,7 @@ TEST_CASE("what sudo left behind has to be a user (needs root)") {
   CHECK(said.err_has("--as-root"));
 }
 
-TEST_CASE("without sudo nobody's ids are changed") {
+TEST_CASE("without sudo no ids are changed") {
   const Folder folder;
   Start start;
   start.arguments = {"-q", "-r1", "-w0", "--", "sh -c 'id -u > " + folder.file("log") + "'"};

@@ -62,7 +62,7 @@ json schema() {
   return json::parse(text_of(std::string(places::kRepository) + "/docs/schema.json"));
 }
 
-/// Whether a log of rounds has been written so far: its head is a line, and so is each round.
+/// True if a log of rounds has been written so far: its head is a line, and so is each round.
 bool has_lines(const std::string& file, std::size_t lines) {
   return exists(file) && lines_of(text_of(file)).size() >= lines;
 }
@@ -223,7 +223,7 @@ TEST_CASE("--from of a suite is compared with --baseline, a session or a suite")
   CHECK(other.err_has("is a suite; compare a suite with it (--suite)"));
 }
 
-TEST_CASE("--suite: a gate that fails is told with its benchmark, and ends with 3") {
+TEST_CASE("--suite: a gate that fails is reported with its benchmark, and ends with 3") {
   const Suite suite(benchmark("same", {work(1), work(1)}) + benchmark("slow", {work(1), work(80)}));
   const Said said = suite.run({"-r12", "--fail-if", "cpu_time > 500"});
   CHECK(said.status == 3);
@@ -235,8 +235,7 @@ TEST_CASE("--suite: a gate that fails is told with its benchmark, and ends with 
   CHECK(lenient.out_has("same: cpu_time > 500%: pass: "));
 }
 
-TEST_CASE(
-    "--suite: an anchor is measured beside base and candidate, and is compared with neither") {
+TEST_CASE("--suite: an anchor is measured with base and candidate, and is compared with neither") {
   const Suite suite("[defaults]\ncommand-name = ['old', 'new', 'v1']\nanchor = 'v1'\n" +
                     benchmark("a", {work(1), work(2), work(3)}));
   const Said said =
@@ -291,7 +290,7 @@ TEST_CASE("--suite: Ctrl-C ends all benchmarks, whose cleanups run") {
   CHECK(exists(suite.folder.file("a")));
 }
 
-TEST_CASE("--suite: what is wrong is told before anything is run, with status 2") {
+TEST_CASE("--suite: what is wrong is reported before anything is run, with status 2") {
   const Folder folder;
   const Suite suite(benchmark("a", {"touch " + folder.file("x")}) +
                     benchmark("b", {"true"}, "runs = 'x'"));
@@ -379,7 +378,7 @@ TEST_CASE(
   CHECK(text_of(suite.folder.file("other")) == "mine\n");
 }
 
-TEST_CASE("--resume: rounds of a program that was built anew since are refused") {
+TEST_CASE("--resume: rounds of a program that was rebuilt since are refused") {
   const Folder programs;
   const std::string program = programs.file("it");
   const auto build = [&](const std::string& text) {

@@ -85,7 +85,7 @@ TEST_CASE("--tune switches for the commands, and afterwards all is as it was") {
   CHECK_FALSE(machine.has_journal());
 }
 
-TEST_CASE("what was in force is in the JSON, and another session is told from it") {
+TEST_CASE("what was in force is in the JSON, and another session differs from it") {
   if (!can_mount()) return;
   const Machine machine;
   const std::string file = machine.path() + "/s.json";

@@ -1,7 +1,6 @@
 #include "contract/program.h"
 
 #include <string>
-#include <vector>
 
 #include <doctest/doctest.h>
 

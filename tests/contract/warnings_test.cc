@@ -5,7 +5,7 @@
 
 #include <doctest/doctest.h>
 
-// Caveats is said on standard error, and nothing is said of what does not.
+// Warnings go to standard error; without a reason there are none.
 
 namespace lauka::contract {
 namespace {
@@ -47,14 +47,14 @@ TEST_CASE("-q silences warnings") {
   CHECK(said.err.empty());
 }
 
-TEST_CASE("a few runs of one command, which say nothing of its steadiness, have no warning") {
+TEST_CASE("a few runs of one command, which do not show its steadiness, have no warning") {
   const Said said = lauka({"-r4", "-w1", "-n", "it", "--", "sleep 0.1"});
   CAPTURE(said.err);
   CHECK(said.status == 0);
   CHECK(warnings_in(said).empty());
 }
 
-TEST_CASE("in a terminal warnings stand below the table") {
+TEST_CASE("in a terminal warnings are below the table") {
   const Folder cold;
   const Said said =
       lauka_in_terminal({"-r8", "-w0", "--no-progress", "-n", "it", "--", slow_at_first(cold)}, 0);

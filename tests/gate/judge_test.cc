@@ -95,7 +95,7 @@ TEST_CASE("spikes that hide a slow-down from the mean do not hide it from the ra
   CHECK(judgement.mean_part.above > 0.05);
 }
 
-TEST_CASE("the level is that of the answer on the delta's side") {
+TEST_CASE("the level belongs to the answer on the delta's side") {
   const Levels levels{.fail = 0.01, .pass = 0.05, .tails = {}};
   CHECK(judge(Rounds(10, 0.2).evidence(), 0.1, FailsWhen::Above, levels, true).level == 0.01);
   CHECK(judge(Rounds(10, 0.0).evidence(), 0.1, FailsWhen::Above, levels, true).level == 0.05);
@@ -111,7 +111,7 @@ TEST_CASE("equal counts pass a gate of zero and more, and fail one below") {
         Answer::Fail);
 }
 
-TEST_CASE("rounds that are all at the limit say nothing for a fail, on whichever side it is") {
+TEST_CASE("rounds that are all at the limit do not support a fail, on whichever side it is") {
   const std::vector<double> zeros(20, 0.0);
   for (const FailsWhen side : {FailsWhen::Above, FailsWhen::Below}) {
     for (const bool paired : {true, false}) {

@@ -29,9 +29,7 @@ std::vector<double> quiet(noise::Source& source, std::size_t runs) {
 /// One run in ten is disturbed, by up to three times its time.
 std::vector<double> spiky(noise::Source& source, std::size_t runs) {
   std::vector<double> times = quiet(source, runs);
-  for (double& time : times) {
-    time *= source.uniform() < 0.1 ? 1.0 + 2.0 * source.uniform() : 1.0;
-  }
+  for (double& time : times) time *= source.uniform() < 0.1 ? 1.0 + 2.0 * source.uniform() : 1.0;
   return times;
 }
 
@@ -49,9 +47,7 @@ std::vector<double> wavering(noise::Source& source, std::size_t runs) {
 /// Two speeds, as of two kinds of core.
 std::vector<double> two_speeds(noise::Source& source, std::size_t runs) {
   std::vector<double> times = quiet(source, runs);
-  for (double& time : times) {
-    time *= source.uniform() < 0.3 ? 1.4 : 1.0;
-  }
+  for (double& time : times) time *= source.uniform() < 0.3 ? 1.4 : 1.0;
   return times;
 }
 
@@ -79,9 +75,7 @@ Answer answer_of_five_looks(const PromiseRounds& rounds, std::size_t first, doub
     const Evidence evidence{std::span(rounds.reference).first(look),
                             std::span(rounds.candidate).first(look)};
     const auto answer = judge(evidence, limit, FailsWhen::Above, levels, look == 4 * first).answer;
-    if (answer) {
-      return *answer;
-    }
+    if (answer) return *answer;
   }
   return Answer::Inconclusive;
 }
@@ -119,7 +113,7 @@ struct SlowRuns {
   double limit;
 };
 
-/// How many gates of a hundred end so, and after how many rounds on average.
+/// Returns how many gates of a hundred end so, and after how many rounds on average.
 struct Ends {
   double pass = 0.0;
   double fail = 0.0;

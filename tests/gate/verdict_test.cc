@@ -32,7 +32,7 @@ struct Samples {
 
 }  // namespace
 
-TEST_CASE("a verdict says what was asked, of whom, and after how many rounds") {
+TEST_CASE("a verdict has what was asked, about which command, and after how many rounds") {
   const Samples samples(40, 20, 0.3, 0.01);
   const Verdict verdict = decide(kTenPercent, 2, samples.evidence(), 0.95, 1);
   CHECK(verdict.condition.metric == "wall_time");
@@ -102,7 +102,7 @@ TEST_CASE("a candidate of zeros has a verdict, and one against zeros has no delt
   CHECK(decide(kTenPercent, 1, {zeros, zeros, true}, 0.95, 1).answer == Answer::Pass);
 }
 
-TEST_CASE("an inconclusive verdict says how many times the rounds would decide") {
+TEST_CASE("an inconclusive verdict shows how many times the rounds would decide") {
   // One-sided p of .16 is one standard error away; 5% asks for 1.645 of them, thus for 1.645^2
   // = 2.7 times the rounds. Here the smaller probability says how far it is.
   bool told = false;
@@ -110,9 +110,7 @@ TEST_CASE("an inconclusive verdict says how many times the rounds would decide")
     const Verdict verdict =
         decide(kTenPercent, 1, Samples(seed, 20, 0.11, 0.03).evidence(), 0.95, 1);
     const double p = std::min(verdict.p_fail, verdict.p_pass);
-    if (verdict.answer != Answer::Inconclusive || !verdict.times_as_many) {
-      continue;
-    }
+    if (verdict.answer != Answer::Inconclusive || !verdict.times_as_many) continue;
     told = true;
     // The deviate of p by bisection of erfc, 1.6449 being that of .05.
     double low = 0.0;

@@ -129,7 +129,7 @@ TEST_CASE("pairs take out what both commands of a round share, independent sampl
   CHECK_FALSE(at_95(reference, candidate, false).is_significant());
 }
 
-TEST_CASE("intervals cover the true delta as often as they say, on either basis") {
+TEST_CASE("intervals cover the true delta as often as promised, on either basis") {
   noise::Source source(6);
   for (const std::size_t rounds : {std::size_t{4}, std::size_t{10}}) {
     for (const bool paired : {true, false}) {
@@ -146,7 +146,7 @@ TEST_CASE("intervals cover the true delta as often as they say, on either basis"
   }
 }
 
-TEST_CASE("rare long runs are told of the mean, noise is not") {
+TEST_CASE("rare long runs are reported for the mean, noise is not") {
   noise::Source source(7);
   std::vector<double> reference = source.normals(100, 1.0, 0.01);
   std::vector<double> candidate = source.normals(100, 1.0, 0.01);

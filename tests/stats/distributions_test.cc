@@ -53,21 +53,19 @@ TEST_CASE("student t agrees with published tables from 1 to 120 degrees, 28 and 
 
 TEST_CASE("the t of one degree of freedom is Cauchy's, in the far tail as well") {
   // P(T >= t) = atan(1/t) / pi for t > 0.
-  for (const double t : {0.5, 3.0, 1e3, 1e9}) {
+  for (const double t : {0.5, 3.0, 1e3, 1e9})
     CHECK(student_t_above(t, 1.0) ==
           doctest::Approx(std::atan(1.0 / t) / std::numbers::pi).epsilon(1e-12));
-  }
   CHECK(student_t_above(0.0, 7.5) == 0.5);
 }
 
 TEST_CASE("the normal's far tail keeps its digits") {
   // erfc(z / sqrt 2) / 2; at 20 it is 2.75e-89, which 1 - cdf would give as 0.
-  for (const double z : {-3.0, 0.0, 1.0, 6.0, 20.0}) {
+  for (const double z : {-3.0, 0.0, 1.0, 6.0, 20.0})
     CHECK(normal_above(z) == doctest::Approx(std::erfc(z / std::sqrt(2.0)) / 2.0).epsilon(1e-13));
-  }
 }
 
-TEST_CASE("Welch's degrees are those of both samples together where their errors are alike") {
+TEST_CASE("Welch's degrees are of both samples together where their errors are alike") {
   CHECK(welch_degrees(0.5, 10, 0.5, 10) == doctest::Approx(18.0).epsilon(1e-14));
   CHECK(welch_degrees(0.0, 10, 0.5, 4) == doctest::Approx(3.0).epsilon(1e-14));
   CHECK(welch_degrees(0.0, 10, 0.0, 4) == 12.0);

@@ -42,9 +42,7 @@ inline bool agrees(double value, double expected) {
 /// `null` stands for what is not defined.
 template <typename Optional>
 bool agrees_or_neither(const Optional& value, const Json& expected) {
-  if (expected.is_null()) {
-    return !value.has_value();
-  }
+  if (expected.is_null()) return !value.has_value();
   return value.has_value() && agrees(*value, expected.get<double>());
 }
 

@@ -26,9 +26,7 @@ class Source {
 
   std::vector<double> normals(std::size_t count, double mean, double deviation) {
     std::vector<double> values(count);
-    for (double& value : values) {
-      value = mean + deviation * normal();
-    }
+    for (double& value : values) value = mean + deviation * normal();
     return values;
   }
 

@@ -1,13 +1,12 @@
 #include "stats/power_law.h"
 
-#include <array>
 #include <vector>
 
 #include <doctest/doctest.h>
 
 namespace lauka::stats {
 
-TEST_CASE("a power law is found where there is one") {
+TEST_CASE("a power law is found if there is one") {
   const std::vector<double> x = {1, 2, 4, 8};
   const std::vector<double> y = {3, 12, 48, 192};
   const auto law = power_law_of(x, y, 0.95);
@@ -19,7 +18,7 @@ TEST_CASE("a power law is found where there is one") {
   CHECK(law->r_squared == doctest::Approx(1.0));
 }
 
-TEST_CASE("the exponent's interval is that of a slope") {
+TEST_CASE("the exponent's interval is a slope's") {
   // Least squares of the logarithms by hand; t(.025, 3) = 3.182446 (tables).
   const std::vector<double> x = {1, 2, 4, 8, 16};
   const std::vector<double> y = {1.1, 1.9, 4.3, 7.8, 17.0};

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstddef>
 #include <vector>
 
@@ -144,7 +143,7 @@ TEST_CASE("the chance of so much is the tail at which the interval just leaves t
   CHECK(quantile_tails(reference, candidate, true, 0.9, 1.5).below < 1e-5);
 }
 
-TEST_CASE("against a limit, the tails are those of the binomial distribution") {
+TEST_CASE("against a limit, the tails are the binomial distribution") {
   // 3 of 53 samples are above the limit: P(Binomial(53, 0.9) >= 50), by SciPy.
   std::vector<double> samples = sorted(mixed(53));
   const double limit = (samples[49] + samples[50]) / 2.0;
@@ -158,7 +157,7 @@ TEST_CASE("against a limit, the tails are those of the binomial distribution") {
   CHECK(quantile_tails(std::vector<double>(10, 100.0), few, true, 0.9, 1.0).below > 0.3);
 }
 
-TEST_CASE("intervals of a quantile and of its change hold the truth as often as they say") {
+TEST_CASE("intervals of a quantile and of its change hold the truth as often as promised") {
   constexpr std::size_t trials = 1200;
   noise::Source source(20261122);
   for (const std::size_t count : {std::size_t{30}, std::size_t{100}}) {

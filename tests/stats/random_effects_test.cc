@@ -3,7 +3,6 @@
 #include "stats/golden.h"
 #include "stats/noise.h"
 
-#include <cmath>
 #include <limits>
 #include <vector>
 
@@ -45,7 +44,7 @@ TEST_CASE("of several maxima of the likelihood the highest is taken") {
   CHECK(all->between * all->between == doctest::Approx(14.8).epsilon(0.01));
 }
 
-TEST_CASE("the interval holds the truth as often as it says") {
+TEST_CASE("the interval holds the truth as often as promised") {
   noise::Source source(17);
   for (const std::size_t machines : {2U, 3U, 5U, 10U}) {
     for (const double between : {0.0, 0.5, 2.0}) {
@@ -69,7 +68,7 @@ TEST_CASE("the interval holds the truth as often as it says") {
   }
 }
 
-TEST_CASE("one machine has its own interval; what is no number is no effect") {
+TEST_CASE("one machine has its own interval; what is no number is not an effect") {
   const std::vector<Effect> one = {{0.02, 0.0001}};
   const auto all = combine(one, 0.95);
   REQUIRE(all);

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <cstdint>
 #include <initializer_list>
-#include <numeric>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -40,9 +39,7 @@ double rank_of(const std::vector<double>& d, std::size_t i) {
 
 double sum_of_positive(const std::vector<double>& ranks, std::uint64_t signs) {
   double sum = 0.0;
-  for (std::size_t i = 0; i < ranks.size(); ++i) {
-    sum += ((signs >> i) & 1U) != 0 ? ranks[i] : 0.0;
-  }
+  for (std::size_t i = 0; i < ranks.size(); ++i) sum += ((signs >> i) & 1U) != 0 ? ranks[i] : 0.0;
   return sum;
 }
 
@@ -105,7 +102,7 @@ TEST_CASE("counted and normal tails meet where one takes over from the other") {
   }
 }
 
-TEST_CASE("rounds at the threshold say nothing, up to rounding") {
+TEST_CASE("rounds at the threshold decide nothing, up to rounding") {
   const std::vector<double> reference{100.0, 200.0, 300.0};
   const std::vector<double> candidate{110.0, 220.0, 330.0};
   const SignedRank ranks = signed_rank(reference, candidate, 1.0 + 10.0 / 100.0);
@@ -145,10 +142,9 @@ TEST_CASE("the unit of the samples does not matter to any test") {
     std::for_each(values.begin(), values.end(), [](double& value) { value *= 1e9; });
     return values;
   };
-  for (const auto test : {paired_mean_test, welch_mean_test}) {
+  for (const auto test : {paired_mean_test, welch_mean_test})
     CHECK(test(nanoseconds(a), nanoseconds(b), 1.08).tails.above ==
           doctest::Approx(test(a, b, 1.08).tails.above).epsilon(1e-9));
-  }
   CHECK(signed_rank(nanoseconds(a), nanoseconds(b), 1.08).tails.above ==
         signed_rank(a, b, 1.08).tails.above);
   CHECK(mann_whitney(nanoseconds(a), nanoseconds(b), 1.08).tails.above ==
@@ -170,7 +166,7 @@ TEST_CASE("without noise the mean is decided by how many rounds agreed") {
   CHECK_FALSE(paired_mean_test(reference, std::vector<double>(3, 103.0), 1.0).t.has_value());
 }
 
-TEST_CASE("places of bounds are those of the published table of signed ranks") {
+TEST_CASE("places of bounds are as in the published table of signed ranks") {
   // Wilcoxon's table: the largest W with a one-sided probability of at most .025 is 0 for 6, 8 for
   // 10, 52 for 20 and 434 for 50; the place of the average is one more, W counting from 0.
   CHECK(signed_rank_place(5, 0.025) == 0);
@@ -180,7 +176,7 @@ TEST_CASE("places of bounds are those of the published table of signed ranks") {
   CHECK(signed_rank_place(50, 0.025) == 435);
 }
 
-TEST_CASE("the tails of a rank sum are those of all ways to draw the later sample") {
+TEST_CASE("the tails of a rank sum are those of all draws of the later sample") {
   // Counted out of all combinations of the mid-ranks, in Python.
   const auto tails = [](std::vector<double> earlier, std::vector<double> later) {
     return rank_sum_tails(earlier, later);

@@ -2,7 +2,6 @@
 
 #include "stats/noise.h"
 
-#include <cmath>
 #include <limits>
 #include <vector>
 
@@ -40,7 +39,7 @@ TEST_CASE("severe outliers are many from 5% of the runs on") {
   CHECK(severe_outliers(series).many);
 }
 
-TEST_CASE("what is within 1% of the median is no severe outlier, however steady the rest") {
+TEST_CASE("what is within 1% of the median is not a severe outlier, however steady the rest") {
   std::vector<double> series(20, 1.0);
   series[3] = 1.009;
   CHECK(severe_outliers(series).count == 0);
@@ -86,9 +85,7 @@ TEST_CASE("a series of zeros drifts nowhere") {
 
 TEST_CASE("two values are two modes, infinitely apart, if the rarer has its 20%") {
   std::vector<double> series(30, 1.0);
-  for (std::size_t i = 0; i < 6; ++i) {
-    series[5 * i] = 2.0;
-  }
+  for (std::size_t i = 0; i < 6; ++i) series[5 * i] = 2.0;
   const auto modes = two_modes(series);
   REQUIRE(modes.has_value());
   CHECK(modes->low_mean == 1.0);

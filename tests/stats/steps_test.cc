@@ -148,7 +148,7 @@ TEST_CASE("all of the simulation of steps: false (scripts/bench history --steps)
   simulate_noise(200.0, true);
 }
 
-TEST_CASE("the interval of a step is that of its levels: it does not widen with the commits") {
+TEST_CASE("the interval of a step is its levels': it does not widen with the commits") {
   noise::Source source(8);
   auto points = series(8, [&](std::size_t) { return 0.01 * source.normal(); });
   double widest = 0.0;

@@ -90,7 +90,7 @@ TEST_CASE("the harmonic mean of rates is the rate over the whole time") {
   CHECK(harmonic_mean(std::vector{30.0, 60.0}) == doctest::Approx(40.0).epsilon(1e-15));
 }
 
-TEST_CASE("quantiles lie between order statistics as type 7 puts them") {
+TEST_CASE("quantiles are between order statistics as type 7 puts them") {
   const std::vector<double> ten{1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
   CHECK(quantile(ten, 0.0) == 1.0);
   CHECK(quantile(ten, 0.25) == 3.25);  // h = 9/4: a quarter of the way from the third to the fourth
@@ -106,7 +106,7 @@ TEST_CASE("fences are strict: a sample on the fence is inside") {
   CHECK(fences.leave_out(3.9999));
 }
 
-TEST_CASE("the interval of a mean covers the truth as often as it says") {
+TEST_CASE("the interval of a mean covers the truth as often as promised") {
   noise::Source source(2);
   int covered = 0;
   for (int trial = 0; trial < kSummaryTrials; ++trial) {

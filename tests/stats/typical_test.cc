@@ -20,10 +20,9 @@ std::vector<double> walsh_averages(const std::vector<double>& reference,
                                    const std::vector<double>& candidate) {
   std::vector<double> averages;
   for (std::size_t i = 0; i < reference.size(); ++i) {
-    for (std::size_t j = i; j < reference.size(); ++j) {
+    for (std::size_t j = i; j < reference.size(); ++j)
       averages.push_back(
           (std::log(candidate[i] / reference[i]) + std::log(candidate[j] / reference[j])) / 2.0);
-    }
   }
   std::sort(averages.begin(), averages.end());
   return averages;
@@ -74,7 +73,7 @@ TEST_CASE("of 5000 rounds the bounds are where the signed-rank test changes its 
   CHECK(tails(typical->change).above == doctest::Approx(0.5).epsilon(0.01));
 }
 
-TEST_CASE("the bounds cover the typical round as often as they say") {
+TEST_CASE("the bounds cover the typical round as often as promised") {
   noise::Source source(22);
   int covered = 0;
   for (int trial = 0; trial < kTypicalTrials; ++trial) {

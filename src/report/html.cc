@@ -118,24 +118,17 @@ std::string caveats(const std::vector<std::string>& warnings,
   return html;
 }
 
-<<<<<<< HEAD
-=======
-std::string cells_html(std::initializer_list<std::string_view> texts) {
-  std::string html = "<tr>";
-  for (const std::string_view text : texts) html += "<td>" + html_text(text) + "</td>";
-  return html + "</tr>\n";
-}
-
 /// Draws what --tune=compare found.
 std::string tuned_comparison(const Tuning& tuning) {
   std::vector<ChangeRow> rows;
   for (const TunedComparison& one : tuning.compared) {
     const auto add = [&](std::string_view what, const TunedChange& change) {
       if (!change.low || !change.high) return;
-      const std::string text =
-          fmt::format("{}{}{}, {}: {}", one.benchmark, one.benchmark.empty() ? "" : ": ",
-                      one.command, what, delta_text(change_of(change)));
-      rows.push_back({html_text(text), text, "neutral", change_of(change)});
+      const std::string name = fmt::format("{}{}{}, {}", one.benchmark,
+                                           one.benchmark.empty() ? "" : ": ", one.command, what);
+      const std::string text = delta_text(change_of(change));
+      rows.push_back(
+          {html_text(name), html_text(text), name + ": " + text, "neutral", change_of(change)});
     };
     add("σ", one.stddev);
     add("width of the interval", one.width);
@@ -145,7 +138,6 @@ std::string tuned_comparison(const Tuning& tuning) {
   return "<p class=\"faint\">Tuned runs against untuned ones</p>\n" + change_chart(rows);
 }
 
->>>>>>> 88d6133 (tune: --tune=compare reports what tuning changed)
 /// What --tune switched, and how the machine was before and after the runs.
 std::string tuned_machine(const Circumstances& at) {
   if (!at.tuning) return "";
@@ -164,7 +156,6 @@ std::string tuned_machine(const Circumstances& at) {
     if (before || after)
       vitals.rows.push_back({{std::string(what)}, {text(before)}, {text(after)}});
   };
-<<<<<<< HEAD
   add("throttle events", tuning.before.throttles, tuning.after.throttles);
   add("temperature, °C", tuning.before.celsius, tuning.after.celsius);
   add("stolen ticks", tuning.before.stolen_ticks, tuning.after.stolen_ticks);
@@ -172,27 +163,10 @@ std::string tuned_machine(const Circumstances& at) {
   Table switched = table_of({"switch", "before", "during"});
   for (const TunedSwitch& one : tuning.switched)
     switched.rows.push_back({{one.name}, {one.before}, {one.during}});
-=======
-  const std::string vitals =
-      row("throttle events", tuning.before.throttles, tuning.after.throttles) +
-      row("temperature, °C", tuning.before.celsius, tuning.after.celsius) +
-      row("stolen ticks", tuning.before.stolen_ticks, tuning.after.stolen_ticks) +
-      row("ticks", tuning.before.ticks, tuning.after.ticks);
-  std::string html = "<details>\n<summary>Tuned machine</summary>\n" + tuned_comparison(tuning);
-  if (!tuning.switched.empty()) {
-    html += "<table>\n<tr><th>switch</th><th>before</th><th>during</th></tr>\n";
-    for (const TunedSwitch& one : tuning.switched)
-      html += cells_html({one.name, one.before, one.during});
-    html += "</table>\n";
-  }
-  if (!vitals.empty())
-    html += "<table>\n<tr><th></th><th>before the first run</th><th>after the last</th></tr>\n" +
-            vitals + "</table>\n";
->>>>>>> 88d6133 (tune: --tune=compare reports what tuning changed)
   std::vector<std::string> missing;
   for (const UntunedSwitch& one : tuning.not_possible)
     missing.push_back("not switched: " + one.name + ", " + one.why);
-  std::string html = "<details>\n<summary>Tuned machine</summary>\n";
+  std::string html = "<details>\n<summary>Tuned machine</summary>\n" + tuned_comparison(tuning);
   for (const Table* table : {&switched, &vitals})
     if (!table->rows.empty()) html += table_html(*table);
   return html + list_of(missing) + "</details>\n";

@@ -116,13 +116,8 @@ bool has_no_small_conflict(const CounterMask* masks, std::size_t count) {
   return only_7 < 2 && few < 4;
 }
 
-<<<<<<< HEAD
 /// True if the framework, given the solver's order, puts each event where the solver says.
-bool framework_agrees(const Seating& seats, const CounterMask* masks) {
-=======
-/// Whether the framework, given the solver's order, puts each event where the solver says.
 bool framework_agrees(const PlacedPass& seats, const CounterMask* masks) {
->>>>>>> 96b0fd0 (engine, cores, inquire: what existed twice exists once, in fewer files)
   CounterMask taken = 0;
   for (const PlacedEvent& placed : seats) {
     const CounterMask free = masks[placed.event] & ~taken;

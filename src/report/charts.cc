@@ -9,6 +9,7 @@
 #include "stats/summary.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -71,16 +72,6 @@ std::pair<double, double> whiskers(const std::vector<Sample>& samples,
   return ends;
 }
 
-/// The places of values, more than kMostSingly, in `bins` of the axis: how many lie in each.
-std::vector<double> density_of(const Drawn& all, std::size_t command, std::size_t bins) {
-  std::vector<double> counts(bins, 0.0);
-  for (const Sample& sample : all.samples[command]) {
-    const auto bin = all.place_of(sample.value) * bins / (kAcross + 1);
-    counts[bin] += 1.0;
-  }
-  return counts;
-}
-
 /// Runs below a box: single ones in three lines, since points side by side hide one another; of
 /// many a shape whose height is their number.
 std::string runs_below(const Drawn& all, std::size_t command) {
@@ -89,7 +80,9 @@ std::string runs_below(const Drawn& all, std::size_t command) {
   if (samples.size() > kMostSingly) {
     constexpr std::size_t bins = 120;
     constexpr auto height = static_cast<double>(kRowHeight - top);
-    const std::vector<double> counts = density_of(all, command, bins);
+    std::vector<double> counts(bins, 0.0);
+    for (const Sample& sample : samples)
+      counts[all.place_of(sample.value) * bins / (kAcross + 1)] += 1.0;
     const double most = *std::max_element(counts.begin(), counts.end());
     std::string path = fmt::format("M0 {}", kRowHeight);
     for (std::size_t i = 0; i < bins; ++i) {
@@ -165,24 +158,15 @@ std::string legend_of(const Results& results, std::size_t metric) {
 }  // namespace
 
 std::string html_text(std::string_view text) {
+  constexpr std::string_view special = "&<>\"";
+  constexpr std::array<std::string_view, 4> names = {"&amp;", "&lt;", "&gt;", "&quot;"};
   std::string escaped;
   for (const char c : one_line(text)) {
-    switch (c) {
-      case '&':
-        escaped += "&amp;";
-        break;
-      case '<':
-        escaped += "&lt;";
-        break;
-      case '>':
-        escaped += "&gt;";
-        break;
-      case '"':
-        escaped += "&quot;";
-        break;
-      default:
-        escaped += c;
-    }
+    const std::size_t at = special.find(c);
+    if (at == special.npos)
+      escaped += c;
+    else
+      escaped += names[at];
   }
   return escaped;
 }
@@ -210,18 +194,9 @@ std::string bar_row(std::string_view name, std::string_view drawing, std::string
 }
 
 std::string_view ink_class(Ink ink) {
-  switch (ink) {
-    case Ink::Green:
-      return "better";
-    case Ink::Red:
-      return "worse";
-    case Ink::Dim:
-      return "unsure";
-    case Ink::Plain:
-    case Ink::Bold:
-      break;
-  }
-  return "neutral";
+  if (ink == Ink::Green) return "better";
+  if (ink == Ink::Red) return "worse";
+  return ink == Ink::Dim ? "unsure" : "neutral";
 }
 
 const stats::Summary* summary_of(const Results& results, std::size_t command, std::size_t metric) {

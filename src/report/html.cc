@@ -26,19 +26,13 @@ namespace {
 /// A message in HTML: an option in it is not broken at its hyphens.
 std::string message_html(std::string_view message) {
   std::string html;
-  std::string_view rest = message;
-  while (!rest.empty()) {
-    const std::size_t length = std::min(rest.find(' '), rest.size());
-    std::string_view word = rest.substr(0, length);
+  for (const std::string_view word : split(message, ' ')) {
     const std::size_t end = word.find_last_not_of(";:,.)") + 1;
     const bool is_option = word.starts_with("--") && end > 3;
+    if (word.data() != message.data()) html += ' ';
     html += is_option ? fmt::format("<code class=\"option\">{}</code>{}",
                                     html_text(word.substr(0, end)), html_text(word.substr(end)))
                       : html_text(word);
-    rest.remove_prefix(length);
-    if (rest.empty()) break;
-    html += ' ';
-    rest.remove_prefix(1);
   }
   return html;
 }

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -76,35 +75,21 @@ std::string asciidoc_head(const Table& table) {
 
 /// Writes what Org would act on by the names it has for characters (org-entities).
 std::string org_text(std::string_view text) {
-  constexpr auto names = std::to_array<std::pair<char, std::string_view>>({{'|', "vert"},
-                                                                           {'\\', "backslash"},
-                                                                           {'*', "ast"},
-                                                                           {'_', "under"},
-                                                                           {'^', "asciicirc"},
-                                                                           {'=', "equal"},
-                                                                           {'+', "plus"},
-                                                                           {'[', "lbrack"},
-                                                                           {']', "rbrack"},
-                                                                           {'{', "lbrace"},
-                                                                           {'}', "rbrace"},
-                                                                           {'<', "lt"},
-                                                                           {'>', "gt"},
-                                                                           {'$', "dollar"},
-                                                                           {'~', "tilde"},
-                                                                           {'/', "slash"}});
+  constexpr std::string_view special = "|\\*_^=+[]{}<>$~/";
+  constexpr auto names = std::to_array<std::string_view>(
+      {"vert", "backslash", "ast", "under", "asciicirc", "equal", "plus", "lbrack", "rbrack",
+       "lbrace", "rbrace", "lt", "gt", "dollar", "tilde", "slash"});
   const std::string line = one_line(text);
   std::string escaped;
   for (std::size_t i = 0; i < line.size(); ++i) {
-    const auto* name = std::ranges::find(names, line[i], &std::pair<char, std::string_view>::first);
+    const std::size_t name = special.find(line[i]);
     // These begin something only after one of those, so that paths and A=1 stay readable.
     const bool is_opening = i == 0 || std::string_view(" -('\"{").find(line[i - 1]) != line.npos;
     const bool is_mark = std::string_view("/=+~").find(line[i]) != line.npos;
-    if (is_mark && !is_opening)
+    if (name == special.npos || (is_mark && !is_opening))
       escaped += line[i];
-    else if (name != names.end())
-      escaped += fmt::format("\\{}{{}}", name->second);
     else
-      escaped += line[i];
+      escaped += fmt::format("\\{}{{}}", names[name]);
   }
   return escaped;
 }

@@ -99,6 +99,7 @@ std::string verdict_part(const Results& results) {
   if (results.whys.size() < 2) html += elements(lines_of(why_lines(results)), "<p>", "</p>");
   if (!why.table.rows.empty()) html += table_html(why.table);
   html += elements(why.remarks, "<p class=\"faint\">", "</p>");
+  html += elements(lines_of(why_means_differ(results, {})), "<p class=\"faint\">", "</p>");
   return html + gate_list(gate_items(results, true, "")) +
          elements(lines_of(precision_line(results)), "<p class=\"faint\">", "</p>");
 }

@@ -65,7 +65,8 @@ std::string difference_of_means(const Results& results, const Metric& metric,
       metric.unit == Unit::Seconds ? "longer" : "more");
 }
 
-/// Explains deltas that the means beside them contradict: the first, or all with --verbose.
+}  // namespace
+
 std::string why_means_differ(const Results& results, const Style& style) {
   std::string text;
   for (std::size_t m = 0; m < results.metrics.size(); ++m) {
@@ -80,6 +81,8 @@ std::string why_means_differ(const Results& results, const Style& style) {
   }
   return text;
 }
+
+namespace {
 
 /// A table for each command, their columns aligned.
 std::string full_tables(const Results& results, const Style& style) {

@@ -41,6 +41,9 @@ std::string histograms(const Results& results, const Style& style);
 /// The lines that compare wall times, fastest first; empty where there is nothing to compare.
 std::string summary_lines(const Results& results, const Style& style);
 
+/// Explains deltas that the means beside them contradict: the first, or all with --verbose.
+std::string why_means_differ(const Results& results, const Style& style);
+
 /// Notes as lines for standard error, each once, broken between words at `width` (0: nowhere).
 std::string note_lines(const std::vector<std::string>& notes, std::size_t width = 0);
 

@@ -301,6 +301,18 @@ TEST_CASE("a screen reader finds one heading of the page, and headings of rows a
                                       count_of("<svg class=\"plot\"", page));
 }
 
+TEST_CASE("the page explains a delta that the means contradict") {
+  Results results = drawn_example(5);
+  CHECK(count_of("delta: change of the typical round", written(write_html, results)) == 0);
+  stats::Delta& delta = *results.commands[1].rows[0].delta;
+  delta.basis = stats::Basis::Typical;
+  delta.mean = changed(-0.016, 0.01);
+  CHECK(count_of(
+            "<p class=\"faint\">delta: change of the typical round; the means of wall_time differ "
+            "by −1.6%, because a few runs of the reference took much longer</p>",
+            written(write_html, results)) == 1);
+}
+
 TEST_CASE("names cannot become part of the page") {
   Results results = drawn_example(3);
   results.commands[1].name = "<b>&\"x\"\x1b[2J";

@@ -155,7 +155,7 @@ class LauncherProcess {
     ended.began_ns = now_ns();
     setup_.files.forget_output();
     ChildPlan plan{launch.program, &setup_.started_with, &all_signals_};
-    plan.uses_own_cpus = state_.uses_own_cpus;
+    plan.uses_own_cpus = !state_.ignores_own_cpus;
     if (launch.program->variable != nullptr) *launch.program->variable = launch.variable;
     OpenFiles open;
     if (open_files(*launch.program, open, ended)) {

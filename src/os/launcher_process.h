@@ -120,7 +120,7 @@ struct SharedState {
   std::array<char, 4096> group{};
   /// Likewise, of programs with CPUs of their own where that one is empty.
   std::array<char, 4096> group_on_own_cpus{};
-  bool uses_own_cpus = true;
+  bool ignores_own_cpus = false;  ///< of programs; this memory begins as zeros
 
   bool go_on_after_failure = false;
   std::size_t launch_count = 0;

@@ -262,7 +262,7 @@ class PosixLauncher final : public Launcher {
   }
 
   void use_own_cpus(bool are_used, const std::string& group) override {
-    state_->uses_own_cpus = are_used;
+    state_->ignores_own_cpus = !are_used;
     keep_path(group, state_->group_on_own_cpus);
   }
 

@@ -70,8 +70,8 @@ struct Inquiry {
   InquiryKind kind;
   std::string text{};                     ///< of ListEvents: what is looked for; of Help: the topic
   std::vector<std::int32_t> processes{};  ///< of Threads; several with `interval` only
-  std::optional<std::chrono::nanoseconds> during{};  ///< of Threads; nullopt: since each one's
-                                                     ///< birth, or with `interval` until they end
+  std::optional<std::chrono::nanoseconds> during{};    ///< of Threads; nullopt: since each one's
+                                                       ///< birth, or with `interval` until they end
   std::optional<std::chrono::nanoseconds> interval{};  ///< of Threads: a line for each of these
 };
 

@@ -1,4 +1,5 @@
 #include "confirm/confirm.h"
+
 #include "confirm/counting.h"
 #include "os/spawning_launcher.h"
 

@@ -1,5 +1,4 @@
 #include "confirm/confirm.h"
-
 #include "confirm/counting.h"
 #include "engine/kperf/strategy.h"
 

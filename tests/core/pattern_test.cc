@@ -51,8 +51,8 @@ TEST_CASE("what is not an expression is refused, and so is one without a group")
   CHECK(last("rate [0-9]+", "") == "refused: has no group");
   CHECK(last("([0-9]+", "") ==
         "refused: is not a regular expression: missing closing parenthesis, at character 8");
-  CHECK(
-      last(std::string(20'000, 'a') + "(b)", "").starts_with("refused: is not a regular expression"));
+  CHECK(last(std::string(20'000, 'a') + "(b)", "")
+            .starts_with("refused: is not a regular expression"));
   CHECK(last("(*UTF)(a)", "a").starts_with("refused: is not a regular expression"));
 }
 

@@ -1,4 +1,5 @@
 #include "darwin/session.h"
+
 #include "os/signals.h"
 
 #include <algorithm>

@@ -1,6 +1,5 @@
-#include "run/runner.h"
-
 #include "run/bench.h"
+#include "run/runner.h"
 
 #include <algorithm>
 #include <string>

@@ -1,6 +1,5 @@
 #include "fakes/darwin/host.h"
 
-
 #include <cerrno>
 #include <csignal>
 #include <stdexcept>

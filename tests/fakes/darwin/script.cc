@@ -1,5 +1,6 @@
-#include "fakes/darwin/kernel.h"
 #include "fakes/darwin/script.h"
+
+#include "fakes/darwin/kernel.h"
 
 #include <cerrno>
 #include <cmath>

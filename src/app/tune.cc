@@ -219,22 +219,33 @@ std::function<bool()> throttle_watch(Call& call) {
   };
 }
 
+namespace {
+
+void pause_tuning(Call& call) {
+  call.launcher->use_own_cpus(false, "");
+  if (!call.tuned) return;
+  std::vector<std::uint32_t> all = call.tune_cpus.commands;
+  all.insert(all.end(), call.tune_cpus.rest.begin(), call.tune_cpus.rest.end());
+  if (!call.tune_cpus.commands.empty()) os::linux_calls()->run_on(all);
+  call.tuned->pause();
+}
+
+void resume_tuning(Call& call) {
+  if (call.tuned) {
+    if (!call.tune_cpus.commands.empty()) os::linux_calls()->run_on(call.tune_cpus.rest);
+    call.tuned->go_on();
+  }
+  call.launcher->use_own_cpus(true, call.tuned ? call.tuned->group() : "");
+}
+
+}  // namespace
+
 std::function<void(bool)> tuning_switch(Call& call) {
   const bool changes =
       call.tuning && std::ranges::any_of(call.tuning->switched,
                                          [](const auto& one) { return one.before != one.during; });
   if (!changes || !call.options.tune->compares) return {};
-  std::vector<std::uint32_t> all = call.tune_cpus.commands;
-  all.insert(all.end(), call.tune_cpus.rest.begin(), call.tune_cpus.rest.end());
-  return [&call, all](bool on) {
-    if (!on) call.launcher->use_own_cpus(false, "");
-    if (call.tuned) {
-      if (!call.tune_cpus.commands.empty())
-        os::linux_calls()->run_on(on ? call.tune_cpus.rest : all);
-      on ? call.tuned->go_on() : call.tuned->pause();
-    }
-    if (on) call.launcher->use_own_cpus(true, call.tuned ? call.tuned->group() : "");
-  };
+  return [&call](bool on) { on ? resume_tuning(call) : pause_tuning(call); };
 }
 
 void compare_tuning(Call& call) {

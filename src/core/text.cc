@@ -226,40 +226,81 @@ std::string shell_syntax_in(std::string_view text) {
   return "";
 }
 
-Result<std::vector<std::string>> split_words(std::string_view text) {
-  std::vector<std::string> words;
-  std::optional<std::string> word;  // quotes alone begin one: '' is an empty word
-  char quote = '\0';                // that is open
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    const bool is_last = i + 1 == text.size();
-    if (quote == '\0' && kWordBlanks.find(c) != std::string_view::npos) {
-      if (word) words.push_back(*std::exchange(word, std::nullopt));
-      continue;
-    }
-    if (c == '\\' && quote == '\0' && is_last)
-      return Error{"ends in a backslash", "write \\\\ for the character itself"};
-    const bool escapes =
-        c == '\\' && !is_last &&
-        (quote == '\0' ||
-         (quote == '"' && kEscapedInDoubleQuotes.find(text[i + 1]) != std::string_view::npos));
-    if (escapes && text[++i] == '\n') continue;  // a continued line: both vanish
-    if (!word) word.emplace();
-    if (!escapes && c == quote)
-      quote = '\0';
-    else if (!escapes && quote == '\0' && (c == '\'' || c == '"'))
-      quote = c;
-    else
-      word->push_back(text[i]);
+namespace {
+
+/// Splits text into words by POSIX quoting rules, character by character.
+class WordSplitter {
+ public:
+  explicit WordSplitter(std::string_view text) : text_(text) {}
+
+  Result<std::vector<std::string>> split() {
+    while (at_ < text_.size())
+      if (!take()) return Error{"ends in a backslash", "write \\\\ for the character itself"};
+    if (quote_ == '\'')
+      return Error{"has an unterminated single quote",
+                   "close it, or write \\' for the character itself"};
+    if (quote_ == '"')
+      return Error{"has an unterminated double quote",
+                   "close it, or write \\\" for the character itself"};
+    end_word();
+    return std::move(words_);
   }
-  if (quote == '\'')
-    return Error{"has an unterminated single quote",
-                 "close it, or write \\' for the character itself"};
-  if (quote == '"')
-    return Error{"has an unterminated double quote",
-                 "close it, or write \\\" for the character itself"};
-  if (word) words.push_back(*std::move(word));
-  return words;
+
+ private:
+  void end_word() {
+    if (word_) words_.push_back(*std::exchange(word_, std::nullopt));
+  }
+
+  /// True if a backslash at this place takes the next character as it is.
+  bool escapes() const {
+    if (text_[at_] != '\\' || at_ + 1 == text_.size()) return false;
+    return quote_ == '\0' ||
+           (quote_ == '"' && kEscapedInDoubleQuotes.find(text_[at_ + 1]) != std::string_view::npos);
+  }
+
+  /// Takes the next character, with its backslash; false if that has none after it.
+  bool take() {
+    const char c = text_[at_];
+    if (quote_ == '\0' && kWordBlanks.find(c) != std::string_view::npos) {
+      end_word();
+      ++at_;
+      return true;
+    }
+    if (c == '\\' && quote_ == '\0' && at_ + 1 == text_.size()) return false;
+    if (escapes()) {
+      add_escaped();
+      return true;
+    }
+    if (!word_) word_.emplace();
+    if (c == quote_)
+      quote_ = '\0';
+    else if (quote_ == '\0' && (c == '\'' || c == '"'))
+      quote_ = c;
+    else
+      word_->push_back(c);
+    ++at_;
+    return true;
+  }
+
+  void add_escaped() {
+    const char c = text_[at_ + 1];
+    at_ += 2;
+    if (c == '\n') return;  // a continued line: both vanish
+    if (!word_) word_.emplace();
+    word_->push_back(c);
+  }
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+  std::vector<std::string> words_;
+  std::optional<std::string> word_;  // quotes alone begin one: '' is an empty word
+  char quote_ = '\0';                // that is open
+};
+
+}  // namespace
+
+Result<std::vector<std::string>> split_words(std::string_view text) {
+  return WordSplitter(text).split();
 }
 
 std::string shell_quoted(std::string_view word) {

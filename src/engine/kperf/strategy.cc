@@ -62,27 +62,27 @@ class ThreadStrategy final : public Strategy {
     sampling_.records = kFirstRecords;
   }
 
-  int begin() override { return claim_.start_sampling(sampling_); }
+  int begin() override { return claim().start_sampling(sampling_); }
 
   void before_start(const std::vector<std::uint64_t>& words) override {
     reader_.reset();
     wrapped_ = false;
-    restarts_ = restarts_ || !claim_.is_held();
+    restarts_ = restarts_ || !claim().is_held();
     hold();
-    if (error_ == 0 && restarts_) try_to("sampling could not be started", restart());
-    restarts_ = error_ != 0;
+    if (error() == 0 && restarts_) try_to("sampling could not be started", restart());
+    restarts_ = error() != 0;
     program(words, true);
     bool before = false;  // what was lost before the run is no loss
-    if (error_ == 0) read_into([](std::span<const KdebugRecord>) {}, before);
+    if (error() == 0) read_into([](std::span<const KdebugRecord>) {}, before);
   }
 
   void made(int pid) override {
-    if (error_ != 0) return;
-    reader_.emplace(Programmed{claim_.values(), sampling_.at_exit}, TraceTarget{pid});
+    if (error() != 0) return;
+    reader_.emplace(Programmed{claim().values(), sampling_.at_exit}, TraceTarget{pid});
   }
 
   void running() override {
-    if (error_ == 0 && trace_.is_half_full()) read();
+    if (error() == 0 && trace_.is_half_full()) read();
   }
 
   /// Asking how full the trace is takes a millisecond, in which the end of the run is not seen. The
@@ -93,14 +93,14 @@ class ThreadStrategy final : public Strategy {
   }
 
   RunValues finish(const os::Ended& ended) override {
-    if (!reader_ && error_ == 0) return not_counted("the command was not started", 0);
-    for (int i = 0; i < kLastReads && error_ == 0; ++i) {
+    if (!reader_ && error() == 0) return not_counted("the command was not started", 0);
+    for (int i = 0; i < kLastReads && error() == 0; ++i) {
       read();
       if (reader_->target_is_complete()) break;
     }
     if (auto failed = failed_run()) {
       // A trace that cannot be read will not mend by itself.
-      restarts_ = restarts_ || (error_ != 0 && error_ != EAGAIN);
+      restarts_ = restarts_ || (error() != 0 && error() != EAGAIN);
       return *std::move(failed);
     }
     const TraceCounts counts = reader_->counts();
@@ -141,21 +141,21 @@ class ThreadStrategy final : public Strategy {
   }
 
   void read() {
-    if (error_ != 0 || !reader_) return;
+    if (error() != 0 || !reader_) return;
     read_into([this](std::span<const KdebugRecord> records) { reader_->feed(records); }, wrapped_);
   }
 
   /// Restarts sampling with its new settings, or with the old ones if the kernel refuses.
   int restart() {
-    int error = claim_.start_sampling(sampling_);
+    int error = claim().start_sampling(sampling_);
     if (error != 0 && sampling_.records > kFirstRecords) {
       sampling_.records /= kGrowth;
-      error = claim_.start_sampling(sampling_);
+      error = claim().start_sampling(sampling_);
     }
     if (error != 0 && sampling_.at_exit && sampling_.period_ns) {
       sampling_.period_ns.reset();
       may_add_period_ = false;
-      error = claim_.start_sampling(sampling_);
+      error = claim().start_sampling(sampling_);
     }
     return error;
   }
@@ -291,7 +291,7 @@ class MachineStrategy final : public Strategy {
 
  private:
   void read(std::vector<std::uint64_t>& counters) {
-    if (error_ == 0)
+    if (error() == 0)
       try_to("the counters could not be read", kernel_.machine_counters(cpus_, counters));
   }
 

@@ -66,11 +66,15 @@ class Strategy : NonCopyable {
   /// another program meanwhile.
   std::optional<RunValues> failed_run();
 
+  Claim& claim() const { return claim_; }
+
+  /// Returns 0, or the errno of the step that failed since the run began.
+  int error() const { return error_; }
+
+ private:
   Claim& claim_;
   int error_ = 0;
   bool is_programmed_ = false;
-
- private:
   const char* failed_ = "";  // what gave error_
   std::vector<std::uint64_t> words_;
 };

@@ -148,6 +148,7 @@ std::string meaning_of(const Resolved& resolved, const std::vector<Counter>& cou
   if (is_clock(resolved)) return fmt::format("{}, {}", text, resolved.description);
   if (resolved.parts.size() > 1) {
     std::vector<std::string> pmus;
+    pmus.reserve(counters.size());
     for (const Counter& counter : counters) pmus.push_back(counter.pmu);
     text += pmus.size() > 1 ? fmt::format(", sum of {}", fmt::join(pmus, " and "))
                             : fmt::format(", on {} only", pmus.front());

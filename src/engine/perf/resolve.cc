@@ -121,6 +121,7 @@ KnownEvent event_of(const Row& row, std::uint32_t type) {
 
 std::vector<KnownEvent> make_known_events() {
   std::vector<KnownEvent> events;
+  events.reserve(kHardware.size() + 6 * kUnits.size() + kSoftware.size());
   for (const Row& row : kHardware) events.push_back(event_of(row, os::kPerfTypeHardware));
   for (std::size_t unit = 0; unit < kUnits.size(); ++unit)
     for (std::size_t operation = 0; operation < 3; ++operation)

@@ -358,6 +358,21 @@ bool is_one_word(const Command& command) {
   return command.text.find_first_of(" \t\n") == std::string::npos;
 }
 
+/// Returns the command line that was meant where quotes are missing: "lauka grep x FILE" is three
+/// commands, of which two are arguments. Empty if the failed one is the first, or a command before
+/// it has several words.
+std::string joined_words(const std::vector<Command>& commands, std::size_t failed) {
+  const std::span before(commands.data(), failed + 1);
+  if (failed == 0 || !std::ranges::all_of(before, is_one_word)) return "";
+  std::string joined;
+  for (std::size_t i = 0; i < commands.size(); ++i) {
+    const Command& one = commands[i];
+    if (i > failed && (!is_one_word(one) || !one.parameters.empty())) break;
+    joined += (joined.empty() ? "" : " ") + one.text;
+  }
+  return joined;
+}
+
 }  // namespace
 
 Error with_suggestion(Error error, const Plan& plan, std::size_t failed) {
@@ -372,14 +387,8 @@ Error with_suggestion(Error error, const Plan& plan, std::size_t failed) {
     return {error.what, std::string(meant) + (word.empty() ? "" : " " + shell_quoted(word))};
   }
   if (command.words.front().starts_with('-')) return {error.what, "options go before --"};
-  const std::span before(plan.commands.data(), failed + 1);
-  if (failed == 0 || !std::ranges::all_of(before, is_one_word)) return error;
-  std::string joined;  // "lauka grep x FILE" is three commands, of which two are arguments
-  for (std::size_t i = 0; i < plan.commands.size(); ++i) {
-    const Command& one = plan.commands[i];
-    if (i > failed && (!is_one_word(one) || !one.parameters.empty())) break;
-    joined += (joined.empty() ? "" : " ") + one.text;
-  }
+  const std::string joined = joined_words(plan.commands, failed);
+  if (joined.empty()) return error;
   return {error.what, "if it is an argument, quote it together with its program: " +
                           (plan.unquoted.empty() ? cited(joined) : plan.unquoted)};
 }

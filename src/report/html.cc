@@ -122,8 +122,8 @@ std::string tuned_comparison(const Tuning& tuning) {
       const std::string name = fmt::format("{}{}{}, {}", one.benchmark,
                                            one.benchmark.empty() ? "" : ": ", one.command, what);
       const std::string text = delta_text(change_of(change));
-      rows.push_back(
-          {html_text(name), html_text(text), name + ": " + text, "neutral", change_of(change)});
+      rows.push_back({html_text(name), html_text(text), fmt::format("{}: {}", name, text),
+                      "neutral", change_of(change)});
     };
     add("σ", one.stddev);
     add("width of the interval", one.width);

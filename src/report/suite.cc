@@ -351,15 +351,15 @@ ScreenParts suite_screen(const Report& suite, const Style& style, bool quiet) {
 
 namespace {
 
-/// Lines of the benchmarks, in the order in which they first came: one for all that say the same in
-/// general, after the names of their benchmarks unless these are all.
-std::vector<std::string> with_names(const Report& suite,
-                                    const std::vector<std::vector<WarningLine>>& lines) {
-  struct Shared {
-    std::string general;
-    std::string text;  ///< empty: not the same in all of them
-    std::vector<std::string> names;
-  };
+/// A line that several benchmarks have.
+struct Shared {
+  std::string general;
+  std::string text;  ///< empty if it is not the same in all of them
+  std::vector<std::string> names;
+};
+
+std::vector<Shared> shared_lines(const Report& suite,
+                                 const std::vector<std::vector<WarningLine>>& lines) {
   std::vector<Shared> all;
   std::map<std::string, std::size_t> places;
   for (std::size_t i = 0; i < lines.size(); ++i) {
@@ -372,9 +372,16 @@ std::vector<std::string> with_names(const Report& suite,
       if (shared.names.empty() || shared.names.back() != name) shared.names.push_back(name);
     }
   }
+  return all;
+}
+
+/// Returns the lines of the benchmarks in the order in which they first came: one for all that say
+/// the same in general, after the names of their benchmarks unless these are all.
+std::vector<std::string> with_names(const Report& suite,
+                                    const std::vector<std::vector<WarningLine>>& lines) {
   std::vector<std::string> texts;
   constexpr std::size_t most_named = 3;
-  for (const Shared& shared : all) {
+  for (const Shared& shared : shared_lines(suite, lines)) {
     const std::size_t count = shared.names.size();
     const std::string who = count == suite.benchmarks.size() ? ""
                             : count > most_named             ? plural(count, "benchmark") + ": "

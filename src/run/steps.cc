@@ -258,6 +258,17 @@ bool StepRunner::has_written_what_is_awaited(const Step& step, const os::Ended& 
   return false;
 }
 
+/// Ends the session and returns false if a counter failed.
+bool StepRunner::was_counted(const os::Ended& ended, const engine::Counted& counted) {
+  if (ended.counter_error != 0)
+    cut_short(counted.missing.value_or(Error{"a counter could not be opened", ""}));
+  else if (counted.failure)
+    cut_short(*counted.failure);
+  else
+    return true;
+  return false;
+}
+
 /// Enters one run into the session. False when it is the last.
 bool StepRunner::take(const Step& step, const os::Ended& ended, std::size_t place) {
   if (std::holds_alternative<Cancelled>(ended.outcome)) {
@@ -266,14 +277,7 @@ bool StepRunner::take(const Step& step, const os::Ended& ended, std::size_t plac
   }
   engine::Counted counted;
   if (!armed_.empty()) counted = armed_[step.pass]->finish(ended, step.command);
-  if (ended.counter_error != 0) {
-    cut_short(counted.missing.value_or(Error{"a counter could not be opened", ""}));
-    return false;
-  }
-  if (counted.failure) {
-    cut_short(*std::move(counted.failure));
-    return false;
-  }
+  if (!was_counted(ended, counted)) return false;
   if (!has_written_what_is_awaited(step, ended) || !may_go_on(step, ended)) return false;
   const bool is_timed = !step.gives_counts_only();
   if (is_timed) paces_[step.command].whole.add(std::chrono::duration<double>(ended.whole).count());

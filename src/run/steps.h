@@ -109,6 +109,7 @@ class StepRunner {
   Result<std::vector<os::Launch>> launches_of(std::span<const Step> steps);
   void note_counting(const Step& step, engine::Counted counted);
   void add(RunRecord run);
+  bool was_counted(const os::Ended& ended, const engine::Counted& counted);
   bool take(const Step& step, const os::Ended& ended, std::size_t place);
   bool may_go_on(const Step& step, const os::Ended& ended);
   bool has_written_what_is_awaited(const Step& step, const os::Ended& ended);

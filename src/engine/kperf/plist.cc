@@ -18,6 +18,14 @@ namespace lauka::engine::kperf {
 
 namespace {
 
+std::uint64_t line_number(XML_Parser parser) {
+#if XML_MAJOR_VERSION > 2 || XML_MINOR_VERSION >= 9  // which deprecates the other one
+  return XML_GetCurrentLineNumber64(parser);
+#else
+  return XML_GetCurrentLineNumber(parser);
+#endif
+}
+
 constexpr std::array<std::string_view, 10> kElements = {
     "plist", "dict", "array", "key", "string", "integer", "true", "false", "real", "date"};
 
@@ -87,7 +95,7 @@ class XmlReader {
     const XML_Error code = XML_GetErrorCode(parser_.get());
     if (code == XML_ERROR_JUNK_AFTER_DOC_ELEMENT) return {"continues after </plist>", ""};
     if (open_.empty()) return no_plist();
-    const auto at = XML_GetCurrentLineNumber(parser_.get());
+    const std::uint64_t at = line_number(parser_.get());
     if (code == XML_ERROR_NO_ELEMENTS || code == XML_ERROR_UNCLOSED_TOKEN)
       return {"ends without </plist>", ""};
     return {fmt::format("is damaged: {} in line {}", XML_ErrorString(code), at), ""};

@@ -16,7 +16,7 @@ struct Forgotten {
   std::optional<Error> refusal;  ///< set if the option must not be taken for lauka's own
 };
 
-/// Finds the first in the words typed; nullopt if there is none, or if no command is measured.
+/// Finds the first in the words typed; nullopt if missing, or if no command is measured.
 std::optional<Forgotten> forgotten_quotes(std::span<const std::string> words);
 
 /// Finds what users of other tools are likely to type and what would do something else here.

@@ -94,11 +94,11 @@ std::span<const OptionInfo> option_table();
 /// Returns the title of a group in help.
 std::string_view title_of(Group group);
 
-/// Finds the option of that name (without dashes) or letter; null if there is none.
+/// Finds the option of that name (without dashes) or letter; null if missing.
 const OptionInfo* find_option(std::string_view name);
 const OptionInfo* find_option(char letter);
 
-/// Finds the option of "--runs", "--runs=10" or "-r"; null if there is none.
+/// Finds the option of "--runs", "--runs=10" or "-r"; null if missing.
 const OptionInfo* find_typed_option(std::string_view word);
 
 /// Returns the key of an option: "runs", or "-S" if it has a letter only; and the option of a key.

@@ -19,7 +19,7 @@
 namespace lauka {
 
 enum class Order : unsigned char { Interleaved, Random, Sequential };
-/// Whether counting runs are separate from timed runs.
+/// Counting runs separate from timed runs, or the same runs.
 enum class CountingChoice : unsigned char { Apart, Together };
 enum class MetricSelection : unsigned char { Default, Time, All, Listed };
 enum class ColorChoice : unsigned char { Auto, Always, Never };

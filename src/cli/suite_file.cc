@@ -167,7 +167,7 @@ std::size_t end_of_string(std::string_view text, std::size_t at) {
 }
 
 /// Line of the first key with more dots than toml++ can take, which makes a table of each and calls
-/// itself for each to destroy them; 0 if there is none.
+/// itself for each to destroy them; 0 if missing.
 std::size_t line_of_deep_key(std::string_view text) {
   constexpr std::size_t most_dots = 16;
   std::size_t dots = 0;

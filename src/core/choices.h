@@ -134,7 +134,7 @@ inline constexpr auto kDisplayUnits = std::to_array<DisplayUnit>({
     {"G", Unit::Count, 1e9, "G"},
 });
 
-/// Finds the unit of that name; null if there is none.
+/// Finds the unit of that name; null if missing.
 inline const DisplayUnit* find_display_unit(std::string_view name) {
   const auto found = std::ranges::find(kDisplayUnits, name, &DisplayUnit::name);
   return found == kDisplayUnits.end() ? nullptr : &*found;

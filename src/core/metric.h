@@ -201,7 +201,7 @@ inline constexpr auto kBuiltInMetrics = std::to_array<BuiltInMetric>({
      "writes to a disk, in blocks"},
 });
 
-/// Finds the built-in metric of that name; null if there is none.
+/// Finds the built-in metric of that name; null if missing.
 constexpr const BuiltInMetric* built_in_metric(std::string_view name) {
   for (const BuiltInMetric& metric : kBuiltInMetrics)
     if (metric.name == name) return &metric;
@@ -239,7 +239,7 @@ inline constexpr auto kDerivedMetrics = std::to_array<DerivedMetric>({
     {"ipc", Role::Ipc, Unit::Ratio, Better::More, Role::Instructions, Role::Cycles},
 });
 
-/// Returns the index of the first metric that `is` accepts; nullopt if there is none.
+/// Returns the index of the first metric that `is` accepts; nullopt if it accepts none.
 template <typename Is>
 std::optional<std::size_t> find_metric_if(const std::vector<Metric>& metrics, const Is& is) {
   const auto found = std::ranges::find_if(metrics, is);

@@ -174,7 +174,7 @@ std::vector<std::string> notes_without_counters(const Error& why);
 /// Returns all such events.
 std::span<const AccountedEvent> accounted_events();
 
-/// Returns the event of that name (either of its names, in any case); null if there is none.
+/// Returns the event of that name (either of its names, in any case); null if missing.
 const AccountedEvent* find_accounted(std::string_view name);
 
 /// Returns its entry in --list-events.

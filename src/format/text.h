@@ -35,7 +35,7 @@ const JsonIn* member(const JsonIn& object, std::string_view key);
 const JsonIn* list_in(const JsonIn& object, std::string_view key);
 const JsonIn* object_in(const JsonIn& object, std::string_view key);
 
-/// Empty where there is none.
+/// Empty if missing.
 std::string text_in(const JsonIn& object, std::string_view key);
 std::vector<std::string> texts_in(const JsonIn& object, std::string_view key);
 
@@ -59,10 +59,10 @@ std::string json_string(std::string_view text);
 /// The same of a number: the fewest digits that read back as it; null where it is not finite.
 std::string json_real(double value);
 
-/// A sample as JSON, as a whole number where it counts something; null where there is none.
+/// A sample as JSON, as a whole number where it counts something; null if missing.
 std::string json_sample(std::optional<double> value, Unit unit);
 
-/// null where there is none.
+/// null if missing.
 Json json_number(std::optional<double> value);
 
 /// null where the word is empty.

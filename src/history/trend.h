@@ -95,7 +95,7 @@ struct Trend {
 /// Merges the sessions of each commit of a series.
 Trend trend_of(const Series& series, Against against);
 
-/// Whether a step needs attention.
+/// True if a step needs attention.
 enum class StepState : unsigned char {
   Alarm,         ///< worse, and none of the below
   Better,        ///< better, or the metric has no direction

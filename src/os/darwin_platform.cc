@@ -125,7 +125,7 @@ Result<std::unique_ptr<Launcher>> start_launcher(AfterLauka /*after_lauka*/) {
 
 namespace {
 
-/// A system variable that is a text; empty where there is none of that name.
+/// A system variable that is a text; empty if it does not exist.
 std::string text_of(const char* name) {
   std::size_t size = 0;
   if (sysctlbyname(name, nullptr, &size, nullptr, 0) != 0 || size == 0) return "";

@@ -31,7 +31,7 @@ std::string os_name();
 /// maker and part; empty where it has neither.
 std::string cpu_model_of(std::string_view cpuinfo);
 
-/// PRETTY_NAME of the text of /etc/os-release, without its quotes; empty where there is none.
+/// PRETTY_NAME of the text of /etc/os-release, without its quotes; empty if missing.
 std::string os_name_of(std::string_view os_release);
 
 /// What Linux tells of its machine in /proc and /sys; nothing is changed, nothing is run.

@@ -89,7 +89,7 @@ ChangeRow change_row(std::string html, const std::string& name, const stats::Cha
 std::string change_chart(std::vector<ChangeRow> rows);
 
 /// The deltas of a metric with their intervals, a row for each candidate, around the line of no
-/// difference. Empty where there is none that can be drawn.
+/// difference. Empty if none can be drawn.
 std::string delta_chart(const Results& results, std::size_t metric);
 
 }  // namespace lauka::report

@@ -81,7 +81,7 @@ ChangeTexts figures_of(const stats::Change& change, const Condition& condition,
   return {value(*change.change), value(change.bounds->low), value(change.bounds->high)};
 }
 
-/// Whether the whole interval lies on one side of the limit: +1 above, -1 below, 0 neither.
+/// Returns the side of the limit on which the whole interval is: +1 above, -1 below, 0 neither.
 int side_of(const stats::Change& change, const Condition& condition) {
   if (!change.bounds) return 0;
   const double limit = limit_of(condition);

@@ -76,7 +76,7 @@ const gate::Verdict* worst_verdict(const SuiteRow& row) {
   return worst;
 }
 
-/// "fail: +10.6%, limit 2%" of the worst gate; empty if there is none.
+/// "fail: +10.6%, limit 2%" of the worst gate; empty if missing.
 Cell verdict_cell(const SuiteRow& row) {
   const gate::Verdict* worst = worst_verdict(row);
   if (worst == nullptr) return {};

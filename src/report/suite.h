@@ -35,7 +35,7 @@ ScreenParts suite_screen(const Report& suite, const Style& style, bool quiet);
 /// The gates' lines, each behind its benchmark's name. `all`: those that pass, too.
 std::string suite_gate_lines(const Report& suite, bool all, bool color);
 
-/// "3 gates: 1 fail, 2 pass (...)"; empty where there is none.
+/// "3 gates: 1 fail, 2 pass (...)"; empty if missing.
 std::string gates_in_one_line(const Report& suite);
 
 /// The lines of warnings that a screen has room for: the two that weigh most and a line that counts

@@ -134,7 +134,7 @@ std::string table_html(const Table& table, std::string_view css_class = "");
 std::string marked_text(const Cell& cell, bool words);
 std::string marked_html(const Cell& cell);
 
-/// A verdict in HTML; empty where there is none.
+/// A verdict in HTML; empty if missing.
 std::string verdict_html(std::string_view verdict);
 
 /// Text that is not code, with nothing in it that Markdown or HTML would act on.

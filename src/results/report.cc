@@ -8,7 +8,7 @@
 namespace lauka {
 namespace {
 
-/// The delta of a benchmark's candidate at a place; null where there is none that a mean could be
+/// The delta of a benchmark's candidate at a place; null if missing that a mean could be
 /// made of.
 const stats::Delta* delta_at(const Results& results, std::size_t place) {
   const auto metric = primary_metric(results.metrics);

@@ -163,7 +163,7 @@ class QuantileChange {
   double correlation_ = 0.0;
 };
 
-/// Returns the smallest tail at which `leaves_out` of the bounds is true; 1 if there is none.
+/// Returns the smallest tail at which `leaves_out` of the bounds is true; 1 if missing.
 template <typename LeavesOut>
 double smallest_tail(const QuantileChange& change, LeavesOut leaves_out) {
   const auto holds = [&](double tail) {

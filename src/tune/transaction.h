@@ -88,7 +88,7 @@ class Tuned : NonCopyable {
   /// What is in force.
   const Tuning& in_force() const { return in_force_; }
 
-  /// File by which commands join the group that has CPUs of its own; empty if there is none.
+  /// File by which commands join the group that has CPUs of its own; empty if missing.
   const std::string& group() const { return group_; }
 
   /// What an earlier lauka had left, if it left anything.

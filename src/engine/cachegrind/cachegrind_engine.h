@@ -28,7 +28,7 @@ struct SimulatedEvent {
 /// Returns all of them, in the order in which they are counted by default.
 std::span<const SimulatedEvent> simulated_events();
 
-/// Finds the event of that name, in any case; null if there is none.
+/// Finds the event of that name, in any case; null if missing.
 const SimulatedEvent* find_simulated(std::string_view name);
 
 /// How the files of a run are named, in Valgrind's terms: %p is the process, %n a number that each

@@ -82,7 +82,7 @@ struct KpepDatabase {
 };
 
 /// Finds the event of that name or of that alias of the database, in any case, aliases first, as
-/// the framework does; null if there is none.
+/// the framework does; null if missing.
 const KpepEvent* find_event(const KpepDatabase& database, std::string_view name);
 
 /// Reads the database in a property list. Refused if the file is not what Apple's framework takes

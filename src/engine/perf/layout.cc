@@ -177,7 +177,7 @@ class Binding : NonCopyable {
   bool bound_ = false;
 };
 
-/// Returns the event's counter on that PMU; null if there is none.
+/// Returns the event's counter on that PMU; null if missing.
 const Counter* on_pmu(const Result<Source>& source, const std::string& pmu) {
   if (!source) return nullptr;
   for (const Counter& counter : source->counters)

@@ -37,7 +37,7 @@ struct KnownEvent {
 /// Returns all of them: those with an alias, then generic, cache and software events.
 const std::vector<KnownEvent>& known_events();
 
-/// Finds the event of that name (any of its names, in any case); null if there is none.
+/// Finds the event of that name (any of its names, in any case); null if missing.
 const KnownEvent* find_known(std::string_view name);
 
 /// What a modifier after an event's name selects. "cycles:u" is {true, false, false, true}.

@@ -291,12 +291,12 @@ void Tuned::go_on() {
   for (const Change& change : changes_) {
     if (value_now(files_, change) != change.before) continue;
     const int error = apply(change);
-    const auto is_known = [&](const UntunedSwitch& one) {
-      return one.why.starts_with(change.path + ":");
-    };
-    if (error == 0 || std::ranges::any_of(refused_, is_known)) continue;
-    refused_.push_back({"", change.path + ":"});
-    not_again_.push_back(fmt::format("cannot tune {} again: {}", change.path, message_of(error)));
+    const bool was_refused = std::ranges::any_of(
+        refused_, [&](const UntunedSwitch& one) { return one.why.starts_with(change.path + ":"); });
+    if (error == 0 || was_refused) continue;
+    std::string note = fmt::format("cannot tune {} again: {}", change.path, message_of(error));
+    if (std::ranges::find(not_again_, note) == not_again_.end())
+      not_again_.push_back(std::move(note));
   }
   if (latency_) static_cast<void>(files_.hold_latency(latency_->first, latency_->second));
 }

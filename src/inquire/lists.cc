@@ -30,14 +30,20 @@ struct Row {
   std::string description;
 };
 
-/// Prints `rows` in columns, the heading first. `columns`: the terminal's width; 0: nothing is
-/// wrapped. `below`: in a narrow terminal descriptions go below the other cells.
-std::string printed(const std::vector<Row>& rows, std::size_t columns, bool below) {
+/// Returns the widths of the columns but the description's; longer names do not widen theirs.
+std::array<std::size_t, 3> widths_of(const std::vector<Row>& rows) {
   std::array<std::size_t, 3> widths{};
   for (const Row& row : rows)
     for (std::size_t i = 0; i < widths.size(); ++i)
       if (i > 0 || row.cells[i].size() <= kWidestName)
         widths[i] = std::max(widths[i], row.cells[i].size());
+  return widths;
+}
+
+/// Prints `rows` in columns, the heading first. `columns`: the terminal's width; 0: nothing is
+/// wrapped. `below`: in a narrow terminal descriptions go below the other cells.
+std::string printed(const std::vector<Row>& rows, std::size_t columns, bool below) {
+  const std::array<std::size_t, 3> widths = widths_of(rows);
   const std::size_t before = widths[0] + widths[1] + widths[2] + 6;
   const bool beside = columns == 0 || !below || before + kNarrowest <= columns;
   const std::size_t indent = beside ? before : 4;
@@ -212,6 +218,7 @@ std::string explain_events(const Explanation& found) {
 
 std::vector<MetricLine> metrics_here(const MetricsHere& here) {
   std::vector<MetricLine> lines;
+  lines.reserve(std::size(kBuiltInMetrics) + std::size(kMade));
   for (const BuiltInMetric& one : kBuiltInMetrics)
     lines.push_back({std::string(one.name), std::string(unit_symbol(one.unit)),
                      std::string(yes_or_no(one.name != kTreePeakMemory || here.has_tree_peak)),

@@ -105,8 +105,14 @@ gate::Findings findings_of_saved(const Benchmark& one, const Recording& joined) 
 
 /// Returns where and when the numbers were taken of a session that has just ended.
 Circumstances circumstances_of(const Call& call) {
-  // To know the machine's class takes a look at many files.
-  Machine machine = tells_of_session(call.options) ? os::this_machine_whole() : os::this_machine();
+  // To know the machine takes a look at some files, to know its class at many.
+  const bool is_needed = !call.options.exports.empty() ||
+                         std::ranges::any_of(call.benchmarks, [](const Benchmark& one) {
+                           return one.options.baseline.has_value();
+                         });
+  Machine machine = tells_of_session(call.options) ? os::this_machine_whole()
+                    : is_needed                    ? os::this_machine()
+                                                   : Machine{};
   if (call.tuning) machine.tuning = settings_in_force(*call.tuning);
   return {std::string(cli::version()), call.began,  machine,    os::time_of_day(),
           os::new_session_id(),        call.labels, call.tuning};
@@ -196,6 +202,7 @@ int show_and_export(Call& call) {
   if (!owner.error().empty()) return refuse({owner.error(), ""}, ExitStatus::Failed);
   Report report = report_of(call);
   measure_start_of_process(call, report);
+  if (call.launcher) call.launcher->dismiss();
   const bool is_cut_short = std::ranges::any_of(
       call.benchmarks, [](const Benchmark& one) { return one.session.cut_short.has_value(); });
   const int status = put_out(call, report, status_of(call, report), is_cut_short);

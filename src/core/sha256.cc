@@ -22,10 +22,10 @@ constexpr std::uint32_t rotated(std::uint32_t word, unsigned by) {
 }
 
 std::uint32_t word_at(std::string_view block, std::size_t at) {
-  std::uint32_t word = 0;
-  for (std::size_t i = 0; i < 4; ++i)
-    word = word << 8U | static_cast<unsigned char>(block[4 * at + i]);
-  return word;
+  const auto byte = [&](std::size_t i) {
+    return std::uint32_t{static_cast<unsigned char>(block[4 * at + i])};
+  };
+  return byte(0) << 24U | byte(1) << 16U | byte(2) << 8U | byte(3);
 }
 
 }  // namespace
@@ -68,7 +68,7 @@ void Sha256::pad() {
 
 void Sha256::take(std::string_view block) {
   std::array<std::uint32_t, 64> words{};
-  for (std::size_t t = 0; t < 16; ++t) words.at(t) = word_at(block, t);
+  for (std::size_t t = 0; t < 16; ++t) words[t] = word_at(block, t);
   for (std::size_t t = 16; t < words.size(); ++t) {
     const std::uint32_t a = words[t - 15];
     const std::uint32_t b = words[t - 2];
@@ -76,19 +76,24 @@ void Sha256::take(std::string_view block) {
                (rotated(b, 17) ^ rotated(b, 19) ^ b >> 10U);
   }
   auto [a, b, c, d, e, f, g, h] = state_;
-  for (std::size_t t = 0; t < words.size(); ++t) {
-    const std::uint32_t first = h + (rotated(e, 6) ^ rotated(e, 11) ^ rotated(e, 25)) +
-                                ((e & f) ^ (~e & g)) + kRound[t] + words[t];
-    const std::uint32_t second =
-        (rotated(a, 2) ^ rotated(a, 13) ^ rotated(a, 22)) + ((a & b) ^ (a & c) ^ (b & c));
-    h = g;
-    g = f;
-    f = e;
-    e = d + first;
-    d = c;
-    c = b;
-    b = a;
-    a = first + second;
+  // Each round makes two new words in the places of d and h: the names rotate, not the words.
+  const auto round = [&words](std::size_t t, auto a0, auto b0, auto c0, auto& d0, auto e0, auto f0,
+                              auto g0, auto& h0) {
+    const std::uint32_t first = h0 + (rotated(e0, 6) ^ rotated(e0, 11) ^ rotated(e0, 25)) +
+                                ((e0 & f0) ^ (~e0 & g0)) + kRound[t] + words[t];
+    d0 += first;
+    h0 = first + (rotated(a0, 2) ^ rotated(a0, 13) ^ rotated(a0, 22)) +
+         ((a0 & b0) ^ (a0 & c0) ^ (b0 & c0));
+  };
+  for (std::size_t t = 0; t < words.size(); t += 8) {
+    round(t, a, b, c, d, e, f, g, h);
+    round(t + 1, h, a, b, c, d, e, f, g);
+    round(t + 2, g, h, a, b, c, d, e, f);
+    round(t + 3, f, g, h, a, b, c, d, e);
+    round(t + 4, e, f, g, h, a, b, c, d);
+    round(t + 5, d, e, f, g, h, a, b, c);
+    round(t + 6, c, d, e, f, g, h, a, b);
+    round(t + 7, b, c, d, e, f, g, h, a);
   }
   const std::array<std::uint32_t, 8> mixed = {a, b, c, d, e, f, g, h};
   for (std::size_t i = 0; i < state_.size(); ++i) state_[i] += mixed[i];

@@ -72,8 +72,9 @@ CoreKinds kinds_of_pmus(const os::LinuxCalls& calls) {
     auto cpus = read_list(calls, fmt::format("{}/{}/cpus", kPmuFolder, pmu.name));
     if (cpus && !cpus->empty()) kinds.push_back({"", *std::move(cpus), pmu.name});
   }
+  if (kinds.size() < 2) return {};
   const auto online = online_cpus(calls);
-  if (kinds.size() < 2 || (online && !holds_all(kinds, *online))) return {};
+  if (online && !holds_all(kinds, *online)) return {};
   return kinds;
 }
 

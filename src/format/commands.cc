@@ -537,11 +537,10 @@ void put_fact(JsonWriter& json, std::span<const std::pair<std::string_view, std:
               std::span<const NamedCount> own) {
   if (own.empty()) {
     std::string line;
-    for (const auto& [key, text] : facts) {
-      line += line.empty() ? "{" : ", ";
-      line += json_string(key) + ": " + text;
-    }
-    return json.put_text(line + "}");
+    line.reserve(128);
+    for (const auto& [key, text] : facts)
+      line.append(line.empty() ? "{\"" : ", \"").append(key).append("\": ").append(text);
+    return json.put_text(line += '}');
   }
   json.open('{');
   for (const auto& [key, text] : facts) json.put_text(key, text);

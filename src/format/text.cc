@@ -293,7 +293,7 @@ void JsonWriter::begin_member(std::string_view key) {
   std::string begin = is_first_ ? "\n" : ",\n";
   is_first_ = false;
   begin.append(2 * open_.size(), ' ');
-  if (open_.back() == '}') begin += json_string(key) + ": ";
+  if (open_.back() == '}') begin.append(json_string(key)).append(": ");
   sink_(begin);
 }
 
@@ -325,13 +325,17 @@ void JsonWriter::put_text(std::string_view key, std::string_view text) {
 
 void JsonWriter::list(std::string_view key, std::size_t count,
                       const std::function<std::string(std::size_t)>& text_of) {
+  constexpr std::size_t piece = 4096;
   begin_member(key);
-  sink_("[");
+  std::string text = "[";
   for (std::size_t i = 0; i < count; ++i) {
-    if (i > 0) sink_(", ");
-    sink_(text_of(i));
+    if (i > 0) text += ", ";
+    text += text_of(i);
+    if (text.size() < piece) continue;
+    sink_(text);
+    text.clear();
   }
-  sink_("]");
+  sink_(text + "]");
 }
 
 }  // namespace lauka

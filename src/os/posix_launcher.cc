@@ -193,9 +193,13 @@ class PosixLauncher final : public Launcher {
         channels_(std::move(channels)) {}
 
   ~PosixLauncher() override {
+    dismiss();
+    if (!why_gone_) static_cast<void>(reap());
+  }
+
+  void dismiss() override {
     channels_.socket = Descriptor();  // the launcher ends when its socket does
     state_->cancel = true;
-    if (!why_gone_) static_cast<void>(reap());
   }
 
   Result<ProgramId> add_program(const ProgramSpec& spec) override {

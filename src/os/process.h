@@ -242,6 +242,10 @@ class Launcher : NonCopyable {
   /// Whether programs can be run in several copies (ProgramSpec::jobs).
   virtual bool runs_copies() const { return true; }
 
+  /// Lets the launcher end while lauka goes on: nothing runs after this. The destructor waits for
+  /// its end.
+  virtual void dismiss() {}
+
   /// Runs that one request may hold.
   static constexpr std::size_t kMaxBatch = 64;
 };

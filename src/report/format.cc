@@ -398,7 +398,7 @@ std::string ratio_text(const stats::RelativeSpeed& speed) {
 }
 
 std::string full_precision(double value) {
-  return fmt::format("{}", value);
+  return fmt::to_string(value);
 }
 
 }  // namespace lauka::report

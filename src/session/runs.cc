@@ -30,7 +30,11 @@ int status_of(const Outcome& outcome) {
 class SessionRuns : public RunTable {
  public:
   SessionRuns(const Plan& plan, const std::vector<Metric>& metrics, const RunList& runs)
-      : events_(plan.events), runs_(runs), ends_(plan.commands.size() + 1), by_command_(size()) {
+      : events_(plan.events),
+        runs_(runs),
+        ends_(plan.commands.size() + 1),
+        by_command_(size()),
+        unpacked_(std::min(size(), kMostUnpacked)) {
     readers_.reserve(metrics.size());
     for (const Metric& metric : metrics) readers_.emplace_back(metric, plan.events);
     // Counting sort: ends_[c] is where the runs of `c` begin, and once they are in, where they end.
@@ -76,20 +80,27 @@ class SessionRuns : public RunTable {
   }
 
  private:
-  /// The one that was unpacked last, as all of a run is often asked for at once.
+  struct Unpacked {
+    std::optional<std::size_t> index{};
+    RunRecord run{};
+  };
+
+  /// Keeps what it unpacked: all runs of a short session, the last ones of a long one.
   const RunRecord& run(std::size_t index) const {
-    if (unpacked_ != index) runs_.read(index, last_);
-    unpacked_ = index;
-    return last_;
+    Unpacked& kept = unpacked_[index % unpacked_.size()];
+    if (kept.index != index) runs_.read(index, kept.run);
+    kept.index = index;
+    return kept.run;
   }
+
+  static constexpr std::size_t kMostUnpacked = 256;
 
   EventSet events_;
   const RunList& runs_;
   std::vector<MetricReader> readers_;
   std::vector<std::size_t> ends_;
   std::vector<std::uint32_t> by_command_;
-  mutable RunRecord last_{};
-  mutable std::optional<std::size_t> unpacked_{};
+  mutable std::vector<Unpacked> unpacked_;
 };
 
 class RedoneRuns final : public SessionRuns {

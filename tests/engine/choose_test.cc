@@ -16,6 +16,12 @@ TEST_CASE("auto takes perf where the kernel has it") {
   CHECK_FALSE(chosen->note.has_value());
 }
 
+TEST_CASE("auto opens no event to see that the kernel has perf") {
+  FakePerf perf;
+  REQUIRE(choose(Choice::Auto, false, &perf.calls()).has_value());
+  CHECK(perf.opened() == 0);
+}
+
 TEST_CASE("auto does without counters where there are none, and says what is missing") {
   FakePerf perf;
   perf.has_perf = false;

@@ -49,6 +49,9 @@ class FakePerf : public FakeKernel {
     return kCalls;
   }
 
+  /// Returns how many events were opened so far.
+  int opened() const { return next_ - kFirst; }
+
   /// Adds a PMU; returns it, to be changed before the next is added.
   Pmu& add(Pmu pmu) {
     const std::string folder = "/sys/bus/event_source/devices/" + pmu.name;
@@ -201,6 +204,8 @@ class FakePerf : public FakeKernel {
       if (pmu == nullptr) return -ENOENT;
       if (const int error = refusal_of(*pmu, event); error != 0) return -error;
       event.pmu = pmu->name;
+    } else if (attributes.config > kLastSoftwareEvent) {
+      return -ENOENT;
     }
     if (open_.size() >= descriptor_limit) return -EMFILE;
     const int descriptor = next_++;
@@ -385,11 +390,14 @@ class FakePerf : public FakeKernel {
 
   static void close_counter(int descriptor) { current()->open_.erase(descriptor); }
 
+  static constexpr int kFirst = 3;
+  static constexpr std::uint64_t kLastSoftwareEvent = 11;  // cgroup-switches
+
   std::vector<std::string> kept_files_;
   std::vector<Pmu> pmus_;
   int paranoid_ = 1;
   std::map<int, Open> open_;
-  int next_ = 3;
+  int next_ = kFirst;
 };
 
 /// A processor with the usual terms and some events made of them.

@@ -320,6 +320,17 @@ TEST_CASE("a launcher that is killed is told as such, and nothing of its run liv
   CHECK_FALSE(launcher->run({&launch, 1}, false, {}).has_value());
 }
 
+TEST_CASE("a dismissed launcher runs nothing more") {
+  const auto launcher = start_launcher();
+  REQUIRE(launcher.has_value());
+  const auto id = (*launcher)->add_program(program({"tiny"}));
+  REQUIRE(id.has_value());
+  const Launch launch{*id, kNoCounters};
+  REQUIRE((*launcher)->run({&launch, 1}, false, {}).has_value());
+  (*launcher)->dismiss();
+  CHECK_FALSE((*launcher)->run({&launch, 1}, false, {}).has_value());
+}
+
 TEST_CASE("a signal to lauka's group does not reach what is about to begin") {
   const pid_t child = fork();
   if (child == 0) {

@@ -185,10 +185,10 @@ std::string described(const Resolved& resolved, const Source& source) {
 
 }  // namespace
 
-Situation situation_of(const os::LinuxCalls& calls) {
+Situation situation_of(const os::LinuxCalls& calls, const os::Sysfs& sysfs) {
   Situation situation;
   situation.paranoid = read_integer(calls, "/proc/sys/kernel/perf_event_paranoid");
-  situation.has_core_pmu = !os::Sysfs(calls).core_pmus().empty();
+  situation.has_core_pmu = !sysfs.core_pmus().empty();
   situation.watchdog = read_integer(calls, "/proc/sys/kernel/nmi_watchdog").value_or(0) > 0;
   return situation;
 }

@@ -33,7 +33,10 @@ struct Situation {
 };
 
 /// Reads it from the system.
-Situation situation_of(const os::LinuxCalls& calls);
+Situation situation_of(const os::LinuxCalls& calls, const os::Sysfs& sysfs);
+inline Situation situation_of(const os::LinuxCalls& calls) {
+  return situation_of(calls, os::Sysfs(calls));
+}
 
 /// What was asked of perf_event_open.
 struct Asked {
@@ -118,8 +121,8 @@ bool same_source(const Source& left, const Source& right);
 /// Turns what a name stands for into counters that this machine was seen to open.
 class Prober {
  public:
-  Prober(const os::LinuxCalls& calls, bool user_only, Situation situation)
-      : calls_(calls), sysfs_(calls), user_only_(user_only), situation_(situation) {}
+  Prober(const os::LinuxCalls& calls, const os::Sysfs& sysfs, bool user_only, Situation situation)
+      : calls_(calls), sysfs_(sysfs), user_only_(user_only), situation_(situation) {}
 
   /// Resolves `name` and opens its counters once. The error does not name an event that is known
   /// but cannot be counted.

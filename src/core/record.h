@@ -70,12 +70,16 @@ inline bool succeeded(const Outcome& outcome) {
   return exited != nullptr && exited->status == 0;
 }
 
+/// True if the run ended by itself, or by somebody's signal.
+inline bool ended_by_itself(const Outcome& outcome) {
+  return std::holds_alternative<Exited>(outcome) || std::holds_alternative<Signalled>(outcome);
+}
+
 /// True if -i may go on after it: not after a run that never began or would never end, nor while
 /// one that could not be killed goes on.
 inline bool can_be_ignored(const Outcome& outcome) {
   const auto* timed_out = std::get_if<TimedOut>(&outcome);
-  return std::holds_alternative<Exited>(outcome) || std::holds_alternative<Signalled>(outcome) ||
-         (timed_out != nullptr && timed_out->survivor == 0);
+  return ended_by_itself(outcome) || (timed_out != nullptr && timed_out->survivor == 0);
 }
 
 /// The kernel's accounts of one run: of the command and the descendants it waited for.

@@ -50,14 +50,6 @@ struct AsideFiles {
   _exit(127);
 }
 
-std::vector<char*> pointers_to(std::vector<std::string>& words) {
-  std::vector<char*> pointers;
-  pointers.reserve(words.size() + 1);
-  for (std::string& word : words) pointers.push_back(word.data());
-  pointers.push_back(nullptr);
-  return pointers;
-}
-
 }  // namespace
 
 void ProgramAside::begin(const ProgramSpec& spec, nanoseconds timeout) {

@@ -4,6 +4,8 @@
 #include "core/result.h"
 
 #include <chrono>
+#include <cstdint>
+#include <ctime>
 #include <optional>
 
 namespace lauka::os {
@@ -29,6 +31,13 @@ class MonotonicClock final : public Clock {
   /// What two readings can tell apart: what the system says, but not less than is observed.
   std::chrono::nanoseconds resolution() const;
 };
+
+/// MonotonicClock in ns, as a single system call: for signal handlers and vfork children.
+inline std::int64_t now_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
 
 /// Does nothing for so long, or until a signal asks lauka to end.
 void sleep_for(std::chrono::nanoseconds time);

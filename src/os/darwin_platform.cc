@@ -2,7 +2,7 @@
 #include "os/darwin_calls.h"
 #include "os/machine.h"
 #include "os/platform.h"
-#include "os/spawning_launcher.h"
+#include "os/process.h"
 #include "os/users.h"
 
 #include <algorithm>

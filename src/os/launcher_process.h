@@ -9,14 +9,8 @@
 #include <csignal>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
-#include <ctime>
 #include <limits>
-#include <map>
-#include <memory>
-#include <new>
-#include <string>
-#include <vector>
+#include <type_traits>
 
 #include <sys/resource.h>
 #include <sys/types.h>
@@ -59,17 +53,14 @@ struct SharedProgram {
   std::size_t cpus_bytes = 0;
 };
 
-/// How a run ended, in plain numbers.
-enum class EndKind : std::uint8_t { Exited, Signalled, TimedOut, Stopped, NotStarted, Cancelled };
+// The launcher writes it where lauka reads it.
+static_assert(std::is_trivially_copyable_v<Outcome>);
 
 /// What came of the copies of a program that were one run.
 struct SharedJobs {
   bool are_all_over = false;  ///< and all that stands here is known
   bool has_failed = false;    ///< they were killed because of this one:
-  EndKind kind = EndKind::Exited;
-  bool core_dumped = false;
-  LaunchStep step = LaunchStep::Execute;
-  int number = 0;
+  Outcome outcome{};
   std::int64_t exec_ns = 0;  ///< of the first
   std::int64_t end_ns = 0;   ///< of the last
   Usage usage{};             ///< of all, but for the wall time
@@ -90,10 +81,7 @@ struct SharedLaunch {
 };
 
 struct SharedEnded {
-  EndKind kind = EndKind::Exited;
-  bool core_dumped = false;
-  LaunchStep step = LaunchStep::Execute;
-  int number = 0;  ///< exit status, signal or errno
+  Outcome outcome{};  ///< without survivors
   Usage usage;
   std::int64_t whole_ns = 0;
   std::int64_t began_ns = 0;  ///< CLOCK_MONOTONIC, before anything was done for this run
@@ -131,73 +119,6 @@ struct SharedState {
   std::array<Reading, Launcher::kMaxBatch * kMaxCounters> readings;
 };
 
-/// Shared memory that is only ever added to; what lies in it has the same address in the launcher.
-class Arena {
- public:
-  Arena(std::byte* begin, std::size_t bytes) : next_(begin), end_(begin + bytes) {}
-
-  /// Null when it is full.
-  template <typename T>
-  T* make(std::size_t count) {
-    void* place = next_;
-    auto left = static_cast<std::size_t>(end_ - next_);
-    if (std::align(alignof(T), sizeof(T) * count, place, left) == nullptr) return nullptr;
-    auto* first = static_cast<T*>(place);
-    for (std::size_t i = 0; i < count; ++i) new (first + i) T{};
-    next_ = reinterpret_cast<std::byte*>(first + count);
-    return first;
-  }
-
-  char* copy(const std::string& text) {
-    char* place = make<char>(text.size() + 1);
-    if (place != nullptr) std::memcpy(place, text.c_str(), text.size() + 1);
-    return place;
-  }
-
- private:
-  std::byte* next_;
-  std::byte* end_;
-};
-
-/// The programs of a session, as the launcher process finds them in shared memory. Internal to os/.
-class SharedPrograms {
- public:
-  explicit SharedPrograms(Arena& arena) : arena_(arena) {}
-
-  /// See Launcher::add_program.
-  Result<ProgramId> add(const ProgramSpec& spec);
-
-  const SharedProgram* at(ProgramId id) const { return programs_.at(id).shared; }
-
-  /// Writes down the variable of the `place`th launch of a batch; null where its program has none.
-  /// False when the memory is full.
-  bool set_variable(const Launch& launch, std::size_t place, char*& variable);
-
-  static Error too_large();
-
- private:
-  struct Entry {
-    SharedProgram* shared;
-    std::string launch_variable;
-  };
-  /// Room for a variable, used again by the same place of the next batch.
-  struct Slot {
-    char* bytes = nullptr;
-    std::size_t size = 0;
-  };
-
-  bool copy_words(const ProgramSpec& spec, SharedProgram& program);
-  bool copy_environment(const ProgramSpec& spec, SharedProgram& program);
-  bool copy_user(const User& user, SharedProgram& program);
-  bool copy_cpus(const std::vector<std::uint32_t>& cpus, SharedProgram& program);
-  char* copy_once(const std::string& text);
-
-  Arena& arena_;
-  std::vector<Entry> programs_;
-  std::map<std::string, char*> texts_;  // hundreds of programs have the same variables
-  std::array<Slot, Launcher::kMaxBatch> slots_{};
-};
-
 // The launcher process: forked as the first thing main does, while lauka is still small, because
 // the kernel never shows a child's peak memory below that of the process it was started from. It
 // allocates nothing. Internal to os/.
@@ -219,46 +140,13 @@ struct LauncherSetup {
   AfterLauka after_lauka = nullptr;  ///< null: nothing
 };
 
-inline constexpr std::int64_t kNsPerSecond = 1'000'000'000;
 inline constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
-
-/// CLOCK_MONOTONIC.
-inline std::int64_t now_ns() {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return std::int64_t{now.tv_sec} * kNsPerSecond + now.tv_nsec;
-}
 
 /// Makes lauka's launcher look at SharedState::cancel; it also comes when lauka dies.
 inline constexpr int kPokeSignal = SIGUSR1;
 
-/// Whether the run that goes on is to be killed: lauka has asked for it, or is no more.
-bool nobody_wants_it(const LauncherSetup& setup);
-
 /// Runs batches until the socket ends. All signals are blocked when it is called.
 [[noreturn]] void serve_as_launcher(const LauncherSetup& setup);
-
-// The process that becomes a command. Internal to os/.
-
-/// What the vfork child uses and reports; it lives in the launcher's frame, which both share until
-/// execve.
-struct ChildPlan {
-  const SharedProgram* program;
-  const StartedWith* started_with;
-  const sigset_t* all_signals;
-  StandardFiles files{};
-  int control_group = -1;               // file by which it joins one; -1: none
-  pid_t group = 0;                      // that it joins; 0: one of its own
-  const rlimit* descriptors = nullptr;  // null: not changed
-  bool uses_own_cpus = true;            // the program's, if it has any
-  volatile std::int64_t exec_ns = 0;
-  volatile int error_number = 0;
-  volatile LaunchStep failed_step = LaunchStep::Execute;
-};
-
-/// Starts the program. -1 with errno; where the child could not
-/// become the program, `plan` says why.
-pid_t start_child(ChildPlan& plan);
 
 /// The kernel counters of the launcher process: opened anew on itself for each run, inherited by
 /// the command, started by its execve. Counters that stay open from run to run go silent after two
@@ -295,20 +183,5 @@ class LauncherCounters {
   bool limit_was_raised_ = false;
   rlimit original_limit_{};
 };
-
-/// Where the program has a region: hands down what this is noted in, and its counters, which are
-/// open. 0 or errno.
-int share_region(const SharedLaunch& launch, RegionPage& page);
-
-// Several copies of a program at once, as one run (--jobs). Internal to os/.
-
-/// Starts the program of `plan` again until it is there or cannot be: a file that is just being
-/// written is waited for.
-pid_t start_patiently(ChildPlan& plan);
-
-/// Makes a process that starts SharedProgram::jobs copies of the program in its own process group,
-/// waits for all of them and ends; what came of them is in `jobs`. Where one of them fails, the
-/// group is killed with it. -1 with errno.
-pid_t start_jobs(const ChildPlan& plan, SharedJobs& jobs);
 
 }  // namespace lauka::os

@@ -1,12 +1,10 @@
 #include "os/linux_calls.h"
 
-#include <algorithm>
-#include <array>
-#include <cerrno>
-#include <memory>
-#include <string_view>
+#include "os/descriptor.h"
 
-#include <dirent.h>
+#include <algorithm>
+#include <cerrno>
+
 #include <fcntl.h>
 #include <linux/perf_event.h>
 #include <sys/ioctl.h>
@@ -90,28 +88,12 @@ int run_on(const std::vector<std::uint32_t>& cpus) {
 
 std::optional<std::string> read_file(const std::string& path) {
   static constexpr std::size_t kMost = 64UL * 1024;
-  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return std::nullopt;
-  std::string text;
-  std::array<char, 4096> piece{};
-  ssize_t bytes = 0;
-  while (text.size() < kMost && (bytes = read(descriptor, piece.data(), piece.size())) > 0)
-    text.append(piece.data(), static_cast<std::size_t>(bytes));
-  close(descriptor);
-  if (bytes < 0) return std::nullopt;
-  return text;
+  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  return file ? read_rest(file.get(), kMost) : std::nullopt;
 }
 
 std::vector<std::string> list_folder(const std::string& path) {
-  std::vector<std::string> names;
-  const std::unique_ptr<DIR, int (*)(DIR*)> folder(opendir(path.c_str()), &closedir);
-  if (folder == nullptr) return names;
-  while (const dirent* entry = readdir(folder.get())) {
-    const std::string_view name = static_cast<const char*>(entry->d_name);
-    if (name != "." && name != "..") names.emplace_back(name);
-  }
-  std::ranges::sort(names);
-  return names;
+  return names_in(Descriptor(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)));
 }
 
 /// A folder has one link more for each folder in it, besides its own two.

@@ -20,7 +20,6 @@
 #include <string>
 #include <string_view>
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <grp.h>
 #include <spawn.h>
@@ -102,7 +101,7 @@ std::uint64_t rss_bytes(long ru_maxrss) {
 }
 
 int poll_with_mask(pollfd* fds, nfds_t count, int timeout_ms, const sigset_t& mask) {
-  const timespec timeout{timeout_ms / 1000, timeout_ms % 1000 * 1'000'000L};
+  const timespec timeout = timespec_of(std::chrono::milliseconds(timeout_ms));
   return ppoll(fds, count, timeout_ms < 0 ? nullptr : &timeout, &mask);
 }
 
@@ -121,10 +120,7 @@ std::string output_of(std::vector<std::string> words) {
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, write_end.get(), STDOUT_FILENO);
   posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-  std::vector<char*> argv;
-  argv.reserve(words.size() + 1);
-  for (std::string& word : words) argv.push_back(word.data());
-  argv.push_back(nullptr);
+  const std::vector<char*> argv = pointers_to(words);
   std::string path = "PATH=/usr/bin:/bin";
   std::array<char*, 2> environment = {path.data(), nullptr};
   pid_t pid = 0;
@@ -132,13 +128,7 @@ std::string output_of(std::vector<std::string> words) {
   posix_spawn_file_actions_destroy(&actions);
   write_end = Descriptor();
   if (failed != 0) return "";
-  std::string text;
-  std::array<char, 4096> bytes{};
-  for (;;) {
-    const ssize_t got = read(read_end.get(), bytes.data(), bytes.size());
-    if (got > 0) text.append(bytes.data(), static_cast<std::size_t>(got));
-    if (got == 0 || (got < 0 && errno != EINTR)) break;
-  }
+  std::string text = read_rest(read_end.get(), std::string::npos).value_or("");
   int status = 0;
   while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }
@@ -253,16 +243,16 @@ namespace {
 
 constexpr std::int64_t kNsASecond = 1'000'000'000;
 
-std::int64_t ns_of_clock(clockid_t clock) {
+std::int64_t ns_since_boot() {
   timespec t{};
-  clock_gettime(clock, &t);
+  clock_gettime(CLOCK_BOOTTIME, &t);
   return std::int64_t{t.tv_sec} * kNsASecond + t.tv_nsec;
 }
 
 /// Start times are kept in clock ticks since boot, asleep or not, rounded down.
 struct Ticks {
   std::int64_t length_ns = kNsASecond / sysconf(_SC_CLK_TCK);
-  std::int64_t boot_minus_monotonic_ns = ns_of_clock(CLOCK_BOOTTIME) - ns_of_clock(CLOCK_MONOTONIC);
+  std::int64_t boot_minus_monotonic_ns = ns_since_boot() - now_ns();
 
   std::int64_t end_ns(std::int64_t tick) const {
     return (tick + 1) * length_ns - boot_minus_monotonic_ns;
@@ -272,13 +262,8 @@ struct Ticks {
 /// Fields 3, 4 and 22 of /proc/PID/stat; the name before them may hold anything, hence from the
 /// last bracket on.
 bool read_facts(pid_t pid, const Ticks& ticks, ProcessFacts& facts) {
-  const std::string path = "/proc/" + std::to_string(pid) + "/stat";
-  std::FILE* file = std::fopen(path.c_str(), "re");
-  if (file == nullptr) return false;
-  std::array<char, 2048> text{};
-  const std::size_t got = std::fread(text.data(), 1, text.size(), file);
-  std::fclose(file);
-  const std::string line(text.data(), got);
+  const std::string line =
+      linux_calls()->read_file("/proc/" + std::to_string(pid) + "/stat").value_or("");
   const std::size_t bracket = line.rfind(')');
   if (bracket == std::string::npos) return false;
   char state = 0;
@@ -297,15 +282,12 @@ bool read_facts(pid_t pid, const Ticks& ticks, ProcessFacts& facts) {
 
 ProcessTable all_processes() {
   ProcessTable all;
-  DIR* folder = opendir("/proc");
-  if (folder == nullptr) return all;
   const Ticks ticks;
-  while (const dirent* entry = readdir(folder)) {
-    const auto pid = static_cast<pid_t>(std::strtol(entry->d_name, nullptr, 10));
+  for (const std::string& name : linux_calls()->list_folder("/proc")) {
+    const auto pid = static_cast<pid_t>(std::strtol(name.c_str(), nullptr, 10));
     ProcessFacts facts;
     if (pid > 0 && read_facts(pid, ticks, facts)) all.emplace(pid, facts);
   }
-  closedir(folder);
   return all;
 }
 
@@ -321,7 +303,7 @@ bool descends_from(const ProcessTable& all, pid_t pid, pid_t root) {
 }
 
 pid_t kill_descendants(pid_t root, std::int64_t since_ns) {
-  const std::int64_t give_up_ns = ns_of_clock(CLOCK_MONOTONIC) + 2 * kNsASecond;
+  const std::int64_t give_up_ns = now_ns() + 2 * kNsASecond;
   for (;;) {
     bool is_dying = false;
     pid_t survivor = 0;
@@ -333,7 +315,7 @@ pid_t kill_descendants(pid_t root, std::int64_t since_ns) {
       is_dying |= kill(pid, SIGKILL) == 0;
       survivor = pid;
     }
-    if (!is_dying || ns_of_clock(CLOCK_MONOTONIC) > give_up_ns) return survivor;
+    if (!is_dying || now_ns() > give_up_ns) return survivor;
     usleep(2000);
   }
 }

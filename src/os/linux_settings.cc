@@ -1,14 +1,12 @@
 #include "os/descriptor.h"
 #include "os/setting_files.h"
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <ctime>
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -31,33 +29,11 @@ class FilesBelow final : public SettingFiles {
 
   std::optional<std::string> read(const std::string& path) override {
     const Descriptor file = open(path, O_RDONLY | O_NONBLOCK);
-    std::string text(kMostRead, '\0');
-    std::size_t length = 0;
-    while (file && length < text.size()) {
-      const ssize_t got = ::read(file.get(), text.data() + length, text.size() - length);
-      if (got < 0 && errno == EINTR) continue;
-      if (got < 0) return std::nullopt;
-      if (got == 0) break;
-      length += static_cast<std::size_t>(got);
-    }
-    if (!file) return std::nullopt;
-    text.resize(length);
-    return text;
+    return file ? read_rest(file.get(), kMostRead) : std::nullopt;
   }
 
   std::vector<std::string> list(const std::string& folder) override {
-    std::vector<std::string> names;
-    Descriptor opened = open(folder, O_RDONLY | O_DIRECTORY);
-    DIR* const entries = opened ? fdopendir(opened.get()) : nullptr;
-    if (entries == nullptr) return names;
-    static_cast<void>(opened.release());              // closedir closes it
-    while (const dirent* entry = readdir(entries)) {  // NOLINT(concurrency-mt-unsafe): own stream
-      const std::string_view name = entry->d_name;
-      if (name != "." && name != "..") names.emplace_back(name);
-    }
-    closedir(entries);
-    std::ranges::sort(names);
-    return names;
+    return names_in(open(folder, O_RDONLY | O_DIRECTORY));
   }
 
   int check_writable(const std::string& path) override {

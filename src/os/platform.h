@@ -3,15 +3,18 @@
 #include "core/command.h"
 #include "core/record.h"
 
+#include <chrono>
 #include <csignal>
 #include <cstddef>
 #include <cstdint>
+#include <ctime>
 #include <string>
 
 #include <poll.h>
 #include <sys/resource.h>
 #include <sys/time.h>
 #include <sys/types.h>
+#include <sys/wait.h>
 
 // Where Linux and macOS differ: linux_platform.cc, darwin_platform.cc; and what only Linux's
 // launcher process needs. Internal to os/.
@@ -42,6 +45,13 @@ bool is_mount_point(const char* path);
 /// undoes that. A single system call, for a vfork child. macOS has nothing of the kind.
 void when_parent_dies(int signal_number);
 
+/// For nanosleep(2) and the like.
+inline timespec timespec_of(std::chrono::nanoseconds time) {
+  constexpr std::int64_t ns_per_second = 1'000'000'000;
+  return {static_cast<time_t>(time.count() / ns_per_second),
+          static_cast<long>(time.count() % ns_per_second)};
+}
+
 // ---- Linux alone
 
 /// Orphans below this process become its children, not init's.
@@ -71,6 +81,12 @@ pid_t kill_descendants(pid_t root, std::int64_t since_ns);
 inline std::uint64_t ns_of(const timeval& t) {
   return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000 +
          static_cast<std::uint64_t>(t.tv_usec) * 1'000;
+}
+
+/// How a process has ended that waitpid(2) gave `status` of.
+inline Outcome outcome_of(int status) {
+  if (WIFSIGNALED(status)) return Signalled{WTERMSIG(status), WCOREDUMP(status) != 0};
+  return Exited{WEXITSTATUS(status)};
 }
 
 /// What the kernel accounts to a reaped process, but for its peak memory: the unit of that is the

@@ -1,4 +1,5 @@
 #include "os/clock.h"
+#include "os/platform.h"
 #include "os/signals.h"
 
 #include <algorithm>
@@ -30,17 +31,13 @@ std::chrono::nanoseconds observed_step(const Clock& clock) {
 }
 
 void sleep_for(std::chrono::nanoseconds time) {
-  constexpr std::int64_t ns_per_second = 1'000'000'000;
-  timespec left{static_cast<time_t>(time.count() / ns_per_second),
-                static_cast<long>(time.count() % ns_per_second)};
+  timespec left = timespec_of(time);
   while (interrupt() == 0 && nanosleep(&left, &left) != 0 && errno == EINTR) {
   }
 }
 
 std::chrono::nanoseconds MonotonicClock::now() const {
-  timespec t{};
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return std::chrono::seconds(t.tv_sec) + std::chrono::nanoseconds(t.tv_nsec);
+  return std::chrono::nanoseconds(now_ns());
 }
 
 std::chrono::nanoseconds MonotonicClock::resolution() const {

@@ -13,7 +13,6 @@
 #include <system_error>
 #include <utility>
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -27,6 +26,7 @@ namespace {
 constexpr const char* kTemporary = ".lauka-";
 constexpr const char* kKept = ".kept-";
 constexpr std::string_view kStandardOutput = "-";
+constexpr int kFolder = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
 
 std::string folder_of(const std::string& path) {
   return path.substr(0, std::max<std::size_t>(path.rfind('/'), 1));
@@ -61,18 +61,15 @@ std::string why_not_replaceable(const std::string& path, const struct stat& file
 void remove_left(const std::string& target) {
   const std::string folder = folder_of(target);
   const std::string begin = target.substr(target.rfind('/') + 1) + kTemporary;
-  DIR* entries = opendir(folder.c_str());
-  if (entries == nullptr) return;
-  while (const dirent* entry = readdir(entries)) {  // NOLINT(concurrency-mt-unsafe): one thread
-    if (!std::string_view(entry->d_name).starts_with(begin)) continue;
-    const std::string path = folder + "/" + entry->d_name;
+  for (const std::string& name : names_in(Descriptor(open(folder.c_str(), kFolder)))) {
+    if (!name.starts_with(begin)) continue;
+    const std::string path = folder + "/" + name;
     const Descriptor file(open(path.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
     struct stat there {};
     if (file && fstat(file.get(), &there) == 0 && S_ISREG(there.st_mode) &&
         there.st_uid == geteuid() && flock(file.get(), LOCK_EX | LOCK_NB) == 0)
       unlink(path.c_str());
   }
-  closedir(entries);
 }
 
 /// `path` and a number that makes `take` succeed; empty with errno where none does.
@@ -215,16 +212,7 @@ Error ExportFile::failure(int error) const {
 
 /// False with errno where not all of the temporary file could be written over the target.
 bool ExportFile::replace_bytes() {
-  if (lseek(file_.get(), 0, SEEK_SET) != 0 || ftruncate(place_.get(), 0) != 0) return false;
-  std::vector<char> piece(65536);
-  for (;;) {
-    const ssize_t got = read(file_.get(), piece.data(), piece.size());
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return false;
-    if (got == 0) return true;
-    const std::string_view bytes(piece.data(), static_cast<std::size_t>(got));
-    if (!write_all(place_.get(), bytes, calls_.write)) return false;
-  }
+  return ftruncate(place_.get(), 0) == 0 && copy_all(file_.get(), place_.get(), calls_.write);
 }
 
 bool ExportFile::take_place() {

@@ -131,6 +131,52 @@ std::size_t read_at(int fd, std::uint64_t from, std::span<char> into) {
   return filled;
 }
 
+std::optional<std::string> read_rest(int fd, std::size_t most) {
+  std::string bytes;
+  std::array<char, 16384> piece{};
+  while (bytes.size() < most) {
+    const ssize_t got = read(fd, piece.data(), std::min(piece.size(), most - bytes.size()));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return std::nullopt;
+    if (got == 0) break;
+    bytes.append(piece.data(), static_cast<std::size_t>(got));
+  }
+  return bytes;
+}
+
+bool copy_all(int from, int to, WriteCall call) {
+  std::array<char, 16384> piece{};
+  for (off_t at = 0;;) {
+    const ssize_t got = pread(from, piece.data(), piece.size(), at);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return got == 0;
+    if (!write_all(to, {piece.data(), static_cast<std::size_t>(got)}, call)) return false;
+    at += got;
+  }
+}
+
+std::vector<std::string> names_in(Descriptor folder) {
+  std::vector<std::string> names;
+  DIR* const entries = folder ? fdopendir(folder.get()) : nullptr;
+  if (entries == nullptr) return names;
+  static_cast<void>(folder.release());              // closedir closes it
+  while (const dirent* entry = readdir(entries)) {  // NOLINT(concurrency-mt-unsafe): own stream
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..") names.emplace_back(name);
+  }
+  closedir(entries);
+  std::ranges::sort(names);
+  return names;
+}
+
+std::vector<char*> pointers_to(std::vector<std::string>& words) {
+  std::vector<char*> pointers;
+  pointers.reserve(words.size() + 1);
+  for (std::string& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
 Result<std::string> find_program(const std::string& word, const std::optional<std::string>& own,
                                  const std::string& in) {
   if (word.find('/') != std::string::npos) return if_runnable(word, word, in);
@@ -215,16 +261,10 @@ Result<std::string> read_file(const std::string& path, std::size_t most_bytes) {
   // What is typed is short, and /dev/zero has no end.
   const bool is_device = S_ISCHR(there.st_mode) || S_ISBLK(there.st_mode);
   const std::size_t most = is_device ? std::min(most_bytes, kMostOfDevice) : most_bytes;
-  std::string bytes;
-  std::array<char, 16384> piece{};
-  for (;;) {
-    const ssize_t got = read(file.get(), piece.data(), piece.size());
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return cannot_read(errno);
-    if (got == 0) return bytes;
-    bytes.append(piece.data(), static_cast<std::size_t>(got));
-    if (bytes.size() > most) return too_large;
-  }
+  auto bytes = read_rest(file.get(), most + 1);
+  if (!bytes) return cannot_read(errno);
+  if (bytes->size() > most) return too_large;
+  return *std::move(bytes);
 }
 
 Result<void> check_input(const std::string& path) {
@@ -345,14 +385,7 @@ bool read_whole(const Descriptor& file, std::string& text) {
   if (!file || fstat(file.get(), &about) != 0 || !S_ISREG(about.st_mode)) return false;
   if (about.st_size > static_cast<off_t>(kMostBytes)) return false;
   text.resize(static_cast<std::size_t>(about.st_size));
-  std::size_t filled = 0;
-  while (filled < text.size()) {
-    const ssize_t got = read(file.get(), text.data() + filled, text.size() - filled);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) break;
-    filled += static_cast<std::size_t>(got);
-  }
-  text.resize(filled);
+  text.resize(read_at(file.get(), 0, text));
   return true;
 }
 
@@ -406,24 +439,9 @@ Descriptor open_folder(int parent, const char* name) {
   return Descriptor(openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 }
 
-/// Lists a folder by its descriptor, whatever is at its path by now.
-std::vector<std::string> names_in(int folder) {
-  std::vector<std::string> names;
-  Descriptor own = open_folder(folder, ".");  // closedir closes it
-  DIR* const entries = own ? fdopendir(own.get()) : nullptr;
-  if (entries == nullptr) return names;
-  static_cast<void>(own.release());
-  while (const dirent* entry = readdir(entries)) {  // NOLINT(concurrency-mt-unsafe): own stream
-    const std::string_view name = entry->d_name;
-    if (name != "." && name != "..") names.emplace_back(name);
-  }
-  closedir(entries);
-  return names;
-}
-
 /// Removes what is in a folder; links are removed, never followed.
 void empty_folder(int folder, int deepest = kDeepest) {
-  for (const std::string& name : names_in(folder)) {
+  for (const std::string& name : names_in(open_folder(folder, "."))) {
     if (unlinkat(folder, name.c_str(), 0) == 0 || deepest == 0) continue;
     const Descriptor inner = open_folder(folder, name.c_str());
     if (!inner) continue;
@@ -453,7 +471,7 @@ bool lets_others_rename(int folder) {
 void remove_what_was_left(const std::string& below) {
   const Descriptor parent(open(below.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!parent || lets_others_rename(parent.get())) return;
-  for (const std::string& name : names_in(parent.get())) {
+  for (const std::string& name : names_in(open_folder(parent.get(), "."))) {
     if (!name.starts_with(kFolderPrefix)) continue;
     const Descriptor left = locked(parent.get(), name);
     if (!left) continue;
@@ -478,7 +496,8 @@ std::optional<std::pair<std::string, Descriptor>> new_folder(const std::filesyst
     std::string path = (below / (std::string(kFolderPrefix) + "XXXXXX")).string();
     if (mkdtemp(path.data()) == nullptr) break;
     auto lock = locked(AT_FDCWD, path);
-    if (lock && names_in(lock.get()).empty()) return std::pair{std::move(path), std::move(lock)};
+    if (lock && names_in(open_folder(lock.get(), ".")).empty())
+      return std::pair{std::move(path), std::move(lock)};
     rmdir(path.c_str());
     errno = EBUSY;
   }
@@ -523,9 +542,7 @@ PrivateFolder::~PrivateFolder() {
 }
 
 std::vector<std::string> PrivateFolder::names() const {
-  std::vector<std::string> names = names_in(lock_.get());
-  std::ranges::sort(names);
-  return names;
+  return names_in(open_folder(lock_.get(), "."));
 }
 
 Descriptor PrivateFolder::open_file(const std::string& name) const {
@@ -536,15 +553,8 @@ Descriptor PrivateFolder::open_file(const std::string& name) const {
 Result<std::string> PrivateFolder::read(const std::string& name) const {
   const ActAs owner(user_);
   const Descriptor file = open_file(name);
-  std::string text;
-  std::array<char, 65536> part{};
-  ssize_t got = file ? 1 : -1;
-  while (got > 0) {
-    got = ::read(file.get(), part.data(), part.size());
-    if (got > 0) text.append(part.data(), static_cast<std::size_t>(got));
-    if (got < 0 && errno == EINTR) got = 1;
-  }
-  if (got == 0) return text;
+  if (file)
+    if (auto text = read_rest(file.get(), std::string::npos)) return *std::move(text);
   return Error{
       "cannot read '" + path_ + "/" + name + "': " + std::generic_category().message(errno), ""};
 }

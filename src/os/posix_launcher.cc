@@ -1,10 +1,10 @@
+#include "os/clock.h"
 #include "os/descriptor.h"
 #include "os/launcher_process.h"
 #include "os/platform.h"
 #include "os/process.h"
 #include "os/run_files.h"
 #include "os/signals.h"
-#include "os/spawning_launcher.h"
 
 #include <algorithm>
 #include <array>
@@ -13,6 +13,7 @@
 #include <cstring>
 #include <map>
 #include <memory>
+#include <memory_resource>
 #include <new>
 #include <optional>
 #include <string>
@@ -27,118 +28,8 @@
 
 namespace lauka::os {
 
-Error SharedPrograms::too_large() {
-  return Error{"the arguments of the commands take more than 64 MB", "compare fewer at once"};
-}
-
-Result<ProgramId> SharedPrograms::add(const ProgramSpec& spec) {
-  const Result<std::string> path = find_program_of(spec);
-  if (!path) return path.error();
-  auto* program = arena_.make<SharedProgram>(1);
-  if (program == nullptr || !copy_words(spec, *program)) return too_large();
-  program->path = arena_.copy(*path);
-  program->sink = spec.output.heard ? Sink::Pipe : spec.output.sink;
-  program->is_kept = spec.output.kept;
-  program->jobs = spec.jobs;
-  program->jobs_outlive_failure = spec.jobs_outlive_failure;
-  program->timeout_ns = spec.timeout ? spec.timeout->count() : 0;
-  bool whole = program->path != nullptr && copy_environment(spec, *program);
-  whole = whole && copy_cpus(spec.cpus, *program);
-  if (spec.user) whole = whole && copy_user(*spec.user, *program);
-  if (spec.input.path)
-    whole = whole && (program->input_path = arena_.copy(*spec.input.path)) != nullptr;
-  if (program->sink == Sink::File)
-    whole = whole && (program->output_path = arena_.copy(spec.output.path)) != nullptr;
-  if (!spec.folder.empty())
-    whole = whole && (program->folder = arena_.copy(spec.folder)) != nullptr;
-  if (!whole) return too_large();
-  programs_.push_back({program, spec.launch_variable});
-  return static_cast<ProgramId>(programs_.size() - 1);
-}
-
-bool SharedPrograms::set_variable(const Launch& launch, std::size_t place, char*& variable) {
-  const std::string& name = programs_.at(launch.program).launch_variable;
-  variable = nullptr;
-  if (name.empty()) return true;
-  const std::string text = name + "=" + launch.value;
-  Slot& slot = slots_.at(place);
-  if (text.size() >= slot.size) {
-    constexpr std::size_t roomy = 64;
-    slot.size = std::max(roomy, text.size() + 1);
-    slot.bytes = arena_.make<char>(slot.size);
-    if (slot.bytes == nullptr) return false;
-  }
-  std::copy(text.c_str(), text.c_str() + text.size() + 1, slot.bytes);
-  variable = slot.bytes;
-  return true;
-}
-
-bool SharedPrograms::copy_words(const ProgramSpec& spec, SharedProgram& program) {
-  auto** argv = arena_.make<char*>(spec.words.size() + 1);
-  if (argv == nullptr) return false;
-  for (std::size_t i = 0; i < spec.words.size(); ++i) {
-    argv[i] = arena_.copy(spec.words[i]);
-    if (argv[i] == nullptr) return false;
-  }
-  program.argv = argv;
-  return true;
-}
-
-/// Where nothing is to be changed, programs get lauka's own as it is: its size shifts the stack,
-/// and thereby times.
-bool SharedPrograms::copy_environment(const ProgramSpec& spec, SharedProgram& program) {
-  if (is_own_environment(spec)) return true;
-  const std::vector<std::string> all = environment_of(spec, "");
-  auto** environment = arena_.make<char*>(all.size() + 1);
-  if (environment == nullptr) return false;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    environment[i] = copy_once(all[i]);
-    if (environment[i] == nullptr) return false;
-    const auto is = [&](const std::string& name) {
-      return !name.empty() && all[i].starts_with(name + "=");
-    };
-    if (is(spec.launch_variable)) program.variable = environment + i;
-    if (spec.has_region && is(kRegionVariable)) program.region = environment + i;
-    if (spec.jobs > 1 && all[i].starts_with(kJobVariable))
-      program.job_digits = environment[i] + kJobVariable.size();
-  }
-  program.environment = environment;
-  return true;
-}
-
-bool SharedPrograms::copy_user(const User& user, SharedProgram& program) {
-  auto* shared = arena_.make<SharedUser>(1);
-  auto* groups = arena_.make<std::uint32_t>(std::max<std::size_t>(user.groups.size(), 1));
-  if (shared == nullptr || groups == nullptr) return false;
-  std::ranges::copy(user.groups, groups);
-  *shared = SharedUser{user.id, user.group, user.groups.size(), groups};
-  program.user = shared;
-  return true;
-}
-
-bool SharedPrograms::copy_cpus(const std::vector<std::uint32_t>& cpus, SharedProgram& program) {
-  if (cpus.empty()) return true;
-  constexpr std::size_t bits_of_word = 8 * sizeof(unsigned long);
-  const std::size_t words = *std::ranges::max_element(cpus) / bits_of_word + 1;
-  auto* bits = arena_.make<unsigned long>(words);
-  if (bits == nullptr) return false;
-  for (const std::uint32_t cpu : cpus) bits[cpu / bits_of_word] |= 1UL << cpu % bits_of_word;
-  program.cpus = bits;
-  program.cpus_bytes = words * sizeof(unsigned long);
-  return true;
-}
-
-char* SharedPrograms::copy_once(const std::string& text) {
-  const auto found = texts_.find(text);
-  if (found != texts_.end()) return found->second;
-  char* copy = arena_.copy(text);
-  if (copy != nullptr) texts_.emplace(text, copy);
-  return copy;
-}
-
 // lauka's side of the launcher: it writes requests into the shared memory, wakes the launcher and
-// waits, drains the pipes of
-// --output pipe meanwhile, and passes on the user's wish to end.
+// waits, drains the pipes of --output pipe meanwhile, and passes on the user's wish to end.
 
 namespace {
 
@@ -150,23 +41,145 @@ Error system_error(std::string what) {
   return Error{std::move(what), ""};
 }
 
-Outcome outcome_of(const SharedEnded& ended, std::int64_t timeout_ns, int survivor) {
-  switch (ended.kind) {
-    case EndKind::Exited:
-      return Exited{ended.number};
-    case EndKind::Signalled:
-      return Signalled{ended.number, ended.core_dumped};
-    case EndKind::TimedOut:
-      return TimedOut{std::chrono::nanoseconds(timeout_ns), ended.number != ETIMEDOUT, survivor};
-    case EndKind::Stopped:
-      return Stopped{ended.number, survivor};
-    case EndKind::NotStarted:
-      return NotStarted{ended.step, ended.number};
-    case EndKind::Cancelled:
-      break;
-  }
-  return Cancelled{};
+Error too_large() {
+  return Error{"the arguments of the commands take more than 64 MB", "compare fewer at once"};
 }
+
+/// Shared memory that is only ever added to; what lies in it has the same address in the launcher.
+/// The library throws std::bad_alloc when it is full.
+class Arena {
+ public:
+  Arena(std::byte* begin, std::size_t bytes)
+      : memory_(begin, bytes, std::pmr::null_memory_resource()) {}
+
+  template <typename T>
+  T* make(std::size_t count) {
+    auto* const first = static_cast<T*>(memory_.allocate(sizeof(T) * count, alignof(T)));
+    std::uninitialized_value_construct_n(first, count);
+    return first;
+  }
+
+  char* copy(const std::string& text) {
+    char* const place = make<char>(text.size() + 1);
+    std::memcpy(place, text.c_str(), text.size() + 1);
+    return place;
+  }
+
+ private:
+  std::pmr::monotonic_buffer_resource memory_;
+};
+
+/// The programs of a session, as the launcher process finds them in shared memory.
+class SharedPrograms {
+ public:
+  explicit SharedPrograms(Arena& arena) : arena_(arena) {}
+
+  /// See Launcher::add_program.
+  Result<ProgramId> add(const ProgramSpec& spec) {
+    const Result<std::string> path = find_program_of(spec);
+    if (!path) return path.error();
+    try {
+      programs_.push_back({shared(spec, *path), spec.launch_variable});
+    } catch (const std::bad_alloc&) {
+      return too_large();
+    }
+    return static_cast<ProgramId>(programs_.size() - 1);
+  }
+
+  const SharedProgram* at(ProgramId id) const { return programs_.at(id).shared; }
+
+  /// The variable of the `place`th launch of a batch; null where its program has none.
+  char* variable_of(const Launch& launch, std::size_t place) {
+    const std::string& name = programs_.at(launch.program).launch_variable;
+    if (name.empty()) return nullptr;
+    const std::string text = name + "=" + launch.value;
+    Slot& slot = slots_.at(place);
+    if (text.size() >= slot.size) {
+      constexpr std::size_t roomy = 64;
+      slot.size = std::max(roomy, text.size() + 1);
+      slot.bytes = arena_.make<char>(slot.size);
+    }
+    std::memcpy(slot.bytes, text.c_str(), text.size() + 1);
+    return slot.bytes;
+  }
+
+ private:
+  struct Entry {
+    SharedProgram* shared;
+    std::string launch_variable;
+  };
+  /// Room for a variable, used again by the same place of the next batch.
+  struct Slot {
+    char* bytes = nullptr;
+    std::size_t size = 0;
+  };
+
+  SharedProgram* shared(const ProgramSpec& spec, const std::string& path) {
+    auto* const program = arena_.make<SharedProgram>(1);
+    auto** const argv = arena_.make<char*>(spec.words.size() + 1);
+    for (std::size_t i = 0; i < spec.words.size(); ++i) argv[i] = arena_.copy(spec.words[i]);
+    program->argv = argv;
+    program->path = arena_.copy(path);
+    program->sink = spec.output.heard ? Sink::Pipe : spec.output.sink;
+    program->is_kept = spec.output.kept;
+    program->jobs = spec.jobs;
+    program->jobs_outlive_failure = spec.jobs_outlive_failure;
+    program->timeout_ns = spec.timeout ? spec.timeout->count() : 0;
+    if (!is_own_environment(spec)) copy_environment(spec, *program);
+    if (!spec.cpus.empty()) copy_cpus(spec.cpus, *program);
+    if (spec.user) program->user = shared(*spec.user);
+    if (spec.input.path) program->input_path = arena_.copy(*spec.input.path);
+    if (program->sink == Sink::File) program->output_path = arena_.copy(spec.output.path);
+    if (!spec.folder.empty()) program->folder = arena_.copy(spec.folder);
+    return program;
+  }
+
+  /// Where nothing is to be changed, programs get lauka's own as it is: its size shifts the stack,
+  /// and thereby times.
+  void copy_environment(const ProgramSpec& spec, SharedProgram& program) {
+    const std::vector<std::string> all = environment_of(spec, "");
+    auto** const environment = arena_.make<char*>(all.size() + 1);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      environment[i] = copy_once(all[i]);
+      const auto is = [&](const std::string& name) {
+        return !name.empty() && all[i].starts_with(name + "=");
+      };
+      if (is(spec.launch_variable)) program.variable = environment + i;
+      if (spec.has_region && is(kRegionVariable)) program.region = environment + i;
+      if (spec.jobs > 1 && all[i].starts_with(kJobVariable))
+        program.job_digits = environment[i] + kJobVariable.size();
+    }
+    program.environment = environment;
+  }
+
+  const SharedUser* shared(const User& user) {
+    auto* const groups = arena_.make<std::uint32_t>(std::max<std::size_t>(user.groups.size(), 1));
+    std::ranges::copy(user.groups, groups);
+    auto* const shared = arena_.make<SharedUser>(1);
+    *shared = SharedUser{user.id, user.group, user.groups.size(), groups};
+    return shared;
+  }
+
+  void copy_cpus(const std::vector<std::uint32_t>& cpus, SharedProgram& program) {
+    constexpr std::size_t bits_of_word = 8 * sizeof(unsigned long);
+    const std::size_t words = *std::ranges::max_element(cpus) / bits_of_word + 1;
+    auto* const bits = arena_.make<unsigned long>(words);
+    for (const std::uint32_t cpu : cpus) bits[cpu / bits_of_word] |= 1UL << cpu % bits_of_word;
+    program.cpus = bits;
+    program.cpus_bytes = words * sizeof(unsigned long);
+  }
+
+  char* copy_once(const std::string& text) {
+    const auto found = texts_.find(text);
+    return found != texts_.end() ? found->second
+                                 : texts_.emplace(text, arena_.copy(text)).first->second;
+  }
+
+  Arena& arena_;
+  std::vector<Entry> programs_;
+  std::map<std::string, char*> texts_;  // hundreds of programs have the same variables
+  std::array<Slot, Launcher::kMaxBatch> slots_{};
+};
 
 /// All that is made before the fork.
 struct Channels {
@@ -185,10 +198,10 @@ struct Channels {
 
 class PosixLauncher final : public Launcher {
  public:
-  PosixLauncher(pid_t pid, SharedState* state, Arena arena, Channels channels)
+  PosixLauncher(pid_t pid, SharedState* state, std::byte* arena, Channels channels)
       : pid_(pid),
         state_(state),
-        arena_(arena),
+        arena_(arena, kArenaBytes),
         programs_(arena_),
         channels_(std::move(channels)) {}
 
@@ -216,20 +229,18 @@ class PosixLauncher final : public Launcher {
       return Error{"a pass has more than " + std::to_string(kMaxCounters) + " counters",
                    "ask for fewer events"};
     }
-    auto* set = arena_.make<SharedCounters>(1);
-    auto* copies = arena_.make<CounterRequest>(requests.size());
-    auto* guards = arena_.make<int>(requests.size());
-    auto* descriptors = arena_.make<int>(requests.size());
-    if (set == nullptr || copies == nullptr || guards == nullptr || descriptors == nullptr) {
+    try {
+      auto* const copies = arena_.make<CounterRequest>(requests.size());
+      auto* const guards = arena_.make<int>(requests.size());
+      auto* const descriptors = arena_.make<int>(requests.size());
+      std::ranges::copy(requests, copies);
+      std::fill_n(guards, requests.size(), -1);
+      std::fill_n(descriptors, requests.size(), -1);
+      counter_sets_.push_back(arena_.make<SharedCounters>(1));
+      *counter_sets_.back() = SharedCounters{requests.size(), copies, guards, descriptors};
+    } catch (const std::bad_alloc&) {
       return Error{"no shared memory is left for counters", "ask for fewer events"};
     }
-    for (std::size_t i = 0; i < requests.size(); ++i) {
-      copies[i] = requests[i];
-      guards[i] = -1;
-      descriptors[i] = -1;
-    }
-    *set = SharedCounters{requests.size(), copies, guards, descriptors};
-    counter_sets_.push_back(set);
     return static_cast<CounterSetId>(counter_sets_.size() - 1);
   }
 
@@ -242,17 +253,20 @@ class PosixLauncher final : public Launcher {
     state_->go_on_after_failure = go_on_after_failure;
     state_->launch_count = launches.size();
     keep_path(launches.empty() ? std::string() : launches.front().group, state_->group);
-    for (std::size_t i = 0; i < launches.size(); ++i) {
-      const Launch& launch = launches[i];
-      char* variable = nullptr;
-      if (!programs_.set_variable(launch, i, variable)) return SharedPrograms::too_large();
-      state_->launches[i] = {
-          programs_.at(launch.program),
-          launch.counters == kNoCounters ? nullptr : counter_sets_.at(launch.counters), variable};
+    try {
+      for (std::size_t i = 0; i < launches.size(); ++i) {
+        const Launch& launch = launches[i];
+        auto* const counters =
+            launch.counters == kNoCounters ? nullptr : counter_sets_.at(launch.counters);
+        state_->launches[i] = {programs_.at(launch.program), counters,
+                               programs_.variable_of(launch, i)};
+      }
+    } catch (const std::bad_alloc&) {
+      return too_large();
     }
     const bool heeds_interrupts =
         std::ranges::none_of(launches, [](const Launch& one) { return one.despite_interrupt; });
-    Descriptor named;
+    OwnFiles named;
     if (const auto failed = open_heard(launches.front(), named)) {
       std::vector<Ended> one(1);
       one.front().outcome = *failed;
@@ -289,19 +303,16 @@ class PosixLauncher final : public Launcher {
 
   /// Begins to hear a run whose output is heard, and opens `named`, where it goes on to. Why the
   /// run cannot be started; none: it can.
-  std::optional<Outcome> open_heard(const Launch& launch, Descriptor& named) {
+  std::optional<Outcome> open_heard(const Launch& launch, OwnFiles& named) {
     const auto program = heard_.find(launch.program);
     if (program == heard_.end()) {
       channels_.files.begin();
       return std::nullopt;
     }
     const ProgramSpec& spec = program->second;
-    if (spec.output.sink == Sink::File) {
-      if (auto failed = open_output(
-              spec, [] { return interrupt() != 0; }, named))
-        return failed;
-    }
-    channels_.files.begin(heard_by(launch.listener, spec.output.sink, named.get(), now_ns));
+    const auto is_unwanted = [] { return interrupt() != 0; };
+    if (auto failed = open_named(spec, true, is_unwanted, named)) return failed;
+    channels_.files.begin(heard_by(launch.listener, spec.output.sink, named.output.get(), now_ns));
     return std::nullopt;
   }
 
@@ -385,22 +396,23 @@ class PosixLauncher final : public Launcher {
       last_sink_ = program.is_kept ? Sink::Null : program.sink;
       // Those that left the process group are still there; they must not go on burning under the
       // next run.
-      const bool was_enough = channels_.files.enough_ns() && has_run_to_its_end(shared);
-      const bool killed = shared.kind == EndKind::TimedOut || shared.kind == EndKind::Stopped ||
-                          shared.kind == EndKind::Cancelled || was_enough;
+      const bool was_enough = channels_.files.enough_ns() && ended_by_itself(shared.outcome);
+      const bool killed = was_enough || (!ended_by_itself(shared.outcome) &&
+                                         !std::holds_alternative<NotStarted>(shared.outcome));
       const int left = killed && shared.began_ns != 0 ? kill_descendants(pid_, shared.began_ns) : 0;
-      const bool cancelled = shared.kind == EndKind::Signalled &&
-                             was_meant_for_lauka(shared.number, !go_on_after_failure);
-      Ended ended{cancelled
-                      ? Cancelled{}
-                      : outcome_of(shared, program.timeout_ns, std::max(shared.survivor, left)),
-                  shared.usage,
-                  std::chrono::nanoseconds(shared.whole_ns),
-                  {},
-                  shared.counter_error,
-                  shared.optional_error,
-                  shared.orphans,
-                  shared.input};
+      Ended ended{.outcome = shared.outcome,
+                  .usage = shared.usage,
+                  .whole = std::chrono::nanoseconds(shared.whole_ns),
+                  .counter_error = shared.counter_error,
+                  .optional_error = shared.optional_error,
+                  .orphans = shared.orphans,
+                  .input = shared.input};
+      const int survivor = std::max(shared.survivor, left);
+      if (auto* late = std::get_if<TimedOut>(&ended.outcome)) late->survivor = survivor;
+      if (auto* stopped = std::get_if<Stopped>(&ended.outcome)) stopped->survivor = survivor;
+      const auto* signalled = std::get_if<Signalled>(&ended.outcome);
+      if (signalled != nullptr && was_meant_for_lauka(signalled->signal, !go_on_after_failure))
+        ended.outcome = Cancelled{};
       if (program.region != nullptr) ended.region = shared.region;
       const Reading* readings = state_->readings.data() + shared.readings;
       ended.readings.assign(readings, readings + shared.reading_count);
@@ -408,10 +420,6 @@ class PosixLauncher final : public Launcher {
       all.push_back(std::move(ended));
     }
     return all;
-  }
-
-  static bool has_run_to_its_end(const SharedEnded& shared) {
-    return shared.kind == EndKind::Exited || shared.kind == EndKind::Signalled;
   }
 
   /// The run has succeeded, however its program took it that it was asked to end, unless it cannot
@@ -477,8 +485,7 @@ Result<std::unique_ptr<Launcher>> start_forking_launcher(const LinuxCalls* count
   signal(SIGCHLD, SIG_DFL);  // the launcher's end is to be seen, whatever lauka's parent ignored
   channels.launcher_socket = Descriptor();
   auto* arena = static_cast<std::byte*>(memory) + sizeof(SharedState);
-  return std::unique_ptr<Launcher>(
-      new PosixLauncher(pid, setup.state, Arena(arena, kArenaBytes), std::move(channels)));
+  return std::unique_ptr<Launcher>(new PosixLauncher(pid, setup.state, arena, std::move(channels)));
 }
 
 }  // namespace

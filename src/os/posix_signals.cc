@@ -1,4 +1,5 @@
 #include "core/result.h"
+#include "os/clock.h"
 #include "os/files.h"
 #include "os/signals.h"
 #include "os/terminal.h"
@@ -10,7 +11,6 @@
 #include <condition_variable>
 #include <csignal>
 #include <cstdint>
-#include <ctime>
 #include <exception>
 #include <mutex>
 #include <string>
@@ -57,12 +57,6 @@ constexpr std::array kInterrupts = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
 // One request may come as several signals: timeout(1) signals its child and then the whole group.
 constexpr std::int64_t kOneRequestNs = 500'000'000;
-
-std::int64_t now_ns() {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
-}
 
 struct NamedSignal {
   int number;

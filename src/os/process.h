@@ -203,8 +203,8 @@ inline constexpr std::chrono::nanoseconds kGrace = std::chrono::seconds(2);
 using Tick = std::function<void()>;
 
 /// Runs programs one after the other, so that neither lauka's size nor its work shows in a number:
-/// on Linux from a small process of its own, on macOS from lauka itself (spawning_launcher.h). A
-/// failed, stopped, timed out or cancelled run is an outcome, never an error.
+/// on Linux from a small process of its own, on macOS from lauka itself (start_spawning_launcher).
+/// A failed, stopped, timed out or cancelled run is an outcome, never an error.
 class Launcher : NonCopyable {
  public:
   virtual ~Launcher() = default;
@@ -257,6 +257,16 @@ using AfterLauka = void (*)(int lauka);
 /// The launcher of this system. To be called first in main, before anything else makes lauka larger
 /// or changes its signals.
 Result<std::unique_ptr<Launcher>> start_launcher(AfterLauka after_lauka = nullptr);
+
+struct DarwinCalls;
+
+/// The launcher of macOS: runs are started by lauka's own process, with posix_spawn. To be called
+/// first in main, before anything changes lauka's signals. What Linux needs a process of its own
+/// for, macOS does not: a spawned process does not inherit lauka's size, the kernel's totals of a
+/// run are the run's alone, and wall time ends when the kernel tells of the end. A run is spawned
+/// suspended, so that counters know it before it has run anything; it belongs to a process group of
+/// its own. `calls` outlives the launcher.
+Result<std::unique_ptr<Launcher>> start_spawning_launcher(const DarwinCalls& calls);
 
 /// The file that execve is to get for `word`, found as a shell does: itself if it has a slash, else
 /// in `path` (none: lauka's own PATH), by a process in `folder` (empty: lauka's own). The error

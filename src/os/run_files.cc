@@ -33,19 +33,6 @@ off_t size_of(int fd) {
   return fstat(fd, &file) == 0 ? file.st_size : 0;
 }
 
-/// False where `to` takes no more.
-bool copy_all(int from, int to) {
-  std::array<char, 16384> part{};
-  off_t at = 0;
-  for (;;) {
-    const ssize_t got = pread(from, part.data(), part.size(), at);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return true;
-    if (!write_all(to, {part.data(), static_cast<std::size_t>(got)})) return false;
-    at += got;
-  }
-}
-
 timeval timeval_of(nanoseconds time) {
   const auto microseconds = std::chrono::duration_cast<std::chrono::microseconds>(time).count();
   return {microseconds / 1'000'000, static_cast<suseconds_t>(microseconds % 1'000'000)};
@@ -101,20 +88,34 @@ int OpensPatiently::open(const char* path, int flags) const {
   return -1;
 }
 
-Outcome why_not_open(LaunchStep step, const ProgramSpec& spec) {
-  if (errno == EINTR) return Cancelled{};
-  if (errno == ETIMEDOUT) return TimedOut{spec.timeout.value_or(nanoseconds{}), false};
-  return NotStarted{step, errno};
+std::optional<Outcome> open_named(const NamedFiles& named, std::function<bool()> is_unwanted,
+                                  OwnFiles& own) {
+  const OpensPatiently opens(named.timeout, std::move(is_unwanted));
+  const auto why_not = [&](LaunchStep step) -> Outcome {
+    if (errno == EINTR) return Cancelled{};
+    if (errno == ETIMEDOUT) return TimedOut{named.timeout, false};
+    return NotStarted{step, errno};
+  };
+  if (named.input != nullptr) {
+    own.input = Descriptor(opens.open(named.input, O_RDONLY));
+    if (!own.input) return why_not(LaunchStep::OpenInput);
+  }
+  if (named.output != nullptr) {
+    own.output = Descriptor(opens.open(named.output, O_WRONLY | O_CREAT | O_TRUNC));
+    if (!own.output) return why_not(LaunchStep::OpenOutput);
+  }
+  return std::nullopt;
 }
 
-std::optional<Outcome> open_output(const ProgramSpec& spec, std::function<bool()> is_unwanted,
-                                   Descriptor& file) {
+std::optional<Outcome> open_named(const ProgramSpec& spec, bool output_only,
+                                  std::function<bool()> is_unwanted, OwnFiles& own) {
+  NamedFiles named{.timeout = spec.timeout.value_or(nanoseconds::max())};
+  if (spec.input.path && !output_only) named.input = spec.input.path->c_str();
+  if (spec.output.sink == Sink::File) named.output = spec.output.path.c_str();
+  if (named.input == nullptr && named.output == nullptr) return std::nullopt;
   const ActAs user(spec.user);  // see Rights in launcher_process.cc
   if (!user.error().empty()) return NotStarted{LaunchStep::BecomeUser, EPERM};
-  const OpensPatiently opens(spec.timeout.value_or(nanoseconds::max()), std::move(is_unwanted));
-  file = Descriptor(opens.open(spec.output.path.c_str(), O_WRONLY | O_CREAT | O_TRUNC));
-  if (!file) return why_not_open(LaunchStep::OpenOutput, spec);
-  return std::nullopt;
+  return open_named(named, std::move(is_unwanted), own);
 }
 
 InputRead input_read(int fd) {

@@ -35,13 +35,31 @@ struct StandardFiles {
   int error = -1;   ///< -1: inherited
 };
 
-/// Opens the file that takes the output of `spec`, with its user's rights. Why the run cannot be
-/// started; none: it is open.
-std::optional<Outcome> open_output(const ProgramSpec& spec, std::function<bool()> is_unwanted,
-                                   Descriptor& file);
+/// Files that a run names itself.
+struct NamedFiles {
+  const char* input = nullptr;                                         ///< null: it names none
+  const char* output = nullptr;                                        ///< likewise
+  std::chrono::nanoseconds timeout = std::chrono::nanoseconds::max();  ///< the run's
+};
 
-/// Why a run cannot be started whose file could not be opened, by errno.
-Outcome why_not_open(LaunchStep step, const ProgramSpec& spec);
+struct OwnFiles {
+  Descriptor input;
+  Descriptor output;
+};
+
+/// Opens them with the rights that this process has. Why the run cannot be started; none: all are
+/// open.
+std::optional<Outcome> open_named(const NamedFiles& named, std::function<bool()> is_unwanted,
+                                  OwnFiles& own);
+
+/// The same for a program's input (unless `output_only`) and output, with its user's rights.
+std::optional<Outcome> open_named(const ProgramSpec& spec, bool output_only,
+                                  std::function<bool()> is_unwanted, OwnFiles& own);
+
+/// Whether no other run of a request may follow this one.
+inline bool must_stop_after(const Outcome& outcome, bool go_on_after_failure) {
+  return !ended_by_itself(outcome) || (!succeeded(outcome) && !go_on_after_failure);
+}
 
 /// Of the descriptor that a run had as its standard input.
 InputRead input_read(int fd);

@@ -1,7 +1,7 @@
-#include "os/spawning_launcher.h"
-
+#include "os/darwin_calls.h"
 #include "os/descriptor.h"
 #include "os/platform.h"
+#include "os/process.h"
 #include "os/run_files.h"
 #include "os/signals.h"
 #include "os/users.h"
@@ -11,7 +11,9 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
-#include <limits>
+#include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -28,7 +30,7 @@ namespace lauka::os {
 
 namespace {
 
-constexpr std::int64_t kNsOfSecond = 1'000'000'000;
+using std::chrono::nanoseconds;
 
 /// A longer answer than the room given cannot be told from one that just fits, so it is asked
 /// again.
@@ -55,53 +57,73 @@ std::vector<pid_t> descendants_of(const DarwinCalls& calls, pid_t root) {
   return found;
 }
 
-}  // namespace
+/// What a run is waited for with: kqueue, through which the end of a process, signals, output and
+/// the time come together without polling.
+class EventQueue {
+ public:
+  explicit EventQueue(const DarwinCalls& calls) : calls_(calls) {}
 
-bool EventQueue::add(const Kevent& event) {
-  return calls_.kevent(queue_.get(), &event, 1, nullptr, 0, nullptr) == 0;
-}
-
-bool EventQueue::open(std::span<const int> readable) {
-  queue_ = Descriptor(calls_.kqueue());
-  if (!queue_) return false;
-  for (const int fd : readable) {
-    if (!add({static_cast<std::uint64_t>(fd), kFilterRead, kEventAdd})) return false;
+  /// Watches the ends of pipes, the signals that ask lauka to end, and SIGCHLD. False with errno.
+  bool open(std::span<const int> readable) {
+    queue_ = Descriptor(calls_.kqueue());
+    if (!queue_) return false;
+    for (const int fd : readable) {
+      if (!add({static_cast<std::uint64_t>(fd), kFilterRead, kEventAdd})) return false;
+    }
+    for (const int signal_number : {SIGINT, SIGTERM, SIGHUP, SIGCHLD}) {
+      const auto ident = static_cast<std::uint64_t>(signal_number);
+      if (!add({ident, kFilterSignal, static_cast<std::uint16_t>(kEventAdd | kEventClear)}))
+        return false;
+    }
+    return true;
   }
-  for (const int signal_number : {SIGINT, SIGTERM, SIGHUP, SIGCHLD}) {
-    const auto ident = static_cast<std::uint64_t>(signal_number);
-    if (!add({ident, kFilterSignal, static_cast<std::uint16_t>(kEventAdd | kEventClear)}))
-      return false;
+
+  /// The end of `pid` is among what is waited for from now on.
+  void expect_end_of(pid_t pid) {
+    expected_ = pid;
+    const auto flags = static_cast<std::uint16_t>(kEventAdd | kEventOneShot);
+    // Refused with ESRCH where it has ended already: somebody killed it before it was resumed.
+    has_ended_ = !add({static_cast<std::uint64_t>(pid), kFilterProcess, flags, kNoteExit});
   }
-  return true;
-}
 
-void EventQueue::expect_end_of(pid_t pid) {
-  expected_ = pid;
-  const auto flags = static_cast<std::uint16_t>(kEventAdd | kEventOneShot);
-  // Refused with ESRCH where it has ended already: somebody killed it before it was resumed.
-  has_ended_ = !add({static_cast<std::uint64_t>(pid), kFilterProcess, flags, kNoteExit});
-}
+  struct Happened {
+    bool ended = false;         ///< the process expected last; it is a zombie in a moment
+    bool child_signal = false;  ///< it may have stopped
+    bool readable = false;
+  };
 
-EventQueue::Happened EventQueue::wait(std::chrono::nanoseconds at_most) {
-  Happened happened{has_ended_, false, false};
-  if (has_ended_) return happened;
-  const std::int64_t ns = at_most.count() > 0 ? at_most.count() : 0;
-  const timespec timeout{static_cast<time_t>(ns / kNsOfSecond),
-                         static_cast<long>(ns % kNsOfSecond)};
-  std::array<Kevent, 8> events;
-  const int count = calls_.kevent(queue_.get(), nullptr, 0, events.data(),
-                                  static_cast<int>(events.size()), &timeout);
-  for (int i = 0; i < count; ++i) {
-    const Kevent& event = events.at(static_cast<std::size_t>(i));
-    // The end of an earlier run that was killed may still be told.
-    happened.ended |=
-        event.filter == kFilterProcess && event.ident == static_cast<std::uint64_t>(expected_);
-    happened.readable |= event.filter == kFilterRead;
-    happened.child_signal |= event.filter == kFilterSignal && event.ident == SIGCHLD;
+  /// Waits until something happens, a signal handler has run, or `at_most` has gone by.
+  Happened wait(nanoseconds at_most) {
+    Happened happened{has_ended_, false, false};
+    if (has_ended_) return happened;
+    const timespec timeout = timespec_of(std::max(at_most, nanoseconds(0)));
+    std::array<Kevent, 8> events;
+    const int count = calls_.kevent(queue_.get(), nullptr, 0, events.data(),
+                                    static_cast<int>(events.size()), &timeout);
+    for (int i = 0; i < count; ++i) {
+      const Kevent& event = events.at(static_cast<std::size_t>(i));
+      // The end of an earlier run that was killed may still be told.
+      happened.ended |=
+          event.filter == kFilterProcess && event.ident == static_cast<std::uint64_t>(expected_);
+      happened.readable |= event.filter == kFilterRead;
+      happened.child_signal |= event.filter == kFilterSignal && event.ident == SIGCHLD;
+    }
+    return happened;
   }
-  return happened;
-}
 
+ private:
+  bool add(const Kevent& event) {
+    return calls_.kevent(queue_.get(), &event, 1, nullptr, 0, nullptr) == 0;
+  }
+
+  const DarwinCalls& calls_;
+  Descriptor queue_;
+  pid_t expected_ = 0;
+  bool has_ended_ = false;  // before it could be watched
+};
+
+/// Kills `leader`, its process group, and its descendants, also those that left the group. What a
+/// process of its own started and left behind (init's child by now) is not found.
 void kill_with_descendants(const DarwinCalls& calls, pid_t leader) {
   // Looked up first: those whose parent is dead are nobody's descendants any more.
   const std::vector<pid_t> descendants = descendants_of(calls, leader);
@@ -110,6 +132,8 @@ void kill_with_descendants(const DarwinCalls& calls, pid_t leader) {
   for (const pid_t pid : descendants) calls.kill(pid, SIGKILL);
 }
 
+/// Descriptors that are open now and live on in a program that is started, besides 0, 1 and 2: a
+/// make's job server, a shell's <(...).
 std::vector<int> inherited_descriptors() {
   constexpr int looked_at = 1024;
   std::vector<int> inherited;
@@ -120,34 +144,95 @@ std::vector<int> inherited_descriptors() {
   return inherited;
 }
 
-std::optional<UsageReader::Read> UsageReader::read(pid_t pid) {
-  ProcessUsage usage;
-  auto** buffer = reinterpret_cast<void**>(&usage);  // how the call is declared
-  const auto is_told = [&](int flavour) {
-    return calls_.proc_pid_rusage(pid, flavour, buffer) == 0;
+/// Reads what the kernel accounts to a process by itself.
+class UsageReader {
+ public:
+  explicit UsageReader(const DarwinCalls& calls) : calls_(calls), timebase_(timebase_of(calls)) {}
+
+  nanoseconds now() const { return nanoseconds(ns(calls_.mach_absolute_time())); }
+
+  /// The totals of a process, and times finer than wait4's.
+  struct Read {
+    std::uint64_t user_ns = 0;  ///< with the processes that it waited for, as the next
+    std::uint64_t system_ns = 0;
+    KernelTotals totals{};
   };
-  if (has_newest_usage_ && !is_told(kRusageV6)) {
-    if (errno != EINVAL) return std::nullopt;
-    has_newest_usage_ = false;  // this kernel has an older flavour only
+  /// Of a process that has ended and is not reaped; none where the kernel does not tell.
+  std::optional<Read> read(pid_t pid) {
+    ProcessUsage usage;
+    auto** buffer = reinterpret_cast<void**>(&usage);  // how the call is declared
+    const auto is_told = [&](int flavour) {
+      return calls_.proc_pid_rusage(pid, flavour, buffer) == 0;
+    };
+    if (has_newest_usage_ && !is_told(kRusageV6)) {
+      if (errno != EINVAL) return std::nullopt;
+      has_newest_usage_ = false;  // this kernel has an older flavour only
+    }
+    if (!has_newest_usage_ && !is_told(kRusageV4)) return std::nullopt;
+    Read read{ns(usage.user_time + usage.child_user_time),
+              ns(usage.system_time + usage.child_system_time)};
+    read.totals.pid = pid;
+    read.totals.instructions = usage.instructions;
+    read.totals.cycles = usage.cycles;
+    read.totals.user_ns = ns(usage.user_time);
+    read.totals.system_ns = ns(usage.system_time);
+    if (!has_newest_usage_) return read;
+    read.totals.energy_nj = usage.energy_nj;
+    read.totals.on_performance_cores = {usage.p_instructions, usage.p_cycles, ns(usage.p_user_time),
+                                        ns(usage.p_system_time), usage.p_energy_nj};
+    return read;
   }
-  if (!has_newest_usage_ && !is_told(kRusageV4)) return std::nullopt;
-  Read read{ns(usage.user_time + usage.child_user_time),
-            ns(usage.system_time + usage.child_system_time)};
-  read.totals.pid = pid;
-  read.totals.instructions = usage.instructions;
-  read.totals.cycles = usage.cycles;
-  read.totals.user_ns = ns(usage.user_time);
-  read.totals.system_ns = ns(usage.system_time);
-  if (!has_newest_usage_) return read;
-  read.totals.energy_nj = usage.energy_nj;
-  read.totals.on_performance_cores = {usage.p_instructions, usage.p_cycles, ns(usage.p_user_time),
-                                      ns(usage.p_system_time), usage.p_energy_nj};
-  return read;
-}
 
-namespace {
+ private:
+  std::uint64_t ns(std::uint64_t ticks) const { return ns_of_mach(ticks, timebase_); }
 
-using std::chrono::nanoseconds;
+  const DarwinCalls& calls_;
+  Timebase timebase_;
+  bool has_newest_usage_ = true;
+};
+
+/// A program, and the file that it is in.
+struct Program {
+  ProgramSpec spec;
+  std::string path;
+};
+
+/// What is to be called again and again while a run goes on, and when next.
+struct Due {
+  nanoseconds at{};
+  nanoseconds interval{};
+
+  bool is_due(nanoseconds now) {
+    if (now < at) return false;
+    at = now + interval;
+    return true;
+  }
+};
+
+/// Those who look at a run while it goes on, each at its own interval.
+class Polls {
+ public:
+  Polls(std::span<RunWatch* const> watches, nanoseconds began) : watches_(watches) {
+    for (const RunWatch* watch : watches)
+      dues_.push_back({began + watch->interval(), watch->interval()});
+  }
+
+  nanoseconds next() const {
+    nanoseconds first = nanoseconds::max();
+    for (const Due& due : dues_) first = std::min(first, due.at);
+    return first;
+  }
+
+  void look(nanoseconds at, pid_t pid) {
+    for (std::size_t i = 0; i < dues_.size(); ++i) {
+      if (dues_[i].is_due(at)) watches_[i]->running(pid);
+    }
+  }
+
+ private:
+  std::span<RunWatch* const> watches_;
+  std::vector<Due> dues_;
+};
 
 constexpr nanoseconds kTick = std::chrono::milliseconds(200);
 constexpr nanoseconds kHousekeeping = std::chrono::milliseconds(100);
@@ -178,7 +263,7 @@ class SpawningLauncher final : public Launcher {
     if (spec.user) static_cast<void>(files_.hand_pipes_to(*spec.user));
     // Found from the folder, but looked for by the kernel from where lauka is.
     if (!spec.folder.empty() && !path->starts_with('/')) *path = spec.folder + "/" + *path;
-    programs_.emplace_back(spec, *std::move(path));
+    programs_.push_back({spec, *std::move(path)});
     return static_cast<ProgramId>(programs_.size() - 1);
   }
 
@@ -220,15 +305,9 @@ class SpawningLauncher final : public Launcher {
 
   bool is_interrupted() const { return heeds_interrupts_ && interrupt() != 0; }
 
-  static bool must_stop_after(const Outcome& outcome, bool go_on_after_failure) {
-    const bool ended_by_itself =
-        std::holds_alternative<Exited>(outcome) || std::holds_alternative<Signalled>(outcome);
-    return !ended_by_itself || (!succeeded(outcome) && !go_on_after_failure);
-  }
-
   Ended run_one(const Launch& launch) {
-    Program& program = programs_.at(launch.program);
-    const ProgramSpec& spec = program.spec();
+    const Program& program = programs_.at(launch.program);
+    const ProgramSpec& spec = program.spec;
     last_sink_ = spec.output.kept ? Sink::Null : spec.output.sink;
     common_.forget_output();
     Ended ended;
@@ -236,9 +315,13 @@ class SpawningLauncher final : public Launcher {
     const Sink sink = spec.output.heard ? Sink::Pipe : spec.output.sink;
     StandardFiles files = spec.output.kept ? common_.kept() : common_.of(sink);
     files_.begin();
-    if (const auto failed = open_paths(spec, own, files)) {
+    const auto is_unwanted = [this] { return is_interrupted(); };
+    if (const auto failed = open_named(spec, false, is_unwanted, own)) {
       ended.outcome = *failed;
     } else {
+      if (own.input) files.input = own.input.get();
+      if (own.output && !spec.output.kept && !spec.output.heard)
+        files.output = files.error = own.output.get();
       if (spec.output.heard)
         files_.begin(heard_by(launch.listener, spec.output.sink, own.output.get(),
                               [this] { return now().count(); }));
@@ -250,37 +333,10 @@ class SpawningLauncher final : public Launcher {
     return ended;
   }
 
-  /// Those that a run names itself.
-  struct OwnFiles {
-    Descriptor input;
-    Descriptor output;
-  };
-
-  /// None: all were opened.
-  std::optional<Outcome> open_paths(const ProgramSpec& spec, OwnFiles& own,
-                                    StandardFiles& files) const {
-    const bool has_output = spec.output.sink == Sink::File;
-    if (!spec.input.path && !has_output) return std::nullopt;
-    const ActAs user(spec.user);  // see Rights in launcher_files.cc
-    if (!user.error().empty()) return NotStarted{LaunchStep::BecomeUser, EPERM};
-    const OpensPatiently opens(spec.timeout.value_or(nanoseconds::max()),
-                               [this] { return is_interrupted(); });
-    if (spec.input.path) {
-      own.input = Descriptor(opens.open(spec.input.path->c_str(), O_RDONLY));
-      if (!own.input) return why_not_open(LaunchStep::OpenInput, spec);
-      files.input = own.input.get();
-    }
-    if (has_output) {
-      own.output = Descriptor(opens.open(spec.output.path.c_str(), O_WRONLY | O_CREAT | O_TRUNC));
-      if (!own.output) return why_not_open(LaunchStep::OpenOutput, spec);
-      if (!spec.output.kept && !spec.output.heard) files.output = files.error = own.output.get();
-    }
-    return std::nullopt;
-  }
-
-  void execute(Program& program, const StandardFiles& files, const Launch& launch, Ended& ended) {
+  void execute(const Program& program, const StandardFiles& files, const Launch& launch,
+               Ended& ended) {
     RegionPage region;
-    if (!share_region(program.spec(), launch, region)) {
+    if (!share_region(program.spec, launch, region)) {
       ended.outcome = NotStarted{LaunchStep::Prepare, errno};
       return;
     }
@@ -288,7 +344,7 @@ class SpawningLauncher final : public Launcher {
     for (RunWatch* watch : watches) watch->before_start();
     pid_t pid = 0;
     if (const int error = spawn(program, files, launch.value, region, pid); error != 0) {
-      const bool cannot_change_user = program.spec().user && (error == ENOSYS || error == EPERM);
+      const bool cannot_change_user = program.spec.user && (error == ENOSYS || error == EPERM);
       ended.outcome =
           NotStarted{cannot_change_user ? LaunchStep::BecomeUser : LaunchStep::Execute, error};
       return;
@@ -297,18 +353,18 @@ class SpawningLauncher final : public Launcher {
     events_.expect_end_of(pid);
     const nanoseconds began = now();
     calls_.kill(pid, SIGCONT);
-    const std::optional<Outcome> killed = attend(pid, began, program.spec(), watches);
+    const std::optional<Outcome> killed = attend(pid, began, program.spec, watches);
     const nanoseconds end = await_zombie(pid);
     ended.usage.wall_ns = static_cast<std::uint64_t>((end - began).count());
     take_accounts(pid, ended);
-    if (program.spec().has_region) ended.region = region.use();
+    if (program.spec.has_region) ended.region = region.use();
     const auto* signalled = std::get_if<Signalled>(&ended.outcome);
     files_.drain();
     if (killed) {
       ended.outcome = *killed;
     } else if (const auto enough_ns = files_.enough_ns()) {
       end_early(pid, nanoseconds(*enough_ns) - began, ended);
-    } else if (const auto& limit = program.spec().timeout; limit && end - began > *limit) {
+    } else if (const auto& limit = program.spec.timeout; limit && end - began > *limit) {
       ended.outcome = TimedOut{*limit};
     } else if (signalled != nullptr && was_meant_for_lauka(signalled->signal, false)) {
       ended.outcome = Cancelled{};
@@ -337,26 +393,31 @@ class SpawningLauncher final : public Launcher {
     return true;
   }
 
-  int spawn(Program& program, const StandardFiles& files, const std::string& value,
+  int spawn(const Program& program, const StandardFiles& files, const std::string& value,
             RegionPage& region, pid_t& pid) {
     sigset_t default_signals;
     sigemptyset(&default_signals);
     if (!started_with_.ignored_pipe) sigaddset(&default_signals, SIGPIPE);
     if (!started_with_.ignored_file_size) sigaddset(&default_signals, SIGXFSZ);
-    const std::vector<char*> argv = program.argv();
+    std::vector<std::string> words = program.spec.words;
+    const std::vector<char*> argv = pointers_to(words);
     SpawnRequest request;
-    request.path = program.path();
+    request.path = program.path.c_str();
     request.argv = argv.data();
     std::vector<std::string> variables;
-    const std::vector<char*> environment = program.environment(value, region.variable(), variables);
-    request.environment = environment.empty() ? environ : environment.data();
+    if (!is_own_environment(program.spec)) variables = environment_of(program.spec, value);
+    if (program.spec.has_region)
+      std::ranges::replace(variables, std::string(kRegionVariable) + "=",
+                           std::string(region.variable()));
+    const std::vector<char*> environment = pointers_to(variables);
+    request.environment = variables.empty() ? environ : environment.data();
     SpawnIdentity identity;
-    if (const auto& user = program.spec().user) {
+    if (const auto& user = program.spec.user) {
       identity = {user->id, user->group, user->groups.data(),
                   std::min(static_cast<int>(user->groups.size()), kMostGroups)};
       request.identity = &identity;
     }
-    if (!program.spec().folder.empty()) request.folder = program.spec().folder.c_str();
+    if (!program.spec.folder.empty()) request.folder = program.spec.folder.c_str();
     request.input = files.input;
     request.output = files.output;
     request.error = files.error;
@@ -370,7 +431,7 @@ class SpawningLauncher final : public Launcher {
                     kSpawnSuspended | kSpawnCloseOnExec;
     request.default_signals = &default_signals;
     request.signal_mask = &started_with_.mask;
-    if (program.spec().prefer == CorePreference::Efficiency) request.qos_clamp = kClampBackground;
+    if (program.spec.prefer == CorePreference::Efficiency) request.qos_clamp = kClampBackground;
     // posix_spawn cannot make a signal ignored. The child is suspended, so its end is not missed.
     if (started_with_.ignored_child) std::signal(SIGCHLD, SIG_IGN);
     const int error = calls_.spawn(request, &pid);
@@ -450,11 +511,7 @@ class SpawningLauncher final : public Launcher {
       ended.outcome = NotStarted{LaunchStep::Fork, errno};
       return;
     }
-    if (WIFSIGNALED(status)) {
-      ended.outcome = Signalled{WTERMSIG(status), WCOREDUMP(status) != 0};
-    } else {
-      ended.outcome = Exited{WEXITSTATUS(status)};
-    }
+    ended.outcome = outcome_of(status);
     note_usage(used, ended.usage);
     ended.usage.peak_rss_bytes =
         static_cast<std::uint64_t>(used.ru_maxrss);  // bytes on this system

@@ -1,7 +1,7 @@
 #include "confirm/confirm.h"
 
 #include "confirm/counting.h"
-#include "os/spawning_launcher.h"
+#include "os/process.h"
 
 #include <algorithm>
 #include <bit>

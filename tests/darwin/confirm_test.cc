@@ -3,7 +3,7 @@
 #include "darwin/driver.h"
 #include "engine/kperf/kpep.h"
 #include "fakes/darwin/kernel.h"
-#include "os/spawning_launcher.h"
+#include "os/process.h"
 #include "places.h"
 
 #include <algorithm>

@@ -6,7 +6,7 @@
 #include "darwin/folder.h"
 #include "engine/engine.h"
 #include "fakes/darwin/kernel.h"
-#include "os/spawning_launcher.h"
+#include "os/process.h"
 
 #include <chrono>
 #include <cmath>

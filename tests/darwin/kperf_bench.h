@@ -4,7 +4,7 @@
 #include "darwin/folder.h"
 #include "engine/kperf/kperf_engine.h"
 #include "fakes/darwin/kernel.h"
-#include "os/spawning_launcher.h"
+#include "os/process.h"
 
 #include <map>
 #include <memory>

@@ -3,8 +3,8 @@
 #include "fakes/darwin/kernel.h"
 #include "os/darwin_calls.h"
 #include "os/descriptor.h"
+#include "os/process.h"
 #include "os/signals.h"
-#include "os/spawning_launcher.h"
 #include "skip.h"
 
 #include <algorithm>

@@ -7,17 +7,18 @@
 #include "cores/cores.h"
 #include "engine/choose.h"
 #include "gate/verdict.h"
-#include "os/aside.h"
 #include "os/exports.h"
 #include "os/files.h"
 #include "os/memory_groups.h"
 #include "os/process.h"
 #include "os/setting_files.h"
 #include "plan/plan.h"
+#include "run/kept_rounds.h"
+#include "run/runner.h"
 #include "session/recording.h"
-#include "session/runs.h"
 #include "tune/transaction.h"
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -159,5 +160,23 @@ void say_on_error(const std::string& text);
 
 /// Returns the stream of the tables: standard error if an export takes standard output.
 os::Stream shown_on(const Options& options);
+
+/// The log of a suite's finished rounds, kept next to its JSON export for --resume.
+class RoundLog {
+ public:
+  std::string file{};
+  std::unique_ptr<os::AppendLog> lines{};
+  std::vector<RoundKeeper> keepers{};  ///< one for each benchmark
+  std::uint64_t rounds = 0;            ///< of an earlier process
+};
+
+/// With --resume, takes the seed of the log, which decides the order of the rounds.
+Result<void> take_seed(Call& call);
+
+/// Opens the log of a suite, and has `runs` take their finished rounds from it and add others.
+Result<void> keep_rounds(Call& call, std::vector<BenchmarkRun>& runs);
+
+/// Removes the log once all is exported; else it stays.
+void end_log(Call& call);
 
 }  // namespace lauka

@@ -5,10 +5,10 @@
 #include "inquire/answers.h"
 #include "os/clock.h"
 #include "os/darwin_calls.h"
+#include "os/files.h"
 #include "os/linux_calls.h"
 #include "os/machine.h"
 #include "os/signals.h"
-#include "os/terminal.h"
 #include "os/users.h"
 #include "report/screen.h"
 

@@ -1,8 +1,6 @@
-#include "app/round_log.h"
-
+#include "app/call.h"
 #include "cli/describe.h"
 #include "cli/option_table.h"
-#include "core/foreign_text.h"
 #include "core/sha256.h"
 #include "core/text.h"
 #include "os/users.h"

@@ -1,14 +1,11 @@
 #include "app/call.h"
-#include "app/round_log.h"
 #include "cli/suite.h"
-#include "core/foreign_text.h"
 #include "core/sha256.h"
 #include "core/text.h"
 #include "os/clock.h"
 #include "os/files.h"
 #include "os/signals.h"
-#include "os/terminal.h"
-#include "report/progress.h"
+#include "report/screen.h"
 #include "run/runner.h"
 
 #include <algorithm>
@@ -20,6 +17,7 @@
 #include <vector>
 
 namespace lauka {
+
 namespace {
 
 constexpr std::size_t kMostBytes = std::size_t{4} << 20U;  // of a suite's file
@@ -71,31 +69,6 @@ std::unique_ptr<Observer> choose_observer(const Call& call) {
                                                options.presentation.time_unit);
 }
 
-}  // namespace
-
-Result<void> add_suite(Call& call) {
-  os::watch_for_interrupts();  // the file may be a named pipe
-  auto text = read_text(call, *call.options.suite, "--suite", kMostBytes);
-  if (!text) return text.error();
-  auto suite = cli::suite_of(call.options, *text);
-  if (!suite) return suite.error();
-  call.suite_text = *std::move(text);
-  suite->session.typed = std::move(call.options.typed);
-  suite->session.resumes = call.options.resumes;
-  call.options = std::move(suite->session);
-  if (auto taken = take_seed(call); !taken) return taken;
-  if (!call.options.seed)
-    call.options.seed = static_cast<std::uint64_t>(os::MonotonicClock().now().count());
-  call.risk = call.options.controls_fdr ? gate::Risk::Share : gate::Risk::Any;
-  for (cli::Benchmark& one : suite->benchmarks) {
-    one.options.seed = seed_of(*call.options.seed, one.name);
-    call.benchmarks.push_back({.name = std::move(one.name), .options = std::move(one.options)});
-  }
-  return {};
-}
-
-namespace {
-
 std::optional<int> measure_tuned(Call& call) {
   const os::MonotonicClock clock;
   const auto told = open_told_files(call);
@@ -131,6 +104,27 @@ std::optional<int> measure_tuned(Call& call) {
 }
 
 }  // namespace
+
+Result<void> add_suite(Call& call) {
+  os::watch_for_interrupts();  // the file may be a named pipe
+  auto text = read_text(call, *call.options.suite, "--suite", kMostBytes);
+  if (!text) return text.error();
+  auto suite = cli::suite_of(call.options, *text);
+  if (!suite) return suite.error();
+  call.suite_text = *std::move(text);
+  suite->session.typed = std::move(call.options.typed);
+  suite->session.resumes = call.options.resumes;
+  call.options = std::move(suite->session);
+  if (auto taken = take_seed(call); !taken) return taken;
+  if (!call.options.seed)
+    call.options.seed = static_cast<std::uint64_t>(os::MonotonicClock().now().count());
+  call.risk = call.options.controls_fdr ? gate::Risk::Share : gate::Risk::Any;
+  for (cli::Benchmark& one : suite->benchmarks) {
+    one.options.seed = seed_of(*call.options.seed, one.name);
+    call.benchmarks.push_back({.name = std::move(one.name), .options = std::move(one.options)});
+  }
+  return {};
+}
 
 std::optional<int> measure(Call& call) {
   say_hints(call);

@@ -18,6 +18,7 @@
 #include <fmt/format.h>
 
 namespace lauka {
+
 namespace {
 
 /// Opens the machine's settings once; null if this is not Linux.
@@ -68,6 +69,23 @@ void say_without_root(Call& call) {
                             cpu_list_text(call.tune_cpus.commands));
   if (!more.empty()) note += fmt::format("; sudo would also switch {}", more);
   say_notes(call.options, {note});
+}
+
+void pause_tuning(Call& call) {
+  call.launcher->use_own_cpus(false, "");
+  if (!call.tuned) return;
+  std::vector<std::uint32_t> all = call.tune_cpus.commands;
+  all.insert(all.end(), call.tune_cpus.rest.begin(), call.tune_cpus.rest.end());
+  if (!call.tune_cpus.commands.empty()) os::linux_calls()->run_on(all);
+  call.tuned->pause();
+}
+
+void resume_tuning(Call& call) {
+  if (call.tuned) {
+    if (!call.tune_cpus.commands.empty()) os::linux_calls()->run_on(call.tune_cpus.rest);
+    call.tuned->go_on();
+  }
+  call.launcher->use_own_cpus(true, call.tuned ? call.tuned->group() : "");
 }
 
 }  // namespace
@@ -174,8 +192,7 @@ void use_tuned_cpus(const Call& call, Benchmark& one) {
   const auto& own = call.tune_cpus.commands;
   auto& cpus = one.cores.use.cpus;
   if (own.empty()) return;
-  std::vector<std::uint32_t> both;
-  std::ranges::set_intersection(own, cpus, std::back_inserter(both));
+  const auto both = cpus_also_in(own, cpus);
   if (cpus.empty()) cpus = own;
   if (!both.empty()) cpus = both;
 }
@@ -218,27 +235,6 @@ std::function<bool()> throttle_watch(Call& call) {
     return std::exchange(last, now) != now;
   };
 }
-
-namespace {
-
-void pause_tuning(Call& call) {
-  call.launcher->use_own_cpus(false, "");
-  if (!call.tuned) return;
-  std::vector<std::uint32_t> all = call.tune_cpus.commands;
-  all.insert(all.end(), call.tune_cpus.rest.begin(), call.tune_cpus.rest.end());
-  if (!call.tune_cpus.commands.empty()) os::linux_calls()->run_on(all);
-  call.tuned->pause();
-}
-
-void resume_tuning(Call& call) {
-  if (call.tuned) {
-    if (!call.tune_cpus.commands.empty()) os::linux_calls()->run_on(call.tune_cpus.rest);
-    call.tuned->go_on();
-  }
-  call.launcher->use_own_cpus(true, call.tuned ? call.tuned->group() : "");
-}
-
-}  // namespace
 
 std::function<void(bool)> tuning_switch(Call& call) {
   const bool changes =

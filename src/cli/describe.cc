@@ -1,6 +1,5 @@
 #include "cli/describe.h"
 
-#include "core/foreign_text.h"
 #include "core/text.h"
 
 #include <algorithm>

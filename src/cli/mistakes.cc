@@ -1,8 +1,5 @@
-#include "cli/mistakes.h"
-
 #include "cli/option_table.h"
 #include "core/command.h"
-#include "core/foreign_text.h"
 #include "core/text.h"
 
 #include <algorithm>

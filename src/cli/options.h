@@ -2,11 +2,9 @@
 
 #include "core/choices.h"
 #include "core/command.h"
-#include "core/condition.h"
 #include "core/machine.h"
 #include "core/metric.h"
 #include "core/own_metric.h"
-#include "core/tuning.h"
 
 #include <chrono>
 #include <cstddef>

@@ -1,8 +1,6 @@
 #include "cli/parse.h"
 
-#include "cli/mistakes.h"
 #include "cli/option_table.h"
-#include "core/foreign_text.h"
 #include "core/text.h"
 
 #include <algorithm>

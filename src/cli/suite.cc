@@ -1,8 +1,6 @@
 #include "cli/suite.h"
 
 #include "cli/option_table.h"
-#include "cli/suite_file.h"
-#include "core/foreign_text.h"
 #include "core/pattern.h"
 #include "core/text.h"
 

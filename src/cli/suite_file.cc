@@ -1,6 +1,4 @@
-#include "cli/suite_file.h"
-
-#include "core/foreign_text.h"
+#include "cli/suite.h"
 #include "core/text.h"
 
 #include <algorithm>
@@ -110,8 +108,7 @@ class Reader {
                       "write text in quotes, a number, true or false, or a list of these");
     }
     // The library sorts by name; options are applied as they are written.
-    std::ranges::stable_sort(
-        to.entries, [](const SuiteEntry& a, const SuiteEntry& b) { return a.line < b.line; });
+    std::ranges::stable_sort(to.entries, {}, &SuiteEntry::line);
     return true;
   }
 

@@ -1,6 +1,5 @@
 #include "cli/values.h"
 
-#include "core/foreign_text.h"
 #include "core/machine.h"
 #include "core/metric.h"
 #include "core/own_metric.h"

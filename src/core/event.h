@@ -129,8 +129,7 @@ struct EventSet {
 
   /// Returns the number of passes that rounds of `kind` rotate through.
   std::size_t passes_of(RoundKind kind) const {
-    return static_cast<std::size_t>(
-        std::ranges::count_if(passes, [kind](const Pass& pass) { return pass.kind == kind; }));
+    return static_cast<std::size_t>(std::ranges::count(passes, kind, &Pass::kind));
   }
 
   /// Returns the events that are times by kind of core, the fastest kind first.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -57,6 +58,20 @@ std::optional<std::vector<std::uint32_t>> parse_cpu_list(std::string_view text) 
   return cpus;
 }
 
+std::vector<std::uint32_t> cpus_also_in(const std::vector<std::uint32_t>& others,
+                                        const std::vector<std::uint32_t>& all) {
+  std::vector<std::uint32_t> both;
+  std::ranges::set_intersection(all, others, std::back_inserter(both));
+  return both;
+}
+
+std::vector<std::uint32_t> cpus_not_in(const std::vector<std::uint32_t>& others,
+                                       const std::vector<std::uint32_t>& all) {
+  std::vector<std::uint32_t> left;
+  std::ranges::set_difference(all, others, std::back_inserter(left));
+  return left;
+}
+
 std::string cpu_list_text(const std::vector<std::uint32_t>& cpus) {
   std::string text;
   for (std::size_t i = 0; i < cpus.size();) {
@@ -90,6 +105,16 @@ std::string class_of(const Machine& machine) {
   hash.add(fmt::format("cpus={}\n", machine.cpus));
   if (!machine.tuning.empty()) hash.add(fmt::format("tuning={}\n", machine.tuning));
   return hash.digest().substr(0, digits);
+}
+
+std::string settings_in_force(const Tuning& tuning) {
+  std::string text;
+  for (const TunedSwitch& one : tuning.switched) {
+    std::string value = one.during;
+    std::erase(value, ' ');
+    text.append(text.empty() ? "" : " ").append(one.name).append("=").append(value);
+  }
+  return text;
 }
 
 }  // namespace lauka

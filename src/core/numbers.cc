@@ -1,6 +1,5 @@
 #include "core/numbers.h"
 
-#include "core/foreign_text.h"
 #include "core/text.h"
 
 #include <algorithm>

@@ -1,7 +1,6 @@
 #include "core/own_metric.h"
 
 #include "core/choices.h"
-#include "core/foreign_text.h"
 #include "core/numbers.h"
 #include "core/text.h"
 
@@ -59,106 +58,6 @@ std::size_t read_number(std::string_view text, std::string& plain) {
   return end + exponent;
 }
 
-}  // namespace
-
-bool is_measurable(double value) {
-  const double magnitude = std::fabs(value);
-  return value == 0.0 || (magnitude >= 1e-30 && magnitude <= 1e30);
-}
-
-bool is_unit_word(std::string_view word) {
-  if (word == "1") return true;
-  return !word.empty() && word.size() <= kLongestUnit && one_line(word) == word &&
-         word.find_first_of(" \t,=:()0123456789") == std::string_view::npos;
-}
-
-OwnUnit own_unit_of(std::string_view word) {
-  OwnUnit unit{.word = std::string(word)};
-  if (const DisplayUnit* known = find_display_unit(word)) {
-    unit.unit = known->unit;
-    unit.size = known->size;
-    unit.shown_in = word == "1" ? nullptr : known;
-  } else if (word == "%") {
-    unit.unit = Unit::Fraction;
-    unit.size = 0.01;
-  } else if (word == "J") {
-    unit.unit = Unit::Joules;
-  }
-  return unit;
-}
-
-bool is_own_name(std::string_view name) {
-  return !name.empty() && name.size() <= kLongestName && is_letter(name.front()) &&
-         std::ranges::all_of(name, [](char c) {
-           return is_letter(c) || is_digit(c) || c == '.' || c == '-' || c == '/' || c == '%';
-         });
-}
-
-std::optional<Better> better_of(std::string_view word) {
-  if (word == "higher") return Better::More;
-  if (word == "lower") return Better::Less;
-  return std::nullopt;
-}
-
-Result<OwnMetric> parse_own_metric(std::string_view head) {
-  std::vector<std::string_view> parts = split(head, ':');
-  OwnMetric metric{.name = std::string(trimmed(parts.front()))};
-  if (!is_own_name(metric.name))
-    return Error{fmt::format("has {} for a name", cited(metric.name)),
-                 "begin it with a letter, and go on with letters, digits, _ . - / or %"};
-  if (parts.size() > 1) {
-    if (const auto better = better_of(parts.back())) {
-      metric.better = *better;
-      parts.pop_back();
-    }
-  }
-  if (parts.size() > 2)
-    return Error{fmt::format("has {}, which is neither higher nor lower", cited(parts.back())),
-                 "write one of them"};
-  if (parts.size() == 1) return metric;
-  if (!is_unit_word(parts[1]))
-    return Error{fmt::format("has {} for a unit", cited(parts[1])),
-                 "write one like ms, MiB, % or $, or leave the colon out"};
-  metric.unit = own_unit_of(parts[1]);
-  return metric;
-}
-
-Result<double> parse_own_value(std::string_view text, const OwnUnit& unit) {
-  text = trimmed(text);
-  std::string plain;
-  const std::size_t end = text.size() > kLongestNumber ? 0 : read_number(text, plain);
-  if (end == 0) return Error{"is not a number", "write it as 1234.5, 1,234.5 or 1.2e6"};
-  const std::string_view word = trimmed(text.substr(end));
-  double size = unit.size;
-  const bool is_plain = word == "1" && unit.word.empty();
-  if (!word.empty() && word != unit.word && !is_plain) {
-    const OwnUnit told = own_unit_of(word);
-    if (told.unit != unit.unit || !told.is_known() || !unit.is_known())
-      return Error{fmt::format("has {} after the number, but its unit is {}", cited(word),
-                               unit.word.empty() ? "none" : cited(unit.word)),
-                   told.is_known() && unit.word.empty()
-                       ? fmt::format("give it this unit (NAME:{})", told.word)
-                       : "leave it out, or give another unit"};
-    size = told.size;
-  }
-  const double value = std::strtod(plain.c_str(), nullptr) * size;
-  if (!is_measurable(value)) return Error{"is beyond 1e30, or below 1e-30", "use another unit"};
-  return value;
-}
-
-Metric metric_of(const OwnMetric& own, Formula source) {
-  Metric metric{.name = own.name,
-                .unit = own.unit.unit,
-                .better = own.better,
-                .source = std::move(source),
-                .shown_in = own.unit.shown_in,
-                .role = own.role};
-  if (!own.unit.is_known()) metric.note = "(" + own.unit.word + ")";
-  return metric;
-}
-
-namespace {
-
 constexpr const char* kToldExample = "write, for example, 'requests 1234 higher sum'";
 
 std::optional<Combine> combine_of(std::string_view word) {
@@ -167,39 +66,6 @@ std::optional<Combine> combine_of(std::string_view word) {
   if (word == "last") return Combine::Last;
   return std::nullopt;
 }
-
-}  // namespace
-
-Result<ToldLine> parse_told_line(std::string_view line) {
-  std::vector<std::string_view> words = blank_separated(line);
-  if (words.size() < 2) return Error{"is not NAME VALUE", kToldExample};
-  if (!is_own_name(words[0]))
-    return Error{fmt::format("has {} for a name", cited(words[0])),
-                 "begin it with a letter, and go on with letters, digits, _ . - / or %"};
-  ToldLine told{.metric = {.name = std::string(words[0])}, .value = words[1]};
-  words.erase(words.begin(), words.begin() + 2);
-  if (!words.empty() && (told.combine = combine_of(words.back()))) words.pop_back();
-  if (!words.empty()) {
-    told.better = better_of(words.back());
-    told.metric.better = told.better.value_or(told.metric.better);
-    if (told.better) words.pop_back();
-  }
-  if (words.empty()) {
-    const std::string_view suffix = told.value.substr(told.value.find_last_of("0123456789.") + 1);
-    const OwnUnit unit = own_unit_of(suffix);
-    if (suffix.size() < told.value.size() && unit.unit != Unit::Ratio) told.metric.unit = unit;
-    return told;
-  }
-  const std::string_view unit = words.front();
-  if (words.size() > 1 || !is_unit_word(unit))
-    return Error{fmt::format("has {}, which is not a unit, higher, lower, sum, mean or last",
-                             cited(words.back())),
-                 kToldExample};
-  told.metric.unit = own_unit_of(unit);
-  return told;
-}
-
-namespace {
 
 constexpr const char* kExample = "write, for example, 'mpki=1000*cache-misses/instructions'";
 constexpr std::size_t kLongest = 10'000;  // characters
@@ -340,6 +206,131 @@ class ExpressionParser {
 };
 
 }  // namespace
+
+bool is_measurable(double value) {
+  const double magnitude = std::fabs(value);
+  return value == 0.0 || (magnitude >= 1e-30 && magnitude <= 1e30);
+}
+
+bool is_unit_word(std::string_view word) {
+  if (word == "1") return true;
+  return !word.empty() && word.size() <= kLongestUnit && one_line(word) == word &&
+         word.find_first_of(" \t,=:()0123456789") == std::string_view::npos;
+}
+
+OwnUnit own_unit_of(std::string_view word) {
+  OwnUnit unit{.word = std::string(word)};
+  if (const DisplayUnit* known = find_display_unit(word)) {
+    unit.unit = known->unit;
+    unit.size = known->size;
+    unit.shown_in = word == "1" ? nullptr : known;
+  } else if (word == "%") {
+    unit.unit = Unit::Fraction;
+    unit.size = 0.01;
+  } else if (word == "J") {
+    unit.unit = Unit::Joules;
+  }
+  return unit;
+}
+
+bool is_own_name(std::string_view name) {
+  return !name.empty() && name.size() <= kLongestName && is_letter(name.front()) &&
+         std::ranges::all_of(name, [](char c) {
+           return is_letter(c) || is_digit(c) || c == '.' || c == '-' || c == '/' || c == '%';
+         });
+}
+
+std::optional<Better> better_of(std::string_view word) {
+  if (word == "higher") return Better::More;
+  if (word == "lower") return Better::Less;
+  return std::nullopt;
+}
+
+Result<OwnMetric> parse_own_metric(std::string_view head) {
+  std::vector<std::string_view> parts = split(head, ':');
+  OwnMetric metric{.name = std::string(trimmed(parts.front()))};
+  if (!is_own_name(metric.name))
+    return Error{fmt::format("has {} for a name", cited(metric.name)),
+                 "begin it with a letter, and go on with letters, digits, _ . - / or %"};
+  if (parts.size() > 1) {
+    if (const auto better = better_of(parts.back())) {
+      metric.better = *better;
+      parts.pop_back();
+    }
+  }
+  if (parts.size() > 2)
+    return Error{fmt::format("has {}, which is neither higher nor lower", cited(parts.back())),
+                 "write one of them"};
+  if (parts.size() == 1) return metric;
+  if (!is_unit_word(parts[1]))
+    return Error{fmt::format("has {} for a unit", cited(parts[1])),
+                 "write one like ms, MiB, % or $, or leave the colon out"};
+  metric.unit = own_unit_of(parts[1]);
+  return metric;
+}
+
+Result<double> parse_own_value(std::string_view text, const OwnUnit& unit) {
+  text = trimmed(text);
+  std::string plain;
+  const std::size_t end = text.size() > kLongestNumber ? 0 : read_number(text, plain);
+  if (end == 0) return Error{"is not a number", "write it as 1234.5, 1,234.5 or 1.2e6"};
+  const std::string_view word = trimmed(text.substr(end));
+  double size = unit.size;
+  const bool is_plain = word == "1" && unit.word.empty();
+  if (!word.empty() && word != unit.word && !is_plain) {
+    const OwnUnit told = own_unit_of(word);
+    if (told.unit != unit.unit || !told.is_known() || !unit.is_known())
+      return Error{fmt::format("has {} after the number, but its unit is {}", cited(word),
+                               unit.word.empty() ? "none" : cited(unit.word)),
+                   told.is_known() && unit.word.empty()
+                       ? fmt::format("give it this unit (NAME:{})", told.word)
+                       : "leave it out, or give another unit"};
+    size = told.size;
+  }
+  const double value = std::strtod(plain.c_str(), nullptr) * size;
+  if (!is_measurable(value)) return Error{"is beyond 1e30, or below 1e-30", "use another unit"};
+  return value;
+}
+
+Metric metric_of(const OwnMetric& own, Formula source) {
+  Metric metric{.name = own.name,
+                .unit = own.unit.unit,
+                .better = own.better,
+                .source = std::move(source),
+                .shown_in = own.unit.shown_in,
+                .role = own.role};
+  if (!own.unit.is_known()) metric.note = "(" + own.unit.word + ")";
+  return metric;
+}
+
+Result<ToldLine> parse_told_line(std::string_view line) {
+  std::vector<std::string_view> words = blank_separated(line);
+  if (words.size() < 2) return Error{"is not NAME VALUE", kToldExample};
+  if (!is_own_name(words[0]))
+    return Error{fmt::format("has {} for a name", cited(words[0])),
+                 "begin it with a letter, and go on with letters, digits, _ . - / or %"};
+  ToldLine told{.metric = {.name = std::string(words[0])}, .value = words[1]};
+  words.erase(words.begin(), words.begin() + 2);
+  if (!words.empty() && (told.combine = combine_of(words.back()))) words.pop_back();
+  if (!words.empty()) {
+    told.better = better_of(words.back());
+    told.metric.better = told.better.value_or(told.metric.better);
+    if (told.better) words.pop_back();
+  }
+  if (words.empty()) {
+    const std::string_view suffix = told.value.substr(told.value.find_last_of("0123456789.") + 1);
+    const OwnUnit unit = own_unit_of(suffix);
+    if (suffix.size() < told.value.size() && unit.unit != Unit::Ratio) told.metric.unit = unit;
+    return told;
+  }
+  const std::string_view unit = words.front();
+  if (words.size() > 1 || !is_unit_word(unit))
+    return Error{fmt::format("has {}, which is not a unit, higher, lower, sum, mean or last",
+                             cited(words.back())),
+                 kToldExample};
+  told.metric.unit = own_unit_of(unit);
+  return told;
+}
 
 Result<Expression> parse_expression(std::string_view text) {
   return ExpressionParser(text).parse();

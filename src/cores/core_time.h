@@ -8,6 +8,7 @@
 #include "os/process.h"
 
 #include <chrono>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -84,9 +85,7 @@ class RunPoll final : public os::RunWatch {
   struct Identity {
     int pid = 0;
     std::uint64_t started_at = 0;
-    bool operator<(const Identity& other) const {
-      return pid != other.pid ? pid < other.pid : started_at < other.started_at;
-    }
+    auto operator<=>(const Identity&) const = default;
   };
 
   /// What was seen of one process.

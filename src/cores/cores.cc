@@ -139,12 +139,6 @@ auto find_named(Kinds& kinds, std::string_view name) {
       kinds, [&](const CoreKind& kind) { return same_ignoring_case(kind.name, name); });
 }
 
-Cpus difference(const Cpus& all, const Cpus& without) {
-  Cpus left;
-  std::ranges::set_difference(all, without, std::back_inserter(left));
-  return left;
-}
-
 Error not_on_this_system(const CoreRequest& wanted) {
   if (!wanted.by_hand.empty())
     return {"--core-kinds is for Linux; here the system tells the kinds of core", "leave it out"};
@@ -238,12 +232,12 @@ Result<CoreKinds> check_kinds(const CoreKinds& by_hand, const os::LinuxCalls& ca
   for (const CoreKind& kind : by_hand)
     named.insert(named.end(), kind.cpus.begin(), kind.cpus.end());
   std::ranges::sort(named);
-  if (const Cpus unknown = difference(named, *there); !unknown.empty())
+  if (const Cpus unknown = cpus_not_in(*there, named); !unknown.empty())
     return Error{fmt::format("--core-kinds names CPU {}, which this machine does not have",
                              cpu_list_text(unknown)),
                  fmt::format("this machine has {}", cpu_list_text(*there))};
   const Cpus online = online_cpus(calls).value_or(*there);
-  if (const Cpus left_out = difference(online, named); !left_out.empty())
+  if (const Cpus left_out = cpus_not_in(named, online); !left_out.empty())
     return Error{fmt::format("--core-kinds leaves out CPU {}", cpu_list_text(left_out)),
                  "put each CPU into a kind"};
   CoreKinds kinds = by_hand;
@@ -262,8 +256,7 @@ Result<Cpus> cpus_of(CorePreference prefer, const CoreKinds& kinds, const os::Li
   const auto slow = find_named(kinds, "E");
   const CoreKind& kind = fast ? kinds.front() : slow == kinds.end() ? kinds.back() : *slow;
   const Cpus allowed = calls.allowed_cpus();
-  Cpus both;
-  std::ranges::set_intersection(kind.cpus, allowed, std::back_inserter(both));
+  const Cpus both = cpus_also_in(allowed, kind.cpus);
   if (both.empty())
     return Error{fmt::format("{}: lauka was started for CPU {} only, and the {} cores are {}",
                              option, cpu_list_text(allowed), kind.name, cpu_list_text(kind.cpus)),

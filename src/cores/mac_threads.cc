@@ -56,66 +56,6 @@ Result<void> check_mac_process(const os::DarwinCalls& calls, int process, std::s
   return {};
 }
 
-}  // namespace
-
-std::vector<std::string> level_names(const os::DarwinCalls& calls) {
-  std::int32_t count = 0;
-  std::size_t bytes = sizeof count;
-  if (calls.sysctlbyname("hw.nperflevels", &count, &bytes, nullptr, 0) != 0 || count < 1) return {};
-  std::vector<std::string> names;
-  for (std::int32_t level = 0; level < count; ++level) {
-    std::array<char, 64> name{};
-    bytes = name.size() - 1;
-    const std::string key = fmt::format("hw.perflevel{}.name", level);
-    if (calls.sysctlbyname(key.c_str(), name.data(), &bytes, nullptr, 0) != 0) name[0] = '\0';
-    names.emplace_back(name.data());
-    if (names.back().empty()) names.back() = fmt::format("Level {}", level);
-  }
-  return names;
-}
-
-ThreadIds thread_ids(const os::DarwinCalls& calls, int process) {
-  // A full buffer may have been too small: it grows until some of it stays empty.
-  for (std::size_t room = 64; room <= kMostThreads; room *= 2) {
-    std::vector<std::uint64_t> ids(room);
-    const auto size = static_cast<int>(room * sizeof ids[0]);
-    const int bytes = calls.proc_pidinfo(process, os::kPidListThreadIds, 0, ids.data(), size);
-    if (bytes <= 0) return {{}, errno == 0 ? ESRCH : errno};
-    if (bytes == size) continue;
-    ids.resize(static_cast<std::size_t>(bytes) / sizeof ids[0]);
-    return {std::move(ids), 0};
-  }
-  return {{}, ENOMEM};
-}
-
-std::string thread_name(const os::DarwinCalls& calls, int process, std::uint64_t thread) {
-  os::ThreadInfo info;
-  if (calls.proc_pidinfo(process, os::kPidThreadId64Info, thread, &info, sizeof info) <= 0)
-    return "";
-  const char* const begin = info.name.data();
-  return {begin, std::find(begin, begin + info.name.size(), '\0')};
-}
-
-CountsOfThread thread_counts(const os::DarwinCalls& calls, int process, std::uint64_t thread,
-                             std::size_t levels) {
-  std::vector<std::byte> buffer(sizeof(os::ThreadCountsHeader) + levels * sizeof(os::ThreadCounts));
-  const int bytes = calls.proc_pidinfo(process, os::kPidThreadCounts, thread, buffer.data(),
-                                       static_cast<int>(buffer.size()));
-  if (bytes <= 0) return {{}, errno == 0 ? ESRCH : errno};
-  os::ThreadCountsHeader header;
-  if (static_cast<std::size_t>(bytes) < sizeof header) return {{}, EIO};
-  std::memcpy(&header, buffer.data(), sizeof header);
-  LevelCounts counts(levels);
-  for (std::size_t i = 0; i < std::min<std::size_t>(levels, header.kinds); ++i) {
-    const std::size_t at = sizeof header + i * sizeof counts[i];
-    if (at + sizeof counts[i] > static_cast<std::size_t>(bytes)) break;
-    std::memcpy(&counts[i], buffer.data() + at, sizeof counts[i]);
-  }
-  return {std::move(counts), 0};
-}
-
-namespace {
-
 using std::chrono::nanoseconds;
 
 class MacStream final : public ThreadStream {
@@ -252,6 +192,62 @@ class MacStream final : public ThreadStream {
 };
 
 }  // namespace
+
+std::vector<std::string> level_names(const os::DarwinCalls& calls) {
+  std::int32_t count = 0;
+  std::size_t bytes = sizeof count;
+  if (calls.sysctlbyname("hw.nperflevels", &count, &bytes, nullptr, 0) != 0 || count < 1) return {};
+  std::vector<std::string> names;
+  for (std::int32_t level = 0; level < count; ++level) {
+    std::array<char, 64> name{};
+    bytes = name.size() - 1;
+    const std::string key = fmt::format("hw.perflevel{}.name", level);
+    if (calls.sysctlbyname(key.c_str(), name.data(), &bytes, nullptr, 0) != 0) name[0] = '\0';
+    names.emplace_back(name.data());
+    if (names.back().empty()) names.back() = fmt::format("Level {}", level);
+  }
+  return names;
+}
+
+ThreadIds thread_ids(const os::DarwinCalls& calls, int process) {
+  // A full buffer may have been too small: it grows until some of it stays empty.
+  for (std::size_t room = 64; room <= kMostThreads; room *= 2) {
+    std::vector<std::uint64_t> ids(room);
+    const auto size = static_cast<int>(room * sizeof ids[0]);
+    const int bytes = calls.proc_pidinfo(process, os::kPidListThreadIds, 0, ids.data(), size);
+    if (bytes <= 0) return {{}, errno == 0 ? ESRCH : errno};
+    if (bytes == size) continue;
+    ids.resize(static_cast<std::size_t>(bytes) / sizeof ids[0]);
+    return {std::move(ids), 0};
+  }
+  return {{}, ENOMEM};
+}
+
+std::string thread_name(const os::DarwinCalls& calls, int process, std::uint64_t thread) {
+  os::ThreadInfo info;
+  if (calls.proc_pidinfo(process, os::kPidThreadId64Info, thread, &info, sizeof info) <= 0)
+    return "";
+  const char* const begin = info.name.data();
+  return {begin, std::find(begin, begin + info.name.size(), '\0')};
+}
+
+CountsOfThread thread_counts(const os::DarwinCalls& calls, int process, std::uint64_t thread,
+                             std::size_t levels) {
+  std::vector<std::byte> buffer(sizeof(os::ThreadCountsHeader) + levels * sizeof(os::ThreadCounts));
+  const int bytes = calls.proc_pidinfo(process, os::kPidThreadCounts, thread, buffer.data(),
+                                       static_cast<int>(buffer.size()));
+  if (bytes <= 0) return {{}, errno == 0 ? ESRCH : errno};
+  os::ThreadCountsHeader header;
+  if (static_cast<std::size_t>(bytes) < sizeof header) return {{}, EIO};
+  std::memcpy(&header, buffer.data(), sizeof header);
+  LevelCounts counts(levels);
+  for (std::size_t i = 0; i < std::min<std::size_t>(levels, header.kinds); ++i) {
+    const std::size_t at = sizeof header + i * sizeof counts[i];
+    if (at + sizeof counts[i] > static_cast<std::size_t>(bytes)) break;
+    std::memcpy(&counts[i], buffer.data() + at, sizeof counts[i]);
+  }
+  return {std::move(counts), 0};
+}
 
 Result<Threads> darwin_threads(const ThreadsWanted& wanted, const Wait& wait,
                                const os::DarwinCalls& calls) {

@@ -176,8 +176,7 @@ Result<Chosen> choose(Choice choice, bool user_only, const os::LinuxCalls* calls
                       const CoreKinds& kinds, const std::optional<User>& user,
                       const OnMacos& macos) {
   const Setting setting{user_only, calls, kinds, user, macos};
-  const auto* const maker =
-      std::ranges::find_if(kMakers, [choice](const Maker& one) { return one.choice == choice; });
+  const auto* const maker = std::ranges::find(kMakers, choice, &Maker::choice);
   if (maker != kMakers.end()) return make(*maker, setting);
   if (macos.calls != nullptr) return choose_on_macos(choice, user_only, macos);
   if (calls == nullptr) return without_counters({"there is no engine for this system", ""});

@@ -1,6 +1,5 @@
 #include "engine/engine.h"
 
-#include "core/foreign_text.h"
 #include "core/machine.h"
 #include "core/own_metric.h"
 #include "core/text.h"

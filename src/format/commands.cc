@@ -1,11 +1,10 @@
 #include "core/choices.h"
-#include "core/foreign_text.h"
 #include "core/own_metric.h"
 #include "core/text.h"
 #include "format/sections.h"
 #include "format/words.h"
 #include "report/format.h"
-#include "report/why.h"
+#include "report/lines.h"
 #include "results/analyse.h"
 #include "stats/summary.h"
 
@@ -98,7 +97,7 @@ class StoredRuns : public RunTable {
   StoredRuns(std::vector<Run> runs, std::size_t commands, const std::vector<Metric>& metrics,
              Bounds at_most)
       : runs_(std::move(runs)), of_command_(commands), at_most_(std::move(at_most)) {
-    std::ranges::stable_sort(runs_, [](const Run& a, const Run& b) { return a.number < b.number; });
+    std::ranges::stable_sort(runs_, {}, &Run::number);
     for (std::size_t i = 0; i < runs_.size(); ++i)
       of_command_[runs_[i].row.command].push_back(static_cast<std::uint32_t>(i));
     for (std::size_t m = 0; m < metrics.size(); ++m) {
@@ -611,8 +610,7 @@ Json overhead_of(const Results& results, std::size_t command) {
 }
 
 Json why_of(const Results& results, std::size_t command) {
-  const auto why = std::ranges::find_if(
-      results.whys, [command](const Why& one) { return one.command == command; });
+  const auto why = std::ranges::find(results.whys, command, &Why::command);
   if (why == results.whys.end()) return nullptr;
   Json factors = Json::array();
   for (const WallFactor& factor : why->factors) {

@@ -1,4 +1,4 @@
-#include "core/foreign_text.h"
+#include "core/text.h"
 #include "format/exports.h"
 #include "format/sections.h"
 #include "format/words.h"
@@ -66,28 +66,6 @@ void put_suite(JsonWriter& json, const Report& report) {
   json.close();
 }
 
-}  // namespace
-
-void write_json(const Report& report, const Sink& sink) {
-  const Results& first = report.benchmarks.front();
-  JsonWriter json(sink);
-  json.open('{');
-  put_head(json, first.circumstances);
-  json.open("results", '[');
-  for (const Results& one : report.benchmarks) put_results(json, one);
-  json.close();
-  json.open("lauka", '{');
-  if (report.is_suite()) {
-    put_suite(json, report);
-  } else {
-    put_lauka_session(json, first);
-  }
-  json.close();
-  json.close();
-}
-
-namespace {
-
 /// The results of each benchmark, taken out of the document.
 std::map<std::string, JsonIn> results_by_benchmark(JsonIn& document) {
   std::map<std::string, JsonIn> all;
@@ -114,6 +92,24 @@ JsonIn document_of(const JsonIn& document, const JsonIn& session, const JsonIn& 
 }
 
 }  // namespace
+
+void write_json(const Report& report, const Sink& sink) {
+  const Results& first = report.benchmarks.front();
+  JsonWriter json(sink);
+  json.open('{');
+  put_head(json, first.circumstances);
+  json.open("results", '[');
+  for (const Results& one : report.benchmarks) put_results(json, one);
+  json.close();
+  json.open("lauka", '{');
+  if (report.is_suite()) {
+    put_suite(json, report);
+  } else {
+    put_lauka_session(json, first);
+  }
+  json.close();
+  json.close();
+}
 
 Result<ReadSession> read_session(std::string_view text) {
   const auto document = parsed(text);

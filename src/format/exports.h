@@ -2,7 +2,7 @@
 
 #include "core/choices.h"
 #include "report/exports.h"
-#include "results/report.h"
+#include "results/results.h"
 
 namespace lauka {
 

@@ -1,11 +1,9 @@
-#include "core/foreign_text.h"
 #include "core/numbers.h"
 #include "core/text.h"
 #include "format/sections.h"
 #include "format/words.h"
 #include "report/format.h"
 #include "report/lines.h"
-#include "report/warnings.h"
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
 #include "format/text.h"
 
-#include "core/foreign_text.h"
+#include "core/text.h"
 #include "report/format.h"
 
 #include <algorithm>

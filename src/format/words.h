@@ -1,6 +1,5 @@
 #pragma once
 
-#include "core/condition.h"
 #include "core/metric.h"
 #include "core/record.h"
 #include "gate/judge.h"

@@ -53,6 +53,20 @@ Verdict verdict_of(const Judgement& judgement, const Question& question, const E
   return verdict;
 }
 
+/// Returns the indices of `p`, the smallest value first.
+std::vector<std::size_t> ascending(std::span<const double> p) {
+  std::vector<std::size_t> places(p.size());
+  std::iota(places.begin(), places.end(), std::size_t{0});
+  std::ranges::stable_sort(places, [&](std::size_t a, std::size_t b) { return p[a] < p[b]; });
+  return places;
+}
+
+std::vector<bool> first_of(const std::vector<std::size_t>& places, std::size_t count) {
+  std::vector<bool> rejected(places.size(), false);
+  for (std::size_t i = 0; i < count; ++i) rejected[places[i]] = true;
+  return rejected;
+}
+
 }  // namespace
 
 std::optional<Verdict> decide_at_look(const Question& question, const Comparison& samples,
@@ -85,24 +99,6 @@ Comparison against_bound(const Condition& condition, const Series& series) {
   samples.reference.assign(samples.candidate.size(), *condition.bound);
   return samples;
 }
-
-namespace {
-
-/// Returns the indices of `p`, the smallest value first.
-std::vector<std::size_t> ascending(std::span<const double> p) {
-  std::vector<std::size_t> places(p.size());
-  std::iota(places.begin(), places.end(), std::size_t{0});
-  std::ranges::stable_sort(places, [&](std::size_t a, std::size_t b) { return p[a] < p[b]; });
-  return places;
-}
-
-std::vector<bool> first_of(const std::vector<std::size_t>& places, std::size_t count) {
-  std::vector<bool> rejected(places.size(), false);
-  for (std::size_t i = 0; i < count; ++i) rejected[places[i]] = true;
-  return rejected;
-}
-
-}  // namespace
 
 std::vector<bool> holm(std::span<const double> p, double error) {
   const auto places = ascending(p);

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/condition.h"
+#include "core/metric.h"
 #include "core/series.h"
 #include "gate/judge.h"
 #include "gate/schedule.h"
@@ -78,8 +78,7 @@ struct Findings {
 
   /// Returns the tails of the intervals of `metric`; `otherwise` if it has no gate.
   stats::IntervalTails tails_of(std::size_t metric, stats::IntervalTails otherwise) const {
-    const auto found = std::ranges::find_if(
-        intervals, [metric](const GatedInterval& one) { return one.metric == metric; });
+    const auto found = std::ranges::find(intervals, metric, &GatedInterval::metric);
     return found == intervals.end() ? otherwise : found->tails;
   }
 };

@@ -1,7 +1,6 @@
 #include "history/command_line.h"
 
 #include "cli/describe.h"
-#include "core/foreign_text.h"
 #include "core/numbers.h"
 #include "core/text.h"
 

@@ -1,6 +1,5 @@
 #include "history/database.h"
 
-#include "core/foreign_text.h"
 #include "core/numbers.h"
 #include "core/text.h"
 #include "os/clock.h"

@@ -1,6 +1,5 @@
 #include "history/encoding.h"
 
-#include "core/foreign_text.h"
 #include "core/numbers.h"
 #include "core/sha256.h"
 #include "core/text.h"

@@ -1,6 +1,5 @@
 #include "history/load.h"
 
-#include "core/foreign_text.h"
 #include "core/text.h"
 #include "history/encoding.h"
 #include "history/trend.h"

@@ -1,12 +1,10 @@
-#include "history/read.h"
-
-#include "core/foreign_text.h"
 #include "core/own_metric.h"
 #include "core/text.h"
 #include "format/read_session.h"
 #include "format/sections.h"
 #include "format/text.h"
 #include "format/words.h"
+#include "history/record.h"
 #include "stats/delta.h"
 #include "stats/summary.h"
 

@@ -4,11 +4,13 @@
 #include "core/machine.h"
 #include "core/metric.h"
 #include "core/numbers.h"
+#include "core/result.h"
 #include "stats/delta.h"
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace lauka::history {
@@ -61,5 +63,10 @@ struct SessionRecord {
     return {};
   }
 };
+
+/// What a history keeps of the session that `text` holds, which lauka's --export-json wrote. The
+/// error is a predicate of the file: that it is no such JSON, holds what cannot be a measured
+/// value, or has no identity of its own, as hyperfine's has none and several joined sessions have.
+Result<SessionRecord> record_of(std::string_view text);
 
 }  // namespace lauka::history

@@ -1,12 +1,11 @@
 #include "history/store.h"
 
-#include "core/foreign_text.h"
 #include "core/numbers.h"
 #include "core/text.h"
 #include "format/sections.h"
 #include "history/encoding.h"
 #include "history/load.h"
-#include "history/read.h"
+#include "history/record.h"
 #include "os/files.h"
 
 #include <algorithm>

@@ -1,10 +1,8 @@
-#include "history/tables.h"
-
-#include "core/foreign_text.h"
 #include "core/numbers.h"
 #include "core/text.h"
 #include "format/text.h"
 #include "format/words.h"
+#include "history/text.h"
 #include "history/trend.h"
 #include "report/exports.h"
 #include "report/format.h"
@@ -82,7 +80,7 @@ std::string csv_text(const nlohmann::ordered_json& value) {
 
 class CsvWriter final : public TableWriter {
  public:
-  explicit CsvWriter(Sink sink) : sink_(std::move(sink)) {
+  explicit CsvWriter(const Sink& sink) : TableWriter(sink) {
     const auto columns = fields({}, {}, {});
     std::string head;
     for (const auto& [name, value] : columns.items()) head += (head.empty() ? "" : ",") + name;
@@ -97,27 +95,21 @@ class CsvWriter final : public TableWriter {
       sink_(line + "\r\n");
     }
   }
-
- private:
-  Sink sink_;
 };
 
 class JsonLinesWriter final : public TableWriter {
  public:
-  explicit JsonLinesWriter(Sink sink) : sink_(std::move(sink)) {}
+  using TableWriter::TableWriter;
 
   void add(const Series& series, const Uuids& uuids) override {
     for (const SeriesPoint& point : series.points)
       sink_(dumped(fields(series, point, uuids), -1) + "\n");
   }
-
- private:
-  Sink sink_;
 };
 
 class BenchfmtWriter final : public TableWriter {
  public:
-  explicit BenchfmtWriter(Sink sink) : sink_(std::move(sink)) {}
+  using TableWriter::TableWriter;
 
   void add(const Series& series, const Uuids& uuids) override {
     const auto go_name = report::benchfmt_word;
@@ -142,13 +134,12 @@ class BenchfmtWriter final : public TableWriter {
     sink_(key + ": " + one_line(value) + "\n");
   }
 
-  Sink sink_;
   std::map<std::string, std::string> set_{};
 };
 
 class BmfWriter final : public TableWriter {
  public:
-  explicit BmfWriter(Sink sink) : sink_(std::move(sink)) {}
+  using TableWriter::TableWriter;
 
   void add(const Series& series, const Uuids& /*uuids*/) override {
     if (series.points.empty()) return;
@@ -172,14 +163,13 @@ class BmfWriter final : public TableWriter {
   void end() override { sink_(dumped(document_, 2) + "\n"); }
 
  private:
-  Sink sink_;
   std::map<std::string, std::string> machines_{};
   nlohmann::ordered_json document_ = nlohmann::ordered_json::object();
 };
 
 class OtavaWriter final : public TableWriter {
  public:
-  explicit OtavaWriter(Sink sink) : sink_(std::move(sink)) {}
+  using TableWriter::TableWriter;
 
   void add(const Series& series, const Uuids& /*uuids*/) override {
     const std::size_t column = columns_.size();
@@ -214,7 +204,6 @@ class OtavaWriter final : public TableWriter {
     std::map<std::size_t, double> values{};
   };
 
-  Sink sink_;
   std::vector<std::string> columns_{};
   std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t>, Line> lines_{};
 };

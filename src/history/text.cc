@@ -1,10 +1,9 @@
 #include "history/text.h"
 
-#include "core/foreign_text.h"
 #include "core/numbers.h"
 #include "core/text.h"
 #include "report/format.h"
-#include "report/width.h"
+#include "report/style.h"
 
 #include <algorithm>
 #include <chrono>

@@ -1,10 +1,10 @@
 #include "history/trend.h"
 
-#include "core/foreign_text.h"
+#include "core/text.h"
 #include "history/encoding.h"
 #include "report/format.h"
+#include "report/style.h"
 #include "report/table.h"
-#include "report/width.h"
 #include "stats/distributions.h"
 #include "stats/summary.h"
 
@@ -49,6 +49,68 @@ std::optional<LogRatio> part_of(const MetricRecord& values, Against against, boo
     part.error = *values.stddev / std::sqrt(static_cast<double>(values.runs)) /
                  (is_logarithm ? values.mean : 1.0);
   return part;
+}
+
+/// Adds two consecutive ratios with independent errors.
+LogRatio sum_of(const LogRatio& a, const LogRatio& b) {
+  LogRatio sum{.value = a.value + b.value};
+  if (a.error && b.error) sum.error = std::hypot(*a.error, *b.error);
+  return sum;
+}
+
+constexpr double kConfidence95 = 0.95;
+constexpr double kSureOfLink = 3.6;  // standard errors: one in 3000 is above
+constexpr double kRounding = 1e-9;   // a change below is the arithmetic's, where nothing varies
+
+bool is_worse(double change, Better better) {
+  return better == Better::Neither || (change > 0.0) == (better == Better::Less);
+}
+
+/// True if later steps bring the level back to where it was, or better.
+bool is_made_up_for(const std::vector<stats::Step>& steps, std::size_t at, Better better) {
+  double change = steps[at].change;
+  for (std::size_t later = at + 1; later < steps.size(); ++later) {
+    change += steps[later].change;
+    if (better != Better::Neither && !is_worse(change, better)) return true;
+  }
+  return false;
+}
+
+/// A session of few runs may take itself for surer than it is, and would look like a step: none
+/// counts for surer than the typical one.
+void raise_small_variances(std::vector<stats::SeriesPoint>& points) {
+  std::vector<double> variances;
+  variances.reserve(points.size());
+  for (const stats::SeriesPoint& point : points) variances.push_back(point.variance);
+  if (variances.empty()) return;
+  const double typical = stats::median(stats::sorted(variances));
+  for (stats::SeriesPoint& point : points) point.variance = std::max(point.variance, typical);
+}
+
+/// Returns the error of a step's height if an anchor was replaced within its range: the link's,
+/// which all points on one side share, so that more points do not reduce it.
+double link_error_at(const std::vector<Observation>& commits, const stats::Step& step) {
+  double error = 0.0;
+  for (std::size_t i = std::max<std::size_t>(step.earliest, 1); i <= step.latest; ++i) {
+    const double before = commits[i - 1].link_error;
+    const double after = commits[i].link_error;
+    if (before != after) error = std::max(error, std::hypot(before, after));
+  }
+  return error;
+}
+
+/// Takes away what is the link's error or rounding, and widens what is left by the former.
+void allow_for_links(const Trend& trend, std::vector<stats::Step>& steps) {
+  std::vector<stats::Step> kept;
+  for (stats::Step step : steps) {
+    const double error = link_error_at(trend.commits, step);
+    const double level = trend.is_logarithm ? 1.0 : std::abs(trend.commits[step.at].value);
+    if (std::abs(step.change) <= std::max(kRounding * level, kSureOfLink * error)) continue;
+    step.bounds.low -= kNormal95 * error;
+    step.bounds.high += kNormal95 * error;
+    kept.push_back(step);
+  }
+  steps = std::move(kept);
 }
 
 }  // namespace
@@ -168,17 +230,6 @@ Trend trend_of(const Series& series, Against against) {
   return trend;
 }
 
-namespace {
-
-/// Adds two consecutive ratios with independent errors.
-LogRatio sum_of(const LogRatio& a, const LogRatio& b) {
-  LogRatio sum{.value = a.value + b.value};
-  if (a.error && b.error) sum.error = std::hypot(*a.error, *b.error);
-  return sum;
-}
-
-}  // namespace
-
 void AnchorLinks::add(const std::string& of, const std::string& to, const LogRatio& ratio) {
   if (of == to || !ratio.error) return;  // a link of one round has no known error
   // Whichever of the two was the anchor of that session.
@@ -205,65 +256,6 @@ std::map<std::string, LogRatio> AnchorLinks::to(const std::string& newest) const
   found.erase(newest);
   return found;
 }
-
-namespace {
-
-constexpr double kConfidence95 = 0.95;
-constexpr double kSureOfLink = 3.6;  // standard errors: one in 3000 is above
-constexpr double kRounding = 1e-9;   // a change below is the arithmetic's, where nothing varies
-
-bool is_worse(double change, Better better) {
-  return better == Better::Neither || (change > 0.0) == (better == Better::Less);
-}
-
-/// True if later steps bring the level back to where it was, or better.
-bool is_made_up_for(const std::vector<stats::Step>& steps, std::size_t at, Better better) {
-  double change = steps[at].change;
-  for (std::size_t later = at + 1; later < steps.size(); ++later) {
-    change += steps[later].change;
-    if (better != Better::Neither && !is_worse(change, better)) return true;
-  }
-  return false;
-}
-
-/// A session of few runs may take itself for surer than it is, and would look like a step: none
-/// counts for surer than the typical one.
-void raise_small_variances(std::vector<stats::SeriesPoint>& points) {
-  std::vector<double> variances;
-  variances.reserve(points.size());
-  for (const stats::SeriesPoint& point : points) variances.push_back(point.variance);
-  if (variances.empty()) return;
-  const double typical = stats::median(stats::sorted(variances));
-  for (stats::SeriesPoint& point : points) point.variance = std::max(point.variance, typical);
-}
-
-/// Returns the error of a step's height if an anchor was replaced within its range: the link's,
-/// which all points on one side share, so that more points do not reduce it.
-double link_error_at(const std::vector<Observation>& commits, const stats::Step& step) {
-  double error = 0.0;
-  for (std::size_t i = std::max<std::size_t>(step.earliest, 1); i <= step.latest; ++i) {
-    const double before = commits[i - 1].link_error;
-    const double after = commits[i].link_error;
-    if (before != after) error = std::max(error, std::hypot(before, after));
-  }
-  return error;
-}
-
-/// Takes away what is the link's error or rounding, and widens what is left by the former.
-void allow_for_links(const Trend& trend, std::vector<stats::Step>& steps) {
-  std::vector<stats::Step> kept;
-  for (stats::Step step : steps) {
-    const double error = link_error_at(trend.commits, step);
-    const double level = trend.is_logarithm ? 1.0 : std::abs(trend.commits[step.at].value);
-    if (std::abs(step.change) <= std::max(kRounding * level, kSureOfLink * error)) continue;
-    step.bounds.low -= kNormal95 * error;
-    step.bounds.high += kNormal95 * error;
-    kept.push_back(step);
-  }
-  steps = std::move(kept);
-}
-
-}  // namespace
 
 std::string step_id(const Series& series, std::int64_t began) {
   constexpr unsigned unused = 31;  // of 63 bits

@@ -1,4 +1,3 @@
-#include "core/foreign_text.h"
 #include "core/metric.h"
 #include "core/text.h"
 #include "format/text.h"
@@ -248,6 +247,25 @@ void add_wrapped(std::string& text, const std::string& first, std::size_t indent
   }
 }
 
+using Json = nlohmann::ordered_json;
+
+Json json_of(const EngineFacts& engine) {
+  Json json;
+  json["name"] = row_of(engine.engine).name;
+  json["counts"] = !engine.missing.has_value();
+  json["events"] = engine.events;
+  json["notes"] = engine.notes;
+  if (!engine.counters.empty()) json["counters"] = Json::array();
+  for (const CounterFacts& counters : engine.counters)
+    json["counters"].push_back({{"pmu", counters.pmu},
+                                {"listed", counters.listed},
+                                {"free", counters.free},
+                                {"alive", counters.alive}});
+  json["why_not"] = engine.missing ? Json(engine.missing->what) : Json(nullptr);
+  json["remedy"] = engine.missing ? Json(engine.missing->remedy) : Json(nullptr);
+  return json;
+}
+
 }  // namespace
 
 std::string_view name_of(Severity standing) {
@@ -309,35 +327,11 @@ std::string check_text(const MachineFacts& facts, std::span<const CheckLine> lin
       text += std::string(indent, ' ') + "-> " + one_line(line.remedy) + "\n";
   }
   const auto count = [&](Severity standing) {
-    return static_cast<std::size_t>(std::ranges::count_if(
-        lines, [&](const CheckLine& line) { return line.standing == standing; }));
+    return static_cast<std::size_t>(std::ranges::count(lines, standing, &CheckLine::standing));
   };
   return text + fmt::format("\n{}, {}, {} ok\n", plural(count(Severity::Problem), "problem"),
                             plural(count(Severity::Note), "note"), count(Severity::Ok));
 }
-
-namespace {
-
-using Json = nlohmann::ordered_json;
-
-Json json_of(const EngineFacts& engine) {
-  Json json;
-  json["name"] = row_of(engine.engine).name;
-  json["counts"] = !engine.missing.has_value();
-  json["events"] = engine.events;
-  json["notes"] = engine.notes;
-  if (!engine.counters.empty()) json["counters"] = Json::array();
-  for (const CounterFacts& counters : engine.counters)
-    json["counters"].push_back({{"pmu", counters.pmu},
-                                {"listed", counters.listed},
-                                {"free", counters.free},
-                                {"alive", counters.alive}});
-  json["why_not"] = engine.missing ? Json(engine.missing->what) : Json(nullptr);
-  json["remedy"] = engine.missing ? Json(engine.missing->remedy) : Json(nullptr);
-  return json;
-}
-
-}  // namespace
 
 std::string check_json(const MachineFacts& facts, std::span<const EngineFacts> engines,
                        std::span<const CheckLine> lines) {

@@ -1,4 +1,3 @@
-#include "core/foreign_text.h"
 #include "core/machine.h"
 #include "core/metric.h"
 #include "core/text.h"

@@ -1,4 +1,4 @@
-#include "core/foreign_text.h"
+#include "core/text.h"
 #include "inquire/answers.h"
 
 #include <algorithm>
@@ -87,32 +87,6 @@ std::string titles_of(const Threads& threads) {
   return titles + "\n";
 }
 
-}  // namespace
-
-std::string threads_table(const Threads& threads) {
-  std::string text;
-  if (threads.columns.size() > 1) text += titles_of(threads);
-  text += first_cell("TID");
-  for (const ThreadColumns& columns : threads.columns)
-    text += " " + cells_of(columns, nullptr) + " |";
-  text += "\n";
-  for (const ThreadLine& line : threads.lines) {
-    text += first_cell(fmt::format("{}", line.id));
-    for (std::size_t i = 0; i < threads.columns.size(); ++i)
-      text += " " + cells_of(threads.columns[i], &line.parts[i]) + " |";
-    text += (line.name.empty() ? "" : " " + one_line(line.name)) + "\n";
-  }
-  text += first_cell("total");
-  for (std::size_t i = 0; i < threads.columns.size(); ++i) {
-    const ThreadPart total = total_of(threads, i);
-    text += " " + cells_of(threads.columns[i], &total) + " |";
-  }
-  return text +
-         fmt::format(" {} thread{}\n", threads.lines.size(), threads.lines.size() == 1 ? "" : "s");
-}
-
-namespace {
-
 using cores::ThreadSample;
 using std::chrono::nanoseconds;
 
@@ -190,6 +164,28 @@ void add_string(std::string_view value, std::string& text) {
 }
 
 }  // namespace
+
+std::string threads_table(const Threads& threads) {
+  std::string text;
+  if (threads.columns.size() > 1) text += titles_of(threads);
+  text += first_cell("TID");
+  for (const ThreadColumns& columns : threads.columns)
+    text += " " + cells_of(columns, nullptr) + " |";
+  text += "\n";
+  for (const ThreadLine& line : threads.lines) {
+    text += first_cell(fmt::format("{}", line.id));
+    for (std::size_t i = 0; i < threads.columns.size(); ++i)
+      text += " " + cells_of(threads.columns[i], &line.parts[i]) + " |";
+    text += (line.name.empty() ? "" : " " + one_line(line.name)) + "\n";
+  }
+  text += first_cell("total");
+  for (std::size_t i = 0; i < threads.columns.size(); ++i) {
+    const ThreadPart total = total_of(threads, i);
+    text += " " + cells_of(threads.columns[i], &total) + " |";
+  }
+  return text +
+         fmt::format(" {} thread{}\n", threads.lines.size(), threads.lines.size() == 1 ? "" : "s");
+}
 
 void add_thread_line(const ThreadSample& sample, const std::vector<std::string>& kinds,
                      nanoseconds time, std::string& text) {

@@ -20,9 +20,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-// NOLINTNEXTLINE: POSIX wants this global declared by whoever uses it
-extern char** environ;
-
 namespace lauka::os {
 
 namespace {

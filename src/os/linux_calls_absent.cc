@@ -1,5 +1,6 @@
 #include "os/linux_calls.h"
 #include "os/memory_groups.h"
+#include "os/setting_files.h"
 
 namespace lauka::os {
 
@@ -8,6 +9,10 @@ const LinuxCalls* linux_calls() {
 }
 
 const GroupCalls* group_calls() {
+  return nullptr;
+}
+
+std::unique_ptr<SettingFiles> open_setting_files(const std::string& /*root*/) {
   return nullptr;
 }
 

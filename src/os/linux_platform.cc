@@ -148,47 +148,6 @@ std::optional<std::uint32_t> id_in(std::string_view text) {
   return static_cast<std::uint32_t>(*id);
 }
 
-}  // namespace
-
-std::optional<Account> account_of(std::uint32_t user) {
-  std::string line = output_of({"/usr/bin/getent", "passwd", std::to_string(user)});
-  line.erase(std::min(line.find('\n'), line.size()));
-  if (auto account = account_in(line, user)) return account;
-  std::ifstream file("/etc/passwd");
-  while (std::getline(file, line)) {
-    if (auto account = account_in(line, user)) return account;
-  }
-  return std::nullopt;
-}
-
-std::vector<std::uint32_t> groups_of(const std::string& name) {
-  std::vector<std::uint32_t> groups;
-  std::istringstream printed(output_of({"/usr/bin/id", "-G", "--", name}));
-  for (std::string word; printed >> word;) {
-    if (const auto id = id_in(word)) groups.push_back(*id);
-  }
-  if (!groups.empty()) return groups;
-  std::ifstream file("/etc/group");  // name:password:id:member,member
-  for (std::string line; std::getline(file, line);) {
-    const auto fields = split(line, ':');
-    if (fields.size() < 4) continue;
-    for (const std::string_view member : split(fields[3], ',')) {
-      const auto id = member == name ? id_in(fields[2]) : std::nullopt;
-      if (id) groups.push_back(*id);
-    }
-  }
-  return groups;
-}
-
-std::optional<std::chrono::nanoseconds> scheduler_tick() {
-  // The coarse clock is moved on by the tick. sysconf(_SC_CLK_TCK) is another thing, always 100.
-  timespec t{};
-  if (clock_getres(CLOCK_MONOTONIC_COARSE, &t) != 0) return std::nullopt;
-  return std::chrono::seconds(t.tv_sec) + std::chrono::nanoseconds(t.tv_nsec);
-}
-
-namespace {
-
 std::optional<std::string> read_group_file(const std::string& path) {
   return linux_calls()->read_file(path);
 }
@@ -224,22 +183,6 @@ bool is_alive(int pid) {
 
 constexpr GroupCalls kGroupCalls{&read_group_file, &write_group_file, &make_folder, &remove_folder,
                                  &may_write,       &list_group,       &own_pid,     &is_alive};
-
-}  // namespace
-
-const GroupCalls* group_calls() {
-  return &kGroupCalls;
-}
-
-std::string cpu_model() {
-  return cpu_model_of(linux_calls()->read_file("/proc/cpuinfo").value_or(""));
-}
-
-std::string os_name() {
-  return os_name_of(linux_calls()->read_file("/etc/os-release").value_or(""));
-}
-
-namespace {
 
 constexpr std::int64_t kNsASecond = 1'000'000'000;
 
@@ -279,6 +222,55 @@ bool read_facts(pid_t pid, const Ticks& ticks, ProcessFacts& facts) {
 }
 
 }  // namespace
+
+std::optional<Account> account_of(std::uint32_t user) {
+  std::string line = output_of({"/usr/bin/getent", "passwd", std::to_string(user)});
+  line.erase(std::min(line.find('\n'), line.size()));
+  if (auto account = account_in(line, user)) return account;
+  std::ifstream file("/etc/passwd");
+  while (std::getline(file, line)) {
+    if (auto account = account_in(line, user)) return account;
+  }
+  return std::nullopt;
+}
+
+std::vector<std::uint32_t> groups_of(const std::string& name) {
+  std::vector<std::uint32_t> groups;
+  std::istringstream printed(output_of({"/usr/bin/id", "-G", "--", name}));
+  for (std::string word; printed >> word;) {
+    if (const auto id = id_in(word)) groups.push_back(*id);
+  }
+  if (!groups.empty()) return groups;
+  std::ifstream file("/etc/group");  // name:password:id:member,member
+  for (std::string line; std::getline(file, line);) {
+    const auto fields = split(line, ':');
+    if (fields.size() < 4) continue;
+    for (const std::string_view member : split(fields[3], ',')) {
+      const auto id = member == name ? id_in(fields[2]) : std::nullopt;
+      if (id) groups.push_back(*id);
+    }
+  }
+  return groups;
+}
+
+std::optional<std::chrono::nanoseconds> scheduler_tick() {
+  // The coarse clock is moved on by the tick. sysconf(_SC_CLK_TCK) is another thing, always 100.
+  timespec t{};
+  if (clock_getres(CLOCK_MONOTONIC_COARSE, &t) != 0) return std::nullopt;
+  return std::chrono::seconds(t.tv_sec) + std::chrono::nanoseconds(t.tv_nsec);
+}
+
+const GroupCalls* group_calls() {
+  return &kGroupCalls;
+}
+
+std::string cpu_model() {
+  return cpu_model_of(linux_calls()->read_file("/proc/cpuinfo").value_or(""));
+}
+
+std::string os_name() {
+  return os_name_of(linux_calls()->read_file("/etc/os-release").value_or(""));
+}
 
 ProcessTable all_processes() {
   ProcessTable all;

@@ -68,9 +68,7 @@ std::optional<Mount> mount_of_groups(const GroupCalls& calls) {
 }
 
 bool hands_memory_on(const GroupCalls& calls, const std::string& folder) {
-  const std::string text = text_of(calls, folder + "/cgroup.subtree_control");
-  const auto words = blank_separated(text);
-  return std::ranges::find(words, "memory") != words.end();
+  return has_word(text_of(calls, folder + "/cgroup.subtree_control"), "memory");
 }
 
 std::optional<std::uint64_t> peak_of(const GroupCalls& calls, const std::string& group) {

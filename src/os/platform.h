@@ -19,6 +19,9 @@
 // Where Linux and macOS differ: linux_platform.cc, darwin_platform.cc; and what only Linux's
 // launcher process needs. Internal to os/.
 
+// NOLINTNEXTLINE: POSIX wants this global declared by whoever uses it
+extern char** environ;
+
 namespace lauka::os {
 
 /// A file without a name that grows by appending; -1 with errno.

@@ -1,4 +1,4 @@
-#include "core/foreign_text.h"
+#include "core/text.h"
 #include "os/exports.h"
 #include "os/files.h"
 #include "os/platform.h"
@@ -258,8 +258,7 @@ Result<std::vector<OpenExport>> open_exports(std::span<const ExportTarget> targe
     if (!file) return file.error();
     exports.push_back({target.kind, *std::move(file)});
   }
-  std::ranges::stable_sort(
-      exports, [](const OpenExport& a, const OpenExport& b) { return a.kind < b.kind; });
+  std::ranges::stable_sort(exports, {}, &OpenExport::kind);
   return exports;
 }
 

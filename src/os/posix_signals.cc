@@ -2,7 +2,6 @@
 #include "os/clock.h"
 #include "os/files.h"
 #include "os/signals.h"
-#include "os/terminal.h"
 
 #include <algorithm>
 #include <array>
@@ -142,76 +141,6 @@ void handle(int signal_number, void (*handler)(int), int flags) {
   sigaction(signal_number, &action, nullptr);
 }
 
-}  // namespace
-
-void watch_for_interrupts() {
-  for (const int signal_number : kInterrupts) handle(signal_number, &note_interrupt, 0);
-  handle(SIGTSTP, &note_suspension, SA_RESTART);
-  handle(SIGCONT, &note_resumption, SA_RESTART);
-  // A write that fails is told as one. The commands get lauka's own dispositions from the launcher.
-  std::signal(SIGPIPE, SIG_IGN);
-  std::signal(SIGXFSZ, SIG_IGN);
-}
-
-void on_sudden_end(void (*give_back)()) {
-  give_back_before_end = give_back;
-}
-
-int interrupt() {
-  return interrupted_by;
-}
-
-bool was_meant_for_lauka(int signal_number, bool may_wait) {
-  if (std::ranges::find(kInterrupts, signal_number) == kInterrupts.end()) return false;
-  if (interrupt() == 0 && may_wait) poll(nullptr, 0, kMomentMs);
-  return interrupt() != 0;
-}
-
-HoldSignals::HoldSignals() {
-  sigset_t held;
-  sigemptyset(&held);
-  for (const int signal_number : kInterrupts) sigaddset(&held, signal_number);
-  sigaddset(&held, SIGTSTP);
-  sigprocmask(SIG_BLOCK, &held, &saved_);
-  suspension_is_held = 1;
-}
-
-void HoldSignals::let_through() const {
-  sigset_t held;
-  sigprocmask(SIG_SETMASK, &saved_, &held);
-  sigprocmask(SIG_SETMASK, &held, nullptr);
-}
-
-HoldSignals::~HoldSignals() {
-  sigset_t suspension;
-  sigemptyset(&suspension);
-  sigaddset(&suspension, SIGTSTP);
-  sigprocmask(SIG_BLOCK, &suspension, nullptr);
-  suspension_is_held = 0;
-  const bool is_due = suspension_is_due != 0 && interrupt() == 0;
-  suspension_is_due = 0;
-  sigprocmask(SIG_SETMASK, &saved_, nullptr);
-  if (is_due) suspend_now();
-}
-
-bool HoldSignals::owes_a_word() const {
-  return suspension_is_due != 0 && !has_told_;
-}
-
-void HoldSignals::tell_of_suspension() {
-  has_told_ = true;
-  const std::string_view over = is_terminal(Stream::Error) ? "\r\x1b[K" : "";  // the progress line
-  static_cast<void>(say(Stream::Error, std::string(over) + std::string(kSuspensionWaits)));
-}
-
-std::string signal_name(int signal_number) {
-  const auto* const named = std::ranges::find(kSignals, signal_number, &NamedSignal::number);
-  return named == kSignals.end() ? fmt::format("signal {}", signal_number)
-                                 : std::string(named->name);
-}
-
-namespace {
-
 /// While it lives, no signal comes to this thread: to whoever has the turn.
 class SignalsElsewhere : NonCopyable {
  public:
@@ -300,6 +229,72 @@ void act(std::size_t self, const std::function<void(const Yield&)>& activity, co
 }
 
 }  // namespace
+
+void watch_for_interrupts() {
+  for (const int signal_number : kInterrupts) handle(signal_number, &note_interrupt, 0);
+  handle(SIGTSTP, &note_suspension, SA_RESTART);
+  handle(SIGCONT, &note_resumption, SA_RESTART);
+  // A write that fails is told as one. The commands get lauka's own dispositions from the launcher.
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
+}
+
+void on_sudden_end(void (*give_back)()) {
+  give_back_before_end = give_back;
+}
+
+int interrupt() {
+  return interrupted_by;
+}
+
+bool was_meant_for_lauka(int signal_number, bool may_wait) {
+  if (std::ranges::find(kInterrupts, signal_number) == kInterrupts.end()) return false;
+  if (interrupt() == 0 && may_wait) poll(nullptr, 0, kMomentMs);
+  return interrupt() != 0;
+}
+
+HoldSignals::HoldSignals() {
+  sigset_t held;
+  sigemptyset(&held);
+  for (const int signal_number : kInterrupts) sigaddset(&held, signal_number);
+  sigaddset(&held, SIGTSTP);
+  sigprocmask(SIG_BLOCK, &held, &saved_);
+  suspension_is_held = 1;
+}
+
+void HoldSignals::let_through() const {
+  sigset_t held;
+  sigprocmask(SIG_SETMASK, &saved_, &held);
+  sigprocmask(SIG_SETMASK, &held, nullptr);
+}
+
+HoldSignals::~HoldSignals() {
+  sigset_t suspension;
+  sigemptyset(&suspension);
+  sigaddset(&suspension, SIGTSTP);
+  sigprocmask(SIG_BLOCK, &suspension, nullptr);
+  suspension_is_held = 0;
+  const bool is_due = suspension_is_due != 0 && interrupt() == 0;
+  suspension_is_due = 0;
+  sigprocmask(SIG_SETMASK, &saved_, nullptr);
+  if (is_due) suspend_now();
+}
+
+bool HoldSignals::owes_a_word() const {
+  return suspension_is_due != 0 && !has_told_;
+}
+
+void HoldSignals::tell_of_suspension() {
+  has_told_ = true;
+  const std::string_view over = is_terminal(Stream::Error) ? "\r\x1b[K" : "";  // the progress line
+  static_cast<void>(say(Stream::Error, std::string(over) + std::string(kSuspensionWaits)));
+}
+
+std::string signal_name(int signal_number) {
+  const auto* const named = std::ranges::find(kSignals, signal_number, &NamedSignal::number);
+  return named == kSignals.end() ? fmt::format("signal {}", signal_number)
+                                 : std::string(named->name);
+}
 
 void take_turns(const std::vector<std::function<void(const Yield&)>>& activities,
                 const std::function<std::size_t(std::span<const std::size_t>)>& next) {

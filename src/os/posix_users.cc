@@ -104,7 +104,7 @@ Result<std::optional<User>> user_behind_sudo(bool keep_root) {
     user.home = account->home;
     user.groups = groups_of(user.name);
   }
-  user.groups.erase(std::remove(user.groups.begin(), user.groups.end(), *group), user.groups.end());
+  std::erase(user.groups, *group);
   user.groups.insert(user.groups.begin(), *group);
   return std::optional<User>{std::move(user)};
 }

@@ -158,8 +158,7 @@ void probe_virtual(const Files& files, const std::string& cpuinfo, MachineFacts&
   const auto flags = value_of(cpuinfo, "flags", ':');
   facts.hypervisor = hypervisor_of(files);
   if (flags) {
-    const auto words = blank_separated(*flags);
-    const bool flagged = std::ranges::find(words, "hypervisor") != words.end();
+    const bool flagged = has_word(*flags, "hypervisor");
     facts.knows_hypervisor = true;
     // A cloud's machine may be a real one ("metal"), which has no such flag.
     if (!flagged) facts.hypervisor.reset();

@@ -4,6 +4,7 @@
 #include "core/machine.h"
 #include "core/record.h"
 #include "core/result.h"
+#include "os/descriptor.h"
 
 #include <array>
 #include <chrono>
@@ -16,6 +17,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include <sys/types.h>
 
 namespace lauka::os {
 
@@ -295,5 +298,29 @@ inline constexpr const char* kRegionVariable = "LAUKA_REGION";
 /// with, HOME, USER and LOGNAME of its user, PWD of its folder, its own variables, `value` of its
 /// launch_variable, and an empty kRegionVariable where it has a region.
 std::vector<std::string> environment_of(const ProgramSpec& spec, const std::string& value);
+
+/// One program that goes on while lauka does something else: lauka's own child, not the launcher's,
+/// and nothing of it is measured.
+class ProgramAside : NonCopyable {
+ public:
+  ~ProgramAside() { kill_it(); }
+
+  /// Starts `spec` as its user; it has `timeout` from now on. Standard input and error are
+  /// /dev/null. Where it cannot be started, there is nothing to take.
+  void begin(const ProgramSpec& spec, std::chrono::nanoseconds timeout);
+
+  /// Waits until it has ended and gives what it wrote to standard output, up to `most_bytes`; empty
+  /// where it failed, took too long, or was begun by nobody. It is killed when its time is over, or
+  /// soon after lauka was asked to end; it is no more when this returns.
+  std::string take(std::size_t most_bytes);
+
+ private:
+  bool has_ended_until(std::chrono::nanoseconds deadline) const;
+  void kill_it();
+
+  pid_t pid_ = 0;  // 0: there is none
+  Descriptor output_;
+  std::chrono::nanoseconds deadline_{};
+};
 
 }  // namespace lauka::os

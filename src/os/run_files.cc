@@ -38,6 +38,15 @@ timeval timeval_of(nanoseconds time) {
   return {microseconds / 1'000'000, static_cast<suseconds_t>(microseconds % 1'000'000)};
 }
 
+// Above what shells and scripts give numbers to.
+constexpr int kFirstNumber = 100;
+constexpr int kFirstNumberOfFew = 10;
+
+template <typename T>
+T read(const T& shared) {
+  return __atomic_load_n(&shared, __ATOMIC_RELAXED);
+}
+
 }  // namespace
 
 std::string last_lines_of_file(int fd) {
@@ -246,19 +255,6 @@ void fill_standard_descriptors() {
   } while (fd >= 0 && fd <= STDERR_FILENO);
   if (fd >= 0) close(fd);
 }
-
-namespace {
-
-// Above what shells and scripts give numbers to.
-constexpr int kFirstNumber = 100;
-constexpr int kFirstNumberOfFew = 10;
-
-template <typename T>
-T read(const T& shared) {
-  return __atomic_load_n(&shared, __ATOMIC_RELAXED);
-}
-
-}  // namespace
 
 RegionPage::~RegionPage() {
   for (std::size_t i = 0; i < count_; ++i) close(handed_.at(i));

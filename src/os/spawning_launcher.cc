@@ -23,9 +23,6 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-// NOLINTNEXTLINE: POSIX wants this global declared by whoever uses it
-extern char** environ;
-
 namespace lauka::os {
 
 namespace {

@@ -163,12 +163,10 @@ std::optional<Pmu> Sysfs::find(std::string_view pmu) const {
 std::vector<std::string> Sysfs::events(const Pmu& pmu) const {
   std::vector<std::string> names = calls_.list_folder(path_of(pmu.name, "events"));
   // NAME.unit and the like describe the event NAME.
-  names.erase(std::remove_if(names.begin(), names.end(),
-                             [](const std::string& name) {
-                               return name.ends_with(".unit") || name.ends_with(".scale") ||
-                                      name.ends_with(".snapshot") || name.ends_with(".per-pkg");
-                             }),
-              names.end());
+  std::erase_if(names, [](const std::string& name) {
+    return name.ends_with(".unit") || name.ends_with(".scale") || name.ends_with(".snapshot") ||
+           name.ends_with(".per-pkg");
+  });
   return names;
 }
 

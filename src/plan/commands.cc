@@ -1,14 +1,14 @@
 #include "plan/commands.h"
 
-#include "core/foreign_text.h"
+#include "core/numbers.h"
 #include "core/text.h"
-#include "plan/parameters.h"
 
 #include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstddef>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -407,6 +407,194 @@ std::vector<std::string> hints_about_output(const std::vector<Command>& commands
                     cited(text))};
   }
   return {};
+}
+
+std::vector<Label> labels_of_git(std::string_view status) {
+  std::vector<Label> labels;
+  bool is_dirty = false;
+  for (const std::string_view line : split(status, '\n')) {
+    const auto words = blank_separated(line);
+    if (words.empty()) continue;
+    if (words[0] != "#") is_dirty = true;
+    if (words.size() < 3 || words[0] != "#") continue;
+    if (words[1] == "branch.oid" && words[2] != "(initial)")
+      labels.push_back({"commit", std::string(words[2])});
+    if (words[1] == "branch.head" && words[2] != "(detached)")
+      labels.push_back({"branch", std::string(words[2])});
+  }
+  if (!labels.empty()) labels.push_back({"dirty", is_dirty ? "yes" : "no"});
+  return labels;
+}
+
+std::vector<Label> with_given(std::vector<Label> given, const std::vector<Label>& found) {
+  for (const Label& one : found) {
+    const bool is_given =
+        std::ranges::any_of(given, [&](const Label& label) { return label.key == one.key; });
+    if (!is_given) given.push_back(one);
+  }
+  std::ranges::sort(given, {}, &Label::key);
+  return given;
+}
+
+namespace {
+
+std::string_view option_of(const ParameterOption& option) {
+  return option.is_scan ? "--parameter-scan" : "--parameter-list";
+}
+
+Result<std::vector<std::string>> values_of(const ParameterOption& option) {
+  if (!option.is_scan) return option.values;
+  const bool is_whole = (option.min + option.max).find('.') == std::string::npos;
+  if (option.step.empty() && !is_whole) {
+    return Error{
+        fmt::format("--parameter-scan {} {} {} needs a step", option.name, option.min, option.max),
+        "give one with -D, such as -D 0.5"};
+  }
+  auto values =
+      decimals_of({option.min, option.max, option.step.empty() ? "1" : option.step}, kMostCommands);
+  if (!values)
+    return values.error().of(
+        fmt::format("--parameter-scan {} {} {}", option.name, option.min, option.max));
+  return values;
+}
+
+/// Stands for the text {NAME}.
+std::string placeholder(std::string_view name) {
+  return "{" + std::string(name) + "}";
+}
+
+/// Counts like a clock whose first wheel is the fastest. False when it is back at the start.
+bool advance(std::vector<std::size_t>& wheels, const std::vector<Variable>& variables) {
+  for (std::size_t i = 0; i < wheels.size(); ++i) {
+    if (++wheels[i] < variables[i].values.size()) return true;
+    wheels[i] = 0;
+  }
+  return false;
+}
+
+}  // namespace
+
+Result<std::vector<Variable>> variables_of(const std::vector<ParameterOption>& options) {
+  std::vector<Variable> variables;
+  for (const ParameterOption& option : options) {
+    if (option.name.empty() || option.name.find_first_of("{}") != std::string::npos) {
+      return Error{fmt::format("{} {} cannot be the name of a variable", option_of(option),
+                               cited(option.name)),
+                   "write the bare name; commands have it in braces: -L n 1,2 './old {n}'"};
+    }
+    const bool is_known = std::ranges::any_of(
+        variables, [&](const Variable& one) { return one.name == option.name; });
+    if (is_known) {
+      return Error{fmt::format("the variable {} is given twice", cited(option.name)),
+                   "use it once"};
+    }
+    auto values = values_of(option);
+    if (!values) return values.error();
+    variables.push_back({option.name, *std::move(values)});
+  }
+  return variables;
+}
+
+bool mentions(std::string_view text, std::string_view name) {
+  return text.find(placeholder(name)) != std::string_view::npos;
+}
+
+std::string with_parameters(std::string_view text, const std::vector<Parameter>& parameters) {
+  std::string result;
+  while (!text.empty()) {
+    const auto found = std::ranges::find_if(parameters, [&](const Parameter& parameter) {
+      return text.starts_with(placeholder(parameter.name));
+    });
+    if (found == parameters.end()) {
+      result.push_back(text.front());
+      text.remove_prefix(1);
+    } else {
+      result += found->value;
+      text.remove_prefix(found->name.size() + 2);
+    }
+  }
+  return result;
+}
+
+Result<std::vector<Combination>> combinations_of(
+    const std::vector<Variable>& variables, std::size_t typed,
+    const std::function<bool(std::size_t typed, const Variable& variable)>& uses) {
+  std::size_t all = typed;
+  for (const Variable& variable : variables) {
+    if (variable.values.size() > kMostCommands / all) {
+      return Error{fmt::format("the parameters make more than {} commands", kMostCommands),
+                   "give fewer values"};
+    }
+    all *= variable.values.size();
+  }
+  std::vector<std::vector<std::size_t>> used(typed);  // indices of variables
+  for (std::size_t command = 0; command < typed; ++command) {
+    for (std::size_t v = 0; v < variables.size(); ++v)
+      if (uses(command, variables[v])) used[command].push_back(v);
+  }
+  std::vector<Combination> combinations;
+  std::set<std::vector<std::size_t>> seen;
+  std::vector<std::size_t> wheels(variables.size(), 0);
+  do {
+    for (std::size_t command = 0; command < typed; ++command) {
+      Combination combination{command};
+      std::vector<std::size_t> key = {command};
+      for (const std::size_t v : used[command]) {
+        key.push_back(wheels[v]);
+        combination.parameters.push_back({variables[v].name, variables[v].values[wheels[v]]});
+      }
+      if (seen.insert(std::move(key)).second) combinations.push_back(std::move(combination));
+    }
+  } while (advance(wheels, variables));
+  return combinations;
+}
+
+namespace {
+
+Result<void> check_until(const Options& options, const Plan& plan) {
+  if (!options.until) return {};
+  if (plan.jobs > 1)
+    return Error{
+        "--until ends a run at its first line, so that --jobs would not wait for the others",
+        "use only one of them"};
+  if (std::ranges::any_of(options.scraped,
+                          [](const OwnMetric& metric) { return metric.is_scraped(); }))
+    return Error{
+        "--until reads along, and --scrape takes what nobody reads: they contradict each other",
+        "use only one of them; a program can write its metrics to LAUKA_METRICS"};
+  if (!options.expected.empty())
+    return Error{"--until ends runs early, so that --expect-output has no whole output to compare",
+                 "use only one of them"};
+  if (plan.events.passes_of(RoundKind::Simulated) > 0)
+    return Error{"--until ends runs early, and Valgrind counts only those that end by themselves",
+                 "use only one of --until and --engine cachegrind"};
+  return {};
+}
+
+Result<void> check_expected(const Options& options, const Plan& plan) {
+  const bool is_same = std::ranges::any_of(options.expected, [](const ExpectedOutput& one) {
+    return one.kind == ExpectedOutput::Kind::Same;
+  });
+  if (is_same && plan.commands.size() < 2)
+    return Error{"--expect-output same has nothing to compare with",
+                 "add another command, or name a FILE with the output"};
+  return {};
+}
+
+}  // namespace
+
+Options with_throughput(Options options) {
+  if (!options.jobs) return options;
+  OwnMetric throughput{.name = "throughput", .better = Better::More, .role = Role::Throughput};
+  throughput.unit.word = "1/s";
+  throughput.text = fmt::format("{}/wall_time", *options.jobs);
+  options.derived.insert(options.derived.begin(), std::move(throughput));
+  return options;
+}
+
+Result<void> check_ways_of_running(const Options& options, const Plan& plan) {
+  if (auto until = check_until(options, plan); !until) return until;
+  return check_expected(options, plan);
 }
 
 }  // namespace lauka

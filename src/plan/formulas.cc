@@ -1,6 +1,5 @@
 #include "plan/formulas.h"
 
-#include "core/foreign_text.h"
 #include "core/metric.h"
 #include "core/text.h"
 
@@ -46,8 +45,7 @@ constexpr auto kBuiltIns = std::to_array<BuiltIn>({
 });
 
 const BuiltIn* find_built_in(std::string_view name) {
-  const auto* const found =
-      std::ranges::find_if(kBuiltIns, [name](const BuiltIn& one) { return one.name == name; });
+  const auto* const found = std::ranges::find(kBuiltIns, name, &BuiltIn::name);
   return found == kBuiltIns.end() ? nullptr : &*found;
 }
 
@@ -134,8 +132,7 @@ class Collector {
       }
       if (built_in_metric(name) != nullptr || is_told(name) || is_by_kind_of_core(name, cores_))
         continue;
-      const auto* const derived = std::ranges::find_if(
-          kDerivedMetrics, [&](const DerivedMetric& one) { return one.name == name; });
+      const auto* const derived = std::ranges::find(kDerivedMetrics, name, &DerivedMetric::name);
       if (derived == kDerivedMetrics.end()) {
         add_once(events, name);
       } else {

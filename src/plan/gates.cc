@@ -1,6 +1,5 @@
 #include "plan/gates.h"
 
-#include "core/foreign_text.h"
 #include "core/text.h"
 #include "plan/rows.h"
 

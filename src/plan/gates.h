@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/condition.h"
+#include "core/metric.h"
 #include "core/result.h"
 #include "plan/plan.h"
 

@@ -1,11 +1,9 @@
-#include "core/foreign_text.h"
 #include "core/text.h"
 #include "plan/commands.h"
 #include "plan/formulas.h"
 #include "plan/gates.h"
 #include "plan/plan.h"
 #include "plan/rows.h"
-#include "plan/ways.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -47,8 +45,8 @@ std::vector<std::string> events_of_gates(const Options& options, const CoreUse& 
     if (built_in_metric(gate.metric) != nullptr || is_by_kind_of_core(gate.metric, cores) ||
         is_of_ones_own(gate.metric, options))
       continue;
-    const auto* const derived = std::ranges::find_if(
-        kDerivedMetrics, [&](const DerivedMetric& one) { return one.name == gate.metric; });
+    const auto* const derived =
+        std::ranges::find(kDerivedMetrics, gate.metric, &DerivedMetric::name);
     if (derived == kDerivedMetrics.end()) {
       add_once(names, gate.metric);
       continue;

@@ -65,9 +65,8 @@ std::vector<Step> steps_of_round(const Plan& plan, RoundKind kind, std::uint32_t
   // Runs that are thrown away are as timed runs are.
   const RoundKind serves = Step{.kind = kind}.gives_counts_only() ? kind : RoundKind::Timed;
   const auto& passes = plan.events.passes;
-  const auto first = static_cast<std::uint32_t>(
-      std::ranges::find_if(passes, [serves](const Pass& pass) { return pass.kind == serves; }) -
-      passes.begin());
+  const auto first =
+      static_cast<std::uint32_t>(std::ranges::find(passes, serves, &Pass::kind) - passes.begin());
   const auto turns = static_cast<std::uint32_t>(plan.events.passes_of(serves));
   // All runs of a round serve the same pass: a round is compared within itself.
   const std::uint32_t pass = turns == 0 ? 0 : first + round % turns;

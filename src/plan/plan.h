@@ -2,7 +2,6 @@
 
 #include "cli/options.h"
 #include "core/command.h"
-#include "core/condition.h"
 #include "core/event.h"
 #include "core/machine.h"
 #include "core/metric.h"

@@ -1,7 +1,6 @@
 #include "plan/rows.h"
 
 #include "core/choices.h"
-#include "core/foreign_text.h"
 #include "core/text.h"
 #include "plan/formulas.h"
 #include "plan/plan.h"
@@ -51,6 +50,63 @@ Error unfit_unit(const Metric& metric, std::string_view unit) {
   const std::string fitting = units_for(metric.unit);
   return Error{fmt::format("--metrics: {} cannot be shown in {}", metric.name, cited(unit)),
                fitting.empty() ? "leave the unit out" : "write one of " + fitting};
+}
+
+/// In percent, each once.
+std::vector<double> wanted(const Options& options) {
+  std::vector<double> all = options.percentiles;
+  const auto add = [&](std::string_view name) {
+    const auto percent = percentile_in(name);
+    if (percent && std::ranges::find(all, *percent) == all.end()) all.push_back(*percent);
+  };
+  for (const std::string& row : options.metric_list) add(name_of_row(row));
+  for (const Condition& gate : options.gates) add(gate.metric);
+  if (options.precision) add(options.precision_metric);
+  return all;
+}
+
+/// Returns an error that names all of `percentiles` (in percent) that need more runs than are
+/// allowed; nullopt if there are none.
+std::optional<Error> too_few_runs(const Options& options, std::vector<double> percentiles) {
+  const double confidence = options.confidence.value_or(kConfidence);
+  const std::optional<std::uint64_t> most = options.runs ? options.runs : options.max_runs;
+  const auto fewest = [&](double percent) {
+    return fewest_runs_of(percent / 100.0, (1.0 - confidence) / 2.0);
+  };
+  if (!most) return std::nullopt;
+  std::erase_if(percentiles, [&](double percent) { return fewest(percent) <= *most; });
+  if (percentiles.empty()) return std::nullopt;
+  std::string needs;
+  for (const double percent : percentiles)
+    needs +=
+        fmt::format("{}{} {}{}",
+                    needs.empty()                   ? ""
+                    : percent == percentiles.back() ? " and "
+                                                    : ", ",
+                    name_of_percentile(percent), needs.empty() ? "needs " : "", fewest(percent));
+  const bool is_one = percentiles.size() == 1;
+  return Error{
+      fmt::format("{} runs of each command for {} {}% interval{}, more than the {} that {} "
+                  "allows",
+                  needs, is_one ? "its" : "their", 100.0 * confidence, is_one ? "" : "s", *most,
+                  options.runs ? "--runs" : "--max-runs"),
+      fmt::format("allow {} runs, or ask for {} nearer to 50",
+                  fewest(std::ranges::max(percentiles, {}, fewest)),
+                  is_one ? "a percentile" : "percentiles")};
+}
+
+bool is_announcement(const std::string& row) {
+  const std::size_t colon = row.rfind(':');
+  return colon != std::string::npos && better_of(std::string_view(row).substr(colon + 1));
+}
+
+bool is_there(const std::vector<OwnMetric>& metrics, const std::string& name) {
+  return std::ranges::any_of(metrics, [&](const OwnMetric& one) { return one.name == name; });
+}
+
+std::string_view option_of(const OwnMetric& metric) {
+  if (metric.region) return "--region";
+  return metric.is_scraped() ? "--scrape" : "--metrics";
 }
 
 }  // namespace
@@ -120,53 +176,6 @@ void show_times_in(const DisplayUnit* unit, std::vector<Metric>& metrics) {
     if (metric.unit == Unit::Seconds && metric.shown_in == nullptr) metric.shown_in = unit;
 }
 
-namespace {
-
-/// In percent, each once.
-std::vector<double> wanted(const Options& options) {
-  std::vector<double> all = options.percentiles;
-  const auto add = [&](std::string_view name) {
-    const auto percent = percentile_in(name);
-    if (percent && std::ranges::find(all, *percent) == all.end()) all.push_back(*percent);
-  };
-  for (const std::string& row : options.metric_list) add(name_of_row(row));
-  for (const Condition& gate : options.gates) add(gate.metric);
-  if (options.precision) add(options.precision_metric);
-  return all;
-}
-
-/// Returns an error that names all of `percentiles` (in percent) that need more runs than are
-/// allowed; nullopt if there are none.
-std::optional<Error> too_few_runs(const Options& options, std::vector<double> percentiles) {
-  const double confidence = options.confidence.value_or(kConfidence);
-  const std::optional<std::uint64_t> most = options.runs ? options.runs : options.max_runs;
-  const auto fewest = [&](double percent) {
-    return fewest_runs_of(percent / 100.0, (1.0 - confidence) / 2.0);
-  };
-  if (!most) return std::nullopt;
-  std::erase_if(percentiles, [&](double percent) { return fewest(percent) <= *most; });
-  if (percentiles.empty()) return std::nullopt;
-  std::string needs;
-  for (const double percent : percentiles)
-    needs +=
-        fmt::format("{}{} {}{}",
-                    needs.empty()                   ? ""
-                    : percent == percentiles.back() ? " and "
-                                                    : ", ",
-                    name_of_percentile(percent), needs.empty() ? "needs " : "", fewest(percent));
-  const bool is_one = percentiles.size() == 1;
-  return Error{
-      fmt::format("{} runs of each command for {} {}% interval{}, more than the {} that {} "
-                  "allows",
-                  needs, is_one ? "its" : "their", 100.0 * confidence, is_one ? "" : "s", *most,
-                  options.runs ? "--runs" : "--max-runs"),
-      fmt::format("allow {} runs, or ask for {} nearer to 50",
-                  fewest(std::ranges::max(percentiles, {}, fewest)),
-                  is_one ? "a percentile" : "percentiles")};
-}
-
-}  // namespace
-
 Result<void> add_percentiles(const Options& options, std::vector<Metric>& metrics) {
   const auto wall_time = find_metric(metrics, Role::WallTime);
   if (!wall_time) return {};  // of a saved session: the name is refused where it is asked for
@@ -199,8 +208,7 @@ std::vector<OwnMetric> region_metrics() {
 }
 
 void show_region(MetricSelection selection, std::vector<Metric>& metrics) {
-  const auto time =
-      std::ranges::find_if(metrics, [](const Metric& one) { return one.name == kRegionTime; });
+  const auto time = std::ranges::find(metrics, kRegionTime, &Metric::name);
   if (time == metrics.end()) return;
   std::rotate(metrics.begin(), time, time + 1);
   if (selection != MetricSelection::Default) return;
@@ -212,24 +220,6 @@ void show_region(MetricSelection selection, std::vector<Metric>& metrics) {
       metric.shown = Shown::Verbose;
   }
 }
-
-namespace {
-
-bool is_announcement(const std::string& row) {
-  const std::size_t colon = row.rfind(':');
-  return colon != std::string::npos && better_of(std::string_view(row).substr(colon + 1));
-}
-
-bool is_there(const std::vector<OwnMetric>& metrics, const std::string& name) {
-  return std::ranges::any_of(metrics, [&](const OwnMetric& one) { return one.name == name; });
-}
-
-std::string_view option_of(const OwnMetric& metric) {
-  if (metric.region) return "--region";
-  return metric.is_scraped() ? "--scrape" : "--metrics";
-}
-
-}  // namespace
 
 Result<Options> with_announced(Options options) {
   std::vector<OwnMetric> told;

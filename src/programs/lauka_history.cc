@@ -1,5 +1,4 @@
 #include "core/choices.h"
-#include "core/foreign_text.h"
 #include "core/text.h"
 #include "history/command_line.h"
 #include "history/database.h"
@@ -7,12 +6,10 @@
 #include "history/load.h"
 #include "history/page.h"
 #include "history/store.h"
-#include "history/tables.h"
 #include "history/text.h"
 #include "history/trend.h"
 #include "os/exports.h"
 #include "os/files.h"
-#include "os/terminal.h"
 
 #include <algorithm>
 #include <cstddef>

@@ -1,9 +1,9 @@
 #include "report/charts.h"
 
-#include "core/foreign_text.h"
+#include "core/text.h"
 #include "report/format.h"
-#include "report/histogram.h"
 #include "report/metric_tables.h"
+#include "report/screen.h"
 #include "report/svg.h"
 #include "stats/distributions.h"
 #include "stats/summary.h"

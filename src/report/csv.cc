@@ -1,5 +1,5 @@
-#include "core/foreign_text.h"
 #include "core/numbers.h"
+#include "core/text.h"
 #include "report/exports.h"
 #include "report/format.h"
 #include "report/metric_tables.h"

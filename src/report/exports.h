@@ -1,7 +1,7 @@
 #pragma once
 
 #include "core/choices.h"
-#include "results/report.h"
+#include "results/results.h"
 
 #include <cstddef>
 #include <string>

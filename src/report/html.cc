@@ -1,6 +1,5 @@
 #include "core/numbers.h"
 #include "core/text.h"
-#include "report/cells.h"
 #include "report/charts.h"
 #include "report/exports.h"
 #include "report/format.h"
@@ -9,8 +8,6 @@
 #include "report/screen.h"
 #include "report/suite.h"
 #include "report/svg.h"
-#include "report/warnings.h"
-#include "report/why.h"
 
 #include <algorithm>
 #include <initializer_list>

@@ -1,14 +1,11 @@
 #include "report/lines.h"
 
-#include "core/foreign_text.h"
 #include "core/metric.h"
 #include "core/numbers.h"
 #include "core/text.h"
 #include "os/signals.h"
-#include "report/cells.h"
 #include "report/format.h"
 #include "report/style.h"
-#include "report/width.h"
 
 #include <algorithm>
 #include <array>

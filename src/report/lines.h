@@ -2,9 +2,11 @@
 
 #include "core/record.h"
 #include "report/style.h"
+#include "report/table.h"
 #include "results/results.h"
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -59,5 +61,54 @@ std::string describe(const Outcome& outcome);
 
 /// What its runs are called: "warm-up", "counting", ...; empty: timed.
 std::string_view word_of(RoundKind kind);
+
+/// What makes a candidate faster or slower, in one line: "7.5x faster: 5.6x fewer instructions,
+/// 1.35x more of them per cycle, the same clock (3.82 GHz), CPU busy 99% → 98%". Each factor with
+/// its interval; those that cannot be told from 1 are left out.
+std::string why_text(const Results& results, const Why& why);
+
+/// A line for each candidate, with its name where there are several; empty where none can be taken
+/// apart.
+std::string why_lines(const Results& results);
+
+/// The same of several candidates, a row for each and a column for each factor that one of them
+/// has. Without counts there is no table, and one remark says so.
+struct WhyTable {
+  Table table{};
+  std::vector<std::string> remarks{};  ///< what limits the meaning of the counts, each once
+};
+
+/// Empty of a single candidate: its line says as much.
+WhyTable why_table(const Results& results);
+
+/// A warning in words: what the JSON lists, and what the lines below are made from.
+struct WordedWarning {
+  std::optional<std::size_t> command;  ///< its index; none: all of them
+  std::string_view kind;               ///< for programs: "first_run_slow"
+  std::string text;                    ///< what was seen, with numbers; no full stop
+  std::string advice;                  ///< what to do about it; no full stop
+};
+
+/// All of them, in the order of Results::warnings; also those of rows that the table leaves out.
+std::vector<WordedWarning> worded_warnings(const Results& results);
+
+/// A text for each kind of warning about what `style` shows, one line for all commands that it is
+/// about.
+std::vector<std::string> warning_texts(const Results& results, const Style& style);
+
+/// Such a text, and what is said in it whatever the command, which other benchmarks may share.
+struct WarningLine {
+  std::string text;
+  std::string general;
+};
+
+/// ByWeight: those about deltas and gates first.
+enum class WarningOrder : unsigned char { AsFound, ByWeight };
+
+std::vector<WarningLine> warnings_of(const Results& results, const Style& style,
+                                     WarningOrder order);
+
+/// The same as lines for standard error, broken between words at the style's width.
+std::string warning_lines(const Results& results, const Style& style);
 
 }  // namespace lauka::report

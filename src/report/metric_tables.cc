@@ -1,8 +1,6 @@
 #include "report/metric_tables.h"
 
-#include "core/foreign_text.h"
 #include "core/text.h"
-#include "report/cells.h"
 #include "report/charts.h"
 #include "report/format.h"
 

@@ -1,6 +1,5 @@
-#include "core/foreign_text.h"
 #include "core/numbers.h"
-#include "report/cells.h"
+#include "core/text.h"
 #include "report/charts.h"
 #include "report/format.h"
 #include "report/metric_tables.h"

@@ -1,19 +1,18 @@
 #include "report/screen.h"
 
-#include "core/foreign_text.h"
 #include "core/text.h"
-#include "report/cells.h"
 #include "report/charts.h"
 #include "report/format.h"
-#include "report/histogram.h"
 #include "report/lines.h"
 #include "report/metric_tables.h"
+#include "report/style.h"
 #include "report/suite.h"
-#include "report/why.h"
-#include "report/width.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -64,25 +63,6 @@ std::string difference_of_means(const Results& results, const Metric& metric,
       delta_text({delta.mean.change, {}}), is_above ? "" : " of the reference",
       metric.unit == Unit::Seconds ? "longer" : "more");
 }
-
-}  // namespace
-
-std::string why_means_differ(const Results& results, const Style& style) {
-  std::string text;
-  for (std::size_t m = 0; m < results.metrics.size(); ++m) {
-    const Metric& metric = results.metrics[m];
-    if (metric.shown == Shown::Verbose && !style.verbose) continue;
-    for (const CommandResult& command : results.commands) {
-      const MetricResult* row = shown_row(command, m);
-      if (row == nullptr || !row->delta || !contradicts_means(*row->delta)) continue;
-      text += dim_note(difference_of_means(results, metric, command, *row->delta), style);
-      if (!style.verbose) return text;
-    }
-  }
-  return text;
-}
-
-namespace {
 
 /// A table for each command, their columns aligned.
 std::string full_tables(const Results& results, const Style& style) {
@@ -256,33 +236,6 @@ std::string headline(const Results& results, const std::vector<Ranking>& ranking
   return in_lines(start + bold(one_line(reference), style) + end, style);
 }
 
-}  // namespace
-
-std::string histograms(const Results& results, const Style& style) {
-  std::string text;
-  for (const std::size_t c : order_of(results)) {
-    const std::string bars = style.histogram ? histogram(results, c, style) : "";
-    if (!bars.empty()) text += "\n" + header_of(results, c, style) + bars;
-  }
-  return text;
-}
-
-std::string compact_tables(const Results& results, const Style& style) {
-  if (results.commands.empty()) return "";
-  const std::vector<std::size_t> metrics = compact_metrics(results, style.verbose);
-  std::string text;
-  for (const std::size_t metric : metrics) {
-    if (!text.empty()) text += "\n";
-    const std::string title = compact_title(results, metric);
-    text += inked(style.width > 0 ? cut_middle(title, style.width) : title, Ink::Bold, style.color);
-    text += "\n" + compact_text(results, metric, style);
-  }
-  text += what_is_left_out(results, metrics, style) + histograms(results, style);
-  return text + dim_note(why_no_interval(results, style), style);
-}
-
-namespace {
-
 /// Each line broken between words.
 std::string wrapped_lines(const std::string& text, const Style& style) {
   std::string lines;
@@ -321,7 +274,123 @@ std::string tables(const Results& results, const Style& style) {
   return text + why_means_differ(results, style) + about_short_runs(results, style);
 }
 
+constexpr std::chrono::milliseconds kLeastPause{100};
+
+/// "0:07", "12:34" or "1:02:03": does not change its width every second.
+std::string clock_text(std::chrono::nanoseconds time) {
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(time).count();
+  if (seconds < 3600) return fmt::format("{}:{:02}", seconds / 60, seconds % 60);
+  return fmt::format("{}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
+}
+
+std::string bar_of(double done, std::size_t cells) {
+  const auto full = static_cast<std::size_t>(done * static_cast<double>(cells));
+  return "[" + std::string(full, '=') + std::string(cells - full, ' ') + "]";
+}
+
+std::string line_of(const Progress& progress, std::size_t width, const DisplayUnit* unit) {
+  const double done = std::clamp(progress.done, 0.0, 1.0);
+  std::string line = fmt::format("{} {:3}%  {}", bar_of(done, width < 80 ? 10 : 20),
+                                 static_cast<int>(done * 100), clock_text(progress.elapsed));
+  if (progress.remaining) {
+    const auto rounded_up = *progress.remaining + std::chrono::milliseconds(999);
+    line += fmt::format(", {} left", clock_text(rounded_up));
+  }
+  if (const std::string_view kind = word_of(progress.kind); !kind.empty()) {
+    line += fmt::format("  {}", kind);
+  } else if (const auto& so_far = progress.difference) {
+    const stats::Change change{so_far->change, stats::ChangeBounds{so_far->low, so_far->high}};
+    return line + fmt::format("  {} {}", one_line(so_far->candidate), delta_text(change));
+  } else if (progress.mean_wall_seconds) {
+    line += "  mean " + time_text(*progress.mean_wall_seconds, unit);
+  }
+  return line + "  " + one_line(progress.command);
+}
+
+constexpr std::size_t kMostBins = 12;
+constexpr std::size_t kWidestBar = 50;
+constexpr std::size_t kNarrowestBar = 8;
+constexpr std::string_view kIndent = "  ";
+
+/// `eighths` of a cell, in whole and partial blocks.
+std::string bar(std::size_t eighths) {
+  constexpr std::array<std::string_view, 8> partial = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+  std::string text;
+  for (std::size_t i = 0; i < eighths / 8; ++i) text += "█";
+  return text.append(partial[eighths % 8]);
+}
+
+std::size_t bin_count(const stats::Summary& summary, double low, double high, std::size_t most) {
+  const double width =
+      2 * (summary.q3 - summary.q1) / std::cbrt(static_cast<double>(summary.count));
+  if (width <= 0) return most;
+  return static_cast<std::size_t>(
+      std::clamp(std::ceil((high - low) / width), 1.0, static_cast<double>(most)));
+}
+
+std::vector<double> values_of(const Results& results, std::size_t command, std::size_t metric) {
+  std::vector<double> values;
+  for (const Sample& sample : samples_of(results, command, metric)) values.push_back(sample.value);
+  return values;
+}
+
+/// "583ms … 585ms", the ends aligned; each with as many digits as the narrowest bin takes.
+std::vector<std::string> labels_of(const std::vector<Bin>& bins, const Metric& metric) {
+  std::vector<std::pair<std::string, std::string>> ends;
+  std::array<std::size_t, 2> widths{};
+  for (const Bin& bin : bins) {
+    ends.push_back(range(bin.low, bin.high, metric));
+    widths = {std::max(widths[0], display_width(ends.back().first)),
+              std::max(widths[1], display_width(ends.back().second))};
+  }
+  std::vector<std::string> labels;
+  labels.reserve(ends.size());
+  for (const auto& [low, high] : ends) {
+    labels.push_back(fmt::format("{:>{}}{} … {:>{}}{}", "", widths[0] - display_width(low), low, "",
+                                 widths[1] - display_width(high), high));
+  }
+  return labels;
+}
+
 }  // namespace
+
+std::string why_means_differ(const Results& results, const Style& style) {
+  std::string text;
+  for (std::size_t m = 0; m < results.metrics.size(); ++m) {
+    const Metric& metric = results.metrics[m];
+    if (metric.shown == Shown::Verbose && !style.verbose) continue;
+    for (const CommandResult& command : results.commands) {
+      const MetricResult* row = shown_row(command, m);
+      if (row == nullptr || !row->delta || !contradicts_means(*row->delta)) continue;
+      text += dim_note(difference_of_means(results, metric, command, *row->delta), style);
+      if (!style.verbose) return text;
+    }
+  }
+  return text;
+}
+
+std::string histograms(const Results& results, const Style& style) {
+  std::string text;
+  for (const std::size_t c : order_of(results)) {
+    const std::string bars = style.histogram ? histogram(results, c, style) : "";
+    if (!bars.empty()) text += "\n" + header_of(results, c, style) + bars;
+  }
+  return text;
+}
+
+std::string compact_tables(const Results& results, const Style& style) {
+  if (results.commands.empty()) return "";
+  const std::vector<std::size_t> metrics = compact_metrics(results, style.verbose);
+  std::string text;
+  for (const std::size_t metric : metrics) {
+    if (!text.empty()) text += "\n";
+    const std::string title = compact_title(results, metric);
+    text += inked(style.width > 0 ? cut_middle(title, style.width) : title, Ink::Bold, style.color);
+    text += "\n" + compact_text(results, metric, style);
+  }
+  text += what_is_left_out(results, metrics, style) + histograms(results, style);
+  return text + dim_note(why_no_interval(results, style), style);
+}
 
 std::string table(const Results& results, const Style& style) {
   const std::string summary = summary_lines(results, style);
@@ -388,6 +457,76 @@ std::string note_lines(const std::vector<std::string>& notes, std::size_t width)
       lines += wrapped_message("note: " + *note, width);
   }
   return lines;
+}
+
+void ProgressBar::progress(const Progress& progress) {
+  if (drawn_at_ && progress.elapsed - *drawn_at_ < kLeastPause) return;
+  drawn_at_ = progress.elapsed;
+  // The line is cleared and drawn in one write, which does not flicker.
+  const std::size_t width = width_();
+  const std::string whole = line_of(progress, width, time_unit_);
+  const std::string line = cut_end(ascii_ ? ascii_of(whole) : whole, width > 0 ? width - 1 : 0);
+  sink_(std::string(kEraseLine) + line);
+}
+
+void ProgressBar::finished() {
+  if (drawn_at_) sink_(kEraseLine);
+  drawn_at_.reset();
+}
+
+std::vector<Sample> samples_of(const Results& results, std::size_t command, std::size_t metric) {
+  std::vector<Sample> samples;
+  for (const std::uint32_t run : results.runs->of(command)) {
+    if (const auto value = results.runs->value(run, metric)) samples.push_back({run, *value});
+  }
+  return samples;
+}
+
+std::vector<Bin> bins_of(std::span<const double> values, const stats::Summary& summary,
+                         std::size_t most) {
+  const stats::Fences fences = stats::tukey_fences(summary.q1, summary.q3, stats::kSevereReach);
+  const bool has_spread = fences.low < fences.high;  // else they would shut out all but one value
+  const double low = has_spread ? std::max(summary.min, fences.low) : summary.min;
+  const double high = has_spread ? std::min(summary.max, fences.high) : summary.max;
+  if (low >= high) return {{summary.min, summary.max, values.size()}};
+  std::vector<Bin> bins(bin_count(summary, low, high, most));
+  const double width = (high - low) / static_cast<double>(bins.size());
+  for (std::size_t i = 0; i < bins.size(); ++i) {
+    bins[i].low = low + width * static_cast<double>(i);
+    bins[i].high = low + width * static_cast<double>(i + 1);
+  }
+  for (const double value : values) {
+    const double place =
+        std::clamp((value - low) / width, 0.0, static_cast<double>(bins.size() - 1));
+    ++bins[static_cast<std::size_t>(place)].count;
+  }
+  bins.front().low = summary.min;
+  bins.back().high = summary.max;
+  return bins;
+}
+
+std::string histogram(const Results& results, std::size_t command, const Style& style) {
+  const MetricResult* row = row_of(results, command, Role::WallTime);
+  if (row == nullptr || !row->summary) return "";
+  const std::vector<double> values = values_of(results, command, row->metric);
+  const std::vector<Bin> bins = bins_of(values, *row->summary, kMostBins);
+  const std::vector<std::string> labels = labels_of(bins, results.metrics[row->metric]);
+  std::size_t most = 0;
+  for (const Bin& bin : bins) most = std::max(most, bin.count);
+  const std::size_t beside =
+      kIndent.size() + display_width(labels.front()) + 2 + 1 + fmt::formatted_size("{}", most);
+  std::size_t widest = kWidestBar;
+  if (style.width > 0) {
+    widest = std::clamp(style.width > beside ? style.width - beside : 0, kNarrowestBar, kWidestBar);
+  }
+  std::string text;
+  for (std::size_t i = 0; i < bins.size(); ++i) {
+    const std::size_t least = bins[i].count > 0 ? 1 : 0;  // one run is to be seen among thousands
+    const std::string drawn = bar(std::max(least, bins[i].count * widest * 8 / most));
+    text += fmt::format("{}{}  {}{}{}\n", kIndent, labels[i], drawn, drawn.empty() ? "" : " ",
+                        bins[i].count);
+  }
+  return text;
 }
 
 }  // namespace lauka::report

@@ -1,11 +1,18 @@
 #pragma once
 
+#include "core/choices.h"
+#include "core/record.h"
 #include "report/style.h"
-#include "results/report.h"
+#include "results/results.h"
 
+#include <chrono>
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace lauka::report {
@@ -46,5 +53,56 @@ std::string why_means_differ(const Results& results, const Style& style);
 
 /// Notes as lines for standard error, each once, broken between words at `width` (0: nowhere).
 std::string note_lines(const std::vector<std::string>& notes, std::size_t width = 0);
+
+/// Where drawn text goes: a terminal's standard error.
+using Sink = std::function<void(std::string_view)>;
+
+/// One line that is drawn over and over, at most ten times a second of Progress::elapsed, and gone
+/// without a trace when the session is over.
+class ProgressBar final : public Observer {
+ public:
+  /// `width`: asks for the cells of the terminal, which may change; the last one stays empty, lest
+  /// the terminal wrap. `ascii`: no character but these. `time_unit`: of times; null: fitting.
+  ProgressBar(Sink sink, std::function<std::size_t()> width, bool ascii = false,
+              const DisplayUnit* time_unit = nullptr)
+      : sink_(std::move(sink)), width_(std::move(width)), ascii_(ascii), time_unit_(time_unit) {}
+
+  bool wants_progress() const override { return true; }
+  void progress(const Progress& progress) override;
+  void finished() override;
+
+ private:
+  Sink sink_;
+  std::function<std::size_t()> width_;
+  bool ascii_;
+  const DisplayUnit* time_unit_;
+  std::optional<std::chrono::nanoseconds> drawn_at_;  ///< none: nothing is on the screen
+};
+
+/// One value of a series that is drawn.
+struct Sample {
+  std::uint32_t run = 0;  ///< place in the order of all kept runs, from 0
+  double value = 0.0;
+};
+
+/// The values of a metric (its index in Results::metrics) of a command, in the order run.
+std::vector<Sample> samples_of(const Results& results, std::size_t command, std::size_t metric);
+
+/// A range of values and how many fell into it.
+struct Bin {
+  double low = 0.0;   ///< included
+  double high = 0.0;  ///< excluded, but for the last bin
+  std::size_t count = 0;
+};
+
+/// Bins of one width over `values` (any order; `summary` describes them), 1 to `most` of them: the
+/// width is Freedman's and Diaconis' (1981), 2 IQR / cbrt(n), or wider. What lies beyond 3 IQR of
+/// the quartiles does not stretch the bins: it falls into the first or the last one, which reaches
+/// that far. One bin where all are equal, none where there are none.
+std::vector<Bin> bins_of(std::span<const double> values, const stats::Summary& summary,
+                         std::size_t most);
+
+/// --histogram: the wall times of a command, a line for each bin; empty where it has none.
+std::string histogram(const Results& results, std::size_t command, const Style& style);
 
 }  // namespace lauka::report

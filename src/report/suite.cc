@@ -1,15 +1,12 @@
 #include "report/suite.h"
 
-#include "core/foreign_text.h"
 #include "core/text.h"
-#include "report/cells.h"
 #include "report/charts.h"
 #include "report/format.h"
 #include "report/lines.h"
 #include "report/metric_tables.h"
 #include "report/screen.h"
-#include "report/warnings.h"
-#include "report/width.h"
+#include "report/style.h"
 
 #include <algorithm>
 #include <array>

@@ -4,7 +4,7 @@
 #include "report/screen.h"
 #include "report/style.h"
 #include "report/table.h"
-#include "results/report.h"
+#include "results/results.h"
 
 #include <string>
 #include <vector>

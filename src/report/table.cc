@@ -1,8 +1,8 @@
 #include "report/table.h"
 
-#include "core/foreign_text.h"
+#include "core/text.h"
 #include "report/charts.h"
-#include "report/width.h"
+#include "report/style.h"
 
 #include <algorithm>
 #include <array>

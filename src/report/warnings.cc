@@ -1,8 +1,7 @@
-#include "report/warnings.h"
-
-#include "core/foreign_text.h"
+#include "core/text.h"
 #include "report/format.h"
-#include "report/width.h"
+#include "report/lines.h"
+#include "report/style.h"
 
 #include <algorithm>
 #include <cmath>
@@ -312,8 +311,7 @@ WarningWords words_for(const Results& results) {
 /// "'old'"; where another command has the same name, with the number that the table gives it.
 std::string subject_of(const Results& results, std::size_t command) {
   const std::string& name = results.commands[command].name;
-  const auto namesakes = std::ranges::count_if(
-      results.commands, [&name](const CommandResult& other) { return other.name == name; });
+  const auto namesakes = std::ranges::count(results.commands, name, &CommandResult::name);
   return namesakes > 1 ? fmt::format("benchmark {}, {}", command + 1, cited(name)) : cited(name);
 }
 

@@ -1,7 +1,6 @@
-#include "report/why.h"
-
-#include "core/foreign_text.h"
+#include "core/text.h"
 #include "report/format.h"
+#include "report/lines.h"
 
 #include <algorithm>
 #include <array>

@@ -95,8 +95,7 @@ struct Results : Recording, gate::Findings {
 
 /// The row of a metric (an index into Results::metrics); null: it has none.
 inline const MetricResult* row_of(const CommandResult& command, std::optional<std::size_t> metric) {
-  const auto found = std::ranges::find_if(
-      command.rows, [&](const MetricResult& row) { return row.metric == metric; });
+  const auto found = std::ranges::find(command.rows, metric, &MetricResult::metric);
   return found == command.rows.end() ? nullptr : &*found;
 }
 
@@ -104,5 +103,34 @@ inline const MetricResult* row_of(const CommandResult& command, std::optional<st
 inline const MetricResult* row_of(const Results& results, std::size_t command, Role role) {
   return row_of(results.commands[command], find_metric(results.metrics, role));
 }
+
+/// How the candidates of a suite differ from their references on the whole.
+struct Geomean {
+  std::size_t place = 0;       ///< of the candidate among those of its benchmark
+  std::string candidate{};     ///< its name, where all have the same; else empty
+  std::size_t benchmarks = 0;  ///< behind it, 2 or more
+  std::string metric{};
+  Better better = Better::Less;
+  stats::Delta change{};
+};
+
+/// All that the screen and the exports are made from: the benchmarks of a suite, or the one without
+/// a name of a plain call.
+struct Report {
+  std::vector<Results> benchmarks;    ///< at least one
+  std::vector<Geomean> geomeans{};    ///< one for each place that has two benchmarks
+  gate::Risk risk = gate::Risk::Any;  ///< how the gates share the rate of false alarms
+
+  bool is_suite() const { return !benchmarks.front().benchmark.empty(); }
+  bool complete() const;
+  std::vector<gate::Verdict> verdicts() const;
+};
+
+/// The commands of a benchmark that are compared with its reference.
+std::vector<std::size_t> candidates_of(const Results& results);
+
+/// Adds the geometric means of the first metric shown. A benchmark that shows another one first, or
+/// has no delta, is in none.
+Report report_of(std::vector<Results> benchmarks, gate::Risk risk);
 
 }  // namespace lauka

@@ -1,5 +1,4 @@
-#include "results/warnings.h"
-
+#include "results/analyse.h"
 #include "stats/summary.h"
 
 #include <algorithm>

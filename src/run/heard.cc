@@ -1,6 +1,5 @@
 #include "run/heard.h"
 
-#include "core/foreign_text.h"
 #include "core/text.h"
 #include "run/programs.h"
 
@@ -33,6 +32,19 @@ std::string shown(std::string_view line, bool from_begin, bool with_break) {
   const std::string_view text = line.substr(0, has_break ? end + 1 : end);
   if (text.empty() && line.empty()) return "the end";
   return (from_begin ? "" : "…") + cited(text);
+}
+
+constexpr const char* kRemedy = "mend it, or leave --expect-output out";
+
+bool has_value(const Command& command, const Parameter& parameter) {
+  return std::ranges::any_of(command.parameters, [&](const Parameter& own) {
+    return own.name == parameter.name && own.value == parameter.value;
+  });
+}
+
+bool was_made_alike(const Command& reference, const Command& command) {
+  return std::ranges::all_of(reference.parameters,
+                             [&](const Parameter& one) { return has_value(command, one); });
 }
 
 }  // namespace
@@ -168,23 +180,6 @@ bool OutputHash::hear(os::Kept which, std::string_view bytes) {
   bytes_ += bytes.size();
   return true;
 }
-
-namespace {
-
-constexpr const char* kRemedy = "mend it, or leave --expect-output out";
-
-bool has_value(const Command& command, const Parameter& parameter) {
-  return std::ranges::any_of(command.parameters, [&](const Parameter& own) {
-    return own.name == parameter.name && own.value == parameter.value;
-  });
-}
-
-bool was_made_alike(const Command& reference, const Command& command) {
-  return std::ranges::all_of(reference.parameters,
-                             [&](const Parameter& one) { return has_value(command, one); });
-}
-
-}  // namespace
 
 OutputCheck::OutputCheck(const Plan& plan, const RunContext& context)
     : plan_(plan), context_(context) {

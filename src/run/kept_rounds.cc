@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 namespace lauka {
+
 namespace {
 
 using Json = nlohmann::json;
@@ -151,6 +152,23 @@ KeptRounds rounds_of_json(const Json& json) {
   return rounds;
 }
 
+using StepPlace = std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>;
+
+StepPlace place_of(const Step& step) {
+  return {step.round, step.command, step.pass};
+}
+
+/// The steps of `count` rounds from `first` on: of its command alone where the order is sequential.
+std::vector<StepPlace> places_of_rounds(const Plan& plan, const Step& first, std::uint64_t count) {
+  const bool is_one = plan.order == Order::Sequential;
+  std::vector<StepPlace> places;
+  for (std::uint64_t i = 0; i < count; ++i)
+    for (const Step& step :
+         steps_of_round(plan, first.kind, static_cast<std::uint32_t>(first.round + i)))
+      if (!is_one || step.command == first.command) places.push_back(place_of(step));
+  return places;
+}
+
 }  // namespace
 
 std::string line_of(std::size_t benchmark, const KeptRounds& rounds) {
@@ -202,27 +220,6 @@ std::optional<KeptHead> head_of(std::string_view line) {
     return std::nullopt;
   }
 }
-
-namespace {
-
-using StepPlace = std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>;
-
-StepPlace place_of(const Step& step) {
-  return {step.round, step.command, step.pass};
-}
-
-/// The steps of `count` rounds from `first` on: of its command alone where the order is sequential.
-std::vector<StepPlace> places_of_rounds(const Plan& plan, const Step& first, std::uint64_t count) {
-  const bool is_one = plan.order == Order::Sequential;
-  std::vector<StepPlace> places;
-  for (std::uint64_t i = 0; i < count; ++i)
-    for (const Step& step :
-         steps_of_round(plan, first.kind, static_cast<std::uint32_t>(first.round + i)))
-      if (!is_one || step.command == first.command) places.push_back(place_of(step));
-  return places;
-}
-
-}  // namespace
 
 bool KeptRoundsCheck::take(const KeptRounds& next) {
   if (!has_possible_steps(next)) return false;

@@ -1,6 +1,5 @@
 #include "run/steps.h"
 
-#include "core/foreign_text.h"
 #include "core/text.h"
 #include "run/programs.h"
 #include "run/told.h"
@@ -450,8 +449,8 @@ bool StepRunner::note_failure(const HookFailed& failed) {
 bool StepRunner::run(std::vector<Step> steps, std::chrono::nanoseconds& time) {
   if (steps.empty()) return true;
   KeptRounds rounds{.first = steps.front(), .steps = steps.size()};
-  const auto width = static_cast<std::size_t>(std::ranges::count_if(
-      steps, [&](const Step& step) { return step.round == rounds.first.round; }));
+  const auto width =
+      static_cast<std::size_t>(std::ranges::count(steps, rounds.first.round, &Step::round));
   const std::size_t runs = runs_of(rounds.first).size();
   const std::size_t redone = session_.redone.size();
   const auto before = time;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 namespace lauka {
+
 namespace {
 
 std::chrono::nanoseconds budget_of(const StopRule& rule, const Spent& spent) {
@@ -15,6 +16,12 @@ std::chrono::nanoseconds budget_of(const StopRule& rule, const Spent& spent) {
 std::uint64_t fewest_up_to(const CountingRule& rule, std::uint64_t block) {
   const std::uint64_t blocks = std::min(block + 1, kBlocks);
   return rule.passes * ((rule.fewest * blocks + kBlocks - 1) / kBlocks);
+}
+
+/// The number of blocks of untuned rounds that are due.
+std::uint64_t untuned_blocks_due(std::uint64_t done, double all) {
+  const double blocks = static_cast<double>(done) * static_cast<double>(kBlocks) / all;
+  return static_cast<std::uint64_t>(blocks + 0.5);
 }
 
 }  // namespace
@@ -112,16 +119,6 @@ std::uint64_t rounds_to_next_block(std::uint64_t done, std::uint64_t left) {
   const double at = std::ceil(all * next / static_cast<double>(kBlocks));
   return std::max(static_cast<std::uint64_t>(at), done + 1) - done;
 }
-
-namespace {
-
-/// The number of blocks of untuned rounds that are due.
-std::uint64_t untuned_blocks_due(std::uint64_t done, double all) {
-  const double blocks = static_cast<double>(done) * static_cast<double>(kBlocks) / all;
-  return static_cast<std::uint64_t>(blocks + 0.5);
-}
-
-}  // namespace
 
 std::uint64_t untuned_rounds_due(std::uint64_t done, std::uint64_t left) {
   constexpr double timed_for_one = 3.0;

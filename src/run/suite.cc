@@ -1,4 +1,4 @@
-#include "core/foreign_text.h"
+#include "core/text.h"
 #include "os/signals.h"
 #include "run/kept_rounds.h"
 #include "run/runner.h"

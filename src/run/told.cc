@@ -1,6 +1,6 @@
 #include "run/told.h"
 
-#include "core/foreign_text.h"
+#include "core/text.h"
 
 #include <algorithm>
 #include <chrono>
@@ -191,8 +191,7 @@ Result<std::size_t> Told::place_of(const ToldLine& told) {
                                           : "has the name of what --scrape looks for",
                  "use another name"};
   }
-  const auto found = std::ranges::find_if(
-      discovered_, [&](const OwnMetric& known) { return known.name == metric.name; });
+  const auto found = std::ranges::find(discovered_, metric.name, &OwnMetric::name);
   const std::size_t index = static_cast<std::size_t>(found - discovered_.begin());
   if (found == discovered_.end()) {
     if (find_metric(plan_.metrics, metric.name))

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/condition.h"
+#include "core/metric.h"
 #include "core/series.h"
 #include "gate/schedule.h"
 #include "gate/verdict.h"

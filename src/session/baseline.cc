@@ -1,6 +1,6 @@
 #include "session/baseline.h"
 
-#include "core/foreign_text.h"
+#include "core/text.h"
 
 #include <algorithm>
 #include <optional>

@@ -4,9 +4,9 @@
 #include "core/machine.h"
 #include "core/metric.h"
 #include "core/numbers.h"
+#include "core/own_metric.h"
 #include "core/record.h"
 #include "core/result.h"
-#include "core/tuning.h"
 #include "plan/plan.h"
 
 #include <chrono>
@@ -127,5 +127,16 @@ struct Recording {
   std::vector<std::string> shell{};  ///< argv of the shell, without -c; empty: none
   std::vector<ShellOverhead> overheads{};  ///< one per command, subtracted from its times
 };
+
+/// What programs reported without being asked for it; the values follow those of Plan::told.
+struct Discovered {
+  std::vector<OwnMetric> metrics{};
+  bool is_shown = true;  ///< no rows were listed
+};
+
+/// The session that carried out `plan`, as data. `timers` are those of the machine that ran it.
+/// `session` has to outlive the runs.
+Recording recording_of(const Plan& plan, const Session& session, const Timers& timers,
+                       Circumstances circumstances, const Discovered& discovered = {});
 
 }  // namespace lauka

@@ -1,7 +1,6 @@
-#include "session/runs.h"
-
 #include "core/metric.h"
 #include "session/baseline.h"
+#include "session/recording.h"
 
 #include <algorithm>
 #include <cstddef>

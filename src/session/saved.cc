@@ -1,6 +1,6 @@
 #include "session/saved.h"
 
-#include "core/foreign_text.h"
+#include "core/text.h"
 #include "plan/commands.h"
 #include "plan/gates.h"
 #include "plan/rows.h"
@@ -25,8 +25,7 @@ namespace {
 std::vector<std::size_t> add_events(const EventSet& events, EventSet& all) {
   std::vector<std::size_t> places;
   for (const Event& event : events.events) {
-    const auto known = std::ranges::find_if(
-        all.events, [&](const Event& other) { return other.name == event.name; });
+    const auto known = std::ranges::find(all.events, event.name, &Event::name);
     places.push_back(static_cast<std::size_t>(known - all.events.begin()));
     if (known == all.events.end()) all.events.push_back(event);
   }
@@ -124,37 +123,6 @@ Result<Reference> reference_of(const Options& options, const std::vector<Recordi
   return reference;
 }
 
-}  // namespace
-
-Result<Plan> plan_of_saved(const Options& options, const std::vector<Recording>& sessions) {
-  Plan plan;
-  auto commands = named_commands(options, sessions);
-  if (!commands) return commands.error();
-  plan.commands = *std::move(commands);
-  for (const Recording& session : sessions) {
-    const auto places = add_events(session.setting.events, plan.events);
-    if (auto added = add_metrics(session, sessions.front().file, places, plan.metrics); !added)
-      return added.error();
-  }
-  show(options, plan.metrics);
-  if (auto percentiles = add_percentiles(options, plan.metrics); !percentiles)
-    return percentiles.error();
-  if (options.metrics == MetricSelection::Listed)
-    if (auto listed = list_rows(options.metric_list, plan.metrics); !listed) return listed.error();
-  show_times_in(options.presentation.time_unit, plan.metrics);
-  plan.confidence = options.confidence.value_or(sessions.front().confidence);
-  plan.presentation = options.presentation;
-  plan.presentation.every_row = options.metrics != MetricSelection::Default;
-  auto reference = reference_of(options, sessions, plan);
-  if (!reference) return reference.error();
-  plan.reference = *std::move(reference);
-  const bool has_baseline = options.baseline || plan.reference.baseline;
-  if (auto gates = add_gates(options.gates, has_baseline, plan); !gates) return gates.error();
-  return plan;
-}
-
-namespace {
-
 /// The runs of several sessions in a row. Their commands and passes are counted on.
 class JoinedRuns : public RunTable {
  public:
@@ -240,6 +208,33 @@ void join_shells(const std::vector<Recording>& sessions, Recording& joined) {
 }
 
 }  // namespace
+
+Result<Plan> plan_of_saved(const Options& options, const std::vector<Recording>& sessions) {
+  Plan plan;
+  auto commands = named_commands(options, sessions);
+  if (!commands) return commands.error();
+  plan.commands = *std::move(commands);
+  for (const Recording& session : sessions) {
+    const auto places = add_events(session.setting.events, plan.events);
+    if (auto added = add_metrics(session, sessions.front().file, places, plan.metrics); !added)
+      return added.error();
+  }
+  show(options, plan.metrics);
+  if (auto percentiles = add_percentiles(options, plan.metrics); !percentiles)
+    return percentiles.error();
+  if (options.metrics == MetricSelection::Listed)
+    if (auto listed = list_rows(options.metric_list, plan.metrics); !listed) return listed.error();
+  show_times_in(options.presentation.time_unit, plan.metrics);
+  plan.confidence = options.confidence.value_or(sessions.front().confidence);
+  plan.presentation = options.presentation;
+  plan.presentation.every_row = options.metrics != MetricSelection::Default;
+  auto reference = reference_of(options, sessions, plan);
+  if (!reference) return reference.error();
+  plan.reference = *std::move(reference);
+  const bool has_baseline = options.baseline || plan.reference.baseline;
+  if (auto gates = add_gates(options.gates, has_baseline, plan); !gates) return gates.error();
+  return plan;
+}
 
 Recording join(const std::vector<Recording>& sessions, const Plan& plan) {
   const Recording& first = sessions.front();

@@ -89,8 +89,7 @@ double between_of(std::span<const Effect> effects) {
   double third = usual;
   if (effects.size() > 2) {
     std::vector<Effect> steadier(effects.begin(), effects.end());
-    steadier.erase(std::ranges::max_element(
-        steadier, [](const Effect& a, const Effect& b) { return a.variance < b.variance; }));
+    steadier.erase(std::ranges::max_element(steadier, {}, &Effect::variance));
     third = std::max(usual, unweighted_between(steadier));
   }
   double best = scored(effects, usual);

@@ -90,7 +90,7 @@ std::vector<Sample> pooled(std::span<const double> reference, std::span<const do
   samples.reserve(reference.size() + candidate.size());
   for (const double value : reference) samples.push_back({ratio * value, false});
   for (const double value : candidate) samples.push_back({value, true});
-  std::ranges::sort(samples, [](const Sample& a, const Sample& b) { return a.value < b.value; });
+  std::ranges::sort(samples, {}, &Sample::value);
   return samples;
 }
 

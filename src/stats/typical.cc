@@ -15,6 +15,7 @@
 #include <vector>
 
 namespace lauka::stats {
+
 namespace {
 
 constexpr int kHalvingsOfShift = 200;       // a range of doubles about 1 runs out after some 60
@@ -145,23 +146,6 @@ std::optional<TypicalChange> change_of(const Values& values, std::uint64_t place
                                   .high = std::expm1(ascending.at(count + 1 - place))}};
 }
 
-}  // namespace
-
-std::optional<TypicalChange> typical_change(std::span<const double> reference,
-                                            std::span<const double> candidate, bool paired,
-                                            double tail) {
-  if (paired) {
-    const WalshAverages averages{sorted_log_ratios(reference, candidate)};
-    if (averages.ascending.empty()) return std::nullopt;
-    return change_of(averages, signed_rank_place(reference.size(), tail));
-  }
-  const Differences differences{sorted_logs(reference), sorted_logs(candidate)};
-  if (differences.a.empty() || differences.b.empty()) return std::nullopt;
-  return change_of(differences, mann_whitney_place(reference.size(), candidate.size(), tail));
-}
-
-namespace {
-
 /// The mean of the logarithms, as ranks say nothing of so few rounds.
 LogRatio log_ratio_of_few(std::span<const double> reference, std::span<const double> candidate,
                           bool paired) {
@@ -182,6 +166,19 @@ LogRatio log_ratio_of_few(std::span<const double> reference, std::span<const dou
 }
 
 }  // namespace
+
+std::optional<TypicalChange> typical_change(std::span<const double> reference,
+                                            std::span<const double> candidate, bool paired,
+                                            double tail) {
+  if (paired) {
+    const WalshAverages averages{sorted_log_ratios(reference, candidate)};
+    if (averages.ascending.empty()) return std::nullopt;
+    return change_of(averages, signed_rank_place(reference.size(), tail));
+  }
+  const Differences differences{sorted_logs(reference), sorted_logs(candidate)};
+  if (differences.a.empty() || differences.b.empty()) return std::nullopt;
+  return change_of(differences, mann_whitney_place(reference.size(), candidate.size(), tail));
+}
 
 std::optional<LogRatio> log_ratio(std::span<const double> reference,
                                   std::span<const double> candidate, bool paired) {

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace lauka::tune {
 namespace {
@@ -62,20 +63,6 @@ constexpr auto kSwitches = std::to_array<Switch>({
     {"smt", false, Form::Word, "/sys/devices/system/cpu/smt/control", "off", "", false,
      "each core has one CPU"},
 });
-
-std::vector<std::uint32_t> without(const std::vector<std::uint32_t>& all,
-                                   const std::vector<std::uint32_t>& some) {
-  std::vector<std::uint32_t> left;
-  std::ranges::set_difference(all, some, std::back_inserter(left));
-  return left;
-}
-
-std::vector<std::uint32_t> common(const std::vector<std::uint32_t>& one,
-                                  const std::vector<std::uint32_t>& other) {
-  std::vector<std::uint32_t> both;
-  std::ranges::set_intersection(one, other, std::back_inserter(both));
-  return both;
-}
 
 constexpr unsigned kBitsOfWord = 32;
 constexpr std::size_t kMostMaskWords = 256;  // 8,192 CPUs, Linux's most
@@ -164,8 +151,8 @@ std::vector<std::uint32_t> cpus_in(Form form, const std::string& value) {
 
 /// What a setting of CPUs gets: those of its own that are not the commands', or all others.
 std::string wanted_cpus(Form form, const std::string& now, const CpuChoice& cpus) {
-  auto left = without(cpus_in(form, now), cpus.commands);
-  if (common(left, cpus.rest).empty()) left = cpus.rest;
+  auto left = cpus_not_in(cpus.commands, cpus_in(form, now));
+  if (cpus_also_in(cpus.rest, left).empty()) left = cpus.rest;
   return form == Form::CpuList ? cpu_list_text(left) : mask_text(left);
 }
 
@@ -264,16 +251,12 @@ class Finder {
   }
 
   bool is_listed(const Found& one) {
-    const std::string text =
-        files_.read(parent_of(one.path) + std::string(one.row->values)).value_or("");
-    const auto words = blank_separated(text);
-    return std::ranges::find(words, one.row->wanted) != words.end();
+    return has_word(files_.read(parent_of(one.path) + std::string(one.row->values)).value_or(""),
+                    one.row->wanted);
   }
 
   bool has_controller() {
-    const std::string text = files_.read("/sys/fs/cgroup/cgroup.controllers").value_or("");
-    const auto words = blank_separated(text);
-    return std::ranges::find(words, "cpuset") != words.end();
+    return has_word(files_.read("/sys/fs/cgroup/cgroup.controllers").value_or(""), "cpuset");
   }
 
   /// A partition without load balancing is for CPUs that a single thread has anyway.
@@ -351,8 +334,7 @@ std::string_view chosen_of(std::string_view text) {
 
 std::string controllers_of(std::string_view text) {
   if (text == "+cpuset" || text == "-cpuset") return std::string(text);
-  const auto words = blank_separated(text);
-  return std::ranges::find(words, "cpuset") != words.end() ? "+cpuset" : "-cpuset";
+  return has_word(text, "cpuset") ? "+cpuset" : "-cpuset";
 }
 
 bool is_group_value(std::string_view text) {
@@ -404,11 +386,12 @@ Cpus cpus_in(os::SettingFiles& files, const std::string& path) {
 
 Result<CpuChoice> given_cpus(const TuneRequest& request, const Cpus& online,
                              const CpuFacts& facts) {
-  CpuChoice choice{request.cpus, without(online, request.cpus)};
+  CpuChoice choice{request.cpus, cpus_not_in(request.cpus, online)};
   const std::string given = "--tune=cpus=" + cpu_list_text(request.cpus);
-  if (const auto strange = without(request.cpus, common(online, facts.allowed)); !strange.empty())
+  if (const auto strange = cpus_not_in(cpus_also_in(facts.allowed, online), request.cpus);
+      !strange.empty())
     return Error{fmt::format("{}: lauka may not run on CPU {}", given, strange.front()),
-                 fmt::format("choose from {}", cpu_list_text(common(online, facts.allowed)))};
+                 fmt::format("choose from {}", cpu_list_text(cpus_also_in(facts.allowed, online)))};
   if (choice.rest.empty())
     return Error{given + " leaves no CPU to the rest of the system", "leave one out"};
   return choice;
@@ -422,7 +405,7 @@ Cpus whole_cores(os::SettingFiles& files, const Cpus& online, const Cpus& from, 
     auto core = cpus_in(files, topology + "core_cpus_list");
     if (core.empty()) core = cpus_in(files, topology + "thread_siblings_list");
     if (core.empty()) core = {cpu};
-    const bool is_whole = without(core, from).empty() || core.size() == 1;
+    const bool is_whole = cpus_not_in(from, core).empty() || core.size() == 1;
     const bool has_first = std::ranges::find(core, online.front()) != core.end();
     if (!is_whole || has_first || std::ranges::find(from, cpu) == from.end()) continue;
     if (!are_single || cpu == core.front()) candidates.push_back(cpu);
@@ -437,7 +420,7 @@ Cpus of_one_node(os::SettingFiles& files, const Cpus& candidates) {
     if (!name.starts_with("node")) continue;
     if (const auto number = index_in(std::string_view(name).substr(4)))
       nodes[*number] =
-          common(candidates, cpus_in(files, "/sys/devices/system/node/" + name + "/cpulist"));
+          cpus_also_in(cpus_in(files, "/sys/devices/system/node/" + name + "/cpulist"), candidates);
   }
   Cpus most;
   for (const auto& [number, cpus] : nodes)
@@ -451,11 +434,11 @@ Result<CpuChoice> choose_cpus(os::SettingFiles& files, const TuneRequest& reques
                               const CpuFacts& facts) {
   const auto online = cpus_in(files, std::string(kCpuFolder) + "online");
   if (!request.cpus.empty()) return given_cpus(request, online, facts);
-  auto from = common(online, facts.allowed);
-  if (!facts.fastest.empty()) from = common(from, facts.fastest);
+  auto from = cpus_also_in(facts.allowed, online);
+  if (!facts.fastest.empty()) from = cpus_also_in(facts.fastest, from);
   CpuChoice choice;
   choice.commands = of_one_node(files, whole_cores(files, online, from, is_asked(request, "smt")));
-  choice.rest = without(online, choice.commands);
+  choice.rest = cpus_not_in(choice.commands, online);
   if (!is_asked(request, "cpus")) return CpuChoice{.rest = online, .why_not = "not asked for"};
   if (choice.commands.empty()) choice.why_not = "there is no core besides that of the first CPU";
   return choice;
@@ -496,15 +479,6 @@ struct ListLine {
   bool asked = false;
 };
 
-std::string joined(const std::set<std::string>& words, std::string_view separator) {
-  std::string text;
-  for (const std::string& word : words) {
-    if (!text.empty()) text += separator;
-    text += word;
-  }
-  return text;
-}
-
 ListLine list_line_of(const Switch& row, const std::vector<Found>& found) {
   ListLine line;
   for (const Found& one : found) {
@@ -530,8 +504,9 @@ std::string list_text(const std::vector<Found>& found, const CpuChoice& cpus) {
   for (const Switch& row : kSwitches) {
     if (row.help.empty()) continue;  // another row of the name before
     const ListLine line = list_line_of(row, found);
-    std::string values = joined(line.changes, "; ");
-    if (!line.stays.empty()) values += (values.empty() ? "" : "; ") + joined(line.stays, "; ");
+    std::string values = fmt::format("{}", fmt::join(line.changes, "; "));
+    if (!line.stays.empty())
+      values += fmt::format("{}{}", values.empty() ? "" : "; ", fmt::join(line.stays, "; "));
     if (line.files > 1) values += fmt::format(" ({} files)", line.files);
     text += fmt::format("{} {:<{}}{}\n  {:<{}}{}\n", line.asked ? '+' : '-', row.name, name_width,
                         values, "", name_width, row.help);

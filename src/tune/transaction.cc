@@ -1,6 +1,5 @@
 #include "tune/transaction.h"
 
-#include "core/foreign_text.h"
 #include "core/machine.h"
 #include "core/numbers.h"
 #include "core/text.h"
@@ -16,6 +15,7 @@
 #include <fmt/format.h>
 
 namespace lauka::tune {
+
 namespace {
 
 const std::string kJournal = std::string(kJournalFolder) + "/journal";
@@ -190,6 +190,15 @@ Result<void> claim(os::SettingFiles& files) {
                      : "run lauka as root where /run can be written"};
 }
 
+/// Adds a value to a list of different ones.
+void add_value(std::string& values, const std::string& value) {
+  const auto known = split(values, ';');
+  if (values.empty())
+    values = value;
+  else if (std::ranges::none_of(known, [&](std::string_view one) { return trimmed(one) == value; }))
+    values += "; " + value;
+}
+
 }  // namespace
 
 std::string journal_text(const Journal& journal) {
@@ -300,19 +309,6 @@ void Tuned::go_on() {
   }
   if (latency_) static_cast<void>(files_.hold_latency(latency_->first, latency_->second));
 }
-
-namespace {
-
-/// Adds a value to a list of different ones.
-void add_value(std::string& values, const std::string& value) {
-  const auto known = split(values, ';');
-  if (values.empty())
-    values = value;
-  else if (std::ranges::none_of(known, [&](std::string_view one) { return trimmed(one) == value; }))
-    values += "; " + value;
-}
-
-}  // namespace
 
 /// Sums up by switch.
 void Tuned::note(const std::vector<Found>& found) {

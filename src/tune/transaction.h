@@ -1,7 +1,7 @@
 #pragma once
 
+#include "core/machine.h"
 #include "core/result.h"
-#include "core/tuning.h"
 #include "os/setting_files.h"
 #include "tune/switches.h"
 

@@ -1,5 +1,5 @@
 #include "contract/program.h"
-#include "core/foreign_text.h"
+#include "core/text.h"
 #include "skip.h"
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-#include "core/foreign_text.h"
+#include "core/text.h"
 
 #include <string>
 

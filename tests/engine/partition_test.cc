@@ -1,4 +1,4 @@
-#include "engine/partition.h"
+#include "engine/engine.h"
 
 #include <algorithm>
 #include <cstdint>

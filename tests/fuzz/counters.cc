@@ -1,4 +1,4 @@
-#include "core/foreign_text.h"
+#include "core/text.h"
 #include "engine/cachegrind/cachegrind_engine.h"
 #include "engine/kperf/kpep.h"
 #include "engine/kperf/selection.h"

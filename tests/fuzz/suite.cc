@@ -1,6 +1,6 @@
 #include "cli/suite.h"
 
-#include "core/foreign_text.h"
+#include "core/text.h"
 #include "fuzz/targets.h"
 
 #include <algorithm>

@@ -1,7 +1,6 @@
 #include "cli/options.h"
 #include "cli/parse.h"
 #include "cli/values.h"
-#include "core/foreign_text.h"
 #include "core/machine.h"
 #include "core/metric.h"
 #include "core/numbers.h"

@@ -1,6 +1,5 @@
-#include "history/read.h"
-
 #include "format/sections.h"
+#include "history/record.h"
 #include "history/sessions.h"
 
 #include <cmath>

@@ -1,6 +1,6 @@
 #include "history/database.h"
 #include "history/fleet.h"
-#include "history/read.h"
+#include "history/record.h"
 #include "history/sessions.h"
 #include "history/store.h"
 #include "history/text.h"

@@ -3,9 +3,8 @@
 #include "history/database.h"
 #include "history/encoding.h"
 #include "history/load.h"
-#include "history/read.h"
+#include "history/record.h"
 #include "history/sessions.h"
-#include "history/tables.h"
 #include "history/text.h"
 #include "history/trend.h"
 

@@ -1,6 +1,5 @@
-#include "os/aside.h"
-
 #include "os/clock.h"
+#include "os/process.h"
 
 #include <chrono>
 #include <string>

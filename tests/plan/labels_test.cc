@@ -1,4 +1,4 @@
-#include "plan/labels.h"
+#include "plan/commands.h"
 
 #include <string>
 #include <vector>

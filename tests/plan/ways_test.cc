@@ -1,5 +1,4 @@
-#include "plan/ways.h"
-
+#include "plan/commands.h"
 #include "plan/options_of.h"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 
 #include "core/text.h"
 #include "report/exports.h"
-#include "report/width.h"
+#include "report/style.h"
 #include "results/results.h"
 
 #include <algorithm>

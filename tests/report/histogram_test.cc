@@ -1,6 +1,5 @@
-#include "report/histogram.h"
-
 #include "report/example.h"
+#include "report/screen.h"
 #include "stats/summary.h"
 
 #include <vector>

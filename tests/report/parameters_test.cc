@@ -2,7 +2,7 @@
 #include "report/lines.h"
 #include "report/metric_tables.h"
 #include "report/screen.h"
-#include "report/width.h"
+#include "report/style.h"
 
 #include <string>
 #include <utility>

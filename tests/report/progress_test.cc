@@ -1,7 +1,6 @@
-#include "report/progress.h"
-
 #include "core/choices.h"
-#include "report/width.h"
+#include "report/screen.h"
+#include "report/style.h"
 
 #include <functional>
 #include <string>

@@ -1,8 +1,8 @@
 #include "report/suite.h"
 
 #include "report/example.h"
+#include "report/lines.h"
 #include "report/screen.h"
-#include "report/warnings.h"
 
 #include <string>
 #include <utility>

@@ -1,6 +1,6 @@
 #include "report/example.h"
 #include "report/screen.h"
-#include "report/width.h"
+#include "report/style.h"
 
 #include <sstream>
 #include <string>

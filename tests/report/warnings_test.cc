@@ -1,7 +1,6 @@
-#include "report/warnings.h"
-
 #include "core/choices.h"
 #include "report/example.h"
+#include "report/lines.h"
 #include "report/screen.h"
 #include "report/suite.h"
 

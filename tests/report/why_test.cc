@@ -1,6 +1,5 @@
-#include "report/why.h"
-
 #include "report/example.h"
+#include "report/lines.h"
 
 #include <string>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "report/width.h"
+#include "report/style.h"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,3 @@
-#include "results/warnings.h"
-
 #include "fakes/change_runs.h"
 #include "fakes/gates.h"
 #include "fakes/one_look.h"

@@ -1,4 +1,4 @@
-#include "session/runs.h"
+#include "session/recording.h"
 
 #include <memory>
 #include <utility>

@@ -168,60 +168,6 @@ bool is_lost(const Process& process) {
   return process.counts.empty() || !process.is_complete;
 }
 
-}  // namespace
-
-std::span<const SimulatedEvent> simulated_events() {
-  return kEvents;
-}
-
-const SimulatedEvent* find_simulated(std::string_view name) {
-  for (const SimulatedEvent& event : kEvents)
-    if (same_ignoring_case(name, event.name)) return &event;
-  return nullptr;
-}
-
-Counted sum_of(std::span<const OutputFile> files, std::span<const SimulatedEvent* const> events) {
-  Processes processes;
-  for (const OutputFile& file : files) enter(file, processes);
-  Counted counted{std::vector<std::optional<std::uint64_t>>(events.size())};
-  const bool lost =
-      std::ranges::any_of(processes, [](const auto& entry) { return is_lost(entry.second); });
-  if (std::ranges::any_of(processes, [](const auto& entry) { return !entry.second.is_complete; })) {
-    counted.failure =
-        Error{"Valgrind's output for a simulated run is incomplete",
-              "make room in the folder for temporary files, or set TMPDIR to another"};
-    return counted;
-  }
-  if (processes.empty() || lost) {
-    counted.missing = Error{
-        "not simulated to its end: a process was killed, still ran, or left Valgrind (as setuid "
-        "programs do)",
-        ""};
-    return counted;
-  }
-  for (std::size_t i = 0; i < events.size(); ++i) {
-    const Sum sum = sum_of(*events[i], processes);
-    const double doubt = static_cast<double>(sum.inherited) / static_cast<double>(sum.counted);
-    if (!sum.is_known) {
-      counted.missing = Error{"this version of Valgrind does not report all that is needed", ""};
-    } else if (sum.inherited > 0 && doubt > kDoubtAllowed) {
-      counted.missing = Error{
-          "it works on in forked processes that never call execve, in which Cachegrind counts "
-          "again what their parent had counted",
-          "measure them as commands of their own"};
-    } else {
-      counted.counts[i] = sum.counted;
-      if (sum.inherited > 0)
-        counted.note =
-            "simulated counts may be up to 1% too high: in forked processes Cachegrind counts "
-            "again what their parent had counted";
-    }
-  }
-  return counted;
-}
-
-namespace {
-
 constexpr std::array<std::string_view, 3> kCaches = {"--I1=32768,8,64", "--D1=32768,8,64",
                                                      "--LL=8388608,16,64"};
 
@@ -346,6 +292,56 @@ class CachegrindEngine final : public CounterEngine {
 };
 
 }  // namespace
+
+std::span<const SimulatedEvent> simulated_events() {
+  return kEvents;
+}
+
+const SimulatedEvent* find_simulated(std::string_view name) {
+  for (const SimulatedEvent& event : kEvents)
+    if (same_ignoring_case(name, event.name)) return &event;
+  return nullptr;
+}
+
+Counted sum_of(std::span<const OutputFile> files, std::span<const SimulatedEvent* const> events) {
+  Processes processes;
+  for (const OutputFile& file : files) enter(file, processes);
+  Counted counted{std::vector<std::optional<std::uint64_t>>(events.size())};
+  const bool lost =
+      std::ranges::any_of(processes, [](const auto& entry) { return is_lost(entry.second); });
+  if (std::ranges::any_of(processes, [](const auto& entry) { return !entry.second.is_complete; })) {
+    counted.failure =
+        Error{"Valgrind's output for a simulated run is incomplete",
+              "make room in the folder for temporary files, or set TMPDIR to another"};
+    return counted;
+  }
+  if (processes.empty() || lost) {
+    counted.missing = Error{
+        "not simulated to its end: a process was killed, still ran, or left Valgrind (as setuid "
+        "programs do)",
+        ""};
+    return counted;
+  }
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    const Sum sum = sum_of(*events[i], processes);
+    const double doubt = static_cast<double>(sum.inherited) / static_cast<double>(sum.counted);
+    if (!sum.is_known) {
+      counted.missing = Error{"this version of Valgrind does not report all that is needed", ""};
+    } else if (sum.inherited > 0 && doubt > kDoubtAllowed) {
+      counted.missing = Error{
+          "it works on in forked processes that never call execve, in which Cachegrind counts "
+          "again what their parent had counted",
+          "measure them as commands of their own"};
+    } else {
+      counted.counts[i] = sum.counted;
+      if (sum.inherited > 0)
+        counted.note =
+            "simulated counts may be up to 1% too high: in forked processes Cachegrind counts "
+            "again what their parent had counted";
+    }
+  }
+  return counted;
+}
 
 std::unique_ptr<CounterEngine> make_cachegrind_engine(std::string valgrind,
                                                       std::optional<User> user) {

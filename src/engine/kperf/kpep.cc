@@ -1,6 +1,5 @@
 #include "engine/kperf/kpep.h"
 
-#include "core/foreign_text.h"
 #include "core/text.h"
 #include "os/files.h"
 
@@ -144,8 +143,7 @@ class KpepParser {
       const auto* name = target.get<std::string>();
       if (name == nullptr)
         return refuse(fmt::format("has an alias {} that does not name an event", cited(alias)));
-      const auto event = std::ranges::find_if(
-          database_.events, [name](const KpepEvent& candidate) { return candidate.name == *name; });
+      const auto event = std::ranges::find(database_.events, *name, &KpepEvent::name);
       if (event == database_.events.end())
         return refuse(fmt::format("has an alias {} for {}, which is none of its events",
                                   cited(alias), cited(*name)));

@@ -197,8 +197,7 @@ class KperfEngine final : public CounterEngine {
       return place;
     }
     place.accounted = selection_event(event).accounted;
-    const auto found = std::ranges::find_if(
-        placed, [event](const PlacedEvent& one) { return one.event == event; });
+    const auto found = std::ranges::find(placed, event, &PlacedEvent::event);
     if (found == placed.end()) return place;
     place.value = selection_event(event).counted.is_fixed
                       ? found->counter
@@ -239,9 +238,7 @@ class KperfEngine final : public CounterEngine {
       const bool refused = event.is_on_counter() && !counted.is_fixed && is_refused(counted);
       any = any || refused;
       if (refused) {
-        std::ranges::find_if(database_.events, [&](const KpepEvent& one) {
-          return one.name == counted.name;
-        })->is_refused = true;
+        std::ranges::find(database_.events, counted.name, &KpepEvent::name)->is_refused = true;
         notes_.push_back(
             fmt::format("not counted: {} (this kernel does not allow its selector {:#x} here)",
                         event.name, counted.number));
@@ -302,21 +299,6 @@ class KperfEngine final : public CounterEngine {
   std::vector<std::string> notes_;
 };
 
-}  // namespace
-
-Result<std::unique_ptr<CounterEngine>> make_kperf_engine(const Setting& setting,
-                                                         KpepDatabase database) {
-  auto engine = std::make_unique<KperfEngine>(setting, std::move(database));
-  if (setting.launcher != nullptr) {
-    if (auto taken = engine->take(); !taken) return taken.error();
-  } else {
-    engine->try_all();
-  }
-  return std::unique_ptr<CounterEngine>(std::move(engine));
-}
-
-namespace {
-
 class DatabaseEngine final : public CounterEngine {
  public:
   DatabaseEngine(KpepDatabase database, bool user_only)
@@ -346,6 +328,17 @@ class DatabaseEngine final : public CounterEngine {
 };
 
 }  // namespace
+
+Result<std::unique_ptr<CounterEngine>> make_kperf_engine(const Setting& setting,
+                                                         KpepDatabase database) {
+  auto engine = std::make_unique<KperfEngine>(setting, std::move(database));
+  if (setting.launcher != nullptr) {
+    if (auto taken = engine->take(); !taken) return taken.error();
+  } else {
+    engine->try_all();
+  }
+  return std::unique_ptr<CounterEngine>(std::move(engine));
+}
 
 std::unique_ptr<CounterEngine> make_database_engine(KpepDatabase database, bool user_only) {
   return std::make_unique<DatabaseEngine>(std::move(database), user_only);

@@ -1,4 +1,3 @@
-#include "core/foreign_text.h"
 #include "core/text.h"
 #include "engine/kperf/kpep.h"
 

@@ -1,10 +1,9 @@
 #include "engine/kperf/selection.h"
 
-#include "core/foreign_text.h"
 #include "core/text.h"
+#include "engine/engine.h"
 #include "engine/kperf/kernel.h"
 #include "engine/kperf/kperf_engine.h"
-#include "engine/partition.h"
 
 #include <algorithm>
 #include <array>
@@ -30,7 +29,7 @@
 // T4. By Hall's theorem f exists iff, for every set X of counters, at most k|X| events have S(e)
 //     within X. So the least k is the largest ceil(#{e: S(e) within X} / |X|).
 //
-// engine/partition.h finds the least k; tests compare it with T4 and with brute force.
+// partition() finds the least k; tests compare it with T4 and with brute force.
 
 namespace lauka::engine::kperf {
 
@@ -261,8 +260,7 @@ const PortableAlias* portable(std::string_view alias) {
 
 /// Finds the chip's own event of exactly that name.
 const KpepEvent* find_own(const KpepDatabase& database, std::string_view name) {
-  const auto found = std::ranges::find_if(
-      database.events, [name](const KpepEvent& event) { return event.name == name; });
+  const auto found = std::ranges::find(database.events, name, &KpepEvent::name);
   return found == database.events.end() ? nullptr : &*found;
 }
 

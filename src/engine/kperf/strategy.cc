@@ -201,47 +201,6 @@ class ThreadStrategy final : public Strategy {
   std::size_t threads_not_ended_ = 0;
 };
 
-}  // namespace
-
-void Strategy::pause() {
-  claim_.pause();
-  is_programmed_ = false;
-}
-
-void Strategy::try_to(const char* failed, int error) {
-  error_ = error;
-  failed_ = failed;
-}
-
-void Strategy::hold() {
-  is_programmed_ = is_programmed_ && claim_.is_held();
-  try_to("the counters could not be taken", claim_.hold());
-}
-
-void Strategy::program(const std::vector<std::uint64_t>& words, bool by_thread) {
-  if (error_ == 0 && (!is_programmed_ || words != words_ || !claim_.is_as_programmed()))
-    try_to("the counters could not be programmed", claim_.program(words, by_thread));
-  words_ = words;
-  is_programmed_ = error_ == 0;
-}
-
-std::optional<RunValues> Strategy::failed_run() {
-  // Between two calls another program may have changed what was just set: EAGAIN.
-  const bool was_changed = error_ == EAGAIN || (error_ == 0 && !claim_.is_as_programmed());
-  if (error_ == 0 && !was_changed) return std::nullopt;
-  is_programmed_ = false;
-  if (was_changed)
-    return not_counted("another program changed the counters meanwhile", kRedoAfterLoss);
-  return not_counted(fmt::format("{}: {}", failed_, std::generic_category().message(error_)), 1);
-}
-
-std::unique_ptr<Strategy> make_thread_strategy(Claim& claim, Trace& trace, Sampled sampled,
-                                               std::chrono::nanoseconds period) {
-  return std::make_unique<ThreadStrategy>(claim, trace, sampled, period);
-}
-
-namespace {
-
 class MachineStrategy final : public Strategy {
  public:
   MachineStrategy(Claim& claim, const Kernel& kernel) : Strategy(claim), kernel_(kernel) {}
@@ -301,14 +260,6 @@ class MachineStrategy final : public Strategy {
   std::vector<std::uint64_t> began_;
   double most_coverage_ = 0.0;
 };
-
-}  // namespace
-
-std::unique_ptr<Strategy> make_machine_strategy(Claim& claim, const Kernel& kernel) {
-  return std::make_unique<MachineStrategy>(claim, kernel);
-}
-
-namespace {
 
 /// The known command: some milliseconds of work in a process that every Mac has.
 constexpr const char* kKnownWork = "i=0; while [ $i -lt 5000 ]; do i=$((i+1)); done";
@@ -433,6 +384,47 @@ class Trial {
 };
 
 }  // namespace
+
+void Strategy::pause() {
+  claim_.pause();
+  is_programmed_ = false;
+}
+
+void Strategy::try_to(const char* failed, int error) {
+  error_ = error;
+  failed_ = failed;
+}
+
+void Strategy::hold() {
+  is_programmed_ = is_programmed_ && claim_.is_held();
+  try_to("the counters could not be taken", claim_.hold());
+}
+
+void Strategy::program(const std::vector<std::uint64_t>& words, bool by_thread) {
+  if (error_ == 0 && (!is_programmed_ || words != words_ || !claim_.is_as_programmed()))
+    try_to("the counters could not be programmed", claim_.program(words, by_thread));
+  words_ = words;
+  is_programmed_ = error_ == 0;
+}
+
+std::optional<RunValues> Strategy::failed_run() {
+  // Between two calls another program may have changed what was just set: EAGAIN.
+  const bool was_changed = error_ == EAGAIN || (error_ == 0 && !claim_.is_as_programmed());
+  if (error_ == 0 && !was_changed) return std::nullopt;
+  is_programmed_ = false;
+  if (was_changed)
+    return not_counted("another program changed the counters meanwhile", kRedoAfterLoss);
+  return not_counted(fmt::format("{}: {}", failed_, std::generic_category().message(error_)), 1);
+}
+
+std::unique_ptr<Strategy> make_thread_strategy(Claim& claim, Trace& trace, Sampled sampled,
+                                               std::chrono::nanoseconds period) {
+  return std::make_unique<ThreadStrategy>(claim, trace, sampled, period);
+}
+
+std::unique_ptr<Strategy> make_machine_strategy(Claim& claim, const Kernel& kernel) {
+  return std::make_unique<MachineStrategy>(claim, kernel);
+}
 
 Result<Tried> try_strategies(StrategyChoice choice, std::chrono::nanoseconds period, Claim& claim,
                              const Kernel& kernel, Trace& trace, os::Launcher& launcher) {

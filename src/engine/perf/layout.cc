@@ -88,65 +88,13 @@ bool some_core_group_runs(const Layout& layout, const OpenCounters& open,
       any_left_out = true;
       continue;
     }
-    const auto fillers = std::ranges::find_if(
-        layout.fillers, [&](const Fillers& one) { return one.leader == group.leader; });
+    const auto fillers = std::ranges::find(layout.fillers, group.leader, &Fillers::leader);
     const std::span<const std::uint64_t> read = words;
     return fillers == layout.fillers.end() || got < 3 || words[1] == 0 ||
            events_are_on_live_ones(*fillers, read.first(static_cast<std::size_t>(got)));
   }
   return !any_left_out;
 }
-
-}  // namespace
-
-bool is_dead(std::uint64_t value, std::uint64_t ns) {
-  constexpr std::uint64_t always = 32;
-  constexpr std::uint64_t one_in_ns = 10'000;
-  return value <= always + ns / one_in_ns;
-}
-
-Layout lay_out(std::span<const Source> sources, std::span<const std::size_t> chosen,
-               std::span<const Counter> witnesses) {
-  std::vector<Placed> placed = placed_counters(sources, chosen, witnesses);
-  Layout layout;
-  layout.of_event.resize(chosen.size());
-  std::vector<bool> done(placed.size());
-  for (std::size_t first = 0; first < placed.size(); ++first) {
-    if (done[first]) continue;
-    const std::size_t leader = layout.counters.size();
-    layout.groups.push_back({leader, placed[first].counter.core});
-    std::vector<Placed> group;
-    for (std::size_t i = first; i < placed.size(); ++i) {
-      if (placed[i].counter.pmu != placed[first].counter.pmu) continue;
-      done[i] = true;
-      group.push_back(placed[i]);
-    }
-    for (Placed& member : in_order(std::move(group))) {
-      if (member.event) layout.of_event[*member.event].push_back(layout.counters.size());
-      layout.counters.push_back(std::move(member.counter));
-      layout.leaders.push_back(leader);
-    }
-  }
-  return layout;
-}
-
-Result<bool> fits_at_once(const Layout& layout, const os::LinuxCalls& calls,
-                          const Situation& situation) {
-  if (layout.counters.size() > os::kMaxCounters) return false;
-  OpenCounters open(calls);
-  for (std::size_t i = 0; i < layout.counters.size(); ++i) {
-    os::PerfEventAttr attributes = layout.counters[i].attributes;
-    if (layout.leaders[i] == i) attributes.flags |= os::kPerfDisabled;
-    const int error = open.open(attributes, layout.leaders[i]);
-    // Each was opened alone before: what it is refused for is the company.
-    if (error == EINVAL || error == ENOSPC) return false;
-    if (error != 0) return why_not_opened(error, {layout.counters[i].core, true}, situation);
-  }
-  // The kernel takes groups at open that it never finds room for, such as with the NMI watchdog on.
-  return some_core_group_runs(layout, open, calls);
-}
-
-namespace {
 
 /// More than any PMU has. A kernel that takes so many does not look whether there is room.
 constexpr std::size_t kMostTried = 32;
@@ -164,9 +112,7 @@ class Binding : NonCopyable {
     const auto text = calls_.read_file(fmt::format("/sys/bus/event_source/devices/{}/cpus", pmu));
     const auto cpus = text ? parse_cpu_list(*text) : std::nullopt;
     if (!cpus) return false;
-    std::vector<std::uint32_t> both;
-    std::set_intersection(cpus->begin(), cpus->end(), before_.begin(), before_.end(),
-                          std::back_inserter(both));
+    const auto both = cpus_also_in(before_, *cpus);
     bound_ = !both.empty() && calls_.run_on(both) == 0;
     return bound_;
   }
@@ -274,6 +220,53 @@ std::size_t general_needed(const Layout& layout, const Group& group, const PmuCo
 
 }  // namespace
 
+bool is_dead(std::uint64_t value, std::uint64_t ns) {
+  constexpr std::uint64_t always = 32;
+  constexpr std::uint64_t one_in_ns = 10'000;
+  return value <= always + ns / one_in_ns;
+}
+
+Layout lay_out(std::span<const Source> sources, std::span<const std::size_t> chosen,
+               std::span<const Counter> witnesses) {
+  std::vector<Placed> placed = placed_counters(sources, chosen, witnesses);
+  Layout layout;
+  layout.of_event.resize(chosen.size());
+  std::vector<bool> done(placed.size());
+  for (std::size_t first = 0; first < placed.size(); ++first) {
+    if (done[first]) continue;
+    const std::size_t leader = layout.counters.size();
+    layout.groups.push_back({leader, placed[first].counter.core});
+    std::vector<Placed> group;
+    for (std::size_t i = first; i < placed.size(); ++i) {
+      if (placed[i].counter.pmu != placed[first].counter.pmu) continue;
+      done[i] = true;
+      group.push_back(placed[i]);
+    }
+    for (Placed& member : in_order(std::move(group))) {
+      if (member.event) layout.of_event[*member.event].push_back(layout.counters.size());
+      layout.counters.push_back(std::move(member.counter));
+      layout.leaders.push_back(leader);
+    }
+  }
+  return layout;
+}
+
+Result<bool> fits_at_once(const Layout& layout, const os::LinuxCalls& calls,
+                          const Situation& situation) {
+  if (layout.counters.size() > os::kMaxCounters) return false;
+  OpenCounters open(calls);
+  for (std::size_t i = 0; i < layout.counters.size(); ++i) {
+    os::PerfEventAttr attributes = layout.counters[i].attributes;
+    if (layout.leaders[i] == i) attributes.flags |= os::kPerfDisabled;
+    const int error = open.open(attributes, layout.leaders[i]);
+    // Each was opened alone before: what it is refused for is the company.
+    if (error == EINVAL || error == ENOSPC) return false;
+    if (error != 0) return why_not_opened(error, {layout.counters[i].core, true}, situation);
+  }
+  // The kernel takes groups at open that it never finds room for, such as with the NMI watchdog on.
+  return some_core_group_runs(layout, open, calls);
+}
+
 std::vector<PmuCounters> try_pmus(const Prober& prober, const os::LinuxCalls& calls) {
   std::vector<PmuCounters> all;
   const Result<Source> instructions = prober.find("instructions");
@@ -321,8 +314,7 @@ std::optional<Error> who_holds(std::span<const PmuCounters> now, const Situation
     const Trial& trial = pmu.trial;
     const std::string all =
         fmt::format("{} counters{}", trial.listed, now.size() > 1 ? " of " + pmu.pmu : "");
-    const auto same =
-        std::ranges::find_if(before, [&](const PmuCounters& one) { return one.pmu == pmu.pmu; });
+    const auto same = std::ranges::find(before, pmu.pmu, &PmuCounters::pmu);
     const std::size_t taken_now = taken(trial, situation_now);
     const std::size_t taken_before =
         same != before.end() ? taken(same->trial, situation_before) : taken_now;

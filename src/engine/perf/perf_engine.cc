@@ -3,7 +3,7 @@
 #include "core/machine.h"
 #include "core/metric.h"
 #include "core/text.h"
-#include "engine/partition.h"
+#include "engine/engine.h"
 #include "engine/perf/counters.h"
 #include "engine/perf/resolve.h"
 #include "os/process.h"
@@ -522,8 +522,7 @@ class PerfEngine final : public CounterEngine {
   }
 
   std::string kind_of(const std::string& pmu) const {
-    const auto kind =
-        std::ranges::find_if(kinds_, [&](const CoreKind& one) { return one.pmu == pmu; });
+    const auto kind = std::ranges::find(kinds_, pmu, &CoreKind::pmu);
     return kind == kinds_.end() ? pmu : kind->name;
   }
 
@@ -533,8 +532,7 @@ class PerfEngine final : public CounterEngine {
     pmus.reserve(source.counters.size());
     for (const Counter& counter : source.counters) pmus.push_back(counter.pmu);
     const auto rank = [&](const std::string& pmu) {
-      return std::ranges::find_if(kinds_, [&](const CoreKind& kind) { return kind.pmu == pmu; }) -
-             kinds_.begin();
+      return std::ranges::find(kinds_, pmu, &CoreKind::pmu) - kinds_.begin();
     };
     std::ranges::stable_sort(
         pmus, [&](const std::string& a, const std::string& b) { return rank(a) < rank(b); });

@@ -133,25 +133,6 @@ std::vector<KnownEvent> make_known_events() {
   return events;
 }
 
-}  // namespace
-
-const std::vector<KnownEvent>& known_events() {
-  static const std::vector<KnownEvent> kEvents = make_known_events();
-  return kEvents;
-}
-
-const KnownEvent* find_known(std::string_view name) {
-  if (name.empty()) return nullptr;
-  const auto& events = known_events();
-  const auto found = std::ranges::find_if(events, [name](const KnownEvent& event) {
-    return same_ignoring_case(name, event.alias) || same_ignoring_case(name, event.name) ||
-           same_ignoring_case(name, event.other_name);
-  });
-  return found == events.end() ? nullptr : &*found;
-}
-
-namespace {
-
 struct Split {
   std::string_view event;
   std::string_view modifiers;
@@ -364,6 +345,21 @@ std::string shown_name(std::string_view typed, const KnownEvent* known) {
 }
 
 }  // namespace
+
+const std::vector<KnownEvent>& known_events() {
+  static const std::vector<KnownEvent> kEvents = make_known_events();
+  return kEvents;
+}
+
+const KnownEvent* find_known(std::string_view name) {
+  if (name.empty()) return nullptr;
+  const auto& events = known_events();
+  const auto found = std::ranges::find_if(events, [name](const KnownEvent& event) {
+    return same_ignoring_case(name, event.alias) || same_ignoring_case(name, event.name) ||
+           same_ignoring_case(name, event.other_name);
+  });
+  return found == events.end() ? nullptr : &*found;
+}
 
 Result<Resolved> resolve(std::string_view name, const os::Sysfs& sysfs) {
   const auto [event, modifiers] = split_modifiers(trimmed(name));

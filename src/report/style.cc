@@ -1,7 +1,6 @@
-#include "report/width.h"
-
-#include "core/foreign_text.h"
 #include "report/style.h"
+
+#include "core/text.h"
 #include "report/width_ranges.h"
 
 #include <algorithm>

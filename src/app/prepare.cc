@@ -245,10 +245,10 @@ void share_gates(Call& call) {
 /// Refuses an --input or --output file that the commands could not open, and a folder that they
 /// could not enter.
 Result<void> check_files(const Plan& plan) {
-  if (const auto* input = std::get_if<InputFile>(&plan.input))
-    if (auto readable = os::check_input(input->path); !readable) return readable;
   for (const Command& command : plan.commands) {
     if (auto usable = os::check_folder(command.folder); !usable) return usable;
+    if (!command.input.empty())
+      if (auto readable = os::check_input(command.input); !readable) return readable;
     if (command.output.kind != OutputKind::File) continue;
     if (auto writable = os::check_output(command.output.path); !writable) return writable;
   }

@@ -372,6 +372,9 @@ constexpr auto kAroundCommands = std::to_array<OptionInfo>({
      "run the command and its hooks in this folder, where relative paths in them begin; FILE of "
      "--input and --output stays relative to lauka's own",
      push<text, &Options::folders>},
+    {"input", '\0', Takes::Value, "null|FILE",
+     "standard input of the command, opened again for each run (default null)",
+     push<input, &Options::inputs>},
     {"output", '\0', Takes::Value, "null|pipe|inherit|FILE",
      "where standard output and error of the commands go (default null, the quietest; but GNU grep "
      "stops at its first match there, and pipe makes it do all of its work)",
@@ -388,7 +391,7 @@ constexpr auto kAroundCommands = std::to_array<OptionInfo>({
      "first difference where it is another",
      push<expected_output, &Options::expected>},
     {"parameter-list", 'L', Takes::TwoWords, "VAR a,b,c",
-     "measure with each value in place of {VAR} in the command, its name and the eight options "
+     "measure with each value in place of {VAR} in the command, its name and the nine options "
      "above; repeated: all combinations",
      add_parameter_list, brief("one benchmark per value; {VAR} is replaced")},
     {"parameter-scan", 'P', Takes::ThreeWords, "VAR MIN MAX",
@@ -401,9 +404,6 @@ constexpr auto kAroundCommands = std::to_array<OptionInfo>({
      brief("the same for a range of numbers")},
     {"parameter-step-size", 'D', Takes::Value, "STEP", "step of a scan (default 1)",
      push<text, &Draft::steps>},
-    {"input", '\0', Takes::Value, "null|FILE",
-     "standard input of the commands, opened again for each run (default null)",
-     put<input, &Options::input>},
     {"as-root", '\0', Takes::Nothing, "",
      "under sudo: run the commands as root too (default: as the user who called sudo)",
      set<&Options::as_root, true>, kTyped},

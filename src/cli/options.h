@@ -23,13 +23,6 @@ enum class MetricSelection : unsigned char { Default, Time, All, Listed };
 enum class ColorChoice : unsigned char { Auto, Always, Never };
 enum class Verbosity : unsigned char { Quiet, Normal, Verbose };
 
-/// The source of the commands' standard input.
-struct InputNull {};
-struct InputFile {
-  std::string path;
-};
-using InputChoice = std::variant<InputNull, InputFile>;
-
 /// A shell that runs each command with -c.
 struct Shell {
   std::vector<std::string> words;  ///< the shell and its own arguments
@@ -111,7 +104,7 @@ struct Options {
   std::optional<Unquoted> unquoted;   ///< a command whose quotes were forgotten, it seems
 
   std::vector<std::string> commands;  ///< as typed, the reference first
-  std::vector<std::string> names;     ///< of commands, not more than these; an empty one is none
+  std::vector<std::string> names;     ///< of commands, at most as many; empty: the command's text
 
   std::optional<std::uint64_t> runs;
   std::uint64_t min_runs = 10;
@@ -126,12 +119,12 @@ struct Options {
   // Each of these is given once for all commands, or once per command.
   ByHook<std::vector<std::string>> hooks;
   std::vector<std::vector<std::string>> environment;  ///< NAME=VALUE
+  std::vector<std::string> inputs;                    ///< files of --input; empty: no input
   std::vector<OutputChoice> outputs;
   std::vector<ExpectedOutput> expected;
   std::vector<std::string> folders;         ///< of --cwd
   std::vector<ParameterOption> parameters;  ///< in the order typed
   std::optional<IgnoreFailure> ignore_failure;
-  InputChoice input;
   std::optional<std::string> until;   ///< a regular expression
   std::optional<std::uint64_t> jobs;  ///< 1 to 1000
   bool as_root = false;

@@ -136,10 +136,8 @@ Result<std::optional<Shell>> shell(const Given& given) {
   return std::optional(Shell{*std::move(words)});
 }
 
-Result<InputChoice> input(const Given& given) {
-  if (given.value == "null") return InputChoice{InputNull{}};
-  auto path = text(given);
-  return path ? Result<InputChoice>(InputFile{*std::move(path)}) : path.error();
+Result<std::string> input(const Given& given) {
+  return given.value == "null" ? Result<std::string>(std::string()) : text(given);
 }
 
 Result<OutputChoice> output(const Given& given) {

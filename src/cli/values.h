@@ -56,7 +56,7 @@ Result<std::vector<std::string>> event_names(const Given& given);
 Result<std::optional<Shell>> shell(const Given& given);
 
 /// Reads where input comes from: "null" or a file.
-Result<InputChoice> input(const Given& given);
+Result<std::string> input(const Given& given);
 
 /// Reads where output goes: "null", "pipe", "inherit" or a file.
 Result<OutputChoice> output(const Given& given);

@@ -121,6 +121,7 @@ struct Command {
   std::vector<std::string> words;  ///< argv of what is run; with a shell: SHELL, "-c", the text
   std::vector<Parameter> parameters{};     ///< those that it uses, in the order of the options
   std::vector<std::string> environment{};  ///< NAME=VALUE, for it and its hooks
+  std::string input{};                     ///< the file of its standard input; empty: no input
   OutputChoice output{};
   std::optional<ExpectedOutput> expected{};
   std::string folder{};  ///< in which it and its hooks run; empty: lauka's

@@ -21,7 +21,7 @@ namespace lauka {
 
 namespace {
 
-/// Whether a shell would take `word` for an assignment (POSIX XCU 2.10.2): NAME=...
+/// True if a shell would take `word` for an assignment (POSIX XCU 2.10.2): NAME=...
 bool is_assignment(std::string_view word) {
   const std::size_t end = word.find('=');
   if (end == std::string_view::npos || end == 0 || (word[0] >= '0' && word[0] <= '9')) return false;
@@ -44,20 +44,20 @@ Result<std::vector<std::string>> words_of(const std::string& text) {
   return words;
 }
 
-/// Where in what was given the part of one command stands.
+/// The position of one command in lists of options.
 struct CommandIndex {
   std::size_t typed = 0;     ///< of the commands typed
   std::size_t measured = 0;  ///< of the commands measured
 };
 
-/// How many commands there are.
+/// The numbers of commands.
 struct Counts {
   std::size_t typed = 0;
   std::size_t measured = 0;
 };
 
-/// What was given once for all, once per command typed, or once per command measured. None where
-/// nothing was given.
+/// Returns the value given once for all, once per command typed, or once per command measured; null
+/// if none was given.
 template <typename T>
 const T* part_of(const std::vector<T>& given, const CommandIndex& place, const Counts& counts) {
   if (given.empty()) return nullptr;
@@ -72,7 +72,7 @@ Result<void> check_number(std::string_view option, std::size_t given, const Coun
                "give it once for all, or once per command"};
 }
 
-/// What `one` has and another command of its name has not.
+/// Returns the properties that `one` does not share with all commands of its name.
 std::vector<std::string> differences_of(const Command& one, const std::vector<Command>& commands) {
   const auto differs = [&](const auto& is_same) {
     return std::ranges::any_of(commands, [&](const Command& other) {
@@ -88,6 +88,8 @@ std::vector<std::string> differences_of(const Command& one, const std::vector<Co
           return std::ranges::find(other.environment, variable) != other.environment.end();
         }))
       parts.push_back(variable);
+  if (!one.input.empty() && differs([&](const Command& other) { return other.input == one.input; }))
+    parts.push_back("input " + one.input);
   if (!one.output.path.empty() &&
       differs([&](const Command& other) { return other.output.path == one.output.path; }))
     parts.push_back("output " + one.output.path);
@@ -132,8 +134,8 @@ class CommandMaker {
   }
 
  private:
-  /// Whether the command itself, or what is given for it, has the variable in it. What is given for
-  /// each command measured cannot decide how many there are, so it counts for all.
+  /// True if the command itself, or an option given for it, has the variable in it. Options given
+  /// for each command measured cannot decide how many there are, so they count for all.
   bool uses(std::size_t typed, const Variable& variable) const {
     if (mentions(options_.commands[typed], variable.name)) return true;
     const auto any = [&](const std::vector<std::string>& given) {
@@ -151,7 +153,7 @@ class CommandMaker {
     std::vector<std::string> expected;
     for (const ExpectedOutput& one : options_.expected) expected.push_back(one.text);
     return std::ranges::any_of(options_.hooks.all, any) || any(options_.folders) ||
-           any(environment) || any(outputs) || any(expected);
+           any(options_.inputs) || any(environment) || any(outputs) || any(expected);
   }
 
   Result<void> check_used(const Variable& variable) const {
@@ -171,10 +173,11 @@ class CommandMaker {
       if (auto fits = check_number(fmt::format("--{}", row.name), given, counts_); !fits)
         return fits;
     }
-    for (const auto& [option, given] : {std::pair("--env", options_.environment.size()),
-                                        std::pair("--cwd", options_.folders.size()),
-                                        std::pair("--expect-output", options_.expected.size()),
-                                        std::pair("--output", options_.outputs.size())}) {
+    for (const auto& [option, given] :
+         {std::pair("--env", options_.environment.size()),
+          std::pair("--cwd", options_.folders.size()), std::pair("--input", options_.inputs.size()),
+          std::pair("--expect-output", options_.expected.size()),
+          std::pair("--output", options_.outputs.size())}) {
       if (auto fits = check_number(option, given, counts_); !fits) return fits;
     }
     return {};
@@ -195,6 +198,8 @@ class CommandMaker {
       for (const std::string& variable : *variables)
         command.environment.push_back(with_parameters(variable, parameters));
     }
+    if (const auto* input = part_of(options_.inputs, place, counts_))
+      command.input = with_parameters(*input, parameters);
     if (const auto* output = part_of(options_.outputs, place, counts_))
       command.output = {output->kind, with_parameters(output->path, parameters)};
     if (const auto* folder = part_of(options_.folders, place, counts_))
@@ -219,7 +224,8 @@ class CommandMaker {
     return words;
   }
 
-  /// Values that the name does not show are put behind it, so that no two commands have one name.
+  /// Returns the name, followed by the values that it does not show, so that no two commands have
+  /// the same.
   std::string name_of(const CommandIndex& place, const std::vector<Parameter>& parameters) const {
     const std::size_t index = options_.names.size() > counts_.typed ? place.measured : place.typed;
     const bool is_named = index < options_.names.size() && !options_.names[index].empty();

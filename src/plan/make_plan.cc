@@ -24,13 +24,14 @@ bool has_name(const std::vector<OwnMetric>& metrics, std::string_view name) {
   return std::ranges::any_of(metrics, [name](const OwnMetric& one) { return one.name == name; });
 }
 
-/// Of a formula, whose events it names itself, told by the program, or of values of another metric.
+/// True for a formula (which names its events itself), a value that the program reports, or one
+/// derived from another metric.
 bool is_of_ones_own(std::string_view name, const Options& options) {
   return is_built_in_formula(name) || percentile_in(name) || has_name(options.derived, name) ||
          has_name(options.scraped, name);
 }
 
-/// Whether the rows that are listed need no events but those of formulas.
+/// True if the listed rows need no events except those of formulas.
 bool need_no_events(const Options& options) {
   std::vector<std::string> others = options.metric_list;
   std::erase_if(others,
@@ -65,7 +66,7 @@ std::vector<std::string> default_names(const EventSet& defaults) {
   return names;
 }
 
-/// What is to be counted by name, besides -e.
+/// The names to be counted besides -e.
 struct WantedByName {
   std::vector<std::string> of_gates;
   FormulaRequest formulas;
@@ -89,7 +90,8 @@ Error no_metric(const std::string& name, const std::vector<std::string_view>& na
           near.empty() ? lists : fmt::format("did you mean {}? {}", listed(near, "or"), lists)};
 }
 
-/// Where the engine refuses events, a gate's name may have been meant for another metric.
+/// Returns the engine's error about events, or one about a gate's name that may have been meant for
+/// another metric.
 Error refused_events(const WantedByName& by_name, const Error& by_engine) {
   std::vector<std::string_view> names;
   names.reserve(std::size(kDerivedMetrics) + std::size(kBuiltInMetrics));
@@ -114,7 +116,7 @@ Error refused_events(const WantedByName& by_name, const Error& by_engine) {
   return by_engine;
 }
 
-/// What -e asks for and what gates are on, with or without the default events.
+/// Selects the events of -e and of gates, with or without the default ones.
 Result<EventSet> select_wanted(const Options& options, const WantedByName& by_name,
                                bool with_defaults, const SelectEvents& select_events) {
   std::vector<std::string> names = options.events;
@@ -159,7 +161,7 @@ Result<void> check_engine(const Options& options, const EventSet& events,
   return one.error().of(fmt::format("--engine {}", row_of(options.engine).name));
 }
 
-/// Where only times are shown and no event is asked for, nothing is counted.
+/// Returns the events to count: none if only times are shown and no event is requested.
 Result<EventSet> events_of(const Options& options, const WantedByName& by_name,
                            const SelectEvents& select_events) {
   if (auto parts = check_parts(by_name.formulas); !parts) return parts.error();
@@ -175,7 +177,7 @@ Result<EventSet> events_of(const Options& options, const WantedByName& by_name,
   if (auto counts = check_engine(options, *events, select_events); !counts) return counts.error();
   const std::size_t passes = events->passes_of(RoundKind::Timed);
   const auto most_runs = options.runs ? options.runs : options.max_runs;
-  // Events that nobody asked for may go uncounted: better than to refuse `-r 1`.
+  // Events that the user did not request may go uncounted: better than to refuse `-r 1`.
   if (asked_for && most_runs && *most_runs < passes) {
     return Error{fmt::format("the events need {} passes, more than the {} run{} of each command",
                              passes, *most_runs, *most_runs == 1 ? "" : "s"),
@@ -225,7 +227,7 @@ StopRule stop_rule_of(const Options& options, std::size_t passes) {
                   .budget_per_command = options.duration};
 }
 
-/// What is run around one command may undo what is run around another.
+/// Sequential with setups and cleanups, since one command's may undo another's.
 Order default_order(const Options& options) {
   const auto stands_around = [&](const HookRow& row) {
     return !row.is_of_a_run() && !options.hooks[row.kind].empty();
@@ -253,7 +255,7 @@ Result<void> add_anchor(const Options& options, Plan& plan) {
   return {};
 }
 
-/// What is judged, and what else has to fit the whole of the plan.
+/// Adds gates and precision, and checks what else must fit the whole plan.
 Result<void> add_judgement(const Options& options, Plan& plan) {
   if (auto anchor = add_anchor(options, plan); !anchor) return anchor;
   if (auto gates = add_gates(options.gates, options.baseline.has_value(), plan); !gates)
@@ -323,7 +325,6 @@ Result<Plan> make_plan(const Options& typed, const SelectEvents& select_events,
             .seed = options.seed.value_or(clock_seed),
             .timeout = options.timeout,
             .ignore_failure = options.ignore_failure,
-            .input = options.input,
             .until = options.until,
             .jobs = static_cast<std::uint32_t>(options.jobs.value_or(1)),
             .confidence = options.confidence.value_or(kConfidence),

@@ -37,7 +37,7 @@ struct Gate {
   std::size_t metric = 0;  ///< index into Plan::metrics
 };
 
-/// How narrow the intervals of a metric are to become.
+/// The width that a metric's intervals must reach.
 struct PrecisionGoal {
   double half_width = 0.0;  ///< a fraction
   std::size_t metric = 0;   ///< index into Plan::metrics
@@ -50,15 +50,15 @@ struct Baseline {
   std::string file{};  ///< as typed
   std::shared_ptr<const Recording> session{};
   std::vector<std::size_t> commands{};  ///< there, for each command here
-  /// There, for each metric here; none where it was not measured.
+  /// The index there of each metric here; nullopt if it was not measured.
   std::vector<std::optional<std::size_t>> metrics{};
 };
 
-/// What the commands of a session are compared with: one of them, or those of an earlier session.
+/// The reference of a session's commands: one of them, or those of an earlier session.
 struct Reference {
   std::size_t command = 0;
   std::optional<Baseline> baseline{};   ///< all commands are candidates
-  std::optional<std::size_t> anchor{};  ///< a command that is measured beside them
+  std::optional<std::size_t> anchor{};  ///< a command that is measured in the same rounds
 
   bool is_candidate(std::size_t other) const {
     return (baseline || other != command) && other != anchor;
@@ -72,9 +72,9 @@ struct Plan {
   bool events_were_asked_for = false;  ///< by name, with -e
   std::vector<Metric> metrics;         ///< all that is measured, in the order of the table
   bool region = false;                 ///< programs note their region (lauka/region.h)
-  std::vector<OwnMetric> told{};  ///< what commands tell of themselves: first what is scraped from
-                                  ///< their output, then what they are to write to LAUKA_METRICS,
-                                  ///< then what they note of their region
+  /// Values that commands report: first those scraped from their output, then those for
+  /// LAUKA_METRICS, then those of their region.
+  std::vector<OwnMetric> told{};
   StopRule stop;
   std::uint64_t warmup = 1;
   Order order = Order::Random;
@@ -82,7 +82,6 @@ struct Plan {
   std::uint64_t seed = 0;
   std::optional<std::chrono::nanoseconds> timeout{};
   std::optional<IgnoreFailure> ignore_failure{};
-  InputChoice input{};
   std::optional<std::string> until{};  ///< a run is over when a line of its output matches
   std::uint32_t jobs = 1;              ///< copies of a command that are one run
   std::vector<Gate> gates{};
@@ -95,17 +94,17 @@ struct Plan {
   CoreUse cores{};
   Presentation presentation{};
   std::string unquoted{};            ///< Unquoted::line of the options
-  std::vector<std::string> hints{};  ///< to be told before the first run: what is likely a slip
+  std::vector<std::string> hints{};  ///< printed before the first run: likely slips
 };
 
 /// Divides the wanted events into passes, or says why it cannot (the engine's part of a plan).
 using SelectEvents = std::function<Result<EventSet>(const EventRequest&)>;
 
-/// The names of what the engine counts by default, and of those that are wanted beside it.
+/// Returns the names of the engine's default events, followed by the additional ones.
 std::vector<std::string> with_default_events(const EventSet& defaults,
                                              const std::vector<std::string>& names);
 
-/// Which rows are shown: --verbose shows all, unless a choice among them was made.
+/// Returns the rows to show: all with --verbose, unless some were selected.
 MetricSelection selection_of(const Options& options);
 
 /// Decides everything. `clock_seed` is used where --seed was not given. Refuses what cannot be
@@ -116,13 +115,14 @@ Result<Plan> make_plan(const Options& options, const SelectEvents& select_events
                        std::uint64_t clock_seed, const CoreUse& cores = {},
                        bool has_tree_peak = false);
 
-/// Whether tree_peak_memory is asked for: by name, or with all other metrics.
+/// The way in which tree_peak_memory was requested: by name, or with all other metrics.
 enum class Asked : unsigned char { No, WithAll, ByName };
 Asked asks_for_tree_peak(const Options& options);
 
-/// The runs of one round, each command once, in the plan's order; the rounds of a kind take turns
-/// through its passes. The same seed, kind and round give the same steps on every system: hence our
-/// own shuffle (the standard fixes mt19937_64, but not what std::shuffle makes of it).
+/// Returns the runs of one round, each command once, in the plan's order; the rounds of a kind take
+/// turns through its passes. The same seed, kind and round give the same steps on every system,
+/// which needs our own shuffle (the standard fixes mt19937_64, but not what std::shuffle makes of
+/// it).
 std::vector<Step> steps_of_round(const Plan& plan, RoundKind kind, std::uint32_t round);
 
 /// The metrics of a session: the built-in ones, then one per event, then those made of events that

@@ -135,7 +135,7 @@ os::ProgramSpec program_of(const Plan& plan, const Command& command,
                            const std::optional<User>& user) {
   os::ProgramSpec spec;
   spec.words = command.words;
-  if (const auto* file = std::get_if<InputFile>(&plan.input)) spec.input.path = file->path;
+  if (!command.input.empty()) spec.input.path = command.input;
   spec.output = {sink_of(command.output.kind), command.output.path, scrapes(plan),
                  plan.until.has_value()};
   spec.timeout = plan.timeout;

@@ -525,6 +525,7 @@ std::string call_of(const Plan& plan, const Command& command) {
   for (const std::string& variable : command.environment) add(variable);
   add({});
   add(command.folder);
+  if (!command.input.empty()) add("<" + command.input);
   for (const HookRow& row : kHookKinds)
     if (row.is_of_a_run()) add(command.hooks[row.kind].value_or(""));
   add(command.output.path);

@@ -72,7 +72,7 @@ TEST_CASE("without options the defaults are the contract's") {
   CHECK_FALSE(o.timeout.has_value());
   CHECK_FALSE(o.shell.has_value());
   CHECK_FALSE(o.ignore_failure.has_value());
-  CHECK(std::holds_alternative<InputNull>(o.input));
+  CHECK(o.inputs.empty());
   CHECK(o.outputs.empty());
   CHECK(o.parameters.empty());
   CHECK_FALSE(o.as_root);
@@ -161,8 +161,8 @@ TEST_CASE("--ignore-failure takes statuses in its own word only, never the next 
 }
 
 TEST_CASE("input and output: --input, --output, --show-output") {
-  CHECK(std::get<InputFile>(with({"--input", "a.txt"}).input).path == "a.txt");
-  CHECK(std::holds_alternative<InputNull>(with({"--input", "a.txt", "--input", "null"}).input));
+  CHECK(with({"--input", "a.txt"}).inputs == std::vector<std::string>{"a.txt"});
+  CHECK(with({"--input", "null"}).inputs == std::vector<std::string>{""});
   CHECK(with({"--output", "null"}).outputs.at(0).kind == OutputKind::Null);
   CHECK(with({"--output", "pipe"}).outputs.at(0).kind == OutputKind::Pipe);
   CHECK(with({"--output", "inherit"}).outputs.at(0).kind == OutputKind::Inherit);

@@ -92,6 +92,49 @@ TEST_CASE("a folder may have a variable in it, and one that cannot be entered is
   CHECK(lauka({"--cwd", "", "true"}).status == 2);
 }
 
+TEST_CASE("equal commands are shown by what they differ in: on screen, in Markdown and JSON") {
+  const Folder folder;
+  make_folder(folder.file("a"));
+  make_folder(folder.file("b"));
+  Start start;
+  start.folder = folder.path();
+  start.arguments = {"-r2",
+                     "-w0",
+                     "--cwd",
+                     "a",
+                     "--cwd",
+                     "b",
+                     "--env",
+                     "LC_ALL=C",
+                     "--env",
+                     "LANG=C",
+                     "--input",
+                     "i",
+                     "--input",
+                     "j",
+                     "--export-markdown",
+                     "m.md",
+                     "--export-json",
+                     "r.json",
+                     "--",
+                     "cat",
+                     "cat"};
+  REQUIRE(
+      lauka({"-r1", "-w0", "--", "touch " + folder.file("i") + " " + folder.file("j")}).status ==
+      0);
+  const Said said = lauka(start);
+  CAPTURE(said.err);
+  REQUIRE(said.status == 0);
+  for (const std::string& shown :
+       {said.out, text_of(folder.file("m.md")), text_of(folder.file("r.json"))}) {
+    CAPTURE(shown);
+    CHECK(shown.find("cat (cwd a, LC_ALL=C, input i)") != std::string::npos);
+    CHECK(shown.find("cat (cwd b, LANG=C, input j)") != std::string::npos);
+  }
+  start.arguments = {"-r1", "-w0", "--input", "i", "--input", "gone", "--", "cat", "cat"};
+  CHECK(lauka(start).err_has("'gone'"));
+}
+
 TEST_CASE("a folder that goes during the session is what the run failed of") {
   const Folder folder;
   make_folder(folder.file("a"));

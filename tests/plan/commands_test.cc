@@ -107,7 +107,7 @@ TEST_CASE("values go into names, hooks, variables and output files, and are not 
   CHECK(command.parameters[1].name == "b");
 }
 
-TEST_CASE("values that a name does not show are put behind it") {
+TEST_CASE("values that a name does not show follow it") {
   Options options = options_of({"x {n}"}, {list("n", {"1", "2"}), list("m", {"a"})});
   options.hooks[HookKind::Setup] = {"{m}"};
   CHECK(names(options) == Words{"x 1 (m = a)", "x 2 (m = a)"});
@@ -130,6 +130,14 @@ TEST_CASE("equal names say what the commands differ in") {
   CHECK((*commands)[0].name == "sort f (cwd d1, LC_ALL=C)");
   CHECK((*commands)[1].name == "sort f (cwd d2)");
   CHECK((*commands)[2].name == "wc f");
+  options.inputs = {"x", "y", ""};
+  CHECK(names(options) ==
+        Words{"sort f (cwd d1, LC_ALL=C, input x)", "sort f (cwd d2, input y)", "wc f"});
+  options.inputs = {"x", "y"};
+  CHECK(refusal(options) == "2 --input for 3 commands; give it once for all, or once per command");
+  Options scanned = options_of({"sort"}, {list("n", {"1", "2"})});
+  scanned.inputs = {"f{n}"};
+  CHECK(commands_of(scanned).value()[1].input == "f2");
 }
 
 TEST_CASE("a scan counts exactly") {

@@ -140,7 +140,7 @@ TEST_CASE("what the options say of runs is in the plan") {
   options.warmup = 4;
   options.timeout = std::chrono::milliseconds(5);
   options.ignore_failure = IgnoreFailure{.any = false, .statuses = {3}};
-  options.input = InputFile{"in.txt"};
+  options.inputs = {"in.txt"};
   options.outputs = {OutputChoice{OutputKind::Pipe}};
   options.gates = {Condition{"cpu_time", 5.0}};
   options.confidence = 0.99;
@@ -152,7 +152,7 @@ TEST_CASE("what the options say of runs is in the plan") {
   CHECK(plan.warmup == 4);
   CHECK(plan.timeout == std::chrono::milliseconds(5));
   CHECK(plan.ignore_failure.value().statuses == std::vector<int>{3});
-  CHECK(std::get<InputFile>(plan.input).path == "in.txt");
+  CHECK(plan.commands.front().input == "in.txt");
   CHECK(plan.commands.front().output.kind == OutputKind::Pipe);
   REQUIRE(plan.gates.size() == 1);
   CHECK(plan.gates.front().condition.limit_percent == 5.0);
@@ -309,7 +309,7 @@ TEST_CASE("a gate on a value needs no reference, but the metric's unit") {
         "MiB, GiB, or as a percentage of the reference");
 }
 
-TEST_CASE("a gate has its event counted: alongside the default ones, or those of -e") {
+TEST_CASE("a gate has its event counted: in addition to the default ones, or to -e's") {
   OneEventPerPass engine;
   const auto asked_for = [&engine](const Options& options) {
     const auto plan = make_plan(options, engine.select(), 1);

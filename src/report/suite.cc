@@ -73,15 +73,17 @@ const gate::Verdict* worst_verdict(const SuiteRow& row) {
   return worst;
 }
 
-/// "fail: +10.6%, limit 2%" of the worst gate; empty if missing.
+/// Returns "fail: +10.6%, limit 2%" of the worst gate; empty if there are none.
 Cell verdict_cell(const SuiteRow& row) {
   const gate::Verdict* worst = worst_verdict(row);
   if (worst == nullptr) return {};
   const auto [text, ink] = verdict_word(worst->answer);
   const std::string figures = gate_figures(*row.results, *worst);
-  return {.text = std::string(text) + (figures.empty() ? "" : ": " + figures),
-          .ink = ink,
-          .narrower = {std::string(text)}};
+  return {
+      .text = std::string(text) + (figures.empty() ? "" : ": " + figures),
+      .ink = ink,
+      .narrower = {std::string(text) + figures.substr(std::min(figures.find(", "), figures.size())),
+                   std::string(text)}};
 }
 
 TableColumn suite_column(const char* heading, Holds holds, Cut cut = Cut::Nothing) {
@@ -184,7 +186,7 @@ std::vector<TableColumn> suite_columns(const SuiteShape& shape) {
   columns.back().narrows = {Less::Interval};
   if (shape.has_gates) {
     columns.push_back(suite_column("verdict", Holds::Verdict));
-    columns.back().narrows = {Less::Deviation};
+    columns.back().narrows = {Less::Deviation, Less::Interval};
   }
   return columns;
 }

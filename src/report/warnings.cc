@@ -154,7 +154,7 @@ struct WarningWords {
     return {"same_programs",
             "A/A: the programs are identical: file and arguments are those of " +
                 cited(warning.reference),
-            "build them anew, unless noise is what you measure"};
+            "build them again, unless noise is what you measure"};
   }
 
   Words operator()(const FewRuns& warning) const {
@@ -308,11 +308,12 @@ WarningWords words_for(const Results& results) {
           results.presentation.time_unit};
 }
 
-/// "'old'"; where another command has the same name, with the number that the table gives it.
+/// Returns "'old'", and the command's number too if another command has the same name.
 std::string subject_of(const Results& results, std::size_t command) {
   const std::string& name = results.commands[command].name;
   const auto namesakes = std::ranges::count(results.commands, name, &CommandResult::name);
-  return namesakes > 1 ? fmt::format("benchmark {}, {}", command + 1, cited(name)) : cited(name);
+  const std::string_view what = results.benchmark.empty() ? "benchmark" : "command";
+  return namesakes > 1 ? fmt::format("{} {}, {}", what, command + 1, cited(name)) : cited(name);
 }
 
 /// "a", "a and b", "a, b and c"; of many the first ones, "and 7 more".

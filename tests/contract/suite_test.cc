@@ -242,7 +242,8 @@ TEST_CASE("--suite: an anchor is measured with base and candidate, and is compar
       suite.run({"-r12", "--fail-if-slower=9000", "--export-json", suite.folder.file("a.json")});
   CHECK(said.status == 0);
   CHECK(said.out_has("1 gate: 1 pass"));
-  CHECK(said.out_has("v1"));
+  CHECK(said.out_has("v1 "));
+  CHECK(said.out_has("anchor\n"));
   CHECK_FALSE(said.out_has("v1: "));
   const json results = json::parse(text_of(suite.folder.file("a.json"))).at("results");
   CHECK(results[2].at("lauka").at("role") == "anchor");
@@ -346,7 +347,7 @@ TEST_CASE("--resume: a suite that was interrupted goes on, and has every round o
   CHECK(before >= 1);
   CHECK(all <= 6 + 1);
   CHECK(document.at("lauka").at("benchmarks")[1].at("gates")[0].at("verdict") == "pass");
-  // The runs of before the end keep their place between those of the other benchmark.
+  // Runs from before the end keep their place between the other benchmark's.
   const std::string first_lap = benchmarks_by_order(runs_file).substr(0, 4);
   CHECK((first_lap == "aabb" || first_lap == "bbaa"));
 

@@ -111,7 +111,8 @@ TEST_CASE("a suite's row shows the metric that its gate is on, with measured val
   CHECK(text.find("parse        cpu_time     300ms ± 3.0ms    330ms ± 3.0ms    💩 +10.0% ± 1.0%     "
                   "fail: +10.0%, limit 1%\n") != std::string::npos);
   CHECK(text.find("load         wall_time ") != std::string::npos);
-  CHECK(screen(suite, {.width = 80}, false).find(" fail\n") != std::string::npos);
+  CHECK(screen(suite, {.width = 80}, false).find(" fail, limit 1%\n") != std::string::npos);
+  CHECK(screen(suite, {.width = 60}, false).find(" fail\n") != std::string::npos);
   std::string markdown;
   write_markdown(suite, [&](std::string_view piece) { markdown += piece; });
   CHECK(markdown.find("| cpu\\_time |") == std::string::npos);
@@ -176,7 +177,7 @@ TEST_CASE("an anchor has a row in a suite's table") {
                   "anchor\n") != std::string::npos);
 }
 
-TEST_CASE("a note of all benchmarks is said once, another one behind their names") {
+TEST_CASE("a note of all benchmarks is printed once, another one after their names") {
   Report suite = suite_of_three();
   for (Results& one : suite.benchmarks) one.notes = {"of all"};
   suite.benchmarks[0].notes.emplace_back("of some");
@@ -204,7 +205,7 @@ TEST_CASE("a suite of which nothing was run shows nothing") {
   CHECK(screen(suite, {}, false).empty());
 }
 
-TEST_CASE("a suite's exports have its benchmarks, and those of a plain call do not") {
+TEST_CASE("a suite's exports have its benchmarks, a plain call's do not") {
   std::string text;
   const Sink sink = [&](std::string_view piece) { text += piece; };
   write_summary_csv(suite_of_three(), sink);

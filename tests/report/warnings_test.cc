@@ -90,7 +90,7 @@ TEST_CASE("drift and slow noise say what becomes of deltas") {
         "last; raise --warmup, or stop the machine's other work\n");
 }
 
-TEST_CASE("what the clocks cannot tell apart") {
+TEST_CASE("differences below the clocks' resolution") {
   CHECK(line_of(CoarseClock{54e-6, 1e-6}) ==
         "lauka: warning: 'one': a run takes 54.0µs, but the clock of this machine has a "
         "resolution of only 1.00µs; let each run do more work\n");
@@ -175,12 +175,15 @@ TEST_CASE("a warning is broken between words at the terminal's width") {
         "  1.00µs; let each run do more work\n");
 }
 
-TEST_CASE("commands of one name are told apart by their places") {
+TEST_CASE("commands of one name are distinguished by their numbers") {
   Results results = results_of(2);
   results.commands[1].name = "one";
   CHECK(line_of(results, {CoarseClock{54e-6, 1e-6}, 1U}) ==
         "lauka: warning: benchmark 2, 'one': a run takes 54.0µs, but the clock of this machine "
         "has a resolution of only 1.00µs; let each run do more work\n");
+  results.benchmark = "parse";
+  CHECK(line_of(results, {CoarseClock{54e-6, 1e-6}, 1U}).find("command 2, 'one': a run takes") !=
+        std::string::npos);
 }
 
 TEST_CASE("warnings show times in the unit of --time-unit, but a clock's resolution in its own") {
@@ -206,7 +209,7 @@ TEST_CASE("warnings of hidden rows are for --verbose and for programs") {
   CHECK(all[0].advice == "use cpu_time, their sum, which is exact");
 }
 
-TEST_CASE("other cores are told with both shares and the cycles by kind") {
+TEST_CASE("other cores are reported with both shares and the cycles by kind") {
   const OtherCores seen{
       "p_share", 0.4, 0.955, {{"cycles (P)", 3.1e9, 5e9}, {"cycles (E)", 2e8, 1e7}}};
   CHECK(line_of(results_of(2), {seen, 1U}) ==
@@ -216,7 +219,7 @@ TEST_CASE("other cores are told with both shares and the cycles by kind") {
         "--cores p or e keeps all on one kind of core\n");
 }
 
-TEST_CASE("runs that kept too small a share on P are told with the limit") {
+TEST_CASE("runs with too small a share on P are reported with the limit") {
   CHECK(line_of(LowShare{"p_share", 0.9, 2, 10}) ==
         "lauka: warning: 'one': 2 of 10 runs had a p_share below 90.0% although they were "
         "repeated; use --cores p to keep runs on performance cores, or lower --min-p-share\n");

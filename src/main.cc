@@ -9,7 +9,7 @@
 namespace lauka {
 namespace {
 
-/// An option that stands alone asks something, or is refused: no command is with it.
+/// True if a command may run: an option without a command asks something, or is refused.
 bool may_run_something(int argc, const char* const* argv) {
   return argc != 2 || *argv[1] != '-';
 }

@@ -14,7 +14,7 @@ constexpr int kSkipped = 77;  // SKIP_RETURN_CODE in CMakeLists.txt
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): asked when all is over
 bool any_skipped = false;
 
-/// Where ctest wants to have what was skipped, a line for each; null: run by hand.
+/// Returns ctest's file for skipped tests, a line for each; null: run by hand.
 const char* list_of_skips() {
   return std::getenv("LAUKA_SKIPS");  // NOLINT(concurrency-mt-unsafe): one thread
 }
@@ -41,6 +41,6 @@ int main(int argc, char** argv) {
   if (list != nullptr) std::ofstream(list).flush();  // empty: what an earlier run skipped is past
   doctest::Context context(argc, argv);
   const int status = context.run();
-  // A failure is never hidden behind what was skipped.
+  // A skip never hides a failure.
   return status == 0 && list != nullptr && lauka::any_skipped ? lauka::kSkipped : status;
 }

@@ -62,8 +62,7 @@ static inline int lauka_counters_read(lauka_counters* counters, struct lauka_rea
 /* Returns why cycles and instructions are not counted, in one line; null if they are. */
 static inline const char* lauka_counters_why_not(const lauka_counters* counters);
 
-/* Returns the name of a kind of core, "P" or "E" for example; null if there is none of that number.
- */
+/* Returns the name of a kind of core, "P" or "E" for example; null if `kind` is out of range. */
 static inline const char* lauka_counters_kind_name(const lauka_counters* counters, unsigned kind);
 
 /* Ends counting. Null is taken. */
@@ -448,7 +447,7 @@ static inline void lauka_counters_open_(lauka_counters* counters) {
   }
 }
 
-/* A count: what the kernel keeps, and `width` bits of the counter, which may stand below it. */
+/* Returns a count: the kernel's sum plus `width` bits of the counter, which may be below it. */
 static inline uint64_t lauka_counters_sum_(int64_t offset, uint64_t counter, unsigned width) {
   const unsigned unused = 64U - width;
   const uint64_t sign = LAUKA_COUNTERS_CAST_(uint64_t, 1) << (width - 1U);
@@ -526,8 +525,7 @@ static inline void lauka_counters_count_(lauka_counters* counters, struct lauka_
     reading->all.cycles += words[3];
     reading->all.instructions += words[4];
   }
-  /* Each kind's group stands still while the thread is on another one, and their clocks differ by
-   * a little. */
+  /* Each kind's group stops while the thread is on another one; their clocks differ slightly. */
   if (running + (counters->groups > 1 ? 100000U + enabled / 1000U : 0U) >= enabled) {
     reading->has_counts = 1;
     reading->kinds = counters->kinds;

@@ -14,8 +14,8 @@
  * calls may be nested, and are counted. It may be entered as often as you like. Do not call these
  * functions from a signal handler.
  *
- * On macOS cycles and instructions are those of the threads that call the two, each from its first
- * begin to its last end; a thread that begins has to end what it began.
+ * On macOS only the threads that call the two are counted, each from its first begin to its last
+ * end; a thread that begins must end what it began.
  *
  * Names that end with an underscore are not for you.
  *
@@ -121,15 +121,15 @@ static inline uint64_t lauka_region_now_(void) {
   return lauka_region_clock_(LAUKA_REGION_UPTIME_RAW_);
 }
 
-/* Whether what is behind a descriptor has the shape of lauka's memory: shared memory has no type
- * here, and whole pages. */
+/* True if a descriptor has the shape of lauka's memory: on macOS shared memory has no type, and
+ * whole pages. */
 static inline int lauka_region_is_page_(const struct stat* file) {
   const int has_type = (file->st_mode & 0170000) != 0; /* S_IFMT, which a strict C99 hides */
   return (!has_type || S_ISREG(file->st_mode)) && file->st_size <= 65536 &&
          LAUKA_REGION_CAST_(uint64_t, file->st_size) >= sizeof(struct lauka_region_memory_);
 }
 
-/* The place of the thread with that id (0: a free one); null: there is none. */
+/* Returns the place of the thread with that id (0: a free one); null if it has none. */
 static inline struct lauka_region_thread_* lauka_region_place_(struct lauka_region_page_* page,
                                                                uint64_t id) {
   struct lauka_region_memory_* memory =
@@ -215,7 +215,7 @@ static inline uint64_t lauka_region_now_(void) {
          LAUKA_REGION_CAST_(uint64_t, time.nanoseconds);
 }
 
-/* Whether what is behind a descriptor has the shape of lauka's memory. */
+/* True if a descriptor has the shape of lauka's memory. */
 static inline int lauka_region_is_page_(const struct stat* file) {
   return S_ISREG(file->st_mode) &&
          LAUKA_REGION_CAST_(uint64_t, file->st_size) == sizeof(struct lauka_region_memory_);
@@ -251,8 +251,8 @@ static inline void lauka_region_thread_leaves_(struct lauka_region_page_* page) 
 static struct lauka_region_page_ lauka_region_unknown_;
 static struct lauka_region_page_* lauka_region_known_ = &lauka_region_unknown_;
 
-/* The page of this run. Null: lauka is not there, or did not ask, or a program in between has
- * closed its descriptors. What else may be behind that number by then is not touched. */
+/* Returns the page of this run; null if lauka is missing, did not ask, or a program in between has
+ * closed its descriptors. Another file behind that number is left alone. */
 static inline struct lauka_region_page_* lauka_region_find_(void) {
   const char* text = getenv("LAUKA_REGION");
   struct stat file;
@@ -281,8 +281,8 @@ static __attribute__((noinline, unused)) struct lauka_region_page_* lauka_region
   return page;
 }
 
-/* Entering and leaving are each one step for all threads and processes. Whoever is killed in it
- * never gives it back: after a second it is taken away, which lauka is told. */
+/* Entering and leaving are each one step for all threads and processes. If a process is killed in
+ * between, the lock is taken away after a second, and lauka learns of it. */
 static __attribute__((noinline, unused)) void lauka_region_wait_(struct lauka_region_page_* page) {
   const uint64_t deadline = lauka_region_now_() + 1000000000U;
   while (__atomic_exchange_n(&page->lock, 1U, __ATOMIC_ACQUIRE) != 0) {

@@ -43,16 +43,16 @@ struct Benchmark {
   std::vector<Recording> saved{};  ///< the sessions of --from; empty if it is measured
   Session session{};               ///< the runs just measured
   Discovered discovered{};         ///< in these runs
-  gate::Findings findings{};       ///< what was decided in them, or in the first saved session
+  gate::Findings findings{};       ///< of its own runs, or of the first saved session
 };
 
 /// One call of lauka. Each member outlives those below it.
 struct Call {
-  Options options;  ///< as typed; of a suite what concerns all benchmarks
+  Options options;  ///< as typed; of a suite the part for all benchmarks
   std::unique_ptr<os::Launcher> launcher{};
   std::unique_ptr<os::SettingFiles> settings{};  ///< null until --tune needs them
   tune::CpuChoice tune_cpus{};                   ///< of --tune; empty without
-  std::optional<Tuning> tuning{};                ///< what is, or was, in force
+  std::optional<Tuning> tuning{};                ///< in force, now or in the saved session
   std::unique_ptr<tune::Tuned> tuned{};          ///< while it is in force
   std::optional<User> user{};                    ///< the commands' user if that is not lauka's own
   std::unique_ptr<os::MemoryGroups> groups{};    ///< null unless tree_peak_memory is measured
@@ -81,10 +81,10 @@ std::optional<int> add_benchmarks(Call& call);
 /// Decides all that can be decided before the first run: plans, baselines, gates, exports.
 std::optional<int> prepare(Call& call);
 
-/// Measures all benchmarks. What was measured is in them, also if they were cut short.
+/// Measures all benchmarks. Their runs are kept, even if they were cut short.
 std::optional<int> measure(Call& call);
 
-/// Shows and exports what was measured or read; returns the exit status.
+/// Shows and exports the results; returns the exit status.
 int deliver(Call& call);
 
 // Parts of these.
@@ -94,12 +94,13 @@ Result<void> find_user(Call& call);
 Result<void> decide_cores(Benchmark& one);
 Result<void> choose_engine(const Call& call, Benchmark& one);
 
-/// Reads the suite of --suite and adds its benchmarks; there may be none in a part of it.
+/// Reads the suite of --suite and adds its benchmarks; a part of it may be empty.
 Result<void> add_suite(Call& call);
 
 // --tune (app/tune.cc).
 
-/// Restores what lauka's process left if it was killed; called by its launcher process at its end.
+/// Restores settings left by lauka's process if it was killed; called by its launcher process at
+/// its end.
 void restore_after_lauka(int lauka);
 
 /// Restores what a killed lauka left, or reports which user can.
@@ -124,18 +125,18 @@ void end_tuning(Call& call);
 /// if not needed or not known to the system. `call` outlives it.
 std::function<bool()> throttle_watch(Call& call);
 
-/// Returns what tunes the machine, or restores it for a while (--tune=compare); empty if that is
-/// not asked or changes nothing. `call` outlives it.
+/// Returns a function that tunes the machine, or restores it for a while (--tune=compare); empty if
+/// not requested or without effect. `call` outlives it.
 std::function<void(bool on)> tuning_switch(Call& call);
 
-/// Compares the tuned runs with those that were not, and says what came of it.
+/// Compares tuned with untuned runs, and prints the result.
 void compare_tuning(Call& call);
 
 /// Returns `error` with the name of the benchmark that it is about.
 Error named(const Error& error, const Benchmark& one);
 
-/// Returns the exit status if `made` is a refusal, which is then said, or an interruption: what was
-/// refused may have waited for a named pipe, or for what was tried.
+/// Returns the exit status if `made` is a refusal, which is printed, or an interruption (it may
+/// have waited for a named pipe).
 std::optional<int> ended(const Result<void>& made, ExitStatus if_refused = ExitStatus::Usage);
 
 /// Waits for git's answer, if it was asked, and adds its labels.

@@ -91,8 +91,8 @@ int put_out(Call& call, const Report& report, int status, bool keeps_status) {
   return status;
 }
 
-/// Returns what was decided about a saved session while it went on, if that still holds: a single
-/// session, compared with the same, with the same confidence.
+/// Returns the findings of a saved session, if they still hold: a single session, compared with the
+/// same reference, with the same confidence.
 gate::Findings findings_of_saved(const Benchmark& one, const Recording& joined) {
   if (!one.options.gates.empty()) return judge(joined, one.plan.gates, one.plan.gates_of_job);
   const Recording& first = one.saved.front();
@@ -124,8 +124,7 @@ bool has_new_decisions(const Call& call) {
          });
 }
 
-/// Makes the report of what was measured or read: gates settled, analysed, geometric means. The
-/// runs stay in `call`.
+/// Makes the report: gates settled, analysed, geometric means. The runs stay in `call`.
 Report report_of(const Call& call) {
   const Circumstances now = call.is_saved() ? Circumstances{} : circumstances_of(call);
   const Timers timers{os::MonotonicClock().resolution(), os::scheduler_tick()};
@@ -151,8 +150,8 @@ Report report_of(const Call& call) {
   return report_of(std::move(results), call.risk);
 }
 
-/// Returns the exit status: of the first signal that ended a benchmark, of a failure that did, or
-/// of the gates.
+/// Returns the exit status: of the first signal that ended a benchmark, else of a failure, else of
+/// the gates.
 int status_of(const Call& call, const Report& report) {
   int status = exit_status_of(report.verdicts(), call.options.fail_if_inconclusive);
   for (const Benchmark& one : call.benchmarks) {

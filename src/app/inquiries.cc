@@ -113,8 +113,8 @@ int show_threads(Call& call) {
                                                                      : status;
 }
 
-/// Looks at this machine, shows what was found and exports it. Counters are taken as if to count,
-/// and given back.
+/// Checks this machine, shows the findings and exports them. Counters are taken as if to count, and
+/// given back.
 int check_machine(Call& call) {
   if (const auto status = ended(start_launcher(call), ExitStatus::Failed)) return *status;
   if (const auto status = ended(find_user(call))) return *status;
@@ -131,8 +131,7 @@ int check_machine(Call& call) {
   }
   engine::OnMacos macos;
   macos.launcher = call.launcher.get();
-  // First, as they reset what a killed run has left, and as root, where lauka is: so they would
-  // count.
+  // First, as they reset leftovers of a killed run, and as root, if lauka is: so they would count.
   const auto engines = engine::try_engines(options.user_only, os::linux_calls(), macos);
   MachineFacts facts = os::machine_facts();
   const auto groups = os::open_memory_groups(os::group_calls());

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t kMostOfLog = std::size_t{1} << 30U;
 
-/// Where the rounds of a session are kept; none where no JSON is written to a file.
+/// Returns the file that keeps a session's rounds; nullopt if no JSON is written to a file.
 std::optional<std::string> log_of(const Options& options) {
   for (const ExportTarget& one : options.exports)
     if (one.kind == ExportKind::Json && one.file != "-" &&
@@ -43,7 +43,7 @@ Result<std::optional<KeptHead>> head_of_log(const std::string& text, const std::
 
 using MadeOf = std::vector<std::pair<std::string, std::string>>;
 
-/// Adds the options that would make other rounds, as they are typed, with the values.
+/// Adds the options that would make other rounds, as typed, with their values.
 void add_typed(const Call& call, MadeOf& all) {
   for (const TypedOption& one : call.options.typed) {
     const cli::OptionInfo* option = cli::option_of_key(one.key);
@@ -62,7 +62,7 @@ void add_typed(const Call& call, MadeOf& all) {
   }
 }
 
-/// Adds the programs as they are now; what a setup makes is not there yet.
+/// Adds the programs as they are now; a setup's programs do not exist yet.
 void add_programs(const std::vector<BenchmarkRun>& runs, MadeOf& all) {
   for (const BenchmarkRun& run : runs) {
     std::vector<Fingerprint> programs;
@@ -75,8 +75,8 @@ void add_programs(const std::vector<BenchmarkRun>& runs, MadeOf& all) {
   }
 }
 
-/// Returns all that would make other rounds of it: the file, what was typed but for looks and
-/// exports, what is measured here, and the programs.
+/// Returns everything that would make other rounds of it: the file, the options except those for
+/// display and exports, the machine's abilities, and the programs.
 MadeOf made_of(const Call& call, const std::vector<BenchmarkRun>& runs) {
   MadeOf all = {{"lauka", std::string(cli::version())}};
   add_typed(call, all);
@@ -98,7 +98,7 @@ MadeOf made_of(const Call& call, const std::vector<BenchmarkRun>& runs) {
   return all;
 }
 
-/// Says what is not as it was `then`; nullopt if all is.
+/// Returns what differs from `then`; nullopt if nothing does.
 std::optional<std::string> difference(const MadeOf& then, const MadeOf& now) {
   const auto find = [](const MadeOf& all, const std::string& name) {
     return std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.first == name; });
@@ -140,7 +140,7 @@ Result<std::size_t> read_rounds(const std::string& text, const std::string& file
   return end;
 }
 
-/// Takes the rounds of a log that goes on; the number of its bytes to keep, 0 of an empty one.
+/// Continues a log; returns the number of its bytes to keep, 0 if it is empty.
 Result<std::size_t> take_up(const std::string& text, const MadeOf& all, Call& call) {
   const std::string& file = call.log->file;
   auto found = head_of_log(text, file);
@@ -203,7 +203,7 @@ Result<void> keep_rounds(Call& call, std::vector<BenchmarkRun>& runs) {
   if (!owner.error().empty()) return Error{owner.error(), ""};
   auto lines = os::AppendLog::open(*file, kMostOfLog);
   if (!lines && call.options.resumes) return lines.error();
-  if (!lines) {  // nobody asked for it yet
+  if (!lines) {  // not read yet
     say_notes(call.options,
               {"the finished rounds are not kept for --resume: " + lines.error().line()});
     return {};

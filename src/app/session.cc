@@ -22,15 +22,15 @@ namespace {
 
 constexpr std::size_t kMostBytes = std::size_t{4} << 20U;  // of a suite's file
 
-/// Of one benchmark: the session's would shuffle all alike.
+/// Returns a benchmark's own seed, so that orders differ.
 std::uint64_t seed_of(std::uint64_t session, const std::string& benchmark) {
   Sha256 hash;
   hash.add(benchmark);
   return session ^ parse_hex(hash.digest().substr(0, 12)).value_or(0);
 }
 
-/// Opens the files of LAUKA_METRICS, to which all benchmarks write; null where they cannot be made
-/// and no metric was announced.
+/// Opens the files of LAUKA_METRICS, to which all benchmarks write; null if they cannot be made and
+/// no metric was announced.
 Result<std::unique_ptr<os::ToldFiles>> open_told_files(const Call& call) {
   auto files = os::open_told_files(call.user);
   const bool is_needed = std::ranges::any_of(call.benchmarks, [](const Benchmark& one) {
@@ -40,7 +40,7 @@ Result<std::unique_ptr<os::ToldFiles>> open_told_files(const Call& call) {
   return std::unique_ptr<os::ToldFiles>();
 }
 
-/// Says on standard error what is likely a slip.
+/// Prints likely slips on standard error.
 void say_hints(const Call& call) {
   std::vector<std::string> hints;
   for (const Benchmark& one : call.benchmarks)
@@ -49,10 +49,10 @@ void say_hints(const Call& call) {
   say_notes(call.options, hints);
 }
 
-/// Returns the progress bar, or nobody.
+/// Returns the progress bar, or an observer that ignores everything.
 std::unique_ptr<Observer> choose_observer(const Call& call) {
   const Options& options = call.options;
-  // What the commands write to the same terminal would leave pieces of the bar behind.
+  // The commands' output on the same terminal would leave pieces of the bar there.
   const bool is_shared = std::ranges::any_of(call.benchmarks, [](const Benchmark& one) {
     return std::ranges::any_of(one.plan.commands, [](const Command& command) {
       return command.output.kind == OutputKind::Inherit;

@@ -57,7 +57,7 @@ std::string names_of(const std::vector<tune::Found>& found, bool (*is_wanted)(co
   return names.empty() ? std::string() : listed(names);
 }
 
-/// Says what is done without root, and what sudo would add.
+/// Prints what is done without root, and what sudo would add.
 void say_without_root(Call& call) {
   const auto found = tune::find_settings(*call.settings, *call.options.tune, call.tune_cpus);
   const std::string more =

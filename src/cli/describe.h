@@ -66,8 +66,8 @@ ProgramDescription lauka_description();
 /// `other_system` ("macOS:") are left out, as they do nothing here; empty: all are shown.
 std::string help(std::string_view other_system = {});
 
-/// Returns the help on one topic: the options of a group, those of suites, or one option. Refuses
-/// an unknown topic.
+/// Returns the help on one topic: a group of options, suites, or one option. Refuses an unknown
+/// topic.
 Result<std::string> help_on(std::string_view topic);
 
 /// Returns what -h shows: the options that most people need, on one screen.

@@ -14,8 +14,9 @@ namespace lauka::cli {
 /// The parts of the table, in the order in which help shows them.
 enum class Group : unsigned char { Runs, Commands, Measured, Gate, Output };
 
-/// What an option takes. An optional value is part of the option's word, so that a command after it
-/// stays a command: --fail-if-slower=5, -i3, -lcache. Several words follow the option.
+/// The words that an option takes. An optional value is part of the option's word, so that a
+/// command after it stays a command: --fail-if-slower=5, -i3, -lcache. Several words follow the
+/// option.
 enum class Takes : unsigned char {
   Nothing,
   Value,
@@ -49,7 +50,7 @@ struct Given {
   std::span<const std::string> words{};  ///< of an option that takes several
 };
 
-/// What an option applies to.
+/// The part of the work that an option applies to.
 enum class Scope : unsigned char {
   Benchmark,     ///< a benchmark: allowed in its part of a suite's file
   Session,       ///< all benchmarks of a session: in a suite's file allowed in [defaults]
@@ -57,7 +58,7 @@ enum class Scope : unsigned char {
   Call,          ///< the question, or the choice of benchmarks: typed only
 };
 
-/// How an option combines with others.
+/// The ways in which an option combines with others.
 struct Traits {
   Scope scope = Scope::Benchmark;
   bool fits_saved = false;         ///< has an effect with --from, which runs nothing

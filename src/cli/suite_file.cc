@@ -8,9 +8,9 @@
 
 #include <fmt/format.h>
 
-// toml++ 3 takes some faults of a file ("[[[") for its own: it asserts, or where NDEBUG is defined
-// lets the compiler assume that they do not come. Here they are refused as others are; what it
-// throws ends in this file. It calls itself for what is nested: nothing of ours is so deep.
+// toml++ 3 takes some faults of a file ("[[[") for its own: it asserts, or with NDEBUG lets the
+// compiler assume that they do not occur. They are refused here first; its exceptions end in this
+// file. It recurses into nested values: lauka's are not deep.
 namespace lauka::cli {
 namespace {
 

@@ -259,7 +259,8 @@ namespace {
 constexpr std::string_view kExample = "write, for example, P=0-3,E=4-7";
 constexpr std::size_t kLongestName = 16;
 
-/// Splits into "P=0-3,8" and "E=4-7": a comma before NAME= begins another kind, others are of CPUs.
+/// Splits into "P=0-3,8" and "E=4-7": a comma before NAME= begins another kind, other commas
+/// separate CPUs.
 std::vector<std::string_view> split_kinds(std::string_view text) {
   std::vector<std::string_view> parts;
   while (true) {

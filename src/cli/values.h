@@ -103,7 +103,7 @@ Result<T> choice(const Given& given, const std::array<T, N>& values) {
   return values.at(*position);
 }
 
-/// Assigns what was read, or returns its error.
+/// Assigns the value read, or returns its error.
 template <typename T, typename U>
 Result<void> keep(Result<T> read, U& target) {
   if (!read) return read.error();
@@ -111,7 +111,7 @@ Result<void> keep(Result<T> read, U& target) {
   return {};
 }
 
-/// Appends what was read, or returns its error.
+/// Appends the value read, or returns its error.
 template <typename T>
 Result<void> add(Result<T> read, std::vector<T>& target) {
   if (!read) return read.error();

@@ -26,7 +26,7 @@ using CoreKinds = std::vector<CoreKind>;
 /// The kind of core on which commands should run.
 enum class CorePreference : unsigned char { Any, Performance, Efficiency };
 
-/// How a session treats kinds of core.
+/// The treatment of kinds of core in a session.
 struct CoreUse {
   std::vector<std::string> timed{};   ///< names of the kinds whose times are measured in each run,
                                       ///< the fastest first; empty: not distinguished
@@ -38,8 +38,8 @@ struct CoreUse {
   std::optional<double> min_share{};  ///< of CPU time that a run must spend on the first kind
 };
 
-/// Returns the counting pass of the times, if they are apart: it follows the other passes, of which
-/// at least one is timed.
+/// Returns the counting pass of the times, if they have one of their own: it follows the other
+/// passes, of which at least one is timed.
 constexpr std::size_t core_time_pass_of(std::size_t other_passes) {
   return other_passes == 0 ? 1 : other_passes;
 }
@@ -155,7 +155,7 @@ struct CounterFacts {
   bool watchdog = false;   ///< the NMI watchdog holds one
 };
 
-/// What an engine can count here.
+/// The abilities of an engine on this machine.
 struct EngineFacts {
   EngineChoice engine = EngineChoice::None;
   std::vector<std::string> events{};     ///< that it counts by default
@@ -212,7 +212,7 @@ struct TunedChange {
   bool operator==(const TunedChange&) const = default;
 };
 
-/// What --tune=compare found for a command, by its wall times.
+/// The findings of --tune=compare for a command, by its wall times.
 struct TunedComparison {
   std::string benchmark{};  ///< empty if there is only one
   std::string command{};

@@ -51,7 +51,7 @@ Result<std::vector<std::string>> decimals_of(const DecimalRange& range, std::siz
 /// The longest time that can be typed: a year, so that multiples of it fit into 64 bits.
 inline constexpr std::chrono::nanoseconds kLongestDuration = std::chrono::hours(8760);
 
-/// Reads a time: a decimal without sign, and one of the units ns, us, ms, s, m, h (none:
+/// Reads a time: a decimal without sign, and one of the units ns, us, ms, s, m, h (default:
 /// seconds); more than 0 and at most kLongestDuration. The error is a predicate, as in numbers.h.
 Result<std::chrono::nanoseconds> parse_duration(std::string_view text);
 

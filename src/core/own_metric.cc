@@ -131,7 +131,7 @@ class ExpressionParser {
       waiting_.emplace_back(std::nullopt);
       return {};
     }
-    if (c == '-') {  // of what follows: 0 minus that, before * and / as well
+    if (c == '-') {  // negates the next operand: 0 minus it, before * and / as well
       return Error{"has a minus with nothing before it", "write 0 - x"};
     }
     expects_operand_ = false;

@@ -55,8 +55,8 @@ Result<OwnMetric> parse_own_metric(std::string_view head);
 std::optional<Better> better_of(std::string_view word);
 
 /// Reads a value, returned in base units: 1,234.5 or 1.2e6, with an optional unit after it (12.5ms,
-/// 3 MiB), which must be of the same kind as `unit`; without one it is in `unit`. Refuses what is
-/// not a number, nan, and what is not is_measurable. The error is a predicate.
+/// (12.5ms, 3 MiB), which must be of the same kind as `unit`; without one it is in `unit`. Refuses
+/// other text, nan, and values that are not is_measurable. The error is a predicate.
 Result<double> parse_own_value(std::string_view text, const OwnUnit& unit);
 
 /// Returns the row of `own` with the values of `source`.
@@ -65,7 +65,7 @@ Metric metric_of(const OwnMetric& own, Formula source);
 /// True if `value` is 0 or from 1e-30 to 1e30: statistics of others would overflow.
 bool is_measurable(double value);
 
-/// How several values of a run are combined.
+/// The way in which several values of a run are combined.
 enum class Combine : unsigned char { Mean, Sum, Last };
 
 /// A line that a program wrote to LAUKA_METRICS: NAME VALUE [UNIT] [higher|lower] [sum|mean|last].

@@ -11,17 +11,17 @@
 
 namespace lauka {
 
-/// A regular expression (PCRE2), for bytes of any kind: it does not read UTF-8, ^ and
-/// $ are ends of lines. Neither its stack nor its memory grows with what it looks at.
+/// A regular expression (PCRE2), for bytes of any kind: it does not read UTF-8, ^ and $ are ends of
+/// lines. Its stack and memory do not grow with the text.
 class Pattern {
  public:
-  /// Whether the expression must have a group.
+  /// Needed: the expression must have a group.
   enum class Groups : unsigned char { Needed, Idle };
 
   /// Compiles `text`. The error is a predicate, as in numbers.h.
   static Result<Pattern> compile(std::string_view text, Groups groups = Groups::Needed);
 
-  /// True if it matches somewhere in a whole text. Errors are those of last_group.
+  /// True if it matches somewhere in a whole text. Fails like last_group.
   Result<bool> matches(std::string_view text, const std::function<bool()>& goes_on) const;
 
   /// A piece of a text.

@@ -41,7 +41,7 @@ struct Stopped {
   int survivor = 0;  ///< a process of it that could not be killed; 0 if none
 };
 
-/// What the launcher did when a run could not be started.
+/// The step of the launcher at which a run could not be started.
 enum class LaunchStep : unsigned char {
   Execute,
   OpenInput,
@@ -205,10 +205,10 @@ class RunList {
     std::uint32_t begin;
   };
 
-  // Deques: growing never copies what is there, which keeps the peak memory low.
+  // Deques: growing copies nothing, which keeps the peak memory low.
   std::deque<std::vector<unsigned char>> blocks_;
   std::deque<Place> places_;
-  std::map<std::size_t, Outcome> outcomes_;  // but for runs that have exited
+  std::map<std::size_t, Outcome> outcomes_;  // except of runs that have exited
 };
 
 /// A run that was run again, and does not count.
@@ -290,7 +290,7 @@ class Observer : NonCopyable {
   /// True if progress is needed; otherwise the runner does not wake up for it.
   virtual bool wants_progress() const = 0;
   virtual void progress(const Progress& progress) = 0;
-  /// Erases what was drawn: the session is over.
+  /// Erases the drawing: the session is over.
   virtual void finished() = 0;
 };
 

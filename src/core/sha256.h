@@ -13,7 +13,7 @@ class Sha256 {
  public:
   void add(std::string_view bytes);
 
-  /// Returns the hash of all that was added, as 64 hexadecimal digits.
+  /// Returns the hash of all bytes added, as 64 hexadecimal digits.
   std::string digest() const;
 
  private:

@@ -150,7 +150,7 @@ class ClockedCounting final : public TimedCounting {
     inner_counters_ = requests_.size();
     if (!places_.empty()) return;
     const auto own = clocks_.requests(requests_.size());
-    // If they are too many together with what else is counted, there are no times: finish says so.
+    // With too many clocks and other counters there are no times, and finish reports it.
     if (requests_.size() + own.size() <= os::kMaxCounters)
       requests_.insert(requests_.end(), own.begin(), own.end());
   }
@@ -337,7 +337,7 @@ void RunPoll::running(int pid) {
     for (const int child : children_of(parent))
       if (looked.insert(child).second) left.push_back(child);
   }
-  // What lost its parent is launchd's child now, and goes on with the command's work.
+  // Orphans are launchd's children now, and go on with the command's work.
   std::vector<int> orphans;
   for (const auto& [known, process] : seen_)
     if (!looked.contains(known.pid)) orphans.push_back(known.pid);
@@ -357,7 +357,7 @@ void RunPoll::look_at(int pid) {
   os::ProcessUsage usage;
   bool has_levels = false;
   if (!read_usage(pid, usage, has_levels)) return;  // gone, or another user's
-  if (own_totals_tell && has_levels) return;        // the zombie will tell it exactly
+  if (own_totals_tell && has_levels) return;        // the zombie has it exactly
   Process& process = seen_[{pid, usage.started_at}];
   if (has_levels) {
     const std::uint64_t fast = usage.p_user_time + usage.p_system_time;
@@ -368,8 +368,8 @@ void RunPoll::look_at(int pid) {
   }
 }
 
-/// Sums what was last seen of each thread, ended ones included. At exec the old thread's counts are
-/// copied to the new one's; so much together is more than the process has, and the old ones go.
+/// Sums the last values of each thread, ended ones included. At exec the old thread's counts are
+/// copied to the new one's; a sum above the process's drops the old ones.
 LevelTimes RunPoll::times_of_threads(int pid, Process& process,
                                      const os::ProcessUsage& before) const {
   const ThreadIds listed = thread_ids(calls_, pid);
@@ -382,7 +382,7 @@ LevelTimes RunPoll::times_of_threads(int pid, Process& process,
   }
   LevelTimes all(levels_);
   for (const auto& [id, counts] : process.threads) add(all, counts);
-  // Read after the threads: it is not below what they had.
+  // Read after the threads, so it is not below their sum.
   os::ProcessUsage now = before;
   bool has_levels = false;
   if (!read_usage(pid, now, has_levels) || sum_of(all) <= now.user_time + now.system_time)

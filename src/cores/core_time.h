@@ -23,7 +23,7 @@ namespace lauka::cores {
 /// The times of one run by kind of core, or the reason why they are unknown.
 struct CoreTimes {
   std::vector<std::uint64_t> ns{};  ///< one per kind; empty: unknown
-  std::uint64_t unsplit_ns = 0;     ///< macOS: of what ended between two looks, on unknown kinds
+  std::uint64_t unsplit_ns = 0;     ///< macOS: of processes that ended unseen, on unknown kinds
   std::optional<Error> missing{};
 };
 
@@ -38,7 +38,7 @@ class Clocks {
   /// Returns what the launcher must open after `others` counters.
   std::vector<os::CounterRequest> requests(std::size_t others) const;
 
-  /// Returns what they showed for one run. `readings`: one per request, in their order.
+  /// Returns their values for one run. `readings`: one per request, in their order.
   CoreTimes times(std::span<const os::Reading> readings, const Usage& usage, int error,
                   const engine::perf::Situation& situation) const;
 
@@ -55,7 +55,7 @@ class Clocks {
 /// Nanoseconds on the cores of each performance level of macOS, the fastest first.
 using LevelTimes = std::vector<std::uint64_t>;
 
-/// What looks at a run, from time to time, showed when it had ended.
+/// The result of polling a run, once it has ended.
 struct Polled {
   LevelTimes own;                  ///< of the command's own process: a lower bound
   LevelTimes descendants;          ///< of all processes below it, as far as seen: likewise
@@ -88,7 +88,7 @@ class RunPoll final : public os::RunWatch {
     auto operator<=>(const Identity&) const = default;
   };
 
-  /// What was seen of one process.
+  /// The observations of one process.
   struct Process {
     LevelTimes times{};                              ///< mach units
     std::map<std::uint64_t, LevelCounts> threads{};  ///< if these are asked
@@ -108,8 +108,8 @@ class RunPoll final : public os::RunWatch {
   std::uint64_t took_ = 0;       ///< and what it took
 };
 
-/// Returns the times of a run on macOS, from what the kernel says of the ended command, which
-/// decides, and what was seen of its descendants. `reaped_ns`: CPU time of the command and the
+/// Returns the times of a run on macOS, from the kernel's totals of the ended command, which
+/// decide, and from polling its descendants. `reaped_ns`: CPU time of the command and the
 /// descendants it waited for.
 CoreTimes mac_times(const std::optional<os::KernelTotals>& totals, const Polled& polled,
                     std::uint64_t reaped_ns);

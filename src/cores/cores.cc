@@ -25,8 +25,7 @@ using Cpus = std::vector<std::uint32_t>;
 constexpr std::string_view kCpuFolder = "/sys/devices/system/cpu";
 constexpr std::string_view kPmuFolder = "/sys/bus/event_source/devices";
 
-/// Cores of one kind may differ by this part of the capacity: favoured ones were seen with 1024
-/// against 1009.
+/// Cores of one kind may differ by this part of the capacity: favoured cores had 1024, others 1009.
 constexpr double kSameKind = 0.10;
 
 /// PMUs of x86, the fastest first.
@@ -107,8 +106,7 @@ bool name_by(std::string_view file, CoreKinds& kinds, const os::LinuxCalls& call
   return true;
 }
 
-/// Sorts CPUs by capacity, and divides them where one has more than a tenth less than the one
-/// before.
+/// Sorts CPUs by capacity, and divides them at drops of more than a tenth.
 CoreKinds kinds_of_capacity(const os::LinuxCalls& calls) {
   const auto online = online_cpus(calls);
   if (!online) return {};

@@ -19,7 +19,7 @@ namespace lauka::cores {
 /// equal cores. Three kinds are P, M and E; of more, those in the middle are M1, M2 and so on.
 struct FoundKinds {
   CoreKinds kinds;
-  std::string why_none{};  ///< one line; empty if there is nothing to say
+  std::string why_none{};  ///< one line; empty if no reason is needed
 };
 FoundKinds find_kinds(const os::LinuxCalls& calls);
 
@@ -35,22 +35,22 @@ Result<std::vector<std::uint32_t>> cpus_of(CorePreference prefer, const CoreKind
 /// Names at least two kinds: P the first, E the last, between them M, or M1, M2 and so on.
 void name_by_rank(CoreKinds& kinds);
 
-/// What the user wants of kinds of core.
+/// The user's wishes about kinds of core.
 struct CoreRequest {
   CoreKinds by_hand{};  ///< empty: as the system says
   CorePreference prefer = CorePreference::Any;
   std::optional<double> min_share{};  ///< a fraction
-  bool apart = true;                  ///< what costs time is kept out of the timed runs
+  bool apart = true;                  ///< costly counters stay out of the timed runs
 };
 
-/// What a session does about them.
+/// A session's decisions about them.
 struct Decided {
   CoreKinds kinds{};
   CoreUse use{};
-  std::string note{};  ///< one line: why no times are measured although there are several kinds
+  std::string note{};  ///< one line: why times are missing although there are several kinds
 };
 
-/// Decides it. Refused if what is wanted cannot be had here. Null: this is not that system.
+/// Decides it. Refuses wishes that cannot be met here. Null: this is not that system.
 Result<Decided> decide(const CoreRequest& wanted, const os::LinuxCalls* linux,
                        const os::DarwinCalls* darwin = nullptr);
 

@@ -15,7 +15,7 @@ namespace lauka::cores {
 
 namespace {
 
-/// More threads than a process may have on macOS by far.
+/// Far more threads than a macOS process may have.
 constexpr std::size_t kMostThreads = 1U << 20U;
 
 constexpr const char* kNoCounts =
@@ -41,8 +41,7 @@ Error no_kinds_of_core() {
   return {"this system does not distinguish kinds of core", "leave out --threads"};
 }
 
-/// Refused if there is no such process, if it is another user's, and if the kernel does not count
-/// by kind of core.
+/// Refuses missing processes, other users', and kernels that do not count by kind of core.
 Result<void> check_mac_process(const os::DarwinCalls& calls, int process, std::size_t levels) {
   const auto ids = thread_ids(calls, process);
   if (!ids) return refusal(ids.error, process);

@@ -23,7 +23,7 @@ namespace perf = engine::perf;
 
 constexpr double kNs = 1e9;
 
-/// What can be counted of a thread of a process that runs already, and how it is shown.
+/// The events that can be counted of a thread of a running process, and how they are shown.
 struct ThreadCounting {
   ThreadCounting(CoreKinds core_kinds, const os::LinuxCalls& linux_calls)
       : calls(linux_calls),
@@ -121,13 +121,14 @@ class AttachedThread {
     bool has_instructions = false;
   };
 
-  /// What a group reads: number, enabled, running and the counts; all 0 if it cannot be read.
+  /// The words read from a group: number, enabled, running and the counts; all 0 if it cannot be
+  /// read.
   using Words = std::array<std::uint64_t, 5>;
 
   explicit AttachedThread(const ThreadCounting& counting)
       : counting_(&counting), open_(counting.calls) {}
 
-  /// Opens what counts from now on, this thread only; returns 0 or errno.
+  /// Opens counters of this thread from now on; returns 0 or errno.
   int open(os::PerfEventAttr attributes, std::size_t leader, os::CounterPlace place) {
     attributes.flags &= ~(os::kPerfInherit | os::kPerfDisabled | os::kPerfEnableOnExec);
     return open_.open(attributes, leader, place);
@@ -232,7 +233,7 @@ std::string path_of(std::int32_t process, const std::string& thread, std::string
   return fmt::format("/proc/{}/task/{}/{}", process, thread, file);
 }
 
-/// Splits what follows the name, which is in brackets and may hold anything.
+/// Splits the words after the name, which is in brackets and may contain anything.
 std::vector<std::string_view> words_after_name(std::string_view stat) {
   const std::size_t bracket = stat.rfind(')');
   if (bracket == std::string_view::npos) return {};
@@ -314,7 +315,7 @@ Threads since_birth(std::int32_t process, const os::LinuxCalls& calls) {
   return threads;
 }
 
-/// Refused if there is no such process, and if it is another user's.
+/// Refuses missing processes and other users'.
 Result<void> check_process(const os::LinuxCalls& calls, std::int32_t process) {
   const auto user = user_of(calls, std::to_string(process));
   if (!user) return Error{fmt::format("there is no process {}", process), "pgrep -l NAME finds it"};
@@ -500,7 +501,7 @@ class ProcStream final : public ThreadStream {
         thread = process.threads.erase(thread);
       }
     }
-    // As many as are known: all of these were there just now, so none is new.
+    // As many as known: all of these existed just now, so none is new.
     const long count = calls_.count_folder(process.folder);
     if (count >= 0 && static_cast<std::size_t>(count) == process.threads.size()) return true;
     const std::vector<std::string> ids = calls_.list_folder(process.folder);
@@ -575,14 +576,14 @@ class ProcStream final : public ThreadStream {
     sample.by_kind.resize(kinds_.size());
     if (!thread.counters) return sample;
     std::vector<ThreadPart> counted = thread.counters->read();
-    // Of several kinds of core the first part is that of all.
+    // With several kinds of core, the first part covers all of them.
     sample.all = difference(counted.front(), thread.counted.front());
     for (std::size_t kind = 0; kind < kinds_.size() && kind + 1 < counted.size(); ++kind) {
       sample.by_kind[kind] = difference(counted[kind + 1], thread.counted[kind + 1]);
       add(sample.all.cycles, sample.by_kind[kind].cycles);
       add(sample.all.instructions, sample.by_kind[kind].instructions);
     }
-    sample.all.cpu_seconds.reset();  // the scheduler's is told instead
+    sample.all.cpu_seconds.reset();  // the scheduler's is used instead
     thread.counted = std::move(counted);
     return sample;
   }

@@ -18,7 +18,7 @@
 
 namespace lauka::cores {
 
-/// What one thread did on the cores of one kind, or on all; nullopt: unknown.
+/// The work of one thread on the cores of one kind, or on all; nullopt: unknown.
 struct ThreadPart {
   std::optional<double> user_seconds{};
   std::optional<double> system_seconds{};
@@ -50,7 +50,7 @@ struct Threads {
   std::vector<std::string> notes{};  ///< one line each: what is missing and why
 };
 
-/// Whose threads, and for how long they are looked at.
+/// The process, and for how long its threads are watched.
 struct ThreadsWanted {
   std::int32_t process = 0;
   std::optional<std::chrono::nanoseconds> during{};  ///< nullopt: since each thread's birth
@@ -63,24 +63,24 @@ using Wait = std::function<void(std::chrono::nanoseconds)>;
 /// and if both `linux` and `darwin` are null.
 ///
 /// On Linux user and system time come from /proc, in hundredths of a second. With `during`,
-/// counters are attached to every thread there is, so that cycles and instructions, and the time by
-/// kind of core, are those of that time; threads born meanwhile have their times only. On macOS
-/// everything is by kind of core, from the kernel's accounting of each thread.
+/// counters are attached to all existing threads, so that cycles, instructions, and time by kind of
+/// core cover that time; threads born meanwhile have times only. On macOS everything is by kind of
+/// core, from the kernel's accounting of each thread.
 Result<Threads> threads_of(const ThreadsWanted& wanted, const CoreKinds& kinds, const Wait& wait,
                            const os::LinuxCalls* linux, const os::DarwinCalls* darwin);
 
-/// What a thread did since it was read before.
+/// The work of a thread since the last reading.
 struct ThreadSample {
   std::int32_t process = 0;
   std::uint64_t thread = 0;
   std::string name{};
   std::chrono::nanoseconds interval{};     ///< since it, or the process, was read before
   bool is_new = false;                     ///< did not exist then: since its birth
-  bool has_ended = false;                  ///< since then: what is still known of its end
+  bool has_ended = false;                  ///< since then; values are the last known
   std::optional<std::uint64_t> moves{};    ///< between kinds of core, as seen (SeenMoves)
-  std::optional<double> waited_seconds{};  ///< it could have run, and had no CPU
+  std::optional<double> waited_seconds{};  ///< runnable without a CPU
   ThreadPart all{};
-  std::vector<ThreadPart> by_kind{};  ///< as ThreadStream::kinds; empty: there is one
+  std::vector<ThreadPart> by_kind{};  ///< as ThreadStream::kinds; empty with one kind
 };
 
 /// Reads the threads of running processes again and again.
@@ -95,8 +95,8 @@ class ThreadStream : NonCopyable {
   /// Returns what is missing and why, one line each.
   virtual std::vector<std::string> notes() const = 0;
 
-  /// Returns what every thread did since the last call, by process; the first call returns nothing.
-  /// `now`: on any clock that does not stop.
+  /// Returns the work of every thread since the last call, by process; the first call returns
+  /// nothing. `now`: on any clock that does not stop.
   std::vector<ThreadSample> read(std::chrono::nanoseconds now) {
     std::vector<ThreadSample> samples;
     for (std::size_t i = 0; i < are_there_.size(); ++i)
@@ -153,7 +153,7 @@ class SeenMoves {
   std::uint32_t where_ = 0;  // the kinds that it may be on now; 0: unknown
 };
 
-// What macOS shows of the threads of a process, to its own user without further right. Source: XNU
+// The threads of a process on macOS, as its own user may see them. Source: XNU
 // bsd/kern/proc_info.c, osfmk/kern/recount.c.
 
 /// Returns the names of the performance levels, the fastest first ("Performance", "Efficiency");

@@ -26,8 +26,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-// What lauka's JSON has of each command: what it is, its metrics, its runs. The file that is read
-// may be from anywhere: each step asks whether what it takes is there, and of the right type.
+// The part of lauka's JSON about each command: its description, its metrics, its runs. Files may
+// come from anywhere: each step checks that a value is there, and of the right type.
 
 namespace lauka {
 
@@ -41,7 +41,7 @@ Error foreign(std::string_view detail) {
                "make one with lauka --export-json FILE"};
 }
 
-/// A value that was measured: NaN where it was not, in this run; none where that cannot be.
+/// Returns a measured value: NaN if missing in this run; nullopt if it cannot be one.
 std::optional<double> measured(const JsonIn& value) {
   if (value.is_null()) return kNone;
   if (!value.is_number()) return std::nullopt;
@@ -72,7 +72,7 @@ Result<std::vector<double>> values_of(const JsonIn& list, const std::string& nam
   return values;
 }
 
-/// Refuses a metric of `command` that the file has in another unit; an empty one is none.
+/// Refuses a metric of `command` that the file has in another unit; an empty unit passes.
 Result<void> check_unit(const Metric& metric, const std::string& there,
                         const std::string& command) {
   if (there.empty() || there == unit_symbol(metric.unit)) return {};
@@ -91,7 +91,7 @@ class StoredRuns : public RunTable {
     std::vector<double> values{};  ///< one for each metric; NaN: none
   };
 
-  /// `at_most`: what the values of a command do not exceed where they are not known, by metric.
+  /// Upper bounds of a command's unknown values, by metric.
   using Bounds = std::map<std::pair<std::size_t, std::size_t>, double>;
 
   StoredRuns(std::vector<Run> runs, std::size_t commands, const std::vector<Metric>& metrics,
@@ -136,7 +136,7 @@ class StoredRuns : public RunTable {
   std::vector<std::vector<std::uint32_t>> of_command_;
   Bounds at_most_;
   std::vector<RoundKind> kinds_;
-  std::vector<std::size_t> source_;  // of a metric: the one whose values it has
+  std::vector<std::size_t> source_;  // of a metric: the one that has its values
 };
 
 /// Reads one document.
@@ -183,7 +183,7 @@ class SessionReader {
                  "export it again"};
   }
 
-  /// Those of the session; of an older one, those of its commands.
+  /// Reads the session's metrics; of an older session, its commands'.
   void read_metrics(const JsonIn& results) {
     if (session_ == nullptr) {
       add_metric(JsonIn{{"name", metric_name_of(Role::WallTime)}, {"unit", "s"}});
@@ -201,7 +201,7 @@ class SessionReader {
     }
   }
 
-  /// A built-in metric has its own, whatever the file says; none where lauka knows no such unit.
+  /// Returns a built-in metric's own unit, whatever the file has; nullopt for an unknown word.
   static std::optional<Unit> unit_of(std::string_view metric, std::string_view word) {
     for (const BuiltInMetric& one : kBuiltInMetrics)
       if (one.name == metric) return one.unit;
@@ -254,7 +254,7 @@ class SessionReader {
     return run;
   }
 
-  /// What `there` tells of a run, kept or redone; `number`: where it does not say which it was.
+  /// Reads a run, kept or redone, from `there`; `number`: used if it has none.
   Run run_of(const JsonIn& there, std::size_t command, std::size_t number) {
     Run run = empty_run(command, count_in(there, "round").value_or(1) - 1);
     run.number = count_in(there, "run").value_or(number + 1) - 1;
@@ -342,7 +342,7 @@ class SessionReader {
     }
   }
 
-  /// Fills the runs' values; where the file does not tell the runs, there are as many as samples.
+  /// Fills the runs' values; if the file lacks runs, there are as many as samples.
   Result<void> add_samples(const JsonIn& metrics, std::size_t command, std::vector<Run>& runs) {
     const std::string& name = recording().measured[command].name;
     const bool is_told = !runs.empty();
@@ -461,7 +461,8 @@ Result<ReadSession> read_session_of(const JsonIn& document) {
 
 namespace {
 
-/// What lauka-history compares sessions by, so that it need not read their samples.
+/// Returns the value by which lauka-history compares sessions, so that it need not read their
+/// samples.
 Json log_ratio_of(const Results& results, std::size_t metric, std::size_t command,
                   std::optional<std::size_t> to) {
   if (!to || *to == command) return nullptr;
@@ -470,8 +471,8 @@ Json log_ratio_of(const Results& results, std::size_t metric, std::size_t comman
   return {{"value", ratio->value}, {"error", json_number(ratio->error)}};
 }
 
-/// Writes the ratios to the reference and to the anchor, if there are any, and the
-/// deviation of the typical run.
+/// Writes the ratios to the reference and to the anchor, if any, and the deviation of the typical
+/// run.
 void put_for_history(JsonWriter& json, const Results& results, std::size_t command,
                      const MetricResult& row) {
   const Reference& reference = results.reference;
@@ -487,7 +488,7 @@ void put_for_history(JsonWriter& json, const Results& results, std::size_t comma
     json.put("log_ratio_to_anchor", log_ratio_of(results, row.metric, command, reference.anchor));
 }
 
-/// `samples` are one for each kept run, null where it was not measured.
+/// `samples` are one for each kept run, null if not measured.
 void put_metric(JsonWriter& json, const Results& results, std::size_t command,
                 const MetricResult& row) {
   const Unit unit = results.metrics[row.metric].unit;
@@ -512,7 +513,7 @@ void put_metric(JsonWriter& json, const Results& results, std::size_t command,
   json.put("delta", row.delta ? json_of(*row.delta) : Json(nullptr));
   const std::optional<Percentile>& percentile = results.metrics[row.metric].percentile;
   if (percentile) {
-    // Its samples are those of the other metric.
+    // The other metric has its samples.
     json.put("percentile", {{"of", percentile->of},
                             {"percent", json_number(100.0 * percentile->share)},
                             {"value", row.quantile ? Json(row.quantile->value) : Json(nullptr)},
@@ -531,7 +532,7 @@ void put_metric(JsonWriter& json, const Results& results, std::size_t command,
   json.close();
 }
 
-/// On one line where a run told nothing of its own.
+/// On one line if no run has values of its own.
 void put_fact(JsonWriter& json, std::span<const std::pair<std::string_view, std::string>> facts,
               std::span<const NamedCount> own) {
   if (own.empty()) {
@@ -549,8 +550,8 @@ void put_fact(JsonWriter& json, std::span<const std::pair<std::string_view, std:
   json.close();
 }
 
-/// Where each kept run of `command` stood in the session. Another fact about a run is a
-/// key here.
+/// Writes the place of each kept run of `command` in the session. Another fact about a run is a key
+/// here.
 void put_runs(JsonWriter& json, const Results& results, std::size_t command) {
   const auto wall_time = find_metric(results.metrics, Role::WallTime);
   json.open("runs", '[');

@@ -22,8 +22,8 @@ void write_bmf(const Report& report, const Sink& sink);
 /// "metrics".
 void write_runs_jsonl(const Report& report, const Sink& sink);
 
-/// --export-github-benchmark: customSmallerIsBetter of github-action-benchmark, of the metrics
-/// shown that are better where they are smaller, in base units.
+/// --export-github-benchmark: customSmallerIsBetter of github-action-benchmark: shown metrics that
+/// are better if smaller, in base units.
 void write_github_benchmark(const Report& report, const Sink& sink);
 
 constexpr report::Exporter exporter_of(ExportKind kind) {

@@ -11,7 +11,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-// hyperfine 1.x has lists of times beside their statistics; its schema 2 an object for each run and
+// hyperfine 1.x has lists of times next to their statistics; its schema 2 an object for each run
+// and
 // one for each metric's statistics. Both are about wall time first, so a run without one (killed at
 // --timeout, under --ignore-failure) is in neither; "lauka" has it.
 
@@ -23,7 +24,7 @@ namespace {
 struct Namesake {
   Role ours;
   std::string_view theirs;
-  std::string_view unit;  ///< of schema 2; empty: a count, which has none beside a single value
+  std::string_view unit;  ///< of schema 2; empty: a count, without a unit next to single values
 };
 
 constexpr auto kNamesakes = std::to_array<Namesake>({
@@ -39,7 +40,7 @@ constexpr auto kNamesakes = std::to_array<Namesake>({
     {Role::BranchMisses, "branch_misses", ""},
 });
 
-/// The places of these metrics, in the order of kNamesakes; none where it is not measured.
+/// The places of these metrics, in the order of kNamesakes; nullopt if not measured.
 using Places = std::array<std::optional<std::size_t>, kNamesakes.size()>;
 
 Places places_of(const Results& results) {
@@ -109,7 +110,7 @@ void put_measurement(JsonWriter& json, const Results& results, const Places& pla
   json.close();
 }
 
-/// As in schema 2 only of what every run has: then all summaries are of the same runs.
+/// As in schema 2, only metrics that every run has: so all summaries are of the same runs.
 Json summary_json(const Results& results, const CommandResult& command, std::size_t runs) {
   Json all = Json::object();
   for (const Namesake& name : kNamesakes) {
@@ -141,8 +142,8 @@ void put_hyperfine_result(JsonWriter& json, const Results& results, std::size_t 
     json.put("is_reference", true);
   put_statistics(json, results, of_command);
   put_list(json, "times", results, runs, Role::WallTime);
-  // A list with gaps would not belong to the list of times: no list, as hyperfine has it where the
-  // system does not tell.
+  // A list with gaps would not belong to the list of times: no list, like hyperfine if the system
+  // does not report it.
   const auto peak_rss = find_metric(results.metrics, Role::PeakRss);
   const bool is_known = std::ranges::all_of(
       runs, [&](std::size_t run) { return value_of(results, run, peak_rss).has_value(); });

@@ -10,7 +10,7 @@
 
 namespace lauka {
 
-/// Of lauka's JSON, the newest that is read here ("format"); 1 differed in what is not read.
+/// The newest "format" of lauka's JSON that is read here; format 1 differed only in unread parts.
 inline constexpr int kNewestFormat = 2;
 
 /// A session that was read from a file, or a benchmark of one.
@@ -20,20 +20,20 @@ struct ReadSession {
   gate::Findings findings{};
 };
 
-/// The session that `text` holds: what lauka's --export-json wrote, whole; of an older lauka, which
-/// wrote less, and of hyperfine (1.x or schema 2, wall time only) what there is. The error is a
-/// predicate of the file: that it is no JSON, not of these, has no command or no sample, or holds
-/// what cannot be a measured value.
+/// Reads the session that `text` holds: what lauka's --export-json wrote, whole; of files of an
+/// older lauka and of hyperfine (1.x or schema 2, wall time only), the part they have. The error is
+/// a predicate of the file: not such a JSON, has no command or no sample, or has an impossible
+/// value.
 Result<ReadSession> read_session(std::string_view text);
 
-/// What a file holds: the benchmarks of a suite, or a session alone.
+/// The contents of a file: the benchmarks of a suite, or a session alone.
 struct ReadFile {
   std::vector<ReadSession> benchmarks;  ///< at least one
   gate::Risk risk = gate::Risk::Any;
 };
 
-/// As read_session, for either. A benchmark is read as the session that it would be alone: its
-/// results, and below "lauka" what the whole suite has, with the benchmark's own over it.
+/// Reads either kind. A benchmark is read as if it were a session alone: its results, and below
+/// "lauka" the suite's values, overridden by its own.
 Result<ReadFile> read_file_of_sessions(std::string_view text);
 
 }  // namespace lauka

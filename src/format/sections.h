@@ -13,18 +13,18 @@
 #include <string>
 #include <vector>
 
-// The sections of lauka's JSON, written and read. What an older lauka did not write, or is not of
-// the right type, is left at its default. Internal to format/ and history/.
+// The sections of lauka's JSON, written and read. Parts that an older lauka did not write, or of
+// the wrong type, keep their defaults. Internal to format/ and history/.
 
 namespace lauka {
 
 Machine machine_of(const JsonIn& there);
 
-/// All but when it began, which stands elsewhere.
+/// Reads all but the beginning, which is in another section.
 Circumstances circumstances_of(const JsonIn& there);
 
-/// "2000-02-29T00:00:00Z", also with an offset or a fraction of a second; the epoch where it is no
-/// such text.
+/// Reads "2000-02-29T00:00:00Z", also with an offset or a fraction of a second; returns the epoch
+/// for other text.
 TimeOfDay time_of(const std::string& text);
 
 /// Reads a session, or a benchmark of a suite made one, from a parsed document.
@@ -33,20 +33,20 @@ Result<ReadSession> read_session_of(const JsonIn& document);
 /// The setting of the session `there`.
 Setting setting_of(const JsonIn& there);
 
-/// The sessions that the session `there` of so many commands was joined of; none where it does not
-/// say so of all its commands.
+/// Returns the sessions that `there`, with so many commands, was joined of; empty if some commands
+/// lack an origin.
 std::vector<Origin> origins_of(const JsonIn& there, std::size_t commands);
 
-/// What was decided while it went on; `session` has its commands and metrics already.
+/// Reads the findings made while it ran; `session` has its commands and metrics already.
 gate::Findings findings_of(const JsonIn& there, const Recording& session);
 
-/// The list of wall times in either of hyperfine's shapes; none where there is none.
+/// Returns the list of wall times in either of hyperfine's shapes; nullopt if missing.
 std::optional<JsonIn> wall_times(const JsonIn& result);
 
 /// A delta in percent.
 Json json_of(const stats::Delta& delta);
 
-/// Writes what hyperfine has of `command`: the keys of 1.x and those of schema 2.
+/// Writes hyperfine's part of `command`: the keys of 1.x and of schema 2.
 void put_hyperfine_result(JsonWriter& json, const Results& results, std::size_t command);
 
 /// "metadata" of hyperfine's schema 2.

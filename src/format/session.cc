@@ -109,8 +109,8 @@ std::optional<gate::Verdict> verdict_of(const JsonIn& there, const Recording& se
   return verdict;
 }
 
-/// The numbers of `text`, whose digits and other characters stand where `like` has 0 and those
-/// characters; none where they do not.
+/// Returns the numbers of `text`, which must match `like`, where 0 stands for a digit; nullopt if
+/// it does not.
 template <std::size_t Count>
 std::optional<std::array<int, Count>> numbers_like(std::string_view like, std::string_view text) {
   if (text.size() != like.size()) return std::nullopt;

@@ -95,7 +95,7 @@ class Builder final : public nlohmann::json_sax<JsonIn> {
     if (unwanted_depth_ == depth_) unwanted_depth_ = 0;
   }
 
-  /// Where the value that comes now belongs.
+  /// Returns the place of the next value.
   JsonIn* next() {
     if (within_.empty()) return &document_;
     if (within_.back()->is_object()) return value_;

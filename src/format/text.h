@@ -22,8 +22,8 @@ namespace lauka {
 
 using JsonIn = nlohmann::json;
 
-/// Whether a value is to be kept: by the key of the document that it is in, how deep it stands (1:
-/// the document's own keys; arrays count as objects do), and its own key.
+/// True if a value is kept: by the document's key that it is in, its depth (1: the document's own
+/// keys; arrays count as objects do), and its own key.
 using WantedKey = std::function<bool(std::string_view top, int depth, std::string_view key)>;
 
 /// The document that `text` is; what is too deep or too much in it is refused, and not kept while
@@ -68,9 +68,9 @@ Json json_number(std::optional<double> value);
 /// null where the word is empty.
 Json json_word(std::string_view word);
 
-/// Writes a document as it comes, so that none has to be in memory whole. Objects and lists that
-/// are opened have a line for each member; what is put whole stands on one line if it holds plain
-/// values only. What is not UTF-8 in a name is replaced by U+FFFD.
+/// Writes a document as it comes, so that none must be in memory whole. Objects and lists that are
+/// opened have a line for each member; a whole value is on one line if it holds plain values only.
+/// What is not UTF-8 in a name is replaced by U+FFFD.
 class JsonWriter {
  public:
   explicit JsonWriter(const Sink& sink) : sink_(sink) {}

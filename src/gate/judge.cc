@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kFewestForMannWhitney = 5;
 
-/// The tests of one look, from the side on which the gate fails: the tail above is that side's.
+/// The tests of one look; the upper tail is on the side on which the gate fails.
 struct Tests {
   stats::Tails ranks{};
   stats::Tails mean{};
@@ -106,8 +106,8 @@ void judge_quantile(const Evidence& evidence, double ratio, FailsWhen fails_when
   if (result.p_fail < result.p_pass) result.level = levels.fail.value_or(0.0);
 }
 
-/// Returns the last place from `limit`, where `holds` is true, to `estimate` where it is still
-/// true, to a millionth of the distance.
+/// Returns the last place between `limit`, where `holds` is true, and `estimate` at which it still
+/// is, to a millionth of the distance.
 template <typename Holds>
 std::optional<double> farthest(double limit, std::optional<double> estimate, Holds holds) {
   if (!estimate) return std::nullopt;

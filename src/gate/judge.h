@@ -28,7 +28,7 @@ enum class DecidedBy : unsigned char { Nothing, Ranks, Mean, Both };
 /// The side of the limit on which a gate fails.
 enum class FailsWhen : unsigned char { Above, Below };
 
-/// The result of one look at the evidence, without what is only displayed.
+/// The result of one look at the evidence, without values for display only.
 struct Judgement {
   std::optional<Answer> answer{};  ///< nullopt: go on to the next look
   DecidedBy decided_by = DecidedBy::Nothing;

@@ -58,8 +58,8 @@ struct Levels {
 };
 
 /// Levels of a gate that looks once, at the end of a fixed number of rounds. `confidence` is a
-/// fraction, `gates` (at least 1) the number of gate decisions of the whole job: the rate of false
-/// fails is divided among them, that of false passes need not be.
+/// fraction, `gates` (at least 1) the number of gate decisions of the whole job, which share the
+/// rate of false fails; the rate of false passes need not be divided.
 Levels levels_of_one_look(double confidence, std::size_t gates);
 
 /// Once: at the end. Planned: from where counting would stop without gates. Early: before, too.

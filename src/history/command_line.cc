@@ -160,7 +160,7 @@ std::string usage_of(const CommandInfo& command) {
                      command.words.empty() ? "" : " ", command.words);
 }
 
-/// Returns the possible values of what help shows as `shown`.
+/// Returns the possible values of an option that help shows as `shown`.
 std::vector<cli::ValueWord> words_of(std::string_view shown) {
   if (shown.empty()) return {};
   if (shown == "ROLE") shown = "reference|candidate|anchor|all";
@@ -260,7 +260,7 @@ Result<void> check_commit_url(const CommandInfo& command, const std::string& url
   if (url.empty()) return {};
   if (url.find("{}") == std::string::npos)
     return wrong(&command, "--commit-url " + cited(url) + " has no {} for the commit");
-  // A browser would carry out what begins with javascript:.
+  // A browser would run a link that begins with javascript:.
   if (url.compare(0, 8, "https://") == 0 || url.compare(0, 7, "http://") == 0) return {};
   return wrong(&command,
                "--commit-url " + cited(url) + " begins neither with https:// nor with http://");
@@ -272,7 +272,7 @@ Result<void> check_format(const CommandInfo& command, const std::string& format)
   return wrong(&command, "the format " + cited(format) + " is unknown");
 }
 
-/// Checks what depends on several options.
+/// Checks conditions on several options.
 Result<void> check_words(const CommandInfo& command, const Request& request) {
   const std::size_t count = request.words.size();
   if (count < command.fewest || count > command.most)
@@ -300,7 +300,7 @@ Result<void> check_words(const CommandInfo& command, const Request& request) {
   return {};
 }
 
-/// Fills in what follows from the command and its words.
+/// Fills in defaults that depend on the command and its words.
 void complete(Request& request) {
   Wanted& wanted = request.wanted;
   const std::string word = request.words.empty() ? "" : request.words.front();

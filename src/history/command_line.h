@@ -31,7 +31,7 @@ struct Request {
   Action action = Action::Say;
   std::string answer{};  ///< of Say
   std::string database = "lauka-history.db";
-  std::vector<std::string> words{};  ///< files, a benchmark, a step: as the action has it
+  std::vector<std::string> words{};  ///< files, a benchmark, a step: depends on the action
   Wanted wanted{};
   Against against = Against::Usual;
   Forgotten forgotten{};

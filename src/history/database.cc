@@ -123,7 +123,7 @@ bool add_query(Address& address, std::string_view query) {
   return true;
 }
 
-/// Reads what follows postgresql://, as libpq does.
+/// Reads the part after postgresql://, as libpq does.
 bool add_parts(Address& address, std::string_view text) {
   std::string_view rest = text;
   if (const std::size_t end = rest.find_first_of("@/");
@@ -219,7 +219,7 @@ Error failed(const std::exception& error, std::string_view what = "query failed"
                is_readonly ? "its file and folder have to be writable, for readers too" : ""};
 }
 
-/// SOCI's SQLite backend takes a path as it is unless it has a '='.
+// SOCI's SQLite backend takes a path literally unless it has a '='.
 Result<std::string> connection_text(const std::string& path) {
   if (path.empty()) return Error{"has no name", "write --db FILE"};
   const bool is_plain = path.find('=') == std::string::npos;
@@ -420,7 +420,7 @@ constexpr auto kFourth = std::to_array<std::string_view>({
 constexpr auto kMigrations =
     std::to_array<std::span<const std::string_view>>({kFirst, kSecond, kThird, kFourth});
 
-/// Returns the version of the tables; 0 if there are none yet.
+/// Returns the version of the tables; 0 if they are missing.
 Result<std::size_t> version_of(Database& database) {
   const auto rows = database.ask("SELECT version FROM lauka_history", 1);
   if (!rows) return rows.error();

@@ -26,7 +26,7 @@ bool is_address(const std::string& where);
 /// with a message that repeats it; the error is a predicate of the database and cites nothing.
 Result<Address> parse_address(const std::string& where);
 
-/// Returns what a database at `where` is called in messages.
+/// Returns the name of a database at `where` for messages.
 std::string name_of_database(const std::string& where);
 
 /// Returns `text` without the secrets of `address`.

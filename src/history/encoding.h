@@ -31,11 +31,11 @@ std::vector<MetricRecord> decode_layout(std::string_view layout);
 /// Reads the values of the metric at `place` of its layout; false if they are missing.
 bool decode_values(MetricRecord& metric, std::size_t place, std::string_view numbers);
 
-/// Encodes what makes the class of a machine, as JSON; and decodes it.
+/// Encodes the properties of a machine's class as JSON; and decodes them.
 std::string encode_machine(const Machine& machine);
 Machine decode_machine(std::string_view json);
 
-/// Returns what identifies a series of points, except for the metric.
+/// Returns the identity of a series of points, except for the metric.
 std::string variant_key(const BenchmarkRecord& result, std::string_view machine_class);
 
 }  // namespace lauka::history

@@ -146,7 +146,7 @@ Result<std::int64_t> find_commit(Database& database, const std::string& commit) 
                    1);
   if (!exact) return exact.error();
   if (!exact->empty()) return text_id(commit);
-  // Nobody types all forty digits.
+  // Users do not type all forty digits.
   constexpr std::size_t fewest = 4;
   std::vector<std::int64_t> found;
   if (commit.size() >= fewest) {
@@ -307,7 +307,7 @@ Result<std::vector<Series>> Loader::series(const Variant& variant, const Wanted&
     if (!number) return number.error();
     condition += fmt::format(" AND commit_name = {}", *number);
   }
-  // Rows have a kilobyte each: only what is needed is kept.
+  // Rows have a kilobyte each: only the necessary part is kept.
   struct Kept {
     std::int64_t layout = 0;
     std::string numbers{};

@@ -32,15 +32,15 @@ struct SeriesPoint {
   std::int64_t session = 0;  ///< lauka_session.id
   std::string commit{};      ///< with "+dirty" where the tree was; empty: not known
   std::string branch{};
-  std::string anchor{};  ///< of its ratio; empty: none, or not known
+  std::string anchor{};  ///< of its ratio; empty if none or unknown
   MetricRecord values{};
-  double link_error = 0.0;  ///< standard error of what `to_anchor` was chained by, all points share
+  double link_error = 0.0;  ///< standard error of the chain to `to_anchor`, shared by all points
 };
 
 /// A metric from commit to commit, on one class of machines.
 struct Series {
   Variant variant{};
-  MetricRecord metric{};              ///< its name, unit and direction, as they were last
+  MetricRecord metric{};              ///< its latest name, unit and direction
   std::vector<SeriesPoint> points{};  ///< in the order measured
   std::size_t unchained = 0;          ///< of them, measured with an anchor that has no link
 };
@@ -50,14 +50,14 @@ struct Wanted {
   std::string benchmark{};
   std::vector<std::string> metrics{};  ///< empty: the usual one; "all": each
   std::string role{};
-  std::string machine{};  ///< class, or what it begins with
+  std::string machine{};  ///< class, or its beginning
   std::string branch{};
   std::string commit{};      ///< variants that were measured at it
-  bool only_commit = false;  ///< and of these, the points of that commit alone
+  bool only_commit = false;  ///< and of these, only that commit's points
   std::size_t last = 1000;   ///< so many sessions of each
 };
 
-/// The wanted series of one session alone, each of one point, as if it stood in a database.
+/// Returns the wanted series of one session alone, each of one point, like those of a database.
 std::vector<Series> series_of(const SessionRecord& session, const Wanted& wanted);
 
 /// The commit of a session, with "+dirty" where its tree was.
@@ -87,15 +87,15 @@ class Loader {
   /// The latest sessions, newest first. `commit`: of that one only.
   Result<std::vector<SessionLine>> sessions(std::size_t last, const std::string& commit);
 
-  /// Returns the wanted variants, by benchmark, role and command; an error if there are none.
+  /// Returns the wanted variants, by benchmark, role and command; an error if nothing matches.
   Result<std::vector<Variant>> variants(const Wanted& wanted);
 
   /// Returns the series of one variant, one for each wanted metric that it has. Ratios to older
   /// anchors become ratios to the newest one if a session had both; else they are left out.
   Result<std::vector<Series>> series(const Variant& variant, const Wanted& wanted);
 
-  /// The notes of steps that were acknowledged: of a variant and metric, by when the later side of
-  /// the step began.
+  /// Returns the notes of acknowledged steps of a variant and metric, by the start of the step's
+  /// later side.
   Result<std::map<std::int64_t, std::string>> acknowledged(std::int64_t variant,
                                                            const std::string& metric);
 

@@ -67,7 +67,7 @@ constexpr std::string_view kFilter = R"js(
 })();
 )js";
 
-/// What a drawing shows: values in the metric's unit, or changes as fractions.
+/// The scale of a drawing: values in the metric's unit, or changes as fractions.
 struct Scale {
   const SteppedSeries& stepped;
   Metric metric{};
@@ -103,7 +103,7 @@ Scale scale_of(const SteppedSeries& stepped) {
   return scale;
 }
 
-/// Each commit has two units of width and stands in their middle.
+/// Each commit is two units wide; its point is in their middle.
 constexpr std::size_t place_of(std::size_t commit) {
   return 2 * commit + 1;
 }
@@ -191,7 +191,7 @@ std::string large_chart(const Scale& scale) {
          report::svg_axis(commit_labels(trend)) + "</div>\n";
 }
 
-/// What a step is in the list of changes: its rank there, its colour and a word for it.
+/// The look of a step in the list of changes: its rank there, its colour and a word for it.
 struct StepLook {
   int rank;
   report::Ink ink;
@@ -205,8 +205,8 @@ StepLook look_of(const KnownStep& known, Better better) {
   return {1, report::Ink::Green, "improvement"};
 }
 
-/// The newest commit that several classes of machines have measured, by when that was first; empty:
-/// there is none.
+/// Returns the newest commit (by first measurement) that several classes of machines have measured;
+/// empty if missing.
 std::string newest_of_several(const std::vector<Series>& series) {
   struct Commit {
     std::pair<std::int64_t, std::int64_t> began{std::numeric_limits<std::int64_t>::max(), 0};

@@ -26,7 +26,7 @@ class Page {
   void write(const Sink& sink) const;
 
  private:
-  /// What comes first: regressions, improvements, other steps; then the larger change.
+  /// The order of changes: regressions, improvements, other steps; then the larger change.
   using Rank = std::pair<int, double>;
 
   /// A row of the list of changes.
@@ -35,7 +35,7 @@ class Page {
     report::TableRow cells{};
   };
 
-  /// The card and the section of a series, between whose parts the machine is named.
+  /// The card and the section of a series; the machine's name goes between them.
   struct Part {
     Rank rank{3, 0.0};
     std::string machine{};

@@ -36,14 +36,14 @@ Error foreign(std::string_view detail) {
                "make one with lauka --export-json FILE"};
 }
 
-/// Where one command of the file stands.
+/// The position of one command in the file.
 struct Place {
   const Json* ours = nullptr;  ///< results[].lauka
   const Json* metrics = nullptr;
   std::string benchmark{};
   std::string role{};
   std::string name{};
-  std::vector<std::uint64_t> rounds{};  ///< of its runs; empty: the file does not tell them
+  std::vector<std::uint64_t> rounds{};  ///< of its runs; empty if the file lacks them
 };
 
 /// One metric's samples, each with the round that it was measured in.
@@ -189,7 +189,8 @@ class RecordReader {
     return {};
   }
 
-  /// The command of `role` that stands beside `place`; none: it is that itself, or there is none.
+  /// Returns the command of `role` in the benchmark of `place`; nullopt if missing, or `place`
+  /// itself.
   std::optional<std::size_t> beside(std::size_t place, std::string_view role) const {
     const Place& of = places_[place];
     if (of.role.empty()) {

@@ -64,9 +64,9 @@ struct SessionRecord {
   }
 };
 
-/// What a history keeps of the session that `text` holds, which lauka's --export-json wrote. The
-/// error is a predicate of the file: that it is no such JSON, holds what cannot be a measured
-/// value, or has no identity of its own, as hyperfine's has none and several joined sessions have.
+/// Reads the part of a session that a history keeps from `text`, which lauka's --export-json wrote.
+/// The error is a predicate of the file: not such a JSON, has an impossible value, or has no
+/// identity (hyperfine's files and joined sessions have none).
 Result<SessionRecord> record_of(std::string_view text);
 
 }  // namespace lauka::history

@@ -45,7 +45,7 @@ class Store {
 /// Reads the session in `file`. The error is a predicate of it.
 Result<SessionRecord> record_in(const std::string& file);
 
-/// What became of the files that were to be added.
+/// The result of adding files.
 struct Added {
   std::size_t sessions = 0;
   std::size_t there = 0;  ///< already

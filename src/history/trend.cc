@@ -23,8 +23,8 @@ const std::optional<LogRatio>& ratio_of(const MetricRecord& values, Against agai
   return against == Against::Anchor ? values.to_anchor : values.to_reference;
 }
 
-// The standard error of a median, of normal samples, by that of their mean; and their standard
-// deviation by the median absolute one.
+// For normal samples: a median's standard error divided by the mean's, and the standard deviation
+// divided by the median absolute one.
 constexpr double kErrorOfMedian = 1.2533;
 constexpr double kDeviationOfMad = 1.4826;
 

@@ -60,7 +60,7 @@ class AnchorLinks {
   std::map<std::pair<std::string, std::string>, std::vector<LogRatio>> links_{};  // of, to
 };
 
-/// What the values of a history are compared with in their own sessions.
+/// The values of their own sessions that a history's values are compared with.
 enum class Against : unsigned char {
   Usual,    ///< the anchor if the latest session has one, else nothing
   Nothing,  ///< the values themselves

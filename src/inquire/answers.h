@@ -32,7 +32,7 @@ struct MetricLine {
   std::string meaning;
 };
 
-/// What decides which metrics are measured here.
+/// The facts that decide which metrics are measured here.
 struct MetricsHere {
   std::function<bool(const std::vector<std::string>& events)> can_count;
   bool has_tree_peak = false;
@@ -68,11 +68,10 @@ struct CheckLine {
 };
 
 /// Checks what can be measured on a machine and what makes measurements on it noisy, by topic. A
-/// problem spoils numbers or keeps them away; a note is to be known.
+/// problem spoils or prevents numbers; a note informs.
 std::vector<CheckLine> check(const MachineFacts& facts, std::span<const EngineFacts> engines);
 
-/// Prints them for people: a line for each, and below it what mends it. `width` 0: no line is
-/// broken.
+/// Formats them for people: a line for each, and below it the remedy. `width` 0: no line is broken.
 std::string check_text(const MachineFacts& facts, std::span<const CheckLine> lines,
                        std::size_t width);
 
@@ -86,7 +85,7 @@ std::string check_json(const MachineFacts& facts, std::span<const EngineFacts> e
 void add_thread_line(const cores::ThreadSample& sample, const std::vector<std::string>& kinds,
                      std::chrono::nanoseconds time, std::string& text);
 
-/// What the loop needs of the world.
+/// The loop's access to the world.
 struct Watching {
   std::chrono::nanoseconds interval{};
   std::optional<std::chrono::nanoseconds> during{};  ///< nullopt: until the processes end
@@ -97,8 +96,8 @@ struct Watching {
   std::function<Result<void>(std::string_view)> write;
 };
 
-/// Reads at whole intervals from the start on, whatever a reading takes, and writes what came of
-/// each at once. One that could not be made in time is left out: the next line is of a longer time.
+/// Reads at whole intervals from the start on, however long a reading takes, and writes the results
+/// at once. A late reading is left out: the next line covers a longer time.
 Result<void> watch_threads(cores::ThreadStream& stream, const Watching& watching);
 
 }  // namespace lauka::inquire

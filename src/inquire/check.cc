@@ -23,7 +23,7 @@ std::string comma_separated(const std::vector<std::string>& words) {
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
-/// Returns what switches something off: --tune for a session if it can, else `otherwise`.
+/// Returns how to switch something off: --tune for a session if it can, else `otherwise`.
 std::string remedy_by_tune(const MachineFacts& facts, const std::string& name,
                            const std::string& otherwise) {
   const auto has = [&](const std::string& one) {
@@ -51,7 +51,7 @@ CheckLine engine_line(const EngineFacts& engine) {
           ""};
 }
 
-/// Says how many of a PMU's counters count, and who holds the rest.
+/// Returns how many of a PMU's counters count, and which process holds the rest.
 CheckLine counters_line(const CounterFacts& counters, bool several) {
   CheckLine line{several ? "counters " + counters.pmu : "counters", Severity::Ok,
                  fmt::format("{} of {} count", counters.alive, counters.listed), ""};
@@ -148,7 +148,7 @@ CheckLine smt_line(const MachineFacts& facts) {
           remedy_by_tune(facts, "smt", facts.smt->turn_off)};
 }
 
-/// Says what --tune would do besides what other lines say.
+/// Returns what --tune would add to the other lines.
 CheckLine tune_line(const MachineFacts& facts) {
   std::vector<std::string> names;
   for (const std::string& name : facts.tunable)

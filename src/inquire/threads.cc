@@ -94,8 +94,8 @@ double seconds(nanoseconds time) {
   return std::chrono::duration<double>(time).count();
 }
 
-/// Appends the members of an object, of which each line has the same. There are hundreds of lines
-/// in a second, so that nothing is made that is not shown.
+/// Appends the members of an object, the same in each line. With hundreds of lines a second, only
+/// shown values are formatted.
 class Members {
  public:
   explicit Members(std::string& text) : text_(text) {}

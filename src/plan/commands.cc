@@ -338,7 +338,7 @@ std::vector<std::string> hints_about_quotes(const Options& options) {
 namespace {
 
 struct Meant {
-  std::string_view ending;  ///< of a program that is missing; with a dot: of its name
+  std::string_view ending;  ///< after a missing program's name; with a dot: the name's own ending
   std::string_view instead;
 };
 

@@ -13,38 +13,39 @@
 
 namespace lauka {
 
-/// The commands to measure, the reference first: those typed, with each combination of parameters,
-/// and with what was given for them (names, hooks, variables, output). Refuses commands that cannot
-/// be run, a variable that none uses, and what was given neither once nor once per command.
+/// Makes the commands to measure, the reference first: those typed, with each combination of
+/// parameters, and with their names, hooks, variables and output. Refuses commands that cannot be
+/// run, a variable that no command uses, and options given neither once nor once per command.
 Result<std::vector<Command>> commands_of(const Options& options);
 
-/// That there are more names than commands.
+/// Returns the error that there are more names than commands.
 Error too_many_names(std::size_t names, std::size_t commands);
 
-/// One line for each command whose text has shell syntax outside quotes although no shell runs it,
-/// where they differ in it: most likely a slip.
+/// Returns a line for each command whose text has shell syntax outside quotes although no shell
+/// runs it, if the commands differ in it: most likely a slip.
 std::vector<std::string> hints_about_shells(const Options& options);
 
-/// A line where a command is a grep whose output is thrown away: GNU's stops at the first match.
+/// Returns a line if a command is a grep whose output is thrown away: GNU's stops at the first
+/// match.
 std::vector<std::string> hints_about_output(const std::vector<Command>& commands);
 
-/// Lines about accepted values that most likely mean something else: "-d 5000", a rate of which
-/// less would count as better, a unit that is unknown.
+/// Returns lines about accepted values that most likely mean something else: "-d 5000", a rate of
+/// which less would count as better, an unknown unit.
 std::vector<std::string> hints_about_options(const Options& options);
 
 /// A line if the quotes of a command were most likely forgotten.
 std::vector<std::string> hints_about_quotes(const Options& options);
 
-/// `error`, by which command `failed` cannot be started, with what to type instead if its words
-/// suggest what was meant.
+/// Returns `error`, which kept command `failed` from starting, with a suggestion if its words show
+/// what was meant.
 Error with_suggestion(Error error, const Plan& plan, std::size_t failed);
 
-/// commit, branch and dirty (yes, no) by what `git status --porcelain=v2 --branch` writes; no
-/// branch where none is checked out, and nothing where there is no commit and no branch.
+/// Returns commit, branch and dirty (yes, no) from the output of `git status --porcelain=v2
+/// --branch`: no branch if none is checked out, nothing before the first commit.
 std::vector<Label> labels_of_git(std::string_view status);
 
-/// Those of a session: what is given, and what was found besides. Sorted by key, as a reader of the
-/// JSON has them, so that what is exported again is the same.
+/// Joins the given labels with the others that were found. Sorted by key, like the reader of the
+/// JSON, so that an export of an export is the same.
 std::vector<Label> with_given(std::vector<Label> given, const std::vector<Label>& found);
 
 /// At most so many commands are measured in one session.
@@ -60,21 +61,21 @@ struct Variable {
 /// twice, and ranges without an end.
 Result<std::vector<Variable>> variables_of(const std::vector<ParameterOption>& options);
 
-/// Whether `text` has {NAME} in it.
+/// True if `text` contains {NAME}.
 bool mentions(std::string_view text, std::string_view name);
 
-/// `text` with the value of each parameter in place of its {NAME}; what was put in is not looked at
-/// again, and other braces stay.
+/// Returns `text` with the value of each parameter in place of its {NAME}; inserted text is not
+/// searched again, and other braces stay.
 std::string with_parameters(std::string_view text, const std::vector<Parameter>& parameters);
 
-/// One command to measure: which of those typed, with which values.
+/// One command to measure: a command typed, and its values.
 struct Combination {
   std::size_t typed = 0;
   std::vector<Parameter> parameters{};
 };
 
-/// All combinations of the values, for each typed command with those variables that `uses` says it
-/// uses: one that uses none is measured once. The commands vary fastest, then the first variable.
+/// Returns all combinations of the values, for each typed command with the variables that `uses`
+/// accepts: without one it is measured once. The commands vary fastest, then the first variable.
 /// Refuses more than kMostCommands.
 Result<std::vector<Combination>> combinations_of(
     const std::vector<Variable>& variables, std::size_t typed,

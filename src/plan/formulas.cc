@@ -90,7 +90,7 @@ class Collector {
     return found == request_.formulas.end() ? nullptr : &*found;
   }
 
-  /// A built-in formula of that name, if there is one and the user has none.
+  /// Adds the built-in formula of that name, if there is one and the user has none.
   void want(std::string_view name, bool is_wanted = true) {
     const BuiltIn* one = find_built_in(name);
     // The CPU time of a region is not measured.
@@ -154,7 +154,7 @@ class Collector {
   std::map<std::string, std::vector<std::string>, std::less<>> events_;  // by formula
 };
 
-/// A part of a formula by its name: as a row is called, or by an event's portable name.
+/// Returns a part of a formula by its name: a row's name, or an event's portable one.
 const Metric* find_part(const std::vector<Metric>& metrics, std::string_view name) {
   auto place = find_metric(metrics, name);
   if (!place && role_of_event(name) != Role::Other)
@@ -178,7 +178,7 @@ Error part_not_measured(const Formulation& formula, std::string_view part,
                              : fmt::format("did you mean {}?", meant)};
 }
 
-/// Whose kernel part is not counted is divided by the time in user space.
+/// If its kernel part is not counted, it is divided by the time in user space.
 bool is_of_user_space(const std::vector<Metric>& metrics, const EventSet& events) {
   const auto cycles = find_metric(metrics, Role::Cycles);
   if (!cycles || !metrics[*cycles].event) return false;
@@ -187,8 +187,8 @@ bool is_of_user_space(const std::vector<Metric>& metrics, const EventSet& events
          event.note.find("user") != std::string::npos;
 }
 
-/// Makes the terms of one formula. What is used again is not repeated: a chain of formulas that
-/// each use the one before twice has as many terms as it is long, not two to that power.
+/// Makes the terms of one formula. Formulas used twice are not repeated: a chain of formulas that
+/// each use the one before twice has as many terms as formulas, not two to that power.
 class SourceMaker {
  public:
   /// `made`: the formulas of the last metrics.
@@ -202,7 +202,7 @@ class SourceMaker {
   }
 
  private:
-  // It calls itself once for each --derive at most, of which there are kMostDerived.
+  /// Recurses once for each --derive at most, up to kMostDerived.
   Result<void> add(const Formulation& formula) {
     for (const ExpressionTerm& term : formula.expression) {
       if (const auto* number = std::get_if<double>(&term)) {
@@ -248,12 +248,12 @@ bool has_event(const Formula::Term& term) {
   return std::holds_alternative<CountedEvent>(term);
 }
 
-/// What a timed run gives without counting.
+/// True if a timed run has the term without counting.
 bool is_of_timed_runs(const Formula::Term& term) {
   return std::holds_alternative<UsageReader>(term) || std::holds_alternative<ToldValue>(term);
 }
 
-/// Whether a pass counts all events of `source`.
+/// True if a pass counts all events of `source`.
 bool are_in_one_pass(const Formula& source, const EventSet& events) {
   return std::ranges::any_of(events.passes, [&](const Pass& pass) {
     return std::ranges::all_of(source.terms, [&](const Formula::Term& term) {
@@ -264,7 +264,7 @@ bool are_in_one_pass(const Formula& source, const EventSet& events) {
   });
 }
 
-/// Why no run has all parts of `metric`; none where one has.
+/// Returns why no run has all parts of `metric`; nullopt if one has.
 std::optional<Error> why_of_no_run(const Formulation& formula, const Metric& metric,
                                    const EventSet& events) {
   const auto& terms = metric.source.terms;
@@ -285,7 +285,7 @@ std::optional<Error> why_of_no_run(const Formulation& formula, const Metric& met
                "add --counting together"};
 }
 
-/// That of its first part which has one: "(simulated)".
+/// Returns the note of its first part that has one: "(simulated)".
 std::string note_of_parts(const Formula& source, const std::vector<Metric>& metrics) {
   for (const Formula::Term& term : source.terms) {
     const auto* counted = std::get_if<CountedEvent>(&term);

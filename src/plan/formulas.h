@@ -18,34 +18,32 @@ struct Formulation {
   OwnMetric metric{};
   Expression expression{};
   bool is_typed = true;     ///< with --derive
-  bool is_wanted = true;    ///< else it is left out where a part of it is not measured
-  bool of_one_run = false;  ///< counts and the time of the very run that counted them, whose
-                            ///< quotient counting leaves as it is
+  bool is_wanted = true;    ///< else it is left out if a part of it is not measured
+  bool of_one_run = false;  ///< its counts and time must be of the same run
 };
 
-/// The formulas of a session, in the order of their rows, and what they want of the engine.
+/// The formulas of a session, in the order of their rows, and the events they need.
 struct FormulaRequest {
   std::vector<Formulation> formulas{};
   std::vector<std::string> events{};   ///< each once, as typed
-  std::vector<EventNames> together{};  ///< those of one formula
-  bool has_older = false;              ///< one that is wanted could be made of older events
+  std::vector<EventNames> together{};  ///< the events of one formula
+  bool has_older = false;              ///< a wanted one could be made of older events
 };
 
-/// Whether a formula of that name is built in.
+/// True if a formula of that name is built in.
 bool is_built_in_formula(std::string_view name);
 
 /// The name in --metrics NAME:UNIT, or the whole text where that has no colon.
 std::string_view name_of_row(std::string_view text);
 
-/// Those of --derive, and the built-in ones that --metrics, a gate, --precision or another formula
-/// names, or that --metrics all shows.
-/// `older`: with the events that processors had before those of a built-in formula, where there are
-/// such.
+/// Returns the formulas of --derive, and the built-in ones that --metrics, a gate, --precision or
+/// another formula names, or that --metrics all shows. `older`: a built-in formula uses the events
+/// of older processors, if it has such.
 FormulaRequest formulas_of(const Options& options, MetricSelection selection, const CoreUse& cores,
                            bool older = false);
 
-/// Adds their rows to those of `metrics`. Refused where one that is wanted has a part that is not
-/// measured, or no run has all of its parts.
+/// Adds their rows to `metrics`. Refused if a wanted one has a part that is not measured, or no run
+/// has all of its parts.
 Result<void> add_formulas(const FormulaRequest& request, const EventSet& events,
                           std::vector<Metric>& metrics);
 

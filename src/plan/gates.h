@@ -10,10 +10,10 @@
 
 namespace lauka {
 
-/// That a gate is on what is none of `names`, with what was most likely meant.
+/// Returns the error that a gate's metric is not in `names`, with the most likely one.
 Error not_measured(std::string_view gate, const std::vector<std::string_view>& names);
 
-/// Adds what the conditions are on to the plan, whose metrics and commands are there. Refuses a
+/// Adds the gates of the conditions to the plan, which has its metrics and commands. Refuses a
 /// metric that is not measured, a limit in another unit, and a change without a reference.
 Result<void> add_gates(const std::vector<Condition>& gates, bool has_baseline, Plan& plan);
 
@@ -22,7 +22,7 @@ Result<void> add_gates(const std::vector<Condition>& gates, bool has_baseline, P
 bool is_gated(const Condition& condition, const Reference& reference, std::size_t command,
               std::size_t commands);
 
-/// How many answers the plan's gates are to give: one for each and each command that it is on.
+/// Returns the number of answers that the plan's gates will give: one for each gate and command.
 std::size_t decisions_of(const Plan& plan);
 
 /// A precision needs a value from every round that it may ask for.

@@ -58,7 +58,7 @@ std::vector<std::string> events_of_gates(const Options& options, const CoreUse& 
   return names;
 }
 
-/// By which the engine finds them again; parts of events come with these.
+/// Returns names by which the engine finds them again; the parts of an event come with it.
 std::vector<std::string> default_names(const EventSet& defaults) {
   std::vector<std::string> names;
   for (const Event& event : defaults.events)
@@ -78,7 +78,7 @@ struct WantedByName {
   }
 };
 
-/// "time" is part of the names of several; what is not is most likely mistyped.
+/// "time" is part of several names; an unknown name that is not is most likely mistyped.
 Error no_metric(const std::string& name, const std::vector<std::string_view>& names) {
   std::vector<std::string> near;
   for (const std::string_view one : names)
@@ -218,7 +218,7 @@ void add_core_times(Plan& plan) {
   }
 }
 
-/// With several passes, each gets a run where the most allowed is not below that.
+/// With several passes, each gets a run, if the maximum allows.
 StopRule stop_rule_of(const Options& options, std::size_t passes) {
   const std::uint64_t most = options.max_runs.value_or(std::max<std::uint64_t>(passes, 1));
   return StopRule{.exact_runs = options.runs,
@@ -283,7 +283,7 @@ Asked asks_for_tree_peak(const Options& options) {
         return metric.text.find(kTreePeakMemory) != std::string::npos;
       });
   if (by_name || (options.precision && is_it(options.precision_metric))) return Asked::ByName;
-  // Not with --verbose, which is to change nothing of how runs are made.
+  // Not with --verbose, which must not change how runs are made.
   return options.metrics == MetricSelection::All ? Asked::WithAll : Asked::No;
 }
 

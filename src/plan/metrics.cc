@@ -35,7 +35,7 @@ Unit unit_of(const Event& event) {
   return event.is_time ? Unit::Seconds : Unit::Count;
 }
 
-/// Whether one pass, and so one run, counts both.
+/// True if one pass, and so one run, counts both.
 bool are_counted_together(const EventSet& set, std::size_t a, std::size_t b) {
   const auto has = [](const Pass& pass, std::size_t event) {
     return std::ranges::find(pass.events, event) != pass.events.end();
@@ -51,8 +51,8 @@ Formula count_of(const EventSet& set, std::size_t event) {
   return is_nano ? count / 1e9 : count;
 }
 
-/// The times by kind of core, and the fastest kind's share of their sum: not of the accounted CPU
-/// time, which has parts before exec and after the counters' end that no counter sees.
+/// Adds the times by kind of core, and the fastest kind's share of their sum: not of the accounted
+/// CPU time, of which no counter sees the parts before exec and after the counters' end.
 void add_core_metrics(const EventSet& set, MetricSelection selection,
                       std::vector<Metric>& metrics) {
   const std::vector<std::size_t> times = set.core_times();
@@ -82,7 +82,7 @@ std::string note_of(const Event& event) {
   return event.simulated ? std::string(kSimulatedNote) : event.note;
 }
 
-/// What was counted on one kind of core is a part of another row.
+/// An event on one kind of core is a part of another row.
 Shown shown_of_event(const Event& event, Shown shown, MetricSelection selection) {
   return event.part_of && selection != MetricSelection::All ? Shown::Verbose : shown;
 }

@@ -21,9 +21,8 @@ std::uint64_t mixed(std::uint64_t x) {
 }
 
 /// The seed of one round's generator: mixed(mixed(seed) + 2 * round + 1 for a warm-up round), the
-/// other kinds beyond every number that this can be. A round's order thus depends on nothing but
-/// seed, kind and round, whatever was shuffled before; the inner mix keeps round 1 of seed 5 apart
-/// from round 2 of seed 3.
+/// other kinds use larger numbers. So a round's order depends only on seed, kind and round; the
+/// inner mix distinguishes round 1 of seed 5 from round 2 of seed 3.
 std::uint64_t seed_of_round(std::uint64_t seed, RoundKind kind, std::uint32_t round) {
   constexpr unsigned beyond_rounds = 40;
   switch (kind) {
@@ -43,7 +42,7 @@ std::uint64_t seed_of_round(std::uint64_t seed, RoundKind kind, std::uint32_t ro
   return mixed(mixed(seed) + (std::uint64_t{3} << beyond_rounds) + round);
 }
 
-/// A number below `limit` (at least 1), each as likely as the other: the lowest 2^64 mod `limit`
+/// Returns a number below `limit` (at least 1), all equally likely: the lowest 2^64 mod `limit`
 /// values of the generator, which would favour some, are thrown away.
 std::uint64_t draw_below(std::uint64_t limit, std::mt19937_64& generator) {
   const std::uint64_t thrown_away = (0 - limit) % limit;
@@ -68,7 +67,7 @@ std::vector<Step> steps_of_round(const Plan& plan, RoundKind kind, std::uint32_t
   const auto first =
       static_cast<std::uint32_t>(std::ranges::find(passes, serves, &Pass::kind) - passes.begin());
   const auto turns = static_cast<std::uint32_t>(plan.events.passes_of(serves));
-  // All runs of a round serve the same pass: a round is compared within itself.
+  // All runs of a round serve the same pass, since they are compared with each other.
   const std::uint32_t pass = turns == 0 ? 0 : first + round % turns;
   std::vector<Step> steps;
   steps.reserve(plan.commands.size());

@@ -20,7 +20,7 @@
 
 namespace lauka {
 
-/// Of every interval and gate, where --confidence does not say another.
+/// The confidence of intervals and gates without --confidence.
 inline constexpr double kConfidence = 0.95;
 
 /// When counting ends.
@@ -31,7 +31,7 @@ struct StopRule {
   std::chrono::nanoseconds budget_per_command = std::chrono::seconds(5);
 };
 
-/// A condition, and what it is on.
+/// A condition, with the metric and the commands that it applies to.
 struct Gate {
   Condition condition;
   std::size_t metric = 0;  ///< index into Plan::metrics
@@ -97,7 +97,7 @@ struct Plan {
   std::vector<std::string> hints{};  ///< printed before the first run: likely slips
 };
 
-/// Divides the wanted events into passes, or says why it cannot (the engine's part of a plan).
+/// Divides the wanted events into passes, or returns why it cannot (the engine's part of a plan).
 using SelectEvents = std::function<Result<EventSet>(const EventRequest&)>;
 
 /// Returns the names of the engine's default events, followed by the additional ones.
@@ -107,10 +107,10 @@ std::vector<std::string> with_default_events(const EventSet& defaults,
 /// Returns the rows to show: all with --verbose, unless some were selected.
 MetricSelection selection_of(const Options& options);
 
-/// Decides everything. `clock_seed` is used where --seed was not given. Refuses what cannot be
-/// carried out, such as a command that is empty, more names than commands, a gate on a metric that
-/// is not measured. `cores`: what is done about kinds of core; their times are added to every pass.
-/// `has_tree_peak`: there are control groups to measure tree_peak_memory with.
+/// Decides everything. `clock_seed` is used if --seed was not given. Refuses plans that cannot be
+/// carried out: an empty command, more names than commands, a gate on a metric that is not
+/// measured. `cores`: kinds of core, whose times are added to every pass. `has_tree_peak`: control
+/// groups can measure tree_peak_memory.
 Result<Plan> make_plan(const Options& options, const SelectEvents& select_events,
                        std::uint64_t clock_seed, const CoreUse& cores = {},
                        bool has_tree_peak = false);
@@ -125,8 +125,8 @@ Asked asks_for_tree_peak(const Options& options);
 /// it).
 std::vector<Step> steps_of_round(const Plan& plan, RoundKind kind, std::uint32_t round);
 
-/// The metrics of a session: the built-in ones, then one per event, then those made of events that
-/// are counted together. `selection` decides which are shown.
+/// Returns the metrics of a session: the built-in ones, then one per event, then those derived from
+/// events that are counted together. `selection` decides which are shown.
 std::vector<Metric> metrics_of(const EventSet& events, MetricSelection selection,
                                bool events_were_asked_for, bool has_tree_peak = false);
 

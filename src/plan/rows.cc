@@ -19,8 +19,8 @@ namespace lauka {
 
 namespace {
 
-/// A row as asked for; an event's own name may have colons too (cycles:u), so that the whole text
-/// is tried as a name first.
+/// A requested row. An event's own name may have colons too (cycles:u), so the whole text is tried
+/// as a name first.
 struct RowRequest {
   std::string_view name;
   std::string_view unit{};
@@ -66,7 +66,7 @@ std::vector<double> wanted(const Options& options) {
 }
 
 /// Returns an error that names all of `percentiles` (in percent) that need more runs than are
-/// allowed; nullopt if there are none.
+/// allowed; nullopt if all fit.
 std::optional<Error> too_few_runs(const Options& options, std::vector<double> percentiles) {
   const double confidence = options.confidence.value_or(kConfidence);
   const std::optional<std::uint64_t> most = options.runs ? options.runs : options.max_runs;
@@ -178,7 +178,7 @@ void show_times_in(const DisplayUnit* unit, std::vector<Metric>& metrics) {
 
 Result<void> add_percentiles(const Options& options, std::vector<Metric>& metrics) {
   const auto wall_time = find_metric(metrics, Role::WallTime);
-  if (!wall_time) return {};  // of a saved session: the name is refused where it is asked for
+  if (!wall_time) return {};  // of a saved session: the name is refused later
   auto place = *wall_time;
   const std::vector<double> percentiles = wanted(options);
   if (auto few = too_few_runs(options, percentiles)) return *std::move(few);

@@ -13,7 +13,7 @@
 
 namespace lauka {
 
-/// Whether the kernel's accounting gives all of `list` (see list_rows), so that nothing need be
+/// True if the kernel's accounting has all of `list` (see list_rows), so that nothing must be
 /// counted.
 bool are_all_built_in(const std::vector<std::string>& list);
 
@@ -25,30 +25,30 @@ Result<void> list_rows(const std::vector<std::string>& list, std::vector<Metric>
 /// Shows every time in `unit` (null: as each fits) that was not asked for in another one.
 void show_times_in(const DisplayUnit* unit, std::vector<Metric>& metrics);
 
-/// Why `name` is not among the metrics although what it is made of is; none where that is not so.
+/// Returns why `name` is not among the metrics although its parts are; nullopt otherwise.
 std::optional<Error> why_not_derived(std::string_view name, const std::vector<Metric>& metrics);
 
 /// The names of the units that values of `unit` can be shown in: "ns, µs, ms, s, min"; may be
 /// empty.
 std::string units_for(Unit unit);
 
-/// Adds the percentiles of --percentiles behind wall time, and those that --metrics, a gate or
-/// --precision names. Refused where the runs that are allowed are too few for one of them.
+/// Adds the percentiles of --percentiles after wall time, and those that --metrics, a gate or
+/// --precision names. Refused if the allowed runs are too few for one of them.
 Result<void> add_percentiles(const Options& options, std::vector<Metric>& metrics);
 
-/// What programs note of their region, as rows.
+/// Returns the rows that programs write to their region.
 std::vector<OwnMetric> region_metrics();
 
-/// Puts the time of the region first, and hides what is of the whole run, unless `selection` chose
-/// it.
+/// Puts the time of the region first, and hides the whole run's metrics, unless `selection` chose
+/// them.
 void show_region(MetricSelection selection, std::vector<Metric>& metrics);
 
-/// `options` with the metrics that --metrics announces (NAME[:UNIT]:higher|lower: the program will
-/// write them to LAUKA_METRICS) among those that are scraped, without an expression, and by their
-/// names in the list of rows. Refused where two metrics have one name.
+/// Returns `options` with the metrics that --metrics announces (NAME[:UNIT]:higher|lower: the
+/// program will write them to LAUKA_METRICS) added to the scraped ones, without an expression, and
+/// to the rows by name. Refused if two metrics have one name.
 Result<Options> with_announced(Options options);
 
-/// Adds a row for each of `told`. Refused where another metric has its name.
+/// Adds a row for each of `told`. Refused if another metric has its name.
 Result<void> add_told(const std::vector<OwnMetric>& told, std::vector<Metric>& metrics);
 
 }  // namespace lauka

@@ -47,7 +47,7 @@ report::Style style() {
           .ascii = !os::speaks_utf8()};
 }
 
-/// What a command prints, and its exit status.
+/// A command's output and exit status.
 struct Answer {
   std::string text{};
   ExitStatus status = ExitStatus::Done;

@@ -35,8 +35,8 @@ Series series_of(const Recording& session, std::size_t metric, std::size_t comma
   return series;
 }
 
-/// One for each command. A session may hold 10,000 runs and memory is to stay small: only the
-/// series of one metric are there at a time.
+/// Returns one for each command. A session may hold 10,000 runs; to save memory, the series of only
+/// one metric exist at a time.
 std::vector<Series> series_of(const Recording& session, std::size_t metric,
                               const std::vector<std::uint32_t>& rounds) {
   std::vector<Series> all;
@@ -76,8 +76,8 @@ MetricResult result_of(std::size_t place, const Metric& metric, double tail, con
   return result;
 }
 
-/// Whether a metric's event may be one that its counter cannot count: 0 in every run of a command
-/// of which instructions were counted.
+/// True if a metric's counter may be unable to count its event: 0 in every run of a command whose
+/// instructions were counted.
 bool is_doubtful(const Metric& metric, const Recording& session, const CommandResult& command,
                  const std::vector<double>& values) {
   if (!metric.event || !session.setting.events.events.at(*metric.event).zero_is_doubtful)
@@ -86,7 +86,7 @@ bool is_doubtful(const Metric& metric, const Recording& session, const CommandRe
   return std::ranges::all_of(values, [](double value) { return value == 0.0; });
 }
 
-/// What --min-p-share could not reach.
+/// Returns the command that missed --min-p-share, if any.
 std::optional<LowShare> low_share(const Metric& metric, const std::optional<double>& least,
                                   const std::vector<double>& shares) {
   if (!least || metric.role != Role::CoreShare) return {};
@@ -95,7 +95,7 @@ std::optional<LowShare> low_share(const Metric& metric, const std::optional<doub
   return LowShare{metric.name, *least, static_cast<std::size_t>(low), shares.size()};
 }
 
-/// Where rare long runs matter most; exports have it of all.
+/// Shown if rare long runs matter most; exports have it of all metrics.
 Shown shown_of_mean(const Metric& metric) {
   const bool is_told = metric.role == Role::WallTime || metric.role == Role::CpuTime;
   return is_told ? metric.shown : Shown::Verbose;
@@ -158,7 +158,7 @@ void rank(Results& results) {
   }
 }
 
-/// What counting does to the wall time of a command; beyond 5% a user is told.
+/// Computes how much counting slows a command; beyond 5% it is reported.
 void enter_slowdown(std::size_t command, const std::vector<double>& timed,
                     const std::vector<double>& counting, Results& results) {
   constexpr double worth_a_line = 1.05;
@@ -170,7 +170,7 @@ void enter_slowdown(std::size_t command, const std::vector<double>& timed,
   if (ratio > worth_a_line) results.warnings.push_back({SlowedByCounting{ratio}, command});
 }
 
-/// What the runs of a command say without its metrics.
+/// Analyses the runs of a command, apart from its metrics.
 void analyse_runs(std::size_t c, Results& results) {
   CommandResult& command = results.commands[c];
   std::vector<double> timed;
@@ -334,7 +334,7 @@ std::vector<TunedComparison> compare_tuned(const Plan& plan, const Session& sess
   const auto tuned = wall_times_by_command(session.runs, RoundKind::Timed, commands);
   const stats::IntervalTails tails = stats::tails_of(plan.confidence);
   const bool paired = compares_within_rounds(plan.order, plan.reference);
-  // Rounds that all commands have had: an interruption may come within one.
+  // Only rounds that all commands have finished: an interruption may come within one.
   const auto rounds = [&](const std::vector<std::vector<double>>& times, std::size_t command) {
     const auto& reference = times[plan.reference.command];
     const std::size_t count = std::min(reference.size(), times[command].size());

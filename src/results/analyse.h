@@ -14,14 +14,13 @@
 
 namespace lauka {
 
-/// What a session, whole or cut short, says about its commands; its gates were decided while it
-/// went on. Commands without a counted run have 0 runs and rows without values. A row of a run
-/// under
-/// --ignore-failure counts as any other.
+/// Analyses the commands of a session, whole or cut short; its gates were decided while it ran.
+/// Commands without a counted run have 0 runs and rows without values. A run that failed under
+/// `--ignore-failure` counts as any other.
 Results analyse(Recording session, gate::Findings findings);
 
-/// The same of a session that was just run: `timers` are those of the machine that ran it, and
-/// `circumstances` go with the numbers. `session` has to outlive Results::runs.
+/// Does so for a session that was just run: `timers` are of the machine that ran it, and
+/// `circumstances` go with the numbers. `session` must outlive Results::runs.
 Results analyse(const Plan& plan, const Session& session, const gate::Findings& findings,
                 const Timers& timers = {}, Circumstances circumstances = {});
 
@@ -30,31 +29,32 @@ Results analyse(const Plan& plan, const Session& session, const gate::Findings& 
 std::optional<stats::LogRatio> log_ratio(const Recording& session, std::size_t metric,
                                          std::size_t of, std::size_t to);
 
-/// The gates of a session that is there already, whose number of runs nothing decided: one look,
+/// Judges the gates of a finished session, whose number of runs did not depend on them: one look,
 /// and the rate of false fails divided among all of them, or among so many of a job's.
 gate::Findings judge(const Recording& session, const std::vector<Gate>& gates,
                      std::size_t gates_of_job = 0);
 
-/// What --tune=compare found in a session that was just run: how its tuned runs differ from those
-/// that were not; empty if there are none.
+/// Returns the findings of --tune=compare in a session that was just run: how its tuned runs differ
+/// from the untuned ones; empty if there were no untuned ones.
 std::vector<TunedComparison> compare_tuned(const Plan& plan, const Session& session);
 
-/// What lauka ends with as the gates decided; `if_inconclusive`: where one is and none failed.
+/// Returns lauka's exit status by the gates; `if_inconclusive`: the status if one is inconclusive
+/// and none failed.
 int exit_status_of(const std::vector<gate::Verdict>& verdicts, std::optional<int> if_inconclusive);
 
-/// The same of a session that was just run: by a signal or a failure before that.
+/// Returns the same for a session that was just run; a signal or a failure comes first.
 int exit_status_of(const Session& session, const std::vector<gate::Verdict>& verdicts,
                    std::optional<int> if_inconclusive);
 
-/// What is unsteady in the wall times of `command`, `series` in the order run: at most a slow first
-/// run and one finding about the rest, as one cause shows as several. Drift says more than two
-/// modes, these more than outliers, these more than slow noise; but outliers more than a drift that
-/// is small against the spread.
+/// Finds unsteady wall times of `command`, `series` in the order run: at most a slow first run and
+/// one finding about the rest, as one cause shows as several. Drift says more than two modes, these
+/// more than outliers, these more than slow noise; but outliers more than a drift that is small
+/// against the spread.
 std::vector<Warning> warnings_of_series(std::size_t command, std::span<const double> series,
                                         std::uint64_t warmup);
 
-/// What else weakens `results`, whose rows, rankings and verdicts are complete: the clocks, the
-/// number of runs, the order.
+/// Finds other weaknesses of `results`, whose rows, rankings and verdicts are complete: the clocks,
+/// the number of runs, the order.
 std::vector<Warning> warnings_of_results(const Results& results);
 
 }  // namespace lauka

@@ -24,14 +24,14 @@ namespace lauka {
 /// One metric of one command.
 struct MetricResult {
   std::size_t metric = 0;  ///< index into Results::metrics
-  std::size_t runs = 0;    ///< behind the row; differs from the command's where there are passes
+  std::size_t runs = 0;    ///< of the row; differs from the command's with several passes
   std::optional<stats::Summary>
-      summary{};             ///< none: no run has a value, or the values are bounds only
+      summary{};             ///< nullopt: no run has a value, or the values are bounds only
   bool is_doubtful = false;  ///< 0 in every run, and most likely not counted; without a summary
-  std::optional<stats::QuantileEstimate> quantile{};  ///< of a percentile; none: too few runs
+  std::optional<stats::QuantileEstimate> quantile{};  ///< of a percentile; nullopt: too few runs
   std::size_t fewest_runs = 0;                        ///< that a percentile needs
-  std::optional<double> at_most{};      ///< every run's value is at most this, and none is known
-  std::optional<stats::Delta> delta{};  ///< none: the reference, or nothing to compare
+  std::optional<double> at_most{};      ///< a bound of every run's value, if none is known
+  std::optional<stats::Delta> delta{};  ///< nullopt: the reference, or nothing to compare
 };
 
 /// One command's part of the results.
@@ -41,19 +41,19 @@ struct CommandResult {
   std::size_t runs = 0;                 ///< timed runs
   std::size_t failed_runs = 0;          ///< timed runs that failed, under --ignore-failure
   std::size_t redone_runs = 0;          ///< run again and not counted
-  std::optional<double> coverage{};     ///< median of RunRecord::coverage; none: not known
+  std::optional<double> coverage{};     ///< median of RunRecord::coverage; nullopt: unknown
   std::optional<double> slowdown{};     ///< by counting: median wall time of the counting runs over
-                                        ///< that of the timed ones; none: no counting runs
+                                        ///< the timed ones' mean; nullopt: no counting runs
   std::vector<MetricResult> rows{};     ///< one per metric, in the order of Results::metrics
-  std::vector<Parameter> parameters{};  ///< what it was made with
+  std::vector<Parameter> parameters{};  ///< their values in its command line
   std::size_t typed = 0;                ///< index of the command typed that it was made from
-  std::string folder{};                 ///< of --cwd; empty: none was given
+  std::string folder{};                 ///< of --cwd; empty if not given
   std::optional<ExpectedOutput> expected{};
   std::string pattern{};  ///< that one's name, with the variables' own names in it
   Fingerprint program{};  ///< empty: not known
 };
 
-/// How a comparison by the primary metric reads in one line.
+/// A comparison by the primary metric, in one line.
 struct Ranking {
   std::size_t command = 0;
   std::size_t metric = 0;        ///< index into Results::metrics
@@ -61,8 +61,8 @@ struct Ranking {
   bool significant = false;      ///< as that delta
 };
 
-/// All that reports and exports are made from: a session, what was decided while it went on, and
-/// what both say.
+/// All that reports and exports are made from: a session, the findings made while it ran, and
+/// conclusions from both.
 struct Results : Recording, gate::Findings {
   std::string benchmark{};                ///< its name in a suite; empty: a plain call's
   std::vector<CommandResult> commands{};  ///< one for each that was measured
@@ -74,12 +74,13 @@ struct Results : Recording, gate::Findings {
   std::optional<double> process_start{};
   std::vector<Warning> warnings{};  ///< in the order of Finding's kinds, then of the commands
 
-  /// The values that the delta of a metric of `command` was taken from; there is a baseline.
+  /// Returns the values that the delta of a metric of `command` was taken from; there is a
+  /// baseline.
   std::vector<double> baseline_values_of(std::size_t command, std::size_t metric) const {
     return baseline_values(*reference.baseline, command, metric);
   }
 
-  /// The name of what `command` is compared with.
+  /// Returns the name of the reference of `command`.
   const std::string& reference_of(std::size_t command) const {
     return reference.baseline ? baseline_of(command).name : commands[reference.command].name;
   }
@@ -93,22 +94,22 @@ struct Results : Recording, gate::Findings {
   }
 };
 
-/// The row of a metric (an index into Results::metrics); null: it has none.
+/// Returns the row of a metric (an index into Results::metrics); null if missing.
 inline const MetricResult* row_of(const CommandResult& command, std::optional<std::size_t> metric) {
   const auto found = std::ranges::find(command.rows, metric, &MetricResult::metric);
   return found == command.rows.end() ? nullptr : &*found;
 }
 
-/// The row of the metric that is `role`; null where it is not measured.
+/// Returns the row of the metric that is `role`; null if not measured.
 inline const MetricResult* row_of(const Results& results, std::size_t command, Role role) {
   return row_of(results.commands[command], find_metric(results.metrics, role));
 }
 
-/// How the candidates of a suite differ from their references on the whole.
+/// The overall change of a suite's candidates from their references.
 struct Geomean {
-  std::size_t place = 0;       ///< of the candidate among those of its benchmark
+  std::size_t place = 0;       ///< of the candidate in its benchmark
   std::string candidate{};     ///< its name, where all have the same; else empty
-  std::size_t benchmarks = 0;  ///< behind it, 2 or more
+  std::size_t benchmarks = 0;  ///< that it covers, 2 or more
   std::string metric{};
   Better better = Better::Less;
   stats::Delta change{};

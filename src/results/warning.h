@@ -22,14 +22,14 @@ struct SlowFirstRun {
 
 /// Some runs were far slower or faster than the rest.
 struct ManyOutliers {
-  std::size_t count = 0;  ///< as the table's column has it: 1.5 IQR beyond the quartiles
+  std::size_t count = 0;  ///< as in the table's column: 1.5 IQR beyond the quartiles
   std::size_t runs = 0;
 };
 
-/// Which limit kept the number of runs low; Ended: the session did not get that far.
+/// The limit that kept the number of runs low; Ended: the session did not get that far.
 enum class FewBecause : unsigned char { Runs, MinRuns, MaxRuns, Ended };
 
-/// Too few runs for what is said about them.
+/// Too few runs for a reliable result.
 struct FewRuns {
   std::size_t runs = 0;  ///< of the command that has the fewest
   bool gated = false;    ///< a gate could not be decided; else: deltas are shown
@@ -39,8 +39,7 @@ struct FewRuns {
 /// Deltas, or even gates, were made of runs that did not take turns.
 struct SequentialRuns {
   bool gated = false;
-  bool for_hooks =
-      false;  ///< nobody asked for it: a --setup or --cleanup stands around each command
+  bool for_hooks = false;  ///< not requested: implied by a --setup or --cleanup
 };
 
 /// A fact about the machine, or lauka's version, that is another one than the baseline's.
@@ -56,8 +55,8 @@ struct AgainstBaseline {
   bool is_joined = false;  ///< no baseline, but sessions that were joined
 };
 
-/// The baseline, or another of the joined sessions than the reference's, was taken elsewhere, or it
-/// does not say where.
+/// The baseline, or a joined session other than the reference's, was measured on another machine,
+/// or an unknown one.
 struct ForeignBaseline {
   bool told = true;    ///< the file names its machine
   std::string file{};  ///< of the session; empty: the baseline
@@ -78,7 +77,7 @@ struct UncertainSplit {
 
 /// Runs took no longer than the shell alone, so that a time became 0.
 struct BelowShell {
-  std::size_t runs = 0;  ///< of which so many
+  std::size_t runs = 0;  ///< of all of them
   std::size_t below = 0;
 };
 
@@ -93,10 +92,10 @@ struct OtherCores {
   std::string metric;  ///< "p_share"
   double candidate = 0.0;
   double reference = 0.0;
-  std::vector<Cycles> cycles{};  ///< by kind; none where they are not counted
+  std::vector<Cycles> cycles{};  ///< by kind; empty if not counted
 };
 
-/// Runs below --min-p-share that count all the same: they were as bad when run again.
+/// Runs that stayed below --min-p-share even when repeated, and count.
 struct LowShare {
   std::string metric;  ///< "p_share"
   double least = 0.0;
@@ -109,7 +108,7 @@ struct LowCoverage {
   double median = 0.0;  ///< fraction of its instructions
 };
 
-/// The mean's change lies clearly outside the interval of the typical round's: rare long runs.
+/// The mean's change is clearly outside the interval of the typical round's: rare long runs.
 struct MeanDiffers {
   std::string metric;
   stats::Delta delta;
@@ -131,12 +130,12 @@ struct BusyMachine {
   double median_cpu_seconds = 0.0;
 };
 
-/// A candidate is the same program as the reference: what differs is noise, or lies around them.
+/// A candidate is the same program as the reference: differences are noise, or come from elsewhere.
 struct SamePrograms {
   std::string reference;  ///< its name
 };
 
-/// What was seen, with its numbers; report/ has the words.
+/// An observation with its numbers; report/ has the words.
 using Finding =
     std::variant<SlowFirstRun, stats::Drift, stats::TwoModes, ManyOutliers, stats::SlowNoise,
                  CoarseClock, UncertainSplit, BelowShell, FewRuns, SequentialRuns, AgainstBaseline,
@@ -146,8 +145,8 @@ using Finding =
 /// Caveats.
 struct Warning {
   Finding finding;
-  std::optional<std::size_t> command{};  ///< its index; none: all of them
-  Shown shown = Shown::Always;           ///< Verbose: of rows that are; exports have it anyway
+  std::optional<std::size_t> command{};  ///< its index; nullopt: all of them
+  Shown shown = Shown::Always;           ///< Verbose: of hidden rows; exports have it anyway
 };
 
 }  // namespace lauka

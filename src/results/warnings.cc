@@ -13,17 +13,17 @@ namespace {
 
 constexpr double kStepsThatAreEnough = 100.0;
 constexpr double kTicksThatAreEnough = 10.0;
-/// Of the CPU time on the fast cores: five points.
+// A difference of the CPU time on the fast cores: five points.
 constexpr double kSharesAreEqual = 0.05;
 /// One disturbed run is in the table's column of outliers. Of ten runs it is 10%, and the rule of
 /// 5% alone warned of 4% of quiet benchmarks of ten runs; of fewer, quartiles say too little.
 constexpr std::size_t kFewestOutliers = 2;
 constexpr std::size_t kFewestForOutliers = 10;
-/// The longest that is common (250 Hz); where the tick is not known, better one warning too many.
+// The longest common one (250 Hz); if the tick is unknown, better one warning too many.
 constexpr std::chrono::nanoseconds kAssumedTick = std::chrono::milliseconds(4);
 
-/// Below this the engine is said to have missed something: 2% is more than what the kernel does for
-/// a process after its last thread was sampled.
+// Below this the engine has missed something: 2% is more than the kernel's work for a process after
+// its last thread was sampled.
 constexpr double kWhole = 0.98;
 
 double seconds_of(std::chrono::nanoseconds duration) {
@@ -43,7 +43,7 @@ bool is_of_split(Role role) {
   return role == Role::UserTime || role == Role::SystemTime;
 }
 
-/// The division of CPU time is only worth a word to whom it is shown, or whose gate is on it.
+/// The split of CPU time matters only if it is shown, or a gate is on it.
 Shown shown_of_split(const Results& results) {
   const bool row = std::ranges::any_of(results.metrics, [](const Metric& metric) {
     return is_of_split(metric.role) && metric.shown == Shown::Always;
@@ -62,7 +62,7 @@ FewBecause why_few(const Results& results) {
                                                               : FewBecause::MinRuns;
 }
 
-/// Fewest rounds behind a gate that is still open. One that was decided has all it needs.
+/// Returns the fewest rounds of a gate that is still open. One that was decided has all it needs.
 std::optional<std::size_t> rounds_of_open_gates(const Results& results) {
   std::optional<std::size_t> fewest;
   for (const gate::Verdict& verdict : results.verdicts) {
@@ -72,7 +72,7 @@ std::optional<std::size_t> rounds_of_open_gates(const Results& results) {
   return fewest;
 }
 
-/// Fewest runs behind a delta of wall time.
+/// Returns the fewest runs of a delta of wall time.
 std::optional<std::size_t> runs_of_deltas(const Results& results) {
   std::optional<std::size_t> fewest;
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
@@ -112,13 +112,12 @@ std::optional<UncertainSplit> uncertain_split(const Results& results, std::size_
   return UncertainSplit{*median, tick};
 }
 
-/// Of wall time over CPU time, from where a command that was pushed aside waited rather than
-/// worked.
+// Wall time over CPU time from which a command that was pushed aside waited rather than worked.
 constexpr double kMuchWaiting = 1.3;
 constexpr double kMuchQuieter = 2.0;
 
-/// A program that sleeps or reads has more wall time than CPU time as well, but gives up its CPU of
-/// its own will: more than it is pushed aside.
+/// A program that sleeps or reads also has more wall time than CPU time, but gives up its CPU more
+/// often than it is pushed aside.
 std::optional<BusyMachine> busy_machine(const Results& results, std::size_t command) {
   const auto wall = median_of(results, command, Role::WallTime);
   const auto cpu = median_of(results, command, Role::CpuTime);
@@ -134,15 +133,15 @@ std::optional<BusyMachine> busy_machine(const Results& results, std::size_t comm
   return BusyMachine{*wall, *cpu};
 }
 
-/// Whether the median moved by more than half of the range in which half of the runs lie: on a busy
-/// machine thousands of runs show a drift of a few percent, which is the least of their troubles.
+/// True if the median moved by more than half of the interquartile range: on a busy machine
+/// thousands of runs show a drift of a few percent, which is the least of their troubles.
 bool is_most_of_the_spread(const stats::Drift& drift, std::span<const double> series) {
   const std::vector<double> ascending = stats::sorted(series);
   const double spread = stats::quantile(ascending, 0.75) - stats::quantile(ascending, 0.25);
   return std::abs(drift.change) * stats::median(ascending) > spread / 2.0;
 }
 
-/// The one finding that says most.
+/// Returns the single most informative finding.
 std::optional<Finding> what_is_unsteady(std::span<const double> series) {
   std::optional<ManyOutliers> outliers;
   if (series.size() >= kFewestForOutliers) {
@@ -160,8 +159,8 @@ std::optional<Finding> what_is_unsteady(std::span<const double> series) {
   return std::nullopt;
 }
 
-/// What numbers depend on, and is another now. What is not known on one side is not known to
-/// differ.
+/// Returns the conditions that numbers depend on and that have changed. If unknown on one side,
+/// they count as equal.
 std::optional<ForeignBaseline> foreign(bool told, const Circumstances& then,
                                        const Circumstances& now, std::string_view file) {
   if (!told) return ForeignBaseline{.told = false, .file = std::string(file)};
@@ -213,7 +212,7 @@ std::vector<OtherCores::Cycles> cycles_by_kind(const Results& results, std::size
   return cycles;
 }
 
-/// Of the candidates, the one whose share of time on fast cores is furthest from the reference's.
+/// Returns the candidate whose share of time on fast cores is furthest from the reference's.
 std::optional<Warning> other_cores(const Results& results) {
   std::optional<Warning> worst;
   if (results.reference.baseline) return worst;  // deltas are not with one of the commands

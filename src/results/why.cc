@@ -1,8 +1,8 @@
 // Times and counts are of different runs, so no run has all factors. The logarithms of the rows'
 // deltas are added up, and two factors close the sum: clock = instructions - ipc - cpu_time and
 // utilisation = cpu_time - wall_time. So the product is the wall time's delta, whatever estimates
-// the rows have. Their intervals: that of independent estimates (Zou & Donner 2008) for the clock,
-// that of the quotient within runs for the utilisation.
+// the rows have. Their intervals: for the clock, of independent estimates (Zou & Donner 2008); for
+// the utilisation, of the quotient within runs.
 
 #include "results/why.h"
 
@@ -19,7 +19,7 @@
 namespace lauka {
 namespace {
 
-/// A delta by logarithms; bounds that reach -100% are none.
+/// A delta by logarithms, without bounds that reach -100%.
 struct LogChange {
   double value = 0.0;
   std::optional<stats::ChangeBounds> bounds{};
@@ -114,7 +114,7 @@ WallFactor utilisation_factor(const Results& results, std::size_t command, const
           median_of(candidate.values)};
 }
 
-/// Whether the kernel's part is in the times, but not in the counts.
+/// True if the kernel's part is in the times, but not in the counts.
 bool is_user_only(const Results& results, const Metric& metric) {
   if (metric.note.find("user") != std::string::npos) return true;
   return metric.event && *metric.event < results.setting.events.events.size() &&
@@ -127,7 +127,7 @@ bool has_parts(const Results& results) {
   });
 }
 
-/// Of cycles / CPU time of the counting runs, which is a metric of its own where it can be had.
+/// Returns cycles / CPU time of the counting runs, a metric of its own if available.
 std::optional<double> clock_of(const Results& results, std::size_t command) {
   const MetricResult* row =
       row_of(results.commands[command], find_metric(results.metrics, "clock"));
@@ -135,7 +135,7 @@ std::optional<double> clock_of(const Results& results, std::size_t command) {
   return row->summary->median;
 }
 
-/// Fills in what CPU time is made of.
+/// Adds the factors of CPU time.
 void add_factors_of_cpu_time(const Results& results, const LogChange& cpu, Why& why) {
   const std::size_t c = why.command;
   const auto instructions = delta_of_row(results, c, Role::Instructions);

@@ -12,14 +12,14 @@ namespace lauka {
 
 struct Results;
 
-/// What a wall time is made of: instructions / instructions per cycle / clock / utilisation, and
-/// what stands in for those that were not counted.
+/// The factors of a wall time: instructions / instructions per cycle / clock / utilisation, and
+/// substitutes for those that were not counted.
 enum class WallPart : unsigned char {
   Instructions,
   InstructionsPerCycle,  ///< divides
   Cycles,                ///< where instructions were not counted
   Clock,                 ///< divides: cycles per CPU time
-  CpuTimePerCycle,       ///< in place of the clock, where counts and CPU time are not of the same
+  CpuTimePerCycle,       ///< in place of the clock, if counts and CPU time are not of the same
   CpuTimePerInstruction,
   CpuTime,
   Utilisation,  ///< divides: CPU time / wall time
@@ -30,10 +30,10 @@ struct WallFactor {
   WallPart part = WallPart::CpuTime;
   /// The candidate's over the reference's, less 1.
   stats::Change change{};
-  std::optional<double> reference{};  ///< median of the runs, where it is worth telling
+  std::optional<double> reference{};  ///< median of the runs, if worth showing
   std::optional<double> candidate{};
 
-  /// What it does to the logarithm of the wall time.
+  /// Returns the factor's share of the wall time's logarithm.
   double log_of_wall_time() const;
 };
 
@@ -49,9 +49,9 @@ struct Why {
   bool is_of_all_kinds = false;  ///< cycles were counted on several kinds of core, and added up
 };
 
-/// One for each candidate whose wall and CPU time changed by a ratio. `rounds`: of the runs. The
-/// factors that are rows of their own have these rows' deltas. What is left between cycles and CPU
-/// time is the clock's, between CPU time and wall time the utilisation's.
+/// Returns one for each candidate whose wall and CPU time changed by a ratio. `rounds`: of the
+/// runs. Factors that are rows of their own have these rows' deltas. The rest between cycles and
+/// CPU time is the clock's, between CPU time and wall time the utilisation's.
 std::vector<Why> whys_of(const Results& results, std::span<const std::uint32_t> rounds);
 
 }  // namespace lauka

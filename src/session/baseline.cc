@@ -14,7 +14,7 @@ namespace lauka {
 
 namespace {
 
-/// For each command the index of its reference in the file; none where there is none.
+/// Returns for each command the index of its reference in the file; nullopt if missing.
 std::vector<std::optional<std::size_t>> places_of(const std::vector<Command>& commands,
                                                   const std::vector<Command>& there) {
   std::vector<bool> taken(there.size(), false);
@@ -67,7 +67,7 @@ Result<void> check_metrics(const Plan& plan, const Baseline& baseline) {
   return {};
 }
 
-/// What has another unit than lauka's is no file of lauka's, or was changed.
+/// Refuses other units than lauka's: the file is foreign or was changed.
 Result<void> check_units(const Plan& plan, const Baseline& baseline) {
   for (std::size_t m = 0; m < plan.metrics.size(); ++m) {
     if (!baseline.metrics[m]) continue;

@@ -27,7 +27,7 @@ struct NamedCount {
   std::uint64_t count = 0;
 };
 
-/// What is known of a run besides its values.
+/// The facts about a run besides its values.
 struct RunRow {
   std::size_t command = 0;
   std::size_t round = 0;
@@ -35,7 +35,7 @@ struct RunRow {
   int status = 0;  ///< exit status, or 128 + signal
   RoundKind kind = RoundKind::Timed;
   std::optional<double> coverage{};  ///< as RunRecord's
-  std::vector<NamedCount> own{};     ///< of the command's own process, where its descendants have a
+  std::vector<NamedCount> own{};     ///< of the command's own process, if its descendants have a
                                      ///< part in the values
   std::string_view why{};            ///< it was run again
   double wall_seconds = 0.0;         ///< of a run of any kind, also of one that was killed
@@ -43,8 +43,8 @@ struct RunRow {
   std::uint32_t order = 0;           ///< as RunRecord's
 };
 
-/// Runs in the order run, read where they are when somebody asks for one: there may be a million of
-/// them. This one has none.
+/// Runs in the order run, each read on request: there may be a million of them. This table is
+/// empty.
 class RunTable : NonCopyable {
  public:
   virtual ~RunTable() = default;
@@ -52,12 +52,13 @@ class RunTable : NonCopyable {
   virtual std::size_t size() const { return 0; }
   virtual RunRow row(std::size_t /*run*/) const { return {}; }
 
-  /// Its value of a metric (an index into Recording::metrics); none: not measured in this run.
+  /// Returns its value of a metric (an index into Recording::metrics); nullopt if not measured in
+  /// this run.
   virtual std::optional<double> value(std::size_t /*run*/, std::size_t /*metric*/) const {
     return std::nullopt;
   }
 
-  /// What its value does not exceed, where only that is known.
+  /// Returns an upper bound of its value, if only that is known.
   virtual std::optional<double> bound(std::size_t /*run*/, std::size_t /*metric*/) const {
     return std::nullopt;
   }
@@ -66,7 +67,7 @@ class RunTable : NonCopyable {
   virtual std::span<const std::uint32_t> of(std::size_t /*command*/) const { return {}; }
 };
 
-/// Where and when the numbers were taken, by what, and of what.
+/// The place, time, machine and subject of the numbers.
 struct Circumstances {
   std::string version{};  ///< of lauka
   TimeOfDay began{};
@@ -77,13 +78,13 @@ struct Circumstances {
   std::optional<Tuning> tuning{};  ///< of --tune; nullopt without
 };
 
-/// What the clocks behind the numbers can tell apart.
+/// The resolution of the clocks.
 struct Timers {
   std::chrono::nanoseconds clock_step{1};          ///< of the wall time
-  std::optional<std::chrono::nanoseconds> tick{};  ///< of the scheduler; none: not known
+  std::optional<std::chrono::nanoseconds> tick{};  ///< of the scheduler; nullopt: unknown
 };
 
-/// What repeats the session: the same seed gives the same order of runs.
+/// The values that repeat the session: the same seed gives the same order of runs.
 struct Setting {
   Order order = Order::Random;
   std::uint64_t seed = 0;
@@ -100,42 +101,42 @@ struct Setting {
 /// A session that was joined with others.
 struct Origin {
   std::string file{};        ///< as typed
-  std::size_t commands = 0;  ///< so many of the joined session's, after those of the origins before
+  std::size_t commands = 0;  ///< of the joined session, after those of the origins before
   Order order = Order::Random;
   Circumstances circumstances{};
 };
 
-/// A session as data: all that results are made from beside what was decided while it went on,
+/// A session as data: all that results are made from, except the findings made while it ran,
 /// whether it was just run or read from a file.
 struct Recording {
   std::string file{};  ///< that it was read from; empty: it was just run
   std::vector<Metric> metrics;
   std::vector<Command> measured{};  ///< the commands
-  Reference reference{};            ///< what these are compared with
-  /// The kept runs, and those that were run again and are in no statistics. Those of a session that
-  /// was just run are read in it, which has to be there as long.
+  Reference reference{};            ///< for the deltas
+  /// The kept runs, and those that were repeated and are in no statistics. The runs of a session
+  /// that was just run are read in it, so it must outlive this.
   std::shared_ptr<const RunTable> runs = std::make_shared<RunTable>();
   std::shared_ptr<const RunTable> redone = std::make_shared<RunTable>();
   double confidence = kConfidence;
   std::vector<std::string> notes{};  ///< one line each: what was left out, and why
   Setting setting{};
-  Circumstances circumstances{};  ///< of the first origin, where there are several
-  std::vector<Origin> origins{};  ///< of which it was joined; empty: it is one
+  Circumstances circumstances{};  ///< of the first origin, if there are several
+  std::vector<Origin> origins{};  ///< the sessions that were joined; empty: it is one
   Timers timers{};
-  bool complete = true;              ///< false: the session was cut short
-  bool by_lauka = true;              ///< else by hyperfine, which tells little more than times
-  std::vector<std::string> shell{};  ///< argv of the shell, without -c; empty: none
+  bool complete = true;                    ///< false: the session was cut short
+  bool by_lauka = true;                    ///< else by hyperfine, which has little more than times
+  std::vector<std::string> shell{};        ///< argv of the shell, without -c; empty: none
   std::vector<ShellOverhead> overheads{};  ///< one per command, subtracted from its times
 };
 
-/// What programs reported without being asked for it; the values follow those of Plan::told.
+/// Values that programs reported without being asked; they follow those of Plan::told.
 struct Discovered {
   std::vector<OwnMetric> metrics{};
   bool is_shown = true;  ///< no rows were listed
 };
 
-/// The session that carried out `plan`, as data. `timers` are those of the machine that ran it.
-/// `session` has to outlive the runs.
+/// Returns the session that carried out `plan`, as data. `timers` are of the machine that ran it.
+/// `session` must outlive the runs.
 Recording recording_of(const Plan& plan, const Session& session, const Timers& timers,
                        Circumstances circumstances, const Discovered& discovered = {});
 

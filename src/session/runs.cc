@@ -15,7 +15,7 @@
 namespace lauka {
 namespace {
 
-/// How a run that was ended from outside is told to programs: as a shell does.
+/// Returns the status of a run that was ended from outside, as a shell reports it.
 int status_of(const Outcome& outcome) {
   constexpr int signalled = 128;
   constexpr int kill = 9;  // the same on every system
@@ -84,7 +84,7 @@ class SessionRuns : public RunTable {
     RunRecord run{};
   };
 
-  /// Keeps what it unpacked: all runs of a short session, the last ones of a long one.
+  /// Caches unpacked runs: all of a short session, the last ones of a long one.
   const RunRecord& run(std::size_t index) const {
     Unpacked& kept = unpacked_[index % unpacked_.size()];
     if (kept.index != index) runs_.read(index, kept.run);

@@ -21,7 +21,7 @@ namespace lauka {
 
 namespace {
 
-/// Enters the events of a session, and gives the place of each in `all`.
+/// Adds the events of a session, and returns their places in `all`.
 std::vector<std::size_t> add_events(const EventSet& events, EventSet& all) {
   std::vector<std::size_t> places;
   for (const Event& event : events.events) {
@@ -100,7 +100,7 @@ Result<std::vector<Command>> named_commands(const Options& options,
   return commands;
 }
 
-/// That of the session itself stays where there is no other.
+/// The session's own reference stays unless another is named.
 Result<Reference> reference_of(const Options& options, const std::vector<Recording>& sessions,
                                const Plan& plan) {
   if (!options.from_reference.empty()) {
@@ -128,7 +128,7 @@ class JoinedRuns : public RunTable {
  public:
   explicit JoinedRuns(std::size_t commands) : of_command_(commands) {}
 
-  /// `metrics`: where the table has each of the joined session's.
+  /// `metrics`: the place in the table of each of the joined session's.
   void add(std::shared_ptr<const RunTable> runs, std::size_t commands, std::size_t passes,
            const std::vector<std::optional<std::size_t>>& metrics) {
     for (std::size_t c = 0; c < commands; ++c)
@@ -196,7 +196,7 @@ void add_origins(const Recording& session, std::vector<Origin>& origins) {
     origins.insert(origins.end(), session.origins.begin(), session.origins.end());
 }
 
-/// Of each command, where every session has a shell, and the same.
+/// Joins the shells, if every session has the same.
 void join_shells(const std::vector<Recording>& sessions, Recording& joined) {
   const bool have_one = std::ranges::all_of(
       sessions, [&](const Recording& session) { return session.shell == sessions.front().shell; });

@@ -10,20 +10,17 @@
 
 namespace lauka {
 
-/// What the options ask of sessions that were saved: the commands of all, one after the other,
-/// their metrics and events, each once, and the gates typed. Commands of the same name in several
-/// of them are told apart by their files. The reference is that of the first session, or the
-/// command that
-/// --reference names. Refuses metrics of one name in several units, and what make_plan refuses,
-/// too.
+/// Makes a plan of saved sessions: the commands of all, one after the other, their metrics and
+/// events, each once, and the gates typed. Files tell apart commands of the same name. The
+/// reference is the first session's, or the command that `--reference` names. Refuses metrics of
+/// one name in several units, and what make_plan refuses.
 Result<Plan> plan_of_saved(const Options& options, const std::vector<Recording>& sessions);
 
 /// The session that `plan` (plan_of_saved) makes of `sessions`: their runs one after the other,
 /// each with its values of the plan's metrics.
 Recording join(const std::vector<Recording>& sessions, const Plan& plan);
 
-/// What was decided while a session went on that had the metrics `from`, of the same at their
-/// places in `to`.
+/// Moves the findings of a session with the metrics `from` to the places of these metrics in `to`.
 gate::Findings moved(gate::Findings findings, const std::vector<Metric>& from,
                      const std::vector<Metric>& to);
 

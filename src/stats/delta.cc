@@ -28,7 +28,7 @@ MeanTest with_t(double difference, double standard_error, double degrees) {
                            : Tails{.above = 1.0 - smaller, .below = smaller}};
 }
 
-/// `difference`, or 0 where it is rounding error of means that add up to `scale`.
+/// Returns `difference`, or 0 if it is a rounding error of means that add up to `scale`.
 double cleaned(double difference, double scale) {
   return is_rounding_error(difference, scale) ? 0.0 : difference;
 }

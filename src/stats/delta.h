@@ -109,8 +109,8 @@ IntervalTails tails_of(double confidence);
 Delta delta_of(std::span<const double> reference, std::span<const double> candidate, bool paired,
                const IntervalTails& tails, std::optional<double> share = std::nullopt);
 
-/// The change from the standard deviation of `reference` to that of `candidate`, samples that were
-/// measured independently, with an interval by Miller's jackknife. Nothing if one has no noise, or
+/// Returns the change of the standard deviation from `reference` to `candidate`, samples that were
+/// measured independently, with an interval by Miller's jackknife; empty if one has no noise, or
 /// fewer than three samples.
 Change spread_change(std::span<const double> reference, std::span<const double> candidate,
                      double tail);

@@ -11,8 +11,8 @@
 namespace lauka::stats {
 namespace {
 
-/// Boost.Math reports what it cannot do as NaN or infinity, never by an exception: callers here
-/// keep their arguments in range, and a NaN would show in every golden case.
+/// Boost.Math reports failures as NaN or infinity, never by an exception: callers here keep their
+/// arguments in range, and a NaN would show in every golden case.
 using BoostPolicy = boost::math::policies::policy<
     boost::math::policies::domain_error<boost::math::policies::ignore_error>,
     boost::math::policies::pole_error<boost::math::policies::ignore_error>,

@@ -16,7 +16,7 @@ struct QuantileEstimate {
   double high = 0.0;
 };
 
-/// Places in an ascending series, from 1; between two samples where they are no whole numbers.
+/// Places in an ascending series, from 1; a fractional one is between two samples.
 struct QuantilePlaces {
   double low = 0.0;
   double high = 0.0;

@@ -61,7 +61,7 @@ double unweighted_between(std::span<const Effect> effects) {
   return std::max(0.0, squares / (count - 1.0) - within);
 }
 
-/// The restricted log-likelihood of a variance between machines, less what does not depend on it.
+/// Returns the restricted log-likelihood of a variance between machines, without its constant part.
 double log_likelihood(std::span<const Effect> effects, double between) {
   const Weighted sums(effects, between);
   double logarithms = std::log(sums.w);

@@ -54,8 +54,7 @@ Tails counted_tails(std::vector<std::size_t> ranks, std::size_t positive, std::s
   }
   // Fair signs make the distribution symmetric about total / 2.
   const std::size_t most = std::min(positive, total - positive);
-  Counts
-      counts;  // NOLINT(cppcoreguidelines-pro-type-member-init): count_subsets fills what is read
+  Counts counts;  // NOLINT(cppcoreguidelines-pro-type-member-init): count_subsets fills it
   count_subsets(ranks, most, counts);
   double at_most = 0.0;
   for (std::size_t sum = 0; sum <= most; ++sum) at_most += counts[sum];
@@ -143,8 +142,7 @@ std::uint64_t signed_rank_place(std::size_t count, double probability) {
   std::vector<std::size_t> ranks(count);
   std::iota(ranks.begin(), ranks.end(), std::size_t{1});
   const std::size_t middle = count * (count + 1) / 4;  // where a tail below 0.5 has ended
-  Counts
-      counts;  // NOLINT(cppcoreguidelines-pro-type-member-init): count_subsets fills what is read
+  Counts counts;  // NOLINT(cppcoreguidelines-pro-type-member-init): count_subsets fills it
   count_subsets(ranks, middle, counts);
   const double allowed = probability * std::ldexp(1.0, static_cast<int>(count));
   double at_most = 0.0;

@@ -29,7 +29,8 @@ struct Estimate {
   std::size_t groups = 0;
 };
 
-/// Mean of the pseudovalues of `rounds` rounds, which has little of the statistic's bias.
+/// Returns the mean of the pseudovalues of `rounds` rounds, which has little of the statistic's
+/// bias.
 std::optional<Estimate> jackknifed(std::size_t rounds, const LogStatistic& statistic) {
   const std::size_t groups = std::min(rounds, kGroups);
   if (groups < 2) return std::nullopt;
@@ -82,7 +83,8 @@ std::optional<Estimate> log_deviation(std::span<const double> samples) {
   });
 }
 
-/// Of the delta's interval, in the mean of `parts` parts of the rounds, which take turns.
+/// Returns the log width of the delta's interval, averaged over `parts` interleaved parts of the
+/// rounds.
 std::optional<Estimate> log_width(const Rounds& rounds, std::size_t parts, bool paired,
                                   const IntervalTails& tails) {
   return jackknifed(rounds.reference.size(), [&](const Places& places) -> std::optional<double> {

@@ -16,7 +16,7 @@ constexpr std::size_t kFewestForFirstRun = 5;
 constexpr std::size_t kFewestInOrder = 20;
 constexpr std::size_t kFewestForModes = 30;
 
-/// Mid-ranks, from 1, of a series in its own order; equal up to rounding is tied.
+/// Returns mid-ranks, from 1, of a series in its own order; values equal up to rounding are tied.
 std::vector<double> ranks_in_order(std::span<const double> series) {
   std::vector<std::size_t> order(series.size());
   std::iota(order.begin(), order.end(), std::size_t{0});

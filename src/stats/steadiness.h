@@ -39,7 +39,7 @@ SevereOutliers severe_outliers(std::span<const double> series);
 /// Likeness of neighbouring runs.
 struct SlowNoise {
   double autocorrelation = 0.0;  ///< at lag 1, -1..1; 0 for equal samples
-  bool slow = false;             ///< above 0.3 and three times what chance makes of it
+  bool slow = false;             ///< above 0.3 and three times its chance value
 };
 
 /// At least 20 runs.

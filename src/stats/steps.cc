@@ -31,8 +31,8 @@ constexpr std::array<std::size_t, 2> kLags = {1, 3};
 constexpr double kClip = 4.0;
 constexpr double kClippedMean = 0.9205;
 
-/// The mean of the squared differences at `lag`, each by its variance, were the points' noise
-/// `noise` squared.
+/// Returns the mean of the squared differences at `lag`, each divided by its variance if the
+/// points' noise is `noise`.
 double clipped_mean(std::span<const SeriesPoint> points, std::size_t lag, double noise) {
   double sum = 0.0;
   for (std::size_t i = lag; i < points.size(); ++i) {
@@ -110,8 +110,8 @@ class Series {
     noise_ = std::max(variance_about(before, after) - sampling, least * least);
   }
 
-  /// Student's t of a step, with the most telling point on either side no more than the second.
-  /// If no point differs from its level: infinite if the ranks alone are rare enough.
+  /// Returns Student's t of a step; the most significant point on either side counts no more than
+  /// the second. If no point differs from its level: infinite if the ranks alone are rare enough.
   double student(Window before, Window after) const {
     const Plain low = plain(before);
     const Plain high = plain(after);
@@ -146,8 +146,8 @@ class Series {
     return {high.mean - low.mean, std::sqrt(low.variance + high.variance)};
   }
 
-  /// The deviates of the same, with the most telling point on either side no more than the second;
-  /// 0 where they are not more than `least`.
+  /// Returns its deviates, with the same limit on the most significant points; 0 where they are not
+  /// more than `least`.
   double cautious(Window before, Window after, double least) const {
     const Contrast plain = contrast(before, after);
     if (plain.deviates() <= least) return 0.0;
@@ -215,7 +215,8 @@ std::size_t back(std::size_t from, std::size_t by, std::size_t to) {
   return from - to > by ? from - by : to;
 }
 
-/// Student's t that is as rare as `deviates` normal ones, with so many differences seen.
+/// Returns the Student's t that is as rare as `deviates` normal ones, with so many differences
+/// seen.
 double rare_as(double deviates, std::size_t differences) {
   return student_t_quantile_above(normal_above(deviates), static_cast<double>(differences));
 }

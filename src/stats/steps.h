@@ -8,7 +8,7 @@
 
 namespace lauka::stats {
 
-/// One of a series in order, such as a commit's.
+/// A point of an ordered series, such as a commit's.
 struct SeriesPoint {
   double value = 0.0;     ///< a logarithm, if changes should be ratios
   double variance = 0.0;  ///< of its sampling error; 0 if not known

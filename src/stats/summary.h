@@ -49,7 +49,7 @@ struct Fences {
   double low = 0.0;
   double high = 0.0;
 
-  /// Strictly outside, whatever the range: where it is 0, every different sample is.
+  /// True if strictly outside, even if the range is 0: then every different sample is.
   bool leave_out(double sample) const { return sample < low || sample > high; }
 };
 
@@ -79,8 +79,8 @@ struct Summary {
 /// Describes `samples` (at least one, all finite, any order).
 Summary summarize(std::span<const double> samples);
 
-/// Half the width of the interval of the mean at `confidence` (a fraction): t(alpha/2, n-1) * s /
-/// sqrt(n). None for one sample. It speaks of this session only.
+/// Returns half the width of the interval of the mean at `confidence` (a fraction): t(alpha/2, n-1)
+/// * s / sqrt(n). nullopt for one sample. It is about this session only.
 std::optional<double> mean_half_width(std::span<const double> samples, double confidence);
 
 }  // namespace lauka::stats

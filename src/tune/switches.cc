@@ -149,7 +149,7 @@ std::vector<std::uint32_t> cpus_in(Form form, const std::string& value) {
   return cpus.value_or(std::vector<std::uint32_t>());
 }
 
-/// What a setting of CPUs gets: those of its own that are not the commands', or all others.
+/// Returns the CPUs for a setting: its own except the commands', or all others.
 std::string wanted_cpus(Form form, const std::string& now, const CpuChoice& cpus) {
   auto left = cpus_not_in(cpus.commands, cpus_in(form, now));
   if (cpus_also_in(cpus.rest, left).empty()) left = cpus.rest;
@@ -278,8 +278,8 @@ class Finder {
     found_.push_back(std::move(one));
   }
 
-  /// Of several rows of one name, those that are not here say nothing if another one is. No
-  /// controller is handed on for a group that is not made.
+  /// Drops rows that are missing here if another row of the same name is present. Without a group,
+  /// no controller is passed on.
   void drop_rows_that_are_not_needed() {
     std::set<std::string_view> here;
     for (const Found& one : found_)
@@ -397,7 +397,8 @@ Result<CpuChoice> given_cpus(const TuneRequest& request, const Cpus& online,
   return choice;
 }
 
-/// The CPUs of whole cores but the first CPU's; of each core one, where its siblings are off.
+/// Returns the CPUs of whole cores except the first CPU's; one of each core if its siblings are
+/// off.
 Cpus whole_cores(os::SettingFiles& files, const Cpus& online, const Cpus& from, bool are_single) {
   Cpus candidates;
   for (const std::uint32_t cpu : online) {
@@ -413,7 +414,8 @@ Cpus whole_cores(os::SettingFiles& files, const Cpus& online, const Cpus& from, 
   return candidates;
 }
 
-/// Those of the node that has most; of several, of the last, as the first CPU is in the first.
+/// Returns the CPUs of the node with the most; of several, of the last, as the first CPU is in the
+/// first.
 Cpus of_one_node(os::SettingFiles& files, const Cpus& candidates) {
   std::map<std::uint64_t, Cpus> nodes;
   for (const std::string& name : files.list("/sys/devices/system/node")) {

@@ -13,7 +13,7 @@
 
 namespace lauka::tune {
 
-/// How a setting is written in its file.
+/// The format of a setting in its file.
 enum class Form : unsigned char {
   Word,         ///< "powersave"
   Chosen,       ///< "always [madvise] never", of which the word is written
@@ -26,15 +26,16 @@ enum class Form : unsigned char {
   Affinity,     ///< no file: the commands run on CPUs of their own
 };
 
-/// A setting of the machine that makes times scatter, and the value that it gets. Nothing but the
-/// files and values of this table is ever written.
+/// A setting of the machine that makes times scatter, and the value that it gets. Only the files
+/// and values of this table are ever written.
 struct Switch {
   std::string_view name;  ///< as in --tune=+name; several rows may share it
   bool by_default;
   Form form;
-  std::string_view path;        ///< with a '*' for a number
-  std::string_view wanted;      ///< empty: depends on the commands' CPUs
-  std::string_view values{};    ///< file beside it that must list `wanted`; empty: none
+  std::string_view path;    ///< with a '*' for a number
+  std::string_view wanted;  ///< empty: depends on the commands' CPUs
+  std::string_view
+      values{};  ///< file in the same folder that must list `wanted`; empty if not needed
   bool is_alternative = false;  ///< left out if a row of the same name before it is here
   std::string_view help;        ///< what it is
 };
@@ -45,15 +46,14 @@ std::span<const Switch> switches();
 /// The row that `path` belongs to; null if lauka does not write to it.
 const Switch* switch_of(std::string_view path);
 
-/// The value that the text of a file means, in the one way in which it is written; nullopt if it
-/// cannot be one of that form.
+/// Returns the value in the text of a file, in its canonical form; nullopt if it has another form.
 std::optional<std::string> value_of(Form form, std::string_view text);
 
-/// Which CPUs the commands have for themselves.
+/// The CPUs reserved for the commands.
 struct CpuChoice {
   std::vector<std::uint32_t> commands{};  ///< empty: no choice
   std::vector<std::uint32_t> rest{};      ///< all others that are online
-  std::string why_not{};                  ///< if there is no choice
+  std::string why_not{};                  ///< if no choice is possible
 };
 
 /// CPUs from which the commands' own are chosen.
@@ -62,12 +62,12 @@ struct CpuFacts {
   std::vector<std::uint32_t> fastest{};  ///< of the fastest kind of core; empty: all are alike
 };
 
-/// Chooses whole cores of one kind and one node, but for the core of the first CPU; with `no_smt`
-/// one CPU of each. Refused if CPUs were given that are not there, or all of them.
+/// Chooses whole cores of one kind and one node, except the core of the first CPU; with `no_smt`
+/// one CPU of each. Refuses CPUs that do not exist, or all of them.
 Result<CpuChoice> choose_cpus(os::SettingFiles& files, const TuneRequest& request,
                               const CpuFacts& facts);
 
-/// A setting as it was found.
+/// A setting, as found.
 struct Found {
   const Switch* row = nullptr;
   bool asked = false;       ///< by default or by name
@@ -90,7 +90,7 @@ Result<void> check_names(const TuneRequest& request);
 /// True if the switch is asked for, by default or by name.
 bool is_asked(const TuneRequest& request, std::string_view name);
 
-/// Reads how the machine is; `cpus` are the commands' own, all if there are none.
+/// Reads the state of the machine; `cpus` are the commands' own; if empty, all.
 Vitals read_vitals(os::SettingFiles& files, std::vector<std::uint32_t> cpus);
 
 /// The text of --tune=list: a line for each switch.

@@ -46,8 +46,8 @@ bool is_possible(const Change& change) {
          (form != Form::Group || change.before == "none");
 }
 
-/// The value in force, nullopt if the setting is not there any more. A group that is there is
-/// ours: it is made in several steps.
+/// Returns the value in force, nullopt if the setting has gone. An existing group is ours: it is
+/// made in several steps.
 std::optional<std::string> value_now(os::SettingFiles& files, const Change& change) {
   if (change.row->form == Form::Group)
     return files.list(change.path).empty() ? change.before : change.during;
@@ -140,8 +140,8 @@ class Restoring {
   Restored restored_{};
 };
 
-/// Restores what a journal has and removes it; the lock is held. Where a setting could not be
-/// restored it stays, for --untune.
+/// Restores a journal's settings and removes it; the lock is held. If a setting could not be
+/// restored, the journal stays for --untune.
 Restored restore_journal(os::SettingFiles& files, const Journal& journal) {
   Restored restored;
   if (journal.is_whole && journal.boot == boot_id(files))
@@ -210,7 +210,7 @@ std::string journal_text(const Journal& journal) {
 
 std::optional<Journal> parse_journal(std::string_view text) {
   auto lines = split(text, '\n');
-  const std::string_view rest = lines.back();  // a line that has no end is none
+  const std::string_view rest = lines.back();  // a line without an end does not count
   lines.pop_back();
   if (lines.empty()) return std::nullopt;
   const auto first = blank_separated(lines.front());
@@ -277,7 +277,7 @@ Result<std::unique_ptr<Tuned>> Tuned::begin(os::SettingFiles& files, const TuneR
   return tuned;
 }
 
-/// Returns 0 or errno. What the kernel does not take, or makes something else of, is as it was.
+/// Returns 0 or errno. If the kernel refuses or changes the value, the old one is restored.
 int Tuned::apply(const Change& change) {
   int error = write_value(files_, change, change.during);
   if (error == 0 && value_now(files_, change) != change.during) error = EINVAL;
@@ -293,7 +293,7 @@ int Tuned::apply(const Change& change) {
 void Tuned::pause() {
   files_.release_latency();
   group_.clear();
-  static_cast<void>(Restoring(files_, changes_).run());  // restore() reports what is not as before
+  static_cast<void>(Restoring(files_, changes_).run());  // restore() reports failures
 }
 
 void Tuned::go_on() {

@@ -14,10 +14,10 @@
 #include <vector>
 
 // The machine is tuned as a transaction. All old values are in a journal on the disk, or in the
-// memory of /run, before the first one changes. Whoever holds the lock of the journal's folder, and
-// nobody else, changes settings or restores them: lauka at the end of its session, its launcher
-// process if lauka was killed, the next lauka if both were. The folder is there only as long as the
-// machine is tuned, so that any other lauka pays for a look whether it is there, and no more.
+// memory of /run, before the first one changes. Only the process that holds the lock of the
+// journal's folder changes or restores settings: lauka at the end of its session, its launcher
+// process if lauka was killed, the next lauka if both were. The folder exists only as long as the
+// machine is tuned, so any other lauka only has to check whether it exists.
 
 namespace lauka::tune {
 
@@ -33,7 +33,7 @@ struct Change {
   bool operator==(const Change&) const = default;
 };
 
-/// What the journal says.
+/// The contents of the journal.
 struct Journal {
   std::string boot{};  ///< id of the boot in which it was written
   int pid = 0;         ///< lauka's
@@ -44,22 +44,22 @@ struct Journal {
 std::string journal_text(const Journal& journal);
 
 /// Reads a journal; nullopt if it has no valid first line. Lines that lauka cannot have written,
-/// such as those of a path that is in no row of the table, are left out.
+/// such as lines with an unknown path, are left out.
 std::optional<Journal> parse_journal(std::string_view text);
 
-/// What came of restoring, one line each for the user.
+/// The outcome of restoring, one line each for the user.
 struct Restored {
   std::size_t settings = 0;            ///< that have their old value again
   std::vector<std::string> changed{};  ///< by another program meanwhile, so they were left alone
   std::vector<std::string> failed{};   ///< could not be restored
 };
 
-/// Restores what a killed lauka has left; nullopt if there is nothing, or a running lauka holds it.
+/// Restores a killed lauka's settings; nullopt if there are none, or a running lauka holds them.
 /// Waits up to `patience` for the lock.
 std::optional<Restored> restore_left(os::SettingFiles& files,
                                      std::chrono::milliseconds patience = {});
 
-/// Restores what the process `pid`, which is ending, has left.
+/// Restores the settings of the process `pid`, which is ending.
 void restore_after(os::SettingFiles& files, int pid);
 
 /// Returns the id of the process that tuned the machine; nullopt if there is no journal.
@@ -68,8 +68,8 @@ std::optional<int> holder(os::SettingFiles& files);
 /// A machine that is tuned until this is destroyed.
 class Tuned : NonCopyable {
  public:
-  /// Restores what was left, writes the journal and changes the settings. Refused if another lauka
-  /// has tuned the machine, or the journal cannot be written; then nothing is changed.
+  /// Restores leftovers, writes the journal and changes the settings. Refused, without any change,
+  /// if another lauka has tuned the machine, or the journal cannot be written.
   static Result<std::unique_ptr<Tuned>> begin(os::SettingFiles& files, const TuneRequest& request,
                                               const CpuChoice& cpus);
 
@@ -78,20 +78,20 @@ class Tuned : NonCopyable {
   /// Restores all that was changed, the last first; again, it does nothing.
   const Restored& restore();
 
-  /// Restores all that was changed for a while. The lock and the journal are kept, so that whoever
+  /// Restores all settings for a while. The lock and the journal are kept, so that a lauka that
   /// restores after a kill finds the old values.
   void pause();
 
-  /// Changes it again, but for what another program has changed meanwhile.
+  /// Tunes again, except settings that another program has changed meanwhile.
   void go_on();
 
-  /// What is in force.
+  /// Returns the settings in force.
   const Tuning& in_force() const { return in_force_; }
 
   /// File by which commands join the group that has CPUs of its own; empty if missing.
   const std::string& group() const { return group_; }
 
-  /// What an earlier lauka had left, if it left anything.
+  /// Returns the settings that an earlier lauka had left, if any.
   const std::optional<Restored>& found_left() const { return found_left_; }
 
  private:
@@ -103,7 +103,7 @@ class Tuned : NonCopyable {
   os::SettingFiles& files_;
   std::vector<Change> changes_{};
   std::vector<UntunedSwitch> refused_{};
-  std::vector<std::string> not_again_{};  // what go_on() could not change, one line each
+  std::vector<std::string> not_again_{};  // settings that go_on() could not change, one line each
   Tuning in_force_{};
   std::string group_{};
   std::optional<std::pair<std::string, std::int32_t>> latency_{};  // device and bound that is held

@@ -169,8 +169,8 @@ void check_sets_of_seven(Claims& claims, const Masks& masks) {
   fmt::print("  {:.1f} s of CPU time\n\n", stopwatch.seconds());
 }
 
-/// How many sets of `size` (2 to 5) do not fit, from a program in another language that multiplies
-/// the ways to take events of each mask.
+/// The number of sets of `size` (2 to 5) that do not fit, from a program in another language that
+/// multiplies the ways to take events of each mask.
 std::uint64_t unfit_of(std::string_view chip, std::size_t size) {
   constexpr std::array<std::uint64_t, 4> kM1 = {15, 845, 35'075, 877'605};
   constexpr std::array<std::uint64_t, 4> kM2 = {21, 1'169, 44'801, 1'058'349};

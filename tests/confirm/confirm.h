@@ -13,7 +13,7 @@ namespace lauka::confirm {
 // What a Mac is to confirm of what was found out about it on Linux. scripts/confirm-on-mac runs it;
 // nothing of it is in lauka.
 
-/// What was looked at, what it should be and what it is.
+/// The subject of a check, the expected value and the value found.
 struct Row {
   std::string check;
   std::string strategy;
@@ -51,12 +51,12 @@ int run(const os::DarwinCalls& calls, Result<engine::kperf::KpepDatabase> databa
 /// Says why it cannot be tried; gives 2.
 int refuse(const Error& error);
 
-/// What was left by those who traced and counted before, to be asked before anything is taken.
+/// Returns the leftovers of earlier tracing and counting; call it before anything is taken.
 std::vector<std::string> left_by_others(const os::DarwinCalls& calls);
 
-/// What nobody knows without a Mac, one "name: value" each: which events are refused, how words
-/// come back, CPUs that are powered down, coprocessors, what counting adds to a run, how often
-/// records are lost, and what every call answered. Takes the counters for itself.
+/// Returns facts that are unknown without a Mac, one "name: value" each: which events are refused,
+/// how words come back, CPUs that are powered down, coprocessors, what counting adds to a run, how
+/// often records are lost, and what every call answered. Takes the counters for itself.
 std::vector<std::string> unknowns(const Setting& setting);
 
 }  // namespace lauka::confirm

@@ -24,7 +24,7 @@ struct Placed {
   std::uint16_t number = 0;
 };
 
-/// What was counted of one run.
+/// The counts of one run.
 struct Counts {
   std::uint64_t instructions = 0;             ///< of the command and its descendants
   std::vector<std::uint64_t> configurable{};  ///< in the order asked for
@@ -57,7 +57,7 @@ class Counting {
   std::unique_ptr<engine::kperf::Strategy> strategy_;
 };
 
-/// What is switched on in the kernel's counting and tracing.
+/// Returns the parts of the kernel's counting and tracing that are switched on.
 std::vector<std::string> still_held(const os::DarwinCalls& calls);
 
 }  // namespace lauka::confirm

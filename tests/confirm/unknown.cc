@@ -110,7 +110,7 @@ std::optional<double> wall_of(const Setting& setting, const std::vector<std::str
   return walls[walls.size() / 2];
 }
 
-/// What counting adds to a run, by what the run does most.
+/// Measures the cost of counting a run, by what the run does most.
 void add_cost(const Setting& setting, Strategy& strategy, const char* way,
               std::vector<std::string>& all) {
   struct Work {

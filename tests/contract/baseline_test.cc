@@ -64,7 +64,7 @@ TEST_CASE("hyperfine's files are baselines of wall time, of either version") {
   }
 }
 
-TEST_CASE("a baseline that is none, or lacks something, is refused before anything runs") {
+TEST_CASE("a file that is not a baseline, or lacks something, is refused before anything runs") {
   const Folder folder;
   const std::string mark = folder.file("ran");
   std::ofstream(folder.file("text")) << "no JSON";

@@ -11,7 +11,7 @@
 
 #include <doctest/doctest.h>
 
-// --engine cachegrind with the real Valgrind, where there is one.
+// --engine cachegrind with the real Valgrind, if installed.
 
 namespace lauka::contract {
 namespace {

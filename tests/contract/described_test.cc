@@ -15,7 +15,7 @@
 namespace lauka::contract {
 namespace {
 
-/// Where lauka_docs has written; next to the program.
+/// Returns a file that lauka_docs has written next to the program.
 std::string written(const std::string& name) {
   return std::filesystem::path(places::kProgram).parent_path().string() + "/docs/" + name;
 }

@@ -11,8 +11,7 @@
 
 #include <signal.h>
 
-// Labels from git: a program that calls itself git stands in for it, and writes a log when it
-// begins and ends.
+// Labels from git, which a program of that name replaces; it writes a log when it begins and ends.
 
 namespace lauka::contract {
 namespace {

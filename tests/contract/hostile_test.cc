@@ -38,8 +38,7 @@ bool is_bidi_or_break(char32_t code) {
          (code >= 0x2066 && code <= 0x2069) || code == 0xFEFF;
 }
 
-/// Finds control characters that are raw in `text`, as "byte 17: 1b"; empty if there is none. Lines
-/// may end.
+/// Finds raw control characters in `text`, as "byte 17: 1b"; empty if it has none. Lines may end.
 std::string raw_in(std::string_view text, std::string_view line_end = "\n") {
   for (std::size_t at = 0; at < text.size();) {
     if (text.substr(at).starts_with(line_end)) {
@@ -74,7 +73,7 @@ std::set<std::string> options_with_values() {
     if (from == std::string::npos || line.find_first_not_of(" ") != line.find('-')) continue;
     const std::size_t to = line.find_first_not_of("abcdefghijklmnopqrstuvwxyz-", from);
     if (to == std::string::npos) continue;
-    // What it does stands two blanks away.
+    // Its description follows after two blanks.
     const bool takes =
         line[to] == '[' || (line[to] == ' ' && to + 1 < line.size() && line[to + 1] != ' ');
     if (takes) options.insert(line.substr(from, to - from));

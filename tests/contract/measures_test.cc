@@ -134,7 +134,7 @@ TEST_CASE("two forms of one computation are distinguished") {
   CHECK(said.status == 0);
   const std::string csv = text_of(folder.file("out.csv"));
   const double change = std::stod(csv_value(csv, "new", "wall_time", "delta_percent"));
-  // The typical round's change lies between those of the fastest and the slowest pairing.
+  // The typical round's change is between the changes of the fastest and the slowest pairing.
   const auto value = [&](const char* name, const char* column) {
     return std::stod(csv_value(csv, name, "wall_time", column));
   };

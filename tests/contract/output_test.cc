@@ -66,7 +66,7 @@ TEST_CASE("in a terminal there is a progress bar, and it is gone without a trace
   const std::size_t last_bar = said.out.rfind('\r');
   REQUIRE(said.out_has("\r"));
   CHECK(said.out_has("%"));
-  // Behind the last time the line was erased stands the table alone.
+  // After the last time the line was erased, only the table follows.
   const std::size_t erased = said.out.rfind("\r\x1b[K");
   REQUIRE(erased != std::string::npos);
   CHECK(said.out.find("wall_time", erased) != std::string::npos);
@@ -151,7 +151,7 @@ TEST_CASE("a run that fails has status 1 whatever the gate says") {
   CHECK(said.status == 1);
 }
 
-TEST_CASE("an export to standard output stands there alone") {
+TEST_CASE("an export to standard output has it to itself") {
   const Said said = lauka({"-r2", "--export-csv", "-", "--", "true"});
   CHECK(said.status == 0);
   CHECK(lines_of(said.out).at(0) ==
@@ -228,7 +228,7 @@ TEST_CASE("an engine that is switched off counts nothing and is silent") {
   CHECK_FALSE(said.err_has("counter"));  // that the machine is busy may be said
 }
 
-TEST_CASE("where there are no hardware counters, one short line says so with everything on") {
+TEST_CASE("without hardware counters, one short line says so with everything on") {
   CHECK_FALSE(lauka({"-r2", "--", "true"}).err_has("hardware counters"));
   const Said said = lauka({"-r2", "-v", "--", "true"});
   CHECK(said.status == 0);

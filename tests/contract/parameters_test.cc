@@ -50,7 +50,7 @@ TEST_CASE("a command directly after the values is a command") {
   CHECK(lines_of(text_of(folder.file("out.csv"))).at(1).starts_with("echo 1,"));
 }
 
-TEST_CASE("the parameters stand in the CSV and in the names") {
+TEST_CASE("the parameters are in the CSV and in the names") {
   const Folder folder;
   REQUIRE(lauka({"-r1", "-q", "-n", "sleep", "--export-csv", folder.file("out.csv"), "-L", "n",
                  "1,2", "-L", "m", "a,b", "--", "echo {n}{m}"})

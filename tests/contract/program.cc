@@ -25,7 +25,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// What the test's own environment must not decide.
+/// Removes variables of the test's own environment that would decide results.
 void clean_environment() {
   for (const char* name : {"NO_COLOR", "CLICOLOR_FORCE"}) unsetenv(name);
   setenv("TERM", "xterm-256color", 1);

@@ -19,7 +19,7 @@ struct Said {
   bool err_has(const std::string& text) const { return err.find(text) != std::string::npos; }
 };
 
-/// How to start the program.
+/// The way to start the program.
 struct Start {
   std::vector<std::string> before{};  ///< a program that starts lauka, with its arguments
   std::vector<std::string> arguments{};

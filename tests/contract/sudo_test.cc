@@ -21,7 +21,7 @@
 namespace lauka::contract {
 namespace {
 
-constexpr unsigned kUser = 54321;  // nobody has it: what is tested needs no account
+constexpr unsigned kUser = 54321;  // unused: the tests need no account
 constexpr unsigned kGroup = 54322;
 
 bool is_root() {
@@ -189,7 +189,7 @@ TEST_CASE("under sudo, a program that only root may run is refused (needs root)"
   CHECK(said.err_has("mine: Permission denied"));
 }
 
-TEST_CASE("under sudo, simulated runs are the user's too, and leave nothing behind (needs root)") {
+TEST_CASE("under sudo, simulated runs belong to the user too, and leave no files (needs root)") {
   if (!is_root()) return;
   if (access("/usr/bin/valgrind", X_OK) != 0) {
     skip("valgrind is not installed (scripts/setup --ci brings it)");
@@ -205,7 +205,7 @@ TEST_CASE("under sudo, simulated runs are the user's too, and leave nothing behi
   for (const std::string& line : lines_of(text_of(folder.file("log")))) CHECK(line == "54321");
 }
 
-TEST_CASE("what sudo left behind has to be a user (needs root)") {
+TEST_CASE("SUDO_UID and SUDO_GID must be a user's (needs root)") {
   if (!is_root()) return;
   Start start;
   start.arguments = {"-r1", "true"};

@@ -5,7 +5,7 @@
 
 #include <doctest/doctest.h>
 
-// Warnings go to standard error; without a reason there are none.
+// Warnings go to standard error, and only for a reason.
 
 namespace lauka::contract {
 namespace {

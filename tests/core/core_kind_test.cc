@@ -14,7 +14,7 @@ TEST_CASE("a list of CPUs reads as Linux writes it") {
   CHECK(parse_cpu_list("1,1") == Cpus{1, 1});
 }
 
-TEST_CASE("what is not a list of CPUs is none") {
+TEST_CASE("text that is not a list of CPUs is refused") {
   for (const char* text : {"a", "1-", "-1", "3-1", "1,", ",1", "1 2", "0-70000", "0x1", "1-2-3"}) {
     CAPTURE(text);
     CHECK_FALSE(parse_cpu_list(text).has_value());

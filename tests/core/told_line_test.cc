@@ -15,7 +15,7 @@ std::string told_refusal(std::string_view line) {
 }  // namespace
 
 TEST_CASE(
-    "a line tells a name and a value, and perhaps a unit, a direction and what becomes of "
+    "a line has a name and a value, and perhaps a unit, a direction and what becomes of "
     "several") {
   const auto plain = parse_told_line("requests 1,234.5");
   REQUIRE(plain);
@@ -36,7 +36,7 @@ TEST_CASE(
   CHECK(parse_told_line("n 3 1 lower")->metric.unit.unit == Unit::Count);
 }
 
-TEST_CASE("a line that is none is refused with what is wrong about it") {
+TEST_CASE("an invalid line is refused with its fault") {
   CHECK(told_refusal("") == "is not NAME VALUE");
   CHECK(told_refusal("requests") == "is not NAME VALUE");
   CHECK(told_refusal("1x 3") == "has '1x' for a name");

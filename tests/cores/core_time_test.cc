@@ -60,7 +60,7 @@ Armed clocks_only(const FakePerf& perf, const CoreKinds& kinds = three_kinds()) 
 
 }  // namespace
 
-TEST_CASE("a clock for each CPU of the smaller kinds and one for all tell the time on every kind") {
+TEST_CASE("a clock for each CPU of the smaller kinds and one for all give the time on every kind") {
   FakePerf perf;
   perf.set_paranoid(2);
   const Armed it = clocks_only(perf);
@@ -82,7 +82,7 @@ TEST_CASE("a CPU that is switched off has no time") {
         Counts{69 * kMs, 0, 11 * kMs});
 }
 
-TEST_CASE("the times stand behind what another engine counts, and leave that as it is") {
+TEST_CASE("the times follow another engine's counts, and leave those as they are") {
   FakePerf perf(fakes::usual_pmu());
   const Armed it = armed(perf, engine::perf::make_perf_engine(perf.calls(), false), three_kinds(),
                          {"cycles", "instructions"});
@@ -95,7 +95,7 @@ TEST_CASE("the times stand behind what another engine counts, and leave that as 
   CHECK(it.requests[2].leader == 2);
 }
 
-TEST_CASE("where the counters of every kind of core are in use, they tell the time: no clock") {
+TEST_CASE("if the counters of every kind of core are in use, they give the time: no clock") {
   FakePerf perf;
   fakes::add_two_kinds(perf);
   const CoreKinds kinds{{"P", {0, 1, 2, 3}, "cpu_core"}, {"E", {4, 5, 6, 7}, "cpu_atom"}};
@@ -173,7 +173,7 @@ TEST_CASE("clocks that contradict each other are not believed") {
         "no time by kind of core: the clocks of single CPUs add up to more than the clock of all");
 }
 
-TEST_CASE("without kinds to tell apart the engine is left as it is: nothing is paid") {
+TEST_CASE("with one kind of core the engine is left as it is: nothing is paid") {
   FakePerf perf;
   auto none = engine::make_none_engine(std::nullopt);
   const auto* before = none.get();
@@ -225,7 +225,7 @@ std::string why_not(const CoreKinds& by_hand, const FakePerf& perf) {
 
 }  // namespace
 
-TEST_CASE("Intel's kinds of core are told by the names of their PMUs") {
+TEST_CASE("Intel's kinds of core follow from the names of their PMUs") {
   FakePerf perf;
   fakes::add_two_kinds(perf);
   set_cpus(perf, "0-7", "0-7");
@@ -263,7 +263,7 @@ TEST_CASE("several PMUs that nothing ranks are no kinds, with the reason") {
         "armv8_cortex_a72 is the fast one; name them with --core-kinds");
 }
 
-TEST_CASE("without several PMUs the capacities tell the kinds, gaps under a tenth merged") {
+TEST_CASE("without several PMUs the capacities decide the kinds, gaps under a tenth merged") {
   FakePerf perf(fakes::usual_pmu());
   set_cpus(perf, "0-7", "0-7");
   SUBCASE("three kinds, the fastest with a favoured core") {
@@ -286,7 +286,7 @@ TEST_CASE("without several PMUs the capacities tell the kinds, gaps under a tent
   }
 }
 
-TEST_CASE("a machine that says nothing has one kind, and nothing to tell") {
+TEST_CASE("a machine without such facts has one kind, and no rows for it") {
   FakePerf perf(fakes::usual_pmu());
   set_cpus(perf, "0-1", "0-1");
   set_of_cpu(perf, 0, "cpufreq/cpuinfo_max_freq", 3000000);
@@ -316,7 +316,7 @@ TEST_CASE("kinds named by hand hold every CPU that is switched on and none that 
         "--core-kinds leaves out CPU 1; put each CPU into a kind");
 }
 
-TEST_CASE("the kind that is called P is the fast one wherever it stands") {
+TEST_CASE("the kind called P is the fast one at any place") {
   FakePerf perf;
   set_cpus(perf, "0-2", "0-2");
   const auto kinds = check_kinds({{"E", {0}}, {"M", {1}}, {"p", {2}}}, perf.calls());

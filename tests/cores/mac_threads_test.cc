@@ -12,7 +12,7 @@
 namespace lauka::cores {
 namespace {
 
-/// The calls of macOS that tell of threads, as a script. One at a time.
+/// The calls of macOS about threads, as a script. One at a time.
 struct Script {
   struct Thread {
     std::string name;

@@ -144,7 +144,7 @@ TEST_CASE("time spent on one CPU, the other or both in turn is reported as it is
   }
 }
 
-TEST_CASE("what a run leaves behind never adds to a later run, and a run without times says why") {
+TEST_CASE("leftovers of a run never add to a later run, and a run without times says why") {
   if (const std::string why = why_skipped(); !why.empty()) {
     skip(why);
     return;
@@ -155,8 +155,8 @@ TEST_CASE("what a run leaves behind never adds to a later run, and a run without
   const auto situation = engine::perf::situation_of(*os::linux_calls());
   for (const os::Ended& ended : counted.runs({"leaves_a_child", "30"}, 20)) {
     const CoreTimes times = clocks.times(ended.readings, ended.usage, 0, situation);
-    // When the kernel switches from the command to its child it may exchange their clocks; what the
-    // command's showed has then gone with the child, and nothing is told rather than too little.
+    // When the kernel switches from the command to its child it may exchange their clocks; then the
+    // command's went with the child, and no time is better than too little.
     REQUIRE(times.ns.empty() == times.missing.has_value());
     if (times.ns.empty()) continue;
     CHECK(times.ns[0] + times.ns[1] < 30'000'000);

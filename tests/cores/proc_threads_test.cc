@@ -86,7 +86,7 @@ TEST_CASE("with a duration each thread has what it did in it, with cycles and in
   CHECK(perf.open_now() == 0);
 }
 
-TEST_CASE("where each kind of core has a PMU, its counters tell time, cycles and instructions") {
+TEST_CASE("if each kind of core has a PMU, its counters give time, cycles and instructions") {
   FakePerf perf;
   fakes::add_two_kinds(perf);
   add_process(perf);
@@ -142,7 +142,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("without PMUs, clocks tell the time by kind, also of a thread that sleeps") {
+TEST_CASE("without PMUs, clocks give the time by kind, also of a thread that sleeps") {
   FakePerf perf;
   add_process(perf);
   perf.threads[700].ns_on_cpu = {{0, 30 * kMs}, {1, 10 * kMs}};
@@ -232,7 +232,7 @@ void end_thread(FakePerf& perf, const std::string& thread) {
   perf.files.erase("/proc/700/task/" + thread + "/schedstat");
 }
 
-/// Process 700 of user 1000, who asks.
+/// Process 700 of user 1000, the caller.
 struct Watched {
   FakePerf perf;
   std::unique_ptr<ThreadStream> stream;
@@ -382,7 +382,7 @@ TEST_CASE("stream: a move there and back is seen by the counters of both kinds")
   CHECK(it.stream->read(20ms).at(0).moves == 0U);
 }
 
-TEST_CASE("stream: where there is one kind of core there are no moves to tell") {
+TEST_CASE("stream: with one kind of core there are no moves") {
   Watched it;
   put_on_cpu(it.perf, "700", 1);
   it.begin();

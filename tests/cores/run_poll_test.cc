@@ -176,7 +176,7 @@ TEST_CASE("descendants are added as last seen; what ended between two looks is r
   machine.use(101, 20, 0);
   machine.use(102, 5, 30);
   run.look();
-  machine.all.erase(102);  // reaped by 101, after 7 ms more that nobody saw
+  machine.all.erase(102);  // reaped by 101, after 7 ms more that were not seen
   machine.use(101, 40, 10);
   run.look();
   machine.all.erase(101);
@@ -184,7 +184,7 @@ TEST_CASE("descendants are added as last seen; what ended between two looks is r
   CHECK(told(mac_times(totals(10, 0), run.poll.result(), 102 * kMs)) == "55 40 + 7");
 }
 
-TEST_CASE("a daemon left behind is counted as far as seen, and hides nothing of what was not") {
+TEST_CASE("an orphaned daemon is counted as far as seen, and hides nothing that was not") {
   Processes machine;
   machine.begin(kCommand, 1, 5);
   machine.begin(101, kCommand, 6);
@@ -193,7 +193,7 @@ TEST_CASE("a daemon left behind is counted as far as seen, and hides nothing of 
   run.look();
   machine.all[101].parent = 1;
   machine.use(101, 0, 80);
-  run.look();  // it is nobody's child now
+  run.look();  // it is an orphan now
   machine.all.erase(kCommand);
   // 20 ms of the command, 9 of a child that came and went between two looks.
   CHECK(told(mac_times(totals(20, 0), run.poll.result(), 29 * kMs)) == "20 80 + 9");

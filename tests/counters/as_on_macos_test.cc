@@ -150,7 +150,7 @@ TEST_CASE("counters.h: a virtual Mac has times, and says that it counts nothing"
   lauka_counters_end(counters);
 }
 
-TEST_CASE("counters.h: a Mac that does not tell kinds of core apart has counts of all") {
+TEST_CASE("counters.h: a Mac that does not report kinds of core has counts of all") {
   mac = {.levels = {{{1000, 500, 24, 12, 9}, {0, 0, 0, 0, 0}}}, .has_levels = false, .now_ns = 1};
   lauka_counters* counters = lauka_counters_begin();
   REQUIRE(counters != nullptr);

@@ -1,5 +1,5 @@
-// lauka/counters.h on Linux. Events of the kernel stand in for those of the processor, which most
-// virtual machines lack: the CPU time for cycles, page faults for instructions.
+// lauka/counters.h on Linux. Events of the kernel replace the processor's, which most virtual
+// machines lack: the CPU time for cycles, page faults for instructions.
 
 #include "skip.h"
 
@@ -54,7 +54,7 @@ long open_counter_here(const perf_event_attr* attributes, int group) {
   return opened;
 }
 
-/// What the processor's counter has at each look, and what happens meanwhile.
+/// The value of the processor's counter at each look, and what happens meanwhile.
 struct Processor {
   std::vector<std::uint64_t> values{};
   std::function<void()> meanwhile{};
@@ -144,7 +144,7 @@ bool stand_ins_count() {
   return false;
 }
 
-/// A folder like that of a processor with these PMUs of cores.
+/// A folder like a processor's with these PMUs of cores.
 class Devices {
  public:
   explicit Devices(const std::vector<std::string>& pmus)
@@ -170,7 +170,7 @@ class Devices {
 
 }  // namespace
 
-TEST_CASE("counters.h: there are times, and counts or the reason why there are none") {
+TEST_CASE("counters.h: there are times, and counts or the reason why they are missing") {
   Counters counters;
   const lauka_reading before = counters.read();
   for (volatile int i = 0; i < 1'000'000;) i = i + 1;
@@ -204,7 +204,7 @@ TEST_CASE("counters.h: a known loop has its instructions (needs counters)") {
   CHECK(static_cast<double>(turn(10'000'001) - few) == doctest::Approx(2e7).epsilon(0.01));
 }
 
-TEST_CASE("counters.h: counts are those of the calling thread, since the begin") {
+TEST_CASE("counters.h: counts are the calling thread's, since the begin") {
   if (!stand_ins_count()) return;
   const Here here({.stands_in = true});
   touch_new_pages(300);
@@ -246,7 +246,7 @@ TEST_CASE("counters.h: each kind of core has its own counters, and the fast one 
   const lauka_reading reading = counters.read();
   CHECK(reading.has_counts == 1);
   CHECK(reading.kinds == 2);
-  // The stand-ins count on every core, so each kind has all of it.
+  // The substitutes count on every core, so each kind has all of it.
   CHECK(reading.kind[0].instructions >= 500);
   CHECK(reading.kind[1].instructions >= 500);
   CHECK(reading.kind[0].cpu_ns > 0);

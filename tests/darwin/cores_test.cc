@@ -104,7 +104,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("exec doubles nothing, with kernels that tell of kinds and with older ones") {
+TEST_CASE("exec doubles nothing, with kernels that report kinds and with older ones") {
   for (const int newest : {6, 4}) {
     CallRules rules;
     rules.newest_rusage = newest;
@@ -125,7 +125,7 @@ TEST_CASE(
   CHECK(run.times.unsplit_ns > 2 * kMs - 1000);  // the short child was never seen
 }
 
-TEST_CASE("a child left behind is counted as far as it was seen") {
+TEST_CASE("an orphaned child is counted as far as it was seen") {
   const Polled run("fork {\nrun 500ms e\n}\nrun 50ms");
   check_close(run.times.ns.at(0), run.truth_of(Level::Performance), 100'000);
   CHECK(run.times.ns.at(1) > 20 * kMs);
@@ -160,7 +160,7 @@ TEST_CASE("64 threads cost less than a hundredth of a core to look at") {
   }
 }
 
-TEST_CASE("threads of a running process are told by kind of core, with names") {
+TEST_CASE("threads of a running process are listed by kind of core, with names") {
   Driver driver(machine("m2"));
   driver.programs["it"] =
       read_script("name main\nthreads 2 {\nname worker\nrun 20ms\nrun 40ms e\nsleep 10s\n}\njoin");

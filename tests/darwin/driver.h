@@ -23,7 +23,7 @@ class Driver {
   Host host;
   const os::DarwinCalls& calls;
 
-  /// What programs do; any other name is refused.
+  /// The programs' scripts; any other name is refused.
   std::map<std::string, Script> programs{};
 
   // Each gives 0 or the errno.

@@ -79,7 +79,7 @@ struct KperfBench {
     return "";
   }
 
-  /// What the last run of a script came to.
+  /// Runs a script once and returns the result of the run.
   engine::Counted run(const std::string& script, std::size_t pass = 0) {
     os::ProgramSpec spec;
     spec.words = {folder.program("work" + std::to_string(programs++), script)};
@@ -117,7 +117,7 @@ struct KperfBench {
     }
   }
 
-  /// What the latest command of lauka and all its descendants did.
+  /// Returns the work of lauka's latest command and all its descendants.
   Truth truth() const {
     const auto& processes = driver.host.kernel.processes();
     const Process* command = nullptr;

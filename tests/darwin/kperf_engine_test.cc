@@ -27,7 +27,7 @@ void check_truth(KperfBench& bench, const engine::Counted& counted) {
 
 }  // namespace
 
-TEST_CASE("kperf's counts are those of every thread of the command, from birth to end") {
+TEST_CASE("kperf counts every thread of the command, from birth to end") {
   for (const char* chip : {"m1", "m2", "m3", "m4", "m5"}) {
     CAPTURE(chip);
     KperfBench bench{machine(chip)};
@@ -124,7 +124,7 @@ TEST_CASE("words that take effect when counting is switched on are counted right
   check_truth(bench, bench.run(kWork));
 }
 
-TEST_CASE("threads that outlive the command are sampled while they run from then on, and told") {
+TEST_CASE("threads that outlive the command are sampled while they run from then on, with a note") {
   KperfBench bench;
   REQUIRE(bench.make() == "");
   REQUIRE(bench.select() == "");
@@ -223,7 +223,7 @@ TEST_CASE("an event that needs root, asked for by name without it, is refused wi
   CHECK(chooser.choose(Choice::Kperf) == std::string("--engine kperf: ") + kNeedsRoot);
 }
 
-TEST_CASE("what children did is told to be missing in the kernel's own counts") {
+TEST_CASE("a note says that the kernel's own counts lack children") {
   Chooser chooser(without_root());
   REQUIRE(chooser.choose() == "kernel");
   REQUIRE(chooser.bench.select() == "");

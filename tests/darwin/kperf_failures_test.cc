@@ -49,8 +49,7 @@ TEST_CASE("the processor's counters in use by the system are a reason") {
         "a service of the system holds the counters; try later, or restart the Mac");
 }
 
-TEST_CASE(
-    "where another program has the tracing, the whole machine is counted and its owner told") {
+TEST_CASE("if another program has the tracing, the whole machine is counted and its owner named") {
   Setup setup = machine("m1");
   setup.tracer = Tool{};
   {

@@ -19,7 +19,7 @@
 namespace lauka::darwin {
 namespace {
 
-/// A sysctl on its way to the kernel; those of the trace are called "kdebug 10".
+/// A request for a sysctl; the trace's are called "kdebug 10".
 struct Asked {
   std::string name;
   void* old_value = nullptr;
@@ -101,8 +101,8 @@ std::size_t times(const std::string& name) {
   return static_cast<std::size_t>(std::count(asked_for.begin(), asked_for.end(), name));
 }
 
-/// As the kernel does with what it refuses for another reason than who asks: the tracing is the
-/// caller's from then on.
+/// As the kernel does with a request that it refuses for another reason than its caller: the
+/// tracing is the caller's from then on.
 void take_tracing() {
   std::uint32_t off = 0;
   kernel_model->sysctlbyname("kperf.kdebug.action", nullptr, nullptr, &off, sizeof off);

@@ -10,7 +10,7 @@
 namespace lauka::darwin {
 namespace {
 
-/// What the environment says, or `otherwise`.
+/// Returns a variable of the environment, or `otherwise`.
 std::uint64_t asked(const char* name, std::uint64_t otherwise) {
   const char* text = std::getenv(name);  // NOLINT(concurrency-mt-unsafe)
   return text == nullptr ? otherwise : std::stoull(text);

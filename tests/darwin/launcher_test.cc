@@ -23,7 +23,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-// NOLINTNEXTLINE: POSIX wants this global declared by whoever uses it
+// NOLINTNEXTLINE: POSIX wants this global declared by its users
 extern char** environ;
 
 namespace lauka::os {
@@ -256,7 +256,7 @@ TEST_CASE("macOS: a run that ends in time is not touched by its time-out, nor by
   }
 }
 
-TEST_CASE("macOS: a command that is stopped is killed and told, not waited for") {
+TEST_CASE("macOS: a command that is stopped is killed and reported, not waited for") {
   Bench bench;
   const Ended ended = bench.run("run 1ms\nsignal " + std::to_string(SIGSTOP) + "\nrun 1ms");
   CHECK(std::get<Stopped>(ended.outcome).signal == SIGSTOP);
@@ -312,7 +312,7 @@ TEST_CASE("macOS: the user's wish to end kills the run at once, at whichever cal
   }
 }
 
-TEST_CASE("macOS: every run is reaped and nothing is left behind") {
+TEST_CASE("macOS: every run is reaped and no process remains") {
   Bench bench;
   bench.run("run 1ms");
   bench.run(bench.add("sleep 9s", {}, 10ms));

@@ -43,8 +43,8 @@ struct Done {
 };
 using Threads = std::map<Tid, Done>;
 
-/// TERMINATE and the scheduler's records tell of the machine's other work, not of the thread's; the
-/// one of naming was left out where the traces were made.
+/// TERMINATE and the scheduler's records are about the machine's other work, not the thread's; the
+/// naming's was left out where the traces were made.
 bool is_of_the_thread(std::uint32_t debugid) {
   const std::uint32_t event = debugid & ~3U;
   return event != id::kTerminate && event != id::kThreadName && debugid >> 24U != 1;
@@ -72,7 +72,7 @@ std::string name_of(const std::vector<Record>& records, Tid tid) {
   return name.substr(0, name.find('\0'));
 }
 
-/// What the thread of a trace did, as a script of the model.
+/// The work of a trace's thread, as a script of the model.
 class Rebuilt {
  public:
   Rebuilt(const Told& told, Driver& driver)

@@ -205,11 +205,11 @@ Session session_of(std::uint64_t seed) {
 namespace {
 
 constexpr unsigned kMostSeconds = 20;  ///< a session takes a twentieth of one
-/// What a thread's end takes after its last record, at most: a periodic sample may come even then.
+/// The longest end of a thread after its last record: a periodic sample may come even then.
 constexpr std::uint64_t kEndOfThread = 100'000;
 constexpr int kMostTries = 5;  ///< of a run that must be made again
 
-/// What a living owner of the tracing has set up, which is to stay.
+/// Returns the set-up of a living owner of the tracing, which must stay.
 std::string others_state(const Kernel& kernel) {
   const Process* owner = kernel.find(kernel.ktrace.owner());
   if (owner == nullptr || owner->pid == kernel.processes().at(1)->pid) return "";
@@ -261,7 +261,7 @@ class Play {
     }
   }
 
-  /// What is there is exact; what is absent has a reason.
+  /// Present counts must be exact; absent ones must have a reason.
   void check(const engine::Counted& counted, std::size_t pass) {
     bool any = false;
     bool all = true;
@@ -338,7 +338,7 @@ class Play {
     return false;
   }
 
-  /// What those of its tree did that ended before it, and it itself.
+  /// Returns the work of the command and of those of its tree that ended before it.
   Truth ended_with(const Process& command) const {
     Truth sum;
     for (const auto& process : bench_.driver.host.kernel.processes()) {

@@ -85,7 +85,7 @@ Setup machine_of(const json& sequence) {
   return setup;
 }
 
-/// What the model answers otherwise; empty: nothing.
+/// Replays calls; collects the model's other answers (empty: none).
 class Player {
  public:
   explicit Player(const json& sequence) : host_(machine_of(sequence), {}) {}

@@ -55,7 +55,7 @@ std::size_t passes_by_bound(const Masks& masks) {
   return most;
 }
 
-/// That the framework, given the events in the order of the seats, puts each where the seat says.
+/// Checks that the framework, given the events in the order of the seats, puts each in its seat.
 void check_agrees_with_the_framework(const PlacedPass& seats, const Masks& masks) {
   Masks in_order;
   for (const PlacedEvent& placed : seats) in_order.push_back(masks[placed.event]);
@@ -67,7 +67,7 @@ void check_agrees_with_the_framework(const PlacedPass& seats, const Masks& masks
   }
 }
 
-/// That the passes are the fewest, hold every event once, and can be added one by one.
+/// Checks that the passes are the fewest, hold every event once, and can be added one by one.
 void check_division(const std::vector<PlacedPass>& passes, const Masks& masks) {
   CHECK(passes.size() == passes_by_bound(masks));
   std::set<std::size_t> seen;
@@ -206,9 +206,9 @@ TEST_CASE("small sets need as many passes as the facts say") {
   CHECK(passes(1, 6, kPmc2To7, 0) == 2);
 }
 
-/// How many sets of `size` events of `all` there are, and how many of them do not fit: events of
-/// one mask are alike, so each way to take so many of each mask is tried once and counted as often
-/// as events can be taken so.
+/// Counts the sets of `size` events of `all`, and those that do not fit: events of one mask are
+/// alike, so each way to take so many of each mask is tried once and counted as often as events can
+/// be taken so.
 struct Classified {
   std::uint64_t sets = 0;
   std::uint64_t unfit = 0;
@@ -327,7 +327,7 @@ Choice added(Choice choice, CounterMask mask) {
   return choice;
 }
 
-/// How many sets of up to `size` events come to each choice.
+/// Returns how many sets of up to `size` events come to each choice.
 std::map<Choice, std::uint64_t> ways_to_choose(const Masks& masks, std::size_t size) {
   std::map<Choice, std::uint64_t> ways{{Choice{}, 1}};
   for (const CounterMask mask : masks) {

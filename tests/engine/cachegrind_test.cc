@@ -115,7 +115,7 @@ TEST_CASE("what a forked process may count a second time is no number where it i
   CHECK(counted.missing->what.find("forked processes") != std::string::npos);
 }
 
-TEST_CASE("what a forked process may count a second time is told where it is less than 1%") {
+TEST_CASE("a forked process that may count twice is reported if it is less than 1%") {
   const Counted counted = sum({log_of(10, 1, 1), counts_of(10, 2, "./x", "1000 0 0 0 0"),
                                log_of(11, 2, 10), counts_of(11, 3, "./x", "200000 0 0 0 0")},
                               {"instructions"});

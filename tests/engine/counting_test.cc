@@ -60,7 +60,7 @@ FakePerf::Program plain_program() {
 
 }  // namespace
 
-TEST_CASE("a run's counts are those of its counters, in the order of the events") {
+TEST_CASE("a run's counts are its counters', in the order of the events") {
   FakePerf perf(fakes::usual_pmu());
   const Counted counted = count(perf, {"instructions", "page-faults", "cycles"}, plain_program());
   CHECK(counted.counts == Counts{2500, 46, 1300});
@@ -126,7 +126,7 @@ TEST_CASE("a program that lost its counters at exec gives no value and the reaso
         "the counters stopped where a program began, as at one that is setuid or unreadable");
 }
 
-TEST_CASE("a run beside others is made again, unless eight in a row were of no use") {
+TEST_CASE("a run next to others is repeated, unless eight in a row were of no use") {
   FakePerf perf(fakes::usual_pmu());
   const FirstPass pass(perf, {"cycles", "branches"});
   auto shared = plain_program();
@@ -152,7 +152,7 @@ TEST_CASE("a program that lost its counters is not run again: it would lose them
   CHECK_FALSE(count(perf, {"cycles"}, program).redo.has_value());
 }
 
-TEST_CASE("a short program beside others is not taken for a setuid one") {
+TEST_CASE("a short program next to others is not taken for a setuid one") {
   FakePerf perf(fakes::usual_pmu());
   const FirstPass pass(perf, {"cycles"});
   os::Ended ended{Exited{0}, {}};
@@ -189,7 +189,7 @@ TEST_CASE("counters were lost when they saw less than four fifths of what is sur
   // An unreadable program of 119 us: 4 us until its exec was done.
   CHECK(lost(4'560, 119'000));
   CHECK_FALSE(lost(41'000, 123'000));
-  // A run of 1 ms: 0.64 ms is four fifths of what lies above 0.2 ms.
+  // A run of 1 ms: 0.64 ms is four fifths of the time above 0.2 ms.
   CHECK(lost(639'999, kMs));
   CHECK_FALSE(lost(640'000, kMs));
   // A tiny program: 50 us seen of 75 us.
@@ -359,8 +359,8 @@ constexpr std::array<fakes::EventKey, 6> kKeys = {fakes::kCycles,          fakes
                                                   fakes::kCacheReferences, fakes::kCacheMisses,
                                                   fakes::kBranchMisses,    fakes::kBranches};
 
-/// What may happen to a run: most often nothing; a neighbour takes 1 to 3 counters for all or for a
-/// part of it, or the host keeps an event from counting.
+/// Disturbs a run, or most often does not: a neighbour takes 1 to 3 counters for all or a part of
+/// it, or the host keeps an event from counting.
 void disturb(FakePerf::Program& program, std::mt19937_64& random, std::size_t held_before) {
   const std::uint64_t part = 1 + random() % 999;
   const std::size_t held = 1 + random() % 3;
@@ -398,7 +398,7 @@ void run_session(std::uint64_t seed, Shown& shown) {
   auto pmu = random() % 4 == 0 ? fakes::usual_pmu() : fakes::virtual_pmu();
   if (random() % 4 == 0) pmu.dead = {};
   const std::size_t held_before = random() % 3 == 0 ? 1 + random() % 3 : 0;
-  // One that is hidden below a neighbour's can be found when that is gone: held_by_others tells it.
+  // One that is hidden below a neighbour's can be found when that is gone: see held_by_others.
   if (random() % 4 == 0) pmu.dead.insert(held_before + random() % (pmu.general - held_before));
   pmu.taken = held_before;
   perf.add(pmu);
@@ -434,7 +434,7 @@ void run_session(std::uint64_t seed, Shown& shown) {
 
 }  // namespace
 
-TEST_CASE("200 sessions beside neighbours and a host that take counters show no wrong count") {
+TEST_CASE("200 sessions next to neighbours and a host that take counters show no wrong count") {
   Shown shown;
   for (std::uint64_t seed = 1; seed <= 200; ++seed) run_session(seed, shown);
   CAPTURE(shown.runs);

@@ -178,7 +178,7 @@ EventSet select(CounterEngine& engine, const std::vector<std::string>& names) {
 
 }  // namespace
 
-TEST_CASE("what opens counters is counted in passes of its own, behind a timed one without any") {
+TEST_CASE("an engine that opens counters has passes of its own, after a timed one without any") {
   FakePerf perf(fakes::usual_pmu());
   const auto engine = separate_counting(perf::make_perf_engine(perf.calls(), false));
   const EventSet set = select(*engine, {"cycles", "instructions"});

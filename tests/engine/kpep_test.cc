@@ -22,7 +22,7 @@ std::string repeated(const std::string& text, int times) {
   return all;
 }
 
-/// What is said of a property list; empty: nothing.
+/// Returns the fault found in a property list; empty if it is sound.
 std::string fault_of(const std::string& text) {
   const auto read = read_plist(text);
   return read ? "" : read.error().line();
@@ -44,7 +44,7 @@ std::string text_of(const std::string& text) {
   return *value.get<std::string>();
 }
 
-/// The number; ~0 where the value is none.
+/// Returns the number; ~0 if the value is not one.
 std::uint64_t number_of(const std::string& text) {
   const PlistValue value = value_of(text);
   const auto* number = value.get<std::uint64_t>();
@@ -93,7 +93,7 @@ std::string nested(std::uint64_t times, std::size_t each = 1) {
 
 }  // namespace
 
-TEST_CASE("what is no property list is told") {
+TEST_CASE("text that is not a property list is refused") {
   for (const char* text : {"name\tnumber", "", "<html></html>", "\x01\x02"})
     CHECK(fault_of(text) == kNone);
 }
@@ -149,7 +149,7 @@ TEST_CASE("a property list that is cut off, or goes on after its end, is refused
   CHECK(fault_of(xml("<array></dict>")) == "is damaged: mismatched tag in line 2");
 }
 
-TEST_CASE("what stands where a property list has nothing of the kind is refused") {
+TEST_CASE("text in places where a property list has none is refused") {
   CHECK(fault_of(xml("")) == "is damaged: its <plist> is empty");
   CHECK(fault_of(xml("<true/><true/>")) == "is damaged: <true> is not expected in <plist>");
   CHECK(fault_of(xml("<key>a</key>")) == "is damaged: <key> is not expected in <plist>");
@@ -263,7 +263,7 @@ PlistValue number(std::uint64_t value) {
   return {value};
 }
 
-/// What the dictionary `value` has under `key`, made where it is not there.
+/// Returns the value of `key` in the dictionary `value`; creates it if missing.
 PlistValue& at(PlistValue& value, const std::string& key) {
   auto& dict = std::get<PlistDict>(value.value);
   return dict[key];
@@ -315,7 +315,7 @@ PlistValue& event_of(PlistValue& root, const std::string& name) {
   return at(at(cpu_of(root), "events"), name);
 }
 
-/// What is said of the sound database once it is damaged; empty: nothing.
+/// Returns the fault found in the sound database after `damage`; empty if none.
 std::string fault_of(const std::function<void(PlistValue& root)>& damage) {
   PlistValue root = sound();
   damage(root);
@@ -323,7 +323,7 @@ std::string fault_of(const std::function<void(PlistValue& root)>& damage) {
   return database ? "" : database.error().line();
 }
 
-TEST_CASE("a database is read as it stands") {
+TEST_CASE("a database is read as it is") {
   const auto database = kpep_from(sound());
   REQUIRE(database.has_value());
   CHECK(database->name == "x1");
@@ -467,7 +467,7 @@ TEST_CASE("the database of a processor is found by its numbers, the local folder
   CHECK(found->name == "a15");
 }
 
-TEST_CASE("counters are told as ranges") {
+TEST_CASE("counters are shown as ranges") {
   CHECK(counters_in_words(0) == "no counter");
   CHECK(counters_in_words(0x80) == "PMC7");
   CHECK(counters_in_words(0xe0) == "PMC5-7");

@@ -31,7 +31,7 @@ std::string why_skipped() {
 
 }  // namespace
 
-TEST_CASE("a file that is not there and a folder that is not there are told from empty ones") {
+TEST_CASE("missing files and folders differ from empty ones") {
   if (os::linux_calls() == nullptr) {
     skip("this is not Linux");
     return;

@@ -134,7 +134,7 @@ TEST_CASE("equal counters take as many passes as the division rounded up") {
   }
 }
 
-TEST_CASE("with fixed counters beside general ones no division is smaller") {
+TEST_CASE("with fixed counters next to general ones no division is smaller") {
   // Bits 0 to 2: fixed counters of the first three events. Bits 3 to 5: general.
   for (std::size_t events = 1; events <= 8; ++events) {
     std::vector<Mask> masks;

@@ -4,8 +4,8 @@
 
 #include <doctest/doctest.h>
 
-// The bit-fields of the kernel's header cannot be compared at compile time: where there is that
-// header, they are set one by one.
+// The bit-fields of the kernel's header cannot be compared at compile time: if the header is
+// installed, they are set one by one.
 #if __has_include(<linux/perf_event.h>)
 #include <linux/perf_event.h>
 

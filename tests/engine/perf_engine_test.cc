@@ -185,7 +185,7 @@ TEST_CASE("counters that the kernel promises at open but never has make a furthe
   CHECK(passes_of(selected(perf, {"branches", "branch-misses", "cache-misses"})) == "0 1|2");
 }
 
-TEST_CASE("where others hold all counters each event has a pass and the run will tell") {
+TEST_CASE("if others hold all counters each event has a pass, and the run will show it") {
   FakePerf perf;
   auto pmu = small_pmu(1);
   pmu.taken = 1;
@@ -256,14 +256,14 @@ TEST_CASE("where the kernel is left out the catalog says that faults are the acc
                      [](const CatalogEntry& entry) { return entry.name == "cpu-migrations"; }));
 }
 
-TEST_CASE("what a generic event really is on this processor is told") {
+TEST_CASE("the list shows what a generic event really is on this processor") {
   FakePerf perf(fakes::usual_pmu());
   perf.add_event("cpu", "cache-misses", "event=0x2e,umask=0x41");
   CHECK(selected(perf, {"cache-misses"}).events[0].meaning ==
         "perf cache-misses (event=0x2e,umask=0x41)");
 }
 
-TEST_CASE("an explanation tells the passes, whose counters they use, and which events compete") {
+TEST_CASE("an explanation lists the passes, whose counters they use, and which events compete") {
   FakePerf perf(small_pmu(2));
   const auto engine = make_perf_engine(perf.calls(), false);
   const auto explanation =
@@ -416,7 +416,7 @@ TEST_CASE("raw codes are counted on both kinds of core") {
         Counts{1198, 199, 999});
 }
 
-TEST_CASE("the parts of an event on each kind of core are told by the kinds' names, P first") {
+TEST_CASE("the parts of an event on each kind of core have the kinds' names, P first") {
   FakePerf perf;
   fakes::add_two_kinds(perf);
   const auto engine = make_perf_engine(
@@ -438,8 +438,8 @@ TEST_CASE("the parts of an event on each kind of core are told by the kinds' nam
   CHECK(counted.pmu_ns.size() == 2);
 }
 
-// Intel's topdown events, whose codes are those of Linux' sysfs: 0x400 is slots, 0x8000 to 0x8300
-// are the four metrics, which count in a group that slots leads only.
+// Intel's topdown events, with the codes of Linux' sysfs: 0x400 is slots, 0x8000 to 0x8300 are the
+// four metrics, which count in a group that slots leads only.
 
 namespace {
 
@@ -520,7 +520,7 @@ TEST_CASE("topdown's metrics are counted in one group, which slots leads") {
   CHECK((it.opened[1].flags & os::kPerfEnableOnExec) == 0);
 }
 
-TEST_CASE("a metric alone gets its leader, which is nobody's row") {
+TEST_CASE("a metric alone gets its leader, which has no row") {
   FakePerf perf(fakes::usual_pmu());
   add_topdown(perf, "cpu");
   for (const char* name : {"topdown-fe-bound", "cpu/topdown-fe-bound/"}) {

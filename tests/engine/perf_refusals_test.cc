@@ -234,8 +234,8 @@ os::LinuxCalls faulty() {
   return calls;
 }
 
-/// A session in short: what there is, what was wanted, one run of each pass. True where it had
-/// counts; they are those of the program, or there are none.
+/// Runs a short session: finds events, plans, runs each pass once. True if it had counts; they are
+/// the program's, or missing.
 bool session(FakePerf& perf, const os::LinuxCalls& calls) {
   FakePerf::Program program;
   program.ns_on = {{"cpu", 100'000'000}};
@@ -274,7 +274,7 @@ bool session(FakePerf& perf, const os::LinuxCalls& calls) {
 
 }  // namespace
 
-TEST_CASE("whichever call of the kernel fails, counts are right or there are none with a reason") {
+TEST_CASE("whichever call of the kernel fails, counts are right or missing with a reason") {
   std::size_t tried = 0;
   for (const char* call : {"open_counter", "enable_group", "disable_group", "read_counter",
                            "allowed_cpus", "run_on", "read_file", "list_folder"}) {

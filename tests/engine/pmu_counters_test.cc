@@ -42,7 +42,7 @@ FakePerf::Program program_of_six() {
   return program;
 }
 
-/// The counts of one run in each pass, in the order of the events; none: absent.
+/// Returns the counts of one run in each pass, in the order of the events; nullopt: absent.
 Counts counted(FakePerf& perf, const Names& names, const FakePerf::Program& program,
                std::string* why = nullptr) {
   const auto engine = make_perf_engine(perf.calls(), false);
@@ -67,7 +67,7 @@ std::unique_ptr<CounterEngine> select(const FakePerf& perf, const Names& names) 
   return engine;
 }
 
-/// Who holds counters; empty: nobody.
+/// Returns the holders of counters; empty if none.
 std::string held(CounterEngine& engine) {
   const auto by = engine.held_by_others();
   return by ? by->what : "";
@@ -94,7 +94,7 @@ TEST_CASE("a counter that runs and counts nothing is dead") {
   CHECK(pmus[0].has_dead());
 }
 
-TEST_CASE("counters that another program holds are told from dead ones") {
+TEST_CASE("counters that another program holds differ from dead ones") {
   FakePerf perf;
   perf.add(fakes::virtual_pmu()).taken = 2;
   const auto pmus = pmus_of(perf);
@@ -181,7 +181,7 @@ TEST_CASE("where lauka may run on one kind of core only the other is not tried")
   CHECK(pmus[0].pmu == "cpu_core");
 }
 
-TEST_CASE("who holds a counter is told before, during and after the runs") {
+TEST_CASE("the holder of a counter is named before, during and after the runs") {
   FakePerf perf(fakes::virtual_pmu());
   const auto engine = select(perf, kFive);
   CHECK(held(*engine) == "");
@@ -270,7 +270,7 @@ TEST_CASE(
   CHECK(held(*engine) == "only 4 of the 6 counters can be used");
 }
 
-TEST_CASE("a program that takes the counter which the watchdog left is told") {
+TEST_CASE("a program that takes the counter which the watchdog left is named") {
   FakePerf perf;
   perf.files["/proc/sys/kernel/nmi_watchdog"] = "1\n";
   perf.add(fakes::usual_pmu()).taken = 1;
@@ -280,7 +280,7 @@ TEST_CASE("a program that takes the counter which the watchdog left is told") {
 }
 
 TEST_CASE(
-    "runs beside a watchdog that was switched on meanwhile are not blamed on other programs") {
+    "runs next to a watchdog that was switched on meanwhile are not blamed on other programs") {
   FakePerf perf(fakes::usual_pmu());
   const auto engine = select(perf, kSix);
   const auto counting = engine->arm(0);
@@ -315,7 +315,7 @@ TEST_CASE("the NMI watchdog's counter is not another program's") {
   CHECK(held(*engine) == "another program holds 1 of the 5 counters");
 }
 
-TEST_CASE("a session without events of the cores asks nobody") {
+TEST_CASE("a session without events of the cores looks for no holder") {
   FakePerf perf(fakes::virtual_pmu());
   const auto engine = select(perf, {"task-clock"});
   perf.pmu("cpu").taken = 6;

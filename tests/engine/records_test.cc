@@ -20,7 +20,7 @@ TraceCounts counts_of(const TraceFile& trace) {
   return reader.counts();
 }
 
-/// What each `why` of the traces' truths is called here.
+/// True if `fault` is what the traces' truths call `why`.
 bool means(const std::string& why, TraceFault fault) {
   const bool lost = why.find("records lost") != std::string::npos;
   const bool sentinel = why.find("last thread") != std::string::npos;
@@ -238,7 +238,7 @@ TEST_CASE("a descendant's thread that ended without its sample refuses the run")
   CHECK(trace.counts().fault == TraceFault::EndedWithoutCounts);
 }
 
-TEST_CASE("a sample of zeros is none, even where it is padded to the kernel's counters") {
+TEST_CASE("a sample of zeros does not count, even if it is padded to the kernel's counters") {
   Trace trace = Trace().born(kRunner, 1, 50, 5000);
   trace.add(kThreadCountersData | kStart, 1, {0, 0, 0, 0})
       .add(kThreadCountersData, 1, {0, 0, 0, 0});
@@ -260,7 +260,7 @@ TEST_CASE("by sampling, the last sample of a thread is its count, and the end ma
   CHECK(counts.threads_without_counts_tree == 1);
 }
 
-TEST_CASE("a thread that does not end keeps its last sample beside the exact ones of others") {
+TEST_CASE("a thread that does not end keeps its last sample next to the exact ones of others") {
   Trace trace = one_thread().born(1, 2, 51, 5001).counted(2, 7);
   const TraceCounts counts = trace.counts();
   CHECK_FALSE(counts.fault.has_value());

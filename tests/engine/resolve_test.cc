@@ -22,7 +22,7 @@ std::string refusal_of(std::string_view name, const fakes::FakePerf& perf) {
 }  // namespace
 
 TEST_CASE("portable aliases and perf's names stand for the kernel's numbers") {
-  // The numbers are those of perf_event_open(2): type, then config.
+  // The numbers are from perf_event_open(2): type, then config.
   fakes::FakePerf perf(fakes::usual_pmu());
   struct Known {
     const char* name;

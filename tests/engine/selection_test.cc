@@ -108,7 +108,7 @@ TEST_CASE("an unknown event is refused with the nearest names") {
         "lauka -l lists the events");
 }
 
-TEST_CASE("a name that is given twice is counted once, and told") {
+TEST_CASE("a name that is given twice is counted once, with a note") {
   const Selection selection = selected(chip("m2"), {"branches", "INST_BRANCH", "inst_branch"});
   CHECK(selection.events.size() == 1);
   REQUIRE(!selection.notes.empty());
@@ -139,7 +139,7 @@ TEST_CASE("fixed events are in every pass") {
   CHECK(told(selection, 1) == "PMC0 cycles 0, PMC7 inst_ldst 0x9b");
   CHECK(configuration_words(selection.passes[1], kAll.available) ==
         std::vector<std::uint64_t>{0, 0, 0, 0, 0, 0x9b, 0, 0});
-  // Where the power manager holds PMC4 and 5, the words of those behind them stand nearer.
+  // If the power manager holds PMC4 and 5, the words of those after them move up.
   CHECK(configuration_words(selection.passes[1], kAll.available & ~0b110000U) ==
         std::vector<std::uint64_t>{0, 0, 0, 0x9b, 0, 0});
 }

@@ -12,7 +12,7 @@ namespace lauka::fakes {
 
 using Files = std::map<std::string, std::string>;
 
-/// What is in a file; none: it is not there.
+/// Returns the contents of a file; nullopt if missing.
 inline std::optional<std::string> text_in(const Files& files, const std::string& path) {
   const auto found = files.find(path);
   if (found == files.end()) return std::nullopt;

@@ -30,7 +30,7 @@ class FakePerf : public FakeKernel {
   using Amount = FakeAmount;
   using Program = FakeProgram;
 
-  /// What a thread of another process does while it is counted. Its id is the key of `threads`.
+  /// The work of a thread of another process while it is counted. Its id is the key of `threads`.
   std::map<int, Program> threads{};
 
   FakePerf() { current() = this; }
@@ -214,7 +214,8 @@ class FakePerf : public FakeKernel {
     return descriptor;
   }
 
-  /// True if an event counts while others hold `held` counters; none: its group is not scheduled.
+  /// True if an event counts while others hold `held` counters; nullopt: its group is not
+  /// scheduled.
   std::optional<bool> counts(int descriptor, const Pmu& pmu, std::size_t held) const {
     const int leader = open_.at(descriptor).leader;
     const auto places = pmu.places(keys_of_group(leader), held);
@@ -245,7 +246,7 @@ class FakePerf : public FakeKernel {
     return shared(descriptor, program, {value, all, running});
   }
 
-  /// What is left of a reading where others had counters meanwhile.
+  /// Returns the rest of a reading if others had counters meanwhile.
   os::Reading shared(int descriptor, const Program& program, const os::Reading& whole) const {
     const Open& event = open_.at(descriptor);
     const Pmu* pmu = pmu_named(event.pmu);

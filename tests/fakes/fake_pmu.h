@@ -39,8 +39,8 @@ struct FakePmu {
   std::size_t taken = 0;         ///< the lowest, which others hold: seen when scheduled only
   std::set<std::size_t> dead{};  ///< general counters that run and count nothing
 
-  /// True if each event of a group counts while others hold the `held` lowest; none: the group has
-  /// no room alongside them.
+  /// True if each event of a group counts while others hold the `held` lowest; nullopt: the group
+  /// does not fit next to them.
   std::optional<std::vector<bool>> places(const std::vector<EventKey>& keys,
                                           std::size_t held) const {
     std::vector<bool> counts;
@@ -56,7 +56,7 @@ struct FakePmu {
   }
 };
 
-/// What a program does on one PMU with one event.
+/// The count of an event on one PMU.
 struct FakeAmount {
   std::uint64_t user = 0;
   std::uint64_t kernel = 0;
@@ -64,7 +64,7 @@ struct FakeAmount {
 
 /// A program that is run with counters.
 struct FakeProgram {
-  std::map<std::string, std::uint64_t> ns_on{};  ///< CPU time, by PMU; "" where there is one kind
+  std::map<std::string, std::uint64_t> ns_on{};  ///< CPU time, by PMU; "" with one kind
   std::map<std::pair<std::string, EventKey>, FakeAmount> counts{};  ///< by PMU and event
   std::map<std::uint32_t, std::uint64_t> ns_on_cpu{};               ///< what task-clock shows there
   bool is_setuid = false;  ///< loses its counters at exec, after 9 microseconds
@@ -79,7 +79,7 @@ struct FakeProgram {
   std::set<EventKey> silent{};  ///< the host keeps these from counting
 };
 
-/// What the model's kernel is like; to be set before its use.
+/// The properties of the model's kernel; to be set before its use.
 struct FakeKernel {
   std::map<std::string, std::string> files;
   bool has_perf = true;  ///< false: ENOSYS

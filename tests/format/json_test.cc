@@ -94,7 +94,7 @@ TEST_CASE("a run without a wall time is not in hyperfine's lists, whose places b
   CHECK(ours.at("metrics").at("wall_time").at("samples") == json({0.5, nullptr, 0.5}));
 }
 
-TEST_CASE("each run's place in the session is told, counted from 1") {
+TEST_CASE("the JSON has each run's place in the session, counted from 1") {
   const json runs = document_of(two_commands()).at("results").at(1).at("lauka").at("runs");
   CHECK(runs.at(1) == json({{"run", 3},
                             {"kind", "timed"},
@@ -110,7 +110,7 @@ TEST_CASE("each run's place in the session is told, counted from 1") {
                             {"coverage", nullptr}}));
 }
 
-TEST_CASE("the coverage of a command and of its runs is told") {
+TEST_CASE("the JSON has the coverage of a command and of its runs") {
   Results results = two_commands(0.94);
   results.commands[1].coverage = 0.96;
   const json ours = document_of(results).at("results").at(1).at("lauka");
@@ -132,7 +132,7 @@ TEST_CASE("each metric has its ratio to the reference and the deviation of the t
   CHECK_FALSE(of(1).contains("log_ratio_to_anchor"));
 }
 
-TEST_CASE("what is undefined is null in lauka's part, and a bound is told as one") {
+TEST_CASE("undefined values are null in lauka's part, and a bound is marked as one") {
   const json ours = document_of(two_commands()).at("results").at(1).at("lauka");
   CHECK(ours.at("command_line") == "./new -O2");
   CHECK(ours.at("failed_runs") == 1);
@@ -192,7 +192,7 @@ TEST_CASE("a number is written with the fewest digits that read back as it, alwa
   }
 }
 
-TEST_CASE("the session tells the machine, the order and how each gate was decided") {
+TEST_CASE("the session has the machine, the order and how each gate was decided") {
   Results results = two_commands();
   results.setting = {Order::Sequential, 18446744073709551615U, 3, {}};
   results.setting.events = {{{"cycles", "perf cycles", false}}, {{{0}}, {{}}}, {}};
@@ -249,7 +249,7 @@ TEST_CASE("names of all kinds are JSON strings; what is not UTF-8 is replaced") 
   CHECK(document.at("results").at(1).at("command") == "\xef\xbf\xbd!");
 }
 
-TEST_CASE("plain values stand on one line, so that people can read the file too") {
+TEST_CASE("plain values are on one line, so that people can read the file too") {
   const std::string text = written(write_json, two_commands());
   CHECK(text.find("\n      \"times\": [0.1, 0.3, 0.2],\n") != std::string::npos);
   CHECK(text.find("\n          \"time_wall_clock\": {\"value\": 0.1, \"unit\": \"second\"},\n") !=

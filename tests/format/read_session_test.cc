@@ -70,7 +70,7 @@ TEST_CASE("of hyperfine's schema 2 there are the measurements' wall times, and t
   CHECK(values_of(session->recording, "wall_time") == std::vector{0.5, 0.75});
 }
 
-TEST_CASE("what is no session is told as what it is") {
+TEST_CASE("a file that is not a session is refused with what it is") {
   CHECK(fault("") == "is not JSON, or is incomplete; export it again");
   CHECK(fault(kOwn.substr(0, 200)) == "is not JSON, or is incomplete; export it again");
   CHECK(fault("[1]") ==

@@ -22,7 +22,7 @@
 namespace lauka::report {
 namespace {
 
-/// A run whose numbers are those of no other, and take all digits.
+/// A run with unique numbers that take all digits.
 RunRecord run_of(std::uint32_t command, std::uint32_t round, RoundKind kind = RoundKind::Timed) {
   RunRecord run;
   run.step = {command, round, 0, kind};
@@ -68,7 +68,7 @@ Results read_back(const Results& results) {
   return analyse(std::move(read->recording), std::move(read->findings));
 }
 
-/// Where two texts part; empty where they are the same.
+/// Returns the first difference of two texts; empty if they are equal.
 std::string first_difference(const std::string& a, const std::string& b) {
   if (a == b) return "";
   const auto parted = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
@@ -210,7 +210,7 @@ TEST_CASE("percentiles are read back with the values that they are made of") {
   check_same(later.results());
 }
 
-TEST_CASE("what gates and a precision found is read back, not found anew") {
+TEST_CASE("findings of gates and a precision are read back, not made again") {
   Case it(20);
   gate::Verdict verdict;
   verdict.condition = {"wall_time", 10.0};

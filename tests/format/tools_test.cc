@@ -128,7 +128,7 @@ TEST_CASE("Bencher's JSON has each command's metrics with their intervals") {
   CHECK(document.at("./build-new -O2").size() == 3);
 }
 
-TEST_CASE("names for trackers are unique, and those of a suite keep from commit to commit") {
+TEST_CASE("names for trackers are unique, and a suite's stay the same from commit to commit") {
   Results twice = manual_example();
   twice.commands[1].name = twice.commands[0].name;
   CHECK(tool_names(twice)[1].text() == "./build-old#2");

@@ -17,7 +17,7 @@ namespace {
 
 using namespace engine::kperf;
 
-/// How every input begins.
+/// The beginning of every input.
 struct Head {
   std::uint8_t raw = 0;
   std::uint8_t values = 0;

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <string>
 
-// The file of --suite, which may come with a repository that nobody has read.
+// The file of --suite, which may come with an unread repository.
 
 namespace lauka::fuzz {
 

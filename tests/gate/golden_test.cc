@@ -40,7 +40,7 @@ Evidence first_rounds(std::span<const double> reference, std::span<const double>
   return {.reference = reference.first(rounds), .candidate = candidate.first(rounds)};
 }
 
-/// Where a golden case looks, and what it may risk there: its schedule, walked round by round.
+/// The looks of a golden case, and the risk of each: its schedule, walked round by round.
 struct LookAt {
   std::size_t rounds = 0;
   bool early = false;

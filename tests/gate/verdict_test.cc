@@ -112,7 +112,7 @@ TEST_CASE("an inconclusive verdict shows how many times the rounds would decide"
     const double p = std::min(verdict.p_fail, verdict.p_pass);
     if (verdict.answer != Answer::Inconclusive || !verdict.times_as_many) continue;
     told = true;
-    // The deviate of p by bisection of erfc, 1.6449 being that of .05.
+    // The deviate of p by bisection of erfc; for .05 it is 1.6449.
     double low = 0.0;
     double high = 10.0;
     while (high - low > 1e-12) {

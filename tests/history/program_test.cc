@@ -303,7 +303,7 @@ TEST_CASE("lauka-history: what is not a database file is refused at once and lef
     CHECK_FALSE(std::filesystem::exists(where + "-journal"));
     CHECK_FALSE(std::filesystem::exists(where + "-wal"));
   }
-  // Two seconds would be those of a writer that waits for another.
+  // Two seconds would be a wait for another writer.
   const Said text = history("add --db " + scratch.file("text.db") + file, "timeout -s KILL 1.5");
   CHECK_MESSAGE(text.err.find("cannot be opened: ") != std::string::npos, text.err);
 }
@@ -372,7 +372,7 @@ TEST_CASE("lauka-history: libpq and what it needs are loaded for a server's addr
   const Scratch scratch;
   write_sessions(scratch, 1, 9);
   const std::string add = "add " + scratch.file("s000.json") + " --db ";
-  // LD_DEBUG has the dynamic linker tell on standard error what it loads.
+  // With LD_DEBUG the dynamic linker lists on standard error what it loads.
   for (const std::string& words : {std::string("--help"), add + scratch.file("h.db")}) {
     const Said said = history(words, "LD_DEBUG=files");
     CHECK(said.status == 0);
@@ -381,7 +381,7 @@ TEST_CASE("lauka-history: libpq and what it needs are loaded for a server's addr
     CHECK(said.err.find("libsoci_postgresql") == std::string::npos);
     CHECK(said.err.find("libpq") == std::string::npos);
   }
-  // What is no library is found first, as if there were none.
+  // A file that is not a library is found first, as if it were missing.
   for (const std::string version : {"4.0", "4.1", "4.2"})
     write(scratch.file("libsoci_postgresql.so." + version), "no library");
   const Said none =

@@ -51,8 +51,8 @@ int free_port() {
   return ntohs(address.sin_port);
 }
 
-/// A PostgreSQL server of the test's own: on a socket in a folder of its own, where everybody is
-/// let in, and on 127.0.0.1 with a password. The server refuses root: it is started as nobody then.
+/// A PostgreSQL server of the test's own: on a socket in a folder of its own, open to all, and on
+/// 127.0.0.1 with a password. The server refuses root, so root starts it as `nobody`.
 class Server {
  public:
   Server() {

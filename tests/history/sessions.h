@@ -6,7 +6,7 @@
 
 namespace lauka::history {
 
-/// What a session of the tests has.
+/// A command of a test's session.
 struct MadeCommand {
   std::string name{};
   std::vector<double> times{};  ///< wall times, of the rounds from 1 on
@@ -41,12 +41,12 @@ class Scratch {
   std::string path_;
 };
 
-/// New databases for a test: of SQLite, and of PostgreSQL where there is a server to start; else
-/// the test says that it was skipped.
+/// New databases for a test: of SQLite, and of PostgreSQL if a server can be started; else the test
+/// reports that it was skipped.
 std::vector<std::string> databases(const Scratch& scratch);
 
-/// A new database of a server on 127.0.0.1 that wants the password of its user "lauka"; none: the
-/// test says that it was skipped.
+/// A new database of a server on 127.0.0.1 that wants the password of its user "lauka"; nullopt:
+/// the test reports that it was skipped.
 struct Served {
   int port = 0;
   std::string database{};
@@ -54,7 +54,7 @@ struct Served {
 inline constexpr const char* kPassword = "s3cret:@/?%";
 std::optional<Served> served_by_port();
 
-/// What the built lauka-history said, and how it ended; `words` as a shell takes them.
+/// The output and the end of the built lauka-history; `words` as a shell takes them.
 struct Said {
   std::string out{};
   std::string err{};

@@ -286,7 +286,7 @@ TEST_CASE("a new anchor is chained by a session that has measured both") {
     CHECK(series_text(series->front(), alone, {}).find("10 sessions of another anchor left out") !=
           std::string::npos);
 
-    // A link over an anchor that the candidate never stood alongside.
+    // A link over an anchor that was never measured with the candidate.
     SUBCASE("over another one") {
       add(30, {{"v3", times_of(0.5), "a", "anchor"}, {"v1", times_of(1.0), "a", "reference"}});
       add(31, {{"v3", times_of(0.5), "a", "anchor"}, {"v2", times_of(0.8), "a", "reference"}});

@@ -37,8 +37,8 @@ std::string first(Database& database, const std::string& statement) {
   return rows->empty() ? "" : rows->front().front();
 }
 
-/// What lauka-history kept of these sessions when its tables were of version 3: times in seconds,
-/// no order of adding, no medians.
+/// Writes these sessions as lauka-history kept them when its tables were of version 3: times in
+/// seconds, no order of adding, no medians.
 void write_version_3(const std::string& where, const std::vector<SessionRecord>& sessions) {
   auto database = Database::open(where, Access::Write);
   REQUIRE(database);

@@ -140,7 +140,7 @@ TEST_CASE("load is judged by the number of CPUs") {
   CHECK(line_of(facts, "load").standing == Severity::Note);
 }
 
-TEST_CASE("a coarse clock names the better one, where there is one") {
+TEST_CASE("a coarse clock names the better one, if the machine has one") {
   MachineFacts facts = quiet();
   facts.clock_source = "hpet";
   facts.clock_step = std::chrono::microseconds(2);

@@ -165,7 +165,7 @@ TEST_CASE("an engine that leaves the counters to the kernel shows none") {
         "  page-faults  pages\n");
 }
 
-TEST_CASE("no events are told as that") {
+TEST_CASE("an empty list of events is reported as such") {
   CHECK(explain_events({}) == "no events to count\n");
 }
 

@@ -21,7 +21,7 @@ ThreadPart part(double user, double system, std::uint64_t cycles, std::uint64_t 
 
 }  // namespace
 
-// The rows are those of the article on thread-counters.
+// The rows are from the article on thread-counters.
 TEST_CASE(
     "threads are shown with times, cycles, instructions and IPC by kind of core, and totals") {
   Threads threads;
@@ -167,7 +167,7 @@ TEST_CASE("a line has what a thread did, and null for what is not known") {
   CHECK(json.at("kinds").empty());
 }
 
-TEST_CASE("where there are kinds of core a line has each, and the share of the first") {
+TEST_CASE("with several kinds of core a line has each, and the share of the first") {
   ThreadSample sample;
   sample.interval = 500ms;
   sample.moves = 3;
@@ -205,7 +205,7 @@ TEST_CASE("what could not be read in time is left out, and the next line is of a
   for (std::size_t i = 1; i < at.size(); ++i) CHECK((at[i] - 125ms) % 10ms == 0ms);
 }
 
-TEST_CASE("it ends with the processes, when the user wants it and when nobody reads") {
+TEST_CASE("it ends with the processes, when the user wants it, and without a reader") {
   World ended;
   ended.stream.reads = 4;
   CHECK(ended.watch(10ms, std::nullopt).has_value());

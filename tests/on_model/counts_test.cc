@@ -40,7 +40,7 @@ Told check_counts(const Mac& mac, const std::string& script,
   return told;
 }
 
-/// What all.json has of its only command.
+/// Returns the part of all.json about its only command.
 nlohmann::json exported_of(const Mac& mac) {
   return nlohmann::json::parse(mac.text_of("all.json")).at("results").at(0).at("lauka");
 }
@@ -54,7 +54,7 @@ std::vector<double> coverages_of(const nlohmann::json& exported) {
 
 }  // namespace
 
-TEST_CASE("on each of the five chips the counts are those of every thread, to the last one") {
+TEST_CASE("on each of the five chips every thread is counted, to the last one") {
   for (const std::string chip : {"m1", "m2", "m3", "m4", "m5"}) {
     CAPTURE(chip);
     const Mac mac = mac_with({{"chip", chip}});
@@ -199,7 +199,7 @@ TEST_CASE("with sampling every millisecond the coverage shown is what the model'
   }
 }
 
-TEST_CASE("the JSON tells the counts of the command's own process alongside those of its tree") {
+TEST_CASE("the JSON has the counts of the command's own process next to those of its tree") {
   const Mac mac;
   const Told told = mac.lauka({"-r2", "-w0", "-e", "instructions,inst_all,page-faults",
                                "--export-json", mac.folder.file("all.json"),
@@ -219,7 +219,7 @@ TEST_CASE("the JSON tells the counts of the command's own process alongside thos
   CHECK_FALSE(exported_of(mac).at("runs").at(0).contains("own"));
 }
 
-TEST_CASE("the whole machine's fixed counters are told apart, however many others there are") {
+TEST_CASE("the whole machine's fixed counters are found among any number of others") {
   for (const bool few : {false, true}) {
     CAPTURE(few);
     const Mac mac = mac_with({{"chip", "m4"}, {"forcing_frees_nothing", few}});
@@ -237,7 +237,7 @@ TEST_CASE("the whole machine's fixed counters are told apart, however many other
   }
 }
 
-TEST_CASE("threads that outlive the command are sampled, and told") {
+TEST_CASE("threads that outlive the command are sampled, with a note") {
   const Mac mac;
   const Told told =
       mac.lauka({"-r2", "-w0",

@@ -72,7 +72,7 @@ TEST_CASE("1: without root the kernel's own counts are shown, and one line says 
   CHECK(named.told.report.at("runs").empty());
 }
 
-TEST_CASE("2: whoever has the tracing is named, and the whole machine is counted instead") {
+TEST_CASE("2: the holder of the tracing is named, and the whole machine is counted instead") {
   const Run run = run_on({{"tracer", {{"pid", 77}, {"name", "Instruments"}}}});
   run.check_ended(0);
   CHECK(run.told.says("Instruments (process 77)"));
@@ -144,7 +144,7 @@ TEST_CASE("5: an event that the kernel refuses is named, the others are counted"
   run.check_exact();
 }
 
-TEST_CASE("6: a run of which records were lost is run again, and told") {
+TEST_CASE("6: a run of which records were lost is repeated, with a note") {
   for (const json& loss : {json{{"lose_in_run", 3}}, json{{"lose_in_run", 3}, {"loss_argument", 1}},
                            json{{"wrapped_in_run", 3}}}) {
     CAPTURE(loss.dump());
@@ -268,7 +268,7 @@ TEST_CASE("15: a change of sampling that the kernel refuses costs no more than w
     CHECK(count == small.run(0).at("tree").at("events").at("INST_ALL").get<double>());
 }
 
-TEST_CASE("15: sampling that is busy in the middle of being started leaves nothing behind") {
+TEST_CASE("15: sampling that is busy in the middle of being started is cleared") {
   const Run run =
       run_on({{"fail", {{"kperf.sampling", {{"error", "EBUSY"}, {"from", 3}, {"times", 1}}}}}},
              {"--strategy", "exit"});

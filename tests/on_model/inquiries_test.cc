@@ -97,7 +97,7 @@ TEST_CASE("--check that is interrupted in any call gives back what it took") {
   CHECK(interrupted > 5);
 }
 
-TEST_CASE("-l without the processor's database lists what there is, and says in one line why") {
+TEST_CASE("-l without the processor's database lists the rest, and says in one line why") {
   const Mac mac;
   std::ofstream(mac.database("1b588bb3")) << "<plist><dict>";
   for (const std::string filter : {"", "inst_all"}) {

@@ -12,7 +12,7 @@
 
 namespace lauka::darwin {
 
-/// What it said, how it ended, and what the model knows of it.
+/// The output and the end of a program, and what the model knows of it.
 struct Told {
   std::string out;
   std::string err;

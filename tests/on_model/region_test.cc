@@ -120,7 +120,7 @@ TEST_CASE("region: what was not marked as it should be is reported on macOS, too
           "it called lauka_region_end without a lauka_region_begin before it");
 }
 
-TEST_CASE("region: counts that are not known are left out and told; its time is there") {
+TEST_CASE("region: unknown counts are left out, with a note; its time is there") {
   const auto has_no_counts = [](const nlohmann::json& scenario, const std::string& script,
                                 const std::string& why) {
     CAPTURE(why);

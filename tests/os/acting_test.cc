@@ -13,9 +13,9 @@
 namespace lauka::os {
 namespace {
 
-// A table of calls is made of plain functions, which are told what to refuse in no other way.
+// A table of calls has plain functions, so globals decide what they refuse.
 // NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables)
-int refused = 0;  // which of the calls, counted from 1; 0: none
+int refused = 0;  // which of the calls, counted from 1; 0: no call
 int refused_with = 0;
 int calls = 0;
 // NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)

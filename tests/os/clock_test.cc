@@ -33,7 +33,7 @@ TEST_CASE("the step of a clock is the smallest it makes, however often it is rea
   CHECK(observed_step(SteppingClock(40ns, 1)) == 40ns);
 }
 
-TEST_CASE("a clock that stands still ends the search") {
+TEST_CASE("a clock that stops ends the search") {
   CHECK(observed_step(SteppingClock(0ns, 1)) == 0ns);
 }
 

@@ -16,7 +16,7 @@ bool has(const std::vector<std::string>& environment, const std::string& variabl
   return std::count(environment.begin(), environment.end(), variable) == 1;
 }
 
-/// A fixture's own state is in files; here the program tells its environment by its status.
+/// A fixture's own state is in files; this program reports its environment by its status.
 Ended ended_with(const ProgramSpec& spec, const std::string& value = "") {
   auto launcher = start_launcher();
   REQUIRE(launcher.has_value());
@@ -36,7 +36,7 @@ ProgramSpec shell(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("a program's own variables replace lauka's, and stand there once") {
+TEST_CASE("a program's own variables replace lauka's, and appear once") {
   ProgramSpec spec = shell("");
   REQUIRE(setenv("LAUKA_TEST_OLD", "old", 1) == 0);  // NOLINT(concurrency-mt-unsafe): one thread
   spec.environment = {"LAUKA_TEST_OLD=new", "LAUKA_TEST_MORE=two words"};
@@ -121,7 +121,7 @@ TEST_CASE("a program of another user has that user's ids and groups and no way b
   CHECK(succeeded(ended_with(spec).outcome));
 }
 
-TEST_CASE("without root nobody else's program is started") {
+TEST_CASE("without root no other user's program is started") {
   if (geteuid() == 0) {
     skip("root may");
     return;

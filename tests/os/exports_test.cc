@@ -276,7 +276,7 @@ TEST_CASE("a link that leads to nothing yet has its file made") {
   CHECK(resolve(folder.file("link.csv")).path == resolve(folder.file("real.csv")).path);
 }
 
-TEST_CASE("what another file cannot replace is told before, and its bytes are replaced") {
+TEST_CASE("files that cannot be replaced are reported first, and their bytes are replaced") {
   const TemporaryFolder folder;
   const std::string target = folder.file("out.csv");
   std::ofstream(target) << "a much longer text of last week";

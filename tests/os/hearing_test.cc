@@ -64,7 +64,7 @@ TEST_CASE("a run of which enough was heard is asked to end, and has succeeded") 
   const Ended ended = run_shell("trap 'sleep 0.3; exit 9' TERM; echo ready; sleep 30 & wait", ear);
   CHECK(ended.was_enough);
   CHECK(succeeded(ended.outcome));
-  // The time is that of the line, not of the end.
+  // The time is up to the line, not to the end.
   CHECK(ended.usage.wall_ns < static_cast<std::uint64_t>(ended.whole.count()));
   CHECK(static_cast<std::uint64_t>(ended.whole.count()) - ended.usage.wall_ns >= 250'000'000);
 }

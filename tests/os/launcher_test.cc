@@ -90,7 +90,7 @@ class TemporaryFile {
   std::string name_ = "/tmp/lauka-test-XXXXXX";
 };
 
-/// What report_state printed: the first word of each line and the rest.
+/// Returns what report_state printed: the first word of each line and the rest.
 std::map<std::string, std::string> state_seen_by_a_command(Launcher& launcher) {
   const TemporaryFile file;
   ProgramSpec spec = program({"report_state"});
@@ -124,7 +124,7 @@ pid_t parent_of(pid_t pid) {
   return parent;
 }
 
-/// Whether a child of this process ends in time; else it is killed with its group.
+/// True if a child of this process ends in time; else it is killed with its group.
 bool ends_within(pid_t child, std::chrono::nanoseconds patience, int& status) {
   const auto give_up = std::chrono::steady_clock::now() + patience;
   while (waitpid(child, &status, WNOHANG) == 0) {
@@ -204,7 +204,7 @@ TEST_CASE("what is kept of a run can be read, and still comes where it belongs")
   ProgramSpec spec;
   spec.words = {"/bin/sh", "-c", "echo first; echo wrong >&2; echo second"};
   spec.output = {Sink::File, file.name(), true};
-  for (int i = 0; i < 2; ++i) {  // each run begins anew
+  for (int i = 0; i < 2; ++i) {  // each run begins afresh
     run_once(*launcher, spec);
     CHECK(launcher->kept_bytes(Kept::Output) == 13);
     std::string text(100, '.');
@@ -293,7 +293,7 @@ TEST_CASE("a time-out is in force while the other end of a named pipe is waited 
   }
 }
 
-TEST_CASE("a launcher that is killed is told as such, and nothing of its run lives on") {
+TEST_CASE("a killed launcher is reported as such, and no process of its run lives on") {
   const TemporaryFile file;
   ProgramSpec spec = program({"hang", "--setsid-child"});
   spec.output = {Sink::File, file.name()};
@@ -384,7 +384,7 @@ TEST_CASE("when lauka and its whole group are killed, what left the run's group 
   }
 }
 
-TEST_CASE("orphans that ended before their run did are told") {
+TEST_CASE("orphans that ended before their run did are reported") {
   const auto launcher = launcher_of_test();
   const Ended ended = run_once(*launcher, program({"/bin/sh", "-c", "(sleep 0.01 &); sleep 0.3"}));
   CHECK(ended.orphans == 1);
@@ -398,12 +398,12 @@ TEST_CASE("a run that ends in time is not touched by the time-out of the run bef
   for (int i = 0; i < 3; ++i) CHECK(succeeded(run_once(*launcher, spec).outcome));
 }
 
-TEST_CASE("a command that is stopped is killed and told, not waited for") {
+TEST_CASE("a command that is stopped is killed and reported, not waited for") {
   const Ended ended = run_once(program({"/bin/sh", "-c", "kill -STOP $$; exit 0"}));
   CHECK(std::get<Stopped>(ended.outcome).signal == SIGSTOP);
 }
 
-TEST_CASE("a command that wants the terminal is told so instead of hanging for ever") {
+TEST_CASE("a command that wants the terminal gets an error instead of hanging for ever") {
   const int terminal = posix_openpt(O_RDWR | O_NOCTTY);
   REQUIRE(terminal >= 0);
   REQUIRE(grantpt(terminal) == 0);
@@ -491,7 +491,7 @@ TEST_CASE("an input file is read from its start in every run") {
   for (int i = 0; i < 3; ++i) CHECK(succeeded(run_once(*launcher, spec).outcome));
 }
 
-TEST_CASE("how far a run read its input file is told") {
+TEST_CASE("the result has how far a run read its input file") {
   const TemporaryFile input;
   std::ofstream(input.name()) << std::string(300'000, 'x');
   const auto launcher = launcher_of_test();
@@ -508,7 +508,7 @@ TEST_CASE("how far a run read its input file is told") {
   CHECK(read_by(":") == InputRead::Unknown);
 }
 
-TEST_CASE("an input file that has gone is told as such") {
+TEST_CASE("a missing input file is reported as such") {
   ProgramSpec spec = program({"tiny"});
   spec.input.path = "/nonexistent/input";
   const Ended ended = run_once(spec);
@@ -598,7 +598,7 @@ TEST_CASE("an input that is a named pipe is waited for") {
   CHECK(succeeded(ended.outcome));
 }
 
-TEST_CASE("after a time-out no other run of the batch begins beside what is left of it") {
+TEST_CASE("after a time-out no other run of the batch begins before its leftovers are gone") {
   const auto launcher = launcher_of_test();
   ProgramSpec spec = program({"hang", "--setsid-child"});
   spec.timeout = 30ms;

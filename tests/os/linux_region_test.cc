@@ -39,7 +39,7 @@ PerfEventAttr clock_that_is_off() {
   return clock;
 }
 
-/// One after the other, with that counter where there is one.
+/// Runs them one after the other, with that counter if the machine has one.
 std::vector<Ended> run_region(const std::vector<std::string>& words, int times, bool counts) {
   auto launcher = start_launcher();
   REQUIRE(launcher.has_value());
@@ -129,8 +129,8 @@ long instructions_of_region(std::uint64_t turns) {
 
 #endif
 
-/// What `region turns 10000000 HOW` notes where its header is that of macOS, and Linux answers in
-/// the place of libSystem: two instructions and a cycle in each nanosecond of a thread's CPU time.
+/// Returns what `region turns 10000000 HOW` notes with macOS's header, on Linux in place of
+/// libSystem: two instructions and a cycle in each nanosecond of a thread's CPU time.
 RegionUse noted_as_on_macos(const char* how) {
   const std::string program =
       std::filesystem::path(places::kProgramOnModel).replace_filename("region_as_on_macos");
@@ -197,7 +197,7 @@ TEST_CASE("a program notes its region in memory that is new for each run") {
   }
 }
 
-TEST_CASE("nested entries are one, and those of threads that overlap are one") {
+TEST_CASE("nested entries are one, and so are overlapping ones of several threads") {
   CHECK(run_region({"region", "turns", "10", "nested"}).region->entries == 1);
   const RegionUse threads = *run_region({"region", "sleeps", "100", "threads"}).region;
   CHECK(threads.entries >= 1);
@@ -209,7 +209,7 @@ TEST_CASE("a child's entry is its parent's run's") {
   CHECK(run_region({"region", "turns", "10", "in_child"}).region->entries == 1);
 }
 
-TEST_CASE("a region left open, an end without a begin and no region at all can be told apart") {
+TEST_CASE("a region left open, an end without a begin and no region at all differ") {
   CHECK(run_region({"region", "turns", "10", "open"}).region->is_open);
   CHECK(run_region({"region", "turns", "10", "stray"}).region->stray == 1);
   CHECK(run_region({"region", "turns", "10", "never"}).region->entries == 0);
@@ -260,7 +260,7 @@ TEST_CASE("a region of a known loop has the loop's instructions and a constant")
   }
   CHECK(none < 1000);  // some 80 of an optimized program
   const long some = instructions_of_region(500);
-  CHECK(some - none < 1010);  // a branch leads around the loop where there is no turn
+  CHECK(some - none < 1010);  // without a turn, a branch skips the loop
   CHECK(some - none >= 1000);
   CHECK(instructions_of_region(1000) == some + 1000);
   CHECK(instructions_of_region(1500) == some + 2000);

@@ -9,7 +9,7 @@ TEST_CASE("the processor's model is read from /proc/cpuinfo") {
                      "model name\t: AMD EPYC 7502 \r\nmodel name\t: other\n") == "AMD EPYC 7502");
 }
 
-TEST_CASE("an ARM processor without a model's name is told by its maker and part") {
+TEST_CASE("an ARM processor without a model's name gets its maker and part") {
   CHECK(cpu_model_of("processor\t: 0\nCPU implementer\t: 0x41\nCPU part\t: 0xd0c\n") ==
         "implementer 0x41, part 0xd0c");
   CHECK(cpu_model_of("").empty());

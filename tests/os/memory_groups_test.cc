@@ -97,7 +97,7 @@ std::string refusal() {
 
 }  // namespace
 
-TEST_CASE("each run gets a group of its own beside lauka's, whose peak is read and which goes") {
+TEST_CASE("each run gets a group of its own next to lauka's, whose peak is read and which goes") {
   FakeGroups fake;
   auto groups = open_memory_groups(&FakeGroups::calls());
   REQUIRE(groups);
@@ -130,7 +130,7 @@ TEST_CASE("what a run leaves in its group is moved to lauka's own when all is ov
   CHECK(fake.joined[std::string(kApp) + "/x.scope/cgroup.procs"] == "77 78 ");
 }
 
-TEST_CASE("groups that a killed lauka left behind go, those of a living one stay") {
+TEST_CASE("the groups of a killed lauka go, a living one's stay") {
   FakeGroups fake;
   fake.alive = {42, 7};
   fake.folders = {std::string(kApp) + "/lauka-7-0", std::string(kApp) + "/lauka-8-3",
@@ -152,7 +152,7 @@ TEST_CASE("the nearest group above lauka's that hands memory on is taken") {
   CHECK((*at_root)->begin().value().starts_with("/sys/fs/cgroup/lauka-42-"));
 }
 
-TEST_CASE("where no group can be made the reason is told") {
+TEST_CASE("if no group can be made the reason is reported") {
   CHECK(open_memory_groups(nullptr).error().what ==
         "tree_peak_memory cannot be measured: this system has no control groups");
   FakeGroups fake;
@@ -200,7 +200,7 @@ TEST_CASE(
         "controller on");
 }
 
-TEST_CASE("what is missing for control groups is told with its own remedy") {
+TEST_CASE("each missing part of control groups has its own remedy") {
   const auto remedy = [] {
     const auto groups = open_memory_groups(&FakeGroups::calls());
     return groups ? "opened" : groups.error().remedy;

@@ -63,7 +63,7 @@ TEST_CASE("what a process left that was killed is removed by the next, and nothi
   CHECK(below.entries() == 3);
 }
 
-TEST_CASE("where no folder is chosen it is in memory, where there is such a place") {
+TEST_CASE("the default folder is in memory, if the system has such a place") {
   const auto folder = PrivateFolder::create();
   REQUIRE(folder.has_value());
   CHECK(folder->path().starts_with(fs::exists("/dev/shm") ? "/dev/shm/lauka-private-"

@@ -9,7 +9,7 @@
 
 #include <doctest/doctest.h>
 
-// Machines that the tests do not run on, as their files and sysctls tell of them.
+// Machines that the tests do not run on, by their files and sysctls.
 
 namespace lauka::os {
 namespace {
@@ -113,7 +113,7 @@ void* as_symbol(double (*function)()) {
 
 }  // namespace
 
-TEST_CASE("a laptop on battery tells of it, of its governor, turbo and SMT") {
+TEST_CASE("a laptop on battery shows it, its governor, turbo and SMT") {
   const MachineFacts facts = linux_with(laptop());
   CHECK(facts.is_linux);
   REQUIRE(facts.governors.size() == 1);
@@ -161,7 +161,7 @@ TEST_CASE("a server with boost off and SMT that firmware turned off") {
   CHECK(facts.governors[1].cpus == 2);
 }
 
-TEST_CASE("a virtual machine is known by the flag, and by who sells it where there is none") {
+TEST_CASE("a virtual machine is known by the flag, or else by its vendor") {
   Files all = {{"/proc/cpuinfo", "flags\t\t: fpu hypervisor sse2\n"},
                {"/proc/stat", "cpu  800 0 100 80 0 0 0 20 0 0\ncpu0 1 2\n"}};
   MachineFacts facts = linux_with(all);
@@ -199,7 +199,7 @@ TEST_CASE("a container without /sys leaves out what it does not know") {
   CHECK_FALSE(linux_with({{"/sys/fs/cgroup/cpu.max", "max 100000\n"}}).cpu_quota.has_value());
 }
 
-TEST_CASE("a Mac tells its kinds of core, its load and what kperf left over") {
+TEST_CASE("a Mac shows its kinds of core, its load and leftovers of kperf") {
   struct Load {
     std::uint32_t fixed[3];
     std::int64_t scale;
@@ -231,7 +231,7 @@ TEST_CASE("a Mac tells its kinds of core, its load and what kperf left over") {
   CHECK(facts.tracing->owner == 0);
 }
 
-TEST_CASE("of the tracing's owners only a living one in the foreground is told") {
+TEST_CASE("of the tracing's owners only a living one in the foreground is named") {
   for (const std::int32_t state : {0, 1, 2}) {
     for (const bool lives : {false, true}) {
       CAPTURE(state);
@@ -255,7 +255,7 @@ TEST_CASE("a Mac that may not be asked leaves out what it does not know") {
   CHECK_FALSE(facts.tracing->readable);
 }
 
-TEST_CASE("a Mac on battery is told by IOKit") {
+TEST_CASE("IOKit shows a Mac on battery") {
   DarwinCalls calls = darwin_with({});
   calls.dlopen = [](const char* path, int) -> void* {
     return std::strstr(path, "IOKit") != nullptr ? &sysctls() : nullptr;

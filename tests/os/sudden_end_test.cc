@@ -49,7 +49,7 @@ TEST_CASE("a second signal ends the process at once, after what is to be given b
   }
 }
 
-TEST_CASE("signals of one moment are one request, as those of timeout(1) are") {
+TEST_CASE("signals of one moment are one request, such as timeout(1)'s") {
   const pid_t child = fork();
   if (child == 0) {
     watch_for_interrupts();

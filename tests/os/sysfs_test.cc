@@ -89,7 +89,7 @@ TEST_CASE("files that describe an event are not events") {
         std::vector<std::string>{"asks", "cpu-cycles", "mem-loads", "power"});
 }
 
-TEST_CASE("PMUs of cores, of tasks and of packages are told apart") {
+TEST_CASE("PMUs of cores, of tasks and of packages are distinguished") {
   fakes::FakePerf perf;
   fakes::add_two_kinds(perf);
   perf.add({"uncore_imc_0", 20, "", true});

@@ -131,7 +131,7 @@ TEST_CASE("the built-in metrics read a run in base units") {
   CHECK(find(metrics, "peak_rss")->unit == Unit::Bytes);
 }
 
-TEST_CASE("times by kind of core stand behind the built-in metrics, with the share of the first") {
+TEST_CASE("times by kind of core follow the built-in metrics, with the share of the first") {
   EventSet set = counted({"cycles", "p_time", "e_time"}, {Pass{{0, 1, 2}}});
   make_core_times(set, {1, 2});
   const auto metrics = metrics_of(set, MetricSelection::Default, false);

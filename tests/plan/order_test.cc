@@ -71,7 +71,7 @@ TEST_CASE("interleaved and sequential rounds keep the order of the commands") {
   CHECK(orders_of(plan_of(4, 1, Order::Sequential), 3) == "abcd abcd abcd");
 }
 
-TEST_CASE("a step tells its round and whether it is a warm-up") {
+TEST_CASE("a step has its round and whether it is a warm-up") {
   const auto steps = steps_of_round(plan_of(2, 7), RoundKind::Warmup, 9);
   REQUIRE(steps.size() == 2);
   for (const Step& step : steps) {

@@ -17,7 +17,7 @@ Options with_percentiles(std::vector<double> percentiles) {
   return options;
 }
 
-/// The names of the rows shown, or why there are none.
+/// Returns the names of the rows shown, or the reason of a refusal.
 std::vector<std::string> rows_of(const Options& options) {
   const auto plan = make_plan(
       options, [](const EventRequest&) { return EventSet{}; }, 1);
@@ -32,7 +32,7 @@ using Names = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("percentiles stand behind wall time, in the order asked for") {
+TEST_CASE("percentiles follow wall time, in the order asked for") {
   CHECK(rows_of(with_percentiles({99.9, 50})) ==
         Names{"wall_time", "wall_time.p99.9", "wall_time.p50", "cpu_time", "peak_rss"});
 }

@@ -1,4 +1,4 @@
-/* Whoever includes lauka/region.h or lauka/counters.h and uses nothing of it is not warned. */
+/* Including lauka/region.h or lauka/counters.h without using it gives no warning. */
 #include <lauka/counters.h>
 #include <lauka/region.h>
 

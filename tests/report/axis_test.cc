@@ -8,7 +8,7 @@ namespace lauka::report {
 
 using doctest::Approx;
 
-TEST_CASE("an axis holds its values with room beside them, and round numbers") {
+TEST_CASE("an axis holds its values with room on both sides, and round numbers") {
   const Axis axis = axis_over(0.125, 0.605, 5);
   CHECK(axis.low == Approx(0.125 - 0.04 * 0.48));
   CHECK(axis.high == Approx(0.605 + 0.04 * 0.48));
@@ -20,7 +20,7 @@ TEST_CASE("an axis holds its values with room beside them, and round numbers") {
   CHECK(axis.percent(axis.high) == 100.0);
 }
 
-TEST_CASE("equal values stand in the middle of their axis") {
+TEST_CASE("equal values are in the middle of their axis") {
   CHECK(axis_over(5, 5, 5).percent(5) == Approx(50));
   CHECK(axis_over(0, 0, 5).percent(0) == Approx(50));
   CHECK(axis_over(5, 5, 5).ticks.size() >= 1);

@@ -51,7 +51,7 @@ TEST_CASE("numbers keep all their digits") {
   CHECK(csv.find(",0.30000000000000004,123456789.25,0,,,\r\n") != std::string::npos);
 }
 
-TEST_CASE("a name with commas or quotes stands in quotes, what steers a terminal is made visible") {
+TEST_CASE("a name with commas or quotes is quoted, and control characters are made visible") {
   Results results;
   results.metrics = {metric("wall_time", Unit::Seconds)};
   const auto rows = std::vector{row(0, summary(1, 1, std::nullopt, 1, 1))};

@@ -7,7 +7,7 @@
 
 namespace lauka::report {
 
-TEST_CASE("the end of a run is told in words") {
+TEST_CASE("the end of a run is described in words") {
   CHECK(describe(Exited{3}) == "exited with status 3");
   CHECK(describe(Signalled{SIGSEGV, true}) == "was killed by SIGSEGV (core dumped)");
   CHECK(describe(Signalled{SIGKILL, false}) == "was killed by SIGKILL");
@@ -16,14 +16,14 @@ TEST_CASE("the end of a run is told in words") {
   CHECK(describe(Cancelled{}) == "was killed because lauka was interrupted");
 }
 
-TEST_CASE("a run stopped by job control is told with the reason") {
+TEST_CASE("a run stopped by job control is reported with the reason") {
   CHECK(describe(Stopped{SIGTTIN}) ==
         "was stopped by SIGTTIN: it wants the terminal, which commands run by lauka do not have");
   CHECK(describe(Stopped{SIGSTOP}) ==
         "was stopped by SIGSTOP: nothing would have resumed it, so it was killed");
 }
 
-TEST_CASE("a run that could not be started is told with the step and the system's reason") {
+TEST_CASE("a run that could not be started is reported with the step and the system's reason") {
   CHECK(describe(TimedOut{std::chrono::seconds(1), true, 99}) ==
         "took longer than 1s and could not be killed: its process 99 lives on");
   CHECK(describe(TimedOut{std::chrono::seconds(1), false}) ==

@@ -6,7 +6,7 @@
 
 namespace lauka::report {
 
-TEST_CASE("a hook that failed is told with its command, its run and its output") {
+TEST_CASE("a failed hook is reported with its command, its run and its output") {
   Session session;
   session.cut_short =
       HookFailed{HookKind::Prepare, 1, Step{1, 4, 0, RoundKind::Timed}, Exited{2}, "first\nsecond"};
@@ -62,7 +62,7 @@ TEST_CASE("a status that is an answer is explained, with what accepts it alone")
   CHECK(ending_lines(session, {"grep aa f"}).ends_with("use -i to ignore failures\n"));
 }
 
-TEST_CASE("an interruption after a run is told without a remedy") {
+TEST_CASE("an interruption after a run is reported without a remedy") {
   Session session;
   session.cut_short = Interrupted{2};
   session.runs.push_back(RunRecord{});
@@ -77,7 +77,7 @@ TEST_CASE("-i is not offered where a process could not be killed") {
 }
 
 TEST_CASE(
-    "a run that ended before its line is told with the expression, and is not to be ignored") {
+    "a run that ended before its line is reported with the expression, and cannot be ignored") {
   Session session;
   session.cut_short = RunFailed{Step{0, 0, 0, RoundKind::Timed}, Exited{1}, "a\nb\x1b", "rea(dy"};
   CHECK(ending_lines(session, {"x"}) ==

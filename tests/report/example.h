@@ -119,7 +119,7 @@ inline std::shared_ptr<const RunTable> made(std::vector<MadeRun> runs) {
   return std::make_shared<MadeRuns>(std::move(runs));
 }
 
-/// What an exporter writes.
+/// Returns the output of an exporter.
 inline std::string written(Exporter exporter, const Results& results) {
   std::string text;
   exporter({{results}}, [&](std::string_view piece) { text += piece; });

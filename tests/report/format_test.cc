@@ -18,7 +18,7 @@ namespace lauka::report {
 
 namespace {
 
-/// What a shown quantity is worth, read by hand: digits, then the unit.
+/// Returns the value of a shown quantity, read by hand: digits, then the unit.
 double read_back(const std::string& text) {
   const std::map<std::string, double> units = {
       {"ns", 1e-9}, {"µs", 1e-6}, {"ms", 1e-3}, {"s", 1},    {"min", 60}, {"h", 3600},
@@ -178,7 +178,7 @@ TEST_CASE("no rounding at the edge of a unit loses a digit or shows 1000") {
   }
 }
 
-TEST_CASE("a range has the fewest digits that tell its ends apart") {
+TEST_CASE("a range has the fewest digits that distinguish its ends") {
   using Ends = std::pair<std::string, std::string>;
   CHECK(range(0.583, 0.605, Unit::Seconds) == Ends{"583ms", "605ms"});
   CHECK(range(136.6e6, 137.4e6, Unit::Bytes) == Ends{"136.6MB", "137.4MB"});
@@ -266,7 +266,7 @@ TEST_CASE("deltas and ratios are written as the golden cases say") {
   }
 }
 
-TEST_CASE("a limit is told as it was asked for") {
+TEST_CASE("a limit is shown as it was typed") {
   using std::chrono::milliseconds;
   CHECK(exact_duration(std::chrono::seconds(2)) == "2s");
   CHECK(exact_duration(milliseconds(1500)) == "1.5s");

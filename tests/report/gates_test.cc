@@ -47,7 +47,7 @@ TEST_CASE("a gate's line can be read aloud: the answer, what was measured, how o
         "shown)\n");
 }
 
-TEST_CASE("a limit of 0, a drop and a gain that is asked for are told as such") {
+TEST_CASE("a limit of 0, a drop and a required gain have their own words") {
   const auto told = [](const char* metric, double percent, bool below, gate::Answer answer) {
     auto one = verdict(answer, changed(0.0, 0.5), 9);
     one.condition = {metric, percent, below};
@@ -82,13 +82,13 @@ TEST_CASE("an end of the interval is named only where it bears the answer out") 
   CHECK(gate_lines(with(verdict(gate::Answer::Pass, changed(0.05, 0.06), 36), 0.01), false) ==
         "wall_time > 10%: pass: at most 10% slower, with confidence (measured +5.0%, between −1.0% "
         "and +11.0%; 36 rounds)\n");
-  // As many decimals as tell it from the limit.
+  // As many decimals as distinguish it from the limit.
   CHECK(gate_lines(with(verdict(gate::Answer::Fail, changed(0.14, 0.03996), 36), 0.01), false) ==
         "wall_time > 10%: fail: more than 10% slower, with confidence (measured +14.000%, at least "
         "+10.004%; 36 rounds)\n");
 }
 
-TEST_CASE("the mean is told first where it decided, or tells another story") {
+TEST_CASE("the mean comes first if it decided, or contradicts the typical round") {
   auto failed = verdict(gate::Answer::Fail, changed(0.003, 0.005), 114);
   failed.delta.basis = stats::Basis::Typical;
   failed.delta.mean = changed(0.203, 0.091);
@@ -103,7 +103,7 @@ TEST_CASE("the mean is told first where it decided, or tells another story") {
   CHECK(gate_lines(with(failed, 0.01), false) == by_mean);
 }
 
-TEST_CASE("a gate of a drop, and one against a bound, are told as they were asked for") {
+TEST_CASE("a gate of a drop, and one against a bound, are shown as they were typed") {
   auto drop = verdict(gate::Answer::Fail, changed(-0.12, 0.01), 20);
   drop.condition = {"cpu_time", 5, true};
   drop.metric = 1;
@@ -173,7 +173,7 @@ TEST_CASE("a gate on what is too small to be measured names the command") {
         "peak_rss > 10%: inconclusive: peak RSS of 'old' is below what can be measured here\n");
 }
 
-TEST_CASE("a gate with little behind it says so") {
+TEST_CASE("a gate on few rounds says so") {
   CHECK(gate_lines(with(verdict(gate::Answer::Inconclusive, {}, 0), 0.01), false) ==
         "wall_time > 10%: inconclusive: no round measured both commands\n");
   CHECK(gate_lines(with(verdict(gate::Answer::Inconclusive, changed(0.5, std::nullopt), 1), 0.01),

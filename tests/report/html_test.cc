@@ -158,7 +158,7 @@ TEST_CASE("the page has the tables, and each run of each command as a point of t
   CHECK(page.find("💩") == std::string::npos);
   CHECK(count_of("class=\"estimate\"", page) == 1);
   const std::string chart = distribution_of(drawn_example(5));
-  // 1 … 10 on an axis with 4 % of the range beside each end: 1 is at 0.36 / 9.72.
+  // 1 … 10 on an axis with 4 % of the range at each end: 1 is at 0.36 / 9.72.
   CHECK(chart.find(
             "<path class=\"spots c0\" data-name=\"old\" data-runs=\"1 3 5 7 9\" d=\"M37 28h0M") !=
         std::string::npos);
@@ -180,7 +180,7 @@ TEST_CASE("runs over time lie where they were run, with what the script needs to
                    "data-unit=\"s\"") != std::string::npos);
 }
 
-TEST_CASE("long series are thinned, but what lies far out is drawn") {
+TEST_CASE("long series are thinned, but outliers are drawn") {
   const Results results = drawn_example(5000, [](std::vector<MadeRun>& runs) {
     runs[4001].values[0] = 1e6;  // of the second command
   });
@@ -333,7 +333,7 @@ TEST_CASE("what has no value is not drawn") {
 }
 
 TEST_CASE("deltas are drawn around the line of no difference") {
-  // From 0 to 125 %: 4 % of that beside each end.
+  // From 0 to 125 %: 4 % of that at each end.
   const std::string chart = delta_chart(drawn_example(5), 0);
   CHECK(chart.find("<svg class=\"line worse\" height=\"22\" viewBox=\"0 0 1000 22\"") !=
         std::string::npos);

@@ -102,14 +102,14 @@ TEST_CASE("each variable has a column at the end of the CSV, empty where a comma
         "old {n},wall_time,s,3,0.05,0.001,0.05,0.049,0.051,0,-50,-51,-49,,\"a,b\"\r\n");
 }
 
-TEST_CASE("what the shell takes is told once, or for each command where it differs") {
+TEST_CASE("the shell's time is shown once, or for each command if it differs") {
   Results results = manual_example();
   CHECK(shell_lines(results).empty());
   results.shell = {"bash", "--norc"};
   results.overheads = {{1'200'000, 400'000, 300'000}, {1'200'000, 400'000, 300'000}};
   CHECK(shell_lines(results) ==
         "starting bash --norc takes 1.20ms (CPU time 700µs), which is subtracted from all times\n");
-  results.setting.region = true;  // which begins behind the shell's start
+  results.setting.region = true;  // which begins after the shell's start
   CHECK(shell_lines(results) ==
         "starting bash --norc takes 1.20ms (CPU time 700µs), which is subtracted from all times "
         "but region_time\n");

@@ -42,7 +42,7 @@ TEST_CASE("a precision that was not reached names the limit that ended it") {
         "was cut short\n");
 }
 
-TEST_CASE("the precision stands below the table, unless only gates are wanted") {
+TEST_CASE("the precision is below the table, unless only gates are wanted") {
   Results results = manual_example();
   CHECK(screen(results, {}, false).find("precision") == std::string::npos);
   results.precision = Precision{0.01, 0.0101, 812, PrecisionEnd::Duration};

@@ -15,7 +15,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-/// What was written to the terminal, piece by piece.
+/// The output to the terminal, piece by piece.
 struct Screen {
   std::vector<std::string> writes;
 
@@ -60,7 +60,7 @@ TEST_CASE("the line shows the estimate in the unit of --time-unit") {
   CHECK(screen.writes.at(0).ends_with("0:02  mean 0.130s  ./build-new"));
 }
 
-TEST_CASE("a warm-up run is told, and what is not known is left out") {
+TEST_CASE("a warm-up run is named, and unknown parts are left out") {
   Screen screen;
   ProgressBar bar(screen.sink(), cells(79));
   bar.progress({"sleep\t1", RoundKind::Warmup, 0.0, seconds(3725), std::nullopt, std::nullopt});

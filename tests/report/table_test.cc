@@ -246,7 +246,7 @@ b: too few runs to tell whether it differs from a in wall time
 )");
 }
 
-TEST_CASE("a row says how many runs are behind it where they differ, and where it is a bound") {
+TEST_CASE("a row shows its number of runs if they differ, and whether it is a bound") {
   Results results;
   results.metrics = {metric("peak_rss", Unit::Bytes),
                      metric("cycles", Unit::Count, Better::Less, Shown::Always, "(user)"),
@@ -267,8 +267,7 @@ instructions (0 runs)       n/a
 )");
 }
 
-TEST_CASE(
-    "failed runs, runs that were run again, and a benchmark without runs, are told in the header") {
+TEST_CASE("failed runs, repeated runs, and a benchmark without runs, are in the header") {
   Results results;
   results.metrics = {metric("wall_time", Unit::Seconds)};
   results.commands = {command("a", 2, {row(0, summary(2, 0.2, 0.01, 0.19, 0.21))}),

@@ -24,7 +24,7 @@ std::string line_of(Why why) {
 
 }  // namespace
 
-TEST_CASE("why: each factor that can be told from 1 is named with its interval") {
+TEST_CASE("why: each factor that differs from 1 is named with its interval") {
   Why why;
   why.factors = {factor(WallPart::Instructions, 1 / 3.0 - 1, 0.001),
                  factor(WallPart::InstructionsPerCycle, 0.35, 0.02),

@@ -200,7 +200,7 @@ TEST_CASE("the ranking turns the delta of the first metric shown into times fast
   CHECK(by_cpu_time.rankings[0].speed.ratio == Approx(2.0));
 }
 
-TEST_CASE("where the mean tells another story than the typical round, a warning says so") {
+TEST_CASE("if the mean contradicts the typical round, a warning says so") {
   Session session;
   for (std::uint32_t round = 0; round < 80; ++round) {
     const double even = 1.0 + 0.001 * (round % 7);
@@ -308,7 +308,7 @@ TEST_CASE("the bound is the largest reading, known or not") {
   CHECK(row_of(analyse(plan_of(1), session), 0, "peak_rss").at_most == 900'000);
 }
 
-TEST_CASE("failed runs count under --ignore-failure, and are told") {
+TEST_CASE("failed runs count under --ignore-failure, and are reported") {
   Session session;
   session.runs = {run_of(0, 0, 1.0), run_of(0, 1, 2.0, Exited{3}), run_of(0, 2, 3.0, Signalled{9}),
                   run_of(0, 3, 4.0, TimedOut{})};
@@ -317,7 +317,7 @@ TEST_CASE("failed runs count under --ignore-failure, and are told") {
   const Results results = analyse(plan, session);
   CHECK(results.commands[0].runs == 4);
   CHECK(results.commands[0].failed_runs == 3);
-  // The one that was killed at its time limit would have taken nobody knows how long.
+  // It is unknown how long the one killed at its time limit would have taken.
   CHECK(row_of(results, 0, "wall_time").summary->mean == Approx(2.0));
   REQUIRE(results.runs->size() == 4);
   CHECK(results.runs->row(0).status == 0);
@@ -326,7 +326,7 @@ TEST_CASE("failed runs count under --ignore-failure, and are told") {
   CHECK(results.runs->row(3).status == 137);
 }
 
-TEST_CASE("the verdicts are those of the session, not new ones") {
+TEST_CASE("the verdicts are the session's, not new ones") {
   Plan plan = plan_of(2);
   plan.gates = fakes::gates_of(plan, {{"wall_time", 10}});
   gate::Findings findings;

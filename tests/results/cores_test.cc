@@ -76,7 +76,7 @@ TEST_CASE("shares within five points of each other are one machine's noise") {
   CHECK(of_kind<OtherCores>(Wandering({0.2}).warnings()).empty());
 }
 
-TEST_CASE("runs that stayed below the least share are told, and those run again are counted") {
+TEST_CASE("runs below the least share are reported, and repeated ones are counted") {
   Wandering it({0.9, 0.5});
   it.plan.cores.min_share = 0.8;
   it.session.redone.push_back({it.session.runs[1], "because"});

@@ -44,7 +44,7 @@ RunRecord small_run(std::uint32_t command, std::uint32_t round, std::uint64_t wa
 
 }  // namespace
 
-TEST_CASE("mean and deviation of a million runs are those of exact arithmetic") {
+TEST_CASE("mean and deviation of a million runs agree with exact arithmetic") {
   constexpr std::uint32_t runs = 1'000'000;
   Session session;
   Differences differences;

@@ -92,7 +92,7 @@ Session session_of(const Plan& plan, std::uint32_t rounds, std::chrono::nanoseco
   return session;
 }
 
-/// What the runner would have found of the gates: decided once, on the wall time of all rounds.
+/// Returns the runner's findings about the gates: decided once, on the wall time of all rounds.
 gate::Findings findings_of(const Plan& plan, const Session& session) {
   gate::Findings findings;
   std::vector<Seconds> walls(plan.commands.size());
@@ -122,7 +122,7 @@ TEST_CASE("a steady series has no warning, however short") {
   }
 }
 
-TEST_CASE("a slow first run is told with its numbers, and with the warm-up it had") {
+TEST_CASE("a slow first run is reported with its numbers, and with the warm-up it had") {
   Seconds series = steady(10);
   series.front() = 2.0;
   Plan plan;
@@ -178,7 +178,7 @@ TEST_CASE("one outlier is bad luck, two of forty are a warning, two of forty-one
   CHECK(kinds_of_series(few).empty());
 }
 
-TEST_CASE("drift is told alone, although neighbours are alike in it") {
+TEST_CASE("drift is reported alone, although neighbours are alike in it") {
   Seconds series = steady(40);
   for (std::size_t i = 0; i < series.size(); ++i) series[i] += 0.005 * static_cast<double>(i);
   CHECK(stats::slow_noise(series)->slow);
@@ -186,7 +186,7 @@ TEST_CASE("drift is told alone, although neighbours are alike in it") {
   CHECK(kinds_of_series(Seconds(series.begin(), series.begin() + 19)).empty());
 }
 
-TEST_CASE("of drift and outliers the one that moves the mean is told") {
+TEST_CASE("of drift and outliers the one that moves the mean is reported") {
   // From 1.000 to 1.036, with every eighteenth run far off.
   const auto series_with_spread = [](double spread) {
     Seconds series;
@@ -209,7 +209,7 @@ TEST_CASE("a series that steps up drifts: when it changed says more than that it
   CHECK(kinds_of_series(series) == "drift");
 }
 
-TEST_CASE("two modes are told alone, also where the rarer ones look like outliers") {
+TEST_CASE("two modes are reported alone, even if the rarer ones look like outliers") {
   Seconds series = steady(40);
   for (std::size_t i = 3; i < series.size(); i += 5) series[i] += 0.3;
   CHECK(stats::severe_outliers(series).many);
@@ -220,7 +220,7 @@ TEST_CASE("two modes are told alone, also where the rarer ones look like outlier
   CHECK(kinds_of_series(waves) == "modes");
 }
 
-TEST_CASE("slow waves are told, unless it is bursts of outliers that are alike") {
+TEST_CASE("slow waves are reported, unless bursts of outliers are alike") {
   Seconds series;
   for (int i = 0; i < 40; ++i) series.push_back(1.0 + 0.1 * std::sin(0.3 * i));
   CHECK(kinds_of_series(series) == "noise");
@@ -281,7 +281,7 @@ TEST_CASE("user and system time are uncertain below ten ticks, for those who see
   CHECK(kinds(warnings_of(gated, session_of(gated, 12, 1s, 39ms))) == "split split");
 }
 
-TEST_CASE("deltas want five runs, and what kept them fewer is told") {
+TEST_CASE("deltas want five runs, and the reason of fewer is reported") {
   Plan plan = plan_of_wall_time(3);
   CHECK(kinds(warnings_of(plan, session_of(plan, 5))).empty());
   Session session = session_of(plan, 4);
@@ -300,7 +300,7 @@ TEST_CASE("deltas want five runs, and what kept them fewer is told") {
   CHECK(told().because == FewBecause::Ended);
 }
 
-TEST_CASE("few runs of a command alone are nobody's concern") {
+TEST_CASE("few runs of a command alone are no warning") {
   const Plan plan = plan_of_wall_time(1);
   CHECK(kinds(warnings_of(plan, session_of(plan, 1))).empty());
 }
@@ -330,7 +330,7 @@ TEST_CASE("a gate wants ten rounds, unless fewer have decided it") {
   CHECK(kinds(decided.warnings).empty());
 }
 
-TEST_CASE("a command that is pushed off its CPU is told apart from one that sleeps") {
+TEST_CASE("a command that is pushed off its CPU differs from one that sleeps") {
   const auto told = [](std::uint64_t pushed, std::uint64_t willing, double noise) {
     Session session = session_of(plan_of_wall_time(1), 12, 2s, 1s);
     double side = 1.0;
@@ -347,7 +347,7 @@ TEST_CASE("a command that is pushed off its CPU is told apart from one that slee
   CHECK(told(0, 0, 0.1).find("busy") == std::string::npos);
 }
 
-TEST_CASE("a sequential order is told once, where there are deltas") {
+TEST_CASE("a sequential order is reported once, if there are deltas") {
   Plan plan = plan_of_wall_time(3);
   plan.order = Order::Sequential;
   auto warnings = warnings_of(plan, session_of(plan, 10));
@@ -362,7 +362,7 @@ TEST_CASE("a sequential order is told once, where there are deltas") {
   CHECK(kinds(warnings_of(alone, session_of(alone, 10))).empty());
 }
 
-TEST_CASE("wall time alone is looked at, and warnings stand in the order of their kinds") {
+TEST_CASE("only wall time is examined, and warnings follow the order of their kinds") {
   Plan plan = plan_of_wall_time(2);
   Session session = session_of(plan, 12, 100ms, 1ms);
   change(session.runs, [&](RunRecord& run) {

@@ -53,7 +53,7 @@ RunRecord run_of(const Program& program, std::uint32_t command, std::uint32_t ro
   return run;
 }
 
-/// Which events are counted, and how they call themselves.
+/// The events counted, and their names.
 struct Counted {
   bool cycles = true;
   bool instructions = true;
@@ -150,7 +150,7 @@ TEST_CASE("counts of a region explain nothing of the time of the whole run") {
   CHECK(product_of(why) == doctest::Approx(ratio_of(results, Role::WallTime)).epsilon(1e-12));
 }
 
-TEST_CASE("the clock's interval is that of two independent estimates") {
+TEST_CASE("the clock's interval combines two independent estimates") {
   const Results results = results_of(kOld, {5.6e9, 1.0, 3.0e9, 0.99});
   const WallFactor& clock = *factor_of(results.whys.front(), WallPart::Clock);
   CHECK(clock.change.is_significant());

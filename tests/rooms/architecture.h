@@ -28,7 +28,7 @@ struct Source {
   std::string text;
 };
 
-/// What `source` includes that it may not, one line each: "path: <header> reason".
+/// Returns the forbidden includes of `source`, one line each: "path: <header> reason".
 inline std::vector<std::string> violations(const Source& source, const std::vector<Room>& rooms);
 
 /// The rows of the table of rooms in docs/architecture.md: cells of a row whose first cell is
@@ -68,13 +68,13 @@ inline bool ends_with(std::string_view text, std::string_view tail) {
   return text.size() >= tail.size() && text.substr(text.size() - tail.size()) == tail;
 }
 
-/// What is before the first slash; empty: there is none.
+/// Returns the part before the first slash; empty without one.
 inline std::string first_folder(std::string_view path) {
   const std::size_t slash = path.find('/');
   return slash == std::string_view::npos ? std::string{} : std::string(path.substr(0, slash));
 }
 
-/// One #include: the header's name, and whether it stood in quotes.
+/// One #include: the header's name, and whether it was in quotes.
 struct Include {
   std::string header;
   bool quoted = false;
@@ -141,7 +141,7 @@ bool holds(const Range& range, std::string_view wanted) {
   return false;
 }
 
-/// What is wrong with an #include in quotes; empty: nothing.
+/// Returns the fault of an #include in quotes; empty if it is allowed.
 inline std::string wrong_with_own(std::string_view header, const Room& room) {
   const std::string target = first_folder(header);
   if (target.empty()) {
@@ -153,7 +153,7 @@ inline std::string wrong_with_own(std::string_view header, const Room& room) {
   return "is not in src/rooms.txt for " + room.name;
 }
 
-/// What is wrong with an #include in angle brackets; empty: nothing.
+/// Returns the fault of an #include in angle brackets; empty if it is allowed.
 inline std::string wrong_with_foreign(std::string_view header, std::string_view path,
                                       std::string_view room) {
   for (const OnlyIn& rule : kOnlyIn) {

@@ -38,7 +38,7 @@ std::vector<Source> sources_of_lauka() {
   return sources;
 }
 
-/// What is wrong with one file of a made-up program.
+/// Returns the faults of one file of a made-up program.
 std::vector<std::string> found_in(const std::string& path, const std::string& text) {
   const auto rooms = read_rooms(
       "# a comment: not a room\n"

@@ -14,7 +14,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// The fake engine counts its only event in each pass: here in counting ones, behind a timed one.
+/// The fake engine counts its only event in each pass: here in counting ones, after a timed one.
 Plan counting_plan(const std::vector<std::string>& names, std::size_t passes = 1) {
   Plan plan = plan_of(names);
   plan.stop = {{}, 1, {}, 100ms};
@@ -44,7 +44,7 @@ std::size_t runs_of(const Session& session, RoundKind kind) {
 
 }  // namespace
 
-TEST_CASE("a timed run has no counter open, a counting run has, and two runs lie behind it") {
+TEST_CASE("a timed run has no counter open, a counting run has, and two runs follow it") {
   CountingBench bench;
   Plan plan = counting_plan({"old"});
   plan.stop = {4, 10, {}, 5s};
@@ -103,7 +103,7 @@ TEST_CASE("in sequential order each command has its own counting runs") {
   CHECK(bench.launcher.log() == "old old/0 new new/0");
 }
 
-TEST_CASE("a prepare is told what the run is for") {
+TEST_CASE("a prepare learns what the run is for") {
   CountingBench bench;
   Plan plan = counting_plan({"old"});
   plan.stop = {2, 10, {}, 5s};

@@ -15,7 +15,7 @@
 
 #include <doctest/doctest.h>
 
-// The gates of a session, from the runs as the launcher tells them to the verdicts.
+// The gates of a session, from the launcher's runs to the verdicts.
 
 namespace lauka {
 namespace {
@@ -147,12 +147,11 @@ TEST_CASE("a fixed number of runs has one look, as the golden cases say") {
 }
 
 TEST_CASE("a gate looks at the rounds of its schedule and never in between, in batches too") {
-  // Every second round, `below` in all, lies a little below the limit, the others above it,
-  // each 1.5 times more than the last. So the signed ranks sum to below * (below + 1) / 2 on one
-  // side, and what growth does to the spread keeps Student's t out of it. With 5 below, as small a
-  // sum have 137 of the 2^15 sums of signs (partitions into distinct parts up to 15), .0042; at 14
-  // rounds it is .0083, which a gate that looked there would take, too: 0.8 * .0174 = .0139 is
-  // allowed.
+  // Every second round, `below` in all, is a little below the limit, the others above it, each 1.5
+  // times more than the last. So the signed ranks sum to below * (below + 1) / 2 on one side, and
+  // the growing spread keeps Student's t out of it. With 5 below, as small a sum have 137 of the
+  // 2^15 sums of signs (partitions into distinct parts up to 15), .0042; at 14 rounds it is .0083,
+  // which a gate that looked there would take, too: 0.8 * .0174 = .0139 is allowed.
   const std::vector<std::pair<std::size_t, std::size_t>> below_and_end = {
       {5, 15}, {7, 20}, {10, 29}, {16, 40}};
   for (const auto& one : below_and_end) {

@@ -36,7 +36,7 @@ AwaitedLine awaited(const std::string& text) {
   return AwaitedLine(*std::move(pattern));
 }
 
-/// The first difference when the second is heard in pieces; "same" if there is none.
+/// Returns the first difference when the second is read in pieces; "same" if they are equal.
 std::string difference(const std::string& expected, const std::string& got,
                        std::size_t piece = 1'000'000) {
   OutputStore store(std::make_unique<TextInMemory>());

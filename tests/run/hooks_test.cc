@@ -36,7 +36,7 @@ void fail(Bench& bench, std::size_t program, std::deque<Outcome> outcomes) {
 
 }  // namespace
 
-TEST_CASE("prepare and conclude stand around every run, warm-up runs included, and know which") {
+TEST_CASE("prepare and conclude surround every run, warm-up runs included, and know which") {
   Bench bench;
   Plan plan = hooked({"old"}, Order::Interleaved);
   plan.warmup = 1;
@@ -64,7 +64,7 @@ TEST_CASE("in turns, all setups come first and all cleanups last, in the order o
   CHECK(bench.launcher.log() == "s1 s2 p1(0) old c1(0)! p2(0) new c2(0)! e1! e2!");
 }
 
-TEST_CASE("runs between which hooks stand are launched one by one") {
+TEST_CASE("runs with hooks between them are launched one by one") {
   Bench bench;
   Plan plan = plan_of({"tiny"});
   plan.commands[0].hooks[HookKind::Prepare] = "p";
@@ -85,7 +85,7 @@ TEST_CASE("hooks are in no measurement, and count no events") {
   for (const RunRecord& run : session->runs) CHECK(run.usage.wall_ns == 1'000'000);
 }
 
-TEST_CASE("the time between runs counts towards the budget, that of setup and cleanup does not") {
+TEST_CASE("the time between runs counts towards the budget, setup and cleanup do not") {
   Bench bench;
   Plan plan = hooked({"old"}, Order::Interleaved);
   plan.stop = {{}, 1, {}, 100ms};
@@ -209,7 +209,7 @@ TEST_CASE("hooks get the variables of their command and its user, through sh -c"
   CHECK(programs[1].output.sink == os::Sink::Capture);
 }
 
-TEST_CASE("where the command's output is shown, so is that of its hooks") {
+TEST_CASE("if the command's output is shown, so is its hooks'") {
   Bench bench;
   Plan plan = plan_of({"old"});
   plan.commands[0].output.kind = OutputKind::Inherit;

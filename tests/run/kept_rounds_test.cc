@@ -83,7 +83,7 @@ TEST_CASE("rounds come back from their line as they were") {
   CHECK(line_of(5, rounds) == line_of(5, back->second));
 }
 
-TEST_CASE("a line that is not whole, or of somebody else, is none") {
+TEST_CASE("a line that is incomplete or foreign does not count") {
   const std::string line = line_of(0, KeptRounds{});
   for (std::size_t length = 0; length < line.size(); ++length)
     CHECK_FALSE(rounds_of(line.substr(0, length)));
@@ -92,7 +92,7 @@ TEST_CASE("a line that is not whole, or of somebody else, is none") {
   CHECK_FALSE(rounds_of("{\"benchmark\":-1,\"first\":[0,0,0,99]}"));
 }
 
-TEST_CASE("the head of a log has its begin to the millisecond; an older lauka's is none") {
+TEST_CASE("the head of a log has its begin to the millisecond; an older lauka's does not count") {
   const KeptHead head{{{"suite", "x"}}, 7, TimeOfDay(std::chrono::milliseconds(1'795'424'400'123))};
   const auto back = head_of(line_of(head));
   REQUIRE(back);

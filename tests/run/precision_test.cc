@@ -31,7 +31,7 @@ Plan precise_plan(const std::vector<std::string>& names, double precision) {
 
 constexpr os::ProgramId kNone = 99;
 
-/// What a run of even noise takes: a low-discrepancy series between 0.8 and 1.2 s.
+/// Returns the time of a run of even noise: a low-discrepancy series between 0.8 and 1.2 s.
 std::uint64_t even_noise(std::size_t run) {
   const double place = std::fmod(0.5 + 0.6180339887498949 * static_cast<double>(run + 1), 1.0);
   return static_cast<std::uint64_t>(std::llround((0.8 + 0.4 * place) * 1e9));
@@ -50,15 +50,15 @@ Session session_of(const Plan& plan, Bench& bench, os::ProgramId varying) {
   return *std::move(session);
 }
 
-/// How many runs of the first command come before any other's.
+/// Returns how many runs of the first command come before any other's.
 std::size_t runs_before_next(const Session& session) {
   const auto next = std::find_if(session.runs.begin(), session.runs.end(),
                                  [](const RunRecord& run) { return run.step.command > 0; });
   return static_cast<std::size_t>(std::distance(session.runs.begin(), next));
 }
 
-/// How many runs there are when the program of number `varying` takes 0.9 and 1.1 s in turns and
-/// any other 1 s.
+/// Returns how many runs there are when the program of number `varying` takes 0.9 and 1.1 s in
+/// turns and any other 1 s.
 std::size_t runs_of(const Plan& plan, Bench& bench, os::ProgramId varying) {
   std::size_t count = 0;
   bench.launcher.adjust = [&count, varying](os::ProgramId program, os::Ended& ended) {

@@ -23,7 +23,7 @@ Plan counted_plan() {
   return plan;
 }
 
-TEST_CASE("a run that is not to count is run again, recorded apart and told") {
+TEST_CASE("a run that must not count is repeated, recorded apart and reported") {
   Bench bench;
   bench.engine.adjust = [](std::uint64_t run, engine::Counted& counted) {
     if (run == 2) counted.redo = engine::Redo{"the trace lost records", 3};
@@ -99,7 +99,7 @@ TEST_CASE("a warm-up run is not run again") {
   CHECK(session->redone.size() == 1);
 }
 
-TEST_CASE("an engine that follows its runs is told of each before it starts") {
+TEST_CASE("an engine that follows its runs learns of each before it starts") {
   class Follower final : public os::RunWatch {
    public:
     std::string log;

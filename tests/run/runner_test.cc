@@ -168,7 +168,7 @@ TEST_CASE("an engine that reads its counters between runs gets them one by one")
   CHECK(bench.launcher.requests() == 20);
 }
 
-TEST_CASE("counts that were lost are left out and told once") {
+TEST_CASE("counts that were lost are left out, with one note") {
   Bench bench;
   bench.engine.is_lost = true;
   Plan plan = plan_of({"old"});
@@ -191,7 +191,7 @@ TEST_CASE("a counter that cannot be opened ends the session and keeps the runs b
   CHECK(std::get<Error>(*session->cut_short).line() == "out of counters; use fewer");
 }
 
-TEST_CASE("progress tells the command, and how much is left") {
+TEST_CASE("progress shows the command, and how much is left") {
   Bench bench;
   bench.listener.wants = true;
   bench.launcher.scripts = {{1s, {}}};
@@ -205,7 +205,7 @@ TEST_CASE("progress tells the command, and how much is left") {
   CHECK(bench.listener.heard.back().mean_wall_seconds == doctest::Approx(1.0));
 }
 
-TEST_CASE("progress tells how much the candidate differs from the reference, from five rounds on") {
+TEST_CASE("progress shows how much the candidate differs from the reference, from five rounds on") {
   Bench bench;
   bench.listener.wants = true;
   bench.launcher.scripts = {{400ms, {}}, {100ms, {}}};
@@ -251,7 +251,7 @@ TEST_CASE("what is left shrinks during a run that takes long") {
   Bench bench;
   bench.listener.wants = true;
   bench.launcher.scripts = {{10s, {}}};
-  bench.launcher.before_run = [&](std::size_t) { clock.time += 5s; };  // before it is told of
+  bench.launcher.before_run = [&](std::size_t) { clock.time += 5s; };  // before it is reported
   bench.launcher.adjust = [&](os::ProgramId, os::Ended&) { clock.time += 5s; };
   Plan plan = plan_of({"old"});
   plan.stop.exact_runs = 3;
@@ -264,7 +264,7 @@ TEST_CASE("what is left shrinks during a run that takes long") {
   CHECK(left == std::vector<std::chrono::nanoseconds>{20s, 15s, 10s, 5s});
 }
 
-TEST_CASE("nobody is told of progress who does not want it") {
+TEST_CASE("progress is not reported if it is not wanted") {
   Bench bench;
   REQUIRE(bench.carry_out(plan_of({"old"})).has_value());
   CHECK(bench.listener.heard.empty());

@@ -37,7 +37,7 @@ class SimulatingEngine final : public engine::CounterEngine {
     }
     engine::Counted finish(const os::Ended& ended, std::size_t /*command*/) override {
       if (!simulates_) return {};
-      // The time of the run tells which command it was.
+      // The time of the run shows which command it was.
       const std::size_t command = ended.usage.wall_ns == 1'000'000 ? 0 : 1;
       auto& left = engine_.counts.at(command);
       const std::uint64_t count = left.front();
@@ -229,7 +229,7 @@ TEST_CASE("an exact number of runs leaves the simulated ones as they are") {
   CHECK(simulation.simulated_runs() == 6);
 }
 
-TEST_CASE("hooks stand around simulated runs too, which they can tell from timed ones") {
+TEST_CASE("hooks surround simulated runs too, and can distinguish them from timed ones") {
   Simulation simulation({{5}, {5}});
   Plan plan = simulating_plan({"old"});
   plan.stop.exact_runs = 1;

@@ -33,7 +33,7 @@ TEST_CASE("commands that take turns may together use the sum of their budgets") 
   CHECK(is_enough(rule, {10, 10s, 2}));
 }
 
-TEST_CASE("what is left is told by time or by the least number of runs, whichever is more") {
+TEST_CASE("the rest is estimated by time or by the least number of runs, whichever is more") {
   const StopRule rule{{}, 10, {}, 5s};
   CHECK(rounds_left(rule, {4, 1s, 1}, 1s) == 6);
   CHECK(rounds_left(rule, {4, 1s, 1}, 100ms) == 40);

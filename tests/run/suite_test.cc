@@ -38,7 +38,7 @@ TEST_CASE("benchmarks of a suite take turns, a round each, and each keeps its ow
   CHECK((*measured)[1].session.runs.size() == 6);
   const std::string log = suite.bench.launcher.log();
   CAPTURE(log);
-  // Whoever begins a lap, no benchmark has two rounds more than the other while both go on.
+  // Whichever begins a lap, no benchmark has two rounds more than the other while both go on.
   const auto last_of = [&](const char* name) { return log.rfind(name); };
   const auto first_of = [&](const char* name) { return log.find(name); };
   CHECK(first_of("b0") < last_of("a0"));
@@ -66,7 +66,7 @@ TEST_CASE("where a run of one benchmark fails, the others go on") {
   CHECK((*measured)[1].session.runs.size() == 2);
 }
 
-TEST_CASE("an interruption ends every benchmark, and progress is told of all as one") {
+TEST_CASE("an interruption ends every benchmark, and progress covers all as one") {
   SuiteBench suite;
   suite.plans = {plan_of({"a0"}), plan_of({"b0"})};
   suite.bench.interrupted_by = 2;

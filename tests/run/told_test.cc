@@ -36,7 +36,7 @@ OwnMetric own(std::string_view head, std::string text = "") {
 
 using Values = std::vector<std::optional<double>>;
 
-/// What a timed run that printed this tells; the error's line where it cannot be read.
+/// Returns the value of a timed run that printed this, or the error's line.
 std::string scraped(const OwnMetric& metric, std::string output, std::string error = "") {
   Plan plan = plan_of({"a"});
   plan.told = {metric};
@@ -53,7 +53,7 @@ std::string scraped(const OwnMetric& metric, std::string output, std::string err
   return text;
 }
 
-/// What a timed run tells that wrote this to its file.
+/// The values of a timed run that wrote this to its file.
 struct Read {
   Values values;
   std::string error{};
@@ -116,7 +116,7 @@ TEST_CASE("a match is found wherever it is, also across the pieces that are look
     const std::string text = std::string(100'000, 'x') + "\nn=1 ends\nn=42 ends\n";
     CHECK(scraped(n, text + std::string(behind, '.')) == "42.");
   }
-  // Not at the beginning of a line, although at that of a piece.
+  // Not at the beginning of a line, although at the beginning of a piece.
   CHECK(scraped(n, std::string(65'536, 'x') + "n=1 ends\n" + std::string(65'527, '.'))
             .starts_with("--scrape"));
 }

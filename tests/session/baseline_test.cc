@@ -40,7 +40,7 @@ std::string fault(Plan plan, std::shared_ptr<const Recording> session) {
 
 }  // namespace
 
-TEST_CASE("a command's reference is the one of its name, wherever it stands") {
+TEST_CASE("a command's reference is the one of its name, at any place") {
   CHECK(matched({"b", "a"}, {"a", "b", "c"}) == std::vector<std::string>{"b", "a"});
   CHECK(matched({"a", "a"}, {"x", "a", "a"}) == std::vector<std::string>{"a", "a"});
 }
@@ -99,7 +99,7 @@ TEST_CASE("with a baseline every command is a candidate, compared as independent
                 "cpu_time is not there");
 }
 
-TEST_CASE("deltas are from the command that is the reference, wherever it stands") {
+TEST_CASE("deltas are from the command that is the reference, at any place") {
   Reference reference;
   reference.command = 1;
   const std::vector<Series> series = {{{3.0}, {0}}, {{4.0}, {0}}};

@@ -47,7 +47,7 @@ Measured in_random_order(const Noise& noise, noise::Source& source, std::size_t 
 Measured one_after_the_other(const Noise& noise, noise::Source& source, std::size_t runs,
                              double truth);
 
-/// How a gate ends.
+/// The end of a gate.
 struct Ended {
   gate::Answer answer = gate::Answer::Inconclusive;
   std::size_t rounds = 0;
@@ -59,7 +59,8 @@ Ended end_of(const Measured& measured, const Case& what, std::size_t planned,
 
 constexpr std::array<std::size_t, 4> kRoundsShown{6, 10, 25, 100};
 
-/// How often the shown interval holds a true change of 10%, and colours a row of equal programs.
+/// The share of shown intervals that hold a true change of 10%, and of coloured rows of equal
+/// programs.
 struct Intervals {
   double coverage = 0, slower = 0, faster = 0;
 };
@@ -71,7 +72,7 @@ struct Speed {
   double early = 0, planned = 0;
 };
 
-/// Where there is no value, as many rounds as there can be.
+/// A missing value counts as the largest number of rounds.
 double median_of(const std::vector<double>& values);
 
 Speed speed_of(const Noise& noise, const Case& what, gate::Answer right, const Options& options);

@@ -31,7 +31,7 @@
 namespace lauka::simulation {
 namespace {
 
-/// How often each rule said "fail", and what else lauka said.
+/// The number of times that each rule said "fail", and lauka's other answers.
 struct Tally {
   double gates = 0, fail = 0, pass = 0, rounds = 0;
   double poop = 0, sigma = 0, looking = 0;
@@ -75,8 +75,8 @@ Outcome outcome_of(const Noise& noise, const Options& options) {
   return outcome;
 }
 
-/// What chance alone may add to a share in so many gates: three standard errors, where the whole
-/// simulation's 20,000 leave next to nothing.
+/// Returns the chance variation of a share in so many gates: three standard errors, of which the
+/// whole simulation's 20,000 leave next to nothing.
 double allowance(double share, const Options& options) {
   return options.gates >= 20000
              ? 0.0
@@ -131,7 +131,7 @@ void print_head(const Options& options) {
   std::printf("|equal +15%%\n");
 }
 
-/// What the shown intervals are worth, and how soon a gate knows.
+/// Prints how good the shown intervals are, and how soon a gate knows.
 void print_intervals(const std::vector<Series>& all, const std::vector<Outcome>& outcomes) {
   std::printf(
       "\nIntervals that hold a true +10%%; rows of equal programs coloured slower / faster; in "
@@ -215,8 +215,8 @@ void check_means(const std::vector<Outcome>& outcomes, Limits& limits) {
   limits.at_most("all series", "rounds of a fail at +5 points, of the old", above, 0.25);
 }
 
-/// How often a slow-down of 5 points more than the limit is found, as a mean over series of a kind,
-/// and how often the facts' table has it for theirs.
+/// The share of slow-downs of 5 points more than the limit that is found, as a mean over series of
+/// a kind, and the share in the facts' table for theirs.
 struct Power {
   const char* kind;
   bool recorded;

@@ -91,7 +91,7 @@ TEST_CASE("a value of zero is no reason to drop a round: then the mean is report
   CHECK(delta.mean.change == delta.change);
 }
 
-TEST_CASE("a reference that cannot be told from zero bounds no ratio") {
+TEST_CASE("a reference that may be zero bounds no ratio") {
   // Fieller: t(.025, 3) = 3.182, s = 0.5, mean 0.25: 3.182 * 0.5 / 2 = 0.80 > 0.25.
   const std::vector<double> reference{0.0, 0.0, 0.0, 1.0};
   const std::vector<double> candidate{1.0, 2.0, 1.0, 2.0};

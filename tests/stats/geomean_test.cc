@@ -19,7 +19,7 @@ TEST_CASE("the geometric mean of changes, with the interval that their logarithm
   CHECK(mean.bounds->high == doctest::Approx(0.030425742577590915));
 }
 
-TEST_CASE("a geometric mean lacks an interval where a change does, and is none of no changes") {
+TEST_CASE("a geometric mean lacks an interval if a change does, and a value without changes") {
   const std::vector<Change> changes = {{0.5, ChangeBounds{0.4, 0.6}}, {0.5, std::nullopt}};
   CHECK(*geometric_mean(changes).change == doctest::Approx(0.5));
   CHECK_FALSE(geometric_mean(changes).bounds);

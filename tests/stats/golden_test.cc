@@ -18,7 +18,7 @@ using golden::Json;
 
 namespace {
 
-/// What is 0 there is it to 1e-12 here: these are changes of values about 1.
+/// A value of 0 there is 0 to 1e-12 here: these are changes of values about 1.
 bool agrees_or_neither(const std::optional<double>& value, const Json& expected) {
   if (expected == 0.0) return value && std::abs(*value) <= 1e-12;
   return golden::agrees_or_neither(value, expected);

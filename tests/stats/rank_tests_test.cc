@@ -176,7 +176,7 @@ TEST_CASE("places of bounds are as in the published table of signed ranks") {
   CHECK(signed_rank_place(50, 0.025) == 435);
 }
 
-TEST_CASE("the tails of a rank sum are those of all draws of the later sample") {
+TEST_CASE("the tails of a rank sum agree with all draws of the later sample") {
   // Counted out of all combinations of the mid-ranks, in Python.
   const auto tails = [](std::vector<double> earlier, std::vector<double> later) {
     return rank_sum_tails(earlier, later);

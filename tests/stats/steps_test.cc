@@ -249,8 +249,8 @@ TEST_CASE("short series and such as never vary have no steps") {
   CHECK(flat.steps.empty());
   CHECK(flat.noise == 0.0);
   CHECK_FALSE(flat.is_last_suspected);
-  // Counts that never vary but for a change of the program: by their sampling error of nothing,
-  // there is nothing to tell it by but the change itself.
+  // Counts that vary only when the program changes: their sampling error is nothing, so only the
+  // change itself shows.
   const auto exact = find_steps(series(50, [](std::size_t i) { return i < 30 ? 7.0 : 7.1; }), 0.95);
   REQUIRE(exact.steps.size() == 1);
   CHECK(exact.steps[0].at == 30);

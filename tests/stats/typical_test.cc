@@ -134,7 +134,7 @@ TEST_CASE("a log ratio of few rounds is the mean of logarithms with its standard
   CHECK_FALSE(log_ratio({}, {}, false));
 }
 
-TEST_CASE("a log ratio's error is that of the typical round, as often as one sigma says") {
+TEST_CASE("a log ratio's error is the typical round's, as often as one sigma says") {
   noise::Source source(29);
   int inside = 0;
   for (int trial = 0; trial < kTypicalTrials / 4; ++trial) {

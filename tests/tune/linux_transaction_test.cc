@@ -98,7 +98,7 @@ class Watch {
   std::string log_;
 };
 
-/// What a start of lauka does, and what one with --tune does.
+/// Does what a start of lauka does, with or without --tune.
 void recover(FakeMachine& machine, bool by_tuning, const CpuChoice& cpus) {
   if (!by_tuning) {
     static_cast<void>(restore_left(machine));
@@ -108,8 +108,8 @@ void recover(FakeMachine& machine, bool by_tuning, const CpuChoice& cpus) {
   if (!tuned) FAIL(tuned.error().line());
 }
 
-/// Kills lauka at every step of tuning and restoring, and if `twice`, whoever restores then at
-/// every step of that. Returns the number of points.
+/// Kills lauka at every step of tuning and restoring, and if `twice`, also the next one at every
+/// step of its restoring. Returns the number of points.
 int kill_everywhere(const Shape& shape, bool twice, bool moves_preference) {
   FakeMachine machine(shape.tree);
   machine.moves_preference = moves_preference;
@@ -142,7 +142,7 @@ int kill_everywhere(const Shape& shape, bool twice, bool moves_preference) {
   return points;
 }
 
-/// What the machine is tuned to, path by path.
+/// Returns the tuned values, path by path.
 std::vector<std::string> changed_files(const FakeMachine& machine, const FakeMachine::Tree& first) {
   std::vector<std::string> changed;
   for (const auto& [path, text] : machine.tree()) {
@@ -461,7 +461,7 @@ TEST_CASE("killed at any step, lauka leaves a machine that the next start restor
   MESSAGE(points, " kill points");
 }
 
-TEST_CASE("whoever restores may be killed at any step, too") {
+TEST_CASE("a lauka that restores may be killed at any step, too") {
   FakeMachine::Tree small;  // one setting of each kind
   add_cpus(small, "0-1", {"0", "1"});
   add_policies(small, 1, "powersave", "balance_performance");

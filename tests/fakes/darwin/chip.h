@@ -37,8 +37,8 @@ struct Chip {
   bool lists(std::uint16_t number) const;
 };
 
-/// "m1" to "m5", with the events of `tables`/NAME.tsv. Throws std::runtime_error where there is
-/// none.
+/// Returns "m1" to "m5", with the events of `tables`/NAME.tsv. Throws std::runtime_error for other
+/// names.
 Chip chip_named(const std::string& name, const std::string& tables);
 
 }  // namespace lauka::darwin

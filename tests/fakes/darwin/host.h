@@ -48,7 +48,7 @@ class Request {
   /// For handlers that do their own copying: what is reported as length.
   void tell(std::size_t length) { told_ = length; }
 
-  /// At the end: 0 and ENOMEM tell the length, any other errno leaves it alone.
+  /// At the end: 0 and ENOMEM set the length, any other errno leaves it alone.
   int finish(int error) const;
 
  private:
@@ -65,7 +65,7 @@ class Request {
 /// make through `calls`. Null: the framework has no such symbol.
 void* framework_symbol(const os::DarwinCalls& calls, const std::string& name);
 
-/// What goes wrong with calls.
+/// The faults of calls.
 struct CallRules {
   /// By the sysctl's name, or the name of the call: this errno, from its n-th use on (1: always).
   struct Failure {
@@ -81,7 +81,7 @@ struct CallRules {
   std::optional<unsigned> lose_in_run{};     ///< the next read is short of records, and says so
   std::uint64_t loss_argument = 0;           ///< arg1 of its LOST_EVENTS
   std::optional<unsigned> silent_in_run{};   ///< tracing is off for good, though it says it is not
-  std::optional<unsigned> wrapped_in_run{};  ///< the flag alone tells of a loss
+  std::optional<unsigned> wrapped_in_run{};  ///< only the flag shows a loss
   std::optional<unsigned> late_in_run{};     ///< a record comes too late for its time
   std::uint32_t late_record = id::kNewThread;  ///< its debugid
   bool has_frameworks = true;
@@ -110,10 +110,10 @@ class Host {
   std::set<std::string> libraries{};  ///< that were asked for
   // NOLINTEND(misc-non-private-member-variables-in-classes)
 
-  /// What lauka should have given back by now, one line each; empty: nothing is held.
+  /// Returns what lauka should have given back by now, one line each; empty if all is.
   std::vector<std::string> still_held() const;
 
-  /// Whoever calls from now on, and comes on a CPU for it; none: lauka.
+  /// Sets the caller from now on, which comes on a CPU for it; nullopt: lauka.
   void call_as(std::optional<Caller> who);
 
   // The calls, as DarwinCalls has them. host_*.cc

@@ -188,7 +188,7 @@ int copy_out(const void* from, std::size_t count, void* buffer, int room) {
   return static_cast<int>(copied);
 }
 
-/// What recount knows of a thread: up to its last switch.
+/// Returns the work that recount knows of a thread: up to its last switch.
 Work known_work(const Thread& thread) {
   Work known = thread.accounted;
   known += thread.inherited;
@@ -317,7 +317,7 @@ int Host::change(Queue& queue, const os::Kevent& wanted) {
   return 0;
 }
 
-/// A signal that came is told to every queue that watches it.
+/// Reports a signal to every queue that watches it.
 void Host::note_signals() {
   for (auto& [fd, queue] : queues_) {
     for (auto& [key, watch] : queue) {

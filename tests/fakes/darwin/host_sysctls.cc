@@ -262,8 +262,8 @@ int Host::kpc_words(Request& request) {
   return error != 0 ? error : request.give(words.data(), bytes);
 }
 
-/// The number of the caller's CPU, then the values. Those of all CPUs lie CPU by CPU, but only as
-/// many are given as CPUs have answered, from the first place on.
+/// Returns the number of the caller's CPU, then the values, CPU by CPU, but only as many as CPUs
+/// have answered, from the first place on.
 int Host::kpc_counters(Request& request) {
   std::uint32_t classes = 0;
   if (const int error = request.take(&classes, sizeof classes); error != 0) return error;
@@ -447,7 +447,7 @@ int Host::kperf_by_name(const std::string& name, Request& request) {
   const bool is_preempt = name == "kperf.blessed_preempt";
   if (pair == nullptr && number == nullptr && !is_wide && !is_filter && !is_reset && !is_preempt)
     return ENOENT;
-  // Where there is a buffer for the old value, the right to read is all that is asked for.
+  // With a buffer for the old value, only the right to read is needed.
   const bool sets = request.has_new() && !request.has_old();
   const int refused =
       sets ? kernel.ktrace.configure(kKperfPart, caller()) : kernel.ktrace.check_read(caller());
@@ -561,8 +561,8 @@ bool has_value(int operation) {
 
 }  // namespace
 
-/// `name` begins behind {CTL_KERN, KERN_KDEBUG}. On success the length that is told is the one that
-/// was given, unless the operation has another.
+/// `name` begins after {CTL_KERN, KERN_KDEBUG}. On success the length returned is the one given,
+/// unless the operation has another.
 int Host::kdebug(const int* name, unsigned length, Request& request) {
   if (length == 0) return ENOTSUP;
   const int operation = name[0];

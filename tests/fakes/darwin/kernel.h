@@ -34,7 +34,7 @@ struct Tool {
   bool has_ended = false;
 };
 
-/// What the model's machine is like, and what goes wrong in it.
+/// The model's machine, and its faults.
 struct Setup {
   Chip chip{};
   PmuRules pmu{};
@@ -81,7 +81,7 @@ class Kernel {
 
   // ---- processes
 
-  /// What a program does, or an errno.
+  /// Loads a program: its script, or an errno.
   using Loader = std::function<int(const std::string& path, const std::vector<std::string>& words,
                                    Script& script)>;
   Loader load = nullptr;  // NOLINT(misc-non-private-member-variables-in-classes): given once
@@ -100,7 +100,7 @@ class Kernel {
   int spawn(const Birth& birth, Pid& pid);
   /// 0 or an errno; `pid` below 0: a group.
   int send_signal(Pid pid, int number);
-  /// Null: there is none. Zombies are found, reaped ones are not.
+  /// Null if unknown. Zombies are found, reaped processes are not.
   Process* find(Pid pid);
   const Process* find(Pid pid) const;
   /// A process that does nothing but make calls, until it ends.

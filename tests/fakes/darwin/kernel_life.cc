@@ -85,7 +85,7 @@ void Kernel::announce(const Thread& made, Tid creator, unsigned cpu, bool exec_c
   emit_text(cpu, creator, id::kStringNewThread, process.name);
 }
 
-/// EXEC names the thread of the new image, whoever activated it.
+/// EXEC names the thread of the new image, whichever thread activated it.
 void Kernel::announce_image(const Thread& made, unsigned cpu) {
   const auto pid = static_cast<std::uint64_t>(made.process->pid);
   emit(cpu, made.tid, id::kExec, {pid, 16777234, 0xfffffff0009d000 + pid});
@@ -513,7 +513,7 @@ void Kernel::ready(Thread& thread) {
 }
 
 void Kernel::dispatch() {
-  // Whoever comes on a CPU may go on to one of the other kind, which has been passed by then.
+  // A thread that comes on a CPU may go on to one of the other kind, which has been passed by then.
   while (dispatch_once()) {
   }
 }
@@ -586,8 +586,8 @@ void Kernel::end_slice(unsigned number) {
     go_on(number);
     return;
   }
-  // Its time on the CPU is up. It comes back at once where nobody else waits, but the kernel's
-  // accounting is brought up to date all the same.
+  // Its time on the CPU is up. It comes back at once if no other waits, but the kernel's accounting
+  // is brought up to date all the same.
   switch_off(number);
   ready(thread);
 }

@@ -20,8 +20,8 @@ int Ktrace::check_read(const Caller& who) const {
   return who.is_root || who.unique_id == owner_id_ ? 0 : EPERM;
 }
 
-/// What a dead owner in the foreground configured goes over to the new one as it is; what the
-/// background did is cleared.
+/// The configuration of a dead owner in the foreground passes to the new one; a background owner's
+/// is cleared.
 void Ktrace::take(const Caller& who) {
   if (state_ != State::Foreground) {
     if (who.unique_id == background_id_) {

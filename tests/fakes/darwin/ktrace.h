@@ -11,7 +11,7 @@ namespace lauka::darwin {
 inline constexpr std::uint32_t kKdebugPart = 1;
 inline constexpr std::uint32_t kKperfPart = 2;
 
-/// Who calls. A pid may come again as another process: `unique_id` tells them apart.
+/// The caller. A pid may come again as another process; `unique_id` does not.
 struct Caller {
   Pid pid = 0;
   std::uint64_t unique_id = 0;
@@ -19,7 +19,8 @@ struct Caller {
   bool is_root = true;
 };
 
-/// Who may configure kperf and kdebug: facts, section 0 and 3.3. The calls give 0 or an errno.
+/// Decides who may configure kperf and kdebug: facts, section 0 and 3.3. The calls give 0 or an
+/// errno.
 class Ktrace {
  public:
   enum class State : std::uint32_t { Off = 0, Foreground = 1, Background = 2 };
@@ -31,13 +32,13 @@ class Ktrace {
   };
   explicit Ktrace(Hooks hooks) : hooks_(std::move(hooks)) {}
 
-  /// `who` sets something of `part`, and takes the tracing with it where nobody alive has it.
+  /// `who` sets something of `part`, and takes the tracing with it if it has no living owner.
   int configure(std::uint32_t part, const Caller& who);
   int check_read(const Caller& who) const;
   void reset(std::uint32_t parts);
   int register_background(const Caller& who);
 
-  /// What kperf.blessed_pid sets; `found` is the process of `pid`, null if there is none.
+  /// Sets kperf.blessed_pid; `found` is the process of `pid`, null if unknown.
   int set_owner(Pid pid, const Caller* found);
   bool keeps_owner() const { return keeps_owner_; }
   /// The owner's pid; one that has ended is forgotten by asking.

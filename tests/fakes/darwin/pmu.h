@@ -16,7 +16,7 @@ inline constexpr std::uint32_t kConfigurableClass = 2;
 inline constexpr std::uint32_t kPowerClass = 4;
 inline constexpr std::uint32_t kRawClass = 8;
 
-/// Which selectors kpc takes.
+/// The selectors that kpc takes.
 enum class Selectors : std::uint8_t {
   Any,        ///< before macOS 14.4
   OfTheList,  ///< those that the kernel's list for the board has (macOS 15.4)
@@ -25,8 +25,7 @@ enum class Selectors : std::uint8_t {
 
 Selectors selectors_of(int macos_version);
 
-/// How the kernel treats the counters: what differs between versions of macOS, and what may go
-/// wrong.
+/// The kernel's treatment of the counters: differences between versions of macOS, and faults.
 struct PmuRules {
   Selectors selectors = Selectors::OfTheList;
   bool user_only = true;        ///< configurable counters count user space alone (macOS 15)
@@ -52,7 +51,8 @@ class Pmu {
   /// Adds to `buffer` what `cpu` counted since its last switch; null: a thread without a buffer.
   void switch_off(unsigned cpu, Counters* buffer);
 
-  /// What the configurable counter `index` (2 to 9) counts; null: nothing, or what it cannot.
+  /// Returns the event on the configurable counter `index` (2 to 9); null: nothing, or one that it
+  /// cannot count.
   const ChipEvent* counted_on(std::size_t index) const;
   Modes modes_of(std::size_t index) const;
 
@@ -74,7 +74,7 @@ class Pmu {
   /// The values of threads: as the counters were when that was switched on.
   const std::vector<std::size_t>& thread_counters() const { return thread_counters_; }
   int force(std::uint64_t who, bool on);
-  /// The unique id of the process that has forced the counters; 0: nobody.
+  /// Returns the unique id of the process that has forced the counters; 0 if none.
   std::uint64_t forced_by() const { return forced_by_; }
   /// It has ended.
   void forget(std::uint64_t who);

@@ -20,7 +20,7 @@ using Pid = int;
 inline constexpr std::size_t kCounters = 10;  ///< PMC0 to PMC9
 using Counters = std::array<std::uint64_t, kCounters>;
 
-/// What a thread is doing.
+/// The state of a thread.
 enum class State : std::uint8_t {
   Held,   ///< spawned suspended, or stopped
   Ready,  ///< waits for a CPU
@@ -30,7 +30,7 @@ enum class State : std::uint8_t {
   Ended,
 };
 
-/// What comes after the work that a thread is doing.
+/// The next state after the work of a thread.
 enum class Then : std::uint8_t { NextStep, Gone, CacheTotals, BecomeZombie };
 
 /// A place in a script: the body, the next step in it, and how often it is still to be repeated.
@@ -62,13 +62,13 @@ struct Thread {
   Work ran{};                        ///< since birth: the truth
   Work inherited{};                  ///< by recount from before an exec
   Work accounted{};                  ///< of `ran`, what recount knows: up to the last switch
-  std::optional<Counters> buffer{};  ///< kpc's, PMC by PMC; none: not made yet
+  std::optional<Counters> buffer{};  ///< kpc's, PMC by PMC; nullopt: not made yet
   bool wants_buffer = false;         ///< older than thread counting: made at its next switch
   std::uint64_t sampled = 0;         ///< of `ran`, instructions up to the latest sample
   std::uint64_t pet_generation = 0;
 };
 
-/// What an ended process did, for the tests alone.
+/// The work of an ended process, for the tests alone.
 struct Truth {
   std::uint64_t threads = 0;
   Work at_terminate{};             ///< of all threads, from birth to THREAD_TERMINATE_PID
@@ -105,7 +105,7 @@ struct Process {
   int status = 0;  ///< as wait4 gives it
   int qos_clamp = 0;
   std::shared_ptr<Descriptors> descriptors{};
-  std::shared_ptr<Region> region{};  ///< null: it was told of none
+  std::shared_ptr<Region> region{};  ///< null if it got none
   std::set<unsigned> ignored{};
   std::vector<std::unique_ptr<Thread>> threads{};  ///< that have not ended
   Tid main = 0;

@@ -11,11 +11,11 @@ struct lauka_region_memory_;
 
 namespace lauka::darwin {
 
-/// What a process of the model has of lauka/region.h: the header's own code for macOS, on the
-/// memory whose descriptor it was given.
+/// A process's use of lauka/region.h: the header's own code for macOS, on the memory of the
+/// descriptor it was given.
 class Region {
  public:
-  /// Null where the process is told of none, or would not inherit it.
+  /// Returns null if the process gets none, or would not inherit it.
   static std::shared_ptr<Region> of(const os::SpawnRequest& request);
 
   explicit Region(lauka_region_memory_* memory) : memory_(memory) {}
@@ -23,7 +23,7 @@ class Region {
   Region& operator=(const Region&) = delete;
   ~Region();
 
-  /// Who calls, what that thread has done in its life, and the time since the machine was started.
+  /// The calling thread, its work so far, and the time since the machine was started.
   struct Calling {
     Tid thread = 0;
     Work work{};
@@ -37,11 +37,11 @@ class Region {
   lauka_region_memory_* memory_;
 };
 
-/// What the functions of libSystem answer that the header calls (region_calls.cc). They are plain
-/// functions, which learn in no other way for whom.
+/// Sets the answers of libSystem's functions that the header calls (region_calls.cc). They are
+/// plain functions, which learn their caller in no other way.
 void set_calling(const Region::Calling& calling);
 
-/// What thread_selfcounts does from now on.
+/// The answer of thread_selfcounts from now on.
 enum class SelfCounts : std::uint8_t { Told, Zero, Refused };
 void set_self_counts(SelfCounts how);
 

@@ -10,7 +10,7 @@ namespace {
 constexpr std::size_t kNibbleBytes = 16;
 constexpr std::uint32_t kPerfClass = 0x25;
 
-/// What of a debugid a type code looks at.
+/// The bits of a debugid that each type code looks at.
 constexpr std::array<std::uint32_t, 6> kMasks = {0xff000000, 0xff000003, 0xffff0000,
                                                  0xffff0003, 0xfffffffc, 0xffffffff};
 
@@ -130,7 +130,7 @@ int Sampler::set_sampling(std::uint32_t on) {
 
 // ---- the trigger
 
-/// What is over after whole debugids is ignored, so that fewer than 20 bytes clear it.
+/// Bytes after the last whole debugid are ignored, so that fewer than 20 bytes clear it.
 int Sampler::set_trigger_filter(std::span<const std::uint8_t> bytes) {
   const std::size_t ids = bytes.size() < kNibbleBytes ? 0 : (bytes.size() - kNibbleBytes) / 4;
   if (ids > kMostDebugids) return EINVAL;

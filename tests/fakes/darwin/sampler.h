@@ -47,7 +47,7 @@ class Sampler {
   // Actions count from 1, timers from 0. The number of actions never becomes smaller.
   int set_action_count(std::uint32_t count);
   std::uint32_t action_count() const { return static_cast<std::uint32_t>(actions_.size()); }
-  /// Null where there is no such action.
+  /// Returns null if there is no such action.
   Action* action(std::uint32_t number);
   const Action* action(std::uint32_t number) const;
   int set_samplers(std::uint32_t action, std::uint32_t mask);
@@ -58,7 +58,7 @@ class Sampler {
 
   int set_timer_count(std::uint32_t count);
   std::uint32_t timer_count() const { return timer_count_; }
-  /// Null where there is no such timer.
+  /// Returns null if there is no such timer.
   const Timer* timer(std::uint32_t number) const;
   int set_period(std::uint32_t timer, std::uint64_t ticks, bool in_background);
   int set_timer_action(std::uint32_t timer, std::uint32_t action);
@@ -81,7 +81,7 @@ class Sampler {
   bool is_configured() const;
   void reset();
 
-  /// What few tools use and the model only keeps.
+  /// Settings that few tools use and the model only keeps.
   struct Rest {
     std::int32_t switches = 0;  ///< kdbg_cswitch
     std::int32_t idle_rate = 15;

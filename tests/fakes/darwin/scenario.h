@@ -18,7 +18,7 @@ namespace lauka::darwin {
 ///     lauka's own trial included; loss_argument 0 or 1 report: the file that report_of goes to
 ///     when the program ends     self_counts "told" "zero" "refused": what thread_selfcounts does
 ///
-/// Throws std::exception where it cannot be read.
+/// Throws std::exception if it cannot be read.
 std::unique_ptr<Host> host_of(const std::string& scenario);
 
 /// The scenario's `report`; empty: none.

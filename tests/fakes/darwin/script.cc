@@ -148,7 +148,7 @@ Script read_script(const std::string& text) {
 
 namespace {
 
-/// What `sh -c TEXT` does: words without quotes, and a few words of its own.
+/// Returns the script of `sh -c TEXT`: words without quotes, and a few words of its own.
 // NOLINTNEXTLINE(misc-no-recursion): once
 Script shell_script(const std::string& text) {
   std::istringstream words(text);

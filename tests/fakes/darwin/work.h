@@ -32,7 +32,7 @@ struct Work {
   Work& operator+=(const Work& other);
 };
 
-/// Which modes a counter counts.
+/// The modes that a counter counts.
 struct Modes {
   bool user = true;
   bool kernel = true;
@@ -52,7 +52,8 @@ std::uint64_t instructions_of(const Work& work, Modes modes);
 /// 3.4 W on a performance core, 0.16 W on an efficiency core.
 std::uint64_t energy_nj_of(const Work& work, Level level);
 
-/// How often `event` happens in `work`: a share of the instructions that is the event's own.
+/// Returns how often `event` happens in `work`: a share of the instructions that is the event's
+/// own.
 std::uint64_t event_count(const ChipEvent& event, const Work& work, Modes modes);
 
 }  // namespace lauka::darwin

@@ -20,7 +20,7 @@ struct Verdict {
   std::size_t candidate = 0;  ///< index of the command
   std::size_t metric = 0;     ///< index into Plan::metrics
   Answer answer = Answer::Inconclusive;
-  stats::Delta delta{};  ///< of the gated metric; where that has a bound, from the bound
+  stats::Delta delta{};  ///< of the gated metric: from the reference, or from the gate's bound
   std::size_t rounds = 0;
   std::size_t planned_rounds = 0;  ///< at an early look: about so many were to come; else 0
   double p_fail = 1.0;     ///< that so much beyond the limit is chance, were the truth at the limit

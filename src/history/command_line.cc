@@ -36,12 +36,12 @@ constexpr unsigned kGroupCommit = 1U << 2U;
 struct CommandInfo {
   std::string_view name;
   Action action;
-  std::string_view words;  ///< that it takes, as in its usage
+  std::string_view words;  ///< its arguments, for the usage line
   std::size_t fewest;
   std::size_t most;
   unsigned groups;
   std::string_view purpose;
-  std::size_t last;  ///< what --last is by default
+  std::size_t last;  ///< default of --last
 };
 
 constexpr std::size_t kAny = 1'000'000;

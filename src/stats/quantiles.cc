@@ -15,7 +15,7 @@ namespace lauka::stats {
 namespace {
 
 constexpr int kHalvings = 60;
-constexpr double kLeastTail = 1e-9;  // a gate asks for no less
+constexpr double kLeastTail = 1e-9;  // the smallest that a gate needs
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
 using BetaPolicy = boost::math::policies::policy<

@@ -27,7 +27,7 @@ struct CombinedEffect {
 
 /// A random-effects meta-analysis (DerSimonian & Laird 1986): the variance between machines by
 /// restricted maximum likelihood (Viechtbauer 2005), the interval with Student's t after Hartung
-/// & Knapp (2001), but never narrower than the errors of the machines alone leave it (Jackson et
+/// & Knapp (2001), but never narrower than the machines' own errors allow (Jackson et
 /// al. 2017): machines may agree by accident. `confidence` is a fraction. A single machine
 /// has its own interval, by Student's t. nullopt without machines, or if a number is not finite or
 /// a variance not positive.

@@ -36,7 +36,7 @@ struct Switch {
   std::string_view wanted;  ///< empty: depends on the commands' CPUs
   std::string_view
       values{};  ///< file in the same folder that must list `wanted`; empty if not needed
-  bool is_alternative = false;  ///< left out if a row of the same name before it is here
+  bool is_alternative = false;  ///< used only if earlier rows of its name are missing here
   std::string_view help;        ///< what it is
 };
 

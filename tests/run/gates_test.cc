@@ -402,7 +402,7 @@ TEST_CASE("a slow-down exactly at the limit fails in 5% of sessions at most") {
     }
     INFO(model.name, ": ", failed, " of ", kSessions);
     CHECK(failed <= 0.055 * kSessions);
-    CHECK(failed >= 0.01 * kSessions);  // and the test is awake
+    CHECK(failed >= 0.01 * kSessions);  // some gates do fail
   }
 }
 

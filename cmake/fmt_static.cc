@@ -7,5 +7,8 @@ FMT_BEGIN_NAMESPACE
 namespace detail {
 template thousands_sep_result<char> thousands_sep_impl<char>(locale_ref);
 template char decimal_point_impl<char>(locale_ref);
+#if FMT_VERSION >= 100000 && FMT_VERSION < 110000
+template void vformat_to<char>(buffer<char>&, string_view, vformat_args<char>::type, locale_ref);
+#endif
 }  // namespace detail
 FMT_END_NAMESPACE

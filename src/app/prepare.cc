@@ -149,9 +149,7 @@ Result<ReadFile> read_saved_file(const Call& call, const std::string& file, std:
   const auto text = read_text(call, file, what, most_bytes);
   if (!text) return text.error();
   auto read = read_file_of_sessions(*text);
-  if (!read)
-    return Error{fmt::format("{} {} {}", what, cited(file), read.error().what),
-                 read.error().remedy};
+  if (!read) return read.error().about(fmt::format("{} {}", what, cited(file)));
   for (ReadSession& one : read->benchmarks) one.recording.file = file;
   return read;
 }
@@ -261,8 +259,7 @@ Result<void> check_expected(const Plan& plan, os::TextFiles& texts) {
     if (!command.expected || command.expected->kind != ExpectedOutput::Kind::File) continue;
     const std::string& path = command.expected->text;
     if (const auto text = texts.open(path); !text)
-      return Error{fmt::format("--expect-output {} {}", cited(path), text.error().what),
-                   text.error().remedy};
+      return text.error().about("--expect-output " + cited(path));
   }
   return {};
 }
@@ -375,10 +372,7 @@ Result<std::string> read_text(const Call& call, const std::string& file, std::st
   const os::ActAs reader(call.user);
   if (!reader.error().empty()) return Error{reader.error(), kKeepRoot};
   auto text = os::read_file(file == "-" ? "/dev/stdin" : file, most_bytes);
-  if (!text)
-    return Error{fmt::format("{} {} {}", what, cited(file), text.error().what),
-                 text.error().remedy};
-  return text;
+  return text ? text : text.error().about(fmt::format("{} {}", what, cited(file)));
 }
 
 }  // namespace lauka

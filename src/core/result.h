@@ -30,6 +30,9 @@ struct Error {
   /// Returns it with `subject` and a colon before it.
   Error of(const std::string& subject) const { return {subject + ": " + what, remedy}; }
 
+  /// Returns it as a sentence on `subject`, of which it is the predicate.
+  Error about(const std::string& subject) const { return {subject + " " + what, remedy}; }
+
   bool operator==(const Error&) const = default;
 };
 

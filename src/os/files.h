@@ -33,6 +33,9 @@ ResolvedPath resolve(const std::string& path);
 /// the file ("cannot be read: No such file or directory").
 Result<std::string> read_file(const std::string& path, std::size_t most_bytes);
 
+/// That a system call failed with `error`: `what`, a colon and the system's words.
+Error system_error(std::string what, int error, std::string remedy = "");
+
 /// That `target` cannot be written, and why.
 Error cannot_write(const std::string& target, int error,
                    const std::string& remedy = "name another file");

@@ -10,7 +10,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include <fcntl.h>
@@ -206,8 +205,7 @@ int ExportFile::error_at_close() const {
 
 Error ExportFile::failure(int error) const {
   if (target_ != kStandardOutput) return cannot_write(target_, error);
-  return Error{"cannot write standard output: " + std::generic_category().message(error),
-               "name a file instead of -"};
+  return system_error("cannot write standard output", error, "name a file instead of -");
 }
 
 /// False with errno where not all of the temporary file could be written over the target.

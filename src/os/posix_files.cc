@@ -94,8 +94,12 @@ Result<std::string> if_runnable(const std::string& word, const std::string& path
 
 }  // namespace
 
+Error system_error(std::string what, int error, std::string remedy) {
+  return {std::move(what) + ": " + std::generic_category().message(error), std::move(remedy)};
+}
+
 Error cannot_write(const std::string& target, int error, const std::string& remedy) {
-  return {"cannot write " + cited(target) + ": " + std::generic_category().message(error), remedy};
+  return system_error("cannot write " + cited(target), error, remedy);
 }
 
 Error cannot_follow(const std::string& target, const std::string& foreign_link) {
@@ -247,9 +251,7 @@ bool is_regular_file(const std::string& path) {
 }
 
 Result<std::string> read_file(const std::string& path, std::size_t most_bytes) {
-  const auto cannot_read = [](int error) {
-    return Error{"cannot be read: " + std::generic_category().message(error), ""};
-  };
+  const auto cannot_read = [](int error) { return system_error("cannot be read", error); };
   if (is_directory(path)) return cannot_read(EISDIR);
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file) return cannot_read(errno);
@@ -270,8 +272,7 @@ Result<std::string> read_file(const std::string& path, std::size_t most_bytes) {
 Result<void> check_input(const std::string& path) {
   if (may(path, R_OK) == 0 && !is_directory(path)) return {};
   const int error = is_directory(path) ? EISDIR : errno;
-  return Error{"cannot read " + cited(path) + ": " + std::generic_category().message(error),
-               "name a file for --input"};
+  return system_error("cannot read " + cited(path), error, "name a file for --input");
 }
 
 Result<void> check_output(const std::string& path) {
@@ -290,17 +291,15 @@ Result<void> check_folder(const std::string& path) {
   if (error == 0 && !is_directory(path)) error = ENOTDIR;
   if (error == 0 && may(path, X_OK) != 0) error = errno;
   if (error == 0) return {};
-  return Error{
-      "--cwd " + cited(path) + " cannot be entered: " + std::generic_category().message(error),
-      "name a folder that is there before the first run; hooks are run in it, too"};
+  return system_error("--cwd " + cited(path) + " cannot be entered", error,
+                      "name a folder that is there before the first run; hooks are run in it, too");
 }
 
 Result<void> say(Stream stream, std::string_view text) {
   if (write_all(stream == Stream::Output ? STDOUT_FILENO : STDERR_FILENO, text)) return {};
-  return Error{std::string("cannot write standard ") +
-                   (stream == Stream::Output ? "output: " : "error: ") +
-                   std::generic_category().message(errno),
-               ""};
+  return system_error(
+      stream == Stream::Output ? "cannot write standard output" : "cannot write standard error",
+      errno);
 }
 
 bool has_reader(Stream stream) {
@@ -344,17 +343,14 @@ class PosixTextFiles final : public TextFiles {
     // A named pipe is not waited for.
     Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     struct stat about {};
-    if (!file || fstat(file.get(), &about) != 0)
-      return Error{"cannot be read: " + std::generic_category().message(errno), ""};
+    if (!file || fstat(file.get(), &about) != 0) return system_error("cannot be read", errno);
     if (!S_ISREG(about.st_mode)) return Error{"is no regular file", "write its text to one"};
     return std::unique_ptr<TextFile>(std::make_unique<OpenText>(std::move(file)));
   }
 
   Result<std::unique_ptr<TextFile>> make() override {
     Descriptor file(open_anonymous_file());
-    if (!file)
-      return Error{"no file without a name can be made: " + std::generic_category().message(errno),
-                   ""};
+    if (!file) return system_error("no file without a name can be made", errno);
     return std::unique_ptr<TextFile>(std::make_unique<OpenText>(std::move(file)));
   }
 
@@ -517,9 +513,8 @@ Result<PrivateFolder> PrivateFolder::create(const std::optional<User>& user) {
     if (auto made = new_folder(below))
       return PrivateFolder(std::move(made->first), std::move(made->second), user);
   }
-  return Error{"cannot make a temporary folder in '" + all.back() +
-                   "': " + std::generic_category().message(errno),
-               "set TMPDIR to a folder that can be written"};
+  return system_error("cannot make a temporary folder in '" + all.back() + "'", errno,
+                      "set TMPDIR to a folder that can be written");
 }
 
 PrivateFolder::PrivateFolder(PrivateFolder&& other) noexcept
@@ -555,8 +550,7 @@ Result<std::string> PrivateFolder::read(const std::string& name) const {
   const Descriptor file = open_file(name);
   if (file)
     if (auto text = read_rest(file.get(), std::string::npos)) return *std::move(text);
-  return Error{
-      "cannot read '" + path_ + "/" + name + "': " + std::generic_category().message(errno), ""};
+  return system_error("cannot read '" + path_ + "/" + name + "'", errno);
 }
 
 void PrivateFolder::clear() const {

@@ -1,5 +1,6 @@
 #include "os/clock.h"
 #include "os/descriptor.h"
+#include "os/files.h"
 #include "os/launcher_process.h"
 #include "os/platform.h"
 #include "os/process.h"
@@ -35,11 +36,6 @@ namespace {
 
 constexpr std::size_t kArenaBytes = std::size_t{64} << 20;  // reserved, not used
 constexpr int kTickMs = 200;
-
-Error system_error(std::string what) {
-  what += ": " + std::generic_category().message(errno);
-  return Error{std::move(what), ""};
-}
 
 Error too_large() {
   return Error{"the arguments of the commands take more than 64 MB", "compare fewer at once"};
@@ -220,7 +216,7 @@ class PosixLauncher final : public Launcher {
     if (!program) return program.error();
     if (spec.output.heard) heard_.emplace(*program, spec);
     if (spec.user && !channels_.files.hand_pipes_to(*spec.user))
-      return system_error("lauka cannot pass its pipes to the user " + spec.user->name);
+      return system_error("lauka cannot pass its pipes to the user " + spec.user->name, errno);
     return *program;
   }
 
@@ -450,11 +446,11 @@ Result<std::unique_ptr<Launcher>> start_forking_launcher(const LinuxCalls* count
   fill_standard_descriptors();
   Channels channels;
   if (!channels.open_all())
-    return system_error("lauka cannot open its channels to the launcher process");
+    return system_error("lauka cannot open its channels to the launcher process", errno);
   const std::size_t bytes = sizeof(SharedState) + kArenaBytes;
   void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                       MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) return system_error("lauka cannot reserve shared memory");
+  if (memory == MAP_FAILED) return system_error("lauka cannot reserve shared memory", errno);
 
   LauncherSetup setup;
   // Not value-initialised: zeroing would make every page resident, and fresh shared memory is zero
@@ -478,8 +474,7 @@ Result<std::unique_ptr<Launcher>> start_forking_launcher(const LinuxCalls* count
   const int fork_error = errno;
   sigprocmask(SIG_SETMASK, &setup.started_with.mask, nullptr);
   if (pid < 0) {
-    errno = fork_error;
-    return system_error("lauka cannot start its launcher process");
+    return system_error("lauka cannot start its launcher process", fork_error);
   }
   become_reaper();           // of what a launcher leaves that is killed
   signal(SIGCHLD, SIG_DFL);  // the launcher's end is to be seen, whatever lauka's parent ignored

@@ -1,5 +1,6 @@
 #include "os/darwin_calls.h"
 #include "os/descriptor.h"
+#include "os/files.h"
 #include "os/platform.h"
 #include "os/process.h"
 #include "os/run_files.h"
@@ -15,7 +16,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -544,11 +544,8 @@ Result<std::unique_ptr<Launcher>> start_spawning_launcher(const DarwinCalls& cal
   fill_standard_descriptors();
   started_with.descriptors = inherited_descriptors();
   auto launcher = std::make_unique<SpawningLauncher>(calls, std::move(started_with));
-  if (!launcher->open()) {
-    return Error{"lauka cannot open the files that it starts runs with: " +
-                     std::generic_category().message(errno),
-                 ""};
-  }
+  if (!launcher->open())
+    return system_error("lauka cannot open the files that it starts runs with", errno);
   return std::unique_ptr<Launcher>(std::move(launcher));
 }
 

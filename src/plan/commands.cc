@@ -207,11 +207,9 @@ class CommandMaker {
     if (const auto* expected = part_of(options_.expected, place, counts_))
       command.expected = {expected->kind, with_parameters(expected->text, parameters)};
     auto words = argv_of(command.text);
-    if (!words) {
-      return Error{fmt::format("command {} {} {}", place.measured + 1, cited(command.text),
-                               words.error().what),
-                   words.error().remedy};
-    }
+    if (!words)
+      return words.error().about(
+          fmt::format("command {} {}", place.measured + 1, cited(command.text)));
     command.words = *std::move(words);
     return command;
   }

@@ -1,7 +1,6 @@
-#include "plan/formulas.h"
-
 #include "core/metric.h"
 #include "core/text.h"
+#include "plan/rows.h"
 
 #include <algorithm>
 #include <array>

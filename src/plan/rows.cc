@@ -2,7 +2,6 @@
 
 #include "core/choices.h"
 #include "core/text.h"
-#include "plan/formulas.h"
 #include "plan/plan.h"
 
 #include <algorithm>
@@ -232,9 +231,7 @@ Result<Options> with_announced(Options options) {
   for (std::string& row : options.metric_list) {
     if (!is_announcement(row)) continue;
     auto metric = parse_own_metric(row);
-    if (!metric)
-      return Error{fmt::format("--metrics {} {}", cited(row), metric.error().what),
-                   metric.error().remedy};
+    if (!metric) return metric.error().about("--metrics " + cited(row));
     if (is_there(told, metric->name))
       return Error{fmt::format("--metrics announces {}, which is there already", metric->name),
                    "leave out what stands behind its name"};

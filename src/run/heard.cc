@@ -250,9 +250,7 @@ Result<void> OutputCheck::begin(std::uint32_t command) {
   }
   if (expected.kind == ExpectedOutput::Kind::File) {
     auto text = context_.texts->open(expected.text);
-    if (!text)
-      return Error{fmt::format("--expect-output {} {}", cited(expected.text), text.error().what),
-                   text.error().remedy};
+    if (!text) return text.error().about("--expect-output " + cited(expected.text));
     file_ = {*std::move(text), 0};
     file_.bytes = file_.text->bytes();
     comparison_ = std::make_unique<OutputComparison>(file_);
@@ -265,7 +263,7 @@ Result<void> OutputCheck::begin(std::uint32_t command) {
     return {};
   }
   auto text = context_.texts->make();
-  if (!text) return Error{"--expect-output same: " + text.error().what, text.error().remedy};
+  if (!text) return text.error().of("--expect-output same");
   store_ = std::make_unique<OutputStore>(*std::move(text));
   return {};
 }

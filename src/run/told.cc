@@ -54,8 +54,7 @@ Result<void> Told::prepare() {
     const OwnMetric& metric = plan_.told[place];
     if (!metric.is_scraped()) continue;
     auto pattern = Pattern::compile(metric.text);
-    if (!pattern)
-      return Error{option_of(metric) + " " + pattern.error().what, pattern.error().remedy};
+    if (!pattern) return pattern.error().about(option_of(metric));
     patterns_.emplace_back(place, *std::move(pattern));
   }
   return {};
@@ -94,13 +93,12 @@ Result<void> Told::scrape(std::size_t place, const Pattern& pattern, Values& val
   const OwnMetric& metric = plan_.told[place];
   for (const os::Kept which : {os::Kept::Output, os::Kept::Error}) {
     const auto match = last_match(pattern, which);
-    if (!match) return Error{option_of(metric) + " " + match.error().what, match.error().remedy};
+    if (!match) return match.error().about(option_of(metric));
     if (!*match) continue;
     const auto value = parse_own_value(**match, metric.unit);
     if (!value)
-      return Error{fmt::format("{} found {}, which {}", option_of(metric), cited(**match),
-                               value.error().what),
-                   value.error().remedy};
+      return value.error().about(
+          fmt::format("{} found {}, which", option_of(metric), cited(**match)));
     values.resize(std::max(values.size(), place + 1));
     values[place] = *value;
     return {};
@@ -153,9 +151,7 @@ Result<void> Told::read(std::string_view text, Values& values) {
     const std::string_view line = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(line.size() + 1, text.size()));
     const auto refused = [&](const Error& error) {
-      return Error{
-          fmt::format("line {} of {}, {}, {}", number, kMetricsVariable, cited(line), error.what),
-          error.remedy};
+      return error.about(fmt::format("line {} of {}, {},", number, kMetricsVariable, cited(line)));
     };
     if (++number > kMostLines) return refused({"is one too many", "write 10,000 at most"});
     if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;

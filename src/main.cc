@@ -2,8 +2,6 @@
 #include "cli/parse.h"
 
 #include <exception>
-#include <memory>
-#include <string>
 #include <utility>
 
 namespace lauka {

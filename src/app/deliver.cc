@@ -3,7 +3,6 @@
 #include "engine/engine.h"
 #include "format/exports.h"
 #include "os/clock.h"
-#include "os/files.h"
 #include "os/machine.h"
 #include "os/signals.h"
 #include "os/users.h"
@@ -14,15 +13,11 @@
 #include "results/analyse.h"
 #include "results/results.h"
 #include "run/programs.h"
-#include "session/recording.h"
 #include "session/saved.h"
 
 #include <algorithm>
-#include <optional>
-#include <string_view>
 #include <utility>
 #include <variant>
-#include <vector>
 
 namespace lauka {
 namespace {

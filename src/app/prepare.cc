@@ -1,13 +1,10 @@
 #include "app/call.h"
 #include "core/text.h"
-#include "cores/cores.h"
-#include "engine/choose.h"
 #include "engine/engine.h"
 #include "engine/kperf/kperf_engine.h"
 #include "format/read_session.h"
 #include "os/clock.h"
 #include "os/darwin_calls.h"
-#include "os/files.h"
 #include "os/linux_calls.h"
 #include "os/signals.h"
 #include "os/users.h"
@@ -20,18 +17,15 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
-#include <cstdint>
 #include <filesystem>
 #include <map>
-#include <memory>
-#include <string_view>
 #include <system_error>
 #include <utility>
-#include <variant>
 
 #include <fmt/format.h>
 
 namespace lauka {
+
 namespace {
 
 constexpr const char* kKeepRoot = "use --as-root to keep root";
@@ -44,67 +38,6 @@ Result<void> open_database(const Call& call, Benchmark& one) {
   one.chosen.engine = *std::move(engine);
   return {};
 }
-
-}  // namespace
-
-Result<void> start_launcher(Call& call) {
-  if (call.launcher) return {};
-  auto started = os::start_launcher(restore_after_lauka);
-  if (!started) return started.error();
-  call.launcher = *std::move(started);
-  return {};
-}
-
-Result<void> decide_cores(Benchmark& one) {
-  const Options& options = one.options;
-  cores::CoreRequest wanted;
-  // A question that runs nothing does not need these, so it does not refuse them.
-  if (!options.inquiry || options.inquiry->kind == InquiryKind::Threads)
-    wanted = {options.core_kinds, options.cores, options.min_p_share,
-              options.counting == CountingChoice::Apart};
-  auto decided = cores::decide(wanted, os::linux_calls(), os::darwin_calls());
-  if (!decided) return decided.error();
-  one.cores = *std::move(decided);
-  return {};
-}
-
-Result<void> find_user(Call& call) {
-  auto user = os::user_behind_sudo(call.options.as_root);
-  if (!user) return user.error();
-  call.user = *std::move(user);
-  return {};
-}
-
-Result<void> choose_engine(const Call& call, Benchmark& one) {
-  const Options& options = one.options;
-  if (options.kpep) return open_database(call, one);
-  os::watch_for_interrupts();  // before counters are taken, which must be given back
-  engine::OnMacos macos;
-  macos.launcher = options.inquiry ? nullptr : call.launcher.get();
-  macos.strategy = options.strategy;
-  macos.period = options.period;
-  macos.takes_turns = !one.name.empty();
-  auto chosen = engine::choose(options.engine, options.user_only, os::linux_calls(),
-                               one.cores.kinds, call.user, macos);
-  if (!chosen) return chosen.error();
-  one.chosen = *std::move(chosen);
-  auto& engine = one.chosen.engine;
-  if (options.region && !engine->counts_regions()) {
-    const bool are_threads_told =
-        os::darwin_calls() != nullptr && engine->name() != row_of(EngineChoice::None).name;
-    engine = are_threads_told ? engine::count_calling_threads(std::move(engine))
-                              : engine::without_regions(std::move(engine));
-  }
-  engine = engine::with_energy(std::move(engine), os::linux_calls());
-  if (options.counting == CountingChoice::Apart)
-    engine = engine::separate_counting(std::move(engine));
-  if (options.inquiry) return {};
-  engine =
-      cores::with_core_time(std::move(engine), one.cores, os::linux_calls(), os::darwin_calls());
-  return {};
-}
-
-namespace {
 
 /// Returns a note if they are unavailable and not asked for by name; else "".
 Result<std::string> open_groups(Call& call, Benchmark& one) {
@@ -323,6 +256,63 @@ Result<void> make_plans(Call& call) {
 }
 
 }  // namespace
+
+Result<void> start_launcher(Call& call) {
+  if (call.launcher) return {};
+  auto started = os::start_launcher(restore_after_lauka);
+  if (!started) return started.error();
+  call.launcher = *std::move(started);
+  return {};
+}
+
+Result<void> decide_cores(Benchmark& one) {
+  const Options& options = one.options;
+  cores::CoreRequest wanted;
+  // A question that runs nothing does not need these, so it does not refuse them.
+  if (!options.inquiry || options.inquiry->kind == InquiryKind::Threads)
+    wanted = {options.core_kinds, options.cores, options.min_p_share,
+              options.counting == CountingChoice::Apart};
+  auto decided = cores::decide(wanted, os::linux_calls(), os::darwin_calls());
+  if (!decided) return decided.error();
+  one.cores = *std::move(decided);
+  return {};
+}
+
+Result<void> find_user(Call& call) {
+  auto user = os::user_behind_sudo(call.options.as_root);
+  if (!user) return user.error();
+  call.user = *std::move(user);
+  return {};
+}
+
+Result<void> choose_engine(const Call& call, Benchmark& one) {
+  const Options& options = one.options;
+  if (options.kpep) return open_database(call, one);
+  os::watch_for_interrupts();  // before counters are taken, which must be given back
+  engine::OnMacos macos;
+  macos.launcher = options.inquiry ? nullptr : call.launcher.get();
+  macos.strategy = options.strategy;
+  macos.period = options.period;
+  macos.takes_turns = !one.name.empty();
+  auto chosen = engine::choose(options.engine, options.user_only, os::linux_calls(),
+                               one.cores.kinds, call.user, macos);
+  if (!chosen) return chosen.error();
+  one.chosen = *std::move(chosen);
+  auto& engine = one.chosen.engine;
+  if (options.region && !engine->counts_regions()) {
+    const bool are_threads_told =
+        os::darwin_calls() != nullptr && engine->name() != row_of(EngineChoice::None).name;
+    engine = are_threads_told ? engine::count_calling_threads(std::move(engine))
+                              : engine::without_regions(std::move(engine));
+  }
+  engine = engine::with_energy(std::move(engine), os::linux_calls());
+  if (options.counting == CountingChoice::Apart)
+    engine = engine::separate_counting(std::move(engine));
+  if (options.inquiry) return {};
+  engine =
+      cores::with_core_time(std::move(engine), one.cores, os::linux_calls(), os::darwin_calls());
+  return {};
+}
 
 Error named(const Error& error, const Benchmark& one) {
   return one.name.empty() ? error : error.of("benchmark " + cited(one.name));

@@ -4,12 +4,9 @@
 #include "core/sha256.h"
 #include "core/text.h"
 #include "os/users.h"
-#include "run/runner.h"
 
 #include <algorithm>
 #include <cstddef>
-#include <optional>
-#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>

@@ -3,18 +3,12 @@
 #include "core/sha256.h"
 #include "core/text.h"
 #include "os/clock.h"
-#include "os/files.h"
 #include "os/signals.h"
 #include "report/screen.h"
-#include "run/runner.h"
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <string>
 #include <utility>
-#include <vector>
 
 namespace lauka {
 

@@ -1,9 +1,7 @@
 #include "app/call.h"
 #include "core/machine.h"
 #include "core/text.h"
-#include "cores/cores.h"
 #include "os/darwin_calls.h"
-#include "os/files.h"
 #include "os/linux_calls.h"
 #include "os/users.h"
 #include "report/lines.h"
@@ -11,9 +9,7 @@
 #include "results/analyse.h"
 
 #include <algorithm>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 

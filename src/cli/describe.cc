@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 namespace lauka::cli {
+
 namespace {
 
 // Help
@@ -377,36 +378,6 @@ std::string fish(const ProgramDescription& program) {
   return out;
 }
 
-}  // namespace
-
-std::string first_sentence(std::string_view help) {
-  const std::size_t end =
-      std::min({help.find("; "), help.find(". "), help.find(" ("), help.size()});
-  return std::string(help.substr(0, end));
-}
-
-std::string OptionDescription::spelling() const {
-  return name.empty() ? "-" + letter : "--" + name;
-}
-
-std::vector<std::string> OptionDescription::spellings() const {
-  std::vector<std::string> all;
-  if (!letter.empty()) all.push_back("-" + letter);
-  if (!name.empty()) all.push_back("--" + name);
-  return all;
-}
-
-std::string options_help(const CommandDescription& command) {
-  std::string out;
-  for (const OptionGroup& group : command.groups) {
-    out += fmt::format("\n{}:\n", group.title.empty() ? "Options" : group.title);
-    for (const OptionDescription& option : group.options) append_option(out, option);
-  }
-  return out;
-}
-
-namespace {
-
 /// A topic of --help.
 struct Topic {
   std::string_view name;
@@ -446,6 +417,32 @@ std::string topic_names() {
 }
 
 }  // namespace
+
+std::string first_sentence(std::string_view help) {
+  const std::size_t end =
+      std::min({help.find("; "), help.find(". "), help.find(" ("), help.size()});
+  return std::string(help.substr(0, end));
+}
+
+std::string OptionDescription::spelling() const {
+  return name.empty() ? "-" + letter : "--" + name;
+}
+
+std::vector<std::string> OptionDescription::spellings() const {
+  std::vector<std::string> all;
+  if (!letter.empty()) all.push_back("-" + letter);
+  if (!name.empty()) all.push_back("--" + name);
+  return all;
+}
+
+std::string options_help(const CommandDescription& command) {
+  std::string out;
+  for (const OptionGroup& group : command.groups) {
+    out += fmt::format("\n{}:\n", group.title.empty() ? "Options" : group.title);
+    for (const OptionDescription& option : group.options) append_option(out, option);
+  }
+  return out;
+}
 
 Result<std::string> help_on(std::string_view topic) {
   std::string out;

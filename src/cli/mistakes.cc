@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <string_view>
-#include <vector>
 
 #include <fmt/format.h>
 

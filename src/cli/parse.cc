@@ -275,26 +275,6 @@ Result<Options> parse_words(const Words& words) {
   return is_suite ? settle_beside_suite(*std::move(draft)) : settle(*std::move(draft));
 }
 
-}  // namespace
-
-Result<Options> parse(int argc, const char* const* argv) {
-  Words words(argv + (argc > 0 ? 1 : 0), argv + argc);
-  rename_options(words);
-  const auto forgotten = forgotten_quotes(words);
-  if (forgotten && forgotten->refusal) return *forgotten->refusal;
-  auto options = parse_words(words);
-  if (!forgotten) return options;
-  if (options) {
-    options->unquoted = forgotten->quotes;
-    return options;
-  }
-  const Error& error = options.error();
-  return Error{error.what,
-               error.remedy.starts_with("did you mean") ? error.remedy : forgotten->quotes.tip};
-}
-
-namespace {
-
 /// Returns the metric of "slower".
 std::string time_of(const Options& options) {
   return std::string(options.region ? kRegionTime : metric_name_of(Role::WallTime));
@@ -474,6 +454,22 @@ Result<void> settle_inquiry(Draft& draft) {
 }
 
 }  // namespace
+
+Result<Options> parse(int argc, const char* const* argv) {
+  Words words(argv + (argc > 0 ? 1 : 0), argv + argc);
+  rename_options(words);
+  const auto forgotten = forgotten_quotes(words);
+  if (forgotten && forgotten->refusal) return *forgotten->refusal;
+  auto options = parse_words(words);
+  if (!forgotten) return options;
+  if (options) {
+    options->unquoted = forgotten->quotes;
+    return options;
+  }
+  const Error& error = options.error();
+  return Error{error.what,
+               error.remedy.starts_with("did you mean") ? error.remedy : forgotten->quotes.tip};
+}
 
 Result<Options> settle(Draft draft) {
   Options& options = draft.options;

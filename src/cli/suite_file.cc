@@ -187,10 +187,6 @@ std::size_t line_of_deep_key(std::string_view text) {
   return 0;
 }
 
-}  // namespace
-
-namespace {
-
 /// True if the value in that line has letters and no quotes: duration = 500ms.
 bool has_bare_text(std::string_view text, std::size_t line) {
   const auto lines = split(text, '\n');

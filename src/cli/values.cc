@@ -20,15 +20,6 @@ std::string write_one_of(const Given& given) {
   return "write " + listed(std::vector<std::string>(choices.begin(), choices.end()), "or");
 }
 
-}  // namespace
-
-Error refused(const Given& given, const Error& predicate) {
-  return Error{fmt::format("{} {} {}", given.option.spelling(), cited(given.value), predicate.what),
-               predicate.remedy};
-}
-
-namespace {
-
 /// Returns `read`, or its error with the option and its value as subject.
 template <typename T>
 Result<T> of(const Given& given, Result<T> read) {
@@ -36,7 +27,81 @@ Result<T> of(const Given& given, Result<T> read) {
   return read;
 }
 
+/// Reads the metric before the =, with what follows as its text.
+Result<OwnMetric> own_metric(const Given& given, const char* example) {
+  const std::size_t sign = given.value.find('=');
+  if (sign == std::string::npos || sign + 1 == given.value.size())
+    return refused(given, {sign == std::string::npos ? "has no =" : "has nothing after the =",
+                           std::string("write, for example, ") + example});
+  auto metric = parse_own_metric(std::string_view(given.value).substr(0, sign));
+  if (!metric) return refused(given, metric.error());
+  metric->text = given.value.substr(sign + 1);
+  return metric;
+}
+
+constexpr std::string_view kExample = "write, for example, P=0-3,E=4-7";
+constexpr std::size_t kLongestName = 16;
+
+/// Splits into "P=0-3,8" and "E=4-7": a comma before NAME= begins another kind, other commas
+/// separate CPUs.
+std::vector<std::string_view> split_kinds(std::string_view text) {
+  std::vector<std::string_view> parts;
+  while (true) {
+    const std::size_t equals = text.find('=');
+    const std::size_t next = text.find('=', equals == std::string_view::npos ? equals : equals + 1);
+    const std::size_t comma = next == std::string_view::npos ? next : text.rfind(',', next);
+    const bool more = comma != std::string_view::npos && comma > equals;
+    parts.push_back(text.substr(0, more ? comma : std::string_view::npos));
+    if (!more) return parts;
+    text.remove_prefix(comma + 1);
+  }
+}
+
+bool is_name(std::string_view name) {
+  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+  return !name.empty() && name.size() <= kLongestName && is_letter(name.front()) &&
+         std::ranges::all_of(
+             name, [&](char c) { return is_letter(c) || is_digit(c) || c == '-' || c == '_'; });
+}
+
+Result<CoreKind> kind_of(std::string_view part, const Given& given) {
+  const std::size_t equals = part.find('=');
+  const std::string name(part.substr(0, equals));
+  if (equals == std::string_view::npos || !is_name(name))
+    return refused(given, {fmt::format("has {} where a kind is wanted", cited(std::string(part))),
+                           std::string(kExample)});
+  if (built_in_metric(time_metric_of(name)) != nullptr)
+    return refused(given,
+                   {fmt::format("makes a metric {}, which already exists", time_metric_of(name)),
+                    "use another name"});
+  const auto cpus = parse_cpu_list(part.substr(equals + 1));
+  if (!cpus || cpus->empty())
+    return refused(given, {fmt::format("has no CPUs for {}", name), std::string(kExample)});
+  if (const auto twice = std::adjacent_find(cpus->begin(), cpus->end()); twice != cpus->end())
+    return refused(given, {fmt::format("names CPU {} twice", *twice), "name each CPU once"});
+  return CoreKind{name, *cpus};
+}
+
+/// Says why `kind` cannot be added to `others`; empty if it can.
+std::string clash_with(const CoreKinds& others, const CoreKind& kind) {
+  for (const CoreKind& other : others) {
+    if (time_metric_of(other.name) == time_metric_of(kind.name))
+      return fmt::format("names {} twice", kind.name);
+    std::vector<std::uint32_t> both;
+    std::ranges::set_intersection(other.cpus, kind.cpus, std::back_inserter(both));
+    if (!both.empty())
+      return fmt::format("has CPU {} in both {} and {}", cpu_list_text(both), other.name,
+                         kind.name);
+  }
+  return "";
+}
+
 }  // namespace
+
+Error refused(const Given& given, const Error& predicate) {
+  return Error{fmt::format("{} {} {}", given.option.spelling(), cited(given.value), predicate.what),
+               predicate.remedy};
+}
 
 Result<std::uint64_t> whole_number(const Given& given, std::uint64_t min, std::uint64_t max) {
   return of(given, parse_whole_number(given.value, min, max));
@@ -218,22 +283,6 @@ Result<std::size_t> choice(const Given& given) {
   return static_cast<std::size_t>(found - choices.begin());
 }
 
-namespace {
-
-/// Reads the metric before the =, with what follows as its text.
-Result<OwnMetric> own_metric(const Given& given, const char* example) {
-  const std::size_t sign = given.value.find('=');
-  if (sign == std::string::npos || sign + 1 == given.value.size())
-    return refused(given, {sign == std::string::npos ? "has no =" : "has nothing after the =",
-                           std::string("write, for example, ") + example});
-  auto metric = parse_own_metric(std::string_view(given.value).substr(0, sign));
-  if (!metric) return refused(given, metric.error());
-  metric->text = given.value.substr(sign + 1);
-  return metric;
-}
-
-}  // namespace
-
 Result<OwnMetric> derived_metric(const Given& given) {
   auto metric = own_metric(given, "'mpki=1000*cache-misses/instructions'");
   if (!metric) return metric;
@@ -253,67 +302,6 @@ Result<std::string> line_pattern(const Given& given) {
   const auto pattern = of(given, Pattern::compile(given.value, Pattern::Groups::Idle));
   return pattern ? Result<std::string>(given.value) : pattern.error();
 }
-
-namespace {
-
-constexpr std::string_view kExample = "write, for example, P=0-3,E=4-7";
-constexpr std::size_t kLongestName = 16;
-
-/// Splits into "P=0-3,8" and "E=4-7": a comma before NAME= begins another kind, other commas
-/// separate CPUs.
-std::vector<std::string_view> split_kinds(std::string_view text) {
-  std::vector<std::string_view> parts;
-  while (true) {
-    const std::size_t equals = text.find('=');
-    const std::size_t next = text.find('=', equals == std::string_view::npos ? equals : equals + 1);
-    const std::size_t comma = next == std::string_view::npos ? next : text.rfind(',', next);
-    const bool more = comma != std::string_view::npos && comma > equals;
-    parts.push_back(text.substr(0, more ? comma : std::string_view::npos));
-    if (!more) return parts;
-    text.remove_prefix(comma + 1);
-  }
-}
-
-bool is_name(std::string_view name) {
-  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
-  return !name.empty() && name.size() <= kLongestName && is_letter(name.front()) &&
-         std::ranges::all_of(
-             name, [&](char c) { return is_letter(c) || is_digit(c) || c == '-' || c == '_'; });
-}
-
-Result<CoreKind> kind_of(std::string_view part, const Given& given) {
-  const std::size_t equals = part.find('=');
-  const std::string name(part.substr(0, equals));
-  if (equals == std::string_view::npos || !is_name(name))
-    return refused(given, {fmt::format("has {} where a kind is wanted", cited(std::string(part))),
-                           std::string(kExample)});
-  if (built_in_metric(time_metric_of(name)) != nullptr)
-    return refused(given,
-                   {fmt::format("makes a metric {}, which already exists", time_metric_of(name)),
-                    "use another name"});
-  const auto cpus = parse_cpu_list(part.substr(equals + 1));
-  if (!cpus || cpus->empty())
-    return refused(given, {fmt::format("has no CPUs for {}", name), std::string(kExample)});
-  if (const auto twice = std::adjacent_find(cpus->begin(), cpus->end()); twice != cpus->end())
-    return refused(given, {fmt::format("names CPU {} twice", *twice), "name each CPU once"});
-  return CoreKind{name, *cpus};
-}
-
-/// Says why `kind` cannot be added to `others`; empty if it can.
-std::string clash_with(const CoreKinds& others, const CoreKind& kind) {
-  for (const CoreKind& other : others) {
-    if (time_metric_of(other.name) == time_metric_of(kind.name))
-      return fmt::format("names {} twice", kind.name);
-    std::vector<std::uint32_t> both;
-    std::ranges::set_intersection(other.cpus, kind.cpus, std::back_inserter(both));
-    if (!both.empty())
-      return fmt::format("has CPU {} in both {} and {}", cpu_list_text(both), other.name,
-                         kind.name);
-  }
-  return "";
-}
-
-}  // namespace
 
 Result<CoreKinds> core_kinds(const Given& given) {
   CoreKinds kinds;

@@ -205,17 +205,18 @@ class ExpressionParser {
   std::vector<std::optional<Operation>> waiting_;  // nullopt: a parenthesis
 };
 
+/// True if `word` can be a unit: no blanks, digits (except "1") or any of , = : ( ).
+bool is_unit_word(std::string_view word) {
+  if (word == "1") return true;
+  return !word.empty() && word.size() <= kLongestUnit && one_line(word) == word &&
+         word.find_first_of(" \t,=:()0123456789") == std::string_view::npos;
+}
+
 }  // namespace
 
 bool is_measurable(double value) {
   const double magnitude = std::fabs(value);
   return value == 0.0 || (magnitude >= 1e-30 && magnitude <= 1e30);
-}
-
-bool is_unit_word(std::string_view word) {
-  if (word == "1") return true;
-  return !word.empty() && word.size() <= kLongestUnit && one_line(word) == word &&
-         word.find_first_of(" \t,=:()0123456789") == std::string_view::npos;
 }
 
 OwnUnit own_unit_of(std::string_view word) {

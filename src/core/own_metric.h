@@ -41,9 +41,6 @@ struct OwnMetric {
   bool is_written() const { return text.empty() && !region; }
 };
 
-/// True if `word` can be a unit: no blanks, digits (except "1") or any of , = : ( ).
-bool is_unit_word(std::string_view word);
-
 /// True if `name` can be a metric's: a letter or _, then letters, digits, _ . - / and %, at most
 /// 100 characters.
 bool is_own_name(std::string_view name);

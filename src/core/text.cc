@@ -25,6 +25,169 @@ std::optional<std::uint64_t> parse_digits(std::string_view digits, int base) {
   return value;
 }
 
+constexpr std::string_view kWordBlanks = " \t\n";
+constexpr std::string_view kEscapedInDoubleQuotes = "$`\"\\\n";
+constexpr std::string_view kSafeInShell =
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789%+,-./:=@_";
+
+bool is_name(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+/// Returns "$HOME", "$(", "${"; empty if the dollar is only a character.
+std::string expansion_at(std::string_view rest) {
+  if (rest.size() < 2) return "";
+  if (rest[1] == '(' || rest[1] == '{') return std::string(rest.substr(0, 2));
+  const auto* const end =
+      std::find_if(rest.begin() + 1, rest.end(), [](char c) { return !is_name(c); });
+  return end == rest.begin() + 1 ? "" : std::string(rest.begin(), end);
+}
+
+/// Returns the shell syntax that `rest` begins with.
+std::string syntax_at(std::string_view rest, bool in_double_quotes) {
+  if (rest.front() == '$') return expansion_at(rest);
+  if (rest.front() == '`') return "`";
+  if (in_double_quotes) return "";
+  for (const std::string_view sign : {"&&", "||", "|", ">", "<", "*"})
+    if (rest.starts_with(sign)) return std::string(sign);
+  if (rest.starts_with("; ")) return ";";
+  return "";
+}
+
+/// Splits text into words by POSIX quoting rules, character by character.
+class WordSplitter {
+ public:
+  explicit WordSplitter(std::string_view text) : text_(text) {}
+
+  Result<std::vector<std::string>> split() {
+    while (at_ < text_.size())
+      if (!take()) return Error{"ends in a backslash", "write \\\\ for the character itself"};
+    if (quote_ == '\'')
+      return Error{"has an unterminated single quote",
+                   "close it, or write \\' for the character itself"};
+    if (quote_ == '"')
+      return Error{"has an unterminated double quote",
+                   "close it, or write \\\" for the character itself"};
+    end_word();
+    return std::move(words_);
+  }
+
+ private:
+  void end_word() {
+    if (word_) words_.push_back(*std::exchange(word_, std::nullopt));
+  }
+
+  /// True if a backslash at this place takes the next character as it is.
+  bool escapes() const {
+    if (text_[at_] != '\\' || at_ + 1 == text_.size()) return false;
+    return quote_ == '\0' ||
+           (quote_ == '"' && kEscapedInDoubleQuotes.find(text_[at_ + 1]) != std::string_view::npos);
+  }
+
+  /// Takes the next character, with its backslash; false if that has none after it.
+  bool take() {
+    const char c = text_[at_];
+    if (quote_ == '\0' && kWordBlanks.find(c) != std::string_view::npos) {
+      end_word();
+      ++at_;
+      return true;
+    }
+    if (c == '\\' && quote_ == '\0' && at_ + 1 == text_.size()) return false;
+    if (escapes()) {
+      add_escaped();
+      return true;
+    }
+    if (!word_) word_.emplace();
+    if (c == quote_)
+      quote_ = '\0';
+    else if (quote_ == '\0' && (c == '\'' || c == '"'))
+      quote_ = c;
+    else
+      word_->push_back(c);
+    ++at_;
+    return true;
+  }
+
+  void add_escaped() {
+    const char c = text_[at_ + 1];
+    at_ += 2;
+    if (c == '\n') return;  // a continued line: both vanish
+    if (!word_) word_.emplace();
+    word_->push_back(c);
+  }
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+  std::vector<std::string> words_;
+  std::optional<std::string> word_;  // quotes alone begin one: '' is an empty word
+  char quote_ = '\0';                // that is open
+};
+
+constexpr std::size_t kEndShown = OutputTail::kShown;
+constexpr int kLinesShown = 20;
+
+constexpr std::size_t kMostCited = 400;      // bytes: a name in a message
+constexpr std::size_t kMostOfLine = 16'384;  // bytes: a message of many names
+
+unsigned byte_at(std::string_view text, std::size_t i) {
+  return static_cast<unsigned char>(text[i]);
+}
+
+/// Code points from `first` to `last`, both included.
+struct Range {
+  char32_t first;
+  char32_t last;
+};
+
+/// Invisible characters that end a line, turn the direction of the text or hide in it.
+constexpr auto kSteering = std::to_array<Range>({
+    {0x00, 0x1F},        // C0
+    {0x7F, 0x9F},        // DEL, C1
+    {0x61C, 0x61C},      // Arabic letter mark
+    {0x200E, 0x200F},    // left-to-right and right-to-left mark
+    {0x2028, 0x202E},    // line and paragraph separator, embeddings and overrides
+    {0x2066, 0x206F},    // isolates, and what is deprecated
+    {0xFEFF, 0xFEFF},    // byte order mark
+    {0xFFF9, 0xFFFB},    // interlinear annotations
+    {0xE0000, 0xE007F},  // tags
+});
+
+bool steers(char32_t code) {
+  return std::ranges::any_of(
+      kSteering, [code](const Range& range) { return code >= range.first && code <= range.last; });
+}
+
+std::string escaped(char32_t code) {
+  const auto number = static_cast<unsigned>(code);
+  if (code == U'\n') return "\\n";
+  if (code == U'\t') return "\\t";
+  if (number < 0x100) return fmt::format("\\x{:02x}", number);
+  return number < 0x10000 ? fmt::format("\\u{:04x}", number) : fmt::format("\\U{:08x}", number);
+}
+
+bool continues(std::string_view text, std::size_t at) {
+  return at < text.size() && (byte_at(text, at) & 0xC0U) == 0x80;
+}
+
+/// Counts the insertions, deletions, replacements and swaps of neighbours that turn one into the
+/// other (optimal string alignment).
+std::size_t edit_distance(std::string_view from, std::string_view to) {
+  std::vector<std::vector<std::size_t>> d(from.size() + 1, std::vector<std::size_t>(to.size() + 1));
+  for (std::size_t i = 0; i <= from.size(); ++i) {
+    for (std::size_t j = 0; j <= to.size(); ++j) {
+      if (i == 0 || j == 0) {
+        d[i][j] = i + j;
+        continue;
+      }
+      const std::size_t replaced = d[i - 1][j - 1] + (from[i - 1] == to[j - 1] ? 0 : 1);
+      d[i][j] = std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, replaced});
+      if (i > 1 && j > 1 && from[i - 1] == to[j - 2] && from[i - 2] == to[j - 1])
+        d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
+    }
+  }
+  return d[from.size()][to.size()];
+}
+
 }  // namespace
 
 std::string lower_case(std::string_view text) {
@@ -121,23 +284,6 @@ std::vector<std::string_view> wrapped(std::string_view text, std::size_t width) 
   return lines;
 }
 
-std::size_t edit_distance(std::string_view from, std::string_view to) {
-  std::vector<std::vector<std::size_t>> d(from.size() + 1, std::vector<std::size_t>(to.size() + 1));
-  for (std::size_t i = 0; i <= from.size(); ++i) {
-    for (std::size_t j = 0; j <= to.size(); ++j) {
-      if (i == 0 || j == 0) {
-        d[i][j] = i + j;
-        continue;
-      }
-      const std::size_t replaced = d[i - 1][j - 1] + (from[i - 1] == to[j - 1] ? 0 : 1);
-      d[i][j] = std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, replaced});
-      if (i > 1 && j > 1 && from[i - 1] == to[j - 2] && from[i - 2] == to[j - 1])
-        d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
-    }
-  }
-  return d[from.size()][to.size()];
-}
-
 std::string_view nearest(std::string_view typed, std::span<const std::string_view> candidates) {
   std::string_view best;
   std::size_t best_distance = std::max<std::size_t>(typed.size() / 3, 1) + 1;
@@ -179,39 +325,6 @@ std::vector<std::string> nearest_names(std::string_view name,
   return names;
 }
 
-namespace {
-
-constexpr std::string_view kWordBlanks = " \t\n";
-constexpr std::string_view kEscapedInDoubleQuotes = "$`\"\\\n";
-constexpr std::string_view kSafeInShell =
-    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789%+,-./:=@_";
-
-bool is_name(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-
-/// Returns "$HOME", "$(", "${"; empty if the dollar is only a character.
-std::string expansion_at(std::string_view rest) {
-  if (rest.size() < 2) return "";
-  if (rest[1] == '(' || rest[1] == '{') return std::string(rest.substr(0, 2));
-  const auto* const end =
-      std::find_if(rest.begin() + 1, rest.end(), [](char c) { return !is_name(c); });
-  return end == rest.begin() + 1 ? "" : std::string(rest.begin(), end);
-}
-
-/// Returns the shell syntax that `rest` begins with.
-std::string syntax_at(std::string_view rest, bool in_double_quotes) {
-  if (rest.front() == '$') return expansion_at(rest);
-  if (rest.front() == '`') return "`";
-  if (in_double_quotes) return "";
-  for (const std::string_view sign : {"&&", "||", "|", ">", "<", "*"})
-    if (rest.starts_with(sign)) return std::string(sign);
-  if (rest.starts_with("; ")) return ";";
-  return "";
-}
-
-}  // namespace
-
 std::string shell_syntax_in(std::string_view text) {
   bool in_double_quotes = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -229,79 +342,6 @@ std::string shell_syntax_in(std::string_view text) {
   }
   return "";
 }
-
-namespace {
-
-/// Splits text into words by POSIX quoting rules, character by character.
-class WordSplitter {
- public:
-  explicit WordSplitter(std::string_view text) : text_(text) {}
-
-  Result<std::vector<std::string>> split() {
-    while (at_ < text_.size())
-      if (!take()) return Error{"ends in a backslash", "write \\\\ for the character itself"};
-    if (quote_ == '\'')
-      return Error{"has an unterminated single quote",
-                   "close it, or write \\' for the character itself"};
-    if (quote_ == '"')
-      return Error{"has an unterminated double quote",
-                   "close it, or write \\\" for the character itself"};
-    end_word();
-    return std::move(words_);
-  }
-
- private:
-  void end_word() {
-    if (word_) words_.push_back(*std::exchange(word_, std::nullopt));
-  }
-
-  /// True if a backslash at this place takes the next character as it is.
-  bool escapes() const {
-    if (text_[at_] != '\\' || at_ + 1 == text_.size()) return false;
-    return quote_ == '\0' ||
-           (quote_ == '"' && kEscapedInDoubleQuotes.find(text_[at_ + 1]) != std::string_view::npos);
-  }
-
-  /// Takes the next character, with its backslash; false if that has none after it.
-  bool take() {
-    const char c = text_[at_];
-    if (quote_ == '\0' && kWordBlanks.find(c) != std::string_view::npos) {
-      end_word();
-      ++at_;
-      return true;
-    }
-    if (c == '\\' && quote_ == '\0' && at_ + 1 == text_.size()) return false;
-    if (escapes()) {
-      add_escaped();
-      return true;
-    }
-    if (!word_) word_.emplace();
-    if (c == quote_)
-      quote_ = '\0';
-    else if (quote_ == '\0' && (c == '\'' || c == '"'))
-      quote_ = c;
-    else
-      word_->push_back(c);
-    ++at_;
-    return true;
-  }
-
-  void add_escaped() {
-    const char c = text_[at_ + 1];
-    at_ += 2;
-    if (c == '\n') return;  // a continued line: both vanish
-    if (!word_) word_.emplace();
-    word_->push_back(c);
-  }
-
-  std::string_view text_;
-  std::size_t at_ = 0;
-  std::vector<std::string> words_;
-  std::optional<std::string> word_;  // quotes alone begin one: '' is an empty word
-  char quote_ = '\0';                // that is open
-};
-
-}  // namespace
 
 Result<std::vector<std::string>> split_words(std::string_view text) {
   return WordSplitter(text).split();
@@ -346,13 +386,6 @@ std::string for_roff(std::string_view text) {
   return out;
 }
 
-namespace {
-
-constexpr std::size_t kEndShown = OutputTail::kShown;
-constexpr int kLinesShown = 20;
-
-}  // namespace
-
 std::string last_lines_of(std::string text) {
   if (text.size() > kEndShown) {
     text.erase(0, text.size() - kEndShown);
@@ -375,53 +408,6 @@ void OutputTail::add(std::string_view bytes) {
 std::string OutputTail::last_lines() const {
   return last_lines_of(text_);
 }
-
-namespace {
-
-constexpr std::size_t kMostCited = 400;      // bytes: a name in a message
-constexpr std::size_t kMostOfLine = 16'384;  // bytes: a message of many names
-
-unsigned byte_at(std::string_view text, std::size_t i) {
-  return static_cast<unsigned char>(text[i]);
-}
-
-/// Code points from `first` to `last`, both included.
-struct Range {
-  char32_t first;
-  char32_t last;
-};
-
-/// Invisible characters that end a line, turn the direction of the text or hide in it.
-constexpr auto kSteering = std::to_array<Range>({
-    {0x00, 0x1F},        // C0
-    {0x7F, 0x9F},        // DEL, C1
-    {0x61C, 0x61C},      // Arabic letter mark
-    {0x200E, 0x200F},    // left-to-right and right-to-left mark
-    {0x2028, 0x202E},    // line and paragraph separator, embeddings and overrides
-    {0x2066, 0x206F},    // isolates, and what is deprecated
-    {0xFEFF, 0xFEFF},    // byte order mark
-    {0xFFF9, 0xFFFB},    // interlinear annotations
-    {0xE0000, 0xE007F},  // tags
-});
-
-bool steers(char32_t code) {
-  return std::ranges::any_of(
-      kSteering, [code](const Range& range) { return code >= range.first && code <= range.last; });
-}
-
-std::string escaped(char32_t code) {
-  const auto number = static_cast<unsigned>(code);
-  if (code == U'\n') return "\\n";
-  if (code == U'\t') return "\\t";
-  if (number < 0x100) return fmt::format("\\x{:02x}", number);
-  return number < 0x10000 ? fmt::format("\\u{:04x}", number) : fmt::format("\\U{:08x}", number);
-}
-
-bool continues(std::string_view text, std::size_t at) {
-  return at < text.size() && (byte_at(text, at) & 0xC0U) == 0x80;
-}
-
-}  // namespace
 
 Character first_character(std::string_view text) {
   const unsigned lead = byte_at(text, 0);

@@ -54,10 +54,6 @@ std::string listed(std::span<const std::string> names, std::string_view last_wor
 /// longer word; a word with neither stays whole. `width` 0: one line.
 std::vector<std::string_view> wrapped(std::string_view text, std::size_t width);
 
-/// Counts the insertions, deletions, replacements and swaps of neighbours that turn one into the
-/// other (optimal string alignment).
-std::size_t edit_distance(std::string_view from, std::string_view to);
-
 /// Returns the candidate that `typed` most likely means, or nothing if none is near: one that it
 /// abbreviates, else the one of least edit_distance, at most a third of its length.
 std::string_view nearest(std::string_view typed, std::span<const std::string_view> candidates);

@@ -2,20 +2,15 @@
 
 #include "cores/cores.h"
 #include "engine/engine.h"
-#include "engine/perf/counters.h"
 #include "engine/perf/perf_engine.h"
 #include "engine/perf/resolve.h"
 
 #include <algorithm>
-#include <chrono>
-#include <cstddef>
 #include <numeric>
 #include <set>
-#include <span>
 #include <string>
 #include <utility>
 #include <variant>
-#include <vector>
 
 #include <fmt/format.h>
 

@@ -1,6 +1,5 @@
 #include "cores/cores.h"
 
-#include "core/machine.h"
 #include "core/text.h"
 #include "cores/threads.h"
 #include "os/sysfs.h"
@@ -10,7 +9,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
-#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -88,6 +86,14 @@ bool name_as_intel(CoreKinds& kinds) {
   if (named.size() != kinds.size()) return false;
   kinds = std::move(named);
   return true;
+}
+
+/// Names at least two kinds: P the first, E the last, between them M, or M1, M2 and so on.
+void name_by_rank(CoreKinds& kinds) {
+  for (std::size_t i = 1; i + 1 < kinds.size(); ++i)
+    kinds[i].name = kinds.size() == 3 ? std::string("M") : fmt::format("M{}", i);
+  kinds.back().name = "E";
+  kinds.front().name = "P";
 }
 
 /// Names and sorts the kinds if `file` shows a different speed for each; else false.
@@ -199,13 +205,6 @@ Result<Decided> decide_on_mac(const CoreRequest& wanted, const os::DarwinCalls& 
 }
 
 }  // namespace
-
-void name_by_rank(CoreKinds& kinds) {
-  for (std::size_t i = 1; i + 1 < kinds.size(); ++i)
-    kinds[i].name = kinds.size() == 3 ? std::string("M") : fmt::format("M{}", i);
-  kinds.back().name = "E";
-  kinds.front().name = "P";
-}
 
 FoundKinds find_kinds(const os::LinuxCalls& calls) {
   CoreKinds kinds = kinds_of_pmus(calls);

@@ -32,9 +32,6 @@ Result<CoreKinds> check_kinds(const CoreKinds& by_hand, const os::LinuxCalls& ca
 Result<std::vector<std::uint32_t>> cpus_of(CorePreference prefer, const CoreKinds& kinds,
                                            const os::LinuxCalls& calls);
 
-/// Names at least two kinds: P the first, E the last, between them M, or M1, M2 and so on.
-void name_by_rank(CoreKinds& kinds);
-
 /// The user's wishes about kinds of core.
 struct CoreRequest {
   CoreKinds by_hand{};  ///< empty: as the system says

@@ -9,8 +9,6 @@
 #include <cerrno>
 #include <cstring>
 #include <map>
-#include <optional>
-#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>

@@ -1,7 +1,6 @@
 #include "engine/choose.h"
 
 #include "engine/cachegrind/cachegrind_engine.h"
-#include "engine/engine.h"
 #include "engine/kperf/kernel.h"
 #include "engine/kperf/kpep.h"
 #include "engine/kperf/kperf_engine.h"
@@ -11,7 +10,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <string>
 #include <string_view>
 #include <utility>
 

@@ -5,21 +5,14 @@
 #include "core/text.h"
 #include "engine/choose.h"
 #include "engine/perf/counters.h"
-#include "os/linux_calls.h"
 #include "os/sysfs.h"
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cmath>
-#include <cstddef>
-#include <optional>
-#include <string>
-#include <string_view>
 #include <system_error>
-#include <utility>
 #include <variant>
-#include <vector>
 
 #include <fmt/format.h>
 

@@ -4,7 +4,6 @@
 #include <deque>
 #include <map>
 #include <numeric>
-#include <optional>
 
 namespace lauka::engine {
 namespace {

@@ -8,18 +8,13 @@
 #include "results/analyse.h"
 #include "stats/summary.h"
 
-#include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <limits>
 #include <map>
 #include <memory>
 #include <optional>
 #include <span>
-#include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -453,14 +448,6 @@ class SessionReader {
   Bounds at_most_{};
 };
 
-}  // namespace
-
-Result<ReadSession> read_session_of(const JsonIn& document) {
-  return SessionReader(document).read();
-}
-
-namespace {
-
 /// Returns the value by which lauka-history compares sessions, so that it need not read their
 /// samples.
 Json log_ratio_of(const Results& results, std::size_t metric, std::size_t command,
@@ -629,6 +616,10 @@ Json why_of(const Results& results, std::size_t command) {
 }
 
 }  // namespace
+
+Result<ReadSession> read_session_of(const JsonIn& document) {
+  return SessionReader(document).read();
+}
 
 /// With the values that deltas were taken from, so that they can be taken again.
 void put_baseline(JsonWriter& json, const Results& results) {

@@ -4,7 +4,6 @@
 #include "format/words.h"
 
 #include <map>
-#include <string>
 #include <utility>
 
 #include <nlohmann/json.hpp>

@@ -4,9 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

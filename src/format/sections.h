@@ -7,7 +7,6 @@
 #include "results/results.h"
 #include "session/recording.h"
 
-#include <chrono>
 #include <cstddef>
 #include <optional>
 #include <string>

@@ -7,15 +7,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cstddef>
-#include <cstdint>
 #include <optional>
-#include <string>
-#include <string_view>
 #include <utility>
-#include <vector>
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 // What lauka's JSON has of the session: where and when it was, its setting, and what was decided. A
@@ -127,225 +121,9 @@ std::optional<std::array<int, Count>> numbers_like(std::string_view like, std::s
   return numbers;
 }
 
-}  // namespace
-
-Machine machine_of(const JsonIn& there) {
-  return {text_in(there, "name"),
-          text_in(there, "system"),
-          text_in(there, "os"),
-          text_in(there, "kernel"),
-          text_in(there, "architecture"),
-          text_in(there, "cpu_model"),
-          static_cast<unsigned>(count_in(there, "cpus").value_or(0)),
-          text_in(there, "governor"),
-          text_in(there, "hypervisor"),
-          text_in(there, "tuning")};
-}
-
-Vitals vitals_of(const JsonIn& there, const char* key) {
-  const JsonIn* vitals = object_in(there, key);
-  if (vitals == nullptr) return {};
-  return {count_in(*vitals, "throttles"), number_in(*vitals, "celsius"),
-          count_in(*vitals, "stolen_ticks"), count_in(*vitals, "ticks")};
-}
-
-TunedChange tuned_change_of(const JsonIn& there, const char* key) {
-  const JsonIn* change = object_in(there, key);
-  if (change == nullptr) return {};
-  return {number_in(*change, "change"), number_in(*change, "low"), number_in(*change, "high")};
-}
-
-TunedComparison tuned_comparison_of(const JsonIn& there) {
-  return {text_in(there, "benchmark"),
-          text_in(there, "command"),
-          static_cast<std::size_t>(count_in(there, "tuned_runs").value_or(0)),
-          static_cast<std::size_t>(count_in(there, "untuned_runs").value_or(0)),
-          tuned_change_of(there, "stddev"),
-          tuned_change_of(there, "interval_width"),
-          tuned_change_of(there, "mean")};
-}
-
-Tuning tuning_of(const JsonIn& there) {
-  Tuning tuning;
-  if (const JsonIn* switched = list_in(there, "switched"))
-    for (const JsonIn& one : *switched)
-      tuning.switched.push_back({text_in(one, "name"), text_in(one, "before"),
-                                 text_in(one, "during"),
-                                 static_cast<std::size_t>(count_in(one, "files").value_or(0))});
-  if (const JsonIn* not_possible = list_in(there, "not_possible"))
-    for (const JsonIn& one : *not_possible)
-      tuning.not_possible.push_back({text_in(one, "name"), text_in(one, "why")});
-  if (auto cpus = parse_cpu_list(text_in(there, "cpus"))) tuning.cpus = *std::move(cpus);
-  tuning.before = vitals_of(there, "before");
-  tuning.after = vitals_of(there, "after");
-  if (const JsonIn* compared = list_in(there, "compare"))
-    for (const JsonIn& one : *compared) tuning.compared.push_back(tuned_comparison_of(one));
-  return tuning;
-}
-
-TimeOfDay time_of(const std::string& text) {
-  constexpr std::string_view like = "0000-00-00T00:00:00";
-  constexpr int hours = 24;
-  constexpr int sixty = 60;
-  std::string_view rest = text;
-  const auto parts = numbers_like<6>(like, rest.substr(0, like.size()));
-  if (!parts || rest.size() <= like.size()) return {};
-  const auto& [year, month, day, hour, minute, second] = *parts;
-  const auto date = std::chrono::year(year) / month / day;
-  if (!date.ok() || hour >= hours || minute >= sixty || second > sixty) return {};
-  rest.remove_prefix(like.size());
-  std::chrono::milliseconds fraction{0};
-  if (rest.front() == '.') {
-    const std::size_t end = rest.find_first_not_of("0123456789", 1);
-    if (end == 1 || end == std::string_view::npos) return {};
-    const std::string digits = std::string(rest.substr(1, end - 1)) + "00";
-    fraction = std::chrono::milliseconds(std::stoi(digits.substr(0, 3)));
-    rest.remove_prefix(end);
-  }
-  std::chrono::minutes ahead{0};
-  if (rest != "Z") {
-    const bool has_sign = rest.front() == '+' || rest.front() == '-';
-    const auto offset = numbers_like<2>("00:00", rest.substr(1));
-    if (!has_sign || !offset || offset->at(0) >= hours || offset->at(1) >= sixty) return {};
-    ahead = std::chrono::minutes(sixty * offset->at(0) + offset->at(1));
-    if (rest.front() == '-') ahead = -ahead;
-  }
-  return std::chrono::sys_days(date) + std::chrono::hours(hour) + std::chrono::minutes(minute) +
-         std::chrono::seconds(second) + fraction - ahead;
-}
-
-Circumstances circumstances_of(const JsonIn& there) {
-  Circumstances circumstances;
-  circumstances.version = text_in(there, "version");
-  circumstances.session_id = text_in(there, "session_id");
-  circumstances.ended = time_of(text_in(there, "end_time"));
-  if (const JsonIn* machine = member(there, "machine"))
-    circumstances.machine = machine_of(*machine);
-  if (const JsonIn* labels = object_in(there, "labels"))
-    for (const auto& [key, value] : labels->items())
-      if (value.is_string()) circumstances.labels.push_back({key, value.get<std::string>()});
-  if (const JsonIn* tuning = object_in(there, "tuning")) circumstances.tuning = tuning_of(*tuning);
-  return circumstances;
-}
-
-std::vector<Origin> origins_of(const JsonIn& there, std::size_t commands) {
-  std::vector<Origin> origins;
-  const JsonIn* list = list_in(there, "sessions");
-  if (list == nullptr) return origins;
-  std::size_t told = 0;
-  for (const JsonIn& one : *list) {
-    Origin origin{
-        .file = text_in(one, "file"),
-        .commands = std::min<std::size_t>(count_in(one, "commands").value_or(0), commands),
-        .order = value_in(kOrderWords, text_in(one, "order"))};
-    origin.circumstances = circumstances_of(one);
-    origin.circumstances.began = time_of(text_in(one, "start_time"));
-    told += origin.commands;
-    origins.push_back(std::move(origin));
-  }
-  if (told != commands) origins.clear();
-  return origins;
-}
-
-Setting setting_of(const JsonIn& there) {
-  Setting setting;
-  setting.order = value_in(kOrderWords, text_in(there, "order"));
-  setting.order_is_for_hooks = flag_in(there, "order_for_hooks");
-  setting.seed = count_in(there, "seed").value_or(0);
-  setting.warmup = count_in(there, "warmup_runs").value_or(0);
-  setting.jobs = static_cast<std::uint32_t>(count_in(there, "jobs").value_or(1));
-  if (std::string until = text_in(there, "until"); !until.empty()) setting.until = std::move(until);
-  setting.min_share = number_in(there, "min_share");
-  setting.region = flag_in(there, "region");
-  if (const JsonIn* stop = member(there, "stop")) {
-    setting.stop.exact_runs = count_in(*stop, "runs");
-    setting.stop.min_runs = count_in(*stop, "min_runs").value_or(setting.stop.min_runs);
-    setting.stop.max_runs = count_in(*stop, "max_runs");
-  }
-  if (const JsonIn* events = list_in(there, "events")) {
-    for (const JsonIn& event : *events)
-      setting.events.events.push_back({.name = text_in(event, "name"),
-                                       .meaning = text_in(event, "meaning"),
-                                       .zero_is_doubtful = flag_in(event, "zero_is_doubtful")});
-  }
-  const std::vector<std::string> kinds = texts_in(there, "pass_kinds");
-  if (const JsonIn* passes = list_in(there, "passes")) {
-    for (const JsonIn& pass : *passes) {
-      const std::size_t number = setting.events.passes.size();
-      const RoundKind kind =
-          number < kinds.size() ? value_in(kKindWords, kinds[number]) : RoundKind::Timed;
-      setting.events.passes.push_back({events_of(pass, setting.events.events), kind});
-    }
-  }
-  return setting;
-}
-
-gate::Findings findings_of(const JsonIn& there, const Recording& session) {
-  gate::Findings findings;
-  if (const JsonIn* gates = list_in(there, "gates"))
-    for (const JsonIn& gate : *gates)
-      if (auto verdict = verdict_of(gate, session))
-        findings.verdicts.push_back(*std::move(verdict));
-  if (const JsonIn* intervals = list_in(there, "intervals")) {
-    for (const JsonIn& one : *intervals) {
-      if (const auto metric = find_metric(session.metrics, text_in(one, "metric")))
-        findings.intervals.push_back({*metric, tails_of(one)});
-    }
-  }
-  if (const JsonIn* precision = member(there, "precision")) {
-    findings.precision =
-        Precision{.wanted = fraction_in(*precision, "wanted_percent").value_or(0.0),
-                  .half_width = fraction_in(*precision, "percent"),
-                  .runs = count_in(*precision, "runs").value_or(0),
-                  .end = value_in(kPrecisionEndWords, text_in(*precision, "end"))};
-    if (const std::string metric = text_in(*precision, "metric"); !metric.empty())
-      findings.precision->metric = metric;
-  }
-  return findings;
-}
-
-nlohmann::ordered_json json_of(const Machine& machine) {
-  nlohmann::ordered_json json = {{"name", machine.name},
-                                 {"system", machine.system},
-                                 {"os", machine.os},
-                                 {"kernel", machine.kernel},
-                                 {"architecture", machine.architecture},
-                                 {"cpu_model", machine.cpu_model},
-                                 {"cpus", machine.cpus},
-                                 {"governor", machine.governor},
-                                 {"hypervisor", machine.hypervisor},
-                                 {"class", class_of(machine)}};
-  if (!machine.tuning.empty()) json["tuning"] = machine.tuning;
-  return json;
-}
-
-namespace {
-
 Json percent(std::optional<double> fraction) {
   return fraction ? Json(100.0 * *fraction) : Json(nullptr);
 }
-
-}  // namespace
-
-Json json_of(const stats::Delta& delta) {
-  const auto bound = [](const stats::Change& change, double stats::ChangeBounds::*side) {
-    return change.bounds ? Json(100.0 * (*change.bounds).*side) : Json(nullptr);
-  };
-  const auto low = &stats::ChangeBounds::low;
-  const auto high = &stats::ChangeBounds::high;
-  return {{"percent", percent(delta.change)},
-          {"low_percent", bound(delta, low)},
-          {"high_percent", bound(delta, high)},
-          {"half_width_percent", percent(delta.half_width())},
-          {"basis", word_in(kBasisWords, delta.basis)},
-          {"significant", delta.is_significant()},
-          {"mean_percent", percent(delta.mean.change)},
-          {"mean_low_percent", bound(delta.mean, low)},
-          {"mean_high_percent", bound(delta.mean, high)},
-          {"mean_differs", delta.mean_differs}};
-}
-
-namespace {
 
 /// The numbers of `delta` to the last digit, which percentages do not keep: no samples
 /// may be left to make it of again, as runs go on after a gate has decided.
@@ -567,6 +345,214 @@ Json pass_kinds_of(const EventSet& events) {
 }
 
 }  // namespace
+
+Machine machine_of(const JsonIn& there) {
+  return {text_in(there, "name"),
+          text_in(there, "system"),
+          text_in(there, "os"),
+          text_in(there, "kernel"),
+          text_in(there, "architecture"),
+          text_in(there, "cpu_model"),
+          static_cast<unsigned>(count_in(there, "cpus").value_or(0)),
+          text_in(there, "governor"),
+          text_in(there, "hypervisor"),
+          text_in(there, "tuning")};
+}
+
+Vitals vitals_of(const JsonIn& there, const char* key) {
+  const JsonIn* vitals = object_in(there, key);
+  if (vitals == nullptr) return {};
+  return {count_in(*vitals, "throttles"), number_in(*vitals, "celsius"),
+          count_in(*vitals, "stolen_ticks"), count_in(*vitals, "ticks")};
+}
+
+TunedChange tuned_change_of(const JsonIn& there, const char* key) {
+  const JsonIn* change = object_in(there, key);
+  if (change == nullptr) return {};
+  return {number_in(*change, "change"), number_in(*change, "low"), number_in(*change, "high")};
+}
+
+TunedComparison tuned_comparison_of(const JsonIn& there) {
+  return {text_in(there, "benchmark"),
+          text_in(there, "command"),
+          static_cast<std::size_t>(count_in(there, "tuned_runs").value_or(0)),
+          static_cast<std::size_t>(count_in(there, "untuned_runs").value_or(0)),
+          tuned_change_of(there, "stddev"),
+          tuned_change_of(there, "interval_width"),
+          tuned_change_of(there, "mean")};
+}
+
+Tuning tuning_of(const JsonIn& there) {
+  Tuning tuning;
+  if (const JsonIn* switched = list_in(there, "switched"))
+    for (const JsonIn& one : *switched)
+      tuning.switched.push_back({text_in(one, "name"), text_in(one, "before"),
+                                 text_in(one, "during"),
+                                 static_cast<std::size_t>(count_in(one, "files").value_or(0))});
+  if (const JsonIn* not_possible = list_in(there, "not_possible"))
+    for (const JsonIn& one : *not_possible)
+      tuning.not_possible.push_back({text_in(one, "name"), text_in(one, "why")});
+  if (auto cpus = parse_cpu_list(text_in(there, "cpus"))) tuning.cpus = *std::move(cpus);
+  tuning.before = vitals_of(there, "before");
+  tuning.after = vitals_of(there, "after");
+  if (const JsonIn* compared = list_in(there, "compare"))
+    for (const JsonIn& one : *compared) tuning.compared.push_back(tuned_comparison_of(one));
+  return tuning;
+}
+
+TimeOfDay time_of(const std::string& text) {
+  constexpr std::string_view like = "0000-00-00T00:00:00";
+  constexpr int hours = 24;
+  constexpr int sixty = 60;
+  std::string_view rest = text;
+  const auto parts = numbers_like<6>(like, rest.substr(0, like.size()));
+  if (!parts || rest.size() <= like.size()) return {};
+  const auto& [year, month, day, hour, minute, second] = *parts;
+  const auto date = std::chrono::year(year) / month / day;
+  if (!date.ok() || hour >= hours || minute >= sixty || second > sixty) return {};
+  rest.remove_prefix(like.size());
+  std::chrono::milliseconds fraction{0};
+  if (rest.front() == '.') {
+    const std::size_t end = rest.find_first_not_of("0123456789", 1);
+    if (end == 1 || end == std::string_view::npos) return {};
+    const std::string digits = std::string(rest.substr(1, end - 1)) + "00";
+    fraction = std::chrono::milliseconds(std::stoi(digits.substr(0, 3)));
+    rest.remove_prefix(end);
+  }
+  std::chrono::minutes ahead{0};
+  if (rest != "Z") {
+    const bool has_sign = rest.front() == '+' || rest.front() == '-';
+    const auto offset = numbers_like<2>("00:00", rest.substr(1));
+    if (!has_sign || !offset || offset->at(0) >= hours || offset->at(1) >= sixty) return {};
+    ahead = std::chrono::minutes(sixty * offset->at(0) + offset->at(1));
+    if (rest.front() == '-') ahead = -ahead;
+  }
+  return std::chrono::sys_days(date) + std::chrono::hours(hour) + std::chrono::minutes(minute) +
+         std::chrono::seconds(second) + fraction - ahead;
+}
+
+Circumstances circumstances_of(const JsonIn& there) {
+  Circumstances circumstances;
+  circumstances.version = text_in(there, "version");
+  circumstances.session_id = text_in(there, "session_id");
+  circumstances.ended = time_of(text_in(there, "end_time"));
+  if (const JsonIn* machine = member(there, "machine"))
+    circumstances.machine = machine_of(*machine);
+  if (const JsonIn* labels = object_in(there, "labels"))
+    for (const auto& [key, value] : labels->items())
+      if (value.is_string()) circumstances.labels.push_back({key, value.get<std::string>()});
+  if (const JsonIn* tuning = object_in(there, "tuning")) circumstances.tuning = tuning_of(*tuning);
+  return circumstances;
+}
+
+std::vector<Origin> origins_of(const JsonIn& there, std::size_t commands) {
+  std::vector<Origin> origins;
+  const JsonIn* list = list_in(there, "sessions");
+  if (list == nullptr) return origins;
+  std::size_t told = 0;
+  for (const JsonIn& one : *list) {
+    Origin origin{
+        .file = text_in(one, "file"),
+        .commands = std::min<std::size_t>(count_in(one, "commands").value_or(0), commands),
+        .order = value_in(kOrderWords, text_in(one, "order"))};
+    origin.circumstances = circumstances_of(one);
+    origin.circumstances.began = time_of(text_in(one, "start_time"));
+    told += origin.commands;
+    origins.push_back(std::move(origin));
+  }
+  if (told != commands) origins.clear();
+  return origins;
+}
+
+Setting setting_of(const JsonIn& there) {
+  Setting setting;
+  setting.order = value_in(kOrderWords, text_in(there, "order"));
+  setting.order_is_for_hooks = flag_in(there, "order_for_hooks");
+  setting.seed = count_in(there, "seed").value_or(0);
+  setting.warmup = count_in(there, "warmup_runs").value_or(0);
+  setting.jobs = static_cast<std::uint32_t>(count_in(there, "jobs").value_or(1));
+  if (std::string until = text_in(there, "until"); !until.empty()) setting.until = std::move(until);
+  setting.min_share = number_in(there, "min_share");
+  setting.region = flag_in(there, "region");
+  if (const JsonIn* stop = member(there, "stop")) {
+    setting.stop.exact_runs = count_in(*stop, "runs");
+    setting.stop.min_runs = count_in(*stop, "min_runs").value_or(setting.stop.min_runs);
+    setting.stop.max_runs = count_in(*stop, "max_runs");
+  }
+  if (const JsonIn* events = list_in(there, "events")) {
+    for (const JsonIn& event : *events)
+      setting.events.events.push_back({.name = text_in(event, "name"),
+                                       .meaning = text_in(event, "meaning"),
+                                       .zero_is_doubtful = flag_in(event, "zero_is_doubtful")});
+  }
+  const std::vector<std::string> kinds = texts_in(there, "pass_kinds");
+  if (const JsonIn* passes = list_in(there, "passes")) {
+    for (const JsonIn& pass : *passes) {
+      const std::size_t number = setting.events.passes.size();
+      const RoundKind kind =
+          number < kinds.size() ? value_in(kKindWords, kinds[number]) : RoundKind::Timed;
+      setting.events.passes.push_back({events_of(pass, setting.events.events), kind});
+    }
+  }
+  return setting;
+}
+
+gate::Findings findings_of(const JsonIn& there, const Recording& session) {
+  gate::Findings findings;
+  if (const JsonIn* gates = list_in(there, "gates"))
+    for (const JsonIn& gate : *gates)
+      if (auto verdict = verdict_of(gate, session))
+        findings.verdicts.push_back(*std::move(verdict));
+  if (const JsonIn* intervals = list_in(there, "intervals")) {
+    for (const JsonIn& one : *intervals) {
+      if (const auto metric = find_metric(session.metrics, text_in(one, "metric")))
+        findings.intervals.push_back({*metric, tails_of(one)});
+    }
+  }
+  if (const JsonIn* precision = member(there, "precision")) {
+    findings.precision =
+        Precision{.wanted = fraction_in(*precision, "wanted_percent").value_or(0.0),
+                  .half_width = fraction_in(*precision, "percent"),
+                  .runs = count_in(*precision, "runs").value_or(0),
+                  .end = value_in(kPrecisionEndWords, text_in(*precision, "end"))};
+    if (const std::string metric = text_in(*precision, "metric"); !metric.empty())
+      findings.precision->metric = metric;
+  }
+  return findings;
+}
+
+nlohmann::ordered_json json_of(const Machine& machine) {
+  nlohmann::ordered_json json = {{"name", machine.name},
+                                 {"system", machine.system},
+                                 {"os", machine.os},
+                                 {"kernel", machine.kernel},
+                                 {"architecture", machine.architecture},
+                                 {"cpu_model", machine.cpu_model},
+                                 {"cpus", machine.cpus},
+                                 {"governor", machine.governor},
+                                 {"hypervisor", machine.hypervisor},
+                                 {"class", class_of(machine)}};
+  if (!machine.tuning.empty()) json["tuning"] = machine.tuning;
+  return json;
+}
+
+Json json_of(const stats::Delta& delta) {
+  const auto bound = [](const stats::Change& change, double stats::ChangeBounds::*side) {
+    return change.bounds ? Json(100.0 * (*change.bounds).*side) : Json(nullptr);
+  };
+  const auto low = &stats::ChangeBounds::low;
+  const auto high = &stats::ChangeBounds::high;
+  return {{"percent", percent(delta.change)},
+          {"low_percent", bound(delta, low)},
+          {"high_percent", bound(delta, high)},
+          {"half_width_percent", percent(delta.half_width())},
+          {"basis", word_in(kBasisWords, delta.basis)},
+          {"significant", delta.is_significant()},
+          {"mean_percent", percent(delta.mean.change)},
+          {"mean_low_percent", bound(delta.mean, low)},
+          {"mean_high_percent", bound(delta.mean, high)},
+          {"mean_differs", delta.mean_differs}};
+}
 
 void put_lauka_session(JsonWriter& json, const Results& results) {
   put_lauka_identity(json, results, results.complete);

@@ -5,8 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
-#include <cstdint>
 #include <limits>
 
 #include <fmt/format.h>
@@ -114,6 +112,53 @@ class Builder final : public nlohmann::json_sax<JsonIn> {
   std::size_t values_ = 0;
 };
 
+std::string dumped_whole(const Json& json, int indent) {
+  constexpr auto replace = Json::error_handler_t::replace;
+  std::string text = json.dump(indent, ' ', false, replace);
+  if (!json.is_string() && !json.is_structured()) return text;
+  // The line breaks between the members are the only ones.
+  const auto breaks = static_cast<std::size_t>(std::ranges::count(text, '\n'));
+  const bool steers = one_line(text).size() != text.size() + breaks;
+  return steers ? json.dump(indent, ' ', true, replace) : text;
+}
+
+/// {"value": 1, "unit": "second"}
+std::string on_one_line(const Json& json) {
+  std::string text;
+  for (const auto& [key, value] : json.items()) {
+    if (!text.empty()) text += ", ";
+    if (json.is_object()) text += json_string(key) + ": ";
+    text += dumped(value);
+  }
+  return json.is_object() ? "{" + text + "}" : "[" + text + "]";
+}
+
+// as deep as the document, which is our own
+void print(const Json& json, std::size_t depth, std::string& text) {
+  const bool is_flat = std::none_of(json.begin(), json.end(),
+                                    [](const Json& member) { return member.is_structured(); });
+  if (!json.is_structured()) {
+    text += dumped(json);
+    return;
+  }
+  // An object of many keys is read by people: one line for each.
+  constexpr std::size_t most_keys_of_a_line = 8;
+  if (is_flat && (json.is_array() || json.size() <= most_keys_of_a_line)) {
+    text += on_one_line(json);
+    return;
+  }
+  const std::string indent(2 * (depth + 1), ' ');
+  text += json.is_object() ? "{" : "[";
+  const char* before = "\n";
+  for (const auto& [key, value] : json.items()) {
+    text += before + indent;
+    if (json.is_object()) text += json_string(key) + ": ";
+    print(value, depth + 1, text);
+    before = ",\n";
+  }
+  text += "\n" + std::string(2 * depth, ' ') + (json.is_object() ? "}" : "]");
+}
+
 }  // namespace
 
 Result<JsonIn> parsed(std::string_view text, const WantedKey& wanted) {
@@ -185,20 +230,6 @@ std::optional<double> fraction_in(const JsonIn& object, std::string_view key) {
   return near;
 }
 
-namespace {
-
-std::string dumped_whole(const Json& json, int indent) {
-  constexpr auto replace = Json::error_handler_t::replace;
-  std::string text = json.dump(indent, ' ', false, replace);
-  if (!json.is_string() && !json.is_structured()) return text;
-  // The line breaks between the members are the only ones.
-  const auto breaks = static_cast<std::size_t>(std::ranges::count(text, '\n'));
-  const bool steers = one_line(text).size() != text.size() + breaks;
-  return steers ? json.dump(indent, ' ', true, replace) : text;
-}
-
-}  // namespace
-
 std::string json_string(std::string_view text) {
   const bool is_clean = std::ranges::all_of(
       text, [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; });
@@ -230,47 +261,6 @@ std::string dumped(const Json& json, int indent) {
   if (json.is_null()) return "null";
   return dumped_whole(json, indent);
 }
-
-namespace {
-
-/// {"value": 1, "unit": "second"}
-std::string on_one_line(const Json& json) {
-  std::string text;
-  for (const auto& [key, value] : json.items()) {
-    if (!text.empty()) text += ", ";
-    if (json.is_object()) text += json_string(key) + ": ";
-    text += dumped(value);
-  }
-  return json.is_object() ? "{" + text + "}" : "[" + text + "]";
-}
-
-// as deep as the document, which is our own
-void print(const Json& json, std::size_t depth, std::string& text) {
-  const bool is_flat = std::none_of(json.begin(), json.end(),
-                                    [](const Json& member) { return member.is_structured(); });
-  if (!json.is_structured()) {
-    text += dumped(json);
-    return;
-  }
-  // An object of many keys is read by people: one line for each.
-  constexpr std::size_t most_keys_of_a_line = 8;
-  if (is_flat && (json.is_array() || json.size() <= most_keys_of_a_line)) {
-    text += on_one_line(json);
-    return;
-  }
-  const std::string indent(2 * (depth + 1), ' ');
-  text += json.is_object() ? "{" : "[";
-  const char* before = "\n";
-  for (const auto& [key, value] : json.items()) {
-    text += before + indent;
-    if (json.is_object()) text += json_string(key) + ": ";
-    print(value, depth + 1, text);
-    before = ",\n";
-  }
-  text += "\n" + std::string(2 * depth, ' ') + (json.is_object() ? "}" : "]");
-}
-
-}  // namespace
 
 std::string json_sample(std::optional<double> value, Unit unit) {
   if (!value || !std::isfinite(*value)) return "null";

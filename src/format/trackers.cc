@@ -3,12 +3,9 @@
 #include "report/format.h"
 #include "stats/distributions.h"
 
-#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <string>
-#include <string_view>
-#include <utility>
 #include <vector>
 
 #include <fmt/format.h>

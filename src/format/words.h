@@ -8,9 +8,7 @@
 #include "results/why.h"
 #include "stats/delta.h"
 
-#include <algorithm>
 #include <array>
-#include <optional>
 #include <string_view>
 
 namespace lauka {

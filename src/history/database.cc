@@ -161,12 +161,129 @@ bool is_postgresql(const std::string& scheme) {
   return scheme == "postgresql" || scheme == "postgres";
 }
 
-}  // namespace
+constexpr std::string_view kBusyTimeout = "PRAGMA busy_timeout=60000";  // ms
+constexpr int kTriesForLog = 100;
+constexpr std::string_view kNoConnection = "Cannot establish connection to the database.";  // SOCI
+constexpr std::int64_t kSchemaLock = 0x6c61756b61;  // "lauka"
 
+/// Returns the database's message in one line; a server's has several, with hints.
+Error failed(const std::exception& error, std::string_view what = "query failed") {
+  std::string text = error.what();
+  const auto* of_soci = dynamic_cast<const soci::soci_error*>(&error);
+  if (of_soci != nullptr) text = of_soci->get_error_message();
+  std::string line;
+  for (const std::string_view part : split(text, '\n'))
+    if (const auto words = trimmed(part); !words.empty() && words != kNoConnection)
+      line += (line.empty() ? "" : " ") + std::string(words);
+  const bool is_readonly = line.find("readonly database") != std::string::npos;
+  return Error{fmt::format("{}: {}", what, one_line(line)),
+               is_readonly ? "its file and folder have to be writable, for readers too" : ""};
+}
+
+// SOCI's SQLite backend takes a path literally unless it has a '='.
+Result<std::string> connection_text(const std::string& path) {
+  if (path.empty()) return Error{"has no name", "write --db FILE"};
+  const bool is_plain = path.find('=') == std::string::npos;
+  if (!is_plain && path.find('"') != std::string::npos)
+    return Error{"has both = and \" in its name", "name another file"};
+  const std::string whole = path.front() == '/' ? path : "./" + path;  // never ":memory:"
+  return is_plain ? whole : "db=\"" + whole + "\"";
+}
+
+constexpr auto kFirst = std::to_array<std::string_view>({
+    "CREATE TABLE lauka_name (id BIGINT PRIMARY KEY, text TEXT NOT NULL)",
+    "CREATE TABLE lauka_machine (id BIGINT PRIMARY KEY, class TEXT NOT NULL, parts BIGINT NOT "
+    "NULL)",
+    "CREATE TABLE lauka_session (id BIGINT PRIMARY KEY, uuid TEXT NOT NULL, began BIGINT NOT NULL, "
+    "ended BIGINT NOT NULL, machine BIGINT NOT NULL, host BIGINT NOT NULL, "
+    "commit_name BIGINT NOT NULL, branch BIGINT NOT NULL, version BIGINT NOT NULL, "
+    "complete INTEGER NOT NULL, results INTEGER NOT NULL)",
+    "CREATE INDEX lauka_session_by_commit ON lauka_session (commit_name, began)",
+    "CREATE INDEX lauka_session_by_began ON lauka_session (began)",
+    "CREATE TABLE lauka_label (session BIGINT NOT NULL, name BIGINT NOT NULL, "
+    "value BIGINT NOT NULL, PRIMARY KEY (session, name))",
+    "CREATE TABLE lauka_variant (id BIGINT PRIMARY KEY, benchmark BIGINT NOT NULL, "
+    "role BIGINT NOT NULL, command BIGINT NOT NULL, machine BIGINT NOT NULL)",
+    "CREATE INDEX lauka_variant_by_benchmark ON lauka_variant (benchmark)",
+    "CREATE TABLE lauka_point (variant BIGINT NOT NULL, began BIGINT NOT NULL, "
+    "session BIGINT NOT NULL, commit_name BIGINT NOT NULL, branch BIGINT NOT NULL, "
+    "layout BIGINT NOT NULL, numbers TEXT NOT NULL, PRIMARY KEY (variant, began, session))",
+    "CREATE INDEX lauka_point_by_session ON lauka_point (session, variant)",
+});
+
+constexpr auto kSecond = std::to_array<std::string_view>({
+    "CREATE TABLE lauka_acknowledged (variant BIGINT NOT NULL, metric BIGINT NOT NULL, "
+    "began BIGINT NOT NULL, note BIGINT NOT NULL, PRIMARY KEY (variant, metric, began))",
+});
+
+// Names of commands that were measured with an anchor.
+constexpr auto kThird = std::to_array<std::string_view>({
+    "ALTER TABLE lauka_point ADD COLUMN name BIGINT NOT NULL DEFAULT 0",
+    "ALTER TABLE lauka_point ADD COLUMN anchor BIGINT NOT NULL DEFAULT 0",
+});
+
+// Times in milliseconds, no longer in seconds, and the order of adding, for equal times.
+constexpr auto kFourth = std::to_array<std::string_view>({
+    "ALTER TABLE lauka_session ADD COLUMN added BIGINT NOT NULL DEFAULT 0",
+    "ALTER TABLE lauka_point ADD COLUMN added BIGINT NOT NULL DEFAULT 0",
+    "CREATE INDEX lauka_session_by_added ON lauka_session (added)",
+    "UPDATE lauka_session SET began = began * 1000, ended = ended * 1000",
+    "UPDATE lauka_point SET began = began * 1000",
+    "UPDATE lauka_acknowledged SET began = began * 1000",
+});
+
+constexpr auto kMigrations =
+    std::to_array<std::span<const std::string_view>>({kFirst, kSecond, kThird, kFourth});
+
+/// Returns the version of the tables; 0 if they are missing.
+Result<std::size_t> version_of(Database& database) {
+  const auto rows = database.ask("SELECT version FROM lauka_history", 1);
+  if (!rows) return rows.error();
+  if (rows->empty()) return std::size_t{0};
+  const auto version = parse_whole_number(rows->front().front(), 0, 1'000'000'000);
+  if (!version) return Error{"has a version that is not a number", "take another database"};
+  return static_cast<std::size_t>(*version);
+}
+
+Result<void> check_version(std::size_t version) {
+  if (version <= kMigrations.size()) return {};
+  return Error{fmt::format("is of version {}, and this lauka-history knows up to {}", version,
+                           kMigrations.size()),
+               "take the lauka-history that wrote it"};
+}
+
+/// Runs in a transaction that others wait for.
+Result<void> migrate_tables(Database& database) {
+  if (auto made =
+          database.run("CREATE TABLE IF NOT EXISTS lauka_history (version INTEGER NOT NULL)");
+      !made)
+    return made;
+  const auto version = version_of(database);
+  if (!version) return version.error();
+  if (auto known = check_version(*version); !known) return known;
+  if (*version == kMigrations.size()) return {};
+  for (std::size_t next = *version; next < kMigrations.size(); ++next)
+    for (const std::string_view statement : kMigrations[next])
+      if (auto done = database.run(std::string(statement)); !done) return done;
+  const std::string newest = std::to_string(kMigrations.size());
+  return database.run(*version == 0 ? "INSERT INTO lauka_history VALUES (" + newest + ")"
+                                    : "UPDATE lauka_history SET version = " + newest);
+}
+
+Result<void> migrate(Database& database) {
+  return database.in_transaction([&]() -> Result<void> {
+    if (auto locked = database.lock_schema(); !locked) return locked;
+    return migrate_tables(database);
+  });
+}
+
+/// True if `where` is meant as an address, right or wrong, and not as a file.
 bool is_address(const std::string& where) {
   if (where.find(':') == std::string::npos) return false;
   return is_postgresql(scheme_of(where)) || where.find("://") != std::string::npos;
 }
+
+}  // namespace
 
 Result<Address> parse_address(const std::string& where) {
   const std::string scheme = scheme_of(where);
@@ -197,39 +314,6 @@ std::string without_secrets(std::string text, const Address& address) {
   }
   return text;
 }
-
-namespace {
-
-constexpr std::string_view kBusyTimeout = "PRAGMA busy_timeout=60000";  // ms
-constexpr int kTriesForLog = 100;
-constexpr std::string_view kNoConnection = "Cannot establish connection to the database.";  // SOCI
-constexpr std::int64_t kSchemaLock = 0x6c61756b61;  // "lauka"
-
-/// Returns the database's message in one line; a server's has several, with hints.
-Error failed(const std::exception& error, std::string_view what = "query failed") {
-  std::string text = error.what();
-  const auto* of_soci = dynamic_cast<const soci::soci_error*>(&error);
-  if (of_soci != nullptr) text = of_soci->get_error_message();
-  std::string line;
-  for (const std::string_view part : split(text, '\n'))
-    if (const auto words = trimmed(part); !words.empty() && words != kNoConnection)
-      line += (line.empty() ? "" : " ") + std::string(words);
-  const bool is_readonly = line.find("readonly database") != std::string::npos;
-  return Error{fmt::format("{}: {}", what, one_line(line)),
-               is_readonly ? "its file and folder have to be writable, for readers too" : ""};
-}
-
-// SOCI's SQLite backend takes a path literally unless it has a '='.
-Result<std::string> connection_text(const std::string& path) {
-  if (path.empty()) return Error{"has no name", "write --db FILE"};
-  const bool is_plain = path.find('=') == std::string::npos;
-  if (!is_plain && path.find('"') != std::string::npos)
-    return Error{"has both = and \" in its name", "name another file"};
-  const std::string whole = path.front() == '/' ? path : "./" + path;  // never ":memory:"
-  return is_plain ? whole : "db=\"" + whole + "\"";
-}
-
-}  // namespace
 
 struct Database::Connection {
   std::string name{};
@@ -372,97 +456,6 @@ Result<void> Database::lock_schema() {
   return each(fmt::format("SELECT pg_advisory_xact_lock({})", kSchemaLock), 1, {},
               [](const Row& /*row*/) {});
 }
-
-namespace {
-
-constexpr auto kFirst = std::to_array<std::string_view>({
-    "CREATE TABLE lauka_name (id BIGINT PRIMARY KEY, text TEXT NOT NULL)",
-    "CREATE TABLE lauka_machine (id BIGINT PRIMARY KEY, class TEXT NOT NULL, parts BIGINT NOT "
-    "NULL)",
-    "CREATE TABLE lauka_session (id BIGINT PRIMARY KEY, uuid TEXT NOT NULL, began BIGINT NOT NULL, "
-    "ended BIGINT NOT NULL, machine BIGINT NOT NULL, host BIGINT NOT NULL, "
-    "commit_name BIGINT NOT NULL, branch BIGINT NOT NULL, version BIGINT NOT NULL, "
-    "complete INTEGER NOT NULL, results INTEGER NOT NULL)",
-    "CREATE INDEX lauka_session_by_commit ON lauka_session (commit_name, began)",
-    "CREATE INDEX lauka_session_by_began ON lauka_session (began)",
-    "CREATE TABLE lauka_label (session BIGINT NOT NULL, name BIGINT NOT NULL, "
-    "value BIGINT NOT NULL, PRIMARY KEY (session, name))",
-    "CREATE TABLE lauka_variant (id BIGINT PRIMARY KEY, benchmark BIGINT NOT NULL, "
-    "role BIGINT NOT NULL, command BIGINT NOT NULL, machine BIGINT NOT NULL)",
-    "CREATE INDEX lauka_variant_by_benchmark ON lauka_variant (benchmark)",
-    "CREATE TABLE lauka_point (variant BIGINT NOT NULL, began BIGINT NOT NULL, "
-    "session BIGINT NOT NULL, commit_name BIGINT NOT NULL, branch BIGINT NOT NULL, "
-    "layout BIGINT NOT NULL, numbers TEXT NOT NULL, PRIMARY KEY (variant, began, session))",
-    "CREATE INDEX lauka_point_by_session ON lauka_point (session, variant)",
-});
-
-constexpr auto kSecond = std::to_array<std::string_view>({
-    "CREATE TABLE lauka_acknowledged (variant BIGINT NOT NULL, metric BIGINT NOT NULL, "
-    "began BIGINT NOT NULL, note BIGINT NOT NULL, PRIMARY KEY (variant, metric, began))",
-});
-
-// Names of commands that were measured with an anchor.
-constexpr auto kThird = std::to_array<std::string_view>({
-    "ALTER TABLE lauka_point ADD COLUMN name BIGINT NOT NULL DEFAULT 0",
-    "ALTER TABLE lauka_point ADD COLUMN anchor BIGINT NOT NULL DEFAULT 0",
-});
-
-// Times in milliseconds, no longer in seconds, and the order of adding, for equal times.
-constexpr auto kFourth = std::to_array<std::string_view>({
-    "ALTER TABLE lauka_session ADD COLUMN added BIGINT NOT NULL DEFAULT 0",
-    "ALTER TABLE lauka_point ADD COLUMN added BIGINT NOT NULL DEFAULT 0",
-    "CREATE INDEX lauka_session_by_added ON lauka_session (added)",
-    "UPDATE lauka_session SET began = began * 1000, ended = ended * 1000",
-    "UPDATE lauka_point SET began = began * 1000",
-    "UPDATE lauka_acknowledged SET began = began * 1000",
-});
-
-constexpr auto kMigrations =
-    std::to_array<std::span<const std::string_view>>({kFirst, kSecond, kThird, kFourth});
-
-/// Returns the version of the tables; 0 if they are missing.
-Result<std::size_t> version_of(Database& database) {
-  const auto rows = database.ask("SELECT version FROM lauka_history", 1);
-  if (!rows) return rows.error();
-  if (rows->empty()) return std::size_t{0};
-  const auto version = parse_whole_number(rows->front().front(), 0, 1'000'000'000);
-  if (!version) return Error{"has a version that is not a number", "take another database"};
-  return static_cast<std::size_t>(*version);
-}
-
-Result<void> check_version(std::size_t version) {
-  if (version <= kMigrations.size()) return {};
-  return Error{fmt::format("is of version {}, and this lauka-history knows up to {}", version,
-                           kMigrations.size()),
-               "take the lauka-history that wrote it"};
-}
-
-/// Runs in a transaction that others wait for.
-Result<void> migrate_tables(Database& database) {
-  if (auto made =
-          database.run("CREATE TABLE IF NOT EXISTS lauka_history (version INTEGER NOT NULL)");
-      !made)
-    return made;
-  const auto version = version_of(database);
-  if (!version) return version.error();
-  if (auto known = check_version(*version); !known) return known;
-  if (*version == kMigrations.size()) return {};
-  for (std::size_t next = *version; next < kMigrations.size(); ++next)
-    for (const std::string_view statement : kMigrations[next])
-      if (auto done = database.run(std::string(statement)); !done) return done;
-  const std::string newest = std::to_string(kMigrations.size());
-  return database.run(*version == 0 ? "INSERT INTO lauka_history VALUES (" + newest + ")"
-                                    : "UPDATE lauka_history SET version = " + newest);
-}
-
-Result<void> migrate(Database& database) {
-  return database.in_transaction([&]() -> Result<void> {
-    if (auto locked = database.lock_schema(); !locked) return locked;
-    return migrate_tables(database);
-  });
-}
-
-}  // namespace
 
 std::span<const std::span<const std::string_view>> migrations() {
   return kMigrations;

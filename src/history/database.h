@@ -19,9 +19,6 @@ struct Address {
   std::vector<std::string> secrets{};  ///< no message may repeat these
 };
 
-/// True if `where` is meant as an address, right or wrong, and not as a file.
-bool is_address(const std::string& where);
-
 /// Reads postgresql://user:password@host:port/database?key=value. Refuses what libpq would refuse
 /// with a message that repeats it; the error is a predicate of the database and cites nothing.
 Result<Address> parse_address(const std::string& where);

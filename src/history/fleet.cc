@@ -5,7 +5,6 @@
 #include "report/charts.h"
 #include "report/format.h"
 #include "report/metric_tables.h"
-#include "report/style.h"
 
 #include <algorithm>
 #include <cmath>

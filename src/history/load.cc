@@ -10,7 +10,6 @@
 #include <optional>
 #include <string_view>
 #include <tuple>
-#include <utility>
 
 #include <fmt/format.h>
 

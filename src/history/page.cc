@@ -6,7 +6,6 @@
 #include "report/charts.h"
 #include "report/exports.h"
 #include "report/svg.h"
-#include "report/table.h"
 
 #include <algorithm>
 #include <array>
@@ -16,10 +15,7 @@
 #include <cstdint>
 #include <iterator>
 #include <limits>
-#include <map>
 #include <set>
-#include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 

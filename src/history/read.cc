@@ -13,10 +13,7 @@
 #include <cmath>
 #include <cstddef>
 #include <map>
-#include <optional>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

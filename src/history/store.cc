@@ -5,7 +5,6 @@
 #include "format/sections.h"
 #include "history/encoding.h"
 #include "history/load.h"
-#include "history/record.h"
 #include "os/files.h"
 
 #include <algorithm>
@@ -64,6 +63,66 @@ class Rows {
 
 std::int64_t milliseconds_of(TimeOfDay time) {
   return time.time_since_epoch().count();
+}
+
+/// Reads a date, or date and time: "2026-11-22", "2026-11-22T18:00:00Z"; UTC.
+Result<TimeOfDay> parse_date(const std::string& text) {
+  const bool is_date = std::ranges::count(text, '-') == 2;
+  const std::string whole = text.find('T') == std::string::npos ? text + "T00:00:00Z" : text;
+  const auto time = time_of(whole);
+  const auto second = std::chrono::floor<std::chrono::seconds>(time);
+  if (!is_date || time == TimeOfDay() || (rfc3339(time) != whole && rfc3339(second) != whole))
+    return Error{cited(text) + " is not a date", "write 2026-11-22 or 2026-11-22T18:00:00Z"};
+  return time;
+}
+
+/// The condition that picks the sessions; `texts` are bound in it.
+Result<std::string> condition_of(Database& database, const Forgotten& what,
+                                 std::vector<std::string>& texts) {
+  if (!what.before.empty()) {
+    const auto time = parse_date(what.before);
+    if (!time) return time.error();
+    return fmt::format("began < {}", milliseconds_of(*time));
+  }
+  if (!what.commit.empty()) {
+    const auto number = find_commit(database, what.commit);
+    if (!number) return number.error();
+    return fmt::format("commit_name = {}", *number);
+  }
+  for (const char c : what.session)
+    if (c == '%' || c == '_') return Error{"has no such session", "lauka-history list has them"};
+  texts.push_back(lower_case(what.session) + "%");
+  return std::string("uuid LIKE :t0");
+}
+
+/// Deletes sessions, whose ids are first in `rows`, with all that they have.
+Result<void> delete_sessions(Database& database, const std::vector<Row>& rows) {
+  std::string ids;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    ids += (ids.empty() ? "" : ",") + rows[i][0];
+    if (i + 1 < rows.size() && ids.size() < kMostOfStatement) continue;
+    for (const auto& [table, column] :
+         {std::pair("lauka_point", "session"), std::pair("lauka_label", "session"),
+          std::pair("lauka_session", "id")}) {
+      auto gone = database.run(fmt::format("DELETE FROM {} WHERE {} IN ({})", table, column, ids));
+      if (!gone) return gone;
+    }
+    ids.clear();
+  }
+  return {};
+}
+
+constexpr std::size_t kMostBytes = std::size_t{1} << 30U;  // of a file
+constexpr std::size_t kMostOfBatch = 200;                  // sessions in a transaction
+constexpr std::size_t kMostPoints = 4'000;                 // commands in one
+constexpr unsigned kMostReaders = 4;                       // threads
+constexpr std::size_t kFilesAhead = 16;                    // for each
+
+std::vector<Result<SessionRecord>> records_in(std::span<const std::string> files) {
+  std::vector<Result<SessionRecord>> records;
+  records.reserve(files.size());
+  for (const std::string& file : files) records.push_back(record_in(file));
+  return records;
 }
 
 }  // namespace
@@ -250,57 +309,6 @@ Result<std::size_t> Store::add(std::span<const SessionRecord> sessions) {
   return added;
 }
 
-namespace {
-
-/// Reads a date, or date and time: "2026-11-22", "2026-11-22T18:00:00Z"; UTC.
-Result<TimeOfDay> parse_date(const std::string& text) {
-  const bool is_date = std::ranges::count(text, '-') == 2;
-  const std::string whole = text.find('T') == std::string::npos ? text + "T00:00:00Z" : text;
-  const auto time = time_of(whole);
-  const auto second = std::chrono::floor<std::chrono::seconds>(time);
-  if (!is_date || time == TimeOfDay() || (rfc3339(time) != whole && rfc3339(second) != whole))
-    return Error{cited(text) + " is not a date", "write 2026-11-22 or 2026-11-22T18:00:00Z"};
-  return time;
-}
-
-/// The condition that picks the sessions; `texts` are bound in it.
-Result<std::string> condition_of(Database& database, const Forgotten& what,
-                                 std::vector<std::string>& texts) {
-  if (!what.before.empty()) {
-    const auto time = parse_date(what.before);
-    if (!time) return time.error();
-    return fmt::format("began < {}", milliseconds_of(*time));
-  }
-  if (!what.commit.empty()) {
-    const auto number = find_commit(database, what.commit);
-    if (!number) return number.error();
-    return fmt::format("commit_name = {}", *number);
-  }
-  for (const char c : what.session)
-    if (c == '%' || c == '_') return Error{"has no such session", "lauka-history list has them"};
-  texts.push_back(lower_case(what.session) + "%");
-  return std::string("uuid LIKE :t0");
-}
-
-/// Deletes sessions, whose ids are first in `rows`, with all that they have.
-Result<void> delete_sessions(Database& database, const std::vector<Row>& rows) {
-  std::string ids;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    ids += (ids.empty() ? "" : ",") + rows[i][0];
-    if (i + 1 < rows.size() && ids.size() < kMostOfStatement) continue;
-    for (const auto& [table, column] :
-         {std::pair("lauka_point", "session"), std::pair("lauka_label", "session"),
-          std::pair("lauka_session", "id")}) {
-      auto gone = database.run(fmt::format("DELETE FROM {} WHERE {} IN ({})", table, column, ids));
-      if (!gone) return gone;
-    }
-    ids.clear();
-  }
-  return {};
-}
-
-}  // namespace
-
 Result<std::size_t> forget(Database& database, const Forgotten& what) {
   std::vector<std::string> texts;
   const auto condition = condition_of(database, what, texts);
@@ -339,23 +347,6 @@ Result<void> acknowledge(Database& database, std::int64_t variant, const std::st
                                     text_id(metric), began, text_id(note)));
   });
 }
-
-namespace {
-
-constexpr std::size_t kMostBytes = std::size_t{1} << 30U;  // of a file
-constexpr std::size_t kMostOfBatch = 200;                  // sessions in a transaction
-constexpr std::size_t kMostPoints = 4'000;                 // commands in one
-constexpr unsigned kMostReaders = 4;                       // threads
-constexpr std::size_t kFilesAhead = 16;                    // for each
-
-std::vector<Result<SessionRecord>> records_in(std::span<const std::string> files) {
-  std::vector<Result<SessionRecord>> records;
-  records.reserve(files.size());
-  for (const std::string& file : files) records.push_back(record_in(file));
-  return records;
-}
-
-}  // namespace
 
 Result<SessionRecord> record_in(const std::string& file) {
   const auto text = os::read_file(file, kMostBytes);

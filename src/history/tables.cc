@@ -8,7 +8,6 @@
 #include "report/format.h"
 
 #include <cmath>
-#include <cstddef>
 #include <memory>
 #include <optional>
 #include <tuple>

@@ -3,7 +3,6 @@
 #include "core/numbers.h"
 #include "core/text.h"
 #include "report/format.h"
-#include "report/style.h"
 
 #include <algorithm>
 #include <chrono>

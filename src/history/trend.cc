@@ -113,6 +113,26 @@ void allow_for_links(const Trend& trend, std::vector<stats::Step>& steps) {
   steps = std::move(kept);
 }
 
+/// Returns the mean, weighted by the inverse variances if all errors are known and positive.
+LogRatio weighted_mean(std::span<const LogRatio> ratios) {
+  const bool has_weights =
+      std::ranges::all_of(ratios, [](const LogRatio& one) { return one.error > 0.0; });
+  double weights = 0.0;
+  double sum = 0.0;
+  double squares = 0.0;
+  bool has_errors = true;
+  for (const LogRatio& one : ratios) {
+    const double weight = has_weights ? 1.0 / (*one.error * *one.error) : 1.0;
+    weights += weight;
+    sum += weight * one.value;
+    has_errors = has_errors && one.error.has_value();
+    squares += weight * weight * one.error.value_or(0.0) * one.error.value_or(0.0);
+  }
+  LogRatio mean{.value = sum / weights};
+  if (has_errors) mean.error = std::sqrt(squares) / weights;
+  return mean;
+}
+
 }  // namespace
 
 double reach95(double error, double degrees) {
@@ -159,25 +179,6 @@ Merged merge_sessions(std::span<const SessionPart> parts, double between) {
     ratios.push_back(ratio);
   }
   return {weighted_mean(ratios), std::max(1.0, degrees)};
-}
-
-LogRatio weighted_mean(std::span<const LogRatio> ratios) {
-  const bool has_weights =
-      std::ranges::all_of(ratios, [](const LogRatio& one) { return one.error > 0.0; });
-  double weights = 0.0;
-  double sum = 0.0;
-  double squares = 0.0;
-  bool has_errors = true;
-  for (const LogRatio& one : ratios) {
-    const double weight = has_weights ? 1.0 / (*one.error * *one.error) : 1.0;
-    weights += weight;
-    sum += weight * one.value;
-    has_errors = has_errors && one.error.has_value();
-    squares += weight * weight * one.error.value_or(0.0) * one.error.value_or(0.0);
-  }
-  LogRatio mean{.value = sum / weights};
-  if (has_errors) mean.error = std::sqrt(squares) / weights;
-  return mean;
 }
 
 std::optional<double> Observation::whole_error() const {

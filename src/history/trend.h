@@ -42,9 +42,6 @@ struct Merged {
 /// returned as it is.
 Merged merge_sessions(std::span<const SessionPart> parts, double between);
 
-/// Returns the mean, weighted by the inverse variances if all errors are known and positive.
-LogRatio weighted_mean(std::span<const LogRatio> ratios);
-
 /// Links between anchors that were measured in the same session, so that a ratio to one becomes a
 /// ratio to another.
 class AnchorLinks {

@@ -3,8 +3,6 @@
 #include "format/text.h"
 #include "inquire/answers.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>

@@ -13,7 +13,6 @@
 #include <sys/event.h>
 #include <sys/proc_info.h>
 #include <sys/sysctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 // Exported by libSystem (since macOS 10.15 and 10.10), declared by no header of the SDK. Weak: null

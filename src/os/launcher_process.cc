@@ -5,18 +5,14 @@
 #include "os/platform.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cerrno>
 #include <charconv>
 #include <chrono>
-#include <csignal>
-#include <cstdint>
 #include <ctime>
 
 #include <fcntl.h>
 #include <grp.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

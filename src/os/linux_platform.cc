@@ -17,8 +17,6 @@
 #include <fstream>
 #include <limits>
 #include <sstream>
-#include <string>
-#include <string_view>
 
 #include <fcntl.h>
 #include <grp.h>
@@ -148,10 +146,6 @@ std::optional<std::uint32_t> id_in(std::string_view text) {
   return static_cast<std::uint32_t>(*id);
 }
 
-std::optional<std::string> read_group_file(const std::string& path) {
-  return linux_calls()->read_file(path);
-}
-
 int write_group_file(const std::string& path, std::string_view text) {
   const Descriptor file(open(path.c_str(), O_WRONLY | O_CLOEXEC));
   return file && write_all(file.get(), text) ? 0 : errno;
@@ -169,20 +163,9 @@ bool may_write(const std::string& path) {
   return faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) == 0;
 }
 
-std::vector<std::string> list_group(const std::string& path) {
-  return linux_calls()->list_folder(path);
-}
-
-int own_pid() {
-  return getpid();
-}
-
 bool is_alive(int pid) {
   return kill(pid, 0) == 0 || errno == EPERM;
 }
-
-constexpr GroupCalls kGroupCalls{&read_group_file, &write_group_file, &make_folder, &remove_folder,
-                                 &may_write,       &list_group,       &own_pid,     &is_alive};
 
 constexpr std::int64_t kNsASecond = 1'000'000'000;
 
@@ -261,7 +244,10 @@ std::optional<std::chrono::nanoseconds> scheduler_tick() {
 }
 
 const GroupCalls* group_calls() {
-  return &kGroupCalls;
+  static const GroupCalls calls{
+      linux_calls()->read_file,   &write_group_file, &make_folder, &remove_folder, &may_write,
+      linux_calls()->list_folder, &getpid,           &is_alive};
+  return &calls;
 }
 
 std::string cpu_model() {

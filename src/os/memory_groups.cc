@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <limits>
-#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -140,9 +139,8 @@ class Groups final : public MemoryGroups {
   unsigned number_ = 0;
 };
 
-Error missing(Error error) {
-  error.what.insert(0, "tree_peak_memory cannot be measured: ");
-  return error;
+Error missing(const Error& error) {
+  return error.of("tree_peak_memory cannot be measured");
 }
 
 /// Why groups in `folder` would not do; none: they would.
@@ -191,7 +189,7 @@ Result<std::unique_ptr<MemoryGroups>> open_memory_groups(const GroupCalls* calls
       return std::unique_ptr<MemoryGroups>(std::move(groups));
     }
     if (!why || hands_memory_on(*calls, folder)) why = std::move(why_not);
-    if (below.empty()) return missing(*std::move(why));
+    if (below.empty()) return missing(*why);
   }
 }
 

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdint>
-#include <ctime>
 
 namespace lauka::os {
 namespace {

@@ -4,12 +4,9 @@
 #include "os/platform.h"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
-#include <string_view>
 #include <utility>
 
 #include <fcntl.h>

@@ -9,16 +9,11 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <optional>
-#include <string>
-#include <string_view>
 #include <system_error>
 #include <utility>
-#include <vector>
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -90,6 +85,209 @@ Result<std::string> if_runnable(const std::string& word, const std::string& path
     return Error{word + ": bad interpreter: " + interpreter + ": No such file or directory", ""};
   }
   return path;
+}
+
+class OpenText final : public TextFile {
+ public:
+  explicit OpenText(Descriptor file) : file_(std::move(file)) {}
+
+  std::uint64_t bytes() const override {
+    struct stat about {};
+    return fstat(file_.get(), &about) == 0 ? static_cast<std::uint64_t>(about.st_size) : 0;
+  }
+
+  std::size_t read(std::uint64_t from, std::span<char> into) const override {
+    return read_at(file_.get(), from, into);
+  }
+
+  bool append(std::string_view bytes) override { return write_all(file_.get(), bytes); }
+
+ private:
+  Descriptor file_;
+};
+
+class PosixTextFiles final : public TextFiles {
+ public:
+  explicit PosixTextFiles(std::optional<User> user) : user_(std::move(user)) {}
+
+  Result<std::unique_ptr<TextFile>> open(const std::string& path) override {
+    const ActAs reader(user_);
+    if (!reader.error().empty()) return Error{reader.error(), "use --as-root to keep root"};
+    // A named pipe is not waited for.
+    Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    struct stat about {};
+    if (!file || fstat(file.get(), &about) != 0) return system_error("cannot be read", errno);
+    if (!S_ISREG(about.st_mode)) return Error{"is no regular file", "write its text to one"};
+    return std::unique_ptr<TextFile>(std::make_unique<OpenText>(std::move(file)));
+  }
+
+  Result<std::unique_ptr<TextFile>> make() override {
+    Descriptor file(open_anonymous_file());
+    if (!file) return system_error("no file without a name can be made", errno);
+    return std::unique_ptr<TextFile>(std::make_unique<OpenText>(std::move(file)));
+  }
+
+ private:
+  std::optional<User> user_;
+};
+
+constexpr std::size_t kMostBytes = std::size_t{1} << 20U;
+constexpr std::size_t kDigits = 2;  // of a place: a batch has 64 at most
+
+std::string name_of(std::size_t place) {
+  std::string digits = std::to_string(place);
+  digits.insert(0, kDigits - std::min(digits.size(), kDigits), '0');
+  return "run-" + digits;
+}
+
+/// False where it is no file, or too large.
+bool read_whole(const Descriptor& file, std::string& text) {
+  struct stat about {};
+  if (!file || fstat(file.get(), &about) != 0 || !S_ISREG(about.st_mode)) return false;
+  if (about.st_size > static_cast<off_t>(kMostBytes)) return false;
+  text.resize(static_cast<std::size_t>(about.st_size));
+  text.resize(read_at(file.get(), 0, text));
+  return true;
+}
+
+class FilesInFolder final : public ToldFiles {
+ public:
+  FilesInFolder(PrivateFolder folder, std::optional<User> user)
+      : folder_(std::move(folder)), user_(std::move(user)) {}
+
+  std::string path(std::size_t place) const override {
+    return folder_.path() + "/" + name_of(place);
+  }
+
+  std::vector<Told> take() override {
+    std::vector<Told> all;
+    const std::vector<std::string> names = folder_.names();
+    if (names.empty()) return all;
+    {
+      const ActAs owner(user_);
+      for (std::size_t place = 0; place < 100; ++place) {
+        if (!std::ranges::binary_search(names, name_of(place))) continue;
+        Told& told = all.emplace_back();
+        told.place = place;
+        told.is_whole = read_whole(folder_.open_file(name_of(place)), told.text);
+      }
+    }
+    folder_.clear();
+    return all;
+  }
+
+ private:
+  PrivateFolder folder_;
+  std::optional<User> user_;
+};
+
+constexpr std::string_view kFolderPrefix = "lauka-private-";
+constexpr int kMostTries = 10;
+
+constexpr int kDeepest = 64;  // of what is removed: a descriptor is open for each
+
+Descriptor open_folder(int parent, const char* name) {
+  return Descriptor(openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+}
+
+/// Removes what is in a folder; links are removed, never followed.
+void empty_folder(int folder, int deepest = kDeepest) {
+  for (const std::string& name : names_in(open_folder(folder, "."))) {
+    if (unlinkat(folder, name.c_str(), 0) == 0 || deepest == 0) continue;
+    const Descriptor inner = open_folder(folder, name.c_str());
+    if (!inner) continue;
+    empty_folder(inner.get(), deepest - 1);
+    unlinkat(folder, name.c_str(), AT_REMOVEDIR);
+  }
+}
+
+/// Its lock goes with the process that holds it, however that ends.
+Descriptor locked(int parent, const std::string& name) {
+  Descriptor folder = open_folder(parent, name.c_str());
+  struct stat there {};
+  const bool is_ours = folder && flock(folder.get(), LOCK_EX | LOCK_NB) == 0 &&
+                       fstat(folder.get(), &there) == 0 && there.st_uid == geteuid() &&
+                       there.st_nlink > 0 && (there.st_mode & 0777U) == 0700;
+  return is_ours ? std::move(folder) : Descriptor();
+}
+
+/// Says if others may rename our folders: a foreign one may then have a name of ours.
+bool lets_others_rename(int folder) {
+  struct stat there {};
+  return fstat(folder, &there) != 0 ||
+         ((there.st_mode & S_IWOTH) != 0 && (there.st_mode & S_ISVTX) == 0);
+}
+
+/// What a process left that was killed: its folder is nobody's any more.
+void remove_what_was_left(const std::string& below) {
+  const Descriptor parent(open(below.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!parent || lets_others_rename(parent.get())) return;
+  for (const std::string& name : names_in(open_folder(parent.get(), "."))) {
+    if (!name.starts_with(kFolderPrefix)) continue;
+    const Descriptor left = locked(parent.get(), name);
+    if (!left) continue;
+    empty_folder(left.get());
+    unlinkat(parent.get(), name.c_str(), AT_REMOVEDIR);
+  }
+}
+
+/// Where folders are made: where the user says, or in memory where the system has such a place,
+/// since a disk's journal takes milliseconds to make a folder and to forget it, while runs go on.
+std::vector<std::string> places() {
+  std::string chosen = variable("TMPDIR").value_or("");
+  if (!chosen.empty()) return {std::move(chosen)};
+  return {"/dev/shm", "/tmp"};
+}
+
+/// A new folder in `below`; none with errno.
+std::optional<std::pair<std::string, Descriptor>> new_folder(const std::filesystem::path& below) {
+  // Between the two calls another start may take it for one that was left, or somebody put another
+  // in its place: a new one is empty.
+  for (int i = 0; i < kMostTries; ++i) {
+    std::string path = (below / (std::string(kFolderPrefix) + "XXXXXX")).string();
+    if (mkdtemp(path.data()) == nullptr) break;
+    auto lock = locked(AT_FDCWD, path);
+    if (lock && names_in(open_folder(lock.get(), ".")).empty())
+      return std::pair{std::move(path), std::move(lock)};
+    rmdir(path.c_str());
+    errno = EBUSY;
+  }
+  return std::nullopt;
+}
+
+/// Opens a log that nobody else can have put there; no descriptor if it is not there.
+Result<Descriptor> open_own_log(const std::string& path, int flags) {
+  constexpr mode_t written_by_owner = 0644;  // less the umask
+  Descriptor file(
+      ::open(path.c_str(), flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, written_by_owner));
+  if (!file && errno == ENOENT && (flags & O_CREAT) == 0) return file;
+  struct stat about {};
+  if (!file || fstat(file.get(), &about) != 0) return cannot_write(path, errno);
+  if (!S_ISREG(about.st_mode)) return cannot_write(path, EINVAL);
+  if (about.st_uid != geteuid())
+    return Error{cited(path) + " belongs to another user", "name another file"};
+  if (about.st_nlink != 1)
+    return Error{cited(path) + " is a file with other names, too", "name another file"};
+  return file;
+}
+
+Result<std::string> text_of_log(const Descriptor& file, const std::string& path,
+                                std::size_t most_bytes) {
+  struct stat about {};
+  if (fstat(file.get(), &about) != 0) return cannot_write(path, errno);
+  if (static_cast<std::uint64_t>(about.st_size) > most_bytes)
+    return Error{cited(path) + " is too large", "remove it"};
+  std::string text(static_cast<std::size_t>(about.st_size), '\0');
+  text.resize(read_at(file.get(), 0, text));
+  return text;
+}
+
+int descriptor_of(Stream stream) {
+  return stream == Stream::Output ? STDOUT_FILENO : STDERR_FILENO;
+}
+
+bool is_set(const char* name) {
+  return !variable(name).value_or("").empty();
 }
 
 }  // namespace
@@ -312,195 +510,15 @@ std::optional<std::string> variable(const char* name) {
   return value == nullptr ? std::nullopt : std::optional<std::string>(value);
 }
 
-namespace {
-
-class OpenText final : public TextFile {
- public:
-  explicit OpenText(Descriptor file) : file_(std::move(file)) {}
-
-  std::uint64_t bytes() const override {
-    struct stat about {};
-    return fstat(file_.get(), &about) == 0 ? static_cast<std::uint64_t>(about.st_size) : 0;
-  }
-
-  std::size_t read(std::uint64_t from, std::span<char> into) const override {
-    return read_at(file_.get(), from, into);
-  }
-
-  bool append(std::string_view bytes) override { return write_all(file_.get(), bytes); }
-
- private:
-  Descriptor file_;
-};
-
-class PosixTextFiles final : public TextFiles {
- public:
-  explicit PosixTextFiles(std::optional<User> user) : user_(std::move(user)) {}
-
-  Result<std::unique_ptr<TextFile>> open(const std::string& path) override {
-    const ActAs reader(user_);
-    if (!reader.error().empty()) return Error{reader.error(), "use --as-root to keep root"};
-    // A named pipe is not waited for.
-    Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-    struct stat about {};
-    if (!file || fstat(file.get(), &about) != 0) return system_error("cannot be read", errno);
-    if (!S_ISREG(about.st_mode)) return Error{"is no regular file", "write its text to one"};
-    return std::unique_ptr<TextFile>(std::make_unique<OpenText>(std::move(file)));
-  }
-
-  Result<std::unique_ptr<TextFile>> make() override {
-    Descriptor file(open_anonymous_file());
-    if (!file) return system_error("no file without a name can be made", errno);
-    return std::unique_ptr<TextFile>(std::make_unique<OpenText>(std::move(file)));
-  }
-
- private:
-  std::optional<User> user_;
-};
-
-}  // namespace
-
 std::unique_ptr<TextFiles> text_files(const std::optional<User>& user) {
   return std::make_unique<PosixTextFiles>(user);
 }
-
-namespace {
-
-constexpr std::size_t kMostBytes = std::size_t{1} << 20U;
-constexpr std::size_t kDigits = 2;  // of a place: a batch has 64 at most
-
-std::string name_of(std::size_t place) {
-  std::string digits = std::to_string(place);
-  digits.insert(0, kDigits - std::min(digits.size(), kDigits), '0');
-  return "run-" + digits;
-}
-
-/// False where it is no file, or too large.
-bool read_whole(const Descriptor& file, std::string& text) {
-  struct stat about {};
-  if (!file || fstat(file.get(), &about) != 0 || !S_ISREG(about.st_mode)) return false;
-  if (about.st_size > static_cast<off_t>(kMostBytes)) return false;
-  text.resize(static_cast<std::size_t>(about.st_size));
-  text.resize(read_at(file.get(), 0, text));
-  return true;
-}
-
-class FilesInFolder final : public ToldFiles {
- public:
-  FilesInFolder(PrivateFolder folder, std::optional<User> user)
-      : folder_(std::move(folder)), user_(std::move(user)) {}
-
-  std::string path(std::size_t place) const override {
-    return folder_.path() + "/" + name_of(place);
-  }
-
-  std::vector<Told> take() override {
-    std::vector<Told> all;
-    const std::vector<std::string> names = folder_.names();
-    if (names.empty()) return all;
-    {
-      const ActAs owner(user_);
-      for (std::size_t place = 0; place < 100; ++place) {
-        if (!std::ranges::binary_search(names, name_of(place))) continue;
-        Told& told = all.emplace_back();
-        told.place = place;
-        told.is_whole = read_whole(folder_.open_file(name_of(place)), told.text);
-      }
-    }
-    folder_.clear();
-    return all;
-  }
-
- private:
-  PrivateFolder folder_;
-  std::optional<User> user_;
-};
-
-}  // namespace
 
 Result<std::unique_ptr<ToldFiles>> open_told_files(const std::optional<User>& user) {
   auto folder = PrivateFolder::create(user);
   if (!folder) return folder.error();
   return std::unique_ptr<ToldFiles>(new FilesInFolder(*std::move(folder), user));
 }
-
-namespace {
-
-constexpr std::string_view kFolderPrefix = "lauka-private-";
-constexpr int kMostTries = 10;
-
-constexpr int kDeepest = 64;  // of what is removed: a descriptor is open for each
-
-Descriptor open_folder(int parent, const char* name) {
-  return Descriptor(openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-}
-
-/// Removes what is in a folder; links are removed, never followed.
-void empty_folder(int folder, int deepest = kDeepest) {
-  for (const std::string& name : names_in(open_folder(folder, "."))) {
-    if (unlinkat(folder, name.c_str(), 0) == 0 || deepest == 0) continue;
-    const Descriptor inner = open_folder(folder, name.c_str());
-    if (!inner) continue;
-    empty_folder(inner.get(), deepest - 1);
-    unlinkat(folder, name.c_str(), AT_REMOVEDIR);
-  }
-}
-
-/// Its lock goes with the process that holds it, however that ends.
-Descriptor locked(int parent, const std::string& name) {
-  Descriptor folder = open_folder(parent, name.c_str());
-  struct stat there {};
-  const bool is_ours = folder && flock(folder.get(), LOCK_EX | LOCK_NB) == 0 &&
-                       fstat(folder.get(), &there) == 0 && there.st_uid == geteuid() &&
-                       there.st_nlink > 0 && (there.st_mode & 0777U) == 0700;
-  return is_ours ? std::move(folder) : Descriptor();
-}
-
-/// Says if others may rename our folders: a foreign one may then have a name of ours.
-bool lets_others_rename(int folder) {
-  struct stat there {};
-  return fstat(folder, &there) != 0 ||
-         ((there.st_mode & S_IWOTH) != 0 && (there.st_mode & S_ISVTX) == 0);
-}
-
-/// What a process left that was killed: its folder is nobody's any more.
-void remove_what_was_left(const std::string& below) {
-  const Descriptor parent(open(below.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!parent || lets_others_rename(parent.get())) return;
-  for (const std::string& name : names_in(open_folder(parent.get(), "."))) {
-    if (!name.starts_with(kFolderPrefix)) continue;
-    const Descriptor left = locked(parent.get(), name);
-    if (!left) continue;
-    empty_folder(left.get());
-    unlinkat(parent.get(), name.c_str(), AT_REMOVEDIR);
-  }
-}
-
-/// Where folders are made: where the user says, or in memory where the system has such a place,
-/// since a disk's journal takes milliseconds to make a folder and to forget it, while runs go on.
-std::vector<std::string> places() {
-  std::string chosen = variable("TMPDIR").value_or("");
-  if (!chosen.empty()) return {std::move(chosen)};
-  return {"/dev/shm", "/tmp"};
-}
-
-/// A new folder in `below`; none with errno.
-std::optional<std::pair<std::string, Descriptor>> new_folder(const std::filesystem::path& below) {
-  // Between the two calls another start may take it for one that was left, or somebody put another
-  // in its place: a new one is empty.
-  for (int i = 0; i < kMostTries; ++i) {
-    std::string path = (below / (std::string(kFolderPrefix) + "XXXXXX")).string();
-    if (mkdtemp(path.data()) == nullptr) break;
-    auto lock = locked(AT_FDCWD, path);
-    if (lock && names_in(open_folder(lock.get(), ".")).empty())
-      return std::pair{std::move(path), std::move(lock)};
-    rmdir(path.c_str());
-    errno = EBUSY;
-  }
-  return std::nullopt;
-}
-
-}  // namespace
 
 Result<PrivateFolder> PrivateFolder::create(const std::optional<User>& user) {
   const ActAs owner(user);
@@ -558,37 +576,6 @@ void PrivateFolder::clear() const {
   empty_folder(lock_.get());
 }
 
-namespace {
-
-/// Opens a log that nobody else can have put there; no descriptor if it is not there.
-Result<Descriptor> open_own_log(const std::string& path, int flags) {
-  constexpr mode_t written_by_owner = 0644;  // less the umask
-  Descriptor file(
-      ::open(path.c_str(), flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, written_by_owner));
-  if (!file && errno == ENOENT && (flags & O_CREAT) == 0) return file;
-  struct stat about {};
-  if (!file || fstat(file.get(), &about) != 0) return cannot_write(path, errno);
-  if (!S_ISREG(about.st_mode)) return cannot_write(path, EINVAL);
-  if (about.st_uid != geteuid())
-    return Error{cited(path) + " belongs to another user", "name another file"};
-  if (about.st_nlink != 1)
-    return Error{cited(path) + " is a file with other names, too", "name another file"};
-  return file;
-}
-
-Result<std::string> text_of_log(const Descriptor& file, const std::string& path,
-                                std::size_t most_bytes) {
-  struct stat about {};
-  if (fstat(file.get(), &about) != 0) return cannot_write(path, errno);
-  if (static_cast<std::uint64_t>(about.st_size) > most_bytes)
-    return Error{cited(path) + " is too large", "remove it"};
-  std::string text(static_cast<std::size_t>(about.st_size), '\0');
-  text.resize(read_at(file.get(), 0, text));
-  return text;
-}
-
-}  // namespace
-
 Result<std::unique_ptr<AppendLog>> AppendLog::open(const std::string& path,
                                                    std::size_t most_bytes) {
   auto file = open_own_log(path, O_RDWR | O_CREAT | O_APPEND);
@@ -642,18 +629,6 @@ bool AppendLog::flush() {
 void AppendLog::remove() {
   unlink(path_.c_str());
 }
-
-namespace {
-
-int descriptor_of(Stream stream) {
-  return stream == Stream::Output ? STDOUT_FILENO : STDERR_FILENO;
-}
-
-bool is_set(const char* name) {
-  return !variable(name).value_or("").empty();
-}
-
-}  // namespace
 
 bool is_terminal(Stream stream) {
   return isatty(descriptor_of(stream)) == 1;

@@ -16,7 +16,6 @@
 #include <memory>
 #include <memory_resource>
 #include <new>
-#include <optional>
 #include <string>
 #include <system_error>
 #include <utility>

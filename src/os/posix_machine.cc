@@ -2,10 +2,7 @@
 #include "os/clock.h"
 #include "os/machine.h"
 
-#include <algorithm>
 #include <array>
-#include <cstddef>
-#include <cstdint>
 #include <iterator>
 #include <random>
 

@@ -12,7 +12,6 @@
 #include <cstdint>
 #include <exception>
 #include <mutex>
-#include <string>
 #include <string_view>
 #include <thread>
 

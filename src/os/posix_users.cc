@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <limits>
-#include <string>
 #include <system_error>
 
 #include <grp.h>

@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cstring>
-#include <string>
 
 // Compiled everywhere: it knows the calls, not macOS.
 

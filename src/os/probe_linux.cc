@@ -5,7 +5,6 @@
 #include <array>
 #include <cstdlib>
 #include <map>
-#include <string_view>
 #include <utility>
 
 // Compiled everywhere: it knows files, not Linux.
@@ -15,84 +14,73 @@ namespace {
 
 const std::string kCpuFolder = "/sys/devices/system/cpu";
 
-class Files {
- public:
-  explicit Files(const LinuxCalls& calls) : calls_(calls) {}
+/// The first line of a file, without blanks at its end; none where there is no such file or nothing
+/// in it.
+std::optional<std::string> line_in(const LinuxCalls& calls, const std::string& path) {
+  auto text = calls.read_file(path);
+  if (!text) return std::nullopt;
+  text->erase(std::min(text->find('\n'), text->size()));
+  text->erase(text->find_last_not_of(" \t") + 1);
+  if (text->empty()) return std::nullopt;
+  return text;
+}
 
-  /// Without the line's end; none where there is no such file or nothing in it.
-  std::optional<std::string> line(const std::string& path) const {
-    auto text = calls_.read_file(path);
-    if (!text) return std::nullopt;
-    text->erase(std::min(text->find('\n'), text->size()));
-    text->erase(text->find_last_not_of(" \t") + 1);
-    if (text->empty()) return std::nullopt;
-    return text;
-  }
-
-  std::string text(const std::string& path) const {
-    return calls_.read_file(path).value_or(std::string());
-  }
-
-  std::vector<std::string> folder(const std::string& path) const {
-    return calls_.list_folder(path);
-  }
-
- private:
-  const LinuxCalls& calls_;
-};
+std::string text_of(const LinuxCalls& calls, const std::string& path) {
+  return calls.read_file(path).value_or("");
+}
 
 double number_of(std::string_view word) {
   return std::strtod(std::string(word).c_str(), nullptr);
 }
 
-void probe_clock(const Files& files, MachineFacts& facts) {
+void probe_clock(const LinuxCalls& calls, MachineFacts& facts) {
   const std::string folder = "/sys/devices/system/clocksource/clocksource0/";
-  facts.clock_source = files.line(folder + "current_clocksource");
-  const std::string available = files.text(folder + "available_clocksource");
+  facts.clock_source = line_in(calls, folder + "current_clocksource");
+  const std::string available = text_of(calls, folder + "available_clocksource");
   for (const std::string_view name : blank_separated(available)) {
     if (name == "tsc" || name == "kvm-clock") facts.better_clock_sources.emplace_back(name);
   }
 }
 
-void probe_governors(const Files& files, MachineFacts& facts) {
+void probe_governors(const LinuxCalls& calls, MachineFacts& facts) {
   std::map<std::string, std::size_t> cpus;
-  for (const std::string& name : files.folder(kCpuFolder)) {
+  for (const std::string& name : calls.list_folder(kCpuFolder)) {
     if (!name.starts_with("cpu") || name.size() < 4 || name[3] < '0' || name[3] > '9') continue;
     std::string folder = kCpuFolder;
     folder.append("/").append(name).append("/cpufreq/");
-    const auto governor = files.line(folder + "scaling_governor");
+    const auto governor = line_in(calls, folder + "scaling_governor");
     if (!governor) continue;
     ++cpus[*governor];
     if (facts.governor_driver.empty())
-      facts.governor_driver = files.line(folder + "scaling_driver").value_or("");
+      facts.governor_driver = line_in(calls, folder + "scaling_driver").value_or("");
   }
   for (const auto& [governor, count] : cpus) facts.governors.push_back({governor, count});
 }
 
-void probe_turbo(const Files& files, MachineFacts& facts) {
-  if (const auto off = files.line(kCpuFolder + "/intel_pstate/no_turbo")) {
+void probe_turbo(const LinuxCalls& calls, MachineFacts& facts) {
+  if (const auto off = line_in(calls, kCpuFolder + "/intel_pstate/no_turbo")) {
     facts.turbo =
         SwitchFacts{*off == "0", "echo 1 | sudo tee " + kCpuFolder + "/intel_pstate/no_turbo"};
-  } else if (const auto boost = files.line(kCpuFolder + "/cpufreq/boost")) {
+  } else if (const auto boost = line_in(calls, kCpuFolder + "/cpufreq/boost")) {
     facts.turbo = SwitchFacts{*boost == "1", "echo 0 | sudo tee " + kCpuFolder + "/cpufreq/boost"};
   }
 }
 
-void probe_smt(const Files& files, MachineFacts& facts) {
-  const auto active = files.line(kCpuFolder + "/smt/active");
+void probe_smt(const LinuxCalls& calls, MachineFacts& facts) {
+  const auto active = line_in(calls, kCpuFolder + "/smt/active");
   if (!active) return;
-  const auto control = files.line(kCpuFolder + "/smt/control");
+  const auto control = line_in(calls, kCpuFolder + "/smt/control");
   const bool can_be_switched = control && (*control == "on" || *control == "off");
   facts.smt = SwitchFacts{
       *active == "1", can_be_switched ? "echo off | sudo tee " + kCpuFolder + "/smt/control" : ""};
 }
 
-void probe_load(const Files& files, MachineFacts& facts) {
-  const std::string load_text = files.text("/proc/loadavg");
+void probe_load(const LinuxCalls& calls, MachineFacts& facts) {
+  const std::string load_text = text_of(calls, "/proc/loadavg");
   const auto load = blank_separated(load_text);
   if (!load.empty()) facts.load = number_of(load.front());
   // Version 2 of control groups, as a container sees its own.
-  const std::string quota_text = files.text("/sys/fs/cgroup/cpu.max");
+  const std::string quota_text = text_of(calls, "/sys/fs/cgroup/cpu.max");
   const auto quota = blank_separated(quota_text);
   if (quota.size() == 2 && quota[0] != "max") {
     const double period = number_of(quota[1]);
@@ -100,21 +88,21 @@ void probe_load(const Files& files, MachineFacts& facts) {
   }
 }
 
-void probe_power(const Files& files, MachineFacts& facts) {
+void probe_power(const LinuxCalls& calls, MachineFacts& facts) {
   const std::string folder = "/sys/class/power_supply";
-  for (const std::string& name : files.folder(folder)) {
+  for (const std::string& name : calls.list_folder(folder)) {
     std::string supply = folder;
     supply.append("/").append(name).append("/");
-    const auto type = files.line(supply + "type");
+    const auto type = line_in(calls, supply + "type");
     // The battery of a mouse has the scope "Device".
-    if (!type || files.line(supply + "scope").value_or("") == "Device") continue;
-    if (*type == "Battery" && files.line(supply + "status").value_or("") == "Discharging")
+    if (!type || line_in(calls, supply + "scope").value_or("") == "Device") continue;
+    if (*type == "Battery" && line_in(calls, supply + "status").value_or("") == "Discharging")
       facts.on_battery = true;
-    if ((*type == "Mains" || *type == "USB") && files.line(supply + "online").value_or("") == "1" &&
-        !facts.on_battery)
+    if ((*type == "Mains" || *type == "USB") &&
+        line_in(calls, supply + "online").value_or("") == "1" && !facts.on_battery)
       facts.on_battery = false;
   }
-  const auto profile = files.line("/sys/firmware/acpi/platform_profile");
+  const auto profile = line_in(calls, "/sys/firmware/acpi/platform_profile");
   if (profile && (*profile == "low-power" || *profile == "quiet" || *profile == "cool"))
     facts.power_saving = profile;
 }
@@ -130,11 +118,11 @@ std::optional<double> stolen_of(const std::string& stat) {
 }
 
 /// Who sells the machine, where that is a hypervisor.
-std::optional<std::string> hypervisor_of(const Files& files) {
-  if (auto type = files.line("/sys/hypervisor/type")) return type;
+std::optional<std::string> hypervisor_of(const LinuxCalls& calls) {
+  if (auto type = line_in(calls, "/sys/hypervisor/type")) return type;
   const std::string dmi = "/sys/class/dmi/id/";
-  const std::string vendor = files.line(dmi + "sys_vendor").value_or("");
-  const std::string product = files.line(dmi + "product_name").value_or("");
+  const std::string vendor = line_in(calls, dmi + "sys_vendor").value_or("");
+  const std::string product = line_in(calls, dmi + "product_name").value_or("");
   static constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kNames = {{
       {"QEMU", "QEMU"},
       {"KVM", "KVM"},
@@ -153,10 +141,10 @@ std::optional<std::string> hypervisor_of(const Files& files) {
   return std::nullopt;
 }
 
-void probe_virtual(const Files& files, const std::string& cpuinfo, MachineFacts& facts) {
+void probe_virtual(const LinuxCalls& calls, const std::string& cpuinfo, MachineFacts& facts) {
   // x86 says by a flag whether there is a hypervisor; Arm does not.
   const auto flags = value_of(cpuinfo, "flags", ':');
-  facts.hypervisor = hypervisor_of(files);
+  facts.hypervisor = hypervisor_of(calls);
   if (flags) {
     const bool flagged = has_word(*flags, "hypervisor");
     facts.knows_hypervisor = true;
@@ -166,36 +154,34 @@ void probe_virtual(const Files& files, const std::string& cpuinfo, MachineFacts&
   } else {
     facts.knows_hypervisor = facts.hypervisor.has_value();
   }
-  if (facts.hypervisor) facts.stolen = stolen_of(files.text("/proc/stat"));
+  if (facts.hypervisor) facts.stolen = stolen_of(text_of(calls, "/proc/stat"));
   for (const auto& [path, name] :
        {std::pair("/.dockerenv", "Docker"), std::pair("/run/.containerenv", "Podman")}) {
     const std::string whole(path);
     const std::size_t slash = whole.rfind('/');
-    const auto names = files.folder(slash == 0 ? "/" : whole.substr(0, slash));
+    const auto names = calls.list_folder(slash == 0 ? "/" : whole.substr(0, slash));
     if (std::ranges::find(names, whole.substr(slash + 1)) != names.end()) facts.container = name;
   }
-  if (const auto systemd = files.line("/run/systemd/container"); systemd && !facts.container)
+  if (const auto systemd = line_in(calls, "/run/systemd/container"); systemd && !facts.container)
     facts.container = systemd;
 }
 
 }  // namespace
 
 void add_linux_class(const LinuxCalls& calls, MachineFacts& facts) {
-  const Files files(calls);
-  probe_governors(files, facts);
-  probe_virtual(files, files.text("/proc/cpuinfo"), facts);
+  probe_governors(calls, facts);
+  probe_virtual(calls, text_of(calls, "/proc/cpuinfo"), facts);
 }
 
 MachineFacts linux_facts(const LinuxCalls& calls) {
-  const Files files(calls);
   MachineFacts facts;
-  probe_clock(files, facts);
-  probe_turbo(files, facts);
-  probe_smt(files, facts);
-  probe_load(files, facts);
-  probe_power(files, facts);
+  probe_clock(calls, facts);
+  probe_turbo(calls, facts);
+  probe_smt(calls, facts);
+  probe_load(calls, facts);
+  probe_power(calls, facts);
   add_linux_class(calls, facts);
-  if (const auto aslr = files.line("/proc/sys/kernel/randomize_va_space"))
+  if (const auto aslr = line_in(calls, "/proc/sys/kernel/randomize_va_space"))
     facts.aslr = *aslr != "0";
   return facts;
 }

@@ -5,9 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdint>
 #include <cstdio>
-#include <utility>
 
 #include <fcntl.h>
 #include <lauka/region.h>
@@ -47,8 +45,7 @@ T read(const T& shared) {
   return __atomic_load_n(&shared, __ATOMIC_RELAXED);
 }
 
-}  // namespace
-
+/// The last lines of a file, as OutputTail's.
 std::string last_lines_of_file(int fd) {
   struct stat file {};
   if (fstat(fd, &file) != 0) return "";
@@ -59,6 +56,8 @@ std::string last_lines_of_file(int fd) {
   text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
   return last_lines_of(std::move(text));
 }
+
+}  // namespace
 
 OpensPatiently::OpensPatiently(nanoseconds limit, std::function<bool()> is_unwanted)
     : is_unwanted_(std::move(is_unwanted)) {

@@ -26,9 +26,6 @@ struct lauka_region_memory_;
 
 namespace lauka::os {
 
-/// The last lines of a file, as OutputTail's.
-std::string last_lines_of_file(int fd);
-
 struct StandardFiles {
   int input = -1;
   int output = -1;  ///< -1: inherited

@@ -8,10 +8,8 @@
 #include "os/users.h"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <chrono>
-#include <csignal>
 #include <memory>
 #include <optional>
 #include <span>

@@ -6,12 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <cstddef>
-#include <optional>
 #include <set>
 #include <span>
-#include <string>
-#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -104,6 +100,65 @@ void tell_apart(std::vector<Command>& commands) {
     return parts.empty() ? one.name : fmt::format("{} ({})", one.name, fmt::join(parts, ", "));
   });
   for (std::size_t i = 0; i < commands.size(); ++i) commands[i].name = names[i];
+}
+
+/// Returns all combinations of the values, for each typed command with the variables that `uses`
+/// accepts: without one it is measured once. The commands vary fastest, then the first variable.
+/// Refuses more than kMostCommands.
+Result<std::vector<Combination>> combinations_of(
+    const std::vector<Variable>& variables, std::size_t typed,
+    const std::function<bool(std::size_t typed, const Variable& variable)>& uses) {
+  std::size_t all = typed;
+  for (const Variable& variable : variables) {
+    if (variable.values.size() > kMostCommands / all) {
+      return Error{fmt::format("the parameters make more than {} commands", kMostCommands),
+                   "give fewer values"};
+    }
+    all *= variable.values.size();
+  }
+  std::vector<std::vector<std::size_t>> used(typed);  // indices of variables
+  for (std::size_t command = 0; command < typed; ++command) {
+    for (std::size_t v = 0; v < variables.size(); ++v)
+      if (uses(command, variables[v])) used[command].push_back(v);
+  }
+  std::vector<Combination> combinations;
+  std::set<std::vector<std::size_t>> seen;
+  std::vector<std::size_t> wheels(variables.size(), 0);
+  do {
+    for (std::size_t command = 0; command < typed; ++command) {
+      Combination combination{command};
+      std::vector<std::size_t> key = {command};
+      for (const std::size_t v : used[command]) {
+        key.push_back(wheels[v]);
+        combination.parameters.push_back({variables[v].name, variables[v].values[wheels[v]]});
+      }
+      if (seen.insert(std::move(key)).second) combinations.push_back(std::move(combination));
+    }
+  } while (advance(wheels, variables));
+  return combinations;
+}
+
+/// The variables of -L and -P. Refuses names that could not be written as {NAME} or that come
+/// twice, and ranges without an end.
+Result<std::vector<Variable>> variables_of(const std::vector<ParameterOption>& options) {
+  std::vector<Variable> variables;
+  for (const ParameterOption& option : options) {
+    if (option.name.empty() || option.name.find_first_of("{}") != std::string::npos) {
+      return Error{fmt::format("{} {} cannot be the name of a variable", option_of(option),
+                               cited(option.name)),
+                   "write the bare name; commands have it in braces: -L n 1,2 './old {n}'"};
+    }
+    const bool is_known = std::ranges::any_of(
+        variables, [&](const Variable& one) { return one.name == option.name; });
+    if (is_known) {
+      return Error{fmt::format("the variable {} is given twice", cited(option.name)),
+                   "use it once"};
+    }
+    auto values = values_of(option);
+    if (!values) return values.error();
+    variables.push_back({option.name, *std::move(values)});
+  }
+  return variables;
 }
 
 /// Builds the commands of one command line.
@@ -248,38 +303,6 @@ class CommandMaker {
   Counts counts_;
 };
 
-}  // namespace
-
-Error too_many_names(std::size_t names, std::size_t commands) {
-  return Error{fmt::format("{} names (-n) for {}", names, plural(commands, "command")),
-               "give at most one name per command"};
-}
-
-Result<std::vector<Command>> commands_of(const Options& options) {
-  if (options.commands.empty()) {
-    return Error{"no command to measure", "write at least one"};
-  }
-  return CommandMaker(options).make();
-}
-
-std::vector<std::string> hints_about_shells(const Options& options) {
-  if (options.shell) return {};
-  std::vector<std::string> told;
-  std::vector<std::string> hints;
-  for (const std::string& text : options.commands) {
-    std::string syntax = shell_syntax_in(text);
-    if (syntax.empty() || std::ranges::find(told, syntax) != told.end()) continue;
-    hints.push_back(
-        fmt::format("{} has an unquoted {}, which the program gets as it is; use -S to run "
-                    "it in a shell",
-                    cited(text), syntax));
-    told.push_back(std::move(syntax));
-  }
-  return hints;
-}
-
-namespace {
-
 /// "rate", "ops:ops/s".
 std::string head_of(const OwnMetric& metric) {
   return metric.unit.word.empty() ? metric.name : metric.name + ":" + metric.unit.word;
@@ -300,40 +323,6 @@ bool says_direction(const Options& options, const OwnMetric& metric) {
            one.words.front().starts_with(head_of(metric) + ":lower=");
   });
 }
-
-}  // namespace
-
-std::vector<std::string> hints_about_options(const Options& options) {
-  constexpr std::chrono::seconds longest(1000);
-  std::vector<std::string> hints;
-  for (const TypedOption& one : options.typed) {
-    if (one.key != "duration" || one.words.empty() || options.duration < longest) continue;
-    const std::string& number = one.words.front();
-    if (number.find_first_not_of("0123456789") != std::string::npos) continue;
-    hints.push_back(fmt::format("--duration {} is {} minutes for each command; did you mean {}ms?",
-                                number, options.duration / std::chrono::minutes(1), number));
-  }
-  for (const OwnMetric& one : options.scraped) {
-    if (one.text.empty()) continue;
-    if (is_rate(one) && one.better == Better::Less && !says_direction(options, one))
-      hints.push_back(
-          fmt::format("lower counts as better for {}; if higher is better, write {}:higher",
-                      cited(one.name), head_of(one)));
-    if (!one.unit.is_known())
-      hints.push_back(
-          fmt::format("the unit {} of {} is unknown, so values are shown as they are; "
-                      "known are ms, s, MiB, % and the like",
-                      cited(one.unit.word), cited(one.name)));
-  }
-  return hints;
-}
-
-std::vector<std::string> hints_about_quotes(const Options& options) {
-  if (!options.unquoted || options.unquoted->note.empty()) return {};
-  return {options.unquoted->note};
-}
-
-namespace {
 
 struct Meant {
   std::string_view ending;  ///< after a missing program's name; with a dot: the name's own ending
@@ -377,7 +366,129 @@ std::string joined_words(const std::vector<Command>& commands, std::size_t faile
   return joined;
 }
 
+std::string_view option_of(const ParameterOption& option) {
+  return option.is_scan ? "--parameter-scan" : "--parameter-list";
+}
+
+Result<std::vector<std::string>> values_of(const ParameterOption& option) {
+  if (!option.is_scan) return option.values;
+  const bool is_whole = (option.min + option.max).find('.') == std::string::npos;
+  if (option.step.empty() && !is_whole) {
+    return Error{
+        fmt::format("--parameter-scan {} {} {} needs a step", option.name, option.min, option.max),
+        "give one with -D, such as -D 0.5"};
+  }
+  auto values =
+      decimals_of({option.min, option.max, option.step.empty() ? "1" : option.step}, kMostCommands);
+  if (!values)
+    return values.error().of(
+        fmt::format("--parameter-scan {} {} {}", option.name, option.min, option.max));
+  return values;
+}
+
+/// Stands for the text {NAME}.
+std::string placeholder(std::string_view name) {
+  return "{" + std::string(name) + "}";
+}
+
+/// Counts like a clock whose first wheel is the fastest. False when it is back at the start.
+bool advance(std::vector<std::size_t>& wheels, const std::vector<Variable>& variables) {
+  for (std::size_t i = 0; i < wheels.size(); ++i) {
+    if (++wheels[i] < variables[i].values.size()) return true;
+    wheels[i] = 0;
+  }
+  return false;
+}
+
+Result<void> check_until(const Options& options, const Plan& plan) {
+  if (!options.until) return {};
+  if (plan.jobs > 1)
+    return Error{
+        "--until ends a run at its first line, so that --jobs would not wait for the others",
+        "use only one of them"};
+  if (std::ranges::any_of(options.scraped,
+                          [](const OwnMetric& metric) { return metric.is_scraped(); }))
+    return Error{
+        "--until reads along, and --scrape takes what nobody reads: they contradict each other",
+        "use only one of them; a program can write its metrics to LAUKA_METRICS"};
+  if (!options.expected.empty())
+    return Error{"--until ends runs early, so that --expect-output has no whole output to compare",
+                 "use only one of them"};
+  if (plan.events.passes_of(RoundKind::Simulated) > 0)
+    return Error{"--until ends runs early, and Valgrind counts only those that end by themselves",
+                 "use only one of --until and --engine cachegrind"};
+  return {};
+}
+
+Result<void> check_expected(const Options& options, const Plan& plan) {
+  const bool is_same = std::ranges::any_of(options.expected, [](const ExpectedOutput& one) {
+    return one.kind == ExpectedOutput::Kind::Same;
+  });
+  if (is_same && plan.commands.size() < 2)
+    return Error{"--expect-output same has nothing to compare with",
+                 "add another command, or name a FILE with the output"};
+  return {};
+}
+
 }  // namespace
+
+Error too_many_names(std::size_t names, std::size_t commands) {
+  return Error{fmt::format("{} names (-n) for {}", names, plural(commands, "command")),
+               "give at most one name per command"};
+}
+
+Result<std::vector<Command>> commands_of(const Options& options) {
+  if (options.commands.empty()) {
+    return Error{"no command to measure", "write at least one"};
+  }
+  return CommandMaker(options).make();
+}
+
+std::vector<std::string> hints_about_shells(const Options& options) {
+  if (options.shell) return {};
+  std::vector<std::string> told;
+  std::vector<std::string> hints;
+  for (const std::string& text : options.commands) {
+    std::string syntax = shell_syntax_in(text);
+    if (syntax.empty() || std::ranges::find(told, syntax) != told.end()) continue;
+    hints.push_back(
+        fmt::format("{} has an unquoted {}, which the program gets as it is; use -S to run "
+                    "it in a shell",
+                    cited(text), syntax));
+    told.push_back(std::move(syntax));
+  }
+  return hints;
+}
+
+std::vector<std::string> hints_about_options(const Options& options) {
+  constexpr std::chrono::seconds longest(1000);
+  std::vector<std::string> hints;
+  for (const TypedOption& one : options.typed) {
+    if (one.key != "duration" || one.words.empty() || options.duration < longest) continue;
+    const std::string& number = one.words.front();
+    if (number.find_first_not_of("0123456789") != std::string::npos) continue;
+    hints.push_back(fmt::format("--duration {} is {} minutes for each command; did you mean {}ms?",
+                                number, options.duration / std::chrono::minutes(1), number));
+  }
+  for (const OwnMetric& one : options.scraped) {
+    if (one.text.empty()) continue;
+    if (is_rate(one) && one.better == Better::Less && !says_direction(options, one))
+      hints.push_back(
+          fmt::format("lower counts as better for {}; if higher is better, write {}:higher",
+                      cited(one.name), head_of(one)));
+    if (!one.unit.is_known())
+      hints.push_back(
+          fmt::format("the unit {} of {} is unknown, so values are shown as they are; "
+                      "known are ms, s, MiB, % and the like",
+                      cited(one.unit.word), cited(one.name)));
+  }
+  return hints;
+}
+
+std::vector<std::string> hints_about_quotes(const Options& options) {
+  if (!options.unquoted || options.unquoted->note.empty()) return {};
+  return {options.unquoted->note};
+}
 
 Error with_suggestion(Error error, const Plan& plan, std::size_t failed) {
   if (plan.shell) return error;
@@ -440,65 +551,6 @@ std::vector<Label> with_given(std::vector<Label> given, const std::vector<Label>
   return given;
 }
 
-namespace {
-
-std::string_view option_of(const ParameterOption& option) {
-  return option.is_scan ? "--parameter-scan" : "--parameter-list";
-}
-
-Result<std::vector<std::string>> values_of(const ParameterOption& option) {
-  if (!option.is_scan) return option.values;
-  const bool is_whole = (option.min + option.max).find('.') == std::string::npos;
-  if (option.step.empty() && !is_whole) {
-    return Error{
-        fmt::format("--parameter-scan {} {} {} needs a step", option.name, option.min, option.max),
-        "give one with -D, such as -D 0.5"};
-  }
-  auto values =
-      decimals_of({option.min, option.max, option.step.empty() ? "1" : option.step}, kMostCommands);
-  if (!values)
-    return values.error().of(
-        fmt::format("--parameter-scan {} {} {}", option.name, option.min, option.max));
-  return values;
-}
-
-/// Stands for the text {NAME}.
-std::string placeholder(std::string_view name) {
-  return "{" + std::string(name) + "}";
-}
-
-/// Counts like a clock whose first wheel is the fastest. False when it is back at the start.
-bool advance(std::vector<std::size_t>& wheels, const std::vector<Variable>& variables) {
-  for (std::size_t i = 0; i < wheels.size(); ++i) {
-    if (++wheels[i] < variables[i].values.size()) return true;
-    wheels[i] = 0;
-  }
-  return false;
-}
-
-}  // namespace
-
-Result<std::vector<Variable>> variables_of(const std::vector<ParameterOption>& options) {
-  std::vector<Variable> variables;
-  for (const ParameterOption& option : options) {
-    if (option.name.empty() || option.name.find_first_of("{}") != std::string::npos) {
-      return Error{fmt::format("{} {} cannot be the name of a variable", option_of(option),
-                               cited(option.name)),
-                   "write the bare name; commands have it in braces: -L n 1,2 './old {n}'"};
-    }
-    const bool is_known = std::ranges::any_of(
-        variables, [&](const Variable& one) { return one.name == option.name; });
-    if (is_known) {
-      return Error{fmt::format("the variable {} is given twice", cited(option.name)),
-                   "use it once"};
-    }
-    auto values = values_of(option);
-    if (!values) return values.error();
-    variables.push_back({option.name, *std::move(values)});
-  }
-  return variables;
-}
-
 bool mentions(std::string_view text, std::string_view name) {
   return text.find(placeholder(name)) != std::string_view::npos;
 }
@@ -519,73 +571,6 @@ std::string with_parameters(std::string_view text, const std::vector<Parameter>&
   }
   return result;
 }
-
-Result<std::vector<Combination>> combinations_of(
-    const std::vector<Variable>& variables, std::size_t typed,
-    const std::function<bool(std::size_t typed, const Variable& variable)>& uses) {
-  std::size_t all = typed;
-  for (const Variable& variable : variables) {
-    if (variable.values.size() > kMostCommands / all) {
-      return Error{fmt::format("the parameters make more than {} commands", kMostCommands),
-                   "give fewer values"};
-    }
-    all *= variable.values.size();
-  }
-  std::vector<std::vector<std::size_t>> used(typed);  // indices of variables
-  for (std::size_t command = 0; command < typed; ++command) {
-    for (std::size_t v = 0; v < variables.size(); ++v)
-      if (uses(command, variables[v])) used[command].push_back(v);
-  }
-  std::vector<Combination> combinations;
-  std::set<std::vector<std::size_t>> seen;
-  std::vector<std::size_t> wheels(variables.size(), 0);
-  do {
-    for (std::size_t command = 0; command < typed; ++command) {
-      Combination combination{command};
-      std::vector<std::size_t> key = {command};
-      for (const std::size_t v : used[command]) {
-        key.push_back(wheels[v]);
-        combination.parameters.push_back({variables[v].name, variables[v].values[wheels[v]]});
-      }
-      if (seen.insert(std::move(key)).second) combinations.push_back(std::move(combination));
-    }
-  } while (advance(wheels, variables));
-  return combinations;
-}
-
-namespace {
-
-Result<void> check_until(const Options& options, const Plan& plan) {
-  if (!options.until) return {};
-  if (plan.jobs > 1)
-    return Error{
-        "--until ends a run at its first line, so that --jobs would not wait for the others",
-        "use only one of them"};
-  if (std::ranges::any_of(options.scraped,
-                          [](const OwnMetric& metric) { return metric.is_scraped(); }))
-    return Error{
-        "--until reads along, and --scrape takes what nobody reads: they contradict each other",
-        "use only one of them; a program can write its metrics to LAUKA_METRICS"};
-  if (!options.expected.empty())
-    return Error{"--until ends runs early, so that --expect-output has no whole output to compare",
-                 "use only one of them"};
-  if (plan.events.passes_of(RoundKind::Simulated) > 0)
-    return Error{"--until ends runs early, and Valgrind counts only those that end by themselves",
-                 "use only one of --until and --engine cachegrind"};
-  return {};
-}
-
-Result<void> check_expected(const Options& options, const Plan& plan) {
-  const bool is_same = std::ranges::any_of(options.expected, [](const ExpectedOutput& one) {
-    return one.kind == ExpectedOutput::Kind::Same;
-  });
-  if (is_same && plan.commands.size() < 2)
-    return Error{"--expect-output same has nothing to compare with",
-                 "add another command, or name a FILE with the output"};
-  return {};
-}
-
-}  // namespace
 
 Options with_throughput(Options options) {
   if (!options.jobs) return options;

@@ -57,10 +57,6 @@ struct Variable {
   std::vector<std::string> values;
 };
 
-/// The variables of -L and -P. Refuses names that could not be written as {NAME} or that come
-/// twice, and ranges without an end.
-Result<std::vector<Variable>> variables_of(const std::vector<ParameterOption>& options);
-
 /// True if `text` contains {NAME}.
 bool mentions(std::string_view text, std::string_view name);
 
@@ -73,13 +69,6 @@ struct Combination {
   std::size_t typed = 0;
   std::vector<Parameter> parameters{};
 };
-
-/// Returns all combinations of the values, for each typed command with the variables that `uses`
-/// accepts: without one it is measured once. The commands vary fastest, then the first variable.
-/// Refuses more than kMostCommands.
-Result<std::vector<Combination>> combinations_of(
-    const std::vector<Variable>& variables, std::size_t typed,
-    const std::function<bool(std::size_t typed, const Variable& variable)>& uses);
 
 /// With the metric that --jobs brings along.
 Options with_throughput(Options options);

@@ -2,14 +2,9 @@
 #include "core/text.h"
 #include "plan/rows.h"
 
-#include <algorithm>
-#include <array>
-#include <cstddef>
 #include <functional>
 #include <map>
-#include <optional>
 #include <utility>
-#include <variant>
 
 #include <fmt/format.h>
 

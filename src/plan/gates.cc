@@ -34,14 +34,15 @@ Error unfit_limit(const Condition& gate, Unit unit) {
           remedy};
 }
 
-}  // namespace
-
+/// Returns the error that a gate's metric is not in `names`, with the most likely one.
 Error not_measured(std::string_view gate, const std::vector<std::string_view>& names) {
   const std::string_view meant = nearest(gate, names);
   return Error{fmt::format("a gate on {}, which is not measured", cited(gate)),
                meant.empty() ? "add it with -e, or name another metric"
                              : fmt::format("did you mean {}?", meant)};
 }
+
+}  // namespace
 
 Result<void> add_gates(const std::vector<Condition>& gates, bool has_baseline, Plan& plan) {
   std::vector<std::string_view> names;

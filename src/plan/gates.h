@@ -10,9 +10,6 @@
 
 namespace lauka {
 
-/// Returns the error that a gate's metric is not in `names`, with the most likely one.
-Error not_measured(std::string_view gate, const std::vector<std::string_view>& names);
-
 /// Adds the gates of the conditions to the plan, which has its metrics and commands. Refuses a
 /// metric that is not measured, a limit in another unit, and a change without a reference.
 Result<void> add_gates(const std::vector<Condition>& gates, bool has_baseline, Plan& plan);

@@ -5,8 +5,6 @@
 #include "plan/rows.h"
 
 #include <algorithm>
-#include <cstddef>
-#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>

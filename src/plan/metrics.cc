@@ -1,10 +1,6 @@
 #include "core/metric.h"
 #include "plan/plan.h"
 
-#include <algorithm>
-#include <cstddef>
-#include <optional>
-
 namespace lauka {
 
 namespace {

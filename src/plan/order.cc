@@ -1,7 +1,6 @@
 #include "plan/plan.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <random>
 #include <utility>
 

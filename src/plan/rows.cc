@@ -2,14 +2,10 @@
 
 #include "core/choices.h"
 #include "core/text.h"
-#include "plan/plan.h"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>

@@ -2,7 +2,6 @@
 
 #include <cstdio>
 #include <fstream>
-#include <string>
 #include <utility>
 
 // Writes the manual page and the shells' completions into a folder, while lauka is built: they are

@@ -11,16 +11,11 @@
 #include "os/exports.h"
 #include "os/files.h"
 
-#include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <functional>
 #include <map>
 #include <set>
 #include <span>
-#include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 

@@ -12,9 +12,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <optional>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
@@ -42,6 +40,21 @@ struct Drawn {
     return static_cast<std::size_t>(std::lround(across(axis, value)));
   }
 };
+
+/// True if the commands' medians are so far apart that charts of the metric need a logarithmic
+/// axis, and no value is 0 or less.
+bool is_far_apart(const Results& results, std::size_t metric) {
+  double low = std::numeric_limits<double>::infinity();
+  double high = 0.0;
+  for (std::size_t c = 0; c < results.commands.size(); ++c) {
+    const stats::Summary* summary = summary_of(results, c, metric);
+    if (summary == nullptr) continue;
+    if (summary->min <= 0.0) return false;
+    low = std::min(low, summary->median);
+    high = std::max(high, summary->median);
+  }
+  return spans_decades(low, high);
+}
 
 Drawn drawn(const Results& results, std::size_t metric) {
   Drawn all{results, results.metrics[metric], {}};
@@ -154,110 +167,6 @@ std::string legend_of(const Results& results, std::size_t metric) {
   }
   return html + "</p>\n";
 }
-
-}  // namespace
-
-std::string html_text(std::string_view text) {
-  constexpr std::string_view special = "&<>\"";
-  constexpr std::array<std::string_view, 4> names = {"&amp;", "&lt;", "&gt;", "&quot;"};
-  std::string escaped;
-  for (const char c : one_line(text)) {
-    const std::size_t at = special.find(c);
-    if (at == special.npos)
-      escaped += c;
-    else
-      escaped += names[at];
-  }
-  return escaped;
-}
-
-std::string command_class(std::size_t command) {
-  return fmt::format("c{}", command % kColors);
-}
-
-std::string command_html(const Results& results, std::size_t command) {
-  return fmt::format("<span class=\"dot {}\"></span><code>{}</code>", command_class(command),
-                     html_text(results.commands[command].name));
-}
-
-std::string view_switch(std::string_view chart, std::string_view view, std::string_view label,
-                        bool is_chosen) {
-  return fmt::format(
-      "<input type=\"radio\" name=\"{0}\" id=\"{0}-{1}\"{2}><label for=\"{0}-{1}\">{3}</label>\n",
-      chart, view, is_chosen ? " checked" : "", label);
-}
-
-std::string bar_row(std::string_view name, std::string_view drawing, std::string_view value) {
-  return fmt::format(
-      "<div class=\"who\">{}</div><div class=\"value\">{}</div><div class=\"drawing\">{}</div>\n",
-      name, value, drawing);
-}
-
-std::string_view ink_class(Ink ink) {
-  if (ink == Ink::Green) return "better";
-  if (ink == Ink::Red) return "worse";
-  return ink == Ink::Dim ? "unsure" : "neutral";
-}
-
-const stats::Summary* summary_of(const Results& results, std::size_t command, std::size_t metric) {
-  for (const MetricResult& row : results.commands[command].rows) {
-    if (row.metric == metric && row.summary) return &*row.summary;
-  }
-  return nullptr;
-}
-
-bool is_far_apart(const Results& results, std::size_t metric) {
-  double low = std::numeric_limits<double>::infinity();
-  double high = 0.0;
-  for (std::size_t c = 0; c < results.commands.size(); ++c) {
-    const stats::Summary* summary = summary_of(results, c, metric);
-    if (summary == nullptr) continue;
-    if (summary->min <= 0.0) return false;
-    low = std::min(low, summary->median);
-    high = std::max(high, summary->median);
-  }
-  return spans_decades(low, high);
-}
-
-bool is_drawn(const Results& results, std::size_t metric) {
-  for (std::size_t c = 0; c < results.commands.size(); ++c)
-    if (summary_of(results, c, metric) != nullptr) return true;
-  return false;
-}
-
-void distribution_chart(const Results& results, std::size_t metric, const Sink& sink) {
-  const Drawn all = drawn(results, metric);
-  sink(fmt::format("<div class=\"chart\"{}>\n", hover_attributes(all.axis, all.metric, "x")));
-  for (std::size_t c = 0; c < results.commands.size(); ++c) {
-    const stats::Summary* summary = summary_of(results, c, metric);
-    if (summary == nullptr) continue;
-    sink(fmt::format("<p class=\"row\">{} median {}</p>\n", command_html(results, c),
-                     html_text(quantity(summary->median, all.metric))));
-    sink(box_and_runs(all, c, *summary));
-  }
-  sink(svg_axis(labels_of(all.axis, all.metric)) + "</div>\n");
-}
-
-void time_chart(const Results& results, std::size_t metric, const Sink& sink) {
-  const Drawn all = drawn(results, metric);
-  const std::size_t runs = std::max<std::size_t>(results.runs->size(), 1);
-  const std::size_t most =
-      std::max<std::size_t>(kMostPoints / std::max<std::size_t>(results.commands.size(), 1), 2);
-  const bool has_many = results.commands.size() > kMostUnfolded;
-  sink(fmt::format("<div class=\"chart\"{}>\n", hover_attributes(all.axis, all.metric, "y")));
-  if (!has_many) sink(legend_of(results, metric));
-  bool thins = false;
-  std::string spots;
-  for (std::size_t c = 0; c < results.commands.size(); ++c)
-    if (summary_of(results, c, metric) != nullptr) spots += spots_over_time(all, c, most, thins);
-  sink(svg_along(kTimeHeight, all.axis, all.metric, runs, all.metric.name + " over time", spots));
-  sink("<p class=\"aside\">first run on the left, last on the right");
-  if (has_many) sink("; the pointer over a run names its command");
-  if (thins) sink("; of so many runs the lowest and the highest of neighbours are drawn");
-  sink("</p>\n</div>\n");
-}
-
-namespace {
 
 constexpr std::size_t kOverviewHeight = 30;
 constexpr std::size_t kFewestForInterval = 6;
@@ -381,6 +290,13 @@ std::string numbers_of(const Results& results, std::size_t metric, const Line& l
   return html;
 }
 
+/// A row of `.bars`: a name, a drawing beside it and a value at the end, all HTML.
+std::string bar_row(std::string_view name, std::string_view drawing, std::string_view value) {
+  return fmt::format(
+      "<div class=\"who\">{}</div><div class=\"value\">{}</div><div class=\"drawing\">{}</div>\n",
+      name, value, drawing);
+}
+
 void write_view(const Results& results, std::size_t metric, const std::vector<Line>& lines,
                 View view, const Sink& sink) {
   const Metric& of = results.metrics[metric];
@@ -392,28 +308,6 @@ void write_view(const Results& results, std::size_t metric, const std::vector<Li
                  numbers_of(results, metric, line)));
   sink(bar_row("", svg_axis(labels_of(axis, of)), "") + "</div>\n");
 }
-
-}  // namespace
-
-void overview_chart(const Results& results, std::size_t metric, const Sink& sink) {
-  const std::vector<Line> lines = overview_of(results, metric);
-  if (lines.empty()) return;
-  const bool is_wide = is_far_apart(results, metric);
-  sink("<div class=\"chart\">\n" + view_switch("overview", "zero", "from zero", !is_wide) +
-       view_switch("overview", "close", is_wide ? "logarithmic" : "close up", is_wide));
-  write_view(results, metric, lines, View::FromZero, sink);
-  write_view(results, metric, lines, is_wide ? View::Logarithmic : View::CloseUp, sink);
-  const bool has_interval =
-      std::ranges::any_of(lines, [](const Line& line) { return line.interval.has_value(); });
-  sink("<p class=\"aside\">dot: the median");
-  if (has_interval) {
-    sink(fmt::format("; bar: its {:g}% confidence interval; shape: where the runs lie",
-                     100 * results.confidence));
-  }
-  sink("</p>\n</div>\n");
-}
-
-namespace {
 
 constexpr std::size_t kDeltaHeight = 22;
 
@@ -473,6 +367,105 @@ std::string drawing_of(const ChangeRow& row, const Axis& axis) {
 }
 
 }  // namespace
+
+std::string html_text(std::string_view text) {
+  constexpr std::string_view special = "&<>\"";
+  constexpr std::array<std::string_view, 4> names = {"&amp;", "&lt;", "&gt;", "&quot;"};
+  std::string escaped;
+  for (const char c : one_line(text)) {
+    const std::size_t at = special.find(c);
+    if (at == special.npos)
+      escaped += c;
+    else
+      escaped += names[at];
+  }
+  return escaped;
+}
+
+std::string command_class(std::size_t command) {
+  return fmt::format("c{}", command % kColors);
+}
+
+std::string command_html(const Results& results, std::size_t command) {
+  return fmt::format("<span class=\"dot {}\"></span><code>{}</code>", command_class(command),
+                     html_text(results.commands[command].name));
+}
+
+std::string view_switch(std::string_view chart, std::string_view view, std::string_view label,
+                        bool is_chosen) {
+  return fmt::format(
+      "<input type=\"radio\" name=\"{0}\" id=\"{0}-{1}\"{2}><label for=\"{0}-{1}\">{3}</label>\n",
+      chart, view, is_chosen ? " checked" : "", label);
+}
+
+std::string_view ink_class(Ink ink) {
+  if (ink == Ink::Green) return "better";
+  if (ink == Ink::Red) return "worse";
+  return ink == Ink::Dim ? "unsure" : "neutral";
+}
+
+const stats::Summary* summary_of(const Results& results, std::size_t command, std::size_t metric) {
+  for (const MetricResult& row : results.commands[command].rows) {
+    if (row.metric == metric && row.summary) return &*row.summary;
+  }
+  return nullptr;
+}
+
+bool is_drawn(const Results& results, std::size_t metric) {
+  for (std::size_t c = 0; c < results.commands.size(); ++c)
+    if (summary_of(results, c, metric) != nullptr) return true;
+  return false;
+}
+
+void distribution_chart(const Results& results, std::size_t metric, const Sink& sink) {
+  const Drawn all = drawn(results, metric);
+  sink(fmt::format("<div class=\"chart\"{}>\n", hover_attributes(all.axis, all.metric, "x")));
+  for (std::size_t c = 0; c < results.commands.size(); ++c) {
+    const stats::Summary* summary = summary_of(results, c, metric);
+    if (summary == nullptr) continue;
+    sink(fmt::format("<p class=\"row\">{} median {}</p>\n", command_html(results, c),
+                     html_text(quantity(summary->median, all.metric))));
+    sink(box_and_runs(all, c, *summary));
+  }
+  sink(svg_axis(labels_of(all.axis, all.metric)) + "</div>\n");
+}
+
+void time_chart(const Results& results, std::size_t metric, const Sink& sink) {
+  const Drawn all = drawn(results, metric);
+  const std::size_t runs = std::max<std::size_t>(results.runs->size(), 1);
+  const std::size_t most =
+      std::max<std::size_t>(kMostPoints / std::max<std::size_t>(results.commands.size(), 1), 2);
+  const bool has_many = results.commands.size() > kMostUnfolded;
+  sink(fmt::format("<div class=\"chart\"{}>\n", hover_attributes(all.axis, all.metric, "y")));
+  if (!has_many) sink(legend_of(results, metric));
+  bool thins = false;
+  std::string spots;
+  for (std::size_t c = 0; c < results.commands.size(); ++c)
+    if (summary_of(results, c, metric) != nullptr) spots += spots_over_time(all, c, most, thins);
+  sink(svg_along(kTimeHeight, all.axis, all.metric, runs, all.metric.name + " over time", spots));
+  sink("<p class=\"aside\">first run on the left, last on the right");
+  if (has_many) sink("; the pointer over a run names its command");
+  if (thins) sink("; of so many runs the lowest and the highest of neighbours are drawn");
+  sink("</p>\n</div>\n");
+}
+
+void overview_chart(const Results& results, std::size_t metric, const Sink& sink) {
+  const std::vector<Line> lines = overview_of(results, metric);
+  if (lines.empty()) return;
+  const bool is_wide = is_far_apart(results, metric);
+  sink("<div class=\"chart\">\n" + view_switch("overview", "zero", "from zero", !is_wide) +
+       view_switch("overview", "close", is_wide ? "logarithmic" : "close up", is_wide));
+  write_view(results, metric, lines, View::FromZero, sink);
+  write_view(results, metric, lines, is_wide ? View::Logarithmic : View::CloseUp, sink);
+  const bool has_interval =
+      std::ranges::any_of(lines, [](const Line& line) { return line.interval.has_value(); });
+  sink("<p class=\"aside\">dot: the median");
+  if (has_interval) {
+    sink(fmt::format("; bar: its {:g}% confidence interval; shape: where the runs lie",
+                     100 * results.confidence));
+  }
+  sink("</p>\n</div>\n");
+}
 
 ChangeRow change_row(std::string html, const std::string& name, const stats::Change& change,
                      Better better) {

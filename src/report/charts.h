@@ -29,15 +29,8 @@ std::string command_html(const Results& results, std::size_t command);
 std::string view_switch(std::string_view chart, std::string_view view, std::string_view label,
                         bool is_chosen);
 
-/// A row of `.bars`: a name, a drawing beside it and a value at the end, all HTML.
-std::string bar_row(std::string_view name, std::string_view drawing, std::string_view value);
-
 /// The class of a text in that ink: better, worse, unsure or neutral.
 std::string_view ink_class(Ink ink);
-
-/// True if the commands' medians are so far apart that charts of the metric need a logarithmic
-/// axis, and no value is 0 or less.
-bool is_far_apart(const Results& results, std::size_t metric);
 
 /// True if a command has values of the metric.
 bool is_drawn(const Results& results, std::size_t metric);

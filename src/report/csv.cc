@@ -6,11 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include <fmt/format.h>
 

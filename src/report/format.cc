@@ -9,7 +9,6 @@
 #include <cmath>
 #include <cstdlib>
 #include <span>
-#include <string_view>
 
 #include <fmt/format.h>
 
@@ -219,31 +218,6 @@ Estimate percent_of(double change, const stats::ChangeBounds& bounds) {
   return {100 * change, 100 * bounds.low, 100 * bounds.high, 0.0};
 }
 
-}  // namespace
-
-std::string quantity(double value, Unit unit, int digits) {
-  if (!std::isfinite(value)) return std::string(kNoNumber);
-  if (value == 0) return "0" + std::string(unit == Unit::Fraction ? "%" : base_suffix(unit));
-  if (unit == Unit::Count && std::fabs(value) < kWrittenInFull && value == std::round(value))
-    return std::string(value < 0 ? kMinus : "") + fmt::format("{:.0f}", std::fabs(value));
-  const std::string text = positive_quantity(std::fabs(value), unit, digits);
-  return value < 0 ? std::string(kMinus) + text : text;
-}
-
-std::string quantity(double value, const Metric& metric, int digits) {
-  if (metric.shown_in == nullptr || !std::isfinite(value))
-    return quantity(value, metric.unit, digits);
-  if (value == 0) return "0" + std::string(metric.shown_in->suffix);
-  const Decimal decimal = rounded(std::fabs(value) / metric.shown_in->size, digits);
-  const bool is_readable = decimal.exponent >= -kMaxDecimals && decimal.exponent < kMostPlaces;
-  const std::string text =
-      is_readable ? placed(decimal, 0)
-                  : fmt::format("{:.{}e}", std::fabs(value) / metric.shown_in->size, digits - 1);
-  return std::string(value < 0 ? kMinus : "").append(text).append(metric.shown_in->suffix);
-}
-
-namespace {
-
 /// Decimals that show `value` (above 0) with two significant digits; none of a hundred and more.
 int decimals_of_two(double value) {
   const double rounded_up = value * (1 + 0.005);  // 9.96 is "10"
@@ -294,7 +268,39 @@ std::string small_count(double mean, double stddev) {
          two_digits(stddev);
 }
 
+template <typename Kind>
+std::pair<std::string, std::string> range_in(double low, double high, const Kind& kind,
+                                             int fewest_digits = kFewestDigits) {
+  for (int digits = fewest_digits; digits <= kMostOfRange; ++digits) {
+    std::pair<std::string, std::string> ends{quantity(low, kind, digits),
+                                             quantity(high, kind, digits)};
+    if (ends.first != ends.second) return ends;
+  }
+  return {quantity(low, kind), quantity(high, kind)};
+}
+
 }  // namespace
+
+std::string quantity(double value, Unit unit, int digits) {
+  if (!std::isfinite(value)) return std::string(kNoNumber);
+  if (value == 0) return "0" + std::string(unit == Unit::Fraction ? "%" : base_suffix(unit));
+  if (unit == Unit::Count && std::fabs(value) < kWrittenInFull && value == std::round(value))
+    return std::string(value < 0 ? kMinus : "") + fmt::format("{:.0f}", std::fabs(value));
+  const std::string text = positive_quantity(std::fabs(value), unit, digits);
+  return value < 0 ? std::string(kMinus) + text : text;
+}
+
+std::string quantity(double value, const Metric& metric, int digits) {
+  if (metric.shown_in == nullptr || !std::isfinite(value))
+    return quantity(value, metric.unit, digits);
+  if (value == 0) return "0" + std::string(metric.shown_in->suffix);
+  const Decimal decimal = rounded(std::fabs(value) / metric.shown_in->size, digits);
+  const bool is_readable = decimal.exponent >= -kMaxDecimals && decimal.exponent < kMostPlaces;
+  const std::string text =
+      is_readable ? placed(decimal, 0)
+                  : fmt::format("{:.{}e}", std::fabs(value) / metric.shown_in->size, digits - 1);
+  return std::string(value < 0 ? kMinus : "").append(text).append(metric.shown_in->suffix);
+}
 
 std::string time_text(double seconds, const DisplayUnit* unit) {
   Metric metric;
@@ -315,21 +321,6 @@ std::string mean_text(double mean, std::optional<double> stddev, const Metric& m
     return small_count(mean, *stddev);
   return quantity(mean, metric.unit, digits) + " ± " + deviation_text(*stddev, mean, metric.unit);
 }
-
-namespace {
-
-template <typename Kind>
-std::pair<std::string, std::string> range_in(double low, double high, const Kind& kind,
-                                             int fewest_digits = kFewestDigits) {
-  for (int digits = fewest_digits; digits <= kMostOfRange; ++digits) {
-    std::pair<std::string, std::string> ends{quantity(low, kind, digits),
-                                             quantity(high, kind, digits)};
-    if (ends.first != ends.second) return ends;
-  }
-  return {quantity(low, kind), quantity(high, kind)};
-}
-
-}  // namespace
 
 std::pair<std::string, std::string> range(double low, double high, Unit unit) {
   return range_in(low, high, unit);

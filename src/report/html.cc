@@ -9,10 +9,7 @@
 #include "report/suite.h"
 #include "report/svg.h"
 
-#include <algorithm>
 #include <initializer_list>
-#include <string_view>
-#include <vector>
 
 #include <fmt/format.h>
 

@@ -1,9 +1,6 @@
 #include "report/charts.h"
 #include "report/exports.h"
 
-#include <string>
-#include <string_view>
-
 #include <fmt/format.h>
 
 namespace lauka::report {

@@ -5,19 +5,15 @@
 #include "core/text.h"
 #include "os/signals.h"
 #include "report/format.h"
-#include "report/style.h"
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cmath>
 #include <csignal>
-#include <cstddef>
 #include <sstream>
-#include <string_view>
 #include <system_error>
 #include <variant>
-#include <vector>
 
 #include <fmt/format.h>
 
@@ -202,47 +198,6 @@ std::string reason_of(const Results& results, const gate::Verdict& verdict) {
                      is_failing ? claims.fail : claims.pass, grounds, advice);
 }
 
-}  // namespace
-
-VerdictWord verdict_word(gate::Answer answer) {
-  switch (answer) {
-    case gate::Answer::Pass:
-      return {"pass", Ink::Green};
-    case gate::Answer::Fail:
-      return {"fail", Ink::Red};
-    case gate::Answer::Inconclusive:
-      break;
-  }
-  return {"inconclusive", Ink::Bold};
-}
-
-std::string gate_figures(const Results& results, const gate::Verdict& verdict) {
-  const stats::Change& change = is_about_mean(verdict) ? verdict.delta.mean : verdict.delta;
-  if (verdict.rounds == 0 || verdict.too_small || !change.change) return "";
-  const ChangeTexts figures =
-      figures_of(change, verdict.condition, results.metrics[verdict.metric]);
-  return fmt::format("{}, limit {}", figures.change, limit_text(verdict.condition));
-}
-
-std::string condition_text(const Condition& condition) {
-  return one_line(fmt::format("{} {} {}", condition.metric, condition.below ? '<' : '>',
-                              limit_text(condition)));
-}
-
-std::string gate_lines(const Results& results, bool color) {
-  const bool several = results.commands.size() > (results.reference.baseline ? 1 : 2);
-  std::string text;
-  for (const gate::Verdict& verdict : results.verdicts) {
-    if (several) text += one_line(results.commands[verdict.candidate].name) + ": ";
-    const VerdictWord word = verdict_word(verdict.answer);
-    text += fmt::format("{}: {}: {}\n", condition_text(verdict.condition),
-                        inked(word.text, word.ink, color), reason_of(results, verdict));
-  }
-  return text;
-}
-
-namespace {
-
 /// Three significant digits, so that what is hardly too wide does not read as what was asked for.
 std::string percent_of(double fraction) {
   const double percent = 100 * fraction;
@@ -267,47 +222,6 @@ std::string_view limit_of(PrecisionEnd end) {
   return "the session was cut short";
 }
 
-}  // namespace
-
-std::string precision_line(const Results& results) {
-  if (!results.precision) return "";
-  const Precision& precision = *results.precision;
-  const std::string reached =
-      precision.half_width ? percent_of(*precision.half_width) : "no interval";
-  // As typed: 100 * (0.0001 / 100) is not 0.0001.
-  const std::string wanted = fmt::format("{:.6g}%", 100 * precision.wanted);
-  const std::string runs = fmt::format("{} run{}", precision.runs, precision.runs == 1 ? "" : "s");
-  const std::string start =
-      fmt::format("precision of {}: {} after {}", spoken(precision.metric), reached, runs);
-  if (precision.end == PrecisionEnd::Reached)
-    return fmt::format("{} (asked for: ±{})\n", start, wanted);
-  return fmt::format("{}, short of the ±{} asked for: {}\n", start, wanted,
-                     limit_of(precision.end));
-}
-
-stats::Change change_of(const TunedChange& change) {
-  stats::Change shown{.change = change.change};
-  if (change.low && change.high) shown.bounds = stats::ChangeBounds{*change.low, *change.high};
-  return shown;
-}
-
-std::string tuning_line(const std::vector<TunedComparison>& compared) {
-  std::size_t untuned = 0;
-  for (const TunedComparison& one : compared) untuned += one.untuned_runs;
-  const auto text = [&](TunedChange TunedComparison::*of) {
-    std::vector<stats::Change> changes;
-    for (const TunedComparison& one : compared)
-      if ((one.*of).change) changes.push_back(change_of(one.*of));
-    return changes.empty() ? std::string("not known") : delta_text(stats::geometric_mean(changes));
-  };
-  return fmt::format("--tune changed, against {}: σ {}, the interval's width {}, the mean {}{}",
-                     plural(untuned, "untuned run"), text(&TunedComparison::stddev),
-                     text(&TunedComparison::width), text(&TunedComparison::mean),
-                     compared.size() > 1 ? " (geometric means)" : "");
-}
-
-namespace {
-
 bool are_equal(const ShellOverhead& a, const ShellOverhead& b) {
   return a.wall_ns == b.wall_ns && a.user_ns == b.user_ns && a.system_ns == b.system_ns;
 }
@@ -315,32 +229,6 @@ bool are_equal(const ShellOverhead& a, const ShellOverhead& b) {
 std::string time(std::uint64_t nanoseconds) {
   return quantity(static_cast<double>(nanoseconds) * 1e-9, Unit::Seconds);
 }
-
-}  // namespace
-
-std::string shell_lines(const Results& results) {
-  std::string lines;
-  for (std::size_t i = 0; i < results.overheads.size(); ++i) {
-    const ShellOverhead& overhead = results.overheads[i];
-    bool is_told = false;
-    bool is_common = true;
-    for (std::size_t k = 0; k < results.overheads.size(); ++k) {
-      const bool equal = are_equal(results.overheads[k], overhead);
-      is_told = is_told || (equal && k < i);
-      is_common = is_common && equal;
-    }
-    if (is_told) continue;
-    const std::string whose = is_common ? "" : " for " + cited(results.commands[i].name);
-    lines +=
-        fmt::format("starting {}{} takes {} (CPU time {}), which is subtracted from all times{}\n",
-                    one_line(shell_quoted(results.shell)), whose, time(overhead.wall_ns),
-                    time(overhead.user_ns + overhead.system_ns),
-                    results.setting.region ? fmt::format(" but {}", kRegionTime) : "");
-  }
-  return lines;
-}
-
-namespace {
 
 std::string indented(const std::string& text) {
   std::string lines;
@@ -434,19 +322,6 @@ struct EndingWords {
   std::string operator()(const Error& error) const { return message(error.line()); }
 };
 
-}  // namespace
-
-std::string ending_lines(const Session& session, const std::vector<std::string>& names,
-                         std::size_t width) {
-  const EndingWords words{names, width, !session.runs.empty()};
-  std::string lines;
-  if (session.cut_short) lines += std::visit(words, *session.cut_short);
-  for (const HookFailed& failed : session.also_failed) lines += words(failed);
-  return lines;
-}
-
-namespace {
-
 std::string_view trouble_with(LaunchStep step) {
   switch (step) {
     case LaunchStep::OpenInput:
@@ -511,6 +386,111 @@ struct OutcomeWords {
 };
 
 }  // namespace
+
+VerdictWord verdict_word(gate::Answer answer) {
+  switch (answer) {
+    case gate::Answer::Pass:
+      return {"pass", Ink::Green};
+    case gate::Answer::Fail:
+      return {"fail", Ink::Red};
+    case gate::Answer::Inconclusive:
+      break;
+  }
+  return {"inconclusive", Ink::Bold};
+}
+
+std::string gate_figures(const Results& results, const gate::Verdict& verdict) {
+  const stats::Change& change = is_about_mean(verdict) ? verdict.delta.mean : verdict.delta;
+  if (verdict.rounds == 0 || verdict.too_small || !change.change) return "";
+  const ChangeTexts figures =
+      figures_of(change, verdict.condition, results.metrics[verdict.metric]);
+  return fmt::format("{}, limit {}", figures.change, limit_text(verdict.condition));
+}
+
+std::string condition_text(const Condition& condition) {
+  return one_line(fmt::format("{} {} {}", condition.metric, condition.below ? '<' : '>',
+                              limit_text(condition)));
+}
+
+std::string gate_lines(const Results& results, bool color) {
+  const bool several = results.commands.size() > (results.reference.baseline ? 1 : 2);
+  std::string text;
+  for (const gate::Verdict& verdict : results.verdicts) {
+    if (several) text += one_line(results.commands[verdict.candidate].name) + ": ";
+    const VerdictWord word = verdict_word(verdict.answer);
+    text += fmt::format("{}: {}: {}\n", condition_text(verdict.condition),
+                        inked(word.text, word.ink, color), reason_of(results, verdict));
+  }
+  return text;
+}
+
+std::string precision_line(const Results& results) {
+  if (!results.precision) return "";
+  const Precision& precision = *results.precision;
+  const std::string reached =
+      precision.half_width ? percent_of(*precision.half_width) : "no interval";
+  // As typed: 100 * (0.0001 / 100) is not 0.0001.
+  const std::string wanted = fmt::format("{:.6g}%", 100 * precision.wanted);
+  const std::string runs = fmt::format("{} run{}", precision.runs, precision.runs == 1 ? "" : "s");
+  const std::string start =
+      fmt::format("precision of {}: {} after {}", spoken(precision.metric), reached, runs);
+  if (precision.end == PrecisionEnd::Reached)
+    return fmt::format("{} (asked for: ±{})\n", start, wanted);
+  return fmt::format("{}, short of the ±{} asked for: {}\n", start, wanted,
+                     limit_of(precision.end));
+}
+
+stats::Change change_of(const TunedChange& change) {
+  stats::Change shown{.change = change.change};
+  if (change.low && change.high) shown.bounds = stats::ChangeBounds{*change.low, *change.high};
+  return shown;
+}
+
+std::string tuning_line(const std::vector<TunedComparison>& compared) {
+  std::size_t untuned = 0;
+  for (const TunedComparison& one : compared) untuned += one.untuned_runs;
+  const auto text = [&](TunedChange TunedComparison::*of) {
+    std::vector<stats::Change> changes;
+    for (const TunedComparison& one : compared)
+      if ((one.*of).change) changes.push_back(change_of(one.*of));
+    return changes.empty() ? std::string("not known") : delta_text(stats::geometric_mean(changes));
+  };
+  return fmt::format("--tune changed, against {}: σ {}, the interval's width {}, the mean {}{}",
+                     plural(untuned, "untuned run"), text(&TunedComparison::stddev),
+                     text(&TunedComparison::width), text(&TunedComparison::mean),
+                     compared.size() > 1 ? " (geometric means)" : "");
+}
+
+std::string shell_lines(const Results& results) {
+  std::string lines;
+  for (std::size_t i = 0; i < results.overheads.size(); ++i) {
+    const ShellOverhead& overhead = results.overheads[i];
+    bool is_told = false;
+    bool is_common = true;
+    for (std::size_t k = 0; k < results.overheads.size(); ++k) {
+      const bool equal = are_equal(results.overheads[k], overhead);
+      is_told = is_told || (equal && k < i);
+      is_common = is_common && equal;
+    }
+    if (is_told) continue;
+    const std::string whose = is_common ? "" : " for " + cited(results.commands[i].name);
+    lines +=
+        fmt::format("starting {}{} takes {} (CPU time {}), which is subtracted from all times{}\n",
+                    one_line(shell_quoted(results.shell)), whose, time(overhead.wall_ns),
+                    time(overhead.user_ns + overhead.system_ns),
+                    results.setting.region ? fmt::format(" but {}", kRegionTime) : "");
+  }
+  return lines;
+}
+
+std::string ending_lines(const Session& session, const std::vector<std::string>& names,
+                         std::size_t width) {
+  const EndingWords words{names, width, !session.runs.empty()};
+  std::string lines;
+  if (session.cut_short) lines += std::visit(words, *session.cut_short);
+  for (const HookFailed& failed : session.also_failed) lines += words(failed);
+  return lines;
+}
 
 std::string_view word_of(RoundKind kind) {
   constexpr std::array<std::string_view, 6> names = {"warm-up",   "",         "counting",

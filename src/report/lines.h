@@ -108,7 +108,4 @@ enum class WarningOrder : unsigned char { AsFound, ByWeight };
 std::vector<WarningLine> warnings_of(const Results& results, const Style& style,
                                      WarningOrder order);
 
-/// The same as lines for standard error, broken between words at the style's width.
-std::string warning_lines(const Results& results, const Style& style);
-
 }  // namespace lauka::report

@@ -12,7 +12,6 @@
 #include <optional>
 #include <set>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 

@@ -5,15 +5,11 @@
 #include "report/format.h"
 #include "report/lines.h"
 #include "report/metric_tables.h"
-#include "report/style.h"
 #include "report/suite.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include <fmt/format.h>
 

@@ -215,15 +215,4 @@ std::string ascii_of(std::string_view text) {
   return ascii;
 }
 
-std::string ascii_of_delta(std::string_view text) {
-  constexpr std::string_view none = "   ";
-  constexpr std::size_t mark = 7;  // "better "
-  if (text.empty()) return "";
-  const bool is_marked = !text.starts_with(none);
-  std::string ascii = ascii_of(is_marked ? text : text.substr(none.size()));
-  const std::size_t word = is_marked ? ascii.find(' ') + 1 : 0;
-  if (word < mark) ascii.insert(word, mark - word, ' ');
-  return ascii;
-}
-
 }  // namespace lauka::report

@@ -50,7 +50,4 @@ std::string wrapped_message(std::string_view text, std::size_t width);
 /// Other characters stay as they are.
 std::string ascii_of(std::string_view text);
 
-/// The same of a delta in a column, whose marks and blanks take as many cells.
-std::string ascii_of_delta(std::string_view text);
-
 }  // namespace lauka::report

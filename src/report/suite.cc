@@ -1,12 +1,9 @@
 #include "report/suite.h"
 
 #include "core/text.h"
-#include "report/charts.h"
 #include "report/format.h"
 #include "report/lines.h"
 #include "report/metric_tables.h"
-#include "report/screen.h"
-#include "report/style.h"
 
 #include <algorithm>
 #include <array>
@@ -17,6 +14,7 @@
 #include <fmt/format.h>
 
 namespace lauka::report {
+
 namespace {
 
 /// A metric of a candidate or an anchor, or a benchmark that has neither.
@@ -220,6 +218,53 @@ std::string suite_table_text(const Report& suite, const Style& style) {
          (fitted.lacks(Less::Interval) ? dim_note(kNoRoomForIntervals, style) : "");
 }
 
+/// A line that several benchmarks have.
+struct Shared {
+  std::string general;
+  std::string text;  ///< empty if it is not the same in all of them
+  std::vector<std::string> names;
+};
+
+std::vector<Shared> shared_lines(const Report& suite,
+                                 const std::vector<std::vector<WarningLine>>& lines) {
+  std::vector<Shared> all;
+  std::map<std::string, std::size_t> places;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const std::string name = cited(suite.benchmarks[i].benchmark);
+    for (const auto& [text, general] : lines[i]) {
+      const auto [place, is_new] = places.try_emplace(general, all.size());
+      if (is_new) all.push_back({general, text, {}});
+      Shared& shared = all[place->second];
+      if (shared.text != text) shared.text.clear();
+      if (shared.names.empty() || shared.names.back() != name) shared.names.push_back(name);
+    }
+  }
+  return all;
+}
+
+/// Returns the lines of the benchmarks in the order in which they first came: one for all that say
+/// the same in general, after the names of their benchmarks unless these are all.
+std::vector<std::string> with_names(const Report& suite,
+                                    const std::vector<std::vector<WarningLine>>& lines) {
+  std::vector<std::string> texts;
+  constexpr std::size_t most_named = 3;
+  for (const Shared& shared : shared_lines(suite, lines)) {
+    const std::size_t count = shared.names.size();
+    const std::string who = count == suite.benchmarks.size() ? ""
+                            : count > most_named             ? plural(count, "benchmark") + ": "
+                                                             : listed(shared.names) + ": ";
+    texts.push_back(who + (shared.text.empty() ? shared.general : shared.text));
+  }
+  return texts;
+}
+
+std::vector<std::string> suite_warnings(const Report& suite, const Style& style,
+                                        WarningOrder order) {
+  std::vector<std::vector<WarningLine>> lines;
+  for (const Results& one : suite.benchmarks) lines.push_back(warnings_of(one, style, order));
+  return with_names(suite, lines);
+}
+
 }  // namespace
 
 std::vector<const Results*> order_of(const Report& suite) {
@@ -347,57 +392,6 @@ ScreenParts suite_screen(const Report& suite, const Style& style, bool quiet) {
     verdicts += wrapped(style.ascii ? ascii_of(line) : line, style.width) + "\n";
   return {style.ascii ? ascii_of(text) : text, verdicts};
 }
-
-namespace {
-
-/// A line that several benchmarks have.
-struct Shared {
-  std::string general;
-  std::string text;  ///< empty if it is not the same in all of them
-  std::vector<std::string> names;
-};
-
-std::vector<Shared> shared_lines(const Report& suite,
-                                 const std::vector<std::vector<WarningLine>>& lines) {
-  std::vector<Shared> all;
-  std::map<std::string, std::size_t> places;
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    const std::string name = cited(suite.benchmarks[i].benchmark);
-    for (const auto& [text, general] : lines[i]) {
-      const auto [place, is_new] = places.try_emplace(general, all.size());
-      if (is_new) all.push_back({general, text, {}});
-      Shared& shared = all[place->second];
-      if (shared.text != text) shared.text.clear();
-      if (shared.names.empty() || shared.names.back() != name) shared.names.push_back(name);
-    }
-  }
-  return all;
-}
-
-/// Returns the lines of the benchmarks in the order in which they first came: one for all that say
-/// the same in general, after the names of their benchmarks unless these are all.
-std::vector<std::string> with_names(const Report& suite,
-                                    const std::vector<std::vector<WarningLine>>& lines) {
-  std::vector<std::string> texts;
-  constexpr std::size_t most_named = 3;
-  for (const Shared& shared : shared_lines(suite, lines)) {
-    const std::size_t count = shared.names.size();
-    const std::string who = count == suite.benchmarks.size() ? ""
-                            : count > most_named             ? plural(count, "benchmark") + ": "
-                                                             : listed(shared.names) + ": ";
-    texts.push_back(who + (shared.text.empty() ? shared.general : shared.text));
-  }
-  return texts;
-}
-
-std::vector<std::string> suite_warnings(const Report& suite, const Style& style,
-                                        WarningOrder order) {
-  std::vector<std::vector<WarningLine>> lines;
-  for (const Results& one : suite.benchmarks) lines.push_back(warnings_of(one, style, order));
-  return with_names(suite, lines);
-}
-
-}  // namespace
 
 std::vector<std::string> warning_texts(const Report& suite, const Style& style) {
   return suite.is_suite() ? suite_warnings(suite, style, WarningOrder::AsFound)

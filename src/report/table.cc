@@ -2,11 +2,8 @@
 
 #include "core/text.h"
 #include "report/charts.h"
-#include "report/style.h"
 
 #include <algorithm>
-#include <array>
-#include <utility>
 
 #include <fmt/format.h>
 

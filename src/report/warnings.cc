@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <span>
 #include <utility>
 #include <variant>
 
@@ -362,21 +361,6 @@ std::string line_of(const Results& results, std::span<const ShownWarning> group)
   return enumerated(subjects) + ": " + general_of(words);
 }
 
-}  // namespace
-
-std::vector<WordedWarning> worded_warnings(const Results& results) {
-  const WarningWords words = words_for(results);
-  std::vector<WordedWarning> all;
-  all.reserve(results.warnings.size());
-  for (const Warning& warning : results.warnings) {
-    Words said = std::visit(words, warning.finding);
-    all.push_back({warning.command, said.kind, std::move(said.text), std::move(said.advice)});
-  }
-  return all;
-}
-
-namespace {
-
 /// True if it weakens a comparison or a gate, not the numbers of one command alone.
 bool is_about_deltas(const ShownWarning& shown) {
   const Finding& finding = shown.warning->finding;
@@ -413,6 +397,17 @@ std::vector<WarningLine> lines_of_kinds(const Results& results, std::vector<Show
 
 }  // namespace
 
+std::vector<WordedWarning> worded_warnings(const Results& results) {
+  const WarningWords words = words_for(results);
+  std::vector<WordedWarning> all;
+  all.reserve(results.warnings.size());
+  for (const Warning& warning : results.warnings) {
+    Words said = std::visit(words, warning.finding);
+    all.push_back({warning.command, said.kind, std::move(said.text), std::move(said.advice)});
+  }
+  return all;
+}
+
 std::vector<WarningLine> warnings_of(const Results& results, const Style& style,
                                      WarningOrder order) {
   std::vector<ShownWarning> shown = shown_warnings(results, style);
@@ -426,13 +421,6 @@ std::vector<std::string> warning_texts(const Results& results, const Style& styl
   for (WarningLine& line : warnings_of(results, style, WarningOrder::AsFound))
     texts.push_back(std::move(line.text));
   return texts;
-}
-
-std::string warning_lines(const Results& results, const Style& style) {
-  std::string lines;
-  for (const std::string& text : warning_texts(results, style))
-    lines += wrapped_message("warning: " + text, style.width);
-  return lines;
 }
 
 }  // namespace lauka::report

@@ -4,11 +4,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cstddef>
 #include <set>
-#include <string_view>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 

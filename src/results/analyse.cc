@@ -3,16 +3,12 @@
 #include "core/choices.h"
 #include "core/series.h"
 #include "plan/gates.h"
-#include "results/results.h"
 #include "session/baseline.h"
 #include "session/recording.h"
-#include "stats/delta.h"
 #include "stats/summary.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <iterator>
-#include <span>
 #include <utility>
 #include <variant>
 

@@ -1,12 +1,9 @@
 #include "run/heard.h"
 
-#include "core/text.h"
 #include "run/programs.h"
 
 #include <algorithm>
 #include <chrono>
-#include <cstddef>
-#include <string>
 #include <utility>
 
 #include <fmt/format.h>

@@ -1,13 +1,10 @@
 #include "run/kept_rounds.h"
 
 #include <algorithm>
-#include <cmath>
 #include <exception>
 #include <limits>
-#include <optional>
 #include <tuple>
 #include <type_traits>
-#include <utility>
 
 #include <nlohmann/json.hpp>
 

@@ -4,9 +4,6 @@
 #include "run/told.h"
 
 #include <algorithm>
-#include <chrono>
-#include <cstddef>
-#include <string>
 #include <string_view>
 #include <utility>
 #include <variant>

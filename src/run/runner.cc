@@ -1,7 +1,6 @@
 #include "run/runner.h"
 
 #include "core/sha256.h"
-#include "os/process.h"
 #include "run/programs.h"
 #include "run/steps.h"
 #include "run/stopping.h"
@@ -9,13 +8,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
 #include <iterator>
 #include <limits>
-#include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 namespace lauka {
 
@@ -494,22 +490,6 @@ class Runner final : public ReadyRun {
   nanoseconds began_{};
 };
 
-}  // namespace
-
-Result<std::unique_ptr<ReadyRun>> make_ready(const Plan& plan, const RunContext& context) {
-  auto runner = std::make_unique<Runner>(plan, context);
-  if (auto prepared = runner->prepare(); !prepared) return prepared.error();
-  return std::unique_ptr<ReadyRun>(std::move(runner));
-}
-
-Result<SessionResult> carry_out(const Plan& plan, const RunContext& context) {
-  auto ready = make_ready(plan, context);
-  if (!ready) return ready.error();
-  return (*ready)->run();
-}
-
-namespace {
-
 /// All that may make another run of the same file: by what name and how it is called, and what is
 /// done around each run.
 std::string call_of(const Plan& plan, const Command& command) {
@@ -553,6 +533,18 @@ Fingerprint fingerprint_of(const Plan& plan, const Command& command, const RunCo
 }
 
 }  // namespace
+
+Result<std::unique_ptr<ReadyRun>> make_ready(const Plan& plan, const RunContext& context) {
+  auto runner = std::make_unique<Runner>(plan, context);
+  if (auto prepared = runner->prepare(); !prepared) return prepared.error();
+  return std::unique_ptr<ReadyRun>(std::move(runner));
+}
+
+Result<SessionResult> carry_out(const Plan& plan, const RunContext& context) {
+  auto ready = make_ready(plan, context);
+  if (!ready) return ready.error();
+  return (*ready)->run();
+}
 
 void identify(const Plan& plan, const RunContext& context, CommandRange commands,
               std::vector<Fingerprint>& programs) {

@@ -1,14 +1,10 @@
 #include "run/steps.h"
 
 #include "core/text.h"
-#include "run/programs.h"
-#include "run/told.h"
 
 #include <algorithm>
 #include <iterator>
 #include <map>
-#include <string>
-#include <utility>
 #include <variant>
 
 namespace lauka {

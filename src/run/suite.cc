@@ -5,10 +5,8 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstddef>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <random>
 #include <utility>
 

@@ -9,8 +9,6 @@
 #include "plan/plan.h"
 
 #include <cstddef>
-#include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>

@@ -12,8 +12,6 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
-#include <string_view>
-#include <utility>
 
 namespace lauka {
 namespace {

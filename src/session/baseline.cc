@@ -3,10 +3,8 @@
 #include "core/text.h"
 
 #include <algorithm>
-#include <optional>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 

@@ -2,15 +2,10 @@
 #include "session/baseline.h"
 #include "session/recording.h"
 
-#include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
-#include <string_view>
 #include <utility>
-#include <variant>
 
 namespace lauka {
 namespace {

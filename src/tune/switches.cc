@@ -1,6 +1,5 @@
 #include "tune/switches.h"
 
-#include "core/machine.h"
 #include "core/numbers.h"
 #include "core/text.h"
 
@@ -17,6 +16,7 @@
 #include <fmt/ranges.h>
 
 namespace lauka::tune {
+
 namespace {
 
 // In the order in which they are tuned, which is turned round when they are restored. The
@@ -306,25 +306,6 @@ class Finder {
   std::vector<Found> found_{};
 };
 
-}  // namespace
-
-std::span<const Switch> switches() {
-  return kSwitches;
-}
-
-const Switch* switch_of(std::string_view path) {
-  const auto* const row = std::ranges::find_if(kSwitches, [&](const Switch& one) {
-    if (one.path.empty() || one.path.find('*') == std::string_view::npos) return one.path == path;
-    const auto [before, after] = around_star(one.path);
-    return path.size() > before.size() + after.size() && path.starts_with(before) &&
-           path.ends_with(after) &&
-           index_in(path.substr(before.size(), path.size() - before.size() - after.size()));
-  });
-  return row == kSwitches.end() || path.empty() ? nullptr : row;
-}
-
-namespace {
-
 /// The word in brackets of a list of choices.
 std::string_view chosen_of(std::string_view text) {
   const std::size_t open = text.find('[');
@@ -342,39 +323,6 @@ bool is_group_value(std::string_view text) {
   const bool is_partition = words.size() == 2 && (words[0] == "root" || words[0] == "isolated");
   return text == "none" || (is_partition && value_of(Form::CpuList, words[1]));
 }
-
-}  // namespace
-
-std::optional<std::string> value_of(Form form, std::string_view text) {
-  text = trimmed(text);
-  const std::string same(text);
-  switch (form) {
-    case Form::Word:
-      return is_word(text) ? std::optional(same) : std::nullopt;
-    case Form::Chosen:
-      return value_of(Form::Word, chosen_of(text));
-    case Form::Number:
-      return index_in(text) ? std::optional(same) : std::nullopt;
-    case Form::CpuList: {
-      const auto cpus = parse_cpu_list(text);
-      return cpus && !cpus->empty() ? std::optional(cpu_list_text(*cpus)) : std::nullopt;
-    }
-    case Form::CpuMask: {
-      const auto cpus = parse_mask(text);
-      return cpus && !cpus->empty() ? std::optional(mask_text(*cpus)) : std::nullopt;
-    }
-    case Form::Controllers:
-      return controllers_of(text);
-    case Form::Group:
-      return is_group_value(text) ? std::optional(same) : std::nullopt;
-    case Form::Latency:
-    case Form::Affinity:
-      break;
-  }
-  return std::nullopt;
-}
-
-namespace {
 
 using Cpus = std::vector<std::uint32_t>;
 constexpr std::string_view kCpuFolder = "/sys/devices/system/cpu/";
@@ -430,7 +378,86 @@ Cpus of_one_node(os::SettingFiles& files, const Cpus& candidates) {
   return most.empty() ? candidates : most;
 }
 
+/// One line for all files of a switch.
+struct ListLine {
+  std::set<std::string> changes{};  ///< "powersave -> performance"
+  std::set<std::string> stays{};    ///< "performance", or why it cannot be changed
+  std::size_t files = 0;
+  bool asked = false;
+};
+
+ListLine list_line_of(const Switch& row, const std::vector<Found>& found) {
+  ListLine line;
+  for (const Found& one : found) {
+    if (one.row->name != row.name) continue;
+    line.asked = one.asked;
+    if (one.row->form == Form::Controllers && !one.wanted.empty()) continue;
+    ++line.files;
+    if (one.wanted.empty())
+      line.stays.insert((one.now.empty() || one.path.empty() ? "" : one.now + ", ") + one.why_not);
+    else if (one.wanted == one.now)
+      line.stays.insert(one.now + " already");
+    else
+      line.changes.insert(one.now + " -> " + one.wanted);
+  }
+  return line;
+}
+
+/// "cpu1 user nice system idle iowait irq softirq steal ...", in ticks.
+void add_ticks(std::string_view line, Vitals& vitals) {
+  constexpr std::size_t steal = 8;
+  const auto words = blank_separated(line);
+  if (words.size() <= steal) return;
+  for (std::size_t i = 1; i <= steal; ++i)
+    vitals.ticks = vitals.ticks.value_or(0) + parse_number(words[i]).value_or(0);
+  vitals.stolen_ticks = vitals.stolen_ticks.value_or(0) + parse_number(words[steal]).value_or(0);
+}
+
 }  // namespace
+
+std::span<const Switch> switches() {
+  return kSwitches;
+}
+
+const Switch* switch_of(std::string_view path) {
+  const auto* const row = std::ranges::find_if(kSwitches, [&](const Switch& one) {
+    if (one.path.empty() || one.path.find('*') == std::string_view::npos) return one.path == path;
+    const auto [before, after] = around_star(one.path);
+    return path.size() > before.size() + after.size() && path.starts_with(before) &&
+           path.ends_with(after) &&
+           index_in(path.substr(before.size(), path.size() - before.size() - after.size()));
+  });
+  return row == kSwitches.end() || path.empty() ? nullptr : row;
+}
+
+std::optional<std::string> value_of(Form form, std::string_view text) {
+  text = trimmed(text);
+  const std::string same(text);
+  switch (form) {
+    case Form::Word:
+      return is_word(text) ? std::optional(same) : std::nullopt;
+    case Form::Chosen:
+      return value_of(Form::Word, chosen_of(text));
+    case Form::Number:
+      return index_in(text) ? std::optional(same) : std::nullopt;
+    case Form::CpuList: {
+      const auto cpus = parse_cpu_list(text);
+      return cpus && !cpus->empty() ? std::optional(cpu_list_text(*cpus)) : std::nullopt;
+    }
+    case Form::CpuMask: {
+      const auto cpus = parse_mask(text);
+      return cpus && !cpus->empty() ? std::optional(mask_text(*cpus)) : std::nullopt;
+    }
+    case Form::Controllers:
+      return controllers_of(text);
+    case Form::Group:
+      return is_group_value(text) ? std::optional(same) : std::nullopt;
+    case Form::Latency:
+    case Form::Affinity:
+      break;
+  }
+  return std::nullopt;
+}
 
 Result<CpuChoice> choose_cpus(os::SettingFiles& files, const TuneRequest& request,
                               const CpuFacts& facts) {
@@ -471,35 +498,6 @@ bool is_asked(const TuneRequest& request, std::string_view name) {
   return asked;
 }
 
-namespace {
-
-/// One line for all files of a switch.
-struct ListLine {
-  std::set<std::string> changes{};  ///< "powersave -> performance"
-  std::set<std::string> stays{};    ///< "performance", or why it cannot be changed
-  std::size_t files = 0;
-  bool asked = false;
-};
-
-ListLine list_line_of(const Switch& row, const std::vector<Found>& found) {
-  ListLine line;
-  for (const Found& one : found) {
-    if (one.row->name != row.name) continue;
-    line.asked = one.asked;
-    if (one.row->form == Form::Controllers && !one.wanted.empty()) continue;
-    ++line.files;
-    if (one.wanted.empty())
-      line.stays.insert((one.now.empty() || one.path.empty() ? "" : one.now + ", ") + one.why_not);
-    else if (one.wanted == one.now)
-      line.stays.insert(one.now + " already");
-    else
-      line.changes.insert(one.now + " -> " + one.wanted);
-  }
-  return line;
-}
-
-}  // namespace
-
 std::string list_text(const std::vector<Found>& found, const CpuChoice& cpus) {
   constexpr std::size_t name_width = 12;
   std::string text;
@@ -518,20 +516,6 @@ std::string list_text(const std::vector<Found>& found, const CpuChoice& cpus) {
                         cpu_list_text(cpus.commands), cpu_list_text(cpus.rest));
   return text + "\n+ is switched with --tune; --tune=+NAME,-NAME changes the choice\n";
 }
-
-namespace {
-
-/// "cpu1 user nice system idle iowait irq softirq steal ...", in ticks.
-void add_ticks(std::string_view line, Vitals& vitals) {
-  constexpr std::size_t steal = 8;
-  const auto words = blank_separated(line);
-  if (words.size() <= steal) return;
-  for (std::size_t i = 1; i <= steal; ++i)
-    vitals.ticks = vitals.ticks.value_or(0) + parse_number(words[i]).value_or(0);
-  vitals.stolen_ticks = vitals.stolen_ticks.value_or(0) + parse_number(words[steal]).value_or(0);
-}
-
-}  // namespace
 
 Vitals read_vitals(os::SettingFiles& files, std::vector<std::uint32_t> cpus) {
   constexpr double per_degree = 1000.0;

@@ -1,6 +1,5 @@
 #include "tune/transaction.h"
 
-#include "core/machine.h"
 #include "core/numbers.h"
 #include "core/text.h"
 
@@ -10,7 +9,6 @@
 #include <limits>
 #include <set>
 #include <system_error>
-#include <utility>
 
 #include <fmt/format.h>
 

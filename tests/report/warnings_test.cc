@@ -2,6 +2,7 @@
 #include "report/example.h"
 #include "report/lines.h"
 #include "report/screen.h"
+#include "report/style.h"
 #include "report/suite.h"
 
 #include <string>
@@ -24,6 +25,13 @@ Results results_of(std::size_t commands) {
   results.commands.push_back(command("two", 20, {row(0, summary(20, 1, 0.1, 0.9, 1.1))}));
   results.rankings = {ranked(1, 1.0, 0.01, true, false)};
   return results;
+}
+
+std::string warning_lines(const Results& results, const Style& style) {
+  std::string lines;
+  for (const std::string& text : warning_texts(results, style))
+    lines += wrapped_message("warning: " + text, style.width);
+  return lines;
 }
 
 std::string line_of(Results results, const Warning& warning) {

@@ -1,14 +1,11 @@
 #include "engine/cachegrind/cachegrind_engine.h"
 
 #include "core/text.h"
-#include "engine/engine.h"
 #include "os/files.h"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <map>
-#include <string_view>
 #include <utility>
 #include <variant>
 

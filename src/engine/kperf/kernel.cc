@@ -3,10 +3,8 @@
 #include "os/signals.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cerrno>
-#include <cstddef>
 #include <cstdlib>
 #include <system_error>
 
@@ -66,7 +64,6 @@ void Kernel::load_framework() {
   find(found.kpc_set_thread_counting, "kpc_set_thread_counting");
   find(found.kpc_get_thread_counting, "kpc_get_thread_counting");
   find(found.kpc_get_counter_count, "kpc_get_counter_count");
-  find(found.kpc_get_config_count, "kpc_get_config_count");
   find(found.kpc_set_config, "kpc_set_config");
   find(found.kperf_action_samplers_set, "kperf_action_samplers_set");
   find(found.kperf_action_filter_set_by_pid, "kperf_action_filter_set_by_pid");
@@ -99,21 +96,13 @@ int Kernel::force_all_counters(bool on) const {
                     : set("kpc.force_all_ctrs", value);
 }
 
-std::uint32_t Kernel::number_of(const char* name, std::uint32_t classes) const {
+std::uint32_t Kernel::counter_count(std::uint32_t classes) const {
+  if (framework_) return framework_->kpc_get_counter_count(classes);
   std::uint32_t count = 0;
   std::size_t length = sizeof count;
-  const int got = calls_.sysctlbyname(name, &count, &length, &classes, sizeof classes);
+  const int got =
+      calls_.sysctlbyname("kpc.counter_count", &count, &length, &classes, sizeof classes);
   return got == 0 ? count : 0;
-}
-
-std::uint32_t Kernel::counter_count(std::uint32_t classes) const {
-  return framework_ ? framework_->kpc_get_counter_count(classes)
-                    : number_of("kpc.counter_count", classes);
-}
-
-std::uint32_t Kernel::word_count(std::uint32_t classes) const {
-  return framework_ ? framework_->kpc_get_config_count(classes)
-                    : number_of("kpc.config_count", classes);
 }
 
 int Kernel::set_words(std::span<const std::uint64_t> words) const {

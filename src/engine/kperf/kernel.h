@@ -118,7 +118,6 @@ struct KperfCalls {
   int (*kpc_set_thread_counting)(std::uint32_t classes);
   std::uint32_t (*kpc_get_thread_counting)();
   std::uint32_t (*kpc_get_counter_count)(std::uint32_t classes);
-  std::uint32_t (*kpc_get_config_count)(std::uint32_t classes);
   int (*kpc_set_config)(std::uint32_t classes, std::uint64_t* words);
   int (*kperf_action_samplers_set)(std::uint32_t action, std::uint32_t samplers);
   int (*kperf_action_filter_set_by_pid)(std::uint32_t action, std::int32_t pid);
@@ -144,7 +143,6 @@ class Kernel {
   int force_all_counters(bool on) const;
   /// Returns 0 if the kernel does not say.
   std::uint32_t counter_count(std::uint32_t classes) const;
-  std::uint32_t word_count(std::uint32_t classes) const;
   int set_words(std::span<const std::uint64_t> words) const;
   int get_words(std::vector<std::uint64_t>& words) const;
   int set_counting(std::uint32_t classes) const;
@@ -186,7 +184,6 @@ class Kernel {
   template <typename T>
   int get(const char* name, T& value) const;
   int set_count(const char* name) const;
-  std::uint32_t number_of(const char* name, std::uint32_t classes) const;
 
   const os::DarwinCalls& calls_;
   std::optional<KperfCalls> framework_;

@@ -8,7 +8,6 @@
 #include <optional>
 #include <tuple>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 

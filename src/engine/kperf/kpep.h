@@ -40,8 +40,7 @@ inline constexpr std::size_t kDeepestPlist = 64;
 /// object may be in many places).
 Result<PlistValue> read_plist(std::string_view bytes);
 
-/// read_plist of the binary form, which begins with kBinaryPlist.
-Result<PlistValue> read_binary_plist(std::string_view bytes);
+/// What a binary property list begins with.
 inline constexpr std::string_view kBinaryPlist = "bplist00";
 
 /// Hardware counters as bits: bit i is PMCi, which is also how a kpep database numbers them.

@@ -1,7 +1,6 @@
 #include "engine/kperf/kperf_engine.h"
 
 #include "engine/kperf/kernel.h"
-#include "engine/kperf/kpep.h"
 #include "engine/kperf/selection.h"
 #include "engine/kperf/strategy.h"
 

@@ -5,7 +5,6 @@
 #include <array>
 #include <limits>
 #include <memory>
-#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -186,24 +185,9 @@ class XmlReader {
   std::optional<Error> fault_;
 };
 
-}  // namespace
-
-const PlistValue* PlistValue::find(std::string_view key) const {
-  const auto* dict = get<PlistDict>();
-  if (dict == nullptr) return nullptr;
-  const auto found = dict->find(key);
-  return found == dict->end() ? nullptr : &found->second;
-}
-
-Result<PlistValue> read_plist(std::string_view bytes) {
-  return bytes.starts_with(kBinaryPlist) ? read_binary_plist(bytes) : XmlReader().read(bytes);
-}
-
 // The format: a header of 8 bytes, objects, a table of their offsets, a trailer of 32 bytes. An
 // array or dictionary has the numbers of the objects in it. Source: CoreFoundation,
 // CFBinaryPList.c.
-
-namespace {
 
 constexpr std::size_t kMostValues = 1'000'000;
 constexpr std::size_t kTrailer = 32;
@@ -377,8 +361,15 @@ class BinaryReader {
 
 }  // namespace
 
-Result<PlistValue> read_binary_plist(std::string_view bytes) {
-  return BinaryReader(bytes).read();
+const PlistValue* PlistValue::find(std::string_view key) const {
+  const auto* dict = get<PlistDict>();
+  if (dict == nullptr) return nullptr;
+  const auto found = dict->find(key);
+  return found == dict->end() ? nullptr : &found->second;
+}
+
+Result<PlistValue> read_plist(std::string_view bytes) {
+  return bytes.starts_with(kBinaryPlist) ? BinaryReader(bytes).read() : XmlReader().read(bytes);
 }
 
 }  // namespace lauka::engine::kperf

@@ -1,17 +1,12 @@
 #include "engine/kperf/selection.h"
 
 #include "core/text.h"
-#include "engine/engine.h"
 #include "engine/kperf/kernel.h"
 #include "engine/kperf/kperf_engine.h"
 
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cstdint>
-#include <span>
-#include <string>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -125,84 +120,6 @@ Error no_counter_for(const KpepEvent& event) {
                                                     counters_in_words(needed));
   return {fmt::format("'{}' cannot be counted: {}", event.name, why), "leave it out"};
 }
-
-}  // namespace
-
-std::optional<std::vector<unsigned>> add_greedily(std::span<const CounterMask> masks) {
-  std::vector<unsigned> counters;
-  counters.reserve(masks.size());
-  CounterMask taken = 0;
-  for (const CounterMask mask : masks) {
-    const CounterMask free = mask & ~taken;
-    if (free == 0) return std::nullopt;
-    counters.push_back(static_cast<unsigned>(std::countr_zero(free)));
-    taken |= free & (~free + 1);
-  }
-  return counters;
-}
-
-bool fits_at_once(std::span<const CounterMask> masks) {
-  return Matching(masks).match_all();
-}
-
-std::optional<PlacedPass> place_all(std::span<const CounterMask> masks) {
-  Matching matching(masks);
-  if (!matching.match_all()) return std::nullopt;
-  PlacedPass pass = matching.placed();
-  settle(pass, masks);
-  return pass;
-}
-
-std::vector<PlacedPass> divide_into_passes(std::span<const CounterMask> masks,
-                                           std::span<const EventPair> together) {
-  const auto fits = [masks](const EventIndices& events) -> Result<bool> {
-    return fits_at_once(masks_of(masks, events));
-  };
-  const auto sets = partition(masks.size(), fits, {together.begin(), together.end()});
-  std::vector<PlacedPass> passes;
-  for (const EventIndices& events : *sets) {  // such a question is never refused
-    PlacedPass& pass =
-        passes.emplace_back(place_all(masks_of(masks, events)).value_or(PlacedPass{}));
-    for (PlacedEvent& placed : pass) placed.event = events[placed.event];
-  }
-  return passes;
-}
-
-std::optional<Competition> smallest_competition(std::span<const CounterMask> masks) {
-  CounterMask used = 0;
-  for (const CounterMask mask : masks) used |= mask;
-  std::optional<CounterMask> smallest;
-  // Every set of counters, from the largest number down.
-  for (CounterMask counters = used; counters != 0; counters = (counters - 1) & used) {
-    if (smallest && std::popcount(counters) > std::popcount(*smallest)) continue;
-    const auto confined = std::ranges::count_if(
-        masks, [counters](CounterMask mask) { return (mask & ~counters) == 0; });
-    if (confined > std::popcount(counters)) smallest = counters;
-  }
-  if (!smallest) return std::nullopt;
-  Competition competition{.events = {}, .counters = *smallest};
-  const auto enough = static_cast<std::size_t>(std::popcount(*smallest)) + 1;
-  for (std::size_t event = 0; event < masks.size(); ++event) {
-    if ((masks[event] & ~*smallest) != 0) continue;
-    if (competition.events.size() < enough)
-      competition.events.push_back(event);
-    else
-      ++competition.others;
-  }
-  return competition;
-}
-
-std::vector<std::uint64_t> configuration_words(const PlacedPass& pass, CounterMask available) {
-  std::vector<std::uint64_t> words;
-  for (const PlacedEvent& placed : pass) {
-    if (placed.counter < kFixedCounters) continue;
-    words.resize(static_cast<std::size_t>(std::popcount(available)));
-    words.at(place_among(available, placed.counter)) = placed.word;
-  }
-  return words;
-}
-
-namespace {
 
 /// A portable name and what it stands for: the first of these names that the chip has. Retired
 /// events come first, since they repeat from run to run.
@@ -422,8 +339,8 @@ ExplainedCounter explain_counter(unsigned counter, const PlacedPass& pass,
   return {name, ""};
 }
 
-}  // namespace
-
+/// Returns the chip's event that the portable name `alias` stands for, a refused one only if there
+/// is no other; null if that is no alias, or the chip has no such event.
 const KpepEvent* find_portable(const KpepDatabase& database, std::string_view alias) {
   const PortableAlias* known = portable(alias);
   if (known == nullptr) return nullptr;
@@ -436,12 +353,89 @@ const KpepEvent* find_portable(const KpepDatabase& database, std::string_view al
   return refused;
 }
 
+/// Returns the portable name of an event; empty if it has none.
 std::string_view portable_name_of(const KpepDatabase& database, const KpepEvent& event) {
   for (const PortableAlias& known : kPortable) {
     const KpepEvent* found = find_portable(database, known.alias);
     if (found != nullptr && found->name == event.name) return known.alias;
   }
   return {};
+}
+
+}  // namespace
+
+std::optional<std::vector<unsigned>> add_greedily(std::span<const CounterMask> masks) {
+  std::vector<unsigned> counters;
+  counters.reserve(masks.size());
+  CounterMask taken = 0;
+  for (const CounterMask mask : masks) {
+    const CounterMask free = mask & ~taken;
+    if (free == 0) return std::nullopt;
+    counters.push_back(static_cast<unsigned>(std::countr_zero(free)));
+    taken |= free & (~free + 1);
+  }
+  return counters;
+}
+
+bool fits_at_once(std::span<const CounterMask> masks) {
+  return Matching(masks).match_all();
+}
+
+std::optional<PlacedPass> place_all(std::span<const CounterMask> masks) {
+  Matching matching(masks);
+  if (!matching.match_all()) return std::nullopt;
+  PlacedPass pass = matching.placed();
+  settle(pass, masks);
+  return pass;
+}
+
+std::vector<PlacedPass> divide_into_passes(std::span<const CounterMask> masks,
+                                           std::span<const EventPair> together) {
+  const auto fits = [masks](const EventIndices& events) -> Result<bool> {
+    return fits_at_once(masks_of(masks, events));
+  };
+  const auto sets = partition(masks.size(), fits, {together.begin(), together.end()});
+  std::vector<PlacedPass> passes;
+  for (const EventIndices& events : *sets) {  // such a question is never refused
+    PlacedPass& pass =
+        passes.emplace_back(place_all(masks_of(masks, events)).value_or(PlacedPass{}));
+    for (PlacedEvent& placed : pass) placed.event = events[placed.event];
+  }
+  return passes;
+}
+
+std::optional<Competition> smallest_competition(std::span<const CounterMask> masks) {
+  CounterMask used = 0;
+  for (const CounterMask mask : masks) used |= mask;
+  std::optional<CounterMask> smallest;
+  // Every set of counters, from the largest number down.
+  for (CounterMask counters = used; counters != 0; counters = (counters - 1) & used) {
+    if (smallest && std::popcount(counters) > std::popcount(*smallest)) continue;
+    const auto confined = std::ranges::count_if(
+        masks, [counters](CounterMask mask) { return (mask & ~counters) == 0; });
+    if (confined > std::popcount(counters)) smallest = counters;
+  }
+  if (!smallest) return std::nullopt;
+  Competition competition{.events = {}, .counters = *smallest};
+  const auto enough = static_cast<std::size_t>(std::popcount(*smallest)) + 1;
+  for (std::size_t event = 0; event < masks.size(); ++event) {
+    if ((masks[event] & ~*smallest) != 0) continue;
+    if (competition.events.size() < enough)
+      competition.events.push_back(event);
+    else
+      ++competition.others;
+  }
+  return competition;
+}
+
+std::vector<std::uint64_t> configuration_words(const PlacedPass& pass, CounterMask available) {
+  std::vector<std::uint64_t> words;
+  for (const PlacedEvent& placed : pass) {
+    if (placed.counter < kFixedCounters) continue;
+    words.resize(static_cast<std::size_t>(std::popcount(available)));
+    words.at(place_among(available, placed.counter)) = placed.word;
+  }
+  return words;
 }
 
 Result<SelectedEvent> find_wanted(const KpepDatabase& database, std::string_view name) {

@@ -90,13 +90,6 @@ struct CounterRoom {
   bool user_only = false;
 };
 
-/// Returns the chip's event that the portable name `alias` stands for, a refused one only if there
-/// is no other; null if that is no alias, or the chip has no such event.
-const KpepEvent* find_portable(const KpepDatabase& database, std::string_view alias);
-
-/// Returns the portable name of an event; empty if it has none.
-std::string_view portable_name_of(const KpepDatabase& database, const KpepEvent& event);
-
 /// Finds the event that the user calls `name`: a portable alias, the database's alias or the chip's
 /// own name, in any case, or one of the kernel's own counts. Refused with the nearest names.
 Result<SelectedEvent> find_wanted(const KpepDatabase& database, std::string_view name);

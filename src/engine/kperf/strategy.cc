@@ -1,17 +1,12 @@
 #include "engine/kperf/strategy.h"
 
 #include "core/text.h"
-#include "engine/kperf/kernel.h"
 #include "engine/kperf/records.h"
 
 #include <algorithm>
 #include <cerrno>
-#include <optional>
-#include <string>
 #include <string_view>
 #include <system_error>
-#include <utility>
-#include <variant>
 
 #include <fmt/format.h>
 

@@ -4,15 +4,8 @@
 #include "engine/kperf/kperf_engine.h"
 #include "engine/kperf/selection.h"
 
-#include <algorithm>
-#include <array>
-#include <cstddef>
 #include <cstdint>
-#include <string>
-#include <string_view>
 #include <utility>
-#include <variant>
-#include <vector>
 
 #include <fmt/format.h>
 

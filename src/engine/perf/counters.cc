@@ -6,9 +6,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <string>
 #include <system_error>
-#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -7,9 +7,7 @@
 #include <cerrno>
 #include <cstring>
 #include <iterator>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 

@@ -1,17 +1,13 @@
 #include "engine/perf/perf_engine.h"
 
-#include "core/machine.h"
 #include "core/metric.h"
 #include "core/text.h"
-#include "engine/engine.h"
-#include "engine/perf/counters.h"
 #include "engine/perf/resolve.h"
 #include "os/process.h"
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <string>
 #include <utility>
 #include <variant>
 

@@ -128,7 +128,6 @@ void* framework_symbol(const os::DarwinCalls& calls, const std::string& name) {
       {"kpc_set_thread_counting", address(set_thread_counting)},
       {"kpc_get_thread_counting", address(get_thread_counting)},
       {"kpc_get_counter_count", address(counter_count)},
-      {"kpc_get_config_count", address(config_count)},
       {"kpc_set_config", address(set_config)},
       {"kpc_get_config", address(get_config)},
       {"kpc_get_cpu_counters", address(cpu_counters)},

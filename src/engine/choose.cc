@@ -141,10 +141,8 @@ Result<Chosen> make(const Maker& maker, const Setting& setting) {
 }
 
 Chosen without_counters(const Error& why) {
-  std::string note = fmt::format("no hardware counters: {}", why.what);
-  if (!why.remedy.empty()) note += fmt::format("; {}", why.remedy);
-  note += fmt::format("; {}", kSimulationHint);
-  return Chosen{make_none_engine(why), std::move(note)};
+  return Chosen{make_none_engine(why),
+                fmt::format("no hardware counters: {}; {}", why.line(), kSimulationHint)};
 }
 
 EngineFacts missing(Choice engine, const Error& error) {

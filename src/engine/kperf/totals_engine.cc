@@ -97,12 +97,9 @@ class TotalsEngine final : public CounterEngine {
          by_name ? wanted.names : std::vector<std::string>{"cycles", "instructions", "energy"}) {
       if (auto added = add(name, set); !added) return added.error();
     }
-    if (!by_name) {
-      std::string note =
-          fmt::format("only cycles, instructions and energy are counted: {}", why_.what);
-      if (!why_.remedy.empty()) note += "; " + why_.remedy;
-      set.notes.push_back(std::move(note));
-    }
+    if (!by_name)
+      set.notes.push_back(
+          fmt::format("only cycles, instructions and energy are counted: {}", why_.line()));
     return set;
   }
 

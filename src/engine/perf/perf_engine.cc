@@ -311,11 +311,9 @@ class PerfEngine final : public CounterEngine {
     if (auto divided = divide(wanted); !divided) return divided.error();
     const bool kernel_left_out =
         std::ranges::any_of(sources_, [](const Source& source) { return source.kernel_left_out; });
-    if (kernel_left_out) {
-      const Error reason = why_not_opened(EACCES, {true, false}, situation_);
-      set.notes.push_back(
-          fmt::format("counters cover user space only: {}; {}", reason.what, reason.remedy));
-    }
+    if (kernel_left_out)
+      set.notes.push_back("counters cover user space only: " +
+                          why_not_opened(EACCES, {true, false}, situation_).line());
     for (const Source& source : sources_) {
       set.events.push_back(source.event);
       set.events.back().note = note_of(source);

@@ -42,12 +42,16 @@ enum class OutputKind : unsigned char { Null, Pipe, Inherit, File };
 struct OutputChoice {
   OutputKind kind = OutputKind::Null;
   std::string path{};  ///< of a file only
+
+  bool operator==(const OutputChoice&) const = default;
 };
 
 /// A variable of -L or -P, and the value that a command was made with.
 struct Parameter {
   std::string name;
   std::string value;
+
+  bool operator==(const Parameter&) const = default;
 };
 
 /// A label of a session: commit=1a2b3c.

@@ -247,6 +247,8 @@ struct ShellOverhead {
   std::uint64_t wall_ns = 0;
   std::uint64_t user_ns = 0;
   std::uint64_t system_ns = 0;
+
+  bool operator==(const ShellOverhead&) const = default;
 };
 
 /// The outcome of a plan, in the order run. All runs in it count: run/steps.cc keeps neither

@@ -80,10 +80,6 @@ Result<Chosen> choose_on_macos(Choice choice, bool user_only, const OnMacos& her
   return Chosen{kperf::make_totals_engine(why, std::move(known)), why.line()};
 }
 
-Result<Chosen> make_kperf(const Setting& setting) {
-  return choose_on_macos(Choice::Kperf, setting.user_only, setting.macos);
-}
-
 Chosen perf_of(const Setting& setting) {
   return {perf::make_perf_engine(*setting.linux, setting.user_only, setting.kinds), std::nullopt};
 }
@@ -93,10 +89,6 @@ Result<Chosen> make_perf(const Setting& setting) {
   if (const auto able = perf::can_count(*setting.linux); !able)
     return able.error().of("--engine perf");
   return perf_of(setting);
-}
-
-std::vector<CounterFacts> perf_counters(const Setting& setting) {
-  return perf::counters_here(*setting.linux, setting.user_only);
 }
 
 Result<Chosen> make_cachegrind(const Setting& setting) {
@@ -109,10 +101,6 @@ Result<Chosen> make_cachegrind(const Setting& setting) {
                 std::nullopt};
 }
 
-Result<Chosen> make_none(const Setting& /*setting*/) {
-  return Chosen{make_none_engine(std::nullopt), std::nullopt};
-}
-
 /// How the engine of a row of kEngines is made.
 struct Maker {
   Choice choice;
@@ -123,10 +111,17 @@ struct Maker {
 
 /// The order is that in which --check tries them.
 constexpr auto kMakers = std::to_array<Maker>({
-    {Choice::Kperf, "macOS", make_kperf},
-    {Choice::Perf, "Linux", make_perf, perf_counters},
+    {Choice::Kperf, "macOS",
+     [](const Setting& setting) {
+       return choose_on_macos(Choice::Kperf, setting.user_only, setting.macos);
+     }},
+    {Choice::Perf, "Linux", make_perf,
+     [](const Setting& setting) { return perf::counters_here(*setting.linux, setting.user_only); }},
     {Choice::Cachegrind, "", make_cachegrind},
-    {Choice::None, "", make_none},
+    {Choice::None, "",
+     [](const Setting&) -> Result<Chosen> {
+       return Chosen{make_none_engine(std::nullopt), std::nullopt};
+     }},
 });
 
 bool is_meant(const Maker& maker, const Setting& setting) {

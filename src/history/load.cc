@@ -40,10 +40,6 @@ Result<void> for_each_list(const std::set<std::int64_t>& ids,
   return {};
 }
 
-bool begins_with(std::string_view text, std::string_view head) {
-  return text.substr(0, head.size()) == head;
-}
-
 /// Returns the places of the wanted metrics; by default the time, else the first.
 std::vector<std::size_t> wanted_metrics(const std::vector<MetricRecord>& layout,
                                         const std::vector<std::string>& names) {
@@ -275,7 +271,7 @@ Result<std::vector<Variant>> Loader::variants(const Wanted& wanted) {
   std::vector<Variant> variants;
   for (const Row& row : *rows) {
     const auto& machine = machines_[id_in(row[4])];
-    if (!begins_with(machine.first, wanted.machine)) continue;
+    if (!machine.first.starts_with(wanted.machine)) continue;
     variants.push_back({.id = id_in(row[0]),
                         .benchmark = name(id_in(row[1])),
                         .role = name(id_in(row[2])),

@@ -102,6 +102,40 @@ void tell_apart(std::vector<Command>& commands) {
   for (std::size_t i = 0; i < commands.size(); ++i) commands[i].name = names[i];
 }
 
+std::string_view option_of(const ParameterOption& option) {
+  return option.is_scan ? "--parameter-scan" : "--parameter-list";
+}
+
+Result<std::vector<std::string>> values_of(const ParameterOption& option) {
+  if (!option.is_scan) return option.values;
+  const bool is_whole = (option.min + option.max).find('.') == std::string::npos;
+  if (option.step.empty() && !is_whole) {
+    return Error{
+        fmt::format("--parameter-scan {} {} {} needs a step", option.name, option.min, option.max),
+        "give one with -D, such as -D 0.5"};
+  }
+  auto values =
+      decimals_of({option.min, option.max, option.step.empty() ? "1" : option.step}, kMostCommands);
+  if (!values)
+    return values.error().of(
+        fmt::format("--parameter-scan {} {} {}", option.name, option.min, option.max));
+  return values;
+}
+
+/// Stands for the text {NAME}.
+std::string placeholder(std::string_view name) {
+  return "{" + std::string(name) + "}";
+}
+
+/// Counts like a clock whose first wheel is the fastest. False when it is back at the start.
+bool advance(std::vector<std::size_t>& wheels, const std::vector<Variable>& variables) {
+  for (std::size_t i = 0; i < wheels.size(); ++i) {
+    if (++wheels[i] < variables[i].values.size()) return true;
+    wheels[i] = 0;
+  }
+  return false;
+}
+
 /// Returns all combinations of the values, for each typed command with the variables that `uses`
 /// accepts: without one it is measured once. The commands vary fastest, then the first variable.
 /// Refuses more than kMostCommands.
@@ -364,40 +398,6 @@ std::string joined_words(const std::vector<Command>& commands, std::size_t faile
     joined += (joined.empty() ? "" : " ") + one.text;
   }
   return joined;
-}
-
-std::string_view option_of(const ParameterOption& option) {
-  return option.is_scan ? "--parameter-scan" : "--parameter-list";
-}
-
-Result<std::vector<std::string>> values_of(const ParameterOption& option) {
-  if (!option.is_scan) return option.values;
-  const bool is_whole = (option.min + option.max).find('.') == std::string::npos;
-  if (option.step.empty() && !is_whole) {
-    return Error{
-        fmt::format("--parameter-scan {} {} {} needs a step", option.name, option.min, option.max),
-        "give one with -D, such as -D 0.5"};
-  }
-  auto values =
-      decimals_of({option.min, option.max, option.step.empty() ? "1" : option.step}, kMostCommands);
-  if (!values)
-    return values.error().of(
-        fmt::format("--parameter-scan {} {} {}", option.name, option.min, option.max));
-  return values;
-}
-
-/// Stands for the text {NAME}.
-std::string placeholder(std::string_view name) {
-  return "{" + std::string(name) + "}";
-}
-
-/// Counts like a clock whose first wheel is the fastest. False when it is back at the start.
-bool advance(std::vector<std::size_t>& wheels, const std::vector<Variable>& variables) {
-  for (std::size_t i = 0; i < wheels.size(); ++i) {
-    if (++wheels[i] < variables[i].values.size()) return true;
-    wheels[i] = 0;
-  }
-  return false;
 }
 
 Result<void> check_until(const Options& options, const Plan& plan) {

@@ -222,10 +222,6 @@ std::string_view limit_of(PrecisionEnd end) {
   return "the session was cut short";
 }
 
-bool are_equal(const ShellOverhead& a, const ShellOverhead& b) {
-  return a.wall_ns == b.wall_ns && a.user_ns == b.user_ns && a.system_ns == b.system_ns;
-}
-
 std::string time(std::uint64_t nanoseconds) {
   return quantity(static_cast<double>(nanoseconds) * 1e-9, Unit::Seconds);
 }
@@ -468,7 +464,7 @@ std::string shell_lines(const Results& results) {
     bool is_told = false;
     bool is_common = true;
     for (std::size_t k = 0; k < results.overheads.size(); ++k) {
-      const bool equal = are_equal(results.overheads[k], overhead);
+      const bool equal = results.overheads[k] == overhead;
       is_told = is_told || (equal && k < i);
       is_common = is_common && equal;
     }

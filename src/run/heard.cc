@@ -33,15 +33,10 @@ std::string shown(std::string_view line, bool from_begin, bool with_break) {
 
 constexpr const char* kRemedy = "mend it, or leave --expect-output out";
 
-bool has_value(const Command& command, const Parameter& parameter) {
-  return std::ranges::any_of(command.parameters, [&](const Parameter& own) {
-    return own.name == parameter.name && own.value == parameter.value;
-  });
-}
-
 bool was_made_alike(const Command& reference, const Command& command) {
-  return std::ranges::all_of(reference.parameters,
-                             [&](const Parameter& one) { return has_value(command, one); });
+  return std::ranges::all_of(reference.parameters, [&](const Parameter& one) {
+    return std::ranges::find(command.parameters, one) != command.parameters.end();
+  });
 }
 
 }  // namespace

@@ -52,8 +52,7 @@ constexpr std::chrono::nanoseconds kEnoughTime = std::chrono::milliseconds(500);
 
 /// What makes the start of a shell take another time.
 bool is_alike(const Command& a, const Command& b) {
-  return a.environment == b.environment && a.output.kind == b.output.kind &&
-         a.output.path == b.output.path && a.folder == b.folder;
+  return a.environment == b.environment && a.output == b.output && a.folder == b.folder;
 }
 
 ShellOverhead summary_of(std::vector<Usage> runs) {

@@ -83,7 +83,7 @@ class CsvWriter final : public TableWriter {
     const auto columns = fields({}, {}, {});
     std::string head;
     for (const auto& [name, value] : columns.items()) head += (head.empty() ? "" : ",") + name;
-    sink_(head + "\r\n");
+    write(head + "\r\n");
   }
 
   void add(const Series& series, const Uuids& uuids) override {
@@ -91,7 +91,7 @@ class CsvWriter final : public TableWriter {
       std::string line;
       for (const auto& value : fields(series, point, uuids)) line += csv_text(value) + ",";
       line.pop_back();
-      sink_(line + "\r\n");
+      write(line + "\r\n");
     }
   }
 };
@@ -102,7 +102,7 @@ class JsonLinesWriter final : public TableWriter {
 
   void add(const Series& series, const Uuids& uuids) override {
     for (const SeriesPoint& point : series.points)
-      sink_(dumped(fields(series, point, uuids), -1) + "\n");
+      write(dumped(fields(series, point, uuids), -1) + "\n");
   }
 };
 
@@ -122,7 +122,7 @@ class BenchfmtWriter final : public TableWriter {
       set("session", uuid_of(point, uuids));
       set("commit", point.commit);
       set("branch", point.branch);
-      sink_(fmt::format("{} {} {} {}\n", name, point.values.runs, number(point.values.mean), unit));
+      write(fmt::format("{} {} {} {}\n", name, point.values.runs, number(point.values.mean), unit));
     }
   }
 
@@ -130,7 +130,7 @@ class BenchfmtWriter final : public TableWriter {
   void set(const std::string& key, const std::string& value) {
     if (set_[key] == value) return;
     set_[key] = value;
-    sink_(key + ": " + one_line(value) + "\n");
+    write(key + ": " + one_line(value) + "\n");
   }
 
   std::map<std::string, std::string> set_{};
@@ -159,7 +159,7 @@ class BmfWriter final : public TableWriter {
     document_[name][series.metric.name] = std::move(measure);
   }
 
-  void end() override { sink_(dumped(document_, 2) + "\n"); }
+  void end() override { write(dumped(document_, 2) + "\n"); }
 
  private:
   std::map<std::string, std::string> machines_{};
@@ -184,7 +184,7 @@ class OtavaWriter final : public TableWriter {
   void end() override {
     std::string head = "time,commit,branch";
     for (const std::string& column : columns_) head += "," + report::csv_field(column);
-    sink_(head + "\n");
+    write(head + "\n");
     for (const auto& [when, line] : lines_) {
       std::string text = time_of_day(std::get<0>(when)) + "," + report::csv_field(line.commit) +
                          "," + report::csv_field(line.branch);
@@ -192,7 +192,7 @@ class OtavaWriter final : public TableWriter {
         const auto value = line.values.find(column);
         text += "," + (value == line.values.end() ? std::string() : number(value->second));
       }
-      sink_(text + "\n");
+      write(text + "\n");
     }
   }
 

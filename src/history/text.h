@@ -103,6 +103,9 @@ class TableWriter : NonCopyable {
   virtual void end() {}
 
  protected:
+  void write(std::string_view text) const { sink_(text); }
+
+ private:
   Sink sink_;
 };
 

@@ -244,10 +244,10 @@ std::optional<std::chrono::nanoseconds> scheduler_tick() {
 }
 
 const GroupCalls* group_calls() {
-  static const GroupCalls calls{
+  static const GroupCalls kCalls{
       linux_calls()->read_file,   &write_group_file, &make_folder, &remove_folder, &may_write,
       linux_calls()->list_folder, &getpid,           &is_alive};
-  return &calls;
+  return &kCalls;
 }
 
 std::string cpu_model() {

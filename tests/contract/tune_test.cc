@@ -79,7 +79,8 @@ TEST_CASE("--tune switches for the commands, and afterwards all is as it was") {
   const Said said = machine.run("$LAUKA $TUNE -r 2 --show-output -N -- \"cat " + machine.path() +
                                 "/timers " + machine.path() + "/numa\"");
   CHECK(said.status == 0);
-  CHECK(said.err == "lauka: note: tuned for this session: numa and timers\n");
+  // A busy machine adds a warning.
+  CHECK(said.err.starts_with("lauka: note: tuned for this session: numa and timers\n"));
   CHECK(said.out.starts_with("0\n0\n0\n0\n0\n0\n"));
   CHECK(machine.settings() == "11");
   CHECK_FALSE(machine.has_journal());

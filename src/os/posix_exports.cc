@@ -59,7 +59,8 @@ void remove_left(const std::string& target) {
   const std::string begin = target.substr(target.rfind('/') + 1) + kTemporary;
   for (const std::string& name : names_in(Descriptor(open(folder.c_str(), kFolder)))) {
     if (!name.starts_with(begin)) continue;
-    const std::string path = folder + "/" + name;
+    std::string path = folder;
+    path.append("/").append(name);
     const Descriptor file(open(path.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
     struct stat there {};
     if (file && fstat(file.get(), &there) == 0 && S_ISREG(there.st_mode) &&

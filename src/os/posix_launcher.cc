@@ -1,4 +1,5 @@
 #include "os/clock.h"
+#include "os/darwin_calls.h"
 #include "os/descriptor.h"
 #include "os/files.h"
 #include "os/launcher_process.h"

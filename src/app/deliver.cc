@@ -13,7 +13,7 @@
 #include "results/analyse.h"
 #include "results/results.h"
 #include "run/programs.h"
-#include "session/saved.h"
+#include "session/baseline.h"
 
 #include <algorithm>
 #include <utility>

@@ -9,10 +9,8 @@
 #include "os/signals.h"
 #include "os/users.h"
 #include "plan/commands.h"
-#include "plan/gates.h"
 #include "report/screen.h"
 #include "session/baseline.h"
-#include "session/saved.h"
 
 #include <algorithm>
 #include <chrono>

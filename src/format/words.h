@@ -5,7 +5,7 @@
 #include "gate/judge.h"
 #include "gate/verdict.h"
 #include "plan/plan.h"
-#include "results/why.h"
+#include "results/results.h"
 #include "stats/delta.h"
 
 #include <array>

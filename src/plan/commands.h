@@ -6,7 +6,6 @@
 #include "plan/plan.h"
 
 #include <cstddef>
-#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>

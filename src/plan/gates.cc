@@ -1,6 +1,5 @@
-#include "plan/gates.h"
-
 #include "core/text.h"
+#include "plan/plan.h"
 #include "plan/rows.h"
 
 #include <fmt/format.h>

@@ -1,6 +1,5 @@
 #include "core/text.h"
 #include "plan/commands.h"
-#include "plan/gates.h"
 #include "plan/plan.h"
 #include "plan/rows.h"
 

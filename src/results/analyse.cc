@@ -2,7 +2,6 @@
 
 #include "core/choices.h"
 #include "core/series.h"
-#include "plan/gates.h"
 #include "session/baseline.h"
 #include "session/recording.h"
 #include "stats/summary.h"

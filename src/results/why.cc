@@ -4,8 +4,6 @@
 // the rows have. Their intervals: for the clock, of independent estimates (Zou & Donner 2008); for
 // the utilisation, of the quotient within runs.
 
-#include "results/why.h"
-
 #include "core/series.h"
 #include "results/results.h"
 #include "session/baseline.h"

@@ -1,6 +1,5 @@
 #include "run/watches.h"
 
-#include "plan/gates.h"
 #include "session/baseline.h"
 #include "stats/delta.h"
 #include "stats/distributions.h"

@@ -1,18 +1,11 @@
-#include "session/saved.h"
-
 #include "core/text.h"
 #include "plan/commands.h"
-#include "plan/gates.h"
+#include "plan/plan.h"
 #include "plan/rows.h"
 #include "session/baseline.h"
 
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
 #include <memory>
-#include <optional>
-#include <span>
-#include <string>
 #include <utility>
 
 #include <fmt/format.h>

@@ -1,6 +1,5 @@
-#include "results/why.h"
-
 #include "results/analyse.h"
+#include "results/results.h"
 #include "session/baseline.h"
 
 #include <algorithm>

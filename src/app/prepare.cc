@@ -114,7 +114,7 @@ Result<void> read_saved(Call& call) {
     return found == call.benchmarks.end() ? std::string() : cited(found->saved.front().file);
   };
   if (!file_of(true).empty() && !file_of(false).empty())
-    return Error{fmt::format("--from {} is a suite, and {} is none", file_of(true), file_of(false)),
+    return Error{fmt::format("--from {} is a suite, and {} is not", file_of(true), file_of(false)),
                  "show them apart"};
   if (call.is_suite() && call.options.controls_fdr) call.risk = gate::Risk::Share;
   return {};

@@ -180,7 +180,7 @@ Result<void> take_seed(Call& call) {
   if (!call.options.resumes) return {};
   const auto file = log_of(call.options);
   if (!file)
-    return Error{"--resume goes on with the rounds kept beside the file of --export-json",
+    return Error{"--resume goes on with the rounds kept next to the file of --export-json",
                  "add --export-json FILE, as it was when the suite was interrupted"};
   const os::ActAs owner(call.user);
   if (!owner.error().empty()) return Error{owner.error(), ""};

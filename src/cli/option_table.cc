@@ -322,9 +322,10 @@ constexpr auto kRuns = std::to_array<OptionInfo>({
      "kill a run that takes longer, with everything it started, and report it as failed",
      put<duration, &Options::timeout>},
     {"jobs", '\0', Takes::Value, "N",
-     "run N copies of a command at once, as one run (Linux): wall time is that of all of them, CPU "
-     "time their sum, throughput is N / wall time. Each finds its number, from 0, in LAUKA_JOB; "
-     "where one fails, the run has failed and the others are killed",
+     "run N copies of a command at once, as one run (Linux): wall time covers all of them, CPU "
+     "time "
+     "is their sum, throughput is N / wall time. Each finds its number, from 0, in LAUKA_JOB; "
+     "if one fails, the run has failed and the others are killed",
      set_number<&Options::jobs, 1, kMostJobs>},
     {"until", '\0', Takes::Value, "REGEX",
      "a run is over when a line of its output matches (a server that is ready): its wall time is "
@@ -556,8 +557,9 @@ constexpr auto kGate = std::to_array<OptionInfo>({
      "none failed",
      set_fail_if_inconclusive, kOfSession},
     {"confidence", '\0', Takes::Value, "PCT",
-     "confidence of every interval and gate (default 95). A delta is that of the typical round; "
-     "with fewer than six rounds, or values of 0, that of the mean",
+     "confidence of every interval and gate (default 95). Each delta is the typical round's "
+     "change, "
+     "or the mean's with fewer than six rounds or values of 0",
      [](Draft& d, const Given& g) {
        return keep(fraction(g, {50.0, true}, {100.0, false}), d.options.confidence);
      },
@@ -622,7 +624,7 @@ constexpr auto kOutput = std::to_array<OptionInfo>({
      "which command helps; with --export-json also for programs. Runs nothing",
      ask<InquiryKind::Check>, brief("show what can be measured here, and how well", kOfCall)},
     {"help", '\0', Takes::OptionalText, "TOPIC",
-     "show all options, or those of a TOPIC, which may be the next word: runs, commands, metrics, "
+     "show all options, or one TOPIC's, which may be the next word: runs, commands, metrics, "
      "suite, gates, output, history, or an option's name",
      ask<InquiryKind::Help>, kOfCall},
     {"", 'h', Takes::Nothing, "", "show the options that most people need",

@@ -145,7 +145,7 @@ auto find_named(Kinds& kinds, std::string_view name) {
 
 Error not_on_this_system(const CoreRequest& wanted) {
   if (!wanted.by_hand.empty())
-    return {"--core-kinds is for Linux; here the system tells the kinds of core", "leave it out"};
+    return {"--core-kinds is for Linux; here the system knows the kinds of core", "leave it out"};
   return {"this system does not distinguish kinds of core", "leave out --cores and --min-p-share"};
 }
 

@@ -263,10 +263,8 @@ class WithEnergy final : public EngineAround {
     Result<EventSet> set = has_rest ? other().select(rest) : Result<EventSet>(EventSet{});
     if (!set || rest.names.size() == wanted.names.size()) return set;
     if (wanted.counted_in != CountedIn::WholeRun)
-      return Error{
-          "energy is that of the whole machine during whole runs, not of the region of "
-          "--region",
-          "measure it without --region"};
+      return Error{"energy is counted for the whole machine and whole runs, not for a region",
+                   "measure it without --region"};
     for (const std::string& name : wanted.names) {
       if (!is_energy(name)) continue;
       if (auto found = find(name); !found) return found.error();
@@ -327,7 +325,7 @@ class WithEnergy final : public EngineAround {
     if (!code) return refused(code.error().what, code.error().remedy);
     const auto scale = parse_own_value(text_of("events/" + name + ".scale"), {});
     if (!scale || *scale <= 0.0 || text_of("events/" + name + ".unit") != "Joules")
-      return refused("its unit is not told in joules", "");
+      return refused("its unit is not joules", "");
     const auto cpus = parse_cpu_list(text_of("cpumask"));
     if (!cpus || cpus->empty()) return refused("the power PMU names no CPU to count on", "");
     cpus_ = *cpus;

@@ -173,7 +173,7 @@ Result<std::unique_ptr<MemoryGroups>> open_memory_groups(const GroupCalls* calls
       mount->root == "/" || *own == mount->root || own->starts_with(mount->root + "/");
   if (!is_below || own->find("/..") != std::string::npos)
     return missing({"lauka's own control group is not visible here",
-                    "start lauka where all of /sys/fs/cgroup is to be seen, such as outside of the "
+                    "start lauka where all of /sys/fs/cgroup is visible, such as outside of the "
                     "container"});
   std::string below = mount->root == "/" ? *own : own->substr(mount->root.size());
   while (below.ends_with('/')) below.pop_back();

@@ -246,7 +246,7 @@ Result<void> add_anchor(const Options& options, Plan& plan) {
   if (found.size() > 1)
     return Error{what + " is the name of several commands", "give each a name of its own with -n"};
   if (found.front() == plan.reference.command)
-    return Error{what + " is the reference", "put the anchor behind base and candidate"};
+    return Error{what + " is the reference", "put the anchor after base and candidate"};
   plan.reference.anchor = found.front();
   return {};
 }

@@ -230,7 +230,7 @@ Result<Options> with_announced(Options options) {
     if (!metric) return metric.error().about("--metrics " + cited(row));
     if (is_there(told, metric->name))
       return Error{fmt::format("--metrics announces {}, which is there already", metric->name),
-                   "leave out what stands behind its name"};
+                   "leave out the part after its name"};
     row = metric->name;
     told.push_back(*std::move(metric));
   }

@@ -150,10 +150,10 @@ struct WarningWords {
   }
 
   Words operator()(const SamePrograms& warning) const {
-    return {"same_programs",
-            "A/A: the programs are identical: file and arguments are those of " +
-                cited(warning.reference),
-            "build them again, unless noise is what you measure"};
+    return {
+        "same_programs",
+        "A/A: the programs are identical: same file and arguments as " + cited(warning.reference),
+        "build them again, unless noise is what you measure"};
   }
 
   Words operator()(const FewRuns& warning) const {
@@ -201,22 +201,21 @@ struct WarningWords {
 
   Words operator()(const SequentialRuns& warning) const {
     return {"sequential_order",
-            fmt::format("the commands were run one after the other{}, so deltas include the drift "
-                        "of the machine{}{}",
-                        warning.for_hooks
-                            ? " because --setup or --cleanup of one may undo that of another"
-                            : "",
-                        warning.gated ? " and gates fail by chance more often than --confidence "
-                                        "says"
-                                      : "",
-                        warning.gated && warning.for_hooks ? "; gates looked only once" : ""),
+            fmt::format(
+                "the commands were run one after the other{}, so deltas include the drift "
+                "of the machine{}{}",
+                warning.for_hooks ? " because --setup or --cleanup of one may undo another's" : "",
+                warning.gated ? " and gates fail by chance more often than --confidence "
+                                "says"
+                              : "",
+                warning.gated && warning.for_hooks ? "; gates looked only once" : ""),
             warning.for_hooks ? "use --order random if they do not disturb each other"
                               : "--order random compares runs of the same round"};
   }
 
   Words operator()(const OtherCores& warning) const {
     std::string text = fmt::format(
-        "{} is {}, that of the reference {}: they ran on different kinds of core, so the "
+        "{} is {}, the reference's {}: they ran on different kinds of core, so the "
         "difference in time is not due to the code alone",
         warning.metric, quantity(warning.candidate, Unit::Fraction),
         quantity(warning.reference, Unit::Fraction));

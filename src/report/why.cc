@@ -107,7 +107,7 @@ std::vector<std::string> remarks_of(const Why& why) {
   if (why.is_simulated) remarks.emplace_back("instructions are simulated");
   if (why.is_user_only) remarks.emplace_back("counts are of user space, times of all");
   if (why.has_shell) remarks.emplace_back("counts have the shell in them, times have not");
-  if (why.is_of_all_kinds) remarks.emplace_back("cycles are those of all kinds of core");
+  if (why.is_of_all_kinds) remarks.emplace_back("cycles are summed over all kinds of core");
   return remarks;
 }
 
@@ -140,7 +140,7 @@ std::string why_text(const Results& results, const Why& why) {
     has_instructions = has_instructions || factor.part == WallPart::Instructions;
   }
   std::string text = headline(results, why) + ": " +
-                     (factors.empty() ? "nothing that makes it up can be told from 1" : factors);
+                     (factors.empty() ? "no factor differs significantly from 1" : factors);
   for (const std::string& remark : remarks_of(why)) text += "; " + remark;
   return text;
 }

@@ -473,7 +473,7 @@ bool StepRunner::take_finished(std::vector<Step>& steps, std::chrono::nanosecond
                          rounds.paces.size() == paces_.size();
     if (!is_same) {
       context_.rounds->finished.clear();
-      cut_short(Error{"the rounds that --resume found are not those of this suite",
+      cut_short(Error{"the rounds that --resume found are not this suite's",
                       "begin again without --resume"});
       return false;
     }

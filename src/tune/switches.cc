@@ -469,7 +469,7 @@ Result<CpuChoice> choose_cpus(os::SettingFiles& files, const TuneRequest& reques
   choice.commands = of_one_node(files, whole_cores(files, online, from, is_asked(request, "smt")));
   choice.rest = cpus_not_in(choice.commands, online);
   if (!is_asked(request, "cpus")) return CpuChoice{.rest = online, .why_not = "not asked for"};
-  if (choice.commands.empty()) choice.why_not = "there is no core besides that of the first CPU";
+  if (choice.commands.empty()) choice.why_not = "there is no core besides the first CPU's";
   return choice;
 }
 

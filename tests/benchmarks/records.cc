@@ -1,4 +1,4 @@
-// How many records of a trace are read in a second; see scripts/bench records.
+// The number of a trace's records read in a second; see scripts/bench records.
 
 #include "engine/kperf/records.h"
 
@@ -39,8 +39,8 @@ std::vector<KdebugRecord> life_of(std::uint64_t tid, std::uint64_t creator, std:
           record(kThreadCountersData | kEnd, tid, {9, 10, 0, 0})};
 }
 
-/// Threads in twos: one of the command, one of another process. So many at once as there are CPUs,
-/// their records in turns, which is the worst order for the reader.
+/// Threads in pairs: one of the command, one of another process. As many at once as there are CPUs,
+/// with interleaved records, which is the worst order for the reader.
 std::vector<KdebugRecord> make_trace() {
   std::vector<KdebugRecord> records;
   for (std::size_t first = 0; first < kThreads; first += kCpus) {

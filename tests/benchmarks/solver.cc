@@ -1,5 +1,5 @@
-// Counts, one by one, what the placing of events on Apple's counters is promised to do; see
-// scripts/bench solver. Every claim that fails is reported, and the exit status is then 1.
+// Counts, one by one, the promises about placing events on Apple's counters; see scripts/bench
+// solver. Every broken one is reported, and the exit status is then 1.
 
 #include "engine/kpep_tables.h"
 #include "engine/kperf/selection.h"
@@ -26,7 +26,7 @@ using Masks = std::vector<CounterMask>;
 constexpr CounterMask kAny = 0b1111111100;
 constexpr CounterMask kOnlyPmc7 = 0b0010000000;
 
-/// Prints what was found alongside what is claimed.
+/// Prints findings next to claims.
 class Claims {
  public:
   void claim(std::string_view what, std::uint64_t found, std::uint64_t expected) {

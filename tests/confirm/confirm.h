@@ -10,8 +10,8 @@
 
 namespace lauka::confirm {
 
-// What a Mac is to confirm of what was found out about it on Linux. scripts/confirm-on-mac runs it;
-// nothing of it is in lauka.
+// Facts found on Linux that a Mac must confirm. scripts/confirm-on-mac runs it; lauka does not
+// contain it.
 
 /// The subject of a check, the expected value and the value found.
 struct Row {
@@ -34,8 +34,8 @@ struct Setting {
 /// The machine, one "name: value" each.
 std::vector<std::string> facts(const Setting& setting);
 
-/// Counts fixtures with each strategy, places events on each counter, and looks whether all is
-/// given back. Refused where the counters cannot be had.
+/// Counts fixtures with each strategy, places events on each counter, and checks that all is given
+/// back. Refused without counters.
 Result<std::vector<Row>> confirm(const Setting& setting);
 
 /// The rows as Markdown.

@@ -6,8 +6,8 @@
 
 #include <string>
 
-// lauka_confirm_on_model [CHIP]: what scripts/confirm-on-mac does, on the model of a Mac with that
-// chip (m1). Its fixtures are programs of the model.
+// lauka_confirm_on_model [CHIP]: scripts/confirm-on-mac on the model of a Mac with that chip (m1).
+// Its fixtures are programs of the model.
 
 int main(int argc, char** argv) {
   using namespace lauka;

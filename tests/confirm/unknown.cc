@@ -20,7 +20,7 @@ namespace {
 
 using namespace engine::kperf;
 
-// ---- a table of calls that keeps what the kernel answers
+// ---- a table of calls that records the kernel's answers
 
 // A table of plain functions reaches its object no other way.
 // NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables)
@@ -75,7 +75,7 @@ int by_name(const char* name, void* old_value, std::size_t* old_length, void* ne
   });
 }
 
-/// The same calls without Apple's framework, so that none goes past the notes.
+/// The same calls without Apple's framework, so that all are recorded.
 os::DarwinCalls noting(const os::DarwinCalls& calls) {
   kernel_calls = &calls;
   answers.clear();
@@ -86,7 +86,7 @@ os::DarwinCalls noting(const os::DarwinCalls& calls) {
   return table;
 }
 
-// ---- what is asked
+// ---- the questions
 
 /// In milliseconds, of `runs` runs: the median.
 std::optional<double> wall_of(const Setting& setting, const std::vector<std::string>& words,
@@ -156,7 +156,7 @@ void add_losses(const Setting& setting, Strategy& strategy, std::vector<std::str
   for (const auto& [why, times] : faults) all.back() += fmt::format("{} x {}; ", times, why);
 }
 
-/// Values of all CPUs come for those that are on: how many that are, now and then for half a
+/// Values of all CPUs come only for those that are on: their number, now and then for half a
 /// second.
 void add_powered(const Kernel& kernel, const os::DarwinCalls& calls,
                  std::vector<std::string>& all) {

@@ -20,7 +20,7 @@ namespace {
 
 const std::string kTwoKinds = "P=0,E=1";
 
-/// Returns why two equal CPUs cannot stand for two kinds here; empty where they can.
+/// Returns why two equal CPUs cannot stand for two kinds here; empty if they can.
 std::string why_skipped() {
   const Said said = lauka({"--core-kinds", kTwoKinds, "-w0", "-r1", "--cores", "e", "--engine",
                            "none", "--export-csv", "-", "--", fixture("on_cpus") + " 0:1ms 1:1ms"});
@@ -160,7 +160,7 @@ TEST_CASE("--threads with -d shows what the threads did in that time") {
 
 namespace {
 
-/// Each is as docs/threads.schema.json says.
+/// Checks each line against docs/threads.schema.json.
 void check_lines(const std::vector<std::string>& lines) {
   const auto schema = nlohmann::json::parse(
       text_of(std::string(places::kRepository) + "/docs/threads.schema.json"));

@@ -10,7 +10,7 @@
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
-// --check, and what describes the command line outside of the program.
+// --check, and descriptions of the command line outside of the program.
 
 namespace lauka::contract {
 namespace {
@@ -30,7 +30,7 @@ bool is_there(const std::string& program) {
   return false;
 }
 
-/// Returns what bash offers after these words, the last one unfinished.
+/// Returns bash's completions of these words, the last one unfinished.
 std::string bash_offers(const std::string& words) {
   const Folder folder;
   std::ofstream(folder.file("try"))

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// Exports whose targets or sizes make trouble, and those for other tools.
+// Exports with difficult targets or sizes, and those for other tools.
 
 namespace lauka::contract {
 namespace {

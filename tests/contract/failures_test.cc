@@ -8,7 +8,7 @@
 
 #include <unistd.h>
 
-// What happens when a command fails, takes too long, cannot be started, or the user interrupts.
+// Commands that fail, take too long, or cannot be started, and interruptions.
 
 namespace lauka::contract {
 namespace {

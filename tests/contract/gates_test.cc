@@ -6,8 +6,8 @@
 
 #include <doctest/doctest.h>
 
-// The parts "Deltas and the gate" and --precision of the contract. CPU time is gated where the
-// answer has to be known: what else runs on the machine hardly moves it.
+// The parts "Deltas and the gate" and --precision of the contract. CPU time is gated if the answer
+// must be known: other programs on the machine hardly change it.
 
 namespace lauka::contract {
 namespace {

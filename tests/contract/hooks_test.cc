@@ -189,7 +189,7 @@ TEST_CASE("the start of the shell is measured, subtracted and reported") {
   CHECK(said.status == 0);
   CHECK(said.out_has("starting sh takes "));
   CHECK(said.out_has("which is subtracted from all times"));
-  // What burn uses is 50 ms of CPU time, and the little more that a process costs.
+  // burn uses 50 ms of CPU time, and a process a little more.
   const double cpu = std::stod(csv_value(text_of(folder.file("out.csv")), "x", "cpu_time", "min"));
   CHECK(cpu > 0.049);
 }

@@ -13,7 +13,7 @@
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
-// Wherever text of others can come in, nothing that lauka writes is obeyed by who shows it.
+// Foreign text, wherever it can come in, must not control a terminal, browser or spreadsheet.
 
 namespace lauka::contract {
 namespace {
@@ -27,8 +27,8 @@ constexpr bool kIsSanitized = __has_feature(address_sanitizer);
 constexpr bool kIsSanitized = false;
 #endif
 
-/// A screen cleared, a line forged, a bell, DEL, C1 in UTF-8, what turns the text round, what ends
-/// a line, and bytes that are no character.
+// A screen cleared, a line forged, a bell, DEL, C1 in UTF-8, characters that reverse text or end a
+// line, and bytes that are no character.
 const std::string kHostile =
     "x\x1b[2J\r\nlauka: all fine\x07\x7f\xc2\x9b"
     "31m\xe2\x80\xae\xe2\x81\xa6\xe2\x80\xa8\xef\xbb\xbf\xff\xc0\xaf";

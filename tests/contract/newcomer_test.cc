@@ -32,7 +32,7 @@ std::vector<CommandLine> command_lines() {
   return all;
 }
 
-/// Returns what is the same on every machine: neither that it is noisy, nor what it cannot count.
+/// Returns the part that is the same on every machine: without its noise and missing counters.
 std::string answer_of(const Said& said) {
   std::string answer;
   for (const std::string& line : lines_of(said.err)) {

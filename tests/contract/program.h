@@ -31,15 +31,14 @@ struct Start {
   unsigned as_user = 0;  ///< 0: the test's own user
   std::string program{places::kProgram};
   bool null_output = false;  ///< standard output goes to /dev/null
-  bool deaf_output = false;  ///< standard output is a pipe whose reader has gone
+  bool deaf_output = false;  ///< standard output is a pipe without a reader
 };
 
 /// Runs the built lauka with its output captured through pipes.
 Said lauka(std::vector<std::string> arguments);
 Said lauka(const Start& start);
 
-/// The same in a terminal `columns` wide: `out` is all that was written to it, standard error
-/// included.
+/// The same in a terminal `columns` wide: `out` is all of its output, standard error included.
 Said lauka_in_terminal(const std::vector<std::string>& arguments, unsigned short columns,
                        const std::vector<std::pair<std::string, std::string>>& environment = {});
 
@@ -66,7 +65,7 @@ class Folder {
   std::string path_;
 };
 
-/// True if there is a file; one that `touch` made is empty.
+/// True if there is a file; an empty one may come from `touch`.
 bool exists(const std::string& path);
 
 /// Reads a file, which must exist.

@@ -42,7 +42,7 @@ double mean(std::vector<std::string> options, const std::string& metric,
   return std::strtod(csv_value(said.out, "it", metric, "mean").c_str(), nullptr);
 }
 
-/// True if an event can be counted in a region here; skips where it cannot.
+/// True if an event can be counted in a region here; otherwise skips.
 bool can_count(const std::string& event) {
   const Said said = region({"-r1", "-e", event}, {"turns 1"});
   if (said.status != 0) skip(said.err);
@@ -88,7 +88,7 @@ TEST_CASE("region: pages that it touches are its faults, in threads and children
         mean({"-r1", "-e", "page-faults"}, "page-faults", std::string("pages 2000 ") + how);
     const double expected = std::string(how) == "twice" ? 4000 : 2000;
     CHECK(faults >= expected);
-    CHECK(faults < expected + 200);  // what a thread or a child needs
+    CHECK(faults < expected + 200);  // a thread or a child needs some
   }
   const double whole = mean({"-r1", "-e", "page-faults", "--metrics", "all"},
                             "page-faults (whole run)", "pages 2000");

@@ -11,7 +11,7 @@
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
-// --from: what a saved session says again, and what several say together.
+// --from: one saved session, and several together.
 
 namespace lauka::contract {
 namespace {
@@ -96,7 +96,7 @@ TEST_CASE("--from: deltas are paired within a session, and across sessions they 
   CHECK(document.at("lauka").at("sessions").at(0).at("commands") == 2);
   CHECK(document.at("lauka").at("sessions").at(1).at("file") == folder.file("b.json"));
   CHECK(lines_of(text_of(folder.file("all.csv"))).size() == 31);
-  // What was joined once is joined still.
+  // A joined session stays joined.
   const Said again = lauka({"--from", folder.file("all.json")});
   CHECK(again.out == said.out);
   CHECK(again.err == said.err);
@@ -245,7 +245,7 @@ TEST_CASE("A/A: a candidate that is the reference's program is reported, in any 
                  "--", it("b", "1ms")})
               .err_has("A/A: the programs are identical"));
   CHECK(lauka({"-v", "--from", against}).err_has("A/A: the programs are identical"));
-  // A shell's file says nothing; what a setup builds is looked at after it.
+  // A shell's file is not the program; a setup's product is hashed after it.
   const Said built =
       lauka({"-r3", "-q", "--setup", "cp " + folder.file("{of}") + "/it " + folder.file("made"),
              "-L", "of", "a,c", "--export-json", "-", "--", folder.file("made") + " 1ms"});

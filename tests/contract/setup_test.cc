@@ -5,13 +5,13 @@
 
 #include <doctest/doctest.h>
 
-// scripts/setup on systems of which only the package manager is there, and a fake.
+// scripts/setup on systems that have only a (fake) package manager.
 
 namespace lauka::contract {
 namespace {
 
-/// Fills the folder $0 with what a bare Linux has and runs $1/scripts/setup there with the options
-/// $4. The package manager $2 offers and installs CMake $3.
+// Fills the folder $0 like a bare Linux and runs $1/scripts/setup there with the options $4. The
+// package manager $2 offers and installs CMake $3.
 constexpr const char* kBareLinux = R"sh(
 cd "$0" || exit 99
 for tool in bash cat cp id rm sed; do ln -s "$(command -v $tool)" $tool; done

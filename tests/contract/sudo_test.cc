@@ -15,8 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// Under sudo: root measures, the user who called sudo is measured. sudo passes who that is in
-// SUDO_UID and SUDO_GID.
+// Under sudo: root measures the commands of the user who called sudo, whom SUDO_UID and SUDO_GID
+// name.
 
 namespace lauka::contract {
 namespace {

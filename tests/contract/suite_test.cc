@@ -41,8 +41,8 @@ struct Suite {
   }
 };
 
-/// The first letters of the benchmarks in --export-runs, in the order of the runs; the numbers are
-/// all different and there from 1.
+/// Returns the first letters of the benchmarks in --export-runs, in the order of the runs; checks
+/// that the numbers are 1, 2, ... in some order.
 std::string benchmarks_by_order(const std::string& file) {
   const Words lines = lines_of(text_of(file));
   REQUIRE(lines.size() > 1);
@@ -332,7 +332,7 @@ TEST_CASE("--resume: a suite that was interrupted goes on, and has every round o
   REQUIRE(exists(json_file + ".rounds"));
   CHECK_FALSE(exists(json_file));
   const std::string kept = text_of(json_file + ".rounds");
-  // Part of a line, as a disk may have it.
+  // Part of a line, as after a crash.
   std::ofstream(json_file + ".rounds", std::ios::app) << "{\"benchmark\":0,\"fir";
   const auto before = lines_of(text_of(log.file("a"))).size();
   words.emplace_back("--resume");
@@ -342,7 +342,7 @@ TEST_CASE("--resume: a suite that was interrupted goes on, and has every round o
   CHECK_FALSE(exists(json_file + ".rounds"));
   const json document = json::parse(text_of(json_file));
   for (const json& result : document.at("results")) CHECK(result.at("times").size() == 6);
-  // What was finished before the end is not run again: one round may have been under way.
+  // Finished rounds are not run again; one may have been under way.
   const auto all = lines_of(text_of(log.file("a"))).size();
   CHECK(before >= 1);
   CHECK(all <= 6 + 1);
@@ -360,7 +360,7 @@ TEST_CASE("--resume: a suite that was interrupted goes on, and has every round o
   CHECK(refused.err_has("--ignore-failure was not typed; "));
   CHECK(text_of(json_file + ".rounds") == kept);
   CHECK(lauka({"--suite", suite.folder.file("s.toml"), "--resume"})
-            .err_has("--resume goes on with the rounds kept beside the file of --export-json"));
+            .err_has("--resume goes on with the rounds kept next to the file of --export-json"));
 }
 
 TEST_CASE(

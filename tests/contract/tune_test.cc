@@ -12,8 +12,8 @@
 
 #include <unistd.h>
 
-// --tune of the built program. Two settings of the kernel are files of the test, in a mount
-// namespace of its own, as is /run: the machine stays as it is.
+// --tune of the built program. Two of the kernel's settings are files of the test, in a mount
+// namespace of its own, as is /run: the machine stays unchanged.
 
 namespace lauka::contract {
 namespace {
@@ -34,7 +34,7 @@ class Machine : public Folder {
   }
   bool has_journal() const { return exists(path() + "/run/lauka"); }
 
-  /// Runs a script in which $LAUKA is the program, and $TUNE what has it tune these two.
+  /// Runs a script with the program as $LAUKA, and options to tune these two as $TUNE.
   Said run(const std::string& script) const {
     Start start;
     start.program = "/usr/bin/unshare";
@@ -125,7 +125,7 @@ TEST_CASE("--tune=compare leaves a quarter of the runs untuned and reports what 
   CHECK(result.err_has("--tune changed, against 8 untuned runs: σ "));
   CHECK(machine.settings() == "11");
   CHECK_FALSE(machine.has_journal());
-  // Each digit is a round of two runs. 4 blocks of a round, after two that settle.
+  // Each digit is a round of two runs: four blocks of a round, each after two settling ones.
   std::string rounds;
   const std::string digits = text_of(seen);
   for (std::size_t i = 0; i + 2 < digits.size(); i += 4) {

@@ -91,7 +91,8 @@ TEST_CASE("an interrupt ends a session that waits for a line") {
 TEST_CASE("what --until does not go with is refused with the reason") {
   CHECK(lauka({"--until", "(", "--", "true"}).status == 2);
   CHECK(lauka({"--until", "", "--", "true"}).status == 2);
-  CHECK(lauka({"--until", "a", "--scrape", "x=(a)", "--", "true"}).err_has("--until reads along"));
+  CHECK(lauka({"--until", "a", "--scrape", "x=(a)", "--", "true"})
+            .err_has("--until reads output during the run"));
   CHECK(lauka({"--until", "a", "--expect-output", "same", "--", "true", "true"})
             .err_has("no whole output to compare"));
 }

@@ -9,8 +9,7 @@
 
 #include <doctest/doctest.h>
 
-// What bad input gets: one line on standard error that names the culprit, status 2, and nothing is
-// run.
+// Bad input: one line on standard error that names the culprit, status 2, and nothing is run.
 
 namespace lauka::contract {
 namespace {

@@ -14,7 +14,7 @@ TEST_CASE("the end of a text is its last lines, whole") {
   const std::string shown = last_lines_of(lines);
   CHECK(shown.starts_with("81\n82\n"));
   CHECK(shown.ends_with("\n100"));
-  // Of one that is long it is the lines that are whole; of a single long line, its end.
+  // Of a long one its whole lines; of a single long line, its end.
   const std::string wide(3'000, 'x');
   CHECK(last_lines_of("y" + wide + "\nz" + wide) == "z" + wide);
   CHECK(last_lines_of(wide + wide).size() == OutputTail::kShown);

@@ -383,7 +383,7 @@ TEST_CASE("at perf_event_paranoid 2 the times are measured for ordinary users to
 TEST_CASE("elsewhere than on Linux, kinds named by hand are refused") {
   CHECK(decide({}, nullptr).has_value());
   CHECK(decide({{{"P", {0}}, {"E", {1}}}}, nullptr).error().what ==
-        "--core-kinds is for Linux; here the system tells the kinds of core");
+        "--core-kinds is for Linux; here the system knows the kinds of core");
 }
 
 }  // namespace lauka::cores

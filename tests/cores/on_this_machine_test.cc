@@ -19,7 +19,7 @@
 namespace lauka::cores {
 namespace {
 
-/// Why clocks are not tested here; empty where they are.
+/// Returns why clocks cannot be tested here; empty if they can.
 std::string why_skipped() {
   if (os::linux_calls() == nullptr) return "this is not Linux";
   if (const auto able = engine::perf::can_count(*os::linux_calls()); !able)
@@ -77,7 +77,7 @@ class Counted {
   os::CounterSetId counters_ = 0;
 };
 
-/// One clock for all CPUs, then one for each CPU there is: what Clocks leaves out is measured too.
+/// One clock for all CPUs, then one for each CPU, including those that Clocks leaves out.
 std::vector<os::CounterRequest> a_clock_for_each_cpu() {
   CoreKinds kinds = kinds_of_test();
   CoreKinds none_left_out{{"all", {}}};

@@ -330,7 +330,7 @@ TEST_CASE("stream: cycles and instructions come by kind of core where each has a
   CHECK(all[0].by_kind[0].cycles == 1000U);
   CHECK(all[0].by_kind[1].instructions == 150U);
   CHECK(all[0].all.cycles == 1200U);
-  // What was counted before is not counted again.
+  // Earlier counts are not counted again.
   const auto more = it.stream->read(20ms);
   CHECK(more.at(0).all.cycles == 0U);
   it.stream.reset();

@@ -1,4 +1,4 @@
-// lauka/counters.h as on macOS: what it calls of libSystem is answered here.
+// lauka/counters.h as on macOS, with libSystem's functions replaced.
 
 #include <algorithm>
 #include <array>
@@ -29,7 +29,7 @@ struct Level {
   std::uint64_t instructions, cycles, user_time, system_time, energy_nj;
 };
 
-/// A Mac whose accounts say this of the calling thread.
+/// A Mac with these accounts of the calling thread.
 struct Mac {
   std::array<Level, 2> levels{};
   bool has_levels = true;

@@ -135,7 +135,7 @@ std::ptrdiff_t open_descriptors() {
   return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {});
 }
 
-/// True if the kernel's own events can be counted here; skips where they cannot.
+/// True if the kernel's own events can be counted here; otherwise skips.
 bool stand_ins_count() {
   const Here here({.stands_in = true});
   Counters counters;

@@ -17,8 +17,8 @@
 
 #include <sys/wait.h>
 
-// scripts/confirm-on-mac on the model: what it says of a Mac that is as the facts have it, and of
-// one that is not.
+// scripts/confirm-on-mac on the model: its report on a Mac that agrees with the facts, and on one
+// that does not.
 
 namespace lauka::confirm {
 namespace {

@@ -16,8 +16,8 @@
 
 #include <doctest/doctest.h>
 
-// Times by kind of core on the model of Darwin, whose accounting follows facts on the real one and
-// was not written for what is tested here.
+// Times by kind of core on the model of Darwin, whose accounting follows facts about the real one
+// and was written independently of the tested code.
 
 namespace lauka::darwin {
 namespace {

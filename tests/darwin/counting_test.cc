@@ -10,7 +10,7 @@
 
 namespace lauka::darwin {
 
-// What the model says of kpc and of threads, against the facts.
+// The model's kpc and threads, against the facts.
 
 namespace {
 
@@ -174,7 +174,7 @@ TEST_CASE("the model's ten thousand threads of ten microseconds are all sampled"
   CHECK(sum_of(samples, 7) == 10'000 * 112'000);
 }
 
-// What the model says of processes to those who are not root, against the facts.
+// The model's processes as seen without root, against the facts.
 
 namespace {
 

@@ -101,7 +101,7 @@ struct KperfBench {
     return by_name;
   }
 
-  /// Runs `script` once for each pass: every count is what the command did.
+  /// Runs `script` once for each pass: every count must be the command's own.
   void check_passes(const std::string& script) {
     for (std::size_t pass = 0; pass < events.passes.size(); ++pass) {
       const auto counts = named(run(script, pass), pass);
@@ -146,7 +146,7 @@ struct KperfBench {
 
   std::chrono::nanoseconds period = std::chrono::milliseconds(1);  // of sampling
   Driver driver;
-  const os::DarwinCalls* calls = &driver.calls;  // what the engine gets
+  const os::DarwinCalls* calls = &driver.calls;  // the engine's calls
   Folder folder;
   std::unique_ptr<os::Launcher> launcher;
   std::unique_ptr<engine::CounterEngine> engine;

@@ -10,7 +10,7 @@
 
 namespace lauka::darwin {
 
-// The kperf engine on the model of Darwin's kernel: what it counts is what the model's threads did.
+// The kperf engine on the model of Darwin's kernel: it must count what the model's threads did.
 
 namespace {
 
@@ -139,7 +139,7 @@ TEST_CASE("threads that outlive the command are sampled while they run from then
   CHECK(has(bench.notes(), "1 thread had not ended with the command"));
 }
 
-// Which engine macOS gets, and what counts without root.
+// The engine's choice on macOS, and counts without root.
 
 namespace {
 

@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-// What goes wrong with counters, and what the engine makes of it.
+// Failures of counters, and how the engine handles them.
 
 namespace lauka::darwin {
 namespace {
@@ -255,7 +255,7 @@ TEST_CASE("everything is given back when the process ends without unwinding") {
   REQUIRE(pipe(ends.data()) == 0);
   const pid_t child = fork();
   if (child == 0) {
-    // What atexit calls gets no argument.
+    // atexit's functions get no argument.
     // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
     static KperfBench* bench = nullptr;
     static int out = ends[1];

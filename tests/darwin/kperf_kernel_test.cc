@@ -13,8 +13,8 @@
 
 #include <doctest/doctest.h>
 
-// What XNU's own code answers where a caller would not expect it. Between the engine and the model
-// is a table of calls that answers in its place.
+// Surprising answers of XNU's own code. Between the engine and the model is a table of calls that
+// gives them in the model's place.
 
 namespace lauka::darwin {
 namespace {
@@ -31,7 +31,7 @@ struct Asked {
   bool sets() const { return new_value != nullptr && old_value == nullptr; }
 };
 
-/// 0, an errno, or nothing: the model answers. After it has, `then` may change what it gave.
+/// Returns 0, an errno, or nullopt: the model answers. Then `then` may change its answer.
 using Rule = std::function<std::optional<int>(const Asked&)>;
 
 // A table of plain functions reaches its object no other way.
@@ -70,7 +70,7 @@ int by_name(const char* name, void* old_value, std::size_t* old_length, void* ne
   });
 }
 
-/// An engine that has no framework, so that all its calls pass here; or one that has, whose calls
+/// An engine without the framework, so that all its calls pass here; or one with it, whose calls
 /// through it do not.
 struct Bench : KperfBench {
   explicit Bench(Setup setup = machine("m1"), bool has_framework = false)
@@ -141,7 +141,7 @@ TEST_CASE("a framework that lacks a function is not used at all, and the functio
   REQUIRE(bench.select() == "");
   CHECK(bench.notes() ==
         "macOS changed its private framework (kpc_set_config is missing); lauka uses sysctls\n");
-  // Even what the framework has goes through the system's own calls.
+  // Even the framework's functions go through the system's own calls.
   CHECK(times("kpc.counting") > 0);
   CHECK(times("kperf.sampling") > 0);
   const auto counted = bench.named(bench.run("run 3ms"));
@@ -207,7 +207,7 @@ TEST_CASE(
           bool is_ending = false;
           rule_before = [&](const Asked& asked) -> std::optional<int> {
             if (is_ending || asked.name != name || times(name) != use) return std::nullopt;
-            // Only what is switched on can be refused so: for what is off already all is well.
+            // Only switched-on parts can be refused so: switching off again always succeeds.
             if (asked.name.starts_with("kperf.") && !asked.sets()) return std::nullopt;
             was_refused = true;
             if (error != EPERM && error != EBUSY && !name.starts_with("kpc.")) take_tracing();
@@ -313,7 +313,7 @@ TEST_CASE("a record that vanishes without a sign makes no wrong count") {
         const bool is_told =
             counted.redo.has_value() || has(bench.notes(), "had not ended with the command");
         CHECK((is_told || instructions == bench.truth().instructions));
-        // A thread that left nothing at all is missed by the kernel's total alone.
+        // Only the kernel's total misses a thread that left no record at all.
         if (all_of_child && kind == id::kNewThread && lost > 2) continue;
         if (instructions) CHECK((is_told || *instructions == bench.truth().instructions));
       }

@@ -28,7 +28,7 @@ extern char** environ;
 
 namespace lauka::os {
 
-// The launcher of macOS, on the model: what Linux's promises, this one promises too.
+// The launcher of macOS, on the model: it keeps the promises of Linux's.
 
 namespace {
 
@@ -283,7 +283,7 @@ TEST_CASE("macOS: a batch ends after a failed run, or goes on where failures are
 
 namespace {
 
-/// In a child, which leaves without unwinding: what it made is gone by then.
+// In a child, which leaves without unwinding, so its files must be gone by then.
 bool is_cancelled_at(std::uint64_t call) {
   CallRules rules;
   rules.interrupt_at_call = call;
@@ -320,7 +320,7 @@ TEST_CASE("macOS: every run is reaped and no process remains") {
   CHECK(bench.driver.host.still_held().empty());
 }
 
-// What the launcher of macOS asks posix_spawn for.
+// macOS's launcher's requests to posix_spawn.
 
 namespace {
 
@@ -334,7 +334,7 @@ struct Asked {
   std::vector<int> inherited{};
 };
 
-// A table of calls is made of plain functions, which reach what they write down in no other way.
+// A table of calls has plain functions, so they record into globals.
 // NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables)
 Asked asked;
 const DarwinCalls* model_calls = nullptr;

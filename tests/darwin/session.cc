@@ -273,7 +273,7 @@ class Play {
     const std::string notes = bench_.notes();
     const bool is_bound = has(notes, "counts are sampled every");
     const bool has_survivors = outlives(command, false);
-    // A daemon of which the birth was lost, and which has not ended, cannot be noticed.
+    // A daemon whose birth was lost, and which has not ended, cannot be noticed.
     const bool may_be_unseen = session_.rules.late_in_run.has_value();
     if (outlives(command, true) && !may_be_unseen && !counted.redo && !is_machine(pass) &&
         !has(notes, "not ended with"))
@@ -319,13 +319,13 @@ class Play {
 
   const Process& latest() const {
     const auto& processes = bench_.driver.host.kernel.processes();
-    const Process* found = processes.at(1).get();  // lauka's own, where it has none so far
+    const Process* found = processes.at(1).get();  // lauka's own, if it has none so far
     for (const auto& process : processes)
       if (process->parent == processes.at(1)->pid) found = process.get();
     return *found;
   }
 
-  /// True if others of its tree ended later; `still_run`: and have not come to their end by now.
+  /// True if others of its tree ended later; `still_run`: and still run now.
   bool outlives(const Process& command, bool still_run) const {
     for (const auto& process : bench_.driver.host.kernel.processes()) {
       if (process->root_id != command.unique_id) continue;

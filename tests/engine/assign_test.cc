@@ -252,7 +252,7 @@ Classified classified(const std::vector<KpepEvent>& events, std::size_t size) {
   return total;
 }
 
-/// M2 as the articles' machine had it: without the events that only a newer database has.
+/// M2 as on the articles' machine: without the events of newer databases.
 std::vector<KpepEvent> old_m2() {
   std::vector<KpepEvent> events = table_of("m2");
   std::erase_if(events, [](const KpepEvent& event) {
@@ -301,7 +301,7 @@ Masks events_of_the_count() {
   return configurable_masks(events);
 }
 
-/// A set while it is chosen in the order of names: what decides whether it fits, and whether the
+/// A set, chosen in the order of names: the facts that decide whether it fits, and whether the
 /// framework takes it.
 struct Choice {
   CounterMask taken = 0;

@@ -13,7 +13,7 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-/// A file of counts as Cachegrind 3.19 writes it, cut down to what is read.
+/// A file of counts as Cachegrind 3.19 writes it, reduced to the parts that are read.
 OutputFile counts_of(int pid, int number, const std::string& command, const std::string& summary,
                      const std::string& events = "Ir Bc Bcm Bi Bim") {
   return {"out." + std::to_string(pid) + "." + std::to_string(number),

@@ -182,7 +182,7 @@ TEST_CASE("counters were lost when they saw less than four fifths of what is sur
     usage.voluntary_switches = switches;
     return was_lost(enabled_ns, usage, 5);
   };
-  // 9 us of 250 ms is what a setuid program leaves; 0 what an event that stopped leaves.
+  // A setuid program leaves 9 us of 250 ms, a stopped event none.
   CHECK(lost(9'000, 250 * kMs));
   CHECK(lost(0, 0));
   CHECK(lost(0, 80'000));
@@ -272,7 +272,7 @@ TEST_CASE("a run without a cycle or an instruction is not believed") {
   CHECK(doubts_of({cycles(0), instructions(500)}) == Doubts{"cycles was 0", ""});
   CHECK(doubts_of({cycles(900), instructions(0)}) == Doubts{"", "instructions was 0"});
   CHECK(doubts_of({cycles(900), instructions(500)}) == Doubts{"", ""});
-  // A kind of core that the run was never on, and what only a hypervisor would do.
+  // A kind of core that the run was never on, and an impossible one without a hypervisor.
   CHECK(doubts_of({cycles(0, 0)}) == Doubts{""});
   Tally of_hypervisor = cycles(0);
   of_hypervisor.rings = os::kPerfExcludeUser | os::kPerfExcludeKernel;
@@ -390,8 +390,7 @@ struct Shown {
   unsigned wrong = 0;
 };
 
-/// One session of two commands, run as the runner does: a run that is to be made again is, as often
-/// as was asked for.
+/// Runs one session of two commands like the runner: runs are repeated as often as requested.
 void run_session(std::uint64_t seed, Shown& shown) {
   std::mt19937_64 random(seed);
   FakePerf perf;

@@ -137,7 +137,7 @@ TEST_CASE("what the machine does not have is refused with what it has") {
         "root, or: sudo sysctl kernel.perf_event_paranoid=0");
   power.error = 0;
   power.files["/sys/bus/event_source/devices/power/events/energy-pkg.unit"] = "Watts\n";
-  CHECK(refusal("energy-pkg") == "'energy-pkg' cannot be counted: its unit is not told in joules");
+  CHECK(refusal("energy-pkg") == "'energy-pkg' cannot be counted: its unit is not joules");
   power.files.clear();
   CHECK(refusal("energy-pkg") ==
         "'energy-pkg' cannot be counted: this machine has no power PMU (RAPL), as virtual machines "

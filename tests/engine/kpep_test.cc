@@ -400,7 +400,7 @@ TEST_CASE("a damaged event or alias of a database is named") {
   CHECK(fault_of([](Root& root) { at(at(cpu_of(root), "aliases"), "Other") = number(1); }) ==
         "has an alias 'Other' that does not name an event");
   CHECK(fault_of([](Root& root) { at(at(cpu_of(root), "aliases"), "Other") = text("GONE"); }) ==
-        "has an alias 'Other' for 'GONE', which is none of its events");
+        "has an alias 'Other' for 'GONE', which is not one of its events");
   CHECK(fault_of([](Root& root) {
           at(at(cpu_of(root), "aliases"), "Other") = text("FIXED_CYCLES");
         }) == "has two aliases for 'FIXED_CYCLES': 'Cycles' and 'Other'");

@@ -22,7 +22,7 @@ double cpu_seconds() {
   return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
 }
 
-/// Why the kernel's own counts are not tested here; empty where they are.
+/// Returns why the kernel's own counts cannot be tested here; empty if they can.
 std::string why_skipped() {
   if (os::linux_calls() == nullptr) return "this is not Linux";
   const auto able = can_count(*os::linux_calls());

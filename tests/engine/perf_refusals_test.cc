@@ -202,7 +202,7 @@ bool fails(std::string_view call) {
   return fault.call == call && ++fault.made == fault.at;
 }
 
-/// The calls of the model, of which the fault's fails.
+/// The model's calls, of which one fails.
 os::LinuxCalls faulty() {
   os::LinuxCalls calls = *sound;
   calls.open_counter = [](const os::PerfEventAttr& attributes, const os::CounterPlace& place,

@@ -7,7 +7,7 @@
 
 namespace lauka {
 
-/// Changes each of the runs, which a list has packed.
+/// Changes each run of a list, which packs them.
 inline void change(RunList& runs, const std::function<void(RunRecord&)>& how) {
   RunList changed;
   for (RunRecord run : runs) {

@@ -15,7 +15,7 @@ class FakeEngine final : public engine::CounterEngine {
  public:
   bool is_lost = false;           ///< no run has a count
   std::size_t runs_at_once = 64;  ///< of its passes
-  /// Has the last word on the counts of a run, which counts its own number.
+  /// May change the counts of a run, which counts its own number.
   std::function<void(std::uint64_t, engine::Counted&)> adjust;
   os::RunWatch* watch = nullptr;
   std::size_t first_counting_pass = 0;  ///< passes before it have no counters

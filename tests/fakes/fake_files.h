@@ -19,7 +19,7 @@ inline std::optional<std::string> text_in(const Files& files, const std::string&
   return found->second;
 }
 
-/// The names of what is in a folder.
+/// Returns the names in a folder.
 inline std::vector<std::string> names_in(const Files& files, const std::string& folder) {
   std::set<std::string> names;
   for (const auto& [file, text] : files)

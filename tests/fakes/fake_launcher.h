@@ -10,7 +10,7 @@
 
 namespace lauka::fakes {
 
-/// A launcher that runs nothing: each run takes what the test says, and is written down.
+/// A launcher that runs nothing: each run takes the time that the test sets, and is recorded.
 class FakeLauncher final : public os::Launcher {
  public:
   struct Script {
@@ -25,7 +25,7 @@ class FakeLauncher final : public os::Launcher {
   std::function<void(std::size_t)> before_run;
   /// Has the last word on how a run ended.
   std::function<void(os::ProgramId, os::Ended&)> adjust;
-  std::string output;  ///< of the latest run, where it is kept
+  std::string output;  ///< of the latest run, if it is kept
   std::string error;
   int counter_error = 0;
   std::size_t found_after = ~std::size_t{0};  ///< runs, until the program "nosuch" is there

@@ -6,7 +6,7 @@
 
 namespace lauka::fakes {
 
-/// Gates of a plan whose metrics are there.
+/// Returns gates of a plan that has its metrics.
 inline std::vector<Gate> gates_of(const Plan& plan, const std::vector<Condition>& conditions) {
   std::vector<Gate> gates;
   for (const Condition& condition : conditions)

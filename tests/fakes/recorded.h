@@ -9,7 +9,7 @@
 
 namespace lauka::fakes {
 
-/// A session of an earlier day: commands of these names, each of whose runs took these seconds.
+/// Returns a session of an earlier day: commands of these names, whose runs took these seconds.
 inline std::shared_ptr<Recording> recorded(const std::vector<std::string>& names,
                                            const std::vector<double>& seconds) {
   class Runs final : public RunTable {

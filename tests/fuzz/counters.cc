@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <string>
 
-// What the kernel, Apple's files and Valgrind say of events and counts.
+// Texts of the kernel, Apple and Valgrind about events and counts.
 
 namespace lauka::fuzz {
 

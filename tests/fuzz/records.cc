@@ -27,7 +27,7 @@ struct Head {
   std::uint64_t unique_id = 0;
 };
 
-/// One record in short. Four bits each for what matters.
+/// One record in short, in four-bit fields.
 struct Short {
   std::uint8_t kind = 0;
   std::uint8_t thread = 0;
@@ -50,7 +50,7 @@ std::vector<T> read_all(std::string_view bytes) {
 
 KdebugRecord record_of(const Short& code) {
   KdebugRecord record;
-  // Lost events end all that can be asked of a trace: they are rare.
+  // Lost events void everything else: they are rare.
   const std::size_t kind = code.kind % 64 == 6 ? 6 : code.kind % 6;
   record.debugid = kKinds[kind];
   record.thread = code.thread % 16;
@@ -107,7 +107,7 @@ void records(std::string_view bytes) {
   const TraceCounts counts = at_once.counts();
   check(counts, std::clamp<std::size_t>(head.values, 1, kMaxUserCounters));
   require(same(counts, one_by_one.counts()));
-  // What is complete has no end missing.
+  // A complete trace has no end missing.
   if (at_once.target_is_complete()) require(counts.fault != TraceFault::ThreadNotEnded);
 }
 

@@ -4,8 +4,8 @@
 #include <string_view>
 #include <vector>
 
-// What libFuzzer feeds; see scripts/check fuzz. Each takes any bytes, and aborts where what came of
-// them breaks a promise.
+// libFuzzer's targets; see scripts/check fuzz. Each takes any bytes, and aborts if the result
+// breaks a promise.
 
 namespace lauka::fuzz {
 

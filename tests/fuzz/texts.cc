@@ -19,7 +19,7 @@
 #include <string>
 #include <utility>
 
-// What a user types, and what is read of a file by name.
+// Typed text, and files named by users.
 
 namespace lauka::fuzz {
 namespace {

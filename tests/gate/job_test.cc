@@ -14,8 +14,8 @@ using Flags = std::vector<bool>;
 
 constexpr double kError = 0.05;
 
-/// The gate "more than the reference" of one of `gates`, watched from 10 rounds on as a session
-/// does; the candidate is `shift` standard deviations of a round's noise above.
+/// Watches the gate "more than the reference" of one of `gates`, from 10 rounds on as in a session;
+/// the candidate is `shift` standard deviations of a round's noise above.
 Findings watched(noise::Source& noise, std::size_t gates, double shift) {
   Schedule schedule(1.0 - kError, gates, 10, WatchSchedule::Planned);
   std::vector<double> reference;
@@ -42,7 +42,7 @@ struct Job {
   std::size_t false_fails = 0;
 };
 
-/// Of `gates` gates the first `changed` are of candidates that are worse.
+/// The first `changed` of `gates` gates have worse candidates.
 Job job(noise::Source& noise, std::size_t gates, std::size_t changed, Risk risk) {
   std::vector<Findings> findings;
   for (std::size_t i = 0; i < gates; ++i)
@@ -59,8 +59,8 @@ Job job(noise::Source& noise, std::size_t gates, std::size_t changed, Risk risk)
   return result;
 }
 
-/// The p of a gate that looks once, at 20 rounds of a metric that scatters by `spread` about its
-/// limit, which is 0 or, as of page faults that never happen, on any side of it.
+/// Returns the p of a gate that looks once, at 20 rounds of a metric that scatters by `spread`
+/// about its limit, which is 0 or (page faults that never happen) on any side of it.
 Verdict at_the_limit(noise::Source& noise, std::size_t gates, double spread) {
   const std::vector<double> reference(20, spread > 0.0 ? 100.0 : 0.0);
   std::vector<double> candidate = reference;

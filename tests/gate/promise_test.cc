@@ -1,4 +1,4 @@
-// What the gate promises, by simulation with a fixed seed.
+// The gate's promises, by simulation with a fixed seed.
 
 #include "gate/judge.h"
 #include "gate/schedule.h"

@@ -103,8 +103,8 @@ TEST_CASE("a candidate of zeros has a verdict, and one against zeros has no delt
 }
 
 TEST_CASE("an inconclusive verdict shows how many times the rounds would decide") {
-  // One-sided p of .16 is one standard error away; 5% asks for 1.645 of them, thus for 1.645^2
-  // = 2.7 times the rounds. Here the smaller probability says how far it is.
+  // One-sided p of .16 is one standard error away; 5% needs 1.645 of them, thus 1.645^2 = 2.7 times
+  // the rounds. The smaller probability decides.
   bool told = false;
   for (std::uint64_t seed = 50; seed < 60; ++seed) {
     const Verdict verdict =

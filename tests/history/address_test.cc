@@ -35,7 +35,7 @@ TEST_CASE("an address is called by scheme, host and database") {
 TEST_CASE("SOCI is given an address that it leaves as it is, with all that it has") {
   const auto url = [](const std::string& where) { return parse_address(where).value().url; };
   const std::string nothing = "fallback_application_name=lauka-history";
-  // libpq takes the last of two parameters of one name: whose value is not the user's own.
+  // libpq takes the last of two parameters of one name, whose value is not the user's own.
   CHECK(url("postgresql://user@host/db") == "postgresql://user@host/db?" + nothing + "&" + nothing);
   CHECK(url("Postgres://u:a=b c'\"@h/d?host=/my run&x=%20&") ==
         "postgres://u:a%3Db%20c%27%22@h/d?" + nothing + "&host=/my%20run&x=%20&" + nothing);

@@ -324,7 +324,7 @@ TEST_CASE("lauka-history: a file without an end is refused before it takes memor
 TEST_CASE("lauka-history add: if no thread can be started, the files are read all the same") {
   const Scratch scratch;
   write_sessions(scratch, 40, 99);
-  // Stacks of a petabyte: each thread is refused.
+  // Stacks of a petabyte make every thread fail.
   const Said said = history("add --db " + scratch.file("h.db") + " " + scratch.path() + "/*.json",
                             "ulimit -s 1099511627776;");
   CHECK_MESSAGE(said.out.starts_with("40 sessions added to "), said.err);
@@ -442,7 +442,7 @@ TEST_CASE("lauka-history add: where the disk is full nothing half-written stays"
   MadeSession large{.number = 7};
   for (int i = 0; i < 3000; ++i) large.commands.push_back({fmt::format("benchmark {}", i), {1.0}});
   write(scratch.file("large.json"), json_of(large));
-  // A limit on files' size is what a full disk is to a program that ignores the signal.
+  // A limit on files' size acts like a full disk on a program that ignores the signal.
   const Said said =
       history("add --db " + db + " " + scratch.file("large.json"), "trap '' XFSZ; ulimit -f 300;");
   CHECK(said.status == 1);
@@ -462,7 +462,7 @@ TEST_CASE("lauka-history add: many writers, killed at random, leave each session
   }
   for (const std::string& where : databases(scratch)) {
     CAPTURE(where);
-    // Each adds file by file and writes down what was confirmed; some are killed meanwhile.
+    // Each adds file by file and records confirmed ones; some are killed meanwhile.
     const std::string script = fmt::format(
         "cd {0}; rm -f done.*; for w in 1 2 3 4 5 6 7 8; do (for f in s*.json; do timeout -s KILL "
         "0.$w \"$0\" add --db '{1}' $f >/dev/null 2>>err.$w && echo $f >>done.$w; done) & done; "

@@ -36,7 +36,7 @@ Series series_of_values(const std::vector<double>& values) {
   return series;
 }
 
-/// Twenty commits at 1, then as many at each of `levels`; none is exactly there.
+/// Twenty commits at 1, then as many at each of `levels`, all with a little noise.
 std::vector<double> levels(const std::vector<double>& more) {
   std::vector<double> values;
   std::vector<double> all = {1.0};

@@ -225,7 +225,7 @@ TEST_CASE("sessions are forgotten by their name, their commit or their time, wit
     CHECK(first(database, "SELECT count(*) FROM lauka_session") == "2");
     CHECK(first(database, "SELECT count(*) FROM lauka_point") == "2");
     CHECK(first(database, "SELECT count(*) FROM lauka_label") == "6");
-    // What was forgotten can be added again.
+    // Forgotten sessions can be added again.
     CHECK(store.add(sessions).value() == 4);
   }
 }
@@ -358,7 +358,7 @@ TEST_CASE("a server that goes away in the middle leaves nothing of its batch, an
       Database database = opened(where);
       Store store(database);
       REQUIRE(store.add(std::vector{record({1, "abc", "CPU", {{"it", {1.0}}}})}));
-      // The connection ends where a statement of the batch waits for a table.
+      // The connection ends while a statement of the batch waits for a table.
       const std::string pid = first(database, "SELECT pg_backend_pid()");
       REQUIRE(watcher.run(fmt::format(
           "CREATE FUNCTION go_away() RETURNS trigger AS $$ BEGIN PERFORM pg_terminate_backend({}); "
@@ -412,7 +412,7 @@ TEST_CASE("a benchmark of a session with five metrics takes less than 2 kB") {
     const double bytes =
         std::stod(first(database, is_server ? "SELECT pg_database_size(current_database())"
                                             : "SELECT page_count * 4096 FROM pragma_page_count()"));
-    const double empty = is_server ? 8e6 : 0.0;  // what a new database of the server takes
+    const double empty = is_server ? 8e6 : 0.0;  // the size of a new database
     CHECK((bytes - empty) / (count * benchmarks) < 2000);
   }
 }

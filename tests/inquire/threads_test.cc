@@ -94,7 +94,7 @@ class FakeStream final : public cores::ThreadStream {
   }
 };
 
-/// A world whose clock goes on when somebody waits.
+/// A world whose clock moves only in waits.
 struct World {
   FakeStream stream;
   nanoseconds clock{100ms};

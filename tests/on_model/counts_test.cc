@@ -8,7 +8,7 @@
 
 #include <doctest/doctest.h>
 
-// What the whole program shows of runs on the model, against what the model knows they did.
+// The whole program's output about runs on the model, against the model's own knowledge.
 
 namespace lauka::darwin {
 namespace {
@@ -153,7 +153,7 @@ TEST_CASE(
   const Told told = check_counts(
       mac, "repeat 25 {\nfork {\nrun 300us\nfork {\nrun 200us\nexec leaf\n}\nwait\n}\n}\nwait",
       {"INST_ALL"});
-  // Twenty-five children, as many grandchildren, each of which has two threads, the second by exec.
+  // Twenty-five children and as many grandchildren, each with two threads, the second by exec.
   CHECK(told.run(0).at("tree").at("threads") == 1 + 25 + 2 * 25);
   const Mac few = mac_with({{"neighbours", true}, {"few_pids", true}});
   check_counts(few, "run 900us\nfork {\nrun 500us\n}\nwait", {"INST_ALL"});

@@ -11,8 +11,8 @@
 
 #include <doctest/doctest.h>
 
-// Everything that can go wrong on a Mac, by the list of the facts; each time the program says what
-// it must, ends as it must, and gives back what it took.
+// Everything that can go wrong on a Mac, by the list of the facts; each time the program reports
+// it, ends correctly, and gives everything back.
 
 namespace lauka::darwin {
 namespace {
@@ -296,7 +296,7 @@ TEST_CASE("16: a command that never ends is killed at its time-out, and all is g
 }
 
 TEST_CASE("17: an interruption in any call ends with 128 + its number, and all is given back") {
-  // The whole program makes about 170 calls; each place of them may be where the signal comes.
+  // The whole program makes about 170 calls; the signal may come at each of them.
   const Mac calm;
   const std::uint64_t calls =
       calm.lauka({"-r2", "-w0", calm.folder.program("work", "run 3ms")}).report.at("calls");

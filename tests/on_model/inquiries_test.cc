@@ -12,7 +12,7 @@
 
 #include <doctest/doctest.h>
 
-// What the whole program answers on the model: --check, -l, --explain-events.
+// The whole program's answers on the model: --check, -l, --explain-events.
 
 namespace lauka::darwin {
 namespace {

@@ -78,7 +78,7 @@ std::string Mac::text_of(const std::string& file) const {
 }
 
 Told Mac::lauka(const std::vector<std::string>& arguments, bool apart) const {
-  // What most tests are about is the counts of each run; `apart` asks for what users get.
+  // Most tests are about the counts of each run; `apart` asks for the users' default.
   std::vector<std::string> words = {places::kProgramOnModel};
   if (!apart) words.insert(words.end(), {"--counting", "together"});
   words.insert(words.end(), arguments.begin(), arguments.end());

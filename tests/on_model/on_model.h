@@ -20,7 +20,7 @@ struct Told {
   nlohmann::json report;
 
   bool says(const std::string& text) const;  ///< on either
-  /// The model's truth of the `run`th spawned process, from the end: 0 the last.
+  /// The model's truth of a spawned process, counted from the end: 0 is the last.
   const nlohmann::json& run(std::size_t from_the_end) const;
   std::vector<std::string> held() const { return report.at("held"); }
 };
@@ -28,7 +28,7 @@ struct Told {
 /// A machine with programs.
 class Mac {
  public:
-  /// `scenario`: keys of fakes/darwin/scenario.h, alongside those that a test need not name.
+  /// `scenario`: keys of fakes/darwin/scenario.h, in addition to defaults.
   explicit Mac(nlohmann::json scenario = nlohmann::json::object());
 
   Folder folder;

@@ -134,7 +134,7 @@ TEST_CASE("region: unknown counts are left out, with a note; its time is there")
   has_no_counts({{"self_counts", "zero"}}, kTwice,
                 "the kernel counts no cycles and instructions, as in a virtual machine");
   has_no_counts({{"self_counts", "refused"}}, kTwice,
-                "a thread that began a region did not end it, or is not told its counts");
+                "a thread that began a region did not end it, or cannot read its counts");
   const char* by_another = "threads 1 {\nregion begin\nrun 1ms\n}\njoin\nregion end\nrun 1ms";
   has_no_counts(nlohmann::json::object(), by_another,
                 "call lauka_region_end in the thread that called lauka_region_begin");
@@ -146,7 +146,7 @@ TEST_CASE("region: on macOS events that a thread cannot read are refused") {
   const Told told = region(mac, kTwice, {"-e", "INST_ALL"});
   CHECK(told.status == 2);
   CHECK(told.err ==
-        "lauka: 'INST_ALL' cannot be counted with --region: macOS tells a thread its cycles and "
+        "lauka: 'INST_ALL' cannot be counted with --region: macOS gives a thread its cycles and "
         "instructions only; leave it out, or leave out --region\n");
 }
 

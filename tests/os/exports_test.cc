@@ -114,7 +114,7 @@ bool fails(std::string_view call) {
   return true;
 }
 
-/// The calls of `base`, of which the fault's fails.
+/// The calls of `base`, of which one fails.
 FileCalls faulty(bool is_mount_point) {
   static bool mounted;
   mounted = is_mount_point;

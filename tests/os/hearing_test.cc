@@ -10,7 +10,7 @@
 
 #include <doctest/doctest.h>
 
-// Launchers: runs whose output is heard.
+// Launchers: runs with an output listener.
 
 namespace lauka::os {
 namespace {

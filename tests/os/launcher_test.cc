@@ -453,7 +453,7 @@ TEST_CASE("descriptors that lauka was given reach the command") {
 }
 
 TEST_CASE("a command gets the signal dispositions and mask lauka was started with") {
-  // In a child, because start_launcher changes what it finds.
+  // In a child, because start_launcher changes its process.
   const pid_t child = fork();
   if (child == 0) {
     std::signal(SIGCHLD, SIG_IGN);

@@ -13,7 +13,7 @@
 
 #include <unistd.h>
 
-// What Linux's launcher does for control groups and for counters of the whole machine.
+// Linux's launcher with control groups and with counters of the whole machine.
 
 namespace lauka::os {
 namespace {

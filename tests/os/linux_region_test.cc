@@ -111,8 +111,8 @@ long steps_to_ioctl(pid_t child, std::uint64_t request) {
   return -1;
 }
 
-/// The instructions of a region with so many turns, from one switch to the other; -1: they cannot
-/// be seen here.
+/// Returns the instructions of a region with so many turns, from one switch to the other; -1 if
+/// they cannot be counted here.
 long instructions_of_region(std::uint64_t turns) {
   const pid_t child = fork();
   if (child == 0) enter_region(turns);

@@ -23,7 +23,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Gives up what lets root signal the processes of others; false: it could not.
+/// Gives up root's right to signal others' processes; false: it could not.
 bool give_up_killing() {
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
   std::array<__user_cap_data_struct, 2> rights{};
@@ -32,7 +32,8 @@ bool give_up_killing() {
   return syscall(SYS_capset, &header, rights.data()) == 0;
 }
 
-/// Runs what writes its id to `file` and sleeps, as somebody else; the status says what came of it.
+/// As another user, runs a program that writes its id to `file` and sleeps; the status is the
+/// result.
 int measure_somebody_else(const std::string& file) {
   if (!give_up_killing()) return 3;
   const auto launcher = start_launcher();

@@ -13,7 +13,7 @@ namespace {
 
 int told = -1;
 
-constexpr useconds_t kLaterUs = 600'000;  // more than what counts as one request
+constexpr useconds_t kLaterUs = 600'000;  // longer than the time of one request
 
 void tell() {
   static_cast<void>(write(told, "x", 1));

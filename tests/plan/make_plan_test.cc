@@ -14,8 +14,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-/// Stands for an engine: one event per pass, "default" where none is asked for; keeps what it was
-/// asked.
+/// A fake engine: one event per pass, "default" if none is requested; keeps the requests.
 struct OneEventPerPass {
   std::optional<std::pair<Words, bool>> asked{};
 

@@ -65,7 +65,7 @@ TEST_CASE("two metrics of one name are refused") {
   Options both = with_rows({"rate:higher"});
   both.scraped = {own("rate", "(x)")};
   CHECK(refusal_of_rows(both) ==
-        "--metrics announces rate, which is there already; leave out what stands behind its name");
+        "--metrics announces rate, which is there already; leave out the part after its name");
   CHECK(
       refusal_of_rows(with_rows({"1x:higher"})) ==
       "--metrics '1x:higher' has '1x' for a name; begin it with a letter, and go on with letters, "

@@ -36,7 +36,7 @@ inline Metric metric(std::string name, Unit unit, Better better = Better::Less,
   return made;
 }
 
-/// The figures of one row; median and quartiles lie in the middle of the range.
+/// The figures of one row; median and quartiles are in the middle of the range.
 inline stats::Summary summary(std::size_t count, double mean, std::optional<double> stddev,
                               double min, double max, std::size_t outliers = 0) {
   const double middle = (min + max) / 2;

@@ -11,7 +11,7 @@ namespace lauka::report {
 
 namespace {
 
-/// Every number as wide as numbers get, a long metric name, and runs of its own.
+/// Numbers of the greatest width, a long metric name, and a row with its own number of runs.
 Results wide_example() {
   Results results;
   results.metrics = {

@@ -130,7 +130,7 @@ TEST_CASE("a sequential order") {
         "the machine; --order random compares runs of the same round\n");
   CHECK(line_of(results, {SequentialRuns{false, true}}) ==
         "lauka: warning: the commands were run one after the other because --setup or --cleanup of "
-        "one may undo that of another, so deltas include the drift of the machine; use --order "
+        "one may undo another's, so deltas include the drift of the machine; use --order "
         "random if they do not disturb each other\n");
   CHECK(line_of(results, {SequentialRuns{true}}) ==
         "lauka: warning: the commands were run one after the other, so deltas include the drift of "
@@ -138,7 +138,7 @@ TEST_CASE("a sequential order") {
         "compares runs of the same round\n");
   CHECK(line_of(results, {SequentialRuns{true, true}}) ==
         "lauka: warning: the commands were run one after the other because --setup or --cleanup of "
-        "one may undo that of another, so deltas include the drift of the machine and gates fail "
+        "one may undo another's, so deltas include the drift of the machine and gates fail "
         "by chance more often than --confidence says; gates looked only once; use --order random "
         "if they do not disturb each other\n");
 }
@@ -221,7 +221,7 @@ TEST_CASE("other cores are reported with both shares and the cycles by kind") {
   const OtherCores seen{
       "p_share", 0.4, 0.955, {{"cycles (P)", 3.1e9, 5e9}, {"cycles (E)", 2e8, 1e7}}};
   CHECK(line_of(results_of(2), {seen, 1U}) ==
-        "lauka: warning: 'two': p_share is 40.0%, that of the reference 95.5%: they ran on "
+        "lauka: warning: 'two': p_share is 40.0%, the reference's 95.5%: they ran on "
         "different kinds of core, so the difference in time is not due to the code alone, cycles "
         "(P) 3.10G against 5.00G, cycles (E) 200M against 10.0M; "
         "--cores p or e keeps all on one kind of core\n");

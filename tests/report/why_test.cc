@@ -45,13 +45,13 @@ TEST_CASE("why: what stays the same is left out, and what was not counted is sai
   CHECK(
       line_of(why) ==
       "why: 4.55 ± 0.11x faster: 1.50 ± 0.02x more instructions per cycle, a 1.250 ± 0.016x lower "
-      "clock (4.00 → 3.20 GHz), CPU 3.80 ± 0.10x busier (100% → 380%); cycles are those of all "
+      "clock (4.00 → 3.20 GHz), CPU 3.80 ± 0.10x busier (100% → 380%); cycles are summed over all "
       "kinds of core\n");
   why = {};
   why.factors = {factor(WallPart::CpuTime, 0.001, 0.002), factor(WallPart::Utilisation, 0.0, 0.1)};
   why.lacks_cycles = why.lacks_instructions = true;
   CHECK(line_of(why) ==
-        "why: 4.55 ± 0.11x faster: nothing that makes it up can be told from 1; instructions and "
+        "why: 4.55 ± 0.11x faster: no factor differs significantly from 1; instructions and "
         "cycles were not counted\n");
   why.factors = {factor(WallPart::Instructions, 1.0, 0.02),
                  factor(WallPart::CpuTimePerInstruction, -0.5, 0.01)};

@@ -12,17 +12,17 @@
 /// that the rule itself is tested on sources made up for it.
 namespace lauka::rooms {
 
-/// A room and what it may include besides itself: rooms ("core"), or single headers of a room
+/// A room and its allowed includes besides itself: rooms ("core"), or single headers of a room
 /// ("cli/options.h"), in the order of src/rooms.txt.
 struct Room {
   std::string name;
   std::vector<std::string> may_include;
 };
 
-/// src/rooms.txt: lines `room: what it may include`; a line that begins with # is a comment.
+/// Reads src/rooms.txt: lines `room: allowed includes`; a line that begins with # is a comment.
 inline std::vector<Room> read_rooms(std::string_view text);
 
-/// A file under src: its path below src, with slashes, and what is in it.
+/// A file under src: its path below src, with slashes, and its text.
 struct Source {
   std::string path;
   std::string text;
@@ -35,7 +35,7 @@ inline std::vector<std::string> violations(const Source& source, const std::vect
 /// `` `src/ROOM/` ``, by room; cells without the spaces around them.
 inline std::map<std::string, std::vector<std::string>> rooms_of_document(std::string_view markdown);
 
-/// `room.may_include` as the document has it: `` `core`, `stats` ``; "nothing" where it is empty.
+/// `room.may_include` in the document's form: `` `core`, `stats` ``; "nothing" if it is empty.
 inline std::string as_in_document(const Room& room);
 
 // ---------------------------------------------------------------------------------------------

@@ -28,8 +28,8 @@ std::uint64_t nanoseconds_of(double seconds) {
   return static_cast<std::uint64_t>(std::llround(seconds * 1e9));
 }
 
-/// Two commands or more with gates. Every run takes 1 ms of the budget, whatever its wall time is,
-/// so that counting would stop after `first_look` rounds, and four budgets are four times as many.
+/// Two commands or more with gates. Every run takes 1 ms of the budget, whatever its wall time, so
+/// that counting would stop after `first_look` rounds, and four budgets are four times as many.
 Plan gated_plan(std::size_t commands, const std::vector<Condition>& gates,
                 std::uint64_t first_look) {
   std::vector<std::string> names = {"old", "new", "third"};

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-// Simulated benchmarks: what is measured of a series of noise, how lauka's gate ends on it, and
-// what its intervals are worth.
+// Simulated benchmarks: measurements of a series of noise, how lauka's gate ends on it, and how
+// good its intervals are.
 
 namespace lauka::simulation {
 

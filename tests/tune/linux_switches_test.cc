@@ -58,7 +58,7 @@ TEST_CASE("the commands get whole cores of the fastest kind and of one node, not
   CHECK(cpus_text(shape_of("arm server")) == "4-7 | 0-3");  // the node that the first CPU is not in
   CHECK(cpus_text(shape_of("virtual machine")) == "1 | 0");
   CHECK(cpus_text({"one CPU", {{"/sys/devices/system/cpu/online", "0\n"}}}) ==
-        "there is no core besides that of the first CPU");
+        "there is no core besides the first CPU's");
 }
 
 TEST_CASE("a core that lauka may use half of is not chosen") {

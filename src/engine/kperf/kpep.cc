@@ -144,7 +144,7 @@ class KpepParser {
         return refuse(fmt::format("has an alias {} that does not name an event", cited(alias)));
       const auto event = std::ranges::find(database_.events, *name, &KpepEvent::name);
       if (event == database_.events.end())
-        return refuse(fmt::format("has an alias {} for {}, which is none of its events",
+        return refuse(fmt::format("has an alias {} for {}, which is not one of its events",
                                   cited(alias), cited(*name)));
       if (!event->alias.empty())
         return refuse(fmt::format("has two aliases for {}: {} and {}", cited(*name),

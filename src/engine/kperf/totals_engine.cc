@@ -124,7 +124,7 @@ class TotalsEngine final : public CounterEngine {
     constexpr double worth_a_note = 0.02;
     if (share_of_children_ < worth_a_note) return {};
     return {
-        fmt::format("cycles, instructions and energy are those of the command's own process: "
+        fmt::format("cycles, instructions and energy are of the command's own process: "
                     "its children, with up to {:.0f}% of the CPU time, are not in them",
                     share_of_children_ * 100)};
   }
@@ -285,7 +285,7 @@ class CallingThreads final : public Counting {
       return Error{"the command was not started", ""};
     const os::RegionUse& use = *ended.region;
     if (use.uncounted_threads + use.failures > 0)
-      return Error{"a thread that began a region did not end it, or is not told its counts",
+      return Error{"a thread that began a region did not end it, or cannot read its counts",
                    "call lauka_region_end in the thread that called lauka_region_begin, of 64 "
                    "threads at most at once"};
     if (use.cycles == 0 && use.instructions == 0) return kperf::no_counts_at_all();
@@ -350,7 +350,7 @@ class OfCallingThreads final : public EngineAround {
     std::vector<std::string> all;
     if (counts_whole_) all = other().notes();
     all.emplace_back(
-        "cycles and instructions of the region are those of the threads that call "
+        "cycles and instructions of the region are of the threads that call "
         "lauka_region_begin and lauka_region_end: what other threads and children do "
         "meanwhile is not in them");
     return all;
@@ -358,7 +358,7 @@ class OfCallingThreads final : public EngineAround {
 
  private:
   static Error refusal_of(const std::string& name) {
-    return Error{fmt::format("{} cannot be counted with --region: macOS tells a thread its cycles "
+    return Error{fmt::format("{} cannot be counted with --region: macOS gives a thread its cycles "
                              "and instructions only",
                              cited(name)),
                  "leave it out, or leave out --region"};

@@ -15,7 +15,7 @@ struct ChipEvent {
   bool listed = true;  ///< macOS 15.4 has it in its list for the board
 };
 
-/// A processor as the model has it.
+/// A processor of the model.
 struct Chip {
   std::string name;            ///< "m1"
   std::string marketing_name;  ///< "Apple M1"
@@ -29,7 +29,7 @@ struct Chip {
 
   unsigned cpus() const { return performance_cpus + efficiency_cpus; }
 
-  /// The configurable event with that selector; null: the chip has none.
+  /// The configurable event with that selector; null if the chip has none.
   const ChipEvent* event(std::uint16_t number) const;
   /// Of some event that every macOS takes.
   std::uint16_t any_selector() const;

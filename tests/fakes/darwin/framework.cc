@@ -114,7 +114,7 @@ int reset() {
 
 template <typename Function>
 void* address(Function* function) {
-  return reinterpret_cast<void*>(function);  // what dlsym gives
+  return reinterpret_cast<void*>(function);  // as dlsym does
 }
 
 }  // namespace

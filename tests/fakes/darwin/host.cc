@@ -149,7 +149,7 @@ std::vector<std::string> Host::still_held() const {
   note(kernel.pmu.forced_by() == own.unique_id, "forced counters");
   note(kernel.pmu.counting() != 0, "counting");
   note(kernel.pmu.thread_counting() != 0, "thread counting");
-  // What belongs to another tracer that lives is not lauka's to give back.
+  // The set-up of another, living tracer is not lauka's to give back.
   const Process* owner = kernel.find(kernel.ktrace.owner());
   const bool is_anothers = owner != nullptr && owner->pid != own.pid;
   note(!is_anothers && kernel.sampler.is_configured(), "kperf's actions, timers or filter");

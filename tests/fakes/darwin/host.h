@@ -21,8 +21,8 @@ struct Io {
   std::size_t new_length = 0;
 };
 
-/// A sysctl call as its handler sees it: the rules of lengths, of what is copied, and of the length
-/// that is reported, which all handlers share. Each gives 0 or an errno.
+/// A sysctl call, as seen by its handler: the rules for lengths, for copying, and for the reported
+/// length, which all handlers share. Each call returns 0 or an errno.
 class Request {
  public:
   explicit Request(const Io& io);
@@ -37,15 +37,16 @@ class Request {
   /// Gives `count` bytes, or ENOMEM where less is left; without a buffer it only counts them.
   int give(const void* bytes, std::size_t count);
   int give(const std::string& text) { return give(text.c_str(), text.size() + 1); }
-  /// Takes `count` bytes of the new value, or EINVAL where less is left. Nothing without one.
+  /// Takes `count` bytes of the new value, or returns EINVAL if fewer are left. Does nothing
+  /// without one.
   int take(void* bytes, std::size_t count);
 
-  /// Gives the number, then takes a new one if there is one. `place` null: it is not to be set.
+  /// Returns the number, then takes a new one if there is one. `place` null: it cannot be set.
   int number(std::int64_t value, std::int32_t* place);
   int number(std::int64_t value, std::uint32_t* place);
   int number(std::int64_t value, std::uint64_t* place);
 
-  /// For handlers that do their own copying: what is reported as length.
+  /// For handlers that do their own copying: the length to report.
   void tell(std::size_t length) { told_ = length; }
 
   /// At the end: 0 and ENOMEM set the length, any other errno leaves it alone.
@@ -61,13 +62,13 @@ class Request {
   std::size_t taken_ = 0;
 };
 
-/// A function of kperf.framework as the facts have it (1.2): thin wrappers of sysctls, which they
-/// make through `calls`. Null: the framework has no such symbol.
+/// A function of kperf.framework by the facts (1.2): thin wrappers of sysctls, which they call
+/// through `calls`. Null if the framework has no such symbol.
 void* framework_symbol(const os::DarwinCalls& calls, const std::string& name);
 
 /// The faults of calls.
 struct CallRules {
-  /// By the sysctl's name, or the name of the call: this errno, from its n-th use on (1: always).
+  /// By the sysctl's or call's name: this errno, from its n-th use on (1: always).
   struct Failure {
     int error = 0;
     unsigned from = 1;
@@ -92,7 +93,7 @@ struct CallRules {
   std::string os_version = "15.4";
 };
 
-/// The system calls of the model: what a DarwinCalls table leads to. Each takes a microsecond.
+/// The system calls of the model, as a DarwinCalls table. Each takes a microsecond.
 class Host {
  public:
   Host(Setup setup, CallRules rules);
@@ -131,7 +132,7 @@ class Host {
   int proc_listchildpids(pid_t parent, void* buffer, int bytes);
   int proc_name(int pid, void* buffer, std::uint32_t bytes);
 
-  /// The time of a call goes by. False with errno: the call is to fail.
+  /// Lets the time of a call pass. False with errno: the call must fail.
   bool enter(const std::string& call);
 
  private:

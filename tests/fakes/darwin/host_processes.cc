@@ -157,8 +157,8 @@ int Host::proc_name(int pid, void* buffer, std::uint32_t bytes) {
   return static_cast<int>(length);
 }
 
-// The kernel's accounting of processes and threads: facts, 7. Offsets, not structs: the layouts are
-// what is tested.
+// The kernel's accounting of processes and threads: facts, 7. Offsets, not structs, since the
+// layouts are tested.
 
 namespace {
 
@@ -181,7 +181,7 @@ int refuse(int error) {
   return 0;
 }
 
-/// As proc_pidinfo gives lists and structs: what fits, and how many bytes that is.
+/// As proc_pidinfo returns lists and structs: the part that fits, and its bytes.
 int copy_out(const void* from, std::size_t count, void* buffer, int room) {
   const std::size_t copied = std::min(count, static_cast<std::size_t>(std::max(room, 0)));
   std::memcpy(buffer, from, copied);
@@ -398,7 +398,7 @@ int Host::kevent(int fd, const os::Kevent* changes, int change_count, os::Kevent
   return count;
 }
 
-// What other programs did before lauka began, by the calls that they would make.
+// The work of other programs before lauka began, by the calls that they would make.
 
 namespace {
 
@@ -478,7 +478,7 @@ void Host::play_past() {
   if (setup.tracer) {
     Process& tool = as(setup.tracer->pid, setup.tracer->name);
     if (setup.tracer->is_background) call_for("ktrace.init_background", 1);
-    // It waits where a tool in the foreground has left the tracing, though that has ended.
+    // It waits if a tool in the foreground has left the tracing on, even if that has ended.
     const bool waits = setup.tracer->is_background && setup.has_leftovers;
     if (!setup.is_virtual && !waits) sample_for(1);
     if (!waits) trace_all_for();

@@ -256,7 +256,7 @@ int Host::kpc_words(Request& request) {
   int error = request.take(words.data(), bytes);
   if (error == 0) error = kernel.pmu.set_words(wanted, words);
   if (error != 0 && error != EINVAL) return error;
-  // Too few words are none, and all right where they are only to be read.
+  // Too few words are ignored if the value is only read.
   if (!request.has_old()) return error;
   error = kernel.pmu.words(wanted, words);
   return error != 0 ? error : request.give(words.data(), bytes);
@@ -285,7 +285,8 @@ int Host::kpc_counters(Request& request) {
   return request.give(values.data(), (1 + answered) * sizeof(std::uint64_t));
 }
 
-/// Of the calling thread, which must have a buffer by now; it keeps that when counting ends.
+/// Returns those of the calling thread, which must have a buffer by now; it keeps that when
+/// counting ends.
 int Host::kpc_thread_counters(Request& request) {
   std::uint32_t tid = 0;
   if (const int error = request.take(&tid, sizeof tid); error != 0) return error;
@@ -503,7 +504,7 @@ int Host::reset_kperf(Request& request) {
   return 0;
 }
 
-/// The owner of the tracing, set by hand.
+/// Sets the owner of the tracing by hand.
 int Host::blessed_pid(Request& request) {
   Ktrace& ktrace = kernel.ktrace;
   if (!request.has_new()) {
@@ -590,7 +591,7 @@ int Host::set_trace(int operation, int value) {
       kernel.trace.set_buffer(static_cast<std::uint32_t>(value));
       return 0;
     default:
-      return EBADF;  // they write to a descriptor, of which the model has none
+      return EBADF;  // they write to a descriptor, which the model lacks
   }
 }
 
@@ -631,7 +632,7 @@ int Host::use_trace(int operation, Request& request) {
   }
 }
 
-/// As much of it as there is room for.
+/// Returns as much of it as there is room for.
 int Host::trace_info(Request& request) {
   const Pid owner = kernel.ktrace.living_owner();
   const TraceInfo info = kernel.trace.info(owner == 0 ? -1 : owner);
@@ -642,7 +643,7 @@ int Host::trace_info(Request& request) {
   return 0;
 }
 
-/// Bytes in, records out. What is written while the records are copied stays for the next read.
+/// Bytes in, records out. Records written during the copy stay for the next read.
 int Host::read_trace(Request& request) {
   const std::size_t capacity = request.room() / sizeof(Record);
   if (!kernel.trace.is_made() || capacity == 0) return EINVAL;

@@ -48,7 +48,7 @@ struct Setup {
   std::set<unsigned> cpus_off{};  ///< their counters cannot be read
   bool pids_are_few = false;      ///< they come back soon
   bool neighbours = false;        ///< other processes come and go
-  std::optional<Tool> tracer{};   ///< who has ktrace
+  std::optional<Tool> tracer{};   ///< the holder of ktrace
   unsigned earlier_actions = 0;   ///< of a tool that has reset kperf and ended
   bool has_leftovers = false;     ///< of a killed run: counting, filter, actions, buffer
 };
@@ -103,7 +103,7 @@ class Kernel {
   /// Null if unknown. Zombies are found, reaped processes are not.
   Process* find(Pid pid);
   const Process* find(Pid pid) const;
-  /// A process that does nothing but make calls, until it ends.
+  /// Starts a process that only makes calls, until it ends.
   Process& start_beside(Pid pid, unsigned user, const std::string& name);
   void end_beside(Process& process);
   void reap(Process& process);
@@ -111,7 +111,8 @@ class Kernel {
   Process& lauka() { return *processes_.at(1); }
   Thread& lauka_thread() { return *lauka().threads.front(); }
 
-  /// Of all its threads, inheritance included; what runs at this moment as far as recount knows.
+  /// Returns the work of all its threads, inheritance included; of running ones as far as recount
+  /// knows.
   Work recounted(const Process& process) const;
 
   /// Every CPU's counters are brought up to now.
@@ -226,7 +227,7 @@ class Kernel {
   std::vector<Cpu> cpus_;
   std::array<std::deque<Thread*>, kLevels> ready_;
   std::deque<std::unique_ptr<Process>> processes_;
-  std::array<std::uint64_t, 4> stale_{};  ///< what unused arguments of samples hold
+  std::array<std::uint64_t, 4> stale_{};  ///< leftovers in unused arguments of samples
   Pid next_pid_ = 812;
   std::uint64_t next_unique_id_ = 4712;
   Tid next_tid_ = 107184;

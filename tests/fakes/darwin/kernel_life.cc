@@ -200,7 +200,7 @@ void Kernel::stop(Process& process, int number) {
   if (process.parent == lauka().pid) child_changed = true;
 }
 
-/// The first who ends a process decides its status; every thread of it then ends itself.
+/// The first to end a process decides its status; every thread of it then ends itself.
 void Kernel::end_process(Process& process, int status) {
   if (process.is_killed) return;
   process.is_killed = true;
@@ -271,7 +271,7 @@ void Kernel::terminate_self(Thread& thread, unsigned cpu) {
   thread.left_kernel_ns = ends_process ? kProcessExitNs : kThreadExitNs;
 }
 
-/// On the ending thread itself, in this order; what the filter drops triggers nothing.
+/// On the ending thread itself, in this order; records that the filter drops trigger nothing.
 void Kernel::tell_of_exit(const Thread& thread, unsigned cpu) {
   if (!thread.name.empty()) emit_name(cpu, thread.tid, id::kThreadNamePrevious, thread.name);
   Work all = thread.ran;

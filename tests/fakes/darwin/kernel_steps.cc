@@ -10,7 +10,7 @@
 
 namespace lauka::darwin {
 
-// What the threads of the model do, step by step.
+// The steps of the model's threads.
 
 namespace {
 
@@ -21,7 +21,7 @@ constexpr std::uint64_t kAfterCachingNs = 2'000;
 
 }  // namespace
 
-/// The thread on `cpu` has done its work: what comes then.
+/// The thread on `cpu` has done its work; does the next thing.
 void Kernel::go_on(unsigned number) {
   Thread& thread = *cpus_.at(number).running;
   while (cpus_.at(number).running == &thread) {
@@ -253,7 +253,7 @@ void Kernel::exec(const Step& step, Thread& thread, unsigned cpu) {
   ready(made);
 }
 
-// What is written into the trace: facts, 4.5, 4.6, 4.7, 5.1.
+// The records of the trace: facts, 4.5, 4.6, 4.7, 5.1.
 
 namespace {
 
@@ -306,7 +306,7 @@ void Kernel::emit_counters(unsigned cpu, Tid tid, const std::vector<std::uint64_
                            std::uint32_t debugid) {
   for (std::size_t first = 0; first < values.size(); first += kValuesInRecord) {
     const bool is_last = first + kValuesInRecord >= values.size();
-    // What is not used holds what an earlier sample left there.
+    // Unused values hold leftovers of an earlier sample.
     for (std::size_t i = 0; i < kValuesInRecord && first + i < values.size(); ++i)
       stale_.at(i) = values[first + i];
     const std::uint32_t function = first == 0 ? id::kStart : is_last ? id::kEnd : 0;
@@ -429,7 +429,7 @@ void Kernel::set_thread_counting(std::uint32_t classes, Thread* caller) {
     if (thread->buffer || thread->state == State::Ended) continue;
     thread->wants_buffer = true;
   }
-  // The caller's is made on its way out of the call; what its CPU counted before is in it.
+  // The caller's is made on its way out of the call; its CPU's earlier counts are in it.
   if (caller != nullptr) make_buffer(lauka_cpu(), *caller);
 }
 

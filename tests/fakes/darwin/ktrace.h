@@ -25,7 +25,7 @@ class Ktrace {
  public:
   enum class State : std::uint32_t { Off = 0, Foreground = 1, Background = 2 };
 
-  /// True if a process lives, and what is done to reset parts.
+  /// True if a process lives; and the way to reset parts.
   struct Hooks {
     std::function<bool(std::uint64_t unique_id)> is_alive;
     std::function<void(std::uint32_t parts)> reset;

@@ -26,7 +26,7 @@ Selectors selectors_of(int macos_version) {
 }
 
 Pmu::Pmu(const Chip& chip, PmuRules with) : rules(with), chip_(&chip), cpus_(chip.cpus()) {
-  // What was counted since the machine was started, so that a value that is not a difference shows.
+  // Counts since the machine was started, so that values that are not differences show up.
   for (std::size_t i = 0; i < cpus_.size(); ++i) {
     cpus_[i].counters[0] = 900'000'000'000 + i * 12'345'678'901;
     cpus_[i].counters[1] = 1'700'000'000'000 + i * 23'456'789'012;
@@ -121,8 +121,8 @@ bool Pmu::is_allowed(std::uint64_t word) const {
                                                  : chip_->event(selector) != nullptr;
 }
 
-/// A word with none of the levels counts in all that may be counted; the register has no bit for
-/// user space of 32 bits, and none for the kernel's where that may not be counted.
+// A word with none of the levels counts in all allowed ones; the register has no bit for user space
+// of 32 bits, and none for the kernel's if that is not allowed.
 std::uint64_t Pmu::register_of(std::uint64_t word) const {
   const std::uint64_t allowed = rules.user_only ? kUser64 : kUser64 | kKernel;
   std::uint64_t levels = word & allowed;

@@ -19,7 +19,7 @@ inline constexpr std::uint32_t kRawClass = 8;
 /// The selectors that kpc takes.
 enum class Selectors : std::uint8_t {
   Any,        ///< before macOS 14.4
-  OfTheList,  ///< those that the kernel's list for the board has (macOS 15.4)
+  OfTheList,  ///< those in the kernel's list for the board (macOS 15.4)
   OfTheChip,  ///< those that the processor knows (macOS 26)
 };
 
@@ -35,7 +35,7 @@ struct PmuRules {
   std::optional<std::uint16_t> dead_mask{};  ///< events of this mask read 0 (apmc's M4)
 };
 
-/// Words of the raw class: registers that nothing in the model looks at.
+/// Words of the raw class: registers that the model ignores.
 inline constexpr std::size_t kRawWords = 11;
 
 /// The counters of the CPUs and kpc: facts, sections 0 and 3. The calls give 0 or an errno.
@@ -48,7 +48,7 @@ class Pmu {
   /// A thread on `cpu` has worked from `before` to `after`.
   void count(unsigned cpu, const Work& before, const Work& after);
 
-  /// Adds to `buffer` what `cpu` counted since its last switch; null: a thread without a buffer.
+  /// Adds the counts of `cpu` since its last switch to `buffer`; null: a thread without a buffer.
   void switch_off(unsigned cpu, Counters* buffer);
 
   /// Returns the event on the configurable counter `index` (2 to 9); null: nothing, or one that it
@@ -64,10 +64,10 @@ class Pmu {
   std::vector<std::size_t> counters_of(std::uint32_t classes) const;
   /// As the registers have them: with the levels that are in effect.
   int words(std::uint32_t classes, std::vector<std::uint64_t>& words) const;
-  /// `words` has config_count of them at least; all or none are set.
+  /// `words` has at least config_count of them; all or none are set.
   int set_words(std::uint32_t classes, const std::vector<std::uint64_t>& words);
   void set_counting(std::uint32_t classes);
-  /// The classes of which all counters that there are now run.
+  /// Returns the classes of which all present counters run.
   std::uint32_t counting() const;
   void set_thread_counting(std::uint32_t classes);
   std::uint32_t thread_counting() const { return thread_counting_; }

@@ -59,9 +59,9 @@ struct Thread {
   std::uint64_t wakes = 0;  ///< number of its latest event; older ones are void
   int cpu = -1;
 
-  Work ran{};                        ///< since birth: the truth
-  Work inherited{};                  ///< by recount from before an exec
-  Work accounted{};                  ///< of `ran`, what recount knows: up to the last switch
+  Work ran{};        ///< since birth: the truth
+  Work inherited{};  ///< by recount from before an exec
+  Work accounted{};  ///< the part of `ran` that recount knows: up to the last switch
   std::optional<Counters> buffer{};  ///< kpc's, PMC by PMC; nullopt: not made yet
   bool wants_buffer = false;         ///< older than thread counting: made at its next switch
   std::uint64_t sampled = 0;         ///< of `ran`, instructions up to the latest sample
@@ -74,7 +74,7 @@ struct Truth {
   Work at_terminate{};             ///< of all threads, from birth to THREAD_TERMINATE_PID
   std::uint64_t cycles = 0;        ///< of these, thread by thread
   std::uint64_t instructions = 0;  ///< of these, thread by thread
-  std::uint64_t sampled = 0;       ///< of the instructions, those before each thread's last sample
+  std::uint64_t sampled = 0;       ///< instructions before each thread's last sample
   std::map<std::string, std::uint64_t> events{};  ///< likewise, of the levels that are counted
 };
 
@@ -112,7 +112,7 @@ struct Process {
   std::uint64_t peak_bytes = 1'458'176;
   std::uint64_t started_at_ns = 0;
   std::uint64_t ended_at_ns = 0;
-  Work ended_threads{};  ///< recount of those that have gone, exec's inheritance included
+  Work ended_threads{};  ///< recount of threads that have gone, exec's inheritance included
   Work cached{};         ///< its final totals
   Work children{};       ///< of the reaped ones and theirs
   Truth truth{};

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <cstring>
 
-// What lauka/region.h calls of libSystem, in the model.
+// The functions of libSystem for lauka/region.h, in the model.
 
 namespace lauka::darwin {
 namespace {

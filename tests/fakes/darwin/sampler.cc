@@ -170,7 +170,7 @@ bool Sampler::is_configured() const {
          trigger_action_ != 0 || pet_timer_ != kNoPet || lightweight_ || sampling_;
 }
 
-/// The numbers of actions and timers stay, and so does what is beyond the number of timers.
+/// The numbers of actions and timers stay, as do timers beyond that number.
 void Sampler::reset() {
   sampling_ = false;
   rest = Rest{};

@@ -66,7 +66,7 @@ class Sampler {
   int set_lightweight(std::int32_t value);
   int set_sampling(std::uint32_t on);
 
-  /// As the sysctl's bytes have it: 16 bytes of nibbles, then debugids.
+  /// In the sysctl's format: 16 bytes of nibbles, then debugids.
   int set_trigger_filter(std::span<const std::uint8_t> bytes);
   int set_trigger_action(std::int32_t action);
   std::uint32_t trigger_action() const { return trigger_action_; }
@@ -95,10 +95,10 @@ class Sampler {
 
   LeastPeriods least_;
   std::vector<Action> actions_{};
-  std::array<Timer, kMostTimers> timers_{};  ///< what is beyond the count stays as it was
+  std::array<Timer, kMostTimers> timers_{};  ///< those beyond the count stay unchanged
   std::uint32_t timer_count_ = 0;
   std::uint32_t pet_timer_ = kNoPet;
-  std::uint32_t pet_action_ = 0;  ///< as it was when the PET timer was set
+  std::uint32_t pet_action_ = 0;  ///< when the PET timer was set
   bool lightweight_ = false;
   bool sampling_ = false;
   std::vector<std::uint8_t> filter_{};

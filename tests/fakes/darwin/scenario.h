@@ -24,9 +24,8 @@ std::unique_ptr<Host> host_of(const std::string& scenario);
 /// The scenario's `report`; empty: none.
 std::string report_file_of(const std::string& scenario);
 
-/// JSON: what is still `held`, how many `calls` were made, and of each of the `runs` what it did:
-/// `own` and `tree` with threads, cycles, instructions, events; `kernel` with the totals of the
-/// process.
+/// JSON: `held` (not given back), the number of `calls`, and of each of the `runs` its work: `own`
+/// and `tree` with threads, cycles, instructions, events; `kernel` with the totals of the process.
 std::string report_of(const Host& host);
 
 }  // namespace lauka::darwin

@@ -171,7 +171,7 @@ Kernel::Loader loader_of_files() {
       script = shell_script(words[2]);
       return 0;
     }
-    // "folder//bin/x" is what a relative exec makes of an absolute path.
+    // a relative exec turns an absolute path into "folder//bin/x"
     const std::size_t twice = path.find("//");
     const std::string file = twice == std::string::npos ? path : path.substr(twice + 1);
     if (access(file.c_str(), F_OK) != 0) return ENOENT;

@@ -126,8 +126,8 @@ bool Trace::passes(std::uint32_t debugid) const {
 
 // ---- writing
 
-/// Of all full units the one whose last record is the oldest: its records are lost. One that is
-/// still written to is never taken, so that there may be none, and tracing ends for good.
+/// Takes the full unit whose last record is the oldest: its records are lost. A unit that is still
+/// written to is never taken, so all may be in use, and tracing ends for good.
 bool Trace::rob_the_oldest() {
   Cpu* robbed = nullptr;
   std::uint64_t last = 0;
@@ -192,7 +192,7 @@ void Trace::release_if_done(Cpu& cpu) {
   --used_units_;
 }
 
-/// Drops what is older than something read before. False: nothing is left.
+/// Drops records older than one read before. False: nothing is left.
 bool Trace::skip_the_late(Cpu& cpu) {
   for (;;) {
     release_if_done(cpu);
@@ -263,7 +263,7 @@ void Trace::note_read() {
   if (rules_.wrapped_flag_at_read == reads_ + 1) say_wrapped();
 }
 
-/// The older half goes, and LOST_EVENTS says so.
+/// Drops the older half, with LOST_EVENTS.
 void Trace::lose(std::vector<Record>& records, std::size_t capacity) {
   const std::uint64_t at = records.front().timestamp;
   records.erase(records.begin(),

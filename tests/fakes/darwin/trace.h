@@ -56,7 +56,7 @@ inline constexpr std::uint32_t kCpuData = 0x2506000c;
 inline constexpr std::uint32_t kThreadCounters = 0x25060020;
 }  // namespace id
 
-/// Sizes of the buffer, and what is to go wrong with it.
+/// Sizes of the buffer, and its faults.
 struct TraceRules {
   unsigned cpus = 1;
   std::uint32_t records_per_unit = 2048;
@@ -92,7 +92,7 @@ class Trace {
   void set_up();
   /// As kdebug's reset: no buffer, no filter, no flags.
   void remove();
-  /// `threads`: those that the map of threads has now.
+  /// `threads`: the present size of the map of threads.
   int enable(int value, std::uint32_t threads);
   int set_filter(std::span<const std::uint32_t, 5> filter);
   void set_typefilter(std::span<const std::uint8_t, kTypefilterBytes> bits);
@@ -102,11 +102,11 @@ class Trace {
   /// True where `record` passed the filters and was written.
   bool write(const Record& record);
 
-  /// The records up to the time `until`, merged by time, then CPU; at most `capacity`. What is
-  /// older than something read before is dropped without a sign.
+  /// Returns the records up to the time `until`, merged by time, then CPU; at most `capacity`.
+  /// Records older than one read before are dropped without a sign.
   std::vector<Record> read(std::size_t capacity, std::uint64_t until);
 
-  // What may go wrong in a run.
+  // The faults of a run.
   void lose_at_next_read(std::uint64_t argument) { loss_ = argument; }
   void fall_silent() { is_silent_ = true; }
   void say_wrapped() {
@@ -152,7 +152,7 @@ class Trace {
   std::uint32_t threshold_ = 0;  ///< half of the latest buffer's units, though it is gone
   std::uint32_t flags_ = 0;
   bool is_wrapped_ = false;
-  std::uint64_t oldest_ = 0;  ///< what is older is dropped
+  std::uint64_t oldest_ = 0;  ///< older records are dropped
   std::uint32_t mapped_threads_ = 0;
   std::array<std::uint32_t, 4> values_{};
   std::array<std::uint8_t, kTypefilterBytes> typefilter_{};

@@ -6,8 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 
-// What the model's processors do in a time. Every count of the model is a function of the time that
-// a thread has run, so that no order of switches, samples and readings can change a sum.
+// The work of the model's processors in a time. Every count of the model is a function of the time
+// that a thread has run, so that no order of switches, samples and readings can change a sum.
 
 namespace lauka::darwin {
 

@@ -409,7 +409,7 @@ Result<void> check_until(const Options& options, const Plan& plan) {
   if (std::ranges::any_of(options.scraped,
                           [](const OwnMetric& metric) { return metric.is_scraped(); }))
     return Error{
-        "--until reads along, and --scrape takes what nobody reads: they contradict each other",
+        "--until reads output during the run, --scrape only after it: they contradict each other",
         "use only one of them; a program can write its metrics to LAUKA_METRICS"};
   if (!options.expected.empty())
     return Error{"--until ends runs early, so that --expect-output has no whole output to compare",

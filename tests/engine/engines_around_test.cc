@@ -150,7 +150,7 @@ TEST_CASE("energy is of whole runs") {
   of_region.counted_in = CountedIn::Region;
   const auto set = engine_here()->select(of_region);
   REQUIRE_FALSE(set);
-  CHECK(set.error().line().find("not of the region of --region; measure it without") !=
+  CHECK(set.error().line().find("not for a region; measure it without --region") !=
         std::string::npos);
 }
 

@@ -16,7 +16,7 @@ int run(int argc, const char* const* argv) {
   std::unique_ptr<os::Launcher> launcher;
   if (may_run_something(argc, argv)) {  // first, while this process is small
     auto started = os::start_launcher(restore_after_lauka);
-    if (started) launcher = *std::move(started);  // else it is refused where it is needed
+    if (started) launcher = *std::move(started);  // else it is refused if it is needed
   }
   auto options = cli::parse(argc, argv);
   if (!options) return refuse(options.error(), ExitStatus::Usage);

@@ -156,7 +156,7 @@ int refuse(const Error& error, ExitStatus status);
 /// Prints `notes` on standard error, unless the call is quiet.
 void say_notes(const Options& options, const std::vector<std::string>& notes);
 
-/// Writes on standard error; a failure of that is ignored.
+/// Writes on standard error; ignores failures.
 void say_on_error(const std::string& text);
 
 /// Returns the stream of the tables: standard error if an export takes standard output.

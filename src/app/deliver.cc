@@ -98,7 +98,7 @@ gate::Findings findings_of_saved(const Benchmark& one, const Recording& joined) 
 
 /// Returns where and when the numbers were taken of a session that has just ended.
 Circumstances circumstances_of(const Call& call) {
-  // To know the machine takes a look at some files, to know its class at many.
+  // Describing the machine takes a look at some files, its class at many.
   const bool is_needed = !call.options.exports.empty() ||
                          std::ranges::any_of(call.benchmarks, [](const Benchmark& one) {
                            return one.options.baseline.has_value();

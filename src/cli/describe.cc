@@ -228,7 +228,7 @@ _@() {
   done
 )sh";
 
-/// Returns what completes a word that is not a value.
+/// Returns the completions of words that are not values.
 std::string bash_words(const ProgramDescription& program) {
   if (program.commands.front().name.empty())
     return "  if [[ $cur == -* ]]; then\n    _@_words \"$_@_options\"\n  else\n    _@_commands\n"

@@ -255,13 +255,13 @@ Result<void> set_number(Draft& draft, const Given& given) {
   return keep(whole_number(given, min, max), target(draft, member));
 }
 
-/// Keeps what `read` makes of the value.
+/// Stores the value, converted by `read`.
 template <auto read, auto member>
 Result<void> put(Draft& draft, const Given& given) {
   return keep(read(given), target(draft, member));
 }
 
-/// Appends what `read` makes of the value.
+/// Appends the value, converted by `read`.
 template <auto read, auto member>
 Result<void> push(Draft& draft, const Given& given) {
   return add(read(given), target(draft, member));

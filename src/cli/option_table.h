@@ -28,7 +28,7 @@ enum class Takes : unsigned char {
 
 struct OptionInfo;
 
-/// The options while they are read, and what can be decided only when all are known.
+/// The options during parsing, and facts for decisions that need all of them.
 struct Draft {
   Options options;
   std::vector<std::string> commands;
@@ -135,13 +135,13 @@ bool is_value_optional(const OptionInfo& option);
 /// letters.
 bool begins_value(const OptionInfo& option, std::string_view rest);
 
-/// Decides what depends on all options: contradictions, names, the number of commands.
+/// Decides what depends on several options: contradictions, names, the number of commands.
 Result<Options> settle(Draft draft);
 
-/// The same for the options of all benchmarks of a suite; each benchmark is settled by itself.
+/// The same for the options of all benchmarks of a suite; each benchmark is settled separately.
 Result<Options> settle_beside_suite(Draft draft);
 
-/// Refuses what does not go with --suite, or needs it.
+/// Refuses options that contradict --suite, or need it.
 Result<void> fits_suite(const Draft& draft);
 
 /// A command of one bare word with a short option right after it, as in "lauka sort -r f": most
@@ -154,7 +154,7 @@ struct Forgotten {
 /// Finds the first in the words typed; nullopt if missing, or if no command is measured.
 std::optional<Forgotten> forgotten_quotes(std::span<const std::string> words);
 
-/// Finds what users of other tools are likely to type and what would do something else here.
+/// Finds words that users of other tools are likely to type and that mean something else here.
 std::optional<Error> likely_slip(std::span<const std::string> words);
 
 /// True if `word` has a digit and consists of digits, signs, points and the characters `more`.

@@ -65,7 +65,7 @@ struct Inquiry {
   std::optional<std::chrono::nanoseconds> interval{};  ///< of Threads: a line for each of these
 };
 
-/// One of so many disjoint parts of a suite.
+/// A disjoint part of a suite: which one, of how many.
 struct Shard {
   std::uint32_t part = 1;  ///< from 1
   std::uint32_t parts = 1;
@@ -84,7 +84,7 @@ struct Unquoted {
   std::string note{};  ///< printed before the first run; empty if the words are plausible
 };
 
-/// At most so many --derive are in a session.
+/// The largest number of --derive in a session.
 inline constexpr std::size_t kMostDerived = 1000;
 
 /// The command line as typed: syntax and ranges are checked, nothing is decided.

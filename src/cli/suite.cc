@@ -31,7 +31,7 @@ std::string_view family_of(const OptionInfo& option) {
   return option.traits.sets.empty() ? option.name : option.traits.sets;
 }
 
-/// True if `stronger` leaves nothing of `weaker`.
+/// True if `stronger` replaces all of `weaker`.
 bool displaces(const OptionInfo& stronger, const OptionInfo& weaker) {
   return family_of(stronger) == family_of(weaker) || contradict(stronger, weaker);
 }

@@ -50,7 +50,7 @@ struct SuiteTable {
   std::vector<SuiteEntry> entries{};
 };
 
-/// A suite's file as it is written.
+/// A suite's file, in its own order.
 struct SuiteDocument {
   SuiteTable defaults{};
   std::vector<SuiteTable> benchmarks{};
@@ -62,7 +62,7 @@ struct SuiteFault {
   Error error{};
 };
 
-/// At most so many benchmarks are in a file.
+/// The largest number of benchmarks in a file.
 inline constexpr std::size_t kMostBenchmarks = 1000;
 
 /// Reads TOML. Refused, with the fault filled in: what is not valid TOML, tables of other names,

@@ -113,7 +113,7 @@ struct DisplayUnit {
   std::string_view suffix;  ///< as shown
 };
 
-/// Of each kind from the smallest to the largest.
+/// The display units, by kind, each from the smallest to the largest.
 inline constexpr auto kDisplayUnits = std::to_array<DisplayUnit>({
     {"ns", Unit::Seconds, 1e-9, "ns"},
     {"us", Unit::Seconds, 1e-6, "µs"},

@@ -27,7 +27,7 @@ inline std::string text_of(const ExpectedOutput& expected) {
   return (expected.kind == ExpectedOutput::Kind::Hash ? "sha256:" : "") + expected.text;
 }
 
-/// Reads what was typed; nullopt if `text` is empty.
+/// Reads the option's value; nullopt if `text` is empty.
 inline std::optional<ExpectedOutput> expected_output_of(const std::string& text) {
   constexpr std::size_t prefix = 7;  // "sha256:"
   if (text.empty()) return std::nullopt;

@@ -103,7 +103,7 @@ struct Event {
   bool is_energy = false;         ///< counts nanojoules
   std::string note{};             ///< shown next to its row: "(P only)"; mostly empty
   std::optional<std::size_t>
-      part_of{};            ///< the event (its index) whose part on one kind of core it is
+      part_of{};            ///< index of the whole event, of which this is one core kind's part
   Role role = Role::Other;  ///< of a part: the whole's
   std::string core_kind{};  ///< "P": of a CoreTime
 };

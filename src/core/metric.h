@@ -159,7 +159,7 @@ struct BuiltInMetric {
 /// Measured by control groups (os/memory_groups.h), so not in every session.
 inline constexpr std::string_view kTreePeakMemory = "tree_peak_memory";
 
-/// The value of a field as it is.
+/// Returns the value of a field unchanged.
 template <std::uint64_t Usage::*field>
 constexpr double value_of(const Usage& usage) {
   return static_cast<double>(usage.*field);
@@ -208,7 +208,7 @@ constexpr const BuiltInMetric* built_in_metric(std::string_view name) {
   return nullptr;
 }
 
-/// True if a metric is made of that field; the launcher's own floor is not a metric.
+/// True if a field has a metric; the launcher's own floor has not.
 constexpr bool is_shown(std::uint64_t Usage::*field) {
   Usage one{};
   one.*field = 1;

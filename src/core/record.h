@@ -70,13 +70,13 @@ inline bool succeeded(const Outcome& outcome) {
   return exited != nullptr && exited->status == 0;
 }
 
-/// True if the run ended by itself, or by somebody's signal.
+/// True if the run ended by itself, or by another process's signal.
 inline bool ended_by_itself(const Outcome& outcome) {
   return std::holds_alternative<Exited>(outcome) || std::holds_alternative<Signalled>(outcome);
 }
 
-/// True if -i may go on after it: not after a run that never began or would never end, nor while
-/// one that could not be killed goes on.
+/// True if -i may go on after it: not after a run that never began or would never end, nor while a
+/// process that could not be killed goes on.
 inline bool can_be_ignored(const Outcome& outcome) {
   const auto* timed_out = std::get_if<TimedOut>(&outcome);
   return ended_by_itself(outcome) || (timed_out != nullptr && timed_out->survivor == 0);
@@ -103,7 +103,7 @@ struct Usage {
   bool peak_rss_is_known() const { return peak_rss_bytes > peak_rss_floor_bytes; }
 };
 
-/// All fields: writers and readers of a run are made of this list.
+/// All fields: writers and readers of a run use this list.
 inline constexpr auto kUsageFields = std::to_array<std::uint64_t Usage::*>(
     {&Usage::wall_ns, &Usage::user_ns, &Usage::system_ns, &Usage::peak_rss_bytes,
      &Usage::peak_rss_floor_bytes, &Usage::tree_peak_bytes, &Usage::minor_faults,
@@ -289,7 +289,7 @@ class Observer : NonCopyable {
  public:
   virtual ~Observer() = default;
 
-  /// True if progress is needed; otherwise the runner does not wake up for it.
+  /// True if progress is shown; otherwise the runner does not wake up for it.
   virtual bool wants_progress() const = 0;
   virtual void progress(const Progress& progress) = 0;
   /// Erases the drawing: the session is over.

@@ -41,7 +41,7 @@ CoreTimes no_times(const Error& reason) {
   return {.missing = reason.of("no time by kind of core")};
 }
 
-/// One look may take this part of the time until the next.
+// A look may take at most this fraction (1 / 100) of the time between looks.
 constexpr std::uint64_t kCostPart = 100;
 constexpr std::size_t kMostChildren = 1U << 16U;
 

@@ -60,7 +60,7 @@ std::optional<Error> why_no_core_time(const os::LinuxCalls& calls);
 /// ran; else a task-clock counter for each CPU of all kinds but the largest, and one for all CPUs,
 /// are opened with every run. On macOS it is what the kernel says of the ended command, and what
 /// was seen of its descendants; then comes the time on unknown kinds (CoreUse::has_unsplit). A run
-/// that spent too little of its time on the first kind (CoreUse::min_share) is run again, at most
+/// that spent too little of its time on the first kind (CoreUse::min_share) is repeated, at most
 /// three times; then the results warn of it. Returns the engine itself if no times are wanted.
 std::unique_ptr<engine::CounterEngine> with_core_time(std::unique_ptr<engine::CounterEngine> engine,
                                                       const Decided& decided,

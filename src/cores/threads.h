@@ -143,7 +143,7 @@ class SeenMoves {
     const auto count = static_cast<std::uint64_t>(std::popcount(kinds));
     const std::uint32_t began_on = where_ & kinds;
     const bool came_from_another = where_ != 0 && began_on == 0;
-    // Of several it ends on another than it began on.
+    // One of several kinds, other than at the beginning.
     const bool is_on_another = count > 1 && std::popcount(began_on) == 1;
     where_ = is_on_another ? kinds & ~began_on : kinds;
     return count - 1 + (came_from_another ? 1 : 0);

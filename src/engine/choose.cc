@@ -19,7 +19,7 @@ namespace lauka::engine {
 
 namespace {
 
-/// What engines are made with.
+/// The arguments of engines' makers.
 struct Setting {
   bool user_only = false;
   const os::LinuxCalls* linux = nullptr;
@@ -38,7 +38,7 @@ Result<kperf::KpepDatabase> database_of(const OnMacos& here, const kperf::Kernel
   if (const auto folder = os::variable("KPEP_DB_PATH"); folder && !folder->empty())
     paths.insert(paths.begin(), fmt::format("{}/{}.plist", *folder, cpu));
   auto database = kperf::load_kpep_of(cpu, paths);
-  // --kpep is for questions; it does not say what this machine's processor counts.
+  // --kpep is for questions; this machine's processor may have other events.
   const bool is_missing = std::ranges::none_of(paths, os::is_there);
   if (is_missing && here.launcher != nullptr)
     return Error{database.error().what, "name the folder that has it in KPEP_DB_PATH"};
@@ -52,8 +52,8 @@ bool may_do_without(Choice choice, const OnMacos& here) {
          here.strategy == StrategyChoice::Auto;
 }
 
-/// Chooses on macOS. Without root, or if the counters cannot be had, `Auto` takes what the kernel
-/// accounts to each process by itself.
+/// Chooses on macOS. Without root, or without counters, `Auto` takes the kernel's accounts of each
+/// process.
 Result<Chosen> choose_on_macos(Choice choice, bool user_only, const OnMacos& here) {
   const kperf::Kernel kernel(*here.calls);
   auto database = database_of(here, kernel);
@@ -101,12 +101,13 @@ Result<Chosen> make_cachegrind(const Setting& setting) {
                 std::nullopt};
 }
 
-/// How the engine of a row of kEngines is made.
+/// A row of kEngines and the function that makes its engine.
 struct Maker {
   Choice choice;
   std::string_view system;  ///< that it is meant for; empty: any
   Result<Chosen> (*make)(const Setting&);
-  std::vector<CounterFacts> (*counters)(const Setting&) = nullptr;  ///< tried; null: it has none
+  std::vector<CounterFacts> (*counters)(const Setting&) =
+      nullptr;  ///< tried; null without counters
 };
 
 /// The order is that in which --check tries them.

@@ -25,7 +25,7 @@ struct Chosen {
   std::optional<std::string> note;
 };
 
-/// What the choice depends on if this is macOS.
+/// The options that matter on macOS.
 struct OnMacos {
   const os::DarwinCalls* calls = os::darwin_calls();  ///< null: this is not macOS
   os::Launcher* launcher = nullptr;  ///< null: nothing will be counted, only asked about
@@ -34,10 +34,9 @@ struct OnMacos {
   bool takes_turns = false;  ///< other engines of this process count in turns with it
 };
 
-/// Makes the engine. `Auto` takes the best that works here and says what is missing; one that the
-/// user named and that does not work is an error with its remedy. `calls`: null if this is not
-/// Linux. `kinds`: how the kinds of core are called here. `user`: whom the commands are run as, if
-/// not as lauka's own user.
+/// Makes the engine. `Auto` takes the best that works here and reports what is missing; a named
+/// engine that does not work is an error with its remedy. `calls`: null if this is not Linux.
+/// `kinds`: the names of the kinds of core here. `user`: the commands' user, if not lauka's own.
 Result<Chosen> choose(Choice choice, bool user_only,
                       const os::LinuxCalls* calls = os::linux_calls(), const CoreKinds& kinds = {},
                       const std::optional<User>& user = std::nullopt,

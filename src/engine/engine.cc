@@ -178,7 +178,7 @@ bool is_energy(const std::string& name) {
   return name.starts_with(kPrefix);
 }
 
-/// One event, on every CPU that speaks for a package.
+/// One event, on the CPU that stands for each package.
 struct EnergySource {
   std::string name;
   os::PerfEventAttr attributes;

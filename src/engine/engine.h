@@ -23,7 +23,7 @@ namespace lauka::engine {
 /// A run that must be run again instead of entering the statistics.
 struct Redo {
   std::string why;            ///< "the trace lost records"; the same words each time
-  std::uint32_t at_most = 1;  ///< a run that was run again this often enters as it is
+  std::uint32_t at_most = 1;  ///< a run that was repeated this often is kept as it is
 };
 
 /// The counts of one run.
@@ -35,12 +35,12 @@ struct Counted {
   std::optional<Redo> redo{};
   std::optional<double> coverage{};                 ///< RunRecord::coverage
   std::vector<std::optional<std::uint64_t>> own{};  ///< RunRecord::own
-  std::optional<std::string> note{};                ///< what users of these counts must know
+  std::optional<std::string> note{};                ///< one line for users of these counts
   std::vector<std::uint64_t> pmu_ns{};  ///< CPU time on the cores of each of Counting::timed_pmus;
                                         ///< empty: unknown
 };
 
-/// Reads what the kernel keeps of an event for every run, without counting.
+/// Reads an event that the kernel accounts for every run, without counting.
 using FreeReader = std::function<std::optional<std::uint64_t>(const os::Ended&)>;
 
 /// One pass of the session, ready to be counted.
@@ -52,10 +52,11 @@ class Counting : NonCopyable {
   /// engine counts by itself.
   virtual std::vector<os::CounterRequest> requests() const { return {}; }
 
-  /// Returns what follows each run of this pass; null: nothing.
+  /// Returns the follower of each run of this pass; null without.
   virtual os::RunWatch* watch() { return nullptr; }
 
-  /// Returns what is launched for a command in this pass: itself, or a program that simulates it.
+  /// Returns the program launched for a command in this pass: itself, or a program that simulates
+  /// it.
   virtual std::vector<std::string> launched_as(const std::vector<std::string>& words) const {
     return words;
   }
@@ -70,8 +71,8 @@ class Counting : NonCopyable {
   /// Returns how many runs may be launched before finish is called for them.
   virtual std::size_t runs_at_once() const = 0;
 
-  /// Returns the counts of one run of this pass that has ended: of all of it, or a reason; never of
-  /// a part, never an estimate. `command`: its index, as a run is compared with its other runs.
+  /// Returns the counts of one run of this pass that has ended: complete, or a reason; never of a
+  /// part, never an estimate. `command`: its index, as a run is compared with its other runs.
   virtual Counted finish(const os::Ended& ended, std::size_t command) = 0;
 };
 
@@ -90,29 +91,30 @@ class CounterEngine : NonCopyable {
   /// --single-pass with too many, is an error.
   virtual Result<EventSet> select(const EventRequest& wanted) = 0;
 
-  /// Returns how to read an event of what was selected last (its index) if that costs nothing;
-  /// empty if it must be counted.
+  /// Returns how to read an event of the last selection (its index) if that costs nothing; empty if
+  /// it must be counted.
   virtual FreeReader free_reader(std::size_t /*event*/) const { return {}; }
 
-  /// Explains where the wanted events would be counted. Selects them, but does not refuse what
-  /// needs several passes. An engine that does not know the counters shows the passes.
+  /// Explains where the wanted events would be counted. Selects them, but does not refuse several
+  /// passes. An engine that does not know the counters shows the passes.
   virtual Result<Explanation> explain(const EventRequest& wanted);
 
-  /// Prepares one pass of what was selected last. Called once for each pass, before its first run.
+  /// Prepares one pass of the last selection. Called once for each pass, before its first run.
   virtual Result<std::unique_ptr<Counting>> arm(std::size_t pass) = 0;
 
   /// True if it can count in a region alone (EventRequest::counted_in).
   virtual bool counts_regions() const { return false; }
 
-  /// Reports who else holds counters that the selected events need, as far as can be seen now;
-  /// called before the first counting run, once in each block of them, and after the last.
+  /// Reports which other programs hold counters that the selected events need, as far as can be
+  /// seen now; called before the first counting run, once in each block of them, and after the
+  /// last.
   virtual std::optional<Error> held_by_others() { return std::nullopt; }
 
   /// Ends counting for now: nothing is left on that would slow the runs up to the next one of a
   /// pass that counts.
   virtual void pause() {}
 
-  /// Returns what users of the counts so far must know, one line each.
+  /// Returns notes for users about the counts so far, one line each.
   virtual std::vector<std::string> notes() const { return {}; }
 };
 
@@ -155,12 +157,12 @@ struct AccountedEvent {
   UsageCount read;
 };
 
-/// Shown next to these rows. The accounting of a process begins at its birth, so execve itself is
-/// in it: a fault for each page of arguments and environment, and a switch where it changes the
-/// CPU. Counters begin behind that; what it was cannot be told afterwards.
+/// Shown next to these rows. The accounting of a process begins at its birth, so it includes
+/// execve: a fault for each page of arguments and environment, and a switch if it changes the CPU.
+/// Counters begin after that, so its part is unknown.
 inline constexpr const char* kWithExec = "(with exec)";
 
-/// What the note about missing hardware counters ends with.
+/// The end of the note about missing hardware counters.
 inline constexpr std::string_view kSimulationHint =
     "or --engine cachegrind counts instructions by simulation";
 
@@ -168,7 +170,7 @@ inline constexpr std::string_view kSimulationHint =
 inline constexpr std::string_view kNoCounters = "no hardware counters here; lauka --check says why";
 
 /// Returns the notes of a session without hardware counters: one short line if --check has a
-/// remedy, else none.
+/// remedy.
 std::vector<std::string> notes_without_counters(const Error& why);
 
 /// Returns all such events.
@@ -180,7 +182,7 @@ const AccountedEvent* find_accounted(std::string_view name);
 /// Returns its entry in --list-events.
 CatalogEntry catalog_entry_of(const AccountedEvent& event);
 
-/// Reads the count from what the kernel accounts to a run.
+/// Reads the count from the kernel's accounts of a run.
 FreeReader reader_of(UsageCount read);
 
 /// Makes a pass of events that cost nothing, for runs without counters. `also` is called after each
@@ -188,12 +190,12 @@ FreeReader reader_of(UsageCount read);
 std::unique_ptr<Counting> count_free(std::vector<FreeReader> events,
                                      std::function<void(const os::Ended&, Counted&)> also = {});
 
-/// Counts nothing but what the kernel accounts to every process anyway, and this only on request.
-/// `why`: what keeps a real engine from working; nullopt: the user wants this one.
+/// Counts only the kernel's accounts of every process, and these only on request. `why`: the reason
+/// why no real engine works; nullopt: the user wants this one.
 std::unique_ptr<CounterEngine> make_none_engine(std::optional<Error> why);
 
-/// Adds what the power PMU of Linux (RAPL) counts to another engine: energy-pkg, energy-cores and
-/// what else it has. It counts for whole processor packages, whoever uses them, in runs of its own.
+/// Adds the events of Linux's power PMU (RAPL) to another engine: energy-pkg, energy-cores and
+/// others. It counts for whole processor packages and all their programs, in runs of its own.
 /// `calls` null: this is not Linux, and nothing is added.
 std::unique_ptr<CounterEngine> with_energy(std::unique_ptr<CounterEngine> engine,
                                            const os::LinuxCalls* calls);

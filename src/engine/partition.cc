@@ -14,7 +14,7 @@ using Unit = EventIndices;
 using Bin = std::vector<std::size_t>;
 using Bins = std::vector<Bin>;
 
-/// Up to so many units all divisions are tried: at most 1023 sets to ask the kernel about.
+// Up to so many units all divisions are tried: at most 1023 sets to ask the kernel about.
 constexpr std::size_t kFewUnits = 10;
 
 /// Asks each question once; after the first refusal everything "does not fit" and the error is
@@ -81,14 +81,14 @@ class Division {
     return bin;
   }
 
-  /// One unit takes another's place in a bin, which then looks for a place of its own.
+  /// A unit takes another's place in a bin; the other then looks for a place of its own.
   struct Move {
     std::size_t unit;
     std::size_t displaced_by;
     std::size_t bin;
   };
 
-  /// Places `unit` in a bin that there is, by the shortest chain of displacements that makes room.
+  /// Places `unit` in an existing bin, by the shortest chain of displacements that makes room.
   bool make_room(Bins& bins, std::size_t unit) {
     std::deque<std::size_t> waiting{unit};
     std::map<std::size_t, Move> reached{{unit, {unit, unit, bins.size()}}};
@@ -108,8 +108,8 @@ class Division {
     return false;
   }
 
-  /// Carries out the chain that ends with `last` in `bin`. False, and nothing done, where its steps
-  /// do not go together, as may be where counters exclude each other.
+  /// Carries out the chain that ends with `last` in `bin`. Returns false and changes nothing if its
+  /// steps conflict, as they may if counters exclude each other.
   bool apply(Bins& bins, const std::map<std::size_t, Move>& reached, std::size_t last,
              std::size_t bin) {
     Bins changed = bins;
@@ -176,8 +176,7 @@ Result<EventIndices> competing(std::size_t count, const Fits& fits) {
   EventIndices group(count);
   std::iota(group.begin(), group.end(), std::size_t{0});
   const bool all_fit = oracle.fits(group);
-  // What is not needed for the trouble goes, the last first: so the events named are the first
-  // ones.
+  // Events that are not needed for the conflict go, the last first: so the first ones are named.
   for (std::size_t event = count; !all_fit && event-- > 0;) {
     EventIndices without = group;
     std::erase(without, event);

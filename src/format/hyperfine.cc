@@ -113,7 +113,7 @@ Json summary_json(const Results& results, const CommandResult& command, std::siz
   for (const Namesake& name : kNamesakes) {
     const MetricResult* row = row_of(command, find_metric(results.metrics, name.ours));
     if (row == nullptr || !row->summary || row->summary->count != runs) continue;
-    // As many counting runs as timed ones are still other runs.
+    // Even if there are as many counting runs as timed ones, they are other runs.
     if (results.metrics[row->metric].kind != RoundKind::Timed) continue;
     const stats::Summary& summary = *row->summary;
     Json& there = all[std::string(name.theirs)];

@@ -51,11 +51,11 @@ void put_hyperfine_result(JsonWriter& json, const Results& results, std::size_t 
 /// "metadata" of hyperfine's schema 2.
 Json hyperfine_metadata(const Circumstances& circumstances);
 
-/// Writes what lauka knows of `command` beyond that.
+/// Writes lauka's own part of `command`.
 void put_lauka_result(JsonWriter& json, const Results& results, std::size_t command);
 
-/// Writes what lauka knows of the session: which it was, and what was measured in it. In a suite
-/// the first is there once, the second for each benchmark.
+/// Writes lauka's own part of the session: which it was, and its measurements. In a suite the first
+/// is there once, the second for each benchmark.
 void put_lauka_session(JsonWriter& json, const Results& results);
 void put_lauka_identity(JsonWriter& json, const Results& results, bool complete);
 void put_lauka_measured(JsonWriter& json, const Results& results);

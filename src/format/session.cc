@@ -12,7 +12,7 @@
 
 #include <nlohmann/json.hpp>
 
-// What lauka's JSON has of the session: where and when it was, its setting, and what was decided. A
+// The part of lauka's JSON about the session: its place and time, its setting, and its findings. A
 // metric is named as in the table; changes are in percent, as in the CSV, all else is in base
 // units.
 

@@ -14,13 +14,13 @@ namespace lauka {
 
 namespace {
 
-// What no session has: such a file was made to do harm, or is broken.
+// No session is nested so deeply: such a file is an attack, or broken.
 constexpr int kMostDepth = 16;
 constexpr std::size_t kMostValues = 50'000'000;
 
 constexpr std::size_t kUsualSamples = 10;  // of a command
 
-/// Makes the document of what the parser meets, but for what is not wanted.
+/// Makes the document from the parser's events, without unwanted parts.
 class Builder final : public nlohmann::json_sax<JsonIn> {
  public:
   Builder(JsonIn& document, const WantedKey& wanted) : document_(document), wanted_(wanted) {}
@@ -88,7 +88,7 @@ class Builder final : public nlohmann::json_sax<JsonIn> {
     return true;
   }
 
-  /// Of an unwanted key: what is wanted begins again where the value itself is over.
+  /// Ends an unwanted value: from here on members may be wanted again.
   void value_is_over() {
     if (unwanted_depth_ == depth_) unwanted_depth_ = 0;
   }

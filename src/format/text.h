@@ -15,8 +15,8 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-// JSON from anywhere, whose members are asked for whether they are there and of the right type; and
-// JSON that is written, piece by piece.
+// Foreign JSON, with checks that members exist and have the right type; and JSON that is written,
+// piece by piece.
 
 namespace lauka {
 
@@ -26,11 +26,11 @@ using JsonIn = nlohmann::json;
 /// keys; arrays count as objects do), and its own key.
 using WantedKey = std::function<bool(std::string_view top, int depth, std::string_view key)>;
 
-/// The document that `text` is; what is too deep or too much in it is refused, and not kept while
-/// it is read, nor is what is not wanted.
+/// Parses `text`. Refuses a document that is too deep or too large; neither excess nor unwanted
+/// parts are kept while reading.
 Result<JsonIn> parsed(std::string_view text, const WantedKey& wanted = {});
 
-/// null where it is missing, or is null.
+/// null if it is missing, or is null.
 const JsonIn* member(const JsonIn& object, std::string_view key);
 const JsonIn* list_in(const JsonIn& object, std::string_view key);
 const JsonIn* object_in(const JsonIn& object, std::string_view key);
@@ -43,7 +43,7 @@ bool flag_in(const JsonIn& object, std::string_view key, bool otherwise = false)
 std::optional<double> number_in(const JsonIn& object, std::string_view key);
 std::optional<std::uint64_t> count_in(const JsonIn& object, std::string_view key);
 
-/// The fraction that is written as a percentage: 100 times it is that again.
+/// Returns the fraction of a percentage, so that 100 times it is exactly the percentage.
 std::optional<double> fraction_in(const JsonIn& object, std::string_view key);
 
 /// Keys stay in the order in which they are set.
@@ -56,7 +56,7 @@ std::string dumped(const Json& json, int indent = -1);
 /// The same of a text alone.
 std::string json_string(std::string_view text);
 
-/// The same of a number: the fewest digits that read back as it; null where it is not finite.
+/// The same of a number: the fewest digits that read back as it; null if it is not finite.
 std::string json_real(double value);
 
 /// A sample as JSON, as a whole number where it counts something; null if missing.
@@ -65,7 +65,7 @@ std::string json_sample(std::optional<double> value, Unit unit);
 /// null if missing.
 Json json_number(std::optional<double> value);
 
-/// null where the word is empty.
+/// null if the word is empty.
 Json json_word(std::string_view word);
 
 /// Writes a document as it comes, so that none must be in memory whole. Objects and lists that are

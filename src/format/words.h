@@ -13,7 +13,7 @@
 
 namespace lauka {
 
-// The words of lauka's JSON, for who writes it and who reads it.
+// The words of lauka's JSON, for its writers and readers.
 
 template <typename Value>
 struct Word {
@@ -104,7 +104,7 @@ inline constexpr auto kWallPartWords = std::to_array<Word<WallPart>>({
     {WallPart::Utilisation, "cpu_utilization"},
 });
 
-/// The word of `value`; the first one's where it has none.
+/// Returns the word of `value`; the first one's if it has none.
 template <typename Words, typename Value>
 constexpr std::string_view word_in(const Words& words, Value value) {
   for (const auto& one : words)
@@ -112,7 +112,7 @@ constexpr std::string_view word_in(const Words& words, Value value) {
   return words.front().word;
 }
 
-/// The value of `word`; the first one's where no value has it.
+/// Returns the value of `word`; the first one if the word is unknown.
 template <typename Words>
 constexpr auto value_in(const Words& words, std::string_view word) {
   for (const auto& one : words)

@@ -87,8 +87,8 @@ class Schedule {
   /// Returns the levels of a planned look after the looks so far.
   Levels late() const;
 
-  /// Returns the error that would have sufficed over all looks, early ones too, for a fail with the
-  /// probability `p` at a look: valid wherever the rounds end. `early`: it was an early one.
+  /// Returns the smallest total error (of all looks, early ones too) at which a look with the
+  /// probability `p` would have failed: valid wherever the rounds end. `early`: an early look.
   double over_all_looks(double p, bool early) const;
 
   /// Return the planned looks so far, and the rounds of the next one after the first.

@@ -14,7 +14,7 @@
 
 namespace lauka::gate {
 
-/// The answer of one gate about one candidate, and what it rests on.
+/// The answer of one gate about one candidate, and its evidence.
 struct Verdict {
   Condition condition;
   std::size_t candidate = 0;  ///< index of the command

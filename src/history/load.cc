@@ -359,7 +359,7 @@ Result<std::vector<Series>> Loader::series(const Variant& variant, const Wanted&
 
 Result<void> Loader::chain_anchors(std::vector<Series>& all) {
   if (std::ranges::all_of(all, has_one_anchor)) return {};
-  // Commands of this benchmark that are anchors in other sessions and were measured with another.
+  // Links: sessions that measured one of this benchmark's anchors against another anchor.
   const Variant& variant = all.front().variant;
   const auto rows = database_.ask(
       fmt::format(

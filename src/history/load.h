@@ -84,7 +84,7 @@ class Loader {
  public:
   explicit Loader(Database& database) : database_(database) {}
 
-  /// The latest sessions, newest first. `commit`: of that one only.
+  /// Returns the latest sessions, newest first. `commit`: only that one's.
   Result<std::vector<SessionLine>> sessions(std::size_t last, const std::string& commit);
 
   /// Returns the wanted variants, by benchmark, role and command; an error if nothing matches.

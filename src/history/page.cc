@@ -46,8 +46,8 @@ a { color: var(--c0); }
 @media print { .filter { display: none; } }
 )css";
 
-/// Shows the changes, cards and sections whose name has all words of the filter, and names the
-/// commit under the pointer as other pages name runs.
+// Shows the changes, cards and sections whose name has all words of the filter, and names the
+// commit under the pointer as other pages name runs.
 constexpr std::string_view kFilter = R"js(
 (() => {
   const filter = document.querySelector(".filter");
@@ -71,7 +71,7 @@ struct Scale {
 
   bool is_change() const { return stepped.trend.against != Against::Nothing; }
 
-  /// A value of the trend as it is shown.
+  /// Converts a value of the trend for display.
   double shown(double value) const {
     if (is_change()) return std::expm1(value);
     return stepped.trend.is_logarithm ? std::exp(value) : value;
@@ -108,7 +108,7 @@ std::size_t width_of(const Trend& trend) {
   return 2 * trend.commits.size();
 }
 
-/// The mean between one step and the next, as a line, in a drawing of that size.
+/// Draws the mean between one step and the next as a line, in a drawing of that size.
 std::string levels_of(const Scale& scale, std::size_t width, std::size_t height) {
   const auto& commits = scale.stepped.trend.commits;
   const auto over = [&](std::size_t i) { return i * width / commits.size(); };

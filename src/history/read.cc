@@ -78,7 +78,7 @@ bool is_one_of(const Keys& keys, std::string_view key) {
   return std::find(keys.begin(), keys.end(), key) != keys.end();
 }
 
-/// Most of a file is the runs, of which the round is all that is asked for.
+/// Most of a file is runs, of which only the round is needed.
 bool is_wanted(std::string_view top, int depth, std::string_view key) {
   constexpr int of_result = 3;         // results[]
   constexpr int of_lauka = 4;          // results[].lauka
@@ -219,7 +219,7 @@ class RecordReader {
     return {};
   }
 
-  /// None: it has no value in this session.
+  /// Returns nullopt if it has no value in this session.
   Result<std::optional<MetricRecord>> summary_of(const std::string& name, const Json& there,
                                                  std::size_t place) const {
     MetricRecord metric{.name = name};
@@ -277,7 +277,7 @@ class RecordReader {
     return LogRatio{*value, number_in(*known, "error")};
   }
 
-  /// None of them where one is not above 0: there is no ratio then.
+  /// Returns none if a sample is not above 0, since it has no ratio then.
   Samples samples(std::size_t place, const std::string& metric) const {
     const Place& of = places_[place];
     const Json* there = object_in(*of.metrics, metric);

@@ -44,7 +44,7 @@ std::string column_of(const Series& series) {
   return name + "." + series.metric.name + "@" + series.variant.machine_class;
 }
 
-/// Returns what is known of a point, in the order of the columns.
+/// Returns the values of a point, in the order of the columns.
 nlohmann::ordered_json fields(const Series& series, const SeriesPoint& point, const Uuids& uuids) {
   const auto optional = [](std::optional<double> value) {
     return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr);

@@ -51,10 +51,10 @@ std::string short_commit(const std::string& commit);
 /// Returns the short commit, or when it was measured if it is not known.
 std::string commit_name(const Observation& commit);
 
-/// Returns what a series is of, on one line: "parse, wall_time, candidate".
+/// Returns the title of a series, on one line: "parse, wall_time, candidate".
 std::string title_of(const Series& series);
 
-/// Returns what the values are: "value", "to the anchor".
+/// Returns the name of the values: "value", "to the anchor".
 std::string_view against_text(Against against);
 
 /// Returns a machine in a few words: "AMD EPYC 7B13, 8 CPUs, Linux 6.1.0".
@@ -85,8 +85,8 @@ std::string steps_text(const SteppedSeries& stepped, const report::Style& style)
 std::string sessions_text(const std::vector<SessionLine>& sessions, const report::Style& style);
 std::string benchmarks_text(const std::vector<Variant>& variants, const report::Style& style);
 
-/// Returns what `show` prints of one series: a line for each of its last commits. `steps`: what is
-/// added to the change of a commit, by its index ("step 1a2b3c4d").
+/// Returns the output of `show` for one series: a line for each of its last commits. `steps`: texts
+/// for the change of a commit, by its index ("step 1a2b3c4d").
 std::string series_text(const Series& series, const Trend& trend, const report::Style& style,
                         const std::map<std::size_t, std::string>& steps = {});
 
@@ -99,7 +99,7 @@ class TableWriter : NonCopyable {
   /// Writes a series; `uuids` has the session of each point.
   virtual void add(const Series& series, const std::map<std::int64_t, std::string>& uuids) = 0;
 
-  /// Writes what needs all series.
+  /// Writes the parts that need all series.
   virtual void end() {}
 
  protected:

@@ -76,8 +76,8 @@ bool is_made_up_for(const std::vector<stats::Step>& steps, std::size_t at, Bette
   return false;
 }
 
-/// A session of few runs may take itself for surer than it is, and would look like a step: none
-/// counts for surer than the typical one.
+/// A session of few runs may underestimate its error, and would look like a step: no session counts
+/// for surer than the typical one.
 void raise_small_variances(std::vector<stats::SeriesPoint>& points) {
   std::vector<double> variances;
   variances.reserve(points.size());
@@ -99,7 +99,8 @@ double link_error_at(const std::vector<Observation>& commits, const stats::Step&
   return error;
 }
 
-/// Takes away what is the link's error or rounding, and widens what is left by the former.
+/// Removes the part of a change that is the link's error or rounding, and widens the rest by that
+/// error.
 void allow_for_links(const Trend& trend, std::vector<stats::Step>& steps) {
   std::vector<stats::Step> kept;
   for (stats::Step step : steps) {
@@ -233,7 +234,7 @@ Trend trend_of(const Series& series, Against against) {
 
 void AnchorLinks::add(const std::string& of, const std::string& to, const LogRatio& ratio) {
   if (of == to || !ratio.error) return;  // a link of one round has no known error
-  // Whichever of the two was the anchor of that session.
+  // Either of the two may have been the session's anchor.
   if (of < to)
     links_[{of, to}].push_back(ratio);
   else

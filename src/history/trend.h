@@ -49,7 +49,7 @@ class AnchorLinks {
   /// Adds the ratio of one anchor to another, as a session measured it.
   void add(const std::string& of, const std::string& to, const LogRatio& ratio);
 
-  /// Returns what to add to a ratio to each anchor that is linked with `newest`, directly or
+  /// Returns the terms to add to a ratio to each anchor that is linked with `newest`, directly or
   /// through others; errors add up as variances. `newest` itself is not included.
   std::map<std::string, LogRatio> to(const std::string& newest) const;
 

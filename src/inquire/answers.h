@@ -59,7 +59,7 @@ enum class Severity : unsigned char { Ok, Note, Problem };
 /// "ok", "note", "problem".
 std::string_view name_of(Severity standing);
 
-/// One thing that was checked.
+/// One result of --check.
 struct CheckLine {
   std::string topic;
   Severity standing = Severity::Ok;
@@ -79,7 +79,7 @@ std::string check_text(const MachineFacts& facts, std::span<const CheckLine> lin
 std::string check_json(const MachineFacts& facts, std::span<const EngineFacts> engines,
                        std::span<const CheckLine> lines);
 
-// --threads with --interval: what the threads of running processes do, as lines for programs.
+// --threads with --interval: the threads of running processes, as lines for programs.
 
 /// Appends a line of JSON. `time`: of its end, since 1970 UTC. What is unknown is null.
 void add_thread_line(const cores::ThreadSample& sample, const std::vector<std::string>& kinds,

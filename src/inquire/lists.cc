@@ -153,7 +153,7 @@ Widths widths_of(const Explanation& explanation) {
   return widths;
 }
 
-/// Events are what the user typed and what a database or a table of the kernel holds.
+/// Makes names safe for display: events come from the user, a database or a table of the kernel.
 Explanation shown(Explanation explanation) {
   for (auto& pass : explanation.passes) {
     for (ExplainedCounter& row : pass)

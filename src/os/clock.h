@@ -10,7 +10,7 @@
 
 namespace lauka::os {
 
-/// Time that only moves forward; what budgets are measured with.
+/// Time that only moves forward, for measuring budgets.
 class Clock : NonCopyable {
  public:
   virtual ~Clock() = default;
@@ -19,8 +19,8 @@ class Clock : NonCopyable {
   virtual std::chrono::nanoseconds now() const = 0;
 };
 
-/// The smallest step that `clock` was seen to make in a few: what it can tell apart, or the time a
-/// reading takes, whichever is longer. Zero where it does not move.
+/// Returns the smallest step of `clock` in a few: its resolution, or the time of a reading,
+/// whichever is longer. Zero if it does not move.
 std::chrono::nanoseconds observed_step(const Clock& clock);
 
 /// CLOCK_MONOTONIC.
@@ -28,7 +28,8 @@ class MonotonicClock final : public Clock {
  public:
   std::chrono::nanoseconds now() const override;
 
-  /// What two readings can tell apart: what the system says, but not less than is observed.
+  /// Returns the smallest difference of two readings: the system's value, or the observed one if
+  /// larger.
   std::chrono::nanoseconds resolution() const;
 };
 
@@ -42,11 +43,11 @@ inline std::int64_t now_ns() {
 /// Does nothing for so long, or until a signal asks lauka to end.
 void sleep_for(std::chrono::nanoseconds time);
 
-/// Length of the ticks by which the kernel divides CPU time into user and system; none where that
-/// is not known.
+/// Returns the length of the ticks by which the kernel divides CPU time into user and system;
+/// nullopt if unknown.
 std::optional<std::chrono::nanoseconds> scheduler_tick();
 
-/// How far the time of day, since 1970 UTC, is ahead of MonotonicClock.
+/// Returns the time of day, since 1970 UTC, less MonotonicClock.
 std::chrono::nanoseconds time_of_day_ahead();
 
 /// The time of day, UTC.

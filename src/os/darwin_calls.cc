@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 // Exported by libSystem (since macOS 10.15 and 10.10), declared by no header of the SDK. Weak: null
-// where they are not.
+// if missing.
 extern "C" {
 int posix_spawnattr_set_uid_np(const posix_spawnattr_t*, uid_t) __attribute__((weak_import));
 int posix_spawnattr_set_gid_np(const posix_spawnattr_t*, gid_t) __attribute__((weak_import));
@@ -29,8 +29,8 @@ int posix_spawnattr_set_qos_clamp_np(const posix_spawnattr_t*, std::uint64_t)
 namespace lauka::os {
 namespace {
 
-// What the SDK knows must be what darwin_abi.h says. It does not know PROC_PIDLISTTHREADIDS and
-// PROC_PIDTHREADCOUNTS, nor the records of the kernel's trace.
+// The SDK's values must agree with darwin_abi.h. It lacks PROC_PIDLISTTHREADIDS,
+// PROC_PIDTHREADCOUNTS and the records of the kernel's trace.
 static_assert(RUSAGE_INFO_V4 == kRusageV4 && sizeof(rusage_info_v4) == kRusageV4Bytes);
 static_assert(RUSAGE_INFO_V6 == kRusageV6 && sizeof(rusage_info_v6) == sizeof(ProcessUsage));
 static_assert(offsetof(rusage_info_v6, ri_user_time) == offsetof(ProcessUsage, user_time));
@@ -84,7 +84,7 @@ static_assert(KERN_KDREADTR == kKdReadTr && KERN_KDSET_TYPEFILTER == kKdSetTypef
 static_assert(KERN_KDBUFWAIT == kKdBufWait);
 static_assert(RTLD_LAZY == kLoadLazily);
 
-/// What posix_spawn is told; freed with it.
+/// The attributes for posix_spawn; freed with it.
 struct SpawnAttributes : NonCopyable {
   posix_spawnattr_t attributes = nullptr;
   posix_spawn_file_actions_t files = nullptr;

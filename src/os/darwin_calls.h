@@ -11,8 +11,8 @@
 #include <sys/types.h>
 #include <sys/wait.h>
 
-// Layouts and numbers of macOS for 64-bit processors, so that what uses them is compiled and tested
-// on every system. darwin_calls.cc asserts that the SDK agrees wherever the SDK has them.
+// Layouts and numbers of macOS for 64-bit processors, so that code for them is compiled and tested
+// on every system. darwin_calls.cc asserts that the SDK agrees, as far as it has them.
 
 namespace lauka::os {
 
@@ -21,10 +21,10 @@ static_assert(std::endian::native == std::endian::little);
 /// proc_pid_rusage, flavour 4. Source: XNU bsd/sys/resource.h.
 inline constexpr int kRusageV4 = 4;
 
-/// The same, flavour 6: with what ran on performance cores, and energy.
+/// The same, flavour 6: with the work on performance cores, and energy.
 inline constexpr int kRusageV6 = 6;
 
-/// rusage_info_v4 as far as it goes, then rusage_info_v6. Times are mach units.
+/// The beginning of rusage_info_v4, then rusage_info_v6. Times are mach units.
 struct ProcessUsage {
   std::array<std::uint8_t, 16> uuid{};
   std::uint64_t user_time = 0;
@@ -109,8 +109,8 @@ static_assert(sizeof(ThreadInfo) == 112);
 static_assert(offsetof(ThreadInfo, cpu_usage) == 16);
 static_assert(offsetof(ThreadInfo, name) == 48);
 
-/// kPidThreadCounts writes this, then as many ThreadCounts as it says: one per kind of core, the
-/// fastest first.
+/// kPidThreadCounts writes this, then the number of ThreadCounts that it gives: one per kind of
+/// core, the fastest first.
 struct ThreadCountsHeader {
   std::uint16_t kinds = 0;
   std::uint16_t reserved_0 = 0;
@@ -118,7 +118,7 @@ struct ThreadCountsHeader {
 };
 static_assert(sizeof(ThreadCountsHeader) == 8);
 
-/// What one thread did on cores of one kind. Times are mach units.
+/// The work of one thread on cores of one kind. Times are mach units.
 struct ThreadCounts {
   std::uint64_t instructions = 0;
   std::uint64_t cycles = 0;
@@ -190,7 +190,7 @@ inline constexpr int kKdBufWait = 23;  ///< length: milliseconds on entry, 1 or 
 /// dlopen: symbols are looked up when they are used.
 inline constexpr int kLoadLazily = 1;
 
-/// Whom a command is run as, under sudo.
+/// The user that a command is run as, under sudo.
 struct SpawnIdentity {
   uid_t user = 0;
   gid_t group = 0;
@@ -198,7 +198,7 @@ struct SpawnIdentity {
   int group_count = 0;
 };
 
-/// What posix_spawn is to do. Everything it points to belongs to the caller.
+/// The arguments of posix_spawn. All pointers belong to the caller.
 struct SpawnRequest {
   const char* path = nullptr;
   char* const* argv = nullptr;
@@ -216,16 +216,16 @@ struct SpawnRequest {
   const SpawnIdentity* identity = nullptr;    ///< null: as lauka itself
 };
 
-/// What lauka uses of macOS, under the system's own names and with its conventions (mostly -1 with
-/// errno), so that the real table is little more than a list of functions. Each call is one system
-/// call; none decides anything.
+/// The part of macOS that lauka uses, under the system's own names and with its conventions (mostly
+/// -1 with errno), so that the real table is little more than a list of functions. Each call is one
+/// system call without decisions.
 struct DarwinCalls {
   int (*sysctl)(int* name, unsigned name_length, void* old_value, std::size_t* old_length,
                 void* new_value, std::size_t new_length);
   int (*sysctlbyname)(const char* name, void* old_value, std::size_t* old_length, void* new_value,
                       std::size_t new_length);
 
-  /// posix_spawn: 0 or errno. ENOSYS where this system cannot do what `request` wants (identity).
+  /// posix_spawn: 0 or errno. ENOSYS if this system cannot do it (identity).
   int (*spawn)(const SpawnRequest& request, pid_t* pid);
   int (*kill)(pid_t pid, int signal_number);
   int (*waitid)(idtype_t kind, id_t id, siginfo_t* info, int options);
@@ -243,19 +243,19 @@ struct DarwinCalls {
   int (*proc_pidinfo)(int pid, int flavour, std::uint64_t argument, void* buffer, int bytes);
   /// Gives the number of pids.
   int (*proc_listchildpids)(pid_t parent, void* buffer, int bytes);
-  /// Gives bytes.
-  /// Gives the length of the name; 0 with errno on error.
+  /// Returns the length of the name in bytes; 0 with errno on error.
   int (*proc_name)(int pid, void* buffer, std::uint32_t bytes);
 
   int (*mach_timebase_info)(Timebase* timebase);
   std::uint64_t (*mach_absolute_time)();
 
-  /// Null where there is no such library; the private frameworks are not files, so only this tells.
+  /// Returns null if the library is missing; the private frameworks are not files, so only this
+  /// call knows.
   void* (*dlopen)(const char* path, int mode);
   void* (*dlsym)(void* library, const char* name);
 };
 
-/// The calls of this system; null where it is not macOS.
+/// The calls of this system; null if it is not macOS.
 const DarwinCalls* darwin_calls();
 
 /// Nanoseconds of `ticks` mach units; exact, however many they are.
@@ -265,7 +265,7 @@ constexpr std::uint64_t ns_of_mach(std::uint64_t ticks, Timebase timebase) {
   return whole * timebase.numerator + rest * timebase.numerator / timebase.denominator;
 }
 
-/// 1/1 where the system does not say.
+/// Returns 1/1 if the system has no timebase.
 inline Timebase timebase_of(const DarwinCalls& calls) {
   Timebase timebase;
   const bool is_known = calls.mach_timebase_info(&timebase) == 0 && timebase.denominator != 0;

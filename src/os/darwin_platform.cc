@@ -42,7 +42,7 @@ int open_anonymous_file() {
 }
 
 int open_shared_memory(off_t size) {
-  // Unlike a file's, its size is set once: what lauka has mapped stays there.
+  // Unlike a file's, its size is set once: lauka's mapping stays valid.
   constexpr int attempts = 100;
   for (int i = 0; i < attempts; ++i) {
     const std::string name = "/lauka." + std::to_string(arc4random());

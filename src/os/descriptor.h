@@ -51,17 +51,17 @@ bool write_all(int fd, std::string_view bytes, WriteCall call = &::write);
 /// Reads as many bytes as there are at `from`.
 std::size_t read_at(int fd, std::uint64_t from, std::span<char> into);
 
-/// Reads what is left of a file, at most `most` bytes of it. nullopt with errno if it cannot.
+/// Reads the rest of a file, at most `most` bytes of it. nullopt with errno if it cannot.
 std::optional<std::string> read_rest(int fd, std::size_t most);
 
 /// Writes all of the file `from` to `to`. False with errno if one cannot be read or the other takes
 /// no more.
 bool copy_all(int from, int to, WriteCall call = &::write);
 
-/// Lists the names in a folder, sorted, without "." and ".."; empty if it is none.
+/// Lists the names in a folder, sorted, without "." and ".."; empty if it is not a folder.
 std::vector<std::string> names_in(Descriptor folder);
 
-/// Returns what execve takes for `words`, as long as these live.
+/// Returns `words` in the form for execve, valid as long as these live.
 std::vector<char*> pointers_to(std::vector<std::string>& words);
 
 }  // namespace lauka::os

@@ -16,8 +16,8 @@ namespace lauka::os {
 
 /// The system calls that exports are made with.
 struct FileCalls {
-  /// A file without a name that `name` can give one, for reading and writing; -1 where the folder's
-  /// file system has none. A killed lauka leaves nothing of it.
+  /// Opens an unnamed file that `name` can name later, for reading and writing; -1 if the folder's
+  /// file system has no such files. A killed lauka leaves nothing of it.
   int (*open_unnamed)(const char* folder);
   /// 0; -1 with EEXIST where something has that name.
   int (*name)(int fd, const char* path);
@@ -30,28 +30,28 @@ struct FileCalls {
 
 const FileCalls& file_calls();
 
-/// A file that is written whole or not at all: what was there before stays until the new one is
+/// A file that is written whole or not at all: the old contents stay until the new ones are
 /// complete.
 class ExportFile : NonCopyable {
  public:
-  /// Makes a temporary file beside `target`, and removes those that a killed lauka has left there.
-  /// "-" is standard output; that and what is no regular file (/dev/null) is written directly.
-  /// Refuses a target that cannot be written, and one behind a link that somebody else put into a
-  /// folder open to all; nothing is changed yet.
+  /// Makes a temporary file next to `target`, and removes those of a killed lauka. "-" is standard
+  /// output; that and other special files (/dev/null) are written directly. Refuses a target that
+  /// cannot be written, or is reached through another user's link in a folder open to all; nothing
+  /// is changed yet.
   static Result<std::unique_ptr<ExportFile>> open(const std::string& target,
                                                   const FileCalls& calls = file_calls());
 
   ~ExportFile() { discard(); }
 
-  /// Why no other file can take the target's place, and its bytes are to be replaced instead, as a
-  /// line for the user; empty: one can.
+  /// Returns why no other file can replace the target, so that its bytes will be replaced instead,
+  /// as a line for the user; empty if one can.
   const std::string& note() const { return note_; }
 
-  /// Adds `bytes`. What cannot be written is an error of the commit.
+  /// Adds `bytes`. Failures are reported by commit.
   void write(std::string_view bytes);
 
-  /// Puts the file in its place. An error names the target, and where a complete file that cannot
-  /// get there is kept; of an incomplete one nothing is left, so that others have its space.
+  /// Puts the file in its place. An error names the target, and where a complete file is kept that
+  /// could not get there; an incomplete one is removed, to free its space.
   Result<void> commit();
 
  private:
@@ -71,10 +71,10 @@ class ExportFile : NonCopyable {
   std::string target_;
   Descriptor file_;
   bool is_temporary_ = false;
-  std::string temporary_{};  ///< its name; empty: it has none
-  Descriptor place_{};       ///< the target itself, where only its bytes can be replaced
+  std::string temporary_{};  ///< its name; empty if it has none
+  Descriptor place_{};       ///< the target itself, if only its bytes can be replaced
   std::string note_{};
-  std::string waiting_{};  ///< bytes to be written; there are many small pieces
+  std::string waiting_{};  ///< bytes to write; there are many small pieces
   int error_ = 0;          ///< errno of the first write that failed
 };
 
@@ -84,8 +84,8 @@ struct OpenExport {
   std::unique_ptr<ExportFile> file;
 };
 
-/// Opens `targets`, in the order in which they are to be written. Refused where two of them, or one
-/// and one of the `outputs` of commands, are the same file.
+/// Opens `targets`, in the order of writing. Refused if two of them, or one and one of the
+/// `outputs` of commands, are the same file.
 Result<std::vector<OpenExport>> open_exports(std::span<const ExportTarget> targets,
                                              std::span<const std::string> outputs);
 

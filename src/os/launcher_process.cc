@@ -20,7 +20,7 @@ namespace lauka::os {
 
 namespace {
 
-/// Root opens a file for the user as the user, or a link would lead it to what only root may touch.
+/// Root opens a user's file as that user, or a link could lead to files that only root may touch.
 class Rights : NonCopyable {
  public:
   explicit Rights(const SharedUser* user) : changed_(user != nullptr) {
@@ -32,7 +32,7 @@ class Rights : NonCopyable {
   ~Rights() {
     if (!changed_) return;
     const int saved = errno;
-    // Without a group list this process needs none: it is root again.
+    // Without a list this process needs no groups: it is root again.
     if (seteuid(0) != 0 || setegid(0) != 0) _exit(0);
     when_parent_dies(kPokeSignal);  // the change of user undid it
     errno = saved;
@@ -45,14 +45,14 @@ class Rights : NonCopyable {
   int error_ = 0;
 };
 
-/// Whether the run that goes on is to be killed: lauka has asked for it, or is no more.
+/// True if the current run must be killed: lauka has asked for it, or has ended.
 bool nobody_wants_it(const LauncherSetup& setup) {
   if (getppid() != setup.parent) setup.state->cancel = true;
   return setup.state->cancel;
 }
 
-/// Opens what `program` is to have, with its user's rights; `own` takes what it writes: now, or
-/// where its output is kept, when it has ended. Why the run cannot be started; none: all is open.
+/// Opens the files of `program`, with its user's rights; `own` takes its output: now, or when it
+/// has ended, if it is kept. Returns why the run cannot be started; nullopt if all is open.
 std::optional<Outcome> open_files(const SharedProgram& program, const LauncherSetup& setup,
                                   OwnFiles& own, StandardFiles& files) {
   files = program.is_kept ? setup.files.kept() : setup.files.of(program.sink);
@@ -77,15 +77,15 @@ int kill_run(pid_t leader) {
   return kill(leader, SIGKILL) == 0 ? 0 : errno;  // it may have left its group
 }
 
-/// What the vfork child uses and reports; it lives in the launcher's frame, which both share until
+/// The inputs and reports of the vfork child; it is in the launcher's frame, which both share until
 /// execve.
 struct ChildPlan {
   const SharedProgram* program;
   const StartedWith* started_with;
   const sigset_t* all_signals;
   StandardFiles files{};
-  int control_group = -1;               // file by which it joins one; -1: none
-  pid_t group = 0;                      // that it joins; 0: one of its own
+  int control_group = -1;               // file by which it joins one; -1 without
+  pid_t group = 0;                      // the group to join; 0: a new one
   const rlimit* descriptors = nullptr;  // null: not changed
   bool uses_own_cpus = true;            // the program's, if it has any
   volatile std::int64_t exec_ns = 0;
@@ -99,8 +99,8 @@ bool become(const SharedUser& user) {
   return change_user(user.id, user.group, user.group_count, user.groups) == 0;
 }
 
-/// Starts the program. -1 with errno; where the child could not become the program, `plan` says
-/// why. Only system calls between vfork and execve: the child runs in this process's memory. It
+/// Starts the program. -1 with errno; if the child could not become the program, `plan` has the
+/// reason. Only system calls between vfork and execve: the child runs in this process's memory. It
 /// does not return in the child, and is not inlined, so that the child cannot harm the caller's
 /// frame.
 [[gnu::noinline]] pid_t start_child(ChildPlan& plan) {
@@ -110,14 +110,14 @@ bool become(const SharedUser& user) {
   const pid_t pid = vfork();
   if (pid != 0) return pid;
   setpgid(0, plan.group);
-  // As lauka's own user. Where it is refused the group stays empty, which shows in its peak.
+  // As lauka's own user. If it is refused the group stays empty, which its peak shows.
   if (plan.control_group >= 0) static_cast<void>(!write(plan.control_group, "0", 1));
   if (plan.program->user != nullptr && !become(*plan.program->user)) {
     plan.failed_step = LaunchStep::BecomeUser;
     plan.error_number = errno;
     _exit(127);
   }
-  // As the user, who may not be allowed in.
+  // As the user, who may not have access.
   if (plan.program->folder != nullptr && chdir(plan.program->folder) != 0) {
     plan.failed_step = LaunchStep::EnterFolder;
     plan.error_number = errno;
@@ -131,8 +131,8 @@ bool become(const SharedUser& user) {
   if (plan.files.error >= 0) dup2(plan.files.error, STDERR_FILENO);
   if (plan.descriptors != nullptr) setrlimit(RLIMIT_NOFILE, plan.descriptors);
   if (plan.started_with->ignored_child) signal(SIGCHLD, SIG_IGN);
-  // What killall sent to this process for lauka's sake is not the command's. Stopped before execve,
-  // it would hold up the launcher for ever.
+  // A signal that killall sent to this process as a part of lauka is not the command's. Stopped
+  // before execve, it would hold up the launcher for ever.
   constexpr timespec at_once{};
   while (sigtimedwait(plan.all_signals, nullptr, &at_once) > 0) {
   }
@@ -166,8 +166,8 @@ pid_t start_patiently(ChildPlan& plan) {
   return pid;
 }
 
-/// Where the program has a region: hands down what this is noted in, and its counters, which are
-/// open. 0 or errno.
+/// Passes down the region's page and its counters, which are open, if the program has one. 0 or
+/// errno.
 int share_region(const SharedLaunch& launch, RegionPage& page) {
   if (launch.program->region == nullptr) return 0;
   if (!page.hand_down()) return errno;
@@ -182,8 +182,8 @@ int share_region(const SharedLaunch& launch, RegionPage& page) {
   return 0;
 }
 
-/// Of the process that starts the copies: fork, unlike vfork, gave it memory of its own, where it
-/// allocates nothing.
+/// The copies in the process that starts them: fork, unlike vfork, gave it memory of its own, in
+/// which it allocates nothing.
 class Jobs {
  public:
   Jobs(const ChildPlan& plan, SharedJobs& shared) : plan_(plan), shared_(shared) {
@@ -231,7 +231,7 @@ class Jobs {
     return false;
   }
 
-  /// The system passes the variable on as it is at that moment.
+  /// The system passes on the variable's present value.
   void write_number(std::uint32_t job) const {
     char* digits = plan_.program->job_digits;
     if (digits == nullptr) return;
@@ -270,8 +270,8 @@ class Jobs {
 };
 
 /// Makes a process that starts SharedProgram::jobs copies of the program in its own process group,
-/// waits for all of them and ends; what came of them is in `jobs`. Where one of them fails, the
-/// group is killed with it. -1 with errno.
+/// waits for all of them and ends; the results are in `jobs`. If one of them fails, the group is
+/// killed with it. -1 with errno.
 pid_t start_jobs(const ChildPlan& plan, SharedJobs& jobs) {
   jobs = SharedJobs{};
   const pid_t pid = fork();
@@ -314,7 +314,7 @@ class LauncherProcess {
     note_floor();
   }
 
-  /// lauka has died: what left the process group of a run that was killed must not live on.
+  /// lauka has died: processes that left the group of a killed run must not live on.
   void kill_what_was_cancelled() const {
     if (state_.ended_count == 0) return;
     const SharedEnded& last = state_.ended[state_.ended_count - 1];
@@ -373,7 +373,7 @@ class LauncherProcess {
     if (plan.error_number != 0) ended.outcome = NotStarted{plan.failed_step, plan.error_number};
   }
 
-  /// What the copies came to; that they were killed for another reason is known already.
+  /// Fills in the result of the copies; other reasons for killing them are known already.
   void note_jobs(SharedEnded& ended) const {
     const SharedJobs& jobs = state_.jobs;
     if (!ended_by_itself(ended.outcome) || (!jobs.has_failed && !jobs.are_all_over)) return;
@@ -421,7 +421,7 @@ class LauncherProcess {
       }
       const bool has_ended = found > 0 && !WIFSTOPPED(status);
       if (!is_killed && end_ns > deadline_ns) {
-        // One that was asked to end has no limit to exceed: it ends by our signal.
+        // A run that was asked to end has no time limit: it ends by our signal.
         ended.outcome =
             is_asked ? Outcome(Signalled{SIGKILL}) : TimedOut{std::chrono::nanoseconds(timeout_ns)};
       }
@@ -452,8 +452,8 @@ class LauncherProcess {
     kill(leader, SIGTERM);  // it may have left its group
   }
 
-  /// Those that the leader of a run that was asked to end leaves behind in its group: they end by
-  /// themselves until `deadline_ns`, or are killed.
+  /// Waits for the rest of a run's group after its leader was asked to end: they end by themselves
+  /// until `deadline_ns`, or are killed.
   void await_group(pid_t leader, std::int64_t deadline_ns) const {
     constexpr std::int64_t pause_ns = 2'000'000;
     for (std::int64_t at_ns = now_ns();; at_ns = now_ns()) {
@@ -465,7 +465,7 @@ class LauncherProcess {
     }
   }
 
-  /// Until then, or until a child ends or stops, or lauka pokes or dies.
+  /// Waits until that time, until a child ends or stops, or until lauka wakes it or dies.
   void wait_until(std::int64_t then_ns, std::int64_t at_ns) const {
     const timespec left =
         timespec_of(std::chrono::nanoseconds(std::max<std::int64_t>(then_ns - at_ns, 0)));
@@ -490,7 +490,7 @@ class LauncherProcess {
   sigset_t awaited_{};
 };
 
-/// lauka may have been killed, and has left what it would have done at its end.
+/// lauka may have been killed, without the last steps it would have done.
 [[noreturn]] void leave(const LauncherSetup& setup) {
   if (setup.after_lauka != nullptr) setup.after_lauka(setup.parent);
   _exit(0);
@@ -499,9 +499,9 @@ class LauncherProcess {
 }  // namespace
 
 void serve_as_launcher(const LauncherSetup& setup) {
-  // What is sent to lauka's group, by a terminal, timeout(1) or kill, is lauka's business: it
-  // reaches neither this process, which looks after the run when lauka is killed, nor a child that
-  // has no group of its own yet. SIGSTOP and SIGKILL cannot be blocked.
+  // Signals to lauka's group, by a terminal, timeout(1) or kill, are for lauka: they reach neither
+  // this process, which looks after the run when lauka is killed, nor a child without a group of
+  // its own yet. SIGSTOP and SIGKILL cannot be blocked.
   setpgid(0, 0);
   signal(SIGCHLD, SIG_DFL);  // ignored, it would make the kernel throw away status and usage
   become_reaper();
@@ -541,8 +541,8 @@ int LauncherCounters::open(SharedCounters* set) {
   return 0;
 }
 
-/// 0 or errno. A CPU that is switched off runs nothing: what counts there is not opened, and reads
-/// 0.
+/// Returns 0 or errno. A CPU that is switched off runs nothing: its counter is not opened, and
+/// reads 0.
 int LauncherCounters::open_request(SharedCounters& set, std::size_t index) {
   const CounterRequest& request = set.requests[index];
   const auto attributes = std::bit_cast<PerfEventAttr>(request.attributes);
@@ -576,7 +576,7 @@ int LauncherCounters::open_one(const PerfEventAttr& attributes, const CounterPla
 int LauncherCounters::read(const SharedCounters& set, Reading* readings) const {
   for (std::size_t i = 0; i < set.count; ++i) {
     if (set.requests[i].leader != i) continue;
-    readings[i] = Reading{};  // the place had another run's
+    readings[i] = Reading{};  // the place held another run's
     if (set.descriptors[i] < 0) continue;
     // Number, enabled, running, then values in the order of opening.
     std::array<std::uint64_t, 3 + kMaxCounters> group{};

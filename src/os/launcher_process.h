@@ -15,9 +15,9 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
-// What lauka and its launcher process share. The memory is mapped before the launcher is forked, so
-// that a pointer into it means the same in both: a program's argv is written once by lauka and
-// handed to execve by the launcher as it stands.
+// Memory shared by lauka and its launcher process. It is mapped before the launcher is forked, so
+// that a pointer into it is valid in both: a program's argv is written once by lauka and handed to
+// execve by the launcher.
 
 namespace lauka::os {
 
@@ -32,13 +32,13 @@ struct SharedUser {
   const std::uint32_t* groups = nullptr;
 };
 
-/// A ProgramSpec as execve wants it; everything it points to lies in the shared memory.
+/// A ProgramSpec in the form for execve; all pointers are into the shared memory.
 struct SharedProgram {
   const char* path = nullptr;
   char* const* argv = nullptr;
-  char** environment = nullptr;  ///< null: lauka's own
-  char** variable = nullptr;     ///< where in it the launch variable stands; null: there is none
-  char** region = nullptr;       ///< where kRegionVariable stands; null: there is no region
+  char** environment = nullptr;       ///< null: lauka's own
+  char** variable = nullptr;          ///< the launch variable in it; null if missing
+  char** region = nullptr;            ///< the place of kRegionVariable; null without a region
   const SharedUser* user = nullptr;   ///< null: lauka's own
   const char* input_path = nullptr;   ///< null: /dev/null
   const char* output_path = nullptr;  ///< of Sink::File
@@ -47,7 +47,7 @@ struct SharedProgram {
   bool is_kept = false;                 ///< Output::kept
   std::uint32_t jobs = 1;               ///< copies that are one run
   bool jobs_outlive_failure = false;    ///< of one of them
-  char* job_digits = nullptr;           ///< where the number of each stands in its environment
+  char* job_digits = nullptr;           ///< the number of each copy in its environment
   std::int64_t timeout_ns = 0;          ///< 0: none
   const unsigned long* cpus = nullptr;  ///< a bit for each CPU it may run on; null: as it is
   std::size_t cpus_bytes = 0;
@@ -56,14 +56,14 @@ struct SharedProgram {
 // The launcher writes it where lauka reads it.
 static_assert(std::is_trivially_copyable_v<Outcome>);
 
-/// What came of the copies of a program that were one run.
+/// The result of the copies of a program that were one run.
 struct SharedJobs {
-  bool are_all_over = false;  ///< and all that stands here is known
+  bool are_all_over = false;  ///< and this struct is complete
   bool has_failed = false;    ///< they were killed because of this one:
   Outcome outcome{};
   std::int64_t exec_ns = 0;  ///< of the first
   std::int64_t end_ns = 0;   ///< of the last
-  Usage usage{};             ///< of all, but for the wall time
+  Usage usage{};             ///< of all, except the wall time
 };
 
 /// The counters of one pass. The launcher keeps its descriptors here.
@@ -90,7 +90,7 @@ struct SharedEnded {
   std::size_t reading_count = 0;
   int counter_error = 0;
   int optional_error = 0;
-  int survivor = 0;         ///< the process that could not be killed; 0: none
+  int survivor = 0;         ///< the process that could not be killed; 0 if none
   std::size_t orphans = 0;  ///< that ended before the run did, or with it
   InputRead input = InputRead::Unknown;
   RegionUse region;
@@ -100,13 +100,13 @@ struct SharedState {
   /// Set to end the current batch: the running command is killed, no other is started.
   std::atomic<bool> cancel{false};
 
-  /// The run that goes on has done what is wanted of it, and is to end.
+  /// The current run has done its part, and must end.
   std::atomic<bool> enough{false};
 
   SharedJobs jobs{};
-  /// The file by which the next run joins a control group; empty: none.
+  /// The file by which the next run joins a control group; empty without.
   std::array<char, 4096> group{};
-  /// Likewise, of programs with CPUs of their own where that one is empty.
+  /// The same for programs with CPUs of their own, if the other is empty.
   std::array<char, 4096> group_on_own_cpus{};
   bool ignores_own_cpus = false;  ///< of programs; this memory begins as zeros
 
@@ -119,11 +119,11 @@ struct SharedState {
   std::array<Reading, Launcher::kMaxBatch * kMaxCounters> readings;
 };
 
-// The launcher process: forked as the first thing main does, while lauka is still small, because
-// the kernel never shows a child's peak memory below that of the process it was started from. It
-// allocates nothing. Internal to os/.
+// The launcher process: forked first thing in main, while lauka is still small, because the kernel
+// never shows a child's peak memory below that of the process that started it. It allocates
+// nothing. Internal to os/.
 
-/// Signal dispositions and mask as lauka was started with: what every command gets.
+/// Signal dispositions and mask that lauka was started with, for every command.
 struct StartedWith {
   sigset_t mask;
   bool ignored_child;
@@ -148,20 +148,21 @@ inline constexpr int kPokeSignal = SIGUSR1;
 /// Runs batches until the socket ends. All signals are blocked when it is called.
 [[noreturn]] void serve_as_launcher(const LauncherSetup& setup);
 
-/// The kernel counters of the launcher process: opened anew on itself for each run, inherited by
+/// The kernel counters of the launcher process: opened again on itself for each run, inherited by
 /// the command, started by its execve. Counters that stay open from run to run go silent after two
 /// or three, because the kernel swaps the launcher's events with the clones its child got; what
 /// keeps that from happening also makes opening cheap: one event of each kind that is not inherited
 /// is held for the whole session.
 class LauncherCounters {
  public:
-  /// `calls` null: this system has none.
+  /// `calls` null: this system has no counters.
   explicit LauncherCounters(const LinuxCalls* calls) : calls_(calls) {}
 
-  /// Opens those of `set` (null: none). 0, or the errno of the one that could not be opened.
+  /// Opens those of `set` (may be null). Returns 0, or the errno of the one that could not be
+  /// opened.
   int open(SharedCounters* set);
 
-  /// errno of the optional counter that the last open had to do without; 0: it had them all.
+  /// Returns the errno of the optional counter that the last open lacked; 0: it had them all.
   int optional_error() const { return optional_error_; }
 
   /// Fills one reading per counter of `set`. 0 or errno.
@@ -169,8 +170,7 @@ class LauncherCounters {
 
   void close(SharedCounters* set) const;
 
-  /// The limit of descriptors that commands are to get where it had to be raised for counters;
-  /// null: it was not.
+  /// Returns the limit of descriptors for commands if it had to be raised for counters; else null.
   const rlimit* original_limit() const { return limit_was_raised_ ? &original_limit_ : nullptr; }
 
  private:

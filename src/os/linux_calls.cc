@@ -15,7 +15,7 @@
 namespace lauka::os {
 namespace {
 
-// The header here may be older than config3 or newer than our copy: what both have must agree.
+// The header here may be older than config3 or newer than our copy: their common part must agree.
 static_assert(offsetof(perf_event_attr, type) == offsetof(PerfEventAttr, type));
 static_assert(offsetof(perf_event_attr, size) == offsetof(PerfEventAttr, size));
 static_assert(offsetof(perf_event_attr, config) == offsetof(PerfEventAttr, config));

@@ -9,9 +9,9 @@
 
 namespace lauka::os {
 
-/// perf_event_attr as the kernel takes it, so that what builds it is compiled on every system.
-/// Source: include/uapi/linux/perf_event.h of Linux 6.3 (PERF_ATTR_SIZE_VER8); linux_calls.cc
-/// asserts that the system's header agrees.
+/// perf_event_attr in the kernel's layout, so that code for it is compiled on every system. Source:
+/// include/uapi/linux/perf_event.h of Linux 6.3 (PERF_ATTR_SIZE_VER8); linux_calls.cc asserts that
+/// the system's header agrees.
 struct PerfEventAttr {
   std::uint32_t type = 0;
   std::uint32_t size = 0;
@@ -75,14 +75,14 @@ inline constexpr std::uint64_t kPerfReadEnabled = 1;
 inline constexpr std::uint64_t kPerfReadRunning = 2;
 inline constexpr std::uint64_t kPerfReadGroup = 8;
 
-/// Whose work a counter counts, and where.
+/// The processes and CPUs that a counter counts.
 struct CounterPlace {
   int thread = 0;  ///< its id; 0: the calling one; -1: whatever runs on `cpu`
   int cpu = -1;    ///< on that CPU only; -1: on all
 };
 
-/// What the perf engine uses of Linux. Each call is one system call or reads one file; none decides
-/// anything.
+/// The part of Linux that the perf engine uses. Each call is one system call or reads one file,
+/// without decisions.
 struct LinuxCalls {
   /// perf_event_open, closed by exec. `group`: the leader's descriptor, or -1. Gives the
   /// descriptor, or minus errno.
@@ -99,30 +99,31 @@ struct LinuxCalls {
 
   void (*close_counter)(int descriptor);
 
-  /// The CPUs that this program, and what it starts, may run on, ascending.
+  /// Returns the CPUs that this program and its children may run on, ascending.
   std::vector<std::uint32_t> (*allowed_cpus)();
 
   /// From now on the calling thread runs on these CPUs only. Gives 0, or minus errno.
   int (*run_on)(const std::vector<std::uint32_t>& cpus);
 
-  /// The first 64 KB of a file; none where it cannot be read.
+  /// Returns the first 64 KB of a file; nullopt if it cannot be read.
   std::optional<std::string> (*read_file)(const std::string& path);
 
-  /// The names in a folder, sorted, without "." and ".."; none where there is no such folder.
+  /// Returns the names in a folder, sorted, without "." and ".."; empty if there is no such folder.
   std::vector<std::string> (*list_folder)(const std::string& path);
 
-  /// How many names a folder of /proc says that it has; -1 where there is no such folder.
+  /// Returns the number of names in a folder by its link count in /proc; -1 if there is no such
+  /// folder.
   long (*count_folder)(const std::string& path);
 
-  /// Opens a file that is to be read often, closed by exec and by close_counter. The descriptor, or
-  /// minus errno.
+  /// Opens a file for frequent reading, closed by exec and by close_counter. Returns the
+  /// descriptor, or minus errno.
   int (*open_file)(const std::string& path);
 
-  /// Its first bytes, as they are now. Gives their number, or minus errno.
+  /// Reads its first bytes, as they are now. Returns their number, or minus errno.
   long (*read_again)(int descriptor, char* bytes, std::size_t capacity);
 };
 
-/// The calls of this system; null where it is not Linux.
+/// The calls of this system; null if it is not Linux.
 const LinuxCalls* linux_calls();
 
 }  // namespace lauka::os

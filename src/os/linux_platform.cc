@@ -39,7 +39,7 @@ int open_anonymous_file() {
 int open_shared_memory(off_t size) {
   const int fd = memfd_create("lauka-region", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (fd < 0) return fd;
-  // Of a file that was made shorter, lauka would read memory that is no longer there.
+  // If a file were made shorter, lauka would read memory that no longer exists.
   if (ftruncate(fd, size) == 0 &&
       fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
     return fd;
@@ -90,7 +90,7 @@ int change_user(std::uint32_t user, std::uint32_t group, std::size_t count,
 }
 
 bool run_on_cpus(const unsigned long* bits, std::size_t bytes) {
-  // Not glibc's wrapper, whose type has room for 1024 CPUs.
+  // Not glibc's wrapper, whose type has room for only 1024 CPUs.
   return syscall(SYS_sched_setaffinity, 0, bytes, bits) == 0;
 }
 
@@ -103,12 +103,13 @@ int poll_with_mask(pollfd* fds, nfds_t count, int timeout_ms, const sigset_t& ma
   return ppoll(fds, count, timeout_ms < 0 ? nullptr : &timeout, &mask);
 }
 
-// The program is linked statically, where the C library cannot ask the name services (LDAP, sssd);
-// so getent and id are asked, which can, and the files where these are not there.
+// The program is linked statically, so its C library cannot ask the name services (LDAP, sssd);
+// getent and id can, and files are the fallback.
 
 namespace {
 
-/// What a program prints; empty where it cannot be run or fails. It gets no variable of ours.
+/// Returns the output of a program; empty if it cannot be run or fails. It gets no variable of
+/// ours.
 std::string output_of(std::vector<std::string> words) {
   std::array ends = {-1, -1};
   if (pipe2(ends.data(), O_CLOEXEC) != 0) return "";
@@ -185,8 +186,8 @@ struct Ticks {
   }
 };
 
-/// Fields 3, 4 and 22 of /proc/PID/stat; the name before them may hold anything, hence from the
-/// last bracket on.
+/// Reads fields 3, 4 and 22 of /proc/PID/stat, from the last bracket on, since the name before them
+/// may hold anything.
 bool read_facts(pid_t pid, const Ticks& ticks, ProcessFacts& facts) {
   const std::string line =
       linux_calls()->read_file("/proc/" + std::to_string(pid) + "/stat").value_or("");
@@ -289,7 +290,7 @@ pid_t kill_descendants(pid_t root, std::int64_t since_ns) {
     for (const auto& [pid, facts] : all) {
       if (facts.is_zombie || facts.started_ns < since_ns || !descends_from(all, pid, root))
         continue;
-      // One that may not be killed (another user's) is not tried for two seconds.
+      // Only processes that may be killed are waited for.
       is_dying |= kill(pid, SIGKILL) == 0;
       survivor = pid;
     }

@@ -19,35 +19,34 @@ Machine this_machine();
 /// A random UUID (version 4, RFC 9562), by which a session is known wherever its file goes.
 std::string new_session_id();
 
-/// The same with what decides which machines it is comparable with (class_of): a few more files are
-/// read.
+/// Returns the same with the facts that decide its class (class_of): a few more files are read.
 Machine this_machine_whole();
 
-/// What differs between systems: linux_machine.cc, darwin_machine.cc.
+/// Differs between systems: linux_machine.cc, darwin_machine.cc.
 std::string cpu_model();
 std::string os_name();
 
-/// The processor by the text of /proc/cpuinfo: its model's name, else (ARM) the numbers of its
-/// maker and part; empty where it has neither.
+/// Returns the processor by the text of /proc/cpuinfo: its model's name, else (ARM) the numbers of
+/// its maker and part; empty if it has neither.
 std::string cpu_model_of(std::string_view cpuinfo);
 
 /// PRETTY_NAME of the text of /etc/os-release, without its quotes; empty if missing.
 std::string os_name_of(std::string_view os_release);
 
-/// What Linux tells of its machine in /proc and /sys; nothing is changed, nothing is run.
+/// Returns the facts in Linux's /proc and /sys; changes and runs nothing.
 MachineFacts linux_facts(const LinuxCalls& calls);
 
 /// The part of it that makes a machine's class: governors and hypervisor. As the next.
 void add_linux_class(const LinuxCalls& calls, MachineFacts& facts);
 void add_darwin_class(const DarwinCalls& calls, MachineFacts& facts);
 
-/// What macOS tells of its machine.
+/// Returns macOS's facts about its machine.
 MachineFacts darwin_facts(const DarwinCalls& calls);
 
-/// That of this machine; where it is neither, only what is the same everywhere.
+/// Returns the facts of this machine; on other systems, only the portable ones.
 MachineFacts machine_facts();
 
-// The processes of Linux and who began whom. Internal to os/.
+// The processes of Linux and their parents. Internal to os/.
 
 struct ProcessFacts {
   pid_t parent = 0;
@@ -57,10 +56,10 @@ struct ProcessFacts {
 
 using ProcessTable = std::map<pid_t, ProcessFacts>;
 
-/// All that this process may see.
+/// Returns all processes that this one may see.
 ProcessTable all_processes();
 
-/// Whether `root` is a parent of `pid`, or one of its parents' parents.
+/// True if `root` is a parent of `pid`, or one of its parents' parents.
 bool descends_from(const ProcessTable& all, pid_t pid, pid_t root);
 
 }  // namespace lauka::os

@@ -9,7 +9,7 @@
 #include <system_error>
 #include <utility>
 
-// A group can be made beside lauka's own, below one that hands the memory controller on to its
+// A group can be made next to lauka's own, below one that passes the memory controller on to its
 // children: a group with processes in it cannot do that itself, unless it is the root.
 
 namespace lauka::os {
@@ -35,8 +35,8 @@ std::optional<std::string> own_group(const GroupCalls& calls) {
   return std::nullopt;
 }
 
-/// Whether a hierarchy of version 1 has the memory controller, which version 2 lacks then:
-/// "4:memory:/x".
+/// True if a hierarchy of version 1 has the memory controller ("4:memory:/x"), which version 2
+/// lacks then.
 bool is_memory_in_version_1(const GroupCalls& calls) {
   const std::string text = text_of(calls, "/proc/self/cgroup");
   for (const std::string_view line : split(text, '\n')) {
@@ -49,7 +49,7 @@ bool is_memory_in_version_1(const GroupCalls& calls) {
 }
 
 struct Mount {
-  std::string root;  ///< what of the hierarchy is there
+  std::string root;  ///< the hierarchy, as far as visible
   std::string folder;
 };
 
@@ -87,7 +87,7 @@ class Groups final : public MemoryGroups {
     if (!current_.empty()) left_.push_back(current_);
     for (const std::string& group : left_) {
       if (remove(group)) continue;
-      // What a run left behind goes on in lauka's own group.
+      // Remaining processes of a run continue in lauka's own group.
       const std::string pids = text_of(calls_, group + "/cgroup.procs");
       for (const std::string_view pid : split(pids, '\n'))
         if (!pid.empty()) calls_.write_file(own_ + "/cgroup.procs", pid);
@@ -114,7 +114,7 @@ class Groups final : public MemoryGroups {
     return peak && *peak > 0 ? peak : std::nullopt;
   }
 
-  /// Of laukas that were killed; the system keeps those that have processes.
+  /// Removes groups of killed laukas; the system keeps those with processes.
   void remove_stale() const {
     for (const std::string& name : calls_.list_folder(folder_)) {
       if (!name.starts_with(kGroupPrefix)) continue;
@@ -143,7 +143,7 @@ Error missing(const Error& error) {
   return error.of("tree_peak_memory cannot be measured");
 }
 
-/// Why groups in `folder` would not do; none: they would.
+/// Returns why groups in `folder` would not work; nullopt if they would.
 std::optional<Error> why_not_in(const GroupCalls& calls, const std::string& folder,
                                 Groups& groups) {
   if (!hands_memory_on(calls, folder))

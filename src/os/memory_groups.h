@@ -11,8 +11,8 @@
 
 namespace lauka::os {
 
-/// Control groups for runs, one for each, of which the kernel tells the most memory that all
-/// processes in them had together (Linux: cgroup v2, memory.peak).
+/// Control groups for runs, one for each. The kernel reports the most memory that all processes of
+/// a group had together (Linux: cgroup v2, memory.peak).
 class MemoryGroups : NonCopyable {
  public:
   virtual ~MemoryGroups() = default;  ///< removes what is left
@@ -20,32 +20,32 @@ class MemoryGroups : NonCopyable {
   /// Makes the group of the next run. Gives the file to which a process that joins it writes "0".
   virtual Result<std::string> begin() = 0;
 
-  /// The peak of the run that has ended, in bytes; none: it cannot be read. Its group goes.
+  /// Returns the peak of the run that has ended, in bytes; nullopt if it cannot be read. Removes
+  /// its group.
   virtual std::optional<std::uint64_t> end() = 0;
 };
 
-/// What control groups are made with. Each call is one system call or reads one file; none decides
-/// anything.
+/// The calls for control groups. Each is one system call or reads one file, without decisions.
 struct GroupCalls {
-  /// The first 64 KB of a file; none where it cannot be read.
+  /// Returns the first 64 KB of a file; nullopt if it cannot be read.
   std::optional<std::string> (*read_file)(const std::string& path);
-  /// 0 or errno, as of those that follow.
+  /// Writes a file: 0 or errno, like the following calls.
   int (*write_file)(const std::string& path, std::string_view text);
   int (*make_folder)(const std::string& path);
   int (*remove_folder)(const std::string& path);
-  /// Whether a file may be written, with this process's rights.
+  /// True if a file may be written, with this process's rights.
   bool (*may_write)(const std::string& path);
-  /// The names in a folder, sorted; none where there is no such folder.
+  /// Returns the names in a folder, sorted; empty if there is no such folder.
   std::vector<std::string> (*list_folder)(const std::string& path);
   int (*own_pid)();
-  /// Whether there is such a process.
+  /// True if the process exists.
   bool (*is_alive)(int pid);
 };
 
-/// The calls of this system; null where it has no control groups.
+/// The calls of this system; null if it has no control groups.
 const GroupCalls* group_calls();
 
-/// Looks for a place where such groups can be made; refused with what is missing.
+/// Looks for a place for such groups; refused with the missing part.
 Result<std::unique_ptr<MemoryGroups>> open_memory_groups(const GroupCalls* calls);
 
 }  // namespace lauka::os

@@ -18,7 +18,7 @@
 // Where Linux and macOS differ: linux_platform.cc, darwin_platform.cc; and what only Linux's
 // launcher process needs. Internal to os/.
 
-// NOLINTNEXTLINE: POSIX wants this global declared by whoever uses it
+// NOLINTNEXTLINE: POSIX wants this global declared by its users
 extern char** environ;
 
 namespace lauka::os {
@@ -26,19 +26,18 @@ namespace lauka::os {
 /// A file without a name that grows by appending; -1 with errno.
 int open_anonymous_file();
 
-/// A file of `size` zeros at least, without a name, for memory that a program shares with lauka;
-/// nobody changes that size. -1 with errno.
+/// Makes an unnamed file of at least `size` zeros, for memory that a program shares with lauka; its
+/// size cannot be changed. -1 with errno.
 int open_shared_memory(off_t size);
 
-/// Gives back the space of all but the last `keep` bytes of `fd`, `size` bytes long; its size
-/// stays.
+/// Frees the space of all but the last `keep` bytes of `fd`, `size` bytes long; its size stays.
 void drop_front(int fd, off_t size, off_t keep);
 
 /// Gives the calling process the groups of `user`, as many as the system takes. 0, or -1 with
 /// errno.
 int join_groups_of(const User& user);
 
-/// What FileCalls has of the system.
+/// The system's part of FileCalls.
 int open_unnamed(const char* folder);
 int name_unnamed(int fd, const char* path);
 bool is_mount_point(const char* path);
@@ -59,14 +58,14 @@ inline timespec timespec_of(std::chrono::nanoseconds time) {
 /// Orphans below this process become its children, not init's.
 void become_reaper();
 
-/// Gives the calling process the ids and groups of a user for good; 0, or -1 with errno. System
-/// calls alone, for a vfork child: the C library would change every thread that it finds in the
-/// memory.
+/// Gives the calling process the ids and groups of a user for good; 0, or -1 with errno. Uses
+/// system calls only, for a vfork child: the C library would change every thread that it finds in
+/// the memory.
 int change_user(std::uint32_t user, std::uint32_t group, std::size_t count,
                 const std::uint32_t* groups);
 
-/// From now on the calling process runs on these CPUs only (a bit for each, the lowest first). A
-/// single system call, for a vfork child. False with errno where it cannot be.
+/// Binds the calling process to these CPUs (a bit for each, the lowest first). A single system
+/// call, for a vfork child. False with errno on failure.
 bool run_on_cpus(const unsigned long* bits, std::size_t bytes);
 
 /// `ru_maxrss` in bytes.
@@ -76,8 +75,8 @@ std::uint64_t rss_bytes(long ru_maxrss);
 int poll_with_mask(pollfd* fds, nfds_t count, int timeout_ms, const sigset_t& mask);
 
 /// Kills the descendants of `root` (not itself) that were started at or after `since_ns`
-/// (CLOCK_MONOTONIC), also those that left its process group, until none is left or two seconds
-/// have passed. One that could not be killed; 0: none is left.
+/// (CLOCK_MONOTONIC), also those that left its process group, until all are gone or two seconds
+/// have passed. Returns one that could not be killed; 0 if none.
 pid_t kill_descendants(pid_t root, std::int64_t since_ns);
 
 inline std::uint64_t ns_of(const timeval& t) {
@@ -85,14 +84,14 @@ inline std::uint64_t ns_of(const timeval& t) {
          static_cast<std::uint64_t>(t.tv_usec) * 1'000;
 }
 
-/// How a process has ended that waitpid(2) gave `status` of.
+/// Returns how a process has ended, by the `status` of waitpid(2).
 inline Outcome outcome_of(int status) {
   if (WIFSIGNALED(status)) return Signalled{WTERMSIG(status), WCOREDUMP(status) != 0};
   return Exited{WEXITSTATUS(status)};
 }
 
-/// What the kernel accounts to a reaped process, but for its peak memory: the unit of that is the
-/// system's.
+/// Takes the kernel's accounts of a reaped process, except peak memory, whose unit depends on the
+/// system.
 inline void note_usage(const rusage& used, Usage& usage) {
   usage.user_ns = ns_of(used.ru_utime);
   usage.system_ns = ns_of(used.ru_stime);

@@ -9,7 +9,7 @@ namespace lauka::os {
 namespace {
 
 constexpr int kSteps = 16;
-/// Readings before the clock is thought to stand still; one step of 10 ms fits in even at 10 ns.
+/// Readings before the clock is thought to have stopped; one step of 10 ms fits in even at 10 ns.
 constexpr int kMostReadings = 2'000'000;
 
 }  // namespace

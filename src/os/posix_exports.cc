@@ -28,8 +28,8 @@ std::string folder_of(const std::string& path) {
   return path.substr(0, std::max<std::size_t>(path.rfind('/'), 1));
 }
 
-/// The permissions a new file would get, or those of the file that is replaced; never set-user-id,
-/// as its new content is not what that was given to.
+/// Returns the permissions of the file that is replaced, or of a new one; never set-user-id, which
+/// was given to the old content.
 mode_t mode_for(const std::string& target) {
   struct stat there {};
   if (stat(target.c_str(), &there) == 0) return there.st_mode & 0777;
@@ -38,7 +38,7 @@ mode_t mode_for(const std::string& target) {
   return 0666 & ~mask;
 }
 
-/// Why no other file can take the place of the one at `path`; empty: one can.
+/// Returns why no other file can replace the one at `path`; empty if one can.
 std::string why_not_replaceable(const std::string& path, const struct stat& file,
                                 const FileCalls& calls) {
   if (calls.is_mount_point(path.c_str())) return "it is a mount point";
@@ -53,7 +53,7 @@ std::string why_not_replaceable(const std::string& path, const struct stat& file
              : "its folder cannot be written";
 }
 
-/// Removes the temporaries of `target` that nobody writes any more.
+/// Removes the temporaries of `target` without a living writer.
 void remove_left(const std::string& target) {
   const std::string folder = folder_of(target);
   const std::string begin = target.substr(target.rfind('/') + 1) + kTemporary;
@@ -69,7 +69,7 @@ void remove_left(const std::string& target) {
   }
 }
 
-/// `path` and a number that makes `take` succeed; empty with errno where none does.
+/// Returns `path` with a number at which `take` succeeds; empty with errno if it never does.
 template <typename Take>
 std::string free_name(const std::string& path, const Take& take) {
   constexpr int most = 100;
@@ -87,7 +87,7 @@ bool is_at(const std::string& path, const struct stat& file) {
          there.st_ino == file.st_ino;
 }
 
-/// What is at `path`, to write it where it is; a pipe without a reader is an error, not a wait.
+/// Opens `path` itself for writing; a pipe without a reader is an error, not a wait.
 int open_place(const std::string& path) {
   const int fd = open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   if (fd >= 0) fcntl(fd, F_SETFL, 0);
@@ -124,7 +124,7 @@ Result<std::unique_ptr<ExportFile>> ExportFile::open(const std::string& target,
   if (exists && S_ISDIR(there.st_mode)) return cannot_write(target, EISDIR);
   if (exists && faccessat(AT_FDCWD, target.c_str(), W_OK, AT_EACCESS) != 0)
     return cannot_write(target, errno);
-  // A link of /proc may lead to what has no path.
+  // A link of /proc may lead to a file without a path.
   const bool is_replaced = !exists || (S_ISREG(there.st_mode) && is_at(path, there));
   if (is_replaced) file->open_temporary();
   if (!is_replaced || !file->file_) {
@@ -166,7 +166,7 @@ void ExportFile::write(std::string_view bytes) {
 }
 
 void ExportFile::flush() {
-  // What was there goes only now that something takes its place.
+  // The old contents go only now that new ones replace them.
   if (!is_temporary_ && !note_.empty() && error_ == 0 && lseek(file_.get(), 0, SEEK_CUR) == 0 &&
       ftruncate(file_.get(), 0) != 0)
     error_ = errno;
@@ -190,8 +190,9 @@ Result<void> ExportFile::commit() {
   return keep(errno);
 }
 
-/// 0 or errno: a full disk may show only when a file is closed. Another descriptor is, so that this
-/// one can still name it; where no more are to be had, fsync, which is slower, shows the same.
+/// Returns 0 or errno: a full disk may show only when a file is closed. A duplicate is closed, so
+/// that this descriptor can still name the file; without spare descriptors, fsync, which is slower,
+/// shows the same.
 int ExportFile::error_at_close() const {
   for (;;) {
     const int other = dup(file_.get());

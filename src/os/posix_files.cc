@@ -29,7 +29,7 @@ namespace {
 
 constexpr std::size_t kMostOfDevice = std::size_t{1} << 20U;
 
-/// access(2) for the effective user, who is not the real one under ActAs.
+/// access(2) for the effective user, who differs from the real one under ActAs.
 int may(const std::string& path, int mode) {
   return faccessat(AT_FDCWD, path.c_str(), mode, AT_EACCESS);
 }
@@ -39,7 +39,7 @@ bool is_directory(const std::string& path) {
   return stat(path.c_str(), &there) == 0 && S_ISDIR(there.st_mode);
 }
 
-/// Why the file at `path` cannot be run, as a shell says it; empty: it can.
+/// Returns why the file at `path` cannot be run, in a shell's words; empty if it can.
 std::string why_not_runnable(const std::string& path) {
   if (may(path, F_OK) != 0) return std::generic_category().message(errno);
   if (is_directory(path)) return "Is a directory";
@@ -132,7 +132,7 @@ class PosixTextFiles final : public TextFiles {
 };
 
 constexpr std::size_t kMostBytes = std::size_t{1} << 20U;
-constexpr std::size_t kDigits = 2;  // of a place: a batch has 64 at most
+constexpr std::size_t kDigits = 2;  // of a number: a batch has 64 runs at most
 
 std::string name_of(std::size_t place) {
   std::string digits = std::to_string(place);
@@ -140,7 +140,7 @@ std::string name_of(std::size_t place) {
   return "run-" + digits;
 }
 
-/// False where it is no file, or too large.
+/// False if it is not a file, or too large.
 bool read_whole(const Descriptor& file, std::string& text) {
   struct stat about {};
   if (!file || fstat(file.get(), &about) != 0 || !S_ISREG(about.st_mode)) return false;
@@ -184,13 +184,13 @@ class FilesInFolder final : public ToldFiles {
 constexpr std::string_view kFolderPrefix = "lauka-private-";
 constexpr int kMostTries = 10;
 
-constexpr int kDeepest = 64;  // of what is removed: a descriptor is open for each
+constexpr int kDeepest = 64;  // levels removed: a descriptor is open for each
 
 Descriptor open_folder(int parent, const char* name) {
   return Descriptor(openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 }
 
-/// Removes what is in a folder; links are removed, never followed.
+/// Empties a folder; links are removed, never followed.
 void empty_folder(int folder, int deepest = kDeepest) {
   for (const std::string& name : names_in(open_folder(folder, "."))) {
     if (unlinkat(folder, name.c_str(), 0) == 0 || deepest == 0) continue;
@@ -218,7 +218,7 @@ bool lets_others_rename(int folder) {
          ((there.st_mode & S_IWOTH) != 0 && (there.st_mode & S_ISVTX) == 0);
 }
 
-/// What a process left that was killed: its folder is nobody's any more.
+/// Removes the folders of killed processes.
 void remove_what_was_left(const std::string& below) {
   const Descriptor parent(open(below.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!parent || lets_others_rename(parent.get())) return;
@@ -231,15 +231,15 @@ void remove_what_was_left(const std::string& below) {
   }
 }
 
-/// Where folders are made: where the user says, or in memory where the system has such a place,
-/// since a disk's journal takes milliseconds to make a folder and to forget it, while runs go on.
+/// Returns the places for folders: the user's choice, or memory if the system has such a place,
+/// since a disk's journal takes milliseconds to make and remove a folder while runs go on.
 std::vector<std::string> places() {
   std::string chosen = variable("TMPDIR").value_or("");
   if (!chosen.empty()) return {std::move(chosen)};
   return {"/dev/shm", "/tmp"};
 }
 
-/// A new folder in `below`; none with errno.
+/// Makes a new folder in `below`; nullopt with errno.
 std::optional<std::pair<std::string, Descriptor>> new_folder(const std::filesystem::path& below) {
   // Between the two calls another start may take it for one that was left, or somebody put another
   // in its place: a new one is empty.
@@ -255,7 +255,7 @@ std::optional<std::pair<std::string, Descriptor>> new_folder(const std::filesyst
   return std::nullopt;
 }
 
-/// Opens a log that nobody else can have put there; no descriptor if it is not there.
+/// Opens a log that no other user can have put there; no descriptor if it does not exist.
 Result<Descriptor> open_own_log(const std::string& path, int flags) {
   constexpr mode_t written_by_owner = 0644;  // less the umask
   Descriptor file(
@@ -458,7 +458,7 @@ Result<std::string> read_file(const std::string& path, std::size_t most_bytes) {
   if (fstat(file.get(), &there) != 0) return cannot_read(errno);
   if (S_ISREG(there.st_mode) && static_cast<std::uintmax_t>(there.st_size) > most_bytes)
     return too_large;
-  // What is typed is short, and /dev/zero has no end.
+  // Typed text is short, and /dev/zero has no end.
   const bool is_device = S_ISCHR(there.st_mode) || S_ISBLK(there.st_mode);
   const std::size_t most = is_device ? std::min(most_bytes, kMostOfDevice) : most_bytes;
   auto bytes = read_rest(file.get(), most + 1);
@@ -610,7 +610,7 @@ void AppendLog::append(std::string_view line) {
   flush();
 }
 
-/// What a full disk took of a line is cut off again: nothing may follow half a line.
+/// Cuts off the part of a line that a full disk took: no line may follow half a line.
 bool AppendLog::flush() {
   if (waiting_.empty()) return true;
   struct stat about {};

@@ -41,8 +41,8 @@ Error too_large() {
   return Error{"the arguments of the commands take more than 64 MB", "compare fewer at once"};
 }
 
-/// Shared memory that is only ever added to; what lies in it has the same address in the launcher.
-/// The library throws std::bad_alloc when it is full.
+/// Shared memory that only grows; the launcher has it at the same address. The library throws
+/// std::bad_alloc when it is full.
 class Arena {
  public:
   Arena(std::byte* begin, std::size_t bytes)
@@ -84,7 +84,7 @@ class SharedPrograms {
 
   const SharedProgram* at(ProgramId id) const { return programs_.at(id).shared; }
 
-  /// The variable of the `place`th launch of a batch; null where its program has none.
+  /// Returns the variable of the `place`th launch of a batch; null if its program has none.
   char* variable_of(const Launch& launch, std::size_t place) {
     const std::string& name = programs_.at(launch.program).launch_variable;
     if (name.empty()) return nullptr;
@@ -130,8 +130,8 @@ class SharedPrograms {
     return program;
   }
 
-  /// Where nothing is to be changed, programs get lauka's own as it is: its size shifts the stack,
-  /// and thereby times.
+  /// If nothing has to change, programs get lauka's own environment: its size shifts the stack, and
+  /// thereby times.
   void copy_environment(const ProgramSpec& spec, SharedProgram& program) {
     const std::vector<std::string> all = environment_of(spec, "");
     auto** const environment = arena_.make<char*>(all.size() + 1);
@@ -297,8 +297,8 @@ class PosixLauncher final : public Launcher {
     into.at(length) = '\0';
   }
 
-  /// Begins to hear a run whose output is heard, and opens `named`, where it goes on to. Why the
-  /// run cannot be started; none: it can.
+  /// Begins to listen to a run, and opens `named`, where its output goes on to. Returns why the run
+  /// cannot be started; nullopt if it can.
   std::optional<Outcome> open_heard(const Launch& launch, OwnFiles& named) {
     const auto program = heard_.find(launch.program);
     if (program == heard_.end()) {
@@ -336,7 +336,7 @@ class PosixLauncher final : public Launcher {
       if (ready <= 0) continue;
       if ((fds[1].revents | fds[2].revents) != 0) {
         hear();
-        hold.let_through();  // where there is always something to read, poll lets nothing through
+        hold.let_through();  // if there is always something to read, poll lets nothing through
       }
       if (fds[0].revents == 0) continue;
       const ssize_t got = read(channels_.socket.get(), &byte, 1);
@@ -345,7 +345,7 @@ class PosixLauncher final : public Launcher {
     }
   }
 
-  /// Takes what the run has written, and has it ended where that is enough.
+  /// Takes the run's output, and ends the run if that is enough.
   void hear() {
     channels_.files.drain_some();
     if (!channels_.files.enough_ns() || state_->enough) return;
@@ -366,8 +366,8 @@ class PosixLauncher final : public Launcher {
     return status;
   }
 
-  /// Without its launcher lauka can run nothing any more. The run's own process ended with it; what
-  /// that had started has become lauka's.
+  /// Without its launcher lauka cannot run anything any more. The run's own process ended with it;
+  /// its children have become lauka's.
   Error end_of_launcher(int trouble, std::int64_t began_ns) {
     cancel();
     channels_.socket = Descriptor();
@@ -390,8 +390,7 @@ class PosixLauncher final : public Launcher {
       const SharedEnded& shared = state_->ended[i];
       const SharedProgram& program = *state_->launches[i].program;
       last_sink_ = program.is_kept ? Sink::Null : program.sink;
-      // Those that left the process group are still there; they must not go on burning under the
-      // next run.
+      // Processes that left the group still exist; they must not use the CPU under the next run.
       const bool was_enough = channels_.files.enough_ns() && ended_by_itself(shared.outcome);
       const bool killed = was_enough || (!ended_by_itself(shared.outcome) &&
                                          !std::holds_alternative<NotStarted>(shared.outcome));
@@ -435,7 +434,7 @@ class PosixLauncher final : public Launcher {
   SharedPrograms programs_;
   Channels channels_;
   std::vector<SharedCounters*> counter_sets_;
-  std::map<ProgramId, ProgramSpec> heard_;  // those whose output is
+  std::map<ProgramId, ProgramSpec> heard_;  // those with a listener
   Sink last_sink_ = Sink::Null;
   std::optional<Error> why_gone_;  // the launcher
 };
@@ -476,8 +475,8 @@ Result<std::unique_ptr<Launcher>> start_forking_launcher(const LinuxCalls* count
   if (pid < 0) {
     return system_error("lauka cannot start its launcher process", fork_error);
   }
-  become_reaper();           // of what a launcher leaves that is killed
-  signal(SIGCHLD, SIG_DFL);  // the launcher's end is to be seen, whatever lauka's parent ignored
+  become_reaper();           // for the children of a killed launcher
+  signal(SIGCHLD, SIG_DFL);  // the launcher's end must be seen, whatever lauka's parent ignored
   channels.launcher_socket = Descriptor();
   auto* arena = static_cast<std::byte*>(memory) + sizeof(SharedState);
   return std::unique_ptr<Launcher>(new PosixLauncher(pid, setup.state, arena, std::move(channels)));

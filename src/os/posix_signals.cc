@@ -32,7 +32,7 @@ namespace {
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
 volatile std::sig_atomic_t interrupted_by = 0;
 
-// What is to be done first by the signal that ends lauka at once.
+// The last act before a signal ends lauka at once.
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
 std::atomic<void (*)()> give_back_before_end = nullptr;
 
@@ -98,7 +98,7 @@ void note_interrupt(int signal_number) {
   interrupted_by = signal_number;
 }
 
-/// What the signal does where nobody handles it; returns when lauka is to go on.
+/// Does what the signal does by default; returns when lauka continues.
 void suspend_now() {
   sigset_t suspension;
   sigset_t saved;
@@ -125,7 +125,7 @@ void note_suspension(int /*signal_number*/) {
   errno = saved;
 }
 
-/// As the kernel has it of a suspension that is pending.
+/// As the kernel does with a pending suspension.
 void note_resumption(int /*signal_number*/) {
   suspension_is_due = 0;
 }
@@ -140,7 +140,7 @@ void handle(int signal_number, void (*handler)(int), int flags) {
   sigaction(signal_number, &action, nullptr);
 }
 
-/// While it lives, no signal comes to this thread: to whoever has the turn.
+/// While it lives, no signal comes to this thread: the one whose turn it is gets them.
 class SignalsElsewhere : NonCopyable {
  public:
   SignalsElsewhere() {
@@ -174,7 +174,7 @@ class Stage {
     changed_.notify_all();
   }
 
-  /// False: nothing is to begin any more.
+  /// False if nothing new may begin.
   bool wait_for(std::size_t activity) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return whose_ == activity || is_called_off_; });
@@ -195,7 +195,7 @@ class Stage {
   bool is_called_off_ = false;
 };
 
-/// What threads have in common; they are waited for, whatever happens.
+/// The part that threads share; they are waited for, whatever happens.
 struct Cast : NonCopyable {
   explicit Cast(std::size_t activities) : stage(activities), over(activities, 0) {}
   ~Cast() {
@@ -233,7 +233,8 @@ void watch_for_interrupts() {
   for (const int signal_number : kInterrupts) handle(signal_number, &note_interrupt, 0);
   handle(SIGTSTP, &note_suspension, SA_RESTART);
   handle(SIGCONT, &note_resumption, SA_RESTART);
-  // A write that fails is told as one. The commands get lauka's own dispositions from the launcher.
+  // A failed write is reported as such. The commands get lauka's own dispositions from the
+  // launcher.
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
 }
@@ -299,7 +300,7 @@ void take_turns(const std::vector<std::function<void(const Yield&)>>& activities
                 const std::function<std::size_t(std::span<const std::size_t>)>& next) {
   Cast cast(activities.size());
   {
-    const SignalsElsewhere elsewhere;  // threads begin with the mask of whoever makes them
+    const SignalsElsewhere elsewhere;  // threads begin with their maker's mask
     for (std::size_t i = 0; i < activities.size(); ++i)
       cast.threads.emplace_back([&cast, &activities, usual = elsewhere.usual(), i] {
         act(i, activities[i], usual, cast);

@@ -36,7 +36,7 @@ std::vector<gid_t> own_groups() {
   return groups;
 }
 
-/// Of what sudo leaves behind.
+/// Reads a variable of sudo's.
 std::string left_by_sudo(const char* name) {
   return variable(name).value_or("");
 }
@@ -77,7 +77,7 @@ ActAs::~ActAs() {
   if (acting_) give_back();
 }
 
-/// To go on with another's rights than was meant would be worse than to end.
+/// Continuing with the wrong user's rights would be worse than ending.
 void ActAs::give_back() const {
   if (calls_.seteuid(0) == 0 && calls_.setegid(group_) == 0 && calls_.setgroups(groups_) == 0)
     return;

@@ -19,7 +19,7 @@ class Sysctls {
     return std::string(bytes.data());
   }
 
-  /// Of 4 or 8 bytes.
+  /// Reads a number of 4 or 8 bytes.
   std::optional<std::int64_t> number(const char* name) const {
     std::array<char, 8> bytes{};
     std::size_t length = bytes.size();
@@ -65,7 +65,7 @@ std::vector<CoreKindFacts> kinds_of(const Sysctls& sysctls) {
   return kinds;
 }
 
-/// IOKit tells in seconds how long the battery lasts: -2 on external power, -1 while it reckons.
+/// IOKit gives in seconds how long the battery lasts: -2 on external power, -1 while it estimates.
 std::optional<bool> on_battery(const DarwinCalls& calls) {
   static constexpr double kExternalPower = -2.0;
   static constexpr int kLazy = 1;  // RTLD_LAZY
@@ -81,7 +81,7 @@ std::optional<bool> on_battery(const DarwinCalls& calls) {
   return estimate() != kExternalPower;
 }
 
-/// The pid of an owner that has ended stays, and one in the background makes room for anybody.
+/// The pid of an owner that has ended stays, and one in the background gives way.
 std::int64_t owner_of_tracing(const DarwinCalls& calls, const Sysctls& sysctls) {
   constexpr std::int64_t foreground = 1;
   if (sysctls.number("ktrace.state").value_or(0) != foreground) return 0;

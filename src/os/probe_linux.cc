@@ -117,7 +117,7 @@ std::optional<double> stolen_of(const std::string& stat) {
   return number_of(words[8]) / sum;
 }
 
-/// Who sells the machine, where that is a hypervisor.
+/// Returns the vendor of the machine, if that is a hypervisor.
 std::optional<std::string> hypervisor_of(const LinuxCalls& calls) {
   if (auto type = line_in(calls, "/sys/hypervisor/type")) return type;
   const std::string dmi = "/sys/class/dmi/id/";
@@ -142,7 +142,7 @@ std::optional<std::string> hypervisor_of(const LinuxCalls& calls) {
 }
 
 void probe_virtual(const LinuxCalls& calls, const std::string& cpuinfo, MachineFacts& facts) {
-  // x86 says by a flag whether there is a hypervisor; Arm does not.
+  // x86 has a flag for a hypervisor; Arm has not.
   const auto flags = value_of(cpuinfo, "flags", ':');
   facts.hypervisor = hypervisor_of(calls);
   if (flags) {

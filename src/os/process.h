@@ -22,7 +22,7 @@
 
 namespace lauka::os {
 
-/// Where standard input comes from: /dev/null, or a file that is opened anew for each run.
+/// The source of standard input: /dev/null, or a file that is opened again for each run.
 struct Input {
   std::optional<std::string> path;
 };
@@ -30,24 +30,24 @@ struct Input {
 /// Capture: both together are kept for error_output_end.
 enum class Sink : unsigned char { Null, Pipe, Inherit, File, Capture };
 
-/// Where standard output and error go.
+/// The destination of standard output and error.
 struct Output {
   Sink sink = Sink::Null;
   std::string path{};  ///< of Sink::File: emptied before each run
-  bool kept = false;   ///< what a run writes goes to files without a name first, so that nobody's
-                       ///< reading slows it (Launcher::kept_bytes), and where it belongs when it
-                       ///< has ended
+  bool kept = false;   ///< output goes to unnamed files first, so that no reader slows the run
+                       ///< (Launcher::kept_bytes), and to its destination when the run has
+                       ///< ended
   bool heard = false;  ///< what a run writes goes through pipes to Launch::listener, and on from
                        ///< there to where it belongs; not with `kept`
 };
 
-/// What is kept of a run.
+/// The kept parts of a run.
 enum class Kept : unsigned char { Output, Error };
 
-/// The last so many bytes of what a run wrote are kept, at least.
+/// At least so many bytes at the end of a run's output are kept.
 inline constexpr std::uint64_t kMostKept = std::uint64_t{64} << 20U;
 
-/// What is run.
+/// A program to run.
 struct ProgramSpec {
   std::vector<std::string> words;  ///< argv, at least one
   Input input{};
@@ -61,9 +61,9 @@ struct ProgramSpec {
                            ///< 0, in LAUKA_JOB. Where one fails, the others are killed
   bool jobs_outlive_failure = false;  ///< they are not
   std::string launch_variable{};      ///< NAME that each launch gives a value; empty: none
-  bool has_region = false;            ///< it is told where to note its region (lauka/region.h)
-  std::optional<User> user{};  ///< whom it is run as, and whose rights open its files: lauka must
-                               ///< be root; none: lauka's own
+  bool has_region = false;            ///< it gets memory for its region (lauka/region.h)
+  std::optional<User> user{};  ///< the user it runs as, whose rights open its files: lauka must
+                               ///< be root; nullopt: lauka's own
   std::vector<std::uint32_t>
       cpus{};  ///< Linux: it may run on these only; empty: on all that lauka may
   CorePreference prefer = CorePreference::Any;  ///< macOS: by its quality-of-service class
@@ -83,32 +83,33 @@ struct CounterRequest {
                              ///< without them. They stand behind the others
 };
 
-/// What a counter showed when the run had ended.
+/// The value of a counter when the run had ended.
 struct Reading {
   std::uint64_t value = 0;
   std::uint64_t enabled_ns = 0;
   std::uint64_t running_ns = 0;
 };
 
-/// At most so many counters are opened for a run.
+/// The most counters that are opened for a run.
 inline constexpr std::size_t kMaxCounters = 128;
 
-/// What is registered with the launcher, in order of registration.
+/// A registered program, by the order of registration.
 using ProgramId = std::uint32_t;
 using CounterSetId = std::uint32_t;
 inline constexpr CounterSetId kNoCounters = ~CounterSetId{0};
 
-/// Follows one run from lauka's side, where lauka itself is the launcher (macOS). A launcher with a
-/// process of its own (Linux) calls nothing of it.
+/// Follows one run from lauka's side, if lauka itself is the launcher (macOS). A launcher with a
+/// process of its own (Linux) does not call it.
 class RunWatch : NonCopyable {
  public:
   virtual ~RunWatch() = default;
 
-  /// Just before the process is made. What is switched on here is on when its first thread is born.
+  /// Called just before the process is made. Counters switched on here are on when its first thread
+  /// is born.
   virtual void before_start() = 0;
 
-  /// The process is there, suspended: it has run nothing yet. Not called where it could not be
-  /// made.
+  /// Called when the process exists, suspended, before it has run anything. Not called if it could
+  /// not be made.
   virtual void made(int pid) = 0;
 
   /// About every `interval()` while it runs.
@@ -116,18 +117,18 @@ class RunWatch : NonCopyable {
   virtual std::chrono::nanoseconds interval() const = 0;
 };
 
-/// Hears what a run writes while it goes on.
+/// Receives a run's output while it runs.
 class OutputListener : NonCopyable {
  public:
   virtual ~OutputListener() = default;
 
-  /// A piece of standard output or error that has just been read; some may come after the run's
-  /// end. False: this is enough. The run is to be ended, by SIGTERM to its process group and two
-  /// seconds later by SIGKILL, and has succeeded; its wall time is up to now.
+  /// Takes a piece of standard output or error that has just been read; some may come after the
+  /// run's end. Returns false when it has enough: then the run is ended, by SIGTERM to its process
+  /// group and two seconds later by SIGKILL, and has succeeded; its wall time is up to now.
   virtual bool hear(Kept which, std::string_view bytes) = 0;
 };
 
-/// One run that is asked for.
+/// One requested run.
 struct Launch {
   ProgramId program = 0;
   CounterSetId counters = kNoCounters;
@@ -142,10 +143,10 @@ struct Launch {
   bool despite_interrupt = false;  ///< runs to its end when lauka is asked to end (a cleanup)
 };
 
-/// What the kernel accounted to the command's own process, without its descendants: final, read
-/// when it had ended and before it was reaped (macOS).
+/// The kernel's accounts of the command's own process, without its descendants: final, read when it
+/// had ended and before it was reaped (macOS).
 struct KernelTotals {
-  /// The part on performance cores; kernels before macOS 13 do not tell.
+  /// The part on performance cores; unknown to kernels before macOS 13.
   struct OnPerformanceCores {
     std::uint64_t instructions = 0;
     std::uint64_t cycles = 0;
@@ -163,7 +164,7 @@ struct KernelTotals {
   std::optional<OnPerformanceCores> on_performance_cores{};
 };
 
-/// What a program noted of its region. It may note anything.
+/// A program's notes about its region. They may be anything.
 struct RegionUse {
   std::uint64_t entries = 0;   ///< that have begun; nested ones are one
   std::uint64_t time_ns = 0;   ///< of those that have ended
@@ -171,14 +172,14 @@ struct RegionUse {
   std::uint64_t failures = 0;  ///< counters that could not be switched
   bool is_open = false;        ///< the last one has not ended
 
-  // Where Launch::counts_calling_threads (macOS), from each thread's first begin to its last end:
+  /// With Launch::counts_calling_threads (macOS), from each thread's first begin to its last end:
   std::uint64_t instructions = 0;
   std::uint64_t cycles = 0;
   std::uint64_t uncounted_threads = 0;  ///< of which these are not known
 };
 
-/// How far the position of the file that was a run's standard input had come when it ended. One
-/// that maps the file into memory leaves it where it was. Unknown: it was no regular file.
+/// The position in the file that was a run's standard input when the run ended. Mapping a file into
+/// memory does not move it. Unknown: it was not a regular file.
 enum class InputRead : unsigned char { Unknown, Nothing, Part, All };
 
 /// One run that has ended. Times, rusage and counters belong to it alone.
@@ -191,15 +192,15 @@ struct Ended {
   int counter_error = 0;    ///< errno of the counter that could not be opened or read
   int optional_error = 0;   ///< errno of the optional counter that could not be opened: their
                             ///< readings are all 0
-  std::size_t orphans = 0;  ///< processes it left behind that had ended when it did: in the
+  std::size_t orphans = 0;  ///< orphans of the run that ended before it did: in the
                             ///< counters, and not in rusage
   InputRead input = InputRead::Unknown;
   bool was_enough = false;               ///< its listener ended it
   std::optional<RegionUse> region{};     ///< of a program that has one
-  std::optional<KernelTotals> totals{};  ///< none where the kernel does not tell
+  std::optional<KernelTotals> totals{};  ///< nullopt if the kernel does not report them
 };
 
-/// How long a run has that was asked to end, before it is killed.
+/// The time that a run has after it was asked to end, before it is killed.
 inline constexpr std::chrono::nanoseconds kGrace = std::chrono::seconds(2);
 
 /// Called about five times a second while runs go on.
@@ -212,8 +213,8 @@ class Launcher : NonCopyable {
  public:
   virtual ~Launcher() = default;
 
-  /// Registers a program and finds its file (find_program). Refused where there is none that could
-  /// be run, or when the memory for arguments is full.
+  /// Registers a program and finds its file (find_program). Refused if no such program could be
+  /// run, or when the memory for arguments is full.
   virtual Result<ProgramId> add_program(const ProgramSpec& spec) = 0;
 
   /// Registers a set of counters of at most kMaxCounters.
@@ -226,12 +227,12 @@ class Launcher : NonCopyable {
   virtual Result<std::vector<Ended>> run(std::span<const Launch> launches, bool go_on_after_failure,
                                          const Tick& tick) = 0;
 
-  /// The last lines the latest run wrote to standard error, at most 20 and about 4 KB; empty where
-  /// it was not captured.
+  /// Returns the last lines that the latest run wrote to standard error, at most 20 and about 4 KB;
+  /// empty if it was not captured.
   virtual std::string error_output_end() const = 0;
 
-  /// How much the latest run wrote, where that is kept (Output::kept); and a part of it, as many
-  /// bytes as there are. What stands before the last kMostKept bytes may read as 0.
+  /// Returns how much the latest run wrote, if that is kept (Output::kept); and a part of it, as
+  /// many bytes as there are. Bytes before the last kMostKept may read as 0.
   virtual std::uint64_t kept_bytes(Kept /*which*/) const { return 0; }
   virtual std::size_t read_kept(Kept /*which*/, std::uint64_t /*from*/,
                                 std::span<char> /*into*/) const {
@@ -242,7 +243,7 @@ class Launcher : NonCopyable {
   /// it is empty or they are in another one. With `are_used` false they run anywhere.
   virtual void use_own_cpus(bool /*are_used*/, const std::string& /*group*/) {}
 
-  /// Whether programs can be run in several copies (ProgramSpec::jobs).
+  /// True if programs can be run in several copies (ProgramSpec::jobs).
   virtual bool runs_copies() const { return true; }
 
   /// Lets the launcher end while lauka goes on: nothing runs after this. The destructor waits for
@@ -253,8 +254,8 @@ class Launcher : NonCopyable {
   static constexpr std::size_t kMaxBatch = 64;
 };
 
-/// What a launcher process does at last when lauka has ended, with lauka's process id: by then it
-/// may be killed. All else that the launcher had to do is done.
+/// The last act of a launcher process when lauka has ended, with lauka's process id: by then it may
+/// be killed. Its other work is done.
 using AfterLauka = void (*)(int lauka);
 
 /// The launcher of this system. To be called first in main, before anything else makes lauka larger
@@ -264,43 +265,43 @@ Result<std::unique_ptr<Launcher>> start_launcher(AfterLauka after_lauka = nullpt
 struct DarwinCalls;
 
 /// The launcher of macOS: runs are started by lauka's own process, with posix_spawn. To be called
-/// first in main, before anything changes lauka's signals. What Linux needs a process of its own
-/// for, macOS does not: a spawned process does not inherit lauka's size, the kernel's totals of a
-/// run are the run's alone, and wall time ends when the kernel tells of the end. A run is spawned
-/// suspended, so that counters know it before it has run anything; it belongs to a process group of
-/// its own. `calls` outlives the launcher.
+/// first in main, before anything changes lauka's signals. Unlike Linux, macOS needs no process of
+/// its own for this: a spawned process does not inherit lauka's size, the kernel's totals of a run
+/// are the run's alone, and wall time ends when the kernel reports the end. A run is spawned
+/// suspended, so that counters know it before it has run anything; it has a process group of its
+/// own. `calls` outlives the launcher.
 Result<std::unique_ptr<Launcher>> start_spawning_launcher(const DarwinCalls& calls);
 
-/// The file that execve is to get for `word`, found as a shell does: itself if it has a slash, else
-/// in `path` (none: lauka's own PATH), by a process in `folder` (empty: lauka's own). The error
-/// reads as a shell's: "nosuch: command not found", "./x: Permission denied", "/tmp: Is a
+/// Returns the file that execve gets for `word`, found as a shell does: itself if it has a slash,
+/// else in `path` (none: lauka's own PATH), by a process in `folder` (empty: lauka's own). The
+/// error reads as a shell's: "nosuch: command not found", "./x: Permission denied", "/tmp: Is a
 /// directory".
 Result<std::string> find_program(const std::string& word,
                                  const std::optional<std::string>& path = std::nullopt,
                                  const std::string& folder = {});
 
-/// The file of a program: looked for with the rights of its user, in its own PATH where it has one.
+/// Finds the file of a program, with the rights of its user, in its own PATH if it has one.
 Result<std::string> find_program_of(const ProgramSpec& spec);
 
-/// Whether a launch of `spec` finds in its environment just what lauka was started with.
+/// True if a launch of `spec` gets exactly the environment that lauka was started with.
 inline bool is_own_environment(const ProgramSpec& spec) {
   return spec.environment.empty() && spec.launch_variable.empty() && spec.folder.empty() &&
          !spec.has_region && spec.jobs == 1 && !spec.user;
 }
 
-/// What the number of a copy stands behind, in its environment.
+/// The prefix of a copy's number in its environment.
 inline constexpr std::string_view kJobVariable = "LAUKA_JOB=";
 
-/// The variable that tells a program the descriptor of its RegionPage.
+/// The variable with the descriptor of a program's RegionPage.
 inline constexpr const char* kRegionVariable = "LAUKA_REGION";
 
-/// NAME=VALUE for all that a launch of `spec` finds in its environment: what lauka was started
-/// with, HOME, USER and LOGNAME of its user, PWD of its folder, its own variables, `value` of its
-/// launch_variable, and an empty kRegionVariable where it has a region.
+/// Returns NAME=VALUE for a launch's whole environment: lauka's original one, HOME, USER and
+/// LOGNAME of its user, PWD of its folder, its own variables, `value` of its launch_variable, and
+/// an empty kRegionVariable if it has a region.
 std::vector<std::string> environment_of(const ProgramSpec& spec, const std::string& value);
 
-/// One program that goes on while lauka does something else: lauka's own child, not the launcher's,
-/// and nothing of it is measured.
+/// A program that runs while lauka does something else: lauka's own child, not the launcher's, and
+/// not measured.
 class ProgramAside : NonCopyable {
  public:
   ~ProgramAside() { kill_it(); }
@@ -309,16 +310,16 @@ class ProgramAside : NonCopyable {
   /// /dev/null. Where it cannot be started, there is nothing to take.
   void begin(const ProgramSpec& spec, std::chrono::nanoseconds timeout);
 
-  /// Waits until it has ended and gives what it wrote to standard output, up to `most_bytes`; empty
-  /// where it failed, took too long, or was begun by nobody. It is killed when its time is over, or
-  /// soon after lauka was asked to end; it is no more when this returns.
+  /// Waits until it has ended and returns its standard output, up to `most_bytes`; empty if it
+  /// failed, took too long, or was not begun. It is killed when its time is over, or soon after
+  /// lauka was asked to end; it has ended when this returns.
   std::string take(std::size_t most_bytes);
 
  private:
   bool has_ended_until(std::chrono::nanoseconds deadline) const;
   void kill_it();
 
-  pid_t pid_ = 0;  // 0: there is none
+  pid_t pid_ = 0;  // 0: not started
   Descriptor output_;
   std::chrono::nanoseconds deadline_{};
 };

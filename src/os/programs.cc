@@ -53,7 +53,7 @@ std::string_view name_of(std::string_view variable) {
   return variable.substr(0, variable.find('='));
 }
 
-/// Last, in place of all of that name: programs differ in which of two they take.
+/// Adds it at the end, in place of all of that name: programs differ in which of two they take.
 void set(std::vector<std::string>& environment, const std::string& variable) {
   std::erase_if(environment,
                 [&](const std::string& other) { return name_of(other) == name_of(variable); });
@@ -79,12 +79,12 @@ void ProgramAside::begin(const ProgramSpec& spec, nanoseconds timeout) {
     become_program(path->c_str(), argv.data(), given, spec.user, {null.get(), output_.get()},
                    parent);
   if (pid < 0) return;
-  setpgid(pid, pid);  // whichever of the two comes first
+  setpgid(pid, pid);  // by whichever of the two processes is first
   pid_ = pid;
   deadline_ = MonotonicClock().now() + timeout;
 }
 
-/// It stays a zombie, so that its id is nobody else's.
+/// It stays a zombie, so that its id is not reused.
 bool ProgramAside::has_ended_until(nanoseconds deadline) const {
   constexpr nanoseconds pause = std::chrono::microseconds(100);
   const MonotonicClock clock;
@@ -148,7 +148,7 @@ std::vector<std::string> environment_of(const ProgramSpec& spec, const std::stri
     set(environment, "LOGNAME=" + spec.user->name);
   }
   if (!spec.folder.empty()) {
-    std::error_code error;  // as cd has it: links stay
+    std::error_code error;  // like cd: links stay
     const auto folder = std::filesystem::absolute(spec.folder, error).lexically_normal();
     if (!error) set(environment, "PWD=" + folder.string());
   }

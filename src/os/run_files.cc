@@ -36,7 +36,7 @@ timeval timeval_of(nanoseconds time) {
   return {microseconds / 1'000'000, static_cast<suseconds_t>(microseconds % 1'000'000)};
 }
 
-// Above what shells and scripts give numbers to.
+// Above the numbers that shells and scripts use.
 constexpr int kFirstNumber = 100;
 constexpr int kFirstNumberOfFew = 10;
 
@@ -260,7 +260,7 @@ RegionPage::~RegionPage() {
   if (memory_ != nullptr) munmap(memory_, sizeof *memory_);
 }
 
-/// Gives the number that the program is to use, or -1 with errno. Not closed by exec; this process
+/// Returns the descriptor for the program, or -1 with errno. Not closed by exec; this process
 /// starts nothing else before it closes it.
 int RegionPage::hand_down(int descriptor) {
   if (count_ == handed_.size()) {

@@ -34,7 +34,7 @@ struct StandardFiles {
 
 /// Files that a run names itself.
 struct NamedFiles {
-  const char* input = nullptr;                                         ///< null: it names none
+  const char* input = nullptr;                                         ///< null if not named
   const char* output = nullptr;                                        ///< likewise
   std::chrono::nanoseconds timeout = std::chrono::nanoseconds::max();  ///< the run's
 };
@@ -44,8 +44,8 @@ struct OwnFiles {
   Descriptor output;
 };
 
-/// Opens them with the rights that this process has. Why the run cannot be started; none: all are
-/// open.
+/// Opens them with the rights of this process. Returns why the run cannot be started; nullopt if
+/// all are open.
 std::optional<Outcome> open_named(const NamedFiles& named, std::function<bool()> is_unwanted,
                                   OwnFiles& own);
 
@@ -53,43 +53,42 @@ std::optional<Outcome> open_named(const NamedFiles& named, std::function<bool()>
 std::optional<Outcome> open_named(const ProgramSpec& spec, bool output_only,
                                   std::function<bool()> is_unwanted, OwnFiles& own);
 
-/// Whether no other run of a request may follow this one.
+/// True if no other run of a request may follow this one.
 inline bool must_stop_after(const Outcome& outcome, bool go_on_after_failure) {
   return !ended_by_itself(outcome) || (!succeeded(outcome) && !go_on_after_failure);
 }
 
-/// Of the descriptor that a run had as its standard input.
+/// Reads the position of a run's standard input.
 InputRead input_read(int fd);
 
-/// What all runs of a session share; the ends of pipes are those that commands write to.
+/// The files that all runs of a session share; the ends of pipes are the ones commands write to.
 struct CommonFiles {
   int null_input = -1;
   int null_output = -1;
-  int error_file = -1;   ///< takes standard error under Sink::Null, and what is kept of it
+  int error_file = -1;   ///< takes standard error under Sink::Null, and keeps a part
   int output_file = -1;  ///< takes standard output where that is kept
   int output_pipe = -1;
   int error_pipe = -1;
 
-  /// What a run with this sink gets, but for the files that it names itself.
+  /// Returns the files of a run with this sink, except those that it names itself.
   StandardFiles of(Sink sink) const;
 
-  /// What a run gets whose output is kept.
+  /// Returns the files of a run whose output is kept.
   StandardFiles kept() const { return {null_input, output_file, error_file}; }
 
   /// Empties the files of earlier runs.
   void forget_output() const;
 
-  /// Keeps the file of standard error small while a run goes on; of a run whose output `is_kept`,
-  /// both of them within bounds.
+  /// Keeps the file of standard error small while a run goes on; if output `is_kept`, both files.
   void keep_small(bool is_kept) const;
 
-  /// Writes what was kept to where a run with this sink would have written it: `named` is its file.
+  /// Copies the kept output to its destination under this sink: `named` is its file.
   void pass_on(Sink sink, int named) const;
 };
 
 /// Opens files for a run. A named pipe opens when its other end does; that wait ends with EINTR
 /// when the run is no longer wanted, and with ETIMEDOUT when `limit` is over, counted from here.
-/// While it lives, an alarm ends waits again and again, as it may come just before one.
+/// While it lives, a repeated alarm ends waits, as one may come just before a wait.
 class OpensPatiently : NonCopyable {
  public:
   OpensPatiently(std::chrono::nanoseconds limit, std::function<bool()> is_unwanted);
@@ -105,23 +104,22 @@ class OpensPatiently : NonCopyable {
   sigset_t blocked_{};
 };
 
-/// Who hears what a run writes to the pipes, and where it goes on to; -1: nowhere.
+/// The listener to a run's pipes, and the destination of its output; -1: none.
 struct Heard {
-  OutputListener* listener = nullptr;  ///< null: nobody
+  OutputListener* listener = nullptr;  ///< null: none
   int output = -1;
   int error = -1;
   std::function<std::int64_t()> now{};
 };
 
-/// Where a run whose output is heard and that has this sink would have written it; `named`: its
-/// file.
+/// Returns the destination of the output of a run with a listener and this sink; `named`: its file.
 inline Heard heard_by(OutputListener* listener, Sink sink, int named,
                       std::function<std::int64_t()> now) {
   const bool inherits = sink == Sink::Inherit;
   return {listener, inherits ? 1 : named, inherits ? 2 : named, std::move(now)};
 }
 
-/// Owns what runs share, and takes what they write to pipes.
+/// Owns the files that runs share, and takes their output from pipes.
 class RunFiles {
  public:
   /// False with errno.
@@ -133,7 +131,7 @@ class RunFiles {
   /// refused, as some systems do of pipes.
   bool hand_pipes_to(const User& user) const;
 
-  /// The ends that are to be watched for output.
+  /// Returns the ends to watch for output.
   std::array<int, 2> readable() const { return {output_.read_end.get(), error_.read_end.get()}; }
 
   /// Forgets what earlier runs wrote to the pipe of standard error.
@@ -143,17 +141,17 @@ class RunFiles {
     enough_ns_.reset();
   }
 
-  /// Takes what the pipes hold; where somebody writes faster than that, a part of it.
+  /// Takes the contents of the pipes; if a program writes faster than that, a part.
   void drain() { take(kMostPieces); }
 
-  /// The same while a run goes on: no more than one piece, where somebody hears it, whose work may
-  /// take time in which nothing else is looked at.
+  /// The same while a run goes on: at most one piece if there is a listener, since its work may
+  /// take time in which nothing else is watched.
   void drain_some() { take(heard_.listener != nullptr ? 1 : kMostPieces); }
 
-  /// When the listener had heard enough, by Heard::now; none: it has not.
+  /// Returns when the listener was satisfied, by Heard::now; nullopt if it was not.
   std::optional<std::int64_t> enough_ns() const { return enough_ns_; }
 
-  /// The end of what a run with this sink wrote to standard error, or captured.
+  /// Returns the end of the standard error of a run with this sink, if captured.
   std::string error_output_end(Sink sink) const;
 
   /// See Launcher.
@@ -184,12 +182,12 @@ class RunFiles {
   std::vector<char> room_ = std::vector<char>(65536);  // a pipe's; the stack may be as small
 };
 
-/// A descriptor that lauka opens must never be taken for standard input, output or error. What was
-/// closed stays unwritable, so that an export to it is an error and not lost.
+/// A descriptor that lauka opens must never become standard input, output or error. Closed ones
+/// stay unwritable, so that an export to them is an error and not lost.
 void fill_standard_descriptors();
 
-/// The memory in which a run notes its region (lauka/region.h), new for each run, so that what an
-/// earlier one left behind writes into nothing. Internal to os/.
+/// The memory in which a run notes its region (lauka/region.h), new for each run, so that an orphan
+/// of an earlier run writes to no other's. Internal to os/.
 class RegionPage : NonCopyable {
  public:
   ~RegionPage();
@@ -200,16 +198,16 @@ class RegionPage : NonCopyable {
   /// The same for a counter that the region switches. False with errno.
   bool hand_down_counter(int descriptor);
 
-  /// The threads that call in note what they counted of themselves, where they can (macOS).
+  /// Makes calling threads note their own counts, if possible (macOS).
   void count_threads();
 
-  /// The descriptor that the next program is to have; -1: there is none.
+  /// Returns the descriptor for the next program; -1 without one.
   int descriptor() const { return count_ > 0 ? handed_.front() : -1; }
 
-  /// NAME=VALUE that tells a program of it; as long as this lives.
+  /// Returns its NAME=VALUE for a program; valid as long as this lives.
   char* variable() { return variable_.data(); }
 
-  /// What the program noted so far.
+  /// Returns the program's notes so far.
   RegionUse use() const;
 
  private:

@@ -13,7 +13,7 @@ namespace lauka::os {
 
 /// The files through which Linux shows and takes its settings, and the journal of their changes.
 /// Each call is one step that either happens or not, so that tests can stop after any of them; none
-/// decides anything. Paths are absolute; one with a symbolic link anywhere in it is refused (ELOOP
+/// makes decisions. Paths are absolute; one with a symbolic link anywhere in it is refused (ELOOP
 /// or ENOTDIR).
 class SettingFiles : NonCopyable {
  public:
@@ -31,7 +31,7 @@ class SettingFiles : NonCopyable {
   /// Writes to a file that is there, in a single system call.
   virtual int write(const std::string& path, std::string_view text) = 0;
 
-  /// Makes a file of the journal if it is not there, adds `text` to it and waits until it is kept.
+  /// Makes a file of the journal if missing, adds `text` to it and waits until it is on the disk.
   virtual int append(const std::string& path, std::string_view text) = 0;
 
   /// Makes a folder that only this user may list and write to.
@@ -58,8 +58,8 @@ class SettingFiles : NonCopyable {
   virtual void wait() = 0;
 };
 
-/// Opens the files below `root`, which is "/" but in tests; it may have links in it. Null if this
-/// system is not Linux.
+/// Opens the files below `root`, which is "/" except in tests; it may have links in it. Null if
+/// this system is not Linux.
 std::unique_ptr<SettingFiles> open_setting_files(const std::string& root = "/");
 
 }  // namespace lauka::os

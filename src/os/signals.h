@@ -18,25 +18,25 @@ namespace lauka::os {
 /// be exported.
 void watch_for_interrupts();
 
-/// Has `give_back` called before a second signal ends lauka: it may use nothing but system calls.
+/// Calls `give_back` before a second signal ends lauka: it may use only system calls.
 void on_sudden_end(void (*give_back)());
 
-/// The signal that asked lauka to end; 0: none.
+/// Returns the signal that asked lauka to end; 0 if none.
 int interrupt();
 
-/// Whether a process that was killed by `signal_number` got what lauka was sent: killall and the
-/// like reach commands too. That is no failure of theirs. Waits a moment for lauka's own where that
-/// may still be on its way.
+/// True if a process that was killed by `signal_number` got a signal that was sent to lauka:
+/// killall and similar programs reach commands too, which is no failure of theirs. Waits a moment
+/// for lauka's own if that may still be on its way.
 bool was_meant_for_lauka(int signal_number, bool may_wait);
 
-/// Whether the process was started with that signal ignored.
+/// True if the process was started with that signal ignored.
 bool is_ignored(int signal_number);
 
 /// "SIGSEGV"; "signal 64" for one without a name of its own.
 std::string signal_name(int signal_number);
 
-/// While it lives, the signals that ask lauka to end are held back but for waits, and to be
-/// suspended (Ctrl-Z) has to wait: a command's time goes on while it is stopped.
+/// While it lives, signals that ask lauka to end come only in waits, and suspension (Ctrl-Z) is
+/// delayed: a command's time goes on while it is stopped.
 class HoldSignals : NonCopyable {
  public:
   HoldSignals();
@@ -45,13 +45,13 @@ class HoldSignals : NonCopyable {
   /// For a wait that a request may cut short.
   const sigset_t& mask_for_waiting() const { return saved_; }
 
-  /// Lets what was held come now.
+  /// Lets delayed signals come now.
   void let_through() const;
 
-  /// Whether the user wants lauka suspended and has not been told that it will be.
+  /// True if the user wants lauka suspended and has not yet been informed.
   bool owes_a_word() const;
 
-  /// Tells it, on standard error.
+  /// Informs the user, on standard error.
   void tell_of_suspension();
 
  private:

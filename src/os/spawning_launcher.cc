@@ -27,8 +27,7 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-/// A longer answer than the room given cannot be told from one that just fits, so it is asked
-/// again.
+/// An answer that fills the room given may be cut, so it is asked for again.
 std::vector<pid_t> children_of(const DarwinCalls& calls, pid_t parent) {
   for (std::size_t room = 64;; room *= 2) {
     std::vector<pid_t> children(room);
@@ -52,8 +51,8 @@ std::vector<pid_t> descendants_of(const DarwinCalls& calls, pid_t root) {
   return found;
 }
 
-/// What a run is waited for with: kqueue, through which the end of a process, signals, output and
-/// the time come together without polling.
+/// The events to wait for during a run: with kqueue, the end of a process, signals, output and the
+/// time come together without polling.
 class EventQueue {
  public:
   explicit EventQueue(const DarwinCalls& calls) : calls_(calls) {}
@@ -73,11 +72,11 @@ class EventQueue {
     return true;
   }
 
-  /// The end of `pid` is among what is waited for from now on.
+  /// Also waits for the end of `pid` from now on.
   void expect_end_of(pid_t pid) {
     expected_ = pid;
     const auto flags = static_cast<std::uint16_t>(kEventAdd | kEventOneShot);
-    // Refused with ESRCH where it has ended already: somebody killed it before it was resumed.
+    // Refused with ESRCH if it has ended already: it was killed before it was resumed.
     has_ended_ = !add({static_cast<std::uint64_t>(pid), kFilterProcess, flags, kNoteExit});
   }
 
@@ -97,7 +96,7 @@ class EventQueue {
                                     static_cast<int>(events.size()), &timeout);
     for (int i = 0; i < count; ++i) {
       const Kevent& event = events.at(static_cast<std::size_t>(i));
-      // The end of an earlier run that was killed may still be told.
+      // The end of an earlier run that was killed may still be reported.
       happened.ended |=
           event.filter == kFilterProcess && event.ident == static_cast<std::uint64_t>(expected_);
       happened.readable |= event.filter == kFilterRead;
@@ -117,17 +116,17 @@ class EventQueue {
   bool has_ended_ = false;  // before it could be watched
 };
 
-/// Kills `leader`, its process group, and its descendants, also those that left the group. What a
-/// process of its own started and left behind (init's child by now) is not found.
+/// Kills `leader`, its process group, and its descendants, also those that left the group. Orphans
+/// of its children (init's by now) are not found.
 void kill_with_descendants(const DarwinCalls& calls, pid_t leader) {
-  // Looked up first: those whose parent is dead are nobody's descendants any more.
+  // Looked up first: children of a dead parent are not found any more.
   const std::vector<pid_t> descendants = descendants_of(calls, leader);
   calls.kill(-leader, SIGKILL);
   calls.kill(leader, SIGKILL);
   for (const pid_t pid : descendants) calls.kill(pid, SIGKILL);
 }
 
-/// Descriptors that are open now and live on in a program that is started, besides 0, 1 and 2: a
+/// Returns descriptors that are open now and survive in a started program, besides 0, 1 and 2: a
 /// make's job server, a shell's <(...).
 std::vector<int> inherited_descriptors() {
   constexpr int looked_at = 1024;
@@ -139,7 +138,7 @@ std::vector<int> inherited_descriptors() {
   return inherited;
 }
 
-/// Reads what the kernel accounts to a process by itself.
+/// Reads the kernel's accounts of a single process.
 class UsageReader {
  public:
   explicit UsageReader(const DarwinCalls& calls) : calls_(calls), timebase_(timebase_of(calls)) {}
@@ -152,7 +151,8 @@ class UsageReader {
     std::uint64_t system_ns = 0;
     KernelTotals totals{};
   };
-  /// Of a process that has ended and is not reaped; none where the kernel does not tell.
+  /// Returns the totals of a process that has ended and is not reaped; nullopt if the kernel lacks
+  /// them.
   std::optional<Read> read(pid_t pid) {
     ProcessUsage usage;
     auto** buffer = reinterpret_cast<void**>(&usage);  // how the call is declared
@@ -192,7 +192,7 @@ struct Program {
   std::string path;
 };
 
-/// What is to be called again and again while a run goes on, and when next.
+/// A function to call repeatedly during a run, and when next.
 struct Due {
   nanoseconds at{};
   nanoseconds interval{};
@@ -204,7 +204,7 @@ struct Due {
   }
 };
 
-/// Those who look at a run while it goes on, each at its own interval.
+/// Watchers of a run, each at its own interval.
 class Polls {
  public:
   Polls(std::span<RunWatch* const> watches, nanoseconds began) : watches_(watches) {
@@ -232,7 +232,7 @@ class Polls {
 constexpr nanoseconds kTick = std::chrono::milliseconds(200);
 constexpr nanoseconds kHousekeeping = std::chrono::milliseconds(100);
 
-/// Signals and descriptors as lauka was started with them: what every command gets.
+/// Signals and descriptors that lauka was started with, for every command.
 struct StartedUnder {
   sigset_t mask{};
   bool ignored_child = false;
@@ -271,7 +271,7 @@ class SpawningLauncher final : public Launcher {
     std::vector<Ended> all;
     HoldSignals hold;
     hold_ = &hold;
-    // A request to end is seen as soon as it comes.
+    // A request to end is seen at once.
     sigprocmask(SIG_SETMASK, &hold.mask_for_waiting(), nullptr);
     tick_ = &tick;
     tick_due_ = {now() + kTick, kTick};
@@ -366,8 +366,8 @@ class SpawningLauncher final : public Launcher {
     }
   }
 
-  /// The run has succeeded after `took`, however its program took it that it was asked to end. What
-  /// it leaves behind in its group ends by itself within the time left, or is killed.
+  /// The run has succeeded after `took`, however its program reacted to being asked to end. The
+  /// rest of its group ends by itself within the time left, or is killed.
   void end_early(pid_t pid, nanoseconds took, Ended& ended) {
     constexpr nanoseconds pause = std::chrono::milliseconds(2);
     const nanoseconds deadline = now() + kGrace;
@@ -380,7 +380,7 @@ class SpawningLauncher final : public Launcher {
     ended.usage.wall_ns = std::min(ended.usage.wall_ns, wall_ns);
   }
 
-  /// Where the program has one. False with errno.
+  /// Shares the region, if the program has one. False with errno.
   static bool share_region(const ProgramSpec& spec, const Launch& launch, RegionPage& region) {
     if (!spec.has_region) return true;
     if (!region.hand_down()) return false;
@@ -416,8 +416,8 @@ class SpawningLauncher final : public Launcher {
     request.input = files.input;
     request.output = files.output;
     request.error = files.error;
-    // Nothing that lauka opened or duplicated for itself: who reads an export from its standard
-    // output must not wait for a daemon that a command left behind.
+    // No descriptor that lauka opened or duplicated for itself: a reader of an export on its
+    // standard output must not wait for a daemon that a command has started.
     std::vector<int> inherited = started_with_.descriptors;
     if (region.descriptor() >= 0) inherited.push_back(region.descriptor());
     request.inherited = inherited.data();
@@ -434,7 +434,7 @@ class SpawningLauncher final : public Launcher {
     return error;
   }
 
-  /// Until the run ends by itself or has been killed: then the outcome is known already.
+  /// Attends the run until it ends by itself or has been killed: then the outcome is known already.
   // NOLINTNEXTLINE(readability-function-cognitive-complexity): one loop over all that may end a run
   std::optional<Outcome> attend(pid_t pid, nanoseconds began, const ProgramSpec& spec,
                                 std::span<RunWatch* const> watches) {
@@ -473,7 +473,7 @@ class SpawningLauncher final : public Launcher {
     }
   }
 
-  /// Why a run is to go on no longer; none: it may.
+  /// Returns why a run must end; nullopt if it may go on.
   std::optional<Outcome> out_of_time(bool is_late, const ProgramSpec& spec) const {
     if (is_interrupted()) return Cancelled{};
     if (is_late) return TimedOut{*spec.timeout};
@@ -496,7 +496,7 @@ class SpawningLauncher final : public Launcher {
     return now();
   }
 
-  /// Everything the kernel knows of the ended run, and its reaping.
+  /// Takes the kernel's accounts of the ended run, and reaps it.
   void take_accounts(pid_t pid, Ended& ended) {
     auto known = usage_.read(pid);
     int status = 0;

@@ -16,7 +16,7 @@ using Term = Sysfs::Term;
 
 constexpr std::string_view kDevices = "/sys/bus/event_source/devices";
 
-/// Names of the core PMU where the kernel gives it no "cpus" file.
+// Names of the core PMU if the kernel gives it no "cpus" file.
 constexpr std::array<std::string_view, 2> kCoreNames = {"cpu", "cpum_cf"};
 
 std::string path_of(std::string_view pmu, std::string_view file) {
@@ -162,7 +162,7 @@ std::optional<Pmu> Sysfs::find(std::string_view pmu) const {
 
 std::vector<std::string> Sysfs::events(const Pmu& pmu) const {
   std::vector<std::string> names = calls_.list_folder(path_of(pmu.name, "events"));
-  // NAME.unit and the like describe the event NAME.
+  // NAME.unit and similar files describe the event NAME.
   std::erase_if(names, [](const std::string& name) {
     return name.ends_with(".unit") || name.ends_with(".scale") || name.ends_with(".snapshot") ||
            name.ends_with(".per-pkg");

@@ -11,7 +11,7 @@
 
 namespace lauka::os {
 
-/// What is to be counted, in the numbers of perf_event_open.
+/// An event in the numbers of perf_event_open.
 struct Code {
   std::uint32_t type = 0;
   std::uint64_t config = 0;
@@ -35,7 +35,7 @@ struct Pmu {
   PmuKind kind = PmuKind::Core;
 };
 
-/// Where a term's value goes: bit ranges of one of the config words, the lowest bits first.
+/// The bits of a term's value: bit ranges of one of the config words, the lowest bits first.
 struct Format {
   struct Bits {
     unsigned low = 0;
@@ -45,20 +45,20 @@ struct Format {
   std::vector<Bits> bits{};
 };
 
-/// "config:0-7,32-35". None where it is anything else or names a bit above 63.
+/// Parses "config:0-7,32-35". nullopt if it is anything else or names a bit above 63.
 std::optional<Format> parse_format(std::string_view text);
 
-/// Puts `value` where `format` says, over what was there. False where it is too wide.
+/// Puts `value` into the bits of `format`, replacing others. False if it is too wide.
 bool put(Code& code, const Format& format, std::uint64_t value);
 
-/// The PMUs and events of this machine, as the kernel describes them. Nothing but the PMUs of the
-/// cores is kept: a file is read when it is asked for.
+/// The PMUs and events of this machine, as the kernel describes them. Only the PMUs of the cores
+/// are cached: other files are read on request.
 class Sysfs {
  public:
   /// "umask=0x1": one part of an event.
   struct Term {
     std::string name;
-    std::optional<std::uint64_t> value;  ///< none: the user has to give it
+    std::optional<std::uint64_t> value;  ///< nullopt: the user has to give it
   };
 
   explicit Sysfs(const LinuxCalls& calls) : calls_(calls) {}
@@ -74,13 +74,13 @@ class Sysfs {
   /// The names of the PMU's events, sorted.
   std::vector<std::string> events(const Pmu& pmu) const;
 
-  /// The terms of an event ("event=0x3c,umask=0x1"); none where there is no such event.
+  /// Returns the terms of an event ("event=0x3c,umask=0x1"); nullopt if there is no such event.
   std::optional<std::string> terms_of(const Pmu& pmu, std::string_view event) const;
 
-  /// By what the count of one of Intel's topdown events is to be multiplied: cycles make slots.
+  /// Returns the factor for the count of one of Intel's topdown events: cycles make slots.
   std::uint64_t scale_of(const Pmu& pmu, std::string_view event) const;
 
-  /// What is written between the slashes of pmu/.../: an event, terms, rHEX, or several with
+  /// Encodes the text between the slashes of pmu/.../: an event, terms, rHEX, or several with
   /// commas. A later term replaces an earlier one.
   Result<Code> encode(const Pmu& pmu, std::string_view text) const;
 

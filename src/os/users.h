@@ -10,7 +10,7 @@
 
 #include <sys/types.h>
 
-// What the system knows of its users: linux_accounts.cc, darwin_accounts.cc. Internal to os/.
+// The system's facts about its users: linux_accounts.cc, darwin_accounts.cc. Internal to os/.
 
 namespace lauka::os {
 
@@ -19,13 +19,13 @@ struct Account {
   std::string home;
 };
 
-/// None where nobody has that id.
+/// Returns nullopt if no user has that id.
 std::optional<Account> account_of(std::uint32_t user);
 
-/// The groups of the user called `name`; empty where they cannot be told.
+/// Returns the groups of the user called `name`; empty if unknown.
 std::vector<std::uint32_t> groups_of(const std::string& name);
 
-/// What changes whose rights this process has: 0, or -1 with errno.
+/// The calls that change this process's rights: 0, or -1 with errno.
 struct IdentityCalls {
   /// Takes the groups of `user`, as many as the system allows.
   int (*join_groups_of)(const User& user);
@@ -36,9 +36,9 @@ struct IdentityCalls {
 
 const IdentityCalls& identity_calls();
 
-/// While it lives, files are looked for, opened and made with the rights of `user` (none: nothing
-/// is changed), so that root's hand is not led into places that the user could not reach. lauka
-/// stays root by its real and saved ids. Where a part of it is refused, nothing is changed.
+/// While it lives, files are looked for, opened and made with the rights of `user` (nullopt:
+/// nothing is changed), so that root cannot be led into places that the user could not reach. lauka
+/// stays root by its real and saved ids. If a part of it is refused, nothing is changed.
 class ActAs : NonCopyable {
  public:
   explicit ActAs(const std::optional<User>& user, const IdentityCalls& calls = identity_calls());
@@ -60,9 +60,9 @@ class ActAs : NonCopyable {
 /// True if this process has root's rights.
 bool has_root_rights();
 
-/// The user who called sudo, with that user's groups and home; none where root is to be kept, where
-/// lauka is not root or was not started by sudo, and where root itself called it. Refused where
-/// what sudo left behind (SUDO_UID, SUDO_GID) is no user.
+/// Returns the user who called sudo, with that user's groups and home; nullopt if root is kept, if
+/// lauka is not root or was not started by sudo, or if root itself called it. Refused if SUDO_UID
+/// or SUDO_GID is not a user's.
 Result<std::optional<User>> user_behind_sudo(bool keep_root);
 
 }  // namespace lauka::os

@@ -92,7 +92,7 @@ std::vector<std::string> differences_of(const Command& one, const std::vector<Co
   return parts;
 }
 
-/// Adds to equal names what the commands differ in: "sort f (cwd d1)", "sort f (LC_ALL=C)".
+/// Adds the differences to equal names: "sort f (cwd d1)", "sort f (LC_ALL=C)".
 void tell_apart(std::vector<Command>& commands) {
   std::vector<std::string> names(commands.size());
   std::ranges::transform(commands, names.begin(), [&](const Command& one) {
@@ -127,7 +127,7 @@ std::string placeholder(std::string_view name) {
   return "{" + std::string(name) + "}";
 }
 
-/// Counts like a clock whose first wheel is the fastest. False when it is back at the start.
+/// Advances like a counter whose first digit is the fastest. False when it is back at the start.
 bool advance(std::vector<std::size_t>& wheels, const std::vector<Variable>& variables) {
   for (std::size_t i = 0; i < wheels.size(); ++i) {
     if (++wheels[i] < variables[i].values.size()) return true;
@@ -385,7 +385,7 @@ bool is_one_word(const Command& command) {
   return command.text.find_first_of(" \t\n") == std::string::npos;
 }
 
-/// Returns the command line that was meant where quotes are missing: "lauka grep x FILE" is three
+/// Returns the intended command line if quotes were forgotten: "lauka grep x FILE" is three
 /// commands, of which two are arguments. Empty if the failed one is the first, or a command before
 /// it has several words.
 std::string joined_words(const std::vector<Command>& commands, std::size_t failed) {

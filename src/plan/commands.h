@@ -47,7 +47,7 @@ std::vector<Label> labels_of_git(std::string_view status);
 /// JSON, so that an export of an export is the same.
 std::vector<Label> with_given(std::vector<Label> given, const std::vector<Label>& found);
 
-/// At most so many commands are measured in one session.
+/// The largest number of commands in one session.
 inline constexpr std::size_t kMostCommands = 10'000;
 
 /// A variable and all its values, in order.

@@ -74,7 +74,7 @@ struct WantedByName {
   }
 };
 
-/// "time" is part of several names; an unknown name that is not is most likely mistyped.
+/// Suggests names that contain the typed one (as with "time"), else similar ones.
 Error no_metric(const std::string& name, const std::vector<std::string_view>& names) {
   std::vector<std::string> near;
   for (const std::string_view one : names)

@@ -65,7 +65,7 @@ struct Reference {
   }
 };
 
-/// All that is decided before the first run.
+/// All decisions made before the first run.
 struct Plan {
   std::vector<Command> commands;
   EventSet events;

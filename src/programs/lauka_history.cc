@@ -21,14 +21,14 @@
 
 #include <fmt/format.h>
 
-// The history of what lauka measured: a program of its own, because lauka itself must stay small
+// The history of lauka's measurements: a program of its own, because lauka itself must stay small
 // and static. Each command is a function below; history/ makes the texts.
 
 namespace lauka::history {
 
 namespace {
 
-/// Writes one line on standard error; a failure of that is ignored.
+/// Writes one line on standard error; ignores failures.
 int refuse(const Error& error, ExitStatus status) {
   static_cast<void>(
       os::say(os::Stream::Error, "lauka-history: " + one_line(error.line()) + "\n").has_value());

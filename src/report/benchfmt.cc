@@ -19,8 +19,8 @@ bool is_space(char32_t code) {
          code == 0x202f || code == 0x205f || code == 0x3000;
 }
 
-/// "Benchmarkparse/role=candidate", "Benchmark/command=old_{n}/n=8": what can be compared is a key,
-/// which `benchstat -col` takes.
+/// "Benchmarkparse/role=candidate", "Benchmark/command=old_{n}/n=8": comparable parts are keys, as
+/// `benchstat -col` takes them.
 std::string full_name(const CommandResult& command, const ToolName& name) {
   std::string text = "Benchmark" + benchfmt_word(name.benchmark);
   if (!name.role.empty()) text += fmt::format("/role={}", name.role);

@@ -24,9 +24,9 @@ constexpr std::size_t kColors = 8;  // as many as the page's style names
 constexpr std::size_t kRowHeight = 44;
 constexpr std::size_t kTimeHeight = 150;
 
-/// Points of one drawing, whatever the number of runs and commands.
+/// The most points of one drawing, whatever the number of runs and commands.
 constexpr std::size_t kMostPoints = 2000;
-/// Up to so many runs of a command are drawn one by one below its box; more are a shape.
+/// Up to so many runs of a command are drawn singly below its box; more become a shape.
 constexpr std::size_t kMostSingly = 150;
 
 /// A metric of all commands, with the axis that holds it.
@@ -85,8 +85,8 @@ std::pair<double, double> whiskers(const std::vector<Sample>& samples,
   return ends;
 }
 
-/// Runs below a box: single ones in three lines, since points side by side hide one another; of
-/// many a shape whose height is their number.
+/// Draws the runs below a box: single ones in three lines, since points side by side hide one
+/// another; many as a shape whose height is their number.
 std::string runs_below(const Drawn& all, std::size_t command) {
   const std::vector<Sample>& samples = all.samples[command];
   constexpr std::size_t top = 24;
@@ -130,8 +130,8 @@ std::string box_and_runs(const Drawn& all, std::size_t command, const stats::Sum
           runs_below(all, command));
 }
 
-/// Of a long series the lowest and the highest of every so many neighbours, so that what lies far
-/// out is always there.
+/// Returns the lowest and the highest of every so many neighbours of a long series, so that
+/// outliers are always drawn.
 std::vector<Sample> thinned(const std::vector<Sample>& all, std::size_t most) {
   if (all.size() <= most) return all;
   const std::size_t pairs = std::max<std::size_t>(most / 2, 1);
@@ -181,7 +181,7 @@ struct Line {
   std::optional<std::pair<double, double>> interval{};
 };
 
-/// The interval of a median by ranks: it asks nothing of the distribution. None of few values.
+/// The interval of a median by ranks, for any distribution. nullopt with few values.
 std::optional<std::pair<double, double>> interval_of_median(const std::vector<double>& ascending,
                                                             double confidence) {
   const std::size_t count = ascending.size();
@@ -210,7 +210,7 @@ std::vector<Line> overview_of(const Results& results, std::size_t metric) {
   return lines;
 }
 
-/// The two views of an overview; the second is close up or, of values far apart, logarithmic.
+/// The two views of an overview; the second is close up or, if values are far apart, logarithmic.
 enum class View : unsigned char { FromZero, CloseUp, Logarithmic };
 
 Axis axis_of(const std::vector<Line>& lines, View view) {
@@ -224,11 +224,11 @@ Axis axis_of(const std::vector<Line>& lines, View view) {
   if (view == View::Logarithmic) return logarithmic_axis(low, high, kMostTicks);
   if (view == View::CloseUp) return axis_over(low, high, kMostTicks);
   Axis axis = axis_over(std::min(low, 0.0), std::max(high, 0.0), kMostTicks);
-  if (low >= 0.0) axis.low = 0.0;  // no room is needed beside zero
+  if (low >= 0.0) axis.low = 0.0;  // zero needs no room
   return axis;
 }
 
-/// How the values are spread, as a shape that is as high as they are many. The counts of neighbours
+/// Returns the distribution as a shape, as high as the values are many. The counts of neighbours
 /// are smoothed twice: bins are an artefact.
 std::string shape_of(const Line& line, const Axis& axis) {
   if (line.values.size() < kFewestForShape) return "";
@@ -290,7 +290,7 @@ std::string numbers_of(const Results& results, std::size_t metric, const Line& l
   return html;
 }
 
-/// A row of `.bars`: a name, a drawing beside it and a value at the end, all HTML.
+/// A row of `.bars`: a name, a drawing and a value at the end, all HTML.
 std::string bar_row(std::string_view name, std::string_view drawing, std::string_view value) {
   return fmt::format(
       "<div class=\"who\">{}</div><div class=\"value\">{}</div><div class=\"drawing\">{}</div>\n",

@@ -10,16 +10,16 @@
 #include <string_view>
 #include <vector>
 
-// The drawings of the page that --export-html writes: SVG inside HTML. Positions from left to right
-// are percentages, so that a drawing fills any width while its text keeps its size. A script in the
-// page names the run under the pointer; nothing else needs one.
+// The drawings of the page that --export-html writes: SVG inside HTML. Horizontal positions are
+// percentages, so that a drawing fills any width while its text keeps its size. Only naming the run
+// under the pointer needs a script.
 
 namespace lauka::report {
 
-/// Text as HTML shows it: control characters made visible, what HTML acts on escaped.
+/// Returns text for HTML: control characters made visible, HTML's own characters escaped.
 std::string html_text(std::string_view text);
 
-/// The class of a command's colour: the eighth and later ones begin again with the first.
+/// Returns the class of a command's colour, which repeats from the eighth on.
 std::string command_class(std::size_t command);
 
 /// A command's name after a dot in its colour, as HTML.
@@ -35,11 +35,11 @@ std::string_view ink_class(Ink ink);
 /// True if a command has values of the metric.
 bool is_drawn(const Results& results, std::size_t metric);
 
-/// With more commands than this, all charts below the overview are folded, and those that say again
-/// what the overview and the tables say are left out: a browser is slow with ten thousand drawings.
+/// With more commands than this, all charts below the overview are folded, and those that repeat
+/// the overview and the tables are left out: a browser is slow with ten thousand drawings.
 constexpr std::size_t kMostUnfolded = 20;
 
-/// What the row of a metric holds; null where no run has a value.
+/// Returns the summary of a metric's row; null if no run has a value.
 const stats::Summary* summary_of(const Results& results, std::size_t command, std::size_t metric);
 
 /// A metric's values, a row for each command: the quartiles a box, the median a line in it,
@@ -49,18 +49,18 @@ void distribution_chart(const Results& results, std::size_t metric, const Sink& 
 /// A metric's values over time, all commands in one picture, so that drift is seen.
 void time_chart(const Results& results, std::size_t metric, const Sink& sink);
 
-/// What a reader looks at first: each command's typical value (the median) with its interval and
-/// the shape of its distribution, with the delta beside it. Drawn twice, from zero and closer up,
-/// with a switch that needs no script.
+/// Draws the overview: each command's typical value (the median) with its interval, the shape of
+/// its distribution, and the delta. Drawn twice, from zero and closer up, with a switch that needs
+/// no script.
 void overview_chart(const Results& results, std::size_t metric, const Sink& sink);
 
-/// The value against the parameter whose values are numbers, a line for each command typed, on
-/// linear and on logarithmic axes; with the power law that fits it, where one does. Empty where no
-/// parameter has three values that are numbers.
+/// Draws the value against the parameter whose values are numbers, a line for each command typed,
+/// on linear and on logarithmic axes; with the power law, if one fits. Empty unless a parameter has
+/// three numeric values.
 std::string scan_chart(const Results& results, std::size_t metric);
 
-/// "wall time grows as n^1.02 (0.98 … 1.06); fastest at n = 10 (mean 12.3ms)": what a scan of one
-/// command found, with the law if it has one parameter. Empty of other sessions.
+/// "wall time grows as n^1.02 (0.98 … 1.06); fastest at n = 10 (mean 12.3ms)": the result of a scan
+/// of one command, with the law if it has one parameter. Empty for other sessions.
 std::string scan_headline(const Results& results, std::size_t metric);
 
 /// A change that is drawn.
@@ -73,7 +73,7 @@ struct ChangeRow {
   std::optional<double> limit{};  ///< of a gate, as a change; drawn as well
 };
 
-/// `html`: how the row of a change begins; `name`: the same for screen readers.
+/// `html`: the beginning of a change's row; `name`: the same for screen readers.
 ChangeRow change_row(std::string html, const std::string& name, const stats::Change& change,
                      Better better);
 

@@ -16,7 +16,7 @@ namespace {
 
 constexpr const char* kLineEnd = "\r\n";
 
-/// Whether a spreadsheet takes the cell for a formula: -1.5 is a number, -1+2 is not.
+/// True if a spreadsheet takes the cell for a formula: -1.5 is a number, -1+2 is not.
 bool is_formula(std::string_view text) {
   return !text.empty() && std::string_view("=+-@").find(text.front()) != std::string_view::npos &&
          !is_decimal(text, true);
@@ -28,7 +28,7 @@ std::string number(std::optional<double> value) {
 
 /// mean, stddev, median, min, max, outliers.
 std::string summary_fields(const MetricResult& row) {
-  // A percentile has its value alone: its interval is no minimum and no maximum.
+  // A percentile has only a value: its interval is no minimum and maximum.
   if (row.quantile) return fmt::format("{},,,,,", number(row.quantile->value));
   if (!row.summary) return fmt::format(",,,,{},", number(row.at_most));
   const stats::Summary& s = *row.summary;
@@ -55,7 +55,7 @@ std::string parameter_fields(const CommandResult& command, const std::vector<std
   return fields;
 }
 
-/// Enters those of `more` that are not there yet.
+/// Adds those of `more` that are missing.
 void add_missing(const std::vector<std::string>& more, std::vector<std::string>& all) {
   for (const std::string& one : more)
     if (std::ranges::find(all, one) == all.end()) all.push_back(one);
@@ -77,7 +77,7 @@ std::string summary_heading(const std::vector<std::string>& parameters) {
   return heading;
 }
 
-/// `first`: what each row begins with.
+/// `first`: the beginning of each row.
 void write_summary_rows(const Results& results, const std::string& first,
                         const std::vector<std::string>& parameters, const Sink& sink) {
   for (const CommandResult& command : results.commands) {
@@ -104,7 +104,7 @@ std::string runs_heading(const std::vector<std::string>& metrics) {
   return heading;
 }
 
-/// Likewise; a field is empty where the metric is not measured here.
+/// Likewise; a field is empty if the metric is not measured here.
 void write_run_rows(const Results& results, const std::string& first,
                     const std::vector<std::string>& metrics, const Sink& sink) {
   std::vector<std::optional<std::size_t>> places;

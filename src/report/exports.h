@@ -10,11 +10,11 @@
 
 namespace lauka::report {
 
-// Of a suite, tables have a column `benchmark` before those of a plain call.
+// A suite's tables begin with a column `benchmark`.
 
 /// --export-csv: one row per command and metric, hidden ones included. Base units, named in the
 /// column `unit` (s, B, 1, ratio); shortest digits that read back as the same double; a field is
-/// empty where it is undefined. A bound has `max` only. Each variable has a column of its own at
+/// empty if it is undefined. A bound has `max` only. Each variable has a column of its own at
 /// the end, parameter_NAME. Lines end and fields are quoted as RFC 4180 has it; control characters
 /// of names and values are made visible, and what a spreadsheet would take for a formula (it begins
 /// with =, +, - or @ and is no number) begins with an apostrophe.
@@ -25,19 +25,18 @@ void write_summary_csv(const Report& report, const Sink& sink);
 void write_runs_csv(const Report& report, const Sink& sink);
 
 /// --export-markdown: for a pull request. One table of the rows that the terminal shows too, a line
-/// for each candidate and gate, and the warnings. Names stand as code; what Markdown would take for
-/// its own in them is escaped as GitHub wants it. Of a suite, the table of the terminal, and the
-/// gates.
+/// for each candidate and gate, and the warnings. Names are code, escaped for GitHub. Of a suite,
+/// the table of the terminal, and the gates.
 void write_markdown(const Report& report, const Sink& sink);
 
 /// --export-asciidoc, --export-orgmode: the same in these languages.
 void write_asciidoc(const Report& report, const Sink& sink);
 void write_orgmode(const Report& report, const Sink& sink);
 
-/// --export-html: one page that needs nothing else: what came out, an overview of all commands,
-/// each metric drawn (distribution, deltas, runs over time), and the tables. Light or dark as the
-/// reader's system is. Its size does not grow with the number of runs. Of a suite, the table of the
-/// terminal, with the drawings and tables of each benchmark folded below it.
+/// --export-html: one self-contained page: the verdict, an overview of all commands, each metric
+/// drawn (distribution, deltas, runs over time), and the tables. Light or dark as the reader's
+/// system is. Its size does not grow with the number of runs. Of a suite, the table of the
+/// terminal, with the drawings and tables of each benchmark, folded.
 void write_html(const Report& report, const Sink& sink);
 
 /// --export-benchfmt: Go's benchmark format, a line for each run. Of a plain call, names have a key
@@ -47,15 +46,15 @@ void write_benchfmt(const Report& report, const Sink& sink);
 
 using Exporter = void (*)(const Report&, const Sink&);
 
-/// `text` as a field of CSV, by RFC 4180: with a comma or a quote it stands in quotes, which are
-/// doubled in it. Control characters are made visible, and before what a spreadsheet would take for
-/// a formula stands an apostrophe.
+/// Returns `text` as a field of CSV, by RFC 4180: quoted if it has a comma or a quote, with quotes
+/// doubled. Control characters are made visible, and a text that a spreadsheet would take for a
+/// formula gets an apostrophe.
 std::string csv_field(std::string_view text);
 
 /// "reference", "candidate" or "anchor".
 std::string_view role_of(const Reference& reference, std::size_t command);
 
-/// What programs that keep results tell commands apart by.
+/// The identity of a command in programs that keep results.
 struct ToolName {
   std::string benchmark{};  ///< of a suite
   std::string role{};       ///< in it
@@ -76,7 +75,7 @@ std::string benchfmt_word(std::string_view text);
 /// "peak_rss-B", "instructions".
 std::string benchfmt_unit(std::string_view metric, Unit unit);
 
-/// A page of its own up to its heading; `style` is added to the CSS of all pages.
+/// Writes a page up to its heading; `style` is added to the CSS of all pages.
 void write_page_begin(const std::string& title, std::string_view style, const Sink& sink);
 void write_page_end(std::string_view script, const Sink& sink);
 

@@ -25,7 +25,7 @@ constexpr int kMostOfRange = 6;
 constexpr int kMostDigits = 7;          // of a mean
 constexpr double kWrittenInFull = 1e4;  // counts below
 
-/// A power of ten of the base unit that has a name of its own.
+/// A power of ten of the base unit, with its own name.
 struct Scale {
   int exponent;
   std::string_view suffix;
@@ -40,7 +40,7 @@ constexpr auto kCounts =
     std::to_array<Scale>({{0, ""}, {3, "K"}, {6, "M"}, {9, "G"}, {12, "T"}, {15, "P"}, {18, "E"}});
 constexpr auto kFractions = std::to_array<Scale>({{-2, "%"}});
 
-/// Above 999 s the decimal prefixes nobody uses give way to these.
+/// Above 999 s, units that people use replace decimal prefixes.
 struct LongTime {
   double seconds;
   std::string_view suffix;
@@ -122,7 +122,7 @@ std::string positive_quantity(double value, Unit unit, int digits) {
   return placed(decimal, best->exponent).append(best->suffix);
 }
 
-/// `value` with a fixed number of decimals, and what that text is worth.
+/// `value` with a fixed number of decimals, as text and as the number that the text shows.
 struct Fixed {
   std::string text;
   double value = 0.0;
@@ -134,7 +134,7 @@ Fixed fixed(double value, int decimals) {
   return result;
 }
 
-/// Whether a half width is shown well enough. Half widths are themselves known to about a quarter
+/// True if a half width is shown well enough. Half widths are themselves known to about a quarter
 /// (from ten runs, σ is); 0.05 shown as 0.1 would be twice as much.
 bool is_close(double shown, double half_width) {
   return std::fabs(shown - half_width) <= 0.25 * half_width;
@@ -148,8 +148,7 @@ std::string percent(double magnitude, int decimals) {
   return fixed(magnitude, decimals).text + "%";
 }
 
-/// A number with its interval, and what it is where nothing changes: percent and 0, or a ratio
-/// and 1.
+/// A number with its interval, and its value if nothing changes: 0 for percent, 1 for a ratio.
 struct Estimate {
   double value = 0.0;
   double low = 0.0;
@@ -163,8 +162,8 @@ struct Estimate {
   bool is_significant() const { return low > neutral || high < neutral; }
   double bound_nearest_neutral() const { return low > neutral ? low : high; }
 
-  /// Whether one half width says it: not more than a quarter longer than the interval is, and of a
-  /// significant one not reaching over the neutral value.
+  /// True if one half width is enough: at most a quarter longer than the interval's sides, and, if
+  /// significant, not reaching the neutral value.
   bool is_even() const {
     constexpr double most = 5.0 / 3.0;
     constexpr double rounding = 1e-10;
@@ -218,7 +217,7 @@ Estimate percent_of(double change, const stats::ChangeBounds& bounds) {
   return {100 * change, 100 * bounds.low, 100 * bounds.high, 0.0};
 }
 
-/// Decimals that show `value` (above 0) with two significant digits; none of a hundred and more.
+/// Returns decimals that show `value` (above 0) with two significant digits; 0 from a hundred on.
 int decimals_of_two(double value) {
   const double rounded_up = value * (1 + 0.005);  // 9.96 is "10"
   return std::clamp(1 - static_cast<int>(std::floor(std::log10(rounded_up))), 0, kMaxDecimals);
@@ -228,8 +227,8 @@ std::string two_digits(double value) {
   return value > 0 ? fixed(value, decimals_of_two(value)).text : "0";
 }
 
-/// σ in the largest unit of which it is a tenth at least, and which is not above that of `mean`.
-/// There one decimal will do where it shows σ to a quarter, which is as well as ten runs know it.
+/// Formats σ in the largest unit in which it is at least 0.1, and which is not above the unit of
+/// `mean`. One decimal is enough if it shows σ to a quarter, which is as well as ten runs know it.
 std::string deviation_text(double stddev, double mean, Unit unit) {
   if (stddev <= 0) return quantity(0, unit);
   const std::span<const Scale> scales = scales_of(unit);
@@ -243,7 +242,7 @@ std::string deviation_text(double stddev, double mean, Unit unit) {
   return (is_part ? fixed(value, 1).text : two_digits(value)).append(best->suffix);
 }
 
-/// The power of ten of the last digit of a mean that σ leaves sure: σ is 0.28 to 2.8 times that.
+/// The power of ten of a mean's last reliable digit: σ is 0.28 to 2.8 times that.
 int last_digit(double stddev) {
   return static_cast<int>(std::floor(std::log10(stddev) + 0.55));
 }
@@ -256,7 +255,7 @@ int digits_of_mean(double mean, double stddev, Unit unit) {
   return std::clamp(first - last_digit(stddev) + 1, kFewestDigits, kMostDigits);
 }
 
-/// A count below 10,000, whose σ has no unit either.
+/// Formats a count below 10,000, whose σ has no unit either.
 std::string small_count(double mean, double stddev) {
   int decimals = 0;
   if (stddev > 0 || mean != std::round(mean)) {

@@ -13,41 +13,40 @@
 namespace lauka::report {
 
 /// `value` (base units) with its unit and exactly `digits` significant digits (3 or more): "591ms",
-/// "1.00s", "137MB", "2.51G". The unit is chosen after rounding, so 999.9 ms is "1.00s", never
-/// "1000ms". Zero is "0s", "0B", "0" or "0%", fractions being shown in percent. Times go on from
-/// 999s to min, h and d; bytes are decimal; what lies beyond all units is written as 1.23e+21.
-/// Negative numbers begin with U+2212.
-/// A whole count below 10,000 is written in full: "59", "2112".
+/// Formats "1.00s", "137MB", "2.51G". The unit is chosen after rounding, so 999.9 ms is "1.00s",
+/// never "1000ms". Zero is "0s", "0B", "0" or "0%", fractions being shown in percent. Times go on
+/// from 999s to min, h and d; bytes are decimal; values beyond all units are written as 1.23e+21.
+/// Negative numbers begin with U+2212. A whole count below 10,000 is written in full: "59", "2112".
 std::string quantity(double value, Unit unit, int digits = 3);
 
-/// The same in the unit that the metric is to be shown in, where there is one: "0.591s", "131MiB".
+/// The same in the metric's own display unit, if it has one: "0.591s", "131MiB".
 std::string quantity(double value, const Metric& metric, int digits = 3);
 
-/// A time in `unit`; null: in the one that fits.
+/// Formats a time in `unit`; null: in the unit that fits.
 std::string time_text(double seconds, const DisplayUnit* unit);
 
-/// "591ms ± 7.6ms", "1.6638G ± 0.2M": the mean has the digits that σ leaves sure, three at least
-/// and seven at most, and σ two significant ones. Without σ, the mean alone.
+/// "591ms ± 7.6ms", "1.6638G ± 0.2M": the mean has the digits that are reliable by σ, three to
+/// seven, and σ two significant ones. Without σ, the mean alone.
 std::string mean_text(double mean, std::optional<double> stddev, const Metric& metric);
 
-/// Both ends of a range, with the fewest digits (3 to 6) that tell them apart: "136.6MB" and
-/// "137.4MB". Three digits where six do not tell them apart either. With the values' `stddev`, no
-/// fewer digits than the mean has: "148.3s" and "148.6s" beside "148.4s ± 0.1s".
+/// Formats both ends of a range, with the fewest digits (3 to 6) that distinguish them: "136.6MB"
+/// and "137.4MB". Three digits if six do not either. With the values' `stddev`, no fewer digits
+/// than the mean has: "148.3s" and "148.6s" next to "148.4s ± 0.1s".
 std::pair<std::string, std::string> range(double low, double high, Unit unit);
 std::pair<std::string, std::string> range(double low, double high, const Metric& metric,
                                           std::optional<double> stddev = {});
 
-/// A delta in percent: "−78.0% ± 0.5%", or "+37% (+19% … +73%)" where one half width does not say
-/// it; "+3.1%" without an interval; "new" where the reference's mean is 0. One decimal, none where
-/// the half width is 10% or more, and as many more (up to 6) as it takes to show the interval to a
-/// quarter of its half width and, of a significant delta, that it leaves out 0.
+/// Formats a delta in percent: "−78.0% ± 0.5%", or "+37% (+19% … +73%)" if it is lopsided; "+3.1%"
+/// without an interval; "new" if the reference's mean is 0. One decimal, none if the half width is
+/// 10% or more, and as many more (up to 6) as it takes to show the interval to a quarter of its
+/// half width and, of a significant delta, that it excludes 0.
 std::string delta_text(const stats::Change& delta);
 
-/// Its interval alone, with as many decimals: "+19% … +73%". Empty where it has none.
+/// Returns only its interval, with as many decimals: "+19% … +73%". Empty if it has none.
 std::string interval_text(const stats::Change& delta);
 
 /// A change and the ends of its interval, all with the decimals that delta_text has, or as many
-/// more (up to 6) as it takes to tell both ends from `other`. No ends where there is no interval.
+/// more (up to 6) as it takes to distinguish both ends from `other`. No ends without an interval.
 struct ChangeTexts {
   std::string change;
   std::string low{};
@@ -55,36 +54,35 @@ struct ChangeTexts {
 };
 ChangeTexts change_texts(const stats::Change& delta, double other);
 
-/// `fraction` in percent with a sign: "+15.0%", "−0.02%"; "0.0%" where the digits are all 0.
+/// Formats `fraction` in percent with a sign: "+15.0%", "−0.02%"; "0.0%" if the digits are all 0.
 std::string signed_percent(double fraction, int decimals);
 
-/// "4.55 ± 0.04", or "1.37 (1.19 … 1.73)": two decimals, fewer where the half width makes them
-/// noise, and as many more as it takes to show the interval well and to tell the ratio from 1, of
-/// which it is away by three digits at most.
+/// Formats "4.55 ± 0.04", or "1.37 (1.19 … 1.73)": two decimals, fewer if the half width makes them
+/// noise, and as many more as it takes to show the interval well and to distinguish the ratio from
+/// 1, up to three digits.
 std::string ratio_text(const stats::RelativeSpeed& speed);
 
 /// The shortest decimal that reads back as the same double: for programs.
 std::string full_precision(double value);
 
-// What tables, lines and pages say alike.
+// Texts that tables, lines and pages share.
 
 /// True if a row has a value: a session may end before its timed runs, or need none.
 bool has_values(const CommandResult& command);
 
-/// "591ms ± 7.6ms"; without "± σ" for one run; a bound as "≤ 451kB"; "n/a" where no run has a
-/// value.
+/// "591ms ± 7.6ms"; without "± σ" for one run; a bound as "≤ 451kB"; "n/a" if no run has a value.
 std::string mean_cell(const MetricResult& row, const Metric& metric);
 
 /// A percentile with its interval, as "12.3ms (11.9ms … 12.8ms)", or the runs that it needs.
 std::string quantile_cell(const MetricResult& row, const Metric& metric, bool with_interval);
 
-/// A metric's name within a sentence: "wall time"; an event's as it is.
+/// Returns a metric's name within a sentence: "wall time"; an event's unchanged.
 std::string spoken(std::string_view metric);
 
 /// The lines of a text, without those that are empty.
 std::vector<std::string> lines_of(std::string_view text);
 
-/// ", 2 failed, 1 redone": what follows a number of runs; mostly empty.
+/// ", 2 failed, 1 redone": the text after a number of runs; mostly empty.
 std::string failed_and_redone(const CommandResult& command);
 
 /// "Benchmark 1 (9 runs, 2 failed)".

@@ -31,7 +31,7 @@ std::string message_html(std::string_view message) {
   return html;
 }
 
-/// Each text in an element of its own.
+/// Returns each text in an element of its own.
 std::string elements(const std::vector<std::string>& texts, std::string_view open,
                      std::string_view close) {
   std::string html;
@@ -44,7 +44,7 @@ std::string list_of(const std::vector<std::string>& texts) {
   return texts.empty() ? "" : "<ul>\n" + elements(texts, "<li>", "</li>") + "</ul>\n";
 }
 
-/// Where, when and by what: one line.
+/// Returns place, time and machine: one line.
 std::string circumstances(const Circumstances& at) {
   std::string line = fmt::format("lauka {}, {}", at.version,
                                  rfc3339(std::chrono::floor<std::chrono::seconds>(at.began)));
@@ -81,7 +81,7 @@ std::string gate_list(const std::string& items) {
   return items.empty() ? "" : "<ul class=\"gates\">\n" + items + "</ul>\n";
 }
 
-/// What a reader wants first: who won, and whether the gates passed.
+/// Returns the first part of the page: who won, and whether the gates passed.
 std::string verdict_part(const Results& results) {
   const Style style;
   std::string html =
@@ -98,7 +98,7 @@ std::string verdict_part(const Results& results) {
          elements(lines_of(precision_line(results)), "<p class=\"faint\">", "</p>");
 }
 
-/// What has to be kept in mind, and how it was measured.
+/// Returns the caveats, and how it was measured.
 std::string caveats(const std::vector<std::string>& warnings,
                     const std::vector<std::string>& notes) {
   std::string html;
@@ -127,7 +127,7 @@ std::string tuned_comparison(const Tuning& tuning) {
   return "<p class=\"faint\">Tuned runs against untuned ones</p>\n" + change_chart(rows);
 }
 
-/// What --tune switched, and how the machine was before and after the runs.
+/// Returns what --tune switched, and the machine's state before and after the runs.
 std::string tuned_machine(const Circumstances& at) {
   if (!at.tuning) return "";
   const Tuning& tuning = *at.tuning;
@@ -189,8 +189,8 @@ void write_overview(const Results& results, const Sink& sink) {
   }
 }
 
-/// The first metric comes unfolded; the others are there for who asks. Of many commands all are
-/// folded, and only the first metric has its deltas drawn, too: the tables have the others.
+/// The first metric comes unfolded; the others on request. With many commands all are folded, and
+/// only the first metric has its deltas drawn, too: the tables have the others.
 void write_drawings(const Results& results, const Sink& sink) {
   const auto primary = primary_metric(results.metrics);
   const bool has_many = results.commands.size() > kMostUnfolded;

@@ -8,7 +8,7 @@ namespace lauka::report {
 namespace {
 
 // The colours of commands are Okabe's and Ito's (2008), which people with any colour vision can
-// tell apart; the darker ones are lighter on dark ground.
+// distinguish; the darker ones are lighter on dark ground.
 std::string_view html_style() {
   return R"css(
 :root { color-scheme: light dark; --ground: #ffffff; --text: #1c1e21; --faint: #5f6670; --line: #dcdfe3; --panel: #f6f7f9;

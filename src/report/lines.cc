@@ -21,7 +21,7 @@ namespace lauka::report {
 
 namespace {
 
-/// Where a gate's limit lies, as a change from the reference or from the bound.
+/// Returns a gate's limit as a change from the reference or from the bound.
 double limit_of(const Condition& condition) {
   return condition.bound ? 0.0 : condition.limit_percent / 100.0;
 }
@@ -30,7 +30,7 @@ std::string limit_text(const Condition& condition) {
   return condition.bound ? condition.bound_text : full_precision(condition.limit_percent) + "%";
 }
 
-/// "5% slower": a change in words, without its direction where it is 0.
+/// "5% slower": a change in words, without its direction if it is 0.
 std::string change_in_words(const Condition& condition, double percent) {
   const bool is_time =
       condition.metric == metric_name_of(Role::WallTime) || percentile_in(condition.metric);
@@ -41,7 +41,7 @@ std::string change_in_words(const Condition& condition, double percent) {
   return fmt::format("{}% {}", full_precision(std::fabs(percent)), direction);
 }
 
-/// What a pass and a fail say of the candidate.
+/// The claims of a pass and a fail about the candidate.
 struct Claims {
   std::string pass;
   std::string fail;
@@ -62,8 +62,7 @@ Claims claims_of(const Condition& condition) {
                        : Claims{"at most " + change, "more than " + change};
 }
 
-/// A change from the limit's point of view: figures in the metric's unit where the gate has a
-/// bound.
+/// Returns a change from the limit's point of view: in the metric's unit if the gate has a bound.
 ChangeTexts figures_of(const stats::Change& change, const Condition& condition,
                        const Metric& metric) {
   if (!condition.bound || !change.change) return change_texts(change, limit_of(condition));
@@ -81,13 +80,13 @@ int side_of(const stats::Change& change, const Condition& condition) {
   return change.bounds->low > limit ? 1 : change.bounds->high < limit ? -1 : 0;
 }
 
-/// "+4.2%, at most +4.9%": of an answer the `bound` that its one-sided decision rests on; without
-/// that, the end of the interval where the interval bears the answer out; else both ends.
+/// "+4.2%, at most +4.9%": the answer's one-sided `bound`; without it, the end of the interval that
+/// supports the answer; else both ends.
 std::string measured(stats::Change change, std::optional<double> bound,
                      const gate::Verdict& verdict, const Metric& metric) {
   if (!change.change) return "from 0, so there is no percentage";
   const bool claims_above = (verdict.answer == gate::Answer::Fail) != verdict.condition.below;
-  // A test may decide although the estimate of the other, which is what is shown, is beyond it.
+  // A test may decide although the other's estimate, which is shown, is beyond it.
   const bool fits = bound && (claims_above ? *bound <= *change.change : *bound >= *change.change);
   if (fits) {
     if (!change.bounds) change.bounds = stats::ChangeBounds{*bound, *bound};
@@ -111,7 +110,7 @@ std::string rounds_of(const gate::Verdict& verdict) {
                          fmt::format("{:.2g}", static_cast<double>(verdict.planned_rounds)))));
 }
 
-/// ": slow runs rarer than 1 in 20 would not have shown": what an early pass may have missed.
+/// ": slow runs rarer than 1 in 20 would not have shown": the blind spot of an early pass.
 std::string not_shown(const gate::Verdict& verdict, const Metric& metric, double confidence) {
   if (verdict.answer != gate::Answer::Pass || verdict.planned_rounds <= verdict.rounds) return "";
   const bool is_slowness = metric.unit == Unit::Seconds && !verdict.condition.below;
@@ -120,7 +119,7 @@ std::string not_shown(const gate::Verdict& verdict, const Metric& metric, double
                      1.0 / gate::rarest_shown(verdict.rounds, confidence));
 }
 
-/// Whether the mean is what has to be told first: it alone decided, or it tells another story.
+/// True if the mean comes first: it alone decided, or it contradicts the typical round.
 bool is_about_mean(const gate::Verdict& verdict) {
   return verdict.delta.basis == stats::Basis::Typical &&
          (verdict.decided_by == gate::DecidedBy::Mean || verdict.delta.mean_differs);
@@ -155,7 +154,7 @@ std::string advice_of(const Results& results, const gate::Verdict& verdict) {
   return advice.empty() ? "" : "; " + advice;
 }
 
-/// What the answer rests on, in parentheses.
+/// Returns the evidence for the answer, in parentheses.
 std::string grounds_of(const gate::Verdict& verdict, const Metric& metric, double confidence) {
   const gate::DecisionBounds& bounds = verdict.bounds;
   const bool shows_mean = verdict.delta.basis == stats::Basis::Mean;
@@ -198,7 +197,7 @@ std::string reason_of(const Results& results, const gate::Verdict& verdict) {
                      is_failing ? claims.fail : claims.pass, grounds, advice);
 }
 
-/// Three significant digits, so that what is hardly too wide does not read as what was asked for.
+/// Three significant digits, so that a slight excess does not read as the wanted precision.
 std::string percent_of(double fraction) {
   const double percent = 100 * fraction;
   const double magnitude = percent > 0 ? std::floor(std::log10(percent)) : 0.0;
@@ -239,7 +238,7 @@ std::string run_of(const Step& step) {
   return fmt::format("{}{}run {}", kind, kind.empty() ? "" : " ", step.round + 1);
 }
 
-/// What a program says with an exit status that is no failure.
+/// The meaning of an exit status that is no failure.
 struct Answer {
   std::string_view program;
   int status;
@@ -255,7 +254,8 @@ constexpr auto kAnswers = std::to_array<Answer>({
     {"cmp", 1, "that the files differ"},
 });
 
-/// "use -i to ignore failures", or what the status means to the program that `name` begins with.
+/// Returns "use -i to ignore failures", or the meaning of the status to the program at the
+/// beginning of `name`.
 std::string how_to_ignore(std::string_view name, const Outcome& outcome) {
   const std::string_view word = name.substr(0, name.find(' '));
   const std::string_view program = word.substr(word.rfind('/') + 1);

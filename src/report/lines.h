@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-// What stands in lines of its own, below the tables and on standard error.
+// Lines of their own, below the tables and on standard error.
 
 namespace lauka::report {
 
@@ -25,50 +25,49 @@ struct VerdictWord {
 };
 VerdictWord verdict_word(gate::Answer answer);
 
-/// "+10.6%, limit 2%": what a gate measured and its limit; empty if nothing could be measured.
+/// "+10.6%, limit 2%": a gate's measured value and limit; empty if nothing could be measured.
 std::string gate_figures(const Results& results, const gate::Verdict& verdict);
 
-/// One line per verdict, in their order: condition, answer ("pass", "fail" or "inconclusive"), the
-/// delta and the rounds it rests on, and what would decide; the mean first, where it decided or
-/// tells another story than the typical round. Of a bound, the value itself. With several
+/// Returns one line per verdict, in their order: condition, answer ("pass", "fail" or
+/// "inconclusive"), the delta and the rounds it rests on, and what would decide; the mean first, if
+/// it decided or contradicts the typical round. Of a bound, the value itself. With several
 /// candidates each line begins with the candidate's name. Never cut: programs read these lines too.
 std::string gate_lines(const Results& results, bool color);
 
-/// One line: the precision reached, or how far it came and what ended it. Empty where none was
-/// asked for.
+/// Returns one line: the precision reached, or how far it came and what ended it. Empty if not
+/// requested.
 std::string precision_line(const Results& results);
 
-/// A change that --tune=compare found, as it is shown.
+/// Returns a change found by --tune=compare, for display.
 stats::Change change_of(const TunedChange& change);
 
-/// One line: what tuning changed; of several commands the geometric means.
+/// Returns one line about tuning's changes; of several commands the geometric means.
 std::string tuning_line(const std::vector<TunedComparison>& compared);
 
-/// What starting the shell takes, which is subtracted from the times; a line for each time that was
-/// found. Empty without a shell.
+/// Returns the times of the shell's start, which are subtracted; a line for each time found. Empty
+/// without a shell.
 std::string shell_lines(const Results& results);
 
-/// Why a session ended before its plan was carried out, as one line for standard error, and below
-/// it, indented, the end of what a failed run or hook wrote; the same for hooks that failed after
-/// that. Empty where all went well. `names` are the commands' names. lauka's own words are broken
-/// at `width` cells (0: no limit).
+/// Returns why a session ended before its plan was carried out, as one line for standard error, and
+/// below it, indented, the end of a failed run's or hook's output; the same for hooks that failed
+/// after that. Empty if all went well. `names` are the commands' names. lauka's own words are
+/// broken at `width` cells (0: no limit).
 std::string ending_lines(const Session& session, const std::vector<std::string>& names,
                          std::size_t width = 0);
 
-/// How a run ended, as the rest of a sentence whose subject is the run: "exited with status 3",
-/// "was killed by SIGSEGV (core dumped)". One line without a full stop.
+/// Describes how a run ended, as the rest of a sentence whose subject is the run: "exited with
+/// status 3", "was killed by SIGSEGV (core dumped)". One line without a full stop.
 std::string describe(const Outcome& outcome);
 
-/// What its runs are called: "warm-up", "counting", ...; empty: timed.
+/// Returns the name of its runs: "warm-up", "counting", ...; empty: timed.
 std::string_view word_of(RoundKind kind);
 
-/// What makes a candidate faster or slower, in one line: "7.5x faster: 5.6x fewer instructions,
+/// Explains in one line why a candidate is faster or slower: "7.5x faster: 5.6x fewer instructions,
 /// 1.35x more of them per cycle, the same clock (3.82 GHz), CPU busy 99% → 98%". Each factor with
-/// its interval; those that cannot be told from 1 are left out.
+/// its interval; those that may be 1 are left out.
 std::string why_text(const Results& results, const Why& why);
 
-/// A line for each candidate, with its name where there are several; empty where none can be taken
-/// apart.
+/// Returns a line for each candidate, with its name if there are several; empty without factors.
 std::string why_lines(const Results& results);
 
 /// The same of several candidates, a row for each and a column for each factor that one of them
@@ -78,12 +77,12 @@ struct WhyTable {
   std::vector<std::string> remarks{};  ///< what limits the meaning of the counts, each once
 };
 
-/// Empty of a single candidate: its line says as much.
+/// Empty for a single candidate: its line is enough.
 WhyTable why_table(const Results& results);
 
-/// A warning in words: what the JSON lists, and what the lines below are made from.
+/// A warning in words, for the JSON and the lines below.
 struct WordedWarning {
-  std::optional<std::size_t> command;  ///< its index; none: all of them
+  std::optional<std::size_t> command;  ///< its index; nullopt: all of them
   std::string_view kind;               ///< for programs: "first_run_slow"
   std::string text;                    ///< what was seen, with numbers; no full stop
   std::string advice;                  ///< what to do about it; no full stop
@@ -96,7 +95,7 @@ std::vector<WordedWarning> worded_warnings(const Results& results);
 /// about.
 std::vector<std::string> warning_texts(const Results& results, const Style& style);
 
-/// Such a text, and what is said in it whatever the command, which other benchmarks may share.
+/// Such a text, and its part that is independent of the command, which other benchmarks may share.
 struct WarningLine {
   std::string text;
   std::string general;

@@ -22,7 +22,7 @@ bool is_word(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
-/// True for an underscore within a word, which Markdown and AsciiDoc take as it is.
+/// True for an underscore within a word, which Markdown and AsciiDoc do not interpret.
 bool is_within_word(const std::string& line, std::size_t at) {
   return line[at] == '_' && at > 0 && at + 1 < line.size() && is_word(line[at - 1]) &&
          is_word(line[at + 1]);
@@ -48,7 +48,7 @@ std::string markdown_head(const Table& table) {
   return head + "\n" + rule + "\n";
 }
 
-/// Writes what Asciidoctor would act on as references to characters, which it leaves alone.
+/// Writes Asciidoctor's own characters as character references, which it leaves alone.
 std::string asciidoc_text(std::string_view text) {
   const std::string line = one_line(text);
   std::string escaped;
@@ -79,7 +79,7 @@ std::string asciidoc_head(const Table& table) {
   return fmt::format("[%header,cols=\"{}\"]\n|===\n{}\n", columns, headings);
 }
 
-/// Writes what Org would act on by the names it has for characters (org-entities).
+/// Writes Org's own characters by their names (org-entities).
 std::string org_text(std::string_view text) {
   constexpr std::string_view special = "|\\*_^=+[]{}<>$~/";
   constexpr auto names = std::to_array<std::string_view>(
@@ -89,7 +89,7 @@ std::string org_text(std::string_view text) {
   std::string escaped;
   for (std::size_t i = 0; i < line.size(); ++i) {
     const std::size_t name = special.find(line[i]);
-    // These begin something only after one of those, so that paths and A=1 stay readable.
+    // These are special only after one of those, so that paths and A=1 stay readable.
     const bool is_opening = i == 0 || std::string_view(" -('\"{").find(line[i - 1]) != line.npos;
     const bool is_mark = std::string_view("/=+~").find(line[i]) != line.npos;
     if (name == special.npos || (is_mark && !is_opening))
@@ -100,7 +100,7 @@ std::string org_text(std::string_view text) {
   return escaped;
 }
 
-/// Nothing is escaped in what Org shows as it is, so a text that cannot stand there is no code.
+/// Org has no escapes in verbatim text, so a text that cannot be verbatim is not code.
 std::string org_code(std::string_view text) {
   const std::string line = one_line(text);
   if (line.empty()) return "";
@@ -146,7 +146,7 @@ void write_markup_tables(const Results& results, const Markup& markup, const Sin
   }
 }
 
-/// Texts as a list, after an empty line; nothing where there are none.
+/// Returns texts as a list, after an empty line; empty without texts.
 std::string bullets_of(const std::vector<std::string>& texts, const Markup& markup) {
   std::string list;
   for (const std::string& text : texts)
@@ -212,7 +212,7 @@ const Markup kAsciiDoc = {.text = asciidoc_text,
                           .after_table = "|===\n",
                           .bullet = "* "};
 
-// In Org a_b has a b below the line, so names stand as code.
+// In Org a_b has a b below the line, so names are code.
 const Markup kOrg = {.text = org_text,
                      .word = org_code,
                      .code = org_code,
@@ -249,7 +249,7 @@ std::string markdown_text(std::string_view text) {
 std::string code_cell(std::string_view text) {
   const std::string line = one_line(text);
   const std::string fence(longest_run_of_backticks(line) + 1, '`');
-  // A space inside the fence is taken off again where there is one at both ends.
+  // A space inside the fence is removed again if there is one at both ends.
   const bool pad = line.empty() || line.front() == '`' || line.back() == '`' ||
                    (line.front() == ' ' && line.back() == ' ');
   std::string code = fence + (pad ? " " : "");

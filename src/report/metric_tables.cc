@@ -18,7 +18,7 @@ namespace lauka::report {
 
 namespace {
 
-/// What decides which columns a table has.
+/// The facts that decide which columns a table has.
 struct TableShape {
   Format format = Format::Terminal;
   bool is_compact = false;  ///< a row for each command, of one metric
@@ -31,12 +31,11 @@ struct RowOf {
   const Results& results;
   std::size_t command;
   const Metric& metric;
-  const MetricResult* values;  ///< null: there are none
+  const MetricResult* values;  ///< null if missing
   bool is_compact;
 };
 
-/// The metric's name and note, and the number of runs behind it where it differs from the
-/// command's.
+/// Returns the metric's name and note, and its number of runs if it differs from the command's.
 Cell name_cell(const RowOf& row) {
   std::string text = row.metric.name;
   if (!row.metric.note.empty()) text += " " + row.metric.note;
@@ -77,7 +76,7 @@ Cell outliers_cell(const RowOf& row) {
           .narrower = {fmt::format("{}", count)}};
 }
 
-/// The reference of a compact table says what it is: sorted, it may stand anywhere.
+/// The reference of a compact table is marked, since sorting may put it at any place.
 Cell delta_cell_of(const RowOf& row) {
   if (row.values != nullptr && row.values->delta)
     return delta_cell(*row.values->delta, row.metric.better);
@@ -136,7 +135,7 @@ const std::vector<MetricColumn>& metric_columns() {
   return kColumns;
 }
 
-/// Those of a table, in order; a command's name and its parameters stand before them.
+/// Returns the columns of a table, in order; a command's name and its parameters come before them.
 std::vector<const MetricColumn*> columns_of(const TableShape& shape) {
   std::vector<const MetricColumn*> columns;
   for (const MetricColumn& column : metric_columns())
@@ -192,7 +191,7 @@ bool parameters_tell_all(const Results& results) {
   return one_was_typed(results) && !parameter_names(results).empty();
 }
 
-/// Whether the commands have not all the same number of runs, or some failed: a column tells it.
+/// True if the commands differ in their number of runs, or some failed: a column shows it.
 bool has_runs_column(const Results& results) {
   return std::ranges::any_of(results.commands, [&](const CommandResult& command) {
     return command.runs != results.commands[0].runs || command.failed_runs > 0 ||
@@ -208,7 +207,7 @@ bool has_delta_of(const CommandResult& command, std::size_t metric) {
 /// The commands made of one typed with two variables, by their values.
 struct Matrix {
   std::array<std::vector<std::string>, 2> values;  // each once, in the order of the commands
-  std::vector<std::vector<std::size_t>> commands;  // row by row; kNone: there is none
+  std::vector<std::vector<std::size_t>> commands;  // row by row; kNone: no command
 };
 
 constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
@@ -262,13 +261,13 @@ Cell matrix_cell(const Results& results, std::size_t metric, std::size_t command
   return cell;
 }
 
-/// A column of a scan's table: the commands that were made from one that was typed.
+/// A column of a scan's table: the commands that were made from one typed command.
 struct TypedCommand {
   std::size_t typed = 0;
   std::string title;
 };
 
-/// The commands that a variable had a value in, by that and by the command typed: there may be ten
+/// The commands with each value of a variable, by value and typed command: there may be ten
 /// thousand.
 struct Tried {
   std::vector<std::string> values;  // each once, in the order of the commands

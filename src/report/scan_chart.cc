@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t kScanHeight = 220;
 constexpr std::size_t kFewestValues = 3;
-constexpr double kLeastFit = 0.95;  // of the variance; below, a power law says nothing
+constexpr double kLeastFit = 0.95;  // of the variance; below, a power law is no description
 
 /// One command with one value of the parameter.
 struct Point {
@@ -32,7 +32,7 @@ struct Point {
   std::size_t command = 0;
 };
 
-/// The commands that differ in nothing but the parameter.
+/// The commands that differ only in the parameter.
 struct Series {
   std::string name;
   std::vector<Point> points;  // ascending
@@ -43,7 +43,7 @@ std::optional<double> number_of(const std::string& text) {
   return number ? std::optional(*number) : std::nullopt;
 }
 
-/// The parameter of which most different values are numbers; none with fewer than three.
+/// Returns the parameter with the most different numeric values; nullopt with fewer than three.
 std::optional<std::string> scanned(const Results& results) {
   std::optional<std::string> best;
   std::size_t most = kFewestValues - 1;
@@ -64,7 +64,7 @@ std::optional<std::string> scanned(const Results& results) {
   return best;
 }
 
-/// What tells a series from the others.
+/// Returns the name that distinguishes a series from the others.
 std::string name_of_series(const CommandResult& command, const std::string& parameter) {
   std::string name = command.pattern.empty() ? command.name : command.pattern;
   for (const Parameter& other : command.parameters)
@@ -94,7 +94,7 @@ std::vector<Series> series_of(const Results& results, std::size_t metric,
   return all;
 }
 
-/// "1.02 (0.98 … 1.06)" where a power law fits; else empty.
+/// Returns "1.02 (0.98 … 1.06)" if a power law fits; else empty.
 std::optional<stats::PowerLaw> law_of(const Series& series, double confidence) {
   std::vector<double> x;
   std::vector<double> y;
@@ -124,7 +124,7 @@ Extent extent_of(const std::vector<Series>& all) {
   return extent;
 }
 
-/// The axes of a picture, with places on them in the units that it is drawn in.
+/// The axes of a picture, with places in drawing units.
 struct Axes {
   Axis x;
   Axis y;
@@ -218,7 +218,7 @@ std::size_t best_command(const Results& results, std::size_t metric,
   return best;
 }
 
-/// "n = 10, way = a": what a command was made with.
+/// "n = 10, way = a": a command's parameters.
 std::string values_of(const CommandResult& command) {
   std::string values;
   for (const Parameter& one : command.parameters)

@@ -25,7 +25,7 @@ std::string header_of(const Results& results, std::size_t index, const Style& st
   return inked(start + name, Ink::Bold, style.color) + "\n";
 }
 
-/// Where a delta that is shown has no interval, what it lacks. Of one run that is plain to see.
+/// Explains why a shown delta has no interval. With one run that is obvious.
 std::string why_no_interval(const Results& results, const Style& style) {
   for (const CommandResult& command : results.commands) {
     for (const MetricResult& row : command.rows) {
@@ -117,7 +117,7 @@ std::string compact_text(const Results& results, std::size_t metric, const Style
          (lacks_intervals ? dim_note(kNoRoomForIntervals, style) : "");
 }
 
-/// The rows that a compact table leaves out, so that nobody has to guess where they are.
+/// Returns the rows that a compact table leaves out, so that users need not guess where they are.
 std::string what_is_left_out(const Results& results, const std::vector<std::size_t>& shown,
                              const Style& style) {
   std::string names;
@@ -133,20 +133,20 @@ std::string what_is_left_out(const Results& results, const std::vector<std::size
   return more == 0 ? "" : dim_note("not shown: " + names + "; see --table full", style);
 }
 
-/// What is said of a candidate, with the two names left open.
+/// A sentence about a candidate, with the two names left open.
 struct Sentence {
   std::string between;  ///< the candidate's and the reference's name
   std::string after;
 };
 
-/// What a delta without an interval lacks.
+/// Returns why a delta has no interval.
 std::string what_is_lacking(const Results& results, std::size_t command) {
   constexpr std::size_t fewest = 6;  // rounds that ranks need
   return results.commands[command].runs < fewest ? "too few runs" : "too different runs";
 }
 
-/// A difference with its interval, that there is no significant one, or that nothing can be said.
-/// Wall time is what a program runs in; of any other metric one has more.
+/// Returns a difference with its interval, or that none is significant, or that nothing is known.
+/// Wall time has "ran ... faster", other metrics "is ... lower".
 Sentence sentence_of(const Results& results, const Ranking& ranking) {
   const Metric& metric = results.metrics[ranking.metric];
   if (!ranking.speed.bounds)
@@ -163,10 +163,10 @@ Sentence sentence_of(const Results& results, const Ranking& ranking) {
           ""};
 }
 
-// Stands for the blanks of a name, between which no line is broken.
+/// Replaces the blanks of a name, so that no line is broken there.
 constexpr char kNameBlank = '\x1f';
 
-/// A name in bold, in a line of its own at most: of a longer one the middle is left out.
+/// Returns a name in bold, at most a line; a longer one loses its middle.
 std::string bold(const std::string& name, const Style& style) {
   constexpr std::size_t beside = 3;  // an indent of two, and a colon
   std::string shown =
@@ -181,7 +181,7 @@ std::string in_lines(const std::string& sentence, const Style& style) {
   return lines;
 }
 
-/// What a command's delta is taken from, by name.
+/// Returns the name of the reference of a command's delta.
 std::string reference_of(const Results& results, std::size_t command) {
   const std::string& name = results.reference_of(command);
   if (!results.reference.baseline) return name;
@@ -202,7 +202,8 @@ std::string line_of(const Results& results, const Ranking& ranking, const Style&
       bold(candidate, style) + sentence.between + bold(reference, style) + sentence.after, style);
 }
 
-/// Of many commands the best alone: the table has the others. `rankings`: the largest gain first.
+/// Returns only the best of many commands: the table has the others. `rankings`: the largest gain
+/// first.
 std::string headline(const Results& results, const std::vector<Ranking>& rankings,
                      const Style& style) {
   const std::string scan = scan_headline(results, rankings[0].metric);
@@ -308,7 +309,7 @@ constexpr std::size_t kWidestBar = 50;
 constexpr std::size_t kNarrowestBar = 8;
 constexpr std::string_view kIndent = "  ";
 
-/// `eighths` of a cell, in whole and partial blocks.
+/// Draws `eighths` of a cell, in whole and partial blocks.
 std::string bar(std::size_t eighths) {
   constexpr std::array<std::string_view, 8> partial = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
   std::string text;
@@ -517,7 +518,7 @@ std::string histogram(const Results& results, std::size_t command, const Style& 
   }
   std::string text;
   for (std::size_t i = 0; i < bins.size(); ++i) {
-    const std::size_t least = bins[i].count > 0 ? 1 : 0;  // one run is to be seen among thousands
+    const std::size_t least = bins[i].count > 0 ? 1 : 0;  // one run must be visible among thousands
     const std::string drawn = bar(std::max(least, bins[i].count * widest * 8 / most));
     text += fmt::format("{}{}  {}{}{}\n", kIndent, labels[i], drawn, drawn.empty() ? "" : " ",
                         bins[i].count);

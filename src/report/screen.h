@@ -17,11 +17,11 @@
 
 namespace lauka::report {
 
-/// All that is shown of results: the table and, the precision reached where one was asked for, and
-/// the line of each gate: this also if `quiet`. Nothing where nothing was counted.
+/// Returns everything shown of results: the tables and, unless `quiet`, the precision reached if
+/// requested; and always the line of each gate. Empty if nothing was counted.
 std::string screen(const Report& report, const Style& style, bool quiet);
 
-/// The same in two parts: warnings stand between them, so that verdicts close the output.
+/// The same in two parts: warnings come between them, so that verdicts close the output.
 struct ScreenParts {
   std::string tables;
   std::string verdicts;
@@ -31,7 +31,7 @@ ScreenParts screen_parts(const Results& results, const Style& style, bool quiet)
 std::string screen(const Results& results, const Style& style, bool quiet);
 
 /// Returns the shortest median of the wall times below 1 ms that are shown, in seconds; nullopt if
-/// there are none, or there is a shell. Such a run is mostly the start of a process.
+/// all are longer, or there is a shell. Such a run is mostly the start of a process.
 std::optional<double> shortest_run(const Results& results);
 
 /// The table of every benchmark (or, of many, a compact one) and, for two or more commands, the
@@ -45,24 +45,24 @@ std::string compact_tables(const Results& results, const Style& style);
 /// --histogram: the wall times of each command, below its name; else empty.
 std::string histograms(const Results& results, const Style& style);
 
-/// The lines that compare wall times, fastest first; empty where there is nothing to compare.
+/// Returns the lines that compare wall times, fastest first; empty without a comparison.
 std::string summary_lines(const Results& results, const Style& style);
 
-/// Explains deltas that the means beside them contradict: the first, or all with --verbose.
+/// Explains deltas that their means contradict: the first, or all with --verbose.
 std::string why_means_differ(const Results& results, const Style& style);
 
 /// Notes as lines for standard error, each once, broken between words at `width` (0: nowhere).
 std::string note_lines(const std::vector<std::string>& notes, std::size_t width = 0);
 
-/// Where drawn text goes: a terminal's standard error.
+/// The destination of drawn text: a terminal's standard error.
 using Sink = std::function<void(std::string_view)>;
 
-/// One line that is drawn over and over, at most ten times a second of Progress::elapsed, and gone
-/// without a trace when the session is over.
+/// One line that is drawn repeatedly, at most ten times a second of Progress::elapsed, and erased
+/// when the session is over.
 class ProgressBar final : public Observer {
  public:
-  /// `width`: asks for the cells of the terminal, which may change; the last one stays empty, lest
-  /// the terminal wrap. `ascii`: no character but these. `time_unit`: of times; null: fitting.
+  /// `width` returns the cells of the terminal, which may change; the last one stays empty, lest
+  /// the terminal wrap. `ascii`: only ASCII. `time_unit`: of times; null: fitting.
   ProgressBar(Sink sink, std::function<std::size_t()> width, bool ascii = false,
               const DisplayUnit* time_unit = nullptr)
       : sink_(std::move(sink)), width_(std::move(width)), ascii_(ascii), time_unit_(time_unit) {}
@@ -76,7 +76,7 @@ class ProgressBar final : public Observer {
   std::function<std::size_t()> width_;
   bool ascii_;
   const DisplayUnit* time_unit_;
-  std::optional<std::chrono::nanoseconds> drawn_at_;  ///< none: nothing is on the screen
+  std::optional<std::chrono::nanoseconds> drawn_at_;  ///< nullopt: nothing is on the screen
 };
 
 /// One value of a series that is drawn.
@@ -91,18 +91,18 @@ std::vector<Sample> samples_of(const Results& results, std::size_t command, std:
 /// A range of values and how many fell into it.
 struct Bin {
   double low = 0.0;   ///< included
-  double high = 0.0;  ///< excluded, but for the last bin
+  double high = 0.0;  ///< excluded, except by the last bin
   std::size_t count = 0;
 };
 
-/// Bins of one width over `values` (any order; `summary` describes them), 1 to `most` of them: the
-/// width is Freedman's and Diaconis' (1981), 2 IQR / cbrt(n), or wider. What lies beyond 3 IQR of
-/// the quartiles does not stretch the bins: it falls into the first or the last one, which reaches
-/// that far. One bin where all are equal, none where there are none.
+/// Makes bins of one width over `values` (any order; `summary` describes them), 1 to `most` of
+/// them: the width is Freedman's and Diaconis' (1981), 2 IQR / cbrt(n), or wider. Values beyond 3
+/// IQR of the quartiles do not stretch the bins: they fall into the first or the last one, which
+/// reaches that far. One bin if all are equal, none without values.
 std::vector<Bin> bins_of(std::span<const double> values, const stats::Summary& summary,
                          std::size_t most);
 
-/// --histogram: the wall times of a command, a line for each bin; empty where it has none.
+/// --histogram: the wall times of a command, a line for each bin; empty if it has none.
 std::string histogram(const Results& results, std::size_t command, const Style& style);
 
 }  // namespace lauka::report

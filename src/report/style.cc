@@ -55,7 +55,7 @@ std::string_view back_of(std::string_view text, std::size_t width) {
   return text.substr(from);
 }
 
-/// Whether the blank at `at` is a part of "1.2 ± 0.1" or "1 … 2".
+/// True if the blank at `at` is a part of "1.2 ± 0.1" or "1 … 2".
 bool is_within_number(std::string_view text, std::size_t at) {
   const auto joins = [](std::string_view before, std::string_view after) {
     return std::any_of(kJoins.begin(), kJoins.end(), [&](std::string_view sign) {
@@ -65,7 +65,8 @@ bool is_within_number(std::string_view text, std::size_t at) {
   return joins(text.substr(0, at), text.substr(at + 1));
 }
 
-/// Where the name in quotes that begins at `at` ends; `at` where none does, or it would not fit.
+/// Returns the end of the name in quotes that begins at `at`; `at` if none does, or it would not
+/// fit.
 std::size_t end_of_name(std::string_view text, std::size_t at, std::size_t width) {
   constexpr std::string_view before = " (";
   constexpr std::string_view after = " :;,.)";
@@ -78,7 +79,7 @@ std::size_t end_of_name(std::string_view text, std::size_t at, std::size_t width
   return at;
 }
 
-/// `text` without what colours it, which takes no cells.
+/// Returns `text` without its colour codes, which take no cells.
 std::string without_ink(std::string_view text) {
   std::string plain;
   while (!text.empty()) {
@@ -90,8 +91,8 @@ std::string without_ink(std::string_view text) {
   return plain;
 }
 
-/// The first word of `text`, or the first words where nobody would break between them: a number
-/// with what belongs to it, a name in quotes of up to `width` cells.
+/// Returns the first word of `text`, or the first words if a break between them would be odd: a
+/// number with its unit or interval, a name in quotes of up to `width` cells.
 std::string_view unbroken(std::string_view text, std::size_t width) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (text[i] == '\'') i = end_of_name(text, i, width);

@@ -6,20 +6,20 @@
 
 namespace lauka::report {
 
-/// How text for people is to look. The caller knows the terminal; report/ does not ask.
+/// The style of text for people. The caller knows the terminal; report/ does not ask.
 struct Style {
   bool color = false;
-  std::size_t width = 0;    ///< cells of a line; 0: no limit. Kept to where it is 60 or more
+  std::size_t width = 0;    ///< cells of a line; 0: no limit. Kept to if 60 or more
   bool verbose = false;     ///< also the rows that are Shown::Verbose
   bool histogram = false;   ///< of wall time, under each table
   bool ascii = false;       ///< "+-" and "..." instead of signs that the terminal may not have
   bool word_marks = false;  ///< "better" and "worse" instead of emoji; without UTF-8 always
 };
 
-/// All the looks a text can have.
+/// The styles of a text.
 enum class Ink : unsigned char { Plain, Bold, Dim, Green, Red };
 
-/// `text` in `ink`; as it is where `color` is false, where it is empty, and in Ink::Plain.
+/// Returns `text` in `ink`; unchanged if `color` is false, if it is empty, and in Ink::Plain.
 std::string inked(std::string_view text, Ink ink, bool color);
 
 /// Goes to the start of the line and clears it.
@@ -30,24 +30,23 @@ inline constexpr std::string_view kEraseLine = "\r\x1b[K";
 /// "ambiguous" characters (… ± σ) take 1, as terminals draw them by default.
 std::size_t display_width(std::string_view text);
 
-/// `text` in at most `width` cells, its end replaced by … where it is wider.
+/// Returns `text` in at most `width` cells; if wider, its end is replaced by ….
 std::string cut_end(std::string_view text, std::size_t width);
 
-/// `text` in at most `width` cells, its middle replaced by … where it is wider: of two long command
-/// lines the ends are what differs.
+/// Returns `text` in at most `width` cells; if wider, its middle is replaced by …, since two long
+/// command lines differ at their ends.
 std::string cut_middle(std::string_view text, std::size_t width);
 
-/// `text` broken between words into lines of at most `width` cells (0: no limit), those after the
-/// first indented by two; not within a name in quotes or between a number and its ±. A word that is
-/// wider stands alone, whole.
+/// Breaks `text` between words into lines of at most `width` cells (0: no limit), those after the
+/// first indented by two; not within a name in quotes or between a number and its ±. A wider word
+/// has a line of its own, whole.
 std::string wrapped(std::string_view text, std::size_t width);
 
 /// message_line(text), wrapped.
 std::string wrapped_message(std::string_view text, std::size_t width);
 
-/// `text` with our own signs in ASCII: "+-", "...", "-", "better" and "worse" instead of the marks,
-/// "~" where something was cut.
-/// Other characters stay as they are.
+/// Returns `text` with our own signs in ASCII: "+-", "...", "-", "better" and "worse" instead of
+/// the marks, "~" for a cut. Other characters stay.
 std::string ascii_of(std::string_view text);
 
 }  // namespace lauka::report

@@ -99,13 +99,13 @@ TableColumn value_column(const char* heading) {
   return column;
 }
 
-/// The name of the metric that a benchmark shows first; empty if it shows none.
+/// Returns the name of the metric that a benchmark shows first; empty if it shows none.
 std::string headline_name(const Results& results) {
   const auto metric = primary_metric(results.metrics);
   return metric ? results.metrics[*metric].name : std::string();
 }
 
-/// "geomean", and the number of benchmarks where it is not made of all.
+/// "geomean", with the number of benchmarks if some are missing.
 std::string geomean_title(const Report& suite, const Geomean& mean) {
   if (mean.benchmarks == suite.benchmarks.size()) return "geomean";
   return fmt::format("geomean of {}", mean.benchmarks);
@@ -118,7 +118,7 @@ std::vector<std::size_t> listed_candidates(const Results& results) {
   return candidates;
 }
 
-/// The metrics of a candidate's rows: those that its gates are on, else the first one shown.
+/// Returns the metrics of a candidate's rows: those of its gates, else the first one shown.
 std::vector<std::optional<std::size_t>> row_metrics(const Results& results, std::size_t candidate) {
   std::set<std::size_t> gated;
   for (const gate::Verdict& verdict : results.verdicts)
@@ -210,7 +210,7 @@ TableRow suite_cells(const Geomean& mean, const Report& suite, const SuiteShape&
   return cells;
 }
 
-/// The table, and what it lacks in a narrow terminal.
+/// Returns the table, with a note about what a narrow terminal hides.
 std::string suite_table_text(const Report& suite, const Style& style) {
   const Table table = suite_table(suite);
   const Fitted fitted = fit({&table, 1}, style);
@@ -242,8 +242,8 @@ std::vector<Shared> shared_lines(const Report& suite,
   return all;
 }
 
-/// Returns the lines of the benchmarks in the order in which they first came: one for all that say
-/// the same in general, after the names of their benchmarks unless these are all.
+/// Returns the lines of the benchmarks in the order in which they first came: benchmarks with the
+/// same general text share a line, which names them unless these are all.
 std::vector<std::string> with_names(const Report& suite,
                                     const std::vector<std::vector<WarningLine>>& lines) {
   std::vector<std::string> texts;

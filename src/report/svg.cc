@@ -19,7 +19,7 @@ constexpr double kAlongLeft = 15.0;   // percent, of the labels
 constexpr double kAlongWidth = 84.0;  // percent
 constexpr double kNearEnd = 8.0;      // percent: a centred label would be cut off there on a phone
 
-constexpr double kRoom = 0.04;  // of the range, beside each end
+constexpr double kRoom = 0.04;  // of the range, at each end
 
 double round_step(double least) {
   const double power = std::pow(10.0, std::floor(std::log10(least)));
@@ -29,7 +29,7 @@ double round_step(double least) {
   return 10 * power;
 }
 
-/// A line of a drawing whose width is in percent.
+/// A line of a drawing with a width in percent.
 std::string svg_line(double x1_percent, double y1, double x2_percent, double y2,
                      std::string_view css_class) {
   return fmt::format(
@@ -182,7 +182,7 @@ std::string hover_attributes(const Axis& axis, const Metric& metric, std::string
     size = 0.01;
     suffix = "%";
   }
-  // The unit that the axis is labelled in, where it is one with a constant size.
+  // The unit of the axis's labels, if its size is constant.
   const std::string shown = quantity(axis.high, metric);
   for (const DisplayUnit& unit : kDisplayUnits) {
     const bool is_fitting = unit.unit == metric.unit && shown.ends_with(unit.suffix) &&

@@ -24,8 +24,8 @@ struct Axis {
   double percent(double value) const;
 };
 
-/// An axis that holds both values with some room beside them, and at most `most_ticks` (2 or more)
-/// round numbers on it: multiples of 1, 2 or 5 times a power of ten.
+/// Returns an axis that holds both values with some room at each end, and at most `most_ticks` (2
+/// or more) round numbers on it: multiples of 1, 2 or 5 times a power of ten.
 Axis axis_over(double low, double high, int most_ticks);
 
 /// The same for values above 0 whose logarithms are drawn.
@@ -35,17 +35,17 @@ Axis logarithmic_axis(double low, double high, int most_ticks);
 /// would fall together: by a factor of more than 50.
 bool spans_decades(double low, double high);
 
-/// One label of an axis and where it stands, in percent from the left.
+/// One label of an axis and its place, in percent from the left.
 struct TickLabel {
   double percent = 0.0;
   std::string text;
   std::string below{};  ///< a second line
 };
 
-/// The ticks of an axis in words, with as many digits as tell neighbours apart.
+/// Returns the ticks of an axis in words, with as many digits as distinguish neighbours.
 std::vector<TickLabel> labels_of(const Axis& axis, const Metric& metric);
 
-/// Where a value lies on an axis that is `kAcross` units long.
+/// Returns the place of a value on an axis that is `kAcross` units long.
 double across(const Axis& axis, double value);
 
 /// A row of a chart: a picture `kAcross` units wide, whose lines keep their thickness however it is
@@ -59,31 +59,31 @@ std::string svg_path(std::string_view css_class, std::string_view path);
 /// The vertical lines of an axis over the whole height of a row.
 std::string svg_grid(const Axis& axis, std::size_t height);
 
-/// A point of a path, in the units of the picture that it stands in.
+/// A point of a path, in the units of its picture.
 struct Spot {
   std::size_t x = 0;
   std::size_t y = 0;
 };
 
-/// Points as one path, a dozen bytes each: a circle each would take ten times that. Each is the
-/// round end of a line of no length, so that they stay round however the picture is stretched.
+/// Draws points as one path, a dozen bytes each: a circle each would take ten times that. Each is
+/// the round end of a line of no length, so that they stay round however the picture is stretched.
 std::string svg_spots(const std::vector<Spot>& spots, std::string_view css_class,
                       std::string_view attributes);
 
-/// The labels below an axis, those at its ends kept inside the drawing.
+/// Draws the labels below an axis, those at its ends kept inside the drawing.
 std::string svg_axis(const std::vector<TickLabel>& labels);
 
-/// A picture `height` pixels high of values from bottom to top along an order of `count` places, in
-/// which `content` is drawn `count` wide and `kAcross` high, beside the labels of `axis`. `title`
-/// is for screen readers.
+/// Returns a picture `height` pixels high of values from bottom to top along an order of `count`
+/// places, in which `content` is drawn `count` wide and `kAcross` high, with the labels of `axis`.
+/// `title` is for screen readers.
 std::string svg_along(std::size_t height, const Axis& axis, const Metric& metric, std::size_t count,
                       std::string_view title, std::string_view content);
 
-/// Where a place of such a picture lies in its whole width, in percent.
+/// Returns the place in such a picture, in percent of its whole width.
 double percent_along(double place, std::size_t count);
 
-/// What the page's script needs to tell a value from its place: the ends of the axis and the unit,
-/// as attributes of a drawing.
+/// Returns the attributes from which the page's script computes a value of its place: the ends of
+/// the axis and the unit.
 std::string hover_attributes(const Axis& axis, const Metric& metric, std::string_view along);
 
 }  // namespace lauka::report

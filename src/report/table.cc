@@ -30,7 +30,7 @@ std::string_view mark_text(Mark mark, std::size_t form, bool words) {
   return words ? kNoWord : kNoMark;
 }
 
-/// What a terminal shows of a cell.
+/// Returns a cell as shown in a terminal.
 std::string shown(const Cell& cell, const TableColumn& column, Less less, const Style& style) {
   if (less >= column.goes) return "";
   const std::size_t form = std::min(form_of(column, less), cell.narrower.size());
@@ -102,8 +102,7 @@ std::string line_of(const Table& table, const TableRow& row, const Fitted& fitte
   return line;
 }
 
-/// A delta that is broken, where there is no room for it, before its interval or in the middle of
-/// that.
+/// Returns a delta that may be broken before its interval or in the interval's middle.
 std::string breakable(const std::string& delta) {
   constexpr std::string_view no_break = "\u00a0";
   std::string html;
@@ -128,8 +127,8 @@ std::string cell_html(const Cell& cell, Holds holds) {
   return holds == Holds::Code && !text.empty() ? "<code>" + text + "</code>" : text;
 }
 
-/// A delta is coloured, and so is the word that stands in the reference's place. The first cell is
-/// its row's heading.
+/// A delta is coloured, and so is the word in the reference's place. The first cell is its row's
+/// heading.
 std::string td_of(const Cell& cell, const TableColumn& column, bool is_first) {
   std::string_view css = column.is_more ? "more" : "";
   if (column.holds == Holds::Delta && !cell.text.empty()) css = ink_class(cell.ink);

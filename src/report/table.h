@@ -10,35 +10,35 @@
 #include <string_view>
 #include <vector>
 
-// One table, whatever it shows, and how the terminal, HTML and markup languages print it.
+// Tables of any content, and how the terminal, HTML and markup languages print them.
 
 namespace lauka::report {
 
-/// What a table gives up in a narrow terminal, in this order.
+/// The parts that a table gives up in a narrow terminal, in this order.
 enum class Less : unsigned char {
   Nothing,
   OutlierPercent,
-  FineRange,  ///< as many digits as tell the ends of a range apart
+  FineRange,  ///< as many digits as distinguish the ends of a range
   Outliers,
-  Names,  ///< of commands that their parameters tell apart
+  Names,  ///< of commands that differ in their parameters
   Range,
   Deviation,
   Interval,  ///< of a delta
-  Values,    ///< beside their delta
+  Values,    ///< next to their delta
   Drawing,
   Never
 };
 
-/// One try to fit a table into the terminal.
+/// One attempt to fit a table into the terminal.
 struct TableStep {
   std::size_t gap = 2;  ///< cells between columns
   Less less = Less::Nothing;
-  /// What may be cut is cut to this before the next step gives up more.
+  /// Cells that may be cut are cut to this before the next step gives up more.
   std::size_t longest = std::numeric_limits<std::size_t>::max();
   bool roomy = false;  ///< columns have their roomy_width at least
 };
 
-/// What stands before a delta: a sign, or blanks as wide, so that deltas line up.
+/// The mark before a delta: a sign, or blanks as wide, so that deltas line up.
 enum class Mark : unsigned char { None, Better, Worse, Blank, BlankWhereRoomy };
 
 struct Cell {
@@ -49,9 +49,9 @@ struct Cell {
   std::vector<std::string> narrower{};  ///< the text after each of the column's `narrows`
 };
 
-/// What the cells of a column are, which decides how they are escaped and set.
+/// The contents of a column's cells, which decide how they are escaped and set.
 enum class Holds : unsigned char {
-  Name,    ///< of a benchmark; in bold the name of what sums them up
+  Name,    ///< of a benchmark; in bold the name of a sum
   Code,    ///< a command
   Text,    ///< of the user
   Number,  ///< text of ours
@@ -67,13 +67,13 @@ struct TableColumn {
   Holds holds = Holds::Number;
   bool is_left = false;         ///< aligned to the left in Markdown
   std::vector<Less> narrows{};  ///< where its cells take their next, narrower text
-  Less goes = Less::Never;      ///< where it is left out
-  Cut cut = Cut::Nothing;       ///< what is left out of cells for which there is no room
+  Less goes = Less::Never;      ///< the step that leaves it out
+  Cut cut = Cut::Nothing;       ///< the part of cells that is cut if they do not fit
   std::size_t roomy_width = 0;
   bool is_more = false;  ///< left out on a phone
 };
 
-using TableRow = std::vector<Cell>;  ///< ends where only empty cells follow
+using TableRow = std::vector<Cell>;  ///< trailing empty cells are left out
 
 struct Table {
   std::vector<TableColumn> columns{};
@@ -83,7 +83,7 @@ struct Table {
   Ink heading = Ink::Plain;  ///< of the whole line, or Plain and each heading has its own
 };
 
-/// How tables are set in a terminal, one below the other.
+/// The layout of tables in a terminal, one below the other.
 struct Fitted {
   TableStep step{};
   std::vector<std::size_t> widths{};
@@ -103,8 +103,7 @@ std::string terminal_text(const Table& table, const Style& style);
 inline constexpr std::string_view kNoRoomForIntervals =
     "the terminal is too narrow for the intervals of deltas";
 
-/// A line below a table that explains it, broken between words; empty where there is nothing to
-/// say.
+/// Returns a line below a table that explains it, broken between words; empty without a note.
 std::string dim_note(std::string_view note, const Style& style);
 
 /// A language in which text files are written for people.

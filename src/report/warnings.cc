@@ -22,7 +22,7 @@ struct Words {
   std::string figure{};   ///< and what each has of its own
 };
 
-/// Of more commands than these a warning names the first ones, and tells how many others there are.
+/// Of more commands than these a warning names the first ones, and the number of the others.
 constexpr std::size_t kMostNamed = 5;
 
 std::string seconds(double value) {
@@ -44,14 +44,14 @@ std::string_view option_for_more(FewBecause because) {
   return because == FewBecause::MinRuns ? "use --min-runs 10 or more" : "let it run to its end";
 }
 
-/// What is found over time weakens mean and deviation always, deltas only where they
-/// were not taken within rounds.
+/// Findings over time always weaken mean and deviation, deltas only if they were not taken within
+/// rounds.
 struct WarningWords {
   bool has_deltas;
   bool paired;
   const DisplayUnit* unit;
 
-  /// A time as the table shows those of runs.
+  /// Formats a time as in the table.
   std::string of_run(double value) const { return time_text(value, unit); }
 
   std::string but_deltas() const {
@@ -325,13 +325,13 @@ std::string enumerated(const std::vector<std::string>& texts) {
   return named == texts.size() ? list : fmt::format("{} and {} more", list, texts.size() - named);
 }
 
-/// A warning in words, with what is needed to tell it of several commands at once.
+/// A warning in words, with the parts needed to join several commands.
 struct ShownWarning {
   const Warning* warning;
   Words words;
 };
 
-/// Whether both can be told in one line.
+/// True if both fit in one line.
 bool are_of_one_kind(const ShownWarning& a, const ShownWarning& b) {
   return a.warning->command && b.warning->command && a.words.kind == b.words.kind &&
          a.words.advice == b.words.advice &&
@@ -339,12 +339,12 @@ bool are_of_one_kind(const ShownWarning& a, const ShownWarning& b) {
                                   : a.words.general == b.words.general);
 }
 
-/// What is said whatever the command.
+/// Returns the part that is the same for all commands.
 std::string general_of(const Words& words) {
   return (words.general.empty() ? words.text : words.general) + "; " + words.advice;
 }
 
-/// One line for the warnings of one kind, each of another command.
+/// Returns one line for the warnings of one kind, each of another command.
 std::string line_of(const Results& results, std::span<const ShownWarning> group) {
   const Words& words = group.front().words;
   if (group.size() == 1) {

@@ -12,7 +12,7 @@
 namespace lauka::report {
 namespace {
 
-/// How a factor reads, in the order of WallPart; {} stands for the instructions.
+/// The words for a factor, in the order of WallPart; {} stands for the instructions.
 struct PartWords {
   std::string_view column, before, less, more, after;
 };
@@ -48,7 +48,7 @@ std::string gigahertz(double cycles_per_second) {
   return fmt::format("{:.2f} GHz", cycles_per_second / 1e9);
 }
 
-/// "3.40 → 3.82 GHz", in parentheses; empty where it is not known.
+/// "3.40 → 3.82 GHz", in parentheses; empty if it is not known.
 std::string clocks_of(const WallFactor& clock) {
   if (!clock.candidate) return "";
   if (!clock.reference || !is_factor_shown(clock))
@@ -56,13 +56,13 @@ std::string clocks_of(const WallFactor& clock) {
   return fmt::format(" ({:.2f} → {})", *clock.reference / 1e9, gigahertz(*clock.candidate));
 }
 
-/// What a clock that stayed the same is worth: where it is known.
+/// Returns the words for an unchanged clock, if it is known.
 std::string unchanged(const WallFactor& factor) {
   if (factor.part != WallPart::Clock || !factor.change.bounds || !factor.candidate) return "";
   return "the same clock" + clocks_of(factor);
 }
 
-/// What a factor did: "1.35 ± 0.02x more of them per cycle". `noun` replaces {}.
+/// Describes a factor: "1.35 ± 0.02x more of them per cycle". `noun` replaces {}.
 std::string in_words(const WallFactor& factor, const stats::RelativeSpeed& ratio,
                      std::string_view noun) {
   const PartWords& words = kPartWords[static_cast<std::size_t>(factor.part)];
@@ -84,7 +84,7 @@ std::string changed(const WallFactor& factor, bool has_instructions) {
                                    : "instructions");
 }
 
-/// A factor in a table whose columns name them.
+/// Returns a factor for a table whose columns name them.
 Cell factor_cell(const WallFactor& factor) {
   const auto ratio = stats::relative_speed(factor.change);
   if (!ratio) return {"n/a", Ink::Dim};
@@ -95,7 +95,7 @@ Cell factor_cell(const WallFactor& factor) {
           factor.log_of_wall_time() < 0 ? Ink::Green : Ink::Red};
 }
 
-/// Returns what limits the meaning of the counts; mostly empty.
+/// Returns limits on the meaning of the counts; mostly empty.
 std::vector<std::string> remarks_of(const Why& why) {
   std::vector<std::string> remarks;
   if (why.lacks_instructions && why.lacks_cycles)

@@ -152,8 +152,8 @@ struct Geomean {
   stats::Delta change{};
 };
 
-/// All that the screen and the exports are made from: the benchmarks of a suite, or the one without
-/// a name of a plain call.
+/// All that the screen and the exports are made from: the benchmarks of a suite, or the single
+/// unnamed one of a plain call.
 struct Report {
   std::vector<Results> benchmarks;    ///< at least one
   std::vector<Geomean> geomeans{};    ///< one for each place that has two benchmarks
@@ -168,7 +168,7 @@ struct Report {
 std::vector<std::size_t> candidates_of(const Results& results);
 
 /// Adds the geometric means of the first metric shown. A benchmark that shows another one first, or
-/// has no delta, is in none.
+/// has no delta, is left out.
 Report report_of(std::vector<Results> benchmarks, gate::Risk risk);
 
 /// Returns one for each candidate whose wall and CPU time changed by a ratio. `rounds`: of the

@@ -183,7 +183,8 @@ std::optional<ForeignBaseline> foreign(bool told, const Circumstances& then,
   return found;
 }
 
-/// Of the origins of joined sessions that are not the reference's and have a part in its deltas.
+/// Adds warnings about origins of joined sessions that are not the reference's and have a part in
+/// its deltas.
 void add_warnings_of_origins(const Results& results, std::vector<Warning>& warnings) {
   const Origin& here = origin_of(results, results.reference.command);
   std::vector<const Origin*> others;
@@ -232,7 +233,7 @@ std::optional<Warning> other_cores(const Results& results) {
   return worst;
 }
 
-/// Of coverage, and of events that were never counted.
+/// Adds warnings about coverage, and about events that were never counted.
 void add_warnings_of_coverage(const Results& results, std::vector<Warning>& warnings) {
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
     const auto& coverage = results.commands[c].coverage;

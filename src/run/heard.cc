@@ -19,10 +19,10 @@ constexpr auto kMostTimeOfLine = std::chrono::seconds(1);  // for one line
 
 constexpr std::uint64_t kMostStored = std::uint64_t{64} << 20U;
 constexpr std::size_t kPiece = std::size_t{64} << 10U;
-constexpr std::uint64_t kShownBefore = 40;  // bytes of a line before and behind a difference
+constexpr std::uint64_t kShownBefore = 40;  // bytes of a line before and after a difference
 constexpr std::uint64_t kShownBehind = 60;
 
-/// A line of a difference, from a place in it on.
+/// Returns a line of a difference, from a place in it on.
 std::string shown(std::string_view line, bool from_begin, bool with_break) {
   const std::size_t end = line.find('\n');
   const bool has_break = with_break && end != std::string_view::npos;
@@ -158,7 +158,7 @@ std::optional<std::string> OutputComparison::difference() {
   }
   const std::string expected = expected_line();
   const auto text_of = [](std::string_view line) { return line.substr(0, line.find('\n')); };
-  // Where one has a line break and the other ends.
+  // One has a line break at the other's end.
   const bool with_break = text_of(expected) == text_of(got_);
   const bool from_begin = shown_from() == line_begin_;
   return fmt::format("line {}: expected {}, got {} ({})", line_,
@@ -200,7 +200,7 @@ std::vector<std::uint32_t> OutputCheck::due(std::uint32_t first, std::uint32_t c
   const auto is_source = [&](std::size_t command) {
     return std::ranges::find(sources_, std::optional(command)) != sources_.end();
   };
-  // Each behind what it is compared with, so that few outputs are stored at a time.
+  // Each after its counterpart, so that few outputs are stored at a time.
   std::vector<std::uint32_t> all;
   for (std::uint32_t command = first; command < first + count; ++command) {
     const auto& expected = plan_.commands[command].expected;
@@ -230,7 +230,7 @@ Result<os::Launch> OutputCheck::launch_of(std::uint32_t command) {
   return launch;
 }
 
-/// Makes what hears the run.
+/// Makes the listener of the run.
 Result<void> OutputCheck::begin(std::uint32_t command) {
   store_.reset();
   comparison_.reset();
@@ -249,7 +249,7 @@ Result<void> OutputCheck::begin(std::uint32_t command) {
     return {};
   }
   if (const auto source = sources_[command]) {
-    // Nothing behind this place is compared with what stands before its source.
+    // Later places are not compared with anything before its source.
     stored_.erase(stored_.begin(), stored_.lower_bound(*source));
     comparison_ = std::make_unique<OutputComparison>(stored_.at(*source));
     return {};

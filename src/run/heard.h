@@ -19,7 +19,7 @@
 #include <string_view>
 #include <vector>
 
-// Listeners: what is made of a run's output while it comes.
+// Listeners: the evaluation of a run's output as it comes.
 
 namespace lauka {
 
@@ -34,10 +34,10 @@ class AwaitedLine final : public os::OutputListener {
 
   bool hear(os::Kept which, std::string_view bytes) override;
 
-  /// Why it cannot be told whether a line matches, as a predicate of the expression; none: it can.
+  /// Returns why a line cannot be matched, as a predicate of the expression; nullopt if it can.
   const std::optional<Error>& error() const { return error_; }
 
-  /// The end of what the run wrote: a few lines.
+  /// Returns the end of the run's output: a few lines.
   std::string output_end() const { return tail_.last_lines(); }
 
  private:
@@ -49,12 +49,11 @@ class AwaitedLine final : public os::OutputListener {
   std::optional<Error> error_;
 };
 
-/// An output that others are compared with: of a very long one the beginning, and the hash of the
-/// rest.
+/// A reference output: of a very long one the beginning, and the hash of the rest.
 struct StoredOutput {
   std::unique_ptr<os::TextFile> text;
   std::uint64_t bytes = 0;  ///< of all of it
-  std::string rest{};       ///< hash of what is not in the text; empty: all is
+  std::string rest{};       ///< hash of the part after the text; empty: none
 };
 
 /// Stores standard output.
@@ -64,7 +63,7 @@ class OutputStore final : public os::OutputListener {
 
   bool hear(os::Kept which, std::string_view bytes) override;
 
-  /// All that was heard; an error where there was no room for it.
+  /// Returns all of the output; an error if there was no room for it.
   Result<StoredOutput> take();
 
  private:
@@ -81,7 +80,8 @@ class OutputComparison final : public os::OutputListener {
 
   bool hear(os::Kept which, std::string_view bytes) override;
 
-  /// Where the two differ first, in words, now that all has been heard; none: they are the same.
+  /// Returns the first difference, in words, now that all has been read; nullopt if they are the
+  /// same.
   std::optional<std::string> difference();
 
  private:
@@ -117,21 +117,21 @@ class OutputHash final : public os::OutputListener {
   std::uint64_t bytes_ = 0;
 };
 
-/// Decides --expect-output: a run of each command, whose standard output is compared while it
-/// comes. The launching is somebody else's.
+/// Decides --expect-output: a run of each command, whose standard output is compared as it comes.
+/// It launches nothing itself.
 class OutputCheck {
  public:
-  /// Both are to outlive it.
+  /// Both must outlive it.
   OutputCheck(const Plan& plan, const RunContext& context);
 
-  /// The commands of `count` from `first` on that have to be run for it, in the order in which that
-  /// is to be done: what others are compared with comes first.
+  /// Returns the commands of `count` from `first` on that must be run for it, in the right order:
+  /// references come first.
   std::vector<std::uint32_t> due(std::uint32_t first, std::uint32_t count) const;
 
-  /// The run of a command, with what hears it.
+  /// Returns the run of a command, with its listener.
   Result<os::Launch> launch_of(std::uint32_t command);
 
-  /// What is wrong with the output of the run that has just ended; none: nothing is.
+  /// Returns the fault of the output of the run that has just ended; nullopt if it has none.
   std::optional<Error> verdict();
 
  private:
@@ -140,7 +140,7 @@ class OutputCheck {
 
   const Plan& plan_;
   const RunContext& context_;
-  std::vector<std::optional<std::size_t>> sources_;  // whose output each is compared with
+  std::vector<std::optional<std::size_t>> sources_;  // of each one's reference, a command
   std::map<std::size_t, StoredOutput> stored_;       // of those
   std::uint32_t command_ = 0;                        // that is being run
   StoredOutput file_;                                // that it is compared with

@@ -26,7 +26,7 @@ Json list_json(const std::vector<std::optional<T>>& values) {
   return list;
 }
 
-/// The library would make any number of another: what does not fit is refused.
+/// The library converts any number to another type; numbers that do not fit are refused here.
 template <typename T>
 T value_of(const Json& json) {
   if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
@@ -69,7 +69,7 @@ Step step_of(const Json& json) {
           value_of<std::uint32_t>(json.at(2)), static_cast<RoundKind>(kind)};
 }
 
-/// Of a run that is kept, which has ended in one of these ways.
+/// Writes the outcome of a kept run, which is exited, killed or timed out.
 Json json_of(const Outcome& outcome) {
   if (const auto* signalled = std::get_if<Signalled>(&outcome))
     return {1, signalled->signal, signalled->core_dumped};
@@ -155,7 +155,7 @@ StepPlace place_of(const Step& step) {
   return {step.round, step.command, step.pass};
 }
 
-/// The steps of `count` rounds from `first` on: of its command alone where the order is sequential.
+/// Returns the steps of `count` rounds from `first` on: in sequential order of its command alone.
 std::vector<StepPlace> places_of_rounds(const Plan& plan, const Step& first, std::uint64_t count) {
   const bool is_one = plan.order == Order::Sequential;
   std::vector<StepPlace> places;
@@ -238,7 +238,7 @@ bool KeptRoundsCheck::has_possible_steps(const KeptRounds& next) {
   const std::uint64_t count = next.steps / commands;
   const auto [known, is_first] =
       next_round_.try_emplace({first.kind, is_one ? first.command : 0}, first.round);
-  // That output was compared may be the first warm-up run.
+  // The comparison of outputs may have been the first warm-up run.
   const std::uint32_t most_first = first.kind == RoundKind::Warmup ? 1 : 0;
   if ((is_first && first.round > most_first) || known->second != first.round) return false;
   known->second += count;

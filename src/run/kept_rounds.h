@@ -26,28 +26,28 @@ struct Uncounted {
   std::size_t runs = 0;
 };
 
-/// Mean of what was seen so far.
+/// Mean of the values so far.
 struct RunningMean {
   std::uint64_t count = 0;
   double mean = 0.0;
   void add(double value) { mean += (value - mean) / static_cast<double>(++count); }
 };
 
-/// How long a command's runs take, in seconds.
+/// The time of a command's runs, in seconds.
 struct Pace {
   RunningMean whole;    ///< of a run, warm-up runs included
   RunningMean between;  ///< of the hooks between two runs
   RunningMean wall;     ///< wall time of a timed run
 };
 
-/// What came of some rounds that were run together: all that decides about those after them.
+/// The result of some rounds that were run together: all that decides about later ones.
 struct KeptRounds {
   Step first{};                     ///< of them
   std::uint64_t steps = 0;          ///< of all of them
   std::chrono::nanoseconds time{};  ///< that they took of the budget
   std::vector<RunRecord> runs{};
   std::vector<RedoneRun> redone{};
-  // How these stood then.
+  // The state at that time.
   std::vector<Pace> paces{};
   std::vector<std::string> notes{};
   std::vector<Uncounted> uncounted{};
@@ -55,13 +55,13 @@ struct KeptRounds {
   std::vector<ShellOverhead> overheads{};
 };
 
-/// Rounds as a line of JSON, and the rounds of such a line; none where it is none.
+/// Converts rounds to a line of JSON, and back; nullopt for other lines.
 std::string line_of(std::size_t benchmark, const KeptRounds& rounds);
 std::optional<std::pair<std::size_t, KeptRounds>> rounds_of(std::string_view line);
 
 /// Begins a log of rounds.
 struct KeptHead {
-  /// Names and values of all that decides which rounds there are.
+  /// Names and values of everything that decides which rounds there are.
   std::vector<std::pair<std::string, std::string>> made_of{};
   std::uint64_t seed = 0;
   TimeOfDay began{};
@@ -72,14 +72,13 @@ struct KeptHead {
 std::string line_of(const KeptHead& head);
 std::optional<KeptHead> head_of(std::string_view line);
 
-/// Checks that rounds can be those of `plan`, which has to outlive it: the log may have been
-/// edited.
+/// Checks that rounds can be those of `plan`, which must outlive it: the log may have been edited.
 class KeptRoundsCheck {
  public:
   explicit KeptRoundsCheck(const Plan& plan) : plan_(plan) {}
 
-  /// True if `next` can follow the rounds before it: its steps are the plan's and come next, each
-  /// has its one run (none if it is thrown away), and all sizes and times are possible.
+  /// True if `next` can follow the rounds before it: its steps are the plan's next ones, each has
+  /// its one run (or no run, if it is thrown away), and all sizes and times are possible.
   bool take(const KeptRounds& next);
 
   /// Rounds so far that are not thrown away.
@@ -97,7 +96,7 @@ class KeptRoundsCheck {
   std::size_t discovered_ = 0;
 };
 
-/// The rounds of one plan that an earlier process finished, and where those of this one are kept.
+/// The rounds of one plan that an earlier process finished, and the place for this one's.
 struct RoundKeeper {
   std::deque<KeptRounds> finished{};  ///< in order, to be taken instead of run
   std::function<void(const KeptRounds&)> keep{};

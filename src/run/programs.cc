@@ -11,7 +11,7 @@
 namespace lauka {
 namespace {
 
-constexpr std::int64_t kSlowdownAllowed = 100;  // of a simulated run, as --timeout sees it
+constexpr std::int64_t kSlowdownAllowed = 100;  // of a simulated run, for --timeout
 
 os::Sink sink_of(OutputKind kind) {
   switch (kind) {
@@ -44,13 +44,13 @@ bool may_be_made_later(const Command& command) {
 }
 
 // Runs are cheap, so there are as many as half a second allows, up to 200 (the median of 50 is
-// twice as uncertain); of a slow shell, one that reads a long profile, there are fewer.
+// twice as uncertain); fewer of a slow shell, one that reads a long profile.
 constexpr std::size_t kFewestRuns = 10;
 constexpr std::size_t kMostRuns = 200;
 constexpr std::size_t kBatch = 10;
 constexpr std::chrono::nanoseconds kEnoughTime = std::chrono::milliseconds(500);
 
-/// What makes the start of a shell take another time.
+/// True if the shell's start takes equally long for both.
 bool is_alike(const Command& a, const Command& b) {
   return a.environment == b.environment && a.output == b.output && a.folder == b.folder;
 }
@@ -96,7 +96,7 @@ class EmptyRuns {
         spent += ended.whole;
       }
       counts = true;
-      // One by one where each run's output has to be read before the next.
+      // One by one if each run's output must be read before the next.
       launches.assign(spec.output.sink == os::Sink::Pipe ? 1 : kBatch, os::Launch{*program});
     }
     return runs;
@@ -167,7 +167,7 @@ Programs::Variant Programs::variant_of(const Step& step, bool is_told) const {
 }
 
 Result<os::ProgramId> Programs::of(const Step& step, bool is_told) {
-  // What simulates is there, whether or not the command is.
+  // The simulator is installed, whether or not the command is.
   if (const auto timed = find({std::nullopt, tell_by_file_}, step.command); !timed)
     return timed.error();
   return find(variant_of(step, is_told), step.command);
@@ -254,7 +254,7 @@ std::chrono::nanoseconds HookRunner::take_time() {
 
 std::optional<HookFailed> HookRunner::set_up(std::uint32_t first, std::uint32_t count) {
   for (std::uint32_t command = first; command < first + count; ++command) {
-    to_clean_up_[command] = true;  // a setup that fails half-way leaves things behind too
+    to_clean_up_[command] = true;  // even a setup that fails half-way may need a cleanup
     if (auto failed = run(Moment::BeforeCommand, command)) return failed;
   }
   return std::nullopt;

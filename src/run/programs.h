@@ -19,11 +19,11 @@
 
 namespace lauka {
 
-/// What the launcher is to run for `command`, as `user`.
+/// Returns the program to launch for `command`, as `user`.
 os::ProgramSpec program_of(const Plan& plan, const Command& command,
                            const std::optional<User>& user);
 
-/// The programs of a session: each command as it is timed, and as each simulated pass has it run.
+/// The programs of a session: each command as timed, and as each simulated pass runs it.
 class Programs {
  public:
   /// `armed`: one for each pass; all of them outlive this.
@@ -32,20 +32,20 @@ class Programs {
            const std::vector<std::unique_ptr<engine::Counting>>& armed, bool tell_by_file)
       : plan_(plan), launcher_(launcher), user_(user), armed_(armed), tell_by_file_(tell_by_file) {}
 
-  /// Registers those that are there. Refused where one is not, unless the command has a setup or a
-  /// prepare, which may be what makes it.
+  /// Registers the present ones. Refused if one is missing, unless the command has a setup or a
+  /// prepare, which may make it.
   Result<void> prepare();
 
-  /// The program of a run; looked for now where it was not there before. `is_told`: runs write to
-  /// LAUKA_METRICS.
+  /// Returns the program of a run; looks for it now if it was missing before. `is_told`: runs write
+  /// to LAUKA_METRICS.
   Result<os::ProgramId> of(const Step& step, bool is_told);
 
  private:
-  using Row = std::vector<std::optional<os::ProgramId>>;  // by command; none: not there yet
+  using Row = std::vector<std::optional<os::ProgramId>>;  // by command; nullopt: not there yet
 
-  /// Which of the programs of a command it is. LAUKA_METRICS itself takes instructions, of whatever
-  /// reads its environment: what only counts has it where it is written to, as the program would go
-  /// another way without.
+  /// The variant of a command's program. LAUKA_METRICS takes instructions in any program that reads
+  /// its environment, so counting runs get it only if it is used, as the program would behave
+  /// differently without it.
   struct Variant {
     std::optional<std::size_t> simulated_by{};  // the pass
     bool tells = false;
@@ -66,8 +66,8 @@ class Programs {
 };
 
 /// Runs the hooks of a plan: through /bin/sh -c, without counters, with the variables and as the
-/// user of the command they belong to. Their output is kept for the case that they fail, or goes
-/// where a command's goes that inherits lauka's.
+/// user of their command. Their output is kept in case they fail, or goes to the destination of a
+/// command's inherited output.
 class HookRunner {
  public:
   HookRunner(const Plan& plan, os::Launcher& launcher) : plan_(plan), launcher_(launcher) {}
@@ -75,21 +75,22 @@ class HookRunner {
   /// Registers all of them.
   Result<void> prepare(const std::optional<User>& user);
 
-  /// Whether something is to be run between the runs.
+  /// True if hooks run between the runs.
   bool stand_between_runs() const { return between_runs_; }
 
-  /// Whether a command has a setup or a cleanup, and so cannot go on later.
+  /// True if a command has a setup or a cleanup, and so cannot go on later.
   bool stand_around_commands() const { return around_commands_; }
 
-  /// Runs the hooks of that moment; returns why one did not succeed. A hook before is killed when
-  /// lauka is asked to end (Cancelled); one after is not, as what it undoes would stay.
+  /// Runs the hooks of that moment; returns why one did not succeed. A hook before a run is killed
+  /// when lauka is asked to end (Cancelled); one after a run is not, as it undoes something.
   std::optional<HookFailed> run(Moment moment, std::uint32_t command,
                                 const std::optional<Step>& step = std::nullopt);
 
   /// The setups of `count` commands from `first` on; from then on their cleanups are due.
   std::optional<HookFailed> set_up(std::uint32_t first, std::uint32_t count);
 
-  /// The cleanups that are due, in the order of the commands; all of them, also after a failure.
+  /// Runs the cleanups that are due, in the order of the commands; all of them, also after a
+  /// failure.
   std::vector<HookFailed> clean_up(std::uint32_t first, std::uint32_t count);
 
   /// Time that prepares and concludes took since this was last asked.
@@ -112,28 +113,27 @@ class HookRunner {
   std::chrono::nanoseconds time_{};
 };
 
-/// What LAUKA_ITERATION says of a run: its number, from 0, among the command's timed runs; with
-/// "warmup-", "counting-", "simulated-", "settling-" or "untuned-" before it, among those.
+/// Returns a run's LAUKA_ITERATION: its number, from 0, among the command's timed runs; or, after
+/// "warmup-", "counting-", "simulated-", "settling-" or "untuned-", among those.
 std::string iteration_of(const Step& step);
 
 /// Runs the plan's shell with an empty command, again and again under each command's own conditions
-/// (output, variables, user), and gives what that takes, one for each command; empty without a
-/// shell and when the user interrupts. Wall time is the median of the runs, since a single one that
-/// was held up would shift the mean; CPU times are means, since the kernel books those of a short
-/// run as all user or all system. An error: the shell cannot be run.
+/// (output, variables, user), and returns the times, one for each command; empty without a shell
+/// and when the user interrupts. Wall time is the median of the runs, since a single delayed one
+/// would shift the mean; CPU times are means, since the kernel books a short run as all user or all
+/// system. An error: the shell cannot be run.
 Result<std::vector<ShellOverhead>> measure_shell(const Plan& plan, os::Launcher& launcher,
                                                  const std::optional<User>& user,
                                                  const std::function<int()>& interrupt);
 
 /// Returns the median wall time, in seconds, of `true` run under the conditions of the plan's first
-/// command: what the start of a process takes here. nullopt if it cannot be run, or the user
-/// interrupts.
+/// command: the start of a process. nullopt if it cannot be run, or the user interrupts.
 std::optional<double> measure_start(const Plan& plan, os::Launcher& launcher,
                                     const std::optional<User>& user,
                                     const std::function<int()>& interrupt);
 
-/// Takes `overhead` out of the times in `usage`. Wall time and CPU time stop at 0; of the CPU time
-/// that is left, as much as fits is user time, so that user and system still add up to it. Whether
+/// Subtracts `overhead` from the times in `usage`. Wall time and CPU time stop at 0; user time gets
+/// as much of the remaining CPU time as it can, so that user and system still add up to it. True if
 /// one of the two would have been below 0.
 bool subtract(const ShellOverhead& overhead, Usage& usage);
 

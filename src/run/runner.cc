@@ -19,8 +19,8 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-/// False if only counted or simulated values are shown, gated and wanted precisely, and nobody gave
-/// a number of runs: timed runs would cost time for values that nobody sees.
+/// False if only counted or simulated values are shown, gated and wanted precisely, and the number
+/// of runs was not given: timed runs would cost time for values that are not shown.
 bool needs_timed_runs(const Plan& plan) {
   const auto is_counted = [&](std::size_t metric) {
     return kind_of(plan.metrics[metric], plan.events) != RoundKind::Timed;
@@ -63,7 +63,7 @@ class Runner final : public ReadyRun {
   }
 
   SessionResult run() override {
-    if (steps_.has_hooks()) end_aside();  // they may change what it looks at
+    if (steps_.has_hooks()) end_aside();  // they may change the conditions of its test
     began_ = context_.clock.now();
     if (const int signal = context_.interrupt(); signal != 0) {
       steps_.cut_short(Interrupted{signal});
@@ -119,7 +119,7 @@ class Runner final : public ReadyRun {
     return true;
   }
 
-  /// Simulated counts need no timed runs: once they decide, timed runs need not go on for them.
+  // Simulated counts need no timed runs: once they decide, timed runs need not continue.
   bool decide_simulated() {
     while (gates_.waits_for(RoundKind::Simulated)) {
       look(RoundKind::Simulated, simulated_rounds_, !plan_.stop.exact_runs);
@@ -131,7 +131,7 @@ class Runner final : public ReadyRun {
   }
 
   bool warm_up() {
-    // Where the timed runs follow at once, that output was compared is the first warm-up run.
+    // If timed runs follow at once, the comparison of outputs is the first warm-up run.
     const bool is_begun = steps_.has_checked_output() && groups_.size() == 1 &&
                           simulated_rounds_ == 0 && plan_.jobs == 1;
     for (std::uint64_t done = is_begun ? 1 : 0; done < plan_.warmup;) {
@@ -142,7 +142,7 @@ class Runner final : public ReadyRun {
     return true;
   }
 
-  /// The machine that goes on with a session is cold. Not kept: who goes on next does it again.
+  /// The machine of a continued session is cold. Not kept: the next --resume does it again.
   bool warm_up_again() {
     const bool is_cold = steps_.has_just_read();
     steps_.keep_rounds(!is_cold);
@@ -151,7 +151,7 @@ class Runner final : public ReadyRun {
     return goes_on;
   }
 
-  /// The timed rounds, with the blocks of counting rounds between them, the last block behind them.
+  /// Runs the timed rounds, with the blocks of counting rounds between and after them.
   bool measure() {
     if (!is_timed_) return count_alone();
     if (!run_timed() || !run_untuned(untuned_rounds_due(group_->spent.rounds, 0))) return false;
@@ -205,14 +205,14 @@ class Runner final : public ReadyRun {
     return true;
   }
 
-  /// Whether nothing is left to wait for: the gates are decided, and no precision is wanted.
+  /// True if the gates are decided, and no precision is wanted.
   bool is_answered() const {
     return !plan_.gates.empty() && gates_.is_decided() && !plan_.precision && groups_.size() == 1 &&
            (is_timed_ ? group_->spent.rounds : turns(*group_)) >= plan_.stop.min_runs &&
            !plan_.stop.exact_runs;
   }
 
-  /// What ended the group's rounds, when its precision did not.
+  /// Records what ended the group's rounds, if its precision did not.
   void note_limit() {
     const auto& most = plan_.stop.max_runs;
     ended_by_ =
@@ -224,8 +224,8 @@ class Runner final : public ReadyRun {
     return is_enough(timed_, spent) ? 0 : rounds_left(timed_, spent, round_time(*group_));
   }
 
-  /// Blocks that are due before the next timed round. Where a gate waits for counts, the first one
-  /// comes as soon as the fewest timed rounds are there: it may decide everything.
+  /// Runs blocks that are due before the next timed round. If a gate waits for counts, the first
+  /// one comes after the fewest timed rounds: it may decide everything.
   bool count_what_is_due() {
     if (counting_.passes == 0) return true;
     const std::uint64_t rounds = group_->spent.rounds;
@@ -239,7 +239,7 @@ class Runner final : public ReadyRun {
            run_untuned(untuned_rounds_due(group_->spent.rounds, timed_rounds_left()));
   }
 
-  /// What the timed rounds of this group are going to take.
+  /// Estimates the time of this group's timed rounds.
   nanoseconds timed_time() const {
     return group_->spent.time + time_of_rounds(timed_rounds_left(), round_time(*group_));
   }
@@ -264,7 +264,7 @@ class Runner final : public ReadyRun {
     return true;
   }
 
-  /// One round of each pass.
+  /// Runs one round of each pass.
   bool count_a_turn() {
     CountingSpent& counting = group_->counting;
     group_->is_settled = false;
@@ -294,9 +294,8 @@ class Runner final : public ReadyRun {
     return run_rounds(RoundKind::Settling, first, kSettlingRounds, group_->spent.time);
   }
 
-  /// In sequential order the reference is run before anyone knows how much slower a candidate is,
-  /// and with that how much of it is needed: what is missing is run now, as long as its limits let
-  /// it.
+  /// In sequential order the reference is run before it is known how much slower a candidate is,
+  /// and so how precisely it must be known: its missing rounds are run now, within its limits.
   bool run_for_precision() {
     const auto is_wanted = [this](const Group& group) {
       return precision_.wants_more_of(group.first) && !is_enough(timed_, group.spent);
@@ -316,8 +315,8 @@ class Runner final : public ReadyRun {
     return true;
   }
 
-  /// As many rounds as one request is good for; never more than the rule leaves, nor beyond the
-  /// next early look of a gate or the next block of counting rounds.
+  /// Runs as many rounds as fit one request; never more than the rule leaves, nor beyond the next
+  /// early look of a gate or the next block of counting rounds.
   bool run_some() {
     if (!settle()) return false;
     if (context_.let_others && !steps_.is_reading()) context_.let_others();
@@ -335,7 +334,7 @@ class Runner final : public ReadyRun {
     return true;
   }
 
-  /// Looks at the gates that are still open, and goes on to the next look as long as one is.
+  /// Looks at the gates that are still open, and continues to the next look as long as one is.
   void look_until_decided() {
     while (!gates_.is_decided()) {
       if (gates_.planned_looks(RoundKind::Timed) > 0 && !go_on_to_next_look()) return;
@@ -354,7 +353,7 @@ class Runner final : public ReadyRun {
     gates_.look_as_planned(kind, rounds, last);
   }
 
-  /// Commands that have had their cleanup do not come back.
+  /// Commands that have had their cleanup cannot continue.
   bool is_bound_to_turns() const {
     return groups_.size() > 1 && steps_.hooks_stand_around_commands();
   }
@@ -414,7 +413,7 @@ class Runner final : public ReadyRun {
     if (context_.end_aside) context_.end_aside();
   }
 
-  /// `count` rounds from number `first` on; what they take is added to `time`.
+  /// Runs `count` rounds from number `first` on; their time is added to `time`.
   bool run_rounds(RoundKind kind, std::uint64_t first, std::uint64_t count, nanoseconds& time) {
     if (kind != RoundKind::Warmup) end_aside();
     std::vector<Step> steps;
@@ -425,7 +424,7 @@ class Runner final : public ReadyRun {
       }
     }
     if (!steps_.take_finished(steps, time)) return false;
-    // Which rounds these are is decided before, from what the next to go on can read as well.
+    // Which rounds these are is decided before, from facts that a later --resume can read too.
     if (kind == RoundKind::Timed && !steps.empty() && !warm_up_again()) return false;
     if (!steps.empty()) follow_tuning();
     return steps_.run(std::move(steps), time);
@@ -438,7 +437,7 @@ class Runner final : public ReadyRun {
     return static_cast<double>(plan_.warmup - step.round) * round.count();
   }
 
-  /// What is left when the runs under way began; none where nobody can say.
+  /// Estimates the rest after the runs under way; nullopt if unknown.
   std::optional<double> seconds_left_from(const Step& step) const {
     if (steps_.pace(step.command).whole.count > 0)
       return warm_up_left(step) +
@@ -481,8 +480,8 @@ class Runner final : public ReadyRun {
   std::vector<Group>::iterator group_ = groups_.begin();  // whose turn it is
   CountingRule counting_;
   StopRule timed_;         // of the timed rounds without gates
-  StopRule rule_;          // of those up to the next look
-  nanoseconds untimed_{};  // what no budget counts
+  StopRule rule_;          // of the rounds up to the next look
+  nanoseconds untimed_{};  // outside of every budget
   bool wants_tuned_ = true;
   bool is_tuned_ = true;  // by the latest call of context_.tune
   std::vector<Fingerprint> programs_;
@@ -490,8 +489,8 @@ class Runner final : public ReadyRun {
   nanoseconds began_{};
 };
 
-/// All that may make another run of the same file: by what name and how it is called, and what is
-/// done around each run.
+/// Returns a hash of all that may make another run of the same file: its name, arguments, and the
+/// hooks of each run.
 std::string call_of(const Plan& plan, const Command& command) {
   Sha256 hash;
   const auto add = [&](std::string_view text) {

@@ -35,7 +35,7 @@ struct RunContext {
   os::ToldFiles* told = nullptr;       ///< of LAUKA_METRICS; may be null
   os::MemoryGroups* groups = nullptr;  ///< of tree_peak_memory; null if it is not measured
   os::TextFiles* texts = nullptr;      ///< files that are compared or hashed; may be null
-  bool identifies = false;             ///< Session::programs is wanted
+  bool identifies = false;             ///< Session::programs is needed
   RoundKeeper* rounds = nullptr;       ///< of an earlier process and for a later one; may be null
   std::function<void()> let_others{};  ///< called before timed rounds, so that other plans
                                        ///< with the same launcher can go on; may be empty
@@ -48,7 +48,7 @@ struct RunContext {
                                         ///< for a block of untuned rounds; empty: no such rounds
 };
 
-/// The runs of a plan, and what was decided while they came in.
+/// The runs of a plan, and the findings made while they came in.
 struct SessionResult {
   Session session;
   gate::Findings findings;
@@ -59,11 +59,11 @@ struct SessionResult {
 /// Carries out `plan`: warm-up rounds, then counted rounds until its stop rule is satisfied or the
 /// precision it wants is reached, a run fails or the user interrupts. Gates look there first;
 /// without an exact number of runs, rounds go on to each further one of gate::look_rounds, until
-/// every gate is decided or four times the budget is used. In sequential order each look has first
-/// the reference go on, then the other commands, without new warm-up runs; where one has a setup or
-/// a cleanup, which stand around all runs of a command, none goes on. Once its setup has begun, a
-/// command's cleanup is run, whatever happens. Prints nothing. An error means that no run was
-/// begun: a command or a hook cannot be started, or the counters cannot be armed.
+/// every gate is decided or four times the budget is used. In sequential order each look first
+/// continues with the reference, then with the other commands, without new warm-up runs; with
+/// setups or cleanups, which surround all runs of a command, none continues. Once its setup has
+/// begun, a command's cleanup is run, whatever happens. Prints nothing. An error means that no run
+/// was begun: a command or a hook cannot be started, or the counters cannot be armed.
 Result<SessionResult> carry_out(const Plan& plan, const RunContext& context);
 
 /// A plan for which everything that can fail before the first run is done.
@@ -78,8 +78,8 @@ class ReadyRun : NonCopyable {
 /// Runs the first part of carry_out. `plan` and `context` must outlive the result.
 Result<std::unique_ptr<ReadyRun>> make_ready(const Plan& plan, const RunContext& context);
 
-/// What is measured, with all that it takes. What the context names is shared by all benchmarks,
-/// but for the engine, which has selected the plan's events.
+/// A benchmark to measure. The context's objects are shared by all benchmarks, except the engine,
+/// which has selected the plan's events.
 struct BenchmarkRun {
   std::string name;  ///< empty if it is the only one: progress is then shown as its own
   const Plan& plan;
@@ -100,9 +100,9 @@ struct CommandRange {
   std::size_t count = 0;
 };
 
-/// Enters what these commands run, as their setup has left it, into `programs`, one per command of
-/// the plan. Empty with a shell, whose file says nothing, and where the file cannot be read or
-/// somebody interrupts.
+/// Adds fingerprints of these commands' programs, as their setup has left them, to `programs`, one
+/// per command of the plan. Empty with a shell, whose file is not the program, and if the file
+/// cannot be read or the user interrupts.
 void identify(const Plan& plan, const RunContext& context, CommandRange commands,
               std::vector<Fingerprint>& programs);
 

@@ -109,7 +109,7 @@ bool StepRunner::run_steps(std::span<const Step> left) {
 std::size_t StepRunner::batch_size(std::span<const Step> steps) const {
   std::size_t size = std::min(steps.size(), os::Launcher::kMaxBatch);
   if (!armed_.empty()) size = std::min(size, armed_[steps.front().pass]->runs_at_once());
-  // What a run wrote to a pipe can be told from what the next one writes only when it has ended.
+  // The output of successive runs to one pipe can be separated only if each has ended.
   const bool one_by_one = hooks_.stand_between_runs() || scrapes(plan_) || plan_.until ||
                           context_.groups != nullptr ||
                           std::ranges::any_of(plan_.commands, [](const Command& command) {
@@ -118,7 +118,7 @@ std::size_t StepRunner::batch_size(std::span<const Step> steps) const {
   return one_by_one ? 1 : size;
 }
 
-/// How many of `steps` were run; 0 when the session is to end. Hooks stand around a single one.
+/// Returns how many of `steps` were run; 0 when the session must end. Hooks surround a single one.
 std::size_t StepRunner::run_batch(std::span<const Step> steps) {
   return between_hooks(steps.front(), [&] { return launch(steps); });
 }
@@ -139,7 +139,7 @@ std::size_t StepRunner::between_hooks(const Step& step,
   return done;
 }
 
-/// Counts towards the time budget, as hyperfine has it: it is the time that the user waits.
+/// Counts towards the time budget, as in hyperfine: the user waits for it.
 void StepRunner::note_hook_time(const Step& step) {
   const nanoseconds time = hooks_.take_time();
   *time_ += time;
@@ -197,7 +197,7 @@ std::size_t StepRunner::launch(std::span<const Step> steps) {
     if (!take(steps[i], (*all)[i], i)) return 0;
   }
   if (all->empty()) return ended(Error{"the launcher ran nothing", ""});
-  // These runs are whole: if they complete their rounds, those are kept.
+  // These runs are whole: rounds that they complete are kept.
   if (const int signal = context_.interrupt(); signal != 0) cut_short(Interrupted{signal});
   return all->size();
 }
@@ -230,7 +230,7 @@ std::size_t StepRunner::launch_check(const Step& step) {
   return 1;
 }
 
-/// Whether the way in which the run ended lets the session go on.
+/// True if the session may go on after the run's ending.
 bool StepRunner::may_go_on(const Step& step, const os::Ended& ended) {
   if (std::holds_alternative<Cancelled>(ended.outcome)) {
     cut_short(Interrupted{context_.interrupt()});
@@ -241,7 +241,7 @@ bool StepRunner::may_go_on(const Step& step, const os::Ended& ended) {
   return false;
 }
 
-/// Nobody can ignore that a run ended before its line: it has no time.
+/// A run that ended before its line fails even under -i: it has no time.
 bool StepRunner::has_written_what_is_awaited(const Step& step, const os::Ended& ended) {
   if (!awaited_ || std::holds_alternative<NotStarted>(ended.outcome)) return true;
   if (const auto& error = awaited_->error()) {
@@ -333,8 +333,8 @@ void StepRunner::add(RunRecord run) {
   callbacks_.taken(run);
 }
 
-/// Enters what the run tells of itself. False when the session is to end: it cannot be read, or is
-/// not there, and failures are not ignored.
+/// Adds the run's own values. False when the session must end: they are missing or cannot be read,
+/// and failures are not ignored.
 bool StepRunner::take_told(RunRecord& run, std::size_t place) {
   auto told = told_.values_of(run.step, place);
   if (!told) return may_lack(run.step, told.error());
@@ -342,7 +342,7 @@ bool StepRunner::take_told(RunRecord& run, std::size_t place) {
   return true;
 }
 
-/// Enters what the run noted of its region; without that, what was counted in it is nothing.
+/// Adds the run's notes about its region; without them, its counts are void.
 bool StepRunner::take_region(RunRecord& run, const os::Ended& ended, engine::Counted& counted) {
   if (!plan_.region) return true;
   if (auto why = why_no_region(ended)) {
@@ -355,7 +355,7 @@ bool StepRunner::take_region(RunRecord& run, const os::Ended& ended, engine::Cou
   return true;
 }
 
-/// Ends the session because of what a run did not tell, unless failures are ignored.
+/// Ends the session because of a run's missing values, unless failures are ignored.
 bool StepRunner::may_lack(const Step& step, const Error& why) {
   if (!plan_.ignore_failure) cut_short(why.of(cited(plan_.commands[step.command].name)));
   return plan_.ignore_failure.has_value();
@@ -365,7 +365,7 @@ void StepRunner::check_counters() {
   if (const auto held = context_.engine.held_by_others()) note_once({}, held->line());
 }
 
-/// One note for each reason that runs were run again for.
+/// Adds one note for each reason of repeated runs.
 void StepRunner::tell_redone() {
   std::map<std::string, std::size_t> reasons;
   for (const RedoneRun& redone : session_.redone) ++reasons[redone.why];
@@ -375,7 +375,7 @@ void StepRunner::tell_redone() {
   }
 }
 
-/// How a command lives decides whether it can be simulated: then it is named.
+/// Some commands cannot be simulated because of how they live; then they are named.
 void StepRunner::note_uncounted(const Step& step, Error why) {
   const std::string subject = step.kind == RoundKind::Simulated
                                   ? cited(plan_.commands[step.command].name) + ": "
@@ -388,7 +388,7 @@ void StepRunner::note_uncounted(const Step& step, Error why) {
     ++known->runs;
 }
 
-/// One note for each reason that runs were not counted for.
+/// Adds one note for each reason of uncounted runs.
 void StepRunner::tell_uncounted() {
   for (const Uncounted& one : uncounted_) {
     std::string what = one.subject + one.why.what + "; " + plural(one.runs, "run") +
@@ -412,7 +412,7 @@ void StepRunner::note_orphans(const Step& step) {
                 "not in cpu_time or peak_rss");
 }
 
-/// GNU grep, for one, stops at its first match where nobody sees the others.
+/// GNU grep, for one, stops at its first match if its output is thrown away.
 void StepRunner::note_input(const Step& step, os::InputRead input) {
   const Command& command = plan_.commands[step.command];
   if (command.output.kind != OutputKind::Null) return;
@@ -428,7 +428,7 @@ void StepRunner::note_input(const Step& step, os::InputRead input) {
   }
 }
 
-/// The first reason to end is the one that is told first. Always false.
+/// Records a failure; the first one is reported as the reason for the end. Always false.
 bool StepRunner::note_failure(const HookFailed& failed) {
   if (session_.cut_short) {
     session_.also_failed.push_back(failed);
@@ -440,7 +440,7 @@ bool StepRunner::note_failure(const HookFailed& failed) {
   return false;
 }
 
-// How rounds that are finished are kept, and taken again by who goes on with the session.
+// How finished rounds are kept, and taken again by a later --resume.
 
 bool StepRunner::run(std::vector<Step> steps, std::chrono::nanoseconds& time) {
   if (steps.empty()) return true;
@@ -451,7 +451,7 @@ bool StepRunner::run(std::vector<Step> steps, std::chrono::nanoseconds& time) {
   const std::size_t redone = session_.redone.size();
   const auto before = time;
   const bool is_whole = run_live(steps, time);
-  // What ended the session may have left some of the rounds complete.
+  // The session's end may have left some of the rounds complete.
   if (!is_whole) rounds.steps = taken_ - taken_ % width;
   rounds.time = time - before;
   if (keeps_ && rounds.steps > 0 && context_.rounds != nullptr && context_.rounds->keep)
@@ -459,8 +459,8 @@ bool StepRunner::run(std::vector<Step> steps, std::chrono::nanoseconds& time) {
   return !is_cut_short();
 }
 
-/// All that decides which steps come is in the plan and in the log, but for where one request
-/// ended: it may have been interrupted, and what followed in it is another one.
+/// Everything that decides the next steps is in the plan and in the log, except where one request
+/// ended: it may have been interrupted, so its rest is another request.
 bool StepRunner::take_finished(std::vector<Step>& steps, std::chrono::nanoseconds& time) {
   while (is_reading() && !steps.empty()) {
     KeptRounds rounds = std::move(context_.rounds->finished.front());
@@ -504,8 +504,8 @@ void StepRunner::enter(KeptRounds rounds) {
   told_.go_on_with(std::move(rounds.discovered));
 }
 
-/// Keeps the runs of the rounds, which begin at `runs` in the session, those thrown away at
-/// `redone`.
+/// Keeps the runs of the rounds, which begin at `runs` in the session, and the repeated ones from
+/// `redone` on.
 void StepRunner::keep(KeptRounds rounds, std::size_t runs, std::size_t redone) {
   const std::size_t end = runs + (rounds.first.is_thrown_away() ? 0 : rounds.steps);
   for (std::size_t i = runs; i < end; ++i) rounds.runs.push_back(runs_of(rounds.first)[i]);

@@ -23,8 +23,8 @@
 
 namespace lauka {
 
-/// Carries out steps as they come: launches them in batches with the hooks that stand between runs,
-/// and enters what came of them into the session. How many there are is not decided here.
+/// Carries out steps as they come: launches them in batches with the hooks between runs, and adds
+/// the results to the session. Their number is decided elsewhere.
 class StepRunner {
  public:
   struct Callbacks {
@@ -32,17 +32,17 @@ class StepRunner {
     std::function<void(const Step&)> under_way;   ///< a batch begins, or goes on
   };
 
-  /// `plan` and `context` are to outlive it.
+  /// `plan` and `context` must outlive it.
   StepRunner(const Plan& plan, const RunContext& context, Callbacks callbacks);
 
   /// Arms every pass, registers commands and hooks, and measures the shell's start-up.
   Result<void> prepare();
 
-  /// Enters the steps that an earlier process finished, and leaves the others. Returns false if the
-  /// session must end; it then says why.
+  /// Adds the steps that an earlier process finished, and leaves the others. Returns false if the
+  /// session must end, with the reason noted.
   bool take_finished(std::vector<Step>& steps, std::chrono::nanoseconds& time);
 
-  /// Runs the steps, then again those whose runs are not to count; what the counted ones took,
+  /// Runs the steps, then repeats those whose runs must not count; the time of the counted ones,
   /// hooks included, is added to `time`. Returns false if the session must end.
   bool run(std::vector<Step> steps, std::chrono::nanoseconds& time);
 
@@ -56,12 +56,12 @@ class StepRunner {
   /// Returns true once after the last of these was read.
   bool has_just_read() { return !is_reading() && std::exchange(has_read_, false); }
 
-  /// Enters everything an earlier process finished that is not read yet, so that the exports of a
-  /// session that was cut short have it.
+  /// Adds all remaining rounds of an earlier process, so that the exports of a session that was cut
+  /// short have them.
   void take_all_finished();
 
-  /// Runs those of the `count` commands from `first` on whose output is to be compared, once each,
-  /// and checks what they write. Returns false if the session must end.
+  /// Runs those of the `count` commands from `first` on whose output must be compared, once each,
+  /// and checks their output. Returns false if the session must end.
   bool check_output(std::uint32_t first, std::uint32_t count);
   bool has_checked_output() const { return has_checked_output_; }
 
@@ -77,10 +77,10 @@ class StepRunner {
   const Pace& pace(std::size_t command) const { return paces_[command]; }
   std::chrono::nanoseconds batch_began() const { return batch_began_; }
 
-  /// Switches off what would slow runs without counters.
+  /// Switches off counting that would slow runs without counters.
   void pause_counting() { context_.engine.pause(); }
 
-  /// Notes once who else holds counters.
+  /// Notes once which other program holds counters.
   void check_counters();
 
   /// Ends the session.
@@ -146,8 +146,8 @@ class StepRunner {
   Session session_;
   bool was_throttled_ = false;  // in the latest batch
   std::vector<Step> again_;     // to be run again, of the steps under way
-  std::uint32_t redone_ = 0;    // how often those were run before
-  std::size_t taken_ = 0;       // of the steps under way, up to the first to be run again
+  std::uint32_t redone_ = 0;    // how often each was repeated
+  std::size_t taken_ = 0;       // of the current steps, up to the first to repeat
   std::chrono::nanoseconds* time_ = nullptr;
   std::chrono::nanoseconds batch_began_{};
 };

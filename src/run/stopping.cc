@@ -12,7 +12,7 @@ std::chrono::nanoseconds budget_of(const StopRule& rule, const Spent& spent) {
   return std::min(rule.budget_per_command, limit) * static_cast<std::int64_t>(spent.commands);
 }
 
-/// Each block has its part of the fewest rounds, none of them less than one.
+/// Each block has its share of the fewest rounds, at least one.
 std::uint64_t fewest_up_to(const CountingRule& rule, std::uint64_t block) {
   const std::uint64_t blocks = std::min(block + 1, kBlocks);
   return rule.passes * ((rule.fewest * blocks + kBlocks - 1) / kBlocks);
@@ -178,7 +178,7 @@ std::optional<double> Simulating::seconds_left(std::uint64_t rounds, const Plan&
 }
 
 void enter_remaining(double at_start, std::chrono::nanoseconds under_way, Progress& progress) {
-  constexpr double longest = 1e9;  // seconds; more would overflow nanoseconds, and helps nobody
+  constexpr double longest = 1e9;  // seconds; more would overflow nanoseconds, and is of no use
   const double elapsed = std::chrono::duration<double>(progress.elapsed).count();
   const double left =
       std::clamp(at_start - std::chrono::duration<double>(under_way).count(), 0.0, longest);

@@ -16,8 +16,8 @@ namespace lauka {
 /// short enough that interrupts, progress and the stop rule are looked at often.
 inline constexpr std::chrono::nanoseconds kBatchTime = std::chrono::milliseconds(25);
 
-/// Of a turn between those of other plans, so that a drift of the machine hits all alike: one
-/// round, or what fits of very short ones.
+/// The length of a turn between other plans' turns, so that a drift of the machine hits all alike:
+/// one round, or several very short ones.
 inline constexpr std::chrono::nanoseconds kTurnTime = std::chrono::milliseconds(2);
 
 /// Progress of the commands that take turns.
@@ -43,11 +43,11 @@ std::uint64_t rounds_left(const StopRule& rule, const Spent& spent,
 /// Budgets that undecided gates may use.
 inline constexpr std::int64_t kBudgetsOfGates = 4;
 
-/// The rule of the runs after those that `rule` alone asks for: up to `rounds`, or until four times
-/// the budget is used. An exact number of runs is never exceeded.
+/// Returns the rule for runs after those of `rule`: up to `rounds`, or until four times the budget
+/// is used. An exact number of runs is never exceeded.
 StopRule extended_to(const StopRule& rule, std::uint64_t rounds);
 
-/// Counting rounds come in so many blocks, spread over the session, so that a drift of the machine
+/// The number of blocks of counting rounds, spread over the session, so that a drift of the machine
 /// hits counts and times alike.
 inline constexpr std::uint64_t kBlocks = 4;
 
@@ -60,11 +60,11 @@ inline constexpr std::uint64_t kSettlingRounds = 2;
 /// exactly gain nothing from more, and a run takes 20 to 100 times as long as a timed one.
 inline constexpr std::uint64_t kSimulatedRounds = 3;
 
-/// How much is counted in addition to the timed runs.
+/// The amount of counting in addition to the timed runs.
 struct CountingRule {
   std::uint64_t passes = 0;  ///< that take turns; 0: nothing is counted apart
   std::uint64_t fewest = 5;  ///< rounds of each pass
-  bool exactly = false;      ///< no more than the fewest, whatever time there is
+  bool exactly = false;      ///< exactly the fewest, even with time left
   double share = 0.2;        ///< of the whole time that counting rounds may take
 };
 
@@ -80,8 +80,8 @@ struct CountingSpent {
   std::chrono::nanoseconds time{};
 };
 
-/// Whether one more round belongs to the blocks up to number `block` (from 0). `timed_time`: what
-/// the timed rounds take in all, as far as is known.
+/// True if one more round belongs to the blocks up to number `block` (from 0). `timed_time`: the
+/// estimated time of all timed rounds.
 bool belongs_to_block(const CountingRule& rule, const CountingSpent& counted, std::uint64_t block,
                       std::chrono::nanoseconds timed_time);
 
@@ -108,20 +108,20 @@ struct Group {
   std::uint64_t simulated = 0;   ///< rounds of simulated runs
   CountingSpent counting{};
   std::uint64_t untuned = 0;   ///< rounds that were not tuned
-  std::uint64_t settling = 0;  ///< rounds thrown away behind counting and untuned rounds
+  std::uint64_t settling = 0;  ///< rounds thrown away after counting and untuned rounds
   bool is_settled = true;      ///< no such round since the last of these
 };
 
 /// Returns the groups of a plan, in the order in which they are run.
 std::vector<Group> groups_of(const Plan& plan);
 
-/// Whether their share of four budgets leaves time for more counting rounds.
+/// True if their share of four budgets leaves time for more counting rounds.
 bool can_count_more(std::span<const Group> groups, const StopRule& stop,
                     const CountingRule& counting);
 
-/// How long `groups` are going to take, the first of which goes on and has spent `so_far`; those
-/// that have not begun as long as this one. With gates up to the next look, since nobody can say at
-/// which they are decided. `round_time`: what a round of a group takes.
+/// Estimates how long `groups` take, the first of which is running and has spent `so_far`; the
+/// others count like it. With gates up to the next look, since it is unknown at which one they are
+/// decided. `round_time`: the time of a group's round.
 double seconds_left(std::span<const Group> groups, const Spent& so_far, bool is_warmup,
                     const StopRule& rule, const CountingRule& counting,
                     const std::function<std::chrono::nanoseconds(const Group&)>& round_time);
@@ -131,13 +131,13 @@ struct Simulating {
   std::chrono::nanoseconds time{};
   std::uint64_t runs = 0;
 
-  /// Before anything is timed: what is left of so many simulated rounds, and the time that the
-  /// timed runs are given. None where no simulated run has ended yet.
+  /// Estimates, before anything is timed, the rest of so many simulated rounds, and the time of the
+  /// timed runs. nullopt if no simulated run has ended yet.
   std::optional<double> seconds_left(std::uint64_t rounds, const Plan& plan) const;
 };
 
-/// Enters what is left of a session, of which so many seconds were left when the runs under way
-/// began, and how much of it is done; its elapsed time is there.
+/// Fills in the rest of a session, estimated at `at_start` seconds when the current runs began, and
+/// the fraction done; its elapsed time is there.
 void enter_remaining(double at_start, std::chrono::nanoseconds under_way, Progress& progress);
 
 }  // namespace lauka

@@ -15,7 +15,7 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-/// How far all parts are, each of which knows of itself alone.
+/// The progress of all parts, each of which knows only its own.
 class SuiteProgress {
  public:
   SuiteProgress(Observer& shown, const os::Clock& clock, std::size_t parts)
@@ -41,7 +41,7 @@ class SuiteProgress {
   }
 
  private:
-  /// A part that has told nothing yet takes as long as the others do.
+  /// A part without progress takes as long as the others do.
   std::optional<nanoseconds> remaining() const {
     nanoseconds known{};
     std::int64_t told = 0;
@@ -82,7 +82,7 @@ class PartObserver final : public Observer {
   std::string shown_{};
 };
 
-/// All that is left of a lap, shuffled; a part that has ended meanwhile is passed over.
+/// The rest of a lap, shuffled; a part that has ended meanwhile is skipped.
 class Laps {
  public:
   explicit Laps(std::uint64_t seed) : random_(seed) {}
@@ -107,7 +107,7 @@ class Laps {
   std::vector<std::size_t> lap_;
 };
 
-/// Returns the number of the latest run among those that --resume found; 0 if there are none.
+/// Returns the number of the latest run among those that --resume found; 0 without any.
 std::uint32_t latest_kept(std::span<const BenchmarkRun> runs) {
   std::uint32_t latest = 0;
   for (const BenchmarkRun& run : runs) {
@@ -118,7 +118,7 @@ std::uint32_t latest_kept(std::span<const BenchmarkRun> runs) {
   return latest;
 }
 
-/// Runs all of them, one at a time; who goes on is decided by laps.
+/// Runs all of them, one at a time; laps decide which one continues.
 void take_turns(std::span<BenchmarkRun> runs, const std::vector<std::unique_ptr<ReadyRun>>& ready,
                 std::uint64_t seed, std::vector<std::optional<SessionResult>>& results) {
   std::vector<std::function<void(const os::Yield&)>> activities;

@@ -17,9 +17,9 @@ using std::chrono::steady_clock;
 // are in the last.
 constexpr std::size_t kWindow = std::size_t{64} << 10U;
 constexpr std::size_t kLongestMatch = std::size_t{16} << 10U;
-constexpr std::size_t kLookedBack = 256;  // what an expression may look at before its match
+constexpr std::size_t kLookedBack = 256;  // bytes before its match that an expression may look at
 constexpr auto kMostTimeOfTold = std::chrono::seconds(5);
-constexpr std::size_t kShown = 300;  // bytes of what was written, in a message
+constexpr std::size_t kShown = 300;  // bytes of the output, in a message
 
 constexpr std::size_t kMostLines = 10'000;
 constexpr std::size_t kMostMetrics = 1'000;
@@ -71,7 +71,7 @@ void Told::collect() {
 
 Result<std::vector<std::optional<double>>> Told::values_of(const Step& step, std::size_t place) {
   Values values;
-  // Runs that only count are slower, and so is what they tell.
+  // Counting runs are slower, and so are their own values.
   if (step.kind != RoundKind::Timed && step.kind != RoundKind::Warmup) return values;
   for (const auto& [metric, pattern] : patterns_) {
     auto scraped = scrape(metric, pattern, values);
@@ -108,7 +108,7 @@ Result<void> Told::scrape(std::size_t place, const Pattern& pattern, Values& val
                "use -i to go on without the value"};
 }
 
-/// Windows overlap by the longest match, and each also has a little of what stands before it.
+/// Windows overlap by the longest match, and each has a little context before it.
 Result<std::optional<std::string>> Told::last_match(const Pattern& pattern, os::Kept which) const {
   const std::uint64_t size = launcher_.kept_bytes(which);
   const std::uint64_t least = size > os::kMostKept ? size - os::kMostKept : 0;

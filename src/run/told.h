@@ -20,37 +20,37 @@ namespace lauka {
 /// The variable that names the file to which a run may write its metrics.
 inline constexpr const char* kMetricsVariable = "LAUKA_METRICS";
 
-/// Whether something is scraped from the output of the plan's runs.
+/// True if something is scraped from the output of the plan's runs.
 bool scrapes(const Plan& plan);
 
-/// Reads what the programs of a session tell of themselves: what they print, and what they write to
-/// the files of LAUKA_METRICS.
+/// Reads the values that the programs of a session report: in their output, and in the files of
+/// LAUKA_METRICS.
 class Told {
  public:
-  /// `files` null: there are none. All are to outlive it.
+  /// `files` may be null. All must outlive it.
   Told(const Plan& plan, const os::Launcher& launcher, os::ToldFiles* files)
       : plan_(plan), launcher_(launcher), files_(files) {}
 
   /// Compiles the expressions.
   Result<void> prepare();
 
-  /// The value of LAUKA_METRICS for the run at `place` of a batch; empty: there is none.
+  /// Returns LAUKA_METRICS for the run at `place` of a batch; empty without files.
   std::string file_of(std::size_t place) const { return files_ ? files_->path(place) : ""; }
 
-  /// Whether runs are to write to the files, or one has.
+  /// True if runs should write to the files, or one has.
   bool by_file() const;
 
   /// Takes the files of the batch that has ended.
   void collect();
 
-  /// The values of the run at `place` of that batch, by the places of Plan::told, and behind these
-  /// of discovered(). Where its output is scraped it is the only one of its batch. An error, in one
-  /// line: what it told cannot be read, or it lacks what is scraped.
+  /// Returns the values of the run at `place` of that batch, by the places of Plan::told, followed
+  /// by those of discovered(). If its output is scraped it is the only run of its batch. An error,
+  /// in one line: a value cannot be read or is missing.
   Result<std::vector<std::optional<double>>> values_of(const Step& step, std::size_t place);
 
-  /// What was told without having been announced.
+  /// Returns the values that were not announced.
   const std::vector<OwnMetric>& discovered() const { return discovered_; }
-  /// As an earlier process had it.
+  /// Continues with an earlier process's.
   void go_on_with(std::vector<OwnMetric> discovered) { discovered_ = std::move(discovered); }
 
  private:
@@ -71,11 +71,11 @@ class Told {
   std::vector<os::ToldFiles::Told> batch_;
 };
 
-/// Why a run has no values of its region: none was marked, or not as it should be. What a program
-/// notes may be anything.
+/// Returns why a run has no values of its region: none was marked, or not correctly. A program may
+/// note anything.
 std::optional<Error> why_no_region(const os::Ended& ended);
 
-/// Enters what a run noted of its region at the places of Plan::told.
+/// Adds a run's notes about its region at the places of Plan::told.
 void add_region(const Plan& plan, const os::RegionUse& use,
                 std::vector<std::optional<double>>& told);
 

@@ -24,7 +24,7 @@ std::size_t place_of(RoundKind kind) {
 
 gate::WatchSchedule looks_of(const Plan& plan, RoundKind kind) {
   if (plan.stop.exact_runs) return gate::WatchSchedule::Once;
-  // A coin decides the order within a round: what early looks rest on.
+  // Early looks need an order within rounds that was decided by a coin.
   const bool looks_early =
       kind != RoundKind::Simulated && compares_within_rounds(plan.order, plan.reference);
   return looks_early ? gate::WatchSchedule::Early : gate::WatchSchedule::Planned;
@@ -32,11 +32,11 @@ gate::WatchSchedule looks_of(const Plan& plan, RoundKind kind) {
 
 constexpr std::uint64_t kFewestRounds = 10;  // below, a narrow interval is luck too often
 
-/// An interval shrinks with the root of the rounds, by half a percent for one percent more: to look
-/// more often would cost the square of the rounds for nothing. Up to 100 it is every round.
+// An interval shrinks with the root of the rounds, by half a percent for one percent more: more
+// frequent looks would cost the square of the rounds for nothing. Up to 100, every round.
 constexpr std::uint64_t kRoundsPerNewOne = 100;
 
-/// The wider of both; none where one has no bounds.
+/// Returns the wider of both; nullopt if one has no bounds.
 std::optional<double> wider(std::optional<double> a, std::optional<double> b) {
   if (!a || !b) return std::nullopt;
   return std::max(*a, *b);
@@ -134,7 +134,7 @@ gate::Findings GateWatch::close() {
   gate::Findings findings;
   for (Question& question : questions_) {
     if (!question.verdict) {
-      // Not a look of the schedule: whatever the numbers say now, it is no answer.
+      // Not a look of the schedule, so it gives no answer.
       const gate::Schedule& schedule = of(question.kind);
       question.verdict = decide(question, schedule.late(), {schedule.looks() + 1, true});
       question.verdict->answer = gate::Answer::Inconclusive;

@@ -22,44 +22,44 @@ namespace lauka {
 /// passes take turns, so that a metric's values grow in the same proportion as the rounds.
 class GateWatch {
  public:
-  /// `plan` is to outlive it.
+  /// `plan` must outlive it.
   explicit GateWatch(const Plan& plan);
 
   /// Enters a counted run.
   void take(const RunRecord& run);
 
-  /// Whether there is a gate on a metric of that kind; whether one is still open.
+  /// True if there is a gate on a metric of that kind; if one is still open.
   bool asks_for(RoundKind kind) const;
   bool waits_for(RoundKind kind) const;
 
-  /// Whether every gate has its answer; so it is where there are none.
+  /// True if every gate has its answer, or there are no gates.
   bool is_decided() const;
 
-  /// After `rounds` of a kind, where counting is to go on: takes the early look, if there is one.
-  /// `planned`: about how many rounds there would be without gates, for the verdict to tell.
+  /// Takes the early look after `rounds` of a kind, if there is one and counting goes on.
+  /// `planned`: about how many rounds there would be without gates, for the verdict.
   void after_round(RoundKind kind, std::size_t rounds, std::size_t planned = 0);
 
-  /// The rounds at which after_round is to be called next for an early look; none: no more.
+  /// Returns the rounds of the next early look; nullopt if there are no more.
   std::optional<std::size_t> next_early(RoundKind kind) const;
 
-  /// Takes a planned look: the first where counting would stop without gates, later ones at
-  /// next_planned or where the rounds end. `last` answers what is open.
+  /// Takes a planned look: the first when counting would stop without gates, later ones at
+  /// next_planned or when the rounds end. `last` answers all open gates.
   void look_as_planned(RoundKind kind, std::size_t rounds, bool last);
 
-  /// Planned looks taken, and what comes after the first of them.
+  /// Returns the planned looks taken, and the rounds of the next one.
   std::size_t planned_looks(RoundKind kind) const { return of(kind).planned_looks(); }
   std::size_t next_planned(RoundKind kind) const { return of(kind).next_planned(); }
 
-  /// The fewest rounds after which a metric that never varies is decided; 0 where no gate is on a
-  /// metric of that kind.
+  /// Returns the fewest rounds after which a metric that never varies is decided; 0 without a gate
+  /// on a metric of that kind.
   std::size_t rounds_of_constants(RoundKind kind) const;
 
-  /// Of an interval of `metric` (its index in the plan) that is shown where the rounds end now: the
-  /// plan's, and wider where a gate on it may have chosen the moment.
+  /// Returns the tails of an interval of `metric` (its index in the plan) if the rounds end now:
+  /// the plan's, or smaller if a gate on it may have chosen the moment.
   stats::IntervalTails tails_of(std::size_t metric) const;
 
-  /// The answers, and the intervals of the gated metrics. A gate still open, because the session
-  /// was cut short, is inconclusive on what there is.
+  /// Returns the answers, and the intervals of the gated metrics. A gate that an early end left
+  /// open is inconclusive.
   gate::Findings close();
 
  private:
@@ -87,33 +87,32 @@ class GateWatch {
   std::vector<gate::Schedule> schedules_;  // one for each kind of rounds that give values
 };
 
-/// Watches how wide the intervals of a metric still are, where the plan wants a precision.
+/// Watches the width of a metric's intervals, if the plan wants a precision.
 class PrecisionWatch {
  public:
-  /// `plan` and `gates`, which know how confident the intervals are to be, are to outlive it.
+  /// `plan` and `gates`, which know the intervals' confidence, must outlive it.
   PrecisionWatch(const Plan& plan, const GateWatch& gates);
 
   /// Enters a kept run.
   void take(const RunRecord& run);
 
-  /// Whether the commands from `first` on, `count` of them, have been run often enough after
-  /// `rounds` rounds. In sequential order they come alone, and each has its half of a delta's
-  /// variance: the reference before anyone knows how much slower a candidate is, which
-  /// wants_more_of then knows.
+  /// True if the commands from `first` on, `count` of them, have run often enough after `rounds`
+  /// rounds. In sequential order they come alone, and each has its half of a delta's variance: the
+  /// reference before it is known how much slower a candidate is; wants_more_of knows that later.
   bool is_enough(std::size_t first, std::size_t count, std::uint64_t rounds);
 
   /// In sequential order: whether more runs of `command` would narrow an interval that is still too
   /// wide.
   bool wants_more_of(std::size_t command) const;
 
-  /// What came of it, by the samples there are now; `end` is what ended the runs if it is not
-  /// reached. None where no precision is wanted.
+  /// Returns the result, by the present samples; `end` is what ended the runs if it is not reached.
+  /// nullopt if no precision is wanted.
   std::optional<Precision> close(PrecisionEnd end) const;
 
  private:
   bool is_too_wide(std::size_t candidate) const;
-  /// Whether the part that `command` has in the half width of `candidate`'s delta is no more than
-  /// its share.
+  /// True if the part of `command` in the half width of `candidate`'s delta is no more than its
+  /// share.
   bool has_its_share(std::size_t command, std::size_t candidate) const;
   std::optional<double> half_width_of_mean(std::size_t command) const;
   std::optional<double> half_width_of_delta(std::size_t candidate) const;
@@ -128,18 +127,18 @@ class PrecisionWatch {
   std::size_t looked_first_ = 0;
 };
 
-/// Watches the differences of wall time, for who waits: the mean of the logarithms' differences
-/// within rounds costs little after each run, where the delta at the end looks at all pairs.
+/// Watches the differences of wall time for the progress line: the mean of the logarithms'
+/// differences within rounds costs little after each run, whereas the final delta uses all pairs.
 class DifferenceWatch {
  public:
-  /// `plan` is to outlive it.
+  /// `plan` must outlive it.
   explicit DifferenceWatch(const Plan& plan) : plan_(plan), all_(plan.commands.size()) {}
 
   /// Enters a kept run.
   void take(const RunRecord& run);
 
-  /// The difference of `command`, or of the first candidate where that has none. None before five
-  /// rounds, and where the reference is of another session.
+  /// Returns the difference of `command`, or of the first candidate if that has none. nullopt
+  /// before five rounds, or if the reference is of another session.
   std::optional<DifferenceSoFar> of(std::size_t command) const;
 
  private:

@@ -146,7 +146,7 @@ class Series {
     return {high.mean - low.mean, std::sqrt(low.variance + high.variance)};
   }
 
-  /// Returns its deviates, with the same limit on the most significant points; 0 where they are not
+  /// Returns its deviates, with the same limit on the most significant points; 0 if they are not
   /// more than `least`.
   double cautious(Window before, Window after, double least) const {
     const Contrast plain = contrast(before, after);

@@ -222,7 +222,7 @@ TEST_CASE("pids that come back soon mix nothing") {
 
 namespace {
 
-/// 0 where all is given back after the user's wish to end at that call. For a child, which leaves
+/// 0 if all is given back after the user's wish to end at that call. For a child, which leaves
 /// without unwinding.
 int status_of_interrupted(std::uint64_t call) {
   CallRules rules;

@@ -42,13 +42,13 @@ constexpr std::array<SimulatedEvent, 6> kEvents = {{
 /// Counts that may be in a sum twice, as a part of it.
 constexpr double kDoubtAllowed = 0.01;
 
-/// What Cachegrind counted in one process, under its own names.
+/// Cachegrind's counts of one process, under its own names.
 struct Counts {
   std::string command;
   std::map<std::string, std::uint64_t, std::less<>> values;
 };
 
-/// What is written of one process.
+/// The output files of one process.
 struct Process {
   std::vector<Counts> counts;  ///< more than one only where its number was used again
   bool began_program = false;  ///< by execve
@@ -128,8 +128,8 @@ std::optional<std::uint64_t> value_of(const Counts& counts, const SimulatedEvent
   return sum;
 }
 
-/// At most so much of `counts` was counted by the parent: not more than the parent had in the end,
-/// where its file is of the same program.
+/// Returns the most that the parent can have counted of `counts`: not more than the parent's total,
+/// if its file is of the same program.
 std::uint64_t inherited_at_most(const Counts& counts, const Process& process,
                                 const Processes& processes, const SimulatedEvent& event) {
   const std::uint64_t own = value_of(counts, event).value_or(0);
@@ -283,8 +283,8 @@ class CachegrindEngine final : public CounterEngine {
   }
 
   std::string valgrind_;
-  std::optional<User> user_;                      ///< whose files the simulation writes
-  std::vector<const SimulatedEvent*> simulated_;  ///< what was selected last
+  std::optional<User> user_;                      ///< owner of the simulation's files
+  std::vector<const SimulatedEvent*> simulated_;  ///< the last selection
   std::vector<const AccountedEvent*> accounted_;
 };
 
@@ -353,7 +353,7 @@ std::vector<std::string> valgrind_words(const std::string& valgrind, const std::
         events, [model](const SimulatedEvent* event) { return event->model == model; });
   };
   const bool caches = needs(Model::Caches);
-  // What the user keeps in ~/.valgrindrc and VALGRIND_OPTS is not meant for these runs.
+  // The user's ~/.valgrindrc and VALGRIND_OPTS are not meant for these runs.
   std::vector<std::string> all = {valgrind, "--command-line-only=yes", "--tool=cachegrind",
                                   "--trace-children=yes", "--vgdb=no"};
   all.emplace_back(caches ? "--cache-sim=yes" : "--cache-sim=no");

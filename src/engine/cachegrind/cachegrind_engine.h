@@ -13,7 +13,7 @@
 
 namespace lauka::engine::cachegrind {
 
-/// Which of Cachegrind's models an event needs besides the instructions, which are always counted.
+/// The model that an event needs besides the instructions, which are always counted.
 enum class Model : unsigned char { Instructions, Caches, Branches };
 
 /// An event that Cachegrind simulates.
@@ -31,9 +31,9 @@ std::span<const SimulatedEvent> simulated_events();
 /// Finds the event of that name, in any case; null if missing.
 const SimulatedEvent* find_simulated(std::string_view name);
 
-/// How the files of a run are named, in Valgrind's terms: %p is the process, %n a number that each
-/// of its files gets in turn, from 1 on. The first file of a program that was started by execve is
-/// its log, so a process without a log number 1 goes on in a program that its parent had begun.
+/// The names of a run's files, in Valgrind's terms: %p is the process, %n a number that counts its
+/// files from 1. The first file of a program that was started by execve is its log, so a process
+/// without a log number 1 continues a program that its parent had begun.
 inline constexpr std::string_view kLogName = "log.%p.%n";
 inline constexpr std::string_view kCountsName = "out.%p.%n";
 
@@ -43,21 +43,21 @@ struct OutputFile {
   std::string text;
 };
 
-/// Sums `events` over all processes of a run, from what is written of them. Exact, but for
-/// two things that Cachegrind does. It forgets what a process counted before an execve, so a sum is
-/// that of the programs that ended, each from its own execve on. And a process that was forked and
-/// never called execve begins with its parent's counts, which are in the parent's own file too:
-/// if they could be more than 1% of the sum, it is missing; if they are less, a note says so. It is
-/// missing too if a process left no counts: killed, or run without Valgrind.
+/// Sums `events` over all processes of a run, from their files. Exact, but for two properties of
+/// Cachegrind. It forgets a process's counts at execve, so a sum covers the programs that ended,
+/// each from its own execve on. And a process that was forked and never called execve begins with
+/// its parent's counts, which are in the parent's own file too: if they could be more than 1% of
+/// the sum, it is missing; if they are less, a note says so. It is missing too if a process left no
+/// counts: killed, or run without Valgrind.
 Counted sum_of(std::span<const OutputFile> files, std::span<const SimulatedEvent* const> events);
 
-/// Counts by simulation, with Valgrind's Cachegrind, in runs of their own: a pass is simulated, and
-/// the timed runs have none of it. `valgrind`: its file.
+/// Counts by simulation, with Valgrind's Cachegrind, in runs of their own; timed runs are not
+/// affected. `valgrind`: its file.
 std::unique_ptr<CounterEngine> make_cachegrind_engine(std::string valgrind,
                                                       std::optional<User> user = std::nullopt);
 
-/// Returns the words that run `words` under it: only the models that `events` need, the caches of a
-/// fixed size, so that the counts of two machines compare. Files go into `folder`.
+/// Returns the command line for `words` under it: only the models that `events` need, and caches of
+/// a fixed size, so that the counts of two machines compare. Files go into `folder`.
 std::vector<std::string> valgrind_words(const std::string& valgrind, const std::string& folder,
                                         std::span<const SimulatedEvent* const> events,
                                         const std::vector<std::string>& words);

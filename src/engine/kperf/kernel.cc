@@ -47,14 +47,14 @@ Kernel::Kernel(const os::DarwinCalls& calls) : calls_(calls) {
 }
 
 void Kernel::load_framework() {
-  // It is not a file on the disk but in the system's shared cache: only dlopen knows whether it is
-  // there. It stays loaded.
+  // The framework is not a file on the disk but in the system's shared cache: only dlopen knows
+  // whether it exists. It stays loaded.
   void* library = calls_.dlopen(kFramework, os::kLoadLazily);
   if (library == nullptr) missing_ = "kperf.framework";
   KperfCalls found{};
   const auto find = [&]<typename Function>(Function*& function, const char* name) {
     if (missing_) return;
-    // What dlsym gives is a function's address; POSIX has it converted like this.
+    // dlsym returns a function's address as an object's; POSIX converts it like this.
     function = reinterpret_cast<Function*>(calls_.dlsym(library, name));
     if (function == nullptr) missing_ = name;
   };
@@ -283,8 +283,8 @@ int Trace::set_up(std::uint32_t records) {
   room_.resize(kPiece);
   std::size_t nothing = 0;
   if (const int error = remove(); error != 0) return error;
-  // Else each read would wait for every coprocessor, and the filter would have them trace all they
-  // can. A kernel without the flag does without it.
+  // Otherwise each read would wait for every coprocessor, and the filter would make them trace
+  // everything. Older kernels refuse the flag, and work without it.
   call_with_value(os::kKdSetFlags, static_cast<int>(kKdebugNoCoprocessors));
   if (const int error = call_with_value(os::kKdSetBuf, static_cast<int>(records)); error != 0)
     return error;
@@ -309,7 +309,7 @@ int Trace::let_in() const {
 
 int Trace::remove() const {
   std::size_t nothing = 0;
-  call_with_value(os::kKdEnable, 0);  // which is refused where there is nothing to switch off
+  call_with_value(os::kKdEnable, 0);  // which is refused if tracing is off
   return call(os::kKdRemove, nullptr, &nothing);
 }
 
@@ -319,8 +319,8 @@ bool Trace::is_half_full() const {
 }
 
 int Trace::read(bool& wrapped, const Reader& reader) {
-  // A read gives only what is older than its own start; a busy system always has something newer,
-  // so that a piece that did not fill the room is the last one.
+  // A read returns only records older than its own start; a busy system always has newer ones, so a
+  // piece that did not fill the room is the last one.
   for (;;) {
     wrapped = wrapped || (info().flags & kKdebugWrapped) != 0;  // each read clears it
     std::size_t length = room_.size() * sizeof(KdebugRecord);   // bytes in, records out
@@ -361,7 +361,7 @@ int Claim::hold() {
 
 Result<void> Claim::take_counters() {
   const auto refused = [this](Asked asked, int error) { return reason_of(asked, error, kernel_); };
-  static_cast<void>(std::atexit(give_back_held));  // where it fails, unwinding gives back
+  static_cast<void>(std::atexit(give_back_held));  // if it fails, unwinding gives back
   os::on_sudden_end(give_back_held);
   if (const int error = hold(); error != 0) return refused(Asked::Force, error);
   had_leftovers_ = kernel_.thread_counting() != 0 || kernel_.counting() != 0;
@@ -404,8 +404,8 @@ bool Claim::has_words() const {
   if (words_.empty()) return true;
   std::vector<std::uint64_t> now;
   if (kernel_.get_words(now) != 0) return false;
-  // A word comes back with the privilege levels that are in effect: it is the selector that says
-  // what is counted. M1 and M2 keep 8 bits of it, and would count another event.
+  // A word comes back with the privilege levels in effect: only its selector is compared. M1 and M2
+  // keep 8 bits of it, and would count another event.
   return std::ranges::equal(now, words_, [](std::uint64_t a, std::uint64_t b) {
     return (a & kSelectorBits) == (b & kSelectorBits);
   });
@@ -417,7 +417,8 @@ bool Claim::is_as_programmed() const {
 }
 
 int Claim::start_sampling(const Sampling& sampling) {
-  // Whoever may configure may reset; another's living owner refuses all of it, and keeps its state.
+  // A process that may configure may reset; another's living owner refuses all of it, and keeps its
+  // state.
   if (const int error = stop_sampling(); error == EPERM || error == EBUSY) return error;
   has_tracing_ = true;
   const int error = begin_sampling(sampling);

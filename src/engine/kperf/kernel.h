@@ -71,7 +71,7 @@ static_assert(sizeof(KdebugInfo) == 20);
 
 /// KdebugInfo::flags.
 inline constexpr std::uint32_t kKdebugWrapped = 0x8;
-/// Must be set: coprocessors neither give records nor learn what to trace.
+// Must be set: then coprocessors neither give records nor learn the filter.
 inline constexpr std::uint32_t kKdebugNoCoprocessors = 0x400;
 inline constexpr std::uint32_t kKdebugValueCheck = 0x200000;  ///< also KdebugFilter::type
 inline constexpr std::uint32_t kKdebugReady = 0x80000000;
@@ -83,8 +83,8 @@ struct KdebugFilter {
 };
 static_assert(sizeof(KdebugFilter) == 20);
 
-/// kKdSetTypefilter: a bit for each class and subclass of records. The kernel adds class 7, which
-/// has what threads do.
+/// kKdSetTypefilter: a bit for each class and subclass of records. The kernel adds class 7, the
+/// threads' records.
 inline constexpr std::size_t kTypefilterBytes = 8192;
 
 /// Function bits of a debugid.
@@ -98,8 +98,8 @@ inline constexpr std::uint32_t kThreadTerminatePid = 0x07000010;
 inline constexpr std::uint32_t kLostEvents = 0x07020008;
 inline constexpr std::uint32_t kThreadCountersData = 0x25060020;
 
-/// kperf.kdebug.filter: what starts an action. 16 bytes hold a code of four bits for each of the
-/// debugids that follow them, low nibble first.
+/// kperf.kdebug.filter: the triggers of an action. 16 bytes hold a code of four bits for each of
+/// the debugids that follow them, low nibble first.
 struct KdebugTrigger {
   std::array<std::uint8_t, 16> codes{};
   std::uint32_t debugid = 0;
@@ -108,9 +108,9 @@ static_assert(sizeof(KdebugTrigger) == 20);
 /// The code that matches an event without its START and END.
 inline constexpr std::uint8_t kMatchEvent = 4;
 
-/// What lauka uses of Apple's private kperf.framework, under the framework's own names. Each gives
-/// 0, or -1 with errno, unless it gives a value. What would hide how much the kernel gave (words,
-/// values of all CPUs) is asked for by sysctl instead.
+/// The part of Apple's private kperf.framework that lauka uses, under the framework's own names.
+/// Each call returns 0, or -1 with errno, unless it returns a value. Calls that would hide how much
+/// the kernel returned (words, values of all CPUs) are made by sysctl instead.
 struct KperfCalls {
   int (*kpc_force_all_ctrs_set)(int on);
   int (*kpc_set_counting)(std::uint32_t classes);
@@ -133,7 +133,7 @@ class Kernel {
  public:
   explicit Kernel(const os::DarwinCalls& calls);
 
-  /// Returns what is missing of the framework ("kpc_set_config", or "kperf.framework"); nullopt if
+  /// Returns the missing part of the framework ("kpc_set_config", or "kperf.framework"); nullopt if
   /// all is there.
   const std::optional<std::string>& missing() const { return missing_; }
 
@@ -141,7 +141,7 @@ class Kernel {
   /// False in a virtual machine.
   bool has_counters() const;
   int force_all_counters(bool on) const;
-  /// Returns 0 if the kernel does not say.
+  /// Returns 0 if the kernel does not report it.
   std::uint32_t counter_count(std::uint32_t classes) const;
   int set_words(std::span<const std::uint64_t> words) const;
   int get_words(std::vector<std::uint64_t>& words) const;
@@ -157,7 +157,7 @@ class Kernel {
   /// Makes action 1 be there. Counts of actions and timers never shrink before a restart, so that
   /// more of them, from an earlier tool, are taken as they are.
   int make_action() const;
-  /// What action `action` (from 1) samples, of all processes.
+  /// Sets the samplers of action `action` (from 1), for all processes.
   int set_action(std::uint32_t action, std::uint32_t samplers) const;
   int set_sampling(bool on) const;
   int reset_sampling() const;
@@ -172,9 +172,8 @@ class Kernel {
   /// Returns nullopt if there is no such sysctl.
   std::optional<std::uint32_t> number(const char* name) const;
   std::string text(const char* name) const;
-  /// "Instruments (process 77)": who has the kernel's tracing so that nobody else may take it;
-  /// empty: nobody has. The pid of an owner that has ended stays, and one in the background gives
-  /// way.
+  /// Returns the holder of the kernel's tracing, "Instruments (process 77)"; empty if it is free.
+  /// The pid of an owner that has ended stays, and one in the background gives way.
   std::string owner_of_tracing() const;
 
  private:
@@ -190,14 +189,14 @@ class Kernel {
   std::optional<std::string> missing_;
 };
 
-/// What lauka wanted of the kernel when it refused.
+/// The request that the kernel refused.
 enum class Asked : unsigned char {
   Force,  ///< all counters for lauka
   Count,  ///< kpc: words, counting
   Trace,  ///< kperf and kdebug
 };
 
-/// Explains why the kernel refused with `error`, and the way out. `kernel` knows who has the
+/// Explains why the kernel refused with `error`, and the way out. `kernel` knows the holder of the
 /// tracing.
 Error reason_of(Asked asked, int error, const Kernel& kernel);
 
@@ -207,8 +206,8 @@ class Trace {
  public:
   explicit Trace(const os::DarwinCalls& calls) : calls_(calls) {}
 
-  /// Makes a buffer for `records`, lets the ends, makings and samples of threads in, and switches
-  /// recording on. What was there before is removed. Takes 200 ms in the kernel.
+  /// Makes a buffer for `records`, admits records of threads' ends, creation and samples, and
+  /// switches recording on. Removes older set-ups. Takes 200 ms in the kernel.
   int set_up(std::uint32_t records);
 
   /// Switches recording off and frees the buffer.
@@ -216,16 +215,16 @@ class Trace {
 
   using Reader = std::function<void(std::span<const KdebugRecord>)>;
 
-  /// True if there is so much that it is time to read; waits up to a millisecond for it. A record
+  /// True if the trace is half full and must be read; waits up to a millisecond for that. A record
   /// that is being written while others are read may be lost without a sign (its time is taken
-  /// before its place), so it is read as seldom as can be.
+  /// before its place), so it is read as rarely as possible.
   bool is_half_full() const;
 
-  /// Passes on all records that there are. `wrapped` is set if the buffer wrapped since it was
-  /// last read, so that records are lost; it is left alone otherwise.
+  /// Passes on all present records. `wrapped` is set if the buffer wrapped since it was last read,
+  /// so that records are lost; otherwise it is left alone.
   int read(bool& wrapped, const Reader& reader);
 
-  /// Returns the state; all zero if the kernel does not say.
+  /// Returns the state; all zero if the kernel does not report it.
   KdebugInfo info() const;
 
  private:
@@ -237,13 +236,13 @@ class Trace {
   std::vector<KdebugRecord> room_;
 };
 
-/// The configurable counters that can be used, given how many the kernel says there are once all
-/// are forced: all of `configurable`, or those that the power manager does not hold. nullopt if the
+/// Returns the usable configurable counters, by the kernel's number of counters once all are
+/// forced: all of `configurable`, or those that the power manager does not hold. nullopt if the
 /// number fits neither.
 std::optional<CounterMask> usable_counters(CounterMask configurable, CounterMask power,
                                            std::uint32_t count);
 
-/// How threads' counters get into the trace.
+/// The way in which threads' counters get into the trace.
 struct Sampling {
   bool at_exit = true;                       ///< of each thread as it ends
   std::optional<std::uint64_t> period_ns{};  ///< and of running threads, about once per period
@@ -259,7 +258,7 @@ class Claim : NonCopyable {
   Claim(const Kernel& kernel, Trace& trace) : kernel_(kernel), trace_(trace) {}
   ~Claim();
 
-  /// Takes all counters, and resets what a killed run left switched on.
+  /// Takes all counters, and resets those that a killed run left switched on.
   Result<void> take_counters();
 
   /// Takes the counters again if they were given back meanwhile; returns 0 or an errno.
@@ -269,15 +268,15 @@ class Claim : NonCopyable {
   /// True if a killed run had left something switched on.
   bool had_leftovers() const { return had_leftovers_; }
 
-  /// Has `words` counted on the configurable counters (empty: only the fixed ones count), for
-  /// threads that are born from now on, or with `by_thread` off by CPU only. 0 or an errno.
+  /// Programs `words` on the configurable counters (empty: only the fixed ones count), for threads
+  /// born from now on, or with `by_thread` off by CPU only. Returns 0 or an errno.
   int program(std::span<const std::uint64_t> words, bool by_thread);
 
   /// Checks that the kernel and the processor take these words: 0, EPERM if not, or another errno.
   /// They are found out to be refused when set, when counting begins, or by reading them back.
   int try_words(std::span<const std::uint64_t> words);
 
-  /// True if the kernel still counts what was programmed: nobody else changed it.
+  /// True if the kernel still counts the programmed events: no other program changed them.
   bool is_as_programmed() const;
 
   /// Values of a sample.
@@ -286,7 +285,7 @@ class Claim : NonCopyable {
   /// Returns 0 or an errno. Called again, it starts again.
   int start_sampling(const Sampling& sampling);
 
-  /// Ends what start_sampling began; without it, nothing.
+  /// Undoes start_sampling, if it was called.
   void end_sampling();
 
   /// Counts and samples nothing until it is programmed and started again; the counters stay taken.

@@ -22,7 +22,7 @@ constexpr std::uint64_t kHighestMask = 0xffffffff;
 /// Apple's are 10 to 100 kB.
 constexpr std::size_t kLargestFile = std::size_t{16} << 20U;
 
-/// What is shown on a terminal must not steer it.
+/// False if the text could steer a terminal.
 bool is_printable(std::string_view text) {
   return std::ranges::none_of(text, [](char c) {
     const auto byte = static_cast<unsigned char>(c);
@@ -30,7 +30,7 @@ bool is_printable(std::string_view text) {
   });
 }
 
-/// Reads the parts of a database. The first fault is kept, and what is read after it is of no use.
+/// Reads the parts of a database. The first fault is kept, and later parts are void.
 class KpepParser {
  public:
   Result<KpepDatabase> parse(const PlistValue& root) {

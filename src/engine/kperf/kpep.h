@@ -28,16 +28,16 @@ struct PlistValue {
     return std::get_if<Kind>(&value);
   }
 
-  /// Returns what a dictionary has under `key`; null if it has nothing, or this is no dictionary.
+  /// Returns the value of `key` in a dictionary; null if missing, or this is not a dictionary.
   const PlistValue* find(std::string_view key) const;
 };
 
 /// A database is six elements deep.
 inline constexpr std::size_t kDeepestPlist = 64;
 
-/// Reads a property list, XML or binary. Refused, with a predicate of the file: what is damaged,
-/// nests deeper than kDeepestPlist, declares entities, or has a million values (in a binary one an
-/// object may be in many places).
+/// Reads a property list, XML or binary. Refuses, with a predicate of the file, one that is
+/// damaged, nests deeper than kDeepestPlist, declares entities, or has a million values (in a
+/// binary one an object may be in many places).
 Result<PlistValue> read_plist(std::string_view bytes);
 
 /// What a binary property list begins with.
@@ -69,7 +69,7 @@ struct KpepEvent {
   bool is_refused = false;  ///< was tried here, and may not be counted
 };
 
-/// What Apple's kpep file of a chip says about its counters.
+/// The contents of Apple's kpep file about a chip's counters.
 struct KpepDatabase {
   std::string name;            ///< "a14"
   std::string marketing_name;  ///< "Apple M1"; may be empty
@@ -84,9 +84,9 @@ struct KpepDatabase {
 /// the framework does; null if missing.
 const KpepEvent* find_event(const KpepDatabase& database, std::string_view name);
 
-/// Reads the database in a property list. Refused if the file is not what Apple's framework takes
-/// (its version, a mask that is no number, an alias without its event, ...); the error is a
-/// predicate of the file.
+/// Reads the database in a property list. Refuses files that Apple's framework would not take (its
+/// version, a mask that is not a number, an alias without its event, ...); the error is a predicate
+/// of the file.
 Result<KpepDatabase> kpep_from(const PlistValue& root);
 
 /// Reads the database in the file at `path`. Errors name the file.

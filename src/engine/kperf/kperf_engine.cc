@@ -16,11 +16,11 @@ namespace lauka::engine::kperf {
 
 namespace {
 
-/// Since this macOS a kernel counts configurable events in user space only, whatever a word says.
+/// Since this macOS a kernel counts configurable events in user space only, whatever the word.
 /// Source: XNU 11215, osfmk/arm64/kpc.c.
 constexpr int kUserSpaceOnlySince = 15;
 
-/// Where the count of an event of a pass comes from.
+/// The source of an event's count in a pass.
 struct CountSource {
   std::size_t value = 0;                      ///< index into RunValues::values
   const AccountedEvent* accounted = nullptr;  ///< if not null: from the run's usage
@@ -59,8 +59,8 @@ class KperfCounting final : public Counting {
     return values[place.value];
   }
 
-  /// Returns nullopt for what is not on a counter: it is accounted with the reaped descendants, or
-  /// without any.
+  /// Returns nullopt for events that are not on a counter: they are accounted with or without the
+  /// reaped descendants.
   static std::optional<std::uint64_t> own_count_of(const CountSource& place,
                                                    const std::vector<std::uint64_t>& own) {
     const bool is_counted = place.accounted == nullptr && !place.is_energy;
@@ -104,7 +104,7 @@ class KperfEngine final : public CounterEngine {
     return {};
   }
 
-  /// Finds out which events are refused, if nobody else counts and lauka may.
+  /// Finds out which events are refused, if the counters are free and lauka may use them.
   void try_all() {
     if (kernel_.counting() != 0 || kernel_.force_all_counters(true) != 0) return;
     if (const auto usable = usable_counters(database_.config_counters, database_.power_counters,
@@ -129,7 +129,7 @@ class KperfEngine final : public CounterEngine {
   }
 
   Result<EventSet> select(const EventRequest& wanted) override {
-    // What the kernel's totals give is no matter for counters.
+    // Counters are not needed for the kernel's totals.
     EventRequest on_counters = wanted;
     has_energy_ = take_energy(on_counters.names);
     Selection selected;
@@ -204,9 +204,9 @@ class KperfEngine final : public CounterEngine {
     return place;
   }
 
-  /// Kernels have a list of the events that may be counted, and processors know so many bits of
-  /// their selectors. A refused one is named, and another that counts the same is taken, if there
-  /// is one.
+  /// Kernels have a list of the events that may be counted, and processors know only some bits of
+  /// selectors. A refused event is named, and replaced by one that counts the same, if there is
+  /// one.
   Result<void> leave_out_forbidden(Selection& selected, const EventRequest& wanted) {
     for (;;) {
       int error = 0;
@@ -228,7 +228,7 @@ class KperfEngine final : public CounterEngine {
     return claim_.try_words(words) == EPERM;
   }
 
-  /// Tries every event of `selection` by itself, and selects again without what is refused.
+  /// Tries every event of `selection` by itself, and selects again without the refused ones.
   Result<Selection> select_allowed(const Selection& selection, EventRequest allowed) {
     allowed.names.clear();
     bool any = false;

@@ -18,7 +18,7 @@
 
 namespace lauka::engine::kperf {
 
-/// What an engine of this kind is made with.
+/// The arguments of an engine of this kind.
 struct Setting {
   const os::DarwinCalls& calls;
   os::Launcher* launcher = nullptr;  ///< for the trial of a strategy; null: nothing will be counted
@@ -29,25 +29,24 @@ struct Setting {
                              ///< block of runs
 };
 
-/// The engine for the processor of `database`, with the counters taken from the system until it is
-/// destroyed (if Setting::launcher is not null). Refused if they cannot be had.
+/// Makes the engine for the processor of `database`, with the counters taken from the system until
+/// it is destroyed (if Setting::launcher is not null). Refused if they are not available.
 Result<std::unique_ptr<CounterEngine>> make_kperf_engine(const Setting& setting,
                                                          KpepDatabase database);
 
-/// Counts what the kernel itself accounts to each process, exactly and without root: cycles,
-/// instructions, energy. `why`: why no more can be counted here. `database`: the events that could
-/// be, to answer questions about; nullopt: unknown.
+/// Counts events that the kernel itself accounts to each process, exactly and without root: cycles,
+/// instructions, energy. `why`: why no others can be counted here. `database`: the events that
+/// could be, to answer questions about; nullopt: unknown.
 std::unique_ptr<CounterEngine> make_totals_engine(Error why, std::optional<KpepDatabase> database);
 
-/// Counts with `kperf`. Where the user named no events and the kernel, which gave the counters
-/// away, then refuses to count with them, all is given back, and the kernel's own totals are
-/// counted and the reason reported. Named events are refused instead. `database`: what `kperf` was
-/// made of.
+/// Counts with `kperf`. If the user named no events and the kernel, which gave the counters away,
+/// then refuses to count with them, all is given back, and the kernel's own totals are counted and
+/// the reason reported. Named events are refused instead. `database`: the one of `kperf`.
 std::unique_ptr<CounterEngine> make_kperf_or_totals(std::unique_ptr<CounterEngine> kperf,
                                                     KpepDatabase database);
 
-/// Answers for the processor of `database` what can be counted and where, on any system (--kpep);
-/// it counts nothing.
+/// Answers questions about events and counters for the processor of `database`, on any system
+/// (--kpep); it counts nothing.
 std::unique_ptr<CounterEngine> make_database_engine(KpepDatabase database, bool user_only);
 
 /// The same for the database in the file at `path`. Refused, naming it, if it cannot be read.
@@ -57,7 +56,7 @@ Result<std::unique_ptr<CounterEngine>> open_database_engine(const std::string& p
 /// Explains why a run has neither cycles nor instructions by the kernel's own accounts.
 Error no_counts_at_all();
 
-// Energy is counted by nothing but the kernel, for each process by itself.
+// Only the kernel counts energy, for each process by itself.
 
 /// True if this is its name, in any case.
 bool is_energy_name(std::string_view name);
@@ -71,7 +70,7 @@ bool take_energy(std::vector<std::string>& names);
 void add_energy(EventSet& set);
 void add_energy(Explanation& explanation);
 
-/// Returns nanojoules; nullopt if the kernel does not say.
+/// Returns nanojoules; nullopt if the kernel does not report them.
 std::optional<std::uint64_t> energy_of(const os::Ended& ended);
 
 }  // namespace lauka::engine::kperf

@@ -40,13 +40,13 @@ struct Open {
   std::string name;
   std::string text{};  ///< of one that holds no elements
   PlistValue value{};
-  std::optional<std::string> key{};  ///< of a dictionary: its value has yet to come
+  std::optional<std::string> key{};  ///< of a dictionary, whose value is still missing
   bool is_full = false;              ///< plist: its value was there
 
   bool holds_elements() const { return name == "plist" || name == "dict" || name == "array"; }
 };
 
-/// Makes values of what expat finds. The first fault is kept, and expat is stopped.
+/// Makes values from expat's events. The first fault is kept, and stops expat.
 class XmlReader {
  public:
   Result<PlistValue> read(std::string_view bytes) {

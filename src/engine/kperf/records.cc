@@ -87,7 +87,7 @@ void TraceReader::feed(std::span<const KdebugRecord> records) {
 TraceReader::Thread& TraceReader::thread_of(std::uint64_t tid) {
   if (last_thread_ == nullptr || last_tid_ != tid) {
     last_tid_ = tid;
-    last_thread_ = &threads_[tid];  // stays where it is: nodes of a map do
+    last_thread_ = &threads_[tid];  // stable: nodes of a map do not move
   }
   return *last_thread_;
 }
@@ -124,8 +124,8 @@ void TraceReader::new_thread(const KdebugRecord& record) {
 void TraceReader::thread_ended(const KdebugRecord& record) {
   Thread& thread = thread_of(record.thread);
   // Unique ids only grow: the threads of a process that is younger than the target were made within
-  // these records. Where the making of one was not seen, its process may belong to the tree, or
-  // what it made itself.
+  // these records. If the creation of one was not seen, its process, or one that it created, may
+  // belong to the tree.
   const bool was_seen = thread.process != kUnknown;
   thread.process = process_of(pid_of(record.arguments[0]), record.arguments[1], false);
   const bool is_younger = unique_id_ != 0 && record.arguments[1] > unique_id_;
@@ -174,8 +174,8 @@ void TraceReader::close_sample(Thread& thread, bool ends_as_expected) {
     thread.is_malformed = true;
     return;
   }
-  // What is sampled at a thread's end is the last word: a periodic sample may come even in the
-  // kernel's work after it.
+  // The sample at a thread's end is final: a periodic sample may come even in the kernel's work
+  // after it.
   if (thread.has_final_counts) return;
   std::copy(begun, begun_end, begun + static_cast<std::ptrdiff_t>(programmed_.values));
   thread.has_counts = true;

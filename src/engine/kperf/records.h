@@ -12,7 +12,7 @@
 
 namespace lauka::engine::kperf {
 
-/// What was programmed before the run, as far as its records depend on it.
+/// The part of the programming before the run that its records depend on.
 struct Programmed {
   std::size_t values = 0;  ///< values of a sample: 1 to kMaxUserCounters
   bool at_exit = true;     ///< each thread's counters are sampled as it ends
@@ -25,7 +25,7 @@ struct TraceTarget {
   std::uint64_t unique_id = 0;
 };
 
-/// Why the counts of a run cannot be had from its records.
+/// Why a run's records give no counts.
 enum class TraceFault : unsigned char {
   LostRecords,         ///< the kernel dropped some, and said so or not
   NoThread,            ///< no thread of the command was seen
@@ -37,7 +37,7 @@ enum class TraceFault : unsigned char {
 /// Returns the fault in words: "the trace lost records", ...
 std::string words_of(TraceFault fault);
 
-/// What a run's records say. Values are sums over threads, one for each value of a sample; a
+/// The contents of a run's records. Values are sums over threads, one for each value of a sample; a
 /// thread's is its last sample that is not all zero, which counts from the thread's birth.
 struct TraceCounts {
   std::optional<TraceFault> fault{};   ///< with one, nothing below may be used
@@ -51,9 +51,8 @@ struct TraceCounts {
   std::size_t threads_without_counts_tree = 0;  ///< of any of the tree's: nothing was counted
 };
 
-/// Reads the records of one run, in the pieces in which they come from the kernel. Descendants are
-/// found by who made their threads; processes are distinguished by unique id, as pids are used
-/// again.
+/// Reads the records of one run, in the kernel's pieces. Descendants are found by the creators of
+/// their threads; processes are distinguished by unique id, as pids are used again.
 class TraceReader {
  public:
   /// The records must begin before the target's first thread is made (what the buffer held before
@@ -64,7 +63,7 @@ class TraceReader {
   void feed(std::span<const KdebugRecord> records);
 
   /// True if all threads of the target that were seen have ended, there was one, and (at exit) each
-  /// has its sample: nothing more must be read for the command.
+  /// has its sample: the command needs no more reading.
   bool target_is_complete() const;
 
   /// Sums up the records so far.
@@ -89,7 +88,7 @@ class TraceReader {
     ProcessIndex process = kUnknown;
     SampleState sample = SampleState::None;
     bool is_copy = false;  ///< made for an exec that has not succeeded yet: no thread so far
-    bool has_made_outsiders = false;  ///< processes, before it was known whose thread it is
+    bool has_made_outsiders = false;  ///< processes, before its thread's owner was known
     bool has_ended = false;
     bool has_counts = false;
     bool has_final_counts = false;  ///< of a sample after its end

@@ -42,7 +42,7 @@ class Matching {
  public:
   explicit Matching(std::span<const CounterMask> masks) : masks_(masks) {}
 
-  /// False if there is none.
+  /// False if it is impossible.
   bool match_all() {
     if (masks_.size() > kMostCounters) return false;
     for (std::size_t event = 0; event < masks_.size(); ++event) {
@@ -95,8 +95,9 @@ std::vector<CounterMask> masks_of(std::span<const CounterMask> masks,
   return chosen;
 }
 
-/// Moves events to the counters that greedy gives in ascending order of those that they have, which
-/// may be lower (T2), and in an order of their own. Each turn lowers a counter, or ends.
+/// Moves events to the counters that greedy gives if they come in ascending order of their
+/// counters, which may be lower (T2), and in an order of their own. Each turn lowers a counter, or
+/// ends.
 void settle(PlacedPass& pass, std::span<const CounterMask> masks) {
   for (bool lowered = true; lowered;) {
     std::ranges::sort(pass, {}, &PlacedEvent::counter);
@@ -121,8 +122,8 @@ Error no_counter_for(const KpepEvent& event) {
   return {fmt::format("'{}' cannot be counted: {}", event.name, why), "leave it out"};
 }
 
-/// A portable name and what it stands for: the first of these names that the chip has. Retired
-/// events come first, since they repeat from run to run.
+/// A portable name and its meaning: the first of these names that the chip has. Retired events come
+/// first, since they repeat from run to run.
 struct PortableAlias {
   std::string_view alias;
   std::array<std::string_view, 2> events;
@@ -139,7 +140,7 @@ constexpr std::array<PortableAlias, 8> kPortable = {{
     {"l1i-tlb-misses", {"L1I_TLB_MISS_DEMAND", ""}},
 }};
 
-/// Portable names of what the counters of Apple's cores do not see.
+/// Portable names of events that the counters of Apple's cores cannot see.
 constexpr std::array<std::string_view, 2> kNotOnApple = {"cache-references", "cache-misses"};
 
 constexpr std::array<std::string_view, 6> kDefaultEvents = {"cycles",
@@ -149,7 +150,7 @@ constexpr std::array<std::string_view, 6> kDefaultEvents = {"cycles",
                                                             "L1D_CACHE_MISS_LD_NONSPEC",
                                                             "BRANCH_MISPRED_NONSPEC"};
 
-/// Events of these chips that users divide by one another as well, the most wanted pairs first.
+/// Events of these chips that users also divide by one another, the most wanted pairs first.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 15> kAlsoTogether = {{
     {"INST_ALL", "CORE_ACTIVE_CYCLE"},
     {"L1D_CACHE_MISS_LD", "LD_UNIT_UOP"},
@@ -207,7 +208,7 @@ bool same_event(const SelectedEvent& a, const SelectedEvent& b) {
   return a.accounted == b.accounted && a.counted.name == b.counted.name;
 }
 
-/// Adds what is wanted; notes what is the same under two names.
+/// Adds the wanted events; notes equal events under two names.
 Result<void> add_wanted(Selection& selection, const KpepDatabase& database,
                         const std::vector<std::string>& names) {
   for (const std::string& name : names) {
@@ -322,7 +323,7 @@ Result<void> divide(Selection& selection, const KpepDatabase& database,
   return {};
 }
 
-/// Explains what is on `counter` in one pass.
+/// Explains the event on `counter` in one pass.
 ExplainedCounter explain_counter(unsigned counter, const PlacedPass& pass,
                                  const Selection& selection) {
   const std::string name = counters_in_words(CounterMask{1} << counter);
@@ -339,8 +340,8 @@ ExplainedCounter explain_counter(unsigned counter, const PlacedPass& pass,
   return {name, ""};
 }
 
-/// Returns the chip's event that the portable name `alias` stands for, a refused one only if there
-/// is no other; null if that is no alias, or the chip has no such event.
+/// Returns the chip's event for the portable name `alias`, a refused one only if there is no other;
+/// null if it is not an alias, or the chip has no such event.
 const KpepEvent* find_portable(const KpepDatabase& database, std::string_view alias) {
   const PortableAlias* known = portable(alias);
   if (known == nullptr) return nullptr;

@@ -49,7 +49,7 @@ std::optional<std::vector<unsigned>> add_greedily(std::span<const CounterMask> m
 /// True if all events can be counted at once, in whatever order the user names them.
 bool fits_at_once(std::span<const CounterMask> masks);
 
-/// Places all events at once, whatever their order; nullopt if there is no way.
+/// Places all events at once, whatever their order; nullopt if that is impossible.
 std::optional<PlacedPass> place_all(std::span<const CounterMask> masks);
 
 /// Divides the events into the fewest sets in which all can be counted. The two of a pair of
@@ -60,8 +60,8 @@ std::vector<PlacedPass> divide_into_passes(std::span<const CounterMask> masks,
 /// Finds the smallest group of events that cannot be counted at once; nullopt if all can.
 std::optional<Competition> smallest_competition(std::span<const CounterMask> masks);
 
-/// Returns the configuration words of a pass as the kernel takes them: one for each of the
-/// `available` counters, 0 if it is idle; empty if only fixed counters count.
+/// Returns the configuration words of a pass in the kernel's order: one for each of the `available`
+/// counters, 0 if it is idle; empty if only fixed counters count.
 std::vector<std::uint64_t> configuration_words(const PlacedPass& pass, CounterMask available);
 
 /// An event that was found for a name.
@@ -73,18 +73,18 @@ struct SelectedEvent {
   bool is_on_counter() const { return accounted == nullptr; }
 };
 
-/// What is counted in a session, and how.
+/// The events of a session, and how they are counted.
 struct Selection {
   std::vector<SelectedEvent> events;
-  /// The fewest. Fixed events are in every pass, as they have counters of their own; the kernel's
-  /// own counts are in none. PlacedEvent::event is an index into `events`.
+  /// The fewest possible. Fixed events are in every pass, as they have counters of their own; the
+  /// kernel's own counts are in no pass. PlacedEvent::event is an index into `events`.
   std::vector<PlacedPass> passes;
   /// If there are several passes: why one is not enough. By index into `events`.
   std::optional<Competition> competition{};
   std::vector<std::string> notes{};  ///< default events left out, an event that was named twice
 };
 
-/// What the counters of this session can do.
+/// The abilities of this session's counters.
 struct CounterRoom {
   CounterMask available = 0;  ///< configurable counters that can be used
   bool user_only = false;
@@ -100,19 +100,18 @@ Result<SelectedEvent> find_wanted(const KpepDatabase& database, std::string_view
 Result<Selection> select_events(const KpepDatabase& database, const EventRequest& wanted,
                                 const CounterRoom& room);
 
-/// Returns what the rest of lauka must know of a selection. `counted_space` is added to the meaning
-/// of events on configurable counters (", user space only"; may be empty).
+/// Returns the part of a selection that the rest of lauka needs. `counted_space` is added to the
+/// meaning of events on configurable counters (", user space only"; may be empty).
 EventSet event_set_of(const Selection& selection, std::string_view counted_space);
 
 /// Lists all events of the database that can be counted, and the kernel's own counts.
 Catalog catalog_of(const KpepDatabase& database, CounterMask available);
 
-/// Explains the selection as --explain-events shows it. `counters`: all that there are, idle ones
-/// too.
+/// Explains the selection for --explain-events. `counters`: all of the chip's, idle ones too.
 Explanation explanation_of(const Selection& selection, CounterMask counters);
 
-/// Explains where the wanted events, or the default ones, would be counted. Energy is one that can
-/// be: it needs no counter.
+/// Explains where the wanted events, or the default ones, would be counted. That includes energy,
+/// which needs no counter.
 Result<Explanation> explain_wanted(const KpepDatabase& database, std::vector<std::string> names,
                                    const CounterRoom& room);
 

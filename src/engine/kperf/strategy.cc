@@ -19,13 +19,13 @@ constexpr std::uint32_t kFirstRecords = 1U << 18U;
 /// After a loss it grows, to 256 MB.
 constexpr std::uint32_t kGrowth = 4;
 constexpr std::uint32_t kMostRecords = 1U << 22U;
-/// After the command's end all its records are there, but a read may leave what is newest.
+// After the command's end all its records exist, but a read may miss the newest.
 constexpr int kLastReads = 4;
 
-/// How often a run is made again of which something was lost.
+/// Repetitions of a run that lost something.
 constexpr std::uint32_t kRedoAfterLoss = 3;
 
-/// Runs of which less was seen than this are run again, once.
+// Runs with a smaller coverage are repeated, once.
 constexpr double kLeastCoverage = 0.95;
 
 /// Makes a run without counts, which is made again at most `redo` times.
@@ -67,7 +67,7 @@ class ThreadStrategy final : public Strategy {
     if (error() == 0 && restarts_) try_to("sampling could not be started", restart());
     restarts_ = error() != 0;
     program(words, true);
-    bool before = false;  // what was lost before the run is no loss
+    bool before = false;  // losses before the run do not count
     if (error() == 0) read_into([](std::span<const KdebugRecord>) {}, before);
   }
 
@@ -94,7 +94,7 @@ class ThreadStrategy final : public Strategy {
       if (reader_->target_is_complete()) break;
     }
     if (auto failed = failed_run()) {
-      // A trace that cannot be read will not mend by itself.
+      // A trace that cannot be read will not recover by itself.
       restarts_ = restarts_ || (error() != 0 && error() != EAGAIN);
       return *std::move(failed);
     }
@@ -259,7 +259,7 @@ class MachineStrategy final : public Strategy {
 /// The known command: some milliseconds of work in a process that every Mac has.
 constexpr const char* kKnownWork = "i=0; while [ $i -lt 5000 ]; do i=$((i+1)); done";
 
-/// What the kernel does after the last sample is a part of so short a command.
+/// The kernel's work after the last sample is a large part of so short a command.
 constexpr double kLeastSeen = 0.9;
 /// Sampling periodically misses a good part of a command of a few periods.
 constexpr double kLeastSampled = 0.5;
@@ -348,7 +348,7 @@ class Trial {
     auto run = run_known(strategy);
     for (std::uint32_t again = 0; run && run->redo && again < run->redo->at_most; ++again)
       run = run_known(strategy);
-    if (!run) return std::nullopt;  // nothing to try it on: the first run tells
+    if (!run) return std::nullopt;  // it cannot be tried: the first run will show it
     if (run->missing) return run->missing;
     if (!run->coverage || *run->coverage >= candidate.least_seen) return std::nullopt;
     return Error{fmt::format("it saw {:.0f}% of a known command", *run->coverage * 100), ""};
@@ -403,7 +403,7 @@ void Strategy::program(const std::vector<std::uint64_t>& words, bool by_thread) 
 }
 
 std::optional<RunValues> Strategy::failed_run() {
-  // Between two calls another program may have changed what was just set: EAGAIN.
+  // Between two calls another program may have changed the settings: EAGAIN.
   const bool was_changed = error_ == EAGAIN || (error_ == 0 && !claim_.is_as_programmed());
   if (error_ == 0 && !was_changed) return std::nullopt;
   is_programmed_ = false;
@@ -435,7 +435,7 @@ Result<Tried> try_strategies(StrategyChoice choice, std::chrono::nanoseconds per
         tried.notes.push_back(Error{line_of(failed), failed.reason.remedy}.line());
       return tried;
     }
-    claim.end_sampling();  // of which the next one may have no use, and no way to end it
+    claim.end_sampling();  // the next strategy may have no use for sampling, and no way to end it
     add_failure(all_failed, candidate, *failure);
   }
   return error_of(all_failed);

@@ -16,8 +16,8 @@
 
 namespace lauka::engine::kperf {
 
-/// What came of one run. `values` has the fixed counters first, then the configurable ones that can
-/// be used; empty: it was not counted, and `missing` says why.
+/// The result of one run. `values` has the fixed counters first, then the usable configurable ones;
+/// empty: it was not counted, and `missing` says why.
 struct RunValues {
   std::vector<std::uint64_t> values;
   std::vector<std::uint64_t> own{};  ///< likewise, of the command's own process if that is known
@@ -27,7 +27,7 @@ struct RunValues {
   std::optional<double> coverage{};
 };
 
-/// A way to count runs. What it takes of the system belongs to the claim.
+/// A way to count runs. The claim holds what it takes of the system.
 class Strategy : NonCopyable {
  public:
   virtual ~Strategy() = default;
@@ -35,7 +35,7 @@ class Strategy : NonCopyable {
   /// Called once before the first run; returns 0 or an errno.
   virtual int begin() = 0;
 
-  /// Around each run, as os::RunWatch; `words` are those of the run's pass.
+  /// Called around each run, as os::RunWatch; `words` are for the run's pass.
   virtual void before_start(const std::vector<std::uint64_t>& words) = 0;
   virtual void made(int pid) = 0;
   virtual void running() {}
@@ -53,13 +53,13 @@ class Strategy : NonCopyable {
  protected:
   explicit Strategy(Claim& claim) : claim_(claim) {}
 
-  /// Keeps the error of a step, and what to say of it.
+  /// Keeps the error of a step, and its explanation.
   void try_to(const char* failed, int error);
 
   /// Takes the counters again if they were given back.
   void hold();
 
-  /// Has `words` counted, unless they are already.
+  /// Programs the counters with `words`, unless they have them already.
   void program(const std::vector<std::uint64_t>& words, bool by_thread);
 
   /// Returns why the run has no counts if a step failed, or if the counters were programmed by
@@ -79,14 +79,14 @@ class Strategy : NonCopyable {
   std::vector<std::uint64_t> words_;
 };
 
-/// How threads are sampled: as they end, while they run, or both.
+/// The moments at which threads are sampled: as they end, while they run, or both.
 enum class Sampled : unsigned char {
   AtExit,
   Periodically,
   AtExitOrPeriodically,  ///< at exit; once a thread was seen to outlive a command, both
 };
 
-/// Counts by thread, out of the kernel's trace: exact at exit, a lower bound of it periodically.
+/// Counts by thread, from the kernel's trace: exact at exit, periodically a lower bound.
 std::unique_ptr<Strategy> make_thread_strategy(Claim& claim, Trace& trace, Sampled sampled,
                                                std::chrono::nanoseconds period);
 
@@ -109,15 +109,15 @@ class StrategyWatch final : public os::RunWatch {
   std::vector<std::uint64_t> words_;
 };
 
-/// A strategy that works here, and what users must know of the choice.
+/// A strategy that works here, and notes for users about the choice.
 struct Tried {
   std::unique_ptr<Strategy> strategy;
-  bool counts_machine = false;  ///< everything that runs meanwhile, not the command alone
+  bool counts_machine = false;  ///< all programs that run meanwhile, not the command alone
   std::vector<std::string> notes;
 };
 
 /// Tries strategies on a command whose total the kernel knows, the best first, and takes the first
-/// that saw it whole. Refused if none does, or if the one that the user chose does not.
+/// that saw it whole. Refused if none does, or if the user's choice does not.
 Result<Tried> try_strategies(StrategyChoice choice, std::chrono::nanoseconds period, Claim& claim,
                              const Kernel& kernel, Trace& trace, os::Launcher& launcher);
 

@@ -25,7 +25,7 @@ struct Total {
   CountReader read;
 };
 
-// A virtual machine has neither cycles nor instructions, and says 0.
+// A virtual machine has neither cycles nor instructions, and reports 0.
 constexpr std::array<Total, 2> kTotals = {{
     {"cycles", "cycles of the command's own process, without its children",
      [](const os::Ended& ended) {
@@ -46,7 +46,7 @@ const Total* find_total(std::string_view name) {
   return nullptr;
 }
 
-/// What one event of the session is read from.
+/// The source of one event's counts.
 struct Source {
   const Total* total = nullptr;
   const AccountedEvent* accounted = nullptr;  ///< neither: energy
@@ -165,7 +165,8 @@ class TotalsEngine final : public CounterEngine {
   Error why_;
   std::optional<KpepDatabase> database_;
   std::vector<Source> sources_;
-  double share_of_children_ = 0.0;  ///< whom the totals leave out: the most of a run's CPU time
+  double share_of_children_ =
+      0.0;  ///< the largest share of a run's CPU time that the totals leave out
 };
 
 class KperfOrTotals final : public EngineAround {
@@ -374,7 +375,8 @@ class OfCallingThreads final : public EngineAround {
     event.note = std::string(kRegionNote) + " (calling threads)";
   }
 
-  /// Behind the region's, by names of their own. What costs nothing is read along with those.
+  /// Adds the whole run's events after the region's, under names of their own. Free ones are read
+  /// with the region's.
   void add_whole(EventSet whole, EventSet& set) {
     for (Event& event : whole.events) {
       event.name += kOfWholeRun;
@@ -400,7 +402,7 @@ class OfCallingThreads final : public EngineAround {
 
   std::vector<const OfThread*> events_;
   std::vector<FreeReader> of_whole_;       // of the whole run, in the first pass
-  std::vector<std::size_t> whole_passes_;  // the other engine's, of those behind it
+  std::vector<std::size_t> whole_passes_;  // the other engine's, of the events after the region's
   bool counts_whole_ = false;
 };
 

@@ -45,8 +45,8 @@ Error why_no_entry(const Asked& asked, const Situation& situation) {
   return {"not on this machine", "lauka --list-events shows what is"};
 }
 
-/// Returns the smallest structure that holds what is set: every kernel that can count the event
-/// takes it.
+/// Returns the smallest structure that holds all used fields: every kernel that can count the event
+/// accepts it.
 std::uint32_t size_for(const os::Code& code) {
   if (code.config3 != 0) return os::kPerfSizeWithConfig3;
   return code.config2 != 0 ? os::kPerfSizeWithConfig2 : os::kPerfSizeWithConfig1;
@@ -55,15 +55,15 @@ std::uint32_t size_for(const os::Code& code) {
 /// No processor reaches them.
 constexpr double kMostInstructionsACycle = 16.0;
 constexpr double kMostCyclesANs = 10.0;
-/// The clock may still rise above what was seen of it.
+// The clock may still exceed its values so far.
 constexpr double kClockRise = 1.25;
 /// Counts may begin and end a little outside the time that goes with them.
 constexpr double kAtTheEdges = 10'000.0;
 
-/// Of an event that happens so often in the quietest other run, none is no accident.
+// If the quietest other run has so many of an event, zero is no accident.
 constexpr std::uint64_t kTooManyForNone = 50;
-/// A run so long has some of everything, but for events that the program never causes: that is
-/// believed when it was seen so often.
+// A run this long has some of everything, except events that the program never causes: these are
+// believed after so many runs.
 constexpr std::uint64_t kLongNs = 1'000'000;
 constexpr unsigned kZerosBelieved = 3;
 
@@ -73,7 +73,7 @@ bool counts_user_and_kernel(const Tally& tally) {
   return (tally.rings & kUserAndKernel) == 0;
 }
 
-/// A program may well do nothing that a hypervisor has to do for it.
+/// A program may well do nothing that needs a hypervisor.
 bool is_of_hypervisor_only(const Tally& tally) {
   return (tally.rings & kUserAndKernel) == kUserAndKernel;
 }
@@ -81,7 +81,7 @@ bool is_of_hypervisor_only(const Tally& tally) {
 constexpr Rings kAllRings{};
 constexpr Rings kUserOnly{true, false, false, false};
 
-/// Errors that some architectures give for exclude_hv alone.
+/// True for errors that some architectures return because of exclude_hv alone.
 bool may_be_the_hypervisor_bit(int error) {
   return error == EINVAL || error == EPERM || error == EOPNOTSUPP;
 }
@@ -155,7 +155,7 @@ std::string meaning_of(const Resolved& resolved, const std::vector<Counter>& cou
   return text;
 }
 
-/// Explains why an event with modifiers would not be what they say; nullopt if it is.
+/// Returns why an event with modifiers would not count what they say; nullopt if it would.
 std::optional<Error> refusal_of_rings(const Resolved& resolved, bool user_only) {
   const Rings& rings = resolved.rings;
   if (!rings.asked_for) return std::nullopt;
@@ -308,7 +308,7 @@ Result<Prober::Opened> Prober::open_part(const Part& part, const Rings& rings, R
     Attempt attempt = attempt_to_open(calls_, code, part.led_by, counted);
     if (attempt.error == EACCES && may_leave_kernel_out) {
       const Attempt in_user_space = attempt_to_open(calls_, code, part.led_by, kUserOnly);
-      // EINVAL: it cannot be had without the kernel's part, so the missing right is the reason.
+      // EINVAL: it cannot be counted without the kernel's part, so the missing right is the reason.
       if (in_user_space.error != EINVAL) {
         attempt = in_user_space;
         counted = kUserOnly;

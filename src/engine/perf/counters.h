@@ -23,7 +23,7 @@
 
 namespace lauka::engine::perf {
 
-/// What decides why a counter cannot be opened.
+/// The facts that decide why a counter cannot be opened.
 struct Situation {
   std::optional<int> paranoid{};  ///< kernel.perf_event_paranoid; nullopt: no such setting
   bool has_core_pmu = false;
@@ -38,7 +38,7 @@ inline Situation situation_of(const os::LinuxCalls& calls) {
   return situation_of(calls, os::Sysfs(calls));
 }
 
-/// What was asked of perf_event_open.
+/// A request to perf_event_open.
 struct Asked {
   bool core = false;            ///< a counter of the cores, not of the kernel
   bool kernel_excluded = true;  ///< user space only
@@ -50,14 +50,14 @@ Error why_not_opened(int error, const Asked& asked, const Situation& situation);
 /// Explains why a run's counters stopped at exec.
 Error why_lost();
 
-/// One event on one PMU, as it is opened.
+/// One event on one PMU, in the form for opening.
 struct Counter {
   std::string pmu;
   bool core = false;
   os::PerfEventAttr attributes{};  ///< as a member of a group; lay_out makes the leaders
   Role role = Role::Other;
   std::uint64_t scale = 1;                    ///< of its counts
-  std::optional<os::PerfEventAttr> led_by{};  ///< the only leader of a group that it counts in
+  std::optional<os::PerfEventAttr> led_by{};  ///< the only leader of whose group it may be a part
 };
 
 /// Counters that were opened together; all are closed with this.
@@ -91,7 +91,7 @@ os::PerfEventAttr attributes_of(const os::Code& code, const Rings& rings);
 /// Makes a group's leader of a member: off until the command is executed.
 os::PerfEventAttr as_leader(os::PerfEventAttr attributes);
 
-/// Returns what the launcher is asked to open. `leader`: the index of the group's first request.
+/// Returns a request for the launcher. `leader`: the index of the group's first request.
 os::CounterRequest request_of(const os::PerfEventAttr& attributes, std::size_t leader);
 
 /// Runs a loop to be counted: at least one branch, two instructions and a cycle in each turn.
@@ -101,7 +101,7 @@ void run_loop();
 /// Opens the counter alone and closes it; returns 0 or errno.
 int try_counter(const os::LinuxCalls& calls, const os::PerfEventAttr& attributes);
 
-/// Where an event's count comes from: counters to be summed, or the kernel's accounting.
+/// The source of an event's count: counters to be summed, or the kernel's accounting.
 struct Source {
   Event event;
   std::vector<Counter> counters{};
@@ -118,7 +118,7 @@ struct Source {
 /// True if both count the same.
 bool same_source(const Source& left, const Source& right);
 
-/// Turns what a name stands for into counters that this machine was seen to open.
+/// Turns the meaning of a name into counters that could be opened on this machine.
 class Prober {
  public:
   Prober(const os::LinuxCalls& calls, const os::Sysfs& sysfs, bool user_only, Situation situation)
@@ -155,11 +155,11 @@ class Prober {
 /// Returns the counters of an event: "cpu_atom, cpu_core", "software", "accounting".
 std::string counters_in_words(const Source& source);
 
-/// What one event of a run counted.
+/// The counts of one event in a run.
 struct Tally {
   std::string_view event;
   Role role = Role::Other;
-  std::uint64_t rings = 0;  ///< what the counter leaves out, as PerfEventAttr::flags
+  std::uint64_t rings = 0;  ///< the levels that the counter leaves out, as PerfEventAttr::flags
   std::uint64_t count = 0;
   std::uint64_t ns = 0;  ///< its counters were on
 };
@@ -169,7 +169,7 @@ struct Tally {
 /// run with the other runs of its command.
 class Judge {
  public:
-  /// `fastest_clock`: the most cycles in a nanosecond that the session has seen; 0: none yet. It is
+  /// `fastest_clock`: the most cycles in a nanosecond in this session so far; 0: unknown. It is
   /// shared by the passes and outlives them.
   explicit Judge(double& fastest_clock) : fastest_clock_(fastest_clock) {}
 
@@ -178,7 +178,7 @@ class Judge {
 
  private:
   struct History {
-    std::uint64_t least = 0;  ///< of the counts above 0; 0: there were none
+    std::uint64_t least = 0;  ///< of the counts above 0; 0 if all are 0
     unsigned zeros = 0;       ///< that were doubted before there was any other count
   };
 

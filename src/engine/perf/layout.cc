@@ -40,8 +40,8 @@ std::vector<Placed> placed_counters(std::span<const Source> sources,
   return placed;
 }
 
-/// Orders the counters of one PMU's group: first the one that some of them have to be led by, which
-/// is opened for no event if none has it.
+/// Orders the counters of one PMU's group: the leader that some of them need comes first; if it is
+/// no event of the session, it is opened additionally.
 std::vector<Placed> in_order(std::vector<Placed> group) {
   const auto led = std::ranges::find_if(
       group, [](const Placed& placed) { return placed.counter.led_by.has_value(); });
@@ -80,7 +80,7 @@ bool some_core_group_runs(const Layout& layout, const OpenCounters& open,
     if (!group.core) continue;
     std::array<std::uint64_t, 3 + os::kMaxCounters> words{};
     const long got = calls.read_counter(open.descriptor(group.leader), words.data(), words.size());
-    // Times of 0: nothing is known, so the group has the benefit of the doubt; the run will show.
+    // Times of 0: nothing is known, so the group gets the benefit of the doubt; the run will show.
     const bool is_left_out = got >= 3 && words[1] > 0 && words[2] == 0;
     if (is_left_out) {
       any_left_out = true;
@@ -94,7 +94,7 @@ bool some_core_group_runs(const Layout& layout, const OpenCounters& open,
   return !any_left_out;
 }
 
-/// More than any PMU has. A kernel that takes so many does not look whether there is room.
+// More than any PMU has. A kernel that accepts so many does not check for room.
 constexpr std::size_t kMostTried = 32;
 
 /// This thread, bound to some CPUs until the end of the scope.
@@ -176,7 +176,7 @@ Trial try_counters(const Counter& counter, const os::LinuxCalls& calls) {
   return trial;
 }
 
-/// The same with events that have no counter of their own, and one that may have.
+/// The same with events that have no counter of their own, and one that may have one.
 void look_closer(PmuCounters& pmu, const Counter& instructions, const Prober& prober,
                  const os::LinuxCalls& calls) {
   const Result<Source> all_cycles = prober.find("cycles");
@@ -257,7 +257,7 @@ Result<bool> fits_at_once(const Layout& layout, const os::LinuxCalls& calls,
     os::PerfEventAttr attributes = layout.counters[i].attributes;
     if (layout.leaders[i] == i) attributes.flags |= os::kPerfDisabled;
     const int error = open.open(attributes, layout.leaders[i]);
-    // Each was opened alone before: what it is refused for is the company.
+    // Each could be opened alone: the group is the reason of a refusal.
     if (error == EINVAL || error == ENOSPC) return false;
     if (error != 0) return why_not_opened(error, {layout.counters[i].core, true}, situation);
   }
@@ -323,7 +323,7 @@ std::optional<Error> who_holds(std::span<const PmuCounters> now, const Situation
                        : fmt::format("another program holds {} of the {}", held, all),
                    kEndOthers};
     }
-    // Nothing shows who has what cannot be used from the first look on.
+    // Counters that were never free have no known holder.
     if (taken_now > 0)
       return Error{fmt::format("only {} of the {} can be used", trial.running, all),
                    "sudo find /proc/[0-9]*/fd -lname '*perf_event*' shows which programs hold "

@@ -16,16 +16,16 @@
 namespace lauka::engine::perf {
 namespace {
 
-/// CPU time of a run that lies before its exec and after its counters' end: 25 to 75 microseconds
-/// were seen, more on a busy machine.
+/// CPU time of a run before its exec and after its counters' end: 25 to 75 microseconds were seen,
+/// more on a busy machine.
 constexpr std::uint64_t kOutsideExecNs = 200'000;
 
-/// What a counter costs at a switch on a virtual machine, up to 9 microseconds, is the run's CPU
-/// time and in part not the counter's.
+/// The cost of a counter at a switch on a virtual machine, up to 9 microseconds, which is in the
+/// run's CPU time and only in part in the counter's.
 constexpr std::uint64_t kPerSwitchNs = 10'000;
 
-/// Of a run too short for that: counters that stopped at exec had seen 4 of 119 microseconds, those
-/// of the smallest program there is 41 of 123.
+/// For very short runs: counters that stopped at exec had seen 4 of 119 microseconds, of the
+/// smallest program 41 of 123.
 constexpr std::uint64_t kLostPart = 10;
 
 /// A run is made again in the hope of better luck, unless this many in a row failed.
@@ -35,8 +35,8 @@ constexpr std::uint32_t kMostRedos = 3;
 constexpr const char* kLookAtCheck =
     "lauka --check shows which counters work and who holds the others";
 
-/// Where there are several kinds of core, the times of their counters are taken by several clocks:
-/// on Linux 6.1 their sum was seen to differ by 0.1%, on 6.12 by a microsecond.
+/// With several kinds of core, the times of their counters come from several clocks: on Linux 6.1
+/// their sum was off by 0.1%, on 6.12 by a microsecond.
 constexpr std::uint64_t kClocksApartNs = 2'000;
 constexpr std::uint64_t kClocksApartPart = 500;
 
@@ -54,8 +54,8 @@ Error why_region_not_counted() {
           "see that it does not close descriptors that it was given"};
 }
 
-/// One pass, counted by the launcher. The counts of a run are what its counters show if all of
-/// them held their events for the whole run.
+/// One pass, counted by the launcher. A run's counts are its counters' values if all of them held
+/// their events for the whole run.
 class PerfCounting final : public Counting {
  public:
   /// `sources`: the events of the pass. `parts`: counters (indices into the layout's) whose own
@@ -90,7 +90,7 @@ class PerfCounting final : public Counting {
     if (of_region_) return pmus;  // of the region only
     for (const Group& group : layout_.groups)
       if (group.core) pmus.push_back(layout_.counters[group.leader].pmu);
-    if (pmus.size() < 2) pmus.clear();  // one kind of core: nothing to tell apart
+    if (pmus.size() < 2) pmus.clear();  // one kind of core: no split
     return pmus;
   }
 
@@ -144,8 +144,8 @@ class PerfCounting final : public Counting {
     bool shared = false;
     for (const Group& group : layout_.groups) {
       const os::Reading& reading = ended.readings[group.leader];
-      // A setuid program leaves what was counted up to it; an event that another program kept from
-      // being scheduled leaves nothing at all.
+      // A setuid program keeps the counts up to its exec; an event that another program kept from
+      // being scheduled has none.
       if (of_region_ && reading.enabled_ns == 0) return Absent{why_region_not_counted()};
       shared = shared || reading.enabled_ns == 0;
       lost = lost ||
@@ -158,7 +158,7 @@ class PerfCounting final : public Counting {
         shared = shared || !held_all_the_time(reading.running_ns, reading.enabled_ns, false);
       }
     }
-    // A group of one kind of core is stopped while the run is on another kind: only the sum of
+    // The group of one kind of core is stopped while the run is on another kind: only the sum of
     // all shows that each had its counters when it needed them.
     shared = shared || !held_all_the_time(core_running, core_enabled, core_groups > 1);
     // First: counters that are taken away stop at exec as well.
@@ -194,7 +194,7 @@ class PerfCounting final : public Counting {
     return tally;
   }
 
-  /// Enters the counts that come from counters, but for those that cannot be true.
+  /// Adds the counters' counts, except impossible ones.
   void fill(Counted& counted, const os::Ended& ended, std::size_t command) {
     std::vector<std::size_t> events;
     std::vector<Tally> tallies;
@@ -244,8 +244,8 @@ void mark_region(EventSet& set) {
     event.note = std::string(kRegionNote) + (event.note.empty() ? "" : " ") + event.note;
 }
 
-/// Adds the first `count` events of `set` again, of the whole run, and after all of its passes one
-/// of theirs for each.
+/// Adds the first `count` events of `set` again, for the whole run, with one pass of their own for
+/// each of its passes.
 void add_whole_run(EventSet& set, std::size_t count) {
   const std::size_t first = set.events.size();
   for (std::size_t i = 0; i < count; ++i) {
@@ -371,13 +371,13 @@ class PerfEngine final : public CounterEngine {
   std::optional<Error> held_by_others() override {
     if (pmus_.empty()) return std::nullopt;
     const std::vector<PmuCounters> now = try_pmus(prober_, calls_);
-    // Read after the trial: a watchdog that was switched on meanwhile is excused.
+    // Read after the trial, so that a watchdog that was switched on meanwhile is not blamed.
     return who_holds(now, situation_of(calls_, sysfs_), pmus_, situation_);
   }
 
  private:
   Result<Source> find(std::string_view name) const {
-    // Of an unknown event the error has the name already.
+    // The error about an unknown event has the name already.
     const auto resolved = resolve(name, sysfs_);
     if (!resolved) return resolved.error();
     auto source = prober_.probe(*resolved);
@@ -448,7 +448,7 @@ class PerfEngine final : public CounterEngine {
     };
   }
 
-  /// Pairs that differ from a wanted one by a modifier on both sides are as good.
+  // Pairs that differ from a wanted one by a modifier on both sides are just as good.
   Result<std::vector<EventIndices>> divide_core_events(
       const EventIndices& events, const std::vector<EventNames>& wanted_together) const {
     const auto position = [&](const std::string& name, std::string_view modifier) {
@@ -564,7 +564,7 @@ class PerfEngine final : public CounterEngine {
     }
   }
 
-  /// Returns the counters of what add_parts adds, in the same order.
+  /// Returns the counters of the parts that add_parts adds, in the same order.
   std::vector<std::size_t> parts_of(const Layout& layout, const EventIndices& events) const {
     std::vector<std::size_t> parts;
     for (std::size_t i = 0; i < events.size(); ++i) {
@@ -582,7 +582,7 @@ class PerfEngine final : public CounterEngine {
   os::Sysfs sysfs_;
   Situation situation_;
   Prober prober_;
-  std::vector<Source> sources_;     ///< what was selected last
+  std::vector<Source> sources_;     ///< of the last selection
   std::vector<Counter> witnesses_;  ///< one for each kind of core, if there are several
   std::vector<PmuCounters> pmus_;   ///< empty if no event needs a core's counter
   double fastest_clock_ = 0.0;      ///< cycles in a nanosecond, of the runs so far

@@ -26,8 +26,8 @@ bool is_there(const os::LinuxCalls& calls);
 /// Tries the counters of the cores, for --check; empty if there are none.
 std::vector<CounterFacts> counters_here(const os::LinuxCalls& calls, bool user_only);
 
-/// Counts with Linux' perf_event_open. `calls` has to outlive it.
-/// `kinds`: how the kinds of core are called; a kind that is not in it goes by its PMU's name.
+/// Counts with Linux' perf_event_open. `calls` must outlive it. `kinds`: how the kinds of core are
+/// called; a kind that is not in it goes by its PMU's name.
 std::unique_ptr<CounterEngine> make_perf_engine(const os::LinuxCalls& calls, bool user_only,
                                                 CoreKinds kinds = {});
 
@@ -48,7 +48,7 @@ struct Group {
   bool core = false;
 };
 
-/// Counters that are opened for no event: they take what is free on a PMU with dead counters.
+/// Counters that are opened for no event: they occupy the free ones of a PMU with dead counters.
 struct Fillers {
   std::size_t leader = 0;               ///< of the group that is filled up
   std::vector<std::size_t> counters{};  ///< indices, after those of events
@@ -71,7 +71,7 @@ struct Layout {
 Layout lay_out(std::span<const Source> sources, std::span<const std::size_t> chosen,
                std::span<const Counter> witnesses);
 
-/// True if a filler that was on for `ns` counted nothing, but for what processors add on the way.
+/// True if a filler that was on for `ns` counted nothing, except a few events that processors add.
 bool is_dead(std::uint64_t value, std::uint64_t ns);
 
 /// Asks whether the kernel takes the layout and has counters for all of it now, live ones for its
@@ -79,11 +79,11 @@ bool is_dead(std::uint64_t value, std::uint64_t ns);
 Result<bool> fits_at_once(const Layout& layout, const os::LinuxCalls& calls,
                           const Situation& situation);
 
-/// How many counters one event found, opened several times as one group around a loop whose counts
-/// are known.
+/// The number of counters that one event found, opened several times as one group around a loop
+/// whose counts are known.
 struct Trial {
   std::size_t listed = 0;   ///< the largest group that the kernel takes; 0: nothing is known
-  std::size_t running = 0;  ///< the largest that it had room for: somebody else has the others
+  std::size_t running = 0;  ///< the largest number that fit: other programs have the rest
   std::size_t alive = 0;    ///< how many of that one counted
   std::size_t usable = 0;   ///< the largest that counted whole
 
@@ -94,14 +94,14 @@ struct Trial {
 /// The counters of one PMU of the cores.
 ///
 /// A virtual machine may list counters that its host holds: they run all the time and count
-/// nothing. If there are such, a pass is filled up with counters of its own (fillers) until
-/// nothing is free, so that nobody can take one unnoticed, and each run has to show as many dead
-/// fillers as there are dead counters: then no event was on one.
+/// nothing. If there are such, a pass is filled up with counters of its own (fillers) until nothing
+/// is free, so that no program can take one unnoticed, and each run must show as many dead fillers
+/// as there are dead counters: then no event was on one.
 struct PmuCounters {
   std::string pmu{};
   Trial trial{};  ///< by instructions
 
-  // Of the counters that take any event, if some are dead:
+  /// For counters that take any event, if some are dead:
   Trial general{};
   bool own_cycles = false;  ///< cycles (instructions) have a counter of their own in addition
   bool own_instructions = false;
@@ -120,8 +120,8 @@ bool has_room(const Layout& layout, std::span<const PmuCounters> pmus);
 /// Fills up the layout's groups on PMUs with dead counters. There must be room.
 void fill_up(Layout& layout, std::span<const PmuCounters> pmus);
 
-/// Names who holds counters of `now`, or how many cannot be used; nullopt if all can be, but for
-/// the NMI watchdog's. `before`: the same PMUs, earlier in the session.
+/// Names the program that holds counters of `now`, or says how many are unusable; nullopt if all
+/// are usable, except the NMI watchdog's. `before`: the same PMUs, earlier in the session.
 std::optional<Error> who_holds(std::span<const PmuCounters> now, const Situation& situation_now,
                                std::span<const PmuCounters> before,
                                const Situation& situation_before);

@@ -303,14 +303,14 @@ Result<Resolved> resolve_bare(std::string_view text, const os::Sysfs& sysfs) {
         {pmu.name, true, {*code}, *terms, sysfs.scale_of(pmu, text), leader_of(text, pmu, sysfs)});
     resolved.description = *terms;
   }
-  // What is shares of slots on one kind of core cannot be added to events of another.
+  // Shares of slots on one kind of core cannot be added to events of another.
   const auto is_led = [](const Part& part) { return part.led_by.has_value(); };
   if (std::ranges::any_of(resolved.parts, is_led))
     std::erase_if(resolved.parts, [&](const Part& part) { return !is_led(part); });
   return resolved;
 }
 
-/// `name`: with what may be modifiers or, as in sched:sched_switch, part of a name.
+/// `name`: including possible modifiers, or, as in sched:sched_switch, a part of the name.
 Error unknown(std::string_view name, std::string_view text, const os::Sysfs& sysfs) {
   std::vector<std::string> candidates;
   for (const KnownEvent& event : known_events())
@@ -335,7 +335,7 @@ Result<Resolved> resolve_event(std::string_view name, std::string_view text,
   return unknown(name, text, sysfs);
 }
 
-/// Returns the spelling of the tables for what is in them, else what was typed.
+/// Returns the spelling of the tables if they have the event, else the typed one.
 std::string shown_name(std::string_view typed, const KnownEvent* known) {
   if (known != nullptr)
     for (const std::string& name : {known->alias, known->name, known->other_name})

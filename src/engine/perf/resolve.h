@@ -11,7 +11,7 @@
 
 namespace lauka::engine::perf {
 
-/// What a counter of an event shows that was opened with exclude_kernel.
+/// The meaning of an event's count when opened with exclude_kernel.
 enum class WithoutKernel : unsigned char {
   UserPart,    ///< what happened in user space
   Everything,  ///< the same as with the kernel: clocks ignore the setting
@@ -40,7 +40,8 @@ const std::vector<KnownEvent>& known_events();
 /// Finds the event of that name (any of its names, in any case); null if missing.
 const KnownEvent* find_known(std::string_view name);
 
-/// What a modifier after an event's name selects. "cycles:u" is {true, false, false, true}.
+/// The rings that a modifier after an event's name selects. "cycles:u" is {true, false, false,
+/// true}.
 struct Rings {
   bool user = true;
   bool kernel = true;
@@ -60,7 +61,7 @@ struct Part {
   std::optional<os::Code> led_by{};  ///< counts only in a group that this event leads
 };
 
-/// What a name stands for; not tried on this machine.
+/// The meaning of a name; not tried on this machine.
 struct Resolved {
   std::string name;      ///< as shown
   std::string own_name;  ///< perf's name for it

@@ -379,7 +379,7 @@ struct Number {
   int (*set)(Sampler& sampler, std::uint32_t value, bool in_background);
 };
 
-/// An action of lazy sampling. The kernel gives 1 for one that is not there, which is EPERM.
+/// Sets an action of lazy sampling. For a missing action the kernel returns 1, which is EPERM.
 int set_lazy(const Sampler& sampler, std::int32_t& place, std::uint32_t value) {
   if (value > sampler.action_count()) return EPERM;
   place = static_cast<std::int32_t>(value);

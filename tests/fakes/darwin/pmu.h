@@ -71,7 +71,7 @@ class Pmu {
   std::uint32_t counting() const;
   void set_thread_counting(std::uint32_t classes);
   std::uint32_t thread_counting() const { return thread_counting_; }
-  /// The values of threads: as the counters were when that was switched on.
+  /// The counters that threads have values of: those in use when threads began to be counted.
   const std::vector<std::size_t>& thread_counters() const { return thread_counters_; }
   int force(std::uint64_t who, bool on);
   /// Returns the unique id of the process that has forced the counters; 0 if none.

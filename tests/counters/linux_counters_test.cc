@@ -29,7 +29,7 @@ struct System {
   std::string devices = "/sys/bus/event_source/devices";
   std::function<int(const perf_event_attr&)> refusal{};  // errno, or 0
   bool stands_in = false;
-  std::vector<perf_event_attr> asked{};
+  std::vector<perf_event_attr> asked{};  // of each counter that was opened
   std::vector<int> opened{};
 };
 
@@ -37,7 +37,6 @@ struct System {
 System counted_system;
 
 long open_counter_here(const perf_event_attr* attributes, int group) {
-  counted_system.asked.push_back(*attributes);
   if (counted_system.refusal) {
     errno = counted_system.refusal(*attributes);
     if (errno != 0) return -1;
@@ -50,6 +49,8 @@ long open_counter_here(const perf_event_attr* attributes, int group) {
     used.config = is_instructions ? PERF_COUNT_SW_PAGE_FAULTS : PERF_COUNT_SW_TASK_CLOCK;
   }
   const long opened = syscall(SYS_perf_event_open, &used, 0, -1, group, PERF_FLAG_FD_CLOEXEC);
+  if (opened < 0) return opened;
+  counted_system.asked.push_back(*attributes);
   counted_system.opened.push_back(static_cast<int>(opened));
   return opened;
 }

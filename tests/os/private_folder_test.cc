@@ -66,8 +66,8 @@ TEST_CASE("what a process left that was killed is removed by the next, and nothi
 TEST_CASE("the default folder is in memory, if the system has such a place") {
   const auto folder = PrivateFolder::create();
   REQUIRE(folder.has_value());
-  CHECK(folder->path().starts_with(fs::exists("/dev/shm") ? "/dev/shm/lauka-private-"
-                                                          : "/tmp/lauka-private-"));
+  const bool has_memory = access("/dev/shm", W_OK) == 0;
+  CHECK(folder->path().starts_with(has_memory ? "/dev/shm/lauka-private-" : "/tmp/lauka-private-"));
 }
 
 TEST_CASE("a link in the place of the folder leads neither reading nor removing to its target") {

@@ -7,7 +7,6 @@
 #include "core/text.h"
 
 #include <algorithm>
-#include <iterator>
 
 #include <fmt/format.h>
 
@@ -87,9 +86,7 @@ std::string clash_with(const CoreKinds& others, const CoreKind& kind) {
   for (const CoreKind& other : others) {
     if (time_metric_of(other.name) == time_metric_of(kind.name))
       return fmt::format("names {} twice", kind.name);
-    std::vector<std::uint32_t> both;
-    std::ranges::set_intersection(other.cpus, kind.cpus, std::back_inserter(both));
-    if (!both.empty())
+    if (const auto both = cpus_also_in(other.cpus, kind.cpus); !both.empty())
       return fmt::format("has CPU {} in both {} and {}", cpu_list_text(both), other.name,
                          kind.name);
   }
@@ -99,8 +96,7 @@ std::string clash_with(const CoreKinds& others, const CoreKind& kind) {
 }  // namespace
 
 Error refused(const Given& given, const Error& predicate) {
-  return Error{fmt::format("{} {} {}", given.option.spelling(), cited(given.value), predicate.what),
-               predicate.remedy};
+  return predicate.about(fmt::format("{} {}", given.option.spelling(), cited(given.value)));
 }
 
 Result<std::uint64_t> whole_number(const Given& given, std::uint64_t min, std::uint64_t max) {

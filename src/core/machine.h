@@ -196,7 +196,7 @@ struct UntunedSwitch {
 /// The state of a machine. What the system does not report is nullopt.
 struct Vitals {
   std::optional<std::uint64_t> throttles{};     ///< of the commands' CPUs since they were started
-  std::optional<double> celsius{};              ///< of the hottest thermal zone
+  std::optional<double> celsius{};              ///< temperature of the hottest thermal zone
   std::optional<std::uint64_t> stolen_ticks{};  ///< of the commands' CPUs, given to other machines
   std::optional<std::uint64_t> ticks{};         ///< of the commands' CPUs, all
 

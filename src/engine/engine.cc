@@ -178,7 +178,7 @@ bool is_energy(const std::string& name) {
   return name.starts_with(kPrefix);
 }
 
-/// One event, on the CPU that stands for each package.
+/// One event, counted on one CPU of each package.
 struct EnergySource {
   std::string name;
   os::PerfEventAttr attributes;

@@ -131,7 +131,7 @@ class StoredRuns : public RunTable {
   std::vector<std::vector<std::uint32_t>> of_command_;
   Bounds at_most_;
   std::vector<RoundKind> kinds_;
-  std::vector<std::size_t> source_;  // of a metric: the one that has its values
+  std::vector<std::size_t> source_;  // by metric: the metric whose values it shows
 };
 
 /// Reads one document.

@@ -103,8 +103,8 @@ std::optional<gate::Verdict> verdict_of(const JsonIn& there, const Recording& se
   return verdict;
 }
 
-/// Returns the numbers of `text`, which must match `like`, where 0 stands for a digit; nullopt if
-/// it does not.
+/// Returns the numbers of `text`, read by the pattern `like`, in which each 0 is a digit; nullopt
+/// if they do not match.
 template <std::size_t Count>
 std::optional<std::array<int, Count>> numbers_like(std::string_view like, std::string_view text) {
   if (text.size() != like.size()) return std::nullopt;

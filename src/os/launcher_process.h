@@ -62,8 +62,8 @@ struct SharedJobs {
   bool has_failed = false;    ///< they were killed because of this one:
   Outcome outcome{};
   std::int64_t exec_ns = 0;  ///< of the first
-  std::int64_t end_ns = 0;   ///< of the last
-  Usage usage{};             ///< of all, except the wall time
+  std::int64_t end_ns = 0;   ///< end of the last job
+  Usage usage{};             ///< sum over the jobs, without wall time
 };
 
 /// The counters of one pass. The launcher keeps its descriptors here.
@@ -158,8 +158,7 @@ class LauncherCounters {
   /// `calls` null: this system has no counters.
   explicit LauncherCounters(const LinuxCalls* calls) : calls_(calls) {}
 
-  /// Opens those of `set` (may be null). Returns 0, or the errno of the one that could not be
-  /// opened.
+  /// Opens the counters of `set` (may be null). Returns 0, or the errno of the first refusal.
   int open(SharedCounters* set);
 
   /// Returns the errno of the optional counter that the last open lacked; 0: it had them all.

@@ -27,7 +27,7 @@ bool is_of_ones_own(std::string_view name, const Options& options) {
          has_name(options.scraped, name);
 }
 
-/// True if the listed rows need no events except those of formulas.
+/// True if the listed rows need no events but what their formulas name.
 bool need_no_events(const Options& options) {
   std::vector<std::string> others = options.metric_list;
   std::erase_if(others,

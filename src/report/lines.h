@@ -84,7 +84,7 @@ WhyTable why_table(const Results& results);
 struct WordedWarning {
   std::optional<std::size_t> command;  ///< its index; nullopt: all of them
   std::string_view kind;               ///< for programs: "first_run_slow"
-  std::string text;                    ///< what was seen, with numbers; no full stop
+  std::string text;                    ///< the observation, with numbers; no full stop
   std::string advice;                  ///< what to do about it; no full stop
 };
 

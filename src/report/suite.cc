@@ -118,7 +118,7 @@ std::vector<std::size_t> listed_candidates(const Results& results) {
   return candidates;
 }
 
-/// Returns the metrics of a candidate's rows: those of its gates, else the first one shown.
+/// Returns the metrics of a candidate's rows: the gated ones, else the first one shown.
 std::vector<std::optional<std::size_t>> row_metrics(const Results& results, std::size_t candidate) {
   std::set<std::size_t> gated;
   for (const gate::Verdict& verdict : results.verdicts)

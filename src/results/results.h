@@ -65,7 +65,7 @@ struct MetricResult {
   std::optional<stats::Summary>
       summary{};             ///< nullopt: no run has a value, or the values are bounds only
   bool is_doubtful = false;  ///< 0 in every run, and most likely not counted; without a summary
-  std::optional<stats::QuantileEstimate> quantile{};  ///< of a percentile; nullopt: too few runs
+  std::optional<stats::QuantileEstimate> quantile{};  ///< nullopt: no percentile, or too few runs
   std::size_t fewest_runs = 0;                        ///< that a percentile needs
   std::optional<double> at_most{};      ///< a bound of every run's value, if none is known
   std::optional<stats::Delta> delta{};  ///< nullopt: the reference, or nothing to compare

@@ -140,10 +140,11 @@ class OutputCheck {
 
   const Plan& plan_;
   const RunContext& context_;
-  std::vector<std::optional<std::size_t>> sources_;  // of each one's reference, a command
-  std::map<std::size_t, StoredOutput> stored_;       // of those
-  std::uint32_t command_ = 0;                        // that is being run
-  StoredOutput file_;                                // that it is compared with
+  std::vector<std::optional<std::size_t>>
+      sources_;  // by command: the command whose output it must equal
+  std::map<std::size_t, StoredOutput> stored_;  // of those
+  std::uint32_t command_ = 0;                   // that is being run
+  StoredOutput file_;                           // that it is compared with
   std::unique_ptr<OutputStore> store_;
   std::unique_ptr<OutputComparison> comparison_;
   std::unique_ptr<OutputHash> hash_;

@@ -19,8 +19,8 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-/// False if only counted or simulated values are shown, gated and wanted precisely, and the number
-/// of runs was not given: timed runs would cost time for values that are not shown.
+/// False if all values that are shown, gated or wanted precisely are counted or simulated, and the
+/// user gave no number of runs: timed runs would only cost time.
 bool needs_timed_runs(const Plan& plan) {
   const auto is_counted = [&](std::size_t metric) {
     return kind_of(plan.metrics[metric], plan.events) != RoundKind::Timed;

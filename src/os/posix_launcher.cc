@@ -92,8 +92,8 @@ class SharedPrograms {
     Slot& slot = slots_.at(place);
     if (text.size() >= slot.size) {
       constexpr std::size_t roomy = 64;
-      slot.size = std::max(roomy, text.size() + 1);
-      slot.bytes = arena_.make<char>(slot.size);
+      const std::size_t size = std::max(roomy, text.size() + 1);
+      slot = {arena_.make<char>(size), size};  // unchanged if the memory is full
     }
     std::memcpy(slot.bytes, text.c_str(), text.size() + 1);
     return slot.bytes;

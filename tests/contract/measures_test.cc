@@ -108,13 +108,10 @@ TEST_CASE(
   const Folder folder;
   const std::string program = folder.file("burn");
   std::filesystem::copy_file(fixture("burn"), program);
-  REQUIRE(chmod(folder.path().c_str(), 0755) == 0);
   REQUIRE(chmod(program.c_str(), 04755) == 0);
   Start start;
   start.arguments = {"-r3", "-e", "task-clock", "--", program + " 20ms"};
-  start.as_user = 65534;
-  start.program = folder.file("lauka");  // the checkout may be where that user cannot go
-  std::filesystem::copy_file(places::kProgram, start.program);
+  run_as(65534, folder, start);
   const Said said = lauka(start);
   CAPTURE(said.out);
   CAPTURE(said.err);

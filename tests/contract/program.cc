@@ -173,6 +173,14 @@ Folder::~Folder() {
   std::filesystem::remove_all(path_, ignored);
 }
 
+void run_as(unsigned user, const Folder& folder, Start& start) {
+  namespace fs = std::filesystem;
+  fs::permissions(folder.path(), fs::perms(0755));
+  start.program = folder.file("lauka");
+  fs::copy_file(places::kProgram, start.program);
+  start.as_user = user;
+}
+
 bool exists(const std::string& path) {
   return std::filesystem::exists(path);
 }

@@ -65,6 +65,10 @@ class Folder {
   std::string path_;
 };
 
+/// Has another user run a copy of the program in `folder`, which is opened to that user: the
+/// checkout may be where that user cannot go.
+void run_as(unsigned user, const Folder& folder, Start& start);
+
 /// True if there is a file; an empty one may come from `touch`.
 bool exists(const std::string& path);
 

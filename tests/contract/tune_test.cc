@@ -265,8 +265,9 @@ TEST_CASE("a value that another program changes meanwhile is left alone and repo
 
 TEST_CASE("without root the commands get CPUs of their own, and a line says what sudo would add") {
   if (geteuid() != 0) return skip("only root can become another user");
+  const Folder folder;
   Start start{.arguments = {"--tune=-cpus", "-r", "1", "true"}};
-  start.as_user = 65534;
+  run_as(65534, folder, start);
   const Said said = lauka(start);
   CHECK(said.status == 0);
   CHECK(said.err_has("lauka: note: --tune without root: nothing is switched"));

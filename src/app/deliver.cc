@@ -173,27 +173,33 @@ void say_endings(const Call& call) {
   }
 }
 
+bool may_show_start_of_process(const Call& call) {
+  return !call.is_saved() && !call.is_suite() && call.options.verbosity != Verbosity::Quiet &&
+         !call.benchmarks.front().session.cut_short;
+}
+
 /// Measures how much of runs under 1 ms is the start of their processes. This takes some 10 ms, so
 /// sessions that were not ten times as long go without.
 void measure_start_of_process(Call& call, Report& report) {
   constexpr double long_enough = 0.1;  // seconds
   Results& results = report.benchmarks.front();
-  const Benchmark& benchmark = call.benchmarks.front();
-  if (call.is_saved() || call.is_suite() || call.options.verbosity == Verbosity::Quiet ||
-      benchmark.session.cut_short || !report::shortest_run(results))
-    return;
+  if (!report::shortest_run(results)) return;
   const MetricResult* wall_time = row_of(results, 0, Role::WallTime);
   if (wall_time == nullptr || !wall_time->summary ||
       static_cast<double>(wall_time->runs) * wall_time->summary->mean < long_enough)
     return;
-  results.process_start = measure_start(benchmark.plan, *call.launcher, call.user, os::interrupt);
+  results.process_start =
+      measure_start(call.benchmarks.front().plan, *call.launcher, call.user, os::interrupt);
 }
 
 int show_and_export(Call& call) {
   const os::ActAs owner(call.user);
   if (!owner.error().empty()) return refuse({owner.error(), ""}, ExitStatus::Failed);
+  // The launcher takes its time to end: if it is not needed, beside the analysis.
+  const bool shows_start = may_show_start_of_process(call);
+  if (call.launcher && !shows_start) call.launcher->dismiss();
   Report report = report_of(call);
-  measure_start_of_process(call, report);
+  if (shows_start) measure_start_of_process(call, report);
   if (call.launcher) call.launcher->dismiss();
   const bool is_cut_short = std::ranges::any_of(
       call.benchmarks, [](const Benchmark& one) { return one.session.cut_short.has_value(); });

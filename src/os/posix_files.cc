@@ -335,7 +335,7 @@ std::size_t read_at(int fd, std::uint64_t from, std::span<char> into) {
 
 std::optional<std::string> read_rest(int fd, std::size_t most) {
   std::string bytes;
-  std::array<char, 16384> piece{};
+  std::array<char, 16384> piece;
   while (bytes.size() < most) {
     const ssize_t got = read(fd, piece.data(), std::min(piece.size(), most - bytes.size()));
     if (got < 0 && errno == EINTR) continue;
@@ -347,7 +347,7 @@ std::optional<std::string> read_rest(int fd, std::size_t most) {
 }
 
 bool copy_all(int from, int to, WriteCall call) {
-  std::array<char, 16384> piece{};
+  std::array<char, 16384> piece;
   for (off_t at = 0;;) {
     const ssize_t got = pread(from, piece.data(), piece.size(), at);
     if (got < 0 && errno == EINTR) continue;

@@ -219,9 +219,9 @@ void RunFiles::take(int most_pieces) {
 
 void RunFiles::take(Kept which, int from, int to, int most_pieces) {
   for (int i = 0; i < most_pieces; ++i) {
-    const ssize_t got = ::read(from, room_.data(), room_.size());
+    const ssize_t got = ::read(from, room_->data(), room_->size());
     if (got <= 0) return;
-    const std::string_view bytes(room_.data(), static_cast<std::size_t>(got));
+    const std::string_view bytes(room_->data(), static_cast<std::size_t>(got));
     if (heard_.listener != nullptr && !enough_ns_) {
       const std::int64_t now = heard_.now();
       if (!heard_.listener->hear(which, bytes)) enough_ns_ = now;

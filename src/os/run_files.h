@@ -12,11 +12,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include <sys/types.h>
 
@@ -179,7 +179,8 @@ class RunFiles {
   OutputTail tail_;
   Heard heard_;
   std::optional<std::int64_t> enough_ns_;
-  std::vector<char> room_ = std::vector<char>(65536);  // a pipe's; the stack may be as small
+  using Room = std::array<char, 65536>;   // a pipe's; the stack may be as small
+  std::unique_ptr<Room> room_{new Room};  // not zeroed: without output its pages stay untouched
 };
 
 /// A descriptor that lauka opens must never become standard input, output or error. Closed ones

@@ -19,6 +19,10 @@ constexpr std::string_view kDevices = "/sys/bus/event_source/devices";
 // Names of the core PMU if the kernel gives it no "cpus" file.
 constexpr std::array<std::string_view, 2> kCoreNames = {"cpu", "cpum_cf"};
 
+// Every kernel has these for events of its own: to look for their "cpus" costs 5 us each.
+constexpr std::array<std::string_view, 6> kKernelNames = {"breakpoint", "kprobe",     "msr",
+                                                          "software",   "tracepoint", "uprobe"};
+
 std::string path_of(std::string_view pmu, std::string_view file) {
   return fmt::format("{}/{}/{}", kDevices, pmu, file);
 }
@@ -132,6 +136,7 @@ std::vector<Pmu> Sysfs::core_pmus() const {
   if (cores_) return *cores_;
   std::vector<Pmu>& cores = cores_.emplace();
   for (const std::string& name : calls_.list_folder(std::string(kDevices))) {
+    if (std::ranges::find(kKernelNames, name) != kKernelNames.end()) continue;
     const bool may_be = std::ranges::find(kCoreNames, name) != kCoreNames.end();
     if (!may_be && !calls_.read_file(path_of(name, "cpus"))) continue;
     if (auto pmu = find(name); pmu && pmu->kind == PmuKind::Core) cores.push_back(*std::move(pmu));

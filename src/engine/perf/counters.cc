@@ -187,7 +187,8 @@ Situation situation_of(const os::LinuxCalls& calls, const os::Sysfs& sysfs) {
   Situation situation;
   situation.paranoid = read_integer(calls, "/proc/sys/kernel/perf_event_paranoid");
   situation.has_core_pmu = !sysfs.core_pmus().empty();
-  situation.watchdog = read_integer(calls, "/proc/sys/kernel/nmi_watchdog").value_or(0) > 0;
+  if (situation.has_core_pmu)  // whose cycles it counts
+    situation.watchdog = read_integer(calls, "/proc/sys/kernel/nmi_watchdog").value_or(0) > 0;
   return situation;
 }
 

@@ -26,6 +26,8 @@ enum class Less : unsigned char {
   Interval,  ///< of a delta
   Values,    ///< next to their delta
   Drawing,
+  Place,  ///< branch, machine and host of a session
+  Date,   ///< next to its commit
   Never
 };
 

@@ -384,6 +384,10 @@ TEST_CASE("what is shown of a series fits the terminal, and no name steers it") 
   CHECK(wide.find("+50.0% ± 0.4%") != std::string::npos);
   CHECK(wide.find("●") != std::string::npos);
   CHECK(series_text(series, trend, {.width = 60}).find("●") == std::string::npos);
+  CHECK(series_text(series, trend, {.width = 70}).find("measured") != std::string::npos);
+  const std::string narrow = series_text(series, trend, {.width = 40});
+  CHECK(narrow.find("measured") == std::string::npos);
+  CHECK(narrow.find("+50.0% ± 0.4%") != std::string::npos);
   const std::string plain = series_text(series, trend, {.ascii = true});
   CHECK(plain.find("+-") != std::string::npos);
   CHECK(plain.find("●") == std::string::npos);

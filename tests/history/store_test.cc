@@ -293,6 +293,8 @@ TEST_CASE("a history of version 3, whose times were seconds, is all there, and g
     CHECK(lines->front().began == sessions.back().began.time_since_epoch().count());
     CHECK(lines->back().began == 1'767'225'600'000);
     CHECK(sessions_text(*lines, {}).find("2026-01-01 03:10") != std::string::npos);
+    CHECK(sessions_text(*lines, {}).find("machine") != std::string::npos);
+    CHECK(sessions_text(*lines, {.width = 50}).find("machine") == std::string::npos);
     const auto variants = loader.variants({});
     REQUIRE(variants);
     REQUIRE(variants->size() == 1);

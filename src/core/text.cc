@@ -448,7 +448,10 @@ std::string without_middle(std::string_view text, std::size_t most) {
 }
 
 std::string cited(std::string_view text) {
-  return "'" + one_line(without_middle(text, kMostCited)) + "'";
+  const bool is_quoted_inside = text.find('\'') != std::string_view::npos;
+  const char* const quote =
+      is_quoted_inside && text.find('"') == std::string_view::npos ? "\"" : "'";
+  return quote + one_line(without_middle(text, kMostCited)) + quote;
 }
 
 std::string message_line(std::string_view text) {

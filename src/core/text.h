@@ -124,8 +124,8 @@ std::string one_line(std::string_view text);
 /// Replaces the middle of `text` by … if it has more than `most` bytes.
 std::string without_middle(std::string_view text, std::size_t most);
 
-/// Returns `text` in single quotes, for a message: as one_line, and without its middle if very
-/// long.
+/// Returns `text` in single quotes, or in double ones if it has single ones, for a message: as
+/// one_line, and without its middle if very long.
 std::string cited(std::string_view text);
 
 /// Returns a message for standard error: "lauka: " and `text` as one_line, with a line break.

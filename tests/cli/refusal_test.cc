@@ -259,7 +259,7 @@ TEST_CASE("hooks without text and variables without a value are refused") {
         "--env 'A' has 'A', which is not NAME=VALUE; write 'A=1 B=\"two words\"'");
   CHECK(line({"--env", "=1"}).starts_with("--env '=1' has '=1', which is not NAME=VALUE"));
   CHECK(line({"--env", ""}) == "--env '' sets nothing; write --env 'A=1 B=2'");
-  CHECK(line({"--env", "A='1"}).starts_with("--env 'A='1' has an unterminated single quote"));
+  CHECK(line({"--env", "A='1"}).starts_with("--env \"A='1\" has an unterminated single quote"));
   CHECK(line({"--metrics", "wall_time,,x"})
             .starts_with("--metrics 'wall_time,,x' has an empty name"));
 }
@@ -280,7 +280,7 @@ TEST_CASE("a file, a shell or a reference needs a name") {
   CHECK(line({"--export-csv", ""}) == "--export-csv '' is empty; write --export-csv FILE");
   CHECK(line({"--shell", " "}) == "--shell ' ' is empty; write a shell, default or none");
   CHECK(line({"--shell", "sh '"}) ==
-        "--shell 'sh '' has an unterminated single quote; close it, or write \\' for the "
+        "--shell \"sh '\" has an unterminated single quote; close it, or write \\' for the "
         "character itself");
 }
 

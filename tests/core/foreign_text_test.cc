@@ -35,6 +35,8 @@ TEST_CASE("what people write stays as it is, and so does what was shown before")
 
 TEST_CASE("a text that is cited in a message stays on its line") {
   CHECK(cited("./old -x") == "'./old -x'");
+  CHECK(cited("sh -c 'exit 0'") == R"("sh -c 'exit 0'")");
+  CHECK(cited(R"(sh -c 'echo "a"')") == R"('sh -c 'echo "a"'')");
   CHECK(cited("a\nb\tc\x1b[1m\x7f") == R"('a\nb\tc\x1b[1m\x7f')");
 }
 

@@ -89,13 +89,13 @@ TEST_CASE("with a shell the command is one word of it, as typed") {
 
 TEST_CASE("a command that cannot be run is refused by its number and text") {
   CHECK(refusal_of(options_of({"./old", "./new 'x"})) ==
-        "command 2 './new 'x' has an unterminated single quote; close it, or write \\' for the "
+        "command 2 \"./new 'x\" has an unterminated single quote; close it, or write \\' for the "
         "character itself");
   CHECK(refusal_of(options_of({"./old", "  "})) ==
         "command 2 '  ' is empty; write a program and its arguments");
   CHECK(refusal_of(options_of({""})) == "command 1 '' is empty; write a program and its arguments");
   CHECK(refusal_of(options_of({"'' x"})) ==
-        "command 1 ''' x' is empty; write a program and its arguments");
+        "command 1 \"'' x\" is empty; write a program and its arguments");
   Options shell = options_of({" \n"});
   shell.shell = Shell{{"sh"}};
   CHECK(refusal_of(shell) == "command 1 ' \\n' is empty; write a program and its arguments");

@@ -1,5 +1,6 @@
 #include "report/charts.h"
 #include "report/example.h"
+#include "report/lines.h"
 
 #include <cmath>
 #include <functional>

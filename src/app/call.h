@@ -104,14 +104,14 @@ Result<void> add_suite(Call& call);
 void restore_after_lauka(int lauka);
 
 /// Restores what a killed lauka left, or reports which user can.
-void restore_what_was_left(Call& call);
+void restore_leftovers(Call& call);
 
 /// Answer --untune and --tune=list; return the exit status.
 int untune(Call& call);
 int list_tuning(Call& call);
 
 /// Names the switches of --tune that would change something here; those by name only with a "+".
-std::vector<std::string> what_tune_would_switch();
+std::vector<std::string> tunable_settings();
 
 /// Chooses the commands' CPUs, and has a benchmark use them.
 Result<void> choose_tuning(Call& call);
@@ -143,7 +143,7 @@ std::optional<int> ended(const Result<void>& made, ExitStatus if_refused = ExitS
 void find_labels(Call& call);
 
 /// True if an export describes its session.
-bool tells_of_session(const Options& options);
+bool describes_session(const Options& options);
 
 /// Reads up to so many bytes of a file with the rights of the user; "-" is standard input. `what`
 /// it is, for a refusal.

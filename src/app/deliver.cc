@@ -9,7 +9,7 @@
 #include "report/lines.h"
 #include "report/screen.h"
 #include "report/style.h"
-#include "report/suite.h"
+#include "report/suite_screen.h"
 #include "results/analyse.h"
 #include "results/results.h"
 #include "run/programs.h"
@@ -64,7 +64,7 @@ Shown shown_of(const Options& options, const Report& report) {
   std::vector<std::string> notes = report::notes_of(report);
   const bool asks_for_counts = !options.events.empty() || options.engine != EngineChoice::Auto;
   if (!asks_for_counts && !style.verbose) std::erase(notes, engine::kNoCounters);
-  return {report::screen_parts(report, style, options.verbosity == Verbosity::Quiet),
+  return {report::screen_sections(report, style, options.verbosity == Verbosity::Quiet),
           std::move(notes), report::screen_warnings(report, style)};
 }
 
@@ -103,9 +103,9 @@ Circumstances circumstances_of(const Call& call) {
                          std::ranges::any_of(call.benchmarks, [](const Benchmark& one) {
                            return one.options.baseline.has_value();
                          });
-  Machine machine = tells_of_session(call.options) ? os::this_machine_whole()
-                    : is_needed                    ? os::this_machine()
-                                                   : Machine{};
+  Machine machine = describes_session(call.options) ? os::this_machine_whole()
+                    : is_needed                     ? os::this_machine()
+                                                    : Machine{};
   if (call.tuning) machine.tuning = settings_in_force(*call.tuning);
   return {std::string(cli::version()), call.began,  machine,    os::time_of_day(),
           os::new_session_id(),        call.labels, call.tuning};
@@ -210,7 +210,7 @@ int show_and_export(Call& call) {
 
 }  // namespace
 
-bool tells_of_session(const Options& options) {
+bool describes_session(const Options& options) {
   return std::ranges::any_of(options.exports, [](const ExportTarget& one) {
     return one.kind == ExportKind::Json || one.kind == ExportKind::Html;
   });

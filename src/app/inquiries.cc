@@ -116,7 +116,7 @@ int show_threads(Call& call) {
 int check_machine(Call& call) {
   if (const auto status = ended(start_launcher(call), ExitStatus::Failed)) return *status;
   if (const auto status = ended(find_user(call))) return *status;
-  restore_what_was_left(call);
+  restore_leftovers(call);
   const Options& options = call.options;
   os::watch_for_interrupts();
   std::unique_ptr<os::ExportFile> file;
@@ -138,21 +138,21 @@ int check_machine(Call& call) {
     for (const CoreKind& kind : cores::find_kinds(*calls).kinds)
       facts.core_kinds.push_back({kind.name, kind.cpus.size()});
   }
-  facts.tunable = what_tune_would_switch();
+  facts.tunable = tunable_settings();
   if (const int signal = os::interrupt(); signal != 0) return status_of_signal(signal);
   const auto lines = inquire::check(facts, engines);
   const Stream stream = shown_on(options);
-  Result<void> told;
+  Result<void> reported;
   if (options.verbosity != Verbosity::Quiet)
-    told = os::say(stream, inquire::check_text(facts, lines, os::terminal_width(stream, 0)));
+    reported = os::say(stream, inquire::check_text(facts, lines, os::terminal_width(stream, 0)));
   if (file) {
     const os::ActAs owner(call.user);
     if (!owner.error().empty()) return refuse({owner.error(), ""}, ExitStatus::Failed);
     file->write(inquire::check_json(facts, engines, lines));
     const auto written = file->commit();
-    if (told) told = written;
+    if (reported) reported = written;
   }
-  return status_of(told);
+  return status_of(reported);
 }
 
 }  // namespace

@@ -235,7 +235,7 @@ bool may_be_in_repository() {
 void ask_git(Call& call) {
   constexpr auto most = std::chrono::seconds(5);
   call.labels = with_given(call.options.labels, {});
-  if (!call.options.asks_git || !tells_of_session(call.options) || !may_be_in_repository()) return;
+  if (!call.options.asks_git || !describes_session(call.options) || !may_be_in_repository()) return;
   os::ProgramSpec git{.words = {"git", "--no-optional-locks", "-c", "core.fsmonitor=false",
                                 "status", "--porcelain=v2", "--branch", "--untracked-files=no"}};
   git.user = call.user;
@@ -327,7 +327,7 @@ std::optional<int> add_benchmarks(Call& call) {
     if (const auto status = ended(start_launcher(call), ExitStatus::Failed)) return status;
   if (const auto status = ended(find_user(call))) return status;
   if (call.is_saved()) return ended(read_saved(call));
-  restore_what_was_left(call);
+  restore_leftovers(call);
   if (!call.options.suite) {
     call.benchmarks.push_back({.options = call.options});
     return std::nullopt;

@@ -19,8 +19,7 @@ constexpr std::size_t kMostOfLog = std::size_t{1} << 30U;
 /// Returns the file that keeps a session's rounds; nullopt if no JSON is written to a file.
 std::optional<std::string> log_of(const Options& options) {
   for (const ExportTarget& one : options.exports)
-    if (one.kind == ExportKind::Json && one.file != "-" &&
-        os::AppendLog::may_stand_beside(one.file))
+    if (one.kind == ExportKind::Json && one.file != "-" && os::AppendLog::may_be_next_to(one.file))
       return one.file + ".rounds";
   return std::nullopt;
 }

@@ -25,13 +25,13 @@ std::uint64_t seed_of(std::uint64_t session, const std::string& benchmark) {
 
 /// Opens the files of LAUKA_METRICS, to which all benchmarks write; null if they cannot be made and
 /// no metric was announced.
-Result<std::unique_ptr<os::ToldFiles>> open_told_files(const Call& call) {
-  auto files = os::open_told_files(call.user);
+Result<std::unique_ptr<os::MetricFiles>> open_metric_files(const Call& call) {
+  auto files = os::open_metric_files(call.user);
   const bool is_needed = std::ranges::any_of(call.benchmarks, [](const Benchmark& one) {
-    return std::ranges::any_of(one.plan.told, &OwnMetric::is_written);
+    return std::ranges::any_of(one.plan.reported, &OwnMetric::is_written);
   });
   if (files || is_needed) return files;
-  return std::unique_ptr<os::ToldFiles>();
+  return std::unique_ptr<os::MetricFiles>();
 }
 
 /// Prints likely slips on standard error.
@@ -65,8 +65,8 @@ std::unique_ptr<Observer> choose_observer(const Call& call) {
 
 std::optional<int> measure_tuned(Call& call) {
   const os::MonotonicClock clock;
-  const auto told = open_told_files(call);
-  if (!told) return refuse(told.error(), ExitStatus::Failed);
+  const auto reported = open_metric_files(call);
+  if (!reported) return refuse(reported.error(), ExitStatus::Failed);
   const auto observer = choose_observer(call);
   const auto texts = os::text_files(call.user);
   call.began = os::time_of_day();
@@ -75,11 +75,11 @@ std::optional<int> measure_tuned(Call& call) {
     runs.push_back({one.name,
                     one.plan,
                     {*call.launcher, *one.chosen.engine, clock, *observer, os::interrupt, call.user,
-                     told->get(), one.groups, texts.get(), tells_of_session(call.options)}});
+                     reported->get(), one.groups, texts.get(), describes_session(call.options)}});
   const auto was_throttled = throttle_watch(call);
   const auto tune = tuning_switch(call);
   for (BenchmarkRun& run : runs) {
-    run.context.end_aside = [&] { find_labels(call); };
+    run.context.end_background_work = [&] { find_labels(call); };
     if (was_throttled) run.context.was_throttled = std::ref(was_throttled);
     run.context.tune = tune;
   }

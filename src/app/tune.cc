@@ -91,7 +91,7 @@ void restore_after_lauka(int lauka) {
   if (const auto files = os::open_setting_files()) tune::restore_after(*files, lauka);
 }
 
-void restore_what_was_left(Call& call) {
+void restore_leftovers(Call& call) {
   if (!os::is_there(tune::kJournalFolder)) return;
   os::SettingFiles* const files = settings_of(call);
   if (files == nullptr) return;
@@ -145,7 +145,7 @@ int list_tuning(Call& call) {
                       tune::list_text(tune::find_settings(*files, request, *cpus), *cpus)));
 }
 
-std::vector<std::string> what_tune_would_switch() {
+std::vector<std::string> tunable_settings() {
   const auto files = os::open_setting_files();
   if (!files) return {};
   const auto cpus = tune::choose_cpus(*files, {}, cpu_facts({}));

@@ -204,7 +204,7 @@ bool looks_like_number(std::string_view word, std::string_view more) {
          word.find_first_not_of("+-.0123456789" + std::string(more)) == std::string_view::npos;
 }
 
-std::string_view instead_of(std::string_view option) {
+std::string_view lauka_word_for(std::string_view option) {
   const auto found = std::ranges::find(kOtherTools, option, &OtherTool::option);
   return found == kOtherTools.end() ? std::string_view{} : found->instead;
 }

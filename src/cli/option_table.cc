@@ -26,11 +26,11 @@ constexpr auto kAnyWholeNumber = std::numeric_limits<std::uint64_t>::max();
 constexpr Range kLimits{{-100.0, false}, {1e6, true}};
 
 Result<void> add_events(Draft& draft, const Given& given) {
-  const bool beside_defaults = given.value.starts_with('+');
-  const std::string list = beside_defaults ? given.value.substr(1) : given.value;
+  const bool adds_to_defaults = given.value.starts_with('+');
+  const std::string list = adds_to_defaults ? given.value.substr(1) : given.value;
   const auto names = event_names(Given{given.option, list});
   if (!names) return names.error();
-  draft.options.with_default_events = draft.options.with_default_events || beside_defaults;
+  draft.options.with_default_events = draft.options.with_default_events || adds_to_defaults;
   auto& events = draft.options.events;
   for (const std::string& name : *names) {
     if (std::ranges::find(events, name) == events.end()) events.push_back(name);

@@ -139,7 +139,7 @@ bool begins_value(const OptionInfo& option, std::string_view rest);
 Result<Options> settle(Draft draft);
 
 /// The same for the options of all benchmarks of a suite; each benchmark is settled separately.
-Result<Options> settle_beside_suite(Draft draft);
+Result<Options> settle_with_suite(Draft draft);
 
 /// Refuses options that contradict --suite, or need it.
 Result<void> fits_suite(const Draft& draft);
@@ -162,6 +162,6 @@ bool looks_like_number(std::string_view word, std::string_view more = {});
 
 /// Returns what to type instead of an option that other tools have and lauka lacks ("--style" with
 /// its dashes); empty if none of them has it.
-std::string_view instead_of(std::string_view option);
+std::string_view lauka_word_for(std::string_view option);
 
 }  // namespace lauka::cli

@@ -153,7 +153,7 @@ Error unknown_option(const po::option& typed) {
   }
   const std::string spelled = word.substr(0, word.find('='));
   const std::string what = fmt::format("unknown option {}", cited(spelled));
-  if (const std::string_view instead = instead_of(spelled); !instead.empty())
+  if (const std::string_view instead = lauka_word_for(spelled); !instead.empty())
     return Error{what, std::string(instead)};
   const bool is_whole_letter = (static_cast<unsigned char>(typed.string_key.back()) & 0x80U) == 0;
   if (!word.starts_with("--") && word.size() > 2 && typed.string_key.size() == 2 && is_whole_letter)
@@ -284,7 +284,7 @@ Result<Options> parse_words(const Words& words) {
   if (auto taken = taken_command(*typed, *draft)) return *std::move(taken);
   if (auto fits = fits_suite(*draft); !fits) return fits.error();
   const bool is_suite = draft->options.suite && !draft->options.inquiry;
-  return is_suite ? settle_beside_suite(*std::move(draft)) : settle(*std::move(draft));
+  return is_suite ? settle_with_suite(*std::move(draft)) : settle(*std::move(draft));
 }
 
 /// Returns the metric of "slower".
@@ -520,7 +520,7 @@ Result<Options> settle(Draft draft) {
   return std::move(options);
 }
 
-Result<Options> settle_beside_suite(Draft draft) {
+Result<Options> settle_with_suite(Draft draft) {
   if (auto targets = settle_exports(draft.options); !targets) return targets.error();
   return std::move(draft.options);
 }

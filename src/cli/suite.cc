@@ -210,7 +210,7 @@ class SuiteReader {
   Result<void> read_session() {
     auto draft = draft_of({}, true);
     if (!draft) return draft.error();
-    auto options = settle_beside_suite(*std::move(draft));
+    auto options = settle_with_suite(*std::move(draft));
     if (!options) return at(0, options.error());
     suite_.session = *std::move(options);
     suite_.session.suite = typed_.suite;

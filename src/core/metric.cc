@@ -93,8 +93,8 @@ std::optional<double> MetricReader::operand(const RunRecord& run, const Step& st
     return std::isnan(value) ? std::nullopt : std::optional(value);
   }
   if (const auto* constant = std::get_if<double>(&step.term)) return *constant;
-  if (const auto* told = std::get_if<ToldValue>(&step.term))
-    return told->place < run.told.size() ? run.told[told->place] : std::nullopt;
+  if (const auto* reported = std::get_if<ReportedValue>(&step.term))
+    return reported->place < run.reported.size() ? run.reported[reported->place] : std::nullopt;
   return count(run, step.places);
 }
 

@@ -65,8 +65,8 @@ struct CountedEvent {
   std::size_t event = 0;
 };
 
-/// A value that the program reported itself, by its index in RunRecord::told.
-struct ToldValue {
+/// A value that the program reported itself, by its index in RunRecord::reported.
+struct ReportedValue {
   std::size_t place = 0;
 };
 
@@ -81,7 +81,7 @@ struct SameValue {
 /// two values before them. It has no value if the run lacks one of them, or a divisor is 0. Events
 /// of one formula are counted in the same run.
 struct Formula {
-  using Term = std::variant<UsageReader, CountedEvent, double, Operation, ToldValue, SameValue>;
+  using Term = std::variant<UsageReader, CountedEvent, double, Operation, ReportedValue, SameValue>;
   std::vector<Term> terms;
 
   Formula() = default;

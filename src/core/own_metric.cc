@@ -279,14 +279,14 @@ Result<double> parse_own_value(std::string_view text, const OwnUnit& unit) {
   double size = unit.size;
   const bool is_plain = word == "1" && unit.word.empty();
   if (!word.empty() && word != unit.word && !is_plain) {
-    const OwnUnit told = own_unit_of(word);
-    if (told.unit != unit.unit || !told.is_known() || !unit.is_known())
+    const OwnUnit reported = own_unit_of(word);
+    if (reported.unit != unit.unit || !reported.is_known() || !unit.is_known())
       return Error{fmt::format("has {} after the number, but its unit is {}", cited(word),
                                unit.word.empty() ? "none" : cited(unit.word)),
-                   told.is_known() && unit.word.empty()
-                       ? fmt::format("give it this unit (NAME:{})", told.word)
+                   reported.is_known() && unit.word.empty()
+                       ? fmt::format("give it this unit (NAME:{})", reported.word)
                        : "leave it out, or give another unit"};
-    size = told.size;
+    size = reported.size;
   }
   const double value = std::strtod(plain.c_str(), nullptr) * size;
   if (!is_measurable(value)) return Error{"is beyond 1e30, or below 1e-30", "use another unit"};
@@ -304,33 +304,35 @@ Metric metric_of(const OwnMetric& own, Formula source) {
   return metric;
 }
 
-Result<ToldLine> parse_told_line(std::string_view line) {
+Result<ReportedLine> parse_reported_line(std::string_view line) {
   std::vector<std::string_view> words = blank_separated(line);
   if (words.size() < 2) return Error{"is not NAME VALUE", kToldExample};
   if (!is_own_name(words[0]))
     return Error{fmt::format("has {} for a name", cited(words[0])),
                  "begin it with a letter, and go on with letters, digits, _ . - / or %"};
-  ToldLine told{.metric = {.name = std::string(words[0])}, .value = words[1]};
+  ReportedLine reported{.metric = {.name = std::string(words[0])}, .value = words[1]};
   words.erase(words.begin(), words.begin() + 2);
-  if (!words.empty() && (told.combine = combine_of(words.back()))) words.pop_back();
+  if (!words.empty() && (reported.combine = combine_of(words.back()))) words.pop_back();
   if (!words.empty()) {
-    told.better = better_of(words.back());
-    told.metric.better = told.better.value_or(told.metric.better);
-    if (told.better) words.pop_back();
+    reported.better = better_of(words.back());
+    reported.metric.better = reported.better.value_or(reported.metric.better);
+    if (reported.better) words.pop_back();
   }
   if (words.empty()) {
-    const std::string_view suffix = told.value.substr(told.value.find_last_of("0123456789.") + 1);
+    const std::string_view suffix =
+        reported.value.substr(reported.value.find_last_of("0123456789.") + 1);
     const OwnUnit unit = own_unit_of(suffix);
-    if (suffix.size() < told.value.size() && unit.unit != Unit::Ratio) told.metric.unit = unit;
-    return told;
+    if (suffix.size() < reported.value.size() && unit.unit != Unit::Ratio)
+      reported.metric.unit = unit;
+    return reported;
   }
   const std::string_view unit = words.front();
   if (words.size() > 1 || !is_unit_word(unit))
     return Error{fmt::format("has {}, which is not a unit, higher, lower, sum, mean or last",
                              cited(words.back())),
                  kToldExample};
-  told.metric.unit = own_unit_of(unit);
-  return told;
+  reported.metric.unit = own_unit_of(unit);
+  return reported;
 }
 
 Result<Expression> parse_expression(std::string_view text) {

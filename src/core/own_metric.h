@@ -66,7 +66,7 @@ bool is_measurable(double value);
 enum class Combine : unsigned char { Mean, Sum, Last };
 
 /// A line that a program wrote to LAUKA_METRICS: NAME VALUE [UNIT] [higher|lower] [sum|mean|last].
-struct ToldLine {
+struct ReportedLine {
   OwnMetric metric{};
   std::string_view value{};          ///< as written, part of the line; see parse_own_value
   std::optional<Better> better{};    ///< as written
@@ -74,7 +74,7 @@ struct ToldLine {
 };
 
 /// Reads such a line. The error is a predicate, as in numbers.h.
-Result<ToldLine> parse_told_line(std::string_view line);
+Result<ReportedLine> parse_reported_line(std::string_view line);
 
 /// A formula as typed, in postfix order; a name is a metric's or an event's.
 using ExpressionTerm = std::variant<double, std::string, Operation>;

@@ -90,7 +90,7 @@ Bytes bytes_of(const RunRecord& run) {
   put(to, run.own);
   put(to, std::uint64_t{run.below_overhead});
   put(to, std::uint64_t{run.order});
-  put(to, run.told);
+  put(to, run.reported);
   return to;
 }
 
@@ -124,7 +124,7 @@ void RunList::read(std::size_t index, RunRecord& run) const {
   from.list(run.own);
   run.below_overhead = from.number() != 0;
   run.order = from.number_as<std::uint32_t>();
-  from.list(run.told);
+  from.list(run.reported);
 }
 
 RunRecord RunList::operator[](std::size_t index) const {

@@ -151,8 +151,8 @@ struct RunRecord {
   std::vector<std::optional<std::uint64_t>> own{};
   bool below_overhead = false;  ///< took no longer than its shell alone: a time became 0
   std::uint32_t order = 0;      ///< among the runs of all benchmarks of a suite, from 1; 0: alone
-  /// Values that the program reported, in the order of Plan::told; may be shorter.
-  std::vector<std::optional<double>> told{};
+  /// Values that the program reported, in the order of Plan::reported; may be shorter.
+  std::vector<std::optional<double>> reported{};
 };
 
 /// Runs in the order they were added. A session may have a million, most of whose fields are zero

@@ -267,7 +267,7 @@ class CoreTimeEngine final : public engine::EngineAround {
   std::vector<Pass> passes_{};  // what the other engine selected last
 };
 
-std::uint64_t what_is_left(std::uint64_t all, std::uint64_t part) {
+std::uint64_t remainder(std::uint64_t all, std::uint64_t part) {
   return all - std::min(all, part);
 }
 
@@ -424,13 +424,13 @@ CoreTimes mac_times(const std::optional<os::KernelTotals>& totals, const Polled&
   CoreTimes times{polled.own};
   if (const auto& fast = totals->on_performance_cores) {
     times.ns.front() = fast->user_ns + fast->system_ns;
-    if (times.ns.size() == 2) times.ns.back() = what_is_left(own, times.ns.front());
+    if (times.ns.size() == 2) times.ns.back() = remainder(own, times.ns.front());
   }
-  times.unsplit_ns = what_is_left(own, sum_of(times.ns));
+  times.unsplit_ns = remainder(own, sum_of(times.ns));
   for (std::size_t kind = 0; kind < times.ns.size(); ++kind)
     times.ns[kind] += polled.descendants[kind];
-  const std::uint64_t of_descendants = what_is_left(reaped_ns, own);
-  times.unsplit_ns += what_is_left(of_descendants, polled.of_reaped_ns);
+  const std::uint64_t of_descendants = remainder(reaped_ns, own);
+  times.unsplit_ns += remainder(of_descendants, polled.of_reaped_ns);
   return times;
 }
 

@@ -44,7 +44,7 @@ std::optional<double> measured(const JsonIn& value) {
   return is_measurable(number) ? std::optional(number) : std::nullopt;
 }
 
-bool is_of_ones_own(const Metric& metric) {
+bool is_user_metric(const Metric& metric) {
   return metric.role == Role::Other && !metric.event &&
          std::ranges::none_of(kBuiltInMetrics,
                               [&](const BuiltInMetric& one) { return one.name == metric.name; });
@@ -347,7 +347,7 @@ class SessionReader {
       const auto known = places_.find(metric);
       if (known != places_.end() && recording().metrics[known->second].percentile) continue;
       const bool is_own =
-          known != places_.end() && is_of_ones_own(recording().metrics[known->second]);
+          known != places_.end() && is_user_metric(recording().metrics[known->second]);
       const auto values = values_of(*samples, name, is_own);
       if (!values) return values.error();
       if (is_told && values->size() != runs.size()) return foreign("samples without their runs");
@@ -531,9 +531,9 @@ void put_fact(JsonWriter& json, std::span<const std::pair<std::string_view, std:
   }
   json.open('{');
   for (const auto& [key, text] : facts) json.put_text(key, text);
-  Json told;
-  for (const NamedCount& one : own) told[one.event] = one.count;
-  json.put("own", told);
+  Json reported;
+  for (const NamedCount& one : own) reported[one.event] = one.count;
+  json.put("own", reported);
   json.close();
 }
 
@@ -598,8 +598,8 @@ Json overhead_of(const Results& results, std::size_t command) {
 }
 
 Json why_of(const Results& results, std::size_t command) {
-  const auto why = std::ranges::find(results.whys, command, &Why::command);
-  if (why == results.whys.end()) return nullptr;
+  const auto why = std::ranges::find(results.explanations, command, &Why::command);
+  if (why == results.explanations.end()) return nullptr;
   Json factors = Json::array();
   for (const WallFactor& factor : why->factors) {
     const auto& bounds = factor.change.bounds;

@@ -177,7 +177,7 @@ Result<void> Loader::learn(const std::set<std::int64_t>& names) {
   });
 }
 
-Result<void> Loader::learn_machines(const std::set<std::int64_t>& machines) {
+Result<void> Loader::load_machines(const std::set<std::int64_t>& machines) {
   std::set<std::int64_t> unknown;
   for (const std::int64_t id : machines)
     if (machines_.count(id) == 0) unknown.insert(id);
@@ -205,7 +205,7 @@ Result<void> Loader::learn_of(const std::vector<Row>& rows,
     machines.insert(id_in(row[machine]));
   }
   if (auto learnt = learn(ids); !learnt) return learnt;
-  return learn_machines(machines);
+  return load_machines(machines);
 }
 
 Result<std::vector<SessionLine>> Loader::sessions(std::size_t last, const std::string& commit) {

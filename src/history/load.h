@@ -108,7 +108,7 @@ class Loader {
   Result<void> learn(const std::set<std::int64_t>& names);
   const std::string& name(std::int64_t id) const;
   Result<void> chain_anchors(std::vector<Series>& all);
-  Result<void> learn_machines(const std::set<std::int64_t>& machines);
+  Result<void> load_machines(const std::set<std::int64_t>& machines);
 
   /// The names and the machines in these columns.
   Result<void> learn_of(const std::vector<Row>& rows, std::initializer_list<std::size_t> names,

@@ -236,7 +236,7 @@ std::string sessions_text(const std::vector<SessionLine>& sessions, const report
                           {one.machine_class},
                           {one.host},
                           {fmt::format("{}{}", one.results, one.complete ? "" : ", cut short")}});
-  for (const std::size_t column : {3, 4, 5}) table.columns[column].goes = report::Less::Place;
+  for (const std::size_t column : {3U, 4U, 5U}) table.columns[column].goes = report::Less::Place;
   table.steps.push_back({.less = report::Less::Place});
   return report::terminal_text(table, style);
 }
@@ -259,7 +259,7 @@ std::string series_text(const Series& series, const Trend& trend, const report::
       table_with_drawing({"commit", "measured (UTC)", against_text(trend.against), "change"});
   table.columns[1].goes = report::Less::Date;
   table.steps.push_back({.less = report::Less::Date});
-  for (const std::size_t column : {2, 3}) table.columns[column].cut = report::Cut::Nothing;
+  for (const std::size_t column : {2U, 3U}) table.columns[column].cut = report::Cut::Nothing;
   Drawing drawing;
   for (const Observation& one : trend.commits) drawing.include(one.value, one.reach());
   for (std::size_t i = 0; i < trend.commits.size(); ++i) {

@@ -95,27 +95,27 @@ class TextFiles : NonCopyable {
 std::unique_ptr<TextFiles> text_files(const std::optional<User>& user);
 
 /// Files whose names runs get to append to, one each. They do not exist until a run writes to them.
-class ToldFiles : NonCopyable {
+class MetricFiles : NonCopyable {
  public:
   /// The output of runs to one of them.
-  struct Told {
+  struct Reported {
     std::size_t place = 0;  ///< of the run in its batch
     std::string text{};
     bool is_whole = true;  ///< false: it is no file, or larger than 1 MB
   };
 
-  virtual ~ToldFiles() = default;
+  virtual ~MetricFiles() = default;
 
   /// Returns the path for the run at `place` of a batch; all are equally long, as the size of an
   /// environment shifts times.
   virtual std::string path(std::size_t place) const = 0;
 
   /// Returns the output of the latest batch; afterwards the files are gone.
-  virtual std::vector<Told> take() = 0;
+  virtual std::vector<Reported> take() = 0;
 };
 
 /// In a folder of their own, which belongs to `user`, if given.
-Result<std::unique_ptr<ToldFiles>> open_told_files(const std::optional<User>& user);
+Result<std::unique_ptr<MetricFiles>> open_metric_files(const std::optional<User>& user);
 
 /// A folder of this process's own for the files of another program, below TMPDIR (default: in
 /// memory, else in /tmp), closed to other users; it goes with its contents. If the process is
@@ -169,7 +169,7 @@ class AppendLog {
   static Result<std::string> read(const std::string& path, std::size_t most_bytes);
 
   /// True if a log may be next to `target`: not next to a device or a pipe.
-  static bool may_stand_beside(const std::string& target);
+  static bool may_be_next_to(const std::string& target);
 
   AppendLog(Descriptor file, std::string path, std::string text)
       : file_(std::move(file)), path_(std::move(path)), text_(std::move(text)) {}

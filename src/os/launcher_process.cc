@@ -46,7 +46,7 @@ class Rights : NonCopyable {
 };
 
 /// True if the current run must be killed: lauka has asked for it, or has ended.
-bool nobody_wants_it(const LauncherSetup& setup) {
+bool is_run_unwanted(const LauncherSetup& setup) {
   if (getppid() != setup.parent) setup.state->cancel = true;
   return setup.state->cancel;
 }
@@ -61,7 +61,7 @@ std::optional<Outcome> open_files(const SharedProgram& program, const LauncherSe
   if (rights.error() != 0) return NotStarted{LaunchStep::BecomeUser, rights.error()};
   const std::chrono::nanoseconds limit(program.timeout_ns > 0 ? program.timeout_ns : kNever);
   auto failed = open_named(
-      {program.input_path, program.output_path, limit}, [&] { return nobody_wants_it(setup); },
+      {program.input_path, program.output_path, limit}, [&] { return is_run_unwanted(setup); },
       own);
   if (own.input) files.input = own.input.get();
   if (own.output && !program.is_kept) files.output = files.error = own.output.get();
@@ -301,7 +301,7 @@ class LauncherProcess {
     for (std::size_t i = 0; i < state_.launch_count; ++i) {
       SharedEnded& ended = state_.ended[i];
       ended = SharedEnded{};
-      if (nobody_wants_it(setup_)) {
+      if (is_run_unwanted(setup_)) {
         ended.outcome = Cancelled{};
       } else {
         run(state_.launches[i], ended);
@@ -434,7 +434,7 @@ class LauncherProcess {
         return;
       }
       if (!is_killed && found > 0) ended.outcome = Stopped{WSTOPSIG(status)};
-      if (!is_killed && nobody_wants_it(setup_)) ended.outcome = Cancelled{};
+      if (!is_killed && is_run_unwanted(setup_)) ended.outcome = Cancelled{};
       if (!is_killed && is_to_die()) give_up_ns = kill_run(pid) == 0 ? end_ns + kDyingNs : end_ns;
       if (end_ns >= give_up_ns) {
         ended.survivor = pid;
@@ -459,7 +459,7 @@ class LauncherProcess {
     for (std::int64_t at_ns = now_ns();; at_ns = now_ns()) {
       while (waitpid(-leader, nullptr, WNOHANG) > 0) {
       }
-      const bool is_over = at_ns >= deadline_ns || nobody_wants_it(setup_);
+      const bool is_over = at_ns >= deadline_ns || is_run_unwanted(setup_);
       if (kill(-leader, is_over ? SIGKILL : 0) != 0 || is_over) return;
       wait_until(std::min(at_ns + pause_ns, deadline_ns), at_ns);
     }

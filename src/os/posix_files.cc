@@ -150,7 +150,7 @@ bool read_whole(const Descriptor& file, std::string& text) {
   return true;
 }
 
-class FilesInFolder final : public ToldFiles {
+class FilesInFolder final : public MetricFiles {
  public:
   FilesInFolder(PrivateFolder folder, std::optional<User> user)
       : folder_(std::move(folder)), user_(std::move(user)) {}
@@ -159,17 +159,17 @@ class FilesInFolder final : public ToldFiles {
     return folder_.path() + "/" + name_of(place);
   }
 
-  std::vector<Told> take() override {
-    std::vector<Told> all;
+  std::vector<Reported> take() override {
+    std::vector<Reported> all;
     const std::vector<std::string> names = folder_.names();
     if (names.empty()) return all;
     {
       const ActAs owner(user_);
       for (std::size_t place = 0; place < 100; ++place) {
         if (!std::ranges::binary_search(names, name_of(place))) continue;
-        Told& told = all.emplace_back();
-        told.place = place;
-        told.is_whole = read_whole(folder_.open_file(name_of(place)), told.text);
+        Reported& reported = all.emplace_back();
+        reported.place = place;
+        reported.is_whole = read_whole(folder_.open_file(name_of(place)), reported.text);
       }
     }
     folder_.clear();
@@ -219,7 +219,7 @@ bool lets_others_rename(int folder) {
 }
 
 /// Removes the folders of killed processes.
-void remove_what_was_left(const std::string& below) {
+void remove_leftovers(const std::string& below) {
   const Descriptor parent(open(below.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!parent || lets_others_rename(parent.get())) return;
   for (const std::string& name : names_in(open_folder(parent.get(), "."))) {
@@ -514,10 +514,10 @@ std::unique_ptr<TextFiles> text_files(const std::optional<User>& user) {
   return std::make_unique<PosixTextFiles>(user);
 }
 
-Result<std::unique_ptr<ToldFiles>> open_told_files(const std::optional<User>& user) {
+Result<std::unique_ptr<MetricFiles>> open_metric_files(const std::optional<User>& user) {
   auto folder = PrivateFolder::create(user);
   if (!folder) return folder.error();
-  return std::unique_ptr<ToldFiles>(new FilesInFolder(*std::move(folder), user));
+  return std::unique_ptr<MetricFiles>(new FilesInFolder(*std::move(folder), user));
 }
 
 Result<PrivateFolder> PrivateFolder::create(const std::optional<User>& user) {
@@ -527,7 +527,7 @@ Result<PrivateFolder> PrivateFolder::create(const std::optional<User>& user) {
   for (const std::string& place : all) {
     std::error_code error;
     const std::filesystem::path below = std::filesystem::absolute(place, error);
-    remove_what_was_left(below.string());
+    remove_leftovers(below.string());
     if (auto made = new_folder(below))
       return PrivateFolder(std::move(made->first), std::move(made->second), user);
   }
@@ -594,7 +594,7 @@ Result<std::string> AppendLog::read(const std::string& path, std::size_t most_by
   return text_of_log(*file, path, most_bytes);
 }
 
-bool AppendLog::may_stand_beside(const std::string& target) {
+bool AppendLog::may_be_next_to(const std::string& target) {
   struct stat about {};
   return stat(target.c_str(), &about) != 0 || S_ISREG(about.st_mode);
 }

@@ -116,7 +116,7 @@ class SharedPrograms {
     for (std::size_t i = 0; i < spec.words.size(); ++i) argv[i] = arena_.copy(spec.words[i]);
     program->argv = argv;
     program->path = arena_.copy(path);
-    program->sink = spec.output.heard ? Sink::Pipe : spec.output.sink;
+    program->sink = spec.output.has_listener ? Sink::Pipe : spec.output.sink;
     program->is_kept = spec.output.kept;
     program->jobs = spec.jobs;
     program->jobs_outlive_failure = spec.jobs_outlive_failure;
@@ -214,7 +214,7 @@ class PosixLauncher final : public Launcher {
   Result<ProgramId> add_program(const ProgramSpec& spec) override {
     auto program = programs_.add(spec);
     if (!program) return program.error();
-    if (spec.output.heard) heard_.emplace(*program, spec);
+    if (spec.output.has_listener) listened_.emplace(*program, spec);
     if (spec.user && !channels_.files.hand_pipes_to(*spec.user))
       return system_error("lauka cannot pass its pipes to the user " + spec.user->name, errno);
     return *program;
@@ -263,7 +263,7 @@ class PosixLauncher final : public Launcher {
     const bool heeds_interrupts =
         std::ranges::none_of(launches, [](const Launch& one) { return one.despite_interrupt; });
     OwnFiles named;
-    if (const auto failed = open_heard(launches.front(), named)) {
+    if (const auto failed = open_listened(launches.front(), named)) {
       std::vector<Ended> one(1);
       one.front().outcome = *failed;
       return one;
@@ -299,16 +299,17 @@ class PosixLauncher final : public Launcher {
 
   /// Begins to listen to a run, and opens `named`, where its output goes on to. Returns why the run
   /// cannot be started; nullopt if it can.
-  std::optional<Outcome> open_heard(const Launch& launch, OwnFiles& named) {
-    const auto program = heard_.find(launch.program);
-    if (program == heard_.end()) {
+  std::optional<Outcome> open_listened(const Launch& launch, OwnFiles& named) {
+    const auto program = listened_.find(launch.program);
+    if (program == listened_.end()) {
       channels_.files.begin();
       return std::nullopt;
     }
     const ProgramSpec& spec = program->second;
     const auto is_unwanted = [] { return interrupt() != 0; };
     if (auto failed = open_named(spec, true, is_unwanted, named)) return failed;
-    channels_.files.begin(heard_by(launch.listener, spec.output.sink, named.output.get(), now_ns));
+    channels_.files.begin(
+        listening_for(launch.listener, spec.output.sink, named.output.get(), now_ns));
     return std::nullopt;
   }
 
@@ -320,22 +321,22 @@ class PosixLauncher final : public Launcher {
     char byte = 'r';
     if (send(channels_.socket.get(), &byte, 1, MSG_NOSIGNAL) != 1) return errno;
     const auto [output, error] = channels_.files.readable();
-    bool told = false;
+    bool reported = false;
     for (;;) {
       std::array fds = {pollfd{channels_.socket.get(), POLLIN, 0}, pollfd{output, POLLIN, 0},
                         pollfd{error, POLLIN, 0}};
-      if (heeds_interrupts && !told && interrupt() != 0) {
+      if (heeds_interrupts && !reported && interrupt() != 0) {
         cancel();
-        told = true;
+        reported = true;
       }
-      const int timeout_ms = tick || hold.owes_a_word() ? kTickMs : -1;
+      const int timeout_ms = tick || hold.must_report_suspension() ? kTickMs : -1;
       const int ready = poll_with_mask(fds.data(), fds.size(), timeout_ms, hold.mask_for_waiting());
       if (ready < 0 && errno != EINTR) return errno;
-      if (ready == 0 && hold.owes_a_word()) hold.tell_of_suspension();
+      if (ready == 0 && hold.must_report_suspension()) hold.report_suspension();
       if (ready == 0 && tick) tick();
       if (ready <= 0) continue;
       if ((fds[1].revents | fds[2].revents) != 0) {
-        hear();
+        receive();
         hold.let_through();  // if there is always something to read, poll lets nothing through
       }
       if (fds[0].revents == 0) continue;
@@ -346,7 +347,7 @@ class PosixLauncher final : public Launcher {
   }
 
   /// Takes the run's output, and ends the run if that is enough.
-  void hear() {
+  void receive() {
     channels_.files.drain_some();
     if (!channels_.files.enough_ns() || state_->enough) return;
     state_->enough = true;
@@ -434,7 +435,7 @@ class PosixLauncher final : public Launcher {
   SharedPrograms programs_;
   Channels channels_;
   std::vector<SharedCounters*> counter_sets_;
-  std::map<ProgramId, ProgramSpec> heard_;  // those with a listener
+  std::map<ProgramId, ProgramSpec> listened_;  // those with a listener
   Sink last_sink_ = Sink::Null;
   std::optional<Error> why_gone_;  // the launcher
 };

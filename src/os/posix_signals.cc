@@ -158,26 +158,26 @@ class SignalsElsewhere : NonCopyable {
 
 class Stage {
  public:
-  explicit Stage(std::size_t activities) : nobody_(activities), whose_(activities) {}
+  explicit Stage(std::size_t activities) : no_activity_(activities), turn_of_(activities) {}
 
   /// Gives the turn to `activity` and waits until it gives it back.
   void give_to(std::size_t activity) {
     std::unique_lock lock(mutex_);
-    whose_ = activity;
+    turn_of_ = activity;
     changed_.notify_all();
-    changed_.wait(lock, [&] { return whose_ == nobody_; });
+    changed_.wait(lock, [&] { return turn_of_ == no_activity_; });
   }
 
   void give_back() {
     const std::lock_guard lock(mutex_);
-    whose_ = nobody_;
+    turn_of_ = no_activity_;
     changed_.notify_all();
   }
 
   /// False if nothing new may begin.
   bool wait_for(std::size_t activity) {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return whose_ == activity || is_called_off_; });
+    changed_.wait(lock, [&] { return turn_of_ == activity || is_called_off_; });
     return !is_called_off_;
   }
 
@@ -190,8 +190,8 @@ class Stage {
  private:
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::size_t nobody_;
-  std::size_t whose_;
+  std::size_t no_activity_;
+  std::size_t turn_of_;
   bool is_called_off_ = false;
 };
 
@@ -280,12 +280,12 @@ HoldSignals::~HoldSignals() {
   if (is_due) suspend_now();
 }
 
-bool HoldSignals::owes_a_word() const {
-  return suspension_is_due != 0 && !has_told_;
+bool HoldSignals::must_report_suspension() const {
+  return suspension_is_due != 0 && !has_reported_;
 }
 
-void HoldSignals::tell_of_suspension() {
-  has_told_ = true;
+void HoldSignals::report_suspension() {
+  has_reported_ = true;
   const std::string_view over = is_terminal(Stream::Error) ? "\r\x1b[K" : "";  // the progress line
   static_cast<void>(say(Stream::Error, std::string(over) + std::string(kSuspensionWaits)));
 }

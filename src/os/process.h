@@ -37,8 +37,8 @@ struct Output {
   bool kept = false;   ///< output goes to unnamed files first, so that no reader slows the run
                        ///< (Launcher::kept_bytes), and to its destination when the run has
                        ///< ended
-  bool heard = false;  ///< what a run writes goes through pipes to Launch::listener, and on from
-                       ///< there to where it belongs; not with `kept`
+  bool has_listener = false;  ///< what a run writes goes through pipes to Launch::listener, and on
+                              ///< from there to where it belongs; not with `kept`
 };
 
 /// The kept parts of a run.
@@ -125,7 +125,7 @@ class OutputListener : NonCopyable {
   /// Takes a piece of standard output or error that has just been read; some may come after the
   /// run's end. Returns false when it has enough: then the run is ended, by SIGTERM to its process
   /// group and two seconds later by SIGKILL, and has succeeded; its wall time is up to now.
-  virtual bool hear(Kept which, std::string_view bytes) = 0;
+  virtual bool receive(Kept which, std::string_view bytes) = 0;
 };
 
 /// One requested run.

@@ -213,8 +213,8 @@ bool RunFiles::hand_pipes_to(const User& user) const {
 }
 
 void RunFiles::take(int most_pieces) {
-  take(Kept::Output, output_.read_end.get(), heard_.output, most_pieces);
-  take(Kept::Error, error_.read_end.get(), heard_.error, most_pieces);
+  take(Kept::Output, output_.read_end.get(), listening_.output, most_pieces);
+  take(Kept::Error, error_.read_end.get(), listening_.error, most_pieces);
 }
 
 void RunFiles::take(Kept which, int from, int to, int most_pieces) {
@@ -222,9 +222,9 @@ void RunFiles::take(Kept which, int from, int to, int most_pieces) {
     const ssize_t got = ::read(from, room_->data(), room_->size());
     if (got <= 0) return;
     const std::string_view bytes(room_->data(), static_cast<std::size_t>(got));
-    if (heard_.listener != nullptr && !enough_ns_) {
-      const std::int64_t now = heard_.now();
-      if (!heard_.listener->hear(which, bytes)) enough_ns_ = now;
+    if (listening_.listener != nullptr && !enough_ns_) {
+      const std::int64_t now = listening_.now();
+      if (!listening_.listener->receive(which, bytes)) enough_ns_ = now;
     }
     if (which == Kept::Error) tail_.add(bytes);
     if (to >= 0) static_cast<void>(write_all(to, bytes));

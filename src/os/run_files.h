@@ -105,7 +105,7 @@ class OpensPatiently : NonCopyable {
 };
 
 /// The listener to a run's pipes, and the destination of its output; -1: none.
-struct Heard {
+struct Listening {
   OutputListener* listener = nullptr;  ///< null: none
   int output = -1;
   int error = -1;
@@ -113,8 +113,8 @@ struct Heard {
 };
 
 /// Returns the destination of the output of a run with a listener and this sink; `named`: its file.
-inline Heard heard_by(OutputListener* listener, Sink sink, int named,
-                      std::function<std::int64_t()> now) {
+inline Listening listening_for(OutputListener* listener, Sink sink, int named,
+                               std::function<std::int64_t()> now) {
   const bool inherits = sink == Sink::Inherit;
   return {listener, inherits ? 1 : named, inherits ? 2 : named, std::move(now)};
 }
@@ -135,9 +135,9 @@ class RunFiles {
   std::array<int, 2> readable() const { return {output_.read_end.get(), error_.read_end.get()}; }
 
   /// Forgets what earlier runs wrote to the pipe of standard error.
-  void begin(const Heard& heard = {}) {
+  void begin(const Listening& has_listener = {}) {
     tail_.clear();
-    heard_ = heard;
+    listening_ = has_listener;
     enough_ns_.reset();
   }
 
@@ -146,7 +146,7 @@ class RunFiles {
 
   /// The same while a run goes on: at most one piece if there is a listener, since its work may
   /// take time in which nothing else is watched.
-  void drain_some() { take(heard_.listener != nullptr ? 1 : kMostPieces); }
+  void drain_some() { take(listening_.listener != nullptr ? 1 : kMostPieces); }
 
   /// Returns when the listener was satisfied, by Heard::now; nullopt if it was not.
   std::optional<std::int64_t> enough_ns() const { return enough_ns_; }
@@ -177,7 +177,7 @@ class RunFiles {
   void take(Kept which, int from, int to, int most_pieces);
 
   OutputTail tail_;
-  Heard heard_;
+  Listening listening_;
   std::optional<std::int64_t> enough_ns_;
   using Room = std::array<char, 65536>;   // a pipe's; the stack may be as small
   std::unique_ptr<Room> room_{new Room};  // not zeroed: without output its pages stay untouched

@@ -49,14 +49,14 @@ class HoldSignals : NonCopyable {
   void let_through() const;
 
   /// True if the user wants lauka suspended and has not yet been informed.
-  bool owes_a_word() const;
+  bool must_report_suspension() const;
 
   /// Informs the user, on standard error.
-  void tell_of_suspension();
+  void report_suspension();
 
  private:
   sigset_t saved_{};
-  bool has_told_ = false;
+  bool has_reported_ = false;
 };
 
 /// Lets the others go on; returns when it is one's turn again.

@@ -307,7 +307,7 @@ class SpawningLauncher final : public Launcher {
     common_.forget_output();
     Ended ended;
     OwnFiles own;
-    const Sink sink = spec.output.heard ? Sink::Pipe : spec.output.sink;
+    const Sink sink = spec.output.has_listener ? Sink::Pipe : spec.output.sink;
     StandardFiles files = spec.output.kept ? common_.kept() : common_.of(sink);
     files_.begin();
     const auto is_unwanted = [this] { return is_interrupted(); };
@@ -315,11 +315,11 @@ class SpawningLauncher final : public Launcher {
       ended.outcome = *failed;
     } else {
       if (own.input) files.input = own.input.get();
-      if (own.output && !spec.output.kept && !spec.output.heard)
+      if (own.output && !spec.output.kept && !spec.output.has_listener)
         files.output = files.error = own.output.get();
-      if (spec.output.heard)
-        files_.begin(heard_by(launch.listener, spec.output.sink, own.output.get(),
-                              [this] { return now().count(); }));
+      if (spec.output.has_listener)
+        files_.begin(listening_for(launch.listener, spec.output.sink, own.output.get(),
+                                   [this] { return now().count(); }));
       execute(program, files, launch, ended);
       if (own.input) ended.input = input_read(own.input.get());
     }
@@ -467,7 +467,7 @@ class SpawningLauncher final : public Launcher {
       polls.look(at, pid);
       if (housekeeping.is_due(at)) common_.keep_small(spec.output.kept);
       if (tick_due_.is_due(at)) {
-        if (hold_->owes_a_word()) hold_->tell_of_suspension();
+        if (hold_->must_report_suspension()) hold_->report_suspension();
         if (*tick_) (*tick_)();
       }
     }

@@ -93,7 +93,7 @@ std::vector<std::string> differences_of(const Command& one, const std::vector<Co
 }
 
 /// Adds the differences to equal names: "sort f (cwd d1)", "sort f (LC_ALL=C)".
-void tell_apart(std::vector<Command>& commands) {
+void make_distinct(std::vector<Command>& commands) {
   std::vector<std::string> names(commands.size());
   std::ranges::transform(commands, names.begin(), [&](const Command& one) {
     const auto parts = differences_of(one, commands);
@@ -218,7 +218,7 @@ class CommandMaker {
       if (!command) return command.error();
       commands.push_back(*std::move(command));
     }
-    tell_apart(commands);
+    make_distinct(commands);
     return commands;
   }
 
@@ -374,7 +374,7 @@ constexpr auto kMeant = std::to_array<Meant>({
     {".json", "to show the session it holds, write --from"},
 });
 
-std::string_view what_was_meant(std::string_view program) {
+std::string_view intended_command(std::string_view program) {
   const auto found = std::ranges::find_if(kMeant, [&](const Meant& one) {
     return one.ending.starts_with('.') ? program.ends_with(one.ending) : program == one.ending;
   });
@@ -446,16 +446,16 @@ Result<std::vector<Command>> commands_of(const Options& options) {
 
 std::vector<std::string> hints_about_shells(const Options& options) {
   if (options.shell) return {};
-  std::vector<std::string> told;
+  std::vector<std::string> reported;
   std::vector<std::string> hints;
   for (const std::string& text : options.commands) {
     std::string syntax = shell_syntax_in(text);
-    if (syntax.empty() || std::ranges::find(told, syntax) != told.end()) continue;
+    if (syntax.empty() || std::ranges::find(reported, syntax) != reported.end()) continue;
     hints.push_back(
         fmt::format("{} has an unquoted {}, which the program gets as it is; use -S to run "
                     "it in a shell",
                     cited(text), syntax));
-    told.push_back(std::move(syntax));
+    reported.push_back(std::move(syntax));
   }
   return hints;
 }
@@ -493,7 +493,7 @@ std::vector<std::string> hints_about_quotes(const Options& options) {
 Error with_suggestion(Error error, const Plan& plan, std::size_t failed) {
   if (plan.shell) return error;
   const Command& command = plan.commands[failed];
-  if (const auto meant = what_was_meant(command.words.front()); !meant.empty()) {
+  if (const auto meant = intended_command(command.words.front()); !meant.empty()) {
     const bool is_file = meant.starts_with("to ");
     const bool has_topic = command.text == "help" && failed + 1 < plan.commands.size();
     const std::string word = is_file     ? command.words.front()
@@ -581,7 +581,7 @@ Options with_throughput(Options options) {
   return options;
 }
 
-Result<void> check_ways_of_running(const Options& options, const Plan& plan) {
+Result<void> check_run_options(const Options& options, const Plan& plan) {
   if (auto until = check_until(options, plan); !until) return until;
   return check_expected(options, plan);
 }

@@ -244,7 +244,7 @@ bool has_event(const Formula::Term& term) {
 
 /// True if a timed run has the term without counting.
 bool is_of_timed_runs(const Formula::Term& term) {
-  return std::holds_alternative<UsageReader>(term) || std::holds_alternative<ToldValue>(term);
+  return std::holds_alternative<UsageReader>(term) || std::holds_alternative<ReportedValue>(term);
 }
 
 /// True if a pass counts all events of `source`.

@@ -22,7 +22,7 @@ bool has_name(const std::vector<OwnMetric>& metrics, std::string_view name) {
 
 /// True for a formula (which names its events itself), a value that the program reports, or one
 /// derived from another metric.
-bool is_of_ones_own(std::string_view name, const Options& options) {
+bool is_user_metric(std::string_view name, const Options& options) {
   return is_built_in_formula(name) || percentile_in(name) || has_name(options.derived, name) ||
          has_name(options.scraped, name);
 }
@@ -31,7 +31,7 @@ bool is_of_ones_own(std::string_view name, const Options& options) {
 bool need_no_events(const Options& options) {
   std::vector<std::string> others = options.metric_list;
   std::erase_if(others,
-                [&](const std::string& row) { return is_of_ones_own(name_of_row(row), options); });
+                [&](const std::string& row) { return is_user_metric(name_of_row(row), options); });
   return are_all_built_in(others);
 }
 
@@ -40,7 +40,7 @@ std::vector<std::string> events_of_gates(const Options& options, const CoreUse& 
   std::vector<std::string> names;
   for (const Condition& gate : options.gates) {
     if (built_in_metric(gate.metric) != nullptr || is_by_kind_of_core(gate.metric, cores) ||
-        is_of_ones_own(gate.metric, options))
+        is_user_metric(gate.metric, options))
       continue;
     const auto* const derived =
         std::ranges::find(kDerivedMetrics, gate.metric, &DerivedMetric::name);
@@ -257,7 +257,7 @@ Result<void> add_judgement(const Options& options, Plan& plan) {
   if (auto gates = add_gates(options.gates, options.baseline.has_value(), plan); !gates)
     return gates;
   if (auto precision = add_precision(options, plan); !precision) return precision;
-  return check_ways_of_running(options, plan);
+  return check_run_options(options, plan);
 }
 
 }  // namespace
@@ -313,7 +313,7 @@ Result<Plan> make_plan(const Options& typed, const SelectEvents& select_events,
             .events_were_asked_for = !options.events.empty(),
             .metrics = {},
             .region = options.region,
-            .told = options.scraped,
+            .reported = options.scraped,
             .stop = {},
             .warmup = options.warmup,
             .order = options.order.value_or(default_order(options)),
@@ -335,7 +335,7 @@ Result<Plan> make_plan(const Options& typed, const SelectEvents& select_events,
   add_core_times(plan);
   plan.metrics =
       metrics_of(plan.events, selection_of(options), !options.events.empty(), has_tree_peak);
-  if (auto told = add_told(plan.told, plan.metrics); !told) return told.error();
+  if (auto reported = add_reported(plan.reported, plan.metrics); !reported) return reported.error();
   const Result<void> formulas = add_formulas(by_name.formulas, plan.events, plan.metrics);
   if (!formulas) return formulas.error();
   if (auto percentiles = add_percentiles(options, plan.metrics); !percentiles)

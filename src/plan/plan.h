@@ -74,7 +74,7 @@ struct Plan {
   bool region = false;                 ///< programs note their region (lauka/region.h)
   /// Values that commands report: first those scraped from their output, then those for
   /// LAUKA_METRICS, then those of their region.
-  std::vector<OwnMetric> told{};
+  std::vector<OwnMetric> reported{};
   StopRule stop;
   std::uint64_t warmup = 1;
   Order order = Order::Random;

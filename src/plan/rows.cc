@@ -217,42 +217,42 @@ void show_region(MetricSelection selection, std::vector<Metric>& metrics) {
 }
 
 Result<Options> with_announced(Options options) {
-  std::vector<OwnMetric> told;
+  std::vector<OwnMetric> reported;
   for (OwnMetric& metric : options.scraped) {
-    if (is_there(told, metric.name))
+    if (is_there(reported, metric.name))
       return Error{fmt::format("--scrape names {} twice", metric.name),
                    "give each metric a name of its own"};
-    told.push_back(std::move(metric));
+    reported.push_back(std::move(metric));
   }
   for (std::string& row : options.metric_list) {
     if (!is_announcement(row)) continue;
     auto metric = parse_own_metric(row);
     if (!metric) return metric.error().about("--metrics " + cited(row));
-    if (is_there(told, metric->name))
+    if (is_there(reported, metric->name))
       return Error{fmt::format("--metrics announces {}, which is there already", metric->name),
                    "leave out the part after its name"};
     row = metric->name;
-    told.push_back(*std::move(metric));
+    reported.push_back(*std::move(metric));
   }
   if (options.region) {
     for (OwnMetric& metric : region_metrics()) {
-      if (is_there(told, metric.name))
+      if (is_there(reported, metric.name))
         return Error{fmt::format("{} is what --region measures", metric.name),
                      "give your metric a name of its own"};
-      told.push_back(std::move(metric));
+      reported.push_back(std::move(metric));
     }
   }
-  options.scraped = std::move(told);
+  options.scraped = std::move(reported);
   return options;
 }
 
-Result<void> add_told(const std::vector<OwnMetric>& told, std::vector<Metric>& metrics) {
-  for (std::size_t place = 0; place < told.size(); ++place) {
-    if (find_metric(metrics, told[place].name))
-      return Error{fmt::format("{} {} has the name of another metric", option_of(told[place]),
-                               told[place].name),
+Result<void> add_reported(const std::vector<OwnMetric>& reported, std::vector<Metric>& metrics) {
+  for (std::size_t place = 0; place < reported.size(); ++place) {
+    if (find_metric(metrics, reported[place].name))
+      return Error{fmt::format("{} {} has the name of another metric", option_of(reported[place]),
+                               reported[place].name),
                    "give it a name of its own"};
-    metrics.push_back(metric_of(told[place], ToldValue{place}));
+    metrics.push_back(metric_of(reported[place], ReportedValue{place}));
   }
   return {};
 }

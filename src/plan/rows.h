@@ -50,8 +50,8 @@ void show_region(MetricSelection selection, std::vector<Metric>& metrics);
 /// to the rows by name. Refused if two metrics have one name.
 Result<Options> with_announced(Options options);
 
-/// Adds a row for each of `told`. Refused if another metric has its name.
-Result<void> add_told(const std::vector<OwnMetric>& told, std::vector<Metric>& metrics);
+/// Adds a row for each of `reported`. Refused if another metric has its name.
+Result<void> add_reported(const std::vector<OwnMetric>& reported, std::vector<Metric>& metrics);
 
 /// A formula that makes a metric.
 struct Formulation {

@@ -171,7 +171,7 @@ struct Estimate {
     return alike && (!is_significant() || distance() > half());
   }
 
-  bool bounds_are_told(int decimals) const {
+  bool shows_bounds(int decimals) const {
     const double allowed = (high - low) / 8;
     return std::fabs(fixed(low, decimals).value - low) <= allowed &&
            std::fabs(fixed(high, decimals).value - high) <= allowed &&
@@ -188,7 +188,7 @@ int decimals_from(int decimals, IsEnough is_enough) {
 int decimals_of_delta(const Estimate& delta) {
   const bool integers_say_it = (delta.high - delta.low) / 2 >= 10;
   return decimals_from(integers_say_it ? 0 : 1, [&](int n) {
-    if (!delta.is_even()) return delta.bounds_are_told(n);
+    if (!delta.is_even()) return delta.shows_bounds(n);
     const double half = fixed(delta.half(), n).value;
     return is_close(half, delta.half()) &&
            (!delta.is_significant() || fixed(delta.distance(), n).value > half);
@@ -204,7 +204,7 @@ int decimals_of_ratio(const Estimate& ratio) {
       [&](int n) {
         const bool is_told = ratio.value == 1 || fixed(ratio.value, n).value != 1;
         return is_told && (ratio.is_even() ? is_close(fixed(ratio.half(), n).value, ratio.half())
-                                           : ratio.bounds_are_told(n));
+                                           : ratio.shows_bounds(n));
       });
 }
 

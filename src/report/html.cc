@@ -6,7 +6,7 @@
 #include "report/lines.h"
 #include "report/metric_tables.h"
 #include "report/screen.h"
-#include "report/suite.h"
+#include "report/suite_screen.h"
 #include "report/svg.h"
 
 #include <initializer_list>
@@ -90,7 +90,8 @@ std::string verdict_part(const Results& results) {
     html += "<p class=\"fail\">The session was cut short: these are the runs up to then.</p>\n";
   }
   const WhyTable why = why_table(results);
-  if (results.whys.size() < 2) html += elements(lines_of(why_lines(results)), "<p>", "</p>");
+  if (results.explanations.size() < 2)
+    html += elements(lines_of(why_lines(results)), "<p>", "</p>");
   if (!why.table.rows.empty()) html += table_html(why.table);
   html += elements(why.remarks, "<p class=\"faint\">", "</p>");
   html += elements(lines_of(why_means_differ(results, {})), "<p class=\"faint\">", "</p>");

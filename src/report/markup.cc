@@ -4,7 +4,7 @@
 #include "report/lines.h"
 #include "report/metric_tables.h"
 #include "report/screen.h"
-#include "report/suite.h"
+#include "report/suite_screen.h"
 #include "report/table.h"
 
 #include <algorithm>

@@ -5,7 +5,7 @@
 #include "report/format.h"
 #include "report/lines.h"
 #include "report/metric_tables.h"
-#include "report/suite.h"
+#include "report/suite_screen.h"
 
 #include <algorithm>
 #include <array>
@@ -82,7 +82,7 @@ std::string full_tables(const Results& results, const Style& style) {
   return text + dim_note(note, style);
 }
 
-std::string what_percentages_are(const Results& results, std::size_t metric, const Style& style) {
+std::string percentages_note(const Results& results, std::size_t metric, const Style& style) {
   if (std::ranges::none_of(results.commands, [&](const CommandResult& command) {
         const MetricResult* row = shown_row(command, metric);
         return row != nullptr && row->delta;
@@ -107,7 +107,7 @@ std::string compact_text(const Results& results, std::size_t metric, const Style
     const Fitted fitted = fit({&*matrix, 1}, style);
     if (fitted.fits)
       return terminal_text(*matrix, fitted, style) +
-             (fitted.lacks(Less::Interval) ? "" : what_percentages_are(results, metric, style));
+             (fitted.lacks(Less::Interval) ? "" : percentages_note(results, metric, style));
   }
   const Table table = compact_table(results, metric, Format::Terminal);
   const Fitted fitted = fit({&table, 1}, style);
@@ -118,7 +118,7 @@ std::string compact_text(const Results& results, std::size_t metric, const Style
 }
 
 /// Returns the rows that a compact table leaves out, so that users need not guess where they are.
-std::string what_is_left_out(const Results& results, const std::vector<std::size_t>& shown,
+std::string hidden_rows_line(const Results& results, const std::vector<std::size_t>& shown,
                              const Style& style) {
   std::string names;
   std::size_t more = 0;
@@ -140,7 +140,7 @@ struct Sentence {
 };
 
 /// Returns why a delta has no interval.
-std::string what_is_lacking(const Results& results, std::size_t command) {
+std::string missing_runs(const Results& results, std::size_t command) {
   constexpr std::size_t fewest = 6;  // rounds that ranks need
   return results.commands[command].runs < fewest ? "too few runs" : "too different runs";
 }
@@ -150,7 +150,7 @@ std::string what_is_lacking(const Results& results, std::size_t command) {
 Sentence sentence_of(const Results& results, const Ranking& ranking) {
   const Metric& metric = results.metrics[ranking.metric];
   if (!ranking.speed.bounds)
-    return {": " + what_is_lacking(results, ranking.command) + " to tell whether it differs from ",
+    return {": " + missing_runs(results, ranking.command) + " to tell whether it differs from ",
             " in " + spoken(one_line(metric.name))};
   if (!ranking.significant)
     return {": no significant difference from ", " in " + spoken(one_line(metric.name))};
@@ -212,7 +212,7 @@ std::string headline(const Results& results, const std::vector<Ranking>& ranking
   if (std::ranges::none_of(rankings,
                            [](const Ranking& one) { return one.speed.bounds.has_value(); }) &&
       rankings.size() > 1 && !results.reference.baseline)
-    return in_lines(what_is_lacking(results, rankings[0].command) +
+    return in_lines(missing_runs(results, rankings[0].command) +
                         " to tell whether a command differs from " +
                         bold(one_line(reference), style) + " in " +
                         spoken(one_line(results.metrics[rankings[0].metric].name)),
@@ -385,7 +385,7 @@ std::string compact_tables(const Results& results, const Style& style) {
     text += inked(style.width > 0 ? cut_middle(title, style.width) : title, Ink::Bold, style.color);
     text += "\n" + compact_text(results, metric, style);
   }
-  text += what_is_left_out(results, metrics, style) + histograms(results, style);
+  text += hidden_rows_line(results, metrics, style) + histograms(results, style);
   return text + dim_note(why_no_interval(results, style), style);
 }
 
@@ -406,12 +406,12 @@ std::string summary_lines(const Results& results, const Style& style) {
 }
 
 std::string screen(const Report& report, const Style& style, bool quiet) {
-  const ScreenParts parts = screen_parts(report, style, quiet);
+  const ScreenParts parts = screen_sections(report, style, quiet);
   return parts.tables + parts.verdicts;
 }
 
 std::string screen(const Results& results, const Style& style, bool quiet) {
-  const ScreenParts parts = screen_parts(results, style, quiet);
+  const ScreenParts parts = screen_sections(results, style, quiet);
   return parts.tables + parts.verdicts;
 }
 
@@ -427,12 +427,12 @@ std::optional<double> shortest_run(const Results& results) {
   return shortest;
 }
 
-ScreenParts screen_parts(const Report& report, const Style& style, bool quiet) {
+ScreenParts screen_sections(const Report& report, const Style& style, bool quiet) {
   return report.is_suite() ? suite_screen(report, style, quiet)
-                           : screen_parts(report.benchmarks.front(), style, quiet);
+                           : screen_sections(report.benchmarks.front(), style, quiet);
 }
 
-ScreenParts screen_parts(const Results& results, const Style& style, bool quiet) {
+ScreenParts screen_sections(const Results& results, const Style& style, bool quiet) {
   if (std::ranges::none_of(results.commands, has_values)) return {};
   if (quiet) return {"", wrapped_lines(gate_lines(results, style.color), style)};
   const std::string summary = summary_lines(results, style);

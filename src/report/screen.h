@@ -26,8 +26,8 @@ struct ScreenParts {
   std::string tables;
   std::string verdicts;
 };
-ScreenParts screen_parts(const Report& report, const Style& style, bool quiet);
-ScreenParts screen_parts(const Results& results, const Style& style, bool quiet);
+ScreenParts screen_sections(const Report& report, const Style& style, bool quiet);
+ScreenParts screen_sections(const Results& results, const Style& style, bool quiet);
 std::string screen(const Results& results, const Style& style, bool quiet);
 
 /// Returns the shortest median of the wall times below 1 ms that are shown, in seconds; nullopt if

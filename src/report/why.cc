@@ -148,7 +148,7 @@ std::string why_text(const Results& results, const Why& why) {
 std::string why_lines(const Results& results) {
   const bool several = results.commands.size() > (results.reference.baseline ? 1 : 2);
   std::string lines;
-  for (const Why& why : results.whys) {
+  for (const Why& why : results.explanations) {
     const std::string name =
         several ? one_line(results.commands[why.command].name) + ": " : std::string();
     lines += "why: " + name + why_text(results, why) + "\n";
@@ -158,13 +158,13 @@ std::string why_lines(const Results& results) {
 
 WhyTable why_table(const Results& results) {
   WhyTable all;
-  if (results.whys.size() < 2) return all;
-  if (std::ranges::none_of(results.whys, is_counted)) {
+  if (results.explanations.size() < 2) return all;
+  if (std::ranges::none_of(results.explanations, is_counted)) {
     all.remarks = {"why: unknown, as instructions and cycles were not counted"};
     return all;
   }
   std::set<WallPart> parts;
-  for (const Why& why : results.whys)
+  for (const Why& why : results.explanations)
     for (const WallFactor& factor : why.factors) parts.insert(factor.part);
   all.table.columns = {{.heading = {"command"}, .holds = Holds::Code},
                        {.heading = {"wall time"}, .holds = Holds::Delta}};
@@ -172,7 +172,7 @@ WhyTable why_table(const Results& results) {
     all.table.columns.push_back(
         {.heading = {std::string(kPartWords[static_cast<std::size_t>(part)].column)},
          .holds = Holds::Delta});
-  for (const Why& why : results.whys) {
+  for (const Why& why : results.explanations) {
     TableRow& row = all.table.rows.emplace_back(
         TableRow{{results.commands[why.command].name}, {wall_time_in_words(results, why)}});
     for (const WallPart part : parts) {

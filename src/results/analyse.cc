@@ -264,7 +264,7 @@ Results analyse(Recording session, gate::Findings findings) {
   for (std::size_t m = 0; m < results.metrics.size(); ++m)
     analyse_metric(m, results.tails_of(m, plain), rounds, results);
   rank(results);
-  results.whys = whys_of(results, rounds);
+  results.explanations = explanations_of(results, rounds);
   append(results.warnings, warnings_of_results(results));
   std::ranges::stable_sort(results.warnings, [](const Warning& a, const Warning& b) {
     return a.finding.index() < b.finding.index();

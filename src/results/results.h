@@ -104,7 +104,7 @@ struct Results : Recording, gate::Findings {
   std::string benchmark{};                ///< its name in a suite; empty: a plain call's
   std::vector<CommandResult> commands{};  ///< one for each that was measured
   std::vector<Ranking> rankings{};        ///< one per candidate that can be compared
-  std::vector<Why> whys{};                ///< one per candidate whose wall time can be taken apart
+  std::vector<Why> explanations{};        ///< one per candidate whose wall time can be taken apart
   bool paired = true;                     ///< deltas were taken within rounds
   Presentation presentation{};
   /// Seconds that running `true` takes; nullopt: not measured.
@@ -174,6 +174,6 @@ Report report_of(std::vector<Results> benchmarks, gate::Risk risk);
 /// Returns one for each candidate whose wall and CPU time changed by a ratio. `rounds`: of the
 /// runs. Factors that are rows of their own have these rows' deltas. The rest between cycles and
 /// CPU time is the clock's, between CPU time and wall time the utilisation's.
-std::vector<Why> whys_of(const Results& results, std::span<const std::uint32_t> rounds);
+std::vector<Why> explanations_of(const Results& results, std::span<const std::uint32_t> rounds);
 
 }  // namespace lauka

@@ -142,7 +142,7 @@ bool is_most_of_the_spread(const stats::Drift& drift, std::span<const double> se
 }
 
 /// Returns the single most informative finding.
-std::optional<Finding> what_is_unsteady(std::span<const double> series) {
+std::optional<Finding> find_unsteadiness(std::span<const double> series) {
   std::optional<ManyOutliers> outliers;
   if (series.size() >= kFewestForOutliers) {
     const auto severe = stats::severe_outliers(series);
@@ -161,9 +161,9 @@ std::optional<Finding> what_is_unsteady(std::span<const double> series) {
 
 /// Returns the conditions that numbers depend on and that have changed. If unknown on one side,
 /// they count as equal.
-std::optional<ForeignBaseline> foreign(bool told, const Circumstances& then,
+std::optional<ForeignBaseline> foreign(bool reported, const Circumstances& then,
                                        const Circumstances& now, std::string_view file) {
-  if (!told) return ForeignBaseline{.told = false, .file = std::string(file)};
+  if (!reported) return ForeignBaseline{.reported = false, .file = std::string(file)};
   ForeignBaseline found{.file = std::string(file)};
   const auto compare = [&](std::string_view what, const std::string& a, const std::string& b) {
     if (!a.empty() && !b.empty() && a != b) found.differences.push_back({what, a, b});
@@ -253,7 +253,7 @@ std::vector<Warning> warnings_of_series(std::size_t command, std::span<const dou
                                         std::uint64_t warmup) {
   const auto first = stats::first_run(series);
   const bool slow_first = first && first->slow;
-  const auto unsteady = what_is_unsteady(slow_first ? series.subspan(1) : series);
+  const auto unsteady = find_unsteadiness(slow_first ? series.subspan(1) : series);
   // After a warm-up, and among many outliers, a slow first run is most likely one of them.
   const bool is_one_of_many =
       warmup > 0 && unsteady && std::holds_alternative<ManyOutliers>(*unsteady);

@@ -189,8 +189,8 @@ double WallFactor::log_of_wall_time() const {
   return divides ? -log : log;
 }
 
-std::vector<Why> whys_of(const Results& results, std::span<const std::uint32_t> rounds) {
-  std::vector<Why> whys;
+std::vector<Why> explanations_of(const Results& results, std::span<const std::uint32_t> rounds) {
+  std::vector<Why> explanations;
   for (std::size_t c = 0; c < results.commands.size(); ++c) {
     if (!results.reference.is_candidate(c)) continue;
     const auto wall = delta_of_row(results, c, Role::WallTime);
@@ -199,9 +199,9 @@ std::vector<Why> whys_of(const Results& results, std::span<const std::uint32_t> 
     Why why{.command = c};
     add_factors_of_cpu_time(results, *cpu, why);
     why.factors.push_back(utilisation_factor(results, c, *cpu, *wall, rounds));
-    whys.push_back(std::move(why));
+    explanations.push_back(std::move(why));
   }
-  return whys;
+  return explanations;
 }
 
 }  // namespace lauka

@@ -97,7 +97,7 @@ Json json_of(const RunRecord& run) {
   for (const auto member : kUsageFields) usage.push_back(run.usage.*member);
   return {json_of(run.step),     json_of(run.outcome),        usage,
           list_json(run.counts), optional_json(run.coverage), list_json(run.own),
-          run.below_overhead,    list_json(run.told),         run.order};
+          run.below_overhead,    list_json(run.reported),     run.order};
 }
 
 RunRecord run_of(const Json& json) {
@@ -111,7 +111,7 @@ RunRecord run_of(const Json& json) {
   run.coverage = optional_of<double>(json.at(4));
   run.own = list_of<std::uint64_t>(json.at(5));
   run.below_overhead = json.at(6);
-  run.told = list_of<double>(json.at(7));
+  run.reported = list_of<double>(json.at(7));
   run.order = value_of<std::uint32_t>(json.at(8));
   return run;
 }
@@ -267,9 +267,9 @@ bool KeptRoundsCheck::is_possible(const RunRecord& run, const KeptRounds& next) 
       run.step.pass < passes.size() ? passes[run.step.pass].events.size() : 0;
   const auto fits = [&](const auto& values) { return values.empty() || values.size() == events; };
   return fits(run.counts) && fits(run.own) &&
-         run.told.size() <= plan_.told.size() + next.discovered.size() &&
+         run.reported.size() <= plan_.reported.size() + next.discovered.size() &&
          std::ranges::all_of(
-             run.told,
+             run.reported,
              [](const std::optional<double>& value) { return !value || is_measurable(*value); }) &&
          std::ranges::all_of(kUsageFields,
                              [&](const auto member) { return run.usage.*member <= kLongestNs; });
@@ -291,7 +291,7 @@ bool KeptRoundsCheck::has_possible_state(const KeptRounds& next) {
     const auto is_same = [&](const OwnMetric& other) { return other.name == one.name; };
     return is_own_name(one.name) && !find_metric(plan_.metrics, one.name) &&
            std::ranges::count_if(next.discovered, is_same) == 1 &&
-           std::ranges::none_of(plan_.told, is_same);
+           std::ranges::none_of(plan_.reported, is_same);
   });
   constexpr std::size_t most_metrics = 1000;
   const bool only_grows =

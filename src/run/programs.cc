@@ -1,7 +1,7 @@
 #include "run/programs.h"
 
 #include "plan/commands.h"
-#include "run/told.h"
+#include "run/reported.h"
 
 #include <algorithm>
 #include <string_view>
@@ -146,7 +146,7 @@ os::ProgramSpec program_of(const Plan& plan, const Command& command,
 }
 
 Result<void> Programs::prepare() {
-  std::vector<Variant> variants{{std::nullopt, tell_by_file_}};
+  std::vector<Variant> variants{{std::nullopt, has_metric_files_}};
   for (std::size_t pass = 0; pass < armed_.size(); ++pass)
     if (plan_.events.kind_of(pass) == RoundKind::Simulated) variants.push_back({pass, false});
   for (const Variant& variant : variants) {
@@ -160,15 +160,15 @@ Result<void> Programs::prepare() {
 }
 
 Programs::Variant Programs::variant_of(const Step& step, bool is_told) const {
-  if (!step.gives_counts_only()) return {std::nullopt, tell_by_file_};
-  Variant variant{std::nullopt, tell_by_file_ && is_told};
+  if (!step.gives_counts_only()) return {std::nullopt, has_metric_files_};
+  Variant variant{std::nullopt, has_metric_files_ && is_told};
   if (plan_.events.kind_of(step.pass) == RoundKind::Simulated) variant.simulated_by = step.pass;
   return variant;
 }
 
 Result<os::ProgramId> Programs::of(const Step& step, bool is_told) {
   // The simulator is installed, whether or not the command is.
-  if (const auto timed = find({std::nullopt, tell_by_file_}, step.command); !timed)
+  if (const auto timed = find({std::nullopt, has_metric_files_}, step.command); !timed)
     return timed.error();
   return find(variant_of(step, is_told), step.command);
 }
@@ -180,7 +180,7 @@ Result<os::ProgramId> Programs::find(const Variant& variant, std::size_t command
   if (known) return *known;
   os::ProgramSpec spec = program_of(plan_, plan_.commands[command], user_);
   spec.has_region = plan_.region;
-  if (variant.tells) spec.launch_variable = kMetricsVariable;
+  if (variant.writes_metrics) spec.launch_variable = kMetricsVariable;
   if (variant.simulated_by) spec = simulated(std::move(spec), *armed_[*variant.simulated_by]);
   auto id = launcher_.add_program(spec);
   if (id) known = *id;
@@ -293,7 +293,7 @@ Result<std::vector<ShellOverhead>> measure_shell(const Plan& plan, os::Launcher&
     empty.words = plan.shell->words;
     empty.words.insert(empty.words.end(), {"-c", ""});
     os::ProgramSpec spec = program_of(plan, empty, user);
-    spec.output.heard = false;
+    spec.output.has_listener = false;
     auto runs = EmptyRuns(launcher, interrupt).of(spec);
     if (!runs) return runs.error();
     if (runs->empty()) return std::vector<ShellOverhead>{};

@@ -30,7 +30,11 @@ class Programs {
   /// `tell_by_file`: launches give LAUKA_METRICS a value.
   Programs(const Plan& plan, os::Launcher& launcher, const std::optional<User>& user,
            const std::vector<std::unique_ptr<engine::Counting>>& armed, bool tell_by_file)
-      : plan_(plan), launcher_(launcher), user_(user), armed_(armed), tell_by_file_(tell_by_file) {}
+      : plan_(plan),
+        launcher_(launcher),
+        user_(user),
+        armed_(armed),
+        has_metric_files_(tell_by_file) {}
 
   /// Registers the present ones. Refused if one is missing, unless the command has a setup or a
   /// prepare, which may make it.
@@ -48,10 +52,11 @@ class Programs {
   /// differently without it.
   struct Variant {
     std::optional<std::size_t> simulated_by{};  // the pass
-    bool tells = false;
+    bool writes_metrics = false;
 
     bool operator<(const Variant& other) const {
-      return std::tie(simulated_by, tells) < std::tie(other.simulated_by, other.tells);
+      return std::tie(simulated_by, writes_metrics) <
+             std::tie(other.simulated_by, other.writes_metrics);
     }
   };
   Variant variant_of(const Step& step, bool is_told) const;
@@ -61,7 +66,7 @@ class Programs {
   os::Launcher& launcher_;
   const std::optional<User>& user_;
   const std::vector<std::unique_ptr<engine::Counting>>& armed_;
-  bool tell_by_file_;
+  bool has_metric_files_;
   std::map<Variant, Row> rows_;
 };
 
@@ -76,10 +81,10 @@ class HookRunner {
   Result<void> prepare(const std::optional<User>& user);
 
   /// True if hooks run between the runs.
-  bool stand_between_runs() const { return between_runs_; }
+  bool run_between_runs() const { return between_runs_; }
 
   /// True if a command has a setup or a cleanup, and so cannot go on later.
-  bool stand_around_commands() const { return around_commands_; }
+  bool surround_commands() const { return around_commands_; }
 
   /// Runs the hooks of that moment; returns why one did not succeed. A hook before a run is killed
   /// when lauka is asked to end (Cancelled); one after a run is not, as it undoes something.

@@ -47,7 +47,7 @@ class Runner final : public ReadyRun {
                   precision_.take(run);
                   if (context_.observer.get().wants_progress()) differences_.take(run);
                 },
-                [this](const Step& step) { tell_progress(step); }}),
+                [this](const Step& step) { report_progress(step); }}),
         groups_(groups_of(plan)),
         counting_(counting_rule_of(plan, gates_.asks_for(RoundKind::Counting))),
         timed_(timed_rule(plan.stop, counting_)),
@@ -63,7 +63,7 @@ class Runner final : public ReadyRun {
   }
 
   SessionResult run() override {
-    if (steps_.has_hooks()) end_aside();  // they may change the conditions of its test
+    if (steps_.has_hooks()) end_background_work();  // they may change the conditions of its test
     began_ = context_.clock.now();
     if (const int signal = context_.interrupt(); signal != 0) {
       steps_.cut_short(Interrupted{signal});
@@ -89,7 +89,7 @@ class Runner final : public ReadyRun {
   /// Every group up to where counting stops without a gate. Simulated runs come first: warm-up runs
   /// then leave the timed ones a machine as in any other session.
   bool run_groups() {
-    if (!steps_.hooks_stand_around_commands() &&
+    if (!steps_.hooks_surround_commands() &&
         !steps_.check_output(0, static_cast<std::uint32_t>(plan_.commands.size())))
       return false;
     for (group_ = groups_.begin(); group_ != groups_.end(); ++group_)
@@ -100,7 +100,7 @@ class Runner final : public ReadyRun {
   bool run_group() {
     if (!steps_.set_up(group_->first, group_->count)) return false;
     if (context_.identifies) identify(plan_, context_, {group_->first, group_->count}, programs_);
-    if (steps_.hooks_stand_around_commands() && !steps_.check_output(group_->first, group_->count))
+    if (steps_.hooks_surround_commands() && !steps_.check_output(group_->first, group_->count))
       return false;
     if (!simulate_up_to(simulated_rounds_)) return false;
     if (groups_.size() == 1 && !decide_simulated()) return false;
@@ -298,10 +298,10 @@ class Runner final : public ReadyRun {
   /// and so how precisely it must be known: its missing rounds are run now, within its limits.
   bool run_for_precision() {
     const auto is_wanted = [this](const Group& group) {
-      return precision_.wants_more_of(group.first) && !is_enough(timed_, group.spent);
+      return precision_.needs_more_runs(group.first) && !is_enough(timed_, group.spent);
     };
     while (groups_.size() > 1 && std::ranges::any_of(groups_, is_wanted)) {
-      if (steps_.hooks_stand_around_commands()) {
+      if (steps_.hooks_surround_commands()) {
         ended_by_ = PrecisionEnd::ReferenceGone;
         break;
       }
@@ -354,9 +354,7 @@ class Runner final : public ReadyRun {
   }
 
   /// Commands that have had their cleanup cannot continue.
-  bool is_bound_to_turns() const {
-    return groups_.size() > 1 && steps_.hooks_stand_around_commands();
-  }
+  bool is_bound_to_turns() const { return groups_.size() > 1 && steps_.hooks_surround_commands(); }
 
   bool can_time_more() const {
     if (is_bound_to_turns()) return false;
@@ -409,13 +407,13 @@ class Runner final : public ReadyRun {
         std::max<std::uint64_t>(os::Launcher::kMaxBatch / group_->count, 1));
   }
 
-  void end_aside() const {
-    if (context_.end_aside) context_.end_aside();
+  void end_background_work() const {
+    if (context_.end_background_work) context_.end_background_work();
   }
 
   /// Runs `count` rounds from number `first` on; their time is added to `time`.
   bool run_rounds(RoundKind kind, std::uint64_t first, std::uint64_t count, nanoseconds& time) {
-    if (kind != RoundKind::Warmup) end_aside();
+    if (kind != RoundKind::Warmup) end_background_work();
     std::vector<Step> steps;
     for (std::uint64_t round = first; round < first + count; ++round) {
       for (const Step& step : steps_of_round(plan_, kind, static_cast<std::uint32_t>(round))) {
@@ -449,7 +447,7 @@ class Runner final : public ReadyRun {
     return std::nullopt;
   }
 
-  void tell_progress(const Step& step) {
+  void report_progress(const Step& step) {
     if (!context_.observer.get().wants_progress()) return;
     const nanoseconds now = context_.clock.now();
     Progress progress;

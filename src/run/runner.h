@@ -30,18 +30,19 @@ struct RunContext {
   engine::CounterEngine& engine;
   const os::Clock& clock;
   std::reference_wrapper<Observer> observer;
-  std::function<int()> interrupt;      ///< returns the signal that asked lauka to end, or 0
-  std::optional<User> user{};          ///< the commands' user; nullopt: lauka's own
-  os::ToldFiles* told = nullptr;       ///< of LAUKA_METRICS; may be null
-  os::MemoryGroups* groups = nullptr;  ///< of tree_peak_memory; null if it is not measured
-  os::TextFiles* texts = nullptr;      ///< files that are compared or hashed; may be null
-  bool identifies = false;             ///< Session::programs is needed
-  RoundKeeper* rounds = nullptr;       ///< of an earlier process and for a later one; may be null
-  std::function<void()> let_others{};  ///< called before timed rounds, so that other plans
-                                       ///< with the same launcher can go on; may be empty
-  std::uint32_t* order = nullptr;     ///< number of the latest run of all benchmarks; null if alone
-  std::function<void()> end_aside{};  ///< called before anything is measured, and before hooks:
-                                      ///< ends what runs in the background; may be empty
+  std::function<int()> interrupt;       ///< returns the signal that asked lauka to end, or 0
+  std::optional<User> user{};           ///< the commands' user; nullopt: lauka's own
+  os::MetricFiles* reported = nullptr;  ///< of LAUKA_METRICS; may be null
+  os::MemoryGroups* groups = nullptr;   ///< of tree_peak_memory; null if it is not measured
+  os::TextFiles* texts = nullptr;       ///< files that are compared or hashed; may be null
+  bool identifies = false;              ///< Session::programs is needed
+  RoundKeeper* rounds = nullptr;        ///< of an earlier process and for a later one; may be null
+  std::function<void()> let_others{};   ///< called before timed rounds, so that other plans
+                                        ///< with the same launcher can go on; may be empty
+  std::uint32_t* order = nullptr;  ///< number of the latest run of all benchmarks; null if alone
+  std::function<void()>
+      end_background_work{};  ///< called before anything is measured, and before hooks:
+                              ///< ends what runs in the background; may be empty
   std::function<bool()>
       was_throttled{};                  ///< true if it was since the last call; empty if not known
   std::function<void(bool on)> tune{};  ///< of --tune=compare: tunes the machine, or restores it
@@ -53,7 +54,7 @@ struct SessionResult {
   Session session;
   gate::Findings findings;
   std::vector<OwnMetric> discovered{};  ///< metrics that runs reported unannounced; their values
-                                        ///< follow those of Plan::told
+                                        ///< follow those of Plan::reported
 };
 
 /// Carries out `plan`: warm-up rounds, then counted rounds until its stop rule is satisfied or the

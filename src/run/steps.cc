@@ -30,9 +30,9 @@ StepRunner::StepRunner(const Plan& plan, const RunContext& context, Callbacks ca
     : plan_(plan),
       context_(context),
       callbacks_(std::move(callbacks)),
-      programs_(plan, context.launcher, context.user, armed_, context.told != nullptr),
+      programs_(plan, context.launcher, context.user, armed_, context.reported != nullptr),
       hooks_(plan, context.launcher),
-      told_(plan, context.launcher, context.told),
+      reported_(plan, context.launcher, context.reported),
       check_(plan, context),
       paces_(plan.commands.size()) {}
 
@@ -48,7 +48,7 @@ Result<void> StepRunner::prepare() {
       counters_.back() = *added;
     }
   }
-  if (auto told = told_.prepare(); !told) return told;
+  if (auto reported = reported_.prepare(); !reported) return reported;
   if (plan_.until) {
     auto pattern = Pattern::compile(*plan_.until, Pattern::Groups::Idle);
     if (!pattern) return pattern.error();
@@ -56,7 +56,7 @@ Result<void> StepRunner::prepare() {
   }
   if (auto programs = programs_.prepare(); !programs) return programs;
   if (auto hooks = hooks_.prepare(context_.user); !hooks) return hooks;
-  if (plan_.shell && context_.end_aside) context_.end_aside();
+  if (plan_.shell && context_.end_background_work) context_.end_background_work();
   auto overheads = measure_shell(plan_, context_.launcher, context_.user, context_.interrupt);
   if (!overheads) return overheads.error();
   session_.overheads = *std::move(overheads);
@@ -89,8 +89,8 @@ bool StepRunner::clean_up(std::uint32_t first, std::uint32_t count) {
 }
 
 Session StepRunner::close() {
-  tell_redone();
-  tell_uncounted();
+  note_all_redone();
+  note_all_uncounted();
   for (std::string& note : context_.engine.notes()) session_.notes.push_back(std::move(note));
   return std::move(session_);
 }
@@ -110,7 +110,7 @@ std::size_t StepRunner::batch_size(std::span<const Step> steps) const {
   std::size_t size = std::min(steps.size(), os::Launcher::kMaxBatch);
   if (!armed_.empty()) size = std::min(size, armed_[steps.front().pass]->runs_at_once());
   // The output of successive runs to one pipe can be separated only if each has ended.
-  const bool one_by_one = hooks_.stand_between_runs() || scrapes(plan_) || plan_.until ||
+  const bool one_by_one = hooks_.run_between_runs() || scrapes(plan_) || plan_.until ||
                           context_.groups != nullptr ||
                           std::ranges::any_of(plan_.commands, [](const Command& command) {
                             return command.output.kind == OutputKind::Pipe;
@@ -135,7 +135,7 @@ std::size_t StepRunner::between_hooks(const Step& step,
     note_failure(*failed);
     return 0;
   }
-  if (hooks_.stand_between_runs()) note_hook_time(step);
+  if (hooks_.run_between_runs()) note_hook_time(step);
   return done;
 }
 
@@ -157,10 +157,10 @@ Result<std::vector<os::Launch>> StepRunner::launches_of(std::span<const Step> st
   std::vector<os::Launch> launches;
   launches.reserve(steps.size());
   for (const Step& step : steps) {
-    const auto program = programs_.of(step, told_.by_file());
+    const auto program = programs_.of(step, reported_.by_file());
     if (!program) return program.error();
     launches.push_back({.program = *program});
-    launches.back().value = told_.file_of(launches.size() - 1);
+    launches.back().value = reported_.file_of(launches.size() - 1);
     if (context_.groups != nullptr) {
       auto group = context_.groups->begin();
       if (!group) return group.error();
@@ -191,7 +191,7 @@ std::size_t StepRunner::launch(std::span<const Step> steps) {
   const auto tree_peak = context_.groups != nullptr ? context_.groups->end() : std::nullopt;
   if (!all) return ended(all.error());
   if (tree_peak && !all->empty()) all->front().usage.tree_peak_bytes = *tree_peak;
-  told_.collect();
+  reported_.collect();
   was_throttled_ = context_.was_throttled && context_.was_throttled();
   for (std::size_t i = 0; i < all->size(); ++i) {
     if (!take(steps[i], (*all)[i], i)) return 0;
@@ -242,7 +242,7 @@ bool StepRunner::may_go_on(const Step& step, const os::Ended& ended) {
 }
 
 /// A run that ended before its line fails even under -i: it has no time.
-bool StepRunner::has_written_what_is_awaited(const Step& step, const os::Ended& ended) {
+bool StepRunner::until_matched(const Step& step, const os::Ended& ended) {
   if (!awaited_ || std::holds_alternative<NotStarted>(ended.outcome)) return true;
   if (const auto& error = awaited_->error()) {
     cut_short(Error{"--until " + cited(*plan_.until) + " " + error->what, error->remedy});
@@ -273,12 +273,12 @@ bool StepRunner::take(const Step& step, const os::Ended& ended, std::size_t plac
   engine::Counted counted;
   if (!armed_.empty()) counted = armed_[step.pass]->finish(ended, step.command);
   if (!was_counted(ended, counted)) return false;
-  if (!has_written_what_is_awaited(step, ended) || !may_go_on(step, ended)) return false;
+  if (!until_matched(step, ended) || !may_go_on(step, ended)) return false;
   const bool is_timed = !step.gives_counts_only();
   if (is_timed) paces_[step.command].whole.add(std::chrono::duration<double>(ended.whole).count());
   *time_ += ended.whole;
   RunRecord run{step, ended.outcome, ended.usage, {}};
-  if (!take_told(run, place) || !take_region(run, ended, counted)) return false;
+  if (!take_reported(run, place) || !take_region(run, ended, counted)) return false;
   if (step.is_thrown_away()) {
     ++taken_;
     return true;
@@ -335,10 +335,10 @@ void StepRunner::add(RunRecord run) {
 
 /// Adds the run's own values. False when the session must end: they are missing or cannot be read,
 /// and failures are not ignored.
-bool StepRunner::take_told(RunRecord& run, std::size_t place) {
-  auto told = told_.values_of(run.step, place);
-  if (!told) return may_lack(run.step, told.error());
-  run.told = *std::move(told);
+bool StepRunner::take_reported(RunRecord& run, std::size_t place) {
+  auto reported = reported_.values_of(run.step, place);
+  if (!reported) return may_lack(run.step, reported.error());
+  run.reported = *std::move(reported);
   return true;
 }
 
@@ -351,7 +351,7 @@ bool StepRunner::take_region(RunRecord& run, const os::Ended& ended, engine::Cou
     counted.missing = why->of(cited(plan_.commands[run.step.command].name));
     return may_lack(run.step, *why);
   }
-  if (run.step.kind == RoundKind::Timed) add_region(plan_, *ended.region, run.told);
+  if (run.step.kind == RoundKind::Timed) add_region(plan_, *ended.region, run.reported);
   return true;
 }
 
@@ -366,7 +366,7 @@ void StepRunner::check_counters() {
 }
 
 /// Adds one note for each reason of repeated runs.
-void StepRunner::tell_redone() {
+void StepRunner::note_all_redone() {
   std::map<std::string, std::size_t> reasons;
   for (const RedoneRun& redone : session_.redone) ++reasons[redone.why];
   for (const auto& [why, count] : reasons) {
@@ -389,7 +389,7 @@ void StepRunner::note_uncounted(const Step& step, Error why) {
 }
 
 /// Adds one note for each reason of uncounted runs.
-void StepRunner::tell_uncounted() {
+void StepRunner::note_all_uncounted() {
   for (const Uncounted& one : uncounted_) {
     std::string what = one.subject + one.why.what + "; " + plural(one.runs, "run") +
                        (one.runs == 1 ? " was" : " were") + " not counted";
@@ -501,7 +501,7 @@ void StepRunner::enter(KeptRounds rounds) {
   session_.notes = std::move(rounds.notes);
   session_.overheads = std::move(rounds.overheads);
   uncounted_ = std::move(rounds.uncounted);
-  told_.go_on_with(std::move(rounds.discovered));
+  reported_.go_on_with(std::move(rounds.discovered));
 }
 
 /// Keeps the runs of the rounds, which begin at `runs` in the session, and the repeated ones from
@@ -515,7 +515,7 @@ void StepRunner::keep(KeptRounds rounds, std::size_t runs, std::size_t redone) {
   rounds.notes = session_.notes;
   rounds.overheads = session_.overheads;
   rounds.uncounted = uncounted_;
-  rounds.discovered = told_.discovered();
+  rounds.discovered = reported_.discovered();
   context_.rounds->keep(rounds);
 }
 

@@ -4,11 +4,11 @@
 #include "core/result.h"
 #include "engine/engine.h"
 #include "plan/plan.h"
-#include "run/heard.h"
 #include "run/kept_rounds.h"
+#include "run/listeners.h"
 #include "run/programs.h"
+#include "run/reported.h"
 #include "run/runner.h"
-#include "run/told.h"
 
 #include <chrono>
 #include <cstddef>
@@ -70,9 +70,9 @@ class StepRunner {
   bool clean_up(std::uint32_t first, std::uint32_t count);
 
   /// Returns true if a command has a setup or a cleanup, so that none can go on later.
-  bool hooks_stand_around_commands() const { return hooks_.stand_around_commands(); }
+  bool hooks_surround_commands() const { return hooks_.surround_commands(); }
 
-  bool has_hooks() const { return hooks_.stand_around_commands() || hooks_.stand_between_runs(); }
+  bool has_hooks() const { return hooks_.surround_commands() || hooks_.run_between_runs(); }
 
   const Pace& pace(std::size_t command) const { return paces_[command]; }
   std::chrono::nanoseconds batch_began() const { return batch_began_; }
@@ -88,7 +88,7 @@ class StepRunner {
   bool is_cut_short() const { return session_.cut_short.has_value(); }
 
   /// Metrics that runs reported unannounced.
-  const std::vector<OwnMetric>& discovered() const { return told_.discovered(); }
+  const std::vector<OwnMetric>& discovered() const { return reported_.discovered(); }
 
   /// Returns the session with its notes; nothing can be run afterwards.
   Session close();
@@ -112,11 +112,11 @@ class StepRunner {
   bool was_counted(const os::Ended& ended, const engine::Counted& counted);
   bool take(const Step& step, const os::Ended& ended, std::size_t place);
   bool may_go_on(const Step& step, const os::Ended& ended);
-  bool has_written_what_is_awaited(const Step& step, const os::Ended& ended);
+  bool until_matched(const Step& step, const os::Ended& ended);
   std::size_t launch_check(const Step& step);
   std::size_t between_hooks(const Step& step, const std::function<std::size_t()>& launch_them);
   bool is_made_again(RunRecord& run, std::optional<engine::Redo>& redo);
-  bool take_told(RunRecord& run, std::size_t place);
+  bool take_reported(RunRecord& run, std::size_t place);
   bool take_region(RunRecord& run, const os::Ended& ended, engine::Counted& counted);
   bool may_lack(const Step& step, const Error& why);
   bool note_failure(const HookFailed& failed);
@@ -124,9 +124,9 @@ class StepRunner {
   void note_once(const Step& step, std::string line);
   void note_orphans(const Step& step);
   void note_input(const Step& step, os::InputRead input);
-  void tell_redone();
+  void note_all_redone();
   void note_uncounted(const Step& step, Error why);
-  void tell_uncounted();
+  void note_all_uncounted();
 
   const Plan& plan_;
   const RunContext& context_;
@@ -135,7 +135,7 @@ class StepRunner {
   std::vector<os::CounterSetId> counters_;                // likewise
   Programs programs_;
   HookRunner hooks_;
-  Told told_;
+  Reported reported_;
   std::optional<AwaitedLine> awaited_;
   OutputCheck check_;
   bool has_checked_output_ = false;

@@ -196,7 +196,7 @@ bool PrecisionWatch::is_enough(std::size_t first, std::size_t count, std::uint64
   return true;
 }
 
-bool PrecisionWatch::wants_more_of(std::size_t command) const {
+bool PrecisionWatch::needs_more_runs(std::size_t command) const {
   if (!series_ || plan_.reference.baseline) return false;
   const bool is_candidate = plan_.reference.is_candidate(command);
   for (std::size_t c = 0; c < commands_; ++c) {

@@ -98,12 +98,12 @@ class PrecisionWatch {
 
   /// True if the commands from `first` on, `count` of them, have run often enough after `rounds`
   /// rounds. In sequential order they come alone, and each has its half of a delta's variance: the
-  /// reference before it is known how much slower a candidate is; wants_more_of knows that later.
+  /// reference before it is known how much slower a candidate is; needs_more_runs knows that later.
   bool is_enough(std::size_t first, std::size_t count, std::uint64_t rounds);
 
   /// In sequential order: whether more runs of `command` would narrow an interval that is still too
   /// wide.
-  bool wants_more_of(std::size_t command) const;
+  bool needs_more_runs(std::size_t command) const;
 
   /// Returns the result, by the present samples; `end` is what ended the runs if it is not reached.
   /// nullopt if no precision is wanted.

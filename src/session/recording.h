@@ -129,7 +129,7 @@ struct Recording {
   std::vector<ShellOverhead> overheads{};  ///< one per command, subtracted from its times
 };
 
-/// Values that programs reported without being asked; they follow those of Plan::told.
+/// Values that programs reported without being asked; they follow those of Plan::reported.
 struct Discovered {
   std::vector<OwnMetric> metrics{};
   bool is_shown = true;  ///< no rows were listed

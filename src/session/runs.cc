@@ -126,9 +126,9 @@ std::vector<std::string> notes_of(const Plan& plan, const Session& session) {
 
 /// Adds a row for each metric in `discovered`, and looks for it in the baseline.
 void add_discovered(const Plan& plan, const Discovered& discovered, Recording& recording) {
-  std::size_t place = plan.told.size();
+  std::size_t place = plan.reported.size();
   for (const OwnMetric& one : discovered.metrics) {
-    recording.metrics.push_back(metric_of(one, ToldValue{place++}));
+    recording.metrics.push_back(metric_of(one, ReportedValue{place++}));
     recording.metrics.back().shown = discovered.is_shown ? Shown::Always : Shown::Verbose;
   }
   extend_baseline(recording);

@@ -117,9 +117,9 @@ bool has_no_small_conflict(const CounterMask* masks, std::size_t count) {
 }
 
 /// True if the framework, given the solver's order, puts each event where the solver says.
-bool framework_agrees(const PlacedPass& seats, const CounterMask* masks) {
+bool framework_agrees(const PlacedPass& places, const CounterMask* masks) {
   CounterMask taken = 0;
-  for (const PlacedEvent& placed : seats) {
+  for (const PlacedEvent& placed : places) {
     const CounterMask free = masks[placed.event] & ~taken;
     if (free == 0 || static_cast<unsigned>(std::countr_zero(free)) != placed.counter) return false;
     taken |= free & (~free + 1);
@@ -142,8 +142,8 @@ void count_sets_of_seven(Claims& claims, const Masks& masks) {
     ++refused;
     if (!fits) return;
     ++by_order;
-    const auto seats = place_all({set, 7});
-    if (!seats || seats->size() != 7 || !framework_agrees(*seats, set)) ++disagreed;
+    const auto places = place_all({set, 7});
+    if (!places || places->size() != 7 || !framework_agrees(*places, set)) ++disagreed;
   });
   fmt::print("sets of 7 of the articles' {} events of M2, in the order of names\n", masks.size());
   claims.claim("sets", sets, 202'927'725);
@@ -231,9 +231,9 @@ void count_passes(Claims& claims) {
       const std::vector<PlacedPass> passes = divide_into_passes(masks, {});
       if (passes.size() != fewest_by_bound(masks)) ++wrong;
       std::size_t placed = 0;
-      for (const PlacedPass& seats : passes) {
-        placed += seats.size();
-        if (!framework_agrees(seats, masks.data())) ++disagreed;
+      for (const PlacedPass& places : passes) {
+        placed += places.size();
+        if (!framework_agrees(places, masks.data())) ++disagreed;
       }
       if (placed != masks.size()) ++disagreed;
     }

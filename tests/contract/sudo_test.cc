@@ -127,10 +127,10 @@ TEST_CASE("under sudo, a command finds the user's groups, HOME, USER and LOGNAME
     words.erase(std::remove(words.begin(), words.end(), ""), words.end());
     return words;
   };
-  const std::string told = lines_of(text_of(folder.file("told"))).at(0);
-  const std::size_t colon = told.find(':');
-  CHECK(sorted(told.substr(0, colon)) == sorted(text_of(folder.file("expected"))));
-  CHECK(told.substr(colon) == ":" + user->home + ":" + user->name + ":" + user->name);
+  const std::string reported = lines_of(text_of(folder.file("told"))).at(0);
+  const std::size_t colon = reported.find(':');
+  CHECK(sorted(reported.substr(0, colon)) == sorted(text_of(folder.file("expected"))));
+  CHECK(reported.substr(colon) == ":" + user->home + ":" + user->name + ":" + user->name);
 }
 
 TEST_CASE("under sudo, exports belong to the user (needs root)") {

@@ -103,12 +103,13 @@ TEST_CASE("--suite: --export-runs numbers the runs of all benchmarks in the orde
 
 TEST_CASE("--suite: the rounds of all benchmarks are interleaved") {
   const Folder log;
-  const auto told = [&](const std::string& name) {
+  const auto reported = [&](const std::string& name) {
     return "echo " + name + " >> " + log.file("log") + "; sleep 0.002";
   };
-  const Suite suite("[defaults]\nshell = 'sh'\n" + benchmark("a", {told("a0"), told("a1")}) +
-                    benchmark("b", {told("b0"), told("b1")}) +
-                    benchmark("alone", {told("c0"), told("c1")}, "order = 'sequential'"));
+  const Suite suite("[defaults]\nshell = 'sh'\n" +
+                    benchmark("a", {reported("a0"), reported("a1")}) +
+                    benchmark("b", {reported("b0"), reported("b1")}) +
+                    benchmark("alone", {reported("c0"), reported("c1")}, "order = 'sequential'"));
   REQUIRE(suite.run({"-r4", "--seed", "1"}).status == 0);
   const std::string text = text_of(log.file("log"));
   std::string order;
@@ -316,8 +317,8 @@ TEST_CASE("--suite: in a narrow terminal the table fits") {
 
 TEST_CASE("--resume: a suite that was interrupted goes on, and has every round once") {
   const Folder log;
-  const std::string told = "sh -c \"echo >> " + log.file("a") + "; sleep 0.04\"";
-  const Suite suite(benchmark("a", {told, "sleep 0.04"}) +
+  const std::string reported = "sh -c \"echo >> " + log.file("a") + "; sleep 0.04\"";
+  const Suite suite(benchmark("a", {reported, "sleep 0.04"}) +
                     benchmark("b", {"sleep 0.04", "sleep 0.04"}, "fail-if = 'wall_time > 500'"));
   const std::string json_file = suite.folder.file("r.json");
   const std::string runs_file = suite.folder.file("runs.csv");

@@ -24,7 +24,7 @@ RunRecord odd_run() {
   run.own = {std::nullopt, 7};
   run.below_overhead = true;
   run.order = 99;
-  run.told = {-1.5, std::nullopt, 1e300};
+  run.reported = {-1.5, std::nullopt, 1e300};
   return run;
 }
 
@@ -40,7 +40,7 @@ void check_same(const RunRecord& run, const RunRecord& as) {
   CHECK(run.own == as.own);
   CHECK(run.below_overhead == as.below_overhead);
   CHECK(run.order == as.order);
-  CHECK(run.told == as.told);
+  CHECK(run.reported == as.reported);
 }
 
 TEST_CASE("a list of runs gives back all of each run, whatever was read before it") {

@@ -198,7 +198,7 @@ namespace {
 using fakes::FakePerf;
 
 /// "P 0-3 cpu_core, E 4-7 cpu_atom".
-std::string told(const CoreKinds& kinds) {
+std::string reported(const CoreKinds& kinds) {
   std::string text;
   for (const CoreKind& kind : kinds) {
     if (!text.empty()) text += ", ";
@@ -229,10 +229,10 @@ TEST_CASE("Intel's kinds of core follow from the names of their PMUs") {
   FakePerf perf;
   fakes::add_two_kinds(perf);
   set_cpus(perf, "0-7", "0-7");
-  CHECK(told(find_kinds(perf.calls()).kinds) == "P 0-3 cpu_core, E 4-7 cpu_atom");
+  CHECK(reported(find_kinds(perf.calls()).kinds) == "P 0-3 cpu_core, E 4-7 cpu_atom");
   set_cpus(perf, "0-9", "0-9");
   perf.add({"cpu_lowpower", 10, "8-9"});
-  CHECK(told(find_kinds(perf.calls()).kinds) ==
+  CHECK(reported(find_kinds(perf.calls()).kinds) ==
         "P 0-3 cpu_core, E 4-7 cpu_atom, LP 8-9 cpu_lowpower");
 }
 
@@ -248,7 +248,8 @@ TEST_CASE("Arm's kinds of core are ranked by capacity, else by the highest frequ
     for (const int cpu : {0, 1, 2, 3})
       set_of_cpu(perf, cpu, "cpufreq/cpuinfo_max_freq", cpu < 2 ? 1400000 : 1800000);
   }
-  CHECK(told(find_kinds(perf.calls()).kinds) == "P 2-3 armv8_cortex_a72, E 0-1 armv8_cortex_a53");
+  CHECK(reported(find_kinds(perf.calls()).kinds) ==
+        "P 2-3 armv8_cortex_a72, E 0-1 armv8_cortex_a53");
 }
 
 TEST_CASE("several PMUs that nothing ranks are no kinds, with the reason") {
@@ -269,12 +270,12 @@ TEST_CASE("without several PMUs the capacities decide the kinds, gaps under a te
   SUBCASE("three kinds, the fastest with a favoured core") {
     const int capacity[] = {250, 250, 250, 250, 870, 870, 1009, 1024};
     for (int cpu = 0; cpu < 8; ++cpu) set_of_cpu(perf, cpu, "cpu_capacity", capacity[cpu]);
-    CHECK(told(find_kinds(perf.calls()).kinds) == "P 6-7, M 4-5, E 0-3");
+    CHECK(reported(find_kinds(perf.calls()).kinds) == "P 6-7, M 4-5, E 0-3");
   }
   SUBCASE("four kinds") {
     const int capacity[] = {200, 200, 400, 400, 700, 700, 1024, 1024};
     for (int cpu = 0; cpu < 8; ++cpu) set_of_cpu(perf, cpu, "cpu_capacity", capacity[cpu]);
-    CHECK(told(find_kinds(perf.calls()).kinds) == "P 6-7, M1 4-5, M2 2-3, E 0-1");
+    CHECK(reported(find_kinds(perf.calls()).kinds) == "P 6-7, M1 4-5, M2 2-3, E 0-1");
   }
   SUBCASE("one kind whose cores differ a little") {
     for (int cpu = 0; cpu < 8; ++cpu) set_of_cpu(perf, cpu, "cpu_capacity", cpu < 4 ? 1009 : 1024);
@@ -302,7 +303,7 @@ TEST_CASE("PMUs that do not have every CPU give way to capacities") {
   set_cpus(perf, "0-9", "0-9");
   CHECK(find_kinds(perf.calls()).kinds.empty());
   for (int cpu = 0; cpu < 10; ++cpu) set_of_cpu(perf, cpu, "cpu_capacity", cpu < 4 ? 1024 : 500);
-  CHECK(told(find_kinds(perf.calls()).kinds) == "P 0-3, E 4-9");
+  CHECK(reported(find_kinds(perf.calls()).kinds) == "P 0-3, E 4-9");
 }
 
 TEST_CASE("kinds named by hand hold every CPU that is switched on and none that is not there") {
@@ -321,7 +322,7 @@ TEST_CASE("the kind called P is the fast one at any place") {
   set_cpus(perf, "0-2", "0-2");
   const auto kinds = check_kinds({{"E", {0}}, {"M", {1}}, {"p", {2}}}, perf.calls());
   REQUIRE(kinds.has_value());
-  CHECK(told(*kinds) == "p 2, E 0, M 1");
+  CHECK(reported(*kinds) == "p 2, E 0, M 1");
   CHECK(*cpus_of(CorePreference::Performance, *kinds, perf.calls()) ==
         std::vector<std::uint32_t>{2});
   CHECK(*cpus_of(CorePreference::Efficiency, *kinds, perf.calls()) ==

@@ -57,11 +57,11 @@ int lauka_counted_mach_timebase_info(std::uint32_t fraction[2]);  // NOLINT: as 
 
 int lauka_counted_thread_selfcounts(std::uint32_t kind, void* counts, std::size_t size) {
   if (kind != 1 || size != 16) return -1;
-  std::array<std::uint64_t, 2> told{};
+  std::array<std::uint64_t, 2> reported{};
   if (mac.has_counts)
-    told = {mac.levels[0].instructions + mac.levels[1].instructions,
-            mac.levels[0].cycles + mac.levels[1].cycles};
-  std::memcpy(counts, told.data(), size);
+    reported = {mac.levels[0].instructions + mac.levels[1].instructions,
+                mac.levels[0].cycles + mac.levels[1].cycles};
+  std::memcpy(counts, reported.data(), size);
   return 0;
 }
 
@@ -80,11 +80,11 @@ int lauka_counted_proc_pidinfo(int /*process*/, int flavour, std::uint64_t argum
     errno = ENOTSUP;
     return 0;
   }
-  std::array<char, 8 + 80> told{};
-  told[0] = 2;
-  std::memcpy(told.data() + 8, mac.levels.data(), 80);
-  const std::size_t bytes = std::min(told.size(), static_cast<std::size_t>(size));
-  std::memcpy(buffer, told.data(), bytes);
+  std::array<char, 8 + 80> reported{};
+  reported[0] = 2;
+  std::memcpy(reported.data() + 8, mac.levels.data(), 80);
+  const std::size_t bytes = std::min(reported.size(), static_cast<std::size_t>(size));
+  std::memcpy(buffer, reported.data(), bytes);
   return static_cast<int>(bytes);
 }
 

@@ -83,9 +83,9 @@ struct Polled {
 };
 
 /// Conversions from mach units round down, a few times.
-void check_close(std::uint64_t told, std::uint64_t truth, std::uint64_t within = 1000) {
-  CHECK(told <= truth + within);
-  CHECK(truth <= told + within);
+void check_close(std::uint64_t reported, std::uint64_t truth, std::uint64_t within = 1000) {
+  CHECK(reported <= truth + within);
+  CHECK(truth <= reported + within);
 }
 
 }  // namespace
@@ -109,16 +109,16 @@ TEST_CASE("exec doubles nothing, with kernels that report kinds and with older o
     CallRules rules;
     rules.newest_rusage = newest;
     Polled run("run 25ms\nrun 15ms e\nfailed_exec\nrun 5ms", rules);
-    const std::uint64_t told = run.times.ns.at(0) + run.times.ns.at(1) + run.times.unsplit_ns;
-    check_close(told, run.truth.total());
+    const std::uint64_t reported = run.times.ns.at(0) + run.times.ns.at(1) + run.times.unsplit_ns;
+    check_close(reported, run.truth.total());
   }
 }
 
 TEST_CASE(
     "descendants that live long enough to be seen are divided, the rest is reported as such") {
   const Polled run("fork {\nrun 60ms e\n}\nfork {\nrun 2ms\n}\nrun 20ms\nwait");
-  const std::uint64_t told = run.times.ns.at(0) + run.times.ns.at(1) + run.times.unsplit_ns;
-  check_close(told, run.truth.total(), 5000);
+  const std::uint64_t reported = run.times.ns.at(0) + run.times.ns.at(1) + run.times.unsplit_ns;
+  check_close(reported, run.truth.total(), 5000);
   CHECK(run.times.ns.at(1) > 45 * kMs);  // the last look was less than 10 ms before
   CHECK(run.times.ns.at(1) <= run.truth_of(Level::Efficiency) + 1000);
   CHECK(run.times.unsplit_ns < 20 * kMs);
@@ -140,8 +140,8 @@ TEST_CASE("before macOS 13 threads are asked; what they did after the last look 
   CallRules rules;
   rules.newest_rusage = 4;
   const Polled run("threads 3 {\nrun 45ms\nrun 45ms e\n}\njoin", rules);
-  const std::uint64_t told = run.times.ns.at(0) + run.times.ns.at(1) + run.times.unsplit_ns;
-  check_close(told, run.truth.total());
+  const std::uint64_t reported = run.times.ns.at(0) + run.times.ns.at(1) + run.times.unsplit_ns;
+  check_close(reported, run.truth.total());
   CHECK(run.times.ns.at(0) > 60 * kMs);
   CHECK(run.times.ns.at(1) > 60 * kMs);
   CHECK(run.times.ns.at(0) <= run.truth_of(Level::Performance));

@@ -24,7 +24,7 @@ TEST_CASE("in random sessions every value is exact or absent, and nothing is lef
   for (std::uint64_t seed = first; seed < first + count; ++seed) {
     const Session session = session_of(seed);
     const std::string faults = faults_in_child(session);
-    if (!faults.empty()) FAIL_CHECK("seed ", seed, " (", session.told, "): ", faults);
+    if (!faults.empty()) FAIL_CHECK("seed ", seed, " (", session.reported, "): ", faults);
   }
 }
 

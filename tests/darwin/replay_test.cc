@@ -19,20 +19,20 @@ namespace lauka::darwin {
 namespace {
 
 // NOLINTNEXTLINE(bugprone-exception-escape): what nlohmann's json may throw is not meant here
-struct Told {
+struct Reported {
   nlohmann::json facts;
   std::vector<Record> records;
 };
 
-Told trace_of(const std::string& name) {
+Reported trace_of(const std::string& name) {
   const std::string path = std::string(places::kRepository) + "/tests/data/traces/" + name;
-  Told told;
-  std::ifstream(path + ".json") >> told.facts;
+  Reported reported;
+  std::ifstream(path + ".json") >> reported.facts;
   std::ifstream file(path + ".kdebug", std::ios::binary);
   for (Record record; file.read(reinterpret_cast<char*>(&record), sizeof record);)
-    told.records.push_back(record);
-  REQUIRE(!told.records.empty());
-  return told;
+    reported.records.push_back(record);
+  REQUIRE(!reported.records.empty());
+  return reported;
 }
 
 /// The kinds of a thread's records, and the threads that it made.
@@ -75,8 +75,8 @@ std::string name_of(const std::vector<Record>& records, Tid tid) {
 /// The work of a trace's thread, as a script of the model.
 class Rebuilt {
  public:
-  Rebuilt(const Told& told, Driver& driver)
-      : records_(told.records), threads_(threads_of(told.records)), driver_(driver) {}
+  Rebuilt(const Reported& reported, Driver& driver)
+      : records_(reported.records), threads_(threads_of(reported.records)), driver_(driver) {}
 
   // NOLINTNEXTLINE(misc-no-recursion): threads make threads
   Script script_of(Tid tid, std::uint64_t pid) {
@@ -208,21 +208,21 @@ TEST_CASE(
   for (const std::string name : {"one-thread", "n4", "n7", "n8", "threads64", "threads1000",
                                  "tree50", "exec-chain", "typefilter", "m4-zero", "other-procs"}) {
     CAPTURE(name);
-    const Told told = trace_of(name);
+    const Reported reported = trace_of(name);
     Setup setup = machine("m4");
-    if (told.facts["n"] == 4) setup.chip.unforced = 0x300;
+    if (reported.facts["n"] == 4) setup.chip.unforced = 0x300;
     Driver driver(setup);
-    configure(driver, told.facts);
-    const auto pid = told.facts["target"]["pid"].get<std::uint64_t>();
-    const Tid first = first_thread(told.records, pid);
-    driver.programs["work"] = Rebuilt(told, driver).script_of(first, pid);
+    configure(driver, reported.facts);
+    const auto pid = reported.facts["target"]["pid"].get<std::uint64_t>();
+    const Tid first = first_thread(reported.records, pid);
+    driver.programs["work"] = Rebuilt(reported, driver).script_of(first, pid);
     const Process& process = driver.run("work");
     const auto written = driver.read();
     int compared = 0;
-    compare(threads_of(told.records), first, threads_of(written),
+    compare(threads_of(reported.records), first, threads_of(written),
             first_thread(written, static_cast<std::uint64_t>(process.pid)), compared);
     int threads = 0;
-    for (const auto& one : told.facts["truth"]["processes"])
+    for (const auto& one : reported.facts["truth"]["processes"])
       if (one["role"] != "other") threads += static_cast<int>(one["threads"].size());
     CHECK(compared == threads);
   }
@@ -231,13 +231,13 @@ TEST_CASE(
 TEST_CASE("the samples of lightweight PET have the shapes that XNU's own code wrote") {
   for (const std::string name : {"pet", "existed-before"}) {
     CAPTURE(name);
-    const Told told = trace_of(name);
+    const Reported reported = trace_of(name);
     Driver driver(machine("m4"));
     driver.programs["work"] =
         read_script("repeat 8 {\nthreads 2 {\nrun 1500us\n}\nrun 900us\n}\nsleep 2ms\njoin");
     const bool is_before = name == "existed-before";
     pid_t pid = is_before ? driver.spawn_suspended("work") : 0;
-    sample_every_millisecond(driver, told.facts["samplers"].get<std::uint32_t>());
+    sample_every_millisecond(driver, reported.facts["samplers"].get<std::uint32_t>());
     driver.trace_on();
     if (is_before) CHECK(driver.typefilter({0x2500, 0x2501, 0x2506}) == 0);
     if (!is_before) pid = driver.spawn_suspended("work");
@@ -246,7 +246,7 @@ TEST_CASE("the samples of lightweight PET have the shapes that XNU's own code wr
     driver.calls.waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOWAIT);
     const auto shapes = shapes_of(driver.read());
     CHECK(!shapes.empty());
-    CHECK(shapes == shapes_of(told.records));
+    CHECK(shapes == shapes_of(reported.records));
   }
 }
 

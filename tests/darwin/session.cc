@@ -118,7 +118,7 @@ void choose_machine(Chance& chance, Session& session) {
   session.rules.has_frameworks = chance.in_hundred(70);
   session.rules.filter_is_obsolete = chance.in_hundred(10);
   if (chance.in_hundred(10)) setup.cpus_off = {setup.chip.cpus() - 1};
-  session.told = chip + " macOS " + session.rules.os_version;
+  session.reported = chip + " macOS " + session.rules.os_version;
 }
 
 void choose_others(Chance& chance, Session& session) {
@@ -130,15 +130,15 @@ void choose_others(Chance& chance, Session& session) {
     tool.is_background = chance.in_hundred(50);
     tool.has_ended = chance.in_hundred(30);
     setup.tracer = tool;
-    session.told += tool.is_background ? ", a background" : ", a foreground";
-    session.told += tool.has_ended ? " owner that has ended" : " owner";
+    session.reported += tool.is_background ? ", a background" : ", a foreground";
+    session.reported += tool.has_ended ? " owner that has ended" : " owner";
   }
   setup.force_is_taken = chance.in_hundred(3);
   setup.cpmu_is_busy = !setup.has_leftovers && !setup.force_is_taken && chance.in_hundred(3);
-  session.told += ", earlier actions " + std::to_string(setup.earlier_actions);
-  if (setup.has_leftovers) session.told += ", leftovers";
-  if (setup.force_is_taken) session.told += ", forced elsewhere";
-  if (setup.cpmu_is_busy) session.told += ", CPMU busy";
+  session.reported += ", earlier actions " + std::to_string(setup.earlier_actions);
+  if (setup.has_leftovers) session.reported += ", leftovers";
+  if (setup.force_is_taken) session.reported += ", forced elsewhere";
+  if (setup.cpmu_is_busy) session.reported += ", CPMU busy";
 }
 
 /// One thing at most goes wrong; the trial is the first run.
@@ -163,10 +163,10 @@ void choose_trouble(Chance& chance, Session& session) {
   }
   constexpr std::array names = {"words change",  "records lost",  "wrapped flag",  "silence",
                                 "a late record", "a late record", "a late record", "small buffer"};
-  if (kind < names.size()) session.told += std::string(", ") + names.at(kind);
+  if (kind < names.size()) session.reported += std::string(", ") + names.at(kind);
   if (chance.in_hundred(25)) {
     rules.interrupt_at_call = 1 + chance.below(600);
-    session.told += ", interrupted at call " + std::to_string(*rules.interrupt_at_call);
+    session.reported += ", interrupted at call " + std::to_string(*rules.interrupt_at_call);
   }
 }
 
@@ -194,7 +194,7 @@ Session session_of(std::uint64_t seed) {
   if (strategy == 8) session.strategy = StrategyChoice::Pet;
   if (strategy == 9) session.strategy = StrategyChoice::Machine;
   constexpr std::array names = {"", ", at exit", ", pet", ", machine"};
-  session.told += names.at(static_cast<std::size_t>(session.strategy));
+  session.reported += names.at(static_cast<std::size_t>(session.strategy));
   Writer writer(chance);
   for (int i = 0; i < kPrograms; ++i) session.programs.push_back(writer.program(i + 1));
   for (unsigned left = 1 + chance.below(3); left > 0; --left)

@@ -12,7 +12,7 @@ namespace lauka::darwin {
 /// A random session: a machine, other programs on it, faults, events, and the commands' work. Same
 /// seed, same session.
 struct Session {
-  std::string told{};  ///< a description for people
+  std::string reported{};  ///< a description for people
   Setup setup{};
   CallRules rules{};
   StrategyChoice strategy = StrategyChoice::Auto;

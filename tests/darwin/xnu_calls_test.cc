@@ -123,15 +123,15 @@ class Player {
     for (const auto& range : step.value("any", json::array())) {
       for (std::size_t i = range.at(0); i < range.at(1); ++i) wanted.at(i) = buffer.at(i);
     }
-    std::string told;
+    std::string reported;
     const std::string wanted_error = step.at("errno");
     if (error_name(error) != wanted_error)
-      told += " gives '" + error_name(error) + "', not '" + wanted_error + "';";
+      reported += " gives '" + error_name(error) + "', not '" + wanted_error + "';";
     if (has_room && length != step.at("outlen").get<std::size_t>())
-      told += " length " + std::to_string(length) + ", not " + step.at("outlen").dump() + ";";
+      reported += " length " + std::to_string(length) + ", not " + step.at("outlen").dump() + ";";
     if (buffer != wanted)
-      told += " bytes " + hex(buffer, std::max<std::size_t>(out.size(), 24)) + ";";
-    return told.empty() ? "" : step.dump() + told;
+      reported += " bytes " + hex(buffer, std::max<std::size_t>(out.size(), 24)) + ";";
+    return reported.empty() ? "" : step.dump() + reported;
   }
 
   int made(const std::string& name, const Io& io) {
@@ -158,17 +158,18 @@ void play(const json& sequence, Played& played) {
   Player player(sequence);
   std::string first;
   for (const auto& step : sequence.at("start").at("made_by")) {
-    const std::string told = player.play(step);
-    if (first.empty() && !told.empty()) first = "start: " + told;
+    const std::string reported = player.play(step);
+    if (first.empty() && !reported.empty()) first = "start: " + reported;
   }
   std::size_t number = 0;
   for (const auto& step : sequence.at("calls")) {
     ++number;
-    const std::string told = player.play(step);
+    const std::string reported = player.play(step);
     if (step.contains("event")) continue;
     ++played.calls;
-    if (told.empty()) ++played.calls_as_recorded;
-    if (first.empty() && !told.empty()) first = "call " + std::to_string(number) + ": " + told;
+    if (reported.empty()) ++played.calls_as_recorded;
+    if (first.empty() && !reported.empty())
+      first = "call " + std::to_string(number) + ": " + reported;
   }
   ++played.sequences;
   if (!first.empty())

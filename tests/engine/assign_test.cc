@@ -56,14 +56,14 @@ std::size_t passes_by_bound(const Masks& masks) {
 }
 
 /// Checks that the framework, given the events in the order of the seats, puts each in its seat.
-void check_agrees_with_the_framework(const PlacedPass& seats, const Masks& masks) {
+void check_agrees_with_the_framework(const PlacedPass& places, const Masks& masks) {
   Masks in_order;
-  for (const PlacedEvent& placed : seats) in_order.push_back(masks[placed.event]);
+  for (const PlacedEvent& placed : places) in_order.push_back(masks[placed.event]);
   const auto counters = add_greedily(in_order);
   REQUIRE(counters.has_value());
-  for (std::size_t i = 0; i < seats.size(); ++i) {
-    CHECK((*counters)[i] == seats[i].counter);
-    CHECK((i == 0 || seats[i - 1].counter < seats[i].counter));
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    CHECK((*counters)[i] == places[i].counter);
+    CHECK((i == 0 || places[i - 1].counter < places[i].counter));
   }
 }
 
@@ -72,10 +72,10 @@ void check_division(const std::vector<PlacedPass>& passes, const Masks& masks) {
   CHECK(passes.size() == passes_by_bound(masks));
   std::set<std::size_t> seen;
   std::size_t events = 0;
-  for (const PlacedPass& seats : passes) {
-    check_agrees_with_the_framework(seats, masks);
-    for (const PlacedEvent& placed : seats) seen.insert(placed.event);
-    events += seats.size();
+  for (const PlacedPass& places : passes) {
+    check_agrees_with_the_framework(places, masks);
+    for (const PlacedEvent& placed : places) seen.insert(placed.event);
+    events += places.size();
   }
   CHECK(events == masks.size());
   CHECK(seen.size() == masks.size());
@@ -116,17 +116,17 @@ TEST_CASE("the framework's rule takes the lowest free counter, whatever comes la
 TEST_CASE("a set that fits is placed in whatever order it was asked for") {
   Masks masks(6, kAny);
   masks.push_back(kOnlyPmc7);
-  const auto seats = place_all(masks);
-  REQUIRE(seats.has_value());
-  check_agrees_with_the_framework(*seats, masks);
-  CHECK(std::find(seats->begin(), seats->end(), PlacedEvent{6, 7}) != seats->end());
+  const auto places = place_all(masks);
+  REQUIRE(places.has_value());
+  check_agrees_with_the_framework(*places, masks);
+  CHECK(std::find(places->begin(), places->end(), PlacedEvent{6, 7}) != places->end());
 }
 
 TEST_CASE("ascending masks are not enough where masks are not nested: the matching decides") {
   CHECK_FALSE(add_greedily(Masks{0b011, 0b100, 0b101}).has_value());
-  const auto seats = place_all(Masks{0b011, 0b100, 0b101});
-  REQUIRE(seats.has_value());
-  CHECK(*seats == PlacedPass{{2, 0}, {0, 1}, {1, 2}});
+  const auto places = place_all(Masks{0b011, 0b100, 0b101});
+  REQUIRE(places.has_value());
+  CHECK(*places == PlacedPass{{2, 0}, {0, 1}, {1, 2}});
 }
 
 TEST_CASE("the default events of M2 sit where the facts say: PMC2, 7, 5 and 6") {
@@ -141,11 +141,11 @@ TEST_CASE("a set fits exactly if the framework takes it in some order") {
   for (int i = 0; i < 400; ++i) {
     const Masks masks = random_masks(random, 1 + random() % 6, 5);
     CAPTURE(masks);
-    const auto seats = place_all(masks);
-    CHECK(seats.has_value() == greedy_fits_in_some_order(masks));
-    CHECK(seats.has_value() == fits_at_once(masks));
-    CHECK(seats.has_value() == fits_by_brute_force(masks));
-    if (seats) check_agrees_with_the_framework(*seats, masks);
+    const auto places = place_all(masks);
+    CHECK(places.has_value() == greedy_fits_in_some_order(masks));
+    CHECK(places.has_value() == fits_at_once(masks));
+    CHECK(places.has_value() == fits_by_brute_force(masks));
+    if (places) check_agrees_with_the_framework(*places, masks);
   }
 }
 

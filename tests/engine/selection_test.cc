@@ -33,7 +33,7 @@ std::string refusal(const KpepDatabase& database, const Names& names, bool singl
 }
 
 /// "PMC2 core_active_cycle 0x2, PMC7 inst_all 0x8c": a pass.
-std::string told(const Selection& selection, std::size_t pass) {
+std::string reported(const Selection& selection, std::size_t pass) {
   std::string text;
   for (const PlacedEvent& placed : selection.passes.at(pass)) {
     text += fmt::format("{}PMC{} {} {}", text.empty() ? "" : ", ", placed.counter,
@@ -53,7 +53,7 @@ TEST_CASE("by default each chip counts cycles, instructions and lauka's four, in
     CHECK(names == Names{"cycles", "instructions", "core_active_cycle", "inst_all",
                          "l1d_cache_miss_ld_nonspec", "branch_mispred_nonspec"});
   }
-  CHECK(told(selected(chip("m2"), {}), 0) ==
+  CHECK(reported(selected(chip("m2"), {}), 0) ==
         "PMC0 cycles 0, PMC1 instructions 0, PMC2 core_active_cycle 0x2, "
         "PMC5 l1d_cache_miss_ld_nonspec 0xbf, PMC6 branch_mispred_nonspec 0xcb, "
         "PMC7 inst_all 0x8c");
@@ -128,15 +128,15 @@ TEST_CASE("the kernel's own counts need no counter and are in every pass") {
 
 TEST_CASE("fixed events alone are one pass without configuration words") {
   const Selection selection = selected(chip("m2"), {"instructions", "cycles"});
-  CHECK(told(selection, 0) == "PMC0 cycles 0, PMC1 instructions 0");
+  CHECK(reported(selection, 0) == "PMC0 cycles 0, PMC1 instructions 0");
   CHECK(configuration_words(selection.passes[0], kAll.available).empty());
 }
 
 TEST_CASE("fixed events are in every pass") {
   const Selection selection = selected(chip("m2"), {"cycles", "inst_all", "inst_ldst"});
   REQUIRE(selection.passes.size() == 2);
-  CHECK(told(selection, 0) == "PMC0 cycles 0, PMC7 inst_all 0x8c");
-  CHECK(told(selection, 1) == "PMC0 cycles 0, PMC7 inst_ldst 0x9b");
+  CHECK(reported(selection, 0) == "PMC0 cycles 0, PMC7 inst_all 0x8c");
+  CHECK(reported(selection, 1) == "PMC0 cycles 0, PMC7 inst_ldst 0x9b");
   CHECK(configuration_words(selection.passes[1], kAll.available) ==
         std::vector<std::uint64_t>{0, 0, 0, 0, 0, 0x9b, 0, 0});
   // If the power manager holds PMC4 and 5, the words of those after them move up.
@@ -145,7 +145,7 @@ TEST_CASE("fixed events are in every pass") {
 }
 
 TEST_CASE("user space only is a bit of each configuration word") {
-  CHECK(told(selected(chip("m4"), {"cycles", "l1i-cache-misses"}, {kAll.available, true}), 0) ==
+  CHECK(reported(selected(chip("m4"), {"cycles", "l1i-cache-misses"}, {kAll.available, true}), 0) ==
         "PMC0 cycles 0, PMC2 l1i-cache-misses 0x24006");
 }
 

@@ -15,7 +15,7 @@ void options(std::string_view bytes);
 void gates(std::string_view bytes);
 void metrics(std::string_view bytes);
 void formulas(std::string_view bytes);
-void told(std::string_view bytes);
+void reported(std::string_view bytes);
 void suite(std::string_view bytes);
 void baseline(std::string_view bytes);
 void plist(std::string_view bytes);

@@ -140,11 +140,11 @@ void formulas(std::string_view bytes) {
   }
 }
 
-void told(std::string_view bytes) {
+void reported(std::string_view bytes) {
   std::size_t begin = 0;
   while (begin <= bytes.size()) {
     const std::size_t end = std::min(bytes.find('\n', begin), bytes.size());
-    const auto line = parse_told_line(bytes.substr(begin, end - begin));
+    const auto line = parse_reported_line(bytes.substr(begin, end - begin));
     begin = end + 1;
     if (!line) {
       check_line(line.error());

@@ -105,13 +105,13 @@ TEST_CASE("a candidate of zeros has a verdict, and one against zeros has no delt
 TEST_CASE("an inconclusive verdict shows how many times the rounds would decide") {
   // One-sided p of .16 is one standard error away; 5% needs 1.645 of them, thus 1.645^2 = 2.7 times
   // the rounds. The smaller probability decides.
-  bool told = false;
+  bool reported = false;
   for (std::uint64_t seed = 50; seed < 60; ++seed) {
     const Verdict verdict =
         decide(kTenPercent, 1, Samples(seed, 20, 0.11, 0.03).evidence(), 0.95, 1);
     const double p = std::min(verdict.p_fail, verdict.p_pass);
     if (verdict.answer != Answer::Inconclusive || !verdict.times_as_many) continue;
-    told = true;
+    reported = true;
     // The deviate of p by bisection of erfc; for .05 it is 1.6449.
     double low = 0.0;
     double high = 10.0;
@@ -123,7 +123,7 @@ TEST_CASE("an inconclusive verdict shows how many times the rounds would decide"
     CHECK(*verdict.times_as_many >= 1.0);
     CHECK(*verdict.times_as_many <= 50.0);
   }
-  CHECK(told);
+  CHECK(reported);
 }
 
 TEST_CASE("where more rounds are hopeless no number of them is reported") {

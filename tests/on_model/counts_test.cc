@@ -14,21 +14,22 @@ namespace lauka::darwin {
 namespace {
 
 /// Runs `script` three times; every count of the exported runs must be the truth of the whole tree.
-Told check_counts(const Mac& mac, const std::string& script,
-                  const std::vector<std::string>& events) {
+Reported check_counts(const Mac& mac, const std::string& script,
+                      const std::vector<std::string>& events) {
   std::vector<std::string> words = {"-r3", "-w0", "--export-runs", mac.folder.file("runs.csv")};
   std::string list = "cycles,instructions";
   for (const std::string& event : events) list += "," + event;
   words.insert(words.end(), {"-e", list, mac.folder.program("work", script)});
-  Told told = mac.lauka(words);
-  CHECK_MESSAGE(told.status == 0, told.err);
-  CHECK(told.held().empty());
+  Reported reported = mac.lauka(words);
+  CHECK_MESSAGE(reported.status == 0, reported.err);
+  CHECK(reported.held().empty());
   const std::string runs = mac.text_of("runs.csv");
   const auto check = [&](const std::string& name, const auto& truth_of) {
     const auto values = column(runs, name);
     REQUIRE(values.size() == 3);
     for (std::size_t i = 0; i < 3; ++i)
-      CHECK_MESSAGE(values[i] == truth_of(told.run(2 - i).at("tree")).template get<double>(), name);
+      CHECK_MESSAGE(values[i] == truth_of(reported.run(2 - i).at("tree")).template get<double>(),
+                    name);
   };
   check("cycles", [](const auto& tree) { return tree.at("cycles"); });
   check("instructions", [](const auto& tree) { return tree.at("instructions"); });
@@ -37,7 +38,7 @@ Told check_counts(const Mac& mac, const std::string& script,
     for (char& c : row) c = static_cast<char>(std::tolower(c));
     check(row, [&event](const auto& tree) { return tree.at("events").at(event); });
   }
-  return told;
+  return reported;
 }
 
 /// Returns the part of all.json about its only command.
@@ -67,28 +68,28 @@ TEST_CASE("on each of the five chips every thread is counted, to the last one") 
 
 TEST_CASE("the default events are shown, with cycles and instructions from the fixed counters") {
   const Mac mac;
-  const Told told = mac.lauka({"-r2", "-w0", mac.folder.program("work", "run 5ms")});
-  CHECK(told.status == 0);
+  const Reported reported = mac.lauka({"-r2", "-w0", mac.folder.program("work", "run 5ms")});
+  CHECK(reported.status == 0);
   for (const char* row :
        {"cycles ", "instructions ", "core_active_cycle (user)", "inst_all (user)",
         "l1d_cache_miss_ld_nonspec (user)", "branch_mispred_nonspec (user)", "ipc "})
-    CHECK_MESSAGE(told.out.find(row) != std::string::npos, row);
-  CHECK(told.err.empty());
+    CHECK_MESSAGE(reported.out.find(row) != std::string::npos, row);
+  CHECK(reported.err.empty());
 }
 
 TEST_CASE("before macOS 15 configurable counters count the kernel too, and the rows say nothing") {
   const Mac mac = mac_with({{"os", "14.6"}});
   check_counts(mac, "run 5ms kernel=400", {"INST_ALL"});
-  const Told told = mac.lauka({"-r2", "-w0", "-e", "inst_all", mac.folder.file("work")});
-  CHECK(told.out.find("(user)") == std::string::npos);
+  const Reported reported = mac.lauka({"-r2", "-w0", "-e", "inst_all", mac.folder.file("work")});
+  CHECK(reported.out.find("(user)") == std::string::npos);
 }
 
 TEST_CASE("on macOS 26, where words count from the switching on only, passes count right") {
   const Mac mac = mac_with({{"os", "26.0"}, {"chip", "m4"}});
   const std::string work = mac.folder.program("work", "run 4ms");
-  const Told told = mac.lauka({"-r6", "-w0", "-e", "INST_LDST,INST_INT_ALU", "--export-runs",
-                               mac.folder.file("runs.csv"), work});
-  CHECK(told.status == 0);
+  const Reported reported = mac.lauka({"-r6", "-w0", "-e", "INST_LDST,INST_INT_ALU",
+                                       "--export-runs", mac.folder.file("runs.csv"), work});
+  CHECK(reported.status == 0);
   const std::string runs = mac.text_of("runs.csv");
   for (const auto& [name, event] :
        {std::pair{"inst_ldst", "INST_LDST"}, std::pair{"inst_int_alu", "INST_INT_ALU"}}) {
@@ -96,7 +97,7 @@ TEST_CASE("on macOS 26, where words count from the switching on only, passes cou
     for (const double value : column(runs, name)) {
       if (value < 0) continue;  // of a run of the other pass
       ++counted;
-      CHECK(value == told.run(0).at("tree").at("events").at(event).get<double>());
+      CHECK(value == reported.run(0).at("tree").at("events").at(event).get<double>());
     }
     CHECK(counted == 3);
   }
@@ -114,12 +115,12 @@ TEST_CASE("in a suite each benchmark counts its own events exactly, and gives th
       suite += "[[benchmark]]\nname = '" + name + "'\ncommands = ['" + work + "', '" + work +
                " again']\nevent = '" + event + "'\n";
     std::ofstream(mac.folder.file("suite.toml")) << suite;
-    const Told told = mac.lauka({"--suite", mac.folder.file("suite.toml"), "-r6", "-w0",
-                                 std::string("--counting=") + counting, "--export-runs",
-                                 mac.folder.file("runs.csv")});
-    CAPTURE(told.err);
-    CHECK(told.status == 0);
-    CHECK(told.held().empty());
+    const Reported reported = mac.lauka({"--suite", mac.folder.file("suite.toml"), "-r6", "-w0",
+                                         std::string("--counting=") + counting, "--export-runs",
+                                         mac.folder.file("runs.csv")});
+    CAPTURE(reported.err);
+    CHECK(reported.status == 0);
+    CHECK(reported.held().empty());
     const std::string runs = mac.text_of("runs.csv");
     for (const auto& [name, named] : events) {
       const std::string event = named;  // clang 14 captures no binding
@@ -128,7 +129,7 @@ TEST_CASE("in a suite each benchmark counts its own events exactly, and gives th
       for (const double value : column(runs, name)) {
         if (value < 0) continue;  // of another benchmark, or a timed run
         ++counted;
-        CHECK(value == told.run(0).at("tree").at("events").at(event).get<double>());
+        CHECK(value == reported.run(0).at("tree").at("events").at(event).get<double>());
       }
       CHECK(counted > 0);
     }
@@ -139,9 +140,9 @@ TEST_CASE("from one to ten thousand threads of ten microseconds each one is coun
   for (const char* count : {"1", "2", "10", "100", "1000", "10000"}) {
     CAPTURE(count);
     const Mac mac;
-    const Told told =
+    const Reported reported =
         check_counts(mac, std::string("threads ") + count + " {\nrun 10us\n}\njoin", {"INST_ALL"});
-    CHECK(told.run(0).at("tree").at("threads") == std::stoi(count) + 1);
+    CHECK(reported.run(0).at("tree").at("threads") == std::stoi(count) + 1);
   }
 }
 
@@ -150,11 +151,11 @@ TEST_CASE(
     "back") {
   const Mac mac = mac_with({{"neighbours", true}});
   mac.folder.program("leaf", "run 150us");
-  const Told told = check_counts(
+  const Reported reported = check_counts(
       mac, "repeat 25 {\nfork {\nrun 300us\nfork {\nrun 200us\nexec leaf\n}\nwait\n}\n}\nwait",
       {"INST_ALL"});
   // Twenty-five children and as many grandchildren, each with two threads, the second by exec.
-  CHECK(told.run(0).at("tree").at("threads") == 1 + 25 + 2 * 25);
+  CHECK(reported.run(0).at("tree").at("threads") == 1 + 25 + 2 * 25);
   const Mac few = mac_with({{"neighbours", true}, {"few_pids", true}});
   check_counts(few, "run 900us\nfork {\nrun 500us\n}\nwait", {"INST_ALL"});
 }
@@ -162,17 +163,18 @@ TEST_CASE(
 TEST_CASE("an exec is counted once, a failed one not at all") {
   const Mac mac;
   mac.folder.program("second", "run 2ms");
-  const Told told = check_counts(mac, "run 1ms\nfailed_exec\nexec second", {"INST_ALL"});
-  CHECK(told.run(0).at("tree").at("threads") == 2);
-  CHECK(told.run(0).at("tree").at("events").at("INST_ALL") == 3'000'000 * 112 / 10);
+  const Reported reported = check_counts(mac, "run 1ms\nfailed_exec\nexec second", {"INST_ALL"});
+  CHECK(reported.run(0).at("tree").at("threads") == 2);
+  CHECK(reported.run(0).at("tree").at("events").at("INST_ALL") == 3'000'000 * 112 / 10);
 }
 
 TEST_CASE("the JSON has the coverage of every run, which is what the model's kernel says") {
   const Mac mac;
   const std::string work = mac.folder.program("work", "run 2ms\nthreads 9 {\nrun 40us\n}\njoin");
-  const Told told = mac.lauka({"-r2", "-w0", "--export-json", mac.folder.file("all.json"), work});
-  const double kernel = told.run(0).at("kernel").at("instructions");
-  const double seen = told.run(0).at("own").at("instructions");
+  const Reported reported =
+      mac.lauka({"-r2", "-w0", "--export-json", mac.folder.file("all.json"), work});
+  const double kernel = reported.run(0).at("kernel").at("instructions");
+  const double seen = reported.run(0).at("own").at("instructions");
   const auto coverages = coverages_of(exported_of(mac));
   REQUIRE(coverages.size() == 2);
   for (const double coverage : coverages)
@@ -184,12 +186,12 @@ TEST_CASE("with sampling every millisecond the coverage shown is what the model'
                              "repeat 9 {\nrun 1400us\nsleep 300us\n}"}) {
     CAPTURE(script);
     const Mac mac;
-    const Told told =
+    const Reported reported =
         mac.lauka({"--strategy", "pet", "--period", "1ms", "-r1", "-w0", "--export-json",
                    mac.folder.file("all.json"), mac.folder.program("work", script)});
-    CHECK_MESSAGE(told.status == 0, told.err);
+    CHECK_MESSAGE(reported.status == 0, reported.err);
     const nlohmann::json exported = exported_of(mac);
-    const nlohmann::json& run = told.run(0);
+    const nlohmann::json& run = reported.run(0);
     const double kernel = run.at("kernel").at("instructions");
     const double sampled = run.at("own").at("sampled");
     CHECK(sampled < run.at("own").at("instructions").get<double>());
@@ -201,13 +203,14 @@ TEST_CASE("with sampling every millisecond the coverage shown is what the model'
 
 TEST_CASE("the JSON has the counts of the command's own process next to those of its tree") {
   const Mac mac;
-  const Told told = mac.lauka({"-r2", "-w0", "-e", "instructions,inst_all,page-faults",
-                               "--export-json", mac.folder.file("all.json"),
-                               mac.folder.program("work", "run 2ms\nfork {\nrun 6ms\n}\nwait")});
-  REQUIRE_MESSAGE(told.status == 0, told.err);
+  const Reported reported =
+      mac.lauka({"-r2", "-w0", "-e", "instructions,inst_all,page-faults", "--export-json",
+                 mac.folder.file("all.json"),
+                 mac.folder.program("work", "run 2ms\nfork {\nrun 6ms\n}\nwait")});
+  REQUIRE_MESSAGE(reported.status == 0, reported.err);
   const nlohmann::json exported = exported_of(mac);
   for (std::size_t i = 0; i < 2; ++i) {
-    const nlohmann::json& truth = told.run(1 - i);
+    const nlohmann::json& truth = reported.run(1 - i);
     const nlohmann::json own = {{"instructions", truth.at("own").at("instructions")},
                                 {"inst_all", truth.at("own").at("events").at("INST_ALL")}};
     CHECK(exported.at("runs").at(i).at("own") == own);
@@ -223,53 +226,54 @@ TEST_CASE("the whole machine's fixed counters are found among any number of othe
   for (const bool few : {false, true}) {
     CAPTURE(few);
     const Mac mac = mac_with({{"chip", "m4"}, {"forcing_frees_nothing", few}});
-    const Told told = mac.lauka({"-r2", "-w0", "--strategy", "cpu", "-e", "cycles,instructions",
-                                 "--export-runs", mac.folder.file("runs.csv"),
-                                 mac.folder.program("work", "threads 3 {\nrun 9ms\n}\njoin")});
-    REQUIRE_MESSAGE(told.status == 0, told.err);
+    const Reported reported = mac.lauka(
+        {"-r2", "-w0", "--strategy", "cpu", "-e", "cycles,instructions", "--export-runs",
+         mac.folder.file("runs.csv"), mac.folder.program("work", "threads 3 {\nrun 9ms\n}\njoin")});
+    REQUIRE_MESSAGE(reported.status == 0, reported.err);
     for (const char* name : {"cycles", "instructions"}) {
       CAPTURE(name);
-      const double truth = told.run(0).at("tree").at(name);
+      const double truth = reported.run(0).at("tree").at(name);
       for (const double count : column(mac.text_of("runs.csv"), name))
         CHECK(count == doctest::Approx(truth).epsilon(0.02));
     }
-    CHECK(told.out.find("ipc (system-wide)") != std::string::npos);
+    CHECK(reported.out.find("ipc (system-wide)") != std::string::npos);
   }
 }
 
 TEST_CASE("threads that outlive the command are sampled, with a note") {
   const Mac mac;
-  const Told told =
+  const Reported reported =
       mac.lauka({"-r2", "-w0",
                  mac.folder.program(
                      "work", "run 1ms\ndaemon {\nthreads 2 {\nsleep 90ms\n}\njoin\n}\nrun 2ms")});
-  CHECK(told.status == 0);
-  CHECK(told.says("3 threads had not ended with the command"));
-  CHECK(told.held().empty());
+  CHECK(reported.status == 0);
+  CHECK(reported.says("3 threads had not ended with the command"));
+  CHECK(reported.held().empty());
 }
 
 TEST_CASE(
     "what does not fit the counters at once is refused under --single-pass, with the reason") {
   const Mac mac;
   const std::string work = mac.folder.program("work", "run 1ms");
-  const Told told =
+  const Reported reported =
       mac.lauka({"--single-pass", "-r3", "-e", "INST_ALL,INST_LDST,RETIRE_UOP", work});
-  CHECK(told.status == 2);
-  CHECK(told.says("do not fit the counters at once"));
-  CHECK(told.says("PMC7"));
-  CHECK(told.report.at("runs").empty());
-  CHECK(told.held().empty());
+  CHECK(reported.status == 2);
+  CHECK(reported.says("do not fit the counters at once"));
+  CHECK(reported.says("PMC7"));
+  CHECK(reported.report.at("runs").empty());
+  CHECK(reported.held().empty());
 }
 
 TEST_CASE("events are listed without root, and an unknown one is refused before anything runs") {
   const Mac mac = mac_with({{"root", false}});
-  const Told list = mac.lauka({"-l", "inst_ldst"});
+  const Reported list = mac.lauka({"-l", "inst_ldst"});
   CHECK(list.status == 0);
   CHECK(list.says("INST_LDST"));
   CHECK(list.says("PMC7"));
   CHECK(list.held().empty());
   const Mac root;
-  const Told unknown = root.lauka({"-e", "no_such_event", root.folder.program("work", "run 1ms")});
+  const Reported unknown =
+      root.lauka({"-e", "no_such_event", root.folder.program("work", "run 1ms")});
   CHECK(unknown.status == 2);
   CHECK(unknown.says("no_such_event"));
   CHECK(unknown.report.at("runs").empty());
@@ -288,16 +292,16 @@ TEST_CASE("a period that the kernel raises is reported") {
 
 TEST_CASE("a period of 0 is refused") {
   const Mac mac;
-  const Told told = mac.lauka({"--period", "0", mac.folder.program("work", "run 1ms")});
-  CHECK(told.status == 2);
-  CHECK(told.says("--period '0'"));
+  const Reported reported = mac.lauka({"--period", "0", mac.folder.program("work", "run 1ms")});
+  CHECK(reported.status == 2);
+  CHECK(reported.says("--period '0'"));
 }
 
 TEST_CASE("times are right where a mach unit is a nanosecond") {
   const Mac mac = mac_with({{"timebase", {1, 1}}});
-  const Told told = mac.lauka({"-r2", "-w0", "--export-runs", mac.folder.file("runs.csv"),
-                               mac.folder.program("work", "run 25ms")});
-  CHECK(told.status == 0);
+  const Reported reported = mac.lauka({"-r2", "-w0", "--export-runs", mac.folder.file("runs.csv"),
+                                       mac.folder.program("work", "run 25ms")});
+  CHECK(reported.status == 0);
   for (const double value : column(mac.text_of("runs.csv"), "user_time"))
     CHECK(value == doctest::Approx(0.025).epsilon(1e-3));
 }
@@ -309,18 +313,18 @@ namespace lauka::darwin {
 TEST_CASE(
     "timed runs are neither counted nor sampled, counting runs are, to the last instruction") {
   const Mac mac;
-  const Told told =
+  const Reported reported =
       mac.lauka({"-r2", "-w0", "-e", "instructions", "--export-runs", mac.folder.file("runs.csv"),
                  mac.folder.program("work", "run 2ms\nthreads 3 {\nrun 1ms\n}\njoin")},
                 true);
-  REQUIRE_MESSAGE(told.status == 0, told.err);
-  CHECK(told.held().empty());
+  REQUIRE_MESSAGE(reported.status == 0, reported.err);
+  CHECK(reported.held().empty());
   // Launched: timed, counting, two settling runs, timed, counting; kept: without the settling ones.
   const auto counts = column(mac.text_of("runs.csv"), "instructions");
   const auto walls = column(mac.text_of("runs.csv"), "wall_time");
   REQUIRE(counts.size() == 4);
   const auto truth = [&](std::size_t from_the_end, const char* what) {
-    return told.run(from_the_end).at("tree").at(what).get<double>();
+    return reported.run(from_the_end).at("tree").at(what).get<double>();
   };
   for (const std::size_t launched : {1U, 2U, 3U, 5U}) CHECK(truth(launched, "sampled") == 0.0);
   CHECK(counts[0] == -1);

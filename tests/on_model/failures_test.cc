@@ -21,10 +21,10 @@ using nlohmann::json;
 
 struct Run {
   Mac mac;
-  Told told;
+  Reported reported;
 
   Run(const json& scenario, std::vector<std::string> options)
-      : mac(scenario), told(start(mac, std::move(options))) {}
+      : mac(scenario), reported(start(mac, std::move(options))) {}
 
   /// The count of each run.
   std::vector<double> counts(const std::string& name) const {
@@ -35,15 +35,15 @@ struct Run {
     const auto all = counts("inst_all");
     CHECK(all.size() == 3);
     for (const double count : all)
-      CHECK(count == told.run(0).at("tree").at("events").at("INST_ALL").get<double>());
+      CHECK(count == reported.run(0).at("tree").at("events").at("INST_ALL").get<double>());
   }
   void check_ended(int status) const {
-    CHECK_MESSAGE(told.status == status, told.err);
-    for (const std::string& held : told.held()) FAIL_CHECK("still held: ", held);
+    CHECK_MESSAGE(reported.status == status, reported.err);
+    for (const std::string& held : reported.held()) FAIL_CHECK("still held: ", held);
   }
 
  private:
-  static Told start(const Mac& mac, std::vector<std::string> options) {
+  static Reported start(const Mac& mac, std::vector<std::string> options) {
     options.insert(options.end(),
                    {"-r3", "-w0", "--export-runs", mac.folder.file("runs.csv"),
                     mac.folder.program("work", "run 3ms\nthreads 4 {\nrun 1ms e\n}\njoin")});
@@ -60,23 +60,23 @@ Run run_on(const json& scenario, std::vector<std::string> options = {}) {
 TEST_CASE("1: without root the kernel's own counts are shown, and one line says what root adds") {
   const Run run = run_on({{"root", false}});
   run.check_ended(0);
-  CHECK(run.told.says("counting events needs root"));
-  CHECK(run.told.says("sudo lauka"));
+  CHECK(run.reported.says("counting events needs root"));
+  CHECK(run.reported.says("sudo lauka"));
   CHECK(run.counts("instructions").at(0) ==
-        run.told.run(0).at("kernel").at("instructions").get<double>());
-  CHECK(run.counts("cycles").at(0) == run.told.run(0).at("kernel").at("cycles").get<double>());
-  CHECK(run.told.says("energy"));
+        run.reported.run(0).at("kernel").at("instructions").get<double>());
+  CHECK(run.counts("cycles").at(0) == run.reported.run(0).at("kernel").at("cycles").get<double>());
+  CHECK(run.reported.says("energy"));
   const Run named = run_on({{"root", false}}, {"-e", "inst_all"});
   named.check_ended(2);
-  CHECK(named.told.says("'inst_all' cannot be counted: counting events needs root"));
-  CHECK(named.told.report.at("runs").empty());
+  CHECK(named.reported.says("'inst_all' cannot be counted: counting events needs root"));
+  CHECK(named.reported.report.at("runs").empty());
 }
 
 TEST_CASE("2: the holder of the tracing is named, and the whole machine is counted instead") {
   const Run run = run_on({{"tracer", {{"pid", 77}, {"name", "Instruments"}}}});
   run.check_ended(0);
-  CHECK(run.told.says("Instruments (process 77)"));
-  CHECK(run.told.says("inst_all (system-wide)"));
+  CHECK(run.reported.says("Instruments (process 77)"));
+  CHECK(run.reported.says("inst_all (system-wide)"));
   const Run background =
       run_on({{"tracer", {{"pid", 77}, {"name", "perfd"}, {"background", true}}}});
   background.check_ended(0);
@@ -93,14 +93,14 @@ TEST_CASE(
     CAPTURE(scenario.dump());
     const Run run = run_on(scenario);
     run.check_ended(0);
-    CHECK(run.told.says("only cycles, instructions and energy are counted: "));
-    CHECK(std::count(run.told.err.begin(), run.told.err.end(), '\n') == 1);
+    CHECK(run.reported.says("only cycles, instructions and energy are counted: "));
+    CHECK(std::count(run.reported.err.begin(), run.reported.err.end(), '\n') == 1);
     CHECK(run.counts("instructions").at(0) ==
-          run.told.run(0).at("kernel").at("instructions").get<double>());
+          run.reported.run(0).at("kernel").at("instructions").get<double>());
     const bool is_traced = scenario.contains("tracer");
-    CHECK(run.told.says("Instruments (process 77) has the kernel's tracing") == is_traced);
-    CHECK(run.told.says("counting the whole machine does not work here") == is_traced);
-    CHECK(run.told.says("a service of the system holds the counters") == !is_traced);
+    CHECK(run.reported.says("Instruments (process 77) has the kernel's tracing") == is_traced);
+    CHECK(run.reported.says("counting the whole machine does not work here") == is_traced);
+    CHECK(run.reported.says("a service of the system holds the counters") == !is_traced);
   }
 }
 
@@ -116,10 +116,11 @@ TEST_CASE("2, 3: where counters fail once they were taken, those asked for by na
       CAPTURE(options.back());
       const Run run = run_on(scenario, options);
       run.check_ended(2);
-      CHECK(std::count(run.told.err.begin(), run.told.err.end(), '\n') == 1);
-      CHECK(run.told.out.empty());
+      CHECK(std::count(run.reported.err.begin(), run.reported.err.end(), '\n') == 1);
+      CHECK(run.reported.out.empty());
       // The known command may have run, never the user's.
-      for (const json& one : run.told.report.at("runs")) CHECK(one.at("own").at("threads") == 1);
+      for (const json& one : run.reported.report.at("runs"))
+        CHECK(one.at("own").at("threads") == 1);
     }
   }
 }
@@ -127,20 +128,20 @@ TEST_CASE("2, 3: where counters fail once they were taken, those asked for by na
 TEST_CASE("3: counters that a service of the system holds are reported") {
   const Run run = run_on({{"cpmu_busy", true}});
   run.check_ended(0);
-  CHECK(run.told.says("a service of the system holds the counters"));
+  CHECK(run.reported.says("a service of the system holds the counters"));
 }
 
 TEST_CASE("4: counters that another process has forced are reported") {
   const Run run = run_on({{"force_taken", true}});
   run.check_ended(0);
-  CHECK(run.told.says("another process, such as Instruments, holds the counters"));
+  CHECK(run.reported.says("another process, such as Instruments, holds the counters"));
 }
 
 TEST_CASE("5: an event that the kernel refuses is named, the others are counted") {
   const Run run = run_on({{"refused_selector", 203}}, {"-e", "inst_all,branch_mispred_nonspec"});
   run.check_ended(0);
-  CHECK(run.told.says("not counted: branch_mispred_nonspec"));
-  CHECK(run.told.says("0xcb"));
+  CHECK(run.reported.says("not counted: branch_mispred_nonspec"));
+  CHECK(run.reported.says("0xcb"));
   run.check_exact();
 }
 
@@ -150,24 +151,25 @@ TEST_CASE("6: a run of which records were lost is repeated, with a note") {
     CAPTURE(loss.dump());
     const Run run = run_on(loss);
     run.check_ended(0);
-    CHECK(run.told.says("1 run was repeated because the trace lost records"));
+    CHECK(run.reported.says("1 run was repeated because the trace lost records"));
     run.check_exact();
-    CHECK(run.told.report.at("runs").size() == 1 + 3 + 1);  // the trial, the runs, the one again
+    CHECK(run.reported.report.at("runs").size() ==
+          1 + 3 + 1);  // the trial, the runs, the one again
   }
 }
 
 TEST_CASE("7: tracing that went off without a word is noticed by the missing end") {
   const Run run = run_on({{"silent_in_run", 3}});
   run.check_ended(0);
-  CHECK(run.told.says("1 run was repeated because "));
+  CHECK(run.reported.says("1 run was repeated because "));
   run.check_exact();
 }
 
 TEST_CASE("8: an event that its counter does not count is doubted, not shown as a plain 0") {
   const Run run = run_on({{"chip", "m4"}, {"dead_mask", 0x80}}, {"-e", "inst_ldst,instructions"});
   run.check_ended(0);
-  CHECK(run.told.says("0 (not counted?)"));
-  CHECK(run.told.says("warning: inst_ldst is 0 in every run"));
+  CHECK(run.reported.says("0 (not counted?)"));
+  CHECK(run.reported.says("warning: inst_ldst is 0 in every run"));
 }
 
 TEST_CASE("9: without the framework, or one of its functions, sysctls do") {
@@ -176,7 +178,7 @@ TEST_CASE("9: without the framework, or one of its functions, sysctls do") {
         std::pair{json{"kpc_set_config"}, "kpc_set_config is missing"}}) {
     const Run run = run_on({{"frameworks", frameworks}});
     run.check_ended(0);
-    CHECK(run.told.says(missing));
+    CHECK(run.reported.says(missing));
     run.check_exact();
   }
 }
@@ -185,17 +187,17 @@ TEST_CASE("10: no database for the processor, or a damaged one, is reported; tot
   const Mac mac;
   const std::string work = mac.folder.program("work", "run 3ms");
   std::filesystem::remove(mac.database("1b588bb3"));
-  const Told none = mac.lauka({"-r2", "-w0", work});
+  const Reported none = mac.lauka({"-r2", "-w0", work});
   CHECK(none.status == 0);
   CHECK(none.says("there is no kpep database for this processor, cpu_100000c_2_1b588bb3"));
   CHECK(none.says("KPEP_DB_PATH"));
   CHECK(none.held().empty());
   std::ofstream(mac.database("1b588bb3")) << "<plist><dict>";
-  const Told damaged = mac.lauka({"-r2", "-w0", work});
+  const Reported damaged = mac.lauka({"-r2", "-w0", work});
   CHECK(damaged.status == 0);
   CHECK(damaged.says("cpu_100000c_2_1b588bb3.plist"));
   CHECK(damaged.held().empty());
-  const Told asked = mac.lauka({"-r2", "-e", "inst_all", work});
+  const Reported asked = mac.lauka({"-r2", "-e", "inst_all", work});
   CHECK(asked.status == 2);
   CHECK(asked.report.at("runs").empty());
 }
@@ -203,23 +205,23 @@ TEST_CASE("10: no database for the processor, or a damaged one, is reported; tot
 TEST_CASE("11: a virtual machine has no counters: rows are missing, not 0") {
   const Run run = run_on({{"virtual", true}});
   run.check_ended(0);
-  CHECK_FALSE(run.told.says("no hardware counters"));  // nothing is there to mend
-  CHECK(run.told.out.find("instructions") == std::string::npos);
-  CHECK(run.told.out.find("cycles") == std::string::npos);
-  CHECK(run.told.says("cpu_time"));
+  CHECK_FALSE(run.reported.says("no hardware counters"));  // nothing is there to mend
+  CHECK(run.reported.out.find("instructions") == std::string::npos);
+  CHECK(run.reported.out.find("cycles") == std::string::npos);
+  CHECK(run.reported.says("cpu_time"));
 }
 
 TEST_CASE("12: words that another client changes in a run spoil it, and it is run again") {
   const Run run = run_on({{"words_change_in_run", 3}});
   run.check_ended(0);
-  CHECK(run.told.says("another program changed the counters meanwhile"));
+  CHECK(run.reported.says("another program changed the counters meanwhile"));
   run.check_exact();
 }
 
 TEST_CASE("13: what a killed run left is reset at the start") {
   const Run run = run_on({{"leftovers", true}});
   run.check_ended(0);
-  CHECK(run.told.says("reset what a killed session had left switched on"));
+  CHECK(run.reported.says("reset what a killed session had left switched on"));
   run.check_exact();
 }
 
@@ -227,7 +229,7 @@ TEST_CASE("14: where forcing frees nothing, fewer counters are planned with") {
   const Run run = run_on({{"chip", "m4"}, {"forcing_frees_nothing", true}},
                          {"-e", "inst_all,core_active_cycle,retire_uop,map_stall"});
   run.check_ended(0);
-  CHECK(run.told.says("only 5 of 8 configurable counters can be used here"));
+  CHECK(run.reported.says("only 5 of 8 configurable counters can be used here"));
   run.check_exact();
 }
 
@@ -235,10 +237,10 @@ TEST_CASE("15: sampling or filters that the kernel refuses are left for the next
   const Run sampling =
       run_on({{"fail", {{"kperf.sampling", {{"error", "ECANCELED"}, {"from", 2}}}}}});
   sampling.check_ended(0);
-  CHECK(sampling.told.says("not work here"));
+  CHECK(sampling.reported.says("not work here"));
   const Run filter = run_on({{"fail", {{"kperf.kdebug.filter", {{"error", "EINVAL"}}}}}});
   filter.check_ended(0);
-  CHECK(filter.told.says("counts are sampled every 1 ms"));
+  CHECK(filter.reported.says("counts are sampled every 1 ms"));
 }
 
 TEST_CASE("15: a change of sampling that the kernel refuses costs no more than what it was for") {
@@ -248,7 +250,7 @@ TEST_CASE("15: a change of sampling that the kernel refuses costs no more than w
   };
   // Sampling alongside the threads' ends, for those that do not end with the command.
   const Mac pet = mac_with({{"fail", {{"kperf.timer.pet_timer", {{"error", "EINVAL"}}}}}});
-  const Told without = run_it(pet, "run 1ms\ndaemon {\nsleep 90ms\n}\nrun 2ms");
+  const Reported without = run_it(pet, "run 1ms\ndaemon {\nsleep 90ms\n}\nrun 2ms");
   CHECK(without.status == 0);
   CHECK(without.says("1 thread had not ended with the command; what they did is not counted"));
   CHECK(without.held().empty());
@@ -259,7 +261,7 @@ TEST_CASE("15: a change of sampling that the kernel refuses costs no more than w
   const Mac large =
       mac_with({{"lose_in_run", 3},
                 {"fail", {{"sysctl", {{"error", "ENOMEM"}, {"from", 32}, {"times", 1}}}}}});
-  const Told small = run_it(large, "run 3ms");
+  const Reported small = run_it(large, "run 3ms");
   CHECK(small.status == 0);
   CHECK(small.held().empty());
   const auto counts = column(large.text_of("runs.csv"), "inst_all");
@@ -273,26 +275,26 @@ TEST_CASE("15: sampling that is busy in the middle of being started is cleared")
       run_on({{"fail", {{"kperf.sampling", {{"error", "EBUSY"}, {"from", 3}, {"times", 1}}}}}},
              {"--strategy", "exit"});
   run.check_ended(2);
-  CHECK(run.told.says("the kernel's tracing is busy"));
+  CHECK(run.reported.says("the kernel's tracing is busy"));
 }
 
 TEST_CASE("2: asked for by name alongside another tracer, a strategy is refused with one remedy") {
   const Run run =
       run_on({{"tracer", {{"pid", 77}, {"name", "Instruments"}}}}, {"--strategy", "exit"});
   run.check_ended(2);
-  CHECK(run.told.err ==
+  CHECK(run.reported.err ==
         "lauka: sampling threads as they end does not work here: Instruments (process 77) has the "
         "kernel's tracing; quit Instruments (process 77)\n");
 }
 
 TEST_CASE("16: a command that never ends is killed at its time-out, and all is given back") {
   const Mac mac;
-  const Told told =
+  const Reported reported =
       mac.lauka({"-r3", "-w0", "--timeout", "50ms",
                  mac.folder.program("work", "fork group {\nsleep 90s\n}\nsleep 90s")});
-  CHECK(told.status == 1);
-  CHECK(told.says("took longer than 50ms and was killed"));
-  CHECK(told.held().empty());
+  CHECK(reported.status == 1);
+  CHECK(reported.says("took longer than 50ms and was killed"));
+  CHECK(reported.held().empty());
 }
 
 TEST_CASE("17: an interruption in any call ends with 128 + its number, and all is given back") {
@@ -306,20 +308,20 @@ TEST_CASE("17: an interruption in any call ends with 128 + its number, and all i
     CAPTURE(call);
     const int number = call % 2 == 0 ? SIGINT : SIGTERM;
     const Mac mac = mac_with({{"interrupt", {{"call", call}, {"signal", number}}}});
-    const Told told = mac.lauka({"-r2", "-w0", mac.folder.program("work", "run 3ms")});
-    const bool was_late = told.status == 0 && call > calls - 20;
-    CHECK_MESSAGE((told.status == 128 + number || was_late), told.status);
-    for (const std::string& held : told.held()) FAIL_CHECK("still held: ", held);
+    const Reported reported = mac.lauka({"-r2", "-w0", mac.folder.program("work", "run 3ms")});
+    const bool was_late = reported.status == 0 && call > calls - 20;
+    CHECK_MESSAGE((reported.status == 128 + number || was_late), reported.status);
+    for (const std::string& held : reported.held()) FAIL_CHECK("still held: ", held);
   }
 }
 
 TEST_CASE("18: a descendant that outlives the command is reported") {
   const Mac mac;
-  const Told told = mac.lauka(
+  const Reported reported = mac.lauka(
       {"-r2", "-w0", "-i", mac.folder.program("work", "daemon {\nsleep 50s\n}\nrun 2ms")});
-  CHECK(told.status == 0);
-  CHECK(told.says("had not ended with the command"));
-  CHECK(told.held().empty());
+  CHECK(reported.status == 0);
+  CHECK(reported.says("had not ended with the command"));
+  CHECK(reported.held().empty());
 }
 
 TEST_CASE("19: pids that come back, and neighbours on the same CPUs, mix nothing") {
@@ -333,7 +335,7 @@ TEST_CASE("20: samples of threads whose buffer is not there yet are dropped") {
   const Run run =
       run_on({{"neighbours", true}, {"fail", {{"kperf.kdebug.filter", {{"error", "EINVAL"}}}}}});
   run.check_ended(0);
-  const auto& truth = run.told.run(0).at("tree").at("events").at("INST_ALL");
+  const auto& truth = run.reported.run(0).at("tree").at("events").at("INST_ALL");
   CHECK(run.counts("inst_all").size() == 3);
   for (const double count : run.counts("inst_all")) {
     CHECK(count > 0);
@@ -344,27 +346,28 @@ TEST_CASE("20: samples of threads whose buffer is not there yet are dropped") {
 TEST_CASE("21: a chain of shell and command is summed once") {
   const Mac mac;
   const std::string work = mac.folder.program("work", "run 2ms");
-  const Told told =
+  const Reported reported =
       mac.lauka({"-r2", "-w0", "-S", "--export-runs", mac.folder.file("runs.csv"), work});
-  CHECK(told.status == 0);
+  CHECK(reported.status == 0);
   const auto counts = column(mac.text_of("runs.csv"), "inst_all");
   CHECK(counts.size() == 2);
   for (const double count : counts)
-    CHECK(count == told.run(0).at("tree").at("events").at("INST_ALL").get<double>());
+    CHECK(count == reported.run(0).at("tree").at("events").at("INST_ALL").get<double>());
 }
 
 TEST_CASE("23: a selector of 16 bits is right, whichever layout kperfdata's events have") {
   // The databases' own files are read: the framework whose structures differ is not even loaded.
   const Run run = run_on({{"chip", "m4"}}, {"-e", "l1i_cache_miss_demand"});
   run.check_ended(0);
-  const auto& truth = run.told.run(0).at("tree").at("events").at("L1I_CACHE_MISS_DEMAND");  // 16390
+  const auto& truth =
+      run.reported.run(0).at("tree").at("events").at("L1I_CACHE_MISS_DEMAND");  // 16390
   CHECK(truth > 0);
   CHECK(run.counts("l1i_cache_miss_demand").size() == 3);
   for (const double count : run.counts("l1i_cache_miss_demand"))
     CHECK(count == truth.get<double>());
   const std::vector<std::string> kperf_alone = {
       "/System/Library/PrivateFrameworks/kperf.framework/kperf"};
-  CHECK(run.told.report.at("libraries") == kperf_alone);
+  CHECK(run.reported.report.at("libraries") == kperf_alone);
 }
 
 }  // namespace lauka::darwin

@@ -20,23 +20,23 @@ namespace {
 using nlohmann::json;
 
 /// The line of --check about `topic`, with its remedy.
-std::string line_about(const Told& told, const std::string& topic) {
-  const std::size_t begin = told.out.find("\n" + topic);
-  REQUIRE_MESSAGE(begin != std::string::npos, told.out);
-  std::size_t end = told.out.find('\n', begin + 1);
-  while (told.out.compare(end, 2, "\n ") == 0) end = told.out.find('\n', end + 1);
-  return told.out.substr(begin + 1, end - begin - 1);
+std::string line_about(const Reported& reported, const std::string& topic) {
+  const std::size_t begin = reported.out.find("\n" + topic);
+  REQUIRE_MESSAGE(begin != std::string::npos, reported.out);
+  std::size_t end = reported.out.find('\n', begin + 1);
+  while (reported.out.compare(end, 2, "\n ") == 0) end = reported.out.find('\n', end + 1);
+  return reported.out.substr(begin + 1, end - begin - 1);
 }
 
 bool has(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-Told check(const json& scenario) {
-  Told told = mac_with(scenario).lauka({"--check"});
-  CHECK_MESSAGE(told.status == 0, told.err);
-  for (const std::string& held : told.held()) FAIL_CHECK("still held: ", held);
-  return told;
+Reported check(const json& scenario) {
+  Reported reported = mac_with(scenario).lauka({"--check"});
+  CHECK_MESSAGE(reported.status == 0, reported.err);
+  for (const std::string& held : reported.held()) FAIL_CHECK("still held: ", held);
+  return reported;
 }
 
 std::size_t lines_of(const std::string& text) {
@@ -67,20 +67,21 @@ TEST_CASE("--check says why kperf cannot count here, and what mends it") {
 }
 
 TEST_CASE("--check names who has the tracing, without which only the machine can be counted") {
-  const Told told = check({{"tracer", {{"pid", 77}, {"name", "Instruments"}}}});
-  const std::string line = line_about(told, "engine kperf");
+  const Reported reported = check({{"tracer", {{"pid", 77}, {"name", "Instruments"}}}});
+  const std::string line = line_about(reported, "engine kperf");
   CHECK(has(line, "note"));
   CHECK(has(line, "Instruments (process 77) has the kernel's tracing; quit Instruments"));
-  const std::string tracing = line_about(told, "left over by kperf");
+  const std::string tracing = line_about(reported, "left over by kperf");
   CHECK(has(tracing, "problem"));
   CHECK(has(tracing, "held by process 77"));
   CHECK(has(tracing, "sudo kill 77"));
 }
 
 TEST_CASE("--check finds what a killed run left switched on, and resets it") {
-  const Told told = check({{"leftovers", true}});
-  CHECK(has(line_about(told, "left over by kperf"), "nothing"));
-  CHECK(has(line_about(told, "engine kperf"), "reset what a killed session had left switched on"));
+  const Reported reported = check({{"leftovers", true}});
+  CHECK(has(line_about(reported, "left over by kperf"), "nothing"));
+  CHECK(has(line_about(reported, "engine kperf"),
+            "reset what a killed session had left switched on"));
 }
 
 TEST_CASE("--check that is interrupted in any call gives back what it took") {
@@ -89,10 +90,10 @@ TEST_CASE("--check that is interrupted in any call gives back what it took") {
   for (std::uint64_t call = calls / 4; call <= calls; call += 3) {  // before, nothing is taken
     CAPTURE(call);
     const Mac mac(json{{"interrupt", {{"call", call}, {"signal", SIGTERM}}}});
-    const Told told = mac.lauka({"--check"});
-    CHECK_MESSAGE((told.status == 128 + SIGTERM || told.status == 0), told.status);
-    if (told.status != 0) ++interrupted;
-    for (const std::string& held : told.held()) FAIL_CHECK("still held: ", held);
+    const Reported reported = mac.lauka({"--check"});
+    CHECK_MESSAGE((reported.status == 128 + SIGTERM || reported.status == 0), reported.status);
+    if (reported.status != 0) ++interrupted;
+    for (const std::string& held : reported.held()) FAIL_CHECK("still held: ", held);
   }
   CHECK(interrupted > 5);
 }
@@ -102,14 +103,14 @@ TEST_CASE("-l without the processor's database lists the rest, and says in one l
   std::ofstream(mac.database("1b588bb3")) << "<plist><dict>";
   for (const std::string filter : {"", "inst_all"}) {
     CAPTURE(filter);
-    const Told damaged = filter.empty() ? mac.lauka({"-l"}) : mac.lauka({"-l", filter});
+    const Reported damaged = filter.empty() ? mac.lauka({"-l"}) : mac.lauka({"-l", filter});
     CHECK(damaged.status == 0);
     CHECK(lines_of(damaged.err) == 1);
     CHECK(has(damaged.err, mac.database("1b588bb3") + "' ends without </plist>"));
     CHECK(has(damaged.out, "instructions") == filter.empty());
   }
   std::filesystem::remove(mac.database("1b588bb3"));
-  const Told missing = mac.lauka({"-l"});
+  const Reported missing = mac.lauka({"-l"});
   CHECK(missing.status == 0);
   CHECK(lines_of(missing.err) == 1);
   CHECK(has(missing.err, "there is no kpep database for this processor, cpu_100000c_2_1b588bb3"));
@@ -119,11 +120,12 @@ TEST_CASE("-l without the processor's database lists the rest, and says in one l
 
 TEST_CASE("-l and --explain-events mark what was tried as root and refused, and leave nothing on") {
   const json refused = {{"refused_selector", 0x8d}};  // INST_BRANCH of M1
-  const Told list = mac_with(refused).lauka({"-l", "INST_BRANCH"});
+  const Reported list = mac_with(refused).lauka({"-l", "INST_BRANCH"});
   CHECK(has(line_about(list, "INST_BRANCH "), "refused by this kernel"));
   CHECK_FALSE(has(line_about(list, "INST_BRANCH_CALL"), "refused"));
   CHECK(list.held().empty());
-  const Told explained = mac_with(refused).lauka({"-e", "branches,INST_ALL", "--explain-events"});
+  const Reported explained =
+      mac_with(refused).lauka({"-e", "branches,INST_ALL", "--explain-events"});
   CHECK(has(explained.out, "INST_BRANCH, which may use PMC5-7, but is refused by this kernel"));
   CHECK_FALSE(has(explained.out, "INST_ALL, which may use PMC7, but"));
   const json as_user = {{"refused_selector", 0x8d}, {"root", false}};
@@ -134,12 +136,12 @@ TEST_CASE("energy, which needs no counter, is explained as well as listed, as ro
   for (const bool root : {true, false}) {
     CAPTURE(root);
     const Mac mac = mac_with({{"root", root}});
-    const Told alone = mac.lauka({"-e", "energy", "--explain-events"});
+    const Reported alone = mac.lauka({"-e", "energy", "--explain-events"});
     CHECK_MESSAGE(alone.status == 0, alone.err);
     CHECK(has(alone.out, "1 pass"));
     CHECK(has(alone.out, "energy"));
     CHECK_FALSE(has(alone.out, "inst_all"));
-    const Told with = mac.lauka({"-e", "INST_ALL,Energy,INST_LDST", "--explain-events"});
+    const Reported with = mac.lauka({"-e", "INST_ALL,Energy,INST_LDST", "--explain-events"});
     CHECK_MESSAGE(with.status == 0, with.err);
     CHECK(has(with.out, "2 passes"));
     CHECK(has(with.out.substr(with.out.find("pass 2")), "energy"));
@@ -150,10 +152,10 @@ TEST_CASE("--threads with --interval has times, energy and moves by kind of core
   const Mac mac = mac_with({{"neighbours", true}});
   std::ifstream file(std::string(places::kRepository) + "/docs/threads.schema.json");
   const json schema = json::parse(file);
-  const Told told = mac.lauka({"--threads", "813", "-d", "30ms", "--interval", "10ms"});
-  CHECK_MESSAGE(told.status == 0, told.err);
-  REQUIRE(lines_of(told.out) >= 1);
-  std::stringstream lines(told.out);
+  const Reported reported = mac.lauka({"--threads", "813", "-d", "30ms", "--interval", "10ms"});
+  CHECK_MESSAGE(reported.status == 0, reported.err);
+  REQUIRE(lines_of(reported.out) >= 1);
+  std::stringstream lines(reported.out);
   for (std::string line; std::getline(lines, line);) {
     const json sample = json::parse(line);
     for (const std::string& fault : contract::faults(sample, schema)) FAIL_CHECK(fault);

@@ -44,11 +44,11 @@ std::string read_all(const std::string& path) {
 
 }  // namespace
 
-bool Told::says(const std::string& text) const {
+bool Reported::says(const std::string& text) const {
   return out.find(text) != std::string::npos || err.find(text) != std::string::npos;
 }
 
-const nlohmann::json& Told::run(std::size_t from_the_end) const {
+const nlohmann::json& Reported::run(std::size_t from_the_end) const {
   const auto& runs = report.at("runs");
   return runs.at(runs.size() - 1 - from_the_end);
 }
@@ -77,7 +77,7 @@ std::string Mac::text_of(const std::string& file) const {
   return read_all(folder.file(file));
 }
 
-Told Mac::lauka(const std::vector<std::string>& arguments, bool apart) const {
+Reported Mac::lauka(const std::vector<std::string>& arguments, bool apart) const {
   // Most tests are about the counts of each run; `apart` asks for the users' default.
   std::vector<std::string> words = {places::kProgramOnModel};
   if (!apart) words.insert(words.end(), {"--counting", "together"});
@@ -90,14 +90,14 @@ Told Mac::lauka(const std::vector<std::string>& arguments, bool apart) const {
   int status = 0;
   while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }
-  Told told;
-  told.out = text_of("out");
-  told.err = text_of("err");
-  told.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  Reported reported;
+  reported.out = text_of("out");
+  reported.err = text_of("err");
+  reported.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   const std::string report = text_of("report.json");
-  if (report.empty()) throw std::runtime_error("the model told nothing: " + told.err);
-  told.report = nlohmann::json::parse(report);
-  return told;
+  if (report.empty()) throw std::runtime_error("the model told nothing: " + reported.err);
+  reported.report = nlohmann::json::parse(report);
+  return reported;
 }
 
 std::vector<double> column(const std::string& csv, const std::string& name) {

@@ -13,7 +13,7 @@
 namespace lauka::darwin {
 
 /// The output and the end of a program, and what the model knows of it.
-struct Told {
+struct Reported {
   std::string out;
   std::string err;
   int status = 0;  ///< exit status, or 128 + signal
@@ -34,7 +34,7 @@ class Mac {
   Folder folder;
 
   /// Runs lauka_on_model.
-  Told lauka(const std::vector<std::string>& arguments, bool apart = false) const;
+  Reported lauka(const std::vector<std::string>& arguments, bool apart = false) const;
 
   /// The file of the kpep database of the chip with that hw.cpufamily.
   std::string database(const std::string& family) const;

@@ -16,7 +16,7 @@ constexpr const char* kTwice =
 constexpr double kCycles = 2e6 * 3.5;
 constexpr double kInstructions = 2e6 * 11.2;
 
-Told region(const Mac& mac, const std::string& script, std::vector<std::string> options = {}) {
+Reported region(const Mac& mac, const std::string& script, std::vector<std::string> options = {}) {
   std::vector<std::string> words = {"--region", "-r3",           "-w0",
                                     "-N",       "--export-runs", mac.folder.file("runs.csv")};
   words.insert(words.end(), options.begin(), options.end());
@@ -44,13 +44,14 @@ TEST_CASE("region: its time, and cycles and instructions of the thread that call
   for (const bool root : {true, false}) {
     CAPTURE(root);
     const Mac mac = mac_with({{"root", root}});
-    const Told told = region(mac, kTwice);
-    CHECK_MESSAGE(told.status == 0, told.err);
-    CHECK(told.held().empty());
-    CHECK(told.says("\nregion_time "));
-    CHECK(told.says("instructions (region) (calling threads)"));
-    CHECK(told.says("lauka_region_begin and lauka_region_end: what other threads and children"));
-    CHECK_FALSE(told.says("\nwall_time "));
+    const Reported reported = region(mac, kTwice);
+    CHECK_MESSAGE(reported.status == 0, reported.err);
+    CHECK(reported.held().empty());
+    CHECK(reported.says("\nregion_time "));
+    CHECK(reported.says("instructions (region) (calling threads)"));
+    CHECK(
+        reported.says("lauka_region_begin and lauka_region_end: what other threads and children"));
+    CHECK_FALSE(reported.says("\nwall_time "));
     check_each(values(mac, "region_time"), 3, 2e-3);
     check_each(values(mac, "region_entries"), 3, 2);
     check_each(values(mac, "cycles"), 3, kCycles);
@@ -62,9 +63,9 @@ TEST_CASE("region: what other threads and children do while it is open is not in
   for (const char* meanwhile : {"threads 3 {\nrun 2ms\n}\njoin", "fork {\nrun 2ms\n}\nwait"}) {
     CAPTURE(meanwhile);
     const Mac mac;
-    const Told told = region(
+    const Reported reported = region(
         mac, std::string("run 1ms\nregion begin\nrun 2ms\n") + meanwhile + "\nregion end\nrun 1ms");
-    CHECK_MESSAGE(told.status == 0, told.err);
+    CHECK_MESSAGE(reported.status == 0, reported.err);
     for (const double cycles : values(mac, "cycles")) {
       CHECK(cycles >= kCycles);
       CHECK(cycles < kCycles * 1.1);  // to start them, and to wait for them
@@ -75,10 +76,10 @@ TEST_CASE("region: what other threads and children do while it is open is not in
 
 TEST_CASE("region: each thread that calls has its own counts, and nested calls count once") {
   const Mac mac;
-  const Told told = region(mac,
-                           "run 1ms\nthreads 2 {\nregion begin\nrun 500us\nregion begin\n"
-                           "run 500us\nregion end\nregion end\nrun 2ms\n}\njoin\nrun 1ms");
-  CHECK_MESSAGE(told.status == 0, told.err);
+  const Reported reported = region(mac,
+                                   "run 1ms\nthreads 2 {\nregion begin\nrun 500us\nregion begin\n"
+                                   "run 500us\nregion end\nregion end\nrun 2ms\n}\njoin\nrun 1ms");
+  CHECK_MESSAGE(reported.status == 0, reported.err);
   check_each(values(mac, "cycles"), 3, kCycles);
   check_each(values(mac, "instructions"), 3, kInstructions);
   // The two are in it at once, but for the start of the second.
@@ -89,10 +90,11 @@ TEST_CASE("region: with --metrics all the whole run's rows are alongside it") {
   for (const bool root : {true, false}) {
     CAPTURE(root);
     const Mac mac = mac_with({{"root", root}});
-    const Told told = region(mac, kTwice, {"--metrics", "all", "-e", "cycles,instructions"});
-    CHECK_MESSAGE(told.status == 0, told.err);
-    CHECK(told.held().empty());
-    CHECK(told.says("\nwall_time "));
+    const Reported reported =
+        region(mac, kTwice, {"--metrics", "all", "-e", "cycles,instructions"});
+    CHECK_MESSAGE(reported.status == 0, reported.err);
+    CHECK(reported.held().empty());
+    CHECK(reported.says("\nwall_time "));
     check_each(values(mac, "region_time"), 3, 2e-3);
     // Both are counted in runs of their own, which take turns.
     check_each(values(mac, "instructions"), values(mac, "instructions").size(), kInstructions);
@@ -109,10 +111,10 @@ TEST_CASE("region: what was not marked as it should be is reported on macOS, too
   const auto is_told = [](const std::string& script, const std::string& expected) {
     CAPTURE(script);
     const Mac mac;
-    const Told told = region(mac, script);
-    CHECK(told.status == 1);
-    CHECK_MESSAGE(told.says(expected), told.err);
-    CHECK(told.held().empty());
+    const Reported reported = region(mac, script);
+    CHECK(reported.status == 1);
+    CHECK_MESSAGE(reported.says(expected), reported.err);
+    CHECK(reported.held().empty());
   };
   is_told("run 1ms", "it did not call lauka_region_begin");
   is_told("region begin\nrun 1ms", "its region was still open when it ended");
@@ -125,10 +127,10 @@ TEST_CASE("region: unknown counts are left out, with a note; its time is there")
                                 const std::string& why) {
     CAPTURE(why);
     const Mac mac = mac_with(scenario);
-    const Told told = region(mac, script);
-    CHECK_MESSAGE(told.status == 0, told.err);
-    CHECK_MESSAGE(told.says(why), told.err);
-    CHECK(told.says("\nregion_time "));
+    const Reported reported = region(mac, script);
+    CHECK_MESSAGE(reported.status == 0, reported.err);
+    CHECK_MESSAGE(reported.says(why), reported.err);
+    CHECK(reported.says("\nregion_time "));
     CHECK(values(mac, "cycles").empty());
   };
   has_no_counts({{"self_counts", "zero"}}, kTwice,
@@ -143,9 +145,9 @@ TEST_CASE("region: unknown counts are left out, with a note; its time is there")
 
 TEST_CASE("region: on macOS events that a thread cannot read are refused") {
   const Mac mac;
-  const Told told = region(mac, kTwice, {"-e", "INST_ALL"});
-  CHECK(told.status == 2);
-  CHECK(told.err ==
+  const Reported reported = region(mac, kTwice, {"-e", "INST_ALL"});
+  CHECK(reported.status == 2);
+  CHECK(reported.err ==
         "lauka: 'INST_ALL' cannot be counted with --region: macOS gives a thread its cycles and "
         "instructions only; leave it out, or leave out --region\n");
 }

@@ -12,28 +12,28 @@ namespace lauka::darwin {
 TEST_CASE("on macOS times, status and standard error of a run are the model's") {
   const Mac mac;
   const std::string work = mac.folder.program("work", "run 20ms kernel=250\nsleep 10ms");
-  const Told told = mac.lauka(
+  const Reported reported = mac.lauka(
       {"--engine", "none", "-r3", "-w0", "--export-runs", mac.folder.file("runs.csv"), work});
-  CHECK_MESSAGE(told.status == 0, told.err);
+  CHECK_MESSAGE(reported.status == 0, reported.err);
   const std::string runs = mac.text_of("runs.csv");
   for (const double value : column(runs, "user_time")) CHECK(value == doctest::Approx(0.015));
   for (const double value : column(runs, "wall_time"))
     CHECK(value == doctest::Approx(0.030).epsilon(0.01));
-  CHECK(told.held().empty());
-  const Told failed = mac.lauka({"--engine", "none", "-r3", "-w0",
-                                 mac.folder.program("work", "write err no cheese\nexit 4")});
+  CHECK(reported.held().empty());
+  const Reported failed = mac.lauka({"--engine", "none", "-r3", "-w0",
+                                     mac.folder.program("work", "write err no cheese\nexit 4")});
   CHECK(failed.status == 1);
   CHECK(failed.says("no cheese"));
 }
 
 TEST_CASE("on macOS a command that never ends is killed at its time-out, with its tree") {
   const Mac mac;
-  const Told told =
+  const Reported reported =
       mac.lauka({"--engine", "none", "-r3", "-w0", "--timeout", "50ms",
                  mac.folder.program("work", "fork group {\nsleep 90s\n}\nsleep 90s")});
-  CHECK(told.status == 1);
-  CHECK(told.says("took longer than 50ms and was killed"));
-  CHECK(told.held().empty());
+  CHECK(reported.status == 1);
+  CHECK(reported.says("took longer than 50ms and was killed"));
+  CHECK(reported.held().empty());
 }
 
 TEST_CASE("on macOS an interruption in any call ends with 128 + its number") {
@@ -47,10 +47,10 @@ TEST_CASE("on macOS an interruption in any call ends with 128 + its number") {
   for (std::uint64_t call = calls / 2; call <= calls; ++call) {
     CAPTURE(call);
     const Mac mac(nlohmann::json{{"interrupt", {{"call", call}, {"signal", SIGTERM}}}});
-    const Told told = session(mac);
-    CHECK_MESSAGE((told.status == 128 + SIGTERM || told.status == 0), told.status);
-    if (told.status != 0) ++interrupted;
-    for (const std::string& held : told.held()) FAIL_CHECK("still held: ", held);
+    const Reported reported = session(mac);
+    CHECK_MESSAGE((reported.status == 128 + SIGTERM || reported.status == 0), reported.status);
+    if (reported.status != 0) ++interrupted;
+    for (const std::string& held : reported.held()) FAIL_CHECK("still held: ", held);
   }
   CHECK(interrupted > 5);
 }
@@ -61,14 +61,14 @@ TEST_CASE("a program that does half the work on the model is faster by that, at 
   const Mac mac;
   const std::string old = mac.folder.program("old", "run 8ms\nsleep 2ms");
   const std::string now = mac.folder.program("new", "run 4ms\nsleep 5ms");
-  const Told told =
+  const Reported reported =
       mac.lauka({"-v", "-r12", "-w0", "--export-json", mac.folder.file("all.json"), old, now});
-  CAPTURE(told.out);
-  CHECK_MESSAGE(told.status == 0, told.err);
-  CHECK(told.out.find("\nwhy: ") != std::string::npos);
-  CHECK(told.out.find("x fewer instructions") != std::string::npos);
-  CHECK(told.out.find("x less busy") != std::string::npos);
-  CHECK(told.out.find("not counted") == std::string::npos);
+  CAPTURE(reported.out);
+  CHECK_MESSAGE(reported.status == 0, reported.err);
+  CHECK(reported.out.find("\nwhy: ") != std::string::npos);
+  CHECK(reported.out.find("x fewer instructions") != std::string::npos);
+  CHECK(reported.out.find("x less busy") != std::string::npos);
+  CHECK(reported.out.find("not counted") == std::string::npos);
   const auto json = nlohmann::json::parse(mac.text_of("all.json"));
   const auto& of_new = json.at("results").at(1).at("lauka");
   double product = 1.0;

@@ -19,7 +19,7 @@ namespace {
 class Ear final : public OutputListener {
  public:
   explicit Ear(std::string awaited = "") : awaited_(std::move(awaited)) {}
-  bool hear(Kept which, std::string_view bytes) override {
+  bool receive(Kept which, std::string_view bytes) override {
     std::string& text = which == Kept::Output ? output : error;
     text += bytes;
     return awaited_.empty() || text.find(awaited_) == std::string::npos;
@@ -37,7 +37,7 @@ Ended run_shell(const std::string& text, OutputListener& ear,
   REQUIRE(launcher);
   ProgramSpec spec;
   spec.words = {"/bin/sh", "-c", text};
-  spec.output.heard = true;
+  spec.output.has_listener = true;
   spec.timeout = timeout;
   const auto id = (*launcher)->add_program(spec);
   REQUIRE(id);

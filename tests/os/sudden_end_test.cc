@@ -11,12 +11,12 @@
 namespace lauka::os {
 namespace {
 
-int told = -1;
+int reported = -1;
 
 constexpr useconds_t kLaterUs = 600'000;  // longer than the time of one request
 
 void tell() {
-  static_cast<void>(write(told, "x", 1));
+  static_cast<void>(write(reported, "x", 1));
 }
 
 }  // namespace
@@ -28,7 +28,7 @@ TEST_CASE("a second signal ends the process at once, after what is to be given b
     REQUIRE(pipe(ends.data()) == 0);
     const pid_t child = fork();
     if (child == 0) {
-      told = ends[1];
+      reported = ends[1];
       std::signal(number, SIG_DFL);
       on_sudden_end(tell);
       watch_for_interrupts();

@@ -43,9 +43,9 @@ TEST_CASE("what is scraped and what is announced are metrics, which gates and fo
   options.gates.push_back({.metric = "served", .limit_percent = -5, .below = true});
   const auto plan = make_plan(options, nothing, 1);
   if (!plan) FAIL(plan.error().line());
-  REQUIRE(plan->told.size() == 2);
-  CHECK(plan->told[0].name == "rate");
-  CHECK(plan->told[1].name == "served");
+  REQUIRE(plan->reported.size() == 2);
+  CHECK(plan->reported[0].name == "rate");
+  CHECK(plan->reported[1].name == "served");
   CHECK(plan->metrics[1].name == "served");
   CHECK(plan->metrics[1].better == Better::More);
   CHECK(plan->metrics[1].shown == Shown::Always);

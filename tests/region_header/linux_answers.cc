@@ -30,9 +30,9 @@ int lauka_model_pthread_threadid_np(void* thread, std::uint64_t* id);
 
 int lauka_model_thread_selfcounts(std::uint32_t kind, void* counts, std::size_t size) {
   const std::uint64_t ns = now(CLOCK_THREAD_CPUTIME_ID);
-  const std::array<std::uint64_t, 2> told = {2 * ns, ns};
+  const std::array<std::uint64_t, 2> reported = {2 * ns, ns};
   if (kind != 1) return -1;
-  std::memcpy(counts, told.data(), std::min(size, sizeof told));
+  std::memcpy(counts, reported.data(), std::min(size, sizeof reported));
   return 0;
 }
 

@@ -48,7 +48,7 @@ TEST_CASE("a gate's line can be read aloud: the answer, what was measured, how o
 }
 
 TEST_CASE("a limit of 0, a drop and a required gain have their own words") {
-  const auto told = [](const char* metric, double percent, bool below, gate::Answer answer) {
+  const auto reported = [](const char* metric, double percent, bool below, gate::Answer answer) {
     auto one = verdict(answer, changed(0.0, 0.5), 9);
     one.condition = {metric, percent, below};
     const std::string line = gate_lines(with(one, 0.01), false);
@@ -56,17 +56,17 @@ TEST_CASE("a limit of 0, a drop and a required gain have their own words") {
     return line.substr(from, line.find(" (") - from);
   };
   using enum gate::Answer;
-  CHECK(told("wall_time", 0, false, Pass) == "not slower, with confidence");
-  CHECK(told("wall_time", 0, false, Fail) == "slower, with confidence");
-  CHECK(told("wall_time", 0, false, Inconclusive) == "not clear whether slower");
-  CHECK(told("wall_time", -5, false, Pass) == "at least 5% faster, with confidence");
-  CHECK(told("wall_time", -5, false, Fail) == "less than 5% faster, with confidence");
-  CHECK(told("cpu_time", 0.5, false, Fail) == "more than 0.5% higher, with confidence");
-  CHECK(told("cpu_time", -5, true, Fail) == "more than 5% lower, with confidence");
-  CHECK(told("cpu_time", -5, true, Pass) == "at most 5% lower, with confidence");
-  CHECK(told("cpu_time", 5, true, Pass) == "at least 5% higher, with confidence");
-  CHECK(told("cpu_time", 5, true, Fail) == "less than 5% higher, with confidence");
-  CHECK(told("cpu_time", 0, true, Fail) == "lower, with confidence");
+  CHECK(reported("wall_time", 0, false, Pass) == "not slower, with confidence");
+  CHECK(reported("wall_time", 0, false, Fail) == "slower, with confidence");
+  CHECK(reported("wall_time", 0, false, Inconclusive) == "not clear whether slower");
+  CHECK(reported("wall_time", -5, false, Pass) == "at least 5% faster, with confidence");
+  CHECK(reported("wall_time", -5, false, Fail) == "less than 5% faster, with confidence");
+  CHECK(reported("cpu_time", 0.5, false, Fail) == "more than 0.5% higher, with confidence");
+  CHECK(reported("cpu_time", -5, true, Fail) == "more than 5% lower, with confidence");
+  CHECK(reported("cpu_time", -5, true, Pass) == "at most 5% lower, with confidence");
+  CHECK(reported("cpu_time", 5, true, Pass) == "at least 5% higher, with confidence");
+  CHECK(reported("cpu_time", 5, true, Fail) == "less than 5% higher, with confidence");
+  CHECK(reported("cpu_time", 0, true, Fail) == "lower, with confidence");
 }
 
 TEST_CASE("a pass shows the bound of its one-sided decision, whatever the interval says") {

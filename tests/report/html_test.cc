@@ -253,7 +253,7 @@ TEST_CASE("why is a table of several candidates where counts exist, and one line
   Why busier{.command = 2,
              .factors = {{WallPart::Clock, changed(-0.2, 0.01), 4.0e9, 3.2e9}},
              .is_simulated = true};
-  results.whys = {fewer, busier};
+  results.explanations = {fewer, busier};
   const std::string page = written(write_html, results);
   for (const std::string_view part :
        {"<th scope=\"col\">command</th><th scope=\"col\">wall time</th><th "
@@ -267,11 +267,11 @@ TEST_CASE("why is a table of several candidates where counts exist, and one line
     CHECK(count_of(part, page) == 1);
   }
   CHECK(count_of("why:", page) == 0);
-  for (Why& why : results.whys) why.lacks_instructions = why.lacks_cycles = true;
+  for (Why& why : results.explanations) why.lacks_instructions = why.lacks_cycles = true;
   const std::string uncounted = written(write_html, results);
   CHECK(count_of("why: unknown, as instructions and cycles were not counted", uncounted) == 1);
   CHECK(count_of("CPU use", uncounted) == 0);
-  results.whys.resize(1);
+  results.explanations.resize(1);
   CHECK(count_of("<p>why: new: ", written(write_html, results)) == 1);
 }
 

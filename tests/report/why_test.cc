@@ -18,7 +18,7 @@ WallFactor factor(WallPart part, double change, double half_width,
 std::string line_of(Why why) {
   Results results = manual_example();
   why.command = 1;
-  results.whys = {std::move(why)};
+  results.explanations = {std::move(why)};
   return why_lines(results);
 }
 

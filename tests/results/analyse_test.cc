@@ -208,13 +208,13 @@ TEST_CASE("if the mean contradicts the typical round, a warning says so") {
     session.runs.push_back(run_of(1, round, (round % 8 == 3 ? 3.0 : 1.0) * (2.006 - even)));
   }
   const Results results = analyse(plan_of(2), session);
-  const auto told = std::find_if(
+  const auto reported = std::find_if(
       results.warnings.begin(), results.warnings.end(),
       [](const Warning& one) { return std::holds_alternative<MeanDiffers>(one.finding); });
-  REQUIRE(told != results.warnings.end());
-  CHECK(told->command == 1);
-  CHECK(told->shown == Shown::Always);
-  const auto& found = std::get<MeanDiffers>(told->finding);
+  REQUIRE(reported != results.warnings.end());
+  CHECK(reported->command == 1);
+  CHECK(reported->shown == Shown::Always);
+  const auto& found = std::get<MeanDiffers>(reported->finding);
   CHECK(found.metric == "wall_time");
   CHECK(*found.delta.mean.change == Approx(0.25).epsilon(0.05));
 }

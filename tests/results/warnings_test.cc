@@ -288,16 +288,18 @@ TEST_CASE("deltas want five runs, and the reason of fewer is reported") {
   auto warnings = warnings_of(plan, session);
   REQUIRE(kinds(warnings) == "few");  // once, not once for each candidate
   CHECK_FALSE(warnings.front().command);
-  const auto told = [&] { return std::get<FewRuns>(warnings_of(plan, session).front().finding); };
-  CHECK(told().runs == 4);
-  CHECK_FALSE(told().gated);
-  CHECK(told().because == FewBecause::MinRuns);
+  const auto reported = [&] {
+    return std::get<FewRuns>(warnings_of(plan, session).front().finding);
+  };
+  CHECK(reported().runs == 4);
+  CHECK_FALSE(reported().gated);
+  CHECK(reported().because == FewBecause::MinRuns);
   plan.stop.max_runs = 4;
-  CHECK(told().because == FewBecause::MaxRuns);
+  CHECK(reported().because == FewBecause::MaxRuns);
   plan.stop.exact_runs = 4;
-  CHECK(told().because == FewBecause::Runs);
+  CHECK(reported().because == FewBecause::Runs);
   session.cut_short = Interrupted{2};
-  CHECK(told().because == FewBecause::Ended);
+  CHECK(reported().because == FewBecause::Ended);
 }
 
 TEST_CASE("few runs of a command alone are no warning") {
@@ -331,7 +333,7 @@ TEST_CASE("a gate wants ten rounds, unless fewer have decided it") {
 }
 
 TEST_CASE("a command that is pushed off its CPU differs from one that sleeps") {
-  const auto told = [](std::uint64_t pushed, std::uint64_t willing, double noise) {
+  const auto reported = [](std::uint64_t pushed, std::uint64_t willing, double noise) {
     Session session = session_of(plan_of_wall_time(1), 12, 2s, 1s);
     double side = 1.0;
     change(session.runs, [&](RunRecord& run) {
@@ -342,9 +344,9 @@ TEST_CASE("a command that is pushed off its CPU differs from one that sleeps") {
     });
     return kinds(warnings_of(plan_of_wall_time(1), session));
   };
-  CHECK(told(50, 3, 0.1).find("busy") != std::string::npos);
-  CHECK(told(3, 50, 0.1).find("busy") == std::string::npos);
-  CHECK(told(0, 0, 0.1).find("busy") == std::string::npos);
+  CHECK(reported(50, 3, 0.1).find("busy") != std::string::npos);
+  CHECK(reported(3, 50, 0.1).find("busy") == std::string::npos);
+  CHECK(reported(0, 0, 0.1).find("busy") == std::string::npos);
 }
 
 TEST_CASE("a sequential order is reported once, if there are deltas") {
@@ -397,7 +399,7 @@ TEST_CASE("a baseline is always warned of, and what differs is named once more")
   CHECK(std::get<ForeignBaseline>(tuned.back().finding).differences[0].then == "none");
   CHECK(class_of(results.circumstances.machine) != class_of(session->circumstances.machine));
   session->by_lauka = false;
-  CHECK_FALSE(std::get<ForeignBaseline>(warnings_of_results(results).back().finding).told);
+  CHECK_FALSE(std::get<ForeignBaseline>(warnings_of_results(results).back().finding).reported);
 }
 
 }  // namespace lauka

@@ -114,8 +114,8 @@ double ratio_of(const Results& results, Role role) {
 
 TEST_CASE("the factors of a wall time make up its delta to the last digit") {
   const Results results = results_of(kOld, kNew);
-  REQUIRE(results.whys.size() == 1);
-  const Why& why = results.whys.front();
+  REQUIRE(results.explanations.size() == 1);
+  const Why& why = results.explanations.front();
   CHECK(why.command == 1);
   REQUIRE(why.factors.size() == 4);
   CHECK(product_of(why) == doctest::Approx(ratio_of(results, Role::WallTime)).epsilon(1e-12));
@@ -141,8 +141,8 @@ TEST_CASE("the factors of a wall time make up its delta to the last digit") {
 
 TEST_CASE("counts of a region explain nothing of the time of the whole run") {
   const Results results = results_of(kOld, kNew, {.note = std::string(kRegionNote)});
-  REQUIRE(results.whys.size() == 1);
-  const Why& why = results.whys.front();
+  REQUIRE(results.explanations.size() == 1);
+  const Why& why = results.explanations.front();
   CHECK(why.lacks_cycles);
   CHECK(why.lacks_instructions);
   CHECK(factor_of(why, WallPart::Instructions) == nullptr);
@@ -151,7 +151,7 @@ TEST_CASE("counts of a region explain nothing of the time of the whole run") {
 
 TEST_CASE("the clock's interval combines two independent estimates") {
   const Results results = results_of(kOld, {5.6e9, 1.0, 3.0e9, 0.99});
-  const WallFactor& clock = *factor_of(results.whys.front(), WallPart::Clock);
+  const WallFactor& clock = *factor_of(results.explanations.front(), WallPart::Clock);
   CHECK(clock.change.is_significant());
   const auto log_bounds = [&](Role role) {
     const stats::ChangeBounds bounds = *row_of(results, 1, role)->delta->bounds;
@@ -183,8 +183,8 @@ TEST_CASE("what was not counted is said, and what is left makes up the wall time
         Case{{true, true, "perf, user space only"},
              {Instructions, InstructionsPerCycle, CpuTimePerCycle, Utilisation}}}) {
     const Results results = results_of(kOld, kNew, it.counted);
-    REQUIRE(results.whys.size() == 1);
-    const Why& why = results.whys.front();
+    REQUIRE(results.explanations.size() == 1);
+    const Why& why = results.explanations.front();
     std::vector<WallPart> parts;
     for (const WallFactor& factor : why.factors) parts.push_back(factor.part);
     CHECK(parts == it.parts);
@@ -197,7 +197,7 @@ TEST_CASE("what was not counted is said, and what is left makes up the wall time
 
 TEST_CASE("a program with many threads is busy for more than one CPU") {
   const Results results = results_of({4e9, 2.0, 3e9, 1.0}, {4e9, 2.0, 3e9, 3.8});
-  const WallFactor& busy = *factor_of(results.whys.front(), WallPart::Utilisation);
+  const WallFactor& busy = *factor_of(results.explanations.front(), WallPart::Utilisation);
   CHECK(busy.candidate == doctest::Approx(3.8).epsilon(0.004));
   CHECK(1.0 + *busy.change.change == doctest::Approx(3.8).epsilon(0.004));
   CHECK(busy.change.is_significant());
@@ -205,9 +205,10 @@ TEST_CASE("a program with many threads is busy for more than one CPU") {
 
 TEST_CASE("too few runs have factors without intervals, and one command has none") {
   const Results few = results_of(kOld, kNew, {}, 1);
-  REQUIRE(few.whys.size() == 1);
-  for (const WallFactor& factor : few.whys.front().factors) CHECK_FALSE(factor.change.bounds);
-  CHECK(product_of(few.whys.front()) ==
+  REQUIRE(few.explanations.size() == 1);
+  for (const WallFactor& factor : few.explanations.front().factors)
+    CHECK_FALSE(factor.change.bounds);
+  CHECK(product_of(few.explanations.front()) ==
         doctest::Approx(ratio_of(few, Role::WallTime)).epsilon(1e-12));
 }
 

@@ -18,12 +18,12 @@ class StillClock final : public os::Clock {
 class Listener final : public Observer {
  public:
   bool wants = false;
-  std::vector<Progress> heard;
+  std::vector<Progress> seen;
   std::vector<std::string> names;
   bool is_finished = false;
   bool wants_progress() const override { return wants; }
   void progress(const Progress& progress) override {
-    heard.push_back(progress);
+    seen.push_back(progress);
     names.emplace_back(progress.command);
   }
   void finished() override { is_finished = true; }
@@ -49,15 +49,15 @@ struct Bench {
   gate::Findings findings;  // of the last session
 
   std::optional<User> user{};
-  os::ToldFiles* told = nullptr;
+  os::MetricFiles* reported = nullptr;
   os::MemoryGroups* groups = nullptr;
   std::function<bool()> was_throttled{};
   std::function<void(bool)> tune{};
   std::vector<OwnMetric> discovered{};  // of the last session
 
   Result<Session> carry_out(const Plan& plan) {
-    RunContext context{launcher, engine, clock, listener, [this] { return interrupted_by; },
-                       user,     told,   groups};
+    RunContext context{launcher, engine,   clock, listener, [this] { return interrupted_by; },
+                       user,     reported, groups};
     context.was_throttled = was_throttled;
     context.tune = tune;
     auto measured = lauka::carry_out(plan, context);

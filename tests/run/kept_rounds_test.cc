@@ -61,7 +61,7 @@ TEST_CASE("rounds come back from their line as they were") {
   rounds.time = std::chrono::nanoseconds(12345);
   RunRecord run{{1, 2, 0, RoundKind::Timed}, Signalled{9, true}, {}, {7, std::nullopt}, 0.5};
   run.usage.wall_ns = 18'446'744'073'709'551'615U;
-  run.told = {std::nullopt, 0.1};
+  run.reported = {std::nullopt, 0.1};
   run.order = 12;
   rounds.runs = {run};
   rounds.redone = {{run, "the trace lost records"}};
@@ -224,7 +224,7 @@ TEST_CASE("a session that is interrupted before it goes on has all rounds that w
 
 TEST_CASE("rounds that an edit has made impossible are not taken") {
   Plan plan = plan_of_two();
-  plan.told = {{.name = "scraped"}};
+  plan.reported = {{.name = "scraped"}};
   plan.events.events.resize(1);
   plan.events.passes = {{{0}}};
   std::vector<KeptRounds> kept;
@@ -297,9 +297,9 @@ TEST_CASE("rounds that an edit has made impossible are not taken") {
        }},
       {"more told values than metrics", 1,
        [](auto& all) {
-         all.runs[0].told = {1.0, 2.0};
+         all.runs[0].reported = {1.0, 2.0};
        }},
-      {"an endless value", 1, [](auto& all) { all.runs[0].told = {1e308 * 10}; }},
+      {"an endless value", 1, [](auto& all) { all.runs[0].reported = {1e308 * 10}; }},
       {"a run of a hundred years", 1,
        [](auto& all) { all.runs[0].usage.wall_ns = 3'200'000'000'000'000'000; }},
       {"a pace too many", 1, [](auto& all) { all.paces.push_back({}); }},

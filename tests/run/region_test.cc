@@ -1,6 +1,6 @@
 #include "plan/rows.h"
 #include "run/bench.h"
-#include "run/told.h"
+#include "run/reported.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -29,7 +29,7 @@ Session session_of(const os::RegionUse& use, bool ignores_failures, const Pass& 
   bench.launcher.adjust = [&](os::ProgramId, os::Ended& ended) { ended.region = use; };
   Plan plan = plan_of({"it"});
   plan.region = true;
-  plan.told = region_metrics();
+  plan.reported = region_metrics();
   plan.events.events.resize(pass.events.size());
   if (!pass.events.empty()) plan.events.passes = {pass};
   if (ignores_failures) plan.ignore_failure = IgnoreFailure{.any = true};
@@ -46,8 +46,8 @@ TEST_CASE("what a run noted of its region is its value") {
   const Session session = session_of({.entries = 3, .time_ns = 250}, false);
   CHECK_FALSE(session.cut_short);
   REQUIRE(session.runs.size() == 2);
-  CHECK(session.runs[0].told.at(0) == doctest::Approx(250e-9));
-  CHECK(session.runs[0].told.at(1) == 3.0);
+  CHECK(session.runs[0].reported.at(0) == doctest::Approx(250e-9));
+  CHECK(session.runs[0].reported.at(1) == 3.0);
 }
 
 TEST_CASE("no region, one left open, an end alone and more time than there was are refused") {
@@ -74,7 +74,7 @@ TEST_CASE("with -i a run without a region has neither its time nor counts, and t
   const Session session = session_of({.entries = 1, .is_open = true}, true, Pass{{0}});
   CHECK_FALSE(session.cut_short);
   REQUIRE(session.runs.size() == 2);
-  CHECK(session.runs[0].told.empty());
+  CHECK(session.runs[0].reported.empty());
   const auto counts = session.runs[0].counts;
   CHECK(std::none_of(counts.begin(), counts.end(),
                      [](const auto& count) { return count.has_value(); }));

@@ -198,11 +198,11 @@ TEST_CASE("progress shows the command, and how much is left") {
   Plan plan = plan_of({"old"});
   plan.stop.exact_runs = 4;
   REQUIRE(bench.carry_out(plan).has_value());
-  REQUIRE(bench.listener.heard.size() >= 4);
+  REQUIRE(bench.listener.seen.size() >= 4);
   CHECK(bench.listener.names[0] == "old");
-  CHECK_FALSE(bench.listener.heard[0].remaining.has_value());
-  CHECK(bench.listener.heard.back().remaining == 1s);
-  CHECK(bench.listener.heard.back().mean_wall_seconds == doctest::Approx(1.0));
+  CHECK_FALSE(bench.listener.seen[0].remaining.has_value());
+  CHECK(bench.listener.seen.back().remaining == 1s);
+  CHECK(bench.listener.seen.back().mean_wall_seconds == doctest::Approx(1.0));
 }
 
 TEST_CASE("progress shows how much the candidate differs from the reference, from five rounds on") {
@@ -216,8 +216,8 @@ TEST_CASE("progress shows how much the candidate differs from the reference, fro
   Plan plan = plan_of({"old", "new"});
   plan.stop.exact_runs = 7;
   REQUIRE(bench.carry_out(plan).has_value());
-  CHECK_FALSE(bench.listener.heard[4].difference.has_value());
-  const auto last = bench.listener.heard.back().difference;
+  CHECK_FALSE(bench.listener.seen[4].difference.has_value());
+  const auto last = bench.listener.seen.back().difference;
   REQUIRE(last.has_value());
   CHECK(last->candidate == "new");
   // By Python, of the first six rounds: exp(mean(d) -+ 2.570581836 * stdev(d) / sqrt(6)) - 1
@@ -235,8 +235,8 @@ TEST_CASE("what is left includes the warm-up runs") {
   plan.stop.exact_runs = 4;
   REQUIRE(bench.carry_out(plan).has_value());
   std::vector<std::chrono::nanoseconds> left;
-  for (const Progress& heard : bench.listener.heard)
-    if (heard.remaining) left.push_back(*heard.remaining);
+  for (const Progress& seen : bench.listener.seen)
+    if (seen.remaining) left.push_back(*seen.remaining);
   REQUIRE_FALSE(left.empty());
   CHECK(left.front() > 90s);
 }
@@ -259,15 +259,15 @@ TEST_CASE("what is left shrinks during a run that takes long") {
                                   [] { return 0; }, std::nullopt})
               .has_value());
   std::vector<std::chrono::nanoseconds> left;
-  for (const Progress& heard : bench.listener.heard)
-    if (heard.remaining) left.push_back(*heard.remaining);
+  for (const Progress& seen : bench.listener.seen)
+    if (seen.remaining) left.push_back(*seen.remaining);
   CHECK(left == std::vector<std::chrono::nanoseconds>{20s, 15s, 10s, 5s});
 }
 
 TEST_CASE("progress is not reported if it is not wanted") {
   Bench bench;
   REQUIRE(bench.carry_out(plan_of({"old"})).has_value());
-  CHECK(bench.listener.heard.empty());
+  CHECK(bench.listener.seen.empty());
 }
 
 }  // namespace

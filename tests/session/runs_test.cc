@@ -20,7 +20,7 @@ TEST_CASE("what was reported unannounced is added after the other metrics, and t
   REQUIRE(recording.metrics.size() == plan.metrics.size() + 1);
   const Metric& added = recording.metrics.back();
   CHECK(added.name == "requests");
-  CHECK(std::get<ToldValue>(added.source.terms.front()).place == 0);
+  CHECK(std::get<ReportedValue>(added.source.terms.front()).place == 0);
   CHECK(added.unit == Unit::Count);
   CHECK(added.shown == Shown::Verbose);
   CHECK(recording.reference.baseline->metrics.size() == recording.metrics.size());

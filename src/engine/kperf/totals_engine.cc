@@ -222,8 +222,8 @@ void add_energy(EventSet& set) {
 
 void add_energy(Explanation& explanation) {
   if (explanation.passes.empty()) explanation.passes.emplace_back();
-  for (auto& seats : explanation.passes)
-    seats.push_back({"kernel", std::string(kName), std::string(kMeaning)});
+  for (auto& places : explanation.passes)
+    places.push_back({"kernel", std::string(kName), std::string(kMeaning)});
 }
 
 std::optional<std::uint64_t> energy_of(const os::Ended& ended) {

@@ -300,9 +300,10 @@ void fill_up(Layout& layout, std::span<const PmuCounters> pmus) {
   }
 }
 
-std::optional<Error> who_holds(std::span<const PmuCounters> now, const Situation& situation_now,
-                               std::span<const PmuCounters> before,
-                               const Situation& situation_before) {
+std::optional<Error> find_counter_holder(std::span<const PmuCounters> now,
+                                         const Situation& situation_now,
+                                         std::span<const PmuCounters> before,
+                                         const Situation& situation_before) {
   // The watchdog may have been switched on or off since.
   const auto taken = [](const Trial& one, const Situation& situation) {
     const std::size_t excused = situation.watchdog ? 1 : 0;

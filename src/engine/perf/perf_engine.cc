@@ -330,10 +330,10 @@ class PerfEngine final : public CounterEngine {
     if (!set) return set.error();
     Explanation explanation{.passes = {}, .notes = set->notes};
     for (const Pass& pass : passes_) {
-      auto& seats = explanation.passes.emplace_back();
+      auto& places = explanation.passes.emplace_back();
       for (const std::size_t index : pass.events) {
         const Source& source = sources_[index];
-        seats.push_back({counters_in_words(source), source.event.name, source.event.meaning});
+        places.push_back({counters_in_words(source), source.event.name, source.event.meaning});
       }
     }
     if (passes_.size() < 2) return explanation;
@@ -372,7 +372,7 @@ class PerfEngine final : public CounterEngine {
     if (pmus_.empty()) return std::nullopt;
     const std::vector<PmuCounters> now = try_pmus(prober_, calls_);
     // Read after the trial, so that a watchdog that was switched on meanwhile is not blamed.
-    return who_holds(now, situation_of(calls_, sysfs_), pmus_, situation_);
+    return find_counter_holder(now, situation_of(calls_, sysfs_), pmus_, situation_);
   }
 
  private:

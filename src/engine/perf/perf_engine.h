@@ -122,9 +122,10 @@ void fill_up(Layout& layout, std::span<const PmuCounters> pmus);
 
 /// Names the program that holds counters of `now`, or says how many are unusable; nullopt if all
 /// are usable, except the NMI watchdog's. `before`: the same PMUs, earlier in the session.
-std::optional<Error> who_holds(std::span<const PmuCounters> now, const Situation& situation_now,
-                               std::span<const PmuCounters> before,
-                               const Situation& situation_before);
+std::optional<Error> find_counter_holder(std::span<const PmuCounters> now,
+                                         const Situation& situation_now,
+                                         std::span<const PmuCounters> before,
+                                         const Situation& situation_before);
 
 /// The remedy if other programs hold counters.
 inline constexpr const char* kEndOthers =

@@ -47,7 +47,7 @@ class Request {
   int number(std::int64_t value, std::uint64_t* place);
 
   /// For handlers that do their own copying: the length to report.
-  void tell(std::size_t length) { told_ = length; }
+  void tell(std::size_t length) { reported_ = length; }
 
   /// At the end: 0 and ENOMEM set the length, any other errno leaves it alone.
   int finish(int error) const;
@@ -58,7 +58,7 @@ class Request {
 
   Io io_;
   std::size_t room_ = 0;
-  std::size_t told_ = 0;
+  std::size_t reported_ = 0;
   std::size_t taken_ = 0;
 };
 

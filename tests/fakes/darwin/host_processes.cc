@@ -370,19 +370,19 @@ int Host::kevent(int fd, const os::Kevent* changes, int change_count, os::Kevent
     errno = EBADF;
     return -1;
   }
-  int told = 0;
+  int reported = 0;
   for (int i = 0; i < change_count; ++i) {
     const int error = change(found->second, changes[i]);
     if (error == 0) continue;
-    if (told == event_count) {
+    if (reported == event_count) {
       errno = error;
       return -1;
     }
-    events[told] = changes[i];
-    events[told].flags = os::kEventError;
-    events[told++].data = error;
+    events[reported] = changes[i];
+    events[reported].flags = os::kEventError;
+    events[reported++].data = error;
   }
-  if (told > 0 || event_count == 0) return told;
+  if (reported > 0 || event_count == 0) return reported;
   int count = collect(found->second, events, event_count);
   if (count > 0) return count;
   const std::uint64_t ns =

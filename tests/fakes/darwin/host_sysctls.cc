@@ -87,10 +87,10 @@ Request::Request(const Io& io) : io_(io), room_(io.old_length == nullptr ? 0 : *
 
 int Request::give(const void* bytes, std::size_t count) {
   if (has_old()) {
-    if (room_ - told_ < count) return ENOMEM;
-    std::memcpy(static_cast<char*>(io_.old_value) + told_, bytes, count);
+    if (room_ - reported_ < count) return ENOMEM;
+    std::memcpy(static_cast<char*>(io_.old_value) + reported_, bytes, count);
   }
-  told_ += count;
+  reported_ += count;
   return 0;
 }
 
@@ -141,7 +141,7 @@ int Request::number(std::int64_t value, std::uint64_t* place) {
 
 int Request::finish(int error) const {
   const bool is_told = error == 0 || error == ENOMEM;
-  if (is_told && io_.old_length != nullptr) *io_.old_length = told_;
+  if (is_told && io_.old_length != nullptr) *io_.old_length = reported_;
   return error;
 }
 

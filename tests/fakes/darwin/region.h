@@ -42,7 +42,7 @@ class Region {
 void set_calling(const Region::Calling& calling);
 
 /// The answer of thread_selfcounts from now on.
-enum class SelfCounts : std::uint8_t { Told, Zero, Refused };
+enum class SelfCounts : std::uint8_t { Reported, Zero, Refused };
 void set_self_counts(SelfCounts how);
 
 }  // namespace lauka::darwin

@@ -14,7 +14,7 @@ namespace {
 
 // NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables)
 Region::Calling now_calling;
-SelfCounts self_counts = SelfCounts::Told;
+SelfCounts self_counts = SelfCounts::Reported;
 // NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
 
 }  // namespace
@@ -39,10 +39,11 @@ int lauka_model_thread_selfcounts(std::uint32_t kind, void* counts, std::size_t 
     errno = kind != 1 ? EINVAL : ENOTSUP;
     return -1;
   }
-  std::array<std::uint64_t, 2> told{};
-  if (self_counts == SelfCounts::Told)
-    told = {instructions_of(now_calling.work, kBothModes), cycles_of(now_calling.work, kBothModes)};
-  std::memcpy(counts, told.data(), std::min(size, sizeof told));
+  std::array<std::uint64_t, 2> reported{};
+  if (self_counts == SelfCounts::Reported)
+    reported = {instructions_of(now_calling.work, kBothModes),
+                cycles_of(now_calling.work, kBothModes)};
+  std::memcpy(counts, reported.data(), std::min(size, sizeof reported));
   return 0;
 }
 

@@ -1,4 +1,4 @@
-#include "run/heard.h"
+#include "run/listeners.h"
 
 #include "run/programs.h"
 
@@ -46,7 +46,7 @@ void AwaitedLine::begin() {
   tail_.clear();
 }
 
-bool AwaitedLine::hear(os::Kept which, std::string_view bytes) {
+bool AwaitedLine::receive(os::Kept which, std::string_view bytes) {
   tail_.add(bytes);
   std::string& begun = begun_.at(static_cast<std::size_t>(which));
   for (;;) {
@@ -71,7 +71,7 @@ bool AwaitedLine::is_awaited(std::string_view line) {
   return !found || *found;
 }
 
-bool OutputStore::hear(os::Kept which, std::string_view bytes) {
+bool OutputStore::receive(os::Kept which, std::string_view bytes) {
   if (which != os::Kept::Output) return true;
   const std::uint64_t room = kMostStored - std::min(stored_.bytes, kMostStored);
   const std::string_view kept = bytes.substr(0, static_cast<std::size_t>(room));
@@ -90,9 +90,9 @@ Result<StoredOutput> OutputStore::take() {
 OutputComparison::OutputComparison(const StoredOutput& expected)
     : expected_(expected), room_(kPiece) {}
 
-bool OutputComparison::hear(os::Kept which, std::string_view bytes) {
+bool OutputComparison::receive(os::Kept which, std::string_view bytes) {
   if (which != os::Kept::Output) return true;
-  heard_ += bytes.size();
+  received_ += bytes.size();
   if (differs_) {
     add_to_got(bytes);
   } else {
@@ -148,11 +148,11 @@ std::string OutputComparison::expected_line() const {
 
 std::optional<std::string> OutputComparison::difference() {
   const std::string sizes =
-      fmt::format("{} expected, {} written", plural(expected_.bytes, "byte"), heard_);
-  if (!differs_ && heard_ == at_ && at_ < expected_.text->bytes()) note_difference({});
+      fmt::format("{} expected, {} written", plural(expected_.bytes, "byte"), received_);
+  if (!differs_ && received_ == at_ && at_ < expected_.text->bytes()) note_difference({});
   if (!differs_) {
-    const bool is_same =
-        heard_ == expected_.bytes && (expected_.rest.empty() || expected_.rest == rest_.digest());
+    const bool is_same = received_ == expected_.bytes &&
+                         (expected_.rest.empty() || expected_.rest == rest_.digest());
     if (is_same) return std::nullopt;
     return fmt::format("beyond the first 64 MB ({})", sizes);
   }
@@ -166,7 +166,7 @@ std::optional<std::string> OutputComparison::difference() {
                      sizes);
 }
 
-bool OutputHash::hear(os::Kept which, std::string_view bytes) {
+bool OutputHash::receive(os::Kept which, std::string_view bytes) {
   if (which != os::Kept::Output) return true;
   sum_.add(bytes);
   bytes_ += bytes.size();
@@ -218,7 +218,7 @@ Result<os::Launch> OutputCheck::launch_of(std::uint32_t command) {
   command_ = command;
   os::ProgramSpec spec = program_of(plan_, plan_.commands[command], context_.user);
   spec.output.kept = false;
-  spec.output.heard = true;
+  spec.output.has_listener = true;
   spec.jobs = 1;
   const auto program = context_.launcher.add_program(spec);
   if (!program) return program.error();

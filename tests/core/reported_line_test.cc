@@ -8,8 +8,8 @@ namespace lauka {
 namespace {
 
 std::string told_refusal(std::string_view line) {
-  const auto told = parse_told_line(line);
-  return told ? "accepted" : told.error().what;
+  const auto reported = parse_reported_line(line);
+  return reported ? "accepted" : reported.error().what;
 }
 
 }  // namespace
@@ -17,23 +17,23 @@ std::string told_refusal(std::string_view line) {
 TEST_CASE(
     "a line has a name and a value, and perhaps a unit, a direction and what becomes of "
     "several") {
-  const auto plain = parse_told_line("requests 1,234.5");
+  const auto plain = parse_reported_line("requests 1,234.5");
   REQUIRE(plain);
   CHECK(plain->metric.name == "requests");
   CHECK(plain->value == "1,234.5");
   CHECK_FALSE(plain->combine);
-  const auto full = parse_told_line("\tlatency.p99  12.5 ms higher last\r");
+  const auto full = parse_reported_line("\tlatency.p99  12.5 ms higher last\r");
   REQUIRE(full);
   CHECK(full->metric.unit.unit == Unit::Seconds);
   CHECK(full->metric.better == Better::More);
   CHECK(full->combine == Combine::Last);
-  const auto some = parse_told_line("bytes 3 sum");
+  const auto some = parse_reported_line("bytes 3 sum");
   REQUIRE(some);
   CHECK(some->metric.unit.word.empty());
   CHECK(some->combine == Combine::Sum);
-  CHECK(parse_told_line("t 3ms")->metric.unit.word == "ms");
-  CHECK(parse_told_line("t 3abc")->metric.unit.word.empty());
-  CHECK(parse_told_line("n 3 1 lower")->metric.unit.unit == Unit::Count);
+  CHECK(parse_reported_line("t 3ms")->metric.unit.word == "ms");
+  CHECK(parse_reported_line("t 3abc")->metric.unit.word.empty());
+  CHECK(parse_reported_line("n 3 1 lower")->metric.unit.unit == Unit::Count);
 }
 
 TEST_CASE("an invalid line is refused with its fault") {

@@ -1,4 +1,4 @@
-#include "report/suite.h"
+#include "report/suite_screen.h"
 
 #include "report/example.h"
 #include "report/lines.h"

@@ -1,4 +1,4 @@
-#include "run/told.h"
+#include "run/reported.h"
 
 #include "run/bench.h"
 
@@ -15,13 +15,13 @@ namespace lauka {
 namespace {
 
 /// Gives what the test says.
-class FakeFiles final : public os::ToldFiles {
+class FakeFiles final : public os::MetricFiles {
  public:
-  std::vector<std::vector<Told>> batches;
+  std::vector<std::vector<Reported>> batches;
   std::string path(std::size_t place) const override { return "/told/" + std::to_string(place); }
-  std::vector<Told> take() override {
+  std::vector<Reported> take() override {
     if (batches.empty()) return {};
-    std::vector<Told> first = std::move(batches.front());
+    std::vector<Reported> first = std::move(batches.front());
     batches.erase(batches.begin());
     return first;
   }
@@ -39,13 +39,13 @@ using Values = std::vector<std::optional<double>>;
 /// Returns the value of a timed run that printed this, or the error's line.
 std::string scraped(const OwnMetric& metric, std::string output, std::string error = "") {
   Plan plan = plan_of({"a"});
-  plan.told = {metric};
+  plan.reported = {metric};
   fakes::FakeLauncher launcher;
   launcher.output = std::move(output);
   launcher.error = std::move(error);
-  Told told(plan, launcher, nullptr);
-  REQUIRE(told.prepare());
-  const auto values = told.values_of({}, 0);
+  Reported reported(plan, launcher, nullptr);
+  REQUIRE(reported.prepare());
+  const auto values = reported.values_of({}, 0);
   if (!values) return values.error().what;
   if (values->empty() || !values->front()) return "none";
   std::string text = std::to_string(*values->front());
@@ -62,16 +62,16 @@ struct Read {
 
 Read read(const std::string& text, const std::vector<OwnMetric>& announced = {}) {
   Plan plan = plan_of({"a"});
-  plan.told = announced;
+  plan.reported = announced;
   plan.metrics = metrics_of({}, MetricSelection::Default, false);
   fakes::FakeLauncher launcher;
   FakeFiles files;
   files.batches = {{{0, text}}};
-  Told told(plan, launcher, &files);
-  told.collect();
-  const auto values = told.values_of({}, 0);
+  Reported reported(plan, launcher, &files);
+  reported.collect();
+  const auto values = reported.values_of({}, 0);
   if (!values) return {{}, values.error().what};
-  return {*values, "", told.discovered()};
+  return {*values, "", reported.discovered()};
 }
 
 /// One command, whose cycles are counted in runs of their own.
@@ -167,7 +167,7 @@ TEST_CASE("a line that cannot be read is reported with its number") {
 TEST_CASE("the values of a session are in its timed runs, and the file is in their environment") {
   Bench bench;
   FakeFiles files;
-  bench.told = &files;
+  bench.reported = &files;
   Plan plan = plan_of({"a"});
   plan.metrics = metrics_of({}, MetricSelection::Default, false);
   files.batches = {{{0, "n 1\n"}}, {{0, "n 5\n"}}};
@@ -178,13 +178,13 @@ TEST_CASE("the values of a session are in its timed runs, and the file is in the
   CHECK(bench.launcher.programs().front().launch_variable == "LAUKA_METRICS");
   CHECK(bench.launcher.programs().size() == 1);
   REQUIRE(bench.discovered.size() == 1);
-  CHECK(session->runs[0].told.size() == 1);
+  CHECK(session->runs[0].reported.size() == 1);
 }
 
 TEST_CASE("runs that only count do not get the file, which would have its part in the counts") {
   Bench bench;
   FakeFiles files;
-  bench.told = &files;
+  bench.reported = &files;
   const Plan plan = counting_plan();
   REQUIRE(bench.carry_out(plan));
   REQUIRE(bench.launcher.programs().size() == 2);
@@ -195,7 +195,7 @@ TEST_CASE("runs that only count do not get the file, which would have its part i
 TEST_CASE("where it is written to they get it, too, and what they write is no value") {
   Bench bench;
   FakeFiles files;
-  bench.told = &files;
+  bench.reported = &files;
   const Plan plan = counting_plan();
   files.batches = {{{0, "n 1\n"}}, {{0, "n 1\n"}}, {{0, "n 1\n"}}, {{0, "n 1\n"}}};
   const auto session = bench.carry_out(plan);
@@ -206,13 +206,13 @@ TEST_CASE("where it is written to they get it, too, and what they write is no va
       std::find_if(session->runs.begin(), session->runs.end(),
                    [](const RunRecord& run) { return run.step.kind == RoundKind::Counting; });
   REQUIRE(counted != session->runs.end());
-  CHECK((*counted).told.empty());
+  CHECK((*counted).reported.empty());
 }
 
 TEST_CASE("a run without a match ends the session, with -i it has no value") {
   Bench bench;
   Plan plan = plan_of({"a"});
-  plan.told = {own("rate", "rate (\\d+)")};
+  plan.reported = {own("rate", "rate (\\d+)")};
   bench.launcher.output = "none";
   auto session = bench.carry_out(plan);
   REQUIRE(session);

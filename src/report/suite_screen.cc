@@ -1,4 +1,4 @@
-#include "report/suite.h"
+#include "report/suite_screen.h"
 
 #include "core/text.h"
 #include "report/format.h"

@@ -1,4 +1,4 @@
-#include "run/heard.h"
+#include "run/listeners.h"
 
 #include <algorithm>
 #include <memory>
@@ -40,14 +40,14 @@ AwaitedLine awaited(const std::string& text) {
 std::string difference(const std::string& expected, const std::string& got,
                        std::size_t piece = 1'000'000) {
   OutputStore store(std::make_unique<TextInMemory>());
-  store.hear(Kept::Output, expected);
-  store.hear(Kept::Error, "no part of it");
+  store.receive(Kept::Output, expected);
+  store.receive(Kept::Error, "no part of it");
   const auto stored = store.take();
   REQUIRE(stored);
   OutputComparison comparison(*stored);
   for (std::size_t at = 0; at < got.size(); at += piece)
-    comparison.hear(Kept::Output, std::string_view(got).substr(at, piece));
-  comparison.hear(Kept::Error, "nor of this");
+    comparison.receive(Kept::Output, std::string_view(got).substr(at, piece));
+  comparison.receive(Kept::Error, "nor of this");
   return comparison.difference().value_or("same");
 }
 
@@ -55,29 +55,29 @@ std::string difference(const std::string& expected, const std::string& got,
 
 TEST_CASE("a line counts when its line break is there, on each stream by itself") {
   AwaitedLine line = awaited("^ready$");
-  CHECK(line.hear(Kept::Output, "not ready\nrea"));
-  CHECK(line.hear(Kept::Error, "dy\n"));
-  CHECK(line.hear(Kept::Output, "dy"));
-  CHECK_FALSE(line.hear(Kept::Output, "\nmore"));
+  CHECK(line.receive(Kept::Output, "not ready\nrea"));
+  CHECK(line.receive(Kept::Error, "dy\n"));
+  CHECK(line.receive(Kept::Output, "dy"));
+  CHECK_FALSE(line.receive(Kept::Output, "\nmore"));
   CHECK_FALSE(line.error());
   line.begin();
-  CHECK(line.hear(Kept::Output, "ady\n"));
-  CHECK_FALSE(line.hear(Kept::Error, "ready\r\n"));
+  CHECK(line.receive(Kept::Output, "ady\n"));
+  CHECK_FALSE(line.receive(Kept::Error, "ready\r\n"));
 }
 
 TEST_CASE("of a very long line the first 16 KB are looked at, whatever is in it") {
   AwaitedLine line = awaited("end$");
   const std::string many(1'000'000, '\0');
-  for (int i = 0; i < 20; ++i) CHECK(line.hear(Kept::Output, many));
-  CHECK(line.hear(Kept::Output, "end\n"));
-  CHECK_FALSE(line.hear(Kept::Output, "end\n"));
-  CHECK(line.hear(Kept::Output, many + "end\n"));
+  for (int i = 0; i < 20; ++i) CHECK(line.receive(Kept::Output, many));
+  CHECK(line.receive(Kept::Output, "end\n"));
+  CHECK_FALSE(line.receive(Kept::Output, "end\n"));
+  CHECK(line.receive(Kept::Output, many + "end\n"));
   CHECK(line.output_end().size() <= 4096);
 }
 
 TEST_CASE("an expression that takes too many steps ends the run, and is reported") {
   AwaitedLine line = awaited("(a+)+$");
-  CHECK_FALSE(line.hear(Kept::Output, std::string(60, 'a') + "b\n"));
+  CHECK_FALSE(line.receive(Kept::Output, std::string(60, 'a') + "b\n"));
   REQUIRE(line.error());
   CHECK(line.error()->what == "takes too many steps");
 }
@@ -123,9 +123,9 @@ TEST_CASE("beyond 64 MB outputs are compared by their hash") {
 
 TEST_CASE("a hash is of standard output alone") {
   OutputHash hash;
-  hash.hear(Kept::Output, "ab");
-  hash.hear(Kept::Error, "x");
-  hash.hear(Kept::Output, "c");
+  hash.receive(Kept::Output, "ab");
+  hash.receive(Kept::Error, "x");
+  hash.receive(Kept::Output, "c");
   CHECK(hash.digest() == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
   CHECK(hash.bytes() == 3);
 }

@@ -32,7 +32,7 @@ class AwaitedLine final : public os::OutputListener {
   /// Forgets the run before.
   void begin();
 
-  bool hear(os::Kept which, std::string_view bytes) override;
+  bool receive(os::Kept which, std::string_view bytes) override;
 
   /// Returns why a line cannot be matched, as a predicate of the expression; nullopt if it can.
   const std::optional<Error>& error() const { return error_; }
@@ -61,7 +61,7 @@ class OutputStore final : public os::OutputListener {
  public:
   explicit OutputStore(std::unique_ptr<os::TextFile> text) { stored_.text = std::move(text); }
 
-  bool hear(os::Kept which, std::string_view bytes) override;
+  bool receive(os::Kept which, std::string_view bytes) override;
 
   /// Returns all of the output; an error if there was no room for it.
   Result<StoredOutput> take();
@@ -78,7 +78,7 @@ class OutputComparison final : public os::OutputListener {
   /// `expected` outlives it.
   explicit OutputComparison(const StoredOutput& expected);
 
-  bool hear(os::Kept which, std::string_view bytes) override;
+  bool receive(os::Kept which, std::string_view bytes) override;
 
   /// Returns the first difference, in words, now that all has been read; nullopt if they are the
   /// same.
@@ -93,7 +93,7 @@ class OutputComparison final : public os::OutputListener {
   const StoredOutput& expected_;
   std::vector<char> room_;
   Sha256 rest_;
-  std::uint64_t heard_ = 0;
+  std::uint64_t received_ = 0;
   std::uint64_t at_ = 0;          // up to here both are the same
   std::uint64_t line_ = 1;        // that this is in
   std::uint64_t line_begin_ = 0;  // where that begins
@@ -108,7 +108,7 @@ class OutputComparison final : public os::OutputListener {
 /// Hashes standard output.
 class OutputHash final : public os::OutputListener {
  public:
-  bool hear(os::Kept which, std::string_view bytes) override;
+  bool receive(os::Kept which, std::string_view bytes) override;
   std::string digest() const { return sum_.digest(); }
   std::uint64_t bytes() const { return bytes_; }
 

@@ -1,4 +1,4 @@
-#include "run/told.h"
+#include "run/reported.h"
 
 #include "core/text.h"
 
@@ -44,13 +44,13 @@ std::string option_of(const OwnMetric& metric) {
 }  // namespace
 
 bool scrapes(const Plan& plan) {
-  return std::ranges::any_of(plan.told,
+  return std::ranges::any_of(plan.reported,
                              [](const OwnMetric& metric) { return metric.is_scraped(); });
 }
 
-Result<void> Told::prepare() {
-  for (std::size_t place = 0; place < plan_.told.size(); ++place) {
-    const OwnMetric& metric = plan_.told[place];
+Result<void> Reported::prepare() {
+  for (std::size_t place = 0; place < plan_.reported.size(); ++place) {
+    const OwnMetric& metric = plan_.reported[place];
     if (!metric.is_scraped()) continue;
     auto pattern = Pattern::compile(metric.text);
     if (!pattern) return pattern.error().about(option_of(metric));
@@ -59,17 +59,18 @@ Result<void> Told::prepare() {
   return {};
 }
 
-bool Told::by_file() const {
-  return !discovered_.empty() || std::ranges::any_of(plan_.told, [](const OwnMetric& metric) {
+bool Reported::by_file() const {
+  return !discovered_.empty() || std::ranges::any_of(plan_.reported, [](const OwnMetric& metric) {
     return metric.is_written();
   });
 }
 
-void Told::collect() {
+void Reported::collect() {
   if (files_ != nullptr) batch_ = files_->take();
 }
 
-Result<std::vector<std::optional<double>>> Told::values_of(const Step& step, std::size_t place) {
+Result<std::vector<std::optional<double>>> Reported::values_of(const Step& step,
+                                                               std::size_t place) {
   Values values;
   // Counting runs are slower, and so are their own values.
   if (step.kind != RoundKind::Timed && step.kind != RoundKind::Warmup) return values;
@@ -77,19 +78,19 @@ Result<std::vector<std::optional<double>>> Told::values_of(const Step& step, std
     auto scraped = scrape(metric, pattern, values);
     if (!scraped) return scraped.error();
   }
-  for (const os::ToldFiles::Told& told : batch_) {
-    if (told.place != place) continue;
-    if (!told.is_whole)
+  for (const os::MetricFiles::Reported& reported : batch_) {
+    if (reported.place != place) continue;
+    if (!reported.is_whole)
       return Error{fmt::format("{} is no file, or larger than 1 MB", kMetricsVariable),
                    "write fewer lines, or their sum"};
-    auto read_all = read(told.text, values);
+    auto read_all = read(reported.text, values);
     if (!read_all) return read_all.error();
   }
   return values;
 }
 
-Result<void> Told::scrape(std::size_t place, const Pattern& pattern, Values& values) const {
-  const OwnMetric& metric = plan_.told[place];
+Result<void> Reported::scrape(std::size_t place, const Pattern& pattern, Values& values) const {
+  const OwnMetric& metric = plan_.reported[place];
   for (const os::Kept which : {os::Kept::Output, os::Kept::Error}) {
     const auto match = last_match(pattern, which);
     if (!match) return match.error().about(option_of(metric));
@@ -109,7 +110,8 @@ Result<void> Told::scrape(std::size_t place, const Pattern& pattern, Values& val
 }
 
 /// Windows overlap by the longest match, and each has a little context before it.
-Result<std::optional<std::string>> Told::last_match(const Pattern& pattern, os::Kept which) const {
+Result<std::optional<std::string>> Reported::last_match(const Pattern& pattern,
+                                                        os::Kept which) const {
   const std::uint64_t size = launcher_.kept_bytes(which);
   const std::uint64_t least = size > os::kMostKept ? size - os::kMostKept : 0;
   const auto deadline = steady_clock::now() + kMostTimeOfTold;
@@ -131,7 +133,7 @@ Result<std::optional<std::string>> Told::last_match(const Pattern& pattern, os::
   return std::optional<std::string>{};
 }
 
-std::string Told::output_end() const {
+std::string Reported::output_end() const {
   for (const os::Kept which : {os::Kept::Output, os::Kept::Error}) {
     const std::uint64_t size = launcher_.kept_bytes(which);
     if (size == 0) continue;
@@ -143,7 +145,7 @@ std::string Told::output_end() const {
   return "";
 }
 
-Result<void> Told::read(std::string_view text, Values& values) {
+Result<void> Reported::read(std::string_view text, Values& values) {
   std::map<std::size_t, Several> all;
   std::size_t number = 0;
   while (!text.empty()) {
@@ -154,21 +156,22 @@ Result<void> Told::read(std::string_view text, Values& values) {
     };
     if (++number > kMostLines) return refused({"is one too many", "write 10,000 at most"});
     if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
-    const auto told = parse_told_line(line);
-    if (!told) return refused(told.error());
-    const auto place = place_of(*told);
+    const auto reported = parse_reported_line(line);
+    if (!reported) return refused(reported.error());
+    const auto place = place_of(*reported);
     if (!place) return refused(place.error());
     // A value with a unit in it keeps that.
-    const bool has_one = told->value.find_last_not_of("0123456789.") + 1 == told->value.size();
-    const auto value =
-        parse_own_value(fmt::format("{} {}", told->value, has_one ? "" : told->metric.unit.word),
-                        metric_at(*place).unit);
+    const bool has_one =
+        reported->value.find_last_not_of("0123456789.") + 1 == reported->value.size();
+    const auto value = parse_own_value(
+        fmt::format("{} {}", reported->value, has_one ? "" : reported->metric.unit.word),
+        metric_at(*place).unit);
     if (!value) return refused(value.error());
     Several& several = all[*place];
     several.sum += *value;
     several.last = *value;
     ++several.count;
-    if (told->combine) several.combine = *told->combine;
+    if (reported->combine) several.combine = *reported->combine;
   }
   for (const auto& [place, several] : all) {
     values.resize(std::max(values.size(), place + 1));
@@ -177,13 +180,13 @@ Result<void> Told::read(std::string_view text, Values& values) {
   return {};
 }
 
-Result<std::size_t> Told::place_of(const ToldLine& told) {
-  const OwnMetric& metric = told.metric;
-  for (std::size_t place = 0; place < plan_.told.size(); ++place) {
-    if (plan_.told[place].name != metric.name) continue;
-    if (plan_.told[place].is_written()) return place;
-    return Error{plan_.told[place].region ? "has the name of a row of --region"
-                                          : "has the name of what --scrape looks for",
+Result<std::size_t> Reported::place_of(const ReportedLine& reported) {
+  const OwnMetric& metric = reported.metric;
+  for (std::size_t place = 0; place < plan_.reported.size(); ++place) {
+    if (plan_.reported[place].name != metric.name) continue;
+    if (plan_.reported[place].is_written()) return place;
+    return Error{plan_.reported[place].region ? "has the name of a row of --region"
+                                              : "has the name of what --scrape looks for",
                  "use another name"};
   }
   const auto found = std::ranges::find(discovered_, metric.name, &OwnMetric::name);
@@ -194,14 +197,15 @@ Result<std::size_t> Told::place_of(const ToldLine& told) {
     if (discovered_.size() >= kMostMetrics)
       return Error{"names one metric too many", "use 1,000 at most"};
     discovered_.push_back(metric);
-  } else if (told.better) {
-    found->better = *told.better;
+  } else if (reported.better) {
+    found->better = *reported.better;
   }
-  return plan_.told.size() + index;
+  return plan_.reported.size() + index;
 }
 
-const OwnMetric& Told::metric_at(std::size_t place) const {
-  return place < plan_.told.size() ? plan_.told[place] : discovered_[place - plan_.told.size()];
+const OwnMetric& Reported::metric_at(std::size_t place) const {
+  return place < plan_.reported.size() ? plan_.reported[place]
+                                       : discovered_[place - plan_.reported.size()];
 }
 
 std::optional<Error> why_no_region(const os::Ended& ended) {
@@ -224,13 +228,13 @@ std::optional<Error> why_no_region(const os::Ended& ended) {
 }
 
 void add_region(const Plan& plan, const os::RegionUse& use,
-                std::vector<std::optional<double>>& told) {
-  for (std::size_t place = 0; place < plan.told.size(); ++place) {
-    const auto& value = plan.told[place].region;
+                std::vector<std::optional<double>>& reported) {
+  for (std::size_t place = 0; place < plan.reported.size(); ++place) {
+    const auto& value = plan.reported[place].region;
     if (!value) continue;
-    told.resize(std::max(told.size(), place + 1));
-    told[place] = *value == RegionValue::Time ? static_cast<double>(use.time_ns) / 1e9
-                                              : static_cast<double>(use.entries);
+    reported.resize(std::max(reported.size(), place + 1));
+    reported[place] = *value == RegionValue::Time ? static_cast<double>(use.time_ns) / 1e9
+                                                  : static_cast<double>(use.entries);
   }
 }
 

@@ -25,10 +25,10 @@ bool scrapes(const Plan& plan);
 
 /// Reads the values that the programs of a session report: in their output, and in the files of
 /// LAUKA_METRICS.
-class Told {
+class Reported {
  public:
   /// `files` may be null. All must outlive it.
-  Told(const Plan& plan, const os::Launcher& launcher, os::ToldFiles* files)
+  Reported(const Plan& plan, const os::Launcher& launcher, os::MetricFiles* files)
       : plan_(plan), launcher_(launcher), files_(files) {}
 
   /// Compiles the expressions.
@@ -43,7 +43,7 @@ class Told {
   /// Takes the files of the batch that has ended.
   void collect();
 
-  /// Returns the values of the run at `place` of that batch, by the places of Plan::told, followed
+  /// Returns the values of the run at `place` of that batch, by the places of Plan::reported, followed
   /// by those of discovered(). If its output is scraped it is the only run of its batch. An error,
   /// in one line: a value cannot be read or is missing.
   Result<std::vector<std::optional<double>>> values_of(const Step& step, std::size_t place);
@@ -60,23 +60,23 @@ class Told {
   Result<std::optional<std::string>> last_match(const Pattern& pattern, os::Kept which) const;
   std::string output_end() const;
   Result<void> read(std::string_view text, Values& values);
-  Result<std::size_t> place_of(const ToldLine& told);
+  Result<std::size_t> place_of(const ReportedLine& reported);
   const OwnMetric& metric_at(std::size_t place) const;
 
   const Plan& plan_;
   const os::Launcher& launcher_;
-  os::ToldFiles* files_;
+  os::MetricFiles* files_;
   std::vector<std::pair<std::size_t, Pattern>> patterns_;  // by the place of their metric
   std::vector<OwnMetric> discovered_;
-  std::vector<os::ToldFiles::Told> batch_;
+  std::vector<os::MetricFiles::Reported> batch_;
 };
 
 /// Returns why a run has no values of its region: none was marked, or not correctly. A program may
 /// note anything.
 std::optional<Error> why_no_region(const os::Ended& ended);
 
-/// Adds a run's notes about its region at the places of Plan::told.
+/// Adds a run's notes about its region at the places of Plan::reported.
 void add_region(const Plan& plan, const os::RegionUse& use,
-                std::vector<std::optional<double>>& told);
+                std::vector<std::optional<double>>& reported);
 
 }  // namespace lauka

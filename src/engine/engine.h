@@ -110,8 +110,7 @@ class CounterEngine : NonCopyable {
   /// last.
   virtual std::optional<Error> held_by_others() { return std::nullopt; }
 
-  /// Ends counting for now: nothing is left on that would slow the runs up to the next one of a
-  /// pass that counts.
+  /// Switches off everything that would slow runs, until the next run of a pass that counts.
   virtual void pause() {}
 
   /// Returns notes for users about the counts so far, one line each.

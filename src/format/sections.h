@@ -32,8 +32,8 @@ Result<ReadSession> read_session_of(const JsonIn& document);
 /// The setting of the session `there`.
 Setting setting_of(const JsonIn& there);
 
-/// Returns the sessions that `there`, with so many commands, was joined of; empty if some commands
-/// lack an origin.
+/// Returns the sessions from which `there`, a session of `commands` commands, was joined; empty if
+/// a command lacks its origin.
 std::vector<Origin> origins_of(const JsonIn& there, std::size_t commands);
 
 /// Reads the findings made while it ran; `session` has its commands and metrics already.

@@ -22,8 +22,8 @@ namespace lauka {
 
 using JsonIn = nlohmann::json;
 
-/// True if a value is kept: by the document's key that it is in, its depth (1: the document's own
-/// keys; arrays count as objects do), and its own key.
+/// True if the value of `key` is kept. `top`: the document's own key above it; `depth`: 1 for the
+/// document's own keys, and one more for each object or array around it.
 using WantedKey = std::function<bool(std::string_view top, int depth, std::string_view key)>;
 
 /// Parses `text`. Refuses a document that is too deep or too large; neither excess nor unwanted

@@ -62,7 +62,8 @@ struct Levels {
 /// rate of false fails; the rate of false passes need not be divided.
 Levels levels_of_one_look(double confidence, std::size_t gates);
 
-/// Once: at the end. Planned: from where counting would stop without gates. Early: before, too.
+/// When a gate looks: once at the end; at planned looks, from the round at which counting would
+/// stop without gates; or also before that round.
 enum class WatchSchedule : unsigned char { Once, Planned, Early };
 
 /// When the gates on metrics of one kind of rounds look, and what each look may risk. Early looks
@@ -80,8 +81,8 @@ class Schedule {
   /// answer.
   std::optional<Levels> look_early(std::size_t rounds);
 
-  /// Takes the next planned look, the first after `rounds` of them; if that is the last and the
-  /// first of all, it has the whole error. Ends the early looks.
+  /// Takes the next planned look; the first is taken after `rounds`. A look that is both the first
+  /// and the `last` may use the whole error. Ends the early looks.
   Levels look_as_planned(std::size_t rounds, bool last);
 
   /// Returns the levels of a planned look after the looks so far.
@@ -91,8 +92,10 @@ class Schedule {
   /// probability `p` would have failed: valid wherever the rounds end. `early`: an early look.
   double over_all_looks(double p, bool early) const;
 
-  /// Return the planned looks so far, and the rounds of the next one after the first.
+  /// Returns the number of planned looks so far.
   std::size_t planned_looks() const { return planned_; }
+
+  /// Returns the rounds of the next planned look, once the first has been taken.
   std::size_t next_planned() const;
 
   /// Returns the early and planned looks so far.

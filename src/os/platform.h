@@ -42,8 +42,9 @@ int open_unnamed(const char* folder);
 int name_unnamed(int fd, const char* path);
 bool is_mount_point(const char* path);
 
-/// The calling process gets `signal_number` when the one that started it dies; to change its user
-/// undoes that. A single system call, for a vfork child. macOS has nothing of the kind.
+/// Has the kernel send the calling process `signal_number` when its parent dies, until it changes
+/// its user. A single system call, for a vfork child. Does nothing on macOS, which has no such
+/// call.
 void when_parent_dies(int signal_number);
 
 /// For nanosleep(2) and the like.

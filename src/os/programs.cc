@@ -53,7 +53,8 @@ std::string_view name_of(std::string_view variable) {
   return variable.substr(0, variable.find('='));
 }
 
-/// Adds it at the end, in place of all of that name: programs differ in which of two they take.
+/// Adds `variable` at the end, and removes others of its name: of two, some programs take the first
+/// and some the last.
 void set(std::vector<std::string>& environment, const std::string& variable) {
   std::erase_if(environment,
                 [&](const std::string& other) { return name_of(other) == name_of(variable); });

@@ -148,7 +148,7 @@ class RunFiles {
   /// take time in which nothing else is watched.
   void drain_some() { take(listening_.listener != nullptr ? 1 : kMostPieces); }
 
-  /// Returns when the listener was satisfied, by Heard::now; nullopt if it was not.
+  /// Returns when the listener was satisfied, by Listening::now; nullopt if it was not.
   std::optional<std::int64_t> enough_ns() const { return enough_ns_; }
 
   /// Returns the end of the standard error of a run with this sink, if captured.

@@ -133,7 +133,7 @@ std::string more_rounds(double times) {
 }
 
 /// On a loaded machine CPU time is up to 75 times less noisy than wall time (docs/statistics.md).
-/// Below twice as good it is not worth a word.
+/// Below twice it is not worth mentioning.
 std::string calmer_metric(const Results& results, const gate::Verdict& verdict) {
   if (results.metrics[verdict.metric].role != Role::WallTime || !verdict.delta.half_width())
     return "";
@@ -166,7 +166,7 @@ std::string grounds_of(const gate::Verdict& verdict, const Metric& metric, doubl
                      measured(verdict.delta.mean, bounds.mean, verdict, metric), typical, rounds);
 }
 
-/// The line of a gate after its condition and answer, to be read aloud.
+/// Returns what a gate's line says after its condition and answer.
 std::string reason_of(const Results& results, const gate::Verdict& verdict) {
   if (verdict.too_small)
     return fmt::format("{} of {} is below what can be measured here",

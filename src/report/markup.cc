@@ -48,7 +48,7 @@ std::string markdown_head(const Table& table) {
   return head + "\n" + rule + "\n";
 }
 
-/// Writes Asciidoctor's own characters as character references, which it leaves alone.
+/// Writes characters with a meaning in AsciiDoc as character references, which Asciidoctor keeps.
 std::string asciidoc_text(std::string_view text) {
   const std::string line = one_line(text);
   std::string escaped;

@@ -28,7 +28,7 @@ constexpr std::uint32_t kRedoAfterLoss = 3;
 // Runs with a smaller coverage are repeated, once.
 constexpr double kLeastCoverage = 0.95;
 
-/// Makes a run without counts, which is made again at most `redo` times.
+/// Returns the values of a run that could not be counted; the run is repeated at most `redo` times.
 RunValues not_counted(const std::string& why, std::uint32_t redo) {
   RunValues run;
   run.missing = Error{"a run was not counted: " + why, ""};

@@ -59,11 +59,20 @@ Result<void> show(const Options& options, const Shown& what) {
   return shown ? closed : shown;
 }
 
+/// True if it is shown that there are no counters: where counts were asked for, and else once on a
+/// terminal, since a newcomer cannot know.
+bool shows_lack_of_counters(const Options& options) {
+  return !options.events.empty() || options.engine != EngineChoice::Auto ||
+         options.verbosity == Verbosity::Verbose ||
+         (options.verbosity == Verbosity::Normal && os::is_terminal(Stream::Error) &&
+          os::is_first_time("no-counters"));
+}
+
 Shown shown_of(const Options& options, const Report& report) {
   const report::Style style = style_of(options);
   std::vector<std::string> notes = report::notes_of(report);
-  const bool asks_for_counts = !options.events.empty() || options.engine != EngineChoice::Auto;
-  if (!asks_for_counts && !style.verbose) std::erase(notes, engine::kNoCounters);
+  const bool lacks_counters = std::ranges::find(notes, engine::kNoCounters) != notes.end();
+  if (lacks_counters && !shows_lack_of_counters(options)) std::erase(notes, engine::kNoCounters);
   return {report::screen_sections(report, style, options.verbosity == Verbosity::Quiet),
           std::move(notes), report::screen_warnings(report, style)};
 }

@@ -65,6 +65,10 @@ bool has_reader(Stream stream);
 /// Returns a variable of lauka's own environment; nullopt if not set.
 std::optional<std::string> variable(const char* name);
 
+/// True once for each `mark` and home: it leaves an empty file of that name in lauka's folder for
+/// state ($XDG_STATE_HOME/lauka, else ~/.local/state/lauka). False if it cannot be made.
+bool is_first_time(const char* mark);
+
 /// A text that is not held in lauka's own memory.
 class TextFile : NonCopyable {
  public:

@@ -510,6 +510,18 @@ std::optional<std::string> variable(const char* name) {
   return value == nullptr ? std::nullopt : std::optional<std::string>(value);
 }
 
+bool is_first_time(const char* mark) {
+  std::filesystem::path folder = variable("XDG_STATE_HOME").value_or("");
+  if (!folder.is_absolute())
+    folder = std::filesystem::path(variable("HOME").value_or("")) / ".local/state";
+  if (!folder.is_absolute()) return false;
+  folder /= "lauka";
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  constexpr int new_file = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC;
+  return static_cast<bool>(Descriptor(open((folder / mark).c_str(), new_file, 0644)));
+}
+
 std::unique_ptr<TextFiles> text_files(const std::optional<User>& user) {
   return std::make_unique<PosixTextFiles>(user);
 }

@@ -235,6 +235,16 @@ TEST_CASE("without hardware counters, one short line says so with everything on"
   const std::string note = "lauka: note: no hardware counters here; lauka --check says why";
   for (const std::string& line : lines_of(said.err))
     if (line.find("counter") != std::string::npos) CHECK(line == note);
+
+  // Without -v a terminal shows it once.
+  const Folder home;
+  const auto in_terminal = [&](const std::string& mode) {
+    return lauka_in_terminal({mode, "-r2", "--", "true"}, 200, {{"XDG_STATE_HOME", home.path()}})
+        .out_has("no hardware counters here");
+  };
+  CHECK_FALSE(in_terminal("-q"));
+  CHECK(in_terminal("-w1") == said.err_has(note));
+  CHECK_FALSE(in_terminal("-w1"));
 }
 
 }  // namespace lauka::contract

@@ -29,6 +29,7 @@ using Clock = std::chrono::steady_clock;
 void clean_environment() {
   for (const char* name : {"NO_COLOR", "CLICOLOR_FORCE"}) unsetenv(name);
   setenv("TERM", "xterm-256color", 1);
+  setenv("XDG_STATE_HOME", "/dev/null", 1);  // nothing can be remembered there
 }
 
 [[noreturn]] void become_lauka(const Start& start) {

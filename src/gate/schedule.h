@@ -101,7 +101,7 @@ class Schedule {
   /// Returns the early and planned looks so far.
   std::size_t looks() const { return early_looks_ + planned_; }
 
-  /// Returns the tails of an interval if the rounds end now, at a moment that its samples chose.
+  /// Returns the tails of an interval if the rounds end now because of what they showed.
   stats::IntervalTails tails() const;
 
   /// Returns the fewest rounds after which the first planned look decides about a constant metric,

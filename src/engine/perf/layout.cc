@@ -176,7 +176,7 @@ Trial try_counters(const Counter& counter, const os::LinuxCalls& calls) {
   return trial;
 }
 
-/// The same with events that have no counter of their own, and one that may have one.
+/// Repeats the trial with events that no fixed counter counts, and with one that it may count.
 void look_closer(PmuCounters& pmu, const Counter& instructions, const Prober& prober,
                  const os::LinuxCalls& calls) {
   const Result<Source> all_cycles = prober.find("cycles");

@@ -120,8 +120,8 @@ Circumstances circumstances_of(const Call& call) {
           os::new_session_id(),        call.labels, call.tuning};
 }
 
-/// True if gates of a suite were decided and must still be settled; a saved session's own gates were
-/// settled when it was measured.
+/// True if gates of a suite were decided and must still be settled; a saved session's own gates
+/// were settled when it was measured.
 bool has_new_decisions(const Call& call) {
   return call.is_suite() && std::ranges::any_of(call.benchmarks, [](const Benchmark& one) {
            return one.plan.gates_of_job > 0;

@@ -107,7 +107,8 @@ void put_measurement(JsonWriter& json, const Results& results, const Places& pla
   json.close();
 }
 
-/// As in schema 2, only metrics that every run has: so all summaries are of the same runs.
+/// Returns the summaries of the metrics that every run has, as in schema 2, so that all are of the
+/// same runs.
 Json summary_json(const Results& results, const CommandResult& command, std::size_t runs) {
   Json all = Json::object();
   for (const Namesake& name : kNamesakes) {

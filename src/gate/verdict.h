@@ -58,9 +58,9 @@ std::optional<Verdict> decide_at_look(const Question& question, const Comparison
                                       std::optional<std::size_t> too_small, const Levels& levels,
                                       Look look);
 
-/// The candidate's values against a reference that always is at the bound of `condition`. Values
-/// that are only known to be at most some value below a bound not to be exceeded are as good as
-/// that value.
+/// The candidate's values against a reference that always is at the bound of `condition`. A value
+/// that is only known as "at most x" counts as x where the bound must not be exceeded and is above
+/// x.
 Comparison against_bound(const Condition& condition, const Series& series);
 
 /// The intervals of a gated metric: wide enough for a moment that a gate chose.

@@ -362,7 +362,8 @@ Result<Added> Adder::add(std::span<const std::string> files) {
       const auto some = files.subspan(begun, std::min(kFilesAhead, files.size() - begun));
       try {
         reading.push_back(std::async(std::launch::async, records_in, some));
-      } catch (const std::system_error&) {  // no thread can be started: the file is read when it is needed
+      } catch (const std::system_error&) {  // no thread can be started: the file is read when it is
+                                            // needed
         reading.push_back(std::async(std::launch::deferred, records_in, some));
       }
     }

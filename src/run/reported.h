@@ -43,9 +43,9 @@ class Reported {
   /// Takes the files of the batch that has ended.
   void collect();
 
-  /// Returns the values of the run at `place` of that batch, by the places of Plan::reported, followed
-  /// by those of discovered(). If its output is scraped it is the only run of its batch. An error,
-  /// in one line: a value cannot be read or is missing.
+  /// Returns the values of the run at `place` of that batch, by the places of Plan::reported,
+  /// followed by those of discovered(). If its output is scraped it is the only run of its batch.
+  /// An error, in one line: a value cannot be read or is missing.
   Result<std::vector<std::optional<double>>> values_of(const Step& step, std::size_t place);
 
   /// Returns the values that were not announced.

@@ -40,7 +40,7 @@ report::Style style_of(const Options& options) {
 
 /// The tables, with the notes and warnings on standard error.
 struct Shown {
-  report::ScreenParts text;
+  report::ScreenSections text;
   std::vector<std::string> notes;
   std::vector<std::string> warnings;
 };
@@ -59,9 +59,9 @@ Result<void> show(const Options& options, const Shown& what) {
   return shown ? closed : shown;
 }
 
-/// True if it is shown that there are no counters: where counts were asked for, and else once on a
-/// terminal, since a newcomer cannot know.
-bool shows_lack_of_counters(const Options& options) {
+/// True if the lack of counters must be shown: if counts are requested, and otherwise at the first
+/// time on a terminal, which this call notes.
+bool must_show_lack_of_counters(const Options& options) {
   return !options.events.empty() || options.engine != EngineChoice::Auto ||
          options.verbosity == Verbosity::Verbose ||
          (options.verbosity == Verbosity::Normal && os::is_terminal(Stream::Error) &&
@@ -72,7 +72,8 @@ Shown shown_of(const Options& options, const Report& report) {
   const report::Style style = style_of(options);
   std::vector<std::string> notes = report::notes_of(report);
   const bool lacks_counters = std::ranges::find(notes, engine::kNoCounters) != notes.end();
-  if (lacks_counters && !shows_lack_of_counters(options)) std::erase(notes, engine::kNoCounters);
+  if (lacks_counters && !must_show_lack_of_counters(options))
+    std::erase(notes, engine::kNoCounters);
   return {report::screen_sections(report, style, options.verbosity == Verbosity::Quiet),
           std::move(notes), report::screen_warnings(report, style)};
 }
@@ -204,7 +205,7 @@ void measure_start_of_process(Call& call, Report& report) {
 int show_and_export(Call& call) {
   const os::ActAs owner(call.user);
   if (!owner.error().empty()) return refuse({owner.error(), ""}, ExitStatus::Failed);
-  // The launcher takes its time to end: if it is not needed, beside the analysis.
+  // The launcher takes 80 us to end: during the analysis, unless it is still needed.
   const bool shows_start = may_show_start_of_process(call);
   if (call.launcher && !shows_start) call.launcher->dismiss();
   Report report = report_of(call);

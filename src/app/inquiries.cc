@@ -142,17 +142,17 @@ int check_machine(Call& call) {
   if (const int signal = os::interrupt(); signal != 0) return status_of_signal(signal);
   const auto lines = inquire::check(facts, engines);
   const Stream stream = shown_on(options);
-  Result<void> reported;
+  Result<void> shown;
   if (options.verbosity != Verbosity::Quiet)
-    reported = os::say(stream, inquire::check_text(facts, lines, os::terminal_width(stream, 0)));
+    shown = os::say(stream, inquire::check_text(facts, lines, os::terminal_width(stream, 0)));
   if (file) {
     const os::ActAs owner(call.user);
     if (!owner.error().empty()) return refuse({owner.error(), ""}, ExitStatus::Failed);
     file->write(inquire::check_json(facts, engines, lines));
     const auto written = file->commit();
-    if (reported) reported = written;
+    if (shown) shown = written;
   }
-  return status_of(reported);
+  return status_of(shown);
 }
 
 }  // namespace

@@ -298,10 +298,10 @@ Result<void> choose_engine(const Call& call, Benchmark& one) {
   one.chosen = *std::move(chosen);
   auto& engine = one.chosen.engine;
   if (options.region && !engine->counts_regions()) {
-    const bool are_threads_told =
+    const bool counts_threads =
         os::darwin_calls() != nullptr && engine->name() != row_of(EngineChoice::None).name;
-    engine = are_threads_told ? engine::count_calling_threads(std::move(engine))
-                              : engine::without_regions(std::move(engine));
+    engine = counts_threads ? engine::count_calling_threads(std::move(engine))
+                            : engine::without_regions(std::move(engine));
   }
   engine = engine::with_energy(std::move(engine), os::linux_calls());
   if (options.counting == CountingChoice::Apart)

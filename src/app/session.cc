@@ -65,21 +65,22 @@ std::unique_ptr<Observer> choose_observer(const Call& call) {
 
 std::optional<int> measure_tuned(Call& call) {
   const os::MonotonicClock clock;
-  const auto reported = open_metric_files(call);
-  if (!reported) return refuse(reported.error(), ExitStatus::Failed);
+  const auto metric_files = open_metric_files(call);
+  if (!metric_files) return refuse(metric_files.error(), ExitStatus::Failed);
   const auto observer = choose_observer(call);
   const auto texts = os::text_files(call.user);
   call.began = os::time_of_day();
   std::vector<BenchmarkRun> runs;
   for (Benchmark& one : call.benchmarks)
-    runs.push_back({one.name,
-                    one.plan,
-                    {*call.launcher, *one.chosen.engine, clock, *observer, os::interrupt, call.user,
-                     reported->get(), one.groups, texts.get(), describes_session(call.options)}});
+    runs.push_back(
+        {one.name,
+         one.plan,
+         {*call.launcher, *one.chosen.engine, clock, *observer, os::interrupt, call.user,
+          metric_files->get(), one.groups, texts.get(), describes_session(call.options)}});
   const auto was_throttled = throttle_watch(call);
   const auto tune = tuning_switch(call);
   for (BenchmarkRun& run : runs) {
-    run.context.end_background_work = [&] { find_labels(call); };
+    run.context.end_background = [&] { find_labels(call); };
     if (was_throttled) run.context.was_throttled = std::ref(was_throttled);
     run.context.tune = tune;
   }

@@ -305,9 +305,9 @@ class SuiteReader {
     }
     suite_.benchmarks = std::move(chosen);
     if (matches_any) return {};
-    constexpr std::size_t most_told = 20;
-    const std::size_t left = names.size() - std::min(names.size(), most_told);
-    names.resize(std::min(names.size(), most_told));
+    constexpr std::size_t most_shown = 20;
+    const std::size_t left = names.size() - std::min(names.size(), most_shown);
+    names.resize(std::min(names.size(), most_shown));
     std::string all = listed(names, left > 0 ? "," : "and");
     if (left > 0) all += fmt::format(" and {} more", left);
     return Error{fmt::format("--only {} matches no benchmark of {}", cited(*typed_.only),

@@ -279,14 +279,14 @@ Result<double> parse_own_value(std::string_view text, const OwnUnit& unit) {
   double size = unit.size;
   const bool is_plain = word == "1" && unit.word.empty();
   if (!word.empty() && word != unit.word && !is_plain) {
-    const OwnUnit reported = own_unit_of(word);
-    if (reported.unit != unit.unit || !reported.is_known() || !unit.is_known())
+    const OwnUnit written = own_unit_of(word);
+    if (written.unit != unit.unit || !written.is_known() || !unit.is_known())
       return Error{fmt::format("has {} after the number, but its unit is {}", cited(word),
                                unit.word.empty() ? "none" : cited(unit.word)),
-                   reported.is_known() && unit.word.empty()
-                       ? fmt::format("give it this unit (NAME:{})", reported.word)
+                   written.is_known() && unit.word.empty()
+                       ? fmt::format("give it this unit (NAME:{})", written.word)
                        : "leave it out, or give another unit"};
-    size = reported.size;
+    size = written.size;
   }
   const double value = std::strtod(plain.c_str(), nullptr) * size;
   if (!is_measurable(value)) return Error{"is beyond 1e30, or below 1e-30", "use another unit"};

@@ -340,7 +340,7 @@ class SessionReader {
   /// Fills the runs' values; if the file lacks runs, there are as many as samples.
   Result<void> add_samples(const JsonIn& metrics, std::size_t command, std::vector<Run>& runs) {
     const std::string& name = recording().measured[command].name;
-    const bool is_told = !runs.empty();
+    const bool has_runs = !runs.empty();
     for (const auto& [metric, there] : metrics.items()) {
       const JsonIn* samples = list_in(there, "samples");
       if (samples == nullptr) return foreign("a metric without samples");
@@ -350,7 +350,7 @@ class SessionReader {
           known != places_.end() && is_user_metric(recording().metrics[known->second]);
       const auto values = values_of(*samples, name, is_own);
       if (!values) return values.error();
-      if (is_told && values->size() != runs.size()) return foreign("samples without their runs");
+      if (has_runs && values->size() != runs.size()) return foreign("samples without their runs");
       if (known == places_.end()) continue;
       const std::size_t place = known->second;
       const Metric& of = recording().metrics[place];
@@ -531,9 +531,9 @@ void put_fact(JsonWriter& json, std::span<const std::pair<std::string_view, std:
   }
   json.open('{');
   for (const auto& [key, text] : facts) json.put_text(key, text);
-  Json reported;
-  for (const NamedCount& one : own) reported[one.event] = one.count;
-  json.put("own", reported);
+  Json counts;
+  for (const NamedCount& one : own) counts[one.event] = one.count;
+  json.put("own", counts);
   json.close();
 }
 

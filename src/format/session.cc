@@ -449,7 +449,7 @@ std::vector<Origin> origins_of(const JsonIn& there, std::size_t commands) {
   std::vector<Origin> origins;
   const JsonIn* list = list_in(there, "sessions");
   if (list == nullptr) return origins;
-  std::size_t reported = 0;
+  std::size_t total = 0;
   for (const JsonIn& one : *list) {
     Origin origin{
         .file = text_in(one, "file"),
@@ -457,10 +457,10 @@ std::vector<Origin> origins_of(const JsonIn& there, std::size_t commands) {
         .order = value_in(kOrderWords, text_in(one, "order"))};
     origin.circumstances = circumstances_of(one);
     origin.circumstances.began = time_of(text_in(one, "start_time"));
-    reported += origin.commands;
+    total += origin.commands;
     origins.push_back(std::move(origin));
   }
-  if (reported != commands) origins.clear();
+  if (total != commands) origins.clear();
   return origins;
 }
 

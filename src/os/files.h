@@ -102,7 +102,7 @@ std::unique_ptr<TextFiles> text_files(const std::optional<User>& user);
 class MetricFiles : NonCopyable {
  public:
   /// The output of runs to one of them.
-  struct Reported {
+  struct Written {
     std::size_t place = 0;  ///< of the run in its batch
     std::string text{};
     bool is_whole = true;  ///< false: it is no file, or larger than 1 MB
@@ -115,7 +115,7 @@ class MetricFiles : NonCopyable {
   virtual std::string path(std::size_t place) const = 0;
 
   /// Returns the output of the latest batch; afterwards the files are gone.
-  virtual std::vector<Reported> take() = 0;
+  virtual std::vector<Written> take() = 0;
 };
 
 /// In a folder of their own, which belongs to `user`, if given.

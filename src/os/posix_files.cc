@@ -159,17 +159,17 @@ class FilesInFolder final : public MetricFiles {
     return folder_.path() + "/" + name_of(place);
   }
 
-  std::vector<Reported> take() override {
-    std::vector<Reported> all;
+  std::vector<Written> take() override {
+    std::vector<Written> all;
     const std::vector<std::string> names = folder_.names();
     if (names.empty()) return all;
     {
       const ActAs owner(user_);
       for (std::size_t place = 0; place < 100; ++place) {
         if (!std::ranges::binary_search(names, name_of(place))) continue;
-        Reported& reported = all.emplace_back();
-        reported.place = place;
-        reported.is_whole = read_whole(folder_.open_file(name_of(place)), reported.text);
+        Written& written = all.emplace_back();
+        written.place = place;
+        written.is_whole = read_whole(folder_.open_file(name_of(place)), written.text);
       }
     }
     folder_.clear();

@@ -321,13 +321,13 @@ class PosixLauncher final : public Launcher {
     char byte = 'r';
     if (send(channels_.socket.get(), &byte, 1, MSG_NOSIGNAL) != 1) return errno;
     const auto [output, error] = channels_.files.readable();
-    bool reported = false;
+    bool is_cancelled = false;
     for (;;) {
       std::array fds = {pollfd{channels_.socket.get(), POLLIN, 0}, pollfd{output, POLLIN, 0},
                         pollfd{error, POLLIN, 0}};
-      if (heeds_interrupts && !reported && interrupt() != 0) {
+      if (heeds_interrupts && !is_cancelled && interrupt() != 0) {
         cancel();
-        reported = true;
+        is_cancelled = true;
       }
       const int timeout_ms = tick || hold.must_report_suspension() ? kTickMs : -1;
       const int ready = poll_with_mask(fds.data(), fds.size(), timeout_ms, hold.mask_for_waiting());

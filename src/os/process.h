@@ -37,8 +37,8 @@ struct Output {
   bool kept = false;   ///< output goes to unnamed files first, so that no reader slows the run
                        ///< (Launcher::kept_bytes), and to its destination when the run has
                        ///< ended
-  bool has_listener = false;  ///< what a run writes goes through pipes to Launch::listener, and on
-                              ///< from there to where it belongs; not with `kept`
+  bool has_listener = false;  ///< Launch::listener receives the output through pipes, before it
+                              ///< goes to its destination; not with `kept`
 };
 
 /// The kept parts of a run.
@@ -136,7 +136,7 @@ struct Launch {
   bool counts_calling_threads = false;  ///< of a program with a region, on macOS: threads that
                                         ///< call in count themselves (RegionUse::instructions)
   std::string value{};                  ///< of the program's launch_variable
-  OutputListener* listener = nullptr;   ///< of a program whose output is heard, which is alone in
+  OutputListener* listener = nullptr;   ///< of a program whose output it receives; it is alone in
                                         ///< its request; it outlives the run
   std::string group{};  ///< file by which its processes join a control group (memory_groups.h);
                         ///< empty: none. Such a launch is alone in its request

@@ -135,9 +135,9 @@ class RunFiles {
   std::array<int, 2> readable() const { return {output_.read_end.get(), error_.read_end.get()}; }
 
   /// Forgets what earlier runs wrote to the pipe of standard error.
-  void begin(const Listening& has_listener = {}) {
+  void begin(const Listening& listening = {}) {
     tail_.clear();
-    listening_ = has_listener;
+    listening_ = listening;
     enough_ns_.reset();
   }
 

@@ -156,14 +156,14 @@ class UsageReader {
   std::optional<Read> read(pid_t pid) {
     ProcessUsage usage;
     auto** buffer = reinterpret_cast<void**>(&usage);  // how the call is declared
-    const auto is_told = [&](int flavour) {
+    const auto is_supported = [&](int flavour) {
       return calls_.proc_pid_rusage(pid, flavour, buffer) == 0;
     };
-    if (has_newest_usage_ && !is_told(kRusageV6)) {
+    if (has_newest_usage_ && !is_supported(kRusageV6)) {
       if (errno != EINVAL) return std::nullopt;
       has_newest_usage_ = false;  // this kernel has an older flavour only
     }
-    if (!has_newest_usage_ && !is_told(kRusageV4)) return std::nullopt;
+    if (!has_newest_usage_ && !is_supported(kRusageV4)) return std::nullopt;
     Read read{ns(usage.user_time + usage.child_user_time),
               ns(usage.system_time + usage.child_system_time)};
     read.totals.pid = pid;

@@ -446,16 +446,16 @@ Result<std::vector<Command>> commands_of(const Options& options) {
 
 std::vector<std::string> hints_about_shells(const Options& options) {
   if (options.shell) return {};
-  std::vector<std::string> reported;
+  std::vector<std::string> hinted;
   std::vector<std::string> hints;
   for (const std::string& text : options.commands) {
     std::string syntax = shell_syntax_in(text);
-    if (syntax.empty() || std::ranges::find(reported, syntax) != reported.end()) continue;
+    if (syntax.empty() || std::ranges::find(hinted, syntax) != hinted.end()) continue;
     hints.push_back(
         fmt::format("{} has an unquoted {}, which the program gets as it is; use -S to run "
                     "it in a shell",
                     cited(text), syntax));
-    reported.push_back(std::move(syntax));
+    hinted.push_back(std::move(syntax));
   }
   return hints;
 }

@@ -73,7 +73,7 @@ class Collector {
                                [name](const OwnMetric& one) { return one.name == name; });
   }
 
-  bool is_told(std::string_view name) const {
+  bool is_reported(std::string_view name) const {
     return std::ranges::any_of(options_.scraped,
                                [name](const OwnMetric& one) { return one.name == name; });
   }
@@ -89,7 +89,7 @@ class Collector {
     const BuiltIn* one = find_built_in(name);
     // The CPU time of a region is not measured.
     if (one != nullptr && one->of_one_run && options_.region) return;
-    if (one == nullptr || is_typed(name) || is_told(name) || find(name) != nullptr) return;
+    if (one == nullptr || is_typed(name) || is_reported(name) || find(name) != nullptr) return;
     request_.has_older = request_.has_older || (is_wanted && !one->older.empty());
     auto expression =
         parse_expression(older_ && !one->older.empty() ? one->older : one->expression);
@@ -124,7 +124,7 @@ class Collector {
         for (const std::string& event : other->second) add_once(events, event);
         continue;
       }
-      if (built_in_metric(name) != nullptr || is_told(name) || is_by_kind_of_core(name, cores_))
+      if (built_in_metric(name) != nullptr || is_reported(name) || is_by_kind_of_core(name, cores_))
         continue;
       const auto* const derived = std::ranges::find(kDerivedMetrics, name, &DerivedMetric::name);
       if (derived == kDerivedMetrics.end()) {

@@ -292,9 +292,9 @@ std::vector<std::string> with_default_events(const EventSet& defaults,
 
 Result<Plan> make_plan(const Options& typed, const SelectEvents& select_events,
                        std::uint64_t clock_seed, const CoreUse& cores, bool has_tree_peak) {
-  auto with_told = with_announced(with_throughput(typed));
-  if (!with_told) return with_told.error();
-  const Options& options = *with_told;
+  auto with_reported = with_announced(with_throughput(typed));
+  if (!with_reported) return with_reported.error();
+  const Options& options = *with_reported;
   auto commands = commands_of(options);
   if (!commands) return commands.error();
   WantedByName by_name{events_of_gates(options, cores),

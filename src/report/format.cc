@@ -202,14 +202,14 @@ int decimals_of_ratio(const Estimate& ratio) {
       : width >= 1 ? 1
                    : 2,
       [&](int n) {
-        const bool is_told = ratio.value == 1 || fixed(ratio.value, n).value != 1;
-        return is_told && (ratio.is_even() ? is_close(fixed(ratio.half(), n).value, ratio.half())
+        const bool differs = ratio.value == 1 || fixed(ratio.value, n).value != 1;
+        return differs && (ratio.is_even() ? is_close(fixed(ratio.half(), n).value, ratio.half())
                                            : ratio.shows_bounds(n));
       });
 }
 
 template <typename Bounds>
-bool is_told(const std::optional<Bounds>& bounds) {
+bool are_finite(const std::optional<Bounds>& bounds) {
   return bounds && std::isfinite(100 * bounds->low) && std::isfinite(100 * bounds->high);
 }
 
@@ -345,7 +345,7 @@ std::string signed_percent(double fraction, int decimals) {
 std::string delta_text(const stats::Change& delta) {
   if (!delta.change) return "new";
   const double change = *delta.change;
-  if (!is_told(delta.bounds) || !std::isfinite(change))
+  if (!are_finite(delta.bounds) || !std::isfinite(change))
     return change == 0 ? "0%" : signed_percent(change, 100 * std::fabs(change) >= 100 ? 0 : 1);
   const Estimate estimate = percent_of(change, *delta.bounds);
   const int decimals = decimals_of_delta(estimate);
@@ -368,14 +368,14 @@ ChangeTexts change_texts(const stats::Change& delta, double other) {
 }
 
 std::string interval_text(const stats::Change& delta) {
-  if (!delta.change || !std::isfinite(*delta.change) || !is_told(delta.bounds)) return "";
+  if (!delta.change || !std::isfinite(*delta.change) || !are_finite(delta.bounds)) return "";
   const int decimals = decimals_of_delta(percent_of(*delta.change, *delta.bounds));
   return signed_percent(delta.bounds->low, decimals) + " … " +
          signed_percent(delta.bounds->high, decimals);
 }
 
 std::string ratio_text(const stats::RelativeSpeed& speed) {
-  if (!is_told(speed.bounds) || !(speed.ratio < kLargePercent))
+  if (!are_finite(speed.bounds) || !(speed.ratio < kLargePercent))
     return quantity(speed.ratio, Unit::Ratio);
   const Estimate ratio{speed.ratio, speed.bounds->low, speed.bounds->high, 1.0};
   constexpr int most_digits = 3;  // of how far it is from 1

@@ -461,14 +461,14 @@ std::string shell_lines(const Results& results) {
   std::string lines;
   for (std::size_t i = 0; i < results.overheads.size(); ++i) {
     const ShellOverhead& overhead = results.overheads[i];
-    bool is_told = false;
+    bool is_repeated = false;
     bool is_common = true;
     for (std::size_t k = 0; k < results.overheads.size(); ++k) {
       const bool equal = results.overheads[k] == overhead;
-      is_told = is_told || (equal && k < i);
+      is_repeated = is_repeated || (equal && k < i);
       is_common = is_common && equal;
     }
-    if (is_told) continue;
+    if (is_repeated) continue;
     const std::string whose = is_common ? "" : " for " + cited(results.commands[i].name);
     lines +=
         fmt::format("starting {}{} takes {} (CPU time {}), which is subtracted from all times{}\n",

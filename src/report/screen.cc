@@ -406,12 +406,12 @@ std::string summary_lines(const Results& results, const Style& style) {
 }
 
 std::string screen(const Report& report, const Style& style, bool quiet) {
-  const ScreenParts parts = screen_sections(report, style, quiet);
+  const ScreenSections parts = screen_sections(report, style, quiet);
   return parts.tables + parts.verdicts;
 }
 
 std::string screen(const Results& results, const Style& style, bool quiet) {
-  const ScreenParts parts = screen_sections(results, style, quiet);
+  const ScreenSections parts = screen_sections(results, style, quiet);
   return parts.tables + parts.verdicts;
 }
 
@@ -427,12 +427,12 @@ std::optional<double> shortest_run(const Results& results) {
   return shortest;
 }
 
-ScreenParts screen_sections(const Report& report, const Style& style, bool quiet) {
+ScreenSections screen_sections(const Report& report, const Style& style, bool quiet) {
   return report.is_suite() ? suite_screen(report, style, quiet)
                            : screen_sections(report.benchmarks.front(), style, quiet);
 }
 
-ScreenParts screen_sections(const Results& results, const Style& style, bool quiet) {
+ScreenSections screen_sections(const Results& results, const Style& style, bool quiet) {
   if (std::ranges::none_of(results.commands, has_values)) return {};
   if (quiet) return {"", wrapped_lines(gate_lines(results, style.color), style)};
   const std::string summary = summary_lines(results, style);
@@ -443,8 +443,8 @@ ScreenParts screen_sections(const Results& results, const Style& style, bool qui
   for (const std::string& part : {summary, scan, wrapped_lines(below, style)})
     if (!part.empty()) verdicts += "\n" + part;
   const std::string shown = tables(results, style);
-  return style.ascii ? ScreenParts{ascii_of(shown), ascii_of(verdicts)}
-                     : ScreenParts{shown, verdicts};
+  return style.ascii ? ScreenSections{ascii_of(shown), ascii_of(verdicts)}
+                     : ScreenSections{shown, verdicts};
 }
 
 std::string note_lines(const std::vector<std::string>& notes, std::size_t width) {

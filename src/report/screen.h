@@ -22,12 +22,12 @@ namespace lauka::report {
 std::string screen(const Report& report, const Style& style, bool quiet);
 
 /// The same in two parts: warnings come between them, so that verdicts close the output.
-struct ScreenParts {
+struct ScreenSections {
   std::string tables;
   std::string verdicts;
 };
-ScreenParts screen_sections(const Report& report, const Style& style, bool quiet);
-ScreenParts screen_sections(const Results& results, const Style& style, bool quiet);
+ScreenSections screen_sections(const Report& report, const Style& style, bool quiet);
+ScreenSections screen_sections(const Results& results, const Style& style, bool quiet);
 std::string screen(const Results& results, const Style& style, bool quiet);
 
 /// Returns the shortest median of the wall times below 1 ms that are shown, in seconds; nullopt if

@@ -366,7 +366,7 @@ std::string gates_in_one_line(const Report& suite) {
               : fmt::format(" (false alarms among those that fail: at most {:.3g}%)\n", percent));
 }
 
-ScreenParts suite_screen(const Report& suite, const Style& style, bool quiet) {
+ScreenSections suite_screen(const Report& suite, const Style& style, bool quiet) {
   const bool any = std::ranges::any_of(suite.benchmarks, [](const Results& one) {
     return std::ranges::any_of(one.commands, has_values);
   });

@@ -30,7 +30,7 @@ std::vector<ChangeRow> suite_changes(const Report& suite);
 
 /// Returns everything that the terminal shows: the table; with Style::verbose each benchmark's own
 /// tables before it, and every gate, else those that do not pass; quiet: gates alone.
-ScreenParts suite_screen(const Report& suite, const Style& style, bool quiet);
+ScreenSections suite_screen(const Report& suite, const Style& style, bool quiet);
 
 /// Returns the gates' lines, each after its benchmark's name. `all`: those that pass, too.
 std::string suite_gate_lines(const Report& suite, bool all, bool color);

@@ -182,7 +182,7 @@ struct WarningWords {
   Words operator()(const ForeignBaseline& warning) const {
     const std::string what = warning.file.empty() ? "the baseline" : cited(warning.file);
     const bool is_joined = !warning.file.empty();
-    if (!warning.reported) {
+    if (!warning.names_machine) {
       return {"foreign_baseline", what + " does not say which machine it was measured on",
               fmt::format("make sure that it was {}, or measure it again with lauka --export-json",
                           is_joined ? "the reference's" : "this one")};

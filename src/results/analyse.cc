@@ -92,8 +92,8 @@ std::optional<LowShare> low_share(const Metric& metric, const std::optional<doub
 
 /// Shown if rare long runs matter most; exports have it of all metrics.
 Shown shown_of_mean(const Metric& metric) {
-  const bool is_told = metric.role == Role::WallTime || metric.role == Role::CpuTime;
-  return is_told ? metric.shown : Shown::Verbose;
+  const bool is_time = metric.role == Role::WallTime || metric.role == Role::CpuTime;
+  return is_time ? metric.shown : Shown::Verbose;
 }
 
 void append(std::vector<Warning>& all, std::vector<Warning> more) {

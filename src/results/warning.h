@@ -58,8 +58,8 @@ struct AgainstBaseline {
 /// The baseline, or a joined session other than the reference's, was measured on another machine,
 /// or an unknown one.
 struct ForeignBaseline {
-  bool reported = true;  ///< the file names its machine
-  std::string file{};    ///< of the session; empty: the baseline
+  bool names_machine = true;  ///< the file names its machine
+  std::string file{};         ///< the session's file; empty for the baseline
   std::vector<Difference> differences{};
 };
 

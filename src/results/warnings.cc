@@ -161,9 +161,9 @@ std::optional<Finding> find_unsteadiness(std::span<const double> series) {
 
 /// Returns the conditions that numbers depend on and that have changed. If unknown on one side,
 /// they count as equal.
-std::optional<ForeignBaseline> foreign(bool reported, const Circumstances& then,
+std::optional<ForeignBaseline> foreign(bool names_machine, const Circumstances& then,
                                        const Circumstances& now, std::string_view file) {
-  if (!reported) return ForeignBaseline{.reported = false, .file = std::string(file)};
+  if (!names_machine) return ForeignBaseline{.names_machine = false, .file = std::string(file)};
   ForeignBaseline found{.file = std::string(file)};
   const auto compare = [&](std::string_view what, const std::string& a, const std::string& b) {
     if (!a.empty() && !b.empty() && a != b) found.differences.push_back({what, a, b});

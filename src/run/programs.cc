@@ -159,18 +159,18 @@ Result<void> Programs::prepare() {
   return {};
 }
 
-Programs::Variant Programs::variant_of(const Step& step, bool is_told) const {
+Programs::Variant Programs::variant_of(const Step& step, bool writes_metrics) const {
   if (!step.gives_counts_only()) return {std::nullopt, has_metric_files_};
-  Variant variant{std::nullopt, has_metric_files_ && is_told};
+  Variant variant{std::nullopt, has_metric_files_ && writes_metrics};
   if (plan_.events.kind_of(step.pass) == RoundKind::Simulated) variant.simulated_by = step.pass;
   return variant;
 }
 
-Result<os::ProgramId> Programs::of(const Step& step, bool is_told) {
+Result<os::ProgramId> Programs::of(const Step& step, bool writes_metrics) {
   // The simulator is installed, whether or not the command is.
   if (const auto timed = find({std::nullopt, has_metric_files_}, step.command); !timed)
     return timed.error();
-  return find(variant_of(step, is_told), step.command);
+  return find(variant_of(step, writes_metrics), step.command);
 }
 
 Result<os::ProgramId> Programs::find(const Variant& variant, std::size_t command) {

@@ -27,22 +27,22 @@ os::ProgramSpec program_of(const Plan& plan, const Command& command,
 class Programs {
  public:
   /// `armed`: one for each pass; all of them outlive this.
-  /// `tell_by_file`: launches give LAUKA_METRICS a value.
+  /// `has_metric_files`: launches give LAUKA_METRICS a value.
   Programs(const Plan& plan, os::Launcher& launcher, const std::optional<User>& user,
-           const std::vector<std::unique_ptr<engine::Counting>>& armed, bool tell_by_file)
+           const std::vector<std::unique_ptr<engine::Counting>>& armed, bool has_metric_files)
       : plan_(plan),
         launcher_(launcher),
         user_(user),
         armed_(armed),
-        has_metric_files_(tell_by_file) {}
+        has_metric_files_(has_metric_files) {}
 
   /// Registers the present ones. Refused if one is missing, unless the command has a setup or a
   /// prepare, which may make it.
   Result<void> prepare();
 
-  /// Returns the program of a run; looks for it now if it was missing before. `is_told`: runs write
-  /// to LAUKA_METRICS.
-  Result<os::ProgramId> of(const Step& step, bool is_told);
+  /// Returns the program of a run; looks for it now if it was missing before. `writes_metrics`:
+  /// runs write to LAUKA_METRICS.
+  Result<os::ProgramId> of(const Step& step, bool writes_metrics);
 
  private:
   using Row = std::vector<std::optional<os::ProgramId>>;  // by command; nullopt: not there yet
@@ -59,7 +59,7 @@ class Programs {
              std::tie(other.simulated_by, other.writes_metrics);
     }
   };
-  Variant variant_of(const Step& step, bool is_told) const;
+  Variant variant_of(const Step& step, bool writes_metrics) const;
   Result<os::ProgramId> find(const Variant& variant, std::size_t command);
 
   const Plan& plan_;

@@ -48,7 +48,7 @@ bool scrapes(const Plan& plan) {
                              [](const OwnMetric& metric) { return metric.is_scraped(); });
 }
 
-Result<void> Reported::prepare() {
+Result<void> ReportedValues::prepare() {
   for (std::size_t place = 0; place < plan_.reported.size(); ++place) {
     const OwnMetric& metric = plan_.reported[place];
     if (!metric.is_scraped()) continue;
@@ -59,18 +59,18 @@ Result<void> Reported::prepare() {
   return {};
 }
 
-bool Reported::by_file() const {
+bool ReportedValues::by_file() const {
   return !discovered_.empty() || std::ranges::any_of(plan_.reported, [](const OwnMetric& metric) {
     return metric.is_written();
   });
 }
 
-void Reported::collect() {
+void ReportedValues::collect() {
   if (files_ != nullptr) batch_ = files_->take();
 }
 
-Result<std::vector<std::optional<double>>> Reported::values_of(const Step& step,
-                                                               std::size_t place) {
+Result<std::vector<std::optional<double>>> ReportedValues::values_of(const Step& step,
+                                                                     std::size_t place) {
   Values values;
   // Counting runs are slower, and so are their own values.
   if (step.kind != RoundKind::Timed && step.kind != RoundKind::Warmup) return values;
@@ -78,18 +78,19 @@ Result<std::vector<std::optional<double>>> Reported::values_of(const Step& step,
     auto scraped = scrape(metric, pattern, values);
     if (!scraped) return scraped.error();
   }
-  for (const os::MetricFiles::Reported& reported : batch_) {
-    if (reported.place != place) continue;
-    if (!reported.is_whole)
+  for (const os::MetricFiles::Written& written : batch_) {
+    if (written.place != place) continue;
+    if (!written.is_whole)
       return Error{fmt::format("{} is no file, or larger than 1 MB", kMetricsVariable),
                    "write fewer lines, or their sum"};
-    auto read_all = read(reported.text, values);
+    auto read_all = read(written.text, values);
     if (!read_all) return read_all.error();
   }
   return values;
 }
 
-Result<void> Reported::scrape(std::size_t place, const Pattern& pattern, Values& values) const {
+Result<void> ReportedValues::scrape(std::size_t place, const Pattern& pattern,
+                                    Values& values) const {
   const OwnMetric& metric = plan_.reported[place];
   for (const os::Kept which : {os::Kept::Output, os::Kept::Error}) {
     const auto match = last_match(pattern, which);
@@ -110,8 +111,8 @@ Result<void> Reported::scrape(std::size_t place, const Pattern& pattern, Values&
 }
 
 /// Windows overlap by the longest match, and each has a little context before it.
-Result<std::optional<std::string>> Reported::last_match(const Pattern& pattern,
-                                                        os::Kept which) const {
+Result<std::optional<std::string>> ReportedValues::last_match(const Pattern& pattern,
+                                                              os::Kept which) const {
   const std::uint64_t size = launcher_.kept_bytes(which);
   const std::uint64_t least = size > os::kMostKept ? size - os::kMostKept : 0;
   const auto deadline = steady_clock::now() + kMostTimeOfTold;
@@ -133,7 +134,7 @@ Result<std::optional<std::string>> Reported::last_match(const Pattern& pattern,
   return std::optional<std::string>{};
 }
 
-std::string Reported::output_end() const {
+std::string ReportedValues::output_end() const {
   for (const os::Kept which : {os::Kept::Output, os::Kept::Error}) {
     const std::uint64_t size = launcher_.kept_bytes(which);
     if (size == 0) continue;
@@ -145,7 +146,7 @@ std::string Reported::output_end() const {
   return "";
 }
 
-Result<void> Reported::read(std::string_view text, Values& values) {
+Result<void> ReportedValues::read(std::string_view text, Values& values) {
   std::map<std::size_t, Several> all;
   std::size_t number = 0;
   while (!text.empty()) {
@@ -180,7 +181,7 @@ Result<void> Reported::read(std::string_view text, Values& values) {
   return {};
 }
 
-Result<std::size_t> Reported::place_of(const ReportedLine& reported) {
+Result<std::size_t> ReportedValues::place_of(const ReportedLine& reported) {
   const OwnMetric& metric = reported.metric;
   for (std::size_t place = 0; place < plan_.reported.size(); ++place) {
     if (plan_.reported[place].name != metric.name) continue;
@@ -203,7 +204,7 @@ Result<std::size_t> Reported::place_of(const ReportedLine& reported) {
   return plan_.reported.size() + index;
 }
 
-const OwnMetric& Reported::metric_at(std::size_t place) const {
+const OwnMetric& ReportedValues::metric_at(std::size_t place) const {
   return place < plan_.reported.size() ? plan_.reported[place]
                                        : discovered_[place - plan_.reported.size()];
 }

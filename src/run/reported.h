@@ -25,10 +25,10 @@ bool scrapes(const Plan& plan);
 
 /// Reads the values that the programs of a session report: in their output, and in the files of
 /// LAUKA_METRICS.
-class Reported {
+class ReportedValues {
  public:
   /// `files` may be null. All must outlive it.
-  Reported(const Plan& plan, const os::Launcher& launcher, os::MetricFiles* files)
+  ReportedValues(const Plan& plan, const os::Launcher& launcher, os::MetricFiles* files)
       : plan_(plan), launcher_(launcher), files_(files) {}
 
   /// Compiles the expressions.
@@ -44,7 +44,7 @@ class Reported {
   void collect();
 
   /// Returns the values of the run at `place` of that batch, by the places of Plan::reported,
-  /// followed by those of discovered(). If its output is scraped it is the only run of its batch.
+  /// followed by discovered()'s. If its output is scraped it is the only run of its batch.
   /// An error, in one line: a value cannot be read or is missing.
   Result<std::vector<std::optional<double>>> values_of(const Step& step, std::size_t place);
 
@@ -68,7 +68,7 @@ class Reported {
   os::MetricFiles* files_;
   std::vector<std::pair<std::size_t, Pattern>> patterns_;  // by the place of their metric
   std::vector<OwnMetric> discovered_;
-  std::vector<os::MetricFiles::Reported> batch_;
+  std::vector<os::MetricFiles::Written> batch_;
 };
 
 /// Returns why a run has no values of its region: none was marked, or not correctly. A program may

@@ -30,19 +30,18 @@ struct RunContext {
   engine::CounterEngine& engine;
   const os::Clock& clock;
   std::reference_wrapper<Observer> observer;
-  std::function<int()> interrupt;       ///< returns the signal that asked lauka to end, or 0
-  std::optional<User> user{};           ///< the commands' user; nullopt: lauka's own
-  os::MetricFiles* reported = nullptr;  ///< of LAUKA_METRICS; may be null
-  os::MemoryGroups* groups = nullptr;   ///< of tree_peak_memory; null if it is not measured
-  os::TextFiles* texts = nullptr;       ///< files that are compared or hashed; may be null
-  bool identifies = false;              ///< Session::programs is needed
-  RoundKeeper* rounds = nullptr;        ///< of an earlier process and for a later one; may be null
-  std::function<void()> let_others{};   ///< called before timed rounds, so that other plans
-                                        ///< with the same launcher can go on; may be empty
+  std::function<int()> interrupt;           ///< returns the signal that asked lauka to end, or 0
+  std::optional<User> user{};               ///< the commands' user; nullopt: lauka's own
+  os::MetricFiles* metric_files = nullptr;  ///< files of LAUKA_METRICS, or null
+  os::MemoryGroups* groups = nullptr;  ///< measure tree_peak_memory; null if it is not measured
+  os::TextFiles* texts = nullptr;      ///< files that are compared or hashed; may be null
+  bool identifies = false;             ///< Session::programs is needed
+  RoundKeeper* rounds = nullptr;       ///< keeps rounds for --resume; null if it does not apply
+  std::function<void()> let_others{};  ///< called before timed rounds, so that other plans
+                                       ///< with the same launcher can go on; may be empty
   std::uint32_t* order = nullptr;  ///< number of the latest run of all benchmarks; null if alone
-  std::function<void()>
-      end_background_work{};  ///< called before anything is measured, and before hooks:
-                              ///< ends what runs in the background; may be empty
+  std::function<void()> end_background{};  ///< ends background work; called before anything is
+                                           ///< measured, and before hooks; may be empty
   std::function<bool()>
       was_throttled{};                  ///< true if it was since the last call; empty if not known
   std::function<void(bool on)> tune{};  ///< of --tune=compare: tunes the machine, or restores it
@@ -54,7 +53,7 @@ struct SessionResult {
   Session session;
   gate::Findings findings;
   std::vector<OwnMetric> discovered{};  ///< metrics that runs reported unannounced; their values
-                                        ///< follow those of Plan::reported
+                                        ///< follow Plan::reported's
 };
 
 /// Carries out `plan`: warm-up rounds, then counted rounds until its stop rule is satisfied or the

@@ -30,9 +30,9 @@ StepRunner::StepRunner(const Plan& plan, const RunContext& context, Callbacks ca
     : plan_(plan),
       context_(context),
       callbacks_(std::move(callbacks)),
-      programs_(plan, context.launcher, context.user, armed_, context.reported != nullptr),
+      programs_(plan, context.launcher, context.user, armed_, context.metric_files != nullptr),
       hooks_(plan, context.launcher),
-      reported_(plan, context.launcher, context.reported),
+      reported_(plan, context.launcher, context.metric_files),
       check_(plan, context),
       paces_(plan.commands.size()) {}
 
@@ -56,7 +56,7 @@ Result<void> StepRunner::prepare() {
   }
   if (auto programs = programs_.prepare(); !programs) return programs;
   if (auto hooks = hooks_.prepare(context_.user); !hooks) return hooks;
-  if (plan_.shell && context_.end_background_work) context_.end_background_work();
+  if (plan_.shell && context_.end_background) context_.end_background();
   auto overheads = measure_shell(plan_, context_.launcher, context_.user, context_.interrupt);
   if (!overheads) return overheads.error();
   session_.overheads = *std::move(overheads);

@@ -135,7 +135,7 @@ class StepRunner {
   std::vector<os::CounterSetId> counters_;                // likewise
   Programs programs_;
   HookRunner hooks_;
-  Reported reported_;
+  ReportedValues reported_;
   std::optional<AwaitedLine> awaited_;
   OutputCheck check_;
   bool has_checked_output_ = false;

@@ -44,13 +44,13 @@ class SuiteProgress {
   /// A part without progress takes as long as the others do.
   std::optional<nanoseconds> remaining() const {
     nanoseconds known{};
-    std::int64_t reported = 0;
+    std::int64_t known_parts = 0;
     for (const auto& one : left_) {
       known += one.value_or(nanoseconds(0));
-      reported += one ? 1 : 0;
+      known_parts += one ? 1 : 0;
     }
-    if (reported == 0) return std::nullopt;
-    return known + known / reported * (static_cast<std::int64_t>(left_.size()) - reported);
+    if (known_parts == 0) return std::nullopt;
+    return known + known / known_parts * (static_cast<std::int64_t>(left_.size()) - known_parts);
   }
 
   Observer& shown_;

@@ -129,7 +129,7 @@ struct Recording {
   std::vector<ShellOverhead> overheads{};  ///< one per command, subtracted from its times
 };
 
-/// Values that programs reported without being asked; they follow those of Plan::reported.
+/// Values that programs reported without being asked; they follow Plan::reported's.
 struct Discovered {
   std::vector<OwnMetric> metrics{};
   bool is_shown = true;  ///< no rows were listed

@@ -7,7 +7,7 @@
 namespace lauka {
 namespace {
 
-std::string told_refusal(std::string_view line) {
+std::string refusal_of_line(std::string_view line) {
   const auto reported = parse_reported_line(line);
   return reported ? "accepted" : reported.error().what;
 }
@@ -37,14 +37,14 @@ TEST_CASE(
 }
 
 TEST_CASE("an invalid line is refused with its fault") {
-  CHECK(told_refusal("") == "is not NAME VALUE");
-  CHECK(told_refusal("requests") == "is not NAME VALUE");
-  CHECK(told_refusal("1x 3") == "has '1x' for a name");
-  CHECK(told_refusal("a 3 ms up") ==
+  CHECK(refusal_of_line("") == "is not NAME VALUE");
+  CHECK(refusal_of_line("requests") == "is not NAME VALUE");
+  CHECK(refusal_of_line("1x 3") == "has '1x' for a name");
+  CHECK(refusal_of_line("a 3 ms up") ==
         "has 'up', which is not a unit, higher, lower, sum, mean or last");
-  CHECK(told_refusal("a 3 higher ms") ==
+  CHECK(refusal_of_line("a 3 higher ms") ==
         "has 'ms', which is not a unit, higher, lower, sum, mean or last");
-  CHECK(told_refusal("a 3 \x1b[31m") ==
+  CHECK(refusal_of_line("a 3 \x1b[31m") ==
         "has '\\x1b[31m', which is not a unit, higher, lower, sum, mean or last");
 }
 

@@ -310,12 +310,12 @@ TEST_CASE("a record that vanishes without a sign makes no wrong count") {
         };
         const auto counted = bench.run(work);
         const auto instructions = bench.named(counted).at("instructions");
-        const bool is_told =
+        const bool is_noted =
             counted.redo.has_value() || has(bench.notes(), "had not ended with the command");
-        CHECK((is_told || instructions == bench.truth().instructions));
+        CHECK((is_noted || instructions == bench.truth().instructions));
         // Only the kernel's total misses a thread that left no record at all.
         if (all_of_child && kind == id::kNewThread && lost > 2) continue;
-        if (instructions) CHECK((is_told || *instructions == bench.truth().instructions));
+        if (instructions) CHECK((is_noted || *instructions == bench.truth().instructions));
       }
     }
   }

@@ -22,7 +22,7 @@ constexpr auto kTargets = std::to_array<Target>({
     {"gates", &gates},
     {"metrics", &metrics},
     {"formulas", &formulas},
-    {"told", &reported},
+    {"reported", &reported},
     {"suite", &suite},
     {"baseline", &baseline},
     {"plist-xml", &plist},

@@ -169,15 +169,15 @@ void check_early_passes(int gates, std::size_t rows) {
     Ends early;
     Ends planned;
   };
-  constexpr double not_told = -1.0;
+  constexpr double unknown = -1.0;
   const std::vector<Row> table = {
       {{"no difference", 0.0, 1.0, 0.05}, {100, 0, 57}, {100, 0, 250}},
-      {{"one in 10 three times as long", 0.1, 3.0, 0.10}, {1.5, 98, 381}, {0.1, 100, not_told}},
+      {{"one in 10 three times as long", 0.1, 3.0, 0.10}, {1.5, 98, 381}, {0.1, 100, unknown}},
       {{"one in 20 three times as long", 0.05, 3.0, 0.05}, {7.9, 82, 645}, {3.5, 87, 649}},
-      {{"one in 50 ten times as long", 0.02, 10.0, 0.10}, {39, 12, 628}, {20, 16, not_told}},
+      {{"one in 50 ten times as long", 0.02, 10.0, 0.10}, {39, 12, 628}, {20, 16, unknown}},
       {{"all exactly at the limit", 1.0, 1.05, 0.05},
-       {not_told, 3.8, not_told},
-       {not_told, 3.9, not_told}}};
+       {unknown, 3.8, unknown},
+       {unknown, 3.9, unknown}}};
   for (std::size_t i = 0; i < rows; ++i) {
     const Row& row = table[i];
     const auto check = [&](WatchSchedule looks, const Ends& wanted) {

@@ -108,7 +108,7 @@ TEST_CASE("region: with --metrics all the whole run's rows are alongside it") {
 }
 
 TEST_CASE("region: what was not marked as it should be is reported on macOS, too") {
-  const auto is_told = [](const std::string& script, const std::string& expected) {
+  const auto is_refused_with = [](const std::string& script, const std::string& expected) {
     CAPTURE(script);
     const Mac mac;
     const Reported reported = region(mac, script);
@@ -116,10 +116,10 @@ TEST_CASE("region: what was not marked as it should be is reported on macOS, too
     CHECK_MESSAGE(reported.says(expected), reported.err);
     CHECK(reported.held().empty());
   };
-  is_told("run 1ms", "it did not call lauka_region_begin");
-  is_told("region begin\nrun 1ms", "its region was still open when it ended");
-  is_told("run 1ms\nregion end",
-          "it called lauka_region_end without a lauka_region_begin before it");
+  is_refused_with("run 1ms", "it did not call lauka_region_begin");
+  is_refused_with("region begin\nrun 1ms", "its region was still open when it ended");
+  is_refused_with("run 1ms\nregion end",
+                  "it called lauka_region_end without a lauka_region_begin before it");
 }
 
 TEST_CASE("region: unknown counts are left out, with a note; its time is there") {

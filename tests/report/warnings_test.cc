@@ -257,7 +257,7 @@ TEST_CASE("a screen shows two warnings, those about deltas first, and counts the
 }
 
 TEST_CASE("verdicts close the screen, below tables and warnings") {
-  const ScreenParts parts = screen_sections(manual_example(), Style{}, false);
+  const ScreenSections parts = screen_sections(manual_example(), Style{}, false);
   CHECK(parts.tables.find("core_active_cycle") != std::string::npos);
   CHECK(parts.verdicts == "\n./build-new -O2 ran 4.55 ± 0.04 times faster than ./build-old\n");
 }

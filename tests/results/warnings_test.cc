@@ -399,7 +399,7 @@ TEST_CASE("a baseline is always warned of, and what differs is named once more")
   CHECK(std::get<ForeignBaseline>(tuned.back().finding).differences[0].then == "none");
   CHECK(class_of(results.circumstances.machine) != class_of(session->circumstances.machine));
   session->by_lauka = false;
-  CHECK_FALSE(std::get<ForeignBaseline>(warnings_of_results(results).back().finding).reported);
+  CHECK_FALSE(std::get<ForeignBaseline>(warnings_of_results(results).back().finding).names_machine);
 }
 
 }  // namespace lauka

@@ -49,15 +49,15 @@ struct Bench {
   gate::Findings findings;  // of the last session
 
   std::optional<User> user{};
-  os::MetricFiles* reported = nullptr;
+  os::MetricFiles* metric_files = nullptr;
   os::MemoryGroups* groups = nullptr;
   std::function<bool()> was_throttled{};
   std::function<void(bool)> tune{};
   std::vector<OwnMetric> discovered{};  // of the last session
 
   Result<Session> carry_out(const Plan& plan) {
-    RunContext context{launcher, engine,   clock, listener, [this] { return interrupted_by; },
-                       user,     reported, groups};
+    RunContext context{launcher, engine,       clock, listener, [this] { return interrupted_by; },
+                       user,     metric_files, groups};
     context.was_throttled = was_throttled;
     context.tune = tune;
     auto measured = lauka::carry_out(plan, context);

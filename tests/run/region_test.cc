@@ -78,11 +78,11 @@ TEST_CASE("with -i a run without a region has neither its time nor counts, and t
   const auto counts = session.runs[0].counts;
   CHECK(std::none_of(counts.begin(), counts.end(),
                      [](const auto& count) { return count.has_value(); }));
-  const bool is_told =
+  const bool is_reported =
       std::any_of(session.notes.begin(), session.notes.end(), [](const std::string& note) {
         return note.find("'it': its region was still open when it ended; 2 runs") == 0;
       });
-  CHECK(is_told);
+  CHECK(is_reported);
 }
 
 TEST_CASE("the time of the region is the first row, and what is of the whole run is hidden") {

@@ -17,11 +17,11 @@ namespace {
 /// Gives what the test says.
 class FakeFiles final : public os::MetricFiles {
  public:
-  std::vector<std::vector<Reported>> batches;
+  std::vector<std::vector<Written>> batches;
   std::string path(std::size_t place) const override { return "/told/" + std::to_string(place); }
-  std::vector<Reported> take() override {
+  std::vector<Written> take() override {
     if (batches.empty()) return {};
-    std::vector<Reported> first = std::move(batches.front());
+    std::vector<Written> first = std::move(batches.front());
     batches.erase(batches.begin());
     return first;
   }
@@ -43,7 +43,7 @@ std::string scraped(const OwnMetric& metric, std::string output, std::string err
   fakes::FakeLauncher launcher;
   launcher.output = std::move(output);
   launcher.error = std::move(error);
-  Reported reported(plan, launcher, nullptr);
+  ReportedValues reported(plan, launcher, nullptr);
   REQUIRE(reported.prepare());
   const auto values = reported.values_of({}, 0);
   if (!values) return values.error().what;
@@ -67,7 +67,7 @@ Read read(const std::string& text, const std::vector<OwnMetric>& announced = {})
   fakes::FakeLauncher launcher;
   FakeFiles files;
   files.batches = {{{0, text}}};
-  Reported reported(plan, launcher, &files);
+  ReportedValues reported(plan, launcher, &files);
   reported.collect();
   const auto values = reported.values_of({}, 0);
   if (!values) return {{}, values.error().what};
@@ -167,7 +167,7 @@ TEST_CASE("a line that cannot be read is reported with its number") {
 TEST_CASE("the values of a session are in its timed runs, and the file is in their environment") {
   Bench bench;
   FakeFiles files;
-  bench.reported = &files;
+  bench.metric_files = &files;
   Plan plan = plan_of({"a"});
   plan.metrics = metrics_of({}, MetricSelection::Default, false);
   files.batches = {{{0, "n 1\n"}}, {{0, "n 5\n"}}};
@@ -184,7 +184,7 @@ TEST_CASE("the values of a session are in its timed runs, and the file is in the
 TEST_CASE("runs that only count do not get the file, which would have its part in the counts") {
   Bench bench;
   FakeFiles files;
-  bench.reported = &files;
+  bench.metric_files = &files;
   const Plan plan = counting_plan();
   REQUIRE(bench.carry_out(plan));
   REQUIRE(bench.launcher.programs().size() == 2);
@@ -195,7 +195,7 @@ TEST_CASE("runs that only count do not get the file, which would have its part i
 TEST_CASE("where it is written to they get it, too, and what they write is no value") {
   Bench bench;
   FakeFiles files;
-  bench.reported = &files;
+  bench.metric_files = &files;
   const Plan plan = counting_plan();
   files.batches = {{{0, "n 1\n"}}, {{0, "n 1\n"}}, {{0, "n 1\n"}}, {{0, "n 1\n"}}};
   const auto session = bench.carry_out(plan);

@@ -72,7 +72,8 @@ int Host::waitid(idtype_t kind, id_t id, siginfo_t* info, int options) {
   if (process == nullptr || process->parent != kernel.lauka().pid) return ECHILD;
   const auto has_ended = [&] { return (options & WEXITED) != 0 && process->life == Life::Zombie; };
   const auto has_stopped = [&] {
-    return (options & WSTOPPED) != 0 && process->life == Life::Stopped && !process->stop_is_told;
+    return (options & WSTOPPED) != 0 && process->life == Life::Stopped &&
+           !process->stop_is_reported;
   };
   const bool blocks = (options & WNOHANG) == 0;
   if (blocks) kernel.wait_until([&] { return has_ended() || has_stopped(); }, kForEver);
@@ -84,7 +85,7 @@ int Host::waitid(idtype_t kind, id_t id, siginfo_t* info, int options) {
   if (has_stopped()) {
     info->si_code = CLD_STOPPED;
     info->si_status = process->status >> 8;
-    if ((options & WNOWAIT) == 0) process->stop_is_told = true;
+    if ((options & WNOWAIT) == 0) process->stop_is_reported = true;
   } else {
     info->si_code = low == 0 ? CLD_EXITED : CLD_KILLED;
     info->si_status = low == 0 ? process->status >> 8 & 0xff : low;

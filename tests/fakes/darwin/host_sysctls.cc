@@ -140,8 +140,8 @@ int Request::number(std::int64_t value, std::uint64_t* place) {
 }
 
 int Request::finish(int error) const {
-  const bool is_told = error == 0 || error == ENOMEM;
-  if (is_told && io_.old_length != nullptr) *io_.old_length = reported_;
+  const bool has_length = error == 0 || error == ENOMEM;
+  if (has_length && io_.old_length != nullptr) *io_.old_length = reported_;
   return error;
 }
 

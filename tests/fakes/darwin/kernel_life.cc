@@ -188,7 +188,7 @@ void Kernel::carry_on(Process& process) {
 void Kernel::stop(Process& process, int number) {
   process.life = Life::Stopped;
   process.status = number << 8 | 0x7f;
-  process.stop_is_told = false;
+  process.stop_is_reported = false;
   for (const auto& thread : process.threads) {
     if (thread->state == State::Running) {
       switch_off(static_cast<unsigned>(thread->cpu));

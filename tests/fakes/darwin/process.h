@@ -100,7 +100,7 @@ struct Process {
   std::string name{};
   std::string folder{};  ///< its program's
   Life life = Life::Alive;
-  bool stop_is_told = false;
+  bool stop_is_reported = false;
   bool is_killed = false;
   int status = 0;  ///< as wait4 gives it
   int qos_clamp = 0;

@@ -12,7 +12,10 @@
 namespace lauka::os {
 namespace {
 
-const std::string kCpuFolder = "/sys/devices/system/cpu";
+/// Returns the path of a file about the CPUs.
+std::string cpu_file(std::string_view name) {
+  return std::string("/sys/devices/system/cpu/").append(name);
+}
 
 /// The first line of a file, without blanks at its end; none where there is no such file or nothing
 /// in it.
@@ -44,10 +47,9 @@ void probe_clock(const LinuxCalls& calls, MachineFacts& facts) {
 
 void probe_governors(const LinuxCalls& calls, MachineFacts& facts) {
   std::map<std::string, std::size_t> cpus;
-  for (const std::string& name : calls.list_folder(kCpuFolder)) {
+  for (const std::string& name : calls.list_folder(cpu_file(""))) {
     if (!name.starts_with("cpu") || name.size() < 4 || name[3] < '0' || name[3] > '9') continue;
-    std::string folder = kCpuFolder;
-    folder.append("/").append(name).append("/cpufreq/");
+    const std::string folder = cpu_file(name) + "/cpufreq/";
     const auto governor = line_in(calls, folder + "scaling_governor");
     if (!governor) continue;
     ++cpus[*governor];
@@ -58,21 +60,21 @@ void probe_governors(const LinuxCalls& calls, MachineFacts& facts) {
 }
 
 void probe_turbo(const LinuxCalls& calls, MachineFacts& facts) {
-  if (const auto off = line_in(calls, kCpuFolder + "/intel_pstate/no_turbo")) {
+  if (const auto off = line_in(calls, cpu_file("intel_pstate/no_turbo"))) {
     facts.turbo =
-        SwitchFacts{*off == "0", "echo 1 | sudo tee " + kCpuFolder + "/intel_pstate/no_turbo"};
-  } else if (const auto boost = line_in(calls, kCpuFolder + "/cpufreq/boost")) {
-    facts.turbo = SwitchFacts{*boost == "1", "echo 0 | sudo tee " + kCpuFolder + "/cpufreq/boost"};
+        SwitchFacts{*off == "0", "echo 1 | sudo tee " + cpu_file("intel_pstate/no_turbo")};
+  } else if (const auto boost = line_in(calls, cpu_file("cpufreq/boost"))) {
+    facts.turbo = SwitchFacts{*boost == "1", "echo 0 | sudo tee " + cpu_file("cpufreq/boost")};
   }
 }
 
 void probe_smt(const LinuxCalls& calls, MachineFacts& facts) {
-  const auto active = line_in(calls, kCpuFolder + "/smt/active");
+  const auto active = line_in(calls, cpu_file("smt/active"));
   if (!active) return;
-  const auto control = line_in(calls, kCpuFolder + "/smt/control");
+  const auto control = line_in(calls, cpu_file("smt/control"));
   const bool can_be_switched = control && (*control == "on" || *control == "off");
-  facts.smt = SwitchFacts{
-      *active == "1", can_be_switched ? "echo off | sudo tee " + kCpuFolder + "/smt/control" : ""};
+  facts.smt = SwitchFacts{*active == "1",
+                          can_be_switched ? "echo off | sudo tee " + cpu_file("smt/control") : ""};
 }
 
 void probe_load(const LinuxCalls& calls, MachineFacts& facts) {

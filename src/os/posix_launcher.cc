@@ -167,13 +167,15 @@ class SharedPrograms {
 
   char* copy_once(const std::string& text) {
     const auto found = texts_.find(text);
-    return found != texts_.end() ? found->second
-                                 : texts_.emplace(text, arena_.copy(text)).first->second;
+    if (found != texts_.end()) return found->second;
+    char* const copy = arena_.copy(text);
+    texts_.emplace(copy, copy);
+    return copy;
   }
 
   Arena& arena_;
   std::vector<Entry> programs_;
-  std::map<std::string, char*> texts_;  // hundreds of programs have the same variables
+  std::map<std::string_view, char*> texts_;  // hundreds of programs have the same variables
   std::array<Slot, Launcher::kMaxBatch> slots_{};
 };
 

@@ -7,14 +7,17 @@
 #include <map>
 #include <utility>
 
+#include <fmt/format.h>
+
 // Compiled everywhere: it knows files, not Linux.
 
 namespace lauka::os {
 namespace {
 
-/// Returns the path of a file about the CPUs.
+constexpr const char* kCpuFolder = "/sys/devices/system/cpu";
+
 std::string cpu_file(std::string_view name) {
-  return std::string("/sys/devices/system/cpu/").append(name);
+  return fmt::format("{}/{}", kCpuFolder, name);
 }
 
 /// The first line of a file, without blanks at its end; none where there is no such file or nothing
@@ -47,7 +50,7 @@ void probe_clock(const LinuxCalls& calls, MachineFacts& facts) {
 
 void probe_governors(const LinuxCalls& calls, MachineFacts& facts) {
   std::map<std::string, std::size_t> cpus;
-  for (const std::string& name : calls.list_folder(cpu_file(""))) {
+  for (const std::string& name : calls.list_folder(kCpuFolder)) {
     if (!name.starts_with("cpu") || name.size() < 4 || name[3] < '0' || name[3] > '9') continue;
     const std::string folder = cpu_file(name) + "/cpufreq/";
     const auto governor = line_in(calls, folder + "scaling_governor");

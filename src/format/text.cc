@@ -280,52 +280,60 @@ Json json_word(std::string_view word) {
 
 void JsonWriter::begin_member(std::string_view key) {
   if (open_.empty()) return;
-  std::string begin = is_first_ ? "\n" : ",\n";
+  text_ += is_first_ ? "\n" : ",\n";
   is_first_ = false;
-  begin.append(2 * open_.size(), ' ');
-  if (open_.back() == '}') begin.append(json_string(key)).append(": ");
-  sink_(begin);
+  text_.append(2 * open_.size(), ' ');
+  if (open_.back() == '}') text_.append(json_string(key)).append(": ");
+}
+
+/// Passes on what is waiting if it is enough, or all.
+void JsonWriter::pass_on() {
+  constexpr std::size_t enough = 4096;
+  if (!open_.empty() && text_.size() < enough) return;
+  sink_(text_);
+  text_.clear();
 }
 
 void JsonWriter::open(std::string_view key, char bracket) {
   begin_member(key);
-  sink_(bracket == '{' ? "{" : "[");
+  text_ += bracket;
   open_.push_back(bracket == '{' ? '}' : ']');
   is_first_ = true;
 }
 
 void JsonWriter::close() {
-  const std::string bracket(1, open_.back());
+  const char bracket = open_.back();
   open_.pop_back();
-  sink_(is_first_ ? bracket : "\n" + std::string(2 * open_.size(), ' ') + bracket);
-  if (open_.empty()) sink_("\n");
+  if (!is_first_) text_.append("\n").append(2 * open_.size(), ' ');
+  text_ += bracket;
+  if (open_.empty()) text_ += '\n';
   is_first_ = false;
+  pass_on();
 }
 
 void JsonWriter::put(std::string_view key, const Json& value) {
-  std::string text;
-  print(value, open_.size(), text);
-  put_text(key, text);
+  begin_member(key);
+  print(value, open_.size(), text_);
+  pass_on();
 }
 
 void JsonWriter::put_text(std::string_view key, std::string_view text) {
   begin_member(key);
-  sink_(text);
+  text_ += text;
+  pass_on();
 }
 
 void JsonWriter::list(std::string_view key, std::size_t count,
                       const std::function<std::string(std::size_t)>& text_of) {
-  constexpr std::size_t piece = 4096;
   begin_member(key);
-  std::string text = "[";
+  text_ += '[';
   for (std::size_t i = 0; i < count; ++i) {
-    if (i > 0) text += ", ";
-    text += text_of(i);
-    if (text.size() < piece) continue;
-    sink_(text);
-    text.clear();
+    if (i > 0) text_ += ", ";
+    text_ += text_of(i);
+    pass_on();
   }
-  sink_(text + "]");
+  text_ += ']';
+  pass_on();
 }
 
 }  // namespace lauka

@@ -14,8 +14,25 @@
 namespace lauka::os {
 namespace {
 
+Machine machine_without_cpu() {
+  Machine machine;
+  utsname names{};
+  if (uname(&names) == 0) {
+    machine.name = std::data(names.nodename);
+    machine.system = std::data(names.sysname);
+    machine.kernel = std::data(names.release);
+    machine.architecture = std::data(names.machine);
+  }
+  machine.os = os_name();
+  const long online = sysconf(_SC_NPROCESSORS_ONLN);
+  machine.cpus = online > 0 ? static_cast<unsigned>(online) : 0;
+  return machine;
+}
+
+/// The class may have been found where the CPU's name is, too.
 Machine with_class(const MachineFacts& facts) {
-  Machine machine = this_machine();
+  Machine machine = machine_without_cpu();
+  machine.cpu_model = facts.machine.cpu_model.empty() ? cpu_model() : facts.machine.cpu_model;
   for (const GovernorFacts& governor : facts.governors)
     machine.governor += (machine.governor.empty() ? "" : ", ") + governor.name;
   if (facts.hypervisor)
@@ -26,18 +43,8 @@ Machine with_class(const MachineFacts& facts) {
 }  // namespace
 
 Machine this_machine() {
-  Machine machine;
-  utsname names{};
-  if (uname(&names) == 0) {
-    machine.name = std::data(names.nodename);
-    machine.system = std::data(names.sysname);
-    machine.kernel = std::data(names.release);
-    machine.architecture = std::data(names.machine);
-  }
-  machine.os = os_name();
+  Machine machine = machine_without_cpu();
   machine.cpu_model = cpu_model();
-  const long online = sysconf(_SC_NPROCESSORS_ONLN);
-  machine.cpus = online > 0 ? static_cast<unsigned>(online) : 0;
   return machine;
 }
 

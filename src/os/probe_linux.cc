@@ -146,7 +146,7 @@ std::optional<std::string> hypervisor_of(const LinuxCalls& calls) {
   return std::nullopt;
 }
 
-void probe_virtual(const LinuxCalls& calls, const std::string& cpuinfo, MachineFacts& facts) {
+void probe_hypervisor(const LinuxCalls& calls, const std::string& cpuinfo, MachineFacts& facts) {
   // x86 has a flag for a hypervisor; Arm has not.
   const auto flags = value_of(cpuinfo, "flags", ':');
   facts.hypervisor = hypervisor_of(calls);
@@ -159,7 +159,9 @@ void probe_virtual(const LinuxCalls& calls, const std::string& cpuinfo, MachineF
   } else {
     facts.knows_hypervisor = facts.hypervisor.has_value();
   }
-  if (facts.hypervisor) facts.stolen = stolen_of(text_of(calls, "/proc/stat"));
+}
+
+void probe_container(const LinuxCalls& calls, MachineFacts& facts) {
   for (const auto& [path, name] :
        {std::pair("/.dockerenv", "Docker"), std::pair("/run/.containerenv", "Podman")}) {
     const std::string whole(path);
@@ -175,7 +177,9 @@ void probe_virtual(const LinuxCalls& calls, const std::string& cpuinfo, MachineF
 
 void add_linux_class(const LinuxCalls& calls, MachineFacts& facts) {
   probe_governors(calls, facts);
-  probe_virtual(calls, text_of(calls, "/proc/cpuinfo"), facts);
+  const std::string cpuinfo = text_of(calls, "/proc/cpuinfo");
+  facts.machine.cpu_model = cpu_model_of(cpuinfo);
+  probe_hypervisor(calls, cpuinfo, facts);
 }
 
 MachineFacts linux_facts(const LinuxCalls& calls) {
@@ -186,6 +190,8 @@ MachineFacts linux_facts(const LinuxCalls& calls) {
   probe_load(calls, facts);
   probe_power(calls, facts);
   add_linux_class(calls, facts);
+  if (facts.hypervisor) facts.stolen = stolen_of(text_of(calls, "/proc/stat"));
+  probe_container(calls, facts);
   if (const auto aslr = line_in(calls, "/proc/sys/kernel/randomize_va_space"))
     facts.aslr = *aslr != "0";
   return facts;

@@ -122,6 +122,15 @@ std::string dumped_whole(const Json& json, int indent) {
   return steers ? json.dump(indent, ' ', true, replace) : text;
 }
 
+void add_string(std::string_view text, std::string& to) {
+  const bool is_clean = std::ranges::all_of(
+      text, [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; });
+  if (is_clean)
+    to.append("\"").append(text).append("\"");
+  else
+    to += dumped_whole(text, -1);
+}
+
 /// {"value": 1, "unit": "second"}
 std::string on_one_line(const Json& json) {
   std::string text;
@@ -231,14 +240,8 @@ std::optional<double> fraction_in(const JsonIn& object, std::string_view key) {
 }
 
 std::string json_string(std::string_view text) {
-  const bool is_clean = std::ranges::all_of(
-      text, [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; });
-  if (!is_clean) return dumped_whole(text, -1);
   std::string quoted;
-  quoted.reserve(text.size() + 2);
-  quoted += '"';
-  quoted += text;
-  quoted += '"';
+  add_string(text, quoted);
   return quoted;
 }
 
@@ -267,7 +270,12 @@ std::string json_sample(std::optional<double> value, Unit unit) {
   constexpr double largest_exact = 9007199254740992.0;  // 2^53
   const bool is_whole = *value == std::floor(*value) && std::fabs(*value) <= largest_exact;
   const bool counts = unit == Unit::Bytes || unit == Unit::Count;
-  return report::full_precision(*value) + (is_whole && !counts ? ".0" : "");
+  // Most samples are whole, and much sooner written so.
+  std::string text = is_whole && !std::signbit(*value)
+                         ? fmt::to_string(static_cast<std::uint64_t>(*value))
+                         : report::full_precision(*value);
+  if (is_whole && !counts) text += ".0";
+  return text;
 }
 
 Json json_number(std::optional<double> value) {
@@ -283,7 +291,9 @@ void JsonWriter::begin_member(std::string_view key) {
   text_ += is_first_ ? "\n" : ",\n";
   is_first_ = false;
   text_.append(2 * open_.size(), ' ');
-  if (open_.back() == '}') text_.append(json_string(key)).append(": ");
+  if (open_.back() != '}') return;
+  add_string(key, text_);
+  text_ += ": ";
 }
 
 /// Passes on what is waiting if it is enough, or all.

@@ -113,12 +113,18 @@ Circumstances circumstances_of(const Call& call) {
                          std::ranges::any_of(call.benchmarks, [](const Benchmark& one) {
                            return one.options.baseline.has_value();
                          });
-  Machine machine = describes_session(call.options) ? os::this_machine_whole()
-                    : is_needed                     ? os::this_machine()
-                                                    : Machine{};
+  const bool is_described = describes_session(call.options);
+  Machine machine = is_described ? os::this_machine_whole()
+                    : is_needed  ? os::this_machine()
+                                 : Machine{};
   if (call.tuning) machine.tuning = settings_in_force(*call.tuning);
-  return {std::string(cli::version()), call.began,  machine,    os::time_of_day(),
-          os::new_session_id(),        call.labels, call.tuning};
+  return {std::string(cli::version()),
+          call.began,
+          std::move(machine),
+          os::time_of_day(),
+          is_described ? os::new_session_id() : "",
+          call.labels,
+          call.tuning};
 }
 
 /// True if gates of a suite were decided and must still be settled; a saved session's own gates

@@ -650,6 +650,8 @@ EngineWords engine_words() {
 std::vector<OptionInfo> make_table() {
   static const EngineWords kWords = engine_words();
   std::vector<OptionInfo> table;
+  table.reserve(kRuns.size() + kCommands.size() + kHookKinds.size() + kAroundCommands.size() +
+                kMeasured.size() + kGate.size() + kExports.size() + kOutput.size());
   const auto append = [&table](Group group, std::span<const OptionInfo> rows) {
     for (const OptionInfo& row : rows) table.emplace_back(row).group = group;
   };

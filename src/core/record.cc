@@ -77,6 +77,7 @@ class Taker {
 
 Bytes bytes_of(const RunRecord& run) {
   Bytes to;
+  to.reserve(128);
   put(to, std::uint64_t{run.step.command});
   put(to, std::uint64_t{run.step.round});
   put(to, std::uint64_t{run.step.pass});

@@ -99,9 +99,11 @@ void put_measurement(JsonWriter& json, const Results& results, const Places& pla
     const auto value = value_of(results, run, places[i]);
     if (!value) continue;
     const Namesake& name = kNamesakes[i];
-    std::string text = "{\"value\": " + json_sample(value, results.metrics[*places[i]].unit);
+    std::string text;
+    text.reserve(64);
+    text.append("{\"value\": ").append(json_sample(value, results.metrics[*places[i]].unit));
     if (!name.unit.empty()) text.append(", \"unit\": \"").append(name.unit).append("\"");
-    json.put_text(name.theirs, text + "}");
+    json.put_text(name.theirs, text += '}');
   }
   json.put_text("exit_code", fmt::to_string(results.runs->row(run).status));
   json.close();

@@ -122,6 +122,15 @@ std::string dumped_whole(const Json& json, int indent) {
   return steers ? json.dump(indent, ' ', true, replace) : text;
 }
 
+void add_string(std::string_view text, std::string& to) {
+  const bool is_clean = std::ranges::all_of(
+      text, [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; });
+  if (is_clean)
+    to.append("\"").append(text).append("\"");
+  else
+    to += dumped_whole(text, -1);
+}
+
 /// {"value": 1, "unit": "second"}
 std::string on_one_line(const Json& json) {
   std::string text;
@@ -231,14 +240,8 @@ std::optional<double> fraction_in(const JsonIn& object, std::string_view key) {
 }
 
 std::string json_string(std::string_view text) {
-  const bool is_clean = std::ranges::all_of(
-      text, [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; });
-  if (!is_clean) return dumped_whole(text, -1);
   std::string quoted;
-  quoted.reserve(text.size() + 2);
-  quoted += '"';
-  quoted += text;
-  quoted += '"';
+  add_string(text, quoted);
   return quoted;
 }
 
@@ -267,7 +270,12 @@ std::string json_sample(std::optional<double> value, Unit unit) {
   constexpr double largest_exact = 9007199254740992.0;  // 2^53
   const bool is_whole = *value == std::floor(*value) && std::fabs(*value) <= largest_exact;
   const bool counts = unit == Unit::Bytes || unit == Unit::Count;
-  return report::full_precision(*value) + (is_whole && !counts ? ".0" : "");
+  // Most samples are whole, and much sooner written so.
+  std::string text = is_whole && !std::signbit(*value)
+                         ? fmt::to_string(static_cast<std::uint64_t>(*value))
+                         : report::full_precision(*value);
+  if (is_whole && !counts) text += ".0";
+  return text;
 }
 
 Json json_number(std::optional<double> value) {
@@ -280,52 +288,62 @@ Json json_word(std::string_view word) {
 
 void JsonWriter::begin_member(std::string_view key) {
   if (open_.empty()) return;
-  std::string begin = is_first_ ? "\n" : ",\n";
+  text_ += is_first_ ? "\n" : ",\n";
   is_first_ = false;
-  begin.append(2 * open_.size(), ' ');
-  if (open_.back() == '}') begin.append(json_string(key)).append(": ");
-  sink_(begin);
+  text_.append(2 * open_.size(), ' ');
+  if (open_.back() != '}') return;
+  add_string(key, text_);
+  text_ += ": ";
+}
+
+/// Passes on what is waiting if it is enough, or all.
+void JsonWriter::pass_on() {
+  constexpr std::size_t enough = 4096;
+  if (!open_.empty() && text_.size() < enough) return;
+  sink_(text_);
+  text_.clear();
 }
 
 void JsonWriter::open(std::string_view key, char bracket) {
   begin_member(key);
-  sink_(bracket == '{' ? "{" : "[");
+  text_ += bracket;
   open_.push_back(bracket == '{' ? '}' : ']');
   is_first_ = true;
 }
 
 void JsonWriter::close() {
-  const std::string bracket(1, open_.back());
+  const char bracket = open_.back();
   open_.pop_back();
-  sink_(is_first_ ? bracket : "\n" + std::string(2 * open_.size(), ' ') + bracket);
-  if (open_.empty()) sink_("\n");
+  if (!is_first_) text_.append("\n").append(2 * open_.size(), ' ');
+  text_ += bracket;
+  if (open_.empty()) text_ += '\n';
   is_first_ = false;
+  pass_on();
 }
 
 void JsonWriter::put(std::string_view key, const Json& value) {
-  std::string text;
-  print(value, open_.size(), text);
-  put_text(key, text);
+  begin_member(key);
+  print(value, open_.size(), text_);
+  pass_on();
 }
 
 void JsonWriter::put_text(std::string_view key, std::string_view text) {
   begin_member(key);
-  sink_(text);
+  text_ += text;
+  pass_on();
 }
 
 void JsonWriter::list(std::string_view key, std::size_t count,
                       const std::function<std::string(std::size_t)>& text_of) {
-  constexpr std::size_t piece = 4096;
   begin_member(key);
-  std::string text = "[";
+  text_ += '[';
   for (std::size_t i = 0; i < count; ++i) {
-    if (i > 0) text += ", ";
-    text += text_of(i);
-    if (text.size() < piece) continue;
-    sink_(text);
-    text.clear();
+    if (i > 0) text_ += ", ";
+    text_ += text_of(i);
+    pass_on();
   }
-  sink_(text + "]");
+  text_ += ']';
+  pass_on();
 }
 
 }  // namespace lauka

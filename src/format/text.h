@@ -68,9 +68,9 @@ Json json_number(std::optional<double> value);
 /// null if the word is empty.
 Json json_word(std::string_view word);
 
-/// Writes a document as it comes, so that none must be in memory whole. Objects and lists that are
-/// opened have a line for each member; a whole value is on one line if it holds plain values only.
-/// What is not UTF-8 in a name is replaced by U+FFFD.
+/// Writes a document as it comes, in pieces, so that none must be in memory whole. Objects and
+/// lists that are opened have a line for each member; a whole value is on one line if it holds
+/// plain values only. What is not UTF-8 in a name is replaced by U+FFFD.
 class JsonWriter {
  public:
   explicit JsonWriter(const Sink& sink) : sink_(sink) {}
@@ -92,8 +92,10 @@ class JsonWriter {
 
  private:
   void begin_member(std::string_view key);
+  void pass_on();
 
   const Sink& sink_;
+  std::string text_{};      // waits for more
   std::vector<char> open_;  // the brackets that close what is open
   bool is_first_ = true;    // of the innermost one
 };

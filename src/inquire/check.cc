@@ -15,8 +15,6 @@ constexpr double kQuietLoad = 0.5;    // runnable processes, of a machine that r
 constexpr double kMuchStolen = 0.01;  // of the CPU time
 constexpr std::chrono::microseconds kCoarseStep{1};
 
-const std::string kCpuFolder = "/sys/devices/system/cpu";
-
 std::string comma_separated(const std::vector<std::string>& words) {
   return fmt::format("{}", fmt::join(words, ", "));
 }
@@ -128,7 +126,7 @@ CheckLine governor_line(const MachineFacts& facts) {
   return {"CPU governor", slow ? Severity::Problem : Severity::Note, finding,
           remedy_by_tune(
               facts, "governor",
-              "echo performance | sudo tee " + kCpuFolder + "/cpu*/cpufreq/scaling_governor")};
+              "echo performance | sudo tee /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor")};
 }
 
 CheckLine turbo_line(const MachineFacts& facts) {

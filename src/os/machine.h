@@ -36,7 +36,8 @@ std::string os_name_of(std::string_view os_release);
 /// Returns the facts in Linux's /proc and /sys; changes and runs nothing.
 MachineFacts linux_facts(const LinuxCalls& calls);
 
-/// The part of it that makes a machine's class: governors and hypervisor. As the next.
+/// The part of it that makes a machine's class: governors and hypervisor; on Linux with the CPU's
+/// model, which is read there too. As the next.
 void add_linux_class(const LinuxCalls& calls, MachineFacts& facts);
 void add_darwin_class(const DarwinCalls& calls, MachineFacts& facts);
 

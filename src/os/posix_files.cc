@@ -562,8 +562,10 @@ PrivateFolder& PrivateFolder::operator=(PrivateFolder&& other) noexcept {
 PrivateFolder::~PrivateFolder() {
   if (path_.empty()) return;
   const ActAs owner(user_);
+  // Mostly it is empty. Of a link that took its place, rmdir removes nothing.
+  if (rmdir(path_.c_str()) == 0) return;
   empty_folder(lock_.get());
-  rmdir(path_.c_str());  // of a link that took its place it removes nothing
+  rmdir(path_.c_str());
 }
 
 std::vector<std::string> PrivateFolder::names() const {

@@ -121,7 +121,7 @@ class SharedPrograms {
     program->jobs = spec.jobs;
     program->jobs_outlive_failure = spec.jobs_outlive_failure;
     program->timeout_ns = spec.timeout ? spec.timeout->count() : 0;
-    if (!is_own_environment(spec)) copy_environment(spec, *program);
+    if (!is_own_environment(spec)) make_environment(spec, *program);
     if (!spec.cpus.empty()) copy_cpus(spec.cpus, *program);
     if (spec.user) program->user = shared(*spec.user);
     if (spec.input.path) program->input_path = arena_.copy(*spec.input.path);
@@ -131,12 +131,16 @@ class SharedPrograms {
   }
 
   /// If nothing has to change, programs get lauka's own environment: its size shifts the stack, and
-  /// thereby times.
-  void copy_environment(const ProgramSpec& spec, SharedProgram& program) {
+  /// thereby times. Variables that stay are where the launcher has them too.
+  void make_environment(const ProgramSpec& spec, SharedProgram& program) {
     const std::vector<std::string> all = environment_of(spec, "");
     auto** const environment = arena_.make<char*>(all.size() + 1);
+    char** own = environ;
     for (std::size_t i = 0; i < all.size(); ++i) {
-      environment[i] = copy_once(all[i]);
+      char** same = own;
+      while (*same != nullptr && all[i] != *same) ++same;
+      environment[i] = *same != nullptr ? *same : arena_.copy(all[i]);
+      if (*same != nullptr) own = same + 1;
       const auto is = [&](const std::string& name) {
         return !name.empty() && all[i].starts_with(name + "=");
       };
@@ -165,15 +169,8 @@ class SharedPrograms {
     program.cpus_bytes = words * sizeof(unsigned long);
   }
 
-  char* copy_once(const std::string& text) {
-    const auto found = texts_.find(text);
-    return found != texts_.end() ? found->second
-                                 : texts_.emplace(text, arena_.copy(text)).first->second;
-  }
-
   Arena& arena_;
   std::vector<Entry> programs_;
-  std::map<std::string, char*> texts_;  // hundreds of programs have the same variables
   std::array<Slot, Launcher::kMaxBatch> slots_{};
 };
 

@@ -7,12 +7,18 @@
 #include <map>
 #include <utility>
 
+#include <fmt/format.h>
+
 // Compiled everywhere: it knows files, not Linux.
 
 namespace lauka::os {
 namespace {
 
-const std::string kCpuFolder = "/sys/devices/system/cpu";
+constexpr const char* kCpuFolder = "/sys/devices/system/cpu";
+
+std::string cpu_file(std::string_view name) {
+  return fmt::format("{}/{}", kCpuFolder, name);
+}
 
 /// The first line of a file, without blanks at its end; none where there is no such file or nothing
 /// in it.
@@ -46,8 +52,7 @@ void probe_governors(const LinuxCalls& calls, MachineFacts& facts) {
   std::map<std::string, std::size_t> cpus;
   for (const std::string& name : calls.list_folder(kCpuFolder)) {
     if (!name.starts_with("cpu") || name.size() < 4 || name[3] < '0' || name[3] > '9') continue;
-    std::string folder = kCpuFolder;
-    folder.append("/").append(name).append("/cpufreq/");
+    const std::string folder = cpu_file(name) + "/cpufreq/";
     const auto governor = line_in(calls, folder + "scaling_governor");
     if (!governor) continue;
     ++cpus[*governor];
@@ -58,21 +63,21 @@ void probe_governors(const LinuxCalls& calls, MachineFacts& facts) {
 }
 
 void probe_turbo(const LinuxCalls& calls, MachineFacts& facts) {
-  if (const auto off = line_in(calls, kCpuFolder + "/intel_pstate/no_turbo")) {
+  if (const auto off = line_in(calls, cpu_file("intel_pstate/no_turbo"))) {
     facts.turbo =
-        SwitchFacts{*off == "0", "echo 1 | sudo tee " + kCpuFolder + "/intel_pstate/no_turbo"};
-  } else if (const auto boost = line_in(calls, kCpuFolder + "/cpufreq/boost")) {
-    facts.turbo = SwitchFacts{*boost == "1", "echo 0 | sudo tee " + kCpuFolder + "/cpufreq/boost"};
+        SwitchFacts{*off == "0", "echo 1 | sudo tee " + cpu_file("intel_pstate/no_turbo")};
+  } else if (const auto boost = line_in(calls, cpu_file("cpufreq/boost"))) {
+    facts.turbo = SwitchFacts{*boost == "1", "echo 0 | sudo tee " + cpu_file("cpufreq/boost")};
   }
 }
 
 void probe_smt(const LinuxCalls& calls, MachineFacts& facts) {
-  const auto active = line_in(calls, kCpuFolder + "/smt/active");
+  const auto active = line_in(calls, cpu_file("smt/active"));
   if (!active) return;
-  const auto control = line_in(calls, kCpuFolder + "/smt/control");
+  const auto control = line_in(calls, cpu_file("smt/control"));
   const bool can_be_switched = control && (*control == "on" || *control == "off");
-  facts.smt = SwitchFacts{
-      *active == "1", can_be_switched ? "echo off | sudo tee " + kCpuFolder + "/smt/control" : ""};
+  facts.smt = SwitchFacts{*active == "1",
+                          can_be_switched ? "echo off | sudo tee " + cpu_file("smt/control") : ""};
 }
 
 void probe_load(const LinuxCalls& calls, MachineFacts& facts) {
@@ -141,7 +146,7 @@ std::optional<std::string> hypervisor_of(const LinuxCalls& calls) {
   return std::nullopt;
 }
 
-void probe_virtual(const LinuxCalls& calls, const std::string& cpuinfo, MachineFacts& facts) {
+void probe_hypervisor(const LinuxCalls& calls, const std::string& cpuinfo, MachineFacts& facts) {
   // x86 has a flag for a hypervisor; Arm has not.
   const auto flags = value_of(cpuinfo, "flags", ':');
   facts.hypervisor = hypervisor_of(calls);
@@ -154,7 +159,9 @@ void probe_virtual(const LinuxCalls& calls, const std::string& cpuinfo, MachineF
   } else {
     facts.knows_hypervisor = facts.hypervisor.has_value();
   }
-  if (facts.hypervisor) facts.stolen = stolen_of(text_of(calls, "/proc/stat"));
+}
+
+void probe_container(const LinuxCalls& calls, MachineFacts& facts) {
   for (const auto& [path, name] :
        {std::pair("/.dockerenv", "Docker"), std::pair("/run/.containerenv", "Podman")}) {
     const std::string whole(path);
@@ -170,7 +177,9 @@ void probe_virtual(const LinuxCalls& calls, const std::string& cpuinfo, MachineF
 
 void add_linux_class(const LinuxCalls& calls, MachineFacts& facts) {
   probe_governors(calls, facts);
-  probe_virtual(calls, text_of(calls, "/proc/cpuinfo"), facts);
+  const std::string cpuinfo = text_of(calls, "/proc/cpuinfo");
+  facts.machine.cpu_model = cpu_model_of(cpuinfo);
+  probe_hypervisor(calls, cpuinfo, facts);
 }
 
 MachineFacts linux_facts(const LinuxCalls& calls) {
@@ -181,6 +190,8 @@ MachineFacts linux_facts(const LinuxCalls& calls) {
   probe_load(calls, facts);
   probe_power(calls, facts);
   add_linux_class(calls, facts);
+  if (facts.hypervisor) facts.stolen = stolen_of(text_of(calls, "/proc/stat"));
+  probe_container(calls, facts);
   if (const auto aslr = line_in(calls, "/proc/sys/kernel/randomize_va_space"))
     facts.aslr = *aslr != "0";
   return facts;

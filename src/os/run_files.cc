@@ -248,11 +248,8 @@ std::size_t RunFiles::read_kept(Kept which, std::uint64_t from, std::span<char> 
 }
 
 void fill_standard_descriptors() {
-  int fd = 0;
-  do {
-    fd = open("/dev/null", O_RDONLY);
-  } while (fd >= 0 && fd <= STDERR_FILENO);
-  if (fd >= 0) close(fd);
+  for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd)
+    if (fcntl(fd, F_GETFD) < 0) static_cast<void>(open("/dev/null", O_RDONLY));
 }
 
 RegionPage::~RegionPage() {

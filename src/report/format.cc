@@ -270,7 +270,7 @@ std::string small_count(double mean, double stddev) {
 template <typename Kind>
 std::pair<std::string, std::string> range_in(double low, double high, const Kind& kind,
                                              int fewest_digits = kFewestDigits) {
-  for (int digits = fewest_digits; digits <= kMostOfRange; ++digits) {
+  for (int digits = fewest_digits; low != high && digits <= kMostOfRange; ++digits) {
     std::pair<std::string, std::string> ends{quantity(low, kind, digits),
                                              quantity(high, kind, digits)};
     if (ends.first != ends.second) return ends;

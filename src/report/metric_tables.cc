@@ -161,30 +161,30 @@ bool has_delta(const Results& results, const CommandResult& command, bool verbos
   });
 }
 
-const std::vector<TableStep> kFullSteps = {{.gap = 4, .roomy = true},
-                                           {.gap = 4},
-                                           {.gap = 3},
-                                           {},
-                                           {.less = Less::OutlierPercent},
-                                           {.less = Less::FineRange},
-                                           {.less = Less::Outliers},
-                                           {.less = Less::Range},
-                                           {.less = Less::Interval}};
-const std::vector<TableStep> kCompactSteps = {{.gap = 4},
-                                              {.longest = 32},
-                                              {.less = Less::FineRange, .longest = 24},
-                                              {.less = Less::Names, .longest = 24},
-                                              {.less = Less::Range, .longest = 12},
-                                              {.less = Less::Interval, .longest = 8}};
-const std::vector<TableStep> kMatrixSteps = {{.gap = 4},
-                                             {},
-                                             {.gap = 4, .less = Less::Range},
-                                             {.less = Less::Range},
-                                             {.gap = 4, .less = Less::Deviation},
-                                             {.less = Less::Deviation},
-                                             {.gap = 4, .less = Less::Interval},
-                                             {.less = Less::Interval}};
-const std::vector<TableStep> kScanSteps = {{.gap = 4}, {}, {.less = Less::Interval}};
+constexpr auto kFullSteps = std::to_array<TableStep>({{.gap = 4, .roomy = true},
+                                                      {.gap = 4},
+                                                      {.gap = 3},
+                                                      {},
+                                                      {.less = Less::OutlierPercent},
+                                                      {.less = Less::FineRange},
+                                                      {.less = Less::Outliers},
+                                                      {.less = Less::Range},
+                                                      {.less = Less::Interval}});
+constexpr auto kCompactSteps = std::to_array<TableStep>({{.gap = 4},
+                                                         {.longest = 32},
+                                                         {.less = Less::FineRange, .longest = 24},
+                                                         {.less = Less::Names, .longest = 24},
+                                                         {.less = Less::Range, .longest = 12},
+                                                         {.less = Less::Interval, .longest = 8}});
+constexpr auto kMatrixSteps = std::to_array<TableStep>({{.gap = 4},
+                                                        {},
+                                                        {.gap = 4, .less = Less::Range},
+                                                        {.less = Less::Range},
+                                                        {.gap = 4, .less = Less::Deviation},
+                                                        {.less = Less::Deviation},
+                                                        {.gap = 4, .less = Less::Interval},
+                                                        {.less = Less::Interval}});
+constexpr auto kScanSteps = std::to_array<TableStep>({{.gap = 4}, {}, {.less = Less::Interval}});
 
 /// A value for each command, all different: then names only repeat them.
 bool parameters_tell_all(const Results& results) {
@@ -398,7 +398,7 @@ std::string compact_title(const Results& results, std::size_t metric) {
 
 Table full_table(const Results& results, std::size_t command, Format format, bool verbose) {
   const CommandResult& of = results.commands[command];
-  Table table{.steps = kFullSteps, .heading = Ink::Bold};
+  Table table{.steps = {kFullSteps.begin(), kFullSteps.end()}, .heading = Ink::Bold};
   if (!has_values(of)) return table;
   const auto columns =
       columns_of({.format = format, .has_deltas = has_delta(results, of, verbose)});
@@ -450,7 +450,7 @@ Table compact_table(const Results& results, std::size_t metric, Format format) {
                   .has_runs = has_runs_column(results)});
   const std::vector<std::string> parameters = parameter_names(results);
   Table table{.columns = {bold_column("command", Holds::Code, Cut::Middle)},
-              .steps = kCompactSteps};
+              .steps = {kCompactSteps.begin(), kCompactSteps.end()}};
   table.columns[0].is_left = true;
   if (parameters_tell_all(results)) table.columns[0].goes = Less::Names;
   for (const std::string& name : parameters)
@@ -476,7 +476,7 @@ std::optional<Table> matrix_table(const Results& results, std::size_t metric) {
   const Matrix matrix = matrix_of(results, names);
   if (matrix.values[0].size() < 2 || matrix.values[1].size() < 2) return std::nullopt;
   Table table{.columns = {bold_column(names[0] + " \\ " + names[1], Holds::Text, Cut::Nothing)},
-              .steps = kMatrixSteps};
+              .steps = {kMatrixSteps.begin(), kMatrixSteps.end()}};
   for (const std::string& value : matrix.values[1]) {
     table.columns.push_back(bold_column(one_line(value), Holds::Number, Cut::Nothing));
     table.columns.back().narrows = {Less::Range, Less::Deviation, Less::Interval};
@@ -497,7 +497,7 @@ std::string scan_table(const Results& results, const Style& style) {
   const bool has_one = all.columns.size() == 1;
   if (is_compact(results) && has_one) return "";  // it has the values itself
   Table table{.columns = {bold_column(names.front(), Holds::Text, Cut::Middle)},
-              .steps = kScanSteps};
+              .steps = {kScanSteps.begin(), kScanSteps.end()}};
   for (const TypedCommand& column : all.columns)
     table.columns.push_back(
         bold_column(has_one ? std::string(metric_name_of(Role::WallTime)) : one_line(column.title),

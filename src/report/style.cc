@@ -24,7 +24,7 @@ bool is_in(const Ranges& ranges, char32_t code) {
 }
 
 std::size_t cells_of(const Character& character) {
-  if (!character.valid) return 1;
+  if (!character.valid || character.code < kZeroWidth.front().first) return 1;
   if (is_in(kZeroWidth, character.code)) return 0;
   return is_in(kDoubleWidth, character.code) ? 2 : 1;
 }

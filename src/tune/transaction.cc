@@ -16,7 +16,7 @@ namespace lauka::tune {
 
 namespace {
 
-const std::string kJournal = std::string(kJournalFolder) + "/journal";
+constexpr const char* kJournal = "/run/lauka/journal";  // in kJournalFolder
 constexpr std::string_view kFirstWord = "lauka-tune-1";
 constexpr std::string_view kLastLine = "end";
 constexpr std::chrono::milliseconds kPatience{5000};  // for a process that is ending

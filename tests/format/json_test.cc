@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 
 #include <doctest/doctest.h>
@@ -174,6 +175,17 @@ TEST_CASE("numbers read back as the same double, counts as whole numbers") {
   CHECK(result.at("times").at(0).get<double>() == odd);
   CHECK(result.at("stddev").get<double>() == 1.0 / 3.0);
   CHECK(text.find("9007199254740991") != std::string::npos);
+}
+
+TEST_CASE("a whole sample has all its digits, and the sign of a zero") {
+  CHECK(json_sample(3.0, Unit::Seconds) == "3.0");
+  CHECK(json_sample(0.0, Unit::Seconds) == "0.0");
+  CHECK(json_sample(-0.0, Unit::Seconds) == "-0.0");
+  CHECK(json_sample(-2.0, Unit::Ratio) == "-2.0");
+  CHECK(json_sample(9007199254740992.0, Unit::Count) == "9007199254740992");
+  CHECK(json_sample(1e16, Unit::Count) == "1e+16");
+  CHECK(json_sample(2.5, Unit::Count) == "2.5");
+  CHECK(json_sample(std::nullopt, Unit::Count) == "null");
 }
 
 TEST_CASE("a number is written with the fewest digits that read back as it, always as a decimal") {

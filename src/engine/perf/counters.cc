@@ -391,13 +391,14 @@ std::string counters_in_words(const Source& source) {
   return words.empty() ? "accounting" : words;
 }
 
-void Prober::add(Catalog& catalog, const std::string& name) const {
+void Prober::add(Catalog& catalog, std::string_view name) const {
   const auto resolved = resolve(name, sysfs_);
   if (!resolved) return;
   const auto source = probe(*resolved);
   if (!source) return;
-  catalog.push_back({resolved->own_name, resolved->known != nullptr ? resolved->known->alias : "",
-                     counters_in_words(*source), described(*resolved, *source)});
+  const std::string_view alias = resolved->known != nullptr ? resolved->known->alias : "";
+  catalog.push_back({resolved->own_name, std::string(alias), counters_in_words(*source),
+                     described(*resolved, *source)});
 }
 
 Catalog Prober::catalog() const {

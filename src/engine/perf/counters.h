@@ -144,7 +144,7 @@ class Prober {
   Result<Source> probe_counters(const Resolved& resolved, const Rings& rings,
                                 bool may_leave_kernel_out) const;
   Result<Source> probe_kernel_event(const Resolved& resolved) const;
-  void add(Catalog& catalog, const std::string& name) const;
+  void add(Catalog& catalog, std::string_view name) const;
 
   const os::LinuxCalls& calls_;
   os::Sysfs sysfs_;

@@ -14,123 +14,90 @@ namespace lauka::engine::perf {
 
 namespace {
 
-/// A row of the tables below; events of caches are made of their units.
-struct Row {
-  std::string_view alias;
-  std::string_view name;
-  std::string_view other_name;
-  std::uint64_t config;
-  std::string_view description;
-  std::string_view arm_names{};  ///< with blanks between them
-  WithoutKernel without_kernel = WithoutKernel::UserPart;
-};
+constexpr std::uint32_t kHardware = os::kPerfTypeHardware;
+constexpr std::uint32_t kCache = os::kPerfTypeCache;
+constexpr std::uint32_t kSoftware = os::kPerfTypeSoftware;
 
-constexpr auto kHardware = std::to_array<Row>({
-    {"cycles", "cpu-cycles", "", 0, "cycles in which the core was at work", "cpu_cycles"},
-    {"instructions", "instructions", "", 1, "instructions that were completed", "inst_retired"},
-    {"branches", "branch-instructions", "", 4, "branches that were completed",
+/// Written out, as every session with counters looks some up: to make them at its start took a
+/// seventh of all that such a session computes. An event of a cache is its unit, its operation in
+/// the second byte, and 0x10000 for misses; perf's own list has the same ones.
+constexpr auto kKnownEvents = std::to_array<KnownEvent>({
+    {"cycles", "cpu-cycles", "", kHardware, 0, "cycles in which the core was at work",
+     "cpu_cycles"},
+    {"instructions", "instructions", "", kHardware, 1, "instructions that were completed",
+     "inst_retired"},
+    {"branches", "branch-instructions", "", kHardware, 4, "branches that were completed",
      "br_retired pc_write_retired"},
-    {"branch-misses", "branch-misses", "", 5, "branches that were predicted wrongly",
+    {"branch-misses", "branch-misses", "", kHardware, 5, "branches that were predicted wrongly",
      "br_mis_pred"},
-    {"cache-references", "cache-references", "", 2, "cache accesses, mostly of the last level",
-     "l1d_cache"},
-    {"cache-misses", "cache-misses", "", 3, "cache misses, mostly of the last level",
+    {"cache-references", "cache-references", "", kHardware, 2,
+     "cache accesses, mostly of the last level", "l1d_cache"},
+    {"cache-misses", "cache-misses", "", kHardware, 3, "cache misses, mostly of the last level",
      "l1d_cache_refill"},
-    {"", "bus-cycles", "", 6, "cycles of the bus", "bus_cycles"},
-    {"", "stalled-cycles-frontend", "idle-cycles-frontend", 7,
-     "cycles without new instructions to work on", "stall_frontend"},
-    {"", "stalled-cycles-backend", "idle-cycles-backend", 8,
-     "cycles in which instructions waited for results or memory", "stall_backend"},
-    {"", "ref-cycles", "", 9, "cycles of a clock that keeps its frequency"},
-});
-
-constexpr auto kSoftware = std::to_array<Row>({
-    {"page-faults", "page-faults", "faults", 2, "pages that had to be provided", "",
+    {"l1d-cache-misses", "L1-dcache-load-misses", "", kCache, 0x10000,
+     "first-level data cache: loads that miss", "l1d_cache_refill"},
+    {"l1i-cache-misses", "L1-icache-load-misses", "", kCache, 0x10001,
+     "first-level instruction cache: loads that miss", "l1i_cache_refill"},
+    {"l1d-tlb-misses", "dTLB-load-misses", "", kCache, 0x10003,
+     "data address translation: loads that miss", "l1d_tlb_refill"},
+    {"l1i-tlb-misses", "iTLB-load-misses", "", kCache, 0x10004,
+     "instruction address translation: loads that miss", "l1i_tlb_refill"},
+    {"page-faults", "page-faults", "faults", kSoftware, 2, "pages that had to be provided", "",
      WithoutKernel::TooLittle},
-    {"context-switches", "context-switches", "cs", 3, "times the core went to another thread", "",
-     WithoutKernel::Nothing},
-    {"", "task-clock", "", 1, "CPU time in nanoseconds", "", WithoutKernel::Everything},
-    {"", "cpu-clock", "", 0, "CPU time in nanoseconds, by the high-resolution timer", "",
+    {"context-switches", "context-switches", "cs", kSoftware, 3,
+     "times the core went to another thread", "", WithoutKernel::Nothing},
+    {"", "bus-cycles", "", kHardware, 6, "cycles of the bus", "bus_cycles"},
+    {"", "stalled-cycles-frontend", "idle-cycles-frontend", kHardware, 7,
+     "cycles without new instructions to work on", "stall_frontend"},
+    {"", "stalled-cycles-backend", "idle-cycles-backend", kHardware, 8,
+     "cycles in which instructions waited for results or memory", "stall_backend"},
+    {"", "ref-cycles", "", kHardware, 9, "cycles of a clock that keeps its frequency"},
+    {"", "L1-dcache-loads", "", kCache, 0x0, "first-level data cache: loads", "l1d_cache"},
+    {"", "L1-dcache-stores", "", kCache, 0x100, "first-level data cache: stores"},
+    {"", "L1-dcache-store-misses", "", kCache, 0x10100, "first-level data cache: stores that miss"},
+    {"", "L1-dcache-prefetches", "", kCache, 0x200, "first-level data cache: prefetches"},
+    {"", "L1-dcache-prefetch-misses", "", kCache, 0x10200,
+     "first-level data cache: prefetches that miss"},
+    {"", "L1-icache-loads", "", kCache, 0x1, "first-level instruction cache: loads", "l1i_cache"},
+    {"", "L1-icache-prefetches", "", kCache, 0x201, "first-level instruction cache: prefetches"},
+    {"", "L1-icache-prefetch-misses", "", kCache, 0x10201,
+     "first-level instruction cache: prefetches that miss"},
+    {"", "LLC-loads", "", kCache, 0x2, "last-level cache: loads"},
+    {"", "LLC-load-misses", "", kCache, 0x10002, "last-level cache: loads that miss"},
+    {"", "LLC-stores", "", kCache, 0x102, "last-level cache: stores"},
+    {"", "LLC-store-misses", "", kCache, 0x10102, "last-level cache: stores that miss"},
+    {"", "LLC-prefetches", "", kCache, 0x202, "last-level cache: prefetches"},
+    {"", "LLC-prefetch-misses", "", kCache, 0x10202, "last-level cache: prefetches that miss"},
+    {"", "dTLB-loads", "", kCache, 0x3, "data address translation: loads", "l1d_tlb"},
+    {"", "dTLB-stores", "", kCache, 0x103, "data address translation: stores"},
+    {"", "dTLB-store-misses", "", kCache, 0x10103, "data address translation: stores that miss"},
+    {"", "dTLB-prefetches", "", kCache, 0x203, "data address translation: prefetches"},
+    {"", "dTLB-prefetch-misses", "", kCache, 0x10203,
+     "data address translation: prefetches that miss"},
+    {"", "iTLB-loads", "", kCache, 0x4, "instruction address translation: loads", "l1i_tlb"},
+    {"", "branch-loads", "", kCache, 0x5, "branch prediction unit: loads"},
+    {"", "branch-load-misses", "", kCache, 0x10005, "branch prediction unit: loads that miss"},
+    {"", "node-loads", "", kCache, 0x6, "memory of the node: loads"},
+    {"", "node-load-misses", "", kCache, 0x10006, "memory of the node: loads that miss"},
+    {"", "node-stores", "", kCache, 0x106, "memory of the node: stores"},
+    {"", "node-store-misses", "", kCache, 0x10106, "memory of the node: stores that miss"},
+    {"", "node-prefetches", "", kCache, 0x206, "memory of the node: prefetches"},
+    {"", "node-prefetch-misses", "", kCache, 0x10206, "memory of the node: prefetches that miss"},
+    {"", "task-clock", "", kSoftware, 1, "CPU time in nanoseconds", "", WithoutKernel::Everything},
+    {"", "cpu-clock", "", kSoftware, 0, "CPU time in nanoseconds, by the high-resolution timer", "",
      WithoutKernel::Everything},
-    {"", "cpu-migrations", "migrations", 4, "times a thread was moved to another core", "",
-     WithoutKernel::Nothing},
-    {"", "minor-faults", "", 5, "page faults without input", "", WithoutKernel::TooLittle},
-    {"", "major-faults", "", 6, "page faults that had to read", "", WithoutKernel::TooLittle},
-    {"", "alignment-faults", "", 7, "unaligned accesses that the kernel had to correct"},
-    {"", "emulation-faults", "", 8, "instructions that the kernel had to emulate"},
-    {"", "cgroup-switches", "", 11, "times the core went to a thread of another cgroup", "",
-     WithoutKernel::Nothing},
-    {"", "dummy", "", 9, "counts nothing", "", WithoutKernel::Everything},
+    {"", "cpu-migrations", "migrations", kSoftware, 4, "times a thread was moved to another core",
+     "", WithoutKernel::Nothing},
+    {"", "minor-faults", "", kSoftware, 5, "page faults without input", "",
+     WithoutKernel::TooLittle},
+    {"", "major-faults", "", kSoftware, 6, "page faults that had to read", "",
+     WithoutKernel::TooLittle},
+    {"", "alignment-faults", "", kSoftware, 7, "unaligned accesses that the kernel had to correct"},
+    {"", "emulation-faults", "", kSoftware, 8, "instructions that the kernel had to emulate"},
+    {"", "cgroup-switches", "", kSoftware, 11, "times the core went to a thread of another cgroup",
+     "", WithoutKernel::Nothing},
+    {"", "dummy", "", kSoftware, 9, "counts nothing", "", WithoutKernel::Everything},
 });
-
-struct CacheUnit {
-  std::string_view name;
-  std::string_view meaning;
-  std::array<bool, 3> has;  ///< loads, stores, prefetches: as in perf's own list
-  // Of its loads: the alias of those that miss, and what Arm's kernel driver maps both to.
-  std::string_view alias_of_misses{};
-  std::string_view arm{};
-};
-
-/// Cache units by their numbers.
-constexpr auto kUnits = std::to_array<CacheUnit>({
-    {"L1-dcache", "first-level data cache", {true, true, true}, "l1d-cache-misses", "l1d_cache"},
-    {"L1-icache",
-     "first-level instruction cache",
-     {true, false, true},
-     "l1i-cache-misses",
-     "l1i_cache"},
-    {"LLC", "last-level cache", {true, true, true}},
-    {"dTLB", "data address translation", {true, true, true}, "l1d-tlb-misses", "l1d_tlb"},
-    {"iTLB", "instruction address translation", {true, false, false}, "l1i-tlb-misses", "l1i_tlb"},
-    {"branch", "branch prediction unit", {true, false, false}},
-    {"node", "memory of the node", {true, true, true}},
-});
-
-KnownEvent cache_event(std::size_t unit, std::size_t operation, bool miss) {
-  constexpr std::array<std::string_view, 3> singular = {"load", "store", "prefetch"};
-  constexpr std::array<std::string_view, 3> plural = {"loads", "stores", "prefetches"};
-  const CacheUnit& cache = kUnits[unit];
-  const bool loads = operation == 0;
-  KnownEvent event;
-  if (loads && miss) event.alias = cache.alias_of_misses;
-  event.name = miss ? fmt::format("{}-{}-misses", cache.name, singular[operation])
-                    : fmt::format("{}-{}", cache.name, plural[operation]);
-  event.type = os::kPerfTypeCache;
-  event.config = unit | operation << 8U | (miss ? 1ULL << 16U : 0ULL);
-  event.description =
-      fmt::format("{}: {}{}", cache.meaning, plural[operation], miss ? " that miss" : "");
-  if (loads && !cache.arm.empty())
-    event.arm_names.push_back(fmt::format("{}{}", cache.arm, miss ? "_refill" : ""));
-  return event;
-}
-
-KnownEvent event_of(const Row& row, std::uint32_t type) {
-  KnownEvent event{std::string(row.alias),
-                   std::string(row.name),
-                   std::string(row.other_name),
-                   type,
-                   row.config,
-                   std::string(row.description)};
-  for (const std::string_view name : blank_separated(row.arm_names))
-    event.arm_names.emplace_back(name);
-  event.without_kernel = row.without_kernel;
-  return event;
-}
-
-std::vector<KnownEvent> make_known_events() {
-  std::vector<KnownEvent> events;
-  events.reserve(kHardware.size() + 6 * kUnits.size() + kSoftware.size());
-  for (const Row& row : kHardware) events.push_back(event_of(row, os::kPerfTypeHardware));
-  for (std::size_t unit = 0; unit < kUnits.size(); ++unit)
-    for (std::size_t operation = 0; operation < 3; ++operation)
-      if (kUnits[unit].has[operation])
-        for (const bool miss : {false, true}) events.push_back(cache_event(unit, operation, miss));
-  for (const Row& row : kSoftware) events.push_back(event_of(row, os::kPerfTypeSoftware));
-  std::stable_partition(events.begin(), events.end(),
-                        [](const KnownEvent& event) { return !event.alias.empty(); });
-  return events;
-}
 
 struct Split {
   std::string_view event;
@@ -172,9 +139,9 @@ Result<Rings> parse_rings(std::string_view modifiers, std::string_view name) {
 /// config.
 std::optional<os::Code> code_by_sysfs_name(const KnownEvent& event, const os::Pmu& pmu,
                                            const os::Sysfs& sysfs) {
-  std::vector<std::string> names = event.arm_names;
+  std::vector<std::string_view> names = blank_separated(event.arm_names);
   names.insert(names.begin(), {event.name, event.usual_name()});
-  for (const std::string& name : names) {
+  for (const std::string_view name : names) {
     if (!sysfs.terms_of(pmu, name)) continue;
     if (const auto code = sysfs.encode(pmu, name)) return *code;
   }
@@ -183,9 +150,10 @@ std::optional<os::Code> code_by_sysfs_name(const KnownEvent& event, const os::Pm
 
 /// Returns what the event really is, if sysfs or the driver's source says so.
 std::string encoding_of(const KnownEvent& event, const os::Pmu& pmu, const os::Sysfs& sysfs) {
-  for (const std::string& name : {event.name, event.usual_name()})
+  for (const std::string_view name : {event.name, event.usual_name()})
     if (const auto terms = sysfs.terms_of(pmu, name)) return *terms;
-  if (pmu.name.starts_with("armv") && !event.arm_names.empty()) return event.arm_names.front();
+  if (pmu.name.starts_with("armv") && !event.arm_names.empty())
+    return std::string(blank_separated(event.arm_names).front());
   return {};
 }
 
@@ -314,8 +282,8 @@ Result<Resolved> resolve_bare(std::string_view text, const os::Sysfs& sysfs) {
 Error unknown(std::string_view name, std::string_view text, const os::Sysfs& sysfs) {
   std::vector<std::string> candidates;
   for (const KnownEvent& event : known_events())
-    for (const std::string& spelling : {event.alias, event.name})
-      if (!spelling.empty()) candidates.push_back(spelling);
+    for (const std::string_view spelling : {event.alias, event.name})
+      if (!spelling.empty()) candidates.emplace_back(spelling);
   for (const os::Pmu& pmu : sysfs.core_pmus())
     for (std::string& known : sysfs.events(pmu)) candidates.push_back(std::move(known));
   const auto near = nearest_names(text, candidates);
@@ -338,26 +306,24 @@ Result<Resolved> resolve_event(std::string_view name, std::string_view text,
 /// Returns the spelling of the tables if they have the event, else the typed one.
 std::string shown_name(std::string_view typed, const KnownEvent* known) {
   if (known != nullptr)
-    for (const std::string& name : {known->alias, known->name, known->other_name})
-      if (same_ignoring_case(typed, name)) return name;
+    for (const std::string_view name : {known->alias, known->name, known->other_name})
+      if (same_ignoring_case(typed, name)) return std::string(name);
   return std::string(typed);
 }
 
 }  // namespace
 
-const std::vector<KnownEvent>& known_events() {
-  static const std::vector<KnownEvent> kEvents = make_known_events();
-  return kEvents;
+std::span<const KnownEvent> known_events() {
+  return kKnownEvents;
 }
 
 const KnownEvent* find_known(std::string_view name) {
   if (name.empty()) return nullptr;
-  const auto& events = known_events();
-  const auto found = std::ranges::find_if(events, [name](const KnownEvent& event) {
+  const auto* const found = std::ranges::find_if(kKnownEvents, [name](const KnownEvent& event) {
     return same_ignoring_case(name, event.alias) || same_ignoring_case(name, event.name) ||
            same_ignoring_case(name, event.other_name);
   });
-  return found == events.end() ? nullptr : &*found;
+  return found == kKnownEvents.end() ? nullptr : found;
 }
 
 Result<Resolved> resolve(std::string_view name, const os::Sysfs& sysfs) {

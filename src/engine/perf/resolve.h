@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,21 +22,22 @@ enum class WithoutKernel : unsigned char {
 
 /// An event that the kernel knows by number on every machine, even if this one lacks it.
 struct KnownEvent {
-  std::string alias{};       ///< the portable name; may be empty
-  std::string name{};        ///< perf's name
-  std::string other_name{};  ///< perf's second name; may be empty
+  std::string_view alias;       ///< the portable name; may be empty
+  std::string_view name;        ///< perf's name
+  std::string_view other_name;  ///< perf's second name; may be empty
   std::uint32_t type = 0;
   std::uint64_t config = 0;
-  std::string description{};
-  std::vector<std::string> arm_names{};  ///< what Arm's driver takes for it, in sysfs' names
+  std::string_view description;
+  std::string_view arm_names{};  ///< what Arm's driver takes for it, in sysfs' names, with blanks
+                                 ///< between them
   WithoutKernel without_kernel = WithoutKernel::UserPart;
 
   /// Returns the name it goes by here: the alias if it has one.
-  const std::string& usual_name() const { return alias.empty() ? name : alias; }
+  std::string_view usual_name() const { return alias.empty() ? name : alias; }
 };
 
 /// Returns all of them: those with an alias, then generic, cache and software events.
-const std::vector<KnownEvent>& known_events();
+std::span<const KnownEvent> known_events();
 
 /// Finds the event of that name (any of its names, in any case); null if missing.
 const KnownEvent* find_known(std::string_view name);
